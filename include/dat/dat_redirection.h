@@ -1,0 +1,696 @@
+/*
+ * dat/dat_redirection.h: the table of a provider.
+ *
+ * Part of libdat, an implementation of uDAPL 1.2.
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Generated from src/udat12 by `make headers`; changes belong there.
+ */
+
+#ifndef DAT_DAT_REDIRECTION_H
+#define DAT_DAT_REDIRECTION_H
+
+#include "udat.h"
+#include "udat_redirection.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Types of the slots that both interfaces share ---- */
+
+/**
+ * Slot of dat_ia_openv; the registry has dealt with version and thread safety. Four arguments, not
+ * the five of the Solaris headers.
+ */
+typedef DAT_RETURN (*DAT_IA_OPEN_FUNC)(DAT_NAME_PTR provider,
+                                       DAT_COUNT asynch_evd_min_qlen,
+                                       DAT_EVD_HANDLE *asynch_evd_handle,
+                                       DAT_IA_HANDLE *ia_handle);
+
+/** Type of dat_ia_openv; no slot has it. */
+typedef DAT_RETURN (*DAT_IA_OPENV_FUNC)(DAT_NAME_PTR provider,
+                                        DAT_COUNT asynch_evd_min_qlen,
+                                        DAT_EVD_HANDLE *asynch_evd_handle,
+                                        DAT_IA_HANDLE *ia_handle,
+                                        DAT_UINT32 dat_major,
+                                        DAT_UINT32 dat_minor,
+                                        DAT_BOOLEAN thread_safety);
+
+/** Slot of dat_ia_close. */
+typedef DAT_RETURN (*DAT_IA_CLOSE_FUNC)(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags);
+
+/** Slot of dat_ia_query. */
+typedef DAT_RETURN (*DAT_IA_QUERY_FUNC)(DAT_IA_HANDLE ia_handle,
+                                        DAT_EVD_HANDLE *async_evd_handle,
+                                        DAT_IA_ATTR_MASK ia_attr_mask,
+                                        DAT_IA_ATTR *ia_attr,
+                                        DAT_PROVIDER_ATTR_MASK provider_attr_mask,
+                                        DAT_PROVIDER_ATTR *provider_attr);
+
+/** Slot of dat_set_consumer_context. */
+typedef DAT_RETURN (*DAT_SET_CONSUMER_CONTEXT_FUNC)(DAT_HANDLE dat_handle, DAT_CONTEXT context);
+
+/** Slot of dat_get_consumer_context. */
+typedef DAT_RETURN (*DAT_GET_CONSUMER_CONTEXT_FUNC)(DAT_HANDLE dat_handle, DAT_CONTEXT *context);
+
+/** Slot of dat_get_handle_type. */
+typedef DAT_RETURN (*DAT_GET_HANDLE_TYPE_FUNC)(DAT_HANDLE dat_handle,
+                                               DAT_HANDLE_TYPE *dat_handle_type);
+
+/** Slot of dat_cr_query. */
+typedef DAT_RETURN (*DAT_CR_QUERY_FUNC)(DAT_CR_HANDLE cr_handle,
+                                        DAT_CR_PARAM_MASK cr_param_mask,
+                                        DAT_CR_PARAM *cr_param);
+
+/** Slot of dat_cr_accept. */
+typedef DAT_RETURN (*DAT_CR_ACCEPT_FUNC)(DAT_CR_HANDLE cr_handle,
+                                         DAT_EP_HANDLE ep_handle,
+                                         DAT_COUNT private_data_size,
+                                         DAT_PVOID private_data);
+
+/** Slot of dat_cr_reject. */
+typedef DAT_RETURN (*DAT_CR_REJECT_FUNC)(DAT_CR_HANDLE cr_handle);
+
+/** Slot of dat_cr_handoff. */
+typedef DAT_RETURN (*DAT_CR_HANDOFF_FUNC)(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
+
+/** Slot of dat_evd_resize. */
+typedef DAT_RETURN (*DAT_EVD_RESIZE_FUNC)(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
+
+/** Slot of dat_evd_post_se. */
+typedef DAT_RETURN (*DAT_EVD_POST_SE_FUNC)(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event);
+
+/** Slot of dat_evd_dequeue. */
+typedef DAT_RETURN (*DAT_EVD_DEQUEUE_FUNC)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
+
+/** Slot of dat_evd_free. */
+typedef DAT_RETURN (*DAT_EVD_FREE_FUNC)(DAT_EVD_HANDLE evd_handle);
+
+/** Slot of dat_evd_query. */
+typedef DAT_RETURN (*DAT_EVD_QUERY_FUNC)(DAT_EVD_HANDLE evd_handle,
+                                         DAT_EVD_PARAM_MASK evd_param_mask,
+                                         DAT_EVD_PARAM *evd_param);
+
+/** Slot of dat_ep_create. */
+typedef DAT_RETURN (*DAT_EP_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
+                                         DAT_PZ_HANDLE pz_handle,
+                                         DAT_EVD_HANDLE recv_completion_evd_handle,
+                                         DAT_EVD_HANDLE request_completion_evd_handle,
+                                         DAT_EVD_HANDLE connect_evd_handle,
+                                         const DAT_EP_ATTR *ep_attributes,
+                                         DAT_EP_HANDLE *ep_handle);
+
+/** Slot of dat_ep_create_with_srq. */
+typedef DAT_RETURN (*DAT_EP_CREATE_WITH_SRQ_FUNC)(DAT_IA_HANDLE ia_handle,
+                                                  DAT_PZ_HANDLE pz_handle,
+                                                  DAT_EVD_HANDLE recv_completion_evd_handle,
+                                                  DAT_EVD_HANDLE request_completion_evd_handle,
+                                                  DAT_EVD_HANDLE connect_evd_handle,
+                                                  DAT_SRQ_HANDLE srq_handle,
+                                                  const DAT_EP_ATTR *ep_attributes,
+                                                  DAT_EP_HANDLE *ep_handle);
+
+/** Slot of dat_ep_query. */
+typedef DAT_RETURN (*DAT_EP_QUERY_FUNC)(DAT_EP_HANDLE ep_handle,
+                                        DAT_EP_PARAM_MASK ep_param_mask,
+                                        DAT_EP_PARAM *ep_param);
+
+/** Slot of dat_ep_modify. */
+typedef DAT_RETURN (*DAT_EP_MODIFY_FUNC)(DAT_EP_HANDLE ep_handle,
+                                         DAT_EP_PARAM_MASK ep_param_mask,
+                                         const DAT_EP_PARAM *ep_param);
+
+/** Slot of dat_ep_connect. */
+typedef DAT_RETURN (*DAT_EP_CONNECT_FUNC)(DAT_EP_HANDLE ep_handle,
+                                          DAT_IA_ADDRESS_PTR remote_ia_address,
+                                          DAT_CONN_QUAL remote_conn_qual,
+                                          DAT_TIMEOUT timeout,
+                                          DAT_COUNT private_data_size,
+                                          DAT_PVOID private_data,
+                                          DAT_QOS quality_of_service,
+                                          DAT_CONNECT_FLAGS connect_flags);
+
+/** Slot of dat_ep_dup_connect. */
+typedef DAT_RETURN (*DAT_EP_DUP_CONNECT_FUNC)(DAT_EP_HANDLE ep_handle,
+                                              DAT_EP_HANDLE ep_dup_handle,
+                                              DAT_TIMEOUT timeout,
+                                              DAT_COUNT private_data_size,
+                                              DAT_PVOID private_data,
+                                              DAT_QOS quality_of_service);
+
+/** Slot of dat_ep_disconnect. */
+typedef DAT_RETURN (*DAT_EP_DISCONNECT_FUNC)(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS close_flags);
+
+/** Slot of dat_ep_post_send. */
+typedef DAT_RETURN (*DAT_EP_POST_SEND_FUNC)(DAT_EP_HANDLE ep_handle,
+                                            DAT_COUNT num_segments,
+                                            DAT_LMR_TRIPLET *local_iov,
+                                            DAT_DTO_COOKIE user_cookie,
+                                            DAT_COMPLETION_FLAGS completion_flags);
+
+/** Slot of dat_ep_post_recv. */
+typedef DAT_RETURN (*DAT_EP_POST_RECV_FUNC)(DAT_EP_HANDLE ep_handle,
+                                            DAT_COUNT num_segments,
+                                            DAT_LMR_TRIPLET *local_iov,
+                                            DAT_DTO_COOKIE user_cookie,
+                                            DAT_COMPLETION_FLAGS completion_flags);
+
+/** Slot of dat_ep_post_rdma_read. */
+typedef DAT_RETURN (*DAT_EP_POST_RDMA_READ_FUNC)(DAT_EP_HANDLE ep_handle,
+                                                 DAT_COUNT num_segments,
+                                                 DAT_LMR_TRIPLET *local_iov,
+                                                 DAT_DTO_COOKIE user_cookie,
+                                                 const DAT_RMR_TRIPLET *remote_iov,
+                                                 DAT_COMPLETION_FLAGS completion_flags);
+
+/** Slot of dat_ep_post_rdma_write. */
+typedef DAT_RETURN (*DAT_EP_POST_RDMA_WRITE_FUNC)(DAT_EP_HANDLE ep_handle,
+                                                  DAT_COUNT num_segments,
+                                                  DAT_LMR_TRIPLET *local_iov,
+                                                  DAT_DTO_COOKIE user_cookie,
+                                                  const DAT_RMR_TRIPLET *remote_iov,
+                                                  DAT_COMPLETION_FLAGS completion_flags);
+
+/** Slot of dat_ep_get_status. */
+typedef DAT_RETURN (*DAT_EP_GET_STATUS_FUNC)(DAT_EP_HANDLE ep_handle,
+                                             DAT_EP_STATE *ep_state,
+                                             DAT_BOOLEAN *recv_idle,
+                                             DAT_BOOLEAN *request_idle);
+
+/** Slot of dat_ep_free. */
+typedef DAT_RETURN (*DAT_EP_FREE_FUNC)(DAT_EP_HANDLE ep_handle);
+
+/** Slot of dat_ep_reset. */
+typedef DAT_RETURN (*DAT_EP_RESET_FUNC)(DAT_EP_HANDLE ep_handle);
+
+/** Slot of dat_ep_recv_query. */
+typedef DAT_RETURN (*DAT_EP_RECV_QUERY_FUNC)(DAT_EP_HANDLE ep_handle,
+                                             DAT_COUNT *nbufs_allocated,
+                                             DAT_COUNT *bufs_alloc_span);
+
+/** Slot of dat_ep_set_watermark. */
+typedef DAT_RETURN (*DAT_EP_SET_WATERMARK_FUNC)(DAT_EP_HANDLE ep_handle,
+                                                DAT_COUNT ep_soft_high_watermark,
+                                                DAT_COUNT ep_hard_high_watermark);
+
+/** Slot of dat_lmr_free. */
+typedef DAT_RETURN (*DAT_LMR_FREE_FUNC)(DAT_LMR_HANDLE lmr_handle);
+
+/** Slot of dat_lmr_query. */
+typedef DAT_RETURN (*DAT_LMR_QUERY_FUNC)(DAT_LMR_HANDLE lmr_handle,
+                                         DAT_LMR_PARAM_MASK lmr_param_mask,
+                                         DAT_LMR_PARAM *lmr_param);
+
+/** Slot of dat_lmr_sync_rdma_read. */
+typedef DAT_RETURN (*DAT_LMR_SYNC_RDMA_READ_FUNC)(DAT_IA_HANDLE ia_handle,
+                                                  const DAT_LMR_TRIPLET *local_segments,
+                                                  DAT_VLEN num_segments);
+
+/** Slot of dat_lmr_sync_rdma_write. */
+typedef DAT_RETURN (*DAT_LMR_SYNC_RDMA_WRITE_FUNC)(DAT_IA_HANDLE ia_handle,
+                                                   const DAT_LMR_TRIPLET *local_segments,
+                                                   DAT_VLEN num_segments);
+
+/** Slot of dat_rmr_create. */
+typedef DAT_RETURN (*DAT_RMR_CREATE_FUNC)(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
+
+/** Slot of dat_rmr_query. */
+typedef DAT_RETURN (*DAT_RMR_QUERY_FUNC)(DAT_RMR_HANDLE rmr_handle,
+                                         DAT_RMR_PARAM_MASK rmr_param_mask,
+                                         DAT_RMR_PARAM *rmr_param);
+
+/** Slot of dat_rmr_bind. */
+typedef DAT_RETURN (*DAT_RMR_BIND_FUNC)(DAT_RMR_HANDLE rmr_handle,
+                                        const DAT_LMR_TRIPLET *lmr_triplet,
+                                        DAT_MEM_PRIV_FLAGS mem_priv,
+                                        DAT_EP_HANDLE ep_handle,
+                                        DAT_RMR_COOKIE user_cookie,
+                                        DAT_COMPLETION_FLAGS completion_flags,
+                                        DAT_RMR_CONTEXT *context);
+
+/** Slot of dat_rmr_free. */
+typedef DAT_RETURN (*DAT_RMR_FREE_FUNC)(DAT_RMR_HANDLE rmr_handle);
+
+/** Slot of dat_psp_create. */
+typedef DAT_RETURN (*DAT_PSP_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
+                                          DAT_CONN_QUAL conn_qual,
+                                          DAT_EVD_HANDLE evd_handle,
+                                          DAT_PSP_FLAGS psp_flags,
+                                          DAT_PSP_HANDLE *psp_handle);
+
+/** Slot of dat_psp_create_any. */
+typedef DAT_RETURN (*DAT_PSP_CREATE_ANY_FUNC)(DAT_IA_HANDLE ia_handle,
+                                              DAT_CONN_QUAL *conn_qual,
+                                              DAT_EVD_HANDLE evd_handle,
+                                              DAT_PSP_FLAGS psp_flags,
+                                              DAT_PSP_HANDLE *psp_handle);
+
+/** Slot of dat_psp_query. */
+typedef DAT_RETURN (*DAT_PSP_QUERY_FUNC)(DAT_PSP_HANDLE psp_handle,
+                                         DAT_PSP_PARAM_MASK psp_param_mask,
+                                         DAT_PSP_PARAM *psp_param);
+
+/** Slot of dat_psp_free. */
+typedef DAT_RETURN (*DAT_PSP_FREE_FUNC)(DAT_PSP_HANDLE psp_handle);
+
+/** Slot of dat_rsp_create. */
+typedef DAT_RETURN (*DAT_RSP_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
+                                          DAT_CONN_QUAL conn_qual,
+                                          DAT_EP_HANDLE ep_handle,
+                                          DAT_EVD_HANDLE evd_handle,
+                                          DAT_RSP_HANDLE *rsp_handle);
+
+/** Slot of dat_rsp_query. */
+typedef DAT_RETURN (*DAT_RSP_QUERY_FUNC)(DAT_RSP_HANDLE rsp_handle,
+                                         DAT_RSP_PARAM_MASK rsp_param_mask,
+                                         DAT_RSP_PARAM *rsp_param);
+
+/** Slot of dat_rsp_free. */
+typedef DAT_RETURN (*DAT_RSP_FREE_FUNC)(DAT_RSP_HANDLE rsp_handle);
+
+/** Slot of dat_pz_create. */
+typedef DAT_RETURN (*DAT_PZ_CREATE_FUNC)(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle);
+
+/** Slot of dat_pz_query. */
+typedef DAT_RETURN (*DAT_PZ_QUERY_FUNC)(DAT_PZ_HANDLE pz_handle,
+                                        DAT_PZ_PARAM_MASK pz_param_mask,
+                                        DAT_PZ_PARAM *pz_param);
+
+/** Slot of dat_pz_free. */
+typedef DAT_RETURN (*DAT_PZ_FREE_FUNC)(DAT_PZ_HANDLE pz_handle);
+
+/** Slot of dat_srq_create. */
+typedef DAT_RETURN (*DAT_SRQ_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
+                                          DAT_PZ_HANDLE pz_handle,
+                                          DAT_SRQ_ATTR *srq_attributes,
+                                          DAT_SRQ_HANDLE *srq_handle);
+
+/** Slot of dat_srq_set_lw. */
+typedef DAT_RETURN (*DAT_SRQ_SET_LW_FUNC)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_low_watermark);
+
+/** Slot of dat_srq_free. */
+typedef DAT_RETURN (*DAT_SRQ_FREE_FUNC)(DAT_SRQ_HANDLE srq_handle);
+
+/** Slot of dat_srq_query. */
+typedef DAT_RETURN (*DAT_SRQ_QUERY_FUNC)(DAT_SRQ_HANDLE srq_handle,
+                                         DAT_SRQ_PARAM_MASK srq_param_mask,
+                                         DAT_SRQ_PARAM *srq_param);
+
+/** Slot of dat_srq_resize. */
+typedef DAT_RETURN (*DAT_SRQ_RESIZE_FUNC)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_queue_length);
+
+/** Slot of dat_srq_post_recv. */
+typedef DAT_RETURN (*DAT_SRQ_POST_RECV_FUNC)(DAT_SRQ_HANDLE srq_handle,
+                                             DAT_COUNT num_segments,
+                                             DAT_LMR_TRIPLET *local_iov,
+                                             DAT_DTO_COOKIE user_cookie);
+
+/* ---- The table of a provider ---- */
+
+/**
+ * Table of the functions of a provider, in the order that is the binary interface. A provider
+ * fills every slot; one that it does not implement answers DAT_NOT_IMPLEMENTED.
+ */
+typedef struct dat_provider {
+    /** Name of the adapter that it serves. */
+    const char *device_name;
+    /** For the provider's own use. */
+    DAT_PVOID extension;
+    /** dat_ia_openv without version and thread safety. */
+    DAT_IA_OPEN_FUNC ia_open_func;
+    /** dat_ia_query. */
+    DAT_IA_QUERY_FUNC ia_query_func;
+    /** dat_ia_close. */
+    DAT_IA_CLOSE_FUNC ia_close_func;
+    /** dat_set_consumer_context. */
+    DAT_SET_CONSUMER_CONTEXT_FUNC set_consumer_context_func;
+    /** dat_get_consumer_context. */
+    DAT_GET_CONSUMER_CONTEXT_FUNC get_consumer_context_func;
+    /** dat_get_handle_type. */
+    DAT_GET_HANDLE_TYPE_FUNC get_handle_type_func;
+    /** dat_cno_create. */
+    DAT_CNO_CREATE_FUNC cno_create_func;
+    /** dat_cno_modify_agent. */
+    DAT_CNO_MODIFY_AGENT_FUNC cno_modify_agent_func;
+    /** dat_cno_query. */
+    DAT_CNO_QUERY_FUNC cno_query_func;
+    /** dat_cno_free. */
+    DAT_CNO_FREE_FUNC cno_free_func;
+    /** dat_cno_wait. */
+    DAT_CNO_WAIT_FUNC cno_wait_func;
+    /** dat_cr_query. */
+    DAT_CR_QUERY_FUNC cr_query_func;
+    /** dat_cr_accept. */
+    DAT_CR_ACCEPT_FUNC cr_accept_func;
+    /** dat_cr_reject. */
+    DAT_CR_REJECT_FUNC cr_reject_func;
+    /** dat_cr_handoff. */
+    DAT_CR_HANDOFF_FUNC cr_handoff_func;
+    /** dat_evd_create. */
+    DAT_EVD_CREATE_FUNC evd_create_func;
+    /** dat_evd_query. */
+    DAT_EVD_QUERY_FUNC evd_query_func;
+    /** dat_evd_modify_cno. */
+    DAT_EVD_MODIFY_CNO_FUNC evd_modify_cno_func;
+    /** dat_evd_enable. */
+    DAT_EVD_ENABLE_FUNC evd_enable_func;
+    /** dat_evd_disable. */
+    DAT_EVD_DISABLE_FUNC evd_disable_func;
+    /** dat_evd_wait. */
+    DAT_EVD_WAIT_FUNC evd_wait_func;
+    /** dat_evd_resize. */
+    DAT_EVD_RESIZE_FUNC evd_resize_func;
+    /** dat_evd_post_se. */
+    DAT_EVD_POST_SE_FUNC evd_post_se_func;
+    /** dat_evd_dequeue. */
+    DAT_EVD_DEQUEUE_FUNC evd_dequeue_func;
+    /** dat_evd_free. */
+    DAT_EVD_FREE_FUNC evd_free_func;
+    /** dat_ep_create. */
+    DAT_EP_CREATE_FUNC ep_create_func;
+    /** dat_ep_query. */
+    DAT_EP_QUERY_FUNC ep_query_func;
+    /** dat_ep_modify. */
+    DAT_EP_MODIFY_FUNC ep_modify_func;
+    /** dat_ep_connect. */
+    DAT_EP_CONNECT_FUNC ep_connect_func;
+    /** dat_ep_dup_connect. */
+    DAT_EP_DUP_CONNECT_FUNC ep_dup_connect_func;
+    /** dat_ep_disconnect. */
+    DAT_EP_DISCONNECT_FUNC ep_disconnect_func;
+    /** dat_ep_post_send. */
+    DAT_EP_POST_SEND_FUNC ep_post_send_func;
+    /** dat_ep_post_recv. */
+    DAT_EP_POST_RECV_FUNC ep_post_recv_func;
+    /** dat_ep_post_rdma_read. */
+    DAT_EP_POST_RDMA_READ_FUNC ep_post_rdma_read_func;
+    /** dat_ep_post_rdma_write. */
+    DAT_EP_POST_RDMA_WRITE_FUNC ep_post_rdma_write_func;
+    /** dat_ep_get_status. */
+    DAT_EP_GET_STATUS_FUNC ep_get_status_func;
+    /** dat_ep_free. */
+    DAT_EP_FREE_FUNC ep_free_func;
+    /** dat_lmr_create. */
+    DAT_LMR_CREATE_FUNC lmr_create_func;
+    /** dat_lmr_query. */
+    DAT_LMR_QUERY_FUNC lmr_query_func;
+    /** dat_lmr_free. */
+    DAT_LMR_FREE_FUNC lmr_free_func;
+    /** dat_rmr_create. */
+    DAT_RMR_CREATE_FUNC rmr_create_func;
+    /** dat_rmr_query. */
+    DAT_RMR_QUERY_FUNC rmr_query_func;
+    /** dat_rmr_bind. */
+    DAT_RMR_BIND_FUNC rmr_bind_func;
+    /** dat_rmr_free. */
+    DAT_RMR_FREE_FUNC rmr_free_func;
+    /** dat_psp_create. */
+    DAT_PSP_CREATE_FUNC psp_create_func;
+    /** dat_psp_query. */
+    DAT_PSP_QUERY_FUNC psp_query_func;
+    /** dat_psp_free. */
+    DAT_PSP_FREE_FUNC psp_free_func;
+    /** dat_rsp_create. */
+    DAT_RSP_CREATE_FUNC rsp_create_func;
+    /** dat_rsp_query. */
+    DAT_RSP_QUERY_FUNC rsp_query_func;
+    /** dat_rsp_free. */
+    DAT_RSP_FREE_FUNC rsp_free_func;
+    /** dat_pz_create. */
+    DAT_PZ_CREATE_FUNC pz_create_func;
+    /** dat_pz_query. */
+    DAT_PZ_QUERY_FUNC pz_query_func;
+    /** dat_pz_free. */
+    DAT_PZ_FREE_FUNC pz_free_func;
+    /** dat_psp_create_any. */
+    DAT_PSP_CREATE_ANY_FUNC psp_create_any_func;
+    /** dat_ep_reset. */
+    DAT_EP_RESET_FUNC ep_reset_func;
+    /** dat_evd_set_unwaitable. */
+    DAT_EVD_SET_UNWAITABLE_FUNC evd_set_unwaitable_func;
+    /** dat_evd_clear_unwaitable. */
+    DAT_EVD_CLEAR_UNWAITABLE_FUNC evd_clear_unwaitable_func;
+    /** dat_lmr_sync_rdma_read. */
+    DAT_LMR_SYNC_RDMA_READ_FUNC lmr_sync_rdma_read_func;
+    /** dat_lmr_sync_rdma_write. */
+    DAT_LMR_SYNC_RDMA_WRITE_FUNC lmr_sync_rdma_write_func;
+    /** dat_ep_create_with_srq. */
+    DAT_EP_CREATE_WITH_SRQ_FUNC ep_create_with_srq_func;
+    /** dat_ep_recv_query. */
+    DAT_EP_RECV_QUERY_FUNC ep_recv_query_func;
+    /** dat_ep_set_watermark. */
+    DAT_EP_SET_WATERMARK_FUNC ep_set_watermark_func;
+    /** dat_srq_create. */
+    DAT_SRQ_CREATE_FUNC srq_create_func;
+    /** dat_srq_free. */
+    DAT_SRQ_FREE_FUNC srq_free_func;
+    /** dat_srq_post_recv. */
+    DAT_SRQ_POST_RECV_FUNC srq_post_recv_func;
+    /** dat_srq_query. */
+    DAT_SRQ_QUERY_FUNC srq_query_func;
+    /** dat_srq_resize. */
+    DAT_SRQ_RESIZE_FUNC srq_resize_func;
+    /** dat_srq_set_lw. */
+    DAT_SRQ_SET_LW_FUNC srq_set_lw_func;
+} DAT_PROVIDER;
+
+/* ---- Macros ---- */
+
+/** The provider that serves an object: what the first word behind its handle points to. */
+#ifndef DAT_HANDLE_TO_PROVIDER
+#define DAT_HANDLE_TO_PROVIDER(handle) (*(DAT_PROVIDER **)(handle))
+#endif
+
+/*
+ * Upper-case macros: the functions by way of the table of the object's provider, without libdat in
+ * between. No handle is checked, and the one that names the table is evaluated twice.
+ */
+
+/** dat_ia_query. */
+#define DAT_IA_QUERY(ia, evd, ia_msk, ia_ptr, p_msk, p_ptr) \
+    (*DAT_HANDLE_TO_PROVIDER(ia)->ia_query_func)((ia), (evd), (ia_msk), (ia_ptr), (p_msk), (p_ptr))
+
+/** dat_set_consumer_context. */
+#define DAT_SET_CONSUMER_CONTEXT(handle, context) \
+    (*DAT_HANDLE_TO_PROVIDER(handle)->set_consumer_context_func)((handle), (context))
+
+/** dat_get_consumer_context. */
+#define DAT_GET_CONSUMER_CONTEXT(handle, context) \
+    (*DAT_HANDLE_TO_PROVIDER(handle)->get_consumer_context_func)((handle), (context))
+
+/** dat_get_handle_type. */
+#define DAT_GET_HANDLE_TYPE(handle, handle_type) \
+    (*DAT_HANDLE_TO_PROVIDER(handle)->get_handle_type_func)((handle), (handle_type))
+
+/** dat_cr_query. */
+#define DAT_CR_QUERY(cr, mask, param) \
+    (*DAT_HANDLE_TO_PROVIDER(cr)->cr_query_func)((cr), (mask), (param))
+
+/** dat_cr_accept. */
+#define DAT_CR_ACCEPT(cr, ep, size, pdata) \
+    (*DAT_HANDLE_TO_PROVIDER(cr)->cr_accept_func)((cr), (ep), (size), (pdata))
+
+/** dat_cr_reject. */
+#define DAT_CR_REJECT(cr) \
+    (*DAT_HANDLE_TO_PROVIDER(cr)->cr_reject_func)((cr))
+
+/** dat_cr_handoff. */
+#define DAT_CR_HANDOFF(cr, qual) \
+    (*DAT_HANDLE_TO_PROVIDER(cr)->cr_handoff_func)((cr), (qual))
+
+/** dat_evd_query. */
+#define DAT_EVD_QUERY(evd, mask, param) \
+    (*DAT_HANDLE_TO_PROVIDER(evd)->evd_query_func)((evd), (mask), (param))
+
+/** dat_evd_resize. */
+#define DAT_EVD_RESIZE(evd, qsize) \
+    (*DAT_HANDLE_TO_PROVIDER(evd)->evd_resize_func)((evd), (qsize))
+
+/** dat_evd_post_se. */
+#define DAT_EVD_POST_SE(evd, event) \
+    (*DAT_HANDLE_TO_PROVIDER(evd)->evd_post_se_func)((evd), (event))
+
+/** dat_evd_dequeue. */
+#define DAT_EVD_DEQUEUE(evd, event) \
+    (*DAT_HANDLE_TO_PROVIDER(evd)->evd_dequeue_func)((evd), (event))
+
+/** dat_evd_free. */
+#define DAT_EVD_FREE(evd) \
+    (*DAT_HANDLE_TO_PROVIDER(evd)->evd_free_func)((evd))
+
+/** dat_ep_create. */
+#define DAT_EP_CREATE(ia, pz, in_evd, out_evd, connect_evd, attr, ep) \
+    (*DAT_HANDLE_TO_PROVIDER(ia)->ep_create_func)( \
+        (ia), (pz), (in_evd), (out_evd), (connect_evd), (attr), (ep))
+
+/** dat_ep_create_with_srq. */
+#define DAT_EP_CREATE_WITH_SRQ(ia, pz, in_evd, out_evd, connect_evd, srq, attr, ep) \
+    (*DAT_HANDLE_TO_PROVIDER(ia)->ep_create_with_srq_func)( \
+        (ia), (pz), (in_evd), (out_evd), (connect_evd), (srq), (attr), (ep))
+
+/** dat_ep_query. */
+#define DAT_EP_QUERY(ep, mask, param) \
+    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_query_func)((ep), (mask), (param))
+
+/** dat_ep_modify. */
+#define DAT_EP_MODIFY(ep, mask, param) \
+    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_modify_func)((ep), (mask), (param))
+
+/** dat_ep_connect. */
+#define DAT_EP_CONNECT(ep, ia_addr, conn_qual, timeout, psize, pdata, qos, flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_connect_func)( \
+        (ep), (ia_addr), (conn_qual), (timeout), (psize), (pdata), (qos), (flags))
+
+/** dat_ep_dup_connect. */
+#define DAT_EP_DUP_CONNECT(ep, dup, timeout, psize, pdata, qos) \
+    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_dup_connect_func)( \
+        (ep), (dup), (timeout), (psize), (pdata), (qos))
+
+/** dat_ep_disconnect. */
+#define DAT_EP_DISCONNECT(ep, flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_disconnect_func)((ep), (flags))
+
+/** dat_ep_post_send. */
+#define DAT_EP_POST_SEND(ep, size, lbuf, cookie, flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_post_send_func)((ep), (size), (lbuf), (cookie), (flags))
+
+/** dat_ep_post_recv. */
+#define DAT_EP_POST_RECV(ep, size, lbuf, cookie, flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_post_recv_func)((ep), (size), (lbuf), (cookie), (flags))
+
+/** dat_ep_post_rdma_read. */
+#define DAT_EP_POST_RDMA_READ(ep, size, lbuf, cookie, rbuf, flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_post_rdma_read_func)( \
+        (ep), (size), (lbuf), (cookie), (rbuf), (flags))
+
+/** dat_ep_post_rdma_write. */
+#define DAT_EP_POST_RDMA_WRITE(ep, size, lbuf, cookie, rbuf, flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_post_rdma_write_func)( \
+        (ep), (size), (lbuf), (cookie), (rbuf), (flags))
+
+/** dat_ep_get_status. */
+#define DAT_EP_GET_STATUS(ep, ep_state, recv_idle, request_idle) \
+    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_get_status_func)((ep), (ep_state), (recv_idle), (request_idle))
+
+/** dat_ep_free. */
+#define DAT_EP_FREE(ep) \
+    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_free_func)((ep))
+
+/** dat_ep_reset. */
+#define DAT_EP_RESET(ep) \
+    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_reset_func)((ep))
+
+/** dat_ep_recv_query. */
+#define DAT_EP_RECV_QUERY(ep, nbuf_alloc, buf_span) \
+    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_recv_query_func)((ep), (nbuf_alloc), (buf_span))
+
+/** dat_ep_set_watermark. */
+#define DAT_EP_SET_WATERMARK(ep, soft_wm, hard_wm) \
+    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_set_watermark_func)((ep), (soft_wm), (hard_wm))
+
+/** dat_lmr_query. */
+#define DAT_LMR_QUERY(lmr, mask, param) \
+    (*DAT_HANDLE_TO_PROVIDER(lmr)->lmr_query_func)((lmr), (mask), (param))
+
+/** dat_lmr_free. */
+#define DAT_LMR_FREE(lmr) \
+    (*DAT_HANDLE_TO_PROVIDER(lmr)->lmr_free_func)((lmr))
+
+/** dat_lmr_sync_rdma_read. */
+#define DAT_LMR_SYNC_RDMA_READ(ia, lbuf, size) \
+    (*DAT_HANDLE_TO_PROVIDER(ia)->lmr_sync_rdma_read_func)((ia), (lbuf), (size))
+
+/** dat_lmr_sync_rdma_write. */
+#define DAT_LMR_SYNC_RDMA_WRITE(ia, lbuf, size) \
+    (*DAT_HANDLE_TO_PROVIDER(ia)->lmr_sync_rdma_write_func)((ia), (lbuf), (size))
+
+/** dat_rmr_create. */
+#define DAT_RMR_CREATE(pz, rmr) \
+    (*DAT_HANDLE_TO_PROVIDER(pz)->rmr_create_func)((pz), (rmr))
+
+/** dat_rmr_query. */
+#define DAT_RMR_QUERY(rmr, mask, param) \
+    (*DAT_HANDLE_TO_PROVIDER(rmr)->rmr_query_func)((rmr), (mask), (param))
+
+/** dat_rmr_bind. */
+#define DAT_RMR_BIND(rmr, lmr, mem_priv, ep, cookie, flags, context) \
+    (*DAT_HANDLE_TO_PROVIDER(rmr)->rmr_bind_func)( \
+        (rmr), (lmr), (mem_priv), (ep), (cookie), (flags), (context))
+
+/** dat_rmr_free. */
+#define DAT_RMR_FREE(rmr) \
+    (*DAT_HANDLE_TO_PROVIDER(rmr)->rmr_free_func)((rmr))
+
+/** dat_psp_create. */
+#define DAT_PSP_CREATE(ia, conn_qual, evd, flags, handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia)->psp_create_func)((ia), (conn_qual), (evd), (flags), (handle))
+
+/** dat_psp_create_any. */
+#define DAT_PSP_CREATE_ANY(ia, conn_qual, evd, flags, handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia)->psp_create_any_func)((ia), (conn_qual), (evd), (flags), (handle))
+
+/** dat_psp_query. */
+#define DAT_PSP_QUERY(psp, mask, param) \
+    (*DAT_HANDLE_TO_PROVIDER(psp)->psp_query_func)((psp), (mask), (param))
+
+/** dat_psp_free. */
+#define DAT_PSP_FREE(psp) \
+    (*DAT_HANDLE_TO_PROVIDER(psp)->psp_free_func)((psp))
+
+/** dat_rsp_create. */
+#define DAT_RSP_CREATE(ia, conn_qual, ep, evd, handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia)->rsp_create_func)((ia), (conn_qual), (ep), (evd), (handle))
+
+/** dat_rsp_query. */
+#define DAT_RSP_QUERY(rsp, mask, param) \
+    (*DAT_HANDLE_TO_PROVIDER(rsp)->rsp_query_func)((rsp), (mask), (param))
+
+/** dat_rsp_free. */
+#define DAT_RSP_FREE(rsp) \
+    (*DAT_HANDLE_TO_PROVIDER(rsp)->rsp_free_func)((rsp))
+
+/** dat_pz_create. */
+#define DAT_PZ_CREATE(ia, pz) \
+    (*DAT_HANDLE_TO_PROVIDER(ia)->pz_create_func)((ia), (pz))
+
+/** dat_pz_query. */
+#define DAT_PZ_QUERY(pz, mask, param) \
+    (*DAT_HANDLE_TO_PROVIDER(pz)->pz_query_func)((pz), (mask), (param))
+
+/** dat_pz_free. */
+#define DAT_PZ_FREE(pz) \
+    (*DAT_HANDLE_TO_PROVIDER(pz)->pz_free_func)((pz))
+
+/**
+ * dat_srq_create. The table is that of the adapter: other headers of 1.2 read it through srq, where
+ * the result is yet to be written, so that their macro cannot work.
+ */
+#define DAT_SRQ_CREATE(ia, pz, attr, srq) \
+    (*DAT_HANDLE_TO_PROVIDER(ia)->srq_create_func)((ia), (pz), (attr), (srq))
+
+/** dat_srq_set_lw. */
+#define DAT_SRQ_SET_LW(srq, lw) \
+    (*DAT_HANDLE_TO_PROVIDER(srq)->srq_set_lw_func)((srq), (lw))
+
+/** dat_srq_free. */
+#define DAT_SRQ_FREE(srq) \
+    (*DAT_HANDLE_TO_PROVIDER(srq)->srq_free_func)((srq))
+
+/** dat_srq_query. */
+#define DAT_SRQ_QUERY(srq, mask, param) \
+    (*DAT_HANDLE_TO_PROVIDER(srq)->srq_query_func)((srq), (mask), (param))
+
+/** dat_srq_resize. */
+#define DAT_SRQ_RESIZE(srq, qsize) \
+    (*DAT_HANDLE_TO_PROVIDER(srq)->srq_resize_func)((srq), (qsize))
+
+/** dat_srq_post_recv. */
+#define DAT_SRQ_POST_RECV(srq, size, lbuf, cookie) \
+    (*DAT_HANDLE_TO_PROVIDER(srq)->srq_post_recv_func)((srq), (size), (lbuf), (cookie))
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DAT_DAT_REDIRECTION_H */

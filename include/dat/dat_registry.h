@@ -1,0 +1,82 @@
+/*
+ * dat/dat_registry.h: between the registry and provider libraries.
+ *
+ * Part of libdat, an implementation of uDAPL 1.2.
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Generated from src/udat12 by `make headers`; changes belong there.
+ */
+
+#ifndef DAT_DAT_REGISTRY_H
+#define DAT_DAT_REGISTRY_H
+
+#include "dat_redirection.h"
+#include "udat.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Between the registry and provider libraries ---- */
+
+/**
+ * Type of dat_provider_init, which a provider library exports: called once before the adapter is
+ * first opened, to register it with dat_registry_add_provider.
+ */
+typedef void (*DAT_PROVIDER_INIT_FUNC)(const DAT_PROVIDER_INFO *provider_info,
+                                       const char *instance_data);
+
+/**
+ * Type of dat_provider_fini, which a provider library exports: called after the adapter was last
+ * closed, to remove what dat_provider_init registered.
+ */
+typedef void (*DAT_PROVIDER_FINI_FUNC)(const DAT_PROVIDER_INFO *provider_info);
+
+/* ---- Functions: registration of providers ---- */
+
+/**
+ * Registers a provider; called by dat_provider_init. The table is kept by reference, the
+ * information is copied.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER (NULL), DAT_PROVIDER_ALREADY_REGISTERED,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_registry_add_provider(3DAT).
+ */
+extern DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider,
+                                            const DAT_PROVIDER_INFO *provider_info);
+
+/**
+ * Removes a provider from the registry; called by dat_provider_fini.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER (NULL, not registered), DAT_PROVIDER_IN_USE. See
+ * uDAPL 1.2, dat_registry_remove_provider(3DAT).
+ */
+extern DAT_RETURN dat_registry_remove_provider(const DAT_PROVIDER *provider,
+                                               const DAT_PROVIDER_INFO *provider_info);
+
+/**
+ * Gives the provider's handle of an adapter for the one that a program holds. They are the
+ * same here, so it gives back what it got; an implementation that numbers adapters translates.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (NULL).
+ */
+extern DAT_RETURN dats_get_ia_handle(unsigned long handle, DAT_IA_HANDLE *ia_handle);
+
+/* ---- Macros ---- */
+
+/** Name of the function of type DAT_PROVIDER_INIT_FUNC that a provider library exports. */
+#define DAT_PROVIDER_INIT_FUNC_NAME dat_provider_init
+
+/** Name of the function of type DAT_PROVIDER_FINI_FUNC that a provider library exports. */
+#define DAT_PROVIDER_FINI_FUNC_NAME dat_provider_fini
+
+/** DAT_PROVIDER_INIT_FUNC_NAME as a string, for dlsym. */
+#define DAT_PROVIDER_INIT_FUNC_STR "dat_provider_init"
+
+/** DAT_PROVIDER_FINI_FUNC_NAME as a string, for dlsym. */
+#define DAT_PROVIDER_FINI_FUNC_STR "dat_provider_fini"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DAT_DAT_REGISTRY_H */

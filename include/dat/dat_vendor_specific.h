@@ -1,0 +1,15 @@
+/*
+ * dat/dat_vendor_specific.h: additions of vendors, of which there are none.
+ *
+ * Part of libdat, an implementation of uDAPL 1.2.
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Generated from src/udat12 by `make headers`; changes belong there.
+ */
+
+#ifndef DAT_DAT_VENDOR_SPECIFIC_H
+#define DAT_DAT_VENDOR_SPECIFIC_H
+
+#include "dat_platform_specific.h"
+
+#endif /* DAT_DAT_VENDOR_SPECIFIC_H */

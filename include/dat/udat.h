@@ -1,0 +1,482 @@
+/*
+ * dat/udat.h: the user-level interface; programs include this one.
+ *
+ * Part of libdat, an implementation of uDAPL 1.2.
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Generated from src/udat12 by `make headers`; changes belong there.
+ */
+
+#ifndef DAT_UDAT_H
+#define DAT_UDAT_H
+
+#include "dat.h"
+#include "udat_config.h"
+#include "udat_vendor_specific.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- User-level interface ---- */
+
+/** Consumer notification object. */
+typedef DAT_HANDLE DAT_CNO_HANDLE;
+
+/** Kind of memory that a local memory region is made from. */
+typedef enum dat_mem_type {
+    /** Memory of the process, see for_va. */
+    DAT_MEM_TYPE_VIRTUAL = 0,
+    /** The memory of an existing region, see for_lmr_handle. */
+    DAT_MEM_TYPE_LMR = 1,
+    /** Memory shared between processes, see for_shared_memory. */
+    DAT_MEM_TYPE_SHARED_VIRTUAL = 2,
+    /**
+     * Strongly ordered memory of the process. Known to the Solaris headers only; here for
+     * their programs, as the value clashes with nothing. Providers may answer
+     * DAT_INVALID_PARAMETER.
+     */
+    DAT_MEM_TYPE_SO_VIRTUAL = 3,
+} DAT_MEM_TYPE;
+
+/** Bytes in the name of shared memory, see DAT_LMR_COOKIE. */
+#define DAT_LMR_COOKIE_SIZE 40
+
+/**
+ * Name of shared memory: points to DAT_LMR_COOKIE_SIZE bytes, all of which count (it is no
+ * string).
+ */
+typedef char (*DAT_LMR_COOKIE)[DAT_LMR_COOKIE_SIZE];
+
+/** Shared memory to be registered. */
+typedef struct dat_shared_memory {
+    /** Where this process has it. */
+    DAT_PVOID virtual_address;
+    /** Its name, the same in every process. */
+    DAT_LMR_COOKIE shared_memory_id;
+} DAT_SHARED_MEMORY;
+
+/** The memory to be registered by dat_lmr_create; DAT_MEM_TYPE tells which member is valid. */
+typedef union dat_region_description {
+    /** Address of memory of the process. */
+    DAT_PVOID for_va;
+    /** An existing region. */
+    DAT_LMR_HANDLE for_lmr_handle;
+    /** Shared memory. */
+    DAT_SHARED_MEMORY for_shared_memory;
+} DAT_REGION_DESCRIPTION;
+
+/** What dat_lmr_query tells of a local memory region. */
+struct dat_lmr_param {
+    /** The adapter that it belongs to. */
+    DAT_IA_HANDLE ia_handle;
+    /** Kind of memory. */
+    DAT_MEM_TYPE mem_type;
+    /** The memory. */
+    DAT_REGION_DESCRIPTION region_desc;
+    /** Bytes asked for. */
+    DAT_VLEN length;
+    /** Its protection zone. */
+    DAT_PZ_HANDLE pz_handle;
+    /** Its rights. */
+    DAT_MEM_PRIV_FLAGS mem_priv;
+    /** Names it in segments of local memory. */
+    DAT_LMR_CONTEXT lmr_context;
+    /** Names it to the remote side. */
+    DAT_RMR_CONTEXT rmr_context;
+    /** Bytes registered, at least those asked for. */
+    DAT_VLEN registered_size;
+    /** First address registered. */
+    DAT_VADDR registered_address;
+};
+
+/**
+ * State of an event dispatcher: one value of each of three bands (notification, waiting,
+ * configuration), or-ed.
+ */
+typedef enum dat_evd_state {
+    /** Events trigger the notification object. */
+    DAT_EVD_STATE_ENABLED = 0x01,
+    /** Events do not trigger the notification object. */
+    DAT_EVD_STATE_DISABLED = 0x02,
+    /** dat_evd_wait may be called. */
+    DAT_EVD_STATE_WAITABLE = 0x04,
+    /** dat_evd_wait is refused. */
+    DAT_EVD_STATE_UNWAITABLE = 0x08,
+    /** Fed by a stream that can suppress notification. */
+    DAT_EVD_STATE_CONFIG_NOTIFY = 0x10,
+    /** Fed by a receive stream that waits for solicited messages. */
+    DAT_EVD_STATE_CONFIG_SOLICITED = 0x20,
+    /** Fed by streams that notify by threshold. */
+    DAT_EVD_STATE_CONFIG_THRESHOLD = 0x30,
+} DAT_EVD_STATE;
+
+/** What dat_evd_query tells of an event dispatcher. */
+struct dat_evd_param {
+    /** The adapter that it belongs to. */
+    DAT_IA_HANDLE ia_handle;
+    /** Events that it can hold. */
+    DAT_COUNT evd_qlen;
+    /** Its state. */
+    DAT_EVD_STATE evd_state;
+    /** Its notification object, or DAT_HANDLE_NULL. */
+    DAT_CNO_HANDLE cno_handle;
+    /** The kinds of events it admits. */
+    DAT_EVD_FLAGS evd_flags;
+};
+
+/** Function that a consumer notification object calls when it is triggered. */
+typedef void (*DAT_AGENT_FUNC)(DAT_PVOID instance_data, DAT_EVD_HANDLE evd_handle);
+
+/** Function and data of the consumer that a notification object calls, see dat_cno_create. */
+typedef struct dat_os_wait_proxy_agent {
+    /** First argument of the function. */
+    DAT_PVOID instance_data;
+    /** The function. */
+    DAT_AGENT_FUNC proxy_agent_func;
+} DAT_OS_WAIT_PROXY_AGENT;
+
+/** What dat_cno_query tells of a notification object. */
+typedef struct dat_cno_param {
+    /** The adapter that it belongs to. */
+    DAT_IA_HANDLE ia_handle;
+    /** Its agent. */
+    DAT_OS_WAIT_PROXY_AGENT agent;
+} DAT_CNO_PARAM;
+
+/** Selects fields of DAT_CNO_PARAM. */
+typedef enum dat_cno_param_mask {
+    /** Selects ia_handle. */
+    DAT_CNO_FIELD_IA_HANDLE = 0x01,
+    /** Selects agent. */
+    DAT_CNO_FIELD_AGENT = 0x02,
+    /** Selects all fields. */
+    DAT_CNO_FIELD_ALL = 0x03,
+} DAT_CNO_PARAM_MASK;
+
+/* ---- Attributes of a provider ---- */
+
+/**
+ * Kind of protection that the zones of a provider offer.
+ *
+ * The Solaris headers also have DAT_PZ_SAME, as 1, which is DAT_PZ_SHAREABLE here; so it is
+ * left out.
+ */
+typedef enum dat_pz_support {
+    /** A zone serves one endpoint. */
+    DAT_PZ_UNIQUE = 0,
+    /** A zone serves any number of endpoints. */
+    DAT_PZ_SHAREABLE = 1,
+} DAT_PZ_SUPPORT;
+
+/** Attributes of the provider that serves an interface adapter, see dat_ia_query. */
+struct dat_provider_attr {
+    /** Name of the provider. */
+    char provider_name[DAT_NAME_MAX_LENGTH];
+    /** Version of the provider, major. */
+    DAT_UINT32 provider_version_major;
+    /** Version of the provider, minor. */
+    DAT_UINT32 provider_version_minor;
+    /** Version of the interface, major. */
+    DAT_UINT32 dapl_version_major;
+    /** Version of the interface, minor. */
+    DAT_UINT32 dapl_version_minor;
+    /** Kinds of memory, as a set of bits. */
+    DAT_MEM_TYPE lmr_mem_types_supported;
+    /** Who owns an array of segments after a post. */
+    DAT_IOV_OWNERSHIP iov_ownership_on_return;
+    /** Qualities of service, as a set of bits. */
+    DAT_QOS dat_qos_supported;
+    /** Completion flags, as a set of bits. */
+    DAT_COMPLETION_FLAGS completion_flags_supported;
+    /** Whether threads may use it without locks of their own. */
+    DAT_BOOLEAN is_thread_safe;
+    /** Bytes of private data that a connection can carry each way. */
+    DAT_COUNT max_private_data_size;
+    /** Whether DAT_CONNECT_MULTIPATH_FLAG works. */
+    DAT_BOOLEAN supports_multipath;
+    /** Who makes endpoints at public service points. */
+    DAT_EP_CREATOR_FOR_PSP ep_creator;
+    /** Kind of protection. */
+    DAT_PZ_SUPPORT pz_support;
+    /** Best alignment of buffers in bytes. */
+    DAT_UINT32 optimal_buffer_alignment;
+    /**
+     * Which streams may share an event dispatcher, in the order software, connection request, data
+     * transfer, connection, bind, asynchronous. Not const as in other headers, so that the
+     * structure can be copied and be a variable in C++.
+     */
+    DAT_BOOLEAN evd_stream_merging_supported[6][6];
+    /** Whether there are shared receive queues. */
+    DAT_BOOLEAN srq_supported;
+    /** Watermarks, a set of bits: 0x001 low, 0x010 soft high, 0x100 hard high. */
+    DAT_COUNT srq_watermarks_supported;
+    /** Whether an endpoint may have another zone than its shared receive queue. */
+    DAT_BOOLEAN srq_ep_pz_difference_supported;
+    /** What dat_srq_query can tell, a set of bits: 0x01 available, 0x10 outstanding. */
+    DAT_COUNT srq_info_supported;
+    /** What dat_ep_recv_query can tell, a set of bits: 0x01 allocated, 0x10 span. */
+    DAT_COUNT ep_recv_info_supported;
+    /** Whether dat_lmr_sync_rdma_read and dat_lmr_sync_rdma_write are needed. */
+    DAT_BOOLEAN lmr_sync_req;
+    /** Whether errors of memory always come by completion, never by the return code of a post. */
+    DAT_BOOLEAN dto_async_return_guaranteed;
+    /** Whether the sink of an RDMA read needs the right of remote write. */
+    DAT_BOOLEAN rdma_write_for_rdma_read_req;
+    /** Elements of provider_specific_attr. */
+    DAT_COUNT num_provider_specific_attr;
+    /** Attributes of the provider. */
+    DAT_NAMED_ATTR *provider_specific_attr;
+};
+
+/** Selects provider_name. */
+#define DAT_PROVIDER_FIELD_PROVIDER_NAME UINT64_C(0x1)
+
+/** Selects provider_version_major. */
+#define DAT_PROVIDER_FIELD_PROVIDER_VERSION_MAJOR UINT64_C(0x2)
+
+/** Selects provider_version_minor. */
+#define DAT_PROVIDER_FIELD_PROVIDER_VERSION_MINOR UINT64_C(0x4)
+
+/** Selects dapl_version_major. */
+#define DAT_PROVIDER_FIELD_DAPL_VERSION_MAJOR UINT64_C(0x8)
+
+/** Selects dapl_version_minor. */
+#define DAT_PROVIDER_FIELD_DAPL_VERSION_MINOR UINT64_C(0x10)
+
+/** Selects lmr_mem_types_supported. */
+#define DAT_PROVIDER_FIELD_LMR_MEM_TYPE_SUPPORTED UINT64_C(0x20)
+
+/** Selects iov_ownership_on_return. */
+#define DAT_PROVIDER_FIELD_IOV_OWNERSHIP UINT64_C(0x40)
+
+/** Selects dat_qos_supported. */
+#define DAT_PROVIDER_FIELD_DAT_QOS_SUPPORTED UINT64_C(0x80)
+
+/** Selects completion_flags_supported. */
+#define DAT_PROVIDER_FIELD_COMPLETION_FLAGS_SUPPORTED UINT64_C(0x100)
+
+/** Selects is_thread_safe. */
+#define DAT_PROVIDER_FIELD_IS_THREAD_SAFE UINT64_C(0x200)
+
+/** Selects max_private_data_size. */
+#define DAT_PROVIDER_FIELD_MAX_PRIVATE_DATA_SIZE UINT64_C(0x400)
+
+/** Selects supports_multipath. */
+#define DAT_PROVIDER_FIELD_SUPPORTS_MULTIPATH UINT64_C(0x800)
+
+/** Selects ep_creator. */
+#define DAT_PROVIDER_FIELD_EP_CREATOR UINT64_C(0x1000)
+
+/** Selects pz_support. */
+#define DAT_PROVIDER_FIELD_PZ_SUPPORT UINT64_C(0x2000)
+
+/** Selects optimal_buffer_alignment. */
+#define DAT_PROVIDER_FIELD_OPTIMAL_BUFFER_ALIGNMENT UINT64_C(0x4000)
+
+/** Selects evd_stream_merging_supported. */
+#define DAT_PROVIDER_FIELD_EVD_STREAM_MERGING_SUPPORTED UINT64_C(0x8000)
+
+/** Selects srq_supported. */
+#define DAT_PROVIDER_FIELD_SRQ_SUPPORTED UINT64_C(0x10000)
+
+/** Selects srq_watermarks_supported. */
+#define DAT_PROVIDER_FIELD_SRQ_WATERMARKS_SUPPORTED UINT64_C(0x20000)
+
+/** Selects srq_ep_pz_difference_supported. */
+#define DAT_PROVIDER_FIELD_SRQ_EP_PZ_DIFFERENCE_SUPPORTED UINT64_C(0x40000)
+
+/** Selects srq_info_supported. */
+#define DAT_PROVIDER_FIELD_SRQ_INFO_SUPPORTED UINT64_C(0x80000)
+
+/** Selects ep_recv_info_supported. */
+#define DAT_PROVIDER_FIELD_EP_RECV_INFO_SUPPORTED UINT64_C(0x100000)
+
+/** Selects lmr_sync_req. */
+#define DAT_PROVIDER_FIELD_LMR_SYNC_REQ UINT64_C(0x200000)
+
+/** Selects dto_async_return_guaranteed. */
+#define DAT_PROVIDER_FIELD_DTO_ASYNC_RETURN_GUARANTEED UINT64_C(0x400000)
+
+/** Selects rdma_write_for_rdma_read_req. */
+#define DAT_PROVIDER_FIELD_RDMA_WRITE_FOR_RDMA_READ_REQ UINT64_C(0x800000)
+
+/** Selects num_provider_specific_attr. */
+#define DAT_PROVIDER_FIELD_NUM_PROVIDER_SPECIFIC_ATTR UINT64_C(0x1000000)
+
+/** Selects provider_specific_attr. */
+#define DAT_PROVIDER_FIELD_PROVIDER_SPECIFIC_ATTR UINT64_C(0x2000000)
+
+/** Selects all fields of DAT_PROVIDER_ATTR. */
+#define DAT_PROVIDER_FIELD_ALL UINT64_C(0x3FFFFFF)
+
+/** Selects no field of DAT_PROVIDER_ATTR. */
+#define DAT_PROVIDER_FIELD_NONE UINT64_C(0x0)
+
+/* ---- Functions of the user-level interface alone ---- */
+
+/**
+ * Registers memory. The results, each of which may be NULL but lmr_handle, are: the region,
+ * its name in local segments, its name to the remote side, and what was registered, at least
+ * what was asked for.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (adapter, zone, region), DAT_INVALID_PARAMETER
+ * (kind, description, length, privileges), DAT_MODEL_NOT_SUPPORTED,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_lmr_create(3DAT).
+ */
+extern DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia_handle,
+                                 DAT_MEM_TYPE mem_type,
+                                 DAT_REGION_DESCRIPTION region_description,
+                                 DAT_VLEN length,
+                                 DAT_PZ_HANDLE pz_handle,
+                                 DAT_MEM_PRIV_FLAGS privileges,
+                                 DAT_LMR_HANDLE *lmr_handle,
+                                 DAT_LMR_CONTEXT *lmr_context,
+                                 DAT_RMR_CONTEXT *rmr_context,
+                                 DAT_VLEN *registered_length,
+                                 DAT_VADDR *registered_address);
+
+/**
+ * Makes an event dispatcher of at least evd_min_qlen events, enabled and waitable. cno_handle
+ * may be DAT_HANDLE_NULL.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (adapter, notification object),
+ * DAT_INVALID_PARAMETER (length, flags, NULL), DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2,
+ * dat_evd_create(3DAT).
+ */
+extern DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle,
+                                 DAT_COUNT evd_min_qlen,
+                                 DAT_CNO_HANDLE cno_handle,
+                                 DAT_EVD_FLAGS evd_flags,
+                                 DAT_EVD_HANDLE *evd_handle);
+
+/**
+ * Attaches an event dispatcher to another notification object, or with DAT_HANDLE_NULL to
+ * none.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (either). See uDAPL 1.2, dat_evd_modify_cno(3DAT).
+ */
+extern DAT_RETURN dat_evd_modify_cno(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle);
+
+/**
+ * Makes a notification object, which event dispatchers trigger; agent is called too, or
+ * DAT_OS_WAIT_PROXY_AGENT_NULL.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (adapter), DAT_INVALID_PARAMETER (agent, NULL),
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_cno_create(3DAT).
+ */
+extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
+                                 DAT_OS_WAIT_PROXY_AGENT agent,
+                                 DAT_CNO_HANDLE *cno_handle);
+
+/**
+ * Gives a notification object another agent, or with DAT_OS_WAIT_PROXY_AGENT_NULL none.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (agent). See uDAPL 1.2,
+ * dat_cno_modify_agent(3DAT).
+ */
+extern DAT_RETURN dat_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent);
+
+/**
+ * Tells the chosen fields of a notification object.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (unknown bits, NULL). See
+ * uDAPL 1.2, dat_cno_query(3DAT).
+ */
+extern DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle,
+                                DAT_CNO_PARAM_MASK cno_param_mask,
+                                DAT_CNO_PARAM *cno_param);
+
+/**
+ * Destroys a notification object.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE (an event dispatcher refers to
+ * it, or a thread waits on it). See uDAPL 1.2, dat_cno_free(3DAT).
+ */
+extern DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle);
+
+/**
+ * Lets events of an event dispatcher trigger its notification object.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_enable(3DAT).
+ */
+extern DAT_RETURN dat_evd_enable(DAT_EVD_HANDLE evd_handle);
+
+/**
+ * Keeps events of an event dispatcher from triggering its notification object.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_disable(3DAT).
+ */
+extern DAT_RETURN dat_evd_disable(DAT_EVD_HANDLE evd_handle);
+
+/**
+ * Makes an event dispatcher unwaitable; a thread that waits on it returns with
+ * DAT_INVALID_STATE.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_set_unwaitable(3DAT).
+ */
+extern DAT_RETURN dat_evd_set_unwaitable(DAT_EVD_HANDLE evd_handle);
+
+/**
+ * Makes an event dispatcher waitable again.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_clear_unwaitable(3DAT).
+ */
+extern DAT_RETURN dat_evd_clear_unwaitable(DAT_EVD_HANDLE evd_handle);
+
+/**
+ * Waits until a notification object is triggered. evd_handle tells an event dispatcher that
+ * triggered it: a hint, others may have events too. A cancellation point, as dat_evd_wait is.
+ *
+ * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY (time ran out), DAT_INVALID_HANDLE,
+ * DAT_INVALID_PARAMETER (NULL), DAT_INTERRUPTED_CALL. See uDAPL 1.2, dat_cno_wait(3DAT).
+ */
+extern DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle,
+                               DAT_TIMEOUT timeout,
+                               DAT_EVD_HANDLE *evd_handle);
+
+/**
+ * Waits until at least threshold events are queued, then takes the oldest. n_more_events tells
+ * how many remain; it is valid after DAT_TIMEOUT_EXPIRED too, when nothing was taken. One
+ * thread can wait at a time. A cancellation point: a thread that pthread_cancel ends in it
+ * leaves the event dispatcher in order.
+ *
+ * Returns DAT_SUCCESS; DAT_TIMEOUT_EXPIRED, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER
+ * (threshold below 1 or above the length, NULL), DAT_INVALID_STATE (unwaitable, a thread
+ * waits, or a stream that allows no threshold but 1), DAT_ABORT (adapter closed),
+ * DAT_INTERRUPTED_CALL. See uDAPL 1.2, dat_evd_wait(3DAT).
+ */
+extern DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd_handle,
+                               DAT_TIMEOUT timeout,
+                               DAT_COUNT threshold,
+                               DAT_EVENT *event,
+                               DAT_COUNT *n_more_events);
+
+/* ---- Macros ---- */
+
+/**
+ * Given to dat_ia_open in place of an event dispatcher: asynchronous events go to one that exists
+ * elsewhere.
+ */
+#define DAT_EVD_ASYNC_EXISTS ((DAT_EVD_HANDLE)0x1)
+
+/**
+ * Given back by dat_ia_query: the event dispatcher of asynchronous events is not of this process.
+ */
+#define DAT_EVD_OUT_OF_SCOPE ((DAT_EVD_HANDLE)0x2)
+
+/** No agent, for dat_cno_create and dat_cno_modify_agent. */
+#ifdef __cplusplus
+#define DAT_OS_WAIT_PROXY_AGENT_NULL DAT_OS_WAIT_PROXY_AGENT{NULL, NULL}
+#else
+#define DAT_OS_WAIT_PROXY_AGENT_NULL \
+    (DAT_OS_WAIT_PROXY_AGENT) { (DAT_PVOID)NULL, (DAT_AGENT_FUNC)NULL }
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#include "udat_redirection.h"
+
+#endif /* DAT_UDAT_H */

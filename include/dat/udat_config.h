@@ -1,0 +1,38 @@
+/*
+ * dat/udat_config.h: what a program is compiled for.
+ *
+ * Part of libdat, an implementation of uDAPL 1.2.
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Generated from src/udat12 by `make headers`; changes belong there.
+ */
+
+#ifndef DAT_UDAT_CONFIG_H
+#define DAT_UDAT_CONFIG_H
+
+#include "dat_platform_specific.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- What a program is compiled for ---- */
+
+/** Major version of the interface that a program is compiled for. */
+#define DAT_VERSION_MAJOR 1
+
+/** Minor version of the interface that a program is compiled for. */
+#define DAT_VERSION_MINOR 2
+
+/* ---- Macros ---- */
+
+/** Thread safety that dat_ia_open asks for; define it before including to ask for DAT_TRUE. */
+#ifndef DAT_THREADSAFE
+#define DAT_THREADSAFE DAT_FALSE
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DAT_UDAT_CONFIG_H */

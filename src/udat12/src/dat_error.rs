@@ -1,0 +1,316 @@
+//! Return codes
+//!
+//! A return code has 32 bits: class (31 and 30), type (29 to 16), subtype (15 to 0).
+
+use crate::c_enum::c_enum;
+use crate::dat_platform_specific::DAT_UINT32;
+
+/// Return code of every function: class, type and subtype or-ed; 0 is success.
+pub type DAT_RETURN = DAT_UINT32;
+
+/// Class of a return code: error.
+pub const DAT_CLASS_ERROR: DAT_RETURN = 0x80000000;
+
+/// Class of a return code: warning.
+pub const DAT_CLASS_WARNING: DAT_RETURN = 0x40000000;
+
+/// Class of a return code: success.
+pub const DAT_CLASS_SUCCESS: DAT_RETURN = 0x00000000;
+
+/// The bits of the type in a return code.
+pub const DAT_TYPE_MASK: DAT_RETURN = 0x3FFF0000;
+
+/// The bits of the subtype in a return code.
+pub const DAT_SUBTYPE_MASK: DAT_RETURN = 0x0000FFFF;
+
+c_enum! {
+    /// Type of a return code, bits 16 to 29: what went wrong.
+    pub enum dat_return_type as DAT_RETURN_TYPE {
+        /// The call did what it was asked.
+        DAT_SUCCESS = 0x00000000,
+        /// The object went away under the call.
+        DAT_ABORT = 0x00010000,
+        /// Another service point listens on the connection qualifier.
+        DAT_CONN_QUAL_IN_USE = 0x00020000,
+        /// Something ran out; the subtype tells what.
+        DAT_INSUFFICIENT_RESOURCES = 0x00030000,
+        /// The implementation failed.
+        DAT_INTERNAL_ERROR = 0x00040000,
+        /// A handle is NULL, stale, or of the wrong kind; the subtype tells which.
+        DAT_INVALID_HANDLE = 0x00050000,
+        /// An argument is not acceptable; the subtype tells which.
+        DAT_INVALID_PARAMETER = 0x00060000,
+        /// The object is in a state that does not allow the call; the subtype tells which.
+        DAT_INVALID_STATE = 0x00070000,
+        /// The lengths of the local and the remote memory do not fit together.
+        DAT_LENGTH_ERROR = 0x00080000,
+        /// The provider does not support what was asked for.
+        DAT_MODEL_NOT_SUPPORTED = 0x00090000,
+        /// No provider of that name, version and thread safety is registered or could be loaded.
+        DAT_PROVIDER_NOT_FOUND = 0x000A0000,
+        /// A memory region lacks a right.
+        DAT_PRIVILEGES_VIOLATION = 0x000B0000,
+        /// Objects belong to different protection zones.
+        DAT_PROTECTION_VIOLATION = 0x000C0000,
+        /// No event is queued.
+        DAT_QUEUE_EMPTY = 0x000D0000,
+        /// The event dispatcher has no room.
+        DAT_QUEUE_FULL = 0x000E0000,
+        /// Time ran out.
+        DAT_TIMEOUT_EXPIRED = 0x000F0000,
+        /// A provider of that identity is registered.
+        DAT_PROVIDER_ALREADY_REGISTERED = 0x00100000,
+        /// The provider has open adapters.
+        DAT_PROVIDER_IN_USE = 0x00110000,
+        /// The remote address cannot be used.
+        DAT_INVALID_ADDRESS = 0x00120000,
+        /// A signal interrupted the call.
+        DAT_INTERRUPTED_CALL = 0x00130000,
+        /// No connection qualifier is free.
+        DAT_CONN_QUAL_UNAVAILABLE = 0x00140000,
+        /// The provider does not implement the function. The value contains the class bits: compare
+        /// the whole code, not DAT_GET_TYPE of it.
+        DAT_NOT_IMPLEMENTED = 0xFFFF0000,
+    }
+}
+
+/// Older name of DAT_PROVIDER_NOT_FOUND.
+pub const DAT_NAME_NOT_FOUND: DAT_RETURN_TYPE = DAT_PROVIDER_NOT_FOUND;
+
+c_enum! {
+    /// Subtype of a return code, bits 0 to 15: which argument, handle, state or resource it was.
+    pub enum dat_return_subtype as DAT_RETURN_SUBTYPE {
+        /// Nothing more is known.
+        DAT_NO_SUBTYPE = 0,
+        /// The operation was interrupted.
+        DAT_SUB_INTERRUPTED = 1,
+        /// Memory.
+        DAT_RESOURCE_MEMORY = 2,
+        /// Resources of the device.
+        DAT_RESOURCE_DEVICE = 3,
+        /// Transport endpoints.
+        DAT_RESOURCE_TEP = 4,
+        /// Transport event queues.
+        DAT_RESOURCE_TEVD = 5,
+        /// Protection domains.
+        DAT_RESOURCE_PROTECTION_DOMAIN = 6,
+        /// Memory regions, or memory that may be registered.
+        DAT_RESOURCE_MEMORY_REGION = 7,
+        /// Error handlers.
+        DAT_RESOURCE_ERROR_HANDLER = 8,
+        /// Credits.
+        DAT_RESOURCE_CREDITS = 9,
+        /// Shared receive queues.
+        DAT_RESOURCE_SRQ = 10,
+        /// Interface adapter.
+        DAT_INVALID_HANDLE_IA = 11,
+        /// Endpoint.
+        DAT_INVALID_HANDLE_EP = 12,
+        /// Local memory region.
+        DAT_INVALID_HANDLE_LMR = 13,
+        /// Remote memory region.
+        DAT_INVALID_HANDLE_RMR = 14,
+        /// Protection zone.
+        DAT_INVALID_HANDLE_PZ = 15,
+        /// Public service point.
+        DAT_INVALID_HANDLE_PSP = 16,
+        /// Reserved service point.
+        DAT_INVALID_HANDLE_RSP = 17,
+        /// Connection request.
+        DAT_INVALID_HANDLE_CR = 18,
+        /// Notification object.
+        DAT_INVALID_HANDLE_CNO = 19,
+        /// Event dispatcher for connection requests.
+        DAT_INVALID_HANDLE_EVD_CR = 20,
+        /// Event dispatcher for request completions.
+        DAT_INVALID_HANDLE_EVD_REQUEST = 21,
+        /// Event dispatcher for receive completions.
+        DAT_INVALID_HANDLE_EVD_RECV = 22,
+        /// Event dispatcher for connection events.
+        DAT_INVALID_HANDLE_EVD_CONN = 23,
+        /// Event dispatcher for asynchronous events.
+        DAT_INVALID_HANDLE_EVD_ASYNC = 24,
+        /// Shared receive queue.
+        DAT_INVALID_HANDLE_SRQ = 25,
+        /// The first argument, a handle of no fixed kind.
+        DAT_INVALID_HANDLE1 = 26,
+        /// The second argument, a handle of no fixed kind.
+        DAT_INVALID_HANDLE2 = 27,
+        /// The third argument, a handle of no fixed kind.
+        DAT_INVALID_HANDLE3 = 28,
+        /// The fourth argument, a handle of no fixed kind.
+        DAT_INVALID_HANDLE4 = 29,
+        /// The fifth argument, a handle of no fixed kind.
+        DAT_INVALID_HANDLE5 = 30,
+        /// The sixth argument, a handle of no fixed kind.
+        DAT_INVALID_HANDLE6 = 31,
+        /// The seventh argument, a handle of no fixed kind.
+        DAT_INVALID_HANDLE7 = 32,
+        /// The eighth argument, a handle of no fixed kind.
+        DAT_INVALID_HANDLE8 = 33,
+        /// The ninth argument, a handle of no fixed kind.
+        DAT_INVALID_HANDLE9 = 34,
+        /// The tenth argument, a handle of no fixed kind.
+        DAT_INVALID_HANDLE10 = 35,
+        /// The first argument.
+        DAT_INVALID_ARG1 = 36,
+        /// The second argument.
+        DAT_INVALID_ARG2 = 37,
+        /// The third argument.
+        DAT_INVALID_ARG3 = 38,
+        /// The fourth argument.
+        DAT_INVALID_ARG4 = 39,
+        /// The fifth argument.
+        DAT_INVALID_ARG5 = 40,
+        /// The sixth argument.
+        DAT_INVALID_ARG6 = 41,
+        /// The seventh argument.
+        DAT_INVALID_ARG7 = 42,
+        /// The eighth argument.
+        DAT_INVALID_ARG8 = 43,
+        /// The ninth argument.
+        DAT_INVALID_ARG9 = 44,
+        /// The tenth argument.
+        DAT_INVALID_ARG10 = 45,
+        /// Endpoint unconnected.
+        DAT_INVALID_STATE_EP_UNCONNECTED = 46,
+        /// Endpoint is connecting.
+        DAT_INVALID_STATE_EP_ACTCONNPENDING = 47,
+        /// Endpoint of a reserved service point has a request pending.
+        DAT_INVALID_STATE_EP_PASSCONNPENDING = 48,
+        /// Endpoint was made by the provider for a request not yet answered.
+        DAT_INVALID_STATE_EP_TENTCONNPENDING = 49,
+        /// Endpoint connected.
+        DAT_INVALID_STATE_EP_CONNECTED = 50,
+        /// Endpoint disconnected.
+        DAT_INVALID_STATE_EP_DISCONNECTED = 51,
+        /// Endpoint reserved by a service point.
+        DAT_INVALID_STATE_EP_RESERVED = 52,
+        /// Endpoint was accepted, its connection is not yet complete.
+        DAT_INVALID_STATE_EP_COMPLPENDING = 53,
+        /// Endpoint is disconnecting.
+        DAT_INVALID_STATE_EP_DISCPENDING = 54,
+        /// Endpoint went back to the provider.
+        DAT_INVALID_STATE_EP_PROVIDERCONTROL = 55,
+        /// Endpoint lacks a protection zone or an event dispatcher.
+        DAT_INVALID_STATE_EP_NOTREADY = 56,
+        /// Receive watermark of the endpoint.
+        DAT_INVALID_STATE_EP_RECV_WATERMARK = 57,
+        /// Protection zone of the endpoint.
+        DAT_INVALID_STATE_EP_PZ = 58,
+        /// Request event dispatcher of the endpoint.
+        DAT_INVALID_STATE_EP_EVD_REQUEST = 59,
+        /// Receive event dispatcher of the endpoint.
+        DAT_INVALID_STATE_EP_EVD_RECV = 60,
+        /// Connection event dispatcher of the endpoint.
+        DAT_INVALID_STATE_EP_EVD_CONNECT = 61,
+        /// Endpoint unconnected and unconfigured.
+        DAT_INVALID_STATE_EP_UNCONFIGURED = 62,
+        /// Endpoint reserved and unconfigured.
+        DAT_INVALID_STATE_EP_UNCONFRESERVED = 63,
+        /// Endpoint passive pending and unconfigured.
+        DAT_INVALID_STATE_EP_UNCONFPASSIVE = 64,
+        /// Endpoint tentative and unconfigured.
+        DAT_INVALID_STATE_EP_UNCONFTENTATIVE = 65,
+        /// Notification object in use.
+        DAT_INVALID_STATE_CNO_IN_USE = 66,
+        /// Notification object is being destroyed.
+        DAT_INVALID_STATE_CNO_DEAD = 67,
+        /// Event dispatcher open.
+        DAT_INVALID_STATE_EVD_OPEN = 68,
+        /// Event dispatcher enabled.
+        DAT_INVALID_STATE_EVD_ENABLED = 69,
+        /// Event dispatcher disabled.
+        DAT_INVALID_STATE_EVD_DISABLED = 70,
+        /// Event dispatcher waitable.
+        DAT_INVALID_STATE_EVD_WAITABLE = 71,
+        /// Event dispatcher unwaitable.
+        DAT_INVALID_STATE_EVD_UNWAITABLE = 72,
+        /// Event dispatcher has a stream that feeds it.
+        DAT_INVALID_STATE_EVD_IN_USE = 73,
+        /// Event dispatcher is fed by a stream that can suppress notification.
+        DAT_INVALID_STATE_EVD_CONFIG_NOTIFY = 74,
+        /// Event dispatcher is fed by a stream of solicited messages.
+        DAT_INVALID_STATE_EVD_CONFIG_SOLICITED = 75,
+        /// Event dispatcher is fed by a stream with threshold.
+        DAT_INVALID_STATE_EVD_CONFIG_THRESHOLD = 76,
+        /// A thread waits on the event dispatcher.
+        DAT_INVALID_STATE_EVD_WAITER = 77,
+        /// Event dispatcher is one of asynchronous events.
+        DAT_INVALID_STATE_EVD_ASYNC = 78,
+        /// Interface adapter has objects left.
+        DAT_INVALID_STATE_IA_IN_USE = 79,
+        /// A remote memory region is bound to the region.
+        DAT_INVALID_STATE_LMR_IN_USE = 80,
+        /// Local memory region is free.
+        DAT_INVALID_STATE_LMR_FREE = 81,
+        /// Protection zone has objects left.
+        DAT_INVALID_STATE_PZ_IN_USE = 82,
+        /// Protection zone is free.
+        DAT_INVALID_STATE_PZ_FREE = 83,
+        /// Shared receive queue operational.
+        DAT_INVALID_STATE_SRQ_OPERATIONAL = 84,
+        /// Shared receive queue in error.
+        DAT_INVALID_STATE_SRQ_ERROR = 85,
+        /// Shared receive queue has endpoints.
+        DAT_INVALID_STATE_SRQ_IN_USE = 86,
+        /// Local read right missing.
+        DAT_PRIVILEGES_READ = 87,
+        /// Local write right missing.
+        DAT_PRIVILEGES_WRITE = 88,
+        /// Remote read right missing.
+        DAT_PRIVILEGES_RDMA_READ = 89,
+        /// Remote write right missing.
+        DAT_PRIVILEGES_RDMA_WRITE = 90,
+        /// Zone does not allow local read.
+        DAT_PROTECTION_READ = 91,
+        /// Zone does not allow local write.
+        DAT_PROTECTION_WRITE = 92,
+        /// Zone does not allow remote read.
+        DAT_PROTECTION_RDMA_READ = 93,
+        /// Zone does not allow remote write.
+        DAT_PROTECTION_RDMA_WRITE = 94,
+        /// Kind of address not supported, such as multicast.
+        DAT_INVALID_ADDRESS_UNSUPPORTED = 95,
+        /// Known not to be reachable.
+        DAT_INVALID_ADDRESS_UNREACHABLE = 96,
+        /// Never a valid address.
+        DAT_INVALID_ADDRESS_MALFORMED = 97,
+        /// No provider of that name.
+        DAT_NAME_NOT_REGISTERED = 98,
+        /// None of that major version.
+        DAT_MAJOR_NOT_FOUND = 99,
+        /// None of that minor version or a higher one.
+        DAT_MINOR_NOT_FOUND = 100,
+        /// None of that thread safety.
+        DAT_THREAD_SAFETY_NOT_FOUND = 101,
+        /// Relaxed ordering was not asked for properly. Known to the Solaris headers only; here for
+        /// their programs, as the value clashes with nothing. Never returned.
+        DAT_INVALID_RO_COOKIE = 102,
+    }
+}
+
+/// Class bit of a warning in a return code: not 0 for a warning.
+#[must_use]
+pub const fn DAT_IS_WARNING(status: DAT_RETURN) -> DAT_RETURN {
+    status & DAT_CLASS_WARNING
+}
+
+/// Type of a return code, without class and subtype.
+#[must_use]
+pub const fn DAT_GET_TYPE(status: DAT_RETURN) -> DAT_RETURN {
+    status & DAT_TYPE_MASK
+}
+
+/// Subtype of a return code.
+#[must_use]
+pub const fn DAT_GET_SUBTYPE(status: DAT_RETURN) -> DAT_RETURN {
+    status & DAT_SUBTYPE_MASK
+}
+
+/// The return code of an error of this type and subtype. In no header, as programs only take
+/// codes apart.
+#[must_use]
+pub const fn DAT_ERROR(type_: DAT_RETURN_TYPE, subtype: DAT_RETURN_SUBTYPE) -> DAT_RETURN {
+    DAT_CLASS_ERROR | type_ | subtype
+}

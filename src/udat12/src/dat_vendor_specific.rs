@@ -1,0 +1,1 @@
+//! Additions of vendors that both interfaces share: none

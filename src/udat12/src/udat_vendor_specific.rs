@@ -1,0 +1,1 @@
+//! Additions of vendors to the user-level interface: none

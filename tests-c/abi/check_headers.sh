@@ -1,0 +1,34 @@
+#!/bin/sh
+# check_headers.sh - the headers against an external description of the binary interface, with the
+# checker that belongs to it. Both are beside the project, or nowhere; layout.c has what matters.
+set -u
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+facts=$root/../shared/abi
+
+if ! [ -f "$facts/check_headers.py" ]; then
+    echo "1..0 # SKIP no description of the interface beside the project"
+    exit 0
+elif ! command -v python3 >/dev/null; then
+    echo "1..0 # SKIP no python3 here"
+    exit 0
+fi
+
+words=$(mktemp) || exit 1
+trap 'rm -f "$words"' EXIT
+number=0 failed=0
+for compiler in gcc clang; do
+    number=$((number + 1))
+    if ! command -v $compiler >/dev/null; then
+        echo "ok $number - all facts: $compiler # SKIP no $compiler here"
+    elif python3 "$facts/check_headers.py" --abi "$facts/udat-1.2-ofed.json" --tags \
+        --include "$root/include" --cc $compiler >"$words" 2>&1; then
+        echo "ok $number - all facts: $compiler: $(tail -n 1 "$words")"
+    else
+        failed=1
+        echo "not ok $number - all facts: $compiler: $(tail -n 1 "$words")"
+        grep -v '^SKIP' "$words" | sed 's/^/# /'
+    fi
+done
+echo "1..$number"
+exit $failed

@@ -1,0 +1,77 @@
+#!/bin/sh
+# header_compile.sh - each header compiles alone and without a warning, in each language.
+set -u
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+number=0 failed=0
+
+# passed NAME, failed NAME (the compiler's words are in $work/words), skipped NAME REASON
+passed() { number=$((number + 1)); echo "ok $number - $1"; }
+failed() { number=$((number + 1)); failed=1; echo "not ok $number - $1"; sed 's/^/# /' "$work/words"; }
+skipped() { number=$((number + 1)); echo "ok $number - $1 # SKIP $2"; }
+
+# compile COMPILER STANDARD FILE
+compile()
+{
+    case $2 in
+    *++*) language=c++ ;;
+    *) language=c ;;
+    esac
+    "$1" -x $language -std="$2" -Wall -Wextra -pedantic -Werror -I"$root/include" \
+        -fsyntax-only "$3" >"$work/words" 2>&1
+}
+
+echo "int nothing;" >"$work/nothing.c"
+for compiler in gcc clang; do
+    for standard in c99 gnu99 c11 gnu11 c++17 gnu++17; do
+        if ! command -v $compiler >/dev/null; then
+            skipped "all headers: $compiler -std=$standard" "no $compiler here"
+            continue
+        elif ! compile $compiler $standard "$work/nothing.c"; then
+            skipped "all headers: $compiler -std=$standard" "$compiler here does not compile it"
+            continue
+        fi
+        for header in "$root"/include/dat/*.h; do
+            name=dat/${header##*/}
+            echo "#include <$name>" >"$work/alone.c"
+            if compile $compiler $standard "$work/alone.c"; then
+                passed "$name: alone: $compiler -std=$standard"
+            else
+                failed "$name: alone: $compiler -std=$standard"
+            fi
+        done
+    done
+done
+
+# Old programs: C90 with the extensions of the compiler.
+for header in "$root"/include/dat/*.h; do
+    echo "#include <dat/${header##*/}>"
+done >"$work/all.c"
+if compile gcc gnu11 "$work/nothing.c"; then
+    if gcc -std=gnu89 -Wall -Wextra -Werror -I"$root/include" -fsyntax-only "$work/all.c" \
+        >"$work/words" 2>&1; then
+        passed "all headers: together: gcc -std=gnu89"
+    else
+        failed "all headers: together: gcc -std=gnu89"
+    fi
+else
+    skipped "all headers: together: gcc -std=gnu89" "no gcc here"
+fi
+
+# A program may say that it is for threads before it includes anything.
+cat >"$work/threadsafe.c" <<'END'
+#define DAT_THREADSAFE DAT_TRUE
+#include <dat/udat.h>
+char is_true[DAT_THREADSAFE == DAT_TRUE ? 1 : -1];
+END
+if compile "${CC:-cc}" c99 "$work/threadsafe.c"; then
+    passed "DAT_THREADSAFE: defined before: kept"
+else
+    failed "DAT_THREADSAFE: defined before: kept"
+fi
+
+echo "1..$number"
+exit $failed
