@@ -1,0 +1,194 @@
+//! Consumer notification objects: one place to wait for many dispatchers.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+
+use crate::agent::Agent;
+use crate::error::{Error, Refusal, Result};
+use crate::evd::Evd;
+use crate::ia::Ia;
+use crate::slab::{Handle, Header, Kind, Object};
+use crate::transport::Transport;
+use crate::users::{Counted, Users};
+use crate::waker::Waker;
+
+/// A consumer notification object.
+pub struct Cno<T: Transport> {
+    header: Header,
+    users: Users,
+    ia: Arc<Ia<T>>,
+    state: Mutex<CnoState>,
+    evds: Mutex<Vec<Weak<Evd<T>>>>,
+}
+
+#[derive(Default)]
+struct CnoState {
+    /// The dispatcher of a trigger that no waiter has taken.
+    triggered: Option<Handle>,
+    /// Threads that wait, each with what it was told.
+    waiters: VecDeque<Waiter>,
+    next: u64,
+    agent: Option<Agent>,
+    dead: bool,
+}
+
+struct Waiter {
+    number: u64,
+    waker: Arc<Waker>,
+    told: Option<Handle>,
+}
+
+impl<T: Transport> Object for Cno<T> {
+    const KIND: Kind = Kind::Cno;
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
+}
+
+impl<T: Transport> Counted for Cno<T> {
+    fn users(&self) -> &Users {
+        &self.users
+    }
+}
+
+impl<T: Transport> Cno<T> {
+    /// Makes a notification object (uDAPL 1.2, dat_cno_create).
+    pub fn create(ia: &Arc<Ia<T>>, agent: Option<Agent>) -> Result<Arc<Self>> {
+        ia.adopt(Cno {
+            header: Header::default(),
+            users: Users::default(),
+            ia: ia.clone(),
+            state: Mutex::new(CnoState { agent, ..CnoState::default() }),
+            evds: Mutex::default(),
+        })
+    }
+
+    /// Frees it (uDAPL 1.2, dat_cno_free).
+    ///
+    /// # Errors
+    /// [`Refusal::CnoInUse`] while a dispatcher refers to it or a thread waits on it.
+    pub fn free(&self) -> Result<()> {
+        let in_use = Error::InvalidState(Refusal::CnoInUse);
+        let mut state = self.state.lock();
+        if !state.waiters.is_empty() || !self.users.retire() {
+            return Err(in_use);
+        }
+        state.dead = true;
+        drop(state);
+        self.ia.disown(self);
+        Ok(())
+    }
+
+    /// Frees it whoever uses it; waiters return with no dispatcher, and so is the agent
+    /// called.
+    pub(crate) fn free_anyway(&self) {
+        self.users.retire_anyway();
+        self.ia.disown(self);
+        let mut state = self.state.lock();
+        state.dead = true;
+        for waiter in &state.waiters {
+            waiter.waker.wake();
+        }
+        if let Some(agent) = state.agent.take() {
+            self.ia.agents().schedule(agent, Handle::NULL);
+        }
+    }
+
+    /// The adapter it belongs to.
+    pub fn ia(&self) -> &Arc<Ia<T>> {
+        &self.ia
+    }
+
+    /// The agent that is called at the next trigger.
+    pub fn agent(&self) -> Option<Agent> {
+        self.state.lock().agent
+    }
+
+    /// Replaces the agent (uDAPL 1.2, dat_cno_modify_agent). An agent hears of one
+    /// trigger; setting it again arms it again.
+    pub fn modify_agent(&self, agent: Option<Agent>) {
+        self.state.lock().agent = agent;
+    }
+
+    pub(crate) fn attach(&self, evd: &Arc<Evd<T>>) {
+        let mut evds = self.evds.lock();
+        evds.retain(|known| known.upgrade().is_some_and(|known| !Arc::ptr_eq(&known, evd)));
+        evds.push(Arc::downgrade(evd));
+    }
+
+    pub(crate) fn detach(&self, evd: Handle) {
+        self.evds.lock().retain(|known| known.upgrade().is_some_and(|known| known.header().handle() != evd));
+    }
+
+    /// The dispatchers tied to it.
+    pub(crate) fn evds(&self) -> Vec<Arc<Evd<T>>> {
+        self.evds.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// An announced event arrived on `evd`: wakes one waiter, or is kept for the next.
+    pub(crate) fn trigger(&self, evd: Handle) {
+        let (waker, agent) = {
+            let mut state = self.state.lock();
+            let agent = state.agent.take();
+            let waker = match state.waiters.iter_mut().find(|waiter| waiter.told.is_none()) {
+                Some(waiter) => {
+                    waiter.told = Some(evd);
+                    Some(waiter.waker.clone())
+                }
+                None => {
+                    state.triggered = Some(evd);
+                    None
+                }
+            };
+            (waker, agent)
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        if let Some(agent) = agent {
+            self.ia.agents().schedule(agent, evd);
+        }
+    }
+
+    /// Takes a trigger that was kept.
+    pub(crate) fn take_trigger(&self) -> Option<Handle> {
+        let mut state = self.state.lock();
+        if state.dead { Some(Handle::NULL) } else { state.triggered.take() }
+    }
+
+    /// Enrols a waiting thread.
+    pub(crate) fn enter(&self, waker: &Arc<Waker>) -> u64 {
+        let mut state = self.state.lock();
+        state.next += 1;
+        let number = state.next;
+        let told = state.triggered.take();
+        state.waiters.push_back(Waiter { number, waker: waker.clone(), told });
+        number
+    }
+
+    /// What an enrolled thread was told.
+    pub(crate) fn told(&self, number: u64) -> Option<Handle> {
+        let state = self.state.lock();
+        if state.dead {
+            return Some(Handle::NULL);
+        }
+        state.waiters.iter().find(|waiter| waiter.number == number).and_then(|waiter| waiter.told)
+    }
+
+    /// Strikes a waiting thread off. A trigger that it was told of and did not
+    /// take goes to the next.
+    pub(crate) fn leave(&self, number: u64, took: bool) {
+        let untaken = {
+            let mut state = self.state.lock();
+            let at = state.waiters.iter().position(|waiter| waiter.number == number);
+            let waiter = at.and_then(|at| state.waiters.remove(at));
+            waiter.and_then(|waiter| waiter.told).filter(|_| !took)
+        };
+        if let Some(evd) = untaken {
+            self.trigger(evd);
+        }
+    }
+}

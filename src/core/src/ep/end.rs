@@ -1,0 +1,106 @@
+//! How connections end: every outstanding work request completes exactly once, and the
+//! program gets exactly one event that says why.
+
+use std::sync::Arc;
+
+use crate::ep::{Control, Endpoint, State};
+use crate::evd::Evd;
+use crate::event::{ConnectionEvent, Event, Status};
+use crate::transport::{Closing, RecvDone, RequestId, Transport};
+
+impl<T: Transport> Endpoint<T> {
+    /// Ends the connection or the attempt at one: the state becomes DISCONNECTED, then
+    /// come the completions and the connection event.
+    ///
+    /// Successful and failed completions come before the event, flushed ones after it
+    /// where they share its dispatcher. On another dispatcher they come first, so that
+    /// whoever saw the event finds them there.
+    pub(super) fn end(
+        &self,
+        control: &mut Control<T>,
+        event: Option<ConnectionEvent>,
+        recv: Option<RecvDone>,
+        request: Option<(RequestId, Status)>,
+    ) {
+        let ep = self.header.handle();
+        control.state = State::Disconnected;
+        control.life += 1;
+        control.qp = None;
+        let mut requests = self.requests.lock();
+        let mut receives = self.receives.lock();
+        requests.life = control.life;
+        receives.life = control.life;
+        requests.enter(State::Disconnected);
+        receives.enter(State::Disconnected);
+        let request_qp = requests.qp.take();
+        let recv_qp = receives.qp.take();
+
+        requests.drain(ep, request);
+        if let Some(done) = recv {
+            self.finish_recv(&mut receives, done);
+        }
+        let connect: Option<&Arc<Evd<T>>> = control.connect_evd.as_ref().map(|evd| evd.object());
+        let with_connect = |evd: Option<&Arc<Evd<T>>>| match (evd, connect) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        };
+        let requests_later = with_connect(requests.evd.as_ref().map(|evd| evd.object()));
+        let receives_later = with_connect(receives.evd.as_ref().map(|evd| evd.object()));
+        if !requests_later {
+            requests.flush(ep);
+        }
+        if !receives_later {
+            self.flush_receives(&mut receives);
+        }
+        if let (Some(kind), Some(evd)) = (event, connect) {
+            evd.push(Event::Connection { ep, kind, private_data: None }, true, None);
+        }
+        requests.flush(ep);
+        self.flush_receives(&mut receives);
+        drop(receives);
+        drop(requests);
+        drop((request_qp, recv_qp));
+    }
+
+    /// The connection failed in the transport.
+    pub(crate) fn on_failed(&self, life: u64, recv: Option<RecvDone>, request: Option<(RequestId, Status)>) {
+        let mut control = self.control.lock();
+        if control.life != life {
+            return;
+        }
+        let event = match control.state {
+            // One event in all: the program has asked for the end already.
+            State::DisconnectPending => ConnectionEvent::Disconnected,
+            _ => ConnectionEvent::Broken,
+        };
+        self.end(&mut control, Some(event), recv, request);
+    }
+
+    /// Fails the connection from this side, if there is one.
+    pub(super) fn break_connection(&self) {
+        self.settle_requests();
+        let mut control = self.control.lock();
+        if !matches!(control.state, State::Connected | State::DisconnectPending) {
+            return;
+        }
+        let Some(qp) = control.qp.clone() else { return };
+        let event = match control.state {
+            State::DisconnectPending => ConnectionEvent::Disconnected,
+            _ => ConnectionEvent::Broken,
+        };
+        let _ = self.ia.transport().disconnect(&qp, true);
+        self.end(&mut control, Some(event), None, None);
+    }
+
+    /// The last request of a graceful disconnect is complete.
+    pub(super) fn finish_drain(&self, life: u64) {
+        let mut control = self.control.lock();
+        if control.life != life || control.state != State::DisconnectPending {
+            return;
+        }
+        let Some(qp) = control.qp.clone() else { return };
+        if self.ia.transport().disconnect(&qp, false) == Closing::Done {
+            self.end(&mut control, Some(ConnectionEvent::Disconnected), None, None);
+        }
+    }
+}

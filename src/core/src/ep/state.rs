@@ -1,0 +1,239 @@
+//! The endpoint's states as a table: what leads where, and what is refused.
+
+use crate::error::{Error, Refusal, Result};
+
+/// The states of an endpoint (uDAPL 1.2, dat_ep_get_status).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    /// Quiet; the first state.
+    Unconnected,
+    /// Tied to a reserved service point that listens.
+    Reserved,
+    /// The reserved service point got its request.
+    PassiveConnectionPending,
+    /// A connect is under way.
+    ActiveConnectionPending,
+    /// Made by the provider for a connection request.
+    TentativeConnectionPending,
+    /// Connected.
+    Connected,
+    /// A graceful disconnect waits for posted requests.
+    DisconnectPending,
+    /// The connection, or the attempt at one, has ended.
+    Disconnected,
+    /// A request was accepted, but the connection is not up yet.
+    CompletionPending,
+}
+
+impl State {
+    /// All states.
+    pub const ALL: [State; 9] = [
+        State::Unconnected,
+        State::Reserved,
+        State::PassiveConnectionPending,
+        State::ActiveConnectionPending,
+        State::TentativeConnectionPending,
+        State::CompletionPending,
+        State::Connected,
+        State::DisconnectPending,
+        State::Disconnected,
+    ];
+
+    /// The refusal of a call that this state does not admit.
+    pub fn refusal(self) -> Error {
+        Error::InvalidState(Refusal::Endpoint(self))
+    }
+}
+
+/// What can happen to an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Trigger {
+    /// dat_ep_connect or dat_ep_dup_connect.
+    Connect,
+    /// dat_cr_accept with this endpoint as argument.
+    AcceptExplicit,
+    /// dat_cr_accept of a request that brought this endpoint.
+    AcceptImplicit,
+    /// dat_rsp_create.
+    Reserve,
+    /// dat_rsp_free.
+    Release,
+    /// The reserved service point got its request.
+    RequestArrived,
+    /// The request that holds the endpoint was rejected or handed off.
+    RequestAnswered,
+    /// dat_ep_disconnect, abrupt.
+    DisconnectAbrupt,
+    /// dat_ep_disconnect, graceful.
+    DisconnectGraceful,
+    /// dat_ep_reset.
+    Reset,
+    /// dat_ep_free.
+    Free,
+    /// The connection is up.
+    Established,
+    /// The connection, or the attempt at one, has ended for whatever reason.
+    Ended,
+}
+
+impl Trigger {
+    /// All triggers.
+    pub const ALL: [Trigger; 13] = [
+        Trigger::Connect,
+        Trigger::AcceptExplicit,
+        Trigger::AcceptImplicit,
+        Trigger::Reserve,
+        Trigger::Release,
+        Trigger::RequestArrived,
+        Trigger::RequestAnswered,
+        Trigger::DisconnectAbrupt,
+        Trigger::DisconnectGraceful,
+        Trigger::Reset,
+        Trigger::Free,
+        Trigger::Established,
+        Trigger::Ended,
+    ];
+}
+
+/// Where a trigger leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// To this state.
+    Go(State),
+    /// Nowhere: the call succeeds without effect.
+    Stay,
+    /// Out of existence.
+    Destroy,
+}
+
+/// The transition of a state on a trigger (uDAPL 1.2, section on endpoint states).
+///
+/// # Errors
+/// [`Refusal::Endpoint`] with the state, if it does not admit the trigger.
+pub fn next(state: State, trigger: Trigger) -> Result<Next> {
+    use State::*;
+    use Trigger::*;
+    let to = match (state, trigger) {
+        (Unconnected, Connect) => Next::Go(ActiveConnectionPending),
+        (Unconnected, AcceptExplicit) => Next::Go(CompletionPending),
+        (PassiveConnectionPending | TentativeConnectionPending, AcceptImplicit) => Next::Go(CompletionPending),
+
+        (Unconnected, Reserve) => Next::Go(Reserved),
+        (Reserved, Release) => Next::Go(Unconnected),
+        // The reserved service point has done its work, so freeing it changes nothing.
+        (_, Release) => Next::Stay,
+        (Reserved, RequestArrived) => Next::Go(PassiveConnectionPending),
+        (PassiveConnectionPending, RequestAnswered) => Next::Go(Unconnected),
+        (TentativeConnectionPending, RequestAnswered) => Next::Destroy,
+
+        (ActiveConnectionPending | CompletionPending, Established) => Next::Go(Connected),
+        (ActiveConnectionPending | CompletionPending | Connected | DisconnectPending, Ended) => Next::Go(Disconnected),
+
+        // Giving up an attempt is the same with either flag.
+        (ActiveConnectionPending | CompletionPending, DisconnectAbrupt | DisconnectGraceful) => Next::Go(Disconnected),
+        (Connected | DisconnectPending, DisconnectAbrupt) => Next::Go(Disconnected),
+        (Connected, DisconnectGraceful) => Next::Go(DisconnectPending),
+        (DisconnectPending, DisconnectGraceful) => Next::Stay,
+        (Disconnected, DisconnectAbrupt | DisconnectGraceful) => Next::Stay,
+
+        (Unconnected, Reset) => Next::Stay,
+        (Disconnected, Reset) => Next::Go(Unconnected),
+
+        (Reserved | PassiveConnectionPending | TentativeConnectionPending, Free) => return Err(state.refusal()),
+        (_, Free) => Next::Destroy,
+
+        _ => return Err(state.refusal()),
+    };
+    Ok(to)
+}
+
+/// Whether requests may be posted, and what becomes of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// They go to the transport.
+    Open,
+    /// They are accepted and flushed at once.
+    Flush,
+    /// They are refused.
+    Closed,
+}
+
+/// What becomes of a request posted in a state.
+pub fn request_gate(state: State) -> Gate {
+    match state {
+        State::Connected => Gate::Open,
+        State::Disconnected => Gate::Flush,
+        _ => Gate::Closed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The operations of section 2.4 of the semantics, a column a state: `o` is admitted,
+    /// `x` refused, `n` succeeds without effect, in the order of [`State::ALL`].
+    const OPERATIONS: [(Trigger, &str); 9] = [
+        (Trigger::Connect, "oxxxxxxxx"),
+        (Trigger::Reserve, "oxxxxxxxx"),
+        (Trigger::AcceptExplicit, "oxxxxxxxx"),
+        (Trigger::AcceptImplicit, "xxoxoxxxx"),
+        (Trigger::RequestAnswered, "xxoxoxxxx"),
+        (Trigger::DisconnectAbrupt, "xxxoxooon"),
+        (Trigger::DisconnectGraceful, "xxxoxoonn"),
+        (Trigger::Reset, "nxxxxxxxo"),
+        (Trigger::Free, "oxxoxoooo"),
+    ];
+
+    #[test]
+    fn every_operation_in_every_state_is_as_the_table_says() {
+        for (trigger, row) in OPERATIONS {
+            for (state, wanted) in State::ALL.into_iter().zip(row.chars()) {
+                let got = match next(state, trigger) {
+                    Ok(Next::Stay) => 'n',
+                    Ok(_) => 'o',
+                    Err(error) => {
+                        assert_eq!(error, state.refusal());
+                        'x'
+                    }
+                };
+                assert_eq!(got, wanted, "{trigger:?} in {state:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_attempt_ends_in_connected_or_disconnected() {
+        for state in [State::ActiveConnectionPending, State::CompletionPending] {
+            assert_eq!(next(state, Trigger::Established), Ok(Next::Go(State::Connected)));
+            assert_eq!(next(state, Trigger::Ended), Ok(Next::Go(State::Disconnected)));
+        }
+        for state in State::ALL {
+            if let Ok(Next::Go(to)) = next(state, Trigger::Ended) {
+                assert_eq!(to, State::Disconnected);
+            }
+        }
+    }
+
+    #[test]
+    fn no_trigger_leads_back_to_itself() {
+        for state in State::ALL {
+            for trigger in Trigger::ALL {
+                assert_ne!(next(state, trigger), Ok(Next::Go(state)), "{trigger:?} in {state:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn requests_are_admitted_only_when_connected_and_flushed_when_disconnected() {
+        let row: String = State::ALL
+            .into_iter()
+            .map(|state| match request_gate(state) {
+                Gate::Open => 'o',
+                Gate::Flush => 'f',
+                Gate::Closed => 'x',
+            })
+            .collect();
+        assert_eq!(row, "xxxxxxoxf");
+    }
+}

@@ -1,0 +1,201 @@
+//! What can go wrong, in the terms of the specification but without its numbers.
+//!
+//! A face of the library (for example uDAPL 1.2) turns an [`Error`] into its own
+//! code and subtype with one total match.
+
+use crate::ep::State;
+
+/// Result of every call of the core.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a call was refused. Nothing was changed when a call answers one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// A handle is not of a live object of the wanted kind.
+    InvalidHandle(Role),
+    /// An argument or a field behind it has no valid value.
+    InvalidParameter(Arg),
+    /// The object is in a state that does not admit the call.
+    InvalidState(Refusal),
+    /// Memory, queue entries or transport resources are used up.
+    InsufficientResources(Resource),
+    /// The model asked for is not offered by the transport.
+    ModelNotSupported,
+    /// Local and remote lengths do not fit, or a size limit is passed.
+    LengthError,
+    /// A memory region grants too little for the operation, or does not exist.
+    PrivilegesViolation(Access),
+    /// A memory region belongs to another protection zone.
+    ProtectionViolation(Access),
+    /// The connection qualifier is taken.
+    QualifierInUse,
+    /// No connection qualifier is left to choose from.
+    QualifierUnavailable,
+    /// Nothing is queued, or nothing came before the time was up.
+    QueueEmpty,
+    /// The queue has no room for another event.
+    QueueFull,
+    /// The time is up.
+    TimeoutExpired,
+    /// A signal interrupted the wait.
+    Interrupted,
+    /// The object was destroyed under the waiting thread.
+    Aborted,
+    /// An address can never be one of a peer.
+    InvalidAddress(AddressFault),
+    /// The call is not built yet.
+    NotImplemented,
+    /// The library found itself in a state it does not expect.
+    Internal,
+}
+
+/// The part that a handle plays in a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // each variant is named after the object or stream it stands for
+pub enum Role {
+    Ia,
+    Ep,
+    Lmr,
+    Rmr,
+    Pz,
+    Psp,
+    Rsp,
+    Cr,
+    Cno,
+    Evd,
+    EvdRequests,
+    EvdRequest,
+    EvdRecv,
+    EvdConnect,
+    EvdAsync,
+    Srq,
+    Any,
+}
+
+/// The argument at fault; a face knows at which position it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arg {
+    /// Attribute structure or one of its fields.
+    Attributes,
+    /// Parameter mask.
+    Mask,
+    /// A value named by the parameter mask.
+    Value,
+    /// Where a result is to go.
+    Output,
+    /// Flags of a call.
+    Flags,
+    /// Number of segments.
+    SegmentCount,
+    /// The list of segments or what it describes.
+    Segments,
+    /// The remote segment.
+    RemoteSegment,
+    /// A queue length or a number of entries.
+    QueueLength,
+    /// A watermark (the first of two, where there are two).
+    Watermark,
+    /// The second of two watermarks.
+    HardWatermark,
+    /// The number of events to wait for.
+    Threshold,
+    /// A time limit.
+    Timeout,
+    /// A network address.
+    Address,
+    /// A connection qualifier.
+    Qualifier,
+    /// Private data.
+    PrivateData,
+    /// Size of the private data.
+    PrivateDataSize,
+    /// Kind of memory.
+    MemoryType,
+    /// Description of a region.
+    Region,
+    /// Length of a region.
+    Length,
+    /// Memory privileges.
+    Privileges,
+    /// Event streams of a dispatcher.
+    Streams,
+    /// The dispatcher cannot take this event.
+    Evd,
+    /// A software event.
+    Event,
+    /// Protection zone of an endpoint against that of its receive queue.
+    Zone,
+    /// A name.
+    Name,
+}
+
+/// Why a state does not admit a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The endpoint is in this state.
+    Endpoint(State),
+    /// The endpoint lacks a protection zone or a dispatcher that the call needs.
+    EndpointNotReady,
+    /// The endpoint receives from a shared receive queue.
+    EndpointHasSrq,
+    /// Receives have been posted, which fixes the receive completion flags.
+    ReceivesPosted,
+    /// Objects made from the interface adapter still exist.
+    IaInUse,
+    /// An object lives in the protection zone.
+    PzInUse,
+    /// A remote memory region is bound into the local one.
+    LmrInUse,
+    /// A stream feeds the dispatcher.
+    EvdInUse,
+    /// A thread waits on the dispatcher.
+    EvdWaiter,
+    /// The dispatcher was made unwaitable.
+    EvdUnwaitable,
+    /// A threshold other than one on a dispatcher that is told of some events only.
+    EvdConfigNotify,
+    /// A threshold other than one on a dispatcher configured for solicited events.
+    EvdConfigSolicited,
+    /// More events are queued than the requested length holds.
+    EvdTooShort,
+    /// A dispatcher refers to the notification object, or a thread waits on it.
+    CnoInUse,
+    /// An endpoint is attached to the shared receive queue.
+    SrqInUse,
+    /// The shared receive queue holds more buffers, or has a higher low watermark.
+    SrqTooShort,
+}
+
+/// The resource that ran out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // named after the object that could not be made
+pub enum Resource {
+    Memory,
+    Endpoint,
+    Evd,
+    Zone,
+    Region,
+    Srq,
+    Device,
+}
+
+/// The kind of access that a region did not grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // the four rights of the specification
+pub enum Access {
+    Read,
+    Write,
+    RemoteRead,
+    RemoteWrite,
+}
+
+/// What is wrong with an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressFault {
+    /// Of a family, or of a kind such as multicast, that cannot be connected to.
+    Unsupported,
+    /// Known to be unreachable.
+    Unreachable,
+    /// Not an address.
+    Malformed,
+}

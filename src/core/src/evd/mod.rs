@@ -1,0 +1,355 @@
+//! Event dispatchers: one queue to the program, whatever feeds it.
+
+mod queue;
+
+use std::ops::BitOr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+
+pub(crate) use queue::{Offer, WaitState};
+use queue::{Queue, Queued};
+
+use crate::cno::Cno;
+use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
+use crate::event::{AsyncReason, Event};
+use crate::ia::Ia;
+use crate::slab::{Handle, Header, Kind, Object};
+use crate::srq::Charge;
+use crate::transport::Transport;
+use crate::users::{Counted, Use, Users};
+
+/// A set of event streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Streams(u8);
+
+impl Streams {
+    /// Events that a program posts.
+    pub const SOFTWARE: Streams = Streams(1);
+    /// Connection requests.
+    pub const REQUESTS: Streams = Streams(2);
+    /// Completions of data transfers.
+    pub const TRANSFERS: Streams = Streams(4);
+    /// Connection events.
+    pub const CONNECTIONS: Streams = Streams(8);
+    /// Completions of binds.
+    pub const BINDS: Streams = Streams(16);
+    /// Asynchronous events.
+    pub const ASYNC: Streams = Streams(32);
+    /// No stream.
+    pub const NONE: Streams = Streams(0);
+
+    /// Whether all of `other` is in the set.
+    pub const fn contains(self, other: Streams) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl BitOr for Streams {
+    type Output = Streams;
+
+    fn bitor(self, other: Streams) -> Streams {
+        Streams(self.0 | other.0)
+    }
+}
+
+/// How a stream that feeds a dispatcher is configured, for the rule on thresholds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feed {
+    /// Every completion is announced.
+    Threshold,
+    /// The poster decides which completion is announced.
+    Unsignalled,
+    /// The sender decides which completion is announced.
+    Solicited,
+}
+
+/// What a query of a dispatcher shows besides what never changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EvdStatus {
+    /// Events it has room for.
+    pub qlen: usize,
+    /// Whether it triggers its notification object.
+    pub enabled: bool,
+    /// Whether threads may wait on it.
+    pub waitable: bool,
+    /// How the endpoints that feed it are configured; `None` without any.
+    pub feed: Option<Feed>,
+}
+
+/// An event dispatcher.
+pub struct Evd<T: Transport> {
+    header: Header,
+    users: Users,
+    ia: Arc<Ia<T>>,
+    streams: Streams,
+    cq: Option<T::Cq>,
+    queue: Mutex<Queue<T>>,
+    orphan: AtomicBool,
+}
+
+impl<T: Transport> Object for Evd<T> {
+    const KIND: Kind = Kind::Evd;
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
+}
+
+impl<T: Transport> Counted for Evd<T> {
+    fn users(&self) -> &Users {
+        &self.users
+    }
+}
+
+impl<T: Transport> Evd<T> {
+    /// Makes a dispatcher for at least `qlen` events (uDAPL 1.2, dat_evd_create).
+    ///
+    /// # Errors
+    /// [`Arg::QueueLength`] for 0, [`Arg::Streams`] for no stream,
+    /// [`Error::InsufficientResources`] for more than the adapter's limit.
+    pub fn create(ia: &Arc<Ia<T>>, qlen: usize, cno: Option<&Arc<Cno<T>>>, streams: Streams) -> Result<Arc<Self>> {
+        if qlen == 0 {
+            return Err(Error::InvalidParameter(Arg::QueueLength));
+        }
+        if streams == Streams::NONE {
+            return Err(Error::InvalidParameter(Arg::Streams));
+        }
+        let limits = ia.transport().attributes();
+        if qlen > limits.max_evd_qlen || ia.count(Kind::Evd) >= limits.max_evds {
+            return Err(Error::InsufficientResources(Resource::Evd));
+        }
+        let cq = streams.contains(Streams::TRANSFERS).then(|| ia.transport().cq_create(qlen)).transpose()?;
+        let cno = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
+        let evd = ia.adopt(Evd {
+            header: Header::default(),
+            users: Users::default(),
+            ia: ia.clone(),
+            streams,
+            cq,
+            queue: Mutex::new(Queue::new(qlen)?),
+            orphan: AtomicBool::new(false),
+        })?;
+        if let Some(cno) = cno {
+            cno.attach(&evd);
+            evd.queue.lock().cno = Some(cno);
+        }
+        Ok(evd)
+    }
+
+    /// Frees the dispatcher and what is queued on it (uDAPL 1.2, dat_evd_free).
+    ///
+    /// # Errors
+    /// [`Refusal::EvdInUse`] while a stream feeds it, [`Refusal::EvdWaiter`] while a
+    /// thread waits on it.
+    pub fn free(&self) -> Result<()> {
+        if !self.users.retire() {
+            return Err(Error::InvalidState(Refusal::EvdInUse));
+        }
+        if self.queue.lock().wait.is_some() {
+            self.users.revive();
+            return Err(Error::InvalidState(Refusal::EvdWaiter));
+        }
+        self.bury();
+        Ok(())
+    }
+
+    pub(crate) fn free_anyway(&self) {
+        self.users.retire_anyway();
+        self.bury();
+    }
+
+    fn bury(&self) {
+        self.ia.disown(self);
+        let (events, cno, waker) = {
+            let mut queue = self.queue.lock();
+            queue.dead = true;
+            (queue.take_all(), queue.cno.take(), queue.waker())
+        };
+        drop(events);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        if let Some(cno) = cno {
+            cno.detach(self.header.handle());
+        }
+    }
+
+    pub(crate) fn users_count(&self) -> usize {
+        self.users.count()
+    }
+
+    /// The adapter that made this dispatcher is gone, but another one still uses it.
+    pub(crate) fn orphan(&self) {
+        self.orphan.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn free_if_orphaned(&self) {
+        if self.orphan.load(Ordering::Acquire) && self.users.retire() {
+            self.bury();
+        }
+    }
+
+    /// The adapter it belongs to.
+    pub fn ia(&self) -> &Arc<Ia<T>> {
+        &self.ia
+    }
+
+    /// The streams it admits.
+    pub fn streams(&self) -> Streams {
+        self.streams
+    }
+
+    /// The transport's side of it, if it admits transfers.
+    pub fn cq(&self) -> Option<&T::Cq> {
+        self.cq.as_ref()
+    }
+
+    /// Its changing parameters (uDAPL 1.2, dat_evd_query).
+    pub fn status(&self) -> EvdStatus {
+        let queue = self.queue.lock();
+        EvdStatus { qlen: queue.qlen, enabled: queue.enabled, waitable: queue.waitable, feed: queue.feed() }
+    }
+
+    /// Its notification object.
+    pub fn cno(&self) -> Option<Arc<Cno<T>>> {
+        self.queue.lock().cno.as_ref().map(|cno| cno.object().clone())
+    }
+
+    /// Ties the dispatcher to another notification object, or to none
+    /// (uDAPL 1.2, dat_evd_modify_cno). Events queued already do not trigger it.
+    pub fn modify_cno(self: &Arc<Self>, cno: Option<&Arc<Cno<T>>>) -> Result<()> {
+        let new = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
+        if let Some(new) = &new {
+            new.attach(self);
+        }
+        let old = std::mem::replace(&mut self.queue.lock().cno, new);
+        if let Some(old) = old {
+            let same = cno.is_some_and(|cno| Arc::ptr_eq(cno, old.object()));
+            if !same {
+                old.detach(self.header.handle());
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets events trigger the notification object (uDAPL 1.2, dat_evd_enable).
+    pub fn enable(&self) {
+        self.queue.lock().enabled = true;
+    }
+
+    /// Keeps events from triggering the notification object (uDAPL 1.2, dat_evd_disable).
+    pub fn disable(&self) {
+        self.queue.lock().enabled = false;
+    }
+
+    /// Keeps threads from waiting; one that waits returns (uDAPL 1.2, dat_evd_set_unwaitable).
+    pub fn set_unwaitable(&self) {
+        let waker = {
+            let mut queue = self.queue.lock();
+            queue.waitable = false;
+            queue.waker()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Lets threads wait again (uDAPL 1.2, dat_evd_clear_unwaitable).
+    pub fn clear_unwaitable(&self) {
+        self.queue.lock().waitable = true;
+    }
+
+    /// Changes the room to at least `qlen` events (uDAPL 1.2, dat_evd_resize). Loses none.
+    ///
+    /// # Errors
+    /// [`Arg::QueueLength`] for 0, [`Refusal::EvdTooShort`] if more events are queued,
+    /// [`Error::InsufficientResources`] above the adapter's limit.
+    pub fn resize(&self, qlen: usize) -> Result<()> {
+        if qlen == 0 {
+            return Err(Error::InvalidParameter(Arg::QueueLength));
+        }
+        if qlen > self.ia.transport().attributes().max_evd_qlen {
+            return Err(Error::InsufficientResources(Resource::Evd));
+        }
+        if let Some(cq) = &self.cq {
+            self.ia.transport().cq_resize(cq, qlen)?;
+        }
+        self.queue.lock().resize(qlen)
+    }
+
+    /// Queues a software event (uDAPL 1.2, dat_evd_post_se).
+    ///
+    /// # Errors
+    /// [`Arg::Evd`] if the dispatcher does not admit software events,
+    /// [`Error::QueueFull`].
+    pub fn post_software(&self, pointer: usize) -> Result<()> {
+        if !self.streams.contains(Streams::SOFTWARE) {
+            return Err(Error::InvalidParameter(Arg::Evd));
+        }
+        if self.offer(Event::Software { pointer }, true, None) { Ok(()) } else { Err(Error::QueueFull) }
+    }
+
+    /// Takes the oldest event (uDAPL 1.2, dat_evd_dequeue), whether announced or not.
+    ///
+    /// # Errors
+    /// [`Refusal::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
+    pub fn dequeue(&self) -> Result<Event> {
+        if let Some(queued) = self.queue.lock().take()? {
+            return Ok(queued.settle());
+        }
+        self.poll();
+        match self.queue.lock().take()? {
+            Some(queued) => Ok(queued.settle()),
+            None => Err(Error::QueueEmpty),
+        }
+    }
+
+    /// Looks for completions in the transport.
+    #[inline]
+    pub(crate) fn poll(&self) {
+        self.ia.transport().poll(self.cq.as_ref());
+    }
+
+    /// Queues an event if there is room. `announce` makes it a notification event.
+    pub(crate) fn offer(&self, event: Event, announce: bool, charge: Option<Charge<T>>) -> bool {
+        let offered = self.queue.lock().offer(Queued { event, charge }, announce);
+        match offered {
+            Offer::Full => return false,
+            Offer::Quiet => {}
+            Offer::Wake(waker) => waker.wake(),
+            Offer::Trigger(cno) => cno.trigger(self.header.handle()),
+        }
+        true
+    }
+
+    /// Queues an event; if there is no room the event is lost and the loss is reported
+    /// as an asynchronous event.
+    pub(crate) fn push(&self, event: Event, announce: bool, charge: Option<Charge<T>>) {
+        if !self.offer(event, announce, charge) {
+            self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow);
+        }
+    }
+
+    /// Takes the receive buffers of an endpoint's queued completions off the books of
+    /// their queue: the endpoint is being freed or reset.
+    pub(crate) fn release_charges(&self, ep: Handle) {
+        let charges = self.queue.lock().release_charges(ep);
+        drop(charges);
+    }
+
+    /// Counts a stream of an endpoint that feeds this dispatcher.
+    pub(crate) fn add_feed(&self, feed: Feed) {
+        *self.queue.lock().feed_count(feed) += 1;
+    }
+
+    /// Ends what [`Evd::add_feed`] counted.
+    pub(crate) fn remove_feed(&self, feed: Feed) {
+        *self.queue.lock().feed_count(feed) -= 1;
+    }
+
+    pub(crate) fn with_wait<R>(&self, f: impl FnOnce(&mut WaitState<'_, T>) -> R) -> R {
+        f(&mut WaitState { queue: &mut self.queue.lock() })
+    }
+}

@@ -1,0 +1,185 @@
+//! The queue of an event dispatcher, and the rules of who is told of a new event.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::cno::Cno;
+use crate::error::{Error, Refusal, Resource, Result};
+use crate::evd::Feed;
+use crate::event::Event;
+use crate::slab::Handle;
+use crate::srq::Charge;
+use crate::transport::Transport;
+use crate::users::Use;
+use crate::waker::Waker;
+
+/// An event that waits, and the entry of a shared receive queue that it keeps occupied.
+pub(crate) struct Queued<T: Transport> {
+    pub event: Event,
+    pub charge: Option<Charge<T>>,
+}
+
+impl<T: Transport> Queued<T> {
+    /// The program has taken the event: its buffer leaves the books.
+    pub fn settle(self) -> Event {
+        drop(self.charge);
+        self.event
+    }
+}
+
+/// What came of an event that was offered, and whom to tell once the lock is free.
+pub(crate) enum Offer<T: Transport> {
+    Full,
+    Quiet,
+    Wake(Arc<Waker>),
+    Trigger(Arc<Cno<T>>),
+}
+
+/// The one thread that waits.
+pub(crate) struct Wait {
+    threshold: usize,
+    announced: bool,
+    waker: Option<Arc<Waker>>,
+}
+
+pub(crate) struct Queue<T: Transport> {
+    events: VecDeque<Queued<T>>,
+    pub qlen: usize,
+    pub enabled: bool,
+    pub waitable: bool,
+    pub dead: bool,
+    pub wait: Option<Wait>,
+    pub cno: Option<Use<Cno<T>>>,
+    feeds: [usize; 3],
+}
+
+impl<T: Transport> Queue<T> {
+    pub fn new(qlen: usize) -> Result<Self> {
+        let mut events = VecDeque::new();
+        events.try_reserve_exact(qlen).map_err(|_| Error::InsufficientResources(Resource::Memory))?;
+        Ok(Queue { events, qlen, enabled: true, waitable: true, dead: false, wait: None, cno: None, feeds: [0; 3] })
+    }
+
+    pub fn offer(&mut self, queued: Queued<T>, announce: bool) -> Offer<T> {
+        if self.events.len() >= self.qlen || self.dead {
+            return Offer::Full;
+        }
+        self.events.push_back(queued);
+        let waiting = self.wait.is_some();
+        if let Some(wait) = &mut self.wait {
+            wait.announced |= announce;
+            if wait.announced && self.events.len() >= wait.threshold {
+                return wait.waker.clone().map_or(Offer::Quiet, Offer::Wake);
+            }
+        }
+        match &self.cno {
+            Some(cno) if announce && self.enabled && !waiting => Offer::Trigger(cno.object().clone()),
+            _ => Offer::Quiet,
+        }
+    }
+
+    /// The oldest event, for a dequeue.
+    pub fn take(&mut self) -> Result<Option<Queued<T>>> {
+        if self.wait.is_some() {
+            return Err(Error::InvalidState(Refusal::EvdWaiter));
+        }
+        Ok(self.events.pop_front())
+    }
+
+    pub fn take_all(&mut self) -> VecDeque<Queued<T>> {
+        std::mem::take(&mut self.events)
+    }
+
+    pub fn resize(&mut self, qlen: usize) -> Result<()> {
+        if self.events.len() > qlen {
+            return Err(Error::InvalidState(Refusal::EvdTooShort));
+        }
+        let more = qlen.saturating_sub(self.events.len());
+        self.events.try_reserve_exact(more).map_err(|_| Error::InsufficientResources(Resource::Memory))?;
+        self.qlen = qlen;
+        Ok(())
+    }
+
+    pub fn waker(&self) -> Option<Arc<Waker>> {
+        self.wait.as_ref().and_then(|wait| wait.waker.clone())
+    }
+
+    pub fn release_charges(&mut self, ep: Handle) -> Vec<Charge<T>> {
+        let of_ep = |queued: &&mut Queued<T>| matches!(queued.event, Event::Transfer { ep: e, .. } if e == ep);
+        self.events.iter_mut().filter(of_ep).filter_map(|queued| queued.charge.take()).collect()
+    }
+
+    pub fn feed_count(&mut self, feed: Feed) -> &mut usize {
+        &mut self.feeds[feed as usize]
+    }
+
+    /// The configuration that the streams agree on, or the one that restricts most.
+    pub fn feed(&self) -> Option<Feed> {
+        match self.feeds {
+            [0, 0, 0] => None,
+            [_, 0, 0] => Some(Feed::Threshold),
+            [_, _, 0] => Some(Feed::Unsignalled),
+            _ => Some(Feed::Solicited),
+        }
+    }
+}
+
+/// The view of a waiting thread on the queue, under its lock.
+pub(crate) struct WaitState<'a, T: Transport> {
+    pub queue: &'a mut Queue<T>,
+}
+
+impl<T: Transport> WaitState<'_, T> {
+    /// Makes the calling thread the one that waits.
+    pub fn enter(&mut self, threshold: usize) -> Result<()> {
+        if self.queue.wait.is_some() {
+            return Err(Error::InvalidState(Refusal::EvdWaiter));
+        }
+        if !self.queue.waitable {
+            return Err(Error::InvalidState(Refusal::EvdUnwaitable));
+        }
+        if threshold == 0 || threshold > self.queue.qlen {
+            return Err(Error::InvalidParameter(crate::error::Arg::Threshold));
+        }
+        if threshold != 1 {
+            match self.queue.feed() {
+                Some(Feed::Unsignalled) => return Err(Error::InvalidState(Refusal::EvdConfigNotify)),
+                Some(Feed::Solicited) => return Err(Error::InvalidState(Refusal::EvdConfigSolicited)),
+                Some(Feed::Threshold) | None => {}
+            }
+        }
+        // At entry every queued event counts, whether it was announced or not.
+        self.queue.wait = Some(Wait { threshold, announced: true, waker: None });
+        Ok(())
+    }
+
+    /// What ends the wait now; `None` to go on waiting.
+    pub fn check(&mut self) -> Option<Result<(Queued<T>, usize)>> {
+        if self.queue.dead {
+            return Some(Err(Error::Aborted));
+        }
+        if !self.queue.waitable {
+            return Some(Err(Error::InvalidState(Refusal::EvdUnwaitable)));
+        }
+        let wait = self.queue.wait.as_ref()?;
+        if wait.announced && self.queue.events.len() >= wait.threshold {
+            let queued = self.queue.events.pop_front()?;
+            return Some(Ok((queued, self.queue.events.len())));
+        }
+        None
+    }
+
+    /// From now on the thread is blocked: only an announced event ends its wait.
+    pub fn block(&mut self, waker: &Arc<Waker>) {
+        if let Some(wait) = &mut self.queue.wait {
+            wait.announced = wait.announced && self.queue.events.len() >= wait.threshold;
+            wait.waker = Some(waker.clone());
+        }
+    }
+
+    /// Ends the wait; events that are queued then.
+    pub fn leave(&mut self) -> usize {
+        self.queue.wait = None;
+        self.queue.events.len()
+    }
+}

@@ -1,0 +1,122 @@
+//! Remote memory regions: windows into local regions that peers may use.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::error::{Error, Resource, Result, Role};
+use crate::ia::Ia;
+use crate::lmr::{Lmr, LocalSegment};
+use crate::mem::Rights;
+use crate::pz::Pz;
+use crate::slab::{Header, Kind, Object};
+use crate::transport::Transport;
+use crate::users::Use;
+
+/// A remote memory region.
+pub struct Rmr<T: Transport> {
+    header: Header,
+    ia: Arc<Ia<T>>,
+    zone: u32,
+    pz: Mutex<Option<Use<Pz<T>>>>,
+    window: Mutex<Option<Arc<T::Window>>>,
+    binding: Mutex<Option<Binding<T>>>,
+}
+
+/// What a remote memory region is bound to.
+pub(crate) struct Binding<T: Transport> {
+    /// Held so that the region cannot be freed under the window.
+    #[allow(dead_code)]
+    pub lmr: Use<Lmr<T>>,
+    pub segment: LocalSegment,
+    pub rights: Rights,
+    pub key: u32,
+}
+
+/// What a query shows of the binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RmrStatus {
+    /// The bound range.
+    pub segment: LocalSegment,
+    /// The rights it grants.
+    pub rights: Rights,
+    /// What peers name it by.
+    pub remote_key: u32,
+}
+
+impl<T: Transport> Object for Rmr<T> {
+    const KIND: Kind = Kind::Rmr;
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
+}
+
+impl<T: Transport> Rmr<T> {
+    /// Makes an unbound region in `pz` (uDAPL 1.2, dat_rmr_create).
+    ///
+    /// # Errors
+    /// [`Error::InsufficientResources`], [`Error::NotImplemented`].
+    pub fn create(pz: &Arc<Pz<T>>) -> Result<Arc<Self>> {
+        let ia = pz.ia();
+        let limits = ia.transport().attributes();
+        if !limits.rmr {
+            return Err(Error::NotImplemented);
+        }
+        if ia.count(Kind::Rmr) >= limits.max_rmrs {
+            return Err(Error::InsufficientResources(Resource::Region));
+        }
+        let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
+        let window = ia.transport().window_create(pz.zone())?;
+        pz.ia().clone().adopt(Rmr {
+            header: Header::default(),
+            ia: ia.clone(),
+            zone: pz.id(),
+            window: Mutex::new(Some(Arc::new(window))),
+            binding: Mutex::new(None),
+            pz: Mutex::new(Some(pz)),
+        })
+    }
+
+    /// Frees the region, unbinding it first (uDAPL 1.2, dat_rmr_free).
+    pub fn free(&self) {
+        self.window.lock().take();
+        self.binding.lock().take();
+        self.pz.lock().take();
+        self.ia.disown(self);
+    }
+
+    /// The adapter it belongs to.
+    pub fn ia(&self) -> &Arc<Ia<T>> {
+        &self.ia
+    }
+
+    /// Its protection zone; `None` once freed.
+    pub fn pz(&self) -> Option<Arc<Pz<T>>> {
+        self.pz.lock().as_ref().map(|pz| pz.object().clone())
+    }
+
+    /// The number of its zone.
+    pub(crate) fn zone(&self) -> u32 {
+        self.zone
+    }
+
+    /// The transport's side of it; `None` once freed.
+    pub(crate) fn window(&self) -> Option<Arc<T::Window>> {
+        self.window.lock().clone()
+    }
+
+    /// Replaces what it is bound to.
+    pub(crate) fn set_binding(&self, binding: Option<Binding<T>>) {
+        *self.binding.lock() = binding;
+    }
+
+    /// What it is bound to (uDAPL 1.2, dat_rmr_query); `None` if unbound.
+    pub fn status(&self) -> Option<RmrStatus> {
+        self.binding.lock().as_ref().map(|binding| RmrStatus {
+            segment: binding.segment,
+            rights: binding.rights,
+            remote_key: binding.key,
+        })
+    }
+}

@@ -1,0 +1,182 @@
+//! Connection requests that wait for an answer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::addr::Address;
+use crate::ep::{Endpoint, State, Trigger};
+use crate::error::{Arg, Error, Result, Role};
+use crate::ia::Ia;
+use crate::slab::{Header, Kind, Object};
+use crate::sp::dismiss;
+use crate::transport::{Rejection, RequestInfo, Transport};
+
+/// A connection request.
+pub struct Cr<T: Transport> {
+    header: Header,
+    ia: Arc<Ia<T>>,
+    incoming: Mutex<Option<T::Incoming>>,
+    remote: Address,
+    remote_qualifier: u64,
+    /// Programs may change these bytes in place.
+    private_data: Box<[AtomicU8]>,
+    ep: Option<Arc<Endpoint<T>>>,
+}
+
+impl<T: Transport> Object for Cr<T> {
+    const KIND: Kind = Kind::Cr;
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
+}
+
+impl<T: Transport> Cr<T> {
+    pub(super) fn create(
+        ia: &Arc<Ia<T>>,
+        incoming: T::Incoming,
+        info: RequestInfo,
+        ep: Option<Arc<Endpoint<T>>>,
+    ) -> std::result::Result<Arc<Self>, T::Incoming> {
+        let cr = Arc::new(Cr {
+            header: Header::default(),
+            ia: ia.clone(),
+            incoming: Mutex::new(Some(incoming)),
+            remote: info.remote_address,
+            remote_qualifier: info.remote_qualifier,
+            private_data: info.private_data.into_iter().map(AtomicU8::new).collect(),
+            ep,
+        });
+        match ia.adopt_shared(cr.clone()) {
+            Ok(cr) => Ok(cr),
+            Err(_) => match cr.incoming.lock().take() {
+                Some(incoming) => Err(incoming),
+                None => unreachable_incoming(),
+            },
+        }
+    }
+
+    /// Takes the request back from a program that could not be told of it.
+    pub(super) fn withdraw(&self) -> Option<T::Incoming> {
+        let incoming = self.incoming.lock().take()?;
+        self.ia.disown(self);
+        dismiss(self.ep.clone());
+        Some(incoming)
+    }
+
+    /// The adapter it belongs to.
+    pub fn ia(&self) -> &Arc<Ia<T>> {
+        &self.ia
+    }
+
+    /// Address of the peer.
+    pub fn remote_address(&self) -> &Address {
+        &self.remote
+    }
+
+    /// Port qualifier of the peer.
+    pub fn remote_qualifier(&self) -> u64 {
+        self.remote_qualifier
+    }
+
+    /// What the peer sent along; valid as long as the request.
+    pub fn private_data(&self) -> &[AtomicU8] {
+        &self.private_data
+    }
+
+    /// The endpoint that came with the request.
+    pub fn ep(&self) -> Option<&Arc<Endpoint<T>>> {
+        self.ep.as_ref()
+    }
+
+    /// Accepts the request (uDAPL 1.2, dat_cr_accept) with `ep`, or with the endpoint
+    /// that it brought. On failure the request can be answered again.
+    ///
+    /// # Errors
+    /// [`Role::Cr`] if it was answered already; [`Role::Ep`] if an endpoint is given
+    /// although it brought one, or none although it brought none, or the endpoint lacks
+    /// a zone or a dispatcher; [`Arg::PrivateDataSize`];
+    /// [`crate::error::Refusal::Endpoint`].
+    pub fn accept(&self, ep: Option<&Arc<Endpoint<T>>>, private_data: &[u8]) -> Result<()> {
+        let (ep, trigger) = match (ep, &self.ep) {
+            (Some(ep), None) => (ep, Trigger::AcceptExplicit),
+            (None, Some(ep)) => (ep, Trigger::AcceptImplicit),
+            _ => return Err(Error::InvalidHandle(Role::Ep)),
+        };
+        if private_data.len() > self.ia.transport().attributes().max_private_data {
+            return Err(Error::InvalidParameter(Arg::PrivateDataSize));
+        }
+        let mut incoming = self.incoming.lock();
+        if incoming.is_none() {
+            return Err(Error::InvalidHandle(Role::Cr));
+        }
+        ep.accept(trigger, &mut incoming, (&self.remote, self.remote_qualifier), private_data)?;
+        drop(incoming);
+        self.ia.disown(self);
+        Ok(())
+    }
+
+    /// Rejects the request (uDAPL 1.2, dat_cr_reject).
+    ///
+    /// # Errors
+    /// [`Role::Cr`] if it was answered already.
+    pub fn reject(&self) -> Result<()> {
+        let incoming = self.take()?;
+        self.ia.transport().reject(incoming, Rejection::Consumer);
+        Ok(())
+    }
+
+    /// Passes the request to the service point on `qualifier`, where it arrives as a
+    /// new one (uDAPL 1.2, dat_cr_handoff). If nobody listens there it is refused.
+    ///
+    /// # Errors
+    /// [`Role::Cr`] if it was answered already, [`Arg::Qualifier`] for qualifier 0.
+    pub fn handoff(&self, qualifier: u64) -> Result<()> {
+        if qualifier == 0 {
+            return Err(Error::InvalidParameter(Arg::Qualifier));
+        }
+        let incoming = self.take()?;
+        let info = RequestInfo {
+            qualifier,
+            remote_address: self.remote.clone(),
+            remote_qualifier: self.remote_qualifier,
+            private_data: self.private_data.iter().map(|byte| byte.load(Ordering::Relaxed)).collect(),
+        };
+        let refused = match self.ia.points().find(qualifier) {
+            Some(point) => point.on_request(incoming, info).err(),
+            None => Some(incoming),
+        };
+        if let Some(incoming) = refused {
+            self.ia.transport().reject(incoming, Rejection::Provider);
+        }
+        Ok(())
+    }
+
+    /// Refuses the request because the adapter is being closed.
+    pub(crate) fn abandon(&self) {
+        if let Ok(incoming) = self.take() {
+            self.ia.transport().reject(incoming, Rejection::Provider);
+        }
+    }
+
+    fn take(&self) -> Result<T::Incoming> {
+        let incoming = self.incoming.lock().take().ok_or(Error::InvalidHandle(Role::Cr))?;
+        self.ia.disown(self);
+        // A tentative endpoint goes; a reserved one is the program's again.
+        let pending = self.ep.as_ref().is_some_and(|ep| {
+            matches!(ep.query().state, State::TentativeConnectionPending | State::PassiveConnectionPending)
+        });
+        if pending {
+            dismiss(self.ep.clone());
+        }
+        Ok(incoming)
+    }
+}
+
+/// The request was put into the value a moment ago by the same thread.
+#[cold]
+fn unreachable_incoming<I>() -> I {
+    unreachable!("a connection request vanished before it had a handle")
+}

@@ -1,0 +1,172 @@
+//! Service points, where connection requests arrive, and the requests.
+
+mod cr;
+pub(crate) mod points;
+mod psp;
+mod rsp;
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+pub use cr::Cr;
+pub use psp::{Psp, PspMode};
+pub use rsp::Rsp;
+
+use crate::ep::{Endpoint, Next, Trigger};
+use crate::error::{Error, Result, Role};
+use crate::evd::{Evd, Streams};
+use crate::event::Event;
+use crate::ia::Ia;
+use crate::slab::{Handle, Object};
+use crate::transport::{ListenerSink, RequestInfo, Transport};
+use crate::users::Use;
+
+/// Who provides the endpoint of a request.
+pub(crate) enum Provision<T: Transport> {
+    /// The program, when it accepts.
+    Consumer,
+    /// The provider makes one for each request.
+    Provider,
+    /// This one, for the only request.
+    Reserved(Arc<Endpoint<T>>),
+}
+
+/// What public and reserved service points have in common.
+pub struct ServicePoint<T: Transport> {
+    ia: Arc<Ia<T>>,
+    provision: Provision<T>,
+    state: Mutex<PointState<T>>,
+}
+
+struct PointState<T: Transport> {
+    handle: Handle,
+    evd: Option<Use<Evd<T>>>,
+    qualifier: u64,
+    listener: Option<T::Listener>,
+    /// Takes requests.
+    open: bool,
+}
+
+impl<T: Transport> ServicePoint<T> {
+    fn new(ia: &Arc<Ia<T>>, evd: &Arc<Evd<T>>, provision: Provision<T>) -> Result<Arc<Self>> {
+        let bad = Error::InvalidHandle(Role::EvdRequests);
+        if !evd.streams().contains(Streams::REQUESTS) || !Arc::ptr_eq(evd.ia(), ia) {
+            return Err(bad);
+        }
+        let evd = Some(Use::of(evd).ok_or(bad)?);
+        let state = PointState { handle: Handle::NULL, evd, qualifier: 0, listener: None, open: false };
+        Ok(Arc::new(ServicePoint { ia: ia.clone(), provision, state: Mutex::new(state) }))
+    }
+
+    /// Takes the qualifier, or one that is free, and starts to listen.
+    fn open(self: &Arc<Self>, handle: Handle, qualifier: Option<u64>) -> Result<()> {
+        {
+            let mut state = self.state.lock();
+            state.handle = handle;
+            state.open = true;
+        }
+        let sink = ListenerSink { point: self.clone() };
+        let (listener, qualifier) = self.ia.transport().listen(qualifier, sink)?;
+        self.ia.points().insert(qualifier, self);
+        let mut state = self.state.lock();
+        state.qualifier = qualifier;
+        // The only request may have come already.
+        let unwanted = if state.open { state.listener.replace(listener) } else { Some(listener) };
+        drop(state);
+        drop(unwanted);
+        Ok(())
+    }
+
+    /// Stops to take requests.
+    fn close(&self) {
+        let (listener, qualifier) = {
+            let mut state = self.state.lock();
+            state.open = false;
+            (state.listener.take(), state.qualifier)
+        };
+        self.ia.points().remove(qualifier, self);
+        drop(listener);
+    }
+
+    /// Stops for good.
+    fn shut(&self) {
+        self.close();
+        let evd = self.state.lock().evd.take();
+        drop(evd);
+    }
+
+    /// The qualifier it listens on.
+    pub fn qualifier(&self) -> u64 {
+        self.state.lock().qualifier
+    }
+
+    /// Where requests are announced; `None` once freed.
+    pub fn evd(&self) -> Option<Arc<Evd<T>>> {
+        self.state.lock().evd.as_ref().map(|evd| evd.object().clone())
+    }
+
+    /// The adapter it belongs to.
+    pub fn ia(&self) -> &Arc<Ia<T>> {
+        &self.ia
+    }
+
+    /// A request arrived: gives it a handle and announces it. Given back if it cannot be
+    /// taken: the point is closed, or its dispatcher is full.
+    pub(crate) fn on_request(
+        self: &Arc<Self>,
+        incoming: T::Incoming,
+        info: RequestInfo,
+    ) -> std::result::Result<(), T::Incoming> {
+        let (evd, handle) = {
+            let mut state = self.state.lock();
+            let Some(evd) = state.evd.as_ref().map(|evd| evd.object().clone()) else { return Err(incoming) };
+            if !state.open {
+                return Err(incoming);
+            }
+            if matches!(self.provision, Provision::Reserved(_)) {
+                state.open = false;
+            }
+            (evd, state.handle)
+        };
+        let qualifier = info.qualifier;
+        let ep = match &self.provision {
+            Provision::Consumer => None,
+            Provision::Provider => match Endpoint::create_tentative(&self.ia) {
+                Ok(ep) => Some(ep),
+                Err(_) => return Err(incoming),
+            },
+            Provision::Reserved(ep) => match ep.shift(Trigger::RequestArrived) {
+                Ok(_) => Some(ep.clone()),
+                Err(_) => return Err(incoming),
+            },
+        };
+        let reserved = matches!(self.provision, Provision::Reserved(_));
+        if reserved {
+            self.close();
+        }
+        let cr = match Cr::create(&self.ia, incoming, info, ep.clone()) {
+            Ok(cr) => cr,
+            Err(incoming) => {
+                dismiss(ep);
+                return Err(incoming);
+            }
+        };
+        let event = Event::Request { point: handle, reserved, qualifier, cr: cr.header().handle() };
+        if evd.offer(event, true, None) {
+            return Ok(());
+        }
+        match cr.withdraw() {
+            Some(incoming) => Err(incoming),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Gives back the endpoint of a request that came to nothing.
+fn dismiss<T: Transport>(ep: Option<Arc<Endpoint<T>>>) {
+    let Some(ep) = ep else { return };
+    if ep.shift(Trigger::RequestAnswered) == Ok(Next::Destroy) {
+        ep.free_anyway();
+    }
+}

@@ -1,0 +1,78 @@
+//! Public service points: they take any number of requests.
+
+use std::sync::Arc;
+
+use crate::error::{Arg, Error, Result};
+use crate::evd::Evd;
+use crate::ia::Ia;
+use crate::slab::{Header, Kind, Object};
+use crate::sp::{Provision, ServicePoint};
+use crate::transport::Transport;
+
+/// Who provides the endpoints of a public service point's requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PspMode {
+    /// The program, when it accepts.
+    Consumer,
+    /// The provider.
+    Provider,
+}
+
+/// A public service point.
+pub struct Psp<T: Transport> {
+    header: Header,
+    point: Arc<ServicePoint<T>>,
+    mode: PspMode,
+}
+
+impl<T: Transport> Object for Psp<T> {
+    const KIND: Kind = Kind::Psp;
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
+}
+
+impl<T: Transport> Psp<T> {
+    /// Listens on `qualifier` (uDAPL 1.2, dat_psp_create), or on one that the transport
+    /// chooses (dat_psp_create_any).
+    ///
+    /// # Errors
+    /// [`crate::error::Role::EvdRequests`] for a dispatcher that does not admit requests,
+    /// [`Arg::Qualifier`] for qualifier 0, [`Error::QualifierInUse`],
+    /// [`Error::QualifierUnavailable`], [`Error::InsufficientResources`].
+    pub fn create(ia: &Arc<Ia<T>>, qualifier: Option<u64>, evd: &Arc<Evd<T>>, mode: PspMode) -> Result<Arc<Self>> {
+        let provision = match mode {
+            PspMode::Consumer => Provision::Consumer,
+            PspMode::Provider => Provision::Provider,
+        };
+        let point = ServicePoint::new(ia, evd, provision)?;
+        if qualifier == Some(0) {
+            return Err(Error::InvalidParameter(Arg::Qualifier));
+        }
+        let psp = ia.adopt(Psp { header: Header::default(), point, mode })?;
+        match psp.point.open(psp.header.handle(), qualifier) {
+            Ok(()) => Ok(psp),
+            Err(error) => {
+                psp.free();
+                Err(error)
+            }
+        }
+    }
+
+    /// Stops listening (uDAPL 1.2, dat_psp_free). Requests announced before stay valid.
+    pub fn free(&self) {
+        self.point.ia.disown(self);
+        self.point.shut();
+    }
+
+    /// What it has in common with a reserved one.
+    pub fn point(&self) -> &Arc<ServicePoint<T>> {
+        &self.point
+    }
+
+    /// Who provides the endpoints.
+    pub fn mode(&self) -> PspMode {
+        self.mode
+    }
+}

@@ -1,0 +1,73 @@
+//! Reserved service points: they take one request, for one endpoint.
+
+use std::sync::Arc;
+
+use crate::ep::{Endpoint, Trigger};
+use crate::error::{Arg, Error, Result};
+use crate::evd::Evd;
+use crate::ia::Ia;
+use crate::slab::{Header, Kind, Object};
+use crate::sp::{Provision, ServicePoint};
+use crate::transport::Transport;
+
+/// A reserved service point.
+pub struct Rsp<T: Transport> {
+    header: Header,
+    point: Arc<ServicePoint<T>>,
+    ep: Arc<Endpoint<T>>,
+}
+
+impl<T: Transport> Object for Rsp<T> {
+    const KIND: Kind = Kind::Rsp;
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
+}
+
+impl<T: Transport> Rsp<T> {
+    /// Listens on `qualifier` for one request to `ep`, which becomes reserved
+    /// (uDAPL 1.2, dat_rsp_create).
+    ///
+    /// # Errors
+    /// [`crate::error::Role::EvdRequests`], [`Arg::Qualifier`] for qualifier 0,
+    /// [`crate::error::Refusal::Endpoint`] unless `ep` is unconnected,
+    /// [`Error::QualifierInUse`], [`Error::InsufficientResources`].
+    pub fn create(ia: &Arc<Ia<T>>, qualifier: u64, ep: &Arc<Endpoint<T>>, evd: &Arc<Evd<T>>) -> Result<Arc<Self>> {
+        let point = ServicePoint::new(ia, evd, Provision::Reserved(ep.clone()))?;
+        if qualifier == 0 {
+            return Err(Error::InvalidParameter(Arg::Qualifier));
+        }
+        ep.shift(Trigger::Reserve)?;
+        let made = ia.adopt(Rsp { header: Header::default(), point, ep: ep.clone() });
+        let opened = made.and_then(|rsp| match rsp.point.open(rsp.header.handle(), Some(qualifier)) {
+            Ok(()) => Ok(rsp),
+            Err(error) => {
+                ia.disown(&*rsp);
+                rsp.point.shut();
+                Err(error)
+            }
+        });
+        opened.inspect_err(|_| {
+            let _ = ep.shift(Trigger::Release);
+        })
+    }
+
+    /// Stops listening (uDAPL 1.2, dat_rsp_free). An endpoint that waited for the request
+    /// is unconnected again.
+    pub fn free(&self) {
+        self.point.ia.disown(self);
+        self.point.shut();
+        let _ = self.ep.shift(Trigger::Release);
+    }
+
+    /// What it has in common with a public one.
+    pub fn point(&self) -> &Arc<ServicePoint<T>> {
+        &self.point
+    }
+
+    /// The endpoint that is reserved.
+    pub fn ep(&self) -> &Arc<Endpoint<T>> {
+        &self.ep
+    }
+}

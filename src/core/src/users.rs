@@ -1,0 +1,103 @@
+//! Who uses an object: what keeps it from being freed.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const RETIRED: usize = 1 << (usize::BITS - 1);
+
+/// The number of users of an object, and whether it takes no more of them.
+#[derive(Debug, Default)]
+pub struct Users(AtomicUsize);
+
+impl Users {
+    fn attach(&self) -> bool {
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| (n & RETIRED == 0).then_some(n + 1)).is_ok()
+    }
+
+    fn detach(&self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Takes no more users, if there are none; true for exactly one caller.
+    pub fn retire(&self) -> bool {
+        self.0.compare_exchange(0, RETIRED, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Takes no more users, whoever there still is.
+    pub fn retire_anyway(&self) {
+        self.0.fetch_or(RETIRED, Ordering::AcqRel);
+    }
+
+    /// Takes users again, after a [`Users::retire`] that came to nothing.
+    pub fn revive(&self) {
+        self.0.fetch_and(!RETIRED, Ordering::AcqRel);
+    }
+
+    /// The users at this moment.
+    pub fn count(&self) -> usize {
+        self.0.load(Ordering::Acquire) & !RETIRED
+    }
+}
+
+/// An object that cannot be freed while it is used.
+pub trait Counted {
+    /// Its users.
+    fn users(&self) -> &Users;
+}
+
+/// One use of an object, for as long as this value lives.
+pub struct Use<O: Counted>(Arc<O>);
+
+impl<O: Counted> Use<O> {
+    /// Counts a use; `None` if the object is being freed.
+    pub fn of(object: &Arc<O>) -> Option<Self> {
+        object.users().attach().then(|| Use(object.clone()))
+    }
+
+    /// The object.
+    pub fn object(&self) -> &Arc<O> {
+        &self.0
+    }
+}
+
+impl<O: Counted> Deref for Use<O> {
+    type Target = O;
+
+    fn deref(&self) -> &O {
+        &self.0
+    }
+}
+
+impl<O: Counted> Drop for Use<O> {
+    fn drop(&mut self) {
+        self.0.users().detach();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Thing(Users);
+    impl Counted for Thing {
+        fn users(&self) -> &Users {
+            &self.0
+        }
+    }
+
+    #[test]
+    fn a_used_object_is_not_retired_and_a_retired_one_not_used() {
+        let thing = Arc::new(Thing::default());
+        let one = Use::of(&thing).unwrap();
+        assert!(!thing.0.retire());
+        drop(one);
+        assert!(thing.0.retire());
+        assert!(!thing.0.retire());
+        assert!(Use::of(&thing).is_none());
+        thing.0.revive();
+        assert!(Use::of(&thing).is_some());
+        assert_eq!(thing.0.count(), 0);
+    }
+}

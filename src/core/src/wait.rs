@@ -1,0 +1,333 @@
+//! Blocking waits, in steps.
+//!
+//! A wait must be a place where a thread can be cancelled, and cancellation unwinds
+//! the thread's stack without regard to Rust. So the face sleeps itself, in a frame that
+//! owns nothing: it asks for [`Step`]s, and when it is told to [`Step::Sleep`] it calls
+//! poll(2) and asks again. All that a wait holds meanwhile is in a list of the thread's
+//! own, which is cleared when the thread ends.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::cno::Cno;
+use crate::error::{Error, Result};
+use crate::evd::Evd;
+use crate::event::Event;
+use crate::slab::Handle;
+use crate::transport::Transport;
+use crate::waker::Waker;
+
+/// How long a wait looks for work before it sleeps.
+const SPIN: Duration = Duration::from_micros(30);
+/// The longest sleep where no descriptor tells of new work.
+const BLIND: Duration = Duration::from_millis(1);
+/// Descriptors that one sleep can watch: the thread's own and those of completion queues.
+pub const MAX_FDS: usize = 17;
+
+/// Time limit of a wait.
+#[derive(Clone, Copy, Debug)]
+pub enum Limit {
+    /// Until then.
+    Until(Instant),
+    /// For ever.
+    Never,
+}
+
+impl Limit {
+    /// The limit `micros` from now; `None` for ever.
+    pub fn from_micros(micros: Option<u32>) -> Self {
+        match micros {
+            Some(micros) => Limit::Until(Instant::now() + Duration::from_micros(micros.into())),
+            None => Limit::Never,
+        }
+    }
+
+    fn passed(self, now: Instant) -> bool {
+        matches!(self, Limit::Until(end) if now >= end)
+    }
+}
+
+/// What to sleep on; plain data.
+#[derive(Clone, Copy)]
+pub struct Sleep {
+    /// Descriptors to poll for reading.
+    pub fds: [RawFd; MAX_FDS],
+    /// How many of them.
+    pub count: usize,
+    /// How long; `None` for ever.
+    pub timeout: Option<Duration>,
+}
+
+/// What a waiting face does next.
+pub enum Step<R> {
+    /// Return this.
+    Done(R),
+    /// Sleep, then ask again.
+    Sleep(Sleep),
+}
+
+/// What [`evd_begin`] and [`evd_resume`] end with.
+pub struct EvdOutcome {
+    /// The event, or why there is none.
+    pub result: Result<Event>,
+    /// Events queued at the end.
+    pub more: usize,
+}
+
+thread_local! {
+    /// Waits of this thread that sleep; more than one if an agent or a signal handler
+    /// waits too.
+    static PENDING: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
+}
+
+fn push_pending(wait: impl Any) {
+    PENDING.with(|list| list.borrow_mut().push(Box::new(wait)));
+}
+
+fn pop_pending<W: Any>() -> Option<W> {
+    let last = PENDING.with(|list| list.borrow_mut().pop())?;
+    last.downcast::<W>().ok().map(|wait| *wait)
+}
+
+/// A wait on a dispatcher; leaving it undoes what it set up.
+struct EvdWait<T: Transport> {
+    evd: Arc<Evd<T>>,
+    limit: Limit,
+    entered: bool,
+    armed: Option<Option<RawFd>>,
+}
+
+impl<T: Transport> EvdWait<T> {
+    fn disarm(&mut self) {
+        if let Some(armed) = self.armed.take() {
+            self.evd.ia().transport().disarm(self.evd.cq(), armed);
+        }
+    }
+
+    fn leave(&mut self) -> usize {
+        self.disarm();
+        if std::mem::take(&mut self.entered) { self.evd.with_wait(|wait| wait.leave()) } else { 0 }
+    }
+
+    fn check(&mut self) -> Option<EvdOutcome> {
+        let outcome = self.evd.with_wait(|wait| {
+            let ended = wait.check()?;
+            wait.leave();
+            Some(ended)
+        })?;
+        self.entered = false;
+        self.disarm();
+        Some(match outcome {
+            Ok((queued, more)) => EvdOutcome { result: Ok(queued.settle()), more },
+            Err(error) => EvdOutcome { result: Err(error), more: 0 },
+        })
+    }
+
+    fn give_up(&mut self, error: Error) -> EvdOutcome {
+        let more = self.leave();
+        EvdOutcome { result: Err(error), more }
+    }
+
+    /// Looks for the end of the wait; if there is none, sets up a sleep.
+    fn advance(mut self) -> Step<EvdOutcome> {
+        let waker = Waker::current();
+        waker.clear();
+        self.evd.with_wait(|wait| wait.block(&waker));
+        let armed = self.evd.ia().transport().arm(self.evd.cq());
+        self.armed = Some(armed);
+        self.evd.poll();
+        if let Some(outcome) = self.check() {
+            return Step::Done(outcome);
+        }
+        let now = Instant::now();
+        if self.limit.passed(now) {
+            return Step::Done(self.give_up(Error::TimeoutExpired));
+        }
+        let sleep = sleep_on(&waker, armed.into_iter(), self.limit, now);
+        push_pending(self);
+        Step::Sleep(sleep)
+    }
+}
+
+impl<T: Transport> Drop for EvdWait<T> {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+fn sleep_on(waker: &Waker, armed: impl Iterator<Item = RawFd>, limit: Limit, now: Instant) -> Sleep {
+    let mut sleep = Sleep { fds: [-1; MAX_FDS], count: 0, timeout: None };
+    if let Limit::Until(end) = limit {
+        sleep.timeout = Some(end.saturating_duration_since(now));
+    }
+    if waker.fd().is_none() {
+        sleep.timeout = Some(sleep.timeout.map_or(BLIND, |left| left.min(BLIND)));
+    }
+    for (place, fd) in sleep.fds.iter_mut().zip(waker.fd().into_iter().chain(armed)) {
+        *place = fd;
+        sleep.count += 1;
+    }
+    sleep
+}
+
+/// Begins to wait for `threshold` events (uDAPL 1.2, dat_evd_wait).
+///
+/// Ends with [`Error::TimeoutExpired`], [`Error::Aborted`] if the dispatcher was
+/// destroyed, [`Error::Interrupted`] after a signal, [`Error::InvalidState`] if
+/// another thread waits, the dispatcher is unwaitable or its streams do not admit the
+/// threshold, [`crate::error::Arg::Threshold`] for 0 or more than the queue holds.
+pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit) -> Step<EvdOutcome> {
+    if let Err(error) = evd.with_wait(|wait| wait.enter(threshold)) {
+        return Step::Done(EvdOutcome { result: Err(error), more: 0 });
+    }
+    let mut wait = EvdWait { evd, limit, entered: true, armed: None };
+    if let Some(outcome) = wait.check() {
+        return Step::Done(outcome);
+    }
+    let start = Instant::now();
+    let spin_end = start + SPIN;
+    loop {
+        wait.evd.poll();
+        if let Some(outcome) = wait.check() {
+            return Step::Done(outcome);
+        }
+        let now = Instant::now();
+        if limit.passed(now) {
+            let outcome = wait.give_up(Error::TimeoutExpired);
+            return Step::Done(outcome);
+        }
+        if now >= spin_end {
+            return wait.advance();
+        }
+        std::hint::spin_loop();
+    }
+}
+
+/// Goes on after a sleep; `interrupted` if a signal ended it.
+pub fn evd_resume<T: Transport>(interrupted: bool) -> Step<EvdOutcome> {
+    let Some(mut wait) = pop_pending::<EvdWait<T>>() else {
+        return Step::Done(EvdOutcome { result: Err(Error::Internal), more: 0 });
+    };
+    wait.disarm();
+    wait.evd.poll();
+    if let Some(outcome) = wait.check() {
+        return Step::Done(outcome);
+    }
+    if interrupted {
+        return Step::Done(wait.give_up(Error::Interrupted));
+    }
+    wait.advance()
+}
+
+/// A wait on a notification object.
+struct CnoWait<T: Transport> {
+    cno: Arc<Cno<T>>,
+    limit: Limit,
+    number: Option<u64>,
+    armed: Vec<(Arc<Evd<T>>, Option<RawFd>)>,
+}
+
+impl<T: Transport> CnoWait<T> {
+    fn disarm(&mut self) {
+        for (evd, armed) in self.armed.drain(..) {
+            evd.ia().transport().disarm(evd.cq(), armed);
+        }
+    }
+
+    fn poll(&self) {
+        for evd in self.cno.evds() {
+            evd.poll();
+        }
+    }
+
+    fn check(&mut self) -> Option<Handle> {
+        let told = match self.number {
+            Some(number) => self.cno.told(number)?,
+            None => self.cno.take_trigger()?,
+        };
+        self.disarm();
+        if let Some(number) = self.number.take() {
+            self.cno.leave(number, true);
+        }
+        Some(told)
+    }
+
+    fn advance(mut self) -> Step<Result<Handle>> {
+        let waker = Waker::current();
+        waker.clear();
+        if self.number.is_none() {
+            self.number = Some(self.cno.enter(&waker));
+        }
+        for evd in self.cno.evds() {
+            if self.armed.len() + 1 < MAX_FDS {
+                let armed = evd.ia().transport().arm(evd.cq());
+                self.armed.push((evd, armed));
+            }
+        }
+        self.poll();
+        if let Some(evd) = self.check() {
+            return Step::Done(Ok(evd));
+        }
+        let now = Instant::now();
+        if self.limit.passed(now) {
+            return Step::Done(Err(Error::QueueEmpty));
+        }
+        let more = self.cno.evds().len() > self.armed.len();
+        let mut sleep = sleep_on(&waker, self.armed.iter().filter_map(|(_, fd)| *fd), self.limit, now);
+        if more {
+            sleep.timeout = Some(sleep.timeout.map_or(BLIND, |left| left.min(BLIND)));
+        }
+        push_pending(self);
+        Step::Sleep(sleep)
+    }
+}
+
+impl<T: Transport> Drop for CnoWait<T> {
+    fn drop(&mut self) {
+        self.disarm();
+        if let Some(number) = self.number.take() {
+            self.cno.leave(number, false);
+        }
+    }
+}
+
+/// Begins to wait for a trigger (uDAPL 1.2, dat_cno_wait). Ends with the dispatcher
+/// that caused it, NULL if the object was destroyed, [`Error::QueueEmpty`] when the time
+/// is up, [`Error::Interrupted`] after a signal.
+pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Limit) -> Step<Result<Handle>> {
+    let mut wait = CnoWait { cno, limit, number: None, armed: Vec::new() };
+    let spin_end = Instant::now() + SPIN;
+    loop {
+        wait.poll();
+        if let Some(evd) = wait.check() {
+            return Step::Done(Ok(evd));
+        }
+        let now = Instant::now();
+        if limit.passed(now) {
+            return Step::Done(Err(Error::QueueEmpty));
+        }
+        if now >= spin_end {
+            return wait.advance();
+        }
+        std::hint::spin_loop();
+    }
+}
+
+/// Goes on after a sleep; `interrupted` if a signal ended it.
+pub fn cno_resume<T: Transport>(interrupted: bool) -> Step<Result<Handle>> {
+    let Some(mut wait) = pop_pending::<CnoWait<T>>() else {
+        return Step::Done(Err(Error::Internal));
+    };
+    wait.disarm();
+    wait.poll();
+    if let Some(evd) = wait.check() {
+        return Step::Done(Ok(evd));
+    }
+    if interrupted {
+        return Step::Done(Err(Error::Interrupted));
+    }
+    wait.advance()
+}
