@@ -1,0 +1,133 @@
+//! From a handle to the provider's function.
+//!
+//! The first word behind a handle points to the table of the provider that made the object. A handle
+//! is accepted when it is not NULL, is aligned, lies where a program can have memory, and that word
+//! is a table that a provider has registered. Whether the object is alive and of the right kind is
+//! for the provider to say; other handles among the arguments are its business too.
+//!
+//! The functions made by `dispatch!` own nothing that would have to be dropped, so that a thread
+//! which `pthread_cancel` ends within a provider's wait passes through them.
+
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use dat_udat12::{DAT_HANDLE, DAT_INVALID_HANDLE, DAT_PROVIDER, DAT_RETURN, DAT_RETURN_SUBTYPE};
+
+use crate::tables::TABLES;
+
+/// Lowest address that a program can have memory at; the small integers that other libraries use
+/// as handles are below it.
+const LOWEST: usize = 4096;
+
+/// First address that no program can have memory at unless it asks for it by number.
+const HIGHEST: usize = if cfg!(target_arch = "x86_64") { 1 << 47 } else { 1 << 52 };
+
+/// The first word of the object behind `handle`, or NULL when there can be no object.
+///
+/// # Safety
+/// If `handle` is a multiple of 8 and an address that programs can have memory at, then the 8 bytes
+/// there must be readable.
+#[inline(always)]
+unsafe fn first_word(handle: DAT_HANDLE) -> *const DAT_PROVIDER {
+    let address = handle.addr();
+    if !address.is_multiple_of(align_of::<AtomicPtr<DAT_PROVIDER>>())
+        || address.wrapping_sub(LOWEST) >= HIGHEST - LOWEST
+    {
+        return ptr::null();
+    }
+    // SAFETY: aligned and in range as checked, hence readable as the caller promises. Atomic, because
+    // a stale handle may point to memory that another thread is using for something else.
+    let word = unsafe { AtomicPtr::<DAT_PROVIDER>::from_ptr(handle.cast()) };
+    word.load(Ordering::Relaxed)
+}
+
+/// The table of the provider that made the object behind `handle`, or `None` when there is no such.
+///
+/// # Safety
+/// As for [`provider_if_first`].
+pub unsafe fn provider_of(handle: DAT_HANDLE) -> Option<*const DAT_PROVIDER> {
+    // SAFETY: the caller's promise.
+    let table = unsafe { first_word(handle) };
+    TABLES.contains(table).then_some(table)
+}
+
+/// As [`provider_of`], but looks at the first table alone.
+///
+/// # Safety
+/// If `handle` is a multiple of 8 and an address that programs can have memory at, then the 8 bytes
+/// there must be readable.
+#[inline(always)]
+pub unsafe fn provider_if_first(handle: DAT_HANDLE) -> Option<*const DAT_PROVIDER> {
+    // SAFETY: the caller's promise.
+    let table = unsafe { first_word(handle) };
+    TABLES.is_first(table).then_some(table)
+}
+
+/// The return code for a handle that is not accepted.
+#[cold]
+pub const fn invalid_handle(subtype: DAT_RETURN_SUBTYPE) -> DAT_RETURN {
+    dat_udat12::DAT_ERROR(DAT_INVALID_HANDLE, subtype)
+}
+
+/// Defines an exported function that calls the provider's function of the same arguments.
+///
+/// `dispatch! { extern "C" fn NAME(handle: TYPE, ...) as MODULE => SLOT, SUBTYPE }`: the first
+/// argument supplies the table; MODULE is where dat-udat12 declares the function, against which the
+/// types are checked; SUBTYPE goes with `DAT_INVALID_HANDLE`. A slot that is NULL gives
+/// `DAT_NOT_IMPLEMENTED`.
+macro_rules! dispatch {
+    (
+        $(#[$attribute:meta])*
+        extern $abi:literal fn $name:ident($handle:ident: $handle_type:ty
+            $(, $argument:ident: $type:ty)* $(,)?) as $module:ident => $slot:ident, $subtype:ident
+    ) => {
+        $crate::symver::symver!($name);
+
+        $(#[$attribute])*
+        ///
+        /// # Safety
+        /// A handle that is aligned must point to readable memory; each other pointer must be NULL or
+        /// valid for what its parameter says.
+        #[unsafe(no_mangle)]
+        pub unsafe extern $abi fn $name(
+            $handle: $handle_type $(, $argument: $type)*
+        ) -> dat_udat12::DAT_RETURN {
+            // SAFETY: the caller's promise about handles.
+            let table = unsafe { $crate::dispatch::provider_if_first($handle) };
+            if let Some(table) = table
+                // SAFETY: a registered table stays readable until its provider removes it.
+                && let Some(function) = unsafe { (*table).$slot }
+            {
+                // SAFETY: the arguments are passed on as they came; the slot has this type.
+                return unsafe { function($handle $(, $argument)*) };
+            }
+
+            // Whatever is not the usual case is outside, so that the usual one needs no stack.
+            #[cold]
+            #[inline(never)]
+            unsafe extern $abi fn otherwise(
+                $handle: $handle_type $(, $argument: $type)*
+            ) -> dat_udat12::DAT_RETURN {
+                // SAFETY: the caller's promise about handles.
+                let Some(table) = (unsafe { $crate::dispatch::provider_of($handle) }) else {
+                    return $crate::dispatch::invalid_handle(dat_udat12::$subtype);
+                };
+                // SAFETY: a registered table stays readable until its provider removes it.
+                match unsafe { (*table).$slot } {
+                    // SAFETY: the arguments are passed on as they came; the slot has this type.
+                    Some(function) => unsafe { function($handle $(, $argument)*) },
+                    None => dat_udat12::DAT_NOT_IMPLEMENTED,
+                }
+            }
+            // SAFETY: the arguments are passed on as they came.
+            unsafe { otherwise($handle $(, $argument)*) }
+        }
+
+        // The headers promise programs these very types.
+        const _: unsafe extern $abi fn($handle_type $(, $type)*) -> dat_udat12::DAT_RETURN =
+            dat_udat12::functions::$module::$name;
+    };
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! The provider tables whose handles are accepted.
+//!
+//! Every call with a handle asks here, so reading takes no lock: a few words are compared, the first
+//! of which is the one of the provider that was loaded first, most often the only one. Writing is
+//! rare, and the registry's lock allows one writer at a time.
+
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+use dat_udat12::DAT_PROVIDER;
+
+/// More tables than this are refused. A provider normally has one, however many adapters it serves.
+const CAPACITY: usize = 256;
+
+/// A set of tables.
+pub struct Tables {
+    /// A place that is free holds NULL.
+    places: [AtomicPtr<DAT_PROVIDER>; CAPACITY],
+    /// Places from here on were never used.
+    end: AtomicUsize,
+}
+
+/// The tables of this process.
+pub static TABLES: Tables = Tables::new();
+
+impl Tables {
+    const fn new() -> Self {
+        Tables { places: [const { AtomicPtr::new(ptr::null_mut()) }; CAPACITY], end: AtomicUsize::new(0) }
+    }
+
+    /// Whether `table` is the first one, which is so for nearly every handle of nearly every program.
+    #[inline(always)]
+    pub fn is_first(&self, table: *const DAT_PROVIDER) -> bool {
+        // SYNC tables: pairs with the store in insert, so that the table's contents are there.
+        !table.is_null() && ptr::eq(self.places[0].load(Ordering::Acquire), table)
+    }
+
+    /// Whether handles of `table` are accepted.
+    pub fn contains(&self, table: *const DAT_PROVIDER) -> bool {
+        let end = self.end.load(Ordering::Acquire);
+        !table.is_null()
+            && self
+                .places
+                .iter()
+                .take(end)
+                // SYNC tables
+                .any(|place| ptr::eq(place.load(Ordering::Acquire), table))
+    }
+
+    /// Accepts handles of `table` from now on; `false` if there is no place left. One writer at a
+    /// time.
+    pub fn insert(&self, table: *const DAT_PROVIDER) -> bool {
+        if self.contains(table) {
+            return true;
+        }
+        let free = self.places.iter().position(|place| place.load(Ordering::Relaxed).is_null());
+        let Some(free) = free else { return false };
+        // SYNC tables
+        self.places[free].store(table.cast_mut(), Ordering::Release);
+        self.end.fetch_max(free + 1, Ordering::Release);
+        true
+    }
+
+    /// Accepts handles of `table` no more: from now on it may be gone. One writer at a time.
+    pub fn remove(&self, table: *const DAT_PROVIDER) {
+        for place in &self.places {
+            if ptr::eq(place.load(Ordering::Relaxed), table) {
+                place.store(ptr::null_mut(), Ordering::Release);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(number: usize) -> *const DAT_PROVIDER {
+        ptr::without_provenance(number * 8)
+    }
+
+    #[test]
+    fn nothing_is_in_an_empty_set() {
+        let tables = Tables::new();
+        assert!(!tables.contains(table(0)));
+        assert!(!tables.contains(table(1)));
+    }
+
+    #[test]
+    fn tables_come_and_go() {
+        let tables = Tables::new();
+        assert!(tables.insert(table(1)) && tables.insert(table(2)) && tables.insert(table(3)));
+        tables.remove(table(1));
+        assert!(!tables.contains(table(1)) && !tables.contains(ptr::null()));
+        assert!(tables.contains(table(2)) && tables.contains(table(3)));
+        assert!(!tables.is_first(table(1)) && !tables.is_first(ptr::null()));
+        assert!(tables.insert(table(4)));
+        assert_eq!(tables.end.load(Ordering::Relaxed), 3, "the place is used again");
+        assert!(tables.contains(table(4)) && tables.is_first(table(4)));
+    }
+
+    #[test]
+    fn the_set_has_an_end() {
+        let tables = Tables::new();
+        assert!((1..=CAPACITY).all(|number| tables.insert(table(number))));
+        assert!(!tables.insert(table(CAPACITY + 1)));
+        assert!(tables.insert(table(7)), "one that is there needs no place");
+        tables.remove(table(7));
+        assert!(tables.insert(table(CAPACITY + 1)));
+    }
+}

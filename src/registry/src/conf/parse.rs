@@ -1,0 +1,185 @@
+//! Tokens into entries (uDAPL 1.2, dat.conf(4)).
+
+#![forbid(unsafe_code)]
+
+use std::borrow::Cow;
+use std::ffi::CString;
+use std::fmt;
+
+use super::lexer::{LexFault, Tokens};
+use crate::entry::{Api, Entry, Interface, NAME_MAX, ProviderVersion};
+
+/// What is wrong with a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The line cannot be divided into fields.
+    Lex(LexFault),
+    /// The line, or a comment, begins where this field (2 to 8) should.
+    MissingField(u8),
+    /// There is a ninth field.
+    TooManyFields,
+    /// Field 1 is empty.
+    EmptyName,
+    /// Field 1 has more than 255 bytes.
+    LongName,
+    /// Field 2 is not `u` or `k` followed by two numbers with a point between them.
+    ApiVersion,
+    /// Field 3 is neither `threadsafe` nor `nonthreadsafe`.
+    ThreadSafety,
+    /// Field 4 is neither `default` nor `nondefault`.
+    DefaultFlag,
+    /// Field 5 is empty.
+    EmptyLibrary,
+    /// Field 6 is not a name followed by two numbers, with points between them.
+    ProviderVersion,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fault::Lex(LexFault::UnterminatedQuote) => "a quoted string does not end on this line",
+            Fault::Lex(LexFault::NulByte) => "a field holds a NUL byte",
+            Fault::MissingField(field) => {
+                return write!(f, "field {field} of 8 is missing");
+            }
+            Fault::TooManyFields => "there are more than 8 fields",
+            Fault::EmptyName => "field 1, the name, is empty",
+            Fault::LongName => "field 1, the name, is longer than 255 bytes",
+            Fault::ApiVersion => "field 2, the API version, is not of the form u1.2",
+            Fault::ThreadSafety => "field 3 is neither threadsafe nor nonthreadsafe",
+            Fault::DefaultFlag => "field 4 is neither default nor nondefault",
+            Fault::EmptyLibrary => "field 5, the library, is empty",
+            Fault::ProviderVersion => "field 6, the provider's version, is not of the form ID.1.0",
+        })
+    }
+}
+
+/// A line that is no entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine {
+    /// Line in the file, counted from 1.
+    pub line: u32,
+    /// The name, as far as it could be read.
+    pub name: Option<CString>,
+    /// The API version, as far as it could be read.
+    pub api: Option<Api>,
+    /// The first thing that is wrong.
+    pub fault: Fault,
+}
+
+/// One line that is neither blank nor a comment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// An entry, with its line counted from 1.
+    Entry(u32, Entry),
+    /// A line that is no entry.
+    Bad(BadLine),
+}
+
+/// Reads the text of a configuration file.
+///
+/// Yields every line that is neither blank nor a comment, in order. Any bytes are accepted. All
+/// entries come out, also those that take no part (`k`, `nondefault`, other versions); which of
+/// them count is the caller's choice.
+pub fn parse(text: &[u8]) -> impl Iterator<Item = Line> + '_ {
+    (1u32..).zip(text.split(|byte| *byte == b'\n')).filter_map(|(line, bytes)| parse_line(line, bytes))
+}
+
+fn parse_line(line: u32, bytes: &[u8]) -> Option<Line> {
+    let mut tokens = Tokens::new(bytes);
+    let first = tokens.next()?;
+    let mut seen = Seen::default();
+    Some(match entry(first, tokens, &mut seen) {
+        Ok(entry) => Line::Entry(line, entry),
+        Err(fault) => Line::Bad(BadLine { line, name: seen.name, api: seen.api, fault }),
+    })
+}
+
+/// What was read before a fault.
+#[derive(Default)]
+struct Seen {
+    name: Option<CString>,
+    api: Option<Api>,
+}
+
+type Token<'a> = Result<Cow<'a, [u8]>, LexFault>;
+
+fn entry(first: Token<'_>, mut tokens: Tokens<'_>, seen: &mut Seen) -> Result<Entry, Fault> {
+    let name = first.map_err(Fault::Lex)?;
+    if name.is_empty() {
+        return Err(Fault::EmptyName);
+    }
+    if name.len() > NAME_MAX {
+        return Err(Fault::LongName);
+    }
+    let name = c_string(name)?;
+    seen.name = Some(name.clone());
+
+    let mut field = |number| match tokens.next() {
+        Some(token) => token.map_err(Fault::Lex),
+        None => Err(Fault::MissingField(number)),
+    };
+    let api = api(&field(2)?).ok_or(Fault::ApiVersion)?;
+    seen.api = Some(api);
+    let thread_safe = match &*field(3)? {
+        b"threadsafe" => true,
+        b"nonthreadsafe" => false,
+        _ => return Err(Fault::ThreadSafety),
+    };
+    let default = match &*field(4)? {
+        b"default" => true,
+        b"nondefault" => false,
+        _ => return Err(Fault::DefaultFlag),
+    };
+    let library = field(5)?;
+    if library.is_empty() {
+        // To the loader an empty name is the program itself.
+        return Err(Fault::EmptyLibrary);
+    }
+    let library = c_string(library)?;
+    let provider_version = provider_version(&field(6)?)?;
+    let instance_data = c_string(field(7)?)?;
+    let platform_data = c_string(field(8)?)?;
+    match tokens.next() {
+        None => {}
+        Some(Err(fault)) => return Err(Fault::Lex(fault)),
+        Some(Ok(_)) => return Err(Fault::TooManyFields),
+    }
+    Ok(Entry { name, api, thread_safe, default, library, provider_version, instance_data, platform_data })
+}
+
+fn api(token: &[u8]) -> Option<Api> {
+    let (kind, numbers) = token.split_first()?;
+    let interface = match kind {
+        b'u' => Interface::User,
+        b'k' => Interface::Kernel,
+        _ => return None,
+    };
+    let point = numbers.iter().position(|byte| *byte == b'.')?;
+    Some(Api { interface, major: number(&numbers[..point])?, minor: number(&numbers[point + 1..])? })
+}
+
+fn provider_version(token: &[u8]) -> Result<ProviderVersion, Fault> {
+    let mut parts = token.rsplitn(3, |byte| *byte == b'.');
+    let minor = parts.next().and_then(number);
+    let major = parts.next().and_then(number);
+    let id = parts.next().filter(|id| !id.is_empty());
+    match (id, major, minor) {
+        (Some(id), Some(major), Some(minor)) => Ok(ProviderVersion { id: c_string(Cow::Borrowed(id))?, major, minor }),
+        _ => Err(Fault::ProviderVersion),
+    }
+}
+
+/// Decimal digits, nothing else, below 2^32.
+fn number(digits: &[u8]) -> Option<u32> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0u32, |value, digit| {
+        if digit.is_ascii_digit() { value.checked_mul(10)?.checked_add(u32::from(digit - b'0')) } else { None }
+    })
+}
+
+fn c_string(token: Cow<'_, [u8]>) -> Result<CString, Fault> {
+    CString::new(token.into_owned()).map_err(|_| Fault::Lex(LexFault::NulByte))
+}

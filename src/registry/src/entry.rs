@@ -1,0 +1,118 @@
+//! What one registry entry says.
+
+use std::ffi::{CStr, CString};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Longest name of an interface adapter in bytes, without the final NUL.
+pub const NAME_MAX: usize = 255;
+
+/// Who an entry is meant for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interface {
+    /// `u`: programs, by way of the user library.
+    User,
+    /// `k`: the kernel; of no interest to a program.
+    Kernel,
+}
+
+/// The API version of an entry, such as `u1.2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Api {
+    /// User or kernel.
+    pub interface: Interface,
+    /// Major number; another major number is another binary interface.
+    pub major: u32,
+    /// Minor number; a higher one includes the lower ones.
+    pub minor: u32,
+}
+
+/// What makes two entries the same entry: name, version and thread safety.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Name of the interface adapter, 1 to 255 bytes.
+    pub name: CString,
+    /// Major number of the API version.
+    pub major: u32,
+    /// Minor number of the API version.
+    pub minor: u32,
+    /// Whether the provider may be called by several threads at once.
+    pub thread_safe: bool,
+}
+
+/// The provider's own version, such as `ACME.1.0`; for information only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderVersion {
+    /// Who made it.
+    pub id: CString,
+    /// Major number.
+    pub major: u32,
+    /// Minor number.
+    pub minor: u32,
+}
+
+/// One entry: the eight fields of a line of dat.conf.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Field 1: name of the interface adapter, 1 to 255 bytes.
+    pub name: CString,
+    /// Field 2: API version.
+    pub api: Api,
+    /// Field 3: `threadsafe` or `nonthreadsafe`.
+    pub thread_safe: bool,
+    /// Field 4: `default` or `nondefault`; only default entries are listed and can be opened.
+    pub default: bool,
+    /// Field 5: path of the provider library, or a name without a slash; never empty.
+    pub library: CString,
+    /// Field 6: version of the provider.
+    pub provider_version: ProviderVersion,
+    /// Field 7: handed to the provider's init as it is; may be empty.
+    pub instance_data: CString,
+    /// Field 8: kept, not used; may be empty.
+    pub platform_data: CString,
+}
+
+impl Entry {
+    /// The identity of the entry.
+    pub fn identity(&self) -> Identity {
+        Identity {
+            name: self.name.clone(),
+            major: self.api.major,
+            minor: self.api.minor,
+            thread_safe: self.thread_safe,
+        }
+    }
+}
+
+/// Where the static entries of the process came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A configuration file.
+    File(Arc<PathBuf>),
+    /// No configuration file: the entries that are built in.
+    BuiltIn,
+}
+
+/// Where one entry came from; shown as `file:line`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The file, or the built-in list.
+    pub source: Source,
+    /// Line in the file, counted from 1; 0 for a built-in entry.
+    pub line: u32,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.source {
+            Source::File(path) => write!(f, "{}:{}", path.display(), self.line),
+            Source::BuiltIn => f.write_str("built-in entry"),
+        }
+    }
+}
+
+/// A C string as text for a message.
+pub(crate) fn text(string: &CStr) -> std::borrow::Cow<'_, str> {
+    string.to_string_lossy()
+}

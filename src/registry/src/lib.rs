@@ -1,0 +1,36 @@
+//! The registry of interface adapters (IAs).
+//!
+//! A program names an IA; the registry finds the entry for that name, loads the provider library
+//! behind it, and counts who uses it. Nothing here depends on a version of the uDAPL interface:
+//! the version numbers, the thread safety and the table of functions are plain data, and the few
+//! calls that a version defines (a provider's init and fini) come in through [`Backend`].
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`conf`] | the text of dat.conf: tokens, lines, entries, bad lines |
+//! | [`search`] | which file is read; what is used when there is none |
+//! | [`builtin`] | the entries that need no configuration |
+//! | [`select`] | which entry serves a request, and which criterion failed |
+//! | [`Registry`] | static and dynamic entries, reference counts, load and undo |
+//! | [`loader`] | the dynamic loader; the only module here with `unsafe` code of weight |
+//! | [`diagnostics`] | when a line may be written to standard error, and how |
+//!
+//! # Locks
+//! One mutex guards the entries. It is never held while a library is loaded or while a provider's
+//! function runs, so a provider may call back into the registry from its constructor, its init and
+//! its fini. A thread that needs an entry on which another thread is working sleeps until it is
+//! done.
+
+pub mod builtin;
+pub mod conf;
+pub mod diagnostics;
+mod entry;
+pub mod environment;
+pub mod loader;
+mod registry;
+pub mod search;
+pub mod select;
+
+pub use entry::{Api, Entry, Identity, Interface, Origin, ProviderVersion, Source};
+pub use registry::{AddError, Backend, Held, Listing, LoadFailure, OpenError, Registry, RemoveError, Snapshot, Ticket};
+pub use select::{Missing, Request};

@@ -1,0 +1,181 @@
+//! The dynamic loader: finding and opening provider libraries.
+//!
+//! A provider library calls back into the library that loads it, by names it finds in the global
+//! scope of the process, for it is not linked against that library. So before the first provider
+//! comes in, [`Loader::load`] makes this library's own names global, which they are not when the
+//! program itself was opened as a private plug-in.
+//!
+//! Provider libraries come in with local scope: what they define is found through their handle
+//! alone, and one provider never takes the place of another's names. They are never unloaded;
+//! thread-local data with destructors would outlive their code.
+
+use std::ffi::{CStr, CString, OsStr, c_void};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::ptr::{self, NonNull};
+
+/// Opens provider libraries on behalf of the shared library it is part of.
+#[derive(Clone, Copy, Debug)]
+pub struct Loader {
+    /// The function every provider library must have.
+    pub init: &'static CStr,
+    /// The function a provider library may have.
+    pub fini: &'static CStr,
+}
+
+/// A provider library that was loaded.
+#[derive(Clone, Copy, Debug)]
+pub struct Library {
+    /// Address of the init function, if the library has one.
+    pub init: Option<NonNull<c_void>>,
+    /// Address of the fini function, if the library has one.
+    pub fini: Option<NonNull<c_void>>,
+}
+
+// SAFETY: the addresses are of code in a library that is never unloaded; any thread may call it.
+unsafe impl Send for Library {}
+
+impl Loader {
+    /// Loads a library, which then stays in the process.
+    ///
+    /// A name with a slash is a path. A name without one is looked for beside the library that this
+    /// code is part of, both as it was found and with symbolic links followed, and then by the loader
+    /// in its usual places. What lies beside is taken even when it turns out to be broken, so that
+    /// which file is used never depends on its contents.
+    ///
+    /// The library's constructors run before this returns; they may call the registry. No lock may be
+    /// held by the caller.
+    ///
+    /// # Errors
+    /// The loader's own words.
+    pub fn load(&self, library: &CStr) -> Result<Library, String> {
+        let own = promote();
+        let path = beside(library, own);
+        let handle = open(path.as_deref().unwrap_or(library))?;
+        Ok(Library { init: symbol(handle, self.init), fini: symbol(handle, self.fini) })
+    }
+}
+
+/// Where a library without a slash in its name lies beside this one, whose handle is `own`.
+fn beside(library: &CStr, own: Option<NonNull<c_void>>) -> Option<CString> {
+    if library.to_bytes().contains(&b'/') {
+        return None;
+    }
+    let name = OsStr::from_bytes(library.to_bytes());
+    let own = own_file(own)?;
+    let real = own.canonicalize().ok();
+    [Some(own), real]
+        .into_iter()
+        .flatten()
+        .map(|file| file.with_file_name(name))
+        .find(|path| path.exists())
+        .and_then(|path| CString::new(path.into_os_string().into_vec()).ok())
+}
+
+/// The file of this library, as an absolute path where the loader tells one.
+fn own_file(own: Option<NonNull<c_void>>) -> Option<PathBuf> {
+    let path = Path::new(OsStr::from_bytes(own_path()?.to_bytes()));
+    if path.is_absolute() {
+        return Some(path.to_owned());
+    }
+    // The program may have changed its folder since; the loader noted where that was.
+    Some(origin(own?)?.join(path.file_name()?))
+}
+
+/// The folder that a library was found in.
+fn origin(library: NonNull<c_void>) -> Option<PathBuf> {
+    let mut folder = vec![0u8; libc::PATH_MAX as usize + 1];
+    // SAFETY: the handle comes from dlopen and is never closed; for this request the loader writes a
+    // path, which is shorter than PATH_MAX because it was used to open a file.
+    let failed = unsafe { libc::dlinfo(library.as_ptr(), libc::RTLD_DI_ORIGIN, folder.as_mut_ptr().cast()) } != 0;
+    if failed {
+        return None;
+    }
+    let folder = CStr::from_bytes_until_nul(&folder).ok()?;
+    Some(PathBuf::from(OsStr::from_bytes(folder.to_bytes())))
+}
+
+/// The path under which the loader knows the library that this code is part of.
+fn own_path() -> Option<&'static CStr> {
+    let mut info = libc::Dl_info {
+        dli_fname: ptr::null(),
+        dli_fbase: ptr::null_mut(),
+        dli_sname: ptr::null(),
+        dli_saddr: ptr::null_mut(),
+    };
+    // SAFETY: the address is of this library's code, and `info` outlives the call.
+    let found = unsafe { libc::dladdr(own_path as *const c_void, &mut info) };
+    if found == 0 || info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: the loader keeps the name of a library as long as the library is mapped, which is as
+    // long as this code runs.
+    Some(unsafe { CStr::from_ptr(info.dli_fname) })
+}
+
+/// Puts this library's names into the global scope, and gives its handle. Without effect where they
+/// are there already; `None` where this code is part of the program itself.
+fn promote() -> Option<NonNull<c_void>> {
+    let path = own_path()?;
+    let flags = libc::RTLD_NOW | libc::RTLD_GLOBAL | libc::RTLD_NOLOAD;
+    // SAFETY: the path is a C string; the library is loaded already, so no code runs. The reference
+    // that this takes is kept: providers hold addresses in this library for good.
+    let handle = NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) });
+    if handle.is_none() {
+        log::debug!("own names stay as they are: {}", last_error());
+    }
+    handle
+}
+
+fn open(path: &CStr) -> Result<NonNull<c_void>, String> {
+    let flags = libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_NODELETE;
+    // SAFETY: the path is a C string. The library's constructors run, with no lock of ours held;
+    // that they behave is what loading a provider means.
+    let handle = unsafe { libc::dlopen(path.as_ptr(), flags) };
+    NonNull::new(handle).ok_or_else(last_error)
+}
+
+fn symbol(handle: NonNull<c_void>, name: &CStr) -> Option<NonNull<c_void>> {
+    // SAFETY: the handle comes from dlopen and is never closed; the name is a C string.
+    NonNull::new(unsafe { libc::dlsym(handle.as_ptr(), name.as_ptr()) })
+}
+
+/// The loader's message of this thread's last failure.
+fn last_error() -> String {
+    // SAFETY: dlerror has no preconditions.
+    let message = unsafe { libc::dlerror() };
+    if message.is_null() {
+        return "the loader gave no reason".to_owned();
+    }
+    // SAFETY: a message that is not NULL is a C string, valid until this thread's next call of the
+    // loader; it is copied here.
+    unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOADER: Loader = Loader { init: c"no_such_init", fini: c"no_such_fini" };
+
+    #[test]
+    fn a_missing_library_has_the_loaders_reason() {
+        let reason = LOADER.load(c"libno-such-provider.so.9").unwrap_err();
+        assert!(reason.contains("libno-such-provider.so.9"), "{reason}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_library_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("libtext.so.1");
+        std::fs::write(&path, "text").unwrap();
+        let path = CString::new(path.as_os_str().as_bytes()).unwrap();
+        assert!(LOADER.load(&path).is_err());
+    }
+
+    #[test]
+    fn a_library_without_the_functions_is_loaded_all_the_same() {
+        let library = LOADER.load(c"libm.so.6").unwrap();
+        assert!(library.init.is_none() && library.fini.is_none());
+    }
+}

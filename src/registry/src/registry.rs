@@ -1,0 +1,415 @@
+//! Static and dynamic entries, reference counts, load and undo (uDAPL 1.2, dat_ia_open(3DAT),
+//! dat_ia_close(3DAT), dat_registry_add_provider(3DAT), dat_provider_init(3DAT)).
+//!
+//! A *static* entry is a line of the configuration. A *dynamic* entry is a provider that registered
+//! itself, normally from its init, and so there is a table of functions. Opening an adapter finds
+//! the identity that serves the request, makes sure that it has a dynamic entry, and counts:
+//!
+//! ```text
+//!              open: load once, init          last close: fini
+//!   Idle ------------------> Busy ---> Ready ------------------> Busy ---> Idle
+//!     \                        |
+//!      \-- cannot be loaded ---+--> Failed     (remembered; costs no second attempt)
+//! ```
+//!
+//! Busy belongs to one thread, which works without the lock; others that need the entry wait.
+//!
+//! The lock is that of the standard library: one word and a futex. A lock with a queue of waiters in a
+//! table of its own could not be opened again in the child of a fork, where those waiters are not.
+
+use std::ffi::CStr;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::conf::BadLine;
+use crate::entry::{Identity, Origin, text};
+use crate::search::Found;
+use crate::select::{Missing, Request};
+
+mod state;
+#[cfg(test)]
+mod tests;
+
+use state::{Dynamic, Phase, State};
+
+/// What a version of the interface brings to the registry: the provider's functions and tables.
+///
+/// [`load`](Backend::load), [`init`](Backend::init) and [`fini`](Backend::fini) are called without
+/// the registry's lock. The others are called with it and must not call the registry.
+pub trait Backend {
+    /// A provider's table of functions.
+    type Table: Copy + PartialEq;
+    /// A provider library in the process.
+    type Library: Clone;
+
+    /// Reads the configuration; called once, at the first use of the registry.
+    fn configure(&self) -> Found;
+    /// Loads a provider library for good.
+    ///
+    /// # Errors
+    /// The loader's reason.
+    fn load(&self, library: &CStr) -> Result<Self::Library, String>;
+    /// Tells a provider that `identity` is going to be opened; it answers by registering a table.
+    ///
+    /// # Errors
+    /// Why the provider could not be told; it may have registered from a constructor all the same.
+    fn init(&self, library: &Self::Library, identity: &Identity, instance_data: &CStr) -> Result<(), String>;
+    /// Tells a provider that nobody uses `identity` any more; it answers by removing its table.
+    fn fini(&self, library: &Self::Library, identity: &Identity);
+    /// Makes handles of a table valid. `false`: no room for another table.
+    fn publish(&self, table: Self::Table) -> bool;
+    /// Makes handles of a table invalid.
+    fn retire(&self, table: Self::Table);
+}
+
+/// The registry of a process.
+pub struct Registry<B: Backend> {
+    backend: B,
+    state: Mutex<Option<State<B>>>,
+    /// Signalled when an entry stops being busy.
+    idle: Condvar,
+}
+
+/// The right to use a provider's table; holds one reference on its entries until
+/// [`Registry::release`].
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "a ticket that is not released keeps its provider open for ever"]
+pub struct Ticket<T> {
+    /// The provider's table of functions.
+    pub table: T,
+    identity: Identity,
+    from_static: bool,
+}
+
+/// Why an adapter cannot be opened.
+#[derive(Debug)]
+pub enum OpenError {
+    /// No entry serves the request.
+    NotFound(Missing),
+    /// The entry that serves the request cannot be used.
+    Unusable(LoadFailure),
+}
+
+/// Why an entry cannot be used; enough for one line to the user.
+#[derive(Debug)]
+pub struct LoadFailure {
+    /// Where the entry stands.
+    pub origin: Origin,
+    /// The adapter's name.
+    pub name: String,
+    /// The library, as the entry names it.
+    pub library: String,
+    /// The loader's reason, or what the provider failed to do; `None` when it has been told before.
+    pub reason: Option<String>,
+}
+
+/// Why a provider cannot be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddError {
+    /// There is a dynamic entry of that identity.
+    AlreadyRegistered,
+    /// There is no room for another table.
+    Full,
+}
+
+/// Why a provider cannot be removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemoveError {
+    /// No such dynamic entry.
+    NotRegistered,
+    /// Instances of it are open.
+    InUse,
+}
+
+/// All that can be opened, at one moment: static entries in order, then dynamic ones without a
+/// static entry.
+pub type Listing = Vec<Identity>;
+
+/// What a program may want to know when a name is not found.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    /// Names that can be opened, in order, each once.
+    pub names: Vec<String>,
+    /// A bad line that begins with the name that was asked for.
+    pub bad_line: Option<(Origin, BadLine)>,
+}
+
+impl<B: Backend> Registry<B> {
+    /// An empty registry, which reads its configuration at first use.
+    pub const fn new(backend: B) -> Self {
+        Registry { backend, state: Mutex::new(None), idle: Condvar::new() }
+    }
+
+    /// The lock on the entries, for a fork handler: held in the parent from before a fork until after
+    /// it, so that the child gets entries that are whole.
+    ///
+    /// A child that is made while another thread is inside the dynamic loader cannot load anything
+    /// any more. So this waits for such a thread to come out, but not longer than `limit`, since that
+    /// thread may itself wait for what the fork is to bring.
+    pub fn hold_for_fork(&self, limit: Duration) -> Held<'_, B> {
+        let me = thread::current().id();
+        let others_are_loading =
+            |state: &mut Option<State<B>>| state.as_ref().is_some_and(|s| s.others_are_loading(me));
+        let held = self
+            .idle
+            .wait_timeout_while(self.raw_lock(), limit, others_are_loading)
+            .unwrap_or_else(PoisonError::into_inner);
+        Held(held.0)
+    }
+
+    fn raw_lock(&self) -> MutexGuard<'_, Option<State<B>>> {
+        // A panic with the lock held leaves entries that are still in order: every change is made
+        // at the end of its step.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> Guard<'_, B> {
+        let mut guard = self.raw_lock();
+        if guard.is_none() {
+            *guard = Some(State::new(self.backend.configure()));
+        }
+        Guard(guard)
+    }
+
+    /// All that can be opened.
+    pub fn list(&self) -> Listing {
+        self.lock().get().identities().cloned().collect()
+    }
+
+    /// What can be said about a name that was not found.
+    pub fn snapshot(&self, name: &CStr) -> Snapshot {
+        let mut guard = self.lock();
+        let state = guard.get();
+        let mut names: Vec<String> = Vec::new();
+        for identity in state.identities() {
+            let name = text(&identity.name).into_owned();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let bad_line = state.bad.iter().find(|(_, bad)| bad.name.as_deref() == Some(name)).cloned();
+        Snapshot { names, bad_line }
+    }
+
+    /// Makes a table reachable under an identity (uDAPL 1.2, dat_registry_add_provider(3DAT)).
+    ///
+    /// # Errors
+    /// [`AddError::AlreadyRegistered`] for an identity that is there; [`AddError::Full`] when there is
+    /// no room. Nothing changes then.
+    pub fn add(&self, identity: Identity, table: B::Table) -> Result<(), AddError> {
+        let mut guard = self.lock();
+        let state = guard.get();
+        if state.dynamic(&identity).is_some() {
+            return Err(AddError::AlreadyRegistered);
+        }
+        if !self.backend.publish(table) {
+            return Err(AddError::Full);
+        }
+        state.dynamics.push(Dynamic { identity, table, opens: 0 });
+        Ok(())
+    }
+
+    /// Takes a table away again (uDAPL 1.2, dat_registry_remove_provider(3DAT)).
+    ///
+    /// # Errors
+    /// [`RemoveError::NotRegistered`] unless this table stands under this identity;
+    /// [`RemoveError::InUse`] while an instance is open.
+    pub fn remove(&self, identity: &Identity, table: B::Table) -> Result<(), RemoveError> {
+        let mut guard = self.lock();
+        let state = guard.get();
+        match state.dynamic(identity) {
+            Some(dynamic) if dynamic.table != table => Err(RemoveError::NotRegistered),
+            Some(dynamic) if dynamic.opens > 0 => Err(RemoveError::InUse),
+            Some(_) => {
+                self.drop_dynamic(state, identity);
+                Ok(())
+            }
+            None => Err(RemoveError::NotRegistered),
+        }
+    }
+
+    /// Finds the provider for a request, loads it if need be, and counts one more use of it.
+    ///
+    /// Blocks while another thread loads or finishes the same entry.
+    ///
+    /// # Errors
+    /// See [`OpenError`]; no count changes then.
+    pub fn open(&self, request: &Request<'_>) -> Result<Ticket<B::Table>, OpenError> {
+        let mut guard = self.lock();
+        loop {
+            let state = guard.get();
+            let identity = state.select(request).map_err(OpenError::NotFound)?;
+            let Some(index) = state.static_index(&identity) else {
+                let dynamic = state.dynamic(&identity);
+                let dynamic = dynamic.ok_or(OpenError::NotFound(Missing::Name))?;
+                return Ok(dynamic.ticket(false));
+            };
+            let me = thread::current().id();
+            match state.statics[index].phase {
+                Phase::Busy(owner) if owner == me => {
+                    let why = "it is being initialised by the very thread that opens it";
+                    return Err(state.statics[index].unusable(Some(why.to_owned())));
+                }
+                Phase::Busy(_) => {
+                    let inner = self.idle.wait(guard.0);
+                    guard = Guard(inner.unwrap_or_else(PoisonError::into_inner));
+                    continue;
+                }
+                Phase::Idle | Phase::Ready | Phase::Failed => {}
+            }
+            if let Some(dynamic) = state.dynamic(&identity) {
+                let ticket = dynamic.ticket(true);
+                state.statics[index].phase = Phase::Ready;
+                state.statics[index].opens += 1;
+                return Ok(ticket);
+            }
+            if state.statics[index].phase == Phase::Failed {
+                return Err(state.statics[index].unusable(None));
+            }
+            state.statics[index].phase = Phase::Busy(me);
+            let entry = state.statics[index].entry.clone();
+            let loaded = state.statics[index].library.clone();
+            state.statics[index].loading = loaded.is_none();
+            drop(guard);
+
+            let busy = Busy { registry: self, identity: &identity };
+            let library = loaded.map_or_else(|| self.load(&identity, &entry.library), Ok);
+            let told = match &library {
+                Ok(library) => self.backend.init(library, &identity, &entry.instance_data),
+                Err(_) => Ok(()),
+            };
+            guard = self.lock();
+            let state = guard.get();
+            let outcome = state.settle(&identity, library, told);
+            std::mem::forget(busy);
+            self.idle.notify_all();
+            return outcome;
+        }
+    }
+
+    /// Loads the library of an entry that this thread is busy with.
+    fn load(&self, identity: &Identity, library: &CStr) -> Result<B::Library, String> {
+        let result = self.backend.load(library);
+        let mut guard = self.lock();
+        let state = guard.get();
+        if let Some(index) = state.static_index(identity) {
+            state.statics[index].loading = false;
+        }
+        self.idle.notify_all();
+        result
+    }
+
+    /// Counts one use less; the last one of an entry makes its provider finish.
+    ///
+    /// Blocks while the provider's fini runs.
+    pub fn release(&self, ticket: Ticket<B::Table>) {
+        let mut guard = self.lock();
+        let state = guard.get();
+        if let Some(dynamic) = state.dynamic(&ticket.identity) {
+            dynamic.opens = dynamic.opens.saturating_sub(1);
+        }
+        if !ticket.from_static {
+            return;
+        }
+        let Some(index) = state.static_index(&ticket.identity) else {
+            return;
+        };
+        let entry = &mut state.statics[index];
+        entry.opens = entry.opens.saturating_sub(1);
+        if entry.opens > 0 || entry.phase != Phase::Ready {
+            return;
+        }
+        let Some(library) = entry.library.clone() else {
+            // It registered itself: there is no one to tell, and it stays until it removes itself.
+            entry.phase = Phase::Idle;
+            return;
+        };
+        entry.phase = Phase::Busy(thread::current().id());
+        drop(guard);
+
+        let busy = Busy { registry: self, identity: &ticket.identity };
+        self.backend.fini(&library, &ticket.identity);
+        let mut guard = self.lock();
+        let state = guard.get();
+        // What a provider forgot to take back must not be called after its fini.
+        let leftover = state.dynamic(&ticket.identity);
+        if leftover.is_some_and(|dynamic| dynamic.opens == 0 && dynamic.table == ticket.table) {
+            self.drop_dynamic(state, &ticket.identity);
+        }
+        drop(guard);
+        // Sets the entry to idle and wakes those who wait for it.
+        drop(busy);
+    }
+
+    /// Remembers which ticket an open instance belongs to.
+    ///
+    /// # Parameters
+    /// * `instance` - the address that the program knows the instance by.
+    pub fn bind(&self, instance: usize, ticket: Ticket<B::Table>) {
+        self.lock().get().instances.push((instance, ticket));
+    }
+
+    /// Takes back what [`bind`](Registry::bind) remembered; `None` for an instance that was not
+    /// opened here.
+    pub fn unbind(&self, instance: usize) -> Option<Ticket<B::Table>> {
+        let mut guard = self.lock();
+        let instances = &mut guard.get().instances;
+        let at = instances.iter().rposition(|(known, _)| *known == instance)?;
+        Some(instances.swap_remove(at).1)
+    }
+
+    fn drop_dynamic(&self, state: &mut State<B>, identity: &Identity) {
+        let Some(at) = state.dynamics.iter().position(|d| d.identity == *identity) else {
+            return;
+        };
+        let table = state.dynamics.remove(at).table;
+        if !state.dynamics.iter().any(|dynamic| dynamic.table == table) {
+            self.backend.retire(table);
+        }
+    }
+}
+
+/// The entries, locked and read.
+struct Guard<'a, B: Backend>(MutexGuard<'a, Option<State<B>>>);
+
+impl<B: Backend> Guard<'_, B> {
+    fn get(&mut self) -> &mut State<B> {
+        self.0.as_mut().expect("lock() reads the configuration")
+    }
+}
+
+/// The lock on the entries, held across a fork.
+pub struct Held<'a, B: Backend>(MutexGuard<'a, Option<State<B>>>);
+
+impl<B: Backend> Held<'_, B> {
+    /// In the child of a fork: entries that a thread of the parent was working on are idle, since
+    /// that thread does not exist here. Entries of the calling thread stay as they are.
+    pub fn abandon_other_threads(&mut self) {
+        let me = thread::current().id();
+        for entry in self.0.iter_mut().flat_map(|state| &mut state.statics) {
+            if matches!(entry.phase, Phase::Busy(owner) if owner != me) {
+                entry.loading = false;
+                entry.phase = if entry.opens > 0 { Phase::Ready } else { Phase::Idle };
+            }
+        }
+    }
+}
+
+/// An entry that this thread works on; set to idle should the work end in a panic.
+struct Busy<'a, B: Backend> {
+    registry: &'a Registry<B>,
+    identity: &'a Identity,
+}
+
+impl<B: Backend> Drop for Busy<'_, B> {
+    fn drop(&mut self) {
+        let mut guard = self.registry.lock();
+        let state = guard.get();
+        if let Some(index) = state.static_index(self.identity) {
+            state.statics[index].phase = Phase::Idle;
+            state.statics[index].loading = false;
+        }
+        self.registry.idle.notify_all();
+    }
+}

@@ -1,0 +1,399 @@
+//! Tests of counts, load and undo against a provider that only writes down what it is told.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use super::*;
+use crate::entry::{Api, Entry, Interface, ProviderVersion, Source};
+use crate::search::Found;
+
+type Hook = Box<dyn Fn(&'static Registry<Fake>) + Send + Sync>;
+
+/// Providers named by library: "none" cannot be loaded, "mute" registers nothing, the others
+/// register the table given by their number.
+struct Fake {
+    names: Vec<(&'static str, bool, &'static str)>,
+    others: Vec<&'static str>,
+    log: Mutex<Vec<String>>,
+    published: Mutex<HashMap<u32, u32>>,
+    me: Mutex<Option<&'static Registry<Fake>>>,
+    forgets: AtomicBool,
+    in_load: Mutex<Option<Hook>>,
+    in_init: Mutex<Option<Hook>>,
+    in_fini: Mutex<Option<Hook>>,
+    panics: AtomicBool,
+}
+
+fn line(name: &str, major: u32, thread_safe: bool, library: &str) -> (Origin, Entry) {
+    let origin = Origin { source: Source::BuiltIn, line: 0 };
+    let entry = Entry {
+        name: CString::new(name).unwrap(),
+        api: Api { interface: Interface::User, major, minor: 2 },
+        thread_safe,
+        default: true,
+        library: CString::new(library).unwrap(),
+        provider_version: ProviderVersion { id: c"T".to_owned(), major: 1, minor: 0 },
+        instance_data: c"data".to_owned(),
+        platform_data: CString::default(),
+    };
+    (origin, entry)
+}
+
+impl Backend for Fake {
+    type Table = u32;
+    type Library = String;
+
+    fn configure(&self) -> Found {
+        Found {
+            entries: self.names.iter().map(|(n, t, l)| line(n, 1, *t, l)).collect(),
+            other_versions: self.others.iter().map(|n| line(n, 2, true, "x")).collect(),
+            bad: Vec::new(),
+            failure: None,
+        }
+    }
+
+    fn load(&self, library: &CStr) -> Result<String, String> {
+        let library = text(library).into_owned();
+        self.say(format!("load {library}"));
+        assert!(!self.panics.load(SeqCst), "asked for");
+        if let Some(hook) = &*self.in_load.lock().unwrap() {
+            hook(self.registry());
+        }
+        match library.as_str() {
+            "none" => Err("no such file".to_owned()),
+            _ => Ok(library),
+        }
+    }
+
+    fn init(&self, library: &String, identity: &Identity, data: &CStr) -> Result<(), String> {
+        assert_eq!(data, c"data");
+        self.say(format!("init {}", text(&identity.name)));
+        if let Some(hook) = &*self.in_init.lock().unwrap() {
+            hook(self.registry());
+        }
+        if let Ok(table) = library.parse() {
+            let _ = self.registry().add(identity.clone(), table);
+        }
+        Ok(())
+    }
+
+    fn fini(&self, library: &String, identity: &Identity) {
+        self.say(format!("fini {}", text(&identity.name)));
+        if let Some(hook) = &*self.in_fini.lock().unwrap() {
+            hook(self.registry());
+        }
+        if !self.forgets.load(SeqCst) {
+            let table = library.parse().unwrap();
+            self.registry().remove(identity, table).unwrap();
+        }
+    }
+
+    fn publish(&self, table: u32) -> bool {
+        *self.published.lock().unwrap().entry(table).or_default() += 1;
+        table != 99
+    }
+
+    fn retire(&self, table: u32) {
+        self.published.lock().unwrap().remove(&table).unwrap();
+    }
+}
+
+impl Fake {
+    fn say(&self, what: String) {
+        self.log.lock().unwrap().push(what);
+    }
+
+    fn registry(&self) -> &'static Registry<Fake> {
+        self.me.lock().unwrap().unwrap()
+    }
+}
+
+fn registry(names: &[(&'static str, bool, &'static str)]) -> &'static Registry<Fake> {
+    let registry: &'static Registry<Fake> = Box::leak(Box::new(Registry::new(Fake {
+        names: names.to_vec(),
+        others: vec!["newer"],
+        log: Mutex::default(),
+        published: Mutex::default(),
+        me: Mutex::default(),
+        forgets: AtomicBool::new(false),
+        in_load: Mutex::default(),
+        in_init: Mutex::default(),
+        in_fini: Mutex::default(),
+        panics: AtomicBool::new(false),
+    })));
+    *registry.backend.me.lock().unwrap() = Some(registry);
+    registry
+}
+
+impl Registry<Fake> {
+    fn try_open(&self, name: &CStr) -> Result<Ticket<u32>, OpenError> {
+        self.open(&Request { name, major: 1, minor: 2, thread_safe: false })
+    }
+
+    fn told(&self) -> Vec<String> {
+        std::mem::take(&mut self.backend.log.lock().unwrap())
+    }
+
+    fn published(&self) -> Vec<u32> {
+        let mut tables: Vec<u32> = self.backend.published.lock().unwrap().keys().copied().collect();
+        tables.sort_unstable();
+        tables
+    }
+}
+
+fn identity(name: &CStr, thread_safe: bool) -> Identity {
+    Identity { name: name.to_owned(), major: 1, minor: 2, thread_safe }
+}
+
+fn reason(result: Result<Ticket<u32>, OpenError>) -> Option<String> {
+    match result {
+        Err(OpenError::Unusable(failure)) => failure.reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_first_open_loads_and_the_last_close_finishes() {
+    let registry = registry(&[("a", false, "1")]);
+    let first = registry.try_open(c"a").unwrap();
+    let second = registry.try_open(c"a").unwrap();
+    assert_eq!(first.table, 1);
+    assert_eq!(registry.told(), ["load 1", "init a"]);
+    assert_eq!(registry.published(), [1]);
+    registry.release(first);
+    assert!(registry.told().is_empty());
+    registry.release(second);
+    assert_eq!(registry.told(), ["fini a"]);
+    assert!(registry.published().is_empty());
+    let again = registry.try_open(c"a").unwrap();
+    assert_eq!(registry.told(), ["init a"]);
+    registry.release(again);
+}
+
+#[test]
+fn entries_of_one_library_are_initialised_each() {
+    let registry = registry(&[("a", false, "1"), ("b", false, "1")]);
+    let a = registry.try_open(c"a").unwrap();
+    let b = registry.try_open(c"b").unwrap();
+    assert_eq!(registry.told(), ["load 1", "init a", "load 1", "init b"]);
+    registry.release(a);
+    assert_eq!(registry.told(), ["fini a"]);
+    assert_eq!(registry.published(), [1], "b still uses the table");
+    registry.release(b);
+    assert!(registry.published().is_empty());
+}
+
+#[test]
+fn a_library_that_cannot_be_loaded_is_tried_and_explained_once() {
+    let registry = registry(&[("a", false, "none")]);
+    let why = reason(registry.try_open(c"a"));
+    assert_eq!(why.as_deref(), Some("no such file"));
+    assert_eq!(reason(registry.try_open(c"a")), None);
+    assert_eq!(registry.told(), ["load none"]);
+}
+
+#[test]
+fn a_provider_that_does_not_register_is_asked_again() {
+    let registry = registry(&[("a", false, "mute")]);
+    for _ in 0..2 {
+        let why = reason(registry.try_open(c"a")).unwrap();
+        assert!(why.contains("did not register"), "{why}");
+    }
+    assert_eq!(registry.told(), ["load mute", "init a", "init a"]);
+}
+
+#[test]
+fn no_room_for_a_table_is_no_registration() {
+    let registry = registry(&[("a", false, "99")]);
+    assert!(reason(registry.try_open(c"a")).is_some());
+    assert_eq!(registry.add(identity(c"b", false), 99), Err(AddError::Full));
+    assert_eq!(registry.list().len(), 1);
+}
+
+#[test]
+fn a_name_that_is_not_there() {
+    let registry = registry(&[("a", false, "1")]);
+    let missing = |name| match registry.try_open(name) {
+        Err(OpenError::NotFound(missing)) => missing,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(missing(c"b"), Missing::Name);
+    assert_eq!(missing(c"newer"), Missing::Major);
+    assert_eq!(registry.list().len(), 1, "other versions are not listed");
+    assert_eq!(registry.snapshot(c"b").names, ["a"]);
+}
+
+#[test]
+fn a_provider_may_register_itself_without_an_entry() {
+    let registry = registry(&[("a", false, "1")]);
+    registry.add(identity(c"mine", false), 7).unwrap();
+    let twice = registry.add(identity(c"mine", false), 8);
+    assert_eq!(twice, Err(AddError::AlreadyRegistered));
+    assert_eq!(registry.published(), [7]);
+    let names: Vec<_> = registry.list().into_iter().map(|i| i.name).collect();
+    assert_eq!(names, [c"a".to_owned(), c"mine".to_owned()]);
+
+    let ticket = registry.try_open(c"mine").unwrap();
+    assert_eq!(ticket.table, 7);
+    let busy = registry.remove(&identity(c"mine", false), 7);
+    assert_eq!(busy, Err(RemoveError::InUse));
+    registry.release(ticket);
+    let wrong = registry.remove(&identity(c"mine", false), 8);
+    assert_eq!(wrong, Err(RemoveError::NotRegistered));
+    registry.remove(&identity(c"mine", false), 7).unwrap();
+    let gone = registry.remove(&identity(c"mine", false), 7);
+    assert_eq!(gone, Err(RemoveError::NotRegistered));
+    assert!(registry.told().is_empty(), "nothing was loaded");
+}
+
+#[test]
+fn a_provider_that_is_there_already_is_not_loaded() {
+    let registry = registry(&[("a", false, "none")]);
+    assert!(reason(registry.try_open(c"a")).is_some());
+    registry.add(identity(c"a", false), 7).unwrap();
+    let ticket = registry.try_open(c"a").unwrap();
+    registry.release(ticket);
+    assert_eq!(registry.told(), ["load none"]);
+    assert_eq!(registry.list().len(), 1);
+    registry.remove(&identity(c"a", false), 7).unwrap();
+}
+
+#[test]
+fn a_table_left_behind_by_fini_is_taken_away() {
+    let registry = registry(&[("a", false, "1")]);
+    registry.backend.forgets.store(true, SeqCst);
+    let ticket = registry.try_open(c"a").unwrap();
+    registry.release(ticket);
+    assert!(registry.published().is_empty());
+    let ticket = registry.try_open(c"a").unwrap();
+    assert_eq!(registry.told(), ["load 1", "init a", "fini a", "init a"]);
+    registry.release(ticket);
+}
+
+#[test]
+fn an_open_from_within_init_ends() {
+    let registry = registry(&[("a", false, "1")]);
+    let hook: Hook = Box::new(|registry| {
+        assert!(reason(registry.try_open(c"a")).is_some());
+        assert_eq!(registry.list().len(), 1);
+    });
+    *registry.backend.in_init.lock().unwrap() = Some(hook);
+    let ticket = registry.try_open(c"a").unwrap();
+    *registry.backend.in_init.lock().unwrap() = None;
+    registry.release(ticket);
+}
+
+#[test]
+fn threads_that_open_at_once_initialise_once() {
+    let registry = registry(&[("a", false, "1")]);
+    let tickets: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| registry.try_open(c"a").unwrap())).collect();
+        threads.into_iter().map(|t| t.join().unwrap()).collect()
+    });
+    assert_eq!(registry.told(), ["load 1", "init a"]);
+    std::thread::scope(|scope| {
+        for ticket in tickets {
+            scope.spawn(|| registry.release(ticket));
+        }
+    });
+    assert_eq!(registry.told(), ["fini a"]);
+}
+
+#[test]
+fn an_open_during_fini_waits_for_it() {
+    let registry = registry(&[("a", false, "1")]);
+    let ticket = registry.try_open(c"a").unwrap();
+    let (entered, in_fini) = mpsc::channel();
+    let (go, wait) = mpsc::channel::<()>();
+    let wait = Mutex::new(wait);
+    let hook: Hook = Box::new(move |_| {
+        entered.send(()).unwrap();
+        wait.lock().unwrap().recv().unwrap();
+    });
+    *registry.backend.in_fini.lock().unwrap() = Some(hook);
+    std::thread::scope(|scope| {
+        scope.spawn(|| registry.release(ticket));
+        in_fini.recv_timeout(Duration::from_secs(20)).unwrap();
+        let opener = scope.spawn(|| registry.try_open(c"a").unwrap());
+        go.send(()).unwrap();
+        let ticket = opener.join().unwrap();
+        assert_eq!(registry.told(), ["load 1", "init a", "fini a", "init a"]);
+        go.send(()).unwrap();
+        registry.release(ticket);
+    });
+}
+
+#[test]
+fn a_panic_while_loading_leaves_the_entry_idle() {
+    let registry = registry(&[("a", false, "1")]);
+    registry.backend.panics.store(true, SeqCst);
+    let caught = std::panic::catch_unwind(|| registry.try_open(c"a").is_ok());
+    assert!(caught.is_err());
+    registry.backend.panics.store(false, SeqCst);
+    let ticket = registry.try_open(c"a").unwrap();
+    registry.release(ticket);
+}
+
+#[test]
+fn a_child_does_not_wait_for_a_thread_it_does_not_have() {
+    let registry = registry(&[("a", false, "1")]);
+    let (entered, in_init) = mpsc::channel();
+    let (go, wait) = mpsc::channel::<()>();
+    let wait = Mutex::new(wait);
+    let hook: Hook = Box::new(move |_| {
+        entered.send(()).unwrap();
+        wait.lock().unwrap().recv().unwrap();
+    });
+    *registry.backend.in_init.lock().unwrap() = Some(hook);
+    std::thread::scope(|scope| {
+        let opener = scope.spawn(|| registry.try_open(c"a").unwrap());
+        in_init.recv_timeout(Duration::from_secs(20)).unwrap();
+        registry.hold_for_fork(Duration::ZERO).abandon_other_threads();
+        assert!(registry.lock().get().statics[0].phase == Phase::Idle);
+        go.send(()).unwrap();
+        registry.release(opener.join().unwrap());
+    });
+}
+
+#[test]
+fn a_fork_waits_for_a_thread_that_loads() {
+    let registry = registry(&[("a", false, "1")]);
+    let (entered, in_load) = mpsc::channel();
+    let (go, wait) = mpsc::channel::<()>();
+    let wait = Mutex::new(wait);
+    let hook: Hook = Box::new(move |registry| {
+        // The thread that loads may fork itself.
+        drop(registry.hold_for_fork(Duration::from_secs(60)));
+        entered.send(()).unwrap();
+        wait.lock().unwrap().recv().unwrap();
+    });
+    *registry.backend.in_load.lock().unwrap() = Some(hook);
+    std::thread::scope(|scope| {
+        let opener = scope.spawn(|| registry.try_open(c"a").unwrap());
+        in_load.recv_timeout(Duration::from_secs(20)).unwrap();
+        let mut held = registry.hold_for_fork(Duration::from_millis(5));
+        assert!(held.0.as_mut().unwrap().statics[0].loading, "the limit passed");
+        drop(held);
+        let forker = scope.spawn(|| {
+            let mut held = registry.hold_for_fork(Duration::from_secs(20));
+            assert!(!held.0.as_mut().unwrap().statics[0].loading);
+        });
+        go.send(()).unwrap();
+        forker.join().unwrap();
+        registry.release(opener.join().unwrap());
+    });
+}
+
+#[test]
+fn instances_are_remembered_until_they_are_closed() {
+    let registry = registry(&[("a", false, "1")]);
+    let ticket = registry.try_open(c"a").unwrap();
+    registry.bind(0x1000, ticket);
+    assert!(registry.unbind(0x2000).is_none());
+    let ticket = registry.unbind(0x1000).unwrap();
+    assert!(registry.unbind(0x1000).is_none());
+    registry.release(ticket);
+}

@@ -1,0 +1,253 @@
+//! Where the static entries come from.
+//!
+//! 1. `DAT_OVERRIDE`, when it is set and the process has no more rights than its starter: that
+//!    file and no other. If it cannot be read there are no entries.
+//! 2. `/etc/dat.conf`.
+//! 3. `/etc/rdma/dat.conf`.
+//! 4. None of them: the entries of [`builtin`].
+//!
+//! A file that is there but cannot be read ends the search like one that is empty: to fall through
+//! to other adapters than the administrator wrote down would surprise.
+
+#![forbid(unsafe_code)]
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::builtin;
+use crate::conf::{self, BadLine, Line};
+use crate::entry::{Entry, Interface, Origin, Source};
+use crate::environment;
+
+/// The places, in order.
+pub const FILES: [&str; 2] = ["/etc/dat.conf", "/etc/rdma/dat.conf"];
+
+/// Where to look; [`Places::of_this_process`] for real, other values for tests.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The value of `DAT_OVERRIDE`, if it counts.
+    pub override_file: Option<PathBuf>,
+    /// Files to try in order.
+    pub files: Vec<PathBuf>,
+    /// Root of sysfs.
+    pub sysfs: PathBuf,
+}
+
+impl Places {
+    /// The places of this process at this moment.
+    pub fn of_this_process() -> Self {
+        Places {
+            override_file: environment::secure(environment::OVERRIDE).map(PathBuf::from),
+            files: FILES.iter().map(PathBuf::from).collect(),
+            sysfs: PathBuf::from(builtin::SYSFS),
+        }
+    }
+}
+
+/// What was found.
+#[derive(Debug)]
+pub struct Found {
+    /// The entries that take part, in order, each identity once.
+    pub entries: Vec<(Origin, Entry)>,
+    /// Names of entries of another major version, which are skipped silently; they tell a program
+    /// that asks for one of them that it is the version that is missing.
+    pub other_versions: Vec<(Origin, Entry)>,
+    /// Lines that are no entry.
+    pub bad: Vec<(Origin, BadLine)>,
+    /// Why the file could not be read.
+    pub failure: Option<(PathBuf, io::Error)>,
+}
+
+/// Finds and reads the configuration, or takes the built-in entries, for one API version.
+pub fn find(places: &Places, major: u32, minor: u32) -> Found {
+    let mut found = Found { entries: Vec::new(), other_versions: Vec::new(), bad: Vec::new(), failure: None };
+    let candidates: &[PathBuf] = match &places.override_file {
+        Some(path) => std::slice::from_ref(path),
+        None => &places.files,
+    };
+    for path in candidates {
+        match fs::read(path) {
+            Ok(text) => {
+                found.read(path, &text, major);
+                return found;
+            }
+            Err(error) if places.override_file.is_none() && is_absent(&error) => {}
+            Err(error) => {
+                found.failure = Some((path.clone(), error));
+                return found;
+            }
+        }
+    }
+    found.entries = builtin::entries(major, minor, &places.sysfs)
+        .into_iter()
+        .map(|entry| {
+            let origin = Origin { source: Source::BuiltIn, line: 0 };
+            (origin, entry)
+        })
+        .collect();
+    found
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+impl Found {
+    fn read(&mut self, path: &Path, text: &[u8], major: u32) {
+        let source = Source::File(Arc::new(path.to_owned()));
+        let origin = |line| Origin { source: source.clone(), line };
+        for line in conf::parse(text) {
+            match line {
+                Line::Entry(line, entry) => self.take(origin(line), entry, major),
+                Line::Bad(bad) => {
+                    let other = bad.api.is_some_and(|api| api.interface != Interface::User || api.major != major);
+                    if !other {
+                        self.bad.push((origin(bad.line), bad));
+                    }
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, origin: Origin, entry: Entry, major: u32) {
+        if entry.api.interface != Interface::User || !entry.default {
+            return;
+        }
+        if entry.api.major != major {
+            self.other_versions.push((origin, entry));
+            return;
+        }
+        let identity = entry.identity();
+        if !self.entries.iter().any(|(_, e)| e.identity() == identity) {
+            self.entries.push((origin, entry));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(root: &Path) -> Places {
+        Places {
+            override_file: None,
+            files: vec![root.join("dat.conf"), root.join("rdma/dat.conf")],
+            sysfs: root.join("sys"),
+        }
+    }
+
+    fn line(name: &str) -> String {
+        format!("{name} u1.2 nonthreadsafe default l.so A.1.0 \"\" \"\"\n")
+    }
+
+    fn names(found: &Found) -> Vec<&str> {
+        found.entries.iter().map(|(_, entry)| entry.name.to_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_first_file_that_exists_is_the_only_one() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        fs::create_dir(root.path().join("rdma")).unwrap();
+        assert_eq!(names(&find(&places, 1, 2)), ["shm"]);
+        fs::write(&places.files[1], line("second")).unwrap();
+        assert_eq!(names(&find(&places, 1, 2)), ["second"]);
+        fs::write(&places.files[0], line("first")).unwrap();
+        assert_eq!(names(&find(&places, 1, 2)), ["first"]);
+        fs::write(&places.files[0], "").unwrap();
+        assert!(names(&find(&places, 1, 2)).is_empty());
+    }
+
+    #[test]
+    fn the_override_replaces_them_all() {
+        let root = tempfile::tempdir().unwrap();
+        let mut places = places(root.path());
+        fs::write(&places.files[0], line("first")).unwrap();
+        let mine = root.path().join("mine.conf");
+        fs::write(&mine, line("mine")).unwrap();
+        places.override_file = Some(mine.clone());
+        assert_eq!(names(&find(&places, 1, 2)), ["mine"]);
+        fs::remove_file(&mine).unwrap();
+        let found = find(&places, 1, 2);
+        assert!(names(&found).is_empty());
+        assert_eq!(found.failure.unwrap().0, mine);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_no_missing_file() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        fs::create_dir(&places.files[0]).unwrap();
+        let found = find(&places, 1, 2);
+        assert!(names(&found).is_empty());
+        assert!(found.failure.is_some());
+    }
+
+    #[test]
+    fn the_sample_gives_two_entries() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        let text = concat!(
+            "# whole-line comment\n",
+            "ibd0 u1.2 nonthreadsafe default libprov.so.1 ACME.1.0 \"i\" \"\" # trailing\n",
+            "ibd0 u1.2 threadsafe default libprov.so.1 ACME.1.0 \" \" \"\"\n",
+            "ibd1 u1.2 nonthreadsafe nondefault libprov.so.1 ACME.1.0 \"\" \"\"\n",
+            "ibd2 u1.x nonthreadsafe default libprov.so.1 ACME.1.0 \"\" \"\"\n",
+            "ibd0 u1.2 nonthreadsafe default libother.so.1 ACME.1.0 \"\" \"\"\n",
+            "ibd3 k1.2 nonthreadsafe default libprov.so.1 ACME.1.0 \"\" \"\"\n",
+            "ibd4 u2.0 nonthreadsafe default libprov.so.2 ACME.1.0 \"\" \"\"\n",
+            "ibd5 u2.0 maybe\n",
+        );
+        fs::write(&places.files[0], text).unwrap();
+        let found = find(&places, 1, 2);
+        assert_eq!(names(&found), ["ibd0", "ibd0"]);
+        assert!(!found.entries[0].1.thread_safe && found.entries[1].1.thread_safe);
+        assert_eq!(found.entries[0].1.library.as_c_str(), c"libprov.so.1");
+        assert_eq!(found.bad.len(), 1);
+        let shown = found.bad[0].0.to_string();
+        assert!(shown.ends_with("dat.conf:5"), "{shown}");
+        assert_eq!(found.other_versions.len(), 1);
+    }
+
+    #[test]
+    fn an_entry_that_takes_no_part_hides_no_other() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        let text = format!(
+            "a u1.2 nonthreadsafe nondefault one A.1.0 \"\" \"\"\n\
+             a k1.2 nonthreadsafe default two A.1.0 \"\" \"\"\n{}",
+            line("a")
+        );
+        fs::write(&places.files[0], text).unwrap();
+        let found = find(&places, 1, 2);
+        assert_eq!(found.entries[0].1.library.as_c_str(), c"l.so");
+        assert_eq!(found.entries[0].0.line, 3);
+    }
+
+    /// The example that is installed: as it is, and with every line of an adapter switched on.
+    #[test]
+    fn the_example_has_no_bad_line() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        let example = include_str!("../../../dat.conf.example");
+        fs::write(&places.files[0], example).unwrap();
+        let found = find(&places, 1, 2);
+        assert_eq!(names(&found), ["shm"]);
+        assert!(found.bad.is_empty());
+
+        let all: Vec<&str> = example
+            .lines()
+            .map(|line| match line.strip_prefix('#') {
+                Some(entry) if entry.contains(" u1.2 ") => entry,
+                _ => line,
+            })
+            .collect();
+        fs::write(&places.files[0], all.join("\n")).unwrap();
+        let found = find(&places, 1, 2);
+        let expected = ["shm", "verbs-eth0", "verbs-ib0", "OpenIB-cma", "OpenIB-mlx4_0-1"];
+        assert_eq!(names(&found), expected);
+        assert!(found.bad.is_empty());
+    }
+}

@@ -1,0 +1,114 @@
+/*
+ * messages.c - what is written to standard error: nothing, unless the environment asks for it or
+ * somebody sits at a terminal.
+ */
+#include "registry/entries.h"
+
+#include "common/tap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void opens_absent(void)
+{
+    for (int i = 0; i < 3; i++)
+        scene_not_found("absent", DAT_NAME_NOT_REGISTERED);
+    scene_not_found("missing", DAT_NAME_NOT_REGISTERED);
+}
+
+static void lists(void)
+{
+    DAT_COUNT n = -1;
+
+    dat_registry_list_providers(0, &n, NULL);
+    scene_ok(n == 0, "there are no entries");
+}
+
+static void opens_unknown(void)
+{
+    scene_not_found("unknown", DAT_NAME_NOT_REGISTERED);
+}
+
+static const struct scene scenes[] = {
+    { "two cannot be loaded", opens_absent },
+    { "no file", lists },
+    { "unknown name", opens_unknown },
+    { NULL, NULL },
+};
+
+/* A line that tells file, line, library and reason. */
+static bool tells_all(const char *text, int line, const char *library)
+{
+    char place[32];
+
+    snprintf(place, sizeof place, "/dat.conf:%d:", line);
+    return strstr(text, place) != NULL && strstr(text, library) != NULL &&
+           strstr(text, "No such file or directory") != NULL;
+}
+
+#define CONF                                              \
+    "# a comment\n"                                       \
+    ENTRY_BY("absent", "%S/libstub-absent.so", "")        \
+    ENTRY_BY("missing", "libno-such-provider.so.9", "")
+
+int main(int argc, char **argv)
+{
+    static const char *const asking[] = { "DAT_DBG_TYPE=1", "DAPL_DBG_TYPE=0xffff",
+                                          "RUST_LOG=error", "RUST_LOG=other=off,dat=error" };
+    static const char *const silent[] = { "DAT_DBG_TYPE=0", "DAPL_DBG_TYPE=0", "RUST_LOG=off",
+                                          "RUST_LOG=other=trace" };
+    const char *text;
+
+    scene_enter(argc, argv, scenes);
+    text = scene_play("two cannot be loaded", &(struct setting){ .conf = CONF });
+    ok(text[0] == '\0', "nobody asks, no terminal: nothing is written");
+
+    for (int i = 0; i < 4; i++) {
+        text = scene_play("two cannot be loaded",
+                          &(struct setting){ .conf = CONF, .env = { asking[i] } });
+        ok(tells_all(text, 2, "libstub-absent.so") &&
+               tells_all(text, 3, "libno-such-provider.so.9"),
+           "%s: each failure is told, with file, line, library and reason", asking[i]);
+        ok(strstr(text, "absent") != NULL && strstr(text, "missing") != NULL,
+           "%s: and the name", asking[i]);
+        if (strstr(asking[i], "0xffff") == NULL)
+            is_int(lines_in(text), 2, "%s: once, in one line", asking[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        text = scene_play("two cannot be loaded",
+                          &(struct setting){ .conf = CONF, .env = { silent[i] } });
+        ok(text[0] == '\0', "%s, no terminal: nothing is written", silent[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+        text = scene_play("two cannot be loaded", &(struct setting){ .conf = CONF,
+                                                                     .env = { silent[i] },
+                                                                     .terminal = true });
+        ok(text[0] == '\0', "%s, a terminal: nothing is written", silent[i]);
+    }
+    text = scene_play("two cannot be loaded",
+                      &(struct setting){ .conf = CONF, .terminal = true });
+    ok(tells_all(text, 2, "libstub-absent.so"), "a terminal: the first failure is told");
+    is_int(lines_in(text), 1, "a terminal: one line a process");
+
+    text = scene_play("no file", &(struct setting){ .override = "%D/absent.conf" });
+    ok(text[0] == '\0', "DAT_OVERRIDE names no file: nothing is written when nobody asks");
+    text = scene_play("no file", &(struct setting){ .override = "%D/absent.conf",
+                                                    .env = { "DAT_DBG_TYPE=1" } });
+    ok(strstr(text, "absent.conf") != NULL && lines_in(text) == 1,
+       "DAT_OVERRIDE names no file: one line");
+    text = scene_play("no file",
+                      &(struct setting){ .override = "%D/absent.conf", .terminal = true });
+    ok(strstr(text, "absent.conf") != NULL && lines_in(text) == 1,
+       "DAT_OVERRIDE names no file, a terminal: one line");
+
+    text = scene_play("unknown name", &(struct setting){ .conf = CONF,
+                                                         .env = { "DAT_DBG_TYPE=1" } });
+    ok(strstr(text, "unknown") != NULL && strstr(text, "absent missing") != NULL,
+       "an unknown name: those that are known are told");
+    text = scene_play("unknown name", &(struct setting){ .conf = CONF, .terminal = true });
+    ok(text[0] == '\0', "an unknown name, a terminal: nothing is written");
+    text = scene_play("unknown name", &(struct setting){ .conf = "unknown u1.2 nonthreadsafe\n",
+                                                         .env = { "DAT_DBG_TYPE=1" } });
+    ok(strstr(text, "dat.conf:1:") != NULL, "a name whose line is bad: the line is told");
+    return done_testing();
+}

@@ -1,0 +1,19 @@
+/*
+ * private.c - libdat comes in by dlopen(RTLD_LOCAL), as a dependency of a plug-in of a program that
+ * knows nothing of it; a provider that does not link libdat works all the same.
+ */
+#include "registry/entries.h"
+
+#include "common/tap.h"
+
+static const struct scene none[] = { { NULL, NULL } };
+
+int main(int argc, char **argv)
+{
+    scene_enter(argc, argv, none);
+    scene_play("plug-in", &(struct setting){ .conf = ENTRY("a"),
+                                             .program = "private_host",
+                                             .env = { "PRIVATE_PLUGIN=%S/../registry/"
+                                                      "private_plugin.so" } });
+    return done_testing();
+}

@@ -1,0 +1,29 @@
+# The programs about the registry share scene.c and scene_child.c.
+NOT_PROGRAMS += registry/scene.c registry/scene_child.c \
+	registry/private_host.c registry/private_plugin.c registry/secure_child.c
+
+REGISTRY_SHARED := $(OUT)/registry/scene.o $(OUT)/registry/scene_child.o
+REGISTRY_PROGRAMS := $(patsubst $(TESTDIR)/%.c,$(OUT)/%,\
+	$(filter-out $(NOT_PROGRAMS:%=$(TESTDIR)/%),$(wildcard $(TESTDIR)/registry/*.c)))
+
+$(REGISTRY_PROGRAMS): $(REGISTRY_SHARED)
+$(REGISTRY_PROGRAMS): LDFLAGS += $(REGISTRY_SHARED)
+$(REGISTRY_PROGRAMS:%=%.o) $(REGISTRY_SHARED): $(TESTDIR)/registry/scene.h
+
+EXTRA += $(OUT)/registry/private_host $(OUT)/registry/private_plugin.so \
+	$(OUT)/registry/secure_child
+
+# A program without libdat, and the plug-in that brings it in.
+$(OUT)/registry/private_host: $(TESTDIR)/registry/private_host.c $(OUT)/registry/scene_child.o
+	@mkdir -p $(@D)
+	$(COMPILE) -o $@ $< $(OUT)/registry/scene_child.o -ldl
+
+$(OUT)/registry/private_plugin.so: $(TESTDIR)/registry/private_plugin.c \
+		$(TESTDIR)/registry/scene_child.c $(HEADERS) | libs
+	@mkdir -p $(@D)
+	$(COMPILE) -fPIC -shared -o $@ $(filter %.c,$^) -L$(LIB) -ldat
+
+# It runs with more rights than its starter, so it must know where libdat is.
+$(OUT)/registry/secure_child: $(TESTDIR)/registry/secure_child.c $(OUT)/registry/scene_child.o | libs
+	@mkdir -p $(@D)
+	$(COMPILE) -o $@ $< $(OUT)/registry/scene_child.o -L$(LIB) -Wl,-rpath,$(LIB) -ldat

@@ -1,0 +1,111 @@
+/* search.c - where the registry looks for its entries. */
+#define _POSIX_C_SOURCE 200809L
+#include "registry/entries.h"
+
+#include "common/tap.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static DAT_PROVIDER_INFO entries[64];
+
+static DAT_COUNT list(void)
+{
+    DAT_PROVIDER_INFO *pointers[64];
+    DAT_COUNT n = 0;
+
+    for (int i = 0; i < 64; i++)
+        pointers[i] = &entries[i];
+    scene_type(dat_registry_list_providers(64, &n, pointers), DAT_SUCCESS,
+               "dat_registry_list_providers: success");
+    return n;
+}
+
+static void only(const char *name)
+{
+    scene_ok(list() == 1 && strcmp(entries[0].ia_name, name) == 0, "the only entry is %s", name);
+}
+
+static void by_override(void)
+{
+    only("overriding");
+}
+
+static void in_etc(void)
+{
+    only("etc");
+}
+
+static void in_etc_rdma(void)
+{
+    only("rdma");
+}
+
+static void nowhere(void)
+{
+    scene_ok(list() == 0, "there are no entries");
+    scene_not_found("shm", DAT_NAME_NOT_REGISTERED);
+}
+
+static void built_in(void)
+{
+    DAT_COUNT n = list();
+    bool named = true, safe = true;
+    DIR *devices = opendir("/sys/class/infiniband");
+
+    scene_ok(n >= 1 && strcmp(entries[0].ia_name, "shm") == 0, "the first entry is shm");
+    for (int i = 0; i < n; i++) {
+        named = named && (i == 0 || strncmp(entries[i].ia_name, "verbs-", 6) == 0);
+        safe = safe && entries[i].is_thread_safe == DAT_TRUE &&
+               entries[i].dapl_version_major == 1 && entries[i].dapl_version_minor == 2;
+    }
+    scene_ok(named, "the others are verbs-NETDEV");
+    scene_ok(safe, "all are version 1.2 and threadsafe");
+    if (devices == NULL)
+        scene_ok(n == 1, "no RDMA devices here: shm alone");
+    else
+        closedir(devices);
+}
+
+/* Read once: what changes afterwards has no effect. */
+static void read_once(void)
+{
+    only("a");
+    setenv("DAT_OVERRIDE", "/nonexistent", 1);
+    remove(scene_path("dat.conf"));
+    only("a");
+}
+
+static const struct scene scenes[] = {
+    { "override", by_override },
+    { "/etc/dat.conf", in_etc },
+    { "/etc/rdma/dat.conf", in_etc_rdma },
+    { "override missing", nowhere },
+    { "file is a folder", nowhere },
+    { "built-in", built_in },
+    { "read once", read_once },
+    { NULL, NULL },
+};
+
+int main(int argc, char **argv)
+{
+    scene_enter(argc, argv, scenes);
+    scene_play("override", &(struct setting){ .conf = ENTRY("overriding"),
+                                              .etc = { ENTRY("etc"), ENTRY("rdma") },
+                                              .private_etc = true });
+    scene_play("override", &(struct setting){ .conf = ENTRY("overriding") });
+    scene_play("/etc/dat.conf", &(struct setting){ .etc = { ENTRY("etc"), ENTRY("rdma") },
+                                                   .private_etc = true });
+    scene_play("/etc/rdma/dat.conf",
+               &(struct setting){ .etc = { NULL, ENTRY("rdma") }, .private_etc = true });
+    scene_play("built-in", &(struct setting){ .private_etc = true });
+    scene_play("override missing", &(struct setting){ .override = "%D/absent.conf",
+                                                      .etc = { ENTRY("etc"), NULL },
+                                                      .private_etc = true });
+    scene_play("override missing", &(struct setting){ .override = "%D/absent.conf" });
+    scene_play("file is a folder", &(struct setting){ .override = "%D" });
+    scene_play("read once", &(struct setting){ .conf = ENTRY("a") });
+    return done_testing();
+}

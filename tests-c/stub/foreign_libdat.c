@@ -1,0 +1,149 @@
+/*
+ * foreign_libdat.c - a minimal libdat of another make: the two functions that providers call, and
+ * a program that loads the provider in $FOREIGN_PROVIDER and drives its table.
+ *
+ * It has nothing of our libdat; its functions are visible to the provider because it is linked
+ * with -rdynamic.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "registry/scene.h"
+
+#include <dat/dat_registry.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const DAT_PROVIDER *registered;
+static DAT_PROVIDER_INFO registered_as;
+static int added, removed;
+
+DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info)
+{
+    added++;
+    registered = provider;
+    registered_as = *info;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN dat_registry_remove_provider(const DAT_PROVIDER *provider,
+                                        const DAT_PROVIDER_INFO *info)
+{
+    if (provider != registered || strcmp(info->ia_name, registered_as.ia_name) != 0)
+        return (DAT_RETURN)(DAT_CLASS_ERROR | DAT_INVALID_PARAMETER);
+    removed++;
+    registered = NULL;
+    return DAT_SUCCESS;
+}
+
+static bool slots_filled(const DAT_PROVIDER *p)
+{
+    const unsigned char *slot = (const unsigned char *)p;
+    static const unsigned char null[sizeof(void *)];
+    bool filled = true;
+
+    /* After device_name and extension come 68 functions. */
+    for (size_t at = 2 * sizeof(void *); at < sizeof *p; at += sizeof(void *))
+        filled = filled && memcmp(slot + at, null, sizeof null) != 0;
+    return filled;
+}
+
+static void drive(const DAT_PROVIDER *p, const char *name)
+{
+    DAT_EVD_HANDLE async = DAT_HANDLE_NULL, evd = NULL;
+    DAT_IA_HANDLE ia = NULL;
+    DAT_PZ_HANDLE pz = NULL;
+    DAT_PROVIDER_ATTR attr;
+    DAT_HANDLE_TYPE kind = DAT_HANDLE_TYPE_CR;
+    DAT_EVENT event, got;
+    DAT_COUNT more = -1;
+
+    if (!scene_type(p->ia_open_func((DAT_NAME_PTR)name, 8, &async, &ia), DAT_SUCCESS,
+                    "ia_open: success"))
+        return;
+    scene_ok(*(const DAT_PROVIDER **)ia == p, "the IA points to the table");
+    scene_ok(async != NULL && *(const DAT_PROVIDER **)async == p, "so does its EVD");
+    memset(&attr, 0, sizeof attr);
+    scene_type(p->ia_query_func(ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr), DAT_SUCCESS,
+               "ia_query: success");
+    scene_ok(attr.dapl_version_major == 1 && attr.dapl_version_minor == 2,
+             "ia_query: version 1.2");
+    scene_type(p->pz_create_func(ia, &pz), DAT_SUCCESS, "pz_create: success");
+    scene_type(p->get_handle_type_func(pz, &kind), DAT_SUCCESS, "get_handle_type: success");
+    scene_ok(kind == DAT_HANDLE_TYPE_PZ, "get_handle_type: a protection zone");
+    scene_type(p->evd_create_func(ia, 4, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &evd),
+               DAT_SUCCESS, "evd_create: success");
+    memset(&event, 0, sizeof event);
+    event.event_number = DAT_SOFTWARE_EVENT;
+    scene_type(p->evd_post_se_func(evd, &event), DAT_SUCCESS, "evd_post_se: success");
+    scene_type(p->evd_wait_func(evd, 1000000, 1, &got, &more), DAT_SUCCESS, "evd_wait: success");
+    scene_ok(got.event_number == DAT_SOFTWARE_EVENT && more == 0, "evd_wait: the event");
+    scene_type(p->evd_dequeue_func(evd, &got), DAT_QUEUE_EMPTY, "evd_dequeue: DAT_QUEUE_EMPTY");
+    scene_type(p->evd_free_func(pz), DAT_INVALID_HANDLE,
+               "evd_free of another kind: DAT_INVALID_HANDLE");
+    scene_type(p->evd_free_func(evd), DAT_SUCCESS, "evd_free: success");
+    scene_type(p->pz_free_func(pz), DAT_SUCCESS, "pz_free: success");
+    scene_type(p->ia_close_func(ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "ia_close: success");
+    scene_type(p->ia_close_func(ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_HANDLE,
+               "ia_close: twice: DAT_INVALID_HANDLE");
+}
+
+static void play(const char *name, bool whole)
+{
+    const char *path = getenv("FOREIGN_PROVIDER");
+    void *library = path != NULL ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    DAT_PROVIDER_INIT_FUNC init;
+    DAT_PROVIDER_FINI_FUNC fini;
+    DAT_PROVIDER_INFO info;
+    void *symbol;
+
+    if (!scene_ok(library != NULL, "the provider library is loaded")) {
+        scene_ok(false, "%s", dlerror());
+        return;
+    }
+    symbol = dlsym(library, DAT_PROVIDER_INIT_FUNC_STR);
+    memcpy(&init, &symbol, sizeof init);
+    symbol = dlsym(library, DAT_PROVIDER_FINI_FUNC_STR);
+    memcpy(&fini, &symbol, sizeof fini);
+    if (!scene_ok(init != NULL && fini != NULL, "it has dat_provider_init and dat_provider_fini"))
+        return;
+    memset(&info, 0, sizeof info);
+    strcpy(info.ia_name, name);
+    info.dapl_version_major = 1;
+    info.dapl_version_minor = 2;
+    info.is_thread_safe = DAT_TRUE;
+
+    for (int round = 1; round <= 2; round++) {
+        init(&info, "");
+        scene_ok(added == round && registered != NULL, "init %d: it registers", round);
+        if (registered == NULL)
+            return;
+        scene_ok(strcmp(registered_as.ia_name, name) == 0 &&
+                     registered_as.dapl_version_major == 1 &&
+                     registered_as.dapl_version_minor == 2 &&
+                     registered_as.is_thread_safe == DAT_TRUE,
+                 "init %d: under the identity that it was given", round);
+        if (whole)
+            scene_ok(slots_filled(registered), "every slot of its table has a function");
+        drive(registered, name);
+        fini(&info);
+        scene_ok(removed == round && registered == NULL, "fini %d: it removes itself", round);
+    }
+}
+
+static void stub(void)
+{
+    play("a", false);
+}
+
+static void shm(void)
+{
+    play("shm", true);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct scene scenes[] = { { "stub", stub }, { "shm", shm }, { NULL, NULL } };
+
+    scene_enter(argc, argv, scenes);
+    return 2;
+}

@@ -1,0 +1,353 @@
+/*
+ * provider.c - a provider of uDAPL 1.2 in C, written to the table alone.
+ *
+ * It is a shared library that does not link libdat, as providers are: what it calls there is found
+ * in the process that loads it. It makes interface adapters, event dispatchers and protection zones
+ * that do no more than the tests of the registry need; all other slots are NULL.
+ *
+ * What it is told goes to the file named in $STUB_LOG, one line each:
+ *
+ *   init NAME MAJOR.MINOR THREADSAFE INSTANCE-DATA
+ *   add TYPE                  type of what dat_registry_add_provider() returned
+ *   open NAME, close, fini NAME, remove TYPE
+ *
+ * Variants, chosen when it is compiled:
+ *
+ *   STUB_NO_INIT      there is no dat_provider_init
+ *   STUB_CONSTRUCTOR  likewise; it registers the adapter "constructed" when it is loaded
+ *   STUB_MUTE         dat_provider_init registers nothing
+ *   STUB_TWICE        dat_provider_init registers twice
+ *   STUB_UNRESOLVED   it needs a function that does not exist
+ *   STUB_FORGETS      dat_provider_fini removes nothing
+ *   STUB_TAG          a word that follows "init"
+ *
+ * The adapter's name steers it: "refuse" fails in ia_open, "stay" fails in ia_close.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <dat/udat.h>
+#include <dat/dat_registry.h>
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ERROR(type, subtype) ((DAT_RETURN)(DAT_CLASS_ERROR | (type) | (subtype)))
+#define PUBLIC __attribute__((visibility("default")))
+
+#ifndef STUB_TAG
+#define STUB_TAG ""
+#endif
+
+/* Every object; the table comes first, as the interface wants it. */
+struct object {
+    const DAT_PROVIDER *provider;
+    DAT_HANDLE_TYPE kind;
+    int alive;
+    struct object *ia;
+    DAT_CONTEXT context;
+    char name[DAT_NAME_MAX_LENGTH];
+    DAT_COUNT events;
+};
+
+static DAT_PROVIDER table;
+
+static void note(const char *what, const char *detail)
+{
+    const char *path = getenv("STUB_LOG");
+    FILE *f = path != NULL ? fopen(path, "a") : NULL;
+
+    if (f != NULL) {
+        fprintf(f, "%s%s%s\n", what, detail[0] != '\0' ? " " : "", detail);
+        fclose(f);
+    }
+}
+
+static void note_type(const char *what, DAT_RETURN rc)
+{
+    char text[16];
+
+    snprintf(text, sizeof text, "0x%08x", (unsigned)DAT_GET_TYPE(rc));
+    note(what, text);
+}
+
+/* Objects live in a pool that is used around, so that stale handles point to dead objects. */
+#define POOL 4096
+static struct object pool[POOL];
+static unsigned next;
+
+static struct object *object(DAT_HANDLE handle, DAT_HANDLE_TYPE kind)
+{
+    struct object *o = handle;
+
+    return o != NULL && o->alive && o->kind == kind ? o : NULL;
+}
+
+static struct object *make(DAT_HANDLE_TYPE kind, struct object *ia)
+{
+    struct object *o;
+
+    for (unsigned tries = 0; tries < POOL; tries++) {
+        o = &pool[__sync_fetch_and_add(&next, 1u) % POOL];
+        if (__sync_bool_compare_and_swap(&o->alive, 0, 1)) {
+            o->provider = &table;
+            o->kind = kind;
+            o->ia = ia;
+            o->context.as_64 = 0;
+            o->events = 0;
+            return o;
+        }
+    }
+    return NULL;
+}
+
+/* The end of an object and of all that belong to it. */
+static void end(struct object *o)
+{
+    for (unsigned i = 0; i < POOL; i++)
+        if (pool[i].alive && pool[i].ia == o)
+            pool[i].alive = 0;
+    o->alive = 0;
+}
+
+static DAT_RETURN ia_open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *evd,
+                          DAT_IA_HANDLE *ia)
+{
+    struct object *o;
+
+    note("open", name);
+    if (strcmp(name, "refuse") == 0)
+        return ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
+    if (*evd == DAT_HANDLE_NULL && qlen < 1)
+        return ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    o = make(DAT_HANDLE_TYPE_IA, NULL);
+    if (o == NULL)
+        return ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+    snprintf(o->name, sizeof o->name, "%s", name);
+    if (*evd == DAT_HANDLE_NULL)
+        *evd = make(DAT_HANDLE_TYPE_EVD, o);
+    *ia = o;
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *evd, DAT_IA_ATTR_MASK ia_mask,
+                           DAT_IA_ATTR *ia_attr, DAT_PROVIDER_ATTR_MASK mask,
+                           DAT_PROVIDER_ATTR *attr)
+{
+    struct object *o = object(ia, DAT_HANDLE_TYPE_IA);
+
+    if (o == NULL)
+        return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    if ((ia_mask != 0 && ia_attr == NULL) || (mask != 0 && attr == NULL))
+        return ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+    if (evd != NULL)
+        *evd = DAT_HANDLE_NULL;
+    if (ia_mask != 0) {
+        memset(ia_attr, 0, sizeof *ia_attr);
+        memcpy(ia_attr->adapter_name, o->name, sizeof o->name);
+    }
+    if (mask != 0) {
+        memset(attr, 0, sizeof *attr);
+        attr->dapl_version_major = 1;
+        attr->dapl_version_minor = 2;
+    }
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags)
+{
+    struct object *o = object(ia, DAT_HANDLE_TYPE_IA);
+
+    if (o == NULL)
+        return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    /* Without the class bit, as some C providers answer. */
+    if (strcmp(o->name, "stay") == 0 && flags == DAT_CLOSE_GRACEFUL_FLAG)
+        return (DAT_RETURN)(DAT_INVALID_STATE | DAT_INVALID_STATE_IA_IN_USE);
+    note("close", "");
+    end(o);
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN set_consumer_context(DAT_HANDLE handle, DAT_CONTEXT context)
+{
+    struct object *o = handle;
+
+    if (!o->alive)
+        return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+    o->context = context;
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN get_consumer_context(DAT_HANDLE handle, DAT_CONTEXT *context)
+{
+    struct object *o = handle;
+
+    if (!o->alive)
+        return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+    *context = o->context;
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN get_handle_type(DAT_HANDLE handle, DAT_HANDLE_TYPE *kind)
+{
+    struct object *o = handle;
+
+    if (!o->alive)
+        return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+    *kind = o->kind;
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN evd_create(DAT_IA_HANDLE ia, DAT_COUNT qlen, DAT_CNO_HANDLE cno,
+                             DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd)
+{
+    struct object *o = object(ia, DAT_HANDLE_TYPE_IA);
+
+    (void)cno;
+    (void)flags;
+    if (o == NULL)
+        return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    if (qlen < 1)
+        return ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    *evd = make(DAT_HANDLE_TYPE_EVD, o);
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN evd_post_se(DAT_EVD_HANDLE evd, const DAT_EVENT *event)
+{
+    struct object *o = object(evd, DAT_HANDLE_TYPE_EVD);
+
+    if (o == NULL)
+        return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+    if (event == NULL || event->event_number != DAT_SOFTWARE_EVENT)
+        return ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    o->events++;
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+{
+    struct object *o = object(evd, DAT_HANDLE_TYPE_EVD);
+
+    if (o == NULL)
+        return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+    if (o->events == 0)
+        return ERROR(DAT_QUEUE_EMPTY, DAT_NO_SUBTYPE);
+    o->events--;
+    memset(event, 0, sizeof *event);
+    event->event_number = DAT_SOFTWARE_EVENT;
+    event->evd_handle = evd;
+    return DAT_SUCCESS;
+}
+
+/* Waits in a cancellation point, as the system calls of real providers are. */
+static DAT_RETURN evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold,
+                           DAT_EVENT *event, DAT_COUNT *more)
+{
+    struct object *o = object(evd, DAT_HANDLE_TYPE_EVD);
+
+    (void)threshold;
+    if (o == NULL)
+        return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+    *more = 0;
+    if (o->events > 0)
+        return evd_dequeue(evd, event);
+    poll(NULL, 0, timeout == DAT_TIMEOUT_INFINITE ? -1 : (int)(timeout / 1000));
+    return ERROR(DAT_TIMEOUT_EXPIRED, DAT_NO_SUBTYPE);
+}
+
+static DAT_RETURN evd_free(DAT_EVD_HANDLE evd)
+{
+    struct object *o = object(evd, DAT_HANDLE_TYPE_EVD);
+
+    if (o == NULL)
+        return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+    o->alive = 0;
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN pz_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE *pz)
+{
+    struct object *o = object(ia, DAT_HANDLE_TYPE_IA);
+
+    if (o == NULL)
+        return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    *pz = make(DAT_HANDLE_TYPE_PZ, o);
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN pz_free(DAT_PZ_HANDLE pz)
+{
+    struct object *o = object(pz, DAT_HANDLE_TYPE_PZ);
+
+    if (o == NULL)
+        return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+    o->alive = 0;
+    return DAT_SUCCESS;
+}
+
+static DAT_PROVIDER table = {
+    .device_name = "stub",
+    .ia_open_func = ia_open,
+    .ia_query_func = ia_query,
+    .ia_close_func = ia_close,
+    .set_consumer_context_func = set_consumer_context,
+    .get_consumer_context_func = get_consumer_context,
+    .get_handle_type_func = get_handle_type,
+    .evd_create_func = evd_create,
+    .evd_post_se_func = evd_post_se,
+    .evd_dequeue_func = evd_dequeue,
+    .evd_wait_func = evd_wait,
+    .evd_free_func = evd_free,
+    .pz_create_func = pz_create,
+    .pz_free_func = pz_free,
+};
+
+#ifdef STUB_UNRESOLVED
+extern int stub_function_that_does_not_exist(void);
+PUBLIC int stub_unresolved(void);
+int stub_unresolved(void)
+{
+    return stub_function_that_does_not_exist();
+}
+#endif
+
+#ifdef STUB_CONSTRUCTOR
+__attribute__((constructor)) static void constructed(void)
+{
+    DAT_PROVIDER_INFO info;
+
+    memset(&info, 0, sizeof info);
+    strcpy(info.ia_name, "constructed");
+    info.dapl_version_major = 1;
+    info.dapl_version_minor = 2;
+    info.is_thread_safe = DAT_TRUE;
+    note_type("add", dat_registry_add_provider(&table, &info));
+}
+#elif !defined(STUB_NO_INIT)
+PUBLIC void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *instance_data);
+void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *instance_data)
+{
+    char text[1024];
+
+    snprintf(text, sizeof text, "%s %u.%u %u %s", info->ia_name,
+             (unsigned)info->dapl_version_major, (unsigned)info->dapl_version_minor,
+             (unsigned)info->is_thread_safe, instance_data);
+    note("init" STUB_TAG, text);
+#ifndef STUB_MUTE
+    note_type("add", dat_registry_add_provider(&table, info));
+#endif
+#ifdef STUB_TWICE
+    note_type("add", dat_registry_add_provider(&table, info));
+#endif
+}
+#endif
+
+PUBLIC void dat_provider_fini(const DAT_PROVIDER_INFO *info);
+void dat_provider_fini(const DAT_PROVIDER_INFO *info)
+{
+    note("fini", info->ia_name);
+#ifndef STUB_FORGETS
+    note_type("remove", dat_registry_remove_provider(&table, info));
+#endif
+}
