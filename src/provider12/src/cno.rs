@@ -1,0 +1,166 @@
+//! Consumer notification objects. Waiting on them is in [`crate::wait`].
+
+use std::ptr::with_exposed_provenance_mut;
+
+use dat_core::error::Role;
+use dat_core::{Agent, Cno, Handle, Ia};
+use dat_udat12::{
+    DAT_CNO_FIELD_ALL, DAT_CNO_HANDLE, DAT_CNO_PARAM, DAT_CNO_PARAM_MASK, DAT_IA_HANDLE, DAT_OS_WAIT_PROXY_AGENT,
+    DAT_OS_WAIT_PROXY_AGENT_NULL, DAT_RETURN,
+};
+
+use crate::error::{Answer, At, invalid_arg};
+use crate::guard::slow;
+use crate::handle::{Face, c_handle, find, handle_of};
+use crate::ptr::{self, OutPtr};
+
+/// An agent in the terms of the core; `None` for the one that stands for none. It is the
+/// second argument everywhere.
+fn agent(agent: DAT_OS_WAIT_PROXY_AGENT) -> Answer<Option<Agent>> {
+    match agent.proxy_agent_func {
+        Some(function) => Ok(Some(Agent {
+            data: agent.instance_data.expose_provenance(),
+            function: (function as *const ()).expose_provenance(),
+            call,
+        })),
+        None if agent.instance_data.is_null() => Ok(None),
+        None => Err(invalid_arg(2)),
+    }
+}
+
+fn call(data: usize, function: usize, evd: Handle) {
+    // SAFETY: `agent` took the address from a function pointer of this type.
+    unsafe { ptr::call_agent(function, with_exposed_provenance_mut(data), c_handle(evd)) };
+}
+
+/// Slot of dat_cno_create: makes a notification object.
+///
+/// # Parameters
+/// * `ia_handle` - in, the adapter.
+/// * `agent` - in, a function to be called at the next trigger, or
+///   `DAT_OS_WAIT_PROXY_AGENT_NULL`. It is called once; setting it again arms it again.
+/// * `cno_handle` - out, the notification object.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the agent has data but no function |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `cno_handle` is NULL |
+/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | no memory |
+///
+/// # Specification
+/// uDAPL 1.2, dat_cno_create(3DAT).
+///
+/// # Safety
+/// `cno_handle` is NULL or writable; the function of the agent is one of its type and stays so as
+/// long as it is the agent.
+pub unsafe extern "C" fn create<F: Face>(
+    ia_handle: DAT_IA_HANDLE,
+    agent: DAT_OS_WAIT_PROXY_AGENT,
+    cno_handle: *mut DAT_CNO_HANDLE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let cno_handle = unsafe { OutPtr::new(cno_handle) };
+    slow(|| {
+        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
+        let agent = self::agent(agent)?;
+        let out = cno_handle.required(3)?;
+        let cno = Cno::create(&ia, agent).at(&[])?;
+        out.write(handle_of(&*cno));
+        Ok(())
+    })
+}
+
+/// Slot of dat_cno_modify_agent: replaces the agent at once, and arms it.
+///
+/// # Parameters
+/// * `cno_handle` - in, the notification object.
+/// * `agent` - in, as for [`create`].
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | not a notification object |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the agent has data but no function |
+///
+/// # Specification
+/// uDAPL 1.2, dat_cno_modify_agent(3DAT).
+///
+/// # Safety
+/// As for [`create`].
+pub unsafe extern "C" fn modify_agent<F: Face>(
+    cno_handle: DAT_CNO_HANDLE,
+    agent: DAT_OS_WAIT_PROXY_AGENT,
+) -> DAT_RETURN {
+    slow(|| {
+        let cno = find::<F, Cno<F>>(cno_handle, Role::Cno)?;
+        cno.modify_agent(self::agent(agent)?);
+        Ok(())
+    })
+}
+
+/// Slot of dat_cno_query: tells the adapter and the agent of a notification object.
+///
+/// # Parameters
+/// * `cno_handle` - in, the notification object.
+/// * `cno_param_mask` - in, the wanted fields, bits of `DAT_CNO_FIELD_ALL`.
+/// * `cno_param` - out, the parameters. An agent that was called is no longer there.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | not a notification object |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `cno_param` is NULL |
+///
+/// # Specification
+/// uDAPL 1.2, dat_cno_query(3DAT).
+///
+/// # Safety
+/// `cno_param` is NULL or writable.
+pub unsafe extern "C" fn query<F: Face>(
+    cno_handle: DAT_CNO_HANDLE,
+    cno_param_mask: DAT_CNO_PARAM_MASK,
+    cno_param: *mut DAT_CNO_PARAM,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let cno_param = unsafe { OutPtr::new(cno_param) };
+    slow(|| {
+        let cno = find::<F, Cno<F>>(cno_handle, Role::Cno)?;
+        if cno_param_mask & !DAT_CNO_FIELD_ALL != 0 {
+            return Err(invalid_arg(2));
+        }
+        let out = cno_param.required(3)?;
+        let agent = match cno.agent() {
+            Some(agent) => DAT_OS_WAIT_PROXY_AGENT {
+                instance_data: with_exposed_provenance_mut(agent.data),
+                // SAFETY: `agent` took the address from a function pointer of this type.
+                proxy_agent_func: unsafe { ptr::agent_function(agent.function) },
+            },
+            None => DAT_OS_WAIT_PROXY_AGENT_NULL,
+        };
+        out.write(DAT_CNO_PARAM { ia_handle: handle_of(&**cno.ia()), agent });
+        Ok(())
+    })
+}
+
+/// Slot of dat_cno_free: frees a notification object.
+///
+/// # Parameters
+/// * `cno_handle` - in, the notification object.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | not a notification object |
+/// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_CNO_IN_USE` | an EVD refers to it, or a thread waits on it |
+///
+/// # Specification
+/// uDAPL 1.2, dat_cno_free(3DAT).
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn free<F: Face>(cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
+    slow(|| find::<F, Cno<F>>(cno_handle, Role::Cno)?.free().at(&[]))
+}

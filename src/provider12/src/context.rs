@@ -1,0 +1,126 @@
+//! Calls that take a handle of any kind.
+
+use dat_core::error::Role;
+use dat_core::{Cno, Cr, Endpoint, Evd, Header, Ia, Kind, Lmr, Object, Psp, Pz, Rmr, Rsp, Srq};
+use dat_udat12::{
+    DAT_CONTEXT, DAT_HANDLE, DAT_HANDLE_TYPE, DAT_HANDLE_TYPE_CNO, DAT_HANDLE_TYPE_CR, DAT_HANDLE_TYPE_EP,
+    DAT_HANDLE_TYPE_EVD, DAT_HANDLE_TYPE_IA, DAT_HANDLE_TYPE_LMR, DAT_HANDLE_TYPE_PSP, DAT_HANDLE_TYPE_PZ,
+    DAT_HANDLE_TYPE_RMR, DAT_HANDLE_TYPE_RSP, DAT_HANDLE_TYPE_SRQ, DAT_RETURN,
+};
+
+use crate::error::{Answer, invalid_handle};
+use crate::guard::slow;
+use crate::handle::{Face, find};
+use crate::ptr::{self, OutPtr};
+
+/// Calls `f` with what every object has.
+fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
+    fn go<F: Face, O: Object, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
+        Ok(f(find::<F, O>(handle, Role::Any)?.header()))
+    }
+    match F::domain().kind(handle) {
+        None => Err(invalid_handle(Role::Any)),
+        Some(Kind::Ia) => go::<F, Ia<F>, R>(handle, f),
+        Some(Kind::Pz) => go::<F, Pz<F>, R>(handle, f),
+        Some(Kind::Lmr) => go::<F, Lmr<F>, R>(handle, f),
+        Some(Kind::Rmr) => go::<F, Rmr<F>, R>(handle, f),
+        Some(Kind::Evd) => go::<F, Evd<F>, R>(handle, f),
+        Some(Kind::Cno) => go::<F, Cno<F>, R>(handle, f),
+        Some(Kind::Ep) => go::<F, Endpoint<F>, R>(handle, f),
+        Some(Kind::Srq) => go::<F, Srq<F>, R>(handle, f),
+        Some(Kind::Psp) => go::<F, Psp<F>, R>(handle, f),
+        Some(Kind::Rsp) => go::<F, Rsp<F>, R>(handle, f),
+        Some(Kind::Cr) => go::<F, Cr<F>, R>(handle, f),
+    }
+}
+
+/// Slot of dat_set_consumer_context: keeps a word for the program with an object.
+///
+/// A new word replaces the old one. Does not block.
+///
+/// # Parameters
+/// * `dat_handle` - in, an object of any kind.
+/// * `context` - in, any value.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not a live object |
+///
+/// # Specification
+/// uDAPL 1.2, dat_set_consumer_context(3DAT).
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn set<F: Face>(dat_handle: DAT_HANDLE, context: DAT_CONTEXT) -> DAT_RETURN {
+    slow(|| with_header::<F, ()>(dat_handle, |header| header.set_context(ptr::word(context))))
+}
+
+/// Slot of dat_get_consumer_context: gives the word back that was kept last, 0 before the first.
+///
+/// # Parameters
+/// * `dat_handle` - in, an object of any kind.
+/// * `context` - out, the word.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not a live object |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `context` is NULL |
+///
+/// # Specification
+/// uDAPL 1.2, dat_get_consumer_context(3DAT).
+///
+/// # Safety
+/// `context` is NULL or writable.
+pub unsafe extern "C" fn get<F: Face>(dat_handle: DAT_HANDLE, context: *mut DAT_CONTEXT) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let context = unsafe { OutPtr::new(context) };
+    slow(|| {
+        let word = with_header::<F, u64>(dat_handle, Header::context)?;
+        context.required(2)?.write(ptr::context(word));
+        Ok(())
+    })
+}
+
+/// Slot of dat_get_handle_type: tells the kind of an object.
+///
+/// # Parameters
+/// * `dat_handle` - in, an object of any kind.
+/// * `dat_handle_type` - out, the kind.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not a live object |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `dat_handle_type` is NULL |
+///
+/// # Specification
+/// uDAPL 1.2, dat_get_handle_type(3DAT).
+///
+/// # Safety
+/// `dat_handle_type` is NULL or writable.
+pub unsafe extern "C" fn handle_type<F: Face>(
+    dat_handle: DAT_HANDLE,
+    dat_handle_type: *mut DAT_HANDLE_TYPE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let dat_handle_type = unsafe { OutPtr::new(dat_handle_type) };
+    slow(|| {
+        let kind = F::domain().kind(dat_handle).ok_or_else(|| invalid_handle(Role::Any))?;
+        dat_handle_type.required(2)?.write(match kind {
+            Kind::Cr => DAT_HANDLE_TYPE_CR,
+            Kind::Ep => DAT_HANDLE_TYPE_EP,
+            Kind::Evd => DAT_HANDLE_TYPE_EVD,
+            Kind::Ia => DAT_HANDLE_TYPE_IA,
+            Kind::Lmr => DAT_HANDLE_TYPE_LMR,
+            Kind::Psp => DAT_HANDLE_TYPE_PSP,
+            Kind::Pz => DAT_HANDLE_TYPE_PZ,
+            Kind::Rmr => DAT_HANDLE_TYPE_RMR,
+            Kind::Rsp => DAT_HANDLE_TYPE_RSP,
+            Kind::Cno => DAT_HANDLE_TYPE_CNO,
+            Kind::Srq => DAT_HANDLE_TYPE_SRQ,
+        });
+        Ok(())
+    })
+}

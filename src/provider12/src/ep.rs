@@ -1,0 +1,409 @@
+//! Endpoints. Connecting is in [`connect`], changing them in [`modify`](mod@modify), posting
+//! in [`crate::post`].
+
+pub mod connect;
+pub mod modify;
+
+use std::ptr;
+use std::sync::Arc;
+
+use dat_core::error::{Arg, Role};
+use dat_core::{Endpoint, EpParts, Evd, Ia, Pz, Srq, Streams};
+use dat_udat12::{
+    DAT_BOOLEAN, DAT_COUNT, DAT_EP_ATTR, DAT_EP_FIELD_ALL, DAT_EP_HANDLE, DAT_EP_PARAM, DAT_EP_PARAM_MASK,
+    DAT_EP_STATE, DAT_EVD_HANDLE, DAT_IA_HANDLE, DAT_PZ_HANDLE, DAT_RETURN, DAT_SRQ_HANDLE,
+};
+
+use crate::attr::{address_ptr, boolean, c_ep_attributes, c_ep_state, count, ep_attributes};
+use crate::error::{Answer, At, invalid_arg, invalid_handle};
+use crate::guard::slow;
+use crate::handle::{Face, find, find_or_null, handle_of, handle_or_null, same_ia};
+use crate::ptr::{InPtr, OutPtr};
+
+pub use modify::modify;
+
+/// The dispatcher behind a handle that may be NULL, if it is one of `ia` that admits `stream`.
+fn evd_of<F: Face>(
+    ia: &Arc<Ia<F>>,
+    handle: DAT_EVD_HANDLE,
+    stream: Streams,
+    role: Role,
+) -> Answer<Option<Arc<Evd<F>>>> {
+    let evd = find_or_null::<F, Evd<F>>(handle, role)?;
+    if let Some(evd) = &evd {
+        same_ia(ia, evd.ia(), role)?;
+        if !evd.streams().contains(stream) {
+            return Err(invalid_handle(role));
+        }
+    }
+    Ok(evd)
+}
+
+/// The objects that an endpoint is made of, checked.
+struct Parts<F: Face> {
+    pz: Option<Arc<Pz<F>>>,
+    recv: Option<Arc<Evd<F>>>,
+    request: Option<Arc<Evd<F>>>,
+    connect: Option<Arc<Evd<F>>>,
+}
+
+impl<F: Face> Parts<F> {
+    fn find(
+        ia: &Arc<Ia<F>>,
+        pz: DAT_PZ_HANDLE,
+        recv: DAT_EVD_HANDLE,
+        request: DAT_EVD_HANDLE,
+        connect: DAT_EVD_HANDLE,
+    ) -> Answer<Self> {
+        let pz = find_or_null::<F, Pz<F>>(pz, Role::Pz)?;
+        if let Some(pz) = &pz {
+            same_ia(ia, pz.ia(), Role::Pz)?;
+        }
+        Ok(Parts {
+            pz,
+            connect: evd_of(ia, connect, Streams::CONNECTIONS, Role::EvdConnect)?,
+            recv: evd_of(ia, recv, Streams::TRANSFERS, Role::EvdRecv)?,
+            request: evd_of(ia, request, Streams::TRANSFERS, Role::EvdRequest)?,
+        })
+    }
+
+    fn with<'a>(&'a self, srq: Option<&'a Arc<Srq<F>>>) -> EpParts<'a, F> {
+        EpParts {
+            pz: self.pz.as_ref(),
+            recv_evd: self.recv.as_ref(),
+            request_evd: self.request.as_ref(),
+            connect_evd: self.connect.as_ref(),
+            srq,
+        }
+    }
+}
+
+/// Slot of dat_ep_create: makes an endpoint, unconnected.
+///
+/// # Parameters
+/// * `ia_handle` - in, the adapter.
+/// * `pz_handle` - in, its zone, or `DAT_HANDLE_NULL`.
+/// * `recv_completion_evd_handle`, `request_completion_evd_handle` - in, EVDs with
+///   `DAT_EVD_DTO_FLAG`, or `DAT_HANDLE_NULL`.
+/// * `connect_evd_handle` - in, an EVD with `DAT_EVD_CONNECTION_FLAG`, or `DAT_HANDLE_NULL`.
+/// * `ep_attributes` - in, attributes; NULL for defaults with which it can do everything. 0 asks
+///   for the default where a 0 would make no sense: sizes, segments of RDMA.
+/// * `ep_handle` - out, the endpoint.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not NULL and not a zone of the adapter |
+/// | `DAT_INVALID_HANDLE` / `..._EVD_CONN`, `..._EVD_RECV`, `..._EVD_REQUEST` | not NULL and not an EVD of the adapter with that flag |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `ep_handle` is NULL |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | an attribute is invalid or above the adapter's limit; receives or requests without EVD, or an EVD without them |
+/// | `DAT_MODEL_NOT_SUPPORTED` | a quality of service other than best effort |
+/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_TEP`, `DAT_RESOURCE_MEMORY` | no more endpoints, no memory |
+///
+/// # Specification
+/// uDAPL 1.2, dat_ep_create(3DAT).
+///
+/// # Safety
+/// `ep_attributes` is NULL or readable, `ep_handle` NULL or writable.
+pub unsafe extern "C" fn create<F: Face>(
+    ia_handle: DAT_IA_HANDLE,
+    pz_handle: DAT_PZ_HANDLE,
+    recv_completion_evd_handle: DAT_EVD_HANDLE,
+    request_completion_evd_handle: DAT_EVD_HANDLE,
+    connect_evd_handle: DAT_EVD_HANDLE,
+    ep_attributes: *const DAT_EP_ATTR,
+    ep_handle: *mut DAT_EP_HANDLE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let ep_attributes = unsafe { InPtr::new(ep_attributes) };
+    // SAFETY: the caller's promise.
+    let ep_handle = unsafe { OutPtr::new(ep_handle) };
+    slow(|| {
+        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
+        let parts =
+            Parts::find(&ia, pz_handle, recv_completion_evd_handle, request_completion_evd_handle, connect_evd_handle)?;
+        let out = ep_handle.required(7)?;
+        let attr = ep_attributes.get().map(|attr| self::ep_attributes(&attr));
+        let ep = Endpoint::create(&ia, &parts.with(None), attr).at(&[(Arg::Attributes, 6)])?;
+        out.write(handle_of(&*ep));
+        Ok(())
+    })
+}
+
+/// Slot of dat_ep_create_with_srq: makes an endpoint that takes its receive buffers from a
+/// shared receive queue.
+///
+/// The zone may be another one than that of the queue: it governs everything but receives.
+///
+/// # Parameters
+/// As for [`create`], but:
+/// * `srq_handle` - in, the queue; the endpoint stays attached until it is freed.
+/// * `ep_attributes` - in, required. `max_recv_dtos` is the hard high watermark, `srq_soft_hw` the
+///   soft one, for both `DAT_HW_DEFAULT` is none; `max_recv_iov` is ignored.
+///
+/// # Errors
+/// As for [`create`], but:
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` | not a shared receive queue of the adapter |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `ep_attributes` is NULL, or an attribute is invalid |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG8` | `ep_handle` is NULL |
+/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_SRQ` | `max_ep_per_srq` endpoints are attached |
+///
+/// # Specification
+/// uDAPL 1.2, dat_ep_create_with_srq(3DAT).
+///
+/// # Safety
+/// As for [`create`].
+pub unsafe extern "C" fn create_with_srq<F: Face>(
+    ia_handle: DAT_IA_HANDLE,
+    pz_handle: DAT_PZ_HANDLE,
+    recv_completion_evd_handle: DAT_EVD_HANDLE,
+    request_completion_evd_handle: DAT_EVD_HANDLE,
+    connect_evd_handle: DAT_EVD_HANDLE,
+    srq_handle: DAT_SRQ_HANDLE,
+    ep_attributes: *const DAT_EP_ATTR,
+    ep_handle: *mut DAT_EP_HANDLE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let ep_attributes = unsafe { InPtr::new(ep_attributes) };
+    // SAFETY: the caller's promise.
+    let ep_handle = unsafe { OutPtr::new(ep_handle) };
+    slow(|| {
+        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
+        let parts =
+            Parts::find(&ia, pz_handle, recv_completion_evd_handle, request_completion_evd_handle, connect_evd_handle)?;
+        let srq = find::<F, Srq<F>>(srq_handle, Role::Srq)?;
+        same_ia(&ia, srq.ia(), Role::Srq)?;
+        let attr = self::ep_attributes(&ep_attributes.required(7)?);
+        let out = ep_handle.required(8)?;
+        let ep =
+            Endpoint::create(&ia, &parts.with(Some(&srq)), Some(attr)).at(&[(Arg::Attributes, 7), (Arg::Zone, 2)])?;
+        out.write(handle_of(&*ep));
+        Ok(())
+    })
+}
+
+/// Slot of dat_ep_query: tells the parameters of an endpoint.
+///
+/// # Parameters
+/// * `ep_handle` - in, the endpoint, in any state.
+/// * `ep_param_mask` - in, the wanted fields, bits of `DAT_EP_FIELD_ALL`.
+/// * `ep_param` - out, the parameters. The local address stays in place as long as the adapter
+///   is open; the remote one until the endpoint connects to another peer, is reset or freed, and it
+///   is NULL before there was a peer.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `ep_param` is NULL |
+///
+/// # Specification
+/// uDAPL 1.2, dat_ep_query(3DAT).
+///
+/// # Safety
+/// `ep_param` is NULL or writable.
+pub unsafe extern "C" fn query<F: Face>(
+    ep_handle: DAT_EP_HANDLE,
+    ep_param_mask: DAT_EP_PARAM_MASK,
+    ep_param: *mut DAT_EP_PARAM,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let ep_param = unsafe { OutPtr::new(ep_param) };
+    slow(|| {
+        let ep = find::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
+        if ep_param_mask & !DAT_EP_FIELD_ALL != 0 {
+            return Err(invalid_arg(2));
+        }
+        let out = ep_param.required(3)?;
+        let status = ep.query();
+        let remote = status.remote.as_ref();
+        out.write(DAT_EP_PARAM {
+            ia_handle: handle_of(&**ep.ia()),
+            ep_state: c_ep_state(status.state),
+            local_ia_address_ptr: address_ptr(&ep.ia().transport().attributes().address),
+            local_port_qual: status.local_qualifier,
+            remote_ia_address_ptr: remote.map_or(ptr::null_mut(), |(address, _)| address_ptr(address)),
+            remote_port_qual: remote.map_or(0, |(_, qualifier)| *qualifier),
+            pz_handle: handle_or_null(status.pz.as_ref()),
+            recv_evd_handle: handle_or_null(status.recv_evd.as_ref()),
+            request_evd_handle: handle_or_null(status.request_evd.as_ref()),
+            connect_evd_handle: handle_or_null(status.connect_evd.as_ref()),
+            srq_handle: handle_or_null(status.srq.as_ref()),
+            ep_attr: c_ep_attributes(&status.attr),
+        });
+        Ok(())
+    })
+}
+
+/// Slot of dat_ep_get_status: tells the state of an endpoint and whether work is outstanding.
+///
+/// # Parameters
+/// * `ep_handle` - in, the endpoint, in any state.
+/// * `ep_state` - out, the state.
+/// * `recv_idle` - out, whether no receive is outstanding.
+/// * `request_idle` - out, whether no request is outstanding.
+///
+/// Results that are not wanted may be NULL.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
+///
+/// # Specification
+/// uDAPL 1.2, dat_ep_get_status(3DAT).
+///
+/// # Safety
+/// Each pointer is NULL or writable.
+pub unsafe extern "C" fn get_status<F: Face>(
+    ep_handle: DAT_EP_HANDLE,
+    ep_state: *mut DAT_EP_STATE,
+    recv_idle: *mut DAT_BOOLEAN,
+    request_idle: *mut DAT_BOOLEAN,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let ep_state = unsafe { OutPtr::new(ep_state) };
+    // SAFETY: the caller's promise.
+    let recv_idle = unsafe { OutPtr::new(recv_idle) };
+    // SAFETY: the caller's promise.
+    let request_idle = unsafe { OutPtr::new(request_idle) };
+    slow(|| {
+        let (state, recv, request) = find::<F, Endpoint<F>>(ep_handle, Role::Ep)?.status();
+        if let Some(out) = ep_state.optional() {
+            out.write(c_ep_state(state));
+        }
+        if let Some(out) = recv_idle.optional() {
+            out.write(boolean(recv));
+        }
+        if let Some(out) = request_idle.optional() {
+            out.write(boolean(request));
+        }
+        Ok(())
+    })
+}
+
+/// Slot of dat_ep_recv_query: tells the receive buffers that an endpoint holds.
+///
+/// # Parameters
+/// * `ep_handle` - in, the endpoint, in any state.
+/// * `nbufs_allocated` - out, buffers without completion: posted ones, or those taken from a
+///   shared receive queue.
+/// * `bufs_alloc_span` - out, completions that will have come when all messages that
+///   are on their way to those buffers are complete.
+///
+/// Results that are not wanted may be NULL.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
+///
+/// # Specification
+/// uDAPL 1.2, dat_ep_recv_query(3DAT).
+///
+/// # Safety
+/// Each pointer is NULL or writable.
+pub unsafe extern "C" fn recv_query<F: Face>(
+    ep_handle: DAT_EP_HANDLE,
+    nbufs_allocated: *mut DAT_COUNT,
+    bufs_alloc_span: *mut DAT_COUNT,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let nbufs_allocated = unsafe { OutPtr::new(nbufs_allocated) };
+    // SAFETY: the caller's promise.
+    let bufs_alloc_span = unsafe { OutPtr::new(bufs_alloc_span) };
+    slow(|| {
+        let info = find::<F, Endpoint<F>>(ep_handle, Role::Ep)?.recv_query();
+        if let Some(out) = nbufs_allocated.optional() {
+            out.write(count(info.allocated));
+        }
+        if let Some(out) = bufs_alloc_span.optional() {
+            out.write(count(info.span));
+        }
+        Ok(())
+    })
+}
+
+/// Slot of dat_ep_set_watermark: sets and arms the high watermarks on the receive buffers that
+/// an endpoint holds.
+///
+/// # Parameters
+/// * `ep_handle` - in, the endpoint, in any state.
+/// * `soft_high_watermark` - in, above it an event comes, once.
+/// * `hard_high_watermark` - in, above it the connection is broken.
+///
+/// For both `DAT_WATERMARK_INFINITE` is none.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2`, `DAT_INVALID_ARG3` | a watermark is negative and not infinite |
+///
+/// # Events
+/// Soft: `DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR` on the EVD for asynchronous events, `dat_handle` the
+/// endpoint, `reason` `DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT`. Hard: `DAT_CONNECTION_EVENT_BROKEN`.
+///
+/// # Specification
+/// uDAPL 1.2, dat_ep_set_watermark(3DAT).
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn set_watermark<F: Face>(
+    ep_handle: DAT_EP_HANDLE,
+    soft_high_watermark: DAT_COUNT,
+    hard_high_watermark: DAT_COUNT,
+) -> DAT_RETURN {
+    slow(|| {
+        find::<F, Endpoint<F>>(ep_handle, Role::Ep)?
+            .set_watermark(soft_high_watermark, hard_high_watermark)
+            .at(&[(Arg::Watermark, 2), (Arg::HardWatermark, 3)])
+    })
+}
+
+/// Slot of dat_ep_reset: makes a disconnected endpoint ready for another connection.
+///
+/// Completions that were not dequeued may be lost. Has no effect when unconnected.
+///
+/// # Parameters
+/// * `ep_handle` - in, the endpoint, `UNCONNECTED` or `DISCONNECTED`.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
+/// | `DAT_INVALID_STATE` / that of the state | another state |
+///
+/// # Specification
+/// uDAPL 1.2, dat_ep_reset(3DAT).
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn reset<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
+    slow(|| find::<F, Endpoint<F>>(ep_handle, Role::Ep)?.reset().at(&[]))
+}
+
+/// Slot of dat_ep_free: frees an endpoint; a connection ends at once, outstanding work is flushed.
+///
+/// # Parameters
+/// * `ep_handle` - in, the endpoint, not `RESERVED`, `PASSIVE_CONNECTION_PENDING` or
+///   `TENTATIVE_CONNECTION_PENDING`.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
+/// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._TENTCONNPENDING` | a service point or a request holds it |
+///
+/// # Specification
+/// uDAPL 1.2, dat_ep_free(3DAT).
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn free<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
+    slow(|| find::<F, Endpoint<F>>(ep_handle, Role::Ep)?.free().at(&[]))
+}

@@ -1,0 +1,115 @@
+//! Changing an endpoint. What may change when is in the table of the core,
+//! [`dat_core::ep::modify::RULES`]; its bits are those of `DAT_EP_PARAM_MASK`.
+
+use dat_core::Endpoint;
+use dat_core::ep::modify::{Field, Value};
+use dat_core::error::{Arg, Role};
+use dat_udat12::{
+    DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR, DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR, DAT_EP_HANDLE, DAT_EP_PARAM,
+    DAT_EP_PARAM_MASK, DAT_EVD_HANDLE, DAT_PZ_HANDLE, DAT_RETURN,
+};
+
+use crate::error::{At, invalid_arg};
+use crate::guard::slow;
+use crate::handle::{Face, find, find_or_null};
+use crate::ptr::{InPtr, read_field};
+
+/// Slot of dat_ep_modify: changes parameters of an endpoint, all that are named or none.
+///
+/// # Parameters
+/// * `ep_handle` - in, the endpoint.
+/// * `ep_param_mask` - in, the fields to change; 0 changes nothing.
+/// * `ep_param` - in, the new values; only the named fields are read. May be NULL if none is.
+///
+/// # Errors
+/// In this order:
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits, or a field that can never be changed |
+/// | `DAT_INVALID_STATE` / that of the state | a field that cannot be changed in this state |
+/// | `DAT_INVALID_STATE` | the receive completion flags, when receives have been posted |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | a value that is not valid, bad handles included; `ep_param` is NULL |
+/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | no memory |
+///
+/// # Specification
+/// uDAPL 1.2, dat_ep_modify(3DAT).
+///
+/// # Safety
+/// `ep_param` is NULL or readable.
+pub unsafe extern "C" fn modify<F: Face>(
+    ep_handle: DAT_EP_HANDLE,
+    ep_param_mask: DAT_EP_PARAM_MASK,
+    ep_param: *const DAT_EP_PARAM,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let ep_param = unsafe { InPtr::new(ep_param) };
+    slow(|| {
+        let ep = find::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
+        let mask = u32::try_from(ep_param_mask).map_err(|_| invalid_arg(2))?;
+        ep.modify(mask, |field| read_value(ep_param, ep_param_mask, field)).at(&[(Arg::Mask, 2), (Arg::Value, 3)])
+    })
+}
+
+/// The new value of a field.
+fn read_value<F: Face>(param: InPtr<DAT_EP_PARAM>, mask: DAT_EP_PARAM_MASK, field: Field) -> Value<F> {
+    let pz = |handle: DAT_PZ_HANDLE| find_or_null::<F, _>(handle, Role::Pz).map_or(Value::Invalid, Value::Pz);
+    let evd = |handle: DAT_EVD_HANDLE| find_or_null::<F, _>(handle, Role::Evd).map_or(Value::Invalid, Value::Evd);
+    macro_rules! number {
+        ($name:ident) => {
+            read_field!(param, ep_attr.$name).map(|number| Value::Number(i64::from(number)))
+        };
+    }
+    // A size that has no place in the number is above every limit.
+    macro_rules! size {
+        ($name:ident) => {
+            read_field!(param, ep_attr.$name).map(|size| Value::Number(i64::try_from(size).unwrap_or(i64::MAX)))
+        };
+    }
+    // There are no named attributes: a list of them must be NULL, or of no elements.
+    macro_rules! list {
+        ($name:ident, $count:ident, $count_bit:ident) => {
+            read_field!(param, ep_attr.$name).map(|list| {
+                let empty = list.is_null() || (mask & $count_bit != 0 && read_field!(param, ep_attr.$count) == Some(0));
+                if empty { Value::Number(0) } else { Value::Invalid }
+            })
+        };
+    }
+    let value = match field {
+        Field::Ia
+        | Field::State
+        | Field::LocalAddress
+        | Field::LocalPort
+        | Field::RemoteAddress
+        | Field::RemotePort
+        | Field::Srq
+        | Field::SrqSoftHighWatermark => None,
+        Field::Pz => read_field!(param, pz_handle).map(pz),
+        Field::RecvEvd => read_field!(param, recv_evd_handle).map(evd),
+        Field::RequestEvd => read_field!(param, request_evd_handle).map(evd),
+        Field::ConnectEvd => read_field!(param, connect_evd_handle).map(evd),
+        Field::ServiceType => number!(service_type),
+        Field::MaxMessageSize => size!(max_message_size),
+        Field::MaxRdmaSize => size!(max_rdma_size),
+        Field::Qos => number!(qos),
+        Field::RecvCompletionFlags => number!(recv_completion_flags),
+        Field::RequestCompletionFlags => number!(request_completion_flags),
+        Field::MaxRecvDtos => number!(max_recv_dtos),
+        Field::MaxRequestDtos => number!(max_request_dtos),
+        Field::MaxRecvIov => number!(max_recv_iov),
+        Field::MaxRequestIov => number!(max_request_iov),
+        Field::MaxRdmaReadIn => number!(max_rdma_read_in),
+        Field::MaxRdmaReadOut => number!(max_rdma_read_out),
+        Field::MaxRdmaReadIov => number!(max_rdma_read_iov),
+        Field::MaxRdmaWriteIov => number!(max_rdma_write_iov),
+        Field::TransportSpecificCount => number!(ep_transport_specific_count),
+        Field::TransportSpecific => {
+            list!(ep_transport_specific, ep_transport_specific_count, DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR)
+        }
+        Field::ProviderSpecificCount => number!(ep_provider_specific_count),
+        Field::ProviderSpecific => {
+            list!(ep_provider_specific, ep_provider_specific_count, DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR)
+        }
+    };
+    value.unwrap_or(Value::Invalid)
+}

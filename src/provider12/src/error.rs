@@ -1,0 +1,191 @@
+//! Return codes.
+//!
+//! The core says what is wrong; which argument of the C function that is, the slot says with
+//! a list of positions. Every code bears the error class.
+
+use dat_core::ep::State;
+use dat_core::error::{Access, AddressFault, Arg, Error, Refusal, Resource, Role};
+use dat_udat12::*;
+
+/// Result of a part of a slot: a value, or the code that the slot returns.
+pub type Answer<T> = Result<T, DAT_RETURN>;
+
+/// Positions of arguments, counted from 1, by their part in a call.
+pub type Positions = &'static [(Arg, u32)];
+
+/// Gives the errors of the core their codes.
+pub(crate) trait At<T> {
+    /// The value, or the code of the error in a function whose arguments stand at `positions`.
+    fn at(self, positions: Positions) -> Answer<T>;
+}
+
+impl<T> At<T> for dat_core::Result<T> {
+    #[inline]
+    fn at(self, positions: Positions) -> Answer<T> {
+        self.map_err(|error| code(error, positions))
+    }
+}
+
+/// `DAT_INVALID_PARAMETER` for the argument at `position`, counted from 1.
+#[cold]
+pub(crate) const fn invalid_arg(position: u32) -> DAT_RETURN {
+    let subtype = match position {
+        1..=10 => DAT_INVALID_ARG1 + (position - 1),
+        _ => DAT_NO_SUBTYPE,
+    };
+    DAT_ERROR(DAT_INVALID_PARAMETER, subtype)
+}
+
+/// `DAT_INVALID_HANDLE` for an object in the part `role`.
+#[cold]
+pub(crate) const fn invalid_handle(role: Role) -> DAT_RETURN {
+    let subtype = match role {
+        Role::Ia => DAT_INVALID_HANDLE_IA,
+        Role::Ep => DAT_INVALID_HANDLE_EP,
+        Role::Lmr => DAT_INVALID_HANDLE_LMR,
+        Role::Rmr => DAT_INVALID_HANDLE_RMR,
+        Role::Pz => DAT_INVALID_HANDLE_PZ,
+        Role::Psp => DAT_INVALID_HANDLE_PSP,
+        Role::Rsp => DAT_INVALID_HANDLE_RSP,
+        Role::Cr => DAT_INVALID_HANDLE_CR,
+        Role::Cno => DAT_INVALID_HANDLE_CNO,
+        Role::EvdRequests => DAT_INVALID_HANDLE_EVD_CR,
+        Role::EvdRequest => DAT_INVALID_HANDLE_EVD_REQUEST,
+        Role::EvdRecv => DAT_INVALID_HANDLE_EVD_RECV,
+        Role::EvdConnect => DAT_INVALID_HANDLE_EVD_CONN,
+        Role::EvdAsync => DAT_INVALID_HANDLE_EVD_ASYNC,
+        Role::Srq => DAT_INVALID_HANDLE_SRQ,
+        // A dispatcher has no subtype of its own; it is always the first argument.
+        Role::Evd | Role::Any => DAT_INVALID_HANDLE1,
+    };
+    DAT_ERROR(DAT_INVALID_HANDLE, subtype)
+}
+
+/// The code of an error of the core.
+#[cold]
+pub fn code(error: Error, positions: &[(Arg, u32)]) -> DAT_RETURN {
+    match error {
+        Error::InvalidHandle(role) => invalid_handle(role),
+        Error::InvalidParameter(arg) => {
+            invalid_arg(positions.iter().find(|(known, _)| *known == arg).map_or(0, |(_, position)| *position))
+        }
+        Error::InvalidState(refusal) => DAT_ERROR(DAT_INVALID_STATE, refused(refusal)),
+        Error::InsufficientResources(resource) => DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, lacking(resource)),
+        Error::ModelNotSupported => DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE),
+        Error::LengthError => DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE),
+        Error::PrivilegesViolation(access) => DAT_ERROR(
+            DAT_PRIVILEGES_VIOLATION,
+            match access {
+                Access::Read => DAT_PRIVILEGES_READ,
+                Access::Write => DAT_PRIVILEGES_WRITE,
+                Access::RemoteRead => DAT_PRIVILEGES_RDMA_READ,
+                Access::RemoteWrite => DAT_PRIVILEGES_RDMA_WRITE,
+            },
+        ),
+        Error::ProtectionViolation(access) => DAT_ERROR(
+            DAT_PROTECTION_VIOLATION,
+            match access {
+                Access::Read => DAT_PROTECTION_READ,
+                Access::Write => DAT_PROTECTION_WRITE,
+                Access::RemoteRead => DAT_PROTECTION_RDMA_READ,
+                Access::RemoteWrite => DAT_PROTECTION_RDMA_WRITE,
+            },
+        ),
+        Error::QualifierInUse => DAT_ERROR(DAT_CONN_QUAL_IN_USE, DAT_NO_SUBTYPE),
+        Error::QualifierUnavailable => DAT_ERROR(DAT_CONN_QUAL_UNAVAILABLE, DAT_NO_SUBTYPE),
+        Error::QueueEmpty => DAT_ERROR(DAT_QUEUE_EMPTY, DAT_NO_SUBTYPE),
+        Error::QueueFull => DAT_ERROR(DAT_QUEUE_FULL, DAT_NO_SUBTYPE),
+        Error::TimeoutExpired => DAT_ERROR(DAT_TIMEOUT_EXPIRED, DAT_NO_SUBTYPE),
+        Error::Interrupted => DAT_ERROR(DAT_INTERRUPTED_CALL, DAT_NO_SUBTYPE),
+        Error::Aborted => DAT_ERROR(DAT_ABORT, DAT_NO_SUBTYPE),
+        Error::InvalidAddress(fault) => DAT_ERROR(
+            DAT_INVALID_ADDRESS,
+            match fault {
+                AddressFault::Unsupported => DAT_INVALID_ADDRESS_UNSUPPORTED,
+                AddressFault::Unreachable => DAT_INVALID_ADDRESS_UNREACHABLE,
+                AddressFault::Malformed => DAT_INVALID_ADDRESS_MALFORMED,
+            },
+        ),
+        Error::NotImplemented => DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE),
+        Error::Internal => DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE),
+    }
+}
+
+fn refused(refusal: Refusal) -> DAT_RETURN_SUBTYPE {
+    match refusal {
+        Refusal::Endpoint(state) => match state {
+            State::Unconnected => DAT_INVALID_STATE_EP_UNCONNECTED,
+            State::Reserved => DAT_INVALID_STATE_EP_RESERVED,
+            State::PassiveConnectionPending => DAT_INVALID_STATE_EP_PASSCONNPENDING,
+            State::ActiveConnectionPending => DAT_INVALID_STATE_EP_ACTCONNPENDING,
+            State::TentativeConnectionPending => DAT_INVALID_STATE_EP_TENTCONNPENDING,
+            State::Connected => DAT_INVALID_STATE_EP_CONNECTED,
+            State::DisconnectPending => DAT_INVALID_STATE_EP_DISCPENDING,
+            State::Disconnected => DAT_INVALID_STATE_EP_DISCONNECTED,
+            State::CompletionPending => DAT_INVALID_STATE_EP_COMPLPENDING,
+        },
+        Refusal::EndpointNotReady => DAT_INVALID_STATE_EP_NOTREADY,
+        Refusal::IaInUse => DAT_INVALID_STATE_IA_IN_USE,
+        Refusal::PzInUse => DAT_INVALID_STATE_PZ_IN_USE,
+        Refusal::LmrInUse => DAT_INVALID_STATE_LMR_IN_USE,
+        Refusal::EvdInUse => DAT_INVALID_STATE_EVD_IN_USE,
+        Refusal::EvdWaiter => DAT_INVALID_STATE_EVD_WAITER,
+        Refusal::EvdUnwaitable => DAT_INVALID_STATE_EVD_UNWAITABLE,
+        Refusal::EvdConfigNotify => DAT_INVALID_STATE_EVD_CONFIG_NOTIFY,
+        Refusal::EvdConfigSolicited => DAT_INVALID_STATE_EVD_CONFIG_SOLICITED,
+        Refusal::CnoInUse => DAT_INVALID_STATE_CNO_IN_USE,
+        Refusal::SrqInUse => DAT_INVALID_STATE_SRQ_IN_USE,
+        // The interface has no subtypes for these.
+        Refusal::EndpointHasSrq | Refusal::ReceivesPosted | Refusal::EvdTooShort | Refusal::SrqTooShort => {
+            DAT_NO_SUBTYPE
+        }
+    }
+}
+
+fn lacking(resource: Resource) -> DAT_RETURN_SUBTYPE {
+    match resource {
+        Resource::Memory => DAT_RESOURCE_MEMORY,
+        Resource::Endpoint => DAT_RESOURCE_TEP,
+        Resource::Evd => DAT_RESOURCE_TEVD,
+        Resource::Zone => DAT_RESOURCE_PROTECTION_DOMAIN,
+        Resource::Region => DAT_RESOURCE_MEMORY_REGION,
+        Resource::Srq => DAT_RESOURCE_SRQ,
+        Resource::Device => DAT_RESOURCE_DEVICE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_is_named_by_its_position() {
+        let positions: Positions = &[(Arg::Attributes, 6), (Arg::Flags, 10)];
+        let at = |arg| code(Error::InvalidParameter(arg), positions);
+        assert_eq!(at(Arg::Attributes), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
+        assert_eq!(at(Arg::Flags), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG10));
+        assert_eq!(at(Arg::Length), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE));
+    }
+
+    #[test]
+    fn every_endpoint_state_has_the_subtype_of_its_name() {
+        let subtypes = [46, 52, 48, 47, 49, 53, 50, 54, 51];
+        for (state, subtype) in State::ALL.into_iter().zip(subtypes) {
+            let got = code(Error::InvalidState(Refusal::Endpoint(state)), &[]);
+            assert_eq!(got, 0x8007_0000 | subtype, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn every_code_bears_the_error_class() {
+        let errors = [
+            Error::QueueEmpty,
+            Error::TimeoutExpired,
+            Error::QualifierInUse,
+            Error::InvalidHandle(Role::Evd),
+            Error::NotImplemented,
+        ];
+        let codes = [0x800d_0000, 0x800f_0000, 0x8002_0000, 0x8005_001a, 0xffff_0000];
+        assert_eq!(errors.map(|error| code(error, &[])), codes);
+    }
+}

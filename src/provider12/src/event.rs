@@ -1,0 +1,131 @@
+//! Events in the form of the C structure.
+
+use std::ptr::{null_mut, with_exposed_provenance_mut};
+
+use dat_core::event::{AsyncReason, ConnectionEvent, Event, Status};
+use dat_core::{Cr, Handle};
+use dat_udat12::*;
+
+use crate::attr::address_ptr;
+use crate::handle::{Face, c_handle};
+use crate::ptr::context;
+
+/// The C form of an event that was taken from the dispatcher `evd_handle`.
+#[inline]
+pub(crate) fn c_event<F: Face>(evd_handle: DAT_EVD_HANDLE, event: Event) -> DAT_EVENT {
+    let (event_number, event_data) = match event {
+        Event::Transfer { ep, cookie, status, len, transfer: _ } => {
+            let dto_completion_event_data = DAT_DTO_COMPLETION_EVENT_DATA {
+                ep_handle: c_handle(ep),
+                user_cookie: context(cookie),
+                status: c_status(status),
+                transfered_length: len,
+            };
+            (DAT_DTO_COMPLETION_EVENT, DAT_EVENT_DATA { dto_completion_event_data })
+        }
+        Event::Bind { rmr, cookie, status } => {
+            let rmr_completion_event_data = DAT_RMR_BIND_COMPLETION_EVENT_DATA {
+                rmr_handle: c_handle(rmr),
+                user_cookie: context(cookie),
+                status: c_status(status),
+            };
+            (DAT_RMR_BIND_COMPLETION_EVENT, DAT_EVENT_DATA { rmr_completion_event_data })
+        }
+        Event::Request { point, reserved, qualifier, cr } => {
+            let point = c_handle(point);
+            let sp_handle =
+                if reserved { DAT_SP_HANDLE { rsp_handle: point } } else { DAT_SP_HANDLE { psp_handle: point } };
+            let cr_arrival_event_data = DAT_CR_ARRIVAL_EVENT_DATA {
+                sp_handle,
+                local_ia_address_ptr: local_address::<F>(cr),
+                conn_qual: qualifier,
+                cr_handle: c_handle(cr),
+            };
+            (DAT_CONNECTION_REQUEST_EVENT, DAT_EVENT_DATA { cr_arrival_event_data })
+        }
+        Event::Connection { ep, kind, private_data } => {
+            // The endpoint keeps the bytes in place when the event is gone.
+            let data = private_data.as_deref().unwrap_or_default();
+            let connect_event_data = DAT_CONNECTION_EVENT_DATA {
+                ep_handle: c_handle(ep),
+                private_data_size: DAT_COUNT::try_from(data.len()).unwrap_or(DAT_COUNT::MAX),
+                private_data: if data.is_empty() { null_mut() } else { data.as_ptr().cast_mut().cast() },
+            };
+            (c_connection_event(kind), DAT_EVENT_DATA { connect_event_data })
+        }
+        Event::Async { object, reason } => {
+            let (number, reason) = c_async(reason);
+            let asynch_error_event_data = DAT_ASYNCH_ERROR_EVENT_DATA { dat_handle: c_handle(object), reason };
+            (number, DAT_EVENT_DATA { asynch_error_event_data })
+        }
+        Event::Software { pointer } => {
+            let software_event_data = DAT_SOFTWARE_EVENT_DATA { pointer: with_exposed_provenance_mut(pointer) };
+            (DAT_SOFTWARE_EVENT, DAT_EVENT_DATA { software_event_data })
+        }
+    };
+    DAT_EVENT { event_number, evd_handle, event_data }
+}
+
+/// The address of the adapter that a connection request came to.
+fn local_address<F: Face>(cr: Handle) -> DAT_IA_ADDRESS_PTR {
+    let cr = F::domain().get::<Cr<F>>(c_handle(cr));
+    cr.map_or(null_mut(), |cr| address_ptr(&cr.ia().transport().attributes().address))
+}
+
+#[inline]
+fn c_status(status: Status) -> DAT_DTO_COMPLETION_STATUS {
+    match status {
+        Status::Success => DAT_DTO_SUCCESS,
+        Status::Flushed => DAT_DTO_ERR_FLUSHED,
+        Status::LocalLength => DAT_DTO_ERR_LOCAL_LENGTH,
+        Status::LocalEndpoint => DAT_DTO_ERR_LOCAL_EP,
+        Status::LocalProtection => DAT_DTO_ERR_LOCAL_PROTECTION,
+        Status::BadResponse => DAT_DTO_ERR_BAD_RESPONSE,
+        Status::RemoteAccess => DAT_DTO_ERR_REMOTE_ACCESS,
+        Status::RemoteResponder => DAT_DTO_ERR_REMOTE_RESPONDER,
+        Status::Transport => DAT_DTO_ERR_TRANSPORT,
+        Status::ReceiverNotReady => DAT_DTO_ERR_RECEIVER_NOT_READY,
+        Status::PartialPacket => DAT_DTO_ERR_PARTIAL_PACKET,
+        Status::RmrOperation => DAT_RMR_OPERATION_FAILED,
+    }
+}
+
+fn c_connection_event(kind: ConnectionEvent) -> DAT_EVENT_NUMBER {
+    match kind {
+        ConnectionEvent::Established => DAT_CONNECTION_EVENT_ESTABLISHED,
+        ConnectionEvent::PeerRejected => DAT_CONNECTION_EVENT_PEER_REJECTED,
+        ConnectionEvent::NonPeerRejected => DAT_CONNECTION_EVENT_NON_PEER_REJECTED,
+        ConnectionEvent::AcceptCompletionError => DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR,
+        ConnectionEvent::Disconnected => DAT_CONNECTION_EVENT_DISCONNECTED,
+        ConnectionEvent::Broken => DAT_CONNECTION_EVENT_BROKEN,
+        ConnectionEvent::TimedOut => DAT_CONNECTION_EVENT_TIMED_OUT,
+        ConnectionEvent::Unreachable => DAT_CONNECTION_EVENT_UNREACHABLE,
+    }
+}
+
+/// Number and reason. The interface has no numbers for watermarks, so they come as something
+/// that the provider has to tell, with the reason that the object's kind has for them.
+fn c_async(reason: AsyncReason) -> (DAT_EVENT_NUMBER, DAT_COUNT) {
+    let (number, reason) = match reason {
+        AsyncReason::EvdOverflow => (DAT_ASYNC_ERROR_EVD_OVERFLOW, DAT_EVD_OVERFLOW_ERROR),
+        AsyncReason::SrqLowWatermark => (DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, DAT_SRQ_LOW_WATERMARK_EVENT),
+        AsyncReason::EpSoftHighWatermark => {
+            (DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT)
+        }
+        AsyncReason::IaCatastrophic => (DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_CATASTROPHIC_ERROR),
+    };
+    (number, reason as DAT_COUNT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asynchronous_events_have_the_numbers_and_reasons_of_the_specification() {
+        assert_eq!(c_async(AsyncReason::EvdOverflow), (0x08001, 0));
+        assert_eq!(c_async(AsyncReason::IaCatastrophic), (0x08002, 0));
+        assert_eq!(c_async(AsyncReason::SrqLowWatermark), (0x08005, 2));
+        assert_eq!(c_async(AsyncReason::EpSoftHighWatermark), (0x08005, 2));
+    }
+}

@@ -1,0 +1,198 @@
+//! Interface adapters.
+
+use std::ffi::{CStr, c_char};
+
+use dat_core::error::{Arg, Role};
+use dat_core::{AsyncEvd, Evd, Ia};
+use dat_udat12::{
+    DAT_CLOSE_ABRUPT_FLAG, DAT_CLOSE_FLAGS, DAT_CLOSE_GRACEFUL_FLAG, DAT_COUNT, DAT_ERROR, DAT_EVD_ASYNC_EXISTS,
+    DAT_EVD_HANDLE, DAT_EVD_OUT_OF_SCOPE, DAT_IA_ATTR, DAT_IA_ATTR_MASK, DAT_IA_FIELD_ALL, DAT_IA_HANDLE,
+    DAT_NAME_MAX_LENGTH, DAT_NAME_NOT_REGISTERED, DAT_NAME_PTR, DAT_PROVIDER_ATTR, DAT_PROVIDER_ATTR_MASK,
+    DAT_PROVIDER_FIELD_ALL, DAT_PROVIDER_NOT_FOUND, DAT_RETURN,
+};
+
+use crate::attr::{c_ia_attributes, c_provider_attributes};
+use crate::error::{At, invalid_arg, invalid_handle};
+use crate::guard::slow;
+use crate::handle::{Face, find, handle_of, handle_or_null};
+use crate::ptr::OutPtr;
+
+/// The name, if there is one of at most 255 bytes.
+///
+/// # Safety
+/// `name` is NULL or a C string, of which 256 bytes at most are read.
+pub(crate) unsafe fn name_of<'a>(name: *const c_char) -> Option<&'a CStr> {
+    if name.is_null() {
+        return None;
+    }
+    // SAFETY: reads up to the final NUL, and no further than the limit.
+    let length = unsafe { libc::strnlen(name, DAT_NAME_MAX_LENGTH) };
+    if length == DAT_NAME_MAX_LENGTH {
+        return None;
+    }
+    // SAFETY: a NUL was found within the limit.
+    Some(unsafe { CStr::from_ptr(name) })
+}
+
+/// Slot of dat_ia_openv: opens an instance of an adapter. The registry has dealt with version and
+/// thread safety.
+///
+/// # Parameters
+/// * `name` - in, one that dat_provider_init was called for.
+/// * `async_evd_qlen` - in, events that the EVD for asynchronous events must hold if one is made.
+/// * `async_evd_handle` - in and out: `DAT_HANDLE_NULL` to have an EVD made; an EVD with
+///   `DAT_EVD_ASYNC_FLAG` of another instance of the same adapter to use that;
+///   `DAT_EVD_ASYNC_EXISTS` if there is one somewhere, which becomes `DAT_EVD_OUT_OF_SCOPE`.
+/// * `ia_handle` - out, the instance.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | the name is NULL or too long |
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is NULL |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `async_evd_handle` is NULL |
+/// | `DAT_PROVIDER_NOT_FOUND` / `DAT_NAME_NOT_REGISTERED` | not a name of this provider |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | an EVD is to be made and the length is 0 or negative |
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_ASYNC` | no such EVD |
+/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_DEVICE` | the transport has no such device |
+/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEVD` | memory, or the length is above the limit |
+///
+/// # Specification
+/// uDAPL 1.2, dat_ia_open(3DAT).
+///
+/// # Safety
+/// The name is NULL or a C string; `async_evd_handle` is NULL or readable and writable; `ia_handle` is
+/// NULL or writable.
+pub unsafe extern "C" fn open<F: Face>(
+    name: DAT_NAME_PTR,
+    async_evd_qlen: DAT_COUNT,
+    async_evd_handle: *mut DAT_EVD_HANDLE,
+    ia_handle: *mut DAT_IA_HANDLE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let async_evd_handle = unsafe { OutPtr::new(async_evd_handle) };
+    // SAFETY: the caller's promise.
+    let ia_handle = unsafe { OutPtr::new(ia_handle) };
+    slow(|| {
+        // SAFETY: the caller's promise.
+        let name = unsafe { name_of(name) }.ok_or_else(|| invalid_arg(1))?;
+        let out = ia_handle.required(1).map_err(|_| invalid_handle(Role::Ia))?;
+        let async_evd_handle = async_evd_handle.required(3)?;
+        let domain = F::domain();
+        let (slab, instance) = {
+            let registrations = domain.registrations.lock();
+            let unknown = || DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
+            let registration = registrations.newest(name).ok_or_else(unknown)?;
+            registration.adapter.set_thread_safe(registration.thread_safe);
+            (domain.slab_of(registration.adapter), registration.instance.clone())
+        };
+        let wanted = async_evd_handle.read();
+        let (async_evd, told) = if wanted.is_null() {
+            let qlen = usize::try_from(async_evd_qlen).ok().filter(|&qlen| qlen > 0).ok_or_else(|| invalid_arg(2))?;
+            (AsyncEvd::Create(qlen), None)
+        } else if wanted == DAT_EVD_ASYNC_EXISTS {
+            (AsyncEvd::Elsewhere, Some(DAT_EVD_OUT_OF_SCOPE))
+        } else {
+            (AsyncEvd::Given(find::<F, Evd<F>>(wanted, Role::EvdAsync)?), Some(wanted))
+        };
+        let ia = Ia::open(slab, &name.to_string_lossy(), &instance, async_evd).at(&[(Arg::QueueLength, 2)])?;
+        async_evd_handle.write(told.unwrap_or_else(|| handle_or_null(ia.async_evd().as_ref())));
+        out.write(handle_of(&*ia));
+        Ok(())
+    })
+}
+
+/// Slot of dat_ia_query: tells the EVD for asynchronous events, the attributes of an adapter and those
+/// of its provider.
+///
+/// # Parameters
+/// * `ia_handle` - in, the adapter.
+/// * `async_evd_handle` - out, the EVD, or `DAT_EVD_OUT_OF_SCOPE`; may be NULL.
+/// * `ia_attr_mask`, `provider_attr_mask` - in, the wanted fields.
+/// * `ia_attr`, `provider_attr` - out, the attributes; may be NULL if the mask is 0. What they point to
+///   lives until the adapter is closed.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3`, `DAT_INVALID_ARG5` | unknown bits in a mask |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4`, `DAT_INVALID_ARG6` | a structure is NULL and its mask is not 0 |
+///
+/// # Specification
+/// uDAPL 1.2, dat_ia_query(3DAT).
+///
+/// # Safety
+/// Each pointer is NULL or writable.
+pub unsafe extern "C" fn query<F: Face>(
+    ia_handle: DAT_IA_HANDLE,
+    async_evd_handle: *mut DAT_EVD_HANDLE,
+    ia_attr_mask: DAT_IA_ATTR_MASK,
+    ia_attr: *mut DAT_IA_ATTR,
+    provider_attr_mask: DAT_PROVIDER_ATTR_MASK,
+    provider_attr: *mut DAT_PROVIDER_ATTR,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let async_evd_handle = unsafe { OutPtr::new(async_evd_handle) };
+    // SAFETY: the caller's promise.
+    let ia_attr = unsafe { OutPtr::new(ia_attr) };
+    // SAFETY: the caller's promise.
+    let provider_attr = unsafe { OutPtr::new(provider_attr) };
+    slow(|| {
+        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
+        if ia_attr_mask & !DAT_IA_FIELD_ALL != 0 {
+            return Err(invalid_arg(3));
+        }
+        let ia_attr = if ia_attr_mask == 0 { None } else { Some(ia_attr.required(4)?) };
+        if provider_attr_mask & !DAT_PROVIDER_FIELD_ALL != 0 {
+            return Err(invalid_arg(5));
+        }
+        let provider_attr = if provider_attr_mask == 0 { None } else { Some(provider_attr.required(6)?) };
+        let limits = ia.transport().attributes();
+        if let Some(out) = async_evd_handle.optional() {
+            out.write(ia.async_evd().map_or(DAT_EVD_OUT_OF_SCOPE, |evd| handle_of(&*evd)));
+        }
+        if let Some(out) = ia_attr {
+            out.write(c_ia_attributes(limits, ia.name()));
+        }
+        if let Some(out) = provider_attr {
+            let thread_safe = F::domain().adapter_of(ia.slab()).is_none_or(|adapter| adapter.thread_safe());
+            out.write(c_provider_attributes(limits, thread_safe));
+        }
+        Ok(())
+    })
+}
+
+/// Slot of dat_ia_close: closes an instance of an adapter.
+///
+/// # Parameters
+/// * `ia_handle` - in, the adapter.
+/// * `close_flags` - in, `DAT_CLOSE_ABRUPT_FLAG` to destroy all that is left of it,
+///   `DAT_CLOSE_GRACEFUL_FLAG` to refuse if the program has left anything but the EVD that was made
+///   with the adapter.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | neither of the two flags |
+/// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_IA_IN_USE` | graceful, and objects are left |
+///
+/// # Specification
+/// uDAPL 1.2, dat_ia_close(3DAT).
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn close<F: Face>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
+    slow(|| {
+        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
+        match close_flags {
+            DAT_CLOSE_ABRUPT_FLAG => {
+                ia.close_abrupt();
+                Ok(())
+            }
+            DAT_CLOSE_GRACEFUL_FLAG => ia.close_graceful().at(&[]),
+            _ => Err(invalid_arg(2)),
+        }
+    })
+}

@@ -1,0 +1,279 @@
+//! Local memory regions.
+
+use std::sync::atomic::{Ordering, fence};
+
+use dat_core::error::{Arg, Role};
+use dat_core::{Ia, Lmr, Memory, Pz};
+use dat_udat12::{
+    DAT_IA_HANDLE, DAT_LMR_CONTEXT, DAT_LMR_FIELD_ALL, DAT_LMR_HANDLE, DAT_LMR_PARAM, DAT_LMR_PARAM_MASK,
+    DAT_LMR_TRIPLET, DAT_MEM_PRIV_FLAGS, DAT_MEM_TYPE, DAT_MEM_TYPE_LMR, DAT_MEM_TYPE_SHARED_VIRTUAL,
+    DAT_MEM_TYPE_VIRTUAL, DAT_PZ_HANDLE, DAT_REGION_DESCRIPTION, DAT_RETURN, DAT_RMR_CONTEXT, DAT_SHARED_MEMORY,
+    DAT_VADDR, DAT_VLEN,
+};
+
+use crate::attr::{c_rights, rights};
+use crate::error::{Answer, At, invalid_arg};
+use crate::guard::slow;
+use crate::handle::{Face, c_handle, find, handle_of, handle_or_null, same_ia};
+use crate::ptr::{self, OutPtr};
+
+/// Slot of dat_lmr_create: registers memory.
+///
+/// The memory may be registered many times, in whole or in part. It must stay mapped until
+/// the region is freed.
+///
+/// # Parameters
+/// * `ia_handle` - in, the adapter.
+/// * `mem_type` - in, `DAT_MEM_TYPE_VIRTUAL` for memory of the process, `DAT_MEM_TYPE_LMR` for that of
+///   an existing region, `DAT_MEM_TYPE_SHARED_VIRTUAL` for memory that processes share.
+/// * `region_description` - in, the memory, by that type. A region is remembered by its memory and
+///   may be freed afterwards.
+/// * `length` - in, bytes, 1 to `max_lmr_block_size`; not looked at for `DAT_MEM_TYPE_LMR`.
+/// * `pz_handle` - in, its zone.
+/// * `privileges` - in, bits of `DAT_MEM_PRIV_ALL_FLAG`.
+/// * `lmr_handle` - out, the region.
+/// * `lmr_context` - out, names it in local segments.
+/// * `rmr_context` - out, names it to peers; 0 if no remote right was granted.
+/// * `registered_length`, `registered_address` - out, the range that was registered.
+///
+/// Results that are not wanted may be NULL.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not a zone of the adapter |
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | the source is not a region of the adapter |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | another type of memory |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the range does not fit the address space; the name of shared memory is NULL |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | the length is 0 or above the limit |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | unknown bits in the privileges |
+/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | no memory, no more regions |
+///
+/// # Specification
+/// uDAPL 1.2, dat_lmr_create(3DAT).
+///
+/// # Safety
+/// Results are NULL or writable; the name of shared memory is NULL or 40 bytes long.
+pub unsafe extern "C" fn create<F: Face>(
+    ia_handle: DAT_IA_HANDLE,
+    mem_type: DAT_MEM_TYPE,
+    region_description: DAT_REGION_DESCRIPTION,
+    length: DAT_VLEN,
+    pz_handle: DAT_PZ_HANDLE,
+    privileges: DAT_MEM_PRIV_FLAGS,
+    lmr_handle: *mut DAT_LMR_HANDLE,
+    lmr_context: *mut DAT_LMR_CONTEXT,
+    rmr_context: *mut DAT_RMR_CONTEXT,
+    registered_length: *mut DAT_VLEN,
+    registered_address: *mut DAT_VADDR,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let lmr_handle = unsafe { OutPtr::new(lmr_handle) };
+    // SAFETY: the caller's promise.
+    let lmr_context = unsafe { OutPtr::new(lmr_context) };
+    // SAFETY: the caller's promise.
+    let rmr_context = unsafe { OutPtr::new(rmr_context) };
+    // SAFETY: the caller's promise.
+    let registered_length = unsafe { OutPtr::new(registered_length) };
+    // SAFETY: the caller's promise.
+    let registered_address = unsafe { OutPtr::new(registered_address) };
+    slow(|| {
+        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
+        let pz = find::<F, Pz<F>>(pz_handle, Role::Pz)?;
+        same_ia(&ia, pz.ia(), Role::Pz)?;
+        let (memory, source) = if mem_type == DAT_MEM_TYPE_LMR {
+            let source = ptr::source_region(region_description);
+            let source = find::<F, Lmr<F>>(source, Role::Lmr)?;
+            same_ia(&ia, source.ia(), Role::Lmr)?;
+            (Memory::Region(dat_core::Object::header(&*source).handle()), Some(source))
+        } else {
+            // SAFETY: the caller's promise.
+            (unsafe { ptr::memory(mem_type, region_description) }?, None)
+        };
+        let rights = rights(privileges).ok_or_else(|| invalid_arg(6))?;
+        let lmr = Lmr::create(&ia, memory, source.as_deref(), length, &pz, rights).at(&[
+            (Arg::MemoryType, 2),
+            (Arg::Region, 3),
+            (Arg::Length, 4),
+            (Arg::Privileges, 6),
+        ])?;
+        if let Some(out) = lmr_handle.optional() {
+            out.write(handle_of(&*lmr));
+        }
+        if let Some(out) = lmr_context.optional() {
+            out.write(lmr.context());
+        }
+        if let Some(out) = rmr_context.optional() {
+            out.write(lmr.remote_key());
+        }
+        if let Some(out) = registered_length.optional() {
+            out.write(lmr.len());
+        }
+        if let Some(out) = registered_address.optional() {
+            out.write(lmr.addr());
+        }
+        Ok(())
+    })
+}
+
+/// Slot of dat_lmr_query: tells the parameters of a region.
+///
+/// # Parameters
+/// * `lmr_handle` - in, the region.
+/// * `lmr_param_mask` - in, the wanted fields, bits of `DAT_LMR_FIELD_ALL`.
+/// * `lmr_param` - out, the parameters. The name of shared memory stays in place until the region
+///   is freed.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | not a region |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `lmr_param` is NULL |
+///
+/// # Specification
+/// uDAPL 1.2, dat_lmr_query(3DAT).
+///
+/// # Safety
+/// `lmr_param` is NULL or writable.
+pub unsafe extern "C" fn query<F: Face>(
+    lmr_handle: DAT_LMR_HANDLE,
+    lmr_param_mask: DAT_LMR_PARAM_MASK,
+    lmr_param: *mut DAT_LMR_PARAM,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let lmr_param = unsafe { OutPtr::new(lmr_param) };
+    slow(|| {
+        let lmr = find::<F, Lmr<F>>(lmr_handle, Role::Lmr)?;
+        if lmr_param_mask & !DAT_LMR_FIELD_ALL != 0 {
+            return Err(invalid_arg(2));
+        }
+        let out = lmr_param.required(3)?;
+        let (mem_type, region_desc) = match lmr.memory() {
+            Memory::Virtual(start) => (
+                DAT_MEM_TYPE_VIRTUAL,
+                DAT_REGION_DESCRIPTION { for_va: std::ptr::with_exposed_provenance_mut(*start as usize) },
+            ),
+            Memory::Region(source) => (DAT_MEM_TYPE_LMR, DAT_REGION_DESCRIPTION { for_lmr_handle: c_handle(*source) }),
+            Memory::Shared(start, name) => (
+                DAT_MEM_TYPE_SHARED_VIRTUAL,
+                DAT_REGION_DESCRIPTION {
+                    for_shared_memory: DAT_SHARED_MEMORY {
+                        virtual_address: std::ptr::with_exposed_provenance_mut(*start as usize),
+                        shared_memory_id: std::ptr::from_ref(name).cast_mut().cast(),
+                    },
+                },
+            ),
+        };
+        out.write(DAT_LMR_PARAM {
+            ia_handle: handle_of(&**lmr.ia()),
+            mem_type,
+            region_desc,
+            length: lmr.len(),
+            pz_handle: handle_or_null(lmr.pz().as_ref()),
+            mem_priv: c_rights(lmr.rights()),
+            lmr_context: lmr.context(),
+            rmr_context: lmr.remote_key(),
+            registered_size: lmr.len(),
+            registered_address: lmr.addr(),
+        });
+        Ok(())
+    })
+}
+
+/// Slot of dat_lmr_free: deregisters memory, which itself stays as it is. Outstanding transfers may
+/// fail.
+///
+/// # Parameters
+/// * `lmr_handle` - in, the region.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | not a region |
+/// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` | a remote memory region is bound into it |
+///
+/// # Specification
+/// uDAPL 1.2, dat_lmr_free(3DAT).
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn free<F: Face>(lmr_handle: DAT_LMR_HANDLE) -> DAT_RETURN {
+    slow(|| find::<F, Lmr<F>>(lmr_handle, Role::Lmr)?.free().at(&[]))
+}
+
+/// Checks the segments of a synchronisation. The memory is coherent, so that a fence is all
+/// that remains to be done.
+///
+/// # Safety
+/// `list` is NULL, or `count` triplets there can be read.
+unsafe fn sync<F: Face>(ia_handle: DAT_IA_HANDLE, list: *const DAT_LMR_TRIPLET, count: DAT_VLEN) -> Answer<()> {
+    let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
+    if list.is_null() && count > 0 {
+        return Err(invalid_arg(2));
+    }
+    // SAFETY: the caller's promise.
+    let mut segments = unsafe { ptr::segments(list, count) };
+    if !segments.all(|segment| segment.len == 0 || ia.lmrs().covers(&segment)) {
+        return Err(invalid_arg(2));
+    }
+    fence(Ordering::SeqCst);
+    Ok(())
+}
+
+/// Slot of dat_lmr_sync_rdma_read: makes what was written locally visible to RDMA reads that
+/// come later. Never needed, as `lmr_sync_req` says.
+///
+/// # Parameters
+/// * `ia_handle` - in, the adapter.
+/// * `local_segments` - in, the memory; segments of length 0 are passed over.
+/// * `num_segments` - in, elements of `local_segments`.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | NULL with a count; a segment is not within a region of the adapter |
+///
+/// # Specification
+/// uDAPL 1.2, dat_lmr_sync_rdma_read(3DAT).
+///
+/// # Safety
+/// `local_segments` is NULL or has that many elements.
+pub unsafe extern "C" fn sync_rdma_read<F: Face>(
+    ia_handle: DAT_IA_HANDLE,
+    local_segments: *const DAT_LMR_TRIPLET,
+    num_segments: DAT_VLEN,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    slow(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
+}
+
+/// Slot of dat_lmr_sync_rdma_write: makes what RDMA writes brought visible to the program. Never
+/// needed, as `lmr_sync_req` says.
+///
+/// # Parameters
+/// * `ia_handle` - in, the adapter.
+/// * `local_segments` - in, the memory; segments of length 0 are passed over.
+/// * `num_segments` - in, elements of `local_segments`.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | NULL with a count; a segment is not within a region of the adapter |
+///
+/// # Specification
+/// uDAPL 1.2, dat_lmr_sync_rdma_write(3DAT).
+///
+/// # Safety
+/// `local_segments` is NULL or has that many elements.
+pub unsafe extern "C" fn sync_rdma_write<F: Face>(
+    ia_handle: DAT_IA_HANDLE,
+    local_segments: *const DAT_LMR_TRIPLET,
+    num_segments: DAT_VLEN,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    slow(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
+}

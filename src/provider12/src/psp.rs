@@ -1,0 +1,180 @@
+//! Public service points.
+
+use dat_core::error::{Arg, Role};
+use dat_core::{Evd, Ia, Psp, PspMode};
+use dat_udat12::{
+    DAT_CONN_QUAL, DAT_EVD_HANDLE, DAT_IA_HANDLE, DAT_PSP_CONSUMER_FLAG, DAT_PSP_FIELD_ALL, DAT_PSP_FLAGS,
+    DAT_PSP_HANDLE, DAT_PSP_PARAM, DAT_PSP_PARAM_MASK, DAT_PSP_PROVIDER_FLAG, DAT_RETURN,
+};
+
+use crate::error::{Answer, At, invalid_arg};
+use crate::guard::slow;
+use crate::handle::{Face, find, handle_of, handle_or_null};
+use crate::ptr::OutPtr;
+
+/// Who provides the endpoints; the flags are the fourth argument.
+fn mode(flags: DAT_PSP_FLAGS) -> Answer<PspMode> {
+    match flags {
+        DAT_PSP_CONSUMER_FLAG => Ok(PspMode::Consumer),
+        DAT_PSP_PROVIDER_FLAG => Ok(PspMode::Provider),
+        _ => Err(invalid_arg(4)),
+    }
+}
+
+/// Slot of dat_psp_create: makes a service point that takes any number of connection requests.
+///
+/// Requests may arrive before the call returns. The length of the dispatcher is the backlog.
+///
+/// # Parameters
+/// * `ia_handle` - in, the adapter.
+/// * `conn_qual` - in, where it listens; not 0.
+/// * `evd_handle` - in, where requests go; an EVD with `DAT_EVD_CR_FLAG`.
+/// * `psp_flags` - in, `DAT_PSP_CONSUMER_FLAG` or `DAT_PSP_PROVIDER_FLAG`: who provides the endpoint of
+///   each request.
+/// * `psp_handle` - out, the service point.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` | not an EVD of the adapter with that flag |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the qualifier is 0 |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | neither of the two flags |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `psp_handle` is NULL |
+/// | `DAT_CONN_QUAL_IN_USE` | another service point listens there |
+/// | `DAT_INSUFFICIENT_RESOURCES` | memory, or something of the transport |
+///
+/// # Events
+/// `DAT_CONNECTION_REQUEST_EVENT` on the dispatcher, `sp_handle` the service point.
+///
+/// # Specification
+/// uDAPL 1.2, dat_psp_create(3DAT).
+///
+/// # Safety
+/// `psp_handle` is NULL or writable.
+pub unsafe extern "C" fn create<F: Face>(
+    ia_handle: DAT_IA_HANDLE,
+    conn_qual: DAT_CONN_QUAL,
+    evd_handle: DAT_EVD_HANDLE,
+    psp_flags: DAT_PSP_FLAGS,
+    psp_handle: *mut DAT_PSP_HANDLE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let psp_handle = unsafe { OutPtr::new(psp_handle) };
+    slow(|| {
+        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
+        let evd = find::<F, Evd<F>>(evd_handle, Role::EvdRequests)?;
+        let out = psp_handle.required(5)?;
+        let psp = Psp::create(&ia, Some(conn_qual), &evd, mode(psp_flags)?).at(&[(Arg::Qualifier, 2)])?;
+        out.write(handle_of(&*psp));
+        Ok(())
+    })
+}
+
+/// Slot of dat_psp_create_any: as dat_psp_create, on a free qualifier above the privileged ones.
+///
+/// # Parameters
+/// As for [`create`], but:
+/// * `conn_qual` - out, where it listens, at most 65535.
+///
+/// # Errors
+/// As for [`create`], but:
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `conn_qual` is NULL |
+/// | `DAT_CONN_QUAL_UNAVAILABLE` | none is free |
+///
+/// # Specification
+/// uDAPL 1.2, dat_psp_create_any(3DAT).
+///
+/// # Safety
+/// `conn_qual` and `psp_handle` are NULL or writable.
+pub unsafe extern "C" fn create_any<F: Face>(
+    ia_handle: DAT_IA_HANDLE,
+    conn_qual: *mut DAT_CONN_QUAL,
+    evd_handle: DAT_EVD_HANDLE,
+    psp_flags: DAT_PSP_FLAGS,
+    psp_handle: *mut DAT_PSP_HANDLE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let conn_qual = unsafe { OutPtr::new(conn_qual) };
+    // SAFETY: the caller's promise.
+    let psp_handle = unsafe { OutPtr::new(psp_handle) };
+    slow(|| {
+        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
+        let evd = find::<F, Evd<F>>(evd_handle, Role::EvdRequests)?;
+        let qualifier = conn_qual.required(2)?;
+        let out = psp_handle.required(5)?;
+        let psp = Psp::create(&ia, None, &evd, mode(psp_flags)?).at(&[])?;
+        qualifier.write(psp.point().qualifier());
+        out.write(handle_of(&*psp));
+        Ok(())
+    })
+}
+
+/// Slot of dat_psp_query: tells the parameters of a service point.
+///
+/// # Parameters
+/// * `psp_handle` - in, the service point.
+/// * `psp_param_mask` - in, the wanted fields, bits of `DAT_PSP_FIELD_ALL`.
+/// * `psp_param` - out, the parameters.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PSP` | not a public service point |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `psp_param` is NULL |
+///
+/// # Specification
+/// uDAPL 1.2, dat_psp_query(3DAT).
+///
+/// # Safety
+/// `psp_param` is NULL or writable.
+pub unsafe extern "C" fn query<F: Face>(
+    psp_handle: DAT_PSP_HANDLE,
+    psp_param_mask: DAT_PSP_PARAM_MASK,
+    psp_param: *mut DAT_PSP_PARAM,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let psp_param = unsafe { OutPtr::new(psp_param) };
+    slow(|| {
+        let psp = find::<F, Psp<F>>(psp_handle, Role::Psp)?;
+        if psp_param_mask & !DAT_PSP_FIELD_ALL != 0 {
+            return Err(invalid_arg(2));
+        }
+        psp_param.required(3)?.write(DAT_PSP_PARAM {
+            ia_handle: handle_of(&**psp.point().ia()),
+            conn_qual: psp.point().qualifier(),
+            evd_handle: handle_or_null(psp.point().evd().as_ref()),
+            psp_flags: match psp.mode() {
+                PspMode::Consumer => DAT_PSP_CONSUMER_FLAG,
+                PspMode::Provider => DAT_PSP_PROVIDER_FLAG,
+            },
+        });
+        Ok(())
+    })
+}
+
+/// Slot of dat_psp_free: stops listening. Requests that were announced stay valid; later ones are
+/// refused as if nobody had listened.
+///
+/// # Parameters
+/// * `psp_handle` - in, the service point.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PSP` | not a public service point |
+///
+/// # Specification
+/// uDAPL 1.2, dat_psp_free(3DAT).
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn free<F: Face>(psp_handle: DAT_PSP_HANDLE) -> DAT_RETURN {
+    slow(|| {
+        find::<F, Psp<F>>(psp_handle, Role::Psp)?.free();
+        Ok(())
+    })
+}

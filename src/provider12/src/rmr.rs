@@ -1,0 +1,194 @@
+//! Remote memory regions.
+
+use dat_core::error::{Arg, Role};
+use dat_core::{Endpoint, Handle, Lmr, LocalSegment, Pz, Rights, Rmr};
+use dat_udat12::{
+    DAT_COMPLETION_FLAGS, DAT_EP_HANDLE, DAT_LMR_TRIPLET, DAT_MEM_PRIV_FLAGS, DAT_PZ_HANDLE, DAT_RETURN,
+    DAT_RMR_CONTEXT, DAT_RMR_COOKIE, DAT_RMR_FIELD_ALL, DAT_RMR_HANDLE, DAT_RMR_PARAM, DAT_RMR_PARAM_MASK,
+};
+
+use crate::attr::{c_rights, rights};
+use crate::error::{At, invalid_arg};
+use crate::guard::slow;
+use crate::handle::{Face, c_handle, find, handle_of, handle_or_null, same_ia};
+use crate::ptr::{self, InPtr, OutPtr};
+
+/// Slot of dat_rmr_create: makes a remote memory region, unbound.
+///
+/// # Parameters
+/// * `pz_handle` - in, its zone.
+/// * `rmr_handle` - out, the region.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not a zone |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `rmr_handle` is NULL |
+/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | no memory, no more regions |
+/// | `DAT_NOT_IMPLEMENTED` | the transport has no remote memory regions |
+///
+/// # Specification
+/// uDAPL 1.2, dat_rmr_create(3DAT).
+///
+/// # Safety
+/// `rmr_handle` is NULL or writable.
+pub unsafe extern "C" fn create<F: Face>(pz_handle: DAT_PZ_HANDLE, rmr_handle: *mut DAT_RMR_HANDLE) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let rmr_handle = unsafe { OutPtr::new(rmr_handle) };
+    slow(|| {
+        let pz = find::<F, Pz<F>>(pz_handle, Role::Pz)?;
+        let out = rmr_handle.required(2)?;
+        let rmr = Rmr::create(&pz).at(&[])?;
+        out.write(handle_of(&*rmr));
+        Ok(())
+    })
+}
+
+/// Slot of dat_rmr_query: tells the parameters of a region.
+///
+/// # Parameters
+/// * `rmr_handle` - in, the region.
+/// * `rmr_param_mask` - in, the wanted fields, bits of `DAT_RMR_FIELD_ALL`.
+/// * `rmr_param` - out, the parameters; of an unbound region all but adapter and zone are 0.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | not a region |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `rmr_param` is NULL |
+///
+/// # Specification
+/// uDAPL 1.2, dat_rmr_query(3DAT).
+///
+/// # Safety
+/// `rmr_param` is NULL or writable.
+pub unsafe extern "C" fn query<F: Face>(
+    rmr_handle: DAT_RMR_HANDLE,
+    rmr_param_mask: DAT_RMR_PARAM_MASK,
+    rmr_param: *mut DAT_RMR_PARAM,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let rmr_param = unsafe { OutPtr::new(rmr_param) };
+    slow(|| {
+        let rmr = find::<F, Rmr<F>>(rmr_handle, Role::Rmr)?;
+        if rmr_param_mask & !DAT_RMR_FIELD_ALL != 0 {
+            return Err(invalid_arg(2));
+        }
+        let out = rmr_param.required(3)?;
+        let bound = rmr.status();
+        let segment = bound.map_or(LocalSegment { context: 0, addr: 0, len: 0 }, |bound| bound.segment);
+        out.write(DAT_RMR_PARAM {
+            ia_handle: handle_of(&**rmr.ia()),
+            pz_handle: handle_or_null(rmr.pz().as_ref()),
+            lmr_triplet: DAT_LMR_TRIPLET {
+                lmr_context: segment.context,
+                pad: 0,
+                virtual_address: segment.addr,
+                segment_length: segment.len,
+            },
+            mem_priv: bound.map_or(0, |bound| c_rights(bound.rights)),
+            rmr_context: bound.map_or(0, |bound| bound.remote_key),
+        });
+        Ok(())
+    })
+}
+
+/// Slot of dat_rmr_bind: posts the binding of a region to a part of a local one.
+///
+/// The binding is a request of the endpoint, in the order of the others. The new context is known
+/// at once, but of use to the peer only when the binding is complete; the old one ends then.
+///
+/// # Parameters
+/// * `rmr_handle` - in, the region.
+/// * `lmr_triplet` - in, the memory; of length 0 to unbind, and then nothing else of it and no
+///   privilege is looked at.
+/// * `mem_priv` - in, remote rights; local ones are passed over.
+/// * `ep_handle` - in, the endpoint, `CONNECTED`, or `DISCONNECTED` for a binding that is flushed.
+/// * `user_cookie` - in, comes back in the completion.
+/// * `completion_flags` - in, `DAT_COMPLETION_SUPPRESS_FLAG`, `..._BARRIER_FENCE_FLAG`, and
+///   `..._UNSIGNALLED_FLAG` if the endpoint is configured for it.
+/// * `context` - out, names the memory to peers; may be NULL to unbind.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | not a region |
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint of the same adapter |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | NULL, no such local region, or out of its bounds |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | unknown privileges |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | a flag that is not valid here |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `context` is NULL and it is not an unbinding |
+/// | `DAT_INVALID_STATE` / that of the state | another state of the endpoint |
+/// | `DAT_PROTECTION_VIOLATION` | the local region, this one and the endpoint are not all in one zone |
+/// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_RDMA_READ`, `..._WRITE` | a remote right without the local one |
+/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | the request queue is full |
+///
+/// # Events
+/// `DAT_RMR_BIND_COMPLETION_EVENT` on the request EVD of the endpoint.
+///
+/// # Specification
+/// uDAPL 1.2, dat_rmr_bind(3DAT).
+///
+/// # Safety
+/// `lmr_triplet` is NULL or readable, `context` NULL or writable.
+pub unsafe extern "C" fn bind<F: Face>(
+    rmr_handle: DAT_RMR_HANDLE,
+    lmr_triplet: *const DAT_LMR_TRIPLET,
+    mem_priv: DAT_MEM_PRIV_FLAGS,
+    ep_handle: DAT_EP_HANDLE,
+    user_cookie: DAT_RMR_COOKIE,
+    completion_flags: DAT_COMPLETION_FLAGS,
+    context: *mut DAT_RMR_CONTEXT,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let lmr_triplet = unsafe { InPtr::new(lmr_triplet) };
+    // SAFETY: the caller's promise.
+    let context = unsafe { OutPtr::new(context) };
+    slow(|| {
+        let rmr = find::<F, Rmr<F>>(rmr_handle, Role::Rmr)?;
+        let ep = find::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
+        same_ia(rmr.ia(), ep.ia(), Role::Ep)?;
+        let segment = ptr::local_segment(&lmr_triplet.required(2)?);
+        let unbind = segment.len == 0;
+        let out = if unbind { context.optional() } else { Some(context.required(7)?) };
+        let (lmr, rights) = if unbind {
+            (None, Rights::NONE)
+        } else {
+            let rights = rights(mem_priv).ok_or_else(|| invalid_arg(3))?;
+            let handle: Option<Handle> = rmr.ia().lmrs().handle_of(segment.context);
+            let lmr = handle.and_then(|handle| F::domain().get::<Lmr<F>>(c_handle(handle)));
+            let lmr = lmr.ok_or_else(|| invalid_arg(2))?.share();
+            (Some(lmr), rights.intersection(Rights::REMOTE_READ | Rights::REMOTE_WRITE))
+        };
+        let key = ep
+            .post_bind(&rmr, lmr.as_ref(), segment, rights, ptr::word(user_cookie), completion_flags)
+            .at(&[(Arg::Segments, 2), (Arg::Flags, 6)])?;
+        if let Some(out) = out {
+            out.write(key);
+        }
+        Ok(())
+    })
+}
+
+/// Slot of dat_rmr_free: frees a region, unbinding it first.
+///
+/// # Parameters
+/// * `rmr_handle` - in, the region.
+///
+/// # Errors
+/// | returned | when |
+/// |---|---|
+/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | not a region |
+///
+/// # Specification
+/// uDAPL 1.2, dat_rmr_free(3DAT).
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn free<F: Face>(rmr_handle: DAT_RMR_HANDLE) -> DAT_RETURN {
+    slow(|| {
+        find::<F, Rmr<F>>(rmr_handle, Role::Rmr)?.free();
+        Ok(())
+    })
+}
