@@ -1,0 +1,310 @@
+//! The transport: an open interface adapter over this process's node.
+
+use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use dat_core::Rights;
+use dat_core::addr::Address;
+use dat_core::error::{Error, Resource, Result};
+use dat_core::transport::{
+    AdapterAttributes, BindTarget, Closing, Connect, ListenerSink, MAX_SEGMENTS, QpInit, Recv, RegionKeys, Rejection,
+    Request, RequestId, Transport, ZoneId,
+};
+use parking_lot::Mutex;
+
+use crate::cm::{self, Incoming};
+use crate::conn::{Conn, Phase};
+use crate::node::{self, Bell, Command, Node, ShmListener};
+use crate::regions::ROWS;
+use crate::srq::SharedQueue;
+use crate::wire::{self, MAX_PRIVATE_DATA};
+
+/// An open interface adapter.
+pub struct Shm {
+    node: Arc<Node>,
+    attributes: AdapterAttributes,
+}
+
+/// A protection zone: a number that regions and connections are compared by.
+pub struct Zone(u32);
+
+impl ZoneId for Zone {
+    fn id(&self) -> u32 {
+        self.0
+    }
+}
+
+/// Zones are compared between processes only by the side that made them, so that numbers
+/// need to be unique in this process alone.
+static NEXT_ZONE: AtomicU32 = AtomicU32::new(1);
+
+/// Registered memory.
+pub struct Region {
+    node: Arc<Node>,
+    key: u32,
+    zone: u32,
+    remote: bool,
+}
+
+impl RegionKeys for Region {
+    fn local_key(&self) -> u32 {
+        self.key
+    }
+
+    fn remote_key(&self) -> u32 {
+        if self.remote { self.key } else { 0 }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        self.node.regions().remove(self.key);
+        if self.remote {
+            self.node.await_peers_idle();
+        }
+    }
+}
+
+/// What remote rights are bound to: a row of the table of regions, while bound.
+pub struct Window {
+    node: Arc<Node>,
+    key: Mutex<Option<u32>>,
+}
+
+impl Window {
+    fn replace(&self, key: Option<u32>) {
+        let old = std::mem::replace(&mut *self.key.lock(), key);
+        if let Some(old) = old {
+            self.node.regions().remove(old);
+            self.node.await_peers_idle();
+        }
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        self.replace(None);
+    }
+}
+
+/// Completions of all connections are found at once, so that there is nothing to keep.
+pub struct Cq;
+
+fn attributes() -> AdapterAttributes {
+    const LARGEST: u64 = 1 << 31;
+    AdapterAttributes {
+        vendor: "libdat".into(),
+        provider: "shm".into(),
+        hardware_version: (1, 0),
+        firmware_version: (1, 0),
+        address: Address::loopback(),
+        max_eps: 16384,
+        max_dto_per_ep: 65536,
+        max_rdma_read_per_ep_in: 128,
+        max_rdma_read_per_ep_out: 128,
+        max_rdma_read_in: 128 * 16384,
+        max_rdma_read_out: 128 * 16384,
+        max_evds: 65536,
+        max_evd_qlen: 1 << 20,
+        max_segments: MAX_SEGMENTS,
+        max_segments_read: MAX_SEGMENTS,
+        max_segments_write: MAX_SEGMENTS,
+        max_lmrs: ROWS - 1024,
+        max_lmr_block: 1 << 46,
+        max_lmr_address: u64::MAX >> 1,
+        max_pzs: 65536,
+        max_message: LARGEST,
+        max_rdma: LARGEST,
+        max_rmrs: ROWS / 2,
+        max_rmr_address: u64::MAX >> 1,
+        max_srqs: 4096,
+        max_eps_per_srq: 16384,
+        max_recvs_per_srq: 65536,
+        max_private_data: wire::MAX_PRIVATE_DATA,
+        optimal_alignment: 64,
+        srq: true,
+        srq_low_watermark: true,
+        rmr: true,
+    }
+}
+
+impl Drop for Shm {
+    fn drop(&mut self) {
+        self.node.release();
+    }
+}
+
+impl Transport for Shm {
+    type Zone = Zone;
+    type Region = Region;
+    type Window = Window;
+    type Cq = Cq;
+    type Srq = Arc<SharedQueue>;
+    type Qp = Conn;
+    type Listener = ShmListener;
+    type Incoming = Incoming;
+
+    fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
+        Ok(Arc::new(Shm { node: Node::get(instance)?, attributes: attributes() }))
+    }
+
+    fn attributes(&self) -> &AdapterAttributes {
+        &self.attributes
+    }
+
+    fn zone_create(&self) -> Result<Zone> {
+        Ok(Zone(NEXT_ZONE.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Region> {
+        // SAFETY: registering is the program's promise that the memory is there, and to be
+        // used as the rights say, until it deregisters it.
+        let key = unsafe { self.node.regions().insert(addr, len, rights, zone.0) };
+        let key = key.ok_or(Error::InsufficientResources(Resource::Region))?;
+        let remote = rights.intersects(Rights::REMOTE_READ | Rights::REMOTE_WRITE);
+        Ok(Region { node: self.node.clone(), key, zone: zone.0, remote })
+    }
+
+    fn window_create(&self, _zone: &Zone) -> Result<Window> {
+        Ok(Window { node: self.node.clone(), key: Mutex::new(None) })
+    }
+
+    fn cq_create(&self, _depth: usize) -> Result<Cq> {
+        Ok(Cq)
+    }
+
+    fn cq_resize(&self, _cq: &Cq, _depth: usize) -> Result<()> {
+        Ok(())
+    }
+
+    #[inline]
+    fn poll(&self, _cq: Option<&Cq>) {
+        self.node.poll();
+    }
+
+    fn settle(&self, _cq: Option<&Cq>) {
+        self.node.settle();
+    }
+
+    fn arm(&self, _cq: Option<&Cq>) -> Option<RawFd> {
+        self.node.arm().then(|| self.node.bell(Bell::Waiter).as_fd().as_raw_fd())
+    }
+
+    fn disarm(&self, _cq: Option<&Cq>, armed: Option<RawFd>) {
+        self.node.disarm(armed.is_some());
+    }
+
+    fn srq_create(&self, _zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue>> {
+        SharedQueue::new(depth, segments)
+    }
+
+    fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<()> {
+        srq.post(recv);
+        Ok(())
+    }
+
+    fn srq_kick(&self, srq: &Arc<SharedQueue>) {
+        srq.kick();
+    }
+
+    fn srq_resize(&self, srq: &Arc<SharedQueue>, depth: usize) -> Result<()> {
+        srq.resize(depth)
+    }
+
+    fn srq_arm_limit(&self, _srq: &Arc<SharedQueue>, _limit: usize) -> Result<()> {
+        // Every buffer that is taken is reported at once.
+        Ok(())
+    }
+
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Conn>> {
+        Conn::new(&self.node, &init)
+    }
+
+    fn post_recv(&self, qp: &Conn, recv: &Recv<'_>) -> Result<()> {
+        qp.post_recv(recv);
+        Ok(())
+    }
+
+    fn recv_kick(&self, qp: &Arc<Conn>) {
+        qp.recv_kick();
+    }
+
+    fn post(&self, qp: &Arc<Conn>, request: &Request<'_>) -> Result<()> {
+        qp.post(request);
+        Ok(())
+    }
+
+    fn post_bind(
+        &self,
+        qp: &Arc<Conn>,
+        id: RequestId,
+        window: &Window,
+        target: Option<&BindTarget<'_, Region>>,
+        signalled: bool,
+    ) -> Result<u32> {
+        let key = match target {
+            Some(target) => {
+                let rights = target.rights.intersection(Rights::REMOTE_READ | Rights::REMOTE_WRITE);
+                // SAFETY: a part of a region that is registered, and stays so while the
+                // window is bound into it (the core refuses to free it).
+                let key = unsafe { self.node.regions().insert(target.addr, target.len, rights, target.region.zone) };
+                Some(key.ok_or(Error::InsufficientResources(Resource::Region))?)
+            }
+            None => None,
+        };
+        window.replace(key);
+        qp.post_done(id, signalled);
+        Ok(key.unwrap_or(0))
+    }
+
+    fn reap(&self, qp: &Arc<Conn>) {
+        qp.progress_tx();
+    }
+
+    fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(ShmListener, u64)> {
+        self.node.listen(qualifier, sink)
+    }
+
+    fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
+        cm::check_address(connect.address.ip())?;
+        qp.shift(Phase::Idle, Phase::Pending);
+        self.node.command(Command::Connect {
+            conn: qp.clone(),
+            address: connect.address.clone(),
+            qualifier: connect.qualifier,
+            private_data: connect.private_data[..connect.private_data.len().min(MAX_PRIVATE_DATA)].to_vec(),
+            timeout: connect.timeout,
+        });
+        Ok(())
+    }
+
+    fn accept(&self, incoming: &mut Option<Incoming>, qp: &Arc<Conn>, private_data: &[u8]) -> Result<()> {
+        let incoming = incoming.take().ok_or(Error::Internal)?;
+        incoming.accept(&self.node, qp, private_data);
+        Ok(())
+    }
+
+    fn reject(&self, incoming: Incoming, why: Rejection) {
+        incoming.refuse(why);
+    }
+
+    fn is_stale(&self, incoming: &Incoming) -> bool {
+        incoming.is_stale()
+    }
+
+    fn local_qualifier(&self, qp: &Conn) -> u64 {
+        qp.port()
+    }
+
+    fn disconnect(&self, qp: &Arc<Conn>, broken: bool) -> Closing {
+        if qp.kill(false) {
+            qp.send_close(if broken { wire::Closing::Broken(None) } else { wire::Closing::Disconnected });
+        }
+        Closing::Done
+    }
+
+    fn after_fork_in_child() {
+        node::after_fork_in_child();
+    }
+}

@@ -1,0 +1,184 @@
+//! Connections: what is said about them over a link, and what follows. All of it runs on
+//! the node's thread, without any lock.
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use dat_core::addr::Address;
+use dat_core::error::{AddressFault, Error, Result};
+use dat_core::transport::{ConnectionReport, Rejection, RequestInfo};
+
+use crate::conn::{Conn, Phase};
+use crate::link::{Link, MAX_CONNS, Unanswered};
+use crate::node::{Command, Node};
+use crate::wire::{Closing, ConnId, Message};
+
+/// A connection request that waits for an answer; dropped without one, it is refused.
+pub struct Incoming {
+    link: Arc<Link>,
+    id: ConnId,
+    zone: u32,
+    request: Arc<Unanswered>,
+    answered: bool,
+}
+
+impl Incoming {
+    /// Whether the active end has given up.
+    pub fn is_stale(&self) -> bool {
+        self.request.stale.load(Ordering::Acquire) || self.link.is_dead()
+    }
+
+    /// Refuses the request.
+    pub fn refuse(mut self, why: Rejection) {
+        self.reject(why == Rejection::Consumer);
+    }
+
+    fn reject(&mut self, consumer: bool) {
+        if !std::mem::replace(&mut self.answered, true) {
+            self.link.answered(self.id);
+            self.link.let_go(self.id, 1 - self.id.active, Message::Reject { conn: self.id, consumer });
+        }
+    }
+
+    /// Accepts the request with `conn`.
+    pub fn accept(mut self, node: &Node, conn: &Arc<Conn>, private_data: &[u8]) {
+        self.answered = true;
+        let side = 1 - self.id.active;
+        conn.shift(Phase::Idle, Phase::Pending);
+        conn.wire(&self.link, self.id, side, self.zone);
+        self.link.answered(self.id);
+        self.link.send(Message::Accept { conn: self.id, zone: conn.zone, private_data: private_data.to_vec() });
+        if self.is_stale() {
+            node.command(Command::Fail(conn.clone()));
+        }
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        self.reject(false);
+    }
+}
+
+/// Whether an address is one of this host.
+pub fn is_local(ip: IpAddr) -> bool {
+    ip.is_loopback() || (!ip.is_unspecified() && UdpSocket::bind(SocketAddr::new(ip, 0)).is_ok())
+}
+
+/// Whether an address can be one of a peer at all.
+pub fn check_address(ip: IpAddr) -> Result<()> {
+    let impossible = match ip {
+        IpAddr::V4(v4) => v4.is_multicast() || v4.is_broadcast(),
+        IpAddr::V6(v6) => v6.is_multicast(),
+    };
+    if impossible {
+        return Err(Error::InvalidAddress(AddressFault::Unsupported));
+    }
+    Ok(())
+}
+
+/// Asks the peer of `link` for a connection to the active end `conn`.
+pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data: Vec<u8>) {
+    if conn.phase() != Phase::Pending {
+        return;
+    }
+    let Some(id) = link.allocate() else {
+        log::warn!("shm: more than {MAX_CONNS} connections between two processes");
+        end(conn, ConnectionReport::NonPeerRejected);
+        return;
+    };
+    conn.wire(link, id, id.active, 0);
+    if conn.phase() == Phase::Dead {
+        // The program gave up while the place was looked for.
+        link.detach(id.active, id);
+        link.note_let_go(id, true);
+        link.note_let_go(id, false);
+        return;
+    }
+    link.send(Message::Request { conn: id, qualifier, zone: conn.zone, port: conn.port(), private_data });
+}
+
+/// Ends an attempt from this end, if it has not ended yet.
+pub fn end(conn: &Arc<Conn>, report: ConnectionReport) {
+    if conn.kill(false) {
+        conn.send_close(Closing::Disconnected);
+        conn.sink.connection(report);
+    }
+}
+
+/// The active end has given up on a request that was accepted just now.
+pub fn fail_accept(conn: &Arc<Conn>) {
+    if conn.kill(false) {
+        conn.send_close(Closing::Answer);
+        conn.sink.connection(ConnectionReport::AcceptFailed);
+    }
+}
+
+/// Handles a message about a connection; false if the peer breaks the protocol.
+pub fn handle(node: &Arc<Node>, link: &Arc<Link>, message: Message) -> bool {
+    match message {
+        Message::Request { conn, qualifier, zone, port, private_data } => {
+            if conn.index >= MAX_CONNS || (!link.is_local() && conn.active != link.passive_side()) {
+                return false;
+            }
+            let incoming =
+                Incoming { link: link.clone(), id: conn, zone, request: link.expect_answer(conn), answered: false };
+            let Some(point) = node.point(qualifier) else { return true };
+            let info =
+                RequestInfo { qualifier, remote_address: Address::loopback(), remote_qualifier: port, private_data };
+            if let Err(refused) = point.request(incoming, info) {
+                refused.refuse(Rejection::Provider);
+            }
+        }
+        Message::Accept { conn: id, zone, private_data } => match link.find(id.active, id) {
+            Some(conn) => {
+                if let Some(wired) = conn.wired() {
+                    wired.peer_zone.store(zone, Ordering::Relaxed);
+                }
+                // The peer sends nothing before it knows that this end is ready.
+                if conn.shift(Phase::Pending, Phase::Up) {
+                    conn.sink.connection(ConnectionReport::Established(private_data));
+                    link.send(Message::Ready { conn: id });
+                }
+            }
+            None => link.send(Message::Close { conn: id, to_active: false, closing: Closing::Disconnected }),
+        },
+        Message::Reject { conn: id, consumer } => {
+            link.note_let_go(id, false);
+            if let Some(conn) = link.find(id.active, id)
+                && conn.kill(false)
+            {
+                link.note_let_go(id, true);
+                let report = if consumer { ConnectionReport::PeerRejected } else { ConnectionReport::NonPeerRejected };
+                conn.sink.connection(report);
+            }
+        }
+        Message::Ready { conn: id } => {
+            if let Some(conn) = link.find(1 - id.active, id) {
+                // Nothing that arrives is reported before this.
+                if conn.phase() == Phase::Pending {
+                    conn.sink.connection(ConnectionReport::Established(Vec::new()));
+                    if conn.shift(Phase::Pending, Phase::Up) {
+                        conn.progress();
+                    }
+                }
+            }
+        }
+        Message::Close { conn: id, to_active, closing } => {
+            if to_active {
+                link.note_let_go(id, false);
+            }
+            let side = if to_active { id.active } else { 1 - id.active };
+            match link.find(side, id) {
+                Some(conn) => conn.on_peer_close(closing),
+                None if !to_active => {
+                    link.give_up(id);
+                }
+                None => {}
+            }
+        }
+        Message::Hello { .. } | Message::Welcome { .. } | Message::UseMine | Message::Reads(_) => return false,
+    }
+    true
+}

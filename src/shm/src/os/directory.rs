@@ -1,0 +1,468 @@
+//! The directory in which the processes of a user find each other.
+//!
+//! It holds, for every process, the socket at which it can be reached, `p-PID-RANDOM`;
+//! and, for every service point, a symbolic link `q-QUALIFIER` to the socket of the
+//! process that has it. A link is made in one step and only if there is none, so a
+//! qualifier has one owner. What dead processes left is replaced or swept away; who
+//! takes away or replaces a link holds a lock on the file `lock`, so that nobody takes
+//! away what somebody else has just made.
+
+use std::ffi::{CString, OsStr};
+use std::fmt;
+use std::fs;
+use std::io;
+use std::mem;
+use std::ops::RangeInclusive;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::socket::{ConnectError, Listener, Socket};
+use super::{check, last_errno, owned};
+
+/// Qualifiers that [`Directory::claim_any`] is meant for: those that fit 16 bits and are
+/// not reserved by custom.
+pub const ANY: RangeInclusive<u64> = 1024..=65535;
+
+/// Entries that one [`Directory::sweep`] looks at, so that a crowded directory does not
+/// hold up who comes in.
+const SWEEP: usize = 4096;
+
+/// A socket that never got its final name is of a process that died, after so long.
+const UNFINISHED: Duration = Duration::from_secs(60);
+
+/// File name of a process's socket: `p-PID-RANDOM`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SocketName(String);
+
+impl SocketName {
+    fn new() -> SocketName {
+        SocketName(format!("p-{}-{:016x}", process::id(), random()))
+    }
+
+    /// Takes a name that came from elsewhere; `None` if it is not of the right form.
+    pub fn parse(text: &str) -> Option<SocketName> {
+        let (pid, random) = text.strip_prefix("p-")?.split_once('-')?;
+        let digits = |text: &str| !text.is_empty() && text.len() <= 10 && text.bytes().all(|c| c.is_ascii_digit());
+        (digits(pid) && is_hex16(random)).then(|| SocketName(text.to_owned()))
+    }
+
+    /// As it stands in the directory.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The process that made it, as that process counted.
+    fn pid(&self) -> Option<libc::pid_t> {
+        self.0.split('-').nth(1)?.parse().ok()
+    }
+}
+
+impl fmt::Display for SocketName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn is_hex16(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn link_name(qualifier: u64) -> String {
+    format!("q-{qualifier:016x}")
+}
+
+/// Why a qualifier could not be claimed.
+#[derive(Debug)]
+pub enum ClaimError {
+    /// A living process has it; with [`Directory::claim_any`], they all are.
+    Taken,
+    /// The directory failed.
+    Io(io::Error),
+}
+
+impl From<io::Error> for ClaimError {
+    fn from(error: io::Error) -> ClaimError {
+        ClaimError::Io(error)
+    }
+}
+
+/// The directory, open. Clones are the same.
+#[derive(Clone, Debug)]
+pub struct Directory {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    path: PathBuf,
+    fd: OwnedFd,
+}
+
+impl Directory {
+    /// Opens the directory that the instance data of a configuration entry names: an
+    /// absolute path, or nothing for `/tmp/dat-shm-UID`. It is made if it does not exist.
+    /// Sweeps it.
+    ///
+    /// # Errors
+    /// With a text that names the directory: if the path is not absolute, or leads to a
+    /// symbolic link, to something else than a directory, to a directory of another user, or
+    /// to one that others can look into; and what the system says.
+    pub fn open(instance: &str) -> io::Result<Directory> {
+        let instance = instance.trim();
+        // SAFETY: takes no arguments and always succeeds.
+        let me = unsafe { libc::geteuid() };
+        let path =
+            if instance.is_empty() { PathBuf::from(format!("/tmp/dat-shm-{me}")) } else { PathBuf::from(instance) };
+        let refuse = |kind, why: &dyn fmt::Display| io::Error::new(kind, format!("{}: {why}", path.display()));
+        if !path.is_absolute() {
+            return Err(refuse(io::ErrorKind::InvalidInput, &"not an absolute path"));
+        }
+        // Without slashes at the end, which would make the system follow a link there.
+        let path: PathBuf = path.components().collect();
+        match fs::DirBuilder::new().mode(0o700).create(&path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(refuse(error.kind(), &error));
+            }
+            _ => {}
+        }
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+        let name = terminated(path.as_os_str())?;
+        // SAFETY: a terminated string; the descriptor is new.
+        let fd = unsafe { owned(libc::open(name.as_ptr(), flags)) }.map_err(|error| match error.raw_os_error() {
+            Some(libc::ELOOP | libc::ENOTDIR) => refuse(error.kind(), &"not a directory, or a symbolic link to one"),
+            _ => refuse(error.kind(), &error),
+        })?;
+        // SAFETY: plain numbers, for which zero is a value.
+        let mut stat: libc::stat = unsafe { mem::zeroed() };
+        // SAFETY: writes to a live structure.
+        check(unsafe { libc::fstat(fd.as_raw_fd(), &raw mut stat) })?;
+        if stat.st_uid != me {
+            let why = format!("belongs to user {}, not to user {me}", stat.st_uid);
+            return Err(refuse(io::ErrorKind::PermissionDenied, &why));
+        }
+        if stat.st_mode & 0o077 != 0 {
+            let why = format!("open to other users (mode {:o}); it has to be 700", stat.st_mode & 0o777);
+            return Err(refuse(io::ErrorKind::PermissionDenied, &why));
+        }
+        // Those who clean up /tmp leave a directory alone that somebody has locked.
+        // SAFETY: numbers alone; failure costs only that protection.
+        let _ = unsafe { libc::flock(fd.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) };
+        let directory = Directory { inner: Arc::new(Inner { path, fd }) };
+        directory.sweep();
+        Ok(directory)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.inner.path
+    }
+
+    /// The path of a process's socket.
+    pub fn socket_path(&self, name: &SocketName) -> PathBuf {
+        self.inner.path.join(&name.0)
+    }
+
+    /// Makes a socket at which this process can be reached.
+    ///
+    /// # Errors
+    /// As for [`Listener::bind`].
+    pub fn listen(&self) -> io::Result<Reachable> {
+        let name = SocketName::new();
+        // Bound under another name first: a socket that does not listen yet looks dead.
+        let unfinished = self.inner.path.join(format!("n{}", &name.0[1..]));
+        let listener = Listener::bind(&unfinished)?;
+        if let Err(error) = fs::rename(&unfinished, self.socket_path(&name)) {
+            let _ = fs::remove_file(&unfinished);
+            return Err(error);
+        }
+        Ok(Reachable { listener, directory: self.clone(), name, owner: process::id() })
+    }
+
+    /// Connects to the process that owns the socket `name`.
+    ///
+    /// # Errors
+    /// As for [`Socket::connect`].
+    pub fn connect(&self, name: &SocketName) -> Result<Socket, ConnectError> {
+        Socket::connect(&self.socket_path(name))
+    }
+
+    /// The socket of the process that has `qualifier`, if any has it. That process may be dead.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn lookup(&self, qualifier: u64) -> io::Result<Option<SocketName>> {
+        Ok(self.inner.read_link(&link_name(qualifier))?.and_then(|text| SocketName::parse(&text)))
+    }
+
+    /// Takes `qualifier` for the process reachable at `socket`, until the claim is dropped.
+    ///
+    /// # Errors
+    /// [`ClaimError::Taken`] if a living process has it, this one included.
+    pub fn claim(&self, qualifier: u64, socket: &SocketName) -> Result<Claim, ClaimError> {
+        let link = link_name(qualifier);
+        loop {
+            if self.inner.make_link(&socket.0, &link)? {
+                return Ok(self.claimed(qualifier, socket));
+            }
+            let Some(found) = self.inner.read_link(&link)? else { continue };
+            if self.is_alive(&found, socket) {
+                return Err(ClaimError::Taken);
+            }
+            let _lock = self.inner.lock()?;
+            // Still the dead one's? Whoever replaced it held the lock.
+            if self.inner.read_link(&link)?.as_ref() == Some(&found) {
+                self.inner.unlink(&link)?;
+            }
+        }
+    }
+
+    /// Takes a qualifier of `range` that is free, looking from a random place on.
+    ///
+    /// # Errors
+    /// [`ClaimError::Taken`] if none is free.
+    pub fn claim_any(&self, range: RangeInclusive<u64>, socket: &SocketName) -> Result<Claim, ClaimError> {
+        let (low, high) = range.into_inner();
+        let Some(last) = high.checked_sub(low) else { return Err(ClaimError::Taken) };
+        let start = last.checked_add(1).map_or_else(random, |count| random() % count);
+        let all = || (start..=last).chain(0..start).map(|offset| low + offset);
+        for qualifier in all() {
+            if self.inner.make_link(&socket.0, &link_name(qualifier))? {
+                return Ok(self.claimed(qualifier, socket));
+            }
+        }
+        // All have owners; some may be dead.
+        for qualifier in all() {
+            match self.claim(qualifier, socket) {
+                Err(ClaimError::Taken) => {}
+                claim => return claim,
+            }
+        }
+        Err(ClaimError::Taken)
+    }
+
+    fn claimed(&self, qualifier: u64, socket: &SocketName) -> Claim {
+        Claim { directory: self.clone(), qualifier, socket: socket.clone(), owner: process::id() }
+    }
+
+    /// Whether the process behind a link's text lives; `own` does.
+    fn is_alive(&self, text: &str, own: &SocketName) -> bool {
+        if text == own.0 {
+            return true;
+        }
+        let Some(name) = SocketName::parse(text) else { return false };
+        // What fails for another reason is not proof of death.
+        !matches!(self.connect(&name), Err(ConnectError::Nobody))
+    }
+
+    /// Takes away what dead processes have left. Living ones do not notice: a socket is
+    /// tried only if the process that made it cannot be found.
+    pub fn sweep(&self) {
+        if let Err(error) = self.try_sweep() {
+            log::debug!("shm: cannot sweep {}: {error}", self.inner.path.display());
+        }
+    }
+
+    fn try_sweep(&self) -> io::Result<()> {
+        let mut links = vec![];
+        for entry in fs::read_dir(&self.inner.path)?.take(SWEEP) {
+            let entry = entry?;
+            let file = entry.file_name();
+            let Some(text) = file.to_str() else { continue };
+            if text.strip_prefix("q-").is_some_and(is_hex16) {
+                links.push(text.to_owned());
+            } else if let Some(name) = SocketName::parse(text) {
+                let gone = name.pid().is_none_or(is_unknown);
+                if gone && matches!(self.connect(&name), Err(ConnectError::Nobody)) {
+                    self.inner.unlink(text)?;
+                }
+            } else if text.starts_with("n-") && entry.metadata().is_ok_and(|metadata| is_old(&metadata)) {
+                self.inner.unlink(text)?;
+            }
+        }
+        // Links only now that the dead ones' sockets are gone; most need but one look.
+        for link in links {
+            let is_dead = || -> io::Result<bool> {
+                let Some(text) = self.inner.read_link(&link)? else { return Ok(false) };
+                let name = SocketName::parse(&text);
+                Ok(name.is_none_or(|name| fs::symlink_metadata(self.socket_path(&name)).is_err()))
+            };
+            if is_dead()? {
+                let _lock = self.inner.lock()?;
+                if is_dead()? {
+                    self.inner.unlink(&link)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether there is no process `pid` to be seen from here.
+fn is_unknown(pid: libc::pid_t) -> bool {
+    // SAFETY: signal 0 is never sent.
+    pid <= 0 || (unsafe { libc::kill(pid, 0) } < 0 && last_errno() == libc::ESRCH)
+}
+
+fn is_old(metadata: &fs::Metadata) -> bool {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let made = Duration::from_secs(u64::try_from(metadata.mtime()).unwrap_or(0));
+    now.saturating_sub(made) > UNFINISHED
+}
+
+fn terminated(text: &OsStr) -> io::Result<CString> {
+    CString::new(text.as_bytes()).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+impl Inner {
+    /// Makes the link `link` to `target`; false if there is one already.
+    fn make_link(&self, target: &str, link: &str) -> io::Result<bool> {
+        let (target, link) = (terminated(target.as_ref())?, terminated(link.as_ref())?);
+        // SAFETY: terminated strings.
+        match check(unsafe { libc::symlinkat(target.as_ptr(), self.fd.as_raw_fd(), link.as_ptr()) }) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The text of a link; `None` if there is no such link. What is not a link, or has
+    /// no sensible text, reads as an empty one.
+    fn read_link(&self, link: &str) -> io::Result<Option<String>> {
+        let link = terminated(link.as_ref())?;
+        let mut text = [0_u8; 64];
+        // SAFETY: a terminated string; writes at most the length of the live buffer.
+        let len = unsafe { libc::readlinkat(self.fd.as_raw_fd(), link.as_ptr(), text.as_mut_ptr().cast(), text.len()) };
+        match usize::try_from(len) {
+            Ok(len) => Ok(Some(text.get(..len).and_then(|text| str::from_utf8(text).ok()).unwrap_or("").to_owned())),
+            Err(_) => match last_errno() {
+                libc::ENOENT => Ok(None),
+                libc::EINVAL => Ok(Some(String::new())),
+                errno => Err(io::Error::from_raw_os_error(errno)),
+            },
+        }
+    }
+
+    /// Takes an entry away; it may be gone already.
+    fn unlink(&self, name: &str) -> io::Result<()> {
+        let name = terminated(name.as_ref())?;
+        // SAFETY: a terminated string.
+        match check(unsafe { libc::unlinkat(self.fd.as_raw_fd(), name.as_ptr(), 0) }) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits for the lock, which processes hold for moments.
+    fn lock(&self) -> io::Result<Lock> {
+        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+        // SAFETY: a terminated string; the descriptor is new.
+        let fd = unsafe { owned(libc::openat(self.fd.as_raw_fd(), c"lock".as_ptr(), flags, 0o600 as libc::c_uint)) }?;
+        loop {
+            // SAFETY: numbers alone.
+            match check(unsafe { libc::flock(fd.as_raw_fd(), libc::LOCK_EX) }) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result.map(|()| Lock(fd)),
+            }
+        }
+    }
+}
+
+/// The lock, held.
+struct Lock(OwnedFd);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Not left to closing: a child of fork may have inherited the descriptor.
+        // SAFETY: numbers alone.
+        let _ = unsafe { libc::flock(self.0.as_raw_fd(), libc::LOCK_UN) };
+    }
+}
+
+/// A socket at which this process can be reached. Its file goes with it.
+#[derive(Debug)]
+pub struct Reachable {
+    /// Where connections arrive.
+    pub listener: Listener,
+    directory: Directory,
+    name: SocketName,
+    owner: u32,
+}
+
+impl Reachable {
+    /// Its name in the directory.
+    pub fn name(&self) -> &SocketName {
+        &self.name
+    }
+}
+
+impl Drop for Reachable {
+    fn drop(&mut self) {
+        // In a child of fork the file is still the parent's.
+        if self.owner == process::id() {
+            let _ = self.directory.inner.unlink(&self.name.0);
+        }
+    }
+}
+
+/// A qualifier that is ours until this is dropped.
+#[derive(Debug)]
+#[must_use]
+pub struct Claim {
+    directory: Directory,
+    qualifier: u64,
+    socket: SocketName,
+    owner: u32,
+}
+
+impl Claim {
+    /// The qualifier.
+    pub fn qualifier(&self) -> u64 {
+        self.qualifier
+    }
+
+    fn release(&self) -> io::Result<()> {
+        let inner = &self.directory.inner;
+        let link = link_name(self.qualifier);
+        let _lock = inner.lock()?;
+        if inner.read_link(&link)?.as_ref() == Some(&self.socket.0) {
+            inner.unlink(&link)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // In a child of fork the qualifier is still the parent's.
+        if self.owner != process::id() {
+            return;
+        }
+        if let Err(error) = self.release() {
+            log::debug!("shm: qualifier {} stays in {}: {error}", self.qualifier, self.directory.path().display());
+        }
+    }
+}
+
+/// A number that no other process comes upon.
+fn random() -> u64 {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let mut bytes = [0_u8; 8];
+    // SAFETY: writes 8 bytes to a live buffer.
+    let len = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), libc::GRND_NONBLOCK) };
+    if len == 8 {
+        return u64::from_ne_bytes(bytes);
+    }
+    // Early at boot, or filtered: the clock, the process and a count have to do.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
+    let mixed = now ^ u64::from(process::id()).rotate_left(40) ^ CALLS.fetch_add(1, Ordering::Relaxed).rotate_left(20);
+    mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,258 @@
+//! The directory, alone and crowded.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::sync::Barrier;
+use std::thread;
+
+use super::*;
+use crate::os::twin::Twin;
+
+fn place() -> (tempfile::TempDir, Directory) {
+    let dir = tempfile::tempdir().expect("dir");
+    let directory = open(&dir.path().join("shm")).expect("open");
+    (dir, directory)
+}
+
+fn open(path: &Path) -> io::Result<Directory> {
+    Directory::open(path.to_str().expect("text"))
+}
+
+fn names(directory: &Directory) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(directory.path())
+        .expect("read")
+        .map(|entry| entry.expect("entry").file_name().into_string().expect("text"))
+        .filter(|name| name != "lock")
+        .collect();
+    names.sort();
+    names
+}
+
+/// Leaves what a process leaves that dies: a socket at which nobody listens.
+fn corpse(directory: &Directory, pid: u32) -> SocketName {
+    let name = SocketName::parse(&format!("p-{pid}-{:016x}", random())).expect("name");
+    drop(Listener::bind(&directory.socket_path(&name)).expect("bind"));
+    name
+}
+
+#[test]
+fn a_directory_is_made_for_the_user_alone() {
+    let (dir, directory) = place();
+    let mode = fs::metadata(directory.path()).expect("stat").permissions().mode();
+    assert_eq!(mode & 0o7777, 0o700);
+    assert!(open(directory.path()).is_ok(), "it can be opened again");
+    assert!(open(&dir.path().join("shm/")).is_ok());
+    assert!(open(&dir.path().join("no/such")).is_err());
+}
+
+#[test]
+fn a_directory_that_is_not_safe_is_refused() {
+    let dir = tempfile::tempdir().expect("dir");
+    let real = dir.path().join("real");
+    open(&real).expect("open");
+    let link = dir.path().join("link");
+    symlink(&real, &link).expect("link");
+    let file = dir.path().join("file");
+    fs::write(&file, "").expect("file");
+    let wide = dir.path().join("wide");
+    fs::create_dir(&wide).expect("mkdir");
+    fs::set_permissions(&wide, fs::Permissions::from_mode(0o750)).expect("chmod");
+    let mut bad = vec![
+        (link.clone(), "symbolic link"),
+        (link.join(""), "symbolic link"),
+        (file, "not a directory"),
+        (wide, "mode 750"),
+        (PathBuf::from("relative/path"), "not an absolute path"),
+    ];
+    // SAFETY: takes no arguments.
+    if unsafe { libc::geteuid() } == 0 {
+        let foreign = dir.path().join("foreign");
+        fs::create_dir(&foreign).expect("mkdir");
+        std::os::unix::fs::chown(&foreign, Some(12345), None).expect("chown");
+        bad.push((foreign, "belongs to user 12345"));
+    }
+    for (path, why) in bad {
+        let error = open(&path).expect_err("must be refused").to_string();
+        assert!(error.contains(why) && error.contains(path.components().as_path().to_str().expect("text")), "{error}");
+    }
+}
+
+#[test]
+fn names_of_other_forms_are_not_taken() {
+    assert!(SocketName::parse("p-1-0123456789abcdef").is_some());
+    for bad in [
+        "",
+        "p-1",
+        "p--0123456789abcdef",
+        "p-x-0123456789abcdef",
+        "p-1-0123456789ABCDEF",
+        "p-1-0123456789abcde",
+        "p-1-0123456789abcdef0",
+        "../p-1-0123456789abcdef",
+        "p-1/-0123456789abcdef",
+        "p-12345678901-0123456789abcdef",
+    ] {
+        assert_eq!(SocketName::parse(bad), None, "{bad}");
+    }
+}
+
+#[test]
+fn a_process_can_be_reached_until_it_goes() {
+    let (_dir, directory) = place();
+    let reachable = directory.listen().expect("listen");
+    assert_eq!(names(&directory), [reachable.name().as_str()]);
+    assert_eq!(SocketName::parse(reachable.name().as_str()).as_ref(), Some(reachable.name()));
+    let _ours = directory.connect(reachable.name()).expect("connect");
+    assert!(reachable.listener.accept().expect("accept").is_some());
+    let name = reachable.name().clone();
+    drop(reachable);
+    assert!(names(&directory).is_empty());
+    assert!(matches!(directory.connect(&name), Err(ConnectError::Nobody)));
+}
+
+#[test]
+fn a_qualifier_has_one_owner() {
+    let (_dir, directory) = place();
+    let (one, two) = (directory.listen().expect("listen"), directory.listen().expect("listen"));
+    let most = u64::MAX;
+    assert_eq!(directory.lookup(most).expect("lookup"), None);
+    let claim = directory.claim(most, one.name()).expect("claim");
+    assert_eq!(claim.qualifier(), most);
+    assert_eq!(directory.lookup(most).expect("lookup").as_ref(), Some(one.name()));
+    assert!(matches!(directory.claim(most, two.name()), Err(ClaimError::Taken)));
+    assert!(matches!(directory.claim(most, one.name()), Err(ClaimError::Taken)), "not even twice the same");
+    let other = directory.claim(0, two.name()).expect("another");
+    drop(claim);
+    assert_eq!(directory.lookup(most).expect("lookup"), None);
+    assert_eq!(directory.lookup(0).expect("lookup").as_ref(), Some(two.name()));
+    drop(directory.claim(most, two.name()).expect("free again"));
+    drop(other);
+    assert_eq!(names(&directory).len(), 2);
+}
+
+#[test]
+fn a_dead_owner_is_replaced() {
+    let (_dir, directory) = place();
+    let live = directory.listen().expect("listen");
+    let dead = corpse(&directory, process::id());
+    let gone = SocketName::new();
+    for owner in [dead.as_str(), gone.as_str(), "nonsense", "/etc/passwd"] {
+        symlink(owner, directory.path().join(link_name(5))).expect("link");
+        let claim = directory.claim(5, live.name()).expect("replaced");
+        assert_eq!(directory.lookup(5).expect("lookup").as_ref(), Some(live.name()), "{owner}");
+        drop(claim);
+    }
+}
+
+#[test]
+fn dropping_a_claim_leaves_a_successor_alone() {
+    let (_dir, directory) = place();
+    let (one, two) = (directory.listen().expect("listen"), directory.listen().expect("listen"));
+    let first = directory.claim(5, one.name()).expect("claim");
+    drop(one);
+    let second = directory.claim(5, two.name()).expect("the first is dead");
+    drop(first);
+    assert_eq!(directory.lookup(5).expect("lookup").as_ref(), Some(two.name()));
+    drop(second);
+    assert_eq!(directory.lookup(5).expect("lookup"), None);
+}
+
+#[test]
+fn of_many_that_replace_a_dead_owner_one_wins() {
+    const THREADS: usize = 8;
+    let (_dir, directory) = place();
+    let live: Vec<Reachable> = (0..THREADS).map(|_| directory.listen().expect("listen")).collect();
+    let dead = corpse(&directory, process::id());
+    for round in 0..100 {
+        symlink(dead.as_str(), directory.path().join(link_name(round))).expect("link");
+        let start = Barrier::new(THREADS);
+        let claims: Vec<Option<Claim>> = thread::scope(|scope| {
+            let tasks: Vec<_> = live
+                .iter()
+                .map(|own| {
+                    let (directory, start) = (&directory, &start);
+                    scope.spawn(move || {
+                        start.wait();
+                        match directory.claim(round, own.name()) {
+                            Ok(claim) => Some(claim),
+                            Err(ClaimError::Taken) => None,
+                            Err(ClaimError::Io(error)) => panic!("{error}"),
+                        }
+                    })
+                })
+                .collect();
+            tasks.into_iter().map(|task| task.join().expect("thread")).collect()
+        });
+        let winners: Vec<usize> = (0..THREADS).filter(|&i| claims[i].is_some()).collect();
+        assert_eq!(winners.len(), 1, "round {round}");
+        assert_eq!(directory.lookup(round).expect("lookup").as_ref(), Some(live[winners[0]].name()));
+    }
+}
+
+#[test]
+fn any_free_qualifier_is_found() {
+    let (_dir, directory) = place();
+    let live = directory.listen().expect("listen");
+    let mut claims: Vec<Claim> = (0..5).map(|_| directory.claim_any(10..=14, live.name()).expect("free")).collect();
+    let mut found: Vec<u64> = claims.iter().map(Claim::qualifier).collect();
+    found.sort_unstable();
+    assert_eq!(found, [10, 11, 12, 13, 14]);
+    assert!(matches!(directory.claim_any(10..=14, live.name()), Err(ClaimError::Taken)));
+    let freed = claims.pop().expect("one").qualifier();
+    assert_eq!(directory.claim_any(10..=14, live.name()).expect("free").qualifier(), freed);
+    let dead = corpse(&directory, process::id());
+    symlink(dead.as_str(), directory.path().join(link_name(20))).expect("link");
+    assert_eq!(directory.claim_any(20..=20, live.name()).expect("the owner is dead").qualifier(), 20);
+    let any = directory.claim_any(ANY, live.name()).expect("free");
+    assert!(ANY.contains(&any.qualifier()));
+    assert!(directory.claim_any(0..=u64::MAX, live.name()).is_ok());
+    #[allow(clippy::reversed_empty_ranges)]
+    let none = 2..=1;
+    assert!(matches!(directory.claim_any(none, live.name()), Err(ClaimError::Taken)));
+}
+
+#[test]
+fn what_the_dead_left_is_swept_away() {
+    let (_dir, directory) = place();
+    let live = directory.listen().expect("listen");
+    let claim = directory.claim(1, live.name()).expect("claim");
+    let dead = corpse(&directory, Twin::dead().cast_unsigned());
+    symlink(dead.as_str(), directory.path().join(link_name(2))).expect("link");
+    // Its process lives, so it is not even tried.
+    let unsure = corpse(&directory, process::id());
+    symlink(unsure.as_str(), directory.path().join(link_name(3))).expect("link");
+    fs::write(directory.path().join("n-1-0123456789abcdef"), "").expect("file");
+    fs::write(directory.path().join("foreign"), "").expect("file");
+    let again = open(directory.path()).expect("open");
+    let mut left = vec![
+        link_name(1),
+        link_name(3),
+        live.name().to_string(),
+        unsure.to_string(),
+        "n-1-0123456789abcdef".to_owned(),
+        "foreign".to_owned(),
+    ];
+    left.sort();
+    assert_eq!(names(&again), left);
+    assert!(live.listener.accept().expect("accept").is_none(), "the living are not disturbed");
+    drop(claim);
+}
+
+#[test]
+fn a_child_of_fork_takes_nothing_away() {
+    let (_dir, directory) = place();
+    let mut live = directory.listen().expect("listen");
+    let mut claim = directory.claim(7, live.name()).expect("claim");
+    let name = live.name().clone();
+    claim.owner += 1;
+    live.owner += 1;
+    drop(claim);
+    drop(live);
+    assert_eq!(directory.lookup(7).expect("lookup").as_ref(), Some(&name));
+    assert!(names(&directory).contains(&name.to_string()));
+}
+
+#[test]
+fn random_numbers_differ() {
+    let some: std::collections::HashSet<u64> = (0..1000).map(|_| random()).collect();
+    assert_eq!(some.len(), 1000);
+}

@@ -1,0 +1,463 @@
+//! Memory shared between processes: sealed, anonymous, of fixed size.
+//!
+//! What lies in a [`Segment`] is foreign: a peer can write to it at any moment, whatever
+//! the protocol says. Atomic words are read and written as such ([`Segment::at`]);
+//! everything else is copied as plain bytes by address and never referred to, so that a
+//! peer which breaks the protocol can spoil bytes but nothing else.
+
+use std::ffi::CString;
+use std::fmt;
+use std::io;
+use std::mem;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+use super::user::{Source, Target, copy};
+use super::{check, owned};
+
+/// What may be done with a mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Reading and writing.
+    ReadWrite,
+    /// Reading alone.
+    ReadOnly,
+}
+
+/// A range that is not within a segment, not aligned for its type, or not writable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfBounds;
+
+impl fmt::Display for OutOfBounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("outside of the shared segment")
+    }
+}
+
+impl std::error::Error for OutOfBounds {}
+
+impl From<OutOfBounds> for io::Error {
+    fn from(error: OutOfBounds) -> io::Error {
+        io::Error::new(io::ErrorKind::InvalidInput, error)
+    }
+}
+
+/// Types that may lie in memory which others write to.
+///
+/// # Safety
+/// The type consists of atomic integers and of types that are `Shared` themselves (and
+/// of padding), so that any bit pattern is a value and any change is an atomic store;
+/// its layout is fixed (`repr(C)` or `repr(transparent)`); it has no destructor.
+pub unsafe trait Shared: Sync + 'static {}
+
+/// [`Shared`] types that can be seen through a mapping without the right to write.
+///
+/// # Safety
+/// As for [`Shared`]; and the type's methods only ever load, and only with
+/// [`Ordering::Relaxed`], for any other access may need write permission.
+pub unsafe trait SharedView: Sync + 'static {}
+
+// SAFETY: atomic integers, any bit pattern is a value.
+unsafe impl Shared for AtomicU8 {}
+// SAFETY: as above.
+unsafe impl Shared for AtomicU16 {}
+// SAFETY: as above.
+unsafe impl Shared for AtomicU32 {}
+// SAFETY: as above.
+unsafe impl Shared for AtomicU64 {}
+// SAFETY: as above.
+unsafe impl Shared for AtomicI32 {}
+// SAFETY: as above.
+unsafe impl Shared for AtomicI64 {}
+// SAFETY: an array has the layout of its elements in a row.
+unsafe impl<T: Shared, const N: usize> Shared for [T; N] {}
+
+/// A 32-bit word that can be read but not written.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct ViewU32(AtomicU32);
+
+impl ViewU32 {
+    /// The value at this moment; to order it, use fences.
+    #[inline]
+    pub fn load(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A 64-bit word that can be read but not written.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct ViewU64(AtomicU64);
+
+impl ViewU64 {
+    /// The value at this moment; to order it, use fences.
+    #[inline]
+    pub fn load(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+// SAFETY: an atomic integer whose one method is a relaxed load.
+unsafe impl SharedView for ViewU32 {}
+// SAFETY: as above.
+unsafe impl SharedView for ViewU64 {}
+// SAFETY: an array has the layout of its elements in a row, and no methods that store.
+unsafe impl<T: SharedView, const N: usize> SharedView for [T; N] {}
+
+/// A mapped piece of shared memory. The mapping goes with the value; the memory itself
+/// when the last process lets go of it. A child of `fork` does not inherit the mapping.
+pub struct Segment {
+    base: NonNull<u8>,
+    len: usize,
+    access: Access,
+    fd: OwnedFd,
+}
+
+// SAFETY: the mapping belongs to the value and is of no thread; it is accessed by atomics
+// and by raw copies only (module text).
+unsafe impl Send for Segment {}
+// SAFETY: as for Send.
+unsafe impl Sync for Segment {}
+
+/// The seals without which a segment is not accepted: with them no peer can take away
+/// memory that we have mapped.
+const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+
+impl Segment {
+    /// Makes a segment of `size` bytes, all 0, of which memory is used only where it is
+    /// touched. `name` shows in /proc/PID/maps. `peers` says what other processes may do
+    /// with it; we can always write.
+    ///
+    /// # Errors
+    /// What the system says; `InvalidInput` for a size of 0 or above `isize::MAX`.
+    pub fn create(name: &str, size: usize, peers: Access) -> io::Result<Segment> {
+        let name = CString::new(name).map_err(|_| io::ErrorKind::InvalidInput)?;
+        // SAFETY: a terminated string; the descriptor is new.
+        let fd = unsafe { owned(libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING)) }?;
+        let size_off = libc::off_t::try_from(size).map_err(|_| io::ErrorKind::InvalidInput)?;
+        // SAFETY: a descriptor of ours and a number.
+        check(unsafe { libc::ftruncate(fd.as_raw_fd(), size_off) })?;
+        let segment = Segment::map(fd, size, Access::ReadWrite)?;
+        // After our own mapping: the seal forbids only later ones.
+        if peers == Access::ReadOnly && segment.seal(SEALS | libc::F_SEAL_FUTURE_WRITE).is_ok() {
+            return Ok(segment);
+        }
+        if peers == Access::ReadOnly {
+            log::debug!("shm: the kernel knows no F_SEAL_FUTURE_WRITE; peers are trusted not to write {name:?}");
+        }
+        segment.seal(SEALS)?;
+        Ok(segment)
+    }
+
+    /// Maps a segment that a peer has made.
+    ///
+    /// # Errors
+    /// `InvalidData` if it is not sealed anonymous memory of exactly `expected_size`
+    /// bytes, so that no access could ever fault; else what the system says.
+    pub fn open(fd: OwnedFd, expected_size: usize, access: Access) -> io::Result<Segment> {
+        // SAFETY: a number.
+        let seals = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) };
+        if seals < 0 || seals & SEALS != SEALS {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's memory is not a sealed memfd"));
+        }
+        // SAFETY: plain numbers, for which zero is a value.
+        let mut system: libc::statfs = unsafe { mem::zeroed() };
+        // SAFETY: writes to a live structure.
+        check(unsafe { libc::fstatfs(fd.as_raw_fd(), &raw mut system) })?;
+        // Huge pages of a pool can be sealed too, but fault where the pool is empty.
+        if system.f_type != libc::TMPFS_MAGIC {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's memory is not of ordinary pages"));
+        }
+        // SAFETY: plain numbers, for which zero is a value.
+        let mut stat: libc::stat = unsafe { mem::zeroed() };
+        // SAFETY: writes to a live structure.
+        check(unsafe { libc::fstat(fd.as_raw_fd(), &raw mut stat) })?;
+        if usize::try_from(stat.st_size) != Ok(expected_size) {
+            let text = format!("the peer's memory has {} bytes, not {expected_size}", stat.st_size);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
+        Segment::map(fd, expected_size, access)
+    }
+
+    fn map(fd: OwnedFd, len: usize, access: Access) -> io::Result<Segment> {
+        if len == 0 || isize::try_from(len).is_err() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let protection = match access {
+            Access::ReadWrite => libc::PROT_READ | libc::PROT_WRITE,
+            Access::ReadOnly => libc::PROT_READ,
+        };
+        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping where the kernel finds room; nothing is replaced.
+        let base = unsafe { libc::mmap(ptr::null_mut(), len, protection, flags, fd.as_raw_fd(), 0) };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let Some(base) = NonNull::new(base.cast::<u8>()) else {
+            return Err(io::ErrorKind::OutOfMemory.into()); // page 0 is never given unasked
+        };
+        let segment = Segment { base, len, access, fd };
+        // SAFETY: exactly our mapping; it only loses its heirs.
+        check(unsafe { libc::madvise(base.as_ptr().cast(), len, libc::MADV_DONTFORK) })?;
+        Ok(segment)
+    }
+
+    fn seal(&self, seals: libc::c_int) -> io::Result<()> {
+        // SAFETY: numbers alone.
+        check(unsafe { libc::fcntl(self.fd.as_raw_fd(), libc::F_ADD_SEALS, seals) })
+    }
+
+    /// What a peer maps.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// Bytes.
+    #[inline]
+    #[allow(clippy::len_without_is_empty)] // never empty
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// What we may do with it.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    #[inline]
+    fn range(&self, offset: usize, len: usize, align: usize) -> Result<NonNull<u8>, OutOfBounds> {
+        let fits = offset <= self.len && len <= self.len - offset;
+        // The mapping begins at a page, so an aligned offset is an aligned address.
+        if !fits || !offset.is_multiple_of(align) {
+            return Err(OutOfBounds);
+        }
+        // SAFETY: not beyond the end of the mapping.
+        Ok(unsafe { self.base.add(offset) })
+    }
+
+    #[inline]
+    fn writable(&self, offset: usize, len: usize, align: usize) -> Result<NonNull<u8>, OutOfBounds> {
+        if self.access != Access::ReadWrite {
+            return Err(OutOfBounds);
+        }
+        self.range(offset, len, align)
+    }
+
+    /// The atomic words at `offset`.
+    ///
+    /// # Errors
+    /// [`OutOfBounds`] if they are not inside, not aligned, or the mapping is read-only.
+    #[inline]
+    pub fn at<T: Shared>(&self, offset: usize) -> Result<&T, OutOfBounds> {
+        const { assert!(align_of::<T>() <= 4096 && !mem::needs_drop::<T>()) };
+        let at = self.writable(offset, size_of::<T>(), align_of::<T>())?;
+        // SAFETY: inside the mapping, aligned, writable, mapped as long as `self` lives, and
+        // of a type for which any bits and any change by others are fine (Shared).
+        Ok(unsafe { at.cast::<T>().as_ref() })
+    }
+
+    /// The atomic words at `offset`, to be read only; for either kind of mapping.
+    ///
+    /// # Errors
+    /// [`OutOfBounds`] if they are not inside or not aligned.
+    #[inline]
+    pub fn view<T: SharedView>(&self, offset: usize) -> Result<&T, OutOfBounds> {
+        const { assert!(align_of::<T>() <= 4096 && !mem::needs_drop::<T>()) };
+        let at = self.range(offset, size_of::<T>(), align_of::<T>())?;
+        // SAFETY: inside the mapping, aligned, mapped as long as `self` lives, and of a type
+        // that only ever loads, for which any bits and any change are fine (SharedView).
+        Ok(unsafe { at.cast::<T>().as_ref() })
+    }
+
+    /// Bytes to copy from; they can change under the copy.
+    ///
+    /// # Errors
+    /// [`OutOfBounds`] if they are not inside.
+    #[inline]
+    pub fn source(&self, offset: usize, len: usize) -> Result<Source<'_>, OutOfBounds> {
+        let at = self.range(offset, len, 1)?;
+        // SAFETY: inside the mapping, which can be read as long as `self` lives.
+        Ok(unsafe { Source::new(at.as_ptr().expose_provenance() as u64, len) })
+    }
+
+    /// Bytes to copy to.
+    ///
+    /// # Errors
+    /// [`OutOfBounds`] if they are not inside, or the mapping is read-only.
+    #[inline]
+    pub fn target(&self, offset: usize, len: usize) -> Result<Target<'_>, OutOfBounds> {
+        let at = self.writable(offset, len, 1)?;
+        // SAFETY: inside the mapping, which can be written as long as `self` lives; what is
+        // referred to in it are atomic words alone.
+        Ok(unsafe { Target::new(at.as_ptr().expose_provenance() as u64, len) })
+    }
+
+    /// Copies `bytes` to `offset`.
+    ///
+    /// # Errors
+    /// [`OutOfBounds`] if they do not fit there, or the mapping is read-only.
+    pub fn copy_in(&self, offset: usize, bytes: &[u8]) -> Result<(), OutOfBounds> {
+        copy(self.target(offset, bytes.len())?, Source::of(bytes));
+        Ok(())
+    }
+
+    /// Fills `bytes` from `offset`.
+    ///
+    /// # Errors
+    /// [`OutOfBounds`] if there are not as many.
+    pub fn copy_out(&self, offset: usize, bytes: &mut [u8]) -> Result<(), OutOfBounds> {
+        let source = self.source(offset, bytes.len())?;
+        copy(Target::of(bytes), source);
+        Ok(())
+    }
+
+    /// Gives the memory of a range back to the system; it reads as 0 afterwards. Pages
+    /// that are only partly inside the range stay.
+    ///
+    /// # Errors
+    /// [`OutOfBounds`] as `InvalidInput`; `PermissionDenied` for memory that was made
+    /// read-only for peers; what else the system says. Memory is unchanged then.
+    pub fn discard(&self, offset: usize, len: usize) -> io::Result<()> {
+        self.writable(offset, len, 1)?;
+        let page = page_size();
+        let first = offset.next_multiple_of(page);
+        let end = (offset + len) / page * page;
+        if first >= end {
+            return Ok(());
+        }
+        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        // SAFETY: numbers alone; both fit, for the segment is no longer than isize::MAX.
+        check(unsafe { libc::fallocate(self.fd.as_raw_fd(), mode, first as libc::off_t, (end - first) as libc::off_t) })
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        // SAFETY: exactly our mapping; every reference into it borrows `self`.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.len) };
+    }
+}
+
+impl fmt::Debug for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Segment").field("len", &self.len).field("access", &self.access).finish_non_exhaustive()
+    }
+}
+
+/// Bytes in a page.
+pub fn page_size() -> usize {
+    // SAFETY: a number.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::FromRawFd;
+
+    use super::*;
+
+    fn again(segment: &Segment) -> OwnedFd {
+        segment.fd().try_clone_to_owned().expect("dup")
+    }
+
+    #[test]
+    fn both_sides_see_the_same_memory() {
+        let ours = Segment::create("test", 1 << 20, Access::ReadWrite).expect("create");
+        let theirs = Segment::open(again(&ours), 1 << 20, Access::ReadWrite).expect("open");
+        ours.copy_in(5000, b"hello").expect("in");
+        let mut out = [0_u8; 5];
+        theirs.copy_out(5000, &mut out).expect("out");
+        assert_eq!(&out, b"hello");
+        theirs.at::<AtomicU64>(64).expect("at").store(7, Ordering::Release);
+        assert_eq!(ours.at::<AtomicU64>(64).expect("at").load(Ordering::Acquire), 7);
+        assert_eq!(ours.view::<ViewU64>(64).expect("view").load(), 7);
+    }
+
+    #[test]
+    fn ranges_are_checked() {
+        let s = Segment::create("test", 8192, Access::ReadWrite).expect("create");
+        assert_eq!(s.copy_in(8190, b"abc"), Err(OutOfBounds));
+        assert_eq!(s.copy_in(8189, b"abc"), Ok(()));
+        assert_eq!(s.copy_in(8192, b""), Ok(()));
+        assert_eq!(s.copy_in(usize::MAX, b"a"), Err(OutOfBounds));
+        assert_eq!(s.copy_out(8193, &mut []), Err(OutOfBounds));
+        assert!(s.at::<AtomicU64>(8184).is_ok());
+        assert_eq!(s.at::<AtomicU64>(8185).err(), Some(OutOfBounds));
+        assert_eq!(s.at::<AtomicU64>(4).err(), Some(OutOfBounds));
+        assert_eq!(s.at::<[AtomicU32; 3]>(8184).err(), Some(OutOfBounds));
+        assert_eq!(s.source(1, usize::MAX).err(), Some(OutOfBounds));
+    }
+
+    #[test]
+    fn memory_for_readers_cannot_be_written_by_peers() {
+        let ours = Segment::create("test", 4096, Access::ReadOnly).expect("create");
+        let theirs = Segment::open(again(&ours), 4096, Access::ReadOnly).expect("open");
+        assert_eq!(theirs.at::<AtomicU32>(0).err(), Some(OutOfBounds));
+        assert_eq!(theirs.copy_in(0, b"x"), Err(OutOfBounds));
+        assert_eq!(theirs.target(0, 1).err(), Some(OutOfBounds));
+        ours.at::<AtomicU32>(0).expect("at").store(9, Ordering::Relaxed);
+        assert_eq!(theirs.view::<ViewU32>(0).expect("view").load(), 9);
+        // SAFETY: a number.
+        let seals = unsafe { libc::fcntl(ours.fd().as_raw_fd(), libc::F_GET_SEALS) };
+        if seals & libc::F_SEAL_FUTURE_WRITE != 0 {
+            assert!(Segment::open(again(&ours), 4096, Access::ReadWrite).is_err());
+        }
+    }
+
+    #[test]
+    fn nothing_that_could_fault_is_mapped() {
+        let refused = |fd: OwnedFd, size| {
+            let error = Segment::open(fd, size, Access::ReadWrite).expect_err("must be refused");
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
+        };
+        let good = Segment::create("test", 8192, Access::ReadWrite).expect("create");
+        refused(again(&good), 4096);
+        refused(again(&good), 16384);
+        refused(tempfile::tempfile().expect("file").into(), 0);
+        // SAFETY: a terminated string; the descriptor is new.
+        let loose = unsafe {
+            OwnedFd::from_raw_fd(libc::memfd_create(c"loose".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING))
+        };
+        // SAFETY: numbers alone.
+        assert_eq!(unsafe { libc::ftruncate(loose.as_raw_fd(), 8192) }, 0);
+        refused(loose, 8192);
+        // SAFETY: numbers alone.
+        assert!(unsafe { libc::ftruncate(good.fd().as_raw_fd(), 4096) } < 0, "sealed");
+    }
+
+    #[test]
+    fn discarded_memory_reads_as_zero() {
+        let page = page_size();
+        let s = Segment::create("test", 8 * page, Access::ReadWrite).expect("create");
+        s.copy_in(0, &vec![1_u8; 8 * page]).expect("in");
+        s.discard(page / 2, 3 * page).expect("discard");
+        let mut out = vec![9_u8; 8 * page];
+        s.copy_out(0, &mut out).expect("out");
+        assert!(out[..page].iter().all(|&b| b == 1));
+        assert!(out[page..3 * page].iter().all(|&b| b == 0));
+        assert!(out[3 * page..].iter().all(|&b| b == 1));
+        s.discard(10, 20).expect("less than a page");
+        assert!(s.discard(8 * page, 1).is_err());
+    }
+
+    #[test]
+    fn large_segments_cost_only_what_is_touched() {
+        let s = Segment::create("test", 1 << 30, Access::ReadWrite).expect("create");
+        s.copy_in((1 << 30) - 1, b"x").expect("in");
+        // SAFETY: plain numbers, for which zero is a value.
+        let mut stat: libc::stat = unsafe { mem::zeroed() };
+        // SAFETY: writes to a live structure.
+        assert_eq!(unsafe { libc::fstat(s.fd().as_raw_fd(), &raw mut stat) }, 0);
+        assert!(stat.st_blocks * 512 <= 2 << 20);
+    }
+
+    #[test]
+    fn sizes_that_make_no_sense_are_refused() {
+        assert!(Segment::create("test", 0, Access::ReadWrite).is_err());
+        assert!(Segment::create("test", usize::MAX, Access::ReadWrite).is_err());
+        assert!(Segment::create("a\0b", 4096, Access::ReadWrite).is_err());
+    }
+}

@@ -1,0 +1,342 @@
+//! Pieces of memory that belong to the program, or to a segment shared with a peer.
+//!
+//! The bytes behind a [`Source`] or a [`Target`] can change at any moment by the hand of
+//! another thread or process. They are therefore never seen through references: they
+//! are copied by address, and whatever comes out is only ever taken as bytes.
+
+use std::marker::PhantomData;
+use std::ptr;
+use std::slice;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+
+/// Memory that can be read for as long as `'a` lasts. Laid out as an `iovec`.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct Source<'a> {
+    vec: libc::iovec,
+    life: PhantomData<&'a ()>,
+}
+
+/// Memory that can be written for as long as `'a` lasts. Laid out as an `iovec`.
+///
+/// It can be copied, for several targets may well be the same memory: a program that
+/// has two transfers into one place gets bytes of either.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct Target<'a> {
+    vec: libc::iovec,
+    life: PhantomData<&'a ()>,
+}
+
+// SAFETY: an address and a length; every access to what lies behind is a raw copy, for
+// which the memory is readable from any thread while 'a lasts (contract of `new`).
+unsafe impl Send for Source<'_> {}
+// SAFETY: as for Send.
+unsafe impl Sync for Source<'_> {}
+// SAFETY: as for Source, and writable.
+unsafe impl Send for Target<'_> {}
+// SAFETY: as for Send.
+unsafe impl Sync for Target<'_> {}
+
+impl<'a> Source<'a> {
+    /// No bytes.
+    pub const EMPTY: Source<'static> =
+        Source { vec: libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 }, life: PhantomData };
+
+    /// The `len` bytes at `addr`.
+    ///
+    /// # Safety
+    /// They can be read while `'a` lasts, or `len` is 0.
+    #[inline]
+    pub const unsafe fn new(addr: u64, len: usize) -> Source<'a> {
+        let base = ptr::with_exposed_provenance_mut(addr as usize);
+        Source { vec: libc::iovec { iov_base: base, iov_len: len }, life: PhantomData }
+    }
+
+    /// The bytes of a slice.
+    #[inline]
+    pub fn of(bytes: &'a [u8]) -> Source<'a> {
+        let base = bytes.as_ptr().cast_mut().cast();
+        Source { vec: libc::iovec { iov_base: base, iov_len: bytes.len() }, life: PhantomData }
+    }
+
+    /// The pieces as the system takes them.
+    #[inline]
+    pub(super) fn as_vecs<'s>(pieces: &'s [Source<'a>]) -> &'s [libc::iovec] {
+        // SAFETY: a transparent wrapper of an iovec.
+        unsafe { slice::from_raw_parts(pieces.as_ptr().cast(), pieces.len()) }
+    }
+
+    /// Address of the first byte.
+    #[inline]
+    pub fn addr(&self) -> u64 {
+        self.vec.iov_base.addr() as u64
+    }
+
+    /// The first byte.
+    #[inline]
+    pub fn as_ptr(&self) -> *const u8 {
+        self.vec.iov_base.cast_const().cast()
+    }
+
+    /// Bytes.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.vec.iov_len
+    }
+
+    /// Whether there is not a byte.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.vec.iov_len == 0
+    }
+
+    /// The first `at` bytes, or all if there are fewer, and the rest.
+    #[inline]
+    pub fn split(self, at: usize) -> (Source<'a>, Source<'a>) {
+        let (first, rest) = split(self.vec, at);
+        (Source { vec: first, life: PhantomData }, Source { vec: rest, life: PhantomData })
+    }
+}
+
+impl<'a> Target<'a> {
+    /// No bytes.
+    pub const EMPTY: Target<'static> =
+        Target { vec: libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 }, life: PhantomData };
+
+    /// The `len` bytes at `addr`.
+    ///
+    /// # Safety
+    /// They can be written while `'a` lasts, and nothing in Rust holds a reference to
+    /// them, or `len` is 0.
+    #[inline]
+    pub const unsafe fn new(addr: u64, len: usize) -> Target<'a> {
+        let base = ptr::with_exposed_provenance_mut(addr as usize);
+        Target { vec: libc::iovec { iov_base: base, iov_len: len }, life: PhantomData }
+    }
+
+    /// The bytes of a slice.
+    #[inline]
+    pub fn of(bytes: &'a mut [u8]) -> Target<'a> {
+        let base = bytes.as_mut_ptr().cast();
+        Target { vec: libc::iovec { iov_base: base, iov_len: bytes.len() }, life: PhantomData }
+    }
+
+    /// The pieces as the system takes them.
+    #[inline]
+    pub(super) fn as_vecs<'s>(pieces: &'s [Target<'a>]) -> &'s [libc::iovec] {
+        // SAFETY: a transparent wrapper of an iovec.
+        unsafe { slice::from_raw_parts(pieces.as_ptr().cast(), pieces.len()) }
+    }
+
+    /// Address of the first byte.
+    #[inline]
+    pub fn addr(&self) -> u64 {
+        self.vec.iov_base.addr() as u64
+    }
+
+    /// The first byte.
+    #[inline]
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.vec.iov_base.cast()
+    }
+
+    /// Bytes.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.vec.iov_len
+    }
+
+    /// Whether there is not a byte.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.vec.iov_len == 0
+    }
+
+    /// The first `at` bytes, or all if there are fewer, and the rest.
+    #[inline]
+    pub fn split(self, at: usize) -> (Target<'a>, Target<'a>) {
+        let (first, rest) = split(self.vec, at);
+        (Target { vec: first, life: PhantomData }, Target { vec: rest, life: PhantomData })
+    }
+}
+
+#[inline]
+fn split(vec: libc::iovec, at: usize) -> (libc::iovec, libc::iovec) {
+    let at = at.min(vec.iov_len);
+    let rest = libc::iovec {
+        // Within the piece or one past its end; wrapping because it need not be memory at all.
+        iov_base: vec.iov_base.wrapping_byte_add(at),
+        iov_len: vec.iov_len - at,
+    };
+    (libc::iovec { iov_base: vec.iov_base, iov_len: at }, rest)
+}
+
+/// Copies as many bytes as both hold and returns how many. The two may overlap.
+#[inline]
+pub fn copy(dst: Target<'_>, src: Source<'_>) -> usize {
+    let len = dst.len().min(src.len());
+    if len != 0 {
+        // SAFETY: both cover `len` bytes that stay accessible (contract of `new`); they
+        // may overlap, which `copy` allows.
+        unsafe { ptr::copy(src.as_ptr(), dst.as_ptr(), len) };
+    }
+    len
+}
+
+/// How many bytes at the end of a transfer of `len` bytes that ends at the address `end`
+/// can be stored at once: 8, 4, 2 or 1, aligned.
+#[inline]
+pub(super) fn tail_len(end: u64, len: usize) -> usize {
+    let aligned = 1_usize << end.trailing_zeros().min(3);
+    match len {
+        0 => 0,
+        1 => 1,
+        2..=3 => aligned.min(2),
+        4..=7 => aligned.min(4),
+        _ => aligned,
+    }
+}
+
+/// As [`copy`], but the last bytes become visible last: a thread that polls the last
+/// byte, or the aligned word of up to 8 bytes that ends there, and then reads the rest,
+/// finds it all.
+#[inline]
+pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
+    let len = dst.len().min(src.len());
+    if len == 0 {
+        return 0;
+    }
+    let tail = tail_len(dst.addr().wrapping_add(len as u64), len);
+    let head = len - tail;
+    let mut word = [0_u8; 8];
+    // SAFETY: `head + tail` is `len`, so these are the last bytes of the source; the
+    // word has 8 and `tail` is at most 8. Read first, lest an overlapping head overwrites them.
+    unsafe { ptr::copy_nonoverlapping(src.as_ptr().add(head), word.as_mut_ptr(), tail) };
+    // SAFETY: the first `head` of `len` bytes of each; overlap is allowed.
+    unsafe { ptr::copy(src.as_ptr(), dst.as_ptr(), head) };
+    // SYNC tail-last: the program's own load of the tail is the other end.
+    fence(Ordering::Release);
+    // SAFETY: within the target.
+    let last = unsafe { dst.as_ptr().add(head) };
+    let [a, b, c, d, ..] = word;
+    match tail {
+        // SAFETY: 8 writable bytes, aligned to 8 by `tail_len`.
+        8 => unsafe { AtomicU64::from_ptr(last.cast()) }.store(u64::from_ne_bytes(word), Ordering::Relaxed),
+        // SAFETY: 4 writable bytes, aligned to 4 by `tail_len`.
+        4 => unsafe { AtomicU32::from_ptr(last.cast()) }.store(u32::from_ne_bytes([a, b, c, d]), Ordering::Relaxed),
+        // SAFETY: 2 writable bytes, aligned to 2 by `tail_len`.
+        2 => unsafe { AtomicU16::from_ptr(last.cast()) }.store(u16::from_ne_bytes([a, b]), Ordering::Relaxed),
+        // SAFETY: 1 writable byte.
+        _ => unsafe { AtomicU8::from_ptr(last) }.store(a, Ordering::Relaxed),
+    }
+    len
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    #[test]
+    fn tail_is_the_largest_aligned_store() {
+        assert_eq!(tail_len(16, 100), 8);
+        assert_eq!(tail_len(24, 7), 4);
+        assert_eq!(tail_len(24, 3), 2);
+        assert_eq!(tail_len(24, 1), 1);
+        assert_eq!(tail_len(20, 100), 4);
+        assert_eq!(tail_len(22, 100), 2);
+        assert_eq!(tail_len(23, 100), 1);
+        assert_eq!(tail_len(24, 0), 0);
+        assert_eq!(tail_len(0, 9), 8, "an end that wrapped to 0 is aligned to everything");
+    }
+
+    #[test]
+    fn tail_last_copies_every_byte_at_every_alignment() {
+        let src: Vec<u8> = (0..100_u8).map(|i| i.wrapping_mul(7).wrapping_add(1)).collect();
+        for at in 0..9 {
+            for len in 0..80 {
+                let mut dst = [0_u8; 100];
+                let n = copy_tail_last(Target::of(&mut dst[at..at + len]), Source::of(&src[3..]));
+                assert_eq!(n, len);
+                assert_eq!(dst[at..at + len], src[3..3 + len]);
+                assert!(dst[..at].iter().chain(&dst[at + len..]).all(|&b| b == 0), "{at} {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn shorter_side_decides() {
+        let mut dst = [0_u8; 3];
+        assert_eq!(copy(Target::of(&mut dst), Source::of(b"abcdef")), 3);
+        assert_eq!(&dst, b"abc");
+        assert_eq!(copy_tail_last(Target::of(&mut dst), Source::of(b"x")), 1);
+        assert_eq!(&dst, b"xbc");
+        assert_eq!(copy_tail_last(Target::EMPTY, Source::of(b"x")), 0);
+        assert_eq!(copy(Target::of(&mut dst), Source::EMPTY), 0);
+    }
+
+    #[test]
+    fn overlapping_ranges_are_moved() {
+        for shift in 1..20_usize {
+            for up in [false, true] {
+                let before: Vec<u8> = (0..64).collect();
+                let mut bytes = before.clone();
+                let base = bytes.as_mut_ptr().expose_provenance() as u64;
+                let (from, to) = if up { (0, shift) } else { (shift, 0) };
+                // SAFETY: both ranges lie inside `bytes`, which is not looked at meanwhile.
+                let (src, dst) = unsafe { (Source::new(base + from as u64, 40), Target::new(base + to as u64, 40)) };
+                copy_tail_last(dst, src);
+                assert_eq!(bytes[to..to + 40], before[from..from + 40], "{shift} {up}");
+            }
+        }
+    }
+
+    #[test]
+    fn splits_at_any_place() {
+        let bytes = [1_u8, 2, 3];
+        let (first, rest) = Source::of(&bytes).split(1);
+        assert_eq!((first.len(), rest.len(), rest.addr()), (1, 2, first.addr() + 1));
+        let (first, rest) = Source::of(&bytes).split(9);
+        assert_eq!((first.len(), rest.len()), (3, 0));
+        let mut bytes = [0_u8; 4];
+        let (low, high) = Target::of(&mut bytes).split(2);
+        copy(high, Source::of(b"yz"));
+        copy(low, Source::of(b"wx"));
+        assert_eq!(&bytes, b"wxyz");
+    }
+
+    #[test]
+    fn a_poller_of_the_tail_sees_all_before_it() {
+        const WORDS: usize = 9;
+        let shared: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
+        let base = shared.as_ptr().expose_provenance() as u64;
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut seen = 0;
+                while !stop.load(Ordering::Relaxed) || shared[WORDS - 1].load(Ordering::Relaxed) != seen {
+                    let tail = shared[WORDS - 1].load(Ordering::Acquire);
+                    assert!(tail >= seen);
+                    seen = tail;
+                    for word in &shared[..WORDS - 1] {
+                        assert!(word.load(Ordering::Relaxed) >= seen);
+                    }
+                    std::thread::yield_now();
+                }
+            });
+            for round in 1..20_000_u64 {
+                let image = [round; WORDS];
+                let src = Source {
+                    vec: libc::iovec { iov_base: image.as_ptr().cast_mut().cast(), iov_len: 8 * WORDS },
+                    life: PhantomData,
+                };
+                // SAFETY: the words live until the scope ends and are only seen as atomics.
+                copy_tail_last(unsafe { Target::new(base, 8 * WORDS) }, src);
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(shared[0].load(Ordering::Relaxed), 19_999);
+    }
+}

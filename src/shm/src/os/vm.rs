@@ -1,0 +1,249 @@
+//! Copies between the memories of two processes, by one system call and one copy.
+//!
+//! The remote addresses are the peer's. The kernel checks that they exist, and nothing
+//! else: whether the peer has registered them is checked before, against
+//! [`crate::regions::PeerRegions`].
+//!
+//! Both directions keep the last bytes last: the cache line in which the destination
+//! ends is a copy of its own, after all others, and so is, after that, the aligned word
+//! of up to 8 bytes at its very end. Whoever polls the end of the destination therefore
+//! finds the rest complete.
+
+use std::fs;
+use std::ptr;
+
+use super::last_errno;
+use super::user::{Source, Target, tail_len};
+
+const _: () = assert!(usize::BITS == 64, "addresses and lengths of peers are 64 bits wide");
+
+/// Entries handed to the kernel at a time: 32 pieces and what the split tail adds, with
+/// room for a piece that begins in the middle.
+const BATCH: usize = 36;
+
+/// Bytes of a cache line.
+const LINE: u64 = 64;
+
+/// Stores of one copy may overtake those of another where the processor does not order
+/// stores by itself; pieces that the kernel looks up separately keep their order.
+const SPLIT_REMOTE: bool = cfg!(not(target_arch = "x86_64"));
+
+/// Why a copy failed. Part of it may have been done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VmError {
+    /// An address leads nowhere or is not accessible in this way.
+    Fault,
+    /// We may not touch the process.
+    Denied,
+    /// The kernel, or what filters its calls, does not offer it.
+    Unsupported,
+    /// There is no such process any more.
+    Gone,
+    /// The two lists have different lengths.
+    Length,
+    /// Something else: the number of the error.
+    Other(i32),
+}
+
+impl VmError {
+    fn from_errno(errno: i32) -> VmError {
+        match errno {
+            libc::EFAULT => VmError::Fault,
+            libc::EPERM | libc::EACCES => VmError::Denied,
+            libc::ENOSYS => VmError::Unsupported,
+            libc::ESRCH => VmError::Gone,
+            errno => VmError::Other(errno),
+        }
+    }
+}
+
+/// Copies from the `remote` pieces (address, bytes) of the process `pid` to `local`.
+/// Allocates nothing.
+///
+/// # Errors
+/// [`VmError`]; with [`VmError::Length`] nothing was copied.
+pub fn read_from(pid: libc::pid_t, remote: &[(u64, u64)], local: &[Target<'_>]) -> Result<(), VmError> {
+    let end = local.iter().rfind(|piece| !piece.is_empty());
+    let end = end.map_or((0, 0), |piece| (piece.addr().wrapping_add(piece.len() as u64), piece.len()));
+    // SAFETY: each target can be written (contract of `Target::new`).
+    unsafe { transfer(libc::process_vm_readv, pid, Target::as_vecs(local), remote, end) }
+}
+
+/// Copies from `local` to the `remote` pieces (address, bytes) of the process `pid`.
+/// Allocates nothing.
+///
+/// # Errors
+/// [`VmError`]; with [`VmError::Length`] nothing was copied.
+pub fn write_to(pid: libc::pid_t, local: &[Source<'_>], remote: &[(u64, u64)]) -> Result<(), VmError> {
+    let end = remote.iter().rfind(|piece| piece.1 != 0);
+    let end = end.map_or((0, 0), |&(addr, len)| (addr.wrapping_add(len), len as usize));
+    // SAFETY: each source can be read (contract of `Source::new`), which is all that this
+    // direction does in our memory.
+    unsafe { transfer(libc::process_vm_writev, pid, Source::as_vecs(local), remote, end) }
+}
+
+type Call = unsafe extern "C" fn(
+    libc::pid_t,
+    *const libc::iovec,
+    libc::c_ulong,
+    *const libc::iovec,
+    libc::c_ulong,
+    libc::c_ulong,
+) -> libc::ssize_t;
+
+/// Repeats `call` until all is copied. `end` is the address behind the destination and the
+/// length of its last piece.
+///
+/// # Safety
+/// What `call` does with the `local` pieces is allowed.
+unsafe fn transfer(
+    call: Call,
+    pid: libc::pid_t,
+    local: &[libc::iovec],
+    remote: &[(u64, u64)],
+    end: (u64, usize),
+) -> Result<(), VmError> {
+    let total = sum(local).ok_or(VmError::Length)?;
+    if sum(remote) != Some(total) {
+        return Err(VmError::Length);
+    }
+    // Where the destination's last line and last word begin, counted from the start.
+    let line = ((end.0.wrapping_sub(1) % LINE) + 1).min(end.1 as u64);
+    let cuts = [total - line.min(total), total - (tail_len(end.0, end.1) as u64).min(total)];
+    let none = [total; 2];
+
+    let mut ours = Cursor { pieces: local, first: 0, offset: 0, done: 0 };
+    let mut theirs = Cursor { pieces: remote, first: 0, offset: 0, done: 0 };
+    let mut local_vecs = [EMPTY; BATCH];
+    let mut remote_vecs = [EMPTY; BATCH];
+    while ours.done < total {
+        let local_count = ours.fill(&mut local_vecs, &cuts);
+        let remote_count = theirs.fill(&mut remote_vecs, if SPLIT_REMOTE { &cuts } else { &none });
+        // SAFETY: the arrays have as many entries; the local ones are within pieces for
+        // which the caller vouches; the remote ones are looked up in the other process.
+        let copied =
+            unsafe { call(pid, local_vecs.as_ptr(), local_count as _, remote_vecs.as_ptr(), remote_count as _, 0) };
+        match copied {
+            1.. => {
+                ours.advance(copied as u64);
+                theirs.advance(copied as u64);
+            }
+            // Nothing, and no reason: it will not become better.
+            0 => return Err(VmError::Fault),
+            _ => match last_errno() {
+                libc::EINTR => {}
+                errno => return Err(VmError::from_errno(errno)),
+            },
+        }
+    }
+    Ok(())
+}
+
+const EMPTY: libc::iovec = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
+
+/// A piece of either list.
+trait Piece {
+    fn base(&self) -> *mut libc::c_void;
+    fn len(&self) -> u64;
+}
+
+impl Piece for libc::iovec {
+    fn base(&self) -> *mut libc::c_void {
+        self.iov_base
+    }
+
+    fn len(&self) -> u64 {
+        self.iov_len as u64
+    }
+}
+
+impl Piece for (u64, u64) {
+    fn base(&self) -> *mut libc::c_void {
+        // Not an address of ours: never to be followed here.
+        ptr::without_provenance_mut(self.0 as usize)
+    }
+
+    fn len(&self) -> u64 {
+        self.1
+    }
+}
+
+/// Bytes in a list.
+fn sum<P: Piece>(pieces: &[P]) -> Option<u64> {
+    pieces.iter().try_fold(0_u64, |sum, piece| sum.checked_add(piece.len()))
+}
+
+/// How far a list is done.
+struct Cursor<'a, P> {
+    pieces: &'a [P],
+    /// The piece that is next, and the bytes of it that are done.
+    first: usize,
+    offset: u64,
+    /// Bytes done.
+    done: u64,
+}
+
+impl<P: Piece> Cursor<'_, P> {
+    /// Fills `vecs` with what is next, cut where `cuts` say, in bytes from the start of the
+    /// list; returns how many entries there are.
+    fn fill(&self, vecs: &mut [libc::iovec; BATCH], cuts: &[u64; 2]) -> usize {
+        let mut count = 0;
+        let mut at = self.done;
+        let mut offset = self.offset;
+        for piece in self.pieces.iter().skip(self.first) {
+            while offset < piece.len() {
+                let Some(vec) = vecs.get_mut(count) else { return count };
+                let next = cuts.iter().find(|&&cut| cut > at).map_or(u64::MAX, |cut| cut - at);
+                let len = (piece.len() - offset).min(next);
+                *vec = libc::iovec { iov_base: piece.base().wrapping_byte_add(offset as usize), iov_len: len as usize };
+                count += 1;
+                at += len;
+                offset += len;
+            }
+            offset = 0;
+        }
+        count
+    }
+
+    fn advance(&mut self, mut bytes: u64) {
+        self.done += bytes;
+        while let Some(piece) = self.pieces.get(self.first) {
+            let rest = piece.len() - self.offset;
+            if bytes < rest {
+                self.offset += bytes;
+                return;
+            }
+            bytes -= rest;
+            self.first += 1;
+            self.offset = 0;
+        }
+    }
+}
+
+/// Whether the process `pid` lets us read its memory and holds `expected` at
+/// `remote_addr`: a test of both our permission and the peer's identity.
+pub fn probe(pid: libc::pid_t, remote_addr: u64, expected: u64) -> bool {
+    let mut word = [0_u8; 8];
+    let read = read_from(pid, &[(remote_addr, 8)], &[Target::of(&mut word)]);
+    if let Err(error) = read {
+        log::debug!("shm: the memory of process {pid} cannot be read: {error:?}");
+    }
+    read.is_ok() && u64::from_ne_bytes(word) == expected
+}
+
+/// Lets other processes of the same user copy from and to our memory, where Yama keeps
+/// that to the parents of a process.
+pub fn allow_tracing() {
+    match fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope") {
+        Ok(scope) if scope.trim() == "1" => {}
+        _ => return,
+    }
+    // SAFETY: numbers alone.
+    let done = unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
+    if done < 0 {
+        log::debug!("shm: peers may not be able to copy from our memory: prctl error {}", last_errno());
+    }
+}
+
+#[cfg(test)]
+mod tests;

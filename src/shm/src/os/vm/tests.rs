@@ -1,0 +1,162 @@
+//! Copies to and from another process.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use super::*;
+use crate::os::twin::Twin;
+
+fn addr(bytes: &[u8]) -> u64 {
+    bytes.as_ptr().expose_provenance() as u64
+}
+
+#[test]
+fn what_is_written_can_be_read_back() {
+    let theirs = vec![0_u8; 3_000_000];
+    let twin = Twin::new();
+    for len in [1, 7, 8, 63, 64, 65, 4096, 100_001, 3_000_000] {
+        let ours: Vec<u8> = (0..len).map(|i| (i * 13 + len) as u8).collect();
+        let place = [(addr(&theirs), len as u64)];
+        write_to(twin.pid(), &[Source::of(&ours)], &place).expect("write");
+        let mut back = vec![0; len];
+        read_from(twin.pid(), &place, &[Target::of(&mut back)]).expect("read");
+        assert!(back == ours, "{len} bytes");
+    }
+    assert!(theirs.iter().all(|&b| b == 0), "our own copy is another");
+}
+
+#[test]
+fn lists_of_any_shape_are_followed() {
+    let theirs = vec![0_u8; 100_000];
+    let twin = Twin::new();
+    let base = addr(&theirs);
+    let ours: Vec<u8> = (0..10_000_u32).map(|i| (i * 31 % 251) as u8).collect();
+    for (n, m) in [(1, 1), (32, 32), (1, 32), (32, 1), (100, 3), (3, 100), (500, 499)] {
+        // Pieces of unequal lengths, empty ones among them.
+        let split = |parts: usize| -> Vec<usize> {
+            let mut lens: Vec<usize> = (0..parts - 1).map(|i| (i * 7) % (10_000 / parts)).collect();
+            lens.push(10_000 - lens.iter().sum::<usize>());
+            lens
+        };
+        let mut remote = vec![];
+        let mut at = base;
+        for len in split(m) {
+            remote.push((at, len as u64));
+            at += len as u64 + 5;
+        }
+        let mut sources = vec![];
+        let mut rest = &ours[..];
+        for len in split(n) {
+            let (piece, more) = rest.split_at(len);
+            sources.push(Source::of(piece));
+            rest = more;
+        }
+        write_to(twin.pid(), &sources, &remote).expect("write");
+        let mut back = vec![0_u8; 10_000];
+        let mut targets = vec![];
+        let mut rest = &mut back[..];
+        for len in split(n) {
+            let (piece, more) = rest.split_at_mut(len);
+            targets.push(Target::of(piece));
+            rest = more;
+        }
+        read_from(twin.pid(), &remote, &targets).expect("read");
+        assert!(back == ours, "{n} and {m} pieces");
+    }
+}
+
+#[test]
+fn nothing_is_copied_without_bytes() {
+    let twin = Twin::new();
+    assert_eq!(write_to(twin.pid(), &[], &[]), Ok(()));
+    assert_eq!(read_from(twin.pid(), &[(0, 0)], &[]), Ok(()));
+    assert_eq!(write_to(twin.pid(), &[Source::EMPTY], &[(1, 0)]), Ok(()));
+}
+
+#[test]
+fn lists_of_unequal_length_are_refused() {
+    let bytes = [0_u8; 16];
+    let twin = Twin::new();
+    assert_eq!(write_to(twin.pid(), &[Source::of(&bytes)], &[(addr(&bytes), 15)]), Err(VmError::Length));
+    assert_eq!(write_to(twin.pid(), &[], &[(1, u64::MAX), (1, 1)]), Err(VmError::Length));
+    assert_eq!(read_from(twin.pid(), &[(addr(&bytes), 15)], &[]), Err(VmError::Length));
+}
+
+#[test]
+fn addresses_that_lead_nowhere_are_faults() {
+    let bytes = [0_u8; 16];
+    let twin = Twin::new();
+    assert_eq!(write_to(twin.pid(), &[Source::of(&bytes)], &[(8, 16)]), Err(VmError::Fault));
+    let half = [(addr(&bytes), 8), (u64::MAX - 100, 8)];
+    assert_eq!(write_to(twin.pid(), &[Source::of(&bytes)], &half), Err(VmError::Fault), "after a part");
+    let mut into = [0_u8; 16];
+    assert_eq!(read_from(twin.pid(), &half, &[Target::of(&mut into)]), Err(VmError::Fault));
+}
+
+#[test]
+fn a_process_that_is_gone_is_told_apart() {
+    let pid = Twin::dead();
+    let bytes = [0_u8; 8];
+    assert_eq!(write_to(pid, &[Source::of(&bytes)], &[(addr(&bytes), 8)]), Err(VmError::Gone));
+    assert!(!probe(pid, addr(&bytes), 0));
+}
+
+#[test]
+fn probe_compares_the_word() {
+    let word = Box::new(0x0123_4567_89ab_cdef_u64);
+    let twin = Twin::new();
+    let at = (&raw const *word).expose_provenance() as u64;
+    assert!(probe(twin.pid(), at, *word));
+    assert!(!probe(twin.pid(), at, 1));
+    assert!(!probe(twin.pid(), 8, *word));
+}
+
+#[test]
+fn cuts_are_where_the_destination_ends() {
+    let cursor = Cursor { pieces: &[(1000_u64, 200_u64)][..], first: 0, offset: 0, done: 0 };
+    let mut vecs = [EMPTY; BATCH];
+    let lens = |vecs: &[libc::iovec]| vecs.iter().map(|v| v.iov_len).collect::<Vec<_>>();
+    let n = cursor.fill(&mut vecs, &[136, 192]);
+    assert_eq!(lens(&vecs[..n]), [136, 56, 8]);
+    let n = cursor.fill(&mut vecs, &[0, 192]);
+    assert_eq!(lens(&vecs[..n]), [192, 8]);
+    let n = cursor.fill(&mut vecs, &[200, 200]);
+    assert_eq!(lens(&vecs[..n]), [200]);
+    let cursor = Cursor { pieces: &[(1000_u64, 100_u64), (5000, 100)][..], first: 0, offset: 30, done: 30 };
+    let n = cursor.fill(&mut vecs, &[90, 196]);
+    assert_eq!(lens(&vecs[..n]), [60, 10, 96, 4]);
+    assert_eq!(vecs[0].iov_base.addr(), 1030);
+    assert_eq!(vecs[3].iov_base.addr(), 5096);
+}
+
+#[test]
+fn a_poller_of_the_last_word_sees_all_before_it() {
+    const WORDS: usize = 700;
+    let shared: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
+    let place = [(shared.as_ptr().expose_provenance() as u64, 8 * WORDS as u64)];
+    // SAFETY: takes no arguments.
+    let me = unsafe { libc::getpid() };
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                let seen = shared[WORDS - 1].load(Ordering::Acquire);
+                for word in shared.iter().rev() {
+                    assert!(word.load(Ordering::Relaxed) >= seen);
+                }
+                thread::yield_now();
+            }
+        });
+        for round in 1..5_000_u64 {
+            let image: Vec<u8> = [round; WORDS].iter().flat_map(|word| word.to_ne_bytes()).collect();
+            let (first, second) = Source::of(&image).split(1001);
+            write_to(me, &[first, second], &place).expect("write");
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn asking_for_tracing_does_no_harm() {
+    allow_tracing();
+}

@@ -1,0 +1,64 @@
+//! What the records in a ring say.
+
+/// Kinds of record; 0 is the ring's own.
+pub mod kind {
+    /// A whole message.
+    pub const MESSAGE: u8 = 1;
+    /// A piece of a message; `aux` is the length of the whole.
+    pub const MESSAGE_PIECE: u8 = 2;
+    /// A message that is to be read from the sender's memory: the payload says where,
+    /// `aux` is its length.
+    pub const REMOTE_MESSAGE: u8 = 3;
+    /// A piece of an RDMA write; the first one begins with the target, `aux` is the
+    /// length of the whole.
+    pub const WRITE_PIECE: u8 = 4;
+    /// Asks for an RDMA read of the target in the payload.
+    pub const READ: u8 = 5;
+    /// A piece of what the oldest read asked for.
+    pub const READ_DATA: u8 = 6;
+}
+
+/// The message is announced to a solicited waiter.
+pub const SOLICITED: u8 = 1;
+/// The producer wants to know when the record is consumed.
+pub const ACKNOWLEDGE: u8 = 2;
+
+/// Bytes of a [`place`].
+pub const PLACE: usize = 16;
+/// Bytes of a [`target`].
+pub const TARGET: usize = 24;
+
+/// The flags of a record.
+pub fn flags(solicited: bool, signalled: bool) -> u8 {
+    (u8::from(solicited) * SOLICITED) | (u8::from(signalled) * ACKNOWLEDGE)
+}
+
+/// Where a piece of a message lies in the sender's memory.
+pub fn place(addr: u64, len: u64) -> [u8; PLACE] {
+    let mut bytes = [0; PLACE];
+    bytes[..8].copy_from_slice(&addr.to_le_bytes());
+    bytes[8..].copy_from_slice(&len.to_le_bytes());
+    bytes
+}
+
+/// Reads a [`place`].
+pub fn read_place(bytes: &[u8; PLACE]) -> (u64, u64) {
+    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]));
+    (word(0), word(8))
+}
+
+/// A range of the receiver's registered memory.
+pub fn target(addr: u64, key: u32, len: u64) -> [u8; TARGET] {
+    let mut bytes = [0; TARGET];
+    bytes[..8].copy_from_slice(&addr.to_le_bytes());
+    bytes[8..16].copy_from_slice(&len.to_le_bytes());
+    bytes[16..20].copy_from_slice(&key.to_le_bytes());
+    bytes
+}
+
+/// Reads a [`target`]: address, key, length.
+pub fn read_target(bytes: &[u8; TARGET]) -> (u64, u32, u64) {
+    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]));
+    let key = u32::from_le_bytes(std::array::from_fn(|k| bytes[16 + k]));
+    (word(0), key, word(8))
+}

@@ -1,0 +1,101 @@
+//! Posted receives, first in first out, without an allocation a receive.
+
+use std::collections::VecDeque;
+
+use dat_core::error::{Error, Resource, Result};
+use dat_core::transport::{MAX_SEGMENTS, Recv, RecvId, Segment};
+
+/// A receive that was taken off a queue, with room for the segments of any.
+pub struct Taken {
+    /// Its number.
+    pub id: RecvId,
+    /// Sum of its segments' lengths.
+    pub capacity: u64,
+    count: usize,
+    segments: [Segment; MAX_SEGMENTS],
+}
+
+impl Default for Taken {
+    fn default() -> Self {
+        Taken { id: 0, capacity: 0, count: 0, segments: [Segment::default(); MAX_SEGMENTS] }
+    }
+}
+
+impl Taken {
+    /// Where its bytes go.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments[..self.count]
+    }
+}
+
+/// A queue of posted receives.
+#[derive(Default)]
+pub struct RecvQueue {
+    receives: VecDeque<(RecvId, u8)>,
+    segments: VecDeque<Segment>,
+}
+
+impl RecvQueue {
+    /// A queue with room for `recvs` receives of up to `segments` segments.
+    pub fn new(recvs: usize, segments: usize) -> Result<Self> {
+        let mut queue = RecvQueue::default();
+        queue.reserve(recvs, segments)?;
+        Ok(queue)
+    }
+
+    /// Makes room for `recvs` receives in all.
+    pub fn reserve(&mut self, recvs: usize, segments: usize) -> Result<()> {
+        let memory = |_| Error::InsufficientResources(Resource::Memory);
+        let more = recvs.saturating_sub(self.receives.len());
+        self.receives.try_reserve_exact(more).map_err(memory)?;
+        self.segments.try_reserve_exact(more.saturating_mul(segments)).map_err(memory)
+    }
+
+    /// Adds a receive.
+    pub fn push(&mut self, recv: &Recv<'_>) {
+        let count = recv.segments.len().min(MAX_SEGMENTS);
+        self.receives.push_back((recv.id, count as u8));
+        self.segments.extend(&recv.segments[..count]);
+    }
+
+    /// Takes the oldest receive; false if there is none.
+    pub fn pop(&mut self, taken: &mut Taken) -> bool {
+        let Some((id, count)) = self.receives.pop_front() else { return false };
+        taken.id = id;
+        taken.count = usize::from(count);
+        taken.capacity = 0;
+        for place in &mut taken.segments[..usize::from(count)] {
+            *place = self.segments.pop_front().unwrap_or_default();
+            taken.capacity += place.len;
+        }
+        true
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.receives.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn receives_come_out_as_they_went_in() {
+        let mut queue = RecvQueue::new(4, 2).unwrap();
+        let segments = |n: u64| (0..n).map(|k| Segment { addr: n * 100 + k, len: k + 1, key: 5 }).collect::<Vec<_>>();
+        for n in 0..3 {
+            queue.push(&Recv { id: n, segments: &segments(n) });
+        }
+        let mut taken = Taken::default();
+        for n in 0..3 {
+            assert!(queue.pop(&mut taken));
+            assert_eq!(taken.id, n);
+            assert_eq!(taken.segments(), segments(n));
+            assert_eq!(taken.capacity, segments(n).iter().map(|s| s.len).sum::<u64>());
+        }
+        assert!(!queue.pop(&mut taken));
+        assert!(queue.is_empty());
+    }
+}

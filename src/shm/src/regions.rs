@@ -1,0 +1,394 @@
+//! The table of registered memory that a process shows to its peers.
+//!
+//! A [`RegionTable`] lies in a [`Segment`] that peers map for reading, so that the side
+//! that starts an RDMA operation checks it against the target's registered regions
+//! without asking the target. A row is named by a *key* of 32 bits: 18 bits say which
+//! row, 14 which generation of it. Generations are never 0, so no key is 0, and a key
+//! comes back only after very many registrations.
+//!
+//! What the owner itself relies on it keeps in private memory. There, rows also count
+//! *pins*: whoever copies into or out of the program's memory holds a [`Pin`]
+//! meanwhile, and [`RegionTable::remove`] waits for the last of them, so that memory is
+//! never pulled away under a copy.
+//!
+//! Peers cannot pin. A transfer that a peer had begun when a row was removed may still end
+//! in the memory; it is the program's part not to give memory away while it is a target.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+use dat_core::Rights;
+use parking_lot::{Condvar, Mutex};
+
+use crate::os::memory::{Access, Segment, Shared, SharedView, ViewU32, ViewU64};
+use crate::os::user::{Source, Target};
+
+/// Rows of a table.
+pub const ROWS: usize = 1 << INDEX_BITS;
+
+/// Bytes of a table's segment; memory is used only where rows are.
+pub const TABLE_SIZE: usize = ROWS * ROW_SIZE;
+
+const INDEX_BITS: u32 = 18;
+const GENERATIONS: u32 = 1 << (32 - INDEX_BITS);
+const ROW_SIZE: usize = 32;
+
+/// Rows that stay unused after their removal before one of them is used again, as long
+/// as there are rows that never were used.
+const REST: usize = 1024;
+
+/// Private rows are made in chunks of so many.
+const CHUNK: usize = 1024;
+
+/// Why a peer's operation on registered memory is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemoteFault {
+    /// There is no such region, or no longer.
+    Key,
+    /// The region belongs to another protection zone.
+    Zone,
+    /// The region does not grant it.
+    Rights,
+    /// It reaches beyond the region.
+    Bounds,
+}
+
+/// A row as peers see it.
+#[derive(Debug)]
+#[repr(C)]
+struct Row {
+    /// 0 while the row is free.
+    generation: AtomicU32,
+    rights: AtomicU32,
+    zone: AtomicU32,
+    unused: AtomicU32,
+    addr: AtomicU64,
+    len: AtomicU64,
+}
+
+// SAFETY: atomic words with a fixed layout.
+unsafe impl Shared for Row {}
+
+/// A [`Row`] without the means to write.
+#[derive(Debug)]
+#[repr(C)]
+struct RowView {
+    generation: ViewU32,
+    rights: ViewU32,
+    zone: ViewU32,
+    unused: ViewU32,
+    addr: ViewU64,
+    len: ViewU64,
+}
+
+// SAFETY: words that can only be loaded, with a fixed layout.
+unsafe impl SharedView for RowView {}
+
+const _: () = assert!(size_of::<Row>() == ROW_SIZE && size_of::<RowView>() == ROW_SIZE);
+
+#[inline]
+fn split_key(key: u32) -> (usize, u32) {
+    ((key & (ROWS as u32 - 1)) as usize, key >> INDEX_BITS)
+}
+
+/// Whether `len` bytes at `addr` are inside of the `size` bytes at `base`.
+#[inline]
+fn within(addr: u64, len: u64, base: u64, size: u64) -> bool {
+    addr >= base && addr - base <= size && len <= size - (addr - base)
+}
+
+/// A row as its owner keeps it; a cache line each, for pins of different regions must
+/// not slow each other down.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Local {
+    /// Generation, a bit for a waiting [`RegionTable::remove`], and pins.
+    state: AtomicU64,
+    addr: AtomicU64,
+    len: AtomicU64,
+    rights: AtomicU32,
+    zone: AtomicU32,
+}
+
+const PINS: u64 = (1 << 31) - 1;
+const WAITER: u64 = 1 << 31;
+const GENERATION_SHIFT: u32 = 32;
+
+/// Which rows are to be used next. A row's next generation stays in it while it is free.
+#[derive(Debug)]
+struct Free {
+    /// Rows from here on have never been used.
+    fresh: u32,
+    /// Removed rows, the longest unused first, with their next generations.
+    removed: VecDeque<(u32, u32)>,
+}
+
+/// The owner's side of the table.
+#[derive(Debug)]
+pub struct RegionTable {
+    segment: Segment,
+    chunks: Box<[OnceLock<Box<[Local; CHUNK]>>]>,
+    free: Mutex<Free>,
+    /// Where [`RegionTable::remove`] sleeps until pins are gone.
+    sleepers: Mutex<()>,
+    unpinned: Condvar,
+}
+
+impl RegionTable {
+    /// Makes an empty table.
+    ///
+    /// # Errors
+    /// As for [`Segment::create`].
+    pub fn new() -> io::Result<RegionTable> {
+        Ok(RegionTable {
+            segment: Segment::create("dat-shm-regions", TABLE_SIZE, Access::ReadOnly)?,
+            chunks: (0..ROWS / CHUNK).map(|_| OnceLock::new()).collect(),
+            free: Mutex::new(Free { fresh: 0, removed: VecDeque::new() }),
+            sleepers: Mutex::new(()),
+            unpinned: Condvar::new(),
+        })
+    }
+
+    /// What peers map, with [`PeerRegions::open`].
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.segment.fd()
+    }
+
+    /// Enters the `len` bytes at `addr`, a whole region or what a window shows of one, and
+    /// returns the key. `None` if all rows are in use, or the range goes past the end of
+    /// the address space.
+    ///
+    /// # Safety
+    /// Until [`RegionTable::remove`] returns, the bytes can be read, and can be written if
+    /// `rights` has a right to write. (For memory of a program this is what the program
+    /// promises when it registers it.)
+    pub unsafe fn insert(&self, addr: u64, len: u64, rights: Rights, zone: u32) -> Option<u32> {
+        addr.checked_add(len)?;
+        let (index, generation) = self.allocate()?;
+        let local = self.chunks.get(index as usize / CHUNK)?.get_or_init(chunk).get(index as usize % CHUNK)?;
+        let row: &Row = self.segment.at(index as usize * ROW_SIZE).ok()?;
+        local.addr.store(addr, Ordering::Relaxed);
+        local.len.store(len, Ordering::Relaxed);
+        local.rights.store(rights.bits().into(), Ordering::Relaxed);
+        local.zone.store(zone, Ordering::Relaxed);
+        // Added, not stored: somebody may just be trying a key of the past, with a count
+        // up that he takes down again.
+        // SYNC region-pin: hands the words above to who finds the generation.
+        local.state.fetch_add(u64::from(generation) << GENERATION_SHIFT, Ordering::Release);
+        // SYNC region-reuse: who finds any of the words below finds the row's old
+        // generation gone.
+        fence(Ordering::Release);
+        row.addr.store(addr, Ordering::Relaxed);
+        row.len.store(len, Ordering::Relaxed);
+        row.rights.store(rights.bits().into(), Ordering::Relaxed);
+        row.zone.store(zone, Ordering::Relaxed);
+        // SYNC region-row: hands the words above to who finds the generation.
+        row.generation.store(generation, Ordering::Release);
+        Some(generation << INDEX_BITS | index)
+    }
+
+    fn allocate(&self) -> Option<(u32, u32)> {
+        let mut free = self.free.lock();
+        if (free.fresh as usize) < ROWS && free.removed.len() < REST {
+            free.fresh += 1;
+            return Some((free.fresh - 1, 1));
+        }
+        free.removed.pop_front()
+    }
+
+    /// Takes out what `key` names and waits until nobody has it pinned. Returns whether it
+    /// was there. Not to be called with a pin of the same key in hand.
+    pub fn remove(&self, key: u32) -> bool {
+        let (index, generation) = split_key(key);
+        let Some(local) = self.local(index) else { return false };
+        let gone = |state: u64| {
+            let alive = generation != 0 && (state >> GENERATION_SHIFT) as u32 == generation;
+            alive.then_some(state & PINS | WAITER)
+        };
+        // SYNC region-pin: a pin that is counted before has to be waited for; one that
+        // comes later finds the generation gone.
+        if local.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, gone).is_err() {
+            return false;
+        }
+        if let Ok(row) = self.segment.at::<Row>(index * ROW_SIZE) {
+            row.generation.store(0, Ordering::Relaxed);
+        }
+        let mut sleeper = self.sleepers.lock();
+        // SYNC region-unpin: the copies of those who had it pinned are over.
+        while local.state.load(Ordering::Acquire) & PINS != 0 {
+            self.unpinned.wait(&mut sleeper);
+        }
+        drop(sleeper);
+        local.state.fetch_and(!WAITER, Ordering::Relaxed);
+        let next = generation % (GENERATIONS - 1) + 1;
+        self.free.lock().removed.push_back((index as u32, next));
+        true
+    }
+
+    #[inline]
+    fn local(&self, index: usize) -> Option<&Local> {
+        self.chunks.get(index / CHUNK)?.get()?.get(index % CHUNK)
+    }
+
+    /// Holds on to the region that `key` names; `None` if there is none. Neither
+    /// allocates nor waits.
+    #[inline]
+    pub fn pin(&self, key: u32) -> Option<Pin<'_>> {
+        let (index, generation) = split_key(key);
+        let local = self.local(index)?;
+        // SYNC region-pin: counted first, so that who removes it sees us or we see that it
+        // is gone; and the words that came with the generation are visible.
+        let state = local.state.fetch_add(1, Ordering::AcqRel);
+        // Holds the count, to be taken down in either case.
+        let pin = Pin { table: self, local };
+        (generation != 0 && (state >> GENERATION_SHIFT) as u32 == generation).then_some(pin)
+    }
+
+    /// Whether `key` names a region now.
+    #[inline]
+    pub fn is_live(&self, key: u32) -> bool {
+        let (index, generation) = split_key(key);
+        let state = self.local(index).map_or(0, |local| local.state.load(Ordering::Relaxed));
+        generation != 0 && (state >> GENERATION_SHIFT) as u32 == generation
+    }
+
+    #[cold]
+    fn wake(&self) {
+        // Taken, so that a remover is not between its look and its sleep.
+        let _sleepers = self.sleepers.lock();
+        self.unpinned.notify_all();
+    }
+}
+
+fn chunk() -> Box<[Local; CHUNK]> {
+    let rows: Box<[Local]> = (0..CHUNK).map(|_| Local::default()).collect();
+    match rows.try_into() {
+        Ok(rows) => rows,
+        Err(_) => unreachable!("a chunk has CHUNK rows"),
+    }
+}
+
+/// Registered memory that cannot be deregistered as long as this lives.
+#[derive(Debug)]
+#[must_use]
+pub struct Pin<'t> {
+    table: &'t RegionTable,
+    local: &'t Local,
+}
+
+impl Pin<'_> {
+    /// Whether `wanted` on `len` bytes at `addr` is granted.
+    ///
+    /// # Errors
+    /// [`RemoteFault::Rights`], [`RemoteFault::Bounds`].
+    #[inline]
+    pub fn check(&self, addr: u64, len: u64, wanted: Rights) -> Result<(), RemoteFault> {
+        if !self.rights().contains(wanted) {
+            return Err(RemoteFault::Rights);
+        }
+        let (base, size) = (self.local.addr.load(Ordering::Relaxed), self.local.len.load(Ordering::Relaxed));
+        if within(addr, len, base, size) { Ok(()) } else { Err(RemoteFault::Bounds) }
+    }
+
+    /// The protection zone of the region.
+    #[inline]
+    pub fn zone(&self) -> u32 {
+        self.local.zone.load(Ordering::Relaxed)
+    }
+
+    /// What the region grants.
+    #[inline]
+    pub fn rights(&self) -> Rights {
+        Rights::from_bits(self.local.rights.load(Ordering::Relaxed) as u8)
+    }
+
+    /// Bytes to copy from, if `wanted` is granted; with [`Rights::NONE`] they need only be
+    /// there.
+    ///
+    /// # Errors
+    /// As for [`Pin::check`].
+    #[inline]
+    pub fn source(&self, addr: u64, len: u64, wanted: Rights) -> Result<Source<'_>, RemoteFault> {
+        self.check(addr, len, wanted)?;
+        // SAFETY: inside of what the contract of `insert` says can be read as long as the
+        // row is not removed, for which its removal waits for us.
+        Ok(unsafe { Source::new(addr, len as usize) })
+    }
+
+    /// Bytes to copy to, if `wanted` is granted, which has to have a right to write.
+    ///
+    /// # Errors
+    /// As for [`Pin::check`]; [`RemoteFault::Rights`] if `wanted` has no right to write.
+    #[inline]
+    pub fn target(&self, addr: u64, len: u64, wanted: Rights) -> Result<Target<'_>, RemoteFault> {
+        if !wanted.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE) {
+            return Err(RemoteFault::Rights);
+        }
+        self.check(addr, len, wanted)?;
+        // SAFETY: inside of what the contract of `insert` says can be written, for the
+        // region has a right to write, as long as the row is not removed.
+        Ok(unsafe { Target::new(addr, len as usize) })
+    }
+}
+
+impl Drop for Pin<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // SYNC region-unpin: our copies are over.
+        let state = self.local.state.fetch_sub(1, Ordering::Release);
+        if state & WAITER != 0 && state & PINS == 1 {
+            self.table.wake();
+        }
+    }
+}
+
+/// A peer's table.
+#[derive(Debug)]
+pub struct PeerRegions {
+    segment: Segment,
+}
+
+impl PeerRegions {
+    /// Maps the table behind [`RegionTable::fd`].
+    ///
+    /// # Errors
+    /// As for [`Segment::open`].
+    pub fn open(fd: OwnedFd) -> io::Result<PeerRegions> {
+        Ok(PeerRegions { segment: Segment::open(fd, TABLE_SIZE, Access::ReadOnly)? })
+    }
+
+    /// Whether the peer's region or window `key` of the zone `zone` grants `wanted` on the
+    /// `len` bytes at `addr`, as the peer counts. Takes no lock and makes no system call.
+    ///
+    /// # Errors
+    /// The first of [`RemoteFault::Key`], [`RemoteFault::Zone`], [`RemoteFault::Rights`],
+    /// [`RemoteFault::Bounds`] that applies.
+    #[inline]
+    pub fn check(&self, key: u32, addr: u64, len: u64, wanted: Rights, zone: u32) -> Result<(), RemoteFault> {
+        let (index, generation) = split_key(key);
+        let Ok(row) = self.segment.view::<RowView>(index * ROW_SIZE) else { return Err(RemoteFault::Key) };
+        let before = row.generation.load();
+        // SYNC region-row: with the generation came the words.
+        fence(Ordering::Acquire);
+        let (row_zone, rights, base, size) = (row.zone.load(), row.rights.load(), row.addr.load(), row.len.load());
+        // SYNC region-reuse: had a word been of a later generation, the next load
+        // would not find this one.
+        fence(Ordering::Acquire);
+        if generation == 0 || before != generation || row.generation.load() != generation {
+            return Err(RemoteFault::Key);
+        }
+        if row_zone != zone {
+            return Err(RemoteFault::Zone);
+        }
+        if !Rights::from_bits(rights as u8).contains(wanted) {
+            return Err(RemoteFault::Rights);
+        }
+        if within(addr, len, base, size) { Ok(()) } else { Err(RemoteFault::Bounds) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

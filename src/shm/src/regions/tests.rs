@@ -1,0 +1,231 @@
+//! The table from both sides.
+
+use std::collections::HashSet;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::os::user::copy;
+
+const ALL: Rights = Rights::from_bits(15);
+
+fn table() -> (RegionTable, PeerRegions) {
+    let table = RegionTable::new().expect("table");
+    let peer = PeerRegions::open(table.fd().try_clone_to_owned().expect("dup")).expect("peer");
+    (table, peer)
+}
+
+/// Enters a range that nobody looks at.
+fn enter(table: &RegionTable, addr: u64, len: u64, rights: Rights, zone: u32) -> Option<u32> {
+    // SAFETY: the tests that use this make no copies.
+    unsafe { table.insert(addr, len, rights, zone) }
+}
+
+#[test]
+fn peers_see_what_the_owner_entered() {
+    let (table, peer) = table();
+    let key = enter(&table, 1000, 100, Rights::REMOTE_READ, 7).expect("row");
+    let check = |addr, len, wanted, zone| peer.check(key, addr, len, wanted, zone);
+    assert_eq!(check(1000, 100, Rights::REMOTE_READ, 7), Ok(()));
+    assert_eq!(check(1100, 0, Rights::REMOTE_READ, 7), Ok(()));
+    assert_eq!(check(1000, 101, Rights::REMOTE_READ, 7), Err(RemoteFault::Bounds));
+    assert_eq!(check(999, 1, Rights::REMOTE_READ, 7), Err(RemoteFault::Bounds));
+    assert_eq!(check(1101, 0, Rights::REMOTE_READ, 7), Err(RemoteFault::Bounds));
+    assert_eq!(check(1001, u64::MAX, Rights::REMOTE_READ, 7), Err(RemoteFault::Bounds));
+    assert_eq!(check(u64::MAX, 2, Rights::REMOTE_READ, 7), Err(RemoteFault::Bounds));
+    assert_eq!(check(1000, 1, Rights::REMOTE_WRITE, 7), Err(RemoteFault::Rights));
+    assert_eq!(check(1000, 1, Rights::REMOTE_READ, 8), Err(RemoteFault::Zone));
+    assert!(table.remove(key));
+    assert_eq!(check(1000, 1, Rights::REMOTE_READ, 7), Err(RemoteFault::Key));
+}
+
+#[test]
+fn keys_that_name_nothing_are_refused() {
+    let (table, peer) = table();
+    let key = enter(&table, 0, 10, ALL, 1).expect("row");
+    for bad in [0, 1, key + 1, key ^ (1 << INDEX_BITS), u32::MAX, ROWS as u32 - 1] {
+        assert_eq!(peer.check(bad, 0, 1, Rights::NONE, 1), Err(RemoteFault::Key), "{bad:x}");
+        assert!(table.pin(bad).is_none(), "{bad:x}");
+        assert!(!table.remove(bad), "{bad:x}");
+        assert!(!table.is_live(bad), "{bad:x}");
+    }
+    assert!(table.is_live(key));
+    assert!(table.remove(key));
+    assert!(!table.remove(key));
+    assert!(table.pin(key).is_none());
+}
+
+#[test]
+fn ranges_beyond_the_address_space_are_refused() {
+    let (table, _) = table();
+    assert_eq!(enter(&table, u64::MAX, 2, ALL, 1), None);
+    assert!(enter(&table, u64::MAX, 0, ALL, 1).is_some());
+}
+
+#[test]
+fn a_key_does_not_come_back_soon() {
+    let (table, _) = table();
+    let mut seen = HashSet::new();
+    for _ in 0..100_000 {
+        let key = enter(&table, 0, 1, ALL, 1).expect("row");
+        assert!(key != 0 && seen.insert(key));
+        assert!(table.remove(key));
+    }
+    let rows: HashSet<u32> = seen.iter().map(|key| key & (ROWS as u32 - 1)).collect();
+    assert!(rows.len() <= REST + 1, "memory stays small");
+}
+
+#[test]
+fn generations_go_around_without_0() {
+    let (table, _) = table();
+    table.free.lock().fresh = ROWS as u32 - 1;
+    let mut keys = HashSet::new();
+    for _ in 1..GENERATIONS {
+        let key = enter(&table, 0, 1, ALL, 1).expect("the one row");
+        assert!(key >> INDEX_BITS != 0 && keys.insert(key));
+        assert!(table.remove(key));
+    }
+    assert!(keys.contains(&enter(&table, 0, 1, ALL, 1).expect("the one row")));
+}
+
+#[test]
+fn all_rows_can_be_used_and_no_more() {
+    let (table, peer) = table();
+    let keys: Vec<u32> = (0..ROWS as u64).map(|i| enter(&table, i, 1, ALL, 1).expect("row")).collect();
+    assert_eq!(enter(&table, 0, 1, ALL, 1), None);
+    for (i, &key) in keys.iter().enumerate() {
+        assert_eq!(peer.check(key, i as u64, 1, ALL, 1), Ok(()));
+    }
+    assert!(table.remove(keys[12_345]));
+    let key = enter(&table, 5, 5, ALL, 1).expect("the row that was removed");
+    assert!(!keys.contains(&key));
+    assert_eq!(enter(&table, 0, 1, ALL, 1), None);
+}
+
+#[test]
+fn pins_give_memory_inside_the_region_alone() {
+    let (table, _) = table();
+    let mut memory = *b"0123456789";
+    let base = memory.as_mut_ptr().expose_provenance() as u64;
+    // SAFETY: `memory` lives longer than the table is used.
+    let key = unsafe { table.insert(base + 2, 6, Rights::LOCAL_WRITE | Rights::REMOTE_READ, 3) }.expect("row");
+    let pin = table.pin(key).expect("live");
+    assert_eq!((pin.zone(), pin.rights()), (3, Rights::LOCAL_WRITE | Rights::REMOTE_READ));
+    let mut out = [0; 6];
+    let source = pin.source(base + 2, 6, Rights::NONE).expect("inside");
+    assert_eq!(copy(Target::of(&mut out), source), 6);
+    assert_eq!(&out, b"234567");
+    let target = pin.target(base + 7, 1, Rights::LOCAL_WRITE).expect("inside");
+    copy(target, Source::of(b"x"));
+    copy(Target::of(&mut out), source);
+    assert_eq!(&out, b"23456x");
+    assert_eq!(pin.source(base + 1, 2, Rights::NONE).err(), Some(RemoteFault::Bounds));
+    assert_eq!(pin.source(base + 2, 2, Rights::LOCAL_READ).err(), Some(RemoteFault::Rights));
+    assert_eq!(pin.target(base + 7, 2, Rights::LOCAL_WRITE).err(), Some(RemoteFault::Bounds));
+    assert_eq!(pin.target(base + 2, 1, Rights::REMOTE_WRITE).err(), Some(RemoteFault::Rights));
+    assert_eq!(pin.target(base + 2, 1, Rights::NONE).err(), Some(RemoteFault::Rights));
+}
+
+#[test]
+fn removal_waits_for_pins() {
+    let (table, peer) = table();
+    let key = enter(&table, 0, 1, ALL, 1).expect("row");
+    let pins = [table.pin(key).expect("live"), table.pin(key).expect("live")];
+    let removed = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            assert!(table.remove(key));
+            removed.store(true, Ordering::SeqCst);
+        });
+        // From the moment on that the removal has begun nobody else gets in.
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while table.is_live(key) || peer.check(key, 0, 1, ALL, 1).is_ok() {
+            assert!(Instant::now() < deadline);
+            thread::yield_now();
+        }
+        assert!(table.pin(key).is_none());
+        let [first, second] = pins;
+        drop(first);
+        assert!(!removed.load(Ordering::SeqCst));
+        drop(second);
+    });
+    assert!(removed.load(Ordering::SeqCst));
+}
+
+#[test]
+fn pins_and_removals_race() {
+    let (table, _) = table();
+    let rounds = 20_000_u32;
+    let latest = AtomicU32::new(0);
+    let memory = AtomicU64::new(0);
+    let addr = (&raw const memory).expose_provenance() as u64;
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0..rounds {
+                // SAFETY: `memory` lives until the scope ends and is only seen as an atomic.
+                let key = unsafe { table.insert(addr, 8, ALL, round) }.expect("row");
+                memory.store(1, Ordering::Relaxed);
+                latest.store(key, Ordering::Release);
+                if round.is_multiple_of(8) {
+                    thread::yield_now();
+                }
+                assert!(table.remove(key));
+                // Nobody is in there any more, so nobody can find this.
+                memory.store(0, Ordering::Relaxed);
+            }
+            latest.store(u32::MAX, Ordering::Release);
+        });
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let key = latest.load(Ordering::Acquire);
+                    if key == u32::MAX {
+                        break;
+                    }
+                    if let Some(pin) = table.pin(key) {
+                        assert_eq!(memory.load(Ordering::Relaxed), 1);
+                        assert_eq!(pin.check(addr, 8, ALL), Ok(()));
+                        assert_eq!(memory.load(Ordering::Relaxed), 1);
+                    } else {
+                        thread::yield_now();
+                    }
+                }
+            });
+        }
+    });
+    for chunk in &table.chunks {
+        assert!(chunk.get().is_none_or(|rows| rows.iter().all(|row| row.state.load(Ordering::Relaxed) == 0)));
+    }
+}
+
+#[test]
+fn peers_never_see_a_mixture() {
+    let (table, peer) = table();
+    // One row, so that it is used over and over.
+    table.free.lock().fresh = ROWS as u32 - 1;
+    let latest = AtomicU32::new(0);
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            // As many rounds as there are generations: every key is new.
+            for round in 1..GENERATIONS {
+                let key = enter(&table, u64::from(round) << 20, u64::from(round), ALL, round).expect("row");
+                latest.store(key, Ordering::Release);
+                assert!(table.remove(key));
+                if round.is_multiple_of(64) {
+                    thread::yield_now();
+                }
+            }
+            stop.store(true, Ordering::Release);
+        });
+        while !stop.load(Ordering::Acquire) {
+            let key = latest.load(Ordering::Acquire);
+            let round = key >> INDEX_BITS;
+            match peer.check(key, u64::from(round) << 20, u64::from(round), ALL, round) {
+                Ok(()) | Err(RemoteFault::Key) => {}
+                Err(fault) => panic!("{fault:?} for generation {round}"),
+            }
+        }
+    });
+}

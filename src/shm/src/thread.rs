@@ -1,0 +1,533 @@
+//! The one thread of a node: it makes links, carries messages about connections, keeps
+//! their time, and looks after arrived data when nobody else does.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use dat_core::transport::ConnectionReport;
+
+use crate::cm;
+use crate::conn::{Conn, Phase};
+use crate::link::{Link, Peer, SEGMENT_SIZE};
+use crate::node::{Bell, Command, HOME_SIZE, Node};
+use crate::os::directory::{Reachable, SocketName};
+use crate::os::memory::{Access, Segment};
+use crate::os::poll::{Doorbell, Epoll, Events, Interest, Ready};
+use crate::os::socket::{ConnectError, Recv, Sent, Socket};
+use crate::os::vm;
+use crate::process;
+use crate::regions::PeerRegions;
+use crate::wire::{Closing, MAX_PACKET, Message, Probe, VERSION};
+
+/// How long the thread keeps looking after it found data that nobody had fetched.
+const SPIN: Duration = Duration::from_micros(200);
+/// How long it sleeps between two looks, at least and at most, while it is awake.
+const LOOK_MIN: Duration = Duration::from_micros(500);
+const LOOK_MAX: Duration = Duration::from_millis(8);
+/// Looks that find nothing and nobody polling, after which it sleeps until it is rung.
+const EMPTY_LOOKS: u32 = 4;
+
+const BELL: u64 = 0;
+const LISTENER: u64 = 1;
+const FIRST_PEER: u64 = 2;
+
+/// Starts the thread.
+pub fn start(node: &Arc<Node>, reachable: Reachable) -> io::Result<()> {
+    let epoll = Epoll::new()?;
+    epoll.add(node.bell(Bell::Thread).as_fd(), BELL, Interest::READ)?;
+    epoll.add(reachable.listener.as_fd(), LISTENER, Interest::READ)?;
+    let mut state = Thread {
+        node: node.clone(),
+        epoll,
+        reachable,
+        peers: HashMap::new(),
+        names: HashMap::new(),
+        orphans: HashMap::new(),
+        timers: BinaryHeap::new(),
+        next_token: FIRST_PEER,
+        watch: Watch::Asleep,
+    };
+    std::thread::Builder::new().name("dat-shm".into()).spawn(move || {
+        process::block_all_signals();
+        state.run();
+    })?;
+    Ok(())
+}
+
+/// A connect that waits for its link.
+struct Waiting {
+    conn: Arc<Conn>,
+    qualifier: u64,
+    private_data: Vec<u8>,
+}
+
+/// How far a link has come.
+enum Stage {
+    /// Accepted; the peer says hello next.
+    Greeted(Socket),
+    /// Connected; the peer answers the hello next. These wait for it.
+    Greeting(Arc<Link>, Vec<Waiting>),
+    /// Up.
+    Up(Arc<Link>),
+}
+
+struct Timer {
+    due: Instant,
+    conn: Weak<Conn>,
+}
+
+impl PartialEq for Timer {
+    fn eq(&self, other: &Self) -> bool {
+        self.due == other.due
+    }
+}
+
+impl Eq for Timer {}
+
+impl PartialOrd for Timer {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Timer {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.due.cmp(&other.due)
+    }
+}
+
+/// How the thread looks after arrived data.
+enum Watch {
+    /// Until it is rung; or a blocked waiter does it.
+    Asleep,
+    /// Now and then.
+    Awake { pause: Duration, empty: u32, polls: u32 },
+}
+
+struct Thread {
+    node: Arc<Node>,
+    epoll: Epoll,
+    reachable: Reachable,
+    peers: HashMap<u64, Stage>,
+    names: HashMap<SocketName, u64>,
+    /// Connects to a process that is connecting to this one.
+    orphans: HashMap<SocketName, Vec<Waiting>>,
+    timers: BinaryHeap<Reverse<Timer>>,
+    next_token: u64,
+    watch: Watch,
+}
+
+impl Thread {
+    fn run(&mut self) {
+        let mut events = Events::with_capacity(64);
+        while !self.node.is_stopped() {
+            let timeout = self.timeout();
+            if let Err(error) = self.epoll.wait(&mut events, timeout) {
+                log::error!("shm: epoll: {error}");
+                return;
+            }
+            for event in events.iter() {
+                match event.token {
+                    BELL => {
+                        self.node.bell(Bell::Thread).clear();
+                        self.wake();
+                    }
+                    LISTENER => self.accept(),
+                    token => self.on_socket(token, &event),
+                }
+            }
+            while let Some(command) = self.node.next_command() {
+                self.obey(command);
+            }
+            self.expire();
+            self.look();
+        }
+        self.hang_up();
+    }
+
+    /// How long to wait for events.
+    fn timeout(&self) -> Option<Duration> {
+        let timer = self.timers.peek().map(|Reverse(timer)| timer.due.saturating_duration_since(Instant::now()));
+        let watch = match self.watch {
+            Watch::Asleep => None,
+            Watch::Awake { pause, .. } => Some(pause),
+        };
+        [timer, watch].into_iter().flatten().min()
+    }
+
+    fn wake(&mut self) {
+        self.node.thread_awake();
+        self.watch = Watch::Awake { pause: Duration::ZERO, empty: 0, polls: self.node.polls() };
+    }
+
+    /// Looks after arrived data, unless somebody else does.
+    fn look(&mut self) {
+        let Watch::Awake { pause, empty, polls } = self.watch else { return };
+        if self.node.led() {
+            self.watch = Watch::Asleep;
+            return;
+        }
+        let found = self.node.look();
+        let now = self.node.polls();
+        if now != polls {
+            // Callers poll, so this is only in case they stop.
+            self.watch = Watch::Awake { pause: LOOK_MAX, empty: 0, polls: now };
+            return;
+        }
+        if found {
+            self.spin();
+            self.watch = Watch::Awake { pause: LOOK_MIN, empty: 0, polls: self.node.polls() };
+            return;
+        }
+        let empty = empty + 1;
+        if empty < EMPTY_LOOKS {
+            let pause = (pause * 2).clamp(LOOK_MIN, LOOK_MAX);
+            self.watch = Watch::Awake { pause, empty, polls };
+        } else if self.node.thread_asleep() {
+            self.watch = Watch::Asleep;
+        } else {
+            self.wake();
+        }
+    }
+
+    /// Keeps looking as long as it finds data that nobody had fetched.
+    fn spin(&self) {
+        let polls = self.node.polls();
+        let mut end = Instant::now() + SPIN;
+        let limit = Instant::now() + LOOK_MAX;
+        loop {
+            let found = self.node.look();
+            let now = Instant::now();
+            if found {
+                end = now + SPIN;
+            }
+            // Messages about connections and callers must not wait for the end of a stream.
+            if now >= end.min(limit) || self.node.polls() != polls {
+                return;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Connect { conn, address, qualifier, private_data, timeout } => {
+                if let Some(timeout) = timeout {
+                    let due = Instant::now() + timeout;
+                    self.timers.push(Reverse(Timer { due, conn: Arc::downgrade(&conn) }));
+                }
+                if cm::is_local(address.ip()) {
+                    self.connect(Waiting { conn, qualifier, private_data });
+                } else {
+                    cm::end(&conn, ConnectionReport::Unreachable);
+                }
+            }
+            Command::Deliver(link, message) => {
+                cm::handle(&self.node, &link, message);
+            }
+            Command::WantRoom(link) => {
+                if let (Some(socket), Some(&token)) = (link.socket(), self.names.get(&link.name)) {
+                    let _ = self.epoll.modify(socket.as_fd(), token, Interest::READ | Interest::WRITE);
+                }
+            }
+            Command::Fail(conn) => cm::fail_accept(&conn),
+        }
+    }
+
+    /// Finds or makes the link to who listens, then asks for the connection.
+    fn connect(&mut self, waiting: Waiting) {
+        let Ok(Some(name)) = self.node.directory.lookup(waiting.qualifier) else {
+            cm::end(&waiting.conn, ConnectionReport::NonPeerRejected);
+            return;
+        };
+        if name == self.node.name {
+            if let Some(own) = self.node.own() {
+                cm::request(own, &waiting.conn, waiting.qualifier, waiting.private_data);
+            }
+            return;
+        }
+        if let Some(orphans) = self.orphans.get_mut(&name) {
+            orphans.push(waiting);
+            return;
+        }
+        match self.names.get(&name).and_then(|token| self.peers.get_mut(token)) {
+            Some(Stage::Up(link)) => {
+                let link = link.clone();
+                cm::request(&link, &waiting.conn, waiting.qualifier, waiting.private_data);
+            }
+            Some(Stage::Greeting(_, queue)) => queue.push(waiting),
+            Some(Stage::Greeted(_)) | None => {
+                if let Err((waiting, error)) = self.greet(name, waiting) {
+                    log::debug!("shm: no link: {error}");
+                    cm::end(&waiting.conn, ConnectionReport::NonPeerRejected);
+                }
+            }
+        }
+    }
+
+    /// Connects to another process and says hello.
+    fn greet(&mut self, name: SocketName, waiting: Waiting) -> Result<(), (Waiting, io::Error)> {
+        match self.try_greet(&name) {
+            Ok((token, link)) => {
+                self.names.insert(name, token);
+                self.peers.insert(token, Stage::Greeting(link, vec![waiting]));
+                Ok(())
+            }
+            Err(error) => Err((waiting, error)),
+        }
+    }
+
+    fn try_greet(&mut self, name: &SocketName) -> io::Result<(u64, Arc<Link>)> {
+        let start = Instant::now();
+        let socket = loop {
+            match self.node.directory.connect(name) {
+                Ok(socket) => break socket,
+                // Its queue of new links is full; it is working on it.
+                Err(ConnectError::Busy) if start.elapsed() < LOOK_MAX * 16 => std::thread::sleep(LOOK_MIN),
+                Err(ConnectError::Busy) => return Err(io::ErrorKind::WouldBlock.into()),
+                Err(ConnectError::Nobody) => return Err(io::ErrorKind::ConnectionRefused.into()),
+                Err(ConnectError::Io(error)) => return Err(error),
+            }
+        };
+        let peer = socket.peer_credentials()?;
+        process::same_user(peer.uid)?;
+        let segment = Arc::new(Segment::create("dat-shm-pair", SEGMENT_SIZE, Access::ReadWrite)?);
+        let hello = Message::Hello { version: VERSION, name: self.node.name.to_string(), probe: self.node.probe() };
+        let bells = [self.node.bell(Bell::Waiter).as_fd(), self.node.bell(Bell::Thread).as_fd()];
+        let fds = [segment.fd(), self.node.home().fd(), self.node.regions().fd(), bells[0], bells[1]];
+        if socket.send(&hello.encode(), &fds)? != Sent::Done {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let token = self.token();
+        self.epoll.add(socket.as_fd(), token, Interest::READ)?;
+        Ok((token, Link::new(&self.node, segment, name.clone(), peer.pid, Some((socket, 0)))))
+    }
+
+    /// Listens to a socket no more.
+    fn forget(&self, socket: &Socket) {
+        if let Err(error) = self.epoll.delete(socket.as_fd()) {
+            log::debug!("shm: a socket was not listened to: {error}");
+        }
+    }
+
+    fn token(&mut self) -> u64 {
+        self.next_token += 1;
+        self.next_token
+    }
+
+    fn accept(&mut self) {
+        loop {
+            match self.reachable.listener.accept() {
+                Ok(Some(socket)) => {
+                    let token = self.token();
+                    let welcome = socket.peer_credentials().and_then(|peer| process::same_user(peer.uid));
+                    if welcome.and_then(|()| self.epoll.add(socket.as_fd(), token, Interest::READ)).is_ok() {
+                        self.peers.insert(token, Stage::Greeted(socket));
+                    }
+                }
+                Ok(None) => return,
+                Err(error) => {
+                    log::warn!("shm: accept: {error}");
+                    return;
+                }
+            }
+        }
+    }
+
+    fn on_socket(&mut self, token: u64, event: &Ready) {
+        if event.writable
+            && let Some(Stage::Up(link) | Stage::Greeting(link, _)) = self.peers.get(&token)
+            && link.flush()
+            && let Some(socket) = link.socket()
+        {
+            let _ = self.epoll.modify(socket.as_fd(), token, Interest::READ);
+        }
+        let mut packet = [0; MAX_PACKET];
+        let mut fds = Vec::new();
+        loop {
+            fds.clear();
+            let socket = match self.peers.get(&token) {
+                Some(Stage::Greeted(socket)) => Some(socket),
+                Some(Stage::Greeting(link, _) | Stage::Up(link)) => link.socket(),
+                None => None,
+            };
+            let Some(socket) = socket else { return };
+            let message = match socket.recv(&mut packet, &mut fds) {
+                Ok(Recv::Message(len)) => Message::decode(&packet[..len]),
+                Ok(Recv::WouldBlock) => return,
+                Ok(Recv::Closed) => None,
+                Err(error) => {
+                    log::debug!("shm: a peer's socket: {error}");
+                    None
+                }
+            };
+            let fine = message.is_some_and(|message| self.on_message(token, message, &mut fds));
+            if !fine {
+                self.lose(token);
+                return;
+            }
+        }
+    }
+
+    /// Handles a message; false if the link is to end.
+    fn on_message(&mut self, token: u64, message: Message, fds: &mut Vec<OwnedFd>) -> bool {
+        match (self.peers.get(&token), message) {
+            (Some(Stage::Up(link)), Message::Reads(reads)) => link.set_peer_reads(reads),
+            (Some(Stage::Up(link)), message) => {
+                let link = link.clone();
+                return cm::handle(&self.node, &link, message);
+            }
+            (Some(Stage::Greeted(_)), Message::Hello { version: VERSION, name, probe }) => {
+                let Some(Stage::Greeted(socket)) = self.peers.remove(&token) else { return false };
+                return self.on_hello(token, socket, name, probe, fds).unwrap_or_else(|error| {
+                    log::warn!("shm: a peer's hello: {error}");
+                    false
+                });
+            }
+            (Some(Stage::Greeting(..)), Message::Welcome { name: _, probe, reads }) => {
+                return self.on_welcome(token, probe, reads, fds).unwrap_or_else(|error| {
+                    log::warn!("shm: a peer's welcome: {error}");
+                    false
+                });
+            }
+            (Some(Stage::Greeting(..)), Message::UseMine) => {
+                let Some(Stage::Greeting(link, queue)) = self.peers.remove(&token) else { return false };
+                if let Some(socket) = link.socket() {
+                    self.forget(socket);
+                }
+                self.names.remove(&link.name);
+                self.orphans.entry(link.name.clone()).or_default().extend(queue);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn on_hello(
+        &mut self,
+        token: u64,
+        socket: Socket,
+        name: String,
+        probe: Probe,
+        fds: &mut Vec<OwnedFd>,
+    ) -> io::Result<bool> {
+        let nameless = || io::Error::new(io::ErrorKind::InvalidData, "a name of another form");
+        let name = SocketName::parse(&name).ok_or_else(nameless)?;
+        let greeting = self.names.get(&name).copied();
+        let both = greeting.filter(|token| matches!(self.peers.get(token), Some(Stage::Greeting(..))));
+        // Two processes that connect to each other at once: the lesser name's link is used.
+        if both.is_some() && self.node.name.as_str() < name.as_str() {
+            self.forget(&socket);
+            let _ = socket.send(&Message::UseMine.encode(), &[])?;
+            return Ok(true);
+        }
+        let [segment, home, regions, waiter, thread] = take_fds(fds)?;
+        let segment = Arc::new(Segment::open(segment, SEGMENT_SIZE, Access::ReadWrite)?);
+        let peer = published(home, regions, waiter, thread)?;
+        let pid = socket.peer_credentials()?.pid;
+        let reads = vm::probe(pid, probe.addr, probe.value);
+        let welcome = Message::Welcome { name: self.node.name.to_string(), probe: self.node.probe(), reads };
+        let bells = [self.node.bell(Bell::Waiter).as_fd(), self.node.bell(Bell::Thread).as_fd()];
+        let fds = [self.node.home().fd(), self.node.regions().fd(), bells[0], bells[1]];
+        if socket.send(&welcome.encode(), &fds)? != Sent::Done {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let link = Link::new(&self.node, segment, name.clone(), pid, Some((socket, 1)));
+        link.set_peer(peer);
+        link.set_reads_peer(reads);
+        self.node.add_link(&link);
+        self.peers.insert(token, Stage::Up(link.clone()));
+        let mut waiting = self.orphans.remove(&name).unwrap_or_default();
+        if let Some(Stage::Greeting(own, queue)) = both.and_then(|token| self.peers.remove(&token)) {
+            if let Some(socket) = own.socket() {
+                self.forget(socket);
+            }
+            waiting.extend(queue);
+        }
+        self.names.insert(name, token);
+        for one in waiting {
+            cm::request(&link, &one.conn, one.qualifier, one.private_data);
+        }
+        Ok(true)
+    }
+
+    fn on_welcome(&mut self, token: u64, probe: Probe, reads: bool, fds: &mut Vec<OwnedFd>) -> io::Result<bool> {
+        let [home, regions, waiter, thread] = take_fds(fds)?;
+        let peer = published(home, regions, waiter, thread)?;
+        let Some(Stage::Greeting(link, queue)) = self.peers.remove(&token) else { return Ok(false) };
+        let own_reads = vm::probe(link.pid, probe.addr, probe.value);
+        link.set_peer(peer);
+        link.set_reads_peer(own_reads);
+        link.set_peer_reads(reads);
+        link.send(Message::Reads(own_reads));
+        self.node.add_link(&link);
+        self.peers.insert(token, Stage::Up(link.clone()));
+        for one in queue {
+            cm::request(&link, &one.conn, one.qualifier, one.private_data);
+        }
+        Ok(true)
+    }
+
+    /// The peer is gone, or broke the protocol.
+    fn lose(&mut self, token: u64) {
+        let (link, queue) = match self.peers.remove(&token) {
+            Some(Stage::Up(link)) => (link, Vec::new()),
+            Some(Stage::Greeting(link, queue)) => (link, queue),
+            Some(Stage::Greeted(socket)) => {
+                self.forget(&socket);
+                return;
+            }
+            None => return,
+        };
+        if let Some(socket) = link.socket() {
+            self.forget(socket);
+        }
+        if self.names.get(&link.name) == Some(&token) {
+            self.names.remove(&link.name);
+        }
+        link.bury();
+        link.give_up_all();
+        for conn in link.all() {
+            conn.on_peer_close(Closing::Disconnected);
+        }
+        self.node.remove_link(&link);
+        for one in queue {
+            cm::end(&one.conn, ConnectionReport::NonPeerRejected);
+        }
+    }
+
+    fn expire(&mut self) {
+        let now = Instant::now();
+        while self.timers.peek().is_some_and(|Reverse(timer)| timer.due <= now) {
+            let Some(Reverse(timer)) = self.timers.pop() else { return };
+            if let Some(conn) = timer.conn.upgrade().filter(|conn| conn.phase() == Phase::Pending) {
+                cm::end(&conn, ConnectionReport::TimedOut);
+            }
+        }
+    }
+
+    /// The last adapter of the process is closed.
+    fn hang_up(&mut self) {
+        for token in self.peers.keys().copied().collect::<Vec<_>>() {
+            self.lose(token);
+        }
+    }
+}
+
+fn take_fds<const N: usize>(fds: &mut Vec<OwnedFd>) -> io::Result<[OwnedFd; N]> {
+    std::mem::take(fds)
+        .try_into()
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not as many descriptors as there should be"))
+}
+
+fn published(home: OwnedFd, regions: OwnedFd, waiter: OwnedFd, thread: OwnedFd) -> io::Result<Peer> {
+    Ok(Peer {
+        home: Segment::open(home, HOME_SIZE, Access::ReadOnly)?,
+        regions: PeerRegions::open(regions)?,
+        bells: [Doorbell::from_peer(waiter)?, Doorbell::from_peer(thread)?],
+    })
+}

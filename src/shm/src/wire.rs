@@ -1,0 +1,309 @@
+//! The messages that two processes exchange over their socket.
+//!
+//! Each is one packet: a kind byte, then the fields in little-endian order. Whatever a
+//! peer sends is decoded without trust; what does not decode ends the link.
+
+use dat_core::event::Status;
+
+/// Version of the messages and of the layout of shared memory.
+pub const VERSION: u32 = 1;
+/// The most private data that a request or an acceptance carries.
+pub const MAX_PRIVATE_DATA: usize = 512;
+/// Room for any packet.
+pub const MAX_PACKET: usize = 1024;
+
+/// A place in the sender's memory where the receiver finds a known value, to learn
+/// whether it can read there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Where.
+    pub addr: u64,
+    /// What.
+    pub value: u64,
+}
+
+/// Names one attempt at a connection: the end that began it, its place in the segment,
+/// and a number that is not used again on the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ConnId {
+    /// Side of the active end.
+    pub active: u8,
+    /// Place in the segment.
+    pub index: u32,
+    /// Number of the attempt.
+    pub attempt: u64,
+}
+
+/// Why an end lets go of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// The program ended it.
+    Disconnected,
+    /// It failed at this end; with a status, the peer's oldest request is the cause.
+    Broken(Option<Status>),
+    /// The peer ended it, and this is the answer.
+    Answer,
+}
+
+/// A message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// First message of the process that connected; with the segment, its published
+    /// memory and its two doorbells.
+    Hello { version: u32, name: String, probe: Probe },
+    /// Answer to [`Message::Hello`]; with published memory and doorbells.
+    Welcome { name: String, probe: Probe, reads: bool },
+    /// Answer to [`Message::Hello`] of a process to which this one is connecting.
+    UseMine,
+    /// Whether the sender can read the receiver's memory.
+    Reads(bool),
+    /// A connection request.
+    Request { conn: ConnId, qualifier: u64, zone: u32, port: u64, private_data: Vec<u8> },
+    /// The request was accepted.
+    Accept { conn: ConnId, zone: u32, private_data: Vec<u8> },
+    /// The request was refused; `consumer`: by the program.
+    Reject { conn: ConnId, consumer: bool },
+    /// The active end has seen the acceptance.
+    Ready { conn: ConnId },
+    /// The sender has let go of the connection. `to_active`: it is for the active end.
+    Close { conn: ConnId, to_active: bool, closing: Closing },
+}
+
+const STATUS: [Status; 12] = [
+    Status::Success,
+    Status::Flushed,
+    Status::LocalLength,
+    Status::LocalEndpoint,
+    Status::LocalProtection,
+    Status::BadResponse,
+    Status::RemoteAccess,
+    Status::RemoteResponder,
+    Status::Transport,
+    Status::ReceiverNotReady,
+    Status::PartialPacket,
+    Status::RmrOperation,
+];
+
+struct Writer(Vec<u8>);
+
+impl Writer {
+    fn new(kind: u8) -> Self {
+        let mut packet = Vec::with_capacity(64);
+        packet.push(kind);
+        Writer(packet)
+    }
+
+    fn u8(mut self, value: u8) -> Self {
+        self.0.push(value);
+        self
+    }
+
+    fn u32(mut self, value: u32) -> Self {
+        self.0.extend_from_slice(&value.to_le_bytes());
+        self
+    }
+
+    fn u64(mut self, value: u64) -> Self {
+        self.0.extend_from_slice(&value.to_le_bytes());
+        self
+    }
+
+    fn bytes(self, bytes: &[u8]) -> Self {
+        let mut with_len = self.u32(bytes.len() as u32);
+        with_len.0.extend_from_slice(bytes);
+        with_len
+    }
+
+    fn conn(self, conn: &ConnId) -> Self {
+        self.u8(conn.active).u32(conn.index).u64(conn.attempt)
+    }
+
+    fn probe(self, probe: &Probe) -> Self {
+        self.u64(probe.addr).u64(probe.value)
+    }
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (head, tail) = self.0.split_at_checked(len)?;
+        self.0 = tail;
+        Some(head)
+    }
+
+    fn u8(&mut self) -> Option<u8> {
+        Some(self.take(1)?[0])
+    }
+
+    fn flag(&mut self) -> Option<bool> {
+        match self.u8()? {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        }
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
+    }
+
+    fn bytes(&mut self, most: usize) -> Option<&'a [u8]> {
+        let len = self.u32()? as usize;
+        if len > most {
+            return None;
+        }
+        self.take(len)
+    }
+
+    fn name(&mut self) -> Option<String> {
+        String::from_utf8(self.bytes(64)?.to_vec()).ok()
+    }
+
+    fn conn(&mut self) -> Option<ConnId> {
+        let conn = ConnId { active: self.u8()?, index: self.u32()?, attempt: self.u64()? };
+        (conn.active < 2).then_some(conn)
+    }
+
+    fn probe(&mut self) -> Option<Probe> {
+        Some(Probe { addr: self.u64()?, value: self.u64()? })
+    }
+}
+
+impl Message {
+    /// The packet.
+    pub fn encode(&self) -> Vec<u8> {
+        match self {
+            Message::Hello { version, name, probe } => Writer::new(1).u32(*version).bytes(name.as_bytes()).probe(probe),
+            Message::Welcome { name, probe, reads } => {
+                Writer::new(2).bytes(name.as_bytes()).probe(probe).u8((*reads).into())
+            }
+            Message::UseMine => Writer::new(3),
+            Message::Reads(reads) => Writer::new(4).u8((*reads).into()),
+            Message::Request { conn, qualifier, zone, port, private_data } => {
+                Writer::new(5).conn(conn).u64(*qualifier).u32(*zone).u64(*port).bytes(private_data)
+            }
+            Message::Accept { conn, zone, private_data } => Writer::new(6).conn(conn).u32(*zone).bytes(private_data),
+            Message::Reject { conn, consumer } => Writer::new(7).conn(conn).u8((*consumer).into()),
+            Message::Ready { conn } => Writer::new(8).conn(conn),
+            Message::Close { conn, to_active, closing } => {
+                let (how, status) = match closing {
+                    Closing::Disconnected => (0, 0),
+                    Closing::Broken(None) => (1, 0),
+                    Closing::Broken(Some(status)) => {
+                        (2, STATUS.iter().position(|known| known == status).unwrap_or(1) as u8)
+                    }
+                    Closing::Answer => (3, 0),
+                };
+                Writer::new(9).conn(conn).u8((*to_active).into()).u8(how).u8(status)
+            }
+        }
+        .0
+    }
+
+    /// Reads a packet; `None` if it is not one.
+    pub fn decode(packet: &[u8]) -> Option<Message> {
+        let mut reader = Reader(packet);
+        let message = match reader.u8()? {
+            1 => Message::Hello { version: reader.u32()?, name: reader.name()?, probe: reader.probe()? },
+            2 => Message::Welcome { name: reader.name()?, probe: reader.probe()?, reads: reader.flag()? },
+            3 => Message::UseMine,
+            4 => Message::Reads(reader.flag()?),
+            5 => Message::Request {
+                conn: reader.conn()?,
+                qualifier: reader.u64()?,
+                zone: reader.u32()?,
+                port: reader.u64()?,
+                private_data: reader.bytes(MAX_PRIVATE_DATA)?.to_vec(),
+            },
+            6 => Message::Accept {
+                conn: reader.conn()?,
+                zone: reader.u32()?,
+                private_data: reader.bytes(MAX_PRIVATE_DATA)?.to_vec(),
+            },
+            7 => Message::Reject { conn: reader.conn()?, consumer: reader.flag()? },
+            8 => Message::Ready { conn: reader.conn()? },
+            9 => {
+                let conn = reader.conn()?;
+                let to_active = reader.flag()?;
+                let (how, status) = (reader.u8()?, reader.u8()?);
+                let closing = match how {
+                    0 => Closing::Disconnected,
+                    1 => Closing::Broken(None),
+                    2 => Closing::Broken(Some(*STATUS.get(usize::from(status))?)),
+                    3 => Closing::Answer,
+                    _ => return None,
+                };
+                Message::Close { conn, to_active, closing }
+            }
+            _ => return None,
+        };
+        reader.0.is_empty().then_some(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const CONN: ConnId = ConnId { active: 1, index: 77, attempt: 1 << 40 };
+
+    fn samples() -> Vec<Message> {
+        let probe = Probe { addr: 1, value: u64::MAX };
+        vec![
+            Message::Hello { version: VERSION, name: "p-1-2".into(), probe },
+            Message::Welcome { name: "p-3-4".into(), probe, reads: true },
+            Message::UseMine,
+            Message::Reads(false),
+            Message::Request {
+                conn: CONN,
+                qualifier: 9 << 40,
+                zone: 3,
+                port: 4,
+                private_data: vec![7; MAX_PRIVATE_DATA],
+            },
+            Message::Accept { conn: CONN, zone: 5, private_data: Vec::new() },
+            Message::Reject { conn: CONN, consumer: true },
+            Message::Ready { conn: CONN },
+            Message::Close { conn: CONN, to_active: true, closing: Closing::Disconnected },
+            Message::Close { conn: CONN, to_active: false, closing: Closing::Broken(None) },
+            Message::Close { conn: CONN, to_active: false, closing: Closing::Broken(Some(Status::RemoteAccess)) },
+            Message::Close { conn: CONN, to_active: true, closing: Closing::Answer },
+        ]
+    }
+
+    #[test]
+    fn messages_are_read_back() {
+        for message in samples() {
+            let packet = message.encode();
+            assert!(packet.len() <= MAX_PACKET);
+            assert_eq!(Message::decode(&packet), Some(message));
+        }
+    }
+
+    #[test]
+    fn a_shortened_or_lengthened_packet_is_none() {
+        for message in samples() {
+            let mut packet = message.encode();
+            for len in 0..packet.len() {
+                assert_eq!(Message::decode(&packet[..len]), None);
+            }
+            packet.push(0);
+            assert_eq!(Message::decode(&packet), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_decoding_panic(packet in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Some(message) = Message::decode(&packet) {
+                prop_assert_eq!(message.encode(), packet);
+            }
+        }
+    }
+}
