@@ -1,0 +1,328 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# Checks the manual pages against the interface and the headers.
+#
+# usage: docs/man/check.sh
+#
+# Writes TAP. Exit status 0 if nothing failed. mandoc, groff and a C compiler
+# ($CC, default cc) are used where they are installed; what cannot be checked
+# without them, or without include/dat, is skipped with the reason.
+
+LC_ALL=C
+export LC_ALL
+here=$(cd "$(dirname "$0")" && pwd) || exit 2
+include=$here/../../include
+errors=$include/dat/dat_error.h
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 2' HUP INT TERM
+
+# What libdat.so.1 exports: the names are part of the binary interface and
+# never change.
+exported='
+dat_cno_create dat_cno_free dat_cno_modify_agent dat_cno_query dat_cno_wait
+dat_cr_accept dat_cr_handoff dat_cr_query dat_cr_reject
+dat_ep_connect dat_ep_create dat_ep_create_with_srq dat_ep_disconnect
+dat_ep_dup_connect dat_ep_free dat_ep_get_status dat_ep_modify
+dat_ep_post_rdma_read dat_ep_post_rdma_write dat_ep_post_recv dat_ep_post_send
+dat_ep_query dat_ep_recv_query dat_ep_reset dat_ep_set_watermark
+dat_evd_clear_unwaitable dat_evd_create dat_evd_dequeue dat_evd_disable
+dat_evd_enable dat_evd_free dat_evd_modify_cno dat_evd_post_se dat_evd_query
+dat_evd_resize dat_evd_set_unwaitable dat_evd_wait
+dat_get_consumer_context dat_get_handle_type
+dat_ia_close dat_ia_openv dat_ia_query
+dat_lmr_create dat_lmr_free dat_lmr_query dat_lmr_sync_rdma_read
+dat_lmr_sync_rdma_write
+dat_psp_create dat_psp_create_any dat_psp_free dat_psp_query
+dat_pz_create dat_pz_free dat_pz_query
+dat_registry_add_provider dat_registry_list_providers
+dat_registry_remove_provider
+dat_rmr_bind dat_rmr_create dat_rmr_free dat_rmr_query
+dat_rsp_create dat_rsp_free dat_rsp_query
+dat_set_consumer_context
+dat_srq_create dat_srq_free dat_srq_post_recv dat_srq_query dat_srq_resize
+dat_srq_set_lw
+dat_strerror dats_get_ia_handle'
+# A macro, and what provider libraries export.
+others='dat_ia_open dat_provider_init dat_provider_fini'
+overviews='dat.conf.5 dat_provider.7 libdaplshm.7 libdat.7'
+# The functions of the shared receive queue, and dat_ep_modify: an example each.
+with_example='dat_ia_open dat_ep_connect dat_ep_create dat_ep_modify
+dat_ep_post_send dat_evd_dequeue dat_evd_wait dat_lmr_create dat_cr_accept
+dat_srq_create dat_srq_free dat_srq_post_recv dat_srq_query dat_srq_resize
+dat_srq_set_lw'
+# Names that pages mention because no header has them, and environment variables.
+not_in_headers='DAT_COMPLETION_NOTIFICATION_SUPPRESS_FLAG DAT_SRQ_IN_USE
+DAT_OVERRIDE DAT_DBG_TYPE DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_RETURN'
+
+count=0
+passed=0
+failed=0
+skipped=0
+
+# result NAME FILE: passes if FILE is empty; otherwise shows it.
+result() {
+    count=$((count + 1))
+    if [ -s "$2" ]; then
+        failed=$((failed + 1))
+        echo "not ok $count - $1"
+        sed 's/^/#   /' "$2"
+    else
+        passed=$((passed + 1))
+        echo "ok $count - $1"
+    fi
+    : >"$tmp/out"
+}
+
+# skip NAME REASON
+skip() {
+    count=$((count + 1))
+    skipped=$((skipped + 1))
+    echo "ok $count - $1 # SKIP $2"
+}
+
+# section PAGE HEADING: the source lines under the heading.
+section() {
+    awk -v want="$2" '
+        /^\.SH / { inside = (substr($0, 5) == want); next }
+        inside { print }' "$1"
+}
+
+# names FILE...: the DAT_ names in the text, without comments, one a line.
+# A name that ends in an underscore stands for a family and is left out.
+names() {
+    sed -e '/^\.\\"/d' -e '/^\.TH /d' -e 's/\\[-&e]/ /g' -e 's/\\f[BIRP]/ /g' "$@" |
+        tr -c 'A-Za-z0-9_' '\n' | grep '^DAT_[A-Z0-9_]*[A-Z0-9]$' | sort -u
+}
+
+# examples PAGE: writes each example that includes a header to $tmp/ex.N.c.
+examples() {
+    rm -f "$tmp"/ex.*.c
+    section "$1" EXAMPLE | awk -v out="$tmp/ex." '
+        /^\.EX$/ { inside = 1; n++; next }
+        /^\.EE$/ { inside = 0; next }
+        inside {
+            gsub(/\\\(aq/, "\047"); gsub(/\\\(ha/, "^")
+            gsub(/\\\(ti/, "~"); gsub(/\\\(ga/, "`")
+            gsub(/\\&/, ""); gsub(/\\-/, "-"); gsub(/\\e/, "\\")
+            print > (out n ".c")
+        }'
+    for example in "$tmp"/ex.*.c; do
+        [ -e "$example" ] || continue
+        grep -q '^#include <dat/' "$example" || rm "$example"
+    done
+}
+
+: >"$tmp/out"
+
+for name in $exported $others; do
+    [ -f "$here/$name.3" ] || echo "$name.3 is missing" >>"$tmp/out"
+done
+for page in $overviews; do
+    [ -f "$here/$page" ] || echo "$page is missing" >>"$tmp/out"
+done
+result 'a page for each function and each overview' "$tmp/out"
+
+for path in "$here"/*.3; do
+    name=$(basename "$path" .3)
+    case " $(echo $exported $others) " in
+    *" $name "*) ;;
+    *) echo "$name.3 documents nothing that exists" >>"$tmp/out" ;;
+    esac
+done
+result 'no page of section 3 without a function' "$tmp/out"
+
+if [ -f "$include/dat/udat.h" ]; then
+    cat "$include"/dat/*.h | tr '\n' ' ' |
+        grep -o 'DAT_RETURN  *dat_[a-z0-9_]*  *(\|DAT_RETURN  *dat_[a-z0-9_]*(' |
+        sed 's/.* \(dat_[a-z0-9_]*\) *(/\1/' | sort -u >"$tmp/declared"
+    [ -s "$tmp/declared" ] || echo 'no prototype found' >>"$tmp/out"
+    while read -r name; do
+        [ -f "$here/$name.3" ] || echo "$name is declared, no page" >>"$tmp/out"
+    done <"$tmp/declared"
+    result 'a page for each function that the headers declare' "$tmp/out"
+else
+    skip 'a page for each function that the headers declare' 'no include/dat'
+fi
+
+for path in "$here"/*.[357]; do
+    page=$(basename "$path")
+    name=${page%.*}
+    upper=$(echo "$name" | tr 'a-z' 'A-Z')
+    grep -q "^\.TH $upper ${page##*.} " "$path" ||
+        echo "$page: title is not $upper ${page##*.}" >>"$tmp/out"
+    section "$path" NAME | grep -q "^$name \\\\- ." ||
+        echo "$page: NAME is not \"$name \\- what it does\"" >>"$tmp/out"
+done
+result 'title and name agree with the file name' "$tmp/out"
+
+for path in "$here"/*.3; do
+    grep '^\.SH ' "$path" | sed 's/^\.SH //' >"$tmp/headings"
+    printf '%s\n' NAME SYNOPSIS PARAMETERS DESCRIPTION 'RETURN VALUES' \
+        EVENTS NOTES EXAMPLE 'SEE ALSO' >"$tmp/wanted"
+    for optional in EVENTS EXAMPLE; do
+        grep -qx "$optional" "$tmp/headings" ||
+            sed -i "/^$optional\$/d" "$tmp/wanted"
+    done
+    cmp -s "$tmp/headings" "$tmp/wanted" ||
+        echo "$(basename "$path"): $(tr '\n' ',' <"$tmp/headings")" >>"$tmp/out"
+    while read -r heading; do
+        [ -n "$(section "$path" "$heading")" ] ||
+            echo "$(basename "$path"): nothing under $heading" >>"$tmp/out"
+    done <"$tmp/headings"
+done
+result 'headings of section 3 are complete and in order' "$tmp/out"
+
+for name in $with_example; do
+    grep -q '^\.SH EXAMPLE$' "$here/$name.3" ||
+        echo "$name.3 has no EXAMPLE" >>"$tmp/out"
+done
+result 'the main functions have an example' "$tmp/out"
+
+for path in "$here"/*.3; do
+    name=$(basename "$path" .3)
+    section "$path" SYNOPSIS | tr '\n' ' ' | grep -q "[ \"]$name(" ||
+        echo "$name.3: SYNOPSIS has no prototype of $name" >>"$tmp/out"
+    section "$path" SYNOPSIS | sed -n 's/^\.BI .*" *\([a-z_]*\) *[^ ]*$/\1/p' \
+        >"$tmp/synopsis"
+    section "$path" PARAMETERS |
+        sed -n 's/^\.IR \([a-z_]*\) "\? *([ino\/ut]*).*$/\1/p' >"$tmp/params"
+    cmp -s "$tmp/synopsis" "$tmp/params" ||
+        echo "$name.3: PARAMETERS differ from SYNOPSIS" >>"$tmp/out"
+done
+result 'PARAMETERS has each parameter of SYNOPSIS, in order' "$tmp/out"
+
+if [ -f "$include/dat/udat.h" ]; then
+    cat "$include"/dat/*.h | sed 's|//.*||' | tr '\n' ' ' |
+        sed 's|/\*[^*]*\**\([^/*][^*]*\**\)*/| |g' >"$tmp/headers"
+    while read -r name; do
+        [ -f "$here/$name.3" ] || continue
+        grep -o "DAT_RETURN  *$name *([^)]*)" "$tmp/headers" | head -n 1 |
+            sed -e 's/.*(//' -e 's/)//' | tr ',' '\n' |
+            sed -e 's/\[[^]]*\]//g' -e 's/.*[ *]\([a-z_0-9]*\) *$/\1/' >"$tmp/proto"
+        section "$here/$name.3" SYNOPSIS |
+            sed -n 's/^\.BI .*" *\([a-z_]*\) *[^ ]*$/\1/p' >"$tmp/synopsis"
+        cmp -s "$tmp/proto" "$tmp/synopsis" ||
+            echo "$name.3: $(echo $(cat "$tmp/synopsis")), header: $(echo $(cat "$tmp/proto"))" >>"$tmp/out"
+    done <"$tmp/declared"
+    result 'SYNOPSIS has the parameters of the header' "$tmp/out"
+else
+    skip 'SYNOPSIS has the parameters of the header' 'no include/dat'
+fi
+
+if [ -f "$errors" ]; then
+    tr -c 'A-Za-z0-9_' '\n' <"$errors" | sort -u >"$tmp/codes"
+    for path in "$here"/*.3; do
+        section "$path" 'RETURN VALUES' |
+            awk 'tag { print } { tag = ($0 == ".TP") }' >"$tmp/tags"
+        names "$tmp/tags" | while read -r code; do
+            grep -qx "$code" "$tmp/codes" ||
+                echo "$(basename "$path"): $code is not in dat_error.h"
+        done >>"$tmp/out"
+    done
+    result 'each return code exists in dat_error.h' "$tmp/out"
+else
+    skip 'each return code exists in dat_error.h' 'no include/dat/dat_error.h'
+fi
+
+if [ -f "$errors" ]; then
+    cat "$include"/dat/*.h | tr -c 'A-Za-z0-9_' '\n' | sort -u >"$tmp/known"
+    printf '%s\n' $not_in_headers >>"$tmp/known"
+    for path in "$here"/*.[357]; do
+        names "$path" | while read -r code; do
+            grep -qx "$code" "$tmp/known" ||
+                echo "$(basename "$path"): $code is in no header"
+        done >>"$tmp/out"
+    done
+    result 'each DAT_ name exists in a header' "$tmp/out"
+else
+    skip 'each DAT_ name exists in a header' 'no include/dat'
+fi
+
+for path in "$here"/*.3; do
+    case $(basename "$path") in
+    dat_provider_*) continue ;; # they return nothing
+    esac
+    section "$path" 'RETURN VALUES' | head -n 2 | grep -qx '\.B DAT_SUCCESS' ||
+        echo "$(basename "$path"): RETURN VALUES does not begin with DAT_SUCCESS" >>"$tmp/out"
+done
+result 'RETURN VALUES begins with success' "$tmp/out"
+
+for path in "$here"/*.[357]; do
+    sed -n -e 's/^\.BR \([a-z_.]*\) (\([357]\)).*/\1.\2/p' \
+        -e 's/\\fB\(dats\?_[a-z_]*\|dat\.conf\|libdat\|libdaplshm\)\\fP(\([357]\))/\
+@\1.\2\
+/gp' "$path" | sed -n -e 's/^@//' -e '/^[a-z_.]*\.[357]$/p' | sort -u |
+        while read -r ref; do
+            case $ref in
+            dat* | libda*) [ -f "$here/$ref" ] || echo "$(basename "$path"): no page $ref" ;;
+            esac
+        done >>"$tmp/out"
+done
+result 'pages that are referred to exist' "$tmp/out"
+
+for name in $exported $others; do
+    section "$here/libdat.7" PAGES | grep -q "^\.BR $name (3)" ||
+        echo "$name is not listed" >>"$tmp/out"
+done
+result 'libdat(7) lists every page of section 3' "$tmp/out"
+
+# The table of dat_ep_modify: 30 rows of mask, field and nine states.
+sed -n '/^\.\\" BEGIN ep_modify table$/,/^\.\\" END ep_modify table$/p' \
+    "$here/dat_ep_modify.3" | grep '^\.EpRow ' >"$tmp/table"
+awk 'NF != 12 { print "row " NR ": " NF - 1 " columns instead of 11" }
+     { for (i = 4; i <= NF; i++) if ($i !~ /^[ASP]$/) print $2 ": " $i }
+     seen[$2]++ { print $2 " twice" }
+     END { if (NR != 30) print NR " rows instead of 30" }' \
+    "$tmp/table" >>"$tmp/out"
+if [ -f "$include/dat/udat.h" ]; then
+    cat "$include"/dat/*.h | grep -o 'DAT_EP_FIELD_[A-Z0-9_]*' | sort -u |
+        grep -v -e '_ALL$' -e '_$' >"$tmp/masks"
+    awk '{ print $2 }' "$tmp/table" | sort -u | diff - "$tmp/masks" |
+        sed -n 's/^[<>]/table or header only:/p' >>"$tmp/out"
+fi
+result 'the table of dat_ep_modify is complete' "$tmp/out"
+
+if command -v mandoc >/dev/null 2>&1; then
+    mandoc -Tlint -W style "$here"/*.[357] >"$tmp/out" 2>&1
+    result 'mandoc -Tlint' "$tmp/out"
+else
+    skip 'mandoc -Tlint' 'mandoc is not installed'
+fi
+
+if command -v groff >/dev/null 2>&1; then
+    for path in "$here"/*.[357]; do
+        groff -man -ww -Tutf8 "$path" 2>&1 >/dev/null |
+            sed "s|^|$(basename "$path"): |" >>"$tmp/out"
+    done
+    result 'groff -man -ww' "$tmp/out"
+else
+    skip 'groff -man -ww' 'groff is not installed'
+fi
+
+cc=${CC:-cc}
+if ! command -v "$cc" >/dev/null 2>&1; then
+    skip 'examples compile' "no C compiler $cc"
+elif [ ! -f "$include/dat/udat.h" ]; then
+    skip 'examples compile' 'no include/dat'
+else
+    compiled=0
+    for path in "$here"/*.[37]; do
+        examples "$path"
+        for example in "$tmp"/ex.*.c; do
+            [ -e "$example" ] || continue
+            compiled=$((compiled + 1))
+            "$cc" -std=c99 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic \
+                -fsyntax-only -I"$include" "$example" >"$tmp/cc" 2>&1
+            sed "s|^|$(basename "$path"): |" "$tmp/cc" >>"$tmp/out"
+        done
+    done
+    [ "$compiled" -gt 0 ] || echo 'no example found' >>"$tmp/out"
+    result "examples compile ($compiled)" "$tmp/out"
+fi
+
+echo "1..$count"
+grep -n 'TODO(' "$here"/*.[357] | sed -e "s|^$here/||" -e 's|^|# open: |'
+echo "# $passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,110 @@
+/* env.c - what a test program is told by whoever runs it. */
+#define _POSIX_C_SOURCE 200809L
+#include "env.h"
+
+#include "peer.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static char ia_name[DAT_NAME_MAX_LENGTH] = "shm";
+static char self[PATH_MAX];
+static double scale = 1.0;
+static bool quick;
+
+static void set_ia(const char *name)
+{
+    if (name != NULL && name[0] != '\0')
+        snprintf(ia_name, sizeof ia_name, "%s", name);
+}
+
+void env_init(int argc, char **argv, const struct peer_role *roles)
+{
+    const char *s;
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    /* Under valgrind /proc/self/exe is the tool; argv[0] is right there. */
+    if (n <= 0 || argc < 1 || strchr(argv[0], '/') != NULL)
+        snprintf(self, sizeof self, "%s", argc > 0 ? argv[0] : "");
+    else
+        self[n] = '\0';
+
+    if ((s = getenv("DAT_TEST_SCALE")) != NULL && atof(s) > 0)
+        scale = atof(s);
+    if ((s = getenv("DAT_TEST_QUICK")) != NULL && s[0] != '\0' && strcmp(s, "0") != 0)
+        quick = true;
+    set_ia(getenv("DAT_IA"));
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    /* A peer that is gone shows as an error of write(), not as our death. */
+    signal(SIGPIPE, SIG_IGN);
+
+    if (argc >= 2 && strcmp(argv[1], "--peer") == 0) {
+        if (argc >= 6)
+            set_ia(argv[5]);
+        peer_enter(argc, argv, roles); /* does not return */
+    }
+    if (argc >= 2)
+        set_ia(argv[1]);
+    /* So that a process started in any other way finds the same adapter. */
+    setenv("DAT_IA", ia_name, 1);
+}
+
+DAT_NAME_PTR env_ia(void)
+{
+    return ia_name;
+}
+
+const char *env_self(void)
+{
+    return self;
+}
+
+unsigned env_ms(unsigned ms)
+{
+    double v = ms * scale;
+    return v > 3600e3 ? 3600000u : (unsigned)v;
+}
+
+DAT_TIMEOUT env_us(unsigned ms)
+{
+    return (DAT_TIMEOUT)env_ms(ms) * 1000u;
+}
+
+int env_count(int full, int less)
+{
+    return quick ? less : full;
+}
+
+bool env_valgrind(void)
+{
+    return getenv("DAT_TEST_VALGRIND") != NULL;
+}
+
+bool env_is_shm(void)
+{
+    return strcmp(ia_name, "shm") == 0;
+}
+
+uint64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000u + (uint64_t)t.tv_nsec / 1000000u;
+}
+
+DAT_CONN_QUAL unique_qual(bool wide)
+{
+    static unsigned counter;
+    DAT_UINT64 n = __sync_fetch_and_add(&counter, 1);
+    DAT_UINT64 pid = (DAT_UINT64)getpid();
+
+    if (wide)
+        return (pid << 32) | 0x10000u | n;
+    return 20000u + (pid * 61u + n) % 40000u;
+}

@@ -1,0 +1,210 @@
+/* tap.c - results of a test program in the Test Anything Protocol. */
+#define _POSIX_C_SOURCE 200809L
+#include "tap.h"
+
+#include "peer.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum verdict { PASSED, FAILED, SKIPPED };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int made;
+static int failed;
+
+static void line(enum verdict v, const char *name, const char *reason)
+{
+    char clean[512];
+    size_t n = 0;
+
+    /* A '#' in a name would begin a directive. */
+    for (const char *p = name; *p != '\0' && n + 1 < sizeof clean; p++)
+        clean[n++] = (char)(*p == '#' ? '_' : *p == '\n' ? ' ' : *p);
+    clean[n] = '\0';
+
+    pthread_mutex_lock(&lock);
+    made++;
+    if (v == FAILED)
+        failed++;
+    printf("%sok %d - %s", v == FAILED ? "not " : "", made, clean);
+    if (v == SKIPPED)
+        printf(" # SKIP %s", reason);
+    putchar('\n');
+    fflush(stdout);
+    pthread_mutex_unlock(&lock);
+}
+
+#define FORMAT_NAME(name, fmt)                        \
+    char name[512];                                   \
+    do {                                              \
+        va_list ap_;                                  \
+        va_start(ap_, fmt);                           \
+        vsnprintf(name, sizeof name, fmt, ap_);       \
+        va_end(ap_);                                  \
+    } while (0)
+
+void diag(const char *fmt, ...)
+{
+    FORMAT_NAME(text, fmt);
+    pthread_mutex_lock(&lock);
+    printf("# %s\n", text);
+    fflush(stdout);
+    pthread_mutex_unlock(&lock);
+}
+
+bool ok(bool cond, const char *fmt, ...)
+{
+    FORMAT_NAME(name, fmt);
+    line(cond ? PASSED : FAILED, name, NULL);
+    return cond;
+}
+
+bool fail(const char *fmt, ...)
+{
+    FORMAT_NAME(name, fmt);
+    line(FAILED, name, NULL);
+    return false;
+}
+
+bool pass(const char *fmt, ...)
+{
+    FORMAT_NAME(name, fmt);
+    line(PASSED, name, NULL);
+    return true;
+}
+
+bool rc_not_implemented(DAT_RETURN rc)
+{
+    return rc == (DAT_RETURN)DAT_NOT_IMPLEMENTED;
+}
+
+bool rc_is(DAT_RETURN rc, DAT_UINT32 type)
+{
+    if (type == (DAT_UINT32)DAT_SUCCESS)
+        return rc == (DAT_RETURN)DAT_SUCCESS;
+    return DAT_GET_TYPE(rc) == DAT_GET_TYPE(type) && (rc & DAT_CLASS_ERROR) != 0;
+}
+
+/* The common part of all checks of a return code; name is complete here. */
+static bool check_code(DAT_RETURN rc, DAT_UINT32 type, DAT_UINT32 other, const char *name)
+{
+    bool good = rc_is(rc, type) || rc_is(rc, other);
+
+    if (!good && rc_not_implemented(rc)) {
+        line(SKIPPED, name, "not implemented");
+        return false;
+    }
+    line(good ? PASSED : FAILED, name, NULL);
+    if (!good) {
+        diag("  got      %s (0x%08x)", rc_text(rc), (unsigned)rc);
+        diag("  expected %s", rc_text(type));
+        if (other != type)
+            diag("  or       %s", rc_text(other));
+        if ((DAT_GET_TYPE(rc) == DAT_GET_TYPE(type) || DAT_GET_TYPE(rc) == DAT_GET_TYPE(other)) &&
+            DAT_GET_TYPE(rc) != 0)
+            diag("  the error class bit is missing");
+    }
+    return good;
+}
+
+bool is_type(DAT_RETURN rc, DAT_UINT32 type, const char *fmt, ...)
+{
+    FORMAT_NAME(name, fmt);
+    return check_code(rc, type, type, name);
+}
+
+bool is_either(DAT_RETURN rc, DAT_UINT32 type, DAT_UINT32 other, const char *fmt, ...)
+{
+    FORMAT_NAME(name, fmt);
+    return check_code(rc, type, other, name);
+}
+
+bool is_success(DAT_RETURN rc, const char *fmt, ...)
+{
+    FORMAT_NAME(name, fmt);
+    return check_code(rc, (DAT_UINT32)DAT_SUCCESS, (DAT_UINT32)DAT_SUCCESS, name);
+}
+
+bool is_code(DAT_RETURN rc, DAT_UINT32 type, DAT_UINT32 subtype, const char *fmt, ...)
+{
+    FORMAT_NAME(name, fmt);
+    bool good = check_code(rc, type, type, name);
+
+    if (good && DAT_GET_SUBTYPE(rc) != subtype)
+        diag("  subtype: got %u, recommended %u (%s)", (unsigned)DAT_GET_SUBTYPE(rc),
+             (unsigned)subtype, name);
+    return good;
+}
+
+bool is_int(long long got, long long want, const char *fmt, ...)
+{
+    FORMAT_NAME(name, fmt);
+    line(got == want ? PASSED : FAILED, name, NULL);
+    if (got != want)
+        diag("  got %lld (0x%llx), expected %lld (0x%llx)", got, (unsigned long long)got, want,
+             (unsigned long long)want);
+    return got == want;
+}
+
+bool is_ptr(const void *got, const void *want, const char *fmt, ...)
+{
+    FORMAT_NAME(name, fmt);
+    line(got == want ? PASSED : FAILED, name, NULL);
+    if (got != want)
+        diag("  got %p, expected %p", got, want);
+    return got == want;
+}
+
+void skip(int n, const char *reason, ...)
+{
+    FORMAT_NAME(text, reason);
+    for (int i = 0; i < n; i++)
+        line(SKIPPED, "skipped", text);
+}
+
+void skip_named(const char *name, const char *reason)
+{
+    line(SKIPPED, name, reason);
+}
+
+void skip_all(const char *reason, ...)
+{
+    FORMAT_NAME(text, reason);
+    peer_end_all();
+    printf("1..0 # SKIP %s\n", text);
+    fflush(stdout);
+    exit(0);
+}
+
+void bail(const char *reason, ...)
+{
+    FORMAT_NAME(text, reason);
+    peer_end_all();
+    printf("Bail out! %s\n", text);
+    fflush(stdout);
+    /* Not exit(): another thread may sit inside the library. */
+    _Exit(1);
+}
+
+int tap_failures(void)
+{
+    pthread_mutex_lock(&lock);
+    int n = failed;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+int done_testing(void)
+{
+    peer_end_all();
+    pthread_mutex_lock(&lock);
+    printf("1..%d\n", made);
+    fflush(stdout);
+    int status = failed == 0 ? 0 : 1;
+    pthread_mutex_unlock(&lock);
+    return status;
+}

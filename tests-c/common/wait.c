@@ -1,0 +1,191 @@
+/* wait.c - waiting for what must happen, with a deadline. */
+#define _POSIX_C_SOURCE 200809L
+#include "wait.h"
+
+#include "env.h"
+#include "tap.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <time.h>
+
+/* A peer has no TAP stream: its remarks go to standard error. */
+#include "peer.h"
+
+#define REMARK(...)                                   \
+    do {                                              \
+        if (peer_is_one()) {                          \
+            fprintf(stderr, "# peer: " __VA_ARGS__);  \
+            fputc('\n', stderr);                      \
+        } else {                                      \
+            diag(__VA_ARGS__);                        \
+        }                                             \
+    } while (0)
+
+void breathe(void)
+{
+    sched_yield();
+}
+
+bool wait_event_ms(DAT_EVD_HANDLE evd, unsigned ms, DAT_EVENT *event)
+{
+    uint64_t end = now_ms() + env_ms(ms);
+    DAT_COUNT more;
+
+    for (;;) {
+        uint64_t now = now_ms();
+        DAT_TIMEOUT us = now >= end ? 0 : (DAT_TIMEOUT)(end - now) * 1000u;
+        DAT_RETURN rc = dat_evd_wait(evd, us, 1, event, &more);
+
+        if (rc == DAT_SUCCESS)
+            return true;
+        if (rc_is(rc, DAT_INTERRUPTED_CALL) && now < end)
+            continue;
+        if (!rc_is(rc, DAT_TIMEOUT_EXPIRED))
+            REMARK("dat_evd_wait: %s", rc_text(rc));
+        return false;
+    }
+}
+
+bool wait_event(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+{
+    if (wait_event_ms(evd, SOON_MS, event))
+        return true;
+    REMARK("no event before the deadline");
+    return false;
+}
+
+bool poll_event(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+{
+    uint64_t end = now_ms() + env_ms(SOON_MS);
+
+    for (;;) {
+        DAT_RETURN rc = dat_evd_dequeue(evd, event);
+
+        if (rc == DAT_SUCCESS)
+            return true;
+        if (!rc_is(rc, DAT_QUEUE_EMPTY)) {
+            REMARK("dat_evd_dequeue: %s", rc_text(rc));
+            return false;
+        }
+        if (now_ms() > end) {
+            REMARK("no event before the deadline");
+            return false;
+        }
+        breathe();
+    }
+}
+
+bool wait_number(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, DAT_EVENT *event)
+{
+    if (!wait_event(evd, event)) {
+        REMARK("waited for %s", event_text(number));
+        return false;
+    }
+    if (event->event_number == number)
+        return true;
+    REMARK("got event %s, waited for", event_text(event->event_number));
+    REMARK("  %s", event_text(number));
+    return false;
+}
+
+bool wait_connection(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number)
+{
+    DAT_EVENT event;
+
+    return wait_number(evd, number, &event);
+}
+
+bool wait_dto(DAT_EVD_HANDLE evd, DAT_UINT64 cookie, DAT_DTO_COMPLETION_STATUS status,
+              DAT_EVENT *event)
+{
+    DAT_EVENT own;
+    DAT_DTO_COMPLETION_EVENT_DATA *d;
+
+    if (event == NULL)
+        event = &own;
+    if (!wait_number(evd, DAT_DTO_COMPLETION_EVENT, event)) {
+        REMARK("  the completion of cookie %llu", (unsigned long long)cookie);
+        return false;
+    }
+    d = &event->event_data.dto_completion_event_data;
+    if (d->user_cookie.as_64 == cookie && d->status == status)
+        return true;
+    REMARK("completion: cookie %llu status %d, expected cookie %llu status %d",
+           (unsigned long long)d->user_cookie.as_64, (int)d->status, (unsigned long long)cookie,
+           (int)status);
+    return false;
+}
+
+int drain_dtos(DAT_EVD_HANDLE evd, int n)
+{
+    DAT_EVENT event;
+
+    for (int i = 0; i < n; i++)
+        if (!wait_number(evd, DAT_DTO_COMPLETION_EVENT, &event))
+            return i;
+    return n;
+}
+
+bool quiet(DAT_EVD_HANDLE evd)
+{
+    DAT_EVENT event;
+    DAT_COUNT more;
+    DAT_RETURN rc = dat_evd_wait(evd, QUIET_MS * 1000u, 1, &event, &more);
+
+    if (rc_is(rc, DAT_TIMEOUT_EXPIRED))
+        return true;
+    if (rc == DAT_SUCCESS)
+        REMARK("unexpected event %s", event_text(event.event_number));
+    else
+        REMARK("dat_evd_wait: %s", rc_text(rc));
+    return false;
+}
+
+int drain(DAT_EVD_HANDLE evd)
+{
+    DAT_EVENT event;
+    int n = 0;
+
+    while (dat_evd_dequeue(evd, &event) == DAT_SUCCESS)
+        n++;
+    return n;
+}
+
+DAT_EP_STATE ep_state(DAT_EP_HANDLE ep)
+{
+    DAT_EP_STATE state = (DAT_EP_STATE)99;
+
+    if (dat_ep_get_status(ep, &state, NULL, NULL) != DAT_SUCCESS)
+        return (DAT_EP_STATE)99;
+    return state;
+}
+
+bool wait_state(DAT_EP_HANDLE ep, DAT_EP_STATE state)
+{
+    uint64_t end = now_ms() + env_ms(SOON_MS);
+
+    while (ep_state(ep) != state) {
+        if (now_ms() > end) {
+            REMARK("endpoint is in state %s, waited for", state_text(ep_state(ep)));
+            REMARK("  %s", state_text(state));
+            return false;
+        }
+        breathe();
+    }
+    return true;
+}
+
+bool wait_until(bool (*done)(void *arg), void *arg, unsigned ms)
+{
+    uint64_t end = now_ms() + env_ms(ms);
+
+    while (!done(arg)) {
+        struct timespec tick = { 0, 1000000 };
+
+        if (now_ms() > end)
+            return false;
+        nanosleep(&tick, NULL);
+    }
+    return true;
+}

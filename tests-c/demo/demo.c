@@ -1,0 +1,405 @@
+/*
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * The first process: starts the second one, connects to it, moves data in
+ * every way and size, checks every byte, and prints what it took.
+ *
+ *     demo [ADAPTER]      default: shm
+ *
+ * Exit status 0 if everything was as it must be.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "demo.h"
+
+#define CELL_SECONDS 0.08 /* time spent on one number of the table, at least one batch */
+#define MAX_SAMPLES  16384
+#define MAX_BATCH    64
+
+static const char *role = "demo";
+static pid_t child;
+static int progress_shown;
+
+static struct {
+    unsigned long long operations, bytes;
+} checked;
+
+/* ---- Failing, and telling the time ---- */
+
+static void clear_progress(void)
+{
+    if (progress_shown)
+        fprintf(stderr, "\r%60s\r", "");
+    progress_shown = 0;
+}
+
+/* Says what is wrong, and ends both processes. */
+void fail(const char *format, ...)
+{
+    va_list arguments;
+
+    fflush(stdout);
+    clear_progress();
+    fprintf(stderr, "%s: ", role);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    if (child > 0)
+        kill(child, SIGKILL);
+    exit(EXIT_FAILURE);
+}
+
+/* Every dat_ call can fail; dat_strerror has text for both parts of its code. */
+void must(const char *call, DAT_RETURN rc)
+{
+    const char *major = "", *minor = "";
+
+    if (rc == DAT_SUCCESS)
+        return;
+    (void)dat_strerror(rc, &major, &minor);
+    fail("%s: %s %s (0x%08x)", call, major, minor, (unsigned)rc);
+}
+
+double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- The second process ---- */
+
+/*
+ * Starts this program again as the server, before any adapter is open: after
+ * fork() the child cannot use what the parent has opened, so it calls exec().
+ * Gives back the pipe on which it tells where it listens.
+ */
+static int start_server(const char *adapter)
+{
+    char self[4096], number[16];
+    int ends[2];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    if (length < 0 || pipe(ends) != 0)
+        fail("cannot start the second process: %s", strerror(errno));
+    self[length] = '\0';
+    child = fork();
+    if (child < 0)
+        fail("fork: %s", strerror(errno));
+    if (child == 0) {
+        close(ends[0]);
+        snprintf(number, sizeof number, "%d", ends[1]);
+        execl(self, "demo", "--serve", adapter, number, (char *)NULL);
+        fail("%s: %s", self, strerror(errno));
+    }
+    close(ends[1]);
+    return ends[0];
+}
+
+/* Reads from the pipe, but not for ever; 0 if the other end was closed. */
+static size_t read_pipe(int pipe_end, void *data, size_t size)
+{
+    struct pollfd ready = { pipe_end, POLLIN, 0 };
+    size_t got = 0;
+    ssize_t n = 1;
+
+    while (got < size && n > 0) {
+        if (poll(&ready, 1, (int)(DEADLINE * 1000)) <= 0)
+            fail("the second process does not answer");
+        n = read(pipe_end, (char *)data + got, size - got);
+        if (n < 0)
+            fail("read: %s", strerror(errno));
+        got += (size_t)n;
+    }
+    return got;
+}
+
+/* Waits until the server has ended: the pipe closes, the exit status follows. */
+static void end_server(int pipe_end)
+{
+    char byte;
+    int status;
+
+    if (read_pipe(pipe_end, &byte, 1) != 0)
+        fail("the second process said more than expected");
+    if (waitpid(child, &status, 0) != child)
+        fail("waitpid: %s", strerror(errno));
+    child = 0;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        fail("the second process failed");
+}
+
+/* ---- One round of each kind; the time of it in seconds, without the checking ---- */
+
+static void count(size_t operations, size_t size)
+{
+    checked.operations += operations;
+    checked.bytes += (unsigned long long)operations * size;
+}
+
+/* A message there and back, half of that. */
+static double ping(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 round)
+{
+    struct message message;
+    double start, end;
+    int connection = (int)(round % CONNECTIONS);
+
+    start = now();
+    send_message(node, connection, &node->pattern, pattern_offset(seed), size);
+    message = receive_message(node);
+    end = now();
+
+    wait_requests(node, 1);
+    if (message.connection != connection || message.length != size)
+        fail("a message of %zu bytes came back on connection %d, not %zu on %d", message.length,
+             message.connection, size, connection);
+    check_bytes(node, "send and receive", message.data, size, seed);
+    give_back(node, message.buffer);
+    count(2, size);
+    return (end - start) / 2;
+}
+
+/* A window of messages on all connections, until the server has them. */
+static double stream(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 round)
+{
+    double start, end;
+
+    (void)round;
+    start = now();
+    for (int k = 0; k < WINDOW; k++)
+        send_message(node, k % CONNECTIONS, &node->pattern,
+                     pattern_offset(seed + (DAT_UINT64)k), size);
+    expect_note(node, ARRIVED);
+    end = now();
+
+    wait_requests(node, WINDOW);
+    expect_note(node, CHECKED);
+    count(WINDOW, size);
+    return end - start;
+}
+
+/* An RDMA write there and one back, half of that; both sides look at their memory. */
+static double bounce(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 round)
+{
+    size_t slot = round % WINDOW;
+    double start, end;
+
+    prepare_landing(node, slot, size, seed);
+    start = now();
+    rdma_write(node, &node->pattern, pattern_offset(seed), size, &node->peer_landing,
+               slot * LARGEST);
+    poll_landing(node, slot, size, seed);
+    end = now();
+
+    wait_requests(node, 1);
+    check_bytes(node, "RDMA write", node->landing.base + slot * LARGEST, size, seed);
+    count(2, size);
+    return (end - start) / 2;
+}
+
+/* A window of RDMA writes. */
+static double writes(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 round)
+{
+    struct note note = { ARRIVED, 1, 0, 0 };
+    double start, end;
+
+    (void)round;
+    start = now();
+    for (size_t k = 0; k < WINDOW; k++)
+        rdma_write(node, &node->pattern, pattern_offset(seed + k), size, &node->peer_landing,
+                   k * LARGEST);
+    wait_requests(node, WINDOW);
+    end = now();
+
+    send_note(node, note);
+    expect_note(node, CHECKED);
+    count(WINDOW, size);
+    return end - start;
+}
+
+/* RDMA reads, one or a window of them; the server's program takes no part. */
+static double reads_of(struct node *node, size_t size, DAT_UINT64 seed, size_t window)
+{
+    double start, end;
+
+    start = now();
+    for (size_t k = 0; k < window; k++)
+        rdma_read(node, &node->landing, k * LARGEST, size, &node->peer_pattern,
+                  pattern_offset(seed + k));
+    wait_requests(node, (int)window);
+    end = now();
+
+    for (size_t k = 0; k < window; k++)
+        check_bytes(node, "RDMA read", node->landing.base + k * LARGEST, size, seed + k);
+    count(window, size);
+    return end - start;
+}
+
+static double one_read(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 round)
+{
+    (void)round;
+    return reads_of(node, size, seed, 1);
+}
+
+static double reads(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 round)
+{
+    (void)round;
+    return reads_of(node, size, seed, WINDOW);
+}
+
+/* ---- The table ---- */
+
+#define ALONE QUIT /* no note: the server need not know */
+
+static const struct test {
+    const char *name;
+    enum what what;
+    size_t window; /* operations in a round */
+    double (*round)(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 round);
+} tests[] = {
+    { "send and receive", PING, 1, ping },   { "RDMA write", BOUNCE, 1, bounce },
+    { "RDMA read", ALONE, 1, one_read },     { "messages in a row", STREAM, WINDOW, stream },
+    { "RDMA writes in a row", WRITE, WINDOW, writes }, { "RDMA reads in a row", ALONE, WINDOW, reads },
+};
+
+static const size_t sizes[] = { 1, 8, 64, 512, 4096, 32768, 262144, 1048576, LARGEST };
+
+#define TESTS (sizeof tests / sizeof tests[0])
+#define SIZES (sizeof sizes / sizeof sizes[0])
+
+static const char *size_text(size_t size)
+{
+    static char text[32];
+
+    if (size < 1024)
+        snprintf(text, sizeof text, "%zu B", size);
+    else if (size < 1048576)
+        snprintf(text, sizeof text, "%zu KiB", size / 1024);
+    else
+        snprintf(text, sizeof text, "%zu MiB", size / 1048576);
+    return text;
+}
+
+static void show_progress(size_t size_index, size_t test_index)
+{
+    if (!isatty(STDERR_FILENO))
+        return;
+    clear_progress();
+    fprintf(stderr, "%2zu of %zu: %s, %s", size_index * TESTS + test_index + 1, SIZES * TESTS,
+            size_text(sizes[size_index]), tests[test_index].name);
+    fflush(stderr);
+    progress_shown = 1;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Runs batches of rounds for a while; the median time of a round in seconds. */
+static double measure(struct node *node, const struct test *test, size_t size)
+{
+    static double samples[MAX_SAMPLES];
+    static DAT_UINT64 seed;
+    size_t taken = 0, batch = 262144 / (size * test->window);
+    double start = now();
+    struct note note;
+
+    batch = batch < 2 ? 2 : batch > MAX_BATCH ? MAX_BATCH : batch;
+    do {
+        if (test->what != ALONE) {
+            note.what = (DAT_UINT32)test->what;
+            note.count = (DAT_UINT32)batch;
+            note.size = size;
+            note.seed = seed;
+            send_note(node, note);
+            expect_note(node, READY);
+        }
+        for (DAT_UINT32 round = 0; round < batch; round++, seed += test->window)
+            samples[taken++] = test->round(node, size, seed, round);
+    } while (taken + batch <= MAX_SAMPLES && now() - start < CELL_SECONDS);
+
+    qsort(samples, taken, sizeof samples[0], ascending);
+    return samples[taken / 2];
+}
+
+static void print_table(struct node *node)
+{
+    double seconds;
+
+    puts("                 latency in microseconds             bandwidth in MB/s\n"
+         "    size   send/recv  RDMA write  RDMA read    send/recv  RDMA write  RDMA read");
+    for (size_t s = 0; s < SIZES; s++) {
+        double value[TESTS];
+
+        for (size_t t = 0; t < TESTS; t++) {
+            show_progress(s, t);
+            seconds = measure(node, &tests[t], sizes[s]);
+            value[t] = tests[t].window == 1
+                           ? seconds * 1e6
+                           : (double)tests[t].window * (double)sizes[s] / seconds / 1e6;
+        }
+        clear_progress();
+        printf("%8s  %10.2f  %10.2f %10.2f   %10.1f  %10.1f %10.1f\n", size_text(sizes[s]),
+               value[0], value[1], value[2], value[3], value[4], value[5]);
+        fflush(stdout);
+    }
+}
+
+/* ---- The whole of it ---- */
+
+static int run(const char *adapter)
+{
+    struct rendezvous where;
+    struct note quit = { QUIT, 0, 0, 0 };
+    struct node node;
+    int pipe_end = start_server(adapter);
+
+    node_open(&node, adapter);
+    if (read_pipe(pipe_end, &where, sizeof where) != sizeof where)
+        fail("the second process ended before it listened");
+    node_connect(&node, &where);
+    printf("uDAPL 1.2, adapter \"%s\": 2 processes, %d connections, %d buffers in one shared\n"
+           "receive queue on each side. Latency: one operation, half of there and back for\n"
+           "messages and RDMA writes. Bandwidth: %d operations under way. Medians.\n\n",
+           adapter, CONNECTIONS, RECEIVES, WINDOW);
+
+    print_table(&node);
+
+    send_note(&node, quit);
+    expect_note(&node, READY);
+    node_disconnect(&node);
+    node_wait_disconnected(&node);
+    node_close(&node);
+    end_server(pipe_end);
+    printf("\nAll checked: %llu operations, each of their %llu bytes is what was sent.\n",
+           checked.operations, checked.bytes);
+    return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 4 && strcmp(argv[1], "--serve") == 0) {
+        role = "demo, second process";
+        return serve(argv[2], atoi(argv[3]));
+    }
+    if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
+        fprintf(stderr, "usage: %s [ADAPTER]\n", argv[0]);
+        return 2;
+    }
+    return run(argc == 2 ? argv[1] : "shm");
+}

@@ -1,0 +1,164 @@
+/* late.c - messages that come before their receives: they wait. */
+#include "common/fixture.h"
+
+#include <string.h>
+
+static void one(struct fx *fx, size_t size)
+{
+    struct pair p;
+    struct region r;
+    DAT_EP_ATTR attr;
+    DAT_EVENT e;
+
+    attr_default(&attr);
+    attr.max_message_size = size > attr.max_message_size ? size : attr.max_message_size;
+    region_make(fx, &r, 2 * size + 64, MEM_LOCAL);
+    pair_open(&p, fx, &attr);
+    pattern_fill(r.mem, size, 1);
+    must_rc(post_send(&p.a, &r, 0, size, 1), DAT_SUCCESS, "dat_ep_post_send");
+    ok(quiet(p.a.req) && quiet(p.b.recv),
+       "%zu bytes, no receive: neither end has a completion", size);
+    ok(ep_state(p.a.ep) == DAT_EP_STATE_CONNECTED && ep_state(p.b.ep) == DAT_EP_STATE_CONNECTED &&
+           quiet(p.a.conn) && quiet(p.b.conn),
+       "%zu bytes, no receive: the connection stands", size);
+    must_rc(post_recv(&p.b, &r, size, size, 2), DAT_SUCCESS, "dat_ep_post_recv");
+    ok(wait_dto(p.b.recv, 2, DAT_DTO_SUCCESS, &e) &&
+           e.event_data.dto_completion_event_data.transfered_length == size &&
+           pattern_check(r.mem + size, size, 1) < 0,
+       "%zu bytes, receive posted later: they arrive", size);
+    ok(wait_dto(p.a.req, 1, DAT_DTO_SUCCESS, NULL), "%zu bytes, receive posted later: the send completes",
+       size);
+    pair_close(&p);
+    region_free(&r);
+}
+
+/* A whole queue full of them keeps its order. */
+static void many(struct fx *fx)
+{
+    enum { N = 200 };
+    struct pair p;
+    struct region r;
+    DAT_EP_ATTR attr;
+    int good = 1;
+
+    attr_default(&attr);
+    attr.max_request_dtos = attr.max_recv_dtos = N;
+    side_make(&p.a, fx, NULL);
+    side_make(&p.b, fx, NULL);
+    must_rc(dat_ep_free(p.a.ep), DAT_SUCCESS, "dat_ep_free");
+    must_rc(dat_ep_free(p.b.ep), DAT_SUCCESS, "dat_ep_free");
+    must_rc(dat_evd_resize(p.a.req, N), DAT_SUCCESS, "dat_evd_resize");
+    must_rc(dat_evd_resize(p.b.recv, N), DAT_SUCCESS, "dat_evd_resize");
+    must_rc(dat_ep_create(fx->ia, fx->pz, p.a.recv, p.a.req, p.a.conn, &attr, &p.a.ep), DAT_SUCCESS,
+            "dat_ep_create");
+    must_rc(dat_ep_create(fx->ia, fx->pz, p.b.recv, p.b.req, p.b.conn, &attr, &p.b.ep), DAT_SUCCESS,
+            "dat_ep_create");
+    sides_connect(&p.a, &p.b);
+    region_make(fx, &r, 2 * N * 512, MEM_LOCAL);
+    for (unsigned i = 0; i < N; i++) {
+        pattern_fill(r.mem + i * 512, 1 + i, i);
+        must_rc(post_send(&p.a, &r, i * 512, 1 + i, i), DAT_SUCCESS, "dat_ep_post_send");
+    }
+    ok(quiet(p.b.recv) && ep_state(p.b.ep) == DAT_EP_STATE_CONNECTED,
+       "two hundred messages, no receive: the connection stands");
+    for (unsigned i = 0; i < N; i++) {
+        DAT_EVENT e;
+
+        must_rc(post_recv(&p.b, &r, (N + i) * 512, 512, i), DAT_SUCCESS, "dat_ep_post_recv");
+        if (i % 7 == 6) /* some singly, some in a row */
+            for (unsigned k = i - 6; k <= i; k++)
+                good &= wait_dto(p.b.recv, k, DAT_DTO_SUCCESS, &e) &&
+                        e.event_data.dto_completion_event_data.transfered_length == 1 + k &&
+                        pattern_check(r.mem + (N + k) * 512, 1 + k, k) < 0;
+    }
+    for (unsigned k = N / 7 * 7; k < N; k++)
+        good &= wait_dto(p.b.recv, k, DAT_DTO_SUCCESS, NULL);
+    ok(good, "two hundred messages, receives posted later: each in its place, in order");
+    good = 1;
+    for (unsigned i = 0; i < N; i++)
+        good &= wait_dto(p.a.req, i, DAT_DTO_SUCCESS, NULL);
+    ok(good, "two hundred messages, receives posted later: the sends complete in order");
+    pair_close(&p);
+    region_free(&r);
+}
+
+/* One connection that waits does not hold up another one. */
+static void others_go_on(struct fx *fx)
+{
+    struct pair stuck, free_way;
+    struct region r;
+    int rounds = 0;
+
+    region_make(fx, &r, 8192, MEM_LOCAL);
+    pair_open(&stuck, fx, NULL);
+    pair_open(&free_way, fx, NULL);
+    for (unsigned i = 0; i < 20; i++)
+        must_rc(post_send(&stuck.a, &r, 0, 1024, i), DAT_SUCCESS, "dat_ep_post_send");
+    for (int i = 0; i < 50; i++)
+        rounds += sides_talk(&free_way.a, &free_way.b);
+    is_int(rounds, 50, "a connection without receives: another one is not held up");
+    ok(quiet(stuck.a.conn), "a connection without receives: stands all that time");
+    pair_close(&stuck);
+    pair_close(&free_way);
+    region_free(&r);
+}
+
+/* The other process posts its receive only after ESTABLISHED, and a while later. */
+static int latecomer(struct link *up)
+{
+    struct fx fx;
+    struct side s;
+    struct region r;
+
+    fx_open(&fx);
+    side_make(&s, &fx, NULL);
+    region_make(&fx, &r, 4096, MEM_LOCAL);
+    side_accept_peer(&s, up);
+    must(link_hear(up, "sent"), "the other process is gone");
+    must_rc(post_recv(&s, &r, 0, 64, 1), DAT_SUCCESS, "dat_ep_post_recv");
+    must(wait_dto(s.recv, 1, DAT_DTO_SUCCESS, NULL), "no message");
+    must(pattern_check(r.mem, 64, 5) < 0, "the message is damaged");
+    link_say(up, "got it");
+    link_hear(up, "bye");
+    fx_close(&fx);
+    return 0;
+}
+
+static void between_processes(struct fx *fx)
+{
+    struct peer p;
+    struct side s;
+    struct region r;
+
+    peer_start(&p, "latecomer");
+    side_make(&s, fx, NULL);
+    region_make(fx, &r, 4096, MEM_LOCAL);
+    side_connect_peer(&s, &p.link);
+    pattern_fill(r.mem, 64, 5);
+    must_rc(post_send(&s, &r, 0, 64, 2), DAT_SUCCESS, "dat_ep_post_send");
+    ok(quiet(s.req), "two processes: no receive: the send is not complete");
+    link_say(&p.link, "sent");
+    ok(link_hear(&p.link, "got it"), "two processes: receive posted later: the message arrives");
+    ok(wait_dto(s.req, 2, DAT_DTO_SUCCESS, NULL), "two processes: receive posted later: completes");
+    link_say(&p.link, "bye");
+    peer_ok(&p, "two processes: the latecomer ends well");
+    side_free(&s);
+    region_free(&r);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct peer_role roles[] = { { "latecomer", latecomer }, { NULL, NULL } };
+    static const size_t sizes[] = { 1, 64, 5000, 70000, 3 << 20 };
+    struct fx fx;
+
+    env_init(argc, argv, roles);
+    fx_open(&fx);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        one(&fx, sizes[i]);
+    many(&fx);
+    others_go_on(&fx);
+    between_processes(&fx);
+    fx_close(&fx);
+    return done_testing();
+}

@@ -1,0 +1,312 @@
+/* rdma.c - RDMA write and read: what the target's registrations allow, and what they do not. */
+#include "common/fixture.h"
+
+#include <string.h>
+
+enum { WRITE, READ };
+
+/* Memory of the target, all of it behind one address but registered in different ways. */
+struct memory {
+    struct region open;       /* all privileges */
+    struct region read_only;  /* remote read */
+    struct region write_only; /* remote write */
+    struct region local;      /* no remote privilege: its context is that of freed memory */
+    struct region elsewhere;  /* all privileges, in another zone */
+    DAT_PZ_HANDLE pz;
+    DAT_RMR_CONTEXT freed;
+};
+
+#define SIZE 8192
+
+static void memory_make(struct fx *fx, struct memory *m)
+{
+    struct region gone;
+
+    memset(m, 0, sizeof *m);
+    must_rc(dat_pz_create(fx->ia, &m->pz), DAT_SUCCESS, "dat_pz_create");
+    region_make(fx, &m->open, SIZE, DAT_MEM_PRIV_ALL_FLAG);
+    region_make(fx, &m->read_only, SIZE, MEM_LOCAL | DAT_MEM_PRIV_REMOTE_READ_FLAG);
+    region_make(fx, &m->write_only, SIZE, MEM_LOCAL | DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
+    region_make(fx, &m->local, SIZE, MEM_LOCAL);
+    region_make_in(fx, m->pz, &m->elsewhere, SIZE, DAT_MEM_PRIV_ALL_FLAG);
+    region_make(fx, &gone, SIZE, DAT_MEM_PRIV_ALL_FLAG);
+    m->freed = gone.rmr_context;
+    region_free(&gone);
+}
+
+static struct region *part(struct memory *m, int i)
+{
+    struct region *const all[5] = { &m->open, &m->read_only, &m->write_only, &m->local,
+                                    &m->elsewhere };
+
+    return all[i];
+}
+
+static void paint(struct memory *m)
+{
+    for (int i = 0; i < 5; i++)
+        pattern_fill(part(m, i)->mem, SIZE, 60 + (unsigned)i);
+}
+
+static bool unharmed(struct memory *m)
+{
+    for (int i = 0; i < 5; i++)
+        if (pattern_check(part(m, i)->mem, SIZE, 60 + (unsigned)i) >= 0)
+            return false;
+    return true;
+}
+
+/* The wrong ways to reach it. */
+enum { PAST_END, BEFORE, BEYOND, WRAP, NO_RIGHT, NO_RIGHTS, ZONE, FREED, UNKNOWN, ZERO, CASES };
+
+static const char *const cases[CASES] = {
+    "range one byte past the region", "range one byte before the region",
+    "address far beyond the region",  "range that wraps around the address space",
+    "remote privilege missing",       "no remote privilege at all",
+    "region of another zone",         "context of a freed region",
+    "unknown context",                "context 0",
+};
+
+static DAT_RMR_TRIPLET wrong(struct memory *m, int which, int op)
+{
+    DAT_RMR_TRIPLET t = target(&m->open, 0, 64);
+
+    switch (which) {
+    case PAST_END: t = target(&m->open, SIZE - 63, 64); break;
+    case BEFORE: t.target_address -= 1; break;
+    case BEYOND: t.target_address += (DAT_VADDR)1 << 40; break;
+    case WRAP: t.target_address = ~(DAT_VADDR)0 - 31; break;
+    case NO_RIGHT: t = target(op == WRITE ? &m->read_only : &m->write_only, 0, 64); break;
+    case NO_RIGHTS:
+        t = target(&m->local, 0, 64);
+        if (t.rmr_context == 0)
+            t.rmr_context = m->local.lmr_context; /* what a cheat would try */
+        break;
+    case ZONE: t = target(&m->elsewhere, 0, 64); break;
+    case FREED: t.rmr_context = m->freed; break;
+    case UNKNOWN: t.rmr_context ^= 0x55555555u; break;
+    default: t.rmr_context = 0; break;
+    }
+    return t;
+}
+
+static DAT_RETURN go(struct side *s, struct region *r, DAT_RMR_TRIPLET t, int op, DAT_UINT64 c)
+{
+    return op == WRITE ? post_write(s, r, 0, 64, t, c) : post_read(s, r, 0, 64, t, c);
+}
+
+/* Initiator's view of a violation. */
+static void initiator(struct side *s, struct region *r, DAT_RMR_TRIPLET t, int op,
+                      const char *where, const char *what)
+{
+    const char *name = op == WRITE ? "dat_ep_post_rdma_write" : "dat_ep_post_rdma_read";
+
+    memset(r->mem, 0xee, 64);
+    must_rc(post_recv(s, r, 1024, 64, 8), DAT_SUCCESS, "dat_ep_post_recv");
+    if (!is_success(go(s, r, t, op, 9), "%s: %s, %s: the call succeeds", name, where, what))
+        return;
+    go(s, r, t, op, 10); /* whatever follows is flushed */
+    ok(wait_dto(s->req, 9, DAT_DTO_ERR_REMOTE_ACCESS, NULL), "%s: %s, %s: REMOTE_ACCESS", name,
+       where, what);
+    ok(wait_dto(s->req, 10, DAT_DTO_ERR_FLUSHED, NULL), "%s: %s, %s: the next one is flushed", name,
+       where, what);
+    ok(wait_connection(s->conn, DAT_CONNECTION_EVENT_BROKEN), "%s: %s, %s: BROKEN", name, where,
+       what);
+    is_int(ep_state(s->ep), DAT_EP_STATE_DISCONNECTED, "%s: %s, %s: DISCONNECTED", name, where,
+           what);
+    ok(wait_dto(s->recv, 8, DAT_DTO_ERR_FLUSHED, NULL), "%s: %s, %s: receives are flushed", name,
+       where, what);
+    if (op == READ)
+        ok(all_bytes(r->mem, 64, 0xee), "%s: %s, %s: nothing was read", name, where, what);
+}
+
+static bool broken_or_disconnected(struct side *s)
+{
+    DAT_EVENT e;
+
+    return wait_event(s->conn, &e) && (e.event_number == DAT_CONNECTION_EVENT_BROKEN ||
+                                       e.event_number == DAT_CONNECTION_EVENT_DISCONNECTED);
+}
+
+static void violations(struct fx *fx, struct region *r)
+{
+    struct memory m;
+
+    memory_make(fx, &m);
+    paint(&m);
+    for (int op = WRITE; op <= READ; op++)
+        for (int i = 0; i < CASES; i++) {
+            struct pair p;
+
+            pair_open(&p, fx, NULL);
+            initiator(&p.a, r, wrong(&m, i, op), op, "one process", cases[i]);
+            ok(broken_or_disconnected(&p.b), "target: %s: BROKEN or DISCONNECTED", cases[i]);
+            ok(unharmed(&m), "target: %s: its memory is unharmed", cases[i]);
+            pair_close(&p);
+        }
+}
+
+/* What is allowed, to the last byte, and what the target notices of it. */
+static void allowed(struct fx *fx, struct region *r)
+{
+    struct memory m;
+    struct pair p;
+    DAT_RMR_TRIPLET t;
+
+    memory_make(fx, &m);
+    pair_open(&p, fx, NULL);
+    must_rc(post_recv(&p.b, r, 2048, 64, 1), DAT_SUCCESS, "dat_ep_post_recv");
+    pattern_fill(r->mem, 64, 1);
+
+    t = target(&m.write_only, SIZE - 64, 64);
+    is_success(go(&p.a, r, t, WRITE, 2), "dat_ep_post_rdma_write: last bytes of a region: success");
+    ok(wait_dto(p.a.req, 2, DAT_DTO_SUCCESS, NULL) &&
+           pattern_check(m.write_only.mem + SIZE - 64, 64, 1) < 0,
+       "dat_ep_post_rdma_write: remote write privilege alone: written");
+    t = target(&m.write_only, 0, 64);
+    is_success(go(&p.a, r, t, WRITE, 3), "dat_ep_post_rdma_write: first bytes of a region: success");
+    ok(wait_dto(p.a.req, 3, DAT_DTO_SUCCESS, NULL), "dat_ep_post_rdma_write: first bytes: completes");
+    ok(quiet(p.b.recv) && quiet(p.b.req) && quiet(p.b.conn),
+       "dat_ep_post_rdma_write: no event at the target");
+    pattern_fill(m.read_only.mem, SIZE, 2);
+    t = target(&m.read_only, SIZE - 64, 64);
+    is_success(go(&p.a, r, t, READ, 4), "dat_ep_post_rdma_read: last bytes of a region: success");
+    ok(wait_dto(p.a.req, 4, DAT_DTO_SUCCESS, NULL) &&
+           memcmp(r->mem, m.read_only.mem + SIZE - 64, 64) == 0,
+       "dat_ep_post_rdma_read: remote read privilege alone: read");
+
+    /* A message that comes after a write says that the write is there. */
+    {
+        int good = 0;
+
+        for (unsigned i = 0; i < 100; i++) {
+            pattern_fill(r->mem, 64, i + 100);
+            memset(m.open.mem, 0, 64);
+            t = target(&m.open, 0, 64);
+            if (i > 0)
+                must_rc(post_recv(&p.b, r, 2048, 64, 1), DAT_SUCCESS, "dat_ep_post_recv");
+            must_rc(go(&p.a, r, t, WRITE, 5), DAT_SUCCESS, "dat_ep_post_rdma_write");
+            must_rc(post_send(&p.a, r, 0, 8, 6), DAT_SUCCESS, "dat_ep_post_send");
+            good += wait_dto(p.b.recv, 1, DAT_DTO_SUCCESS, NULL) &&
+                    pattern_check(m.open.mem, 64, i + 100) < 0;
+            drain_dtos(p.a.req, 2);
+        }
+        is_int(good, 100, "dat_ep_post_rdma_write: a later message has come: the data is there");
+    }
+
+    /* Nothing to move is nothing wrong, wherever it should have gone. */
+    memset(&t, 0xff, sizeof t);
+    t.segment_length = 0;
+    is_success(dat_ep_post_rdma_write(p.a.ep, 0, NULL, cookie(7), &t, DAT_COMPLETION_DEFAULT_FLAG),
+               "dat_ep_post_rdma_write: no segment: success");
+    ok(wait_dto(p.a.req, 7, DAT_DTO_SUCCESS, NULL), "dat_ep_post_rdma_write: no segment: completes");
+    is_success(dat_ep_post_rdma_read(p.a.ep, 0, NULL, cookie(8), &t, DAT_COMPLETION_DEFAULT_FLAG),
+               "dat_ep_post_rdma_read: no segment: success");
+    ok(wait_dto(p.a.req, 8, DAT_DTO_SUCCESS, NULL), "dat_ep_post_rdma_read: no segment: completes");
+
+    /* Both ways at once. */
+    t = target(&m.open, 0, 64);
+    must_rc(go(&p.b, r, t, WRITE, 9), DAT_SUCCESS, "dat_ep_post_rdma_write");
+    ok(wait_dto(p.b.req, 9, DAT_DTO_SUCCESS, NULL), "dat_ep_post_rdma_write: passive side: completes");
+    pair_close(&p);
+}
+
+/* Freeing a region between two accesses. */
+static void revoked(struct fx *fx, struct region *r)
+{
+    for (int op = WRITE; op <= READ; op++) {
+        const char *name = op == WRITE ? "dat_ep_post_rdma_write" : "dat_ep_post_rdma_read";
+        struct region t;
+        struct pair p;
+        DAT_RMR_TRIPLET to;
+
+        region_make(fx, &t, SIZE, DAT_MEM_PRIV_ALL_FLAG);
+        to = target(&t, 0, 64);
+        pair_open(&p, fx, NULL);
+        must_rc(go(&p.a, r, to, op, 1), DAT_SUCCESS, "RDMA");
+        ok(wait_dto(p.a.req, 1, DAT_DTO_SUCCESS, NULL), "%s: before dat_lmr_free: success", name);
+        must_rc(dat_lmr_free(t.lmr), DAT_SUCCESS, "dat_lmr_free");
+        t.lmr = DAT_HANDLE_NULL;
+        must_rc(go(&p.a, r, to, op, 2), DAT_SUCCESS, "RDMA");
+        ok(wait_dto(p.a.req, 2, DAT_DTO_ERR_REMOTE_ACCESS, NULL),
+           "%s: after dat_lmr_free at the target: REMOTE_ACCESS", name);
+        ok(wait_connection(p.a.conn, DAT_CONNECTION_EVENT_BROKEN),
+           "%s: after dat_lmr_free at the target: BROKEN", name);
+        pair_close(&p);
+        region_free(&t);
+    }
+}
+
+/* The other process: shows its memory, then sits in a read of its pipe. */
+struct offer {
+    DAT_RMR_TRIPLET wrong[2][CASES];
+};
+
+static int victim(struct link *up)
+{
+    struct fx fx;
+    struct memory m;
+    struct offer o;
+    int n = 0;
+
+    fx_open(&fx);
+    memory_make(&fx, &m);
+    paint(&m);
+    for (int op = WRITE; op <= READ; op++)
+        for (int i = 0; i < CASES; i++)
+            o.wrong[op][i] = wrong(&m, i, op);
+    must(LINK_SEND(up, o), "the other process is gone");
+    for (; n < 2 * CASES; n++) {
+        struct side s;
+        int verdict;
+
+        side_make(&s, &fx, NULL);
+        side_accept_peer(&s, up);
+        verdict = broken_or_disconnected(&s) ? 1 : 0;
+        verdict += unharmed(&m) ? 2 : 0;
+        must(LINK_SEND(up, verdict), "the other process is gone");
+        side_free(&s);
+    }
+    fx_close(&fx);
+    return 0;
+}
+
+static void between_processes(struct fx *fx, struct region *r)
+{
+    struct peer p;
+    struct offer o;
+
+    peer_start(&p, "victim");
+    must(LINK_RECV(&p.link, o), "no offer");
+    for (int op = WRITE; op <= READ; op++)
+        for (int i = 0; i < CASES; i++) {
+            struct side s;
+            int verdict = 0;
+
+            side_make(&s, fx, NULL);
+            side_connect_peer(&s, &p.link);
+            initiator(&s, r, o.wrong[op][i], op, "two processes", cases[i]);
+            must(LINK_RECV(&p.link, verdict), "no verdict");
+            ok(verdict & 1, "target in another process: %s: BROKEN or DISCONNECTED", cases[i]);
+            ok(verdict & 2, "target in another process: %s: its memory is unharmed", cases[i]);
+            side_free(&s);
+        }
+    peer_ok(&p, "two processes: the target ends well");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct peer_role roles[] = { { "victim", victim }, { NULL, NULL } };
+    struct fx fx;
+    struct region r;
+
+    env_init(argc, argv, roles);
+    fx_open(&fx);
+    region_make(&fx, &r, 4096, MEM_LOCAL | DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
+    allowed(&fx, &r);
+    violations(&fx, &r);
+    revoked(&fx, &r);
+    between_processes(&fx, &r);
+    fx_close(&fx);
+    return done_testing();
+}

@@ -1,0 +1,153 @@
+/* window.c - memory windows in use: what a bound RMR lets through, and when. */
+#include "common/fixture.h"
+
+#include <string.h>
+
+static DAT_RETURN bind_to(struct side *s, DAT_RMR_HANDLE rmr, DAT_LMR_TRIPLET t, unsigned privileges,
+                          DAT_RMR_CONTEXT *context)
+{
+    DAT_RMR_COOKIE k;
+
+    memset(&k, 0, sizeof k);
+    k.as_64 = 0xb1;
+    return dat_rmr_bind(rmr, &t, (DAT_MEM_PRIV_FLAGS)privileges, s->ep, k,
+                        DAT_COMPLETION_DEFAULT_FLAG, context);
+}
+
+static void complete(struct side *s)
+{
+    DAT_EVENT e;
+
+    must(wait_number(s->req, DAT_RMR_BIND_COMPLETION_EVENT, &e) &&
+             e.event_data.rmr_completion_event_data.status == DAT_RMR_BIND_SUCCESS,
+         "dat_rmr_bind does not complete");
+}
+
+static DAT_RMR_TRIPLET through(const struct region *r, DAT_RMR_CONTEXT context, size_t offset,
+                               size_t length)
+{
+    DAT_RMR_TRIPLET t = target(r, offset, length);
+
+    t.rmr_context = context;
+    return t;
+}
+
+/* One access through the window at b; the pair is broken, and renewed, when it fails. */
+static void access_is(struct fx *fx, struct pair *p, struct region *r, DAT_RMR_TRIPLET t, bool write,
+                      bool allowed, const char *what)
+{
+    DAT_RETURN rc = write ? post_write(&p->a, r, 0, t.segment_length, t, 1)
+                          : post_read(&p->a, r, 0, t.segment_length, t, 1);
+
+    must_rc(rc, DAT_SUCCESS, "RDMA");
+    ok(wait_dto(p->a.req, 1, allowed ? DAT_DTO_SUCCESS : DAT_DTO_ERR_REMOTE_ACCESS, NULL),
+       "RMR: %s: %s", what, allowed ? "success" : "REMOTE_ACCESS");
+    if (!allowed) {
+        ok(wait_connection(p->a.conn, DAT_CONNECTION_EVENT_BROKEN), "RMR: %s: BROKEN", what);
+        pair_close(p);
+        pair_open(p, fx, NULL);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const unsigned both = DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
+    struct fx fx;
+    struct pair p, q;
+    struct region r, m;
+    DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
+    DAT_RMR_CONTEXT context = 0, old, ignored;
+    DAT_LMR_TRIPLET none;
+    DAT_RETURN rc;
+
+    env_init(argc, argv, NULL);
+    fx_open(&fx);
+    rc = dat_rmr_create(fx.pz, &rmr);
+    if (rc_not_implemented(rc)) {
+        fx_close(&fx);
+        skip_all("dat_rmr_create: not implemented");
+    }
+    must_rc(rc, DAT_SUCCESS, "dat_rmr_create");
+    region_make(&fx, &r, 4096, MEM_LOCAL);
+    region_make(&fx, &m, 8192, MEM_LOCAL); /* no remote privilege of its own */
+    pair_open(&p, &fx, NULL);
+    rc = bind_to(&p.b, rmr, segment(&m, 1000, 500), both, &context);
+    if (rc_not_implemented(rc)) {
+        fx_close(&fx);
+        skip_all("dat_rmr_bind: not implemented");
+    }
+    is_success(rc, "dat_rmr_bind: LMR without remote privileges: success");
+    complete(&p.b);
+    pattern_fill(r.mem, 4096, 1);
+    access_is(&fx, &p, &r, through(&m, context, 1000, 500), true, true, "a write of all of it");
+    is_int(pattern_check(m.mem + 1000, 500, 1), -1, "RMR: a write of all of it: the bytes are there");
+    memset(r.mem, 0, 4096);
+    access_is(&fx, &p, &r, through(&m, context, 1000, 500), false, true, "a read of all of it");
+    is_int(pattern_check(r.mem, 500, 1), -1, "RMR: a read of all of it: the bytes are there");
+    access_is(&fx, &p, &r, through(&m, context, 1499, 1), true, true, "a write of its last byte");
+    access_is(&fx, &p, &r, through(&m, context, 1499, 2), true, false, "a write past its end");
+    access_is(&fx, &p, &r, through(&m, context, 999, 2), false, false, "a read before its start");
+
+    /* It does not matter through which endpoint of the zone it was bound, or that one is gone. */
+    access_is(&fx, &p, &r, through(&m, context, 1200, 10), true, true,
+              "bound through an endpoint that is freed");
+    pair_open(&q, &fx, NULL);
+    access_is(&fx, &q, &r, through(&m, context, 1200, 10), true, true, "another endpoint of the zone");
+    pair_close(&q);
+
+    old = context;
+    must_rc(bind_to(&p.b, rmr, segment(&m, 4096, 100), DAT_MEM_PRIV_REMOTE_READ_FLAG, &context),
+            DAT_SUCCESS, "dat_rmr_bind");
+    complete(&p.b);
+    access_is(&fx, &p, &r, through(&m, context, 4096, 100), false, true, "bound again, a read");
+    access_is(&fx, &p, &r, through(&m, context, 4096, 100), true, false,
+              "bound again for reading only, a write");
+    access_is(&fx, &p, &r, through(&m, old, 1000, 10), false, false,
+              "the context of an earlier binding");
+
+    memset(&none, 0, sizeof none);
+    must_rc(bind_to(&p.b, rmr, none, 0, &ignored), DAT_SUCCESS, "dat_rmr_bind");
+    complete(&p.b);
+    access_is(&fx, &p, &r, through(&m, context, 4096, 10), false, false, "unbound");
+
+    must_rc(bind_to(&p.b, rmr, segment(&m, 0, 100), both, &context), DAT_SUCCESS, "dat_rmr_bind");
+    complete(&p.b);
+    access_is(&fx, &p, &r, through(&m, context, 0, 10), false, true, "bound after unbinding");
+    must_rc(dat_rmr_free(rmr), DAT_SUCCESS, "dat_rmr_free");
+    access_is(&fx, &p, &r, through(&m, context, 0, 10), false, false, "freed");
+
+    /* Bind and the message that carries the context, in one go. */
+    {
+        struct region mail;
+        int good = 0;
+
+        region_make(&fx, &mail, 4096, MEM_LOCAL);
+        must_rc(dat_rmr_create(fx.pz, &rmr), DAT_SUCCESS, "dat_rmr_create");
+        for (int i = 0; i < 50; i++) {
+            DAT_RMR_CONTEXT got;
+            DAT_EVENT e;
+
+            must_rc(post_recv(&p.a, &mail, 64, 64, 2), DAT_SUCCESS, "dat_ep_post_recv");
+            must_rc(bind_to(&p.b, rmr, segment(&m, (size_t)i, 64), both, &context), DAT_SUCCESS,
+                    "dat_rmr_bind");
+            memcpy(mail.mem, &context, sizeof context);
+            must_rc(post_send(&p.b, &mail, 0, 64, 3), DAT_SUCCESS, "dat_ep_post_send");
+            must(wait_dto(p.a.recv, 2, DAT_DTO_SUCCESS, NULL), "no message");
+            memcpy(&got, mail.mem + 64, sizeof got);
+            must_rc(post_write(&p.a, &r, 0, 64, through(&m, got, (size_t)i, 64), 4), DAT_SUCCESS,
+                    "dat_ep_post_rdma_write");
+            good += wait_dto(p.a.req, 4, DAT_DTO_SUCCESS, NULL);
+            must(wait_number(p.b.req, DAT_RMR_BIND_COMPLETION_EVENT, &e) &&
+                     wait_dto(p.b.req, 3, DAT_DTO_SUCCESS, NULL),
+                 "bind and send do not complete in order");
+        }
+        is_int(good, 50, "dat_rmr_bind: the context sent right after it: usable on arrival");
+        region_free(&mail);
+    }
+    pair_close(&p);
+    must_rc(dat_rmr_free(rmr), DAT_SUCCESS, "dat_rmr_free");
+    region_free(&r);
+    region_free(&m);
+    fx_close(&fx);
+    return done_testing();
+}

@@ -1,0 +1,264 @@
+/* ep_states.c - every operation on an endpoint in every state. */
+#include "common/stage.h"
+
+#include <string.h>
+
+/* What the specification says of one operation in one state. */
+enum expect {
+    OK,      /* success */
+    NO,      /* DAT_INVALID_STATE with the subtype of the state */
+    FLUSHED, /* success, and the completion says FLUSHED */
+    OR_FL,   /* DAT_INVALID_STATE, or a flushed completion */
+};
+
+struct op {
+    const char *name;
+    DAT_RETURN (*fn)(struct stage *g);
+    bool alters;               /* takes a stage of its own when it succeeds */
+    enum expect in[STAGE_STATES]; /* in the order of stage_states */
+};
+
+static DAT_RETURN op_query(struct stage *g)
+{
+    DAT_EP_PARAM p;
+
+    return dat_ep_query(g->ep, DAT_EP_FIELD_ALL, &p);
+}
+
+static DAT_RETURN op_status(struct stage *g)
+{
+    DAT_EP_STATE s;
+    DAT_BOOLEAN r, q;
+
+    return dat_ep_get_status(g->ep, &s, &r, &q);
+}
+
+static DAT_RETURN op_recv_query(struct stage *g)
+{
+    DAT_COUNT n, span;
+    DAT_RETURN rc = dat_ep_recv_query(g->ep, &n, &span);
+
+    return rc_is(rc, DAT_MODEL_NOT_SUPPORTED) ? DAT_SUCCESS : rc;
+}
+
+static DAT_RETURN op_watermark(struct stage *g)
+{
+    DAT_RETURN rc =
+        dat_ep_set_watermark(g->ep, DAT_WATERMARK_INFINITE, DAT_WATERMARK_INFINITE);
+
+    return rc_is(rc, DAT_MODEL_NOT_SUPPORTED) ? DAT_SUCCESS : rc;
+}
+
+static DAT_RETURN op_context(struct stage *g)
+{
+    DAT_CONTEXT c;
+
+    c.as_64 = 5;
+    return dat_set_consumer_context(g->ep, c);
+}
+
+static DAT_RETURN op_connect(struct stage *g)
+{
+    return dat_ep_connect(g->ep, fx_address(&g->fx), unique_qual(false), env_us(SOON_MS), 0, NULL,
+                          DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+}
+
+static DAT_RETURN op_dup_connect(struct stage *g)
+{
+    struct pair p;
+    DAT_RETURN rc;
+
+    pair_open(&p, &g->fx, NULL);
+    rc = dat_ep_dup_connect(g->ep, p.a.ep, env_us(SOON_MS), 0, NULL, DAT_QOS_BEST_EFFORT);
+    pair_close(&p);
+    return rc;
+}
+
+static DAT_RETURN op_dup_of(struct stage *g)
+{
+    struct side s;
+    DAT_RETURN rc;
+
+    side_make(&s, &g->fx, NULL);
+    rc = dat_ep_dup_connect(s.ep, g->ep, env_us(SOON_MS), 0, NULL, DAT_QOS_BEST_EFFORT);
+    side_free(&s);
+    return rc;
+}
+
+static DAT_RETURN op_rsp(struct stage *g)
+{
+    DAT_RSP_HANDLE rsp;
+
+    return dat_rsp_create(g->fx.ia, unique_qual(false), g->ep, g->requests, &rsp);
+}
+
+static DAT_RETURN op_accept(struct stage *g)
+{
+    struct side caller;
+    DAT_EVD_HANDLE evd = fx_evd(&g->fx, 4, DAT_EVD_CR_FLAG);
+    DAT_CONN_QUAL qual;
+    DAT_RETURN rc;
+    DAT_CR_HANDLE cr;
+
+    fx_listen_on(&g->fx, evd, DAT_PSP_CONSUMER_FLAG, &qual);
+    side_make(&caller, &g->fx, NULL);
+    must_rc(side_connect(&caller, fx_address(&g->fx), qual), DAT_SUCCESS, "dat_ep_connect");
+    cr = next_request(evd);
+    rc = dat_cr_accept(cr, g->ep, 0, NULL);
+    if (rc != DAT_SUCCESS)
+        is_success(dat_cr_reject(cr), "dat_cr_reject: after dat_cr_accept failed: success");
+    return rc;
+}
+
+static DAT_RETURN op_abrupt(struct stage *g)
+{
+    return dat_ep_disconnect(g->ep, DAT_CLOSE_ABRUPT_FLAG);
+}
+
+static DAT_RETURN op_graceful(struct stage *g)
+{
+    return dat_ep_disconnect(g->ep, DAT_CLOSE_GRACEFUL_FLAG);
+}
+
+static DAT_RETURN op_reset(struct stage *g)
+{
+    return dat_ep_reset(g->ep);
+}
+
+static DAT_RETURN op_free(struct stage *g)
+{
+    return dat_ep_free(g->ep);
+}
+
+static struct side *acting(struct stage *g)
+{
+    static struct side s;
+
+    s = g->side;
+    s.ep = g->ep;
+    return &s;
+}
+
+static DAT_RETURN op_recv(struct stage *g)
+{
+    return post_recv(acting(g), &g->region, 0, 64, 0xe7);
+}
+
+static DAT_RETURN op_send(struct stage *g)
+{
+    return post_send(acting(g), &g->region, 0, 64, 0xe7);
+}
+
+static DAT_RETURN op_write(struct stage *g)
+{
+    return post_write(acting(g), &g->region, 0, 64, target(&g->region, 1024, 64), 0xe7);
+}
+
+static DAT_RETURN op_read(struct stage *g)
+{
+    return post_read(acting(g), &g->region, 0, 64, target(&g->region, 1024, 64), 0xe7);
+}
+
+static const struct op ops[] = {
+    /*                                                UNC  RES PCP ACP TCP CMP CON DSP    DIS */
+    { "dat_ep_query", op_query, false,               { OK, OK, OK, OK, OK, OK, OK, OK, OK } },
+    { "dat_ep_get_status", op_status, false,         { OK, OK, OK, OK, OK, OK, OK, OK, OK } },
+    { "dat_ep_recv_query", op_recv_query, false,     { OK, OK, OK, OK, OK, OK, OK, OK, OK } },
+    { "dat_ep_set_watermark", op_watermark, false,   { OK, OK, OK, OK, OK, OK, OK, OK, OK } },
+    { "dat_set_consumer_context", op_context, false, { OK, OK, OK, OK, OK, OK, OK, OK, OK } },
+    { "dat_ep_connect", op_connect, true,            { OK, NO, NO, NO, NO, NO, NO, NO, NO } },
+    { "dat_ep_dup_connect", op_dup_connect, true,    { OK, NO, NO, NO, NO, NO, NO, NO, NO } },
+    { "dat_ep_dup_connect of it", op_dup_of, false,  { NO, NO, NO, NO, NO, NO, OK, NO, NO } },
+    { "dat_rsp_create", op_rsp, true,                { OK, NO, NO, NO, NO, NO, NO, NO, NO } },
+    { "dat_cr_accept", op_accept, true,              { OK, NO, NO, NO, NO, NO, NO, NO, NO } },
+    { "dat_ep_disconnect abrupt", op_abrupt, true,   { NO, NO, NO, OK, NO, OK, OK, OK, OK } },
+    { "dat_ep_disconnect graceful", op_graceful, true,
+                                                     { NO, NO, NO, OK, NO, OK, OK, OK, OK } },
+    { "dat_ep_reset", op_reset, true,                { OK, NO, NO, NO, NO, NO, NO, NO, OK } },
+    { "dat_ep_free", op_free, true,                  { OK, NO, NO, OK, NO, OK, OK, OK, OK } },
+    { "dat_ep_post_recv", op_recv, false,            { OK, OK, OK, OK, OK, OK, OK, OK, FLUSHED } },
+    { "dat_ep_post_send", op_send, true,             { NO, NO, NO, NO, NO, NO, OK, OR_FL, FLUSHED } },
+    { "dat_ep_post_rdma_write", op_write, true,      { NO, NO, NO, NO, NO, NO, OK, OR_FL, FLUSHED } },
+    { "dat_ep_post_rdma_read", op_read, true,        { NO, NO, NO, NO, NO, NO, OK, OR_FL, FLUSHED } },
+};
+
+static void one(struct stage *g, const struct op *op, DAT_EP_STATE state, enum expect expect)
+{
+    const char *name = stage_name(state);
+    DAT_RETURN rc = op->fn(g);
+    bool recv = op->fn == op_recv;
+
+    /* A tentative endpoint has no zone that a buffer could match. */
+    if (recv && state == DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING) {
+        is_either(rc, DAT_INVALID_STATE, DAT_PROTECTION_VIOLATION, "%s: %s, no zone: refused",
+                  op->name, name);
+        return;
+    }
+    /* It has no connection EVD either: which of the two is said is left open. */
+    if ((op->fn == op_connect || op->fn == op_dup_connect) &&
+        state == DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING) {
+        is_either(rc, DAT_INVALID_STATE, DAT_INVALID_HANDLE, "%s: %s, no EVD: refused", op->name,
+                  name);
+        return;
+    }
+    switch (expect) {
+    case OK:
+        is_success(rc, "%s: %s: success", op->name, name);
+        break;
+    case NO:
+        is_code(rc, DAT_INVALID_STATE, stage_subtype(state), "%s: %s: DAT_INVALID_STATE", op->name,
+                name);
+        is_int(ep_state(g->ep), state, "%s: %s: the state is unchanged", op->name, name);
+        break;
+    case OR_FL:
+        if (rc != DAT_SUCCESS) {
+            is_code(rc, DAT_INVALID_STATE, stage_subtype(state), "%s: %s: DAT_INVALID_STATE",
+                    op->name, name);
+            break;
+        }
+        /* fall through */
+    case FLUSHED:
+        if (is_success(rc, "%s: %s: success", op->name, name))
+            ok(wait_dto(recv ? g->side.recv : g->side.req, 0xe7, DAT_DTO_ERR_FLUSHED, NULL),
+               "%s: %s: completes as FLUSHED", op->name, name);
+        break;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct peer_role roles[] = { STAGE_ROLE, { NULL, NULL } };
+
+    env_init(argc, argv, roles);
+    for (int s = 0; s < STAGE_STATES; s++) {
+        DAT_EP_STATE state = stage_states[s];
+        struct stage g;
+        const char *why;
+        int done = 0;
+
+        if (!stage_open(&g, state, &why)) {
+            skip_named(stage_name(state), why);
+            continue;
+        }
+        /* What must leave the endpoint as it is shares one stage ... */
+        for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+            if (!ops[i].alters || ops[i].in[s] == NO) {
+                one(&g, &ops[i], state, ops[i].in[s]);
+                done++;
+            }
+        is_int(ep_state(g.ep), state, "after %d calls that leave it alone: still %s", done,
+               stage_name(state));
+        stage_close(&g);
+        /* ... the others get one each. */
+        for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+            if (ops[i].alters && ops[i].in[s] != NO) {
+                if (!stage_open(&g, state, &why)) {
+                    skip_named(ops[i].name, why);
+                    continue;
+                }
+                one(&g, &ops[i], state, ops[i].in[s]);
+                stage_close(&g);
+            }
+    }
+    return done_testing();
+}

@@ -1,0 +1,361 @@
+/* post.c - the posting calls: parameters, handles, limits, what they refuse at the call. */
+#include "common/zoo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { SEND, RECV, WRITE, READ, KINDS };
+
+static const char *const names[KINDS] = { "dat_ep_post_send", "dat_ep_post_recv",
+                                          "dat_ep_post_rdma_write", "dat_ep_post_rdma_read" };
+
+/* All arguments of the four calls; the tests change one at a time. */
+struct call {
+    enum kind kind;
+    DAT_EP_HANDLE ep;
+    DAT_COUNT n;
+    DAT_LMR_TRIPLET *iov;
+    DAT_RMR_TRIPLET *remote;
+    unsigned flags;
+    DAT_UINT64 cookie;
+};
+
+static DAT_RETURN post(const struct call *c)
+{
+    DAT_DTO_COOKIE k = cookie(c->cookie);
+    DAT_COMPLETION_FLAGS f = (DAT_COMPLETION_FLAGS)c->flags;
+
+    switch (c->kind) {
+    case SEND: return dat_ep_post_send(c->ep, c->n, c->iov, k, f);
+    case RECV: return dat_ep_post_recv(c->ep, c->n, c->iov, k, f);
+    case WRITE: return dat_ep_post_rdma_write(c->ep, c->n, c->iov, k, c->remote, f);
+    default: return dat_ep_post_rdma_read(c->ep, c->n, c->iov, k, c->remote, f);
+    }
+}
+
+static DAT_RETURN with_ep(DAT_HANDLE h, void *arg)
+{
+    struct call c = *(struct call *)arg;
+
+    c.ep = h;
+    return post(&c);
+}
+
+static struct pair pair;
+static struct region here, there;
+static DAT_LMR_TRIPLET seg;
+static DAT_RMR_TRIPLET rem;
+
+static struct call good(enum kind kind)
+{
+    struct call c;
+
+    seg = segment(&here, 0, 64);
+    rem = target(&there, 0, 64);
+    memset(&c, 0, sizeof c);
+    c.kind = kind;
+    c.ep = pair.a.ep;
+    c.n = 1;
+    c.iov = &seg;
+    c.remote = &rem;
+    c.cookie = 0xbad;
+    return c;
+}
+
+/*
+ * A memory violation may be found at the call, or by the completion; in the
+ * latter case the connection is broken and a new pair is made.
+ */
+static void violation(struct zoo *z, const struct call *c, DAT_UINT32 type, const char *what)
+{
+    DAT_RETURN rc = post(c);
+    struct side *s = &pair.a;
+
+    if (rc != DAT_SUCCESS) {
+        is_type(rc, type, "%s: %s: refused", names[c->kind], what);
+        return;
+    }
+    if (c->kind == RECV) {
+        /* Nothing is looked at before a message comes. */
+        must_rc(post_send(&pair.b, &there, 0, 64, 1), DAT_SUCCESS, "dat_ep_post_send");
+        ok(wait_dto(s->recv, c->cookie, DAT_DTO_ERR_LOCAL_PROTECTION, NULL),
+           "%s: %s: completes as LOCAL_PROTECTION", names[c->kind], what);
+    } else {
+        ok(wait_dto(s->req, c->cookie, DAT_DTO_ERR_LOCAL_PROTECTION, NULL),
+           "%s: %s: completes as LOCAL_PROTECTION", names[c->kind], what);
+    }
+    ok(wait_state(s->ep, DAT_EP_STATE_DISCONNECTED), "%s: %s: the connection ends", names[c->kind],
+       what);
+    pair_close(&pair);
+    pair_open(&pair, &z->fx, NULL);
+}
+
+static void parameters(void)
+{
+    for (int k = 0; k < KINDS; k++) {
+        const char *name = names[k];
+        DAT_LMR_TRIPLET many[64];
+        DAT_EP_PARAM p;
+        struct call c;
+        DAT_COUNT limit;
+
+        must_rc(dat_ep_query(pair.a.ep, DAT_EP_FIELD_ALL, &p), DAT_SUCCESS, "dat_ep_query");
+        limit = k == SEND ? p.ep_attr.max_request_iov
+              : k == RECV ? p.ep_attr.max_recv_iov
+              : k == WRITE ? p.ep_attr.max_rdma_write_iov
+                           : p.ep_attr.max_rdma_read_iov;
+        c = good((enum kind)k);
+        c.n = -1;
+        is_code(post(&c), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
+                "%s: segment count -1: DAT_INVALID_PARAMETER", name);
+        c.n = (DAT_COUNT)0x80000000u;
+        is_code(post(&c), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
+                "%s: the smallest segment count: DAT_INVALID_PARAMETER", name);
+        if (limit < 64) {
+            for (int i = 0; i < 64; i++)
+                many[i] = segment(&here, (size_t)i, 1);
+            c.iov = many;
+            c.n = limit + 1;
+            is_code(post(&c), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
+                    "%s: one segment more than the endpoint allows: DAT_INVALID_PARAMETER", name);
+        }
+        c = good((enum kind)k);
+        c.n = 0x7fffffff;
+        is_code(post(&c), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
+                "%s: 2^31 - 1 segments: DAT_INVALID_PARAMETER", name);
+        c = good((enum kind)k);
+        c.iov = NULL;
+        is_code(post(&c), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3,
+                "%s: list NULL with a count: DAT_INVALID_PARAMETER", name);
+        if (k == WRITE || k == READ) {
+            c = good((enum kind)k);
+            c.remote = NULL;
+            is_code(post(&c), DAT_INVALID_PARAMETER, DAT_INVALID_ARG5,
+                    "%s: remote segment NULL: DAT_INVALID_PARAMETER", name);
+            c = good((enum kind)k);
+            if (k == WRITE)
+                rem.segment_length = 63;
+            else
+                rem.segment_length = 65;
+            is_type(post(&c), DAT_LENGTH_ERROR, "%s: the sink is too small: DAT_LENGTH_ERROR",
+                    name);
+        }
+        /* Flags that the operation, or the endpoint, does not know. */
+        c = good((enum kind)k);
+        c.flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
+        is_type(post(&c), DAT_INVALID_PARAMETER,
+                "%s: UNSIGNALLED without such an endpoint: DAT_INVALID_PARAMETER", name);
+        c.flags = 0x100;
+        is_type(post(&c), DAT_INVALID_PARAMETER, "%s: unknown flag: DAT_INVALID_PARAMETER", name);
+        c.flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG;
+        is_type(post(&c), DAT_INVALID_PARAMETER,
+                "%s: EVD_THRESHOLD, which is an attribute only: DAT_INVALID_PARAMETER", name);
+        if (k != SEND) {
+            c.flags = DAT_COMPLETION_SOLICITED_WAIT_FLAG;
+            is_type(post(&c), DAT_INVALID_PARAMETER, "%s: SOLICITED_WAIT: DAT_INVALID_PARAMETER",
+                    name);
+        }
+        if (k == RECV) {
+            c.flags = DAT_COMPLETION_SUPPRESS_FLAG;
+            is_type(post(&c), DAT_INVALID_PARAMETER, "%s: SUPPRESS: DAT_INVALID_PARAMETER", name);
+            c.flags = DAT_COMPLETION_BARRIER_FENCE_FLAG;
+            is_type(post(&c), DAT_INVALID_PARAMETER, "%s: BARRIER_FENCE: DAT_INVALID_PARAMETER",
+                    name);
+        }
+    }
+    ok(quiet(pair.a.req) && quiet(pair.a.recv), "posting: refused: no completion comes");
+    is_int(ep_state(pair.a.ep), DAT_EP_STATE_CONNECTED, "posting: refused: still CONNECTED");
+}
+
+static void memory(struct zoo *z)
+{
+    DAT_PZ_HANDLE pz;
+    struct region r;
+
+    must_rc(dat_pz_create(z->fx.ia, &pz), DAT_SUCCESS, "dat_pz_create");
+    for (int k = 0; k < KINDS; k++) {
+        struct call c;
+
+        region_make_in(&z->fx, pz, &r, 4096, DAT_MEM_PRIV_ALL_FLAG);
+        c = good((enum kind)k);
+        seg = segment(&r, 0, 64);
+        violation(z, &c, DAT_PROTECTION_VIOLATION, "segment of another zone");
+        region_free(&r);
+
+        c = good((enum kind)k);
+        seg.lmr_context ^= 0x40000000u;
+        violation(z, &c, DAT_PRIVILEGES_VIOLATION, "unknown LMR context");
+
+        region_make(&z->fx, &r, 4096, MEM_LOCAL);
+        seg = segment(&r, 0, 64);
+        {
+            DAT_LMR_CONTEXT freed = seg.lmr_context;
+            DAT_VADDR va = seg.virtual_address;
+
+            must_rc(dat_lmr_free(r.lmr), DAT_SUCCESS, "dat_lmr_free");
+            r.lmr = DAT_HANDLE_NULL;
+            c = good((enum kind)k);
+            seg.lmr_context = freed;
+            seg.virtual_address = va;
+            violation(z, &c, DAT_PRIVILEGES_VIOLATION, "context of a freed LMR");
+        }
+        region_free(&r);
+
+        c = good((enum kind)k);
+        seg = segment(&here, here.size - 63, 64);
+        violation(z, &c, DAT_INVALID_PARAMETER, "segment beyond its LMR");
+        c = good((enum kind)k);
+        seg.virtual_address -= 1;
+        violation(z, &c, DAT_INVALID_PARAMETER, "segment before its LMR");
+        c = good((enum kind)k);
+        seg.virtual_address = ~(DAT_VADDR)0 - 10;
+        violation(z, &c, DAT_INVALID_PARAMETER, "segment at the end of the address space");
+
+        if (k == RECV || k == READ) {
+            region_make(&z->fx, &r, 4096, DAT_MEM_PRIV_LOCAL_READ_FLAG);
+            c = good((enum kind)k);
+            seg = segment(&r, 0, 64);
+            violation(z, &c, DAT_PRIVILEGES_VIOLATION, "no local write privilege");
+            region_free(&r);
+        }
+        if (k == SEND || k == WRITE) {
+            /* Real programs send from write-only memory: it is no violation there. */
+            region_make(&z->fx, &r, 4096, DAT_MEM_PRIV_NONE_FLAG);
+            c = good((enum kind)k);
+            seg = segment(&r, 0, 64);
+            violation(z, &c, DAT_PRIVILEGES_VIOLATION, "no local privilege at all");
+            region_free(&r);
+        }
+
+        /* A segment of length 0 may be rubbish. */
+        if (k == RECV) {
+            DAT_LMR_TRIPLET two[2];
+
+            c = good(RECV);
+            memset(&two[0], 0xff, sizeof two[0]);
+            two[0].segment_length = 0;
+            two[1] = seg;
+            c.iov = two;
+            c.n = 2;
+            c.cookie = 0x0de;
+            is_success(post(&c), "%s: rubbish of length 0 before a good segment: success",
+                       names[k]);
+            must_rc(post_send(&pair.b, &there, 0, 64, 2), DAT_SUCCESS, "dat_ep_post_send");
+            ok(wait_dto(pair.a.recv, 0x0de, DAT_DTO_SUCCESS, NULL),
+               "%s: rubbish of length 0 before a good segment: completes", names[k]);
+            drain_dtos(pair.b.req, 1);
+        }
+    }
+    must_rc(dat_pz_free(pz), DAT_SUCCESS, "dat_pz_free");
+}
+
+/* As many as the endpoint says can be outstanding, and not one more than it can hold. */
+static void depth(struct zoo *z)
+{
+    struct side s;
+    DAT_EP_ATTR attr;
+    DAT_EP_PARAM p;
+    DAT_RETURN rc = DAT_SUCCESS;
+    int posted = 0;
+
+    attr_default(&attr);
+    attr.max_recv_dtos = 7;
+    side_make(&s, &z->fx, &attr);
+    must_rc(dat_ep_query(s.ep, DAT_EP_FIELD_ALL, &p), DAT_SUCCESS, "dat_ep_query");
+    while (posted <= p.ep_attr.max_recv_dtos &&
+           (rc = post_recv(&s, &here, 0, 64, (DAT_UINT64)posted)) == DAT_SUCCESS)
+        posted++;
+    is_code(rc, DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY,
+            "dat_ep_post_recv: more than max_recv_dtos: DAT_INSUFFICIENT_RESOURCES");
+    is_int(posted, p.ep_attr.max_recv_dtos, "dat_ep_post_recv: max_recv_dtos fit");
+    side_free(&s);
+
+    /* Requests: the peer has no buffer, so that none of them can finish. */
+    attr_default(&attr);
+    attr.max_request_dtos = 7;
+    {
+        struct pair q;
+
+        pair_open(&q, &z->fx, &attr);
+        must_rc(dat_ep_query(q.a.ep, DAT_EP_FIELD_ALL, &p), DAT_SUCCESS, "dat_ep_query");
+        posted = 0;
+        while (posted <= p.ep_attr.max_request_dtos &&
+               (rc = post_send(&q.a, &here, 0, 64, (DAT_UINT64)posted)) == DAT_SUCCESS)
+            posted++;
+        is_code(rc, DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY,
+                "dat_ep_post_send: more than max_request_dtos: DAT_INSUFFICIENT_RESOURCES");
+        is_int(posted, p.ep_attr.max_request_dtos, "dat_ep_post_send: max_request_dtos fit");
+        for (int i = 0; i < posted; i++)
+            must_rc(post_recv(&q.b, &there, 0, 64, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_recv");
+        is_int(drain_dtos(q.a.req, posted), posted, "dat_ep_post_send: all that fit complete");
+        is_success(post_send(&q.a, &here, 0, 64, 99),
+                   "dat_ep_post_send: after completions were fetched: success");
+        pair_close(&q);
+    }
+}
+
+/* A message, or an RDMA write, longer than the endpoint allows. */
+static void size(struct zoo *z, enum kind kind, const char *limit)
+{
+    DAT_EP_ATTR attr;
+    DAT_EP_PARAM p;
+    struct pair q;
+    struct call c;
+    DAT_VLEN max;
+
+    attr_default(&attr);
+    attr.max_message_size = attr.max_rdma_size = 100;
+    pair_open(&q, &z->fx, &attr);
+    must_rc(dat_ep_query(q.a.ep, DAT_EP_FIELD_ALL, &p), DAT_SUCCESS, "dat_ep_query");
+    max = kind == SEND ? p.ep_attr.max_message_size : p.ep_attr.max_rdma_size;
+    c = good(kind);
+    c.ep = q.a.ep;
+    if (max + 1 > here.size) {
+        skip_named(limit, "the provider gives more than can be tried");
+    } else {
+        DAT_RETURN rc;
+
+        seg.segment_length = rem.segment_length = max + 1;
+        rc = post(&c);
+        if (rc != DAT_SUCCESS)
+            is_type(rc, DAT_LENGTH_ERROR, "%s: above %s: DAT_LENGTH_ERROR", names[kind], limit);
+        else
+            ok(wait_dto(q.a.req, c.cookie, DAT_DTO_ERR_LOCAL_LENGTH, NULL),
+               "%s: above %s: completes as LOCAL_LENGTH", names[kind], limit);
+    }
+    pair_close(&q);
+}
+
+int main(int argc, char **argv)
+{
+    struct zoo z;
+    DAT_EP_HANDLE freed;
+    struct side s;
+
+    env_init(argc, argv, NULL);
+    zoo_open(&z);
+    region_make(&z.fx, &here, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    region_make(&z.fx, &there, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    side_make(&s, &z.fx, NULL);
+    freed = s.ep;
+    side_free(&s);
+    pair_open(&pair, &z.fx, NULL);
+    for (int k = 0; k < KINDS; k++) {
+        struct call c = good((enum kind)k);
+
+        zoo_sweep(&z, names[k], DAT_HANDLE_TYPE_EP, DAT_INVALID_HANDLE_EP, freed, 0, with_ep, &c);
+    }
+    zoo_intact(&z, "posting");
+    parameters();
+    memory(&z);
+    depth(&z);
+    size(&z, SEND, "max_message_size");
+    size(&z, WRITE, "max_rdma_size");
+    size(&z, READ, "max_rdma_size");
+    pair_close(&pair);
+    zoo_close(&z);
+    here.lmr = there.lmr = DAT_HANDLE_NULL;
+    region_free(&here);
+    region_free(&there);
+    return done_testing();
+}

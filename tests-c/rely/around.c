@@ -1,0 +1,139 @@
+/* around.c - what programs rely on in the configuration. */
+#define _POSIX_C_SOURCE 200809L
+#include "common/fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST 64
+
+static DAT_COUNT list(DAT_PROVIDER_INFO *info)
+{
+    DAT_PROVIDER_INFO *at[MOST];
+    DAT_COUNT n = 0;
+
+    for (int i = 0; i < MOST; i++)
+        at[i] = &info[i];
+    must_rc(dat_registry_list_providers(MOST, &n, at), DAT_SUCCESS, "dat_registry_list_providers");
+    return n;
+}
+
+/* Opens every name until one works; says how long the worst took and what was printed. */
+struct survey {
+    int listed, opened, found_alias, not_found_code;
+    unsigned worst_ms;
+    long printed; /* bytes on standard error */
+    char names[512];
+};
+
+static int surveyor(struct link *up)
+{
+    static DAT_PROVIDER_INFO info[MOST];
+    char path[] = "/tmp/dat-test-stderr-XXXXXX";
+    int fd = mkstemp(path), old = dup(STDERR_FILENO);
+    struct survey s;
+    struct stat st;
+
+    memset(&s, 0, sizeof s);
+    must(fd >= 0 && old >= 0, "no temporary file");
+    unlink(path);
+    dup2(fd, STDERR_FILENO);
+    s.listed = list(info);
+    s.not_found_code = 1;
+    for (int i = 0; i < s.listed; i++) {
+        DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+        DAT_IA_HANDLE ia;
+        uint64_t start = now_ms();
+        DAT_RETURN rc = dat_ia_open(info[i].ia_name, 8, &async, &ia);
+        unsigned took = (unsigned)(now_ms() - start);
+
+        if (took > s.worst_ms)
+            s.worst_ms = took;
+        if (strlen(s.names) + strlen(info[i].ia_name) + 2 < sizeof s.names) {
+            strcat(s.names, info[i].ia_name);
+            strcat(s.names, " ");
+        }
+        if (rc == DAT_SUCCESS) {
+            s.opened++;
+            s.found_alias += strcmp(info[i].ia_name, env_ia()) != 0;
+            dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG);
+        } else if (!rc_is(rc, DAT_PROVIDER_NOT_FOUND)) {
+            s.not_found_code = 0;
+        }
+    }
+    fflush(stderr);
+    fstat(STDERR_FILENO, &st);
+    s.printed = (long)st.st_size;
+    dup2(old, STDERR_FILENO);
+    must(LINK_SEND(up, s), "the peer is gone");
+    return 0;
+}
+
+static void survey(const char *text, struct survey *s)
+{
+    char path[] = "/tmp/dat-test-conf-XXXXXX";
+    int fd = mkstemp(path);
+    char *old = getenv("DAT_OVERRIDE");
+    struct peer p;
+
+    old = old != NULL ? strdup(old) : NULL;
+    must(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text), "no temporary file");
+    close(fd);
+    setenv("DAT_OVERRIDE", path, 1);
+    peer_start(&p, "surveyor");
+    if (old != NULL)
+        setenv("DAT_OVERRIDE", old, 1);
+    else
+        unsetenv("DAT_OVERRIDE");
+    free(old);
+    memset(s, 0, sizeof *s);
+    must(LINK_RECV(&p.link, *s), "no survey");
+    peer_ok(&p, "opening every name that is listed: the process ends well");
+    unlink(path);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct peer_role roles[] = { { "surveyor", surveyor }, { NULL, NULL } };
+    const char *libdir;
+    char text[4096];
+    struct survey s;
+
+    env_init(argc, argv, roles);
+    libdir = getenv("DAT_TEST_LIBDIR");
+    if (libdir == NULL || !env_is_shm())
+        skip_all("needs the directory of libdaplshm.so.1 and the adapter shm");
+
+    snprintf(text, sizeof text,
+             "nowhere0 u1.2 nonthreadsafe default /nonexistent/libnone.so.1 x.1.0 \"\" \"\"\n"
+             "nowhere1 u1.2 threadsafe default libnone.so.1 x.1.0 \"\" \"\"\n"
+             "nowhere2 u1.2 nonthreadsafe default %s x.1.0 \"\" \"\"\n"
+             "shm u1.2 threadsafe default %s/libdaplshm.so.1 x.1.0 \"\" \"\"\n",
+             "/etc/passwd", libdir);
+    survey(text, &s);
+    is_int(s.listed, 4, "31: four names, three without a library: all are listed");
+    is_int(s.opened, 1, "31: the one that can be opened is opened");
+    ok(s.not_found_code, "31: a name that cannot be opened costs a return code");
+    ok(s.worst_ms < env_ms(2000), "31: a name that cannot be opened: quickly");
+    is_int(s.printed, 0, "31: a name that cannot be opened: no line on standard error");
+
+    snprintf(text, sizeof text,
+             "OpenIB-cma u1.2 nonthreadsafe default %s/libdaplshm.so.1 dapl.1.2 \"ib0 0\" \"\"\n"
+             "OpenIB-cma-1 u1.2 nonthreadsafe default %s/libdaplshm.so.1 dapl.1.2 \"ib1 0\" \"\"\n"
+             "OpenIB-mlx4_0-1 u1.2 nonthreadsafe default %s/libdaplshm.so.1 dapl.1.2 \"mlx4_0 1\" \"\"\n"
+             "ib0 u1.2 nonthreadsafe default %s/libdaplshm.so.1 dapl.1.2 \"ib0 0\" \"\"\n"
+             "ofa-v2-mlx4_0-1 u2.0 nonthreadsafe default libdaploscm.so.2 dapl.2.0 \"mlx4_0 1\" \"\"\n"
+             "ofa-v2-ib0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 \"ib0 0\" \"\"\n",
+             libdir, libdir, libdir, libdir);
+    survey(text, &s);
+    ok(strstr(s.names, "OpenIB-cma ") != NULL && strstr(s.names, "OpenIB-cma-1 ") != NULL &&
+           strstr(s.names, "OpenIB-mlx4_0-1 ") != NULL && strstr(s.names, "ib0 ") != NULL,
+       "33: OpenIB-cma, OpenIB-cma-1, OpenIB-mlx4_0-1, ib0: listed");
+    is_int(s.found_alias, 4, "33: each of these names can be opened");
+    is_int(s.printed, 0, "33: entries of u2.0 beside u1.2: no line on standard error");
+    diag("listed: %s", s.names);
+    return done_testing();
+}

@@ -1,0 +1,27 @@
+/*
+ * plugin.c - the part of dlopen.c that links libdat, as the plug-in of an MPI
+ * library does.
+ */
+#include <dat/udat.h>
+#include <stddef.h>
+
+int plugin_run(char *adapter);
+
+/* 0 when it worked, else the number of the step that failed. */
+int plugin_run(char *adapter)
+{
+    DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+    DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
+    DAT_PZ_HANDLE pz = DAT_HANDLE_NULL;
+    DAT_IA_ATTR attr;
+
+    if (dat_ia_open(adapter, 8, &async, &ia) != DAT_SUCCESS)
+        return 1;
+    if (dat_ia_query(ia, NULL, DAT_IA_FIELD_ALL, &attr, 0, NULL) != DAT_SUCCESS)
+        return 2;
+    if (dat_pz_create(ia, &pz) != DAT_SUCCESS)
+        return 3;
+    if (dat_pz_free(pz) != DAT_SUCCESS)
+        return 4;
+    return dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG) == DAT_SUCCESS ? 0 : 5;
+}

@@ -1,0 +1,13 @@
+# The program that dlopens a plug-in links neither libdat nor what calls it.
+
+NOT_PROGRAMS += rely/plugin.c rely/dlopen.c
+EXTRA        += $(OUT)/rely/plugin.so
+EXTRA_PROGRAMS += $(OUT)/rely/dlopen
+
+$(OUT)/rely/plugin.so: $(TESTDIR)/rely/plugin.c $(HEADERS) | libs
+	@mkdir -p $(@D)
+	$(COMPILE) -shared -fPIC -o $@ $< -L$(LIB) -ldat
+
+$(OUT)/rely/dlopen: $(OUT)/rely/dlopen.o $(OUT)/common/tap.o $(OUT)/common/text.o \
+		$(OUT)/common/env.o $(OUT)/common/peer.o
+	$(CC) $(CFLAGS) -pthread -o $@ $^ -ldl

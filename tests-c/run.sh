@@ -1,0 +1,177 @@
+#!/bin/sh
+# run.sh - runs test programs, counts their TAP lines, prints one closing line.
+#
+#   run.sh -i ADAPTER -l LIBDIR [-t SECONDS] [-o OUTDIR] [-p PATTERN]
+#          [-g] [-q "NAME ..."] [-v] PROGRAM...
+#
+#   -i ADAPTER  interface adapter that the programs open (argument 1 and $DAT_IA)
+#   -l LIBDIR   directory with libdat.so.1 and the provider libraries
+#   -t SECONDS  longest time for one program, before scaling (default 120)
+#   -o OUTDIR   where the outputs and the private dat.conf go (default: a temporary one)
+#   -p PATTERN  only programs whose "subject/name" matches this basic expression
+#   -g          under valgrind; deadlines are scaled
+#   -q "NAMES"  programs that run with smaller numbers ($DAT_TEST_QUICK)
+#   -v          print the whole output of every program
+#
+# A PROGRAM is an executable or a shell script (*.sh); both print TAP on
+# standard output. The exit status is 0 when nothing failed. A program that
+# dies, does not keep its plan or runs out of time counts as one more failure.
+set -u
+
+ia=shm libdir= limit=120 out= pattern=. memcheck=0 quick= verbose=0
+here=$(cd "$(dirname "$0")" && pwd)
+
+while getopts i:l:t:o:p:gq:v opt; do
+    case $opt in
+    i) ia=$OPTARG ;;
+    l) libdir=$(cd "$OPTARG" && pwd) || exit 2 ;;
+    t) limit=$OPTARG ;;
+    o) out=$OPTARG ;;
+    p) pattern=$OPTARG ;;
+    g) memcheck=1 ;;
+    q) quick=$OPTARG ;;
+    v) verbose=1 ;;
+    *) sed -n '2,16p' "$0" >&2; exit 2 ;;
+    esac
+done
+shift $((OPTIND - 1))
+
+if [ -z "$out" ]; then
+    out=$(mktemp -d) || exit 2
+    trap 'rm -rf "$out"' EXIT
+else
+    mkdir -p "$out" || exit 2
+    out=$(cd "$out" && pwd)
+fi
+: "${DAT_TEST_SCALE:=1}"
+if [ $memcheck = 1 ]; then
+    [ "$DAT_TEST_SCALE" = 1 ] && DAT_TEST_SCALE=10
+    DAT_TEST_VALGRIND=1
+    export DAT_TEST_VALGRIND
+fi
+export DAT_TEST_SCALE
+
+# A configuration of our own: what the host has in /etc must not matter.
+if [ -n "$libdir" ]; then
+    conf=$out/dat.conf
+    {
+        echo "# name api threads default library provider instance platform"
+        echo "shm u1.2 threadsafe default $libdir/libdaplshm.so.1 dat.1.0 \"\" \"\""
+        # One entry for each RDMA device that has a network interface.
+        for dev in /sys/class/infiniband/*; do
+            net=$(cat "$dev/ports/1/gid_attrs/ndevs/0" 2>/dev/null) || continue
+            echo "verbs-$net u1.2 threadsafe default $libdir/libdaplverbs.so.1" \
+                "dat.1.0 \"$net 0\" \"\""
+        done
+    } >"$conf"
+    DAT_OVERRIDE=$conf
+    LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    DAT_TEST_LIBDIR=$libdir
+    export DAT_OVERRIDE LD_LIBRARY_PATH DAT_TEST_LIBDIR
+fi
+DAT_IA=$ia
+export DAT_IA
+
+# What libdat or a provider has to say belongs to the tests that ask for it.
+unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
+
+valgrind_command="valgrind --quiet --error-exitcode=99 --fair-sched=yes --trace-children=yes
+    --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite
+    --suppressions=$here/valgrind.supp"
+
+# run FILE PROGRAM: prints nothing; the output is in $out/FILE.tap, .err; sets $status
+run()
+{
+    file=$1 program=$2
+    seconds=$(awk "BEGIN { s = int($limit * $DAT_TEST_SCALE); print (s < 3600 ? s : 3600) }")
+    small=0
+    for q in $quick; do
+        [ "$q" = "$file" ] && small=1
+    done
+    [ "${DAT_TEST_QUICK:-0}" != 0 ] && small=1
+    case $program in
+    *.sh) set -- sh "$program" "$ia" ;;
+    *) if [ $memcheck = 1 ]; then
+           set -- $valgrind_command "$program" "$ia"
+       else
+           set -- "$program" "$ia"
+       fi ;;
+    esac
+    DAT_TEST_QUICK=$small timeout -k 10 "$seconds" "$@" \
+        >"$out/$file.tap" 2>"$out/$file.err" </dev/null
+    status=$?
+}
+
+# Reads one TAP stream. Prints "passed failed skipped verdict"; the verdict is
+# "-" or says why the program as a whole failed.
+count()
+{
+    awk -v status="$2" '
+        /^ok [0-9]+/ {
+            made++
+            if (toupper($0) ~ /# SKIP/) skipped++; else passed++
+        }
+        /^not ok [0-9]+/ { made++; failed++ }
+        /^1\.\.[0-9]+/ {
+            plan = substr($1, 4) + 0; planned = 1
+            if (plan == 0) skipped++
+        }
+        /^Bail out!/ { bailed = 1 }
+        END {
+            why = "-"
+            if (status == 124 || status == 137) why = "ran out of time"
+            else if (bailed) why = "bailed out"
+            else if (status == 99) why = "valgrind found errors"
+            else if (status > 128) why = "killed by signal " (status - 128)
+            else if (!planned) why = "ended without a plan, status " status
+            else if (plan != made) why = "planned " plan " subtests, made " made + 0
+            else if (status != 0 && failed == 0) why = "exit status " status
+            if (why != "-") failed++
+            print passed + 0, failed + 0, skipped + 0, why
+        }' "$1"
+}
+
+# The failed subtests, each with the comment lines after it.
+failures()
+{
+    awk '/^not ok/ { show = 1; print "    " $0; next }
+         /^Bail out!/ { print "    " $0; next }
+         /^#/ { if (show) print "    " $0; next }
+         { show = 0 }' "$1"
+}
+
+passed=0 failed=0 skipped=0
+reasons=$out/reasons
+: >"$reasons"
+for program; do
+    name=$(basename "$(dirname "$program")")/$(basename "$program")
+    file=$(echo "$name" | tr / .)
+    echo "$name" | grep -q -e "$pattern" || continue
+    start=$(date +%s)
+    run "$file" "$program"
+    set -- $(count "$out/$file.tap" "$status")
+    p=$1 f=$2 s=$3
+    shift 3
+    why=$*
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    printf '%-34s %4d passed %3d failed %3d skipped  %3ds\n' \
+        "$name" "$p" "$f" "$s" $(($(date +%s) - start))
+    [ $verbose = 1 ] && sed 's/^/    /' "$out/$file.tap"
+    if [ "$f" -gt 0 ]; then
+        [ $verbose = 0 ] && failures "$out/$file.tap"
+        if [ "$why" != - ]; then
+            echo "    $name: $why; the last lines of its output:"
+            tail -n 3 "$out/$file.tap" | sed 's/^/    | /'
+        fi
+        tail -n 40 "$out/$file.err" | sed 's/^/    ! /'
+    fi
+    sed -n 's/^ok [0-9]*.*# SKIP *//p; s/^1\.\.0 *# SKIP *//p' "$out/$file.tap" |
+        sed "s|\$| ($name)|" >>"$reasons"
+done
+
+if [ -s "$reasons" ]; then
+    echo "skipped:"
+    sort "$reasons" | uniq -c | sed 's/^/  /'
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ] && [ $((passed + skipped)) -gt 0 ]

@@ -1,0 +1,357 @@
+/*
+ * watermark.c - dat_ep_set_watermark(3DAT): soft and hard high watermark on
+ * the receive buffers of an endpoint; and dat_ep_recv_query(3DAT).
+ *
+ * A buffer is at an endpoint of its own receive queue from the moment it is
+ * posted, at an endpoint on a shared queue from the moment it is taken, until
+ * its completion is generated. So a watermark of 0 on a shared queue is
+ * exceeded by the next message.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "srq_common.h"
+
+#include "common/zoo.h"
+
+#include <limits.h>
+#include <string.h>
+
+static struct zoo zoo;
+static struct fx *const fx = &zoo.fx;
+
+/* A subtest: the next event on the asynchronous EVD is that endpoint's soft high watermark. */
+static bool soft_comes(DAT_EP_HANDLE ep, const char *name)
+{
+    DAT_EVENT event;
+
+    return ok(wait_event(fx->async, &event) && is_watermark(&event, ep, DAT_HANDLE_TYPE_EP,
+                                                            DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT),
+              "%s", name);
+}
+
+/* ---- dat_ep_recv_query ---- */
+
+static DAT_RETURN recv_query(DAT_HANDLE handle, void *arg)
+{
+    return dat_ep_recv_query(handle, arg, arg);
+}
+
+/* A subtest: that many allocated; the span is no less. */
+static void has(DAT_EP_HANDLE ep, DAT_COUNT want, const char *what)
+{
+    DAT_COUNT n = 99, span = 99;
+    DAT_RETURN rc = dat_ep_recv_query(ep, &n, &span);
+
+    ok(rc == DAT_SUCCESS && n == want && span >= n,
+       "dat_ep_recv_query: %s: %d buffers, the span no less", what, (int)want);
+    if (rc != DAT_SUCCESS || n != want || span < n)
+        diag("  %s, nbufs_allocated %d, bufs_alloc_span %d", rc_text(rc), (int)n, (int)span);
+}
+
+static bool query(void)
+{
+    struct side plain;
+    struct pair pair;
+    struct srq q;
+    struct srq_pair p;
+    struct region out;
+    DAT_COUNT n = 99, span = 99, keep = 99;
+    DAT_EP_HANDLE freed;
+
+    side_make(&plain, fx, NULL);
+    if (!is_success(dat_ep_recv_query(plain.ep, &n, &span), "dat_ep_recv_query: success"))
+        return false;
+    is_int(n, 0, "dat_ep_recv_query: new endpoint: nbufs_allocated 0");
+    is_int(span, 0, "dat_ep_recv_query: new endpoint: bufs_alloc_span 0");
+    for (int i = 0; i < 3; i++)
+        must_rc(post_recv(&plain, NULL, 0, 0, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_recv");
+    has(plain.ep, 3, "three posted on an endpoint of its own queue");
+    n = span = 99;
+    is_success(dat_ep_recv_query(plain.ep, &n, NULL), "dat_ep_recv_query: bufs_alloc_span NULL");
+    is_int(n, 3, "dat_ep_recv_query: bufs_alloc_span NULL: nbufs_allocated is given");
+    is_success(dat_ep_recv_query(plain.ep, NULL, &span), "dat_ep_recv_query: nbufs_allocated NULL");
+    ok(span >= 3 && span != 99, "dat_ep_recv_query: nbufs_allocated NULL: bufs_alloc_span is given");
+    is_success(dat_ep_recv_query(plain.ep, NULL, NULL), "dat_ep_recv_query: both NULL: success");
+    freed = plain.ep;
+    side_free(&plain);
+
+    pair_open(&pair, fx, NULL);
+    region_make(fx, &out, 256, MEM_LOCAL);
+    for (int i = 0; i < 5; i++)
+        must_rc(post_recv(&pair.b, NULL, 0, 0, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_recv");
+    has(pair.b.ep, 5, "connected, five posted");
+    for (DAT_UINT64 i = 0; i < 2; i++)
+        must(post_send(&pair.a, NULL, 0, 0, i) == DAT_SUCCESS &&
+                 wait_dto(pair.a.req, i, DAT_DTO_SUCCESS, NULL),
+             "no arrival");
+    has(pair.b.ep, 3, "connected, two of five completed, not dequeued");
+    is_int(drain_dtos(pair.b.recv, 2), 2, "two are dequeued");
+    has(pair.b.ep, 3, "connected, two of five completed and dequeued");
+    has(pair.a.ep, 0, "the sending end");
+    must_rc(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS, "dat_ep_disconnect");
+    must(wait_state(pair.b.ep, DAT_EP_STATE_DISCONNECTED) && drain_dtos(pair.b.recv, 3) == 3,
+         "the receives are not flushed");
+    has(pair.b.ep, 0, "disconnected, all flushed");
+    pair_close(&pair);
+    region_free(&out);
+
+    srq_open(&q, fx, 10, 10, 64);
+    srq_fill(&q, 0, 10);
+    srq_pair_open(&p, &q);
+    has(p.rx.ep, 0, "ten on the shared queue, none taken");
+    must(srq_send_many(&p, 4, 20, 0), "no arrival");
+    has(p.rx.ep, 0, "four taken and completed");
+    srq_pair_close(&p);
+    srq_close(&q);
+
+    zoo_sweep(&zoo, "dat_ep_recv_query", DAT_HANDLE_TYPE_EP, DAT_INVALID_HANDLE_EP, freed, 0,
+              recv_query, &keep);
+    is_int(keep, 99, "dat_ep_recv_query: wrong handles: nothing is written");
+    return true;
+}
+
+/* ---- dat_ep_set_watermark ---- */
+
+static DAT_RETURN set_watermark(DAT_HANDLE handle, void *arg)
+{
+    (void)arg;
+    return dat_ep_set_watermark(handle, DAT_WATERMARK_INFINITE, DAT_WATERMARK_INFINITE);
+}
+
+static bool arguments(void)
+{
+    static const DAT_COUNT bad[] = { -2, -10, INT_MIN };
+    struct side s;
+    DAT_EP_HANDLE freed;
+
+    side_make(&s, fx, NULL);
+    if (!is_success(dat_ep_set_watermark(s.ep, DAT_WATERMARK_INFINITE, DAT_WATERMARK_INFINITE),
+                    "dat_ep_set_watermark: both infinite: success"))
+        return false;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        is_code(dat_ep_set_watermark(s.ep, bad[i], DAT_WATERMARK_INFINITE), DAT_INVALID_PARAMETER,
+                DAT_INVALID_ARG2, "dat_ep_set_watermark: soft %d: DAT_INVALID_PARAMETER",
+                (int)bad[i]);
+        is_code(dat_ep_set_watermark(s.ep, DAT_WATERMARK_INFINITE, bad[i]), DAT_INVALID_PARAMETER,
+                DAT_INVALID_ARG3, "dat_ep_set_watermark: hard %d: DAT_INVALID_PARAMETER",
+                (int)bad[i]);
+    }
+    ok(no_event(fx->async), "dat_ep_set_watermark: errors: no event");
+    freed = s.ep;
+    side_free(&s);
+    zoo_sweep(&zoo, "dat_ep_set_watermark", DAT_HANDLE_TYPE_EP, DAT_INVALID_HANDLE_EP, freed, 0,
+              set_watermark, NULL);
+    zoo_intact(&zoo, "dat_ep_set_watermark");
+    return true;
+}
+
+/* On an endpoint with a receive queue of its own: posted buffers count, at once. */
+static void soft_at_once(void)
+{
+    struct side s;
+    DAT_EVENT event;
+    DAT_ASYNCH_ERROR_EVENT_DATA *d = &event.event_data.asynch_error_event_data;
+
+    side_make(&s, fx, NULL);
+    for (int i = 0; i < 3; i++)
+        must_rc(post_recv(&s, NULL, 0, 0, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_recv");
+    is_success(dat_ep_set_watermark(s.ep, 3, DAT_WATERMARK_INFINITE),
+               "dat_ep_set_watermark: soft 3, three posted: success");
+    nothing_comes(fx, "soft high watermark 3, three posted: not exceeded: no event");
+    is_success(dat_ep_set_watermark(s.ep, 2, DAT_WATERMARK_INFINITE),
+               "dat_ep_set_watermark: soft 2, three posted: success");
+    memset(&event, 0x5a, sizeof event);
+    is_success(dat_evd_dequeue(fx->async, &event),
+               "dat_ep_set_watermark: soft 2, three posted: the event is there at once");
+    is_int(event.event_number, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR,
+           "soft high watermark event: event_number DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR");
+    is_ptr(event.evd_handle, fx->async, "soft high watermark event: the asynchronous EVD");
+    is_ptr(d->dat_handle, s.ep, "soft high watermark event: dat_handle is the endpoint");
+    is_int(d->reason, DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT,
+           "soft high watermark event: reason DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT");
+    nothing_comes(fx, "soft high watermark: one event");
+    must_rc(post_recv(&s, NULL, 0, 0, 3), DAT_SUCCESS, "dat_ep_post_recv");
+    nothing_comes(fx, "soft high watermark 2, fired, four posted: no second event");
+    must_rc(dat_ep_set_watermark(s.ep, 2, DAT_WATERMARK_INFINITE), DAT_SUCCESS,
+            "dat_ep_set_watermark");
+    soft_comes(s.ep, "dat_ep_set_watermark: 2 again, four posted: the event again");
+    must_rc(dat_ep_set_watermark(s.ep, 0, DAT_WATERMARK_INFINITE), DAT_SUCCESS,
+            "dat_ep_set_watermark");
+    soft_comes(s.ep, "dat_ep_set_watermark: 0, four posted: the event");
+    must_rc(dat_ep_set_watermark(s.ep, DAT_WATERMARK_INFINITE, DAT_WATERMARK_INFINITE), DAT_SUCCESS,
+            "dat_ep_set_watermark");
+    nothing_comes(fx, "dat_ep_set_watermark: infinite: no event");
+    side_free(&s);
+}
+
+/* On a shared queue: the next buffer that the endpoint takes exceeds 0. */
+static void soft_when_taken(void)
+{
+    struct srq q;
+    struct srq_pair p[2];
+
+    srq_open(&q, fx, 20, 20, 64);
+    for (int i = 0; i < 2; i++)
+        srq_pair_open(&p[i], &q);
+    srq_fill(&q, 0, 20);
+    is_success(dat_ep_set_watermark(p[0].rx.ep, 0, DAT_WATERMARK_INFINITE),
+               "dat_ep_set_watermark: soft 0, shared queue, nothing taken: success");
+    nothing_comes(fx, "soft high watermark 0, shared queue: nothing taken: no event");
+    must(srq_send(&p[1], 10, 0), "no arrival");
+    nothing_comes(fx, "soft high watermark 0: another endpoint takes a buffer: no event");
+    must(srq_send(&p[0], 10, 0), "no arrival");
+    soft_comes(p[0].rx.ep, "soft high watermark 0: the endpoint takes a buffer: the event");
+    must(srq_send(&p[0], 10, 1), "no arrival");
+    nothing_comes(fx, "soft high watermark 0: another buffer: no second event");
+    drain_dtos(p[0].rx.recv, 2);
+    must_rc(dat_ep_set_watermark(p[0].rx.ep, 0, DAT_WATERMARK_INFINITE), DAT_SUCCESS,
+            "dat_ep_set_watermark");
+    must(srq_send(&p[0], 10, 2), "no arrival");
+    soft_comes(p[0].rx.ep, "soft high watermark 0, set again: the event again");
+    drain_dtos(p[0].rx.recv, 1);
+    must_rc(dat_ep_set_watermark(p[0].rx.ep, 0, DAT_WATERMARK_INFINITE), DAT_SUCCESS,
+            "dat_ep_set_watermark");
+    must_rc(dat_ep_set_watermark(p[0].rx.ep, DAT_WATERMARK_INFINITE, DAT_WATERMARK_INFINITE),
+            DAT_SUCCESS, "dat_ep_set_watermark");
+    must(srq_send(&p[0], 10, 3), "no arrival");
+    nothing_comes(fx, "soft high watermark 0, then infinite: replaced, no event");
+    must_rc(dat_ep_set_watermark(p[0].rx.ep, 1000, DAT_WATERMARK_INFINITE), DAT_SUCCESS,
+            "dat_ep_set_watermark");
+    must(srq_send_many(&p[0], 5, 10, 4), "no arrival");
+    nothing_comes(fx, "soft high watermark 1000: five taken: no event");
+    ok(ep_state(p[0].rx.ep) == DAT_EP_STATE_CONNECTED,
+       "soft high watermark: the connection is never touched");
+    for (int i = 0; i < 2; i++)
+        srq_pair_close(&p[i]);
+    srq_close(&q);
+}
+
+/* Exceeding the hard one ends the connection; on a shared queue nothing of it is lost. */
+static void hard_when_taken(void)
+{
+    struct srq q;
+    struct srq_pair p, other;
+    DAT_EVENT event;
+    DAT_SRQ_PARAM param;
+    int completed;
+
+    srq_open(&q, fx, 10, 10, 64);
+    srq_pair_open(&p, &q);
+    srq_pair_open(&other, &q);
+    srq_fill(&q, 0, 10);
+    must(srq_send_many(&p, 2, 10, 0) && drain_dtos(p.rx.recv, 2) == 2, "no arrival");
+    is_success(dat_ep_set_watermark(p.rx.ep, DAT_WATERMARK_INFINITE, 0),
+               "dat_ep_set_watermark: hard 0, shared queue: success");
+    ok(ep_state(p.rx.ep) == DAT_EP_STATE_CONNECTED && no_event(p.rx.conn),
+       "hard high watermark 0: nothing taken: the connection stands");
+    must_rc(srq_send_start(&p, 10, 2), DAT_SUCCESS, "dat_ep_post_send");
+    ok(wait_connection(p.rx.conn, DAT_CONNECTION_EVENT_BROKEN),
+       "hard high watermark 0: the endpoint takes a buffer: BROKEN");
+    is_int(ep_state(p.rx.ep), DAT_EP_STATE_DISCONNECTED, "hard high watermark 0: disconnected");
+    ok(wait_event(p.tx.conn, &event) && (event.event_number == DAT_CONNECTION_EVENT_BROKEN ||
+                                         event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED),
+       "hard high watermark 0: the other end's connection ends too");
+    must(drain_dtos(p.tx.req, 1) == 1, "no completion of the Send");
+    ok(no_event(fx->async), "hard high watermark: no asynchronous event");
+    completed = srq_settle(q.handle, p.rx.recv);
+    ok(completed == 0 || completed == 1, "hard high watermark 0: at most the one that was taken");
+    param = srq_param(q.handle);
+    ok(param.available_dto_count == 8 - completed &&
+           param.outstanding_dto_count == param.available_dto_count,
+       "hard high watermark 0: the other buffers are available");
+    ok(srq_send_many(&other, param.available_dto_count, 10, 0) &&
+           srq_drain(other.rx.recv) == param.available_dto_count,
+       "hard high watermark 0: another endpoint uses them");
+    srq_pair_close(&other);
+    srq_pair_close(&p);
+    srq_close(&q);
+}
+
+/* Exceeded at the call, on a connected endpoint of its own queue. */
+static void hard_at_once(void)
+{
+    struct pair p;
+
+    pair_open(&p, fx, NULL);
+    for (int i = 0; i < 3; i++)
+        must_rc(post_recv(&p.b, NULL, 0, 0, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_recv");
+    is_success(dat_ep_set_watermark(p.b.ep, DAT_WATERMARK_INFINITE, 3),
+               "dat_ep_set_watermark: hard 3, three posted: success");
+    ok(quiet(p.b.conn), "hard high watermark 3, three posted: not exceeded: the connection stands");
+    is_success(dat_ep_set_watermark(p.b.ep, DAT_WATERMARK_INFINITE, 2),
+               "dat_ep_set_watermark: hard 2, three posted: success");
+    ok(wait_connection(p.b.conn, DAT_CONNECTION_EVENT_BROKEN),
+       "hard high watermark 2, three posted: BROKEN");
+    is_int(ep_state(p.b.ep), DAT_EP_STATE_DISCONNECTED, "hard high watermark 2: disconnected");
+    for (DAT_UINT64 i = 0; i < 3; i++)
+        ok(wait_dto(p.b.recv, i, DAT_DTO_ERR_FLUSHED, NULL),
+           "hard high watermark 2: receive %d is flushed", (int)i);
+    ok(no_event(fx->async), "hard high watermark: no asynchronous event");
+    pair_close(&p);
+}
+
+/* Set before there is a connection: armed as soon as there is one. */
+static void hard_before_the_connection(void)
+{
+    struct side a, b;
+    DAT_CONN_QUAL qual = 0;
+    DAT_PSP_HANDLE psp = fx_listen(fx, &qual);
+    DAT_EVENT event;
+
+    side_make(&a, fx, NULL);
+    side_make(&b, fx, NULL);
+    is_success(dat_ep_set_watermark(b.ep, DAT_WATERMARK_INFINITE, 2),
+               "dat_ep_set_watermark: hard 2, unconnected: success");
+    for (int i = 0; i < 3; i++)
+        must_rc(post_recv(&b, NULL, 0, 0, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_recv");
+    ok(quiet(b.conn), "hard high watermark 2, three posted, unconnected: no event");
+    is_int(ep_state(b.ep), DAT_EP_STATE_UNCONNECTED, "hard high watermark 2: still unconnected");
+    must_rc(side_connect(&a, fx_address(fx), qual), DAT_SUCCESS, "dat_ep_connect");
+    must_rc(dat_cr_accept(next_request(fx->cr), b.ep, 0, NULL), DAT_SUCCESS, "dat_cr_accept");
+    ok(wait_event(b.conn, &event) &&
+           (event.event_number == DAT_CONNECTION_EVENT_BROKEN ||
+            (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED &&
+             wait_connection(b.conn, DAT_CONNECTION_EVENT_BROKEN))),
+       "hard high watermark 2, three posted: the connection breaks as soon as it is there");
+    must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
+    side_free(&a);
+    side_free(&b);
+}
+
+/* Any state will do. */
+static void every_state(void)
+{
+    struct pair p;
+    struct side s;
+
+    side_make(&s, fx, NULL);
+    is_success(dat_ep_set_watermark(s.ep, 5, 9), "dat_ep_set_watermark: unconnected: success");
+    side_free(&s);
+    is_success(dat_ep_set_watermark(zoo.reserved.ep, 5, 9),
+               "dat_ep_set_watermark: reserved: success");
+    is_success(dat_ep_set_watermark(zoo.caller.ep, 5, 9),
+               "dat_ep_set_watermark: active connection pending: success");
+    pair_open(&p, fx, NULL);
+    is_success(dat_ep_set_watermark(p.a.ep, 5, 9), "dat_ep_set_watermark: connected: success");
+    must_rc(dat_ep_disconnect(p.a.ep, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS, "dat_ep_disconnect");
+    must(wait_connection(p.a.conn, DAT_CONNECTION_EVENT_DISCONNECTED), "no DISCONNECTED");
+    is_success(dat_ep_set_watermark(p.a.ep, 5, 9), "dat_ep_set_watermark: disconnected: success");
+    ok(no_event(fx->async), "dat_ep_set_watermark: nothing exceeded: no event");
+    pair_close(&p);
+}
+
+int main(int argc, char **argv)
+{
+    env_init(argc, argv, NULL);
+    zoo_open(&zoo);
+    query();
+    if (arguments()) {
+        soft_at_once();
+        soft_when_taken();
+        hard_when_taken();
+        hard_at_once();
+        hard_before_the_connection();
+        every_state();
+    }
+    zoo_close(&zoo);
+    return done_testing();
+}

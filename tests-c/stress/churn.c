@@ -1,0 +1,104 @@
+/* churn.c - open and close, again and again, with room for fifty descriptors. */
+#define _DEFAULT_SOURCE
+#include "common/zoo.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static int entries(const char *path)
+{
+    DIR *d = opendir(path);
+    int n = 0;
+
+    if (d == NULL)
+        return -1;
+    while (readdir(d) != NULL)
+        n++;
+    closedir(d);
+    return n;
+}
+
+static long resident_kib(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    long total = 0, resident = 0;
+
+    if (f == NULL)
+        return 0;
+    if (fscanf(f, "%ld %ld", &total, &resident) != 2)
+        resident = 0;
+    fclose(f);
+    return resident * 4;
+}
+
+int main(int argc, char **argv)
+{
+    int rounds, good = 0, fds, threads;
+    struct rlimit limit;
+    long memory;
+
+    env_init(argc, argv, NULL);
+    rounds = env_count(400, 60);
+    must(getrlimit(RLIMIT_NOFILE, &limit) == 0, "getrlimit");
+    limit.rlim_cur = env_valgrind() ? limit.rlim_cur : 50;
+    must(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
+
+    /* What the library keeps for good, it has after a few rounds. */
+    for (int i = 0; i < 5; i++) {
+        struct zoo z;
+
+        zoo_open(&z);
+        zoo_close(&z);
+    }
+    fds = entries("/proc/self/fd");
+    threads = entries("/proc/self/task");
+    memory = resident_kib();
+
+    for (int i = 0; i < rounds; i++) {
+        DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+        DAT_IA_HANDLE ia;
+
+        if (dat_ia_open(env_ia(), 8, &async, &ia) != DAT_SUCCESS)
+            break;
+        if (dat_ia_close(ia, i % 2 ? DAT_CLOSE_GRACEFUL_FLAG : DAT_CLOSE_ABRUPT_FLAG) != DAT_SUCCESS)
+            break;
+        good++;
+    }
+    is_int(good, rounds, "dat_ia_open and dat_ia_close %d times with 50 descriptors: success",
+           rounds);
+
+    good = 0;
+    rounds = env_count(100, 10);
+    for (int i = 0; i < rounds; i++) {
+        struct fx fx;
+        struct pair p;
+
+        fx_open(&fx);
+        pair_open(&p, &fx, NULL);
+        good += sides_talk(&p.a, &p.b);
+        if (i % 2)
+            pair_close(&p);
+        fx_close(&fx);
+    }
+    is_int(good, rounds, "opened, connected, closed %d times with 50 descriptors: success", rounds);
+
+    for (int i = 0; i < rounds; i++) {
+        struct zoo z;
+
+        zoo_open(&z);
+        zoo_close(&z);
+    }
+    pass("one object of every kind made and closed over %d times with 50 descriptors", rounds);
+
+    ok(entries("/proc/self/fd") <= fds, "dat_ia_close: no descriptor is left open");
+    if (entries("/proc/self/fd") > fds)
+        diag("%d entries in /proc/self/fd, %d before", entries("/proc/self/fd"), fds);
+    ok(entries("/proc/self/task") <= threads, "dat_ia_close: no thread is left");
+    if (!env_valgrind()) {
+        ok(resident_kib() - memory < 32 * 1024, "dat_ia_close: memory does not grow");
+        diag("resident: %ld KiB, %ld KiB before", resident_kib(), memory);
+    }
+    return done_testing();
+}
