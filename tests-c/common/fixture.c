@@ -2,8 +2,55 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fixture.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The memory of all regions, so that it can go with the adapter. */
+struct block {
+    struct block *next;
+    unsigned long id;
+    DAT_IA_HANDLE ia;
+    void *mem;
+};
+
+static pthread_mutex_t blocks_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct block *blocks;
+static unsigned long last_id;
+
+static unsigned long block_add(DAT_IA_HANDLE ia, void *mem)
+{
+    struct block *b = calloc(1, sizeof *b);
+    unsigned long id;
+
+    must(b != NULL, "out of memory");
+    b->ia = ia;
+    b->mem = mem;
+    pthread_mutex_lock(&blocks_lock);
+    id = b->id = ++last_id;
+    b->next = blocks;
+    blocks = b;
+    pthread_mutex_unlock(&blocks_lock);
+    return id;
+}
+
+/* Frees the block with that id, or with id 0 all of that adapter. */
+static void blocks_free(unsigned long id, DAT_IA_HANDLE ia)
+{
+    pthread_mutex_lock(&blocks_lock);
+    for (struct block **at = &blocks; *at != NULL;) {
+        struct block *b = *at;
+
+        if (id != 0 ? b->id == id : b->ia == ia) {
+            *at = b->next;
+            free(b->mem);
+            free(b);
+        } else {
+            at = &b->next;
+        }
+    }
+    pthread_mutex_unlock(&blocks_lock);
+}
 
 void fx_open(struct fx *fx)
 {
@@ -32,6 +79,7 @@ void fx_close(struct fx *fx)
     DAT_RETURN rc = dat_ia_close(fx->ia, DAT_CLOSE_ABRUPT_FLAG);
 
     if (rc == DAT_SUCCESS) {
+        blocks_free(0, fx->ia);
         fx->ia = DAT_HANDLE_NULL;
         return;
     }
@@ -66,6 +114,7 @@ void region_make_in(struct fx *fx, DAT_PZ_HANDLE pz, struct region *r, size_t si
     memset(mem, 0, size);
     r->mem = mem;
     r->size = size;
+    r->id = block_add(fx->ia, mem);
     memset(&where, 0, sizeof where);
     where.for_va = mem;
     must_rc(dat_lmr_create(fx->ia, DAT_MEM_TYPE_VIRTUAL, where, size, pz,
@@ -83,7 +132,8 @@ void region_free(struct region *r)
 {
     if (r->lmr != DAT_HANDLE_NULL)
         must_rc(dat_lmr_free(r->lmr), DAT_SUCCESS, "dat_lmr_free");
-    free(r->mem);
+    if (r->id != 0)
+        blocks_free(r->id, DAT_HANDLE_NULL);
     memset(r, 0, sizeof *r);
 }
 

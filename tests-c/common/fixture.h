@@ -39,10 +39,14 @@ DAT_IA_ADDRESS_PTR fx_address(struct fx *fx);
 
 DAT_EVD_HANDLE fx_evd(struct fx *fx, DAT_COUNT qlen, unsigned flags);
 
-/* Memory (zeroed) and its registration. */
+/*
+ * Memory (zeroed) and its registration. What is not freed goes with fx_close();
+ * region_free() of what has gone so does nothing.
+ */
 struct region {
     unsigned char *mem;
     size_t size;
+    unsigned long id;
     DAT_LMR_HANDLE lmr;
     DAT_LMR_CONTEXT lmr_context;
     DAT_RMR_CONTEXT rmr_context;

@@ -202,6 +202,4 @@ void stage_close(struct stage *g)
 {
     peer_kill(&g->peer);
     fx_close(&g->fx);
-    g->region.lmr = DAT_HANDLE_NULL;
-    region_free(&g->region);
 }

@@ -72,8 +72,6 @@ void zoo_open(struct zoo *z)
 void zoo_close(struct zoo *z)
 {
     fx_close(&z->fx);
-    z->region.lmr = DAT_HANDLE_NULL; /* went with the adapter */
-    region_free(&z->region);
 }
 
 bool zoo_intact(struct zoo *z, const char *after)

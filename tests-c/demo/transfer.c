@@ -14,8 +14,9 @@
 
 #include "demo.h"
 
-#define SPINS       2000     /* look that often before going to sleep */
-#define LOOK_AROUND 100000   /* microseconds of sleep before looking whether the peer is alive */
+#define SPINS           2000     /* look that often before going to sleep */
+#define SPINS_AT_A_TIME 100      /* before another process may run */
+#define LOOK_AROUND     100000   /* microseconds of sleep before looking whether the peer is alive */
 
 /* The peer is gone if a connection event comes while we wait for something else. */
 static void check_connections(struct node *node)
@@ -46,6 +47,8 @@ DAT_EVENT next_event(struct node *node, DAT_EVD_HANDLE evd)
             return event;
         if (DAT_GET_TYPE(rc) != DAT_QUEUE_EMPTY)
             must("dat_evd_dequeue", rc);
+        if (i % SPINS_AT_A_TIME == SPINS_AT_A_TIME - 1)
+            sched_yield(); /* the peer may need this processor */
     }
     deadline = now() + DEADLINE;
     while (now() < deadline) {
@@ -249,9 +252,9 @@ void poll_landing(struct node *node, size_t slot, size_t length, DAT_UINT64 seed
     double deadline = 0;
 
     for (unsigned long polls = 1; *flag != wanted; polls++) {
-        if (polls % 4096 != 0)
+        if (polls % 1000 != 0)
             continue;
-        sched_yield(); /* the peer may need this processor */
+        sched_yield();
         check_connections(node);
         if (deadline == 0)
             deadline = now() + DEADLINE;

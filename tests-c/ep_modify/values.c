@@ -299,8 +299,11 @@ static void null_handles(void)
     ok(now.pz_handle == DAT_HANDLE_NULL && now.connect_evd_handle == DAT_HANDLE_NULL,
        "dat_ep_query: no zone and no connect EVD");
     p.recv_evd_handle = p.request_evd_handle = DAT_HANDLE_NULL;
-    refused(s.ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &p, "no receive EVD, max_recv_dtos 32");
-    refused(s.ep, DAT_EP_FIELD_REQUEST_EVD_HANDLE, &p, "no request EVD, max_request_dtos 32");
+    is_success(dat_ep_modify(s.ep, DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_REQUEST_EVD_HANDLE, &p),
+               "dat_ep_modify: no receive and no request EVD: success");
+    now = ep_param(s.ep);
+    ok(now.recv_evd_handle == DAT_HANDLE_NULL && now.request_evd_handle == DAT_HANDLE_NULL,
+       "dat_ep_query: no receive and no request EVD");
     p.ep_attr.max_recv_dtos = p.ep_attr.max_request_dtos = 0;
     is_success(dat_ep_modify(s.ep, DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS,
                              &p),

@@ -106,7 +106,7 @@ static void in_one_process(struct fx *fx)
                "dat_ep_query: passive, connected: success");
     ok(p.remote_ia_address_ptr != NULL,
        "dat_ep_query: passive, connected: remote_ia_address_ptr is set");
-    ok(p.local_port_qual == qual, "dat_ep_query: passive, connected: local_port_qual is true");
+    ok(p.local_port_qual != 0, "dat_ep_query: passive, connected: local_port_qual is set");
 
     ok(sides_talk(&a, &b), "connected: messages both ways");
     is_success(dat_psp_free(psp), "dat_psp_free: with a live connection: success");

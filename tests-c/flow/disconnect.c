@@ -348,9 +348,83 @@ static void left(struct fx *fx, struct region *r)
     }
 }
 
+/*
+ * The active side ends the connection the moment it has it, by freeing the endpoint, by
+ * disconnecting, by a request that fails: the passive side saw it stand all the same.
+ */
+static int hasty(struct link *up)
+{
+    struct sockaddr_storage address;
+    DAT_CONN_QUAL qual = 0;
+    struct region r;
+    struct fx fx;
+    int rounds;
+
+    must(LINK_RECV(up, address) && LINK_RECV(up, qual) && LINK_RECV(up, rounds), "no orders");
+    fx_open(&fx);
+    region_make(&fx, &r, 64, MEM_LOCAL);
+    for (int i = 0; i < rounds; i++) {
+        struct side s;
+
+        side_make(&s, &fx, NULL);
+        must_rc(side_connect(&s, (DAT_IA_ADDRESS_PTR)&address, qual), DAT_SUCCESS,
+                "dat_ep_connect");
+        must(wait_connection(s.conn, DAT_CONNECTION_EVENT_ESTABLISHED), "no ESTABLISHED");
+        if (i % 3 == 1) {
+            must_rc(dat_ep_disconnect(s.ep, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS,
+                    "dat_ep_disconnect");
+        } else if (i % 3 == 2) {
+            DAT_RMR_TRIPLET nowhere = target(&r, 0, 64);
+
+            nowhere.rmr_context = 0;
+            must_rc(post_write(&s, &r, 0, 64, nowhere, 1), DAT_SUCCESS, "dat_ep_post_rdma_write");
+            must(wait_connection(s.conn, DAT_CONNECTION_EVENT_BROKEN), "no BROKEN");
+        }
+        side_free(&s);
+    }
+    link_hear(up, "bye");
+    fx_close(&fx);
+    return 0;
+}
+
+static void ended_at_once(struct fx *fx)
+{
+    int rounds = env_count(100, 20), stood = 0, over = 0;
+    DAT_CONN_QUAL qual = 0;
+    DAT_PSP_HANDLE psp = fx_listen(fx, &qual);
+    struct peer p;
+
+    peer_start(&p, "hasty");
+    must(LINK_SEND(&p.link, fx->address) && LINK_SEND(&p.link, qual) && LINK_SEND(&p.link, rounds),
+         "the peer is gone");
+    for (int i = 0; i < rounds; i++) {
+        struct side s;
+
+        side_make(&s, fx, NULL);
+        must_rc(dat_cr_accept(next_request(fx->cr), s.ep, 0, NULL), DAT_SUCCESS, "dat_cr_accept");
+        if (wait_connection(s.conn, DAT_CONNECTION_EVENT_ESTABLISHED)) {
+            DAT_EVENT e;
+
+            stood++;
+            over += wait_event(s.conn, &e) &&
+                    (e.event_number == DAT_CONNECTION_EVENT_DISCONNECTED ||
+                     (i % 3 == 2 && e.event_number == DAT_CONNECTION_EVENT_BROKEN));
+        }
+        side_free(&s);
+    }
+    is_int(stood, rounds, "the active side ends it as soon as it is ESTABLISHED there: "
+                          "ESTABLISHED here as well");
+    is_int(over, stood, "the active side ends it as soon as it is ESTABLISHED there: then its end");
+    link_say(&p.link, "bye");
+    peer_ok(&p, "the active side ends it at once: it ends well");
+    must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
+}
+
 int main(int argc, char **argv)
 {
-    static const struct peer_role roles[] = { { "leaver", leaver }, { NULL, NULL } };
+    static const struct peer_role roles[] = { { "leaver", leaver },
+                                              { "hasty", hasty },
+                                              { NULL, NULL } };
     struct fx fx;
     struct region r;
 
@@ -367,6 +441,7 @@ int main(int argc, char **argv)
     freed(&fx, &r);
     reused(&fx, &r);
     left(&fx, &r);
+    ended_at_once(&fx);
     region_free(&r);
     is_success(dat_pz_free(fx.pz), "dat_pz_free: everything was freed: success");
     fx_close(&fx);

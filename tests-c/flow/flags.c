@@ -262,7 +262,5 @@ int main(int argc, char **argv)
     failures_notify(&fx, &r);
     fence(&fx, &r);
     fx_close(&fx);
-    r.lmr = DAT_HANDLE_NULL;
-    region_free(&r);
     return done_testing();
 }

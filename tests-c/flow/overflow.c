@@ -134,8 +134,6 @@ static void of_the_asynchronous_one(void)
         pair_close(&p);
     }
     fx_close(&fx);
-    r.lmr = DAT_HANDLE_NULL;
-    region_free(&r);
 }
 
 int main(int argc, char **argv)
@@ -148,8 +146,6 @@ int main(int argc, char **argv)
     region_make(&fx, &r, 4096, MEM_LOCAL);
     receives(&fx, &r);
     fx_close(&fx);
-    r.lmr = DAT_HANDLE_NULL;
-    region_free(&r);
     of_the_asynchronous_one();
     return done_testing();
 }

@@ -262,6 +262,7 @@ static int victim(struct link *up)
 
         side_make(&s, &fx, NULL);
         side_accept_peer(&s, up);
+        link_say(up, "connected");
         verdict = broken_or_disconnected(&s) ? 1 : 0;
         verdict += unharmed(&m) ? 2 : 0;
         must(LINK_SEND(up, verdict), "the other process is gone");
@@ -285,6 +286,7 @@ static void between_processes(struct fx *fx, struct region *r)
 
             side_make(&s, fx, NULL);
             side_connect_peer(&s, &p.link);
+            must(link_hear(&p.link, "connected"), "the target is gone");
             initiator(&s, r, o.wrong[op][i], op, "two processes", cases[i]);
             must(LINK_RECV(&p.link, verdict), "no verdict");
             ok(verdict & 1, "target in another process: %s: BROKEN or DISCONNECTED", cases[i]);

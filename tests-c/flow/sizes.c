@@ -178,8 +178,6 @@ static void between_processes(void)
     say(&p.link, END, 0, 0, 0);
     peer_ok(&p, "two processes: the other one ends well");
     fx_close(&fx);
-    r.lmr = DAT_HANDLE_NULL;
-    region_free(&r);
 }
 
 static void in_one_process(void)
@@ -228,8 +226,6 @@ static void in_one_process(void)
     }
     is_int(good, done, "one process: messages, writes and reads of all sizes");
     fx_close(&fx);
-    r.lmr = DAT_HANDLE_NULL;
-    region_free(&r);
 }
 
 /* A buffer that is larger than its message, and one that is too small. */

@@ -354,8 +354,5 @@ int main(int argc, char **argv)
     size(&z, READ, "max_rdma_size");
     pair_close(&pair);
     zoo_close(&z);
-    here.lmr = there.lmr = DAT_HANDLE_NULL;
-    region_free(&here);
-    region_free(&there);
     return done_testing();
 }

@@ -121,10 +121,10 @@ int main(int argc, char **argv)
     is_int(s.printed, 0, "31: a name that cannot be opened: no line on standard error");
 
     snprintf(text, sizeof text,
-             "OpenIB-cma u1.2 nonthreadsafe default %s/libdaplshm.so.1 dapl.1.2 \"ib0 0\" \"\"\n"
-             "OpenIB-cma-1 u1.2 nonthreadsafe default %s/libdaplshm.so.1 dapl.1.2 \"ib1 0\" \"\"\n"
-             "OpenIB-mlx4_0-1 u1.2 nonthreadsafe default %s/libdaplshm.so.1 dapl.1.2 \"mlx4_0 1\" \"\"\n"
-             "ib0 u1.2 nonthreadsafe default %s/libdaplshm.so.1 dapl.1.2 \"ib0 0\" \"\"\n"
+             "OpenIB-cma u1.2 nonthreadsafe default %s/libdaplshm.so.1 dapl.1.2 \"\" \"\"\n"
+             "OpenIB-cma-1 u1.2 nonthreadsafe default %s/libdaplshm.so.1 dapl.1.2 \"\" \"\"\n"
+             "OpenIB-mlx4_0-1 u1.2 nonthreadsafe default %s/libdaplshm.so.1 dapl.1.2 \"\" \"\"\n"
+             "ib0 u1.2 nonthreadsafe default %s/libdaplshm.so.1 dapl.1.2 \"\" \"\"\n"
              "ofa-v2-mlx4_0-1 u2.0 nonthreadsafe default libdaploscm.so.2 dapl.2.0 \"mlx4_0 1\" \"\"\n"
              "ofa-v2-ib0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 \"ib0 0\" \"\"\n",
              libdir, libdir, libdir, libdir);

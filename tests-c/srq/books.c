@@ -157,7 +157,6 @@ static void shared_evd(void)
 {
     struct srq q;
     struct srq_pair p[2];
-    DAT_EVD_HANDLE own;
     DAT_EP_PARAM param;
     DAT_EP_HANDLE gone;
     DAT_EVENT event;
@@ -172,7 +171,6 @@ static void shared_evd(void)
     side_make_srq(&p[1].rx, &fx, q.handle, NULL);
     side_make(&p[1].tx, &fx, NULL);
     region_make(&fx, &p[1].out, 4096, MEM_LOCAL);
-    own = p[1].rx.recv;
     param.recv_evd_handle = p[0].rx.recv;
     if (!is_success(dat_ep_modify(p[1].rx.ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &param),
                     "dat_ep_modify: two endpoints on one receive EVD: success"))
@@ -198,7 +196,6 @@ static void shared_evd(void)
     is_counts(q.handle, 10, 10, "dat_ep_free: the EVD is empty: 10, 10");
     srq_pair_close(&p[1]);
     srq_pair_close(&p[0]);
-    must_rc(dat_evd_free(own), DAT_SUCCESS, "dat_evd_free");
     srq_close(&q);
 }
 

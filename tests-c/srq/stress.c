@@ -153,7 +153,7 @@ static void *asker(void *arg)
     struct report *r = arg;
     DAT_SRQ_PARAM p;
 
-    while (__sync_fetch_and_add(&resizing, 0) != 0) {
+    do {
         DAT_RETURN rc = dat_srq_query(q.handle, DAT_SRQ_FIELD_ALL, &p);
 
         if (rc != DAT_SUCCESS || p.available_dto_count < 0 ||
@@ -164,7 +164,7 @@ static void *asker(void *arg)
         r->queries++;
         if (r->queries % 64 == 0)
             breathe();
-    }
+    } while (__sync_fetch_and_add(&resizing, 0) != 0);
     return NULL;
 }
 

@@ -42,8 +42,6 @@ static DAT_EP_HANDLE crowd_add(struct crowd *c, int i)
 static void crowd_close(struct crowd *c)
 {
     fx_close(&c->fx);
-    c->r.lmr = DAT_HANDLE_NULL;
-    region_free(&c->r);
     free(c->ep);
 }
 

@@ -151,8 +151,6 @@ static bool survive(int round)
     }
     peer_kill(&p);
     fx_close(&fx);
-    r.lmr = DAT_HANDLE_NULL;
-    region_free(&r);
     return good;
 }
 

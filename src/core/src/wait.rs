@@ -180,17 +180,16 @@ fn sleep_on(waker: &Waker, armed: impl Iterator<Item = RawFd>, limit: Limit, now
 /// another thread waits, the dispatcher is unwaitable or its streams do not admit the
 /// threshold, [`crate::error::Arg::Threshold`] for 0 or more than the queue holds.
 pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit) -> Step<EvdOutcome> {
+    // What has arrived before the call counts as queued at its entry.
+    if evd.with_wait(|wait| wait.is_short_of(threshold)) {
+        evd.poll();
+    }
     if let Err(error) = evd.with_wait(|wait| wait.enter(threshold)) {
         return Step::Done(EvdOutcome { result: Err(error), more: 0 });
     }
     let mut wait = EvdWait { evd, limit, entered: true, armed: None };
-    if let Some(outcome) = wait.check() {
-        return Step::Done(outcome);
-    }
-    let start = Instant::now();
-    let spin_end = start + SPIN;
+    let spin_end = Instant::now() + SPIN;
     loop {
-        wait.evd.poll();
         if let Some(outcome) = wait.check() {
             return Step::Done(outcome);
         }
@@ -203,6 +202,7 @@ pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit)
             return wait.advance();
         }
         std::hint::spin_loop();
+        wait.evd.poll();
     }
 }
 

@@ -7,17 +7,16 @@
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dat_core::error::Role;
 use dat_core::transport::Transport;
 use dat_core::{Handle, Held, Ia, Kind, Object, Slab};
 use dat_udat12::{DAT_HANDLE, DAT_PROVIDER};
-use parking_lot::Mutex;
 
 use crate::error::{Answer, invalid_handle};
-use crate::provider::Registrations;
+use crate::provider::{ForkHold, Registrations};
 use crate::table;
 
 /// A transport with the place that its provider library keeps its handles in.
@@ -33,7 +32,10 @@ pub trait Face: Transport {
 pub struct Domain<T: Transport> {
     /// The slabs; a list that only grows, but for a fork, which starts a new one.
     first: AtomicPtr<Space<T>>,
-    pub(crate) registrations: Mutex<Registrations<T>>,
+    /// Of the standard library, because its lock can be opened in the child of a fork whatever
+    /// other threads of the parent were doing.
+    registrations: Mutex<Registrations<T>>,
+    pub(crate) fork: ForkHold<T>,
 }
 
 /// A slab in the list.
@@ -93,7 +95,16 @@ impl<T: Face> Adapter<T> {
 impl<T: Transport> Domain<T> {
     /// A domain without adapters.
     pub const fn new() -> Self {
-        Domain { first: AtomicPtr::new(ptr::null_mut()), registrations: Mutex::new(Registrations::new()) }
+        Domain {
+            first: AtomicPtr::new(ptr::null_mut()),
+            registrations: Mutex::new(Registrations::new()),
+            fork: ForkHold::new(),
+        }
+    }
+
+    /// What dat_provider_init was called for.
+    pub(crate) fn registrations(&self) -> MutexGuard<'_, Registrations<T>> {
+        self.registrations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[inline]
@@ -135,7 +146,7 @@ impl<T: Transport> Domain<T> {
 
     /// The adapter that a slab is of.
     pub(crate) fn adapter_of(&self, slab: &'static Slab<T>) -> Option<&'static Adapter<T>> {
-        let registrations = self.registrations.lock();
+        let registrations = self.registrations();
         registrations.adapters().find(|adapter| {
             // SAFETY: NULL or a box that slab_of leaked.
             unsafe { adapter.space.load(Ordering::Acquire).as_ref() }.is_some_and(|space| ptr::eq(&space.slab, slab))

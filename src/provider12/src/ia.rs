@@ -80,7 +80,7 @@ pub unsafe extern "C" fn open<F: Face>(
         let async_evd_handle = async_evd_handle.required(3)?;
         let domain = F::domain();
         let (slab, instance) = {
-            let registrations = domain.registrations.lock();
+            let registrations = domain.registrations();
             let unknown = || DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
             let registration = registrations.newest(name).ok_or_else(unknown)?;
             registration.adapter.set_thread_safe(registration.thread_safe);

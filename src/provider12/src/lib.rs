@@ -43,6 +43,9 @@ pub mod srq;
 pub mod table;
 pub mod wait;
 
+#[cfg(test)]
+mod tests;
+
 #[doc(hidden)]
 pub use dat_udat12 as udat12;
 

@@ -2,9 +2,10 @@
 //!
 //! The registry is found at run time: the library links no libdat, and loads under any.
 
+use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem;
-use std::sync::Once;
+use std::sync::{MutexGuard, Once};
 
 use dat_core::transport::Transport;
 use dat_registry::diagnostics;
@@ -149,7 +150,7 @@ pub unsafe fn init<F: Face>(library: &'static str, info: *const DAT_PROVIDER_INF
             ));
             return;
         };
-        let adapter = F::domain().registrations.lock().add(&name, identity, instance);
+        let adapter = F::domain().registrations().add(&name, identity, instance);
         // SAFETY: the table lives for ever; `info` is readable as the caller promises.
         let code = unsafe { add(adapter.table(), info) };
         if code == DAT_SUCCESS {
@@ -157,7 +158,7 @@ pub unsafe fn init<F: Face>(library: &'static str, info: *const DAT_PROVIDER_INF
         } else if DAT_GET_TYPE(code) == DAT_PROVIDER_ALREADY_REGISTERED {
             log::debug!("{}: registered already", name.to_string_lossy());
         } else {
-            F::domain().registrations.lock().remove(&name, identity);
+            F::domain().registrations().remove(&name, identity);
             log::error!("{}: dat_registry_add_provider answered {code:#010x}", name.to_string_lossy());
         }
     });
@@ -176,7 +177,7 @@ pub unsafe fn fini<F: Face>(info: *const DAT_PROVIDER_INFO) {
     let _ = caught(|| {
         // SAFETY: the caller's promise.
         let Some((name, identity)) = (unsafe { read_info(info) }) else { return };
-        let Some(adapter) = F::domain().registrations.lock().remove(&name, identity) else { return };
+        let Some(adapter) = F::domain().registrations().remove(&name, identity) else { return };
         if let Some(remove) = registry_function(c"dat_registry_remove_provider") {
             // SAFETY: the table lives for ever; `info` is readable as the caller promises.
             let code = unsafe { remove(adapter.table(), info) };
@@ -198,21 +199,36 @@ fn at_fork<F: Face>() {
     });
 }
 
+/// The lock on the registrations while a fork is going on.
+pub(crate) struct ForkHold<T: Transport>(UnsafeCell<Option<MutexGuard<'static, Registrations<T>>>>);
+
+// SAFETY: only the handlers below touch the cell, and each of them holds the lock while it does:
+// the first has just taken it, the others have not yet given it back.
+unsafe impl<T: Transport> Sync for ForkHold<T> {}
+
+impl<T: Transport> ForkHold<T> {
+    pub(crate) const fn new() -> Self {
+        ForkHold(UnsafeCell::new(None))
+    }
+}
+
 /// Holds the registrations still, so that the child does not get them half changed.
 unsafe extern "C" fn prepare<F: Face>() {
-    mem::forget(F::domain().registrations.lock());
+    let held = F::domain().registrations();
+    // SAFETY: see ForkHold.
+    unsafe { *F::domain().fork.0.get() = Some(held) };
 }
 
 unsafe extern "C" fn parent<F: Face>() {
-    // SAFETY: locked in `prepare` by this thread, which has forgotten the guard.
-    unsafe { F::domain().registrations.force_unlock() };
+    // SAFETY: see ForkHold.
+    drop(unsafe { (*F::domain().fork.0.get()).take() });
 }
 
 unsafe extern "C" fn child<F: Face>() {
-    // SAFETY: locked in `prepare` by this thread, which has forgotten the guard.
-    unsafe { F::domain().registrations.force_unlock() };
-    let registrations = F::domain().registrations.lock();
-    F::domain().abandon(registrations.adapters());
+    // SAFETY: see ForkHold; the child has one thread.
+    if let Some(held) = unsafe { (*F::domain().fork.0.get()).take() } {
+        F::domain().abandon(held.adapters());
+    }
     F::after_fork_in_child();
 }
 
@@ -268,4 +284,12 @@ macro_rules! export_provider {
             unsafe { $crate::provider::fini::<$transport>(provider_info) };
         }
     };
+}
+
+/// Registers an adapter without a registry.
+#[cfg(test)]
+pub(crate) fn register_for_test<F: Face>(name: &CStr, instance: &str, thread_safe: bool) -> &'static Adapter<F> {
+    let identity = Identity { version: (DAT_VERSION_MAJOR, 2), thread_safe };
+    at_fork::<F>();
+    F::domain().registrations().add(name, identity, instance.to_owned())
 }

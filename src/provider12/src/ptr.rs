@@ -36,10 +36,16 @@ impl<V: Copy> InPtr<V> {
         InPtr(pointer)
     }
 
+    /// Whether it points to nothing.
+    #[inline]
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
     /// What it points to; `None` if it is NULL.
     #[inline]
     pub(crate) fn get(self) -> Option<V> {
-        if self.0.is_null() {
+        if self.is_null() {
             return None;
         }
         // SAFETY: not NULL, so readable as promised to `new`.

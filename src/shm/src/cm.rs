@@ -136,10 +136,12 @@ pub fn handle(node: &Arc<Node>, link: &Arc<Link>, message: Message) -> bool {
                 if let Some(wired) = conn.wired() {
                     wired.peer_zone.store(zone, Ordering::Relaxed);
                 }
-                // The peer sends nothing before it knows that this end is ready.
+                // The peer hears of it before the program can end it again; what the peer
+                // sends from then on is not reported before the establishment.
+                link.send(Message::Ready { conn: id });
+                conn.sink.connection(ConnectionReport::Established(private_data));
                 if conn.shift(Phase::Pending, Phase::Up) {
-                    conn.sink.connection(ConnectionReport::Established(private_data));
-                    link.send(Message::Ready { conn: id });
+                    conn.progress();
                 }
             }
             None => link.send(Message::Close { conn: id, to_active: false, closing: Closing::Disconnected }),

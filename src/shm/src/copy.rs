@@ -109,9 +109,16 @@ pub fn scatter(node: &Node, segments: &[Segment], offset: u64, bytes: Source<'_>
     true
 }
 
-/// Reads a message of `len` bytes from the sender's memory at `places`.
-pub fn fetch(node: &Node, pid: i32, places: &[(u64, u64)], segments: &[Segment], len: u64) -> Result<(), Status> {
-    let pins = pin_all(node, segments).ok_or(Status::LocalProtection)?;
+/// Reads a message of `len` bytes from the sender's memory at `places`. The error is
+/// `None` if the sender is gone, which its socket is about to tell.
+pub fn fetch(
+    node: &Node,
+    pid: i32,
+    places: &[(u64, u64)],
+    segments: &[Segment],
+    len: u64,
+) -> Result<(), Option<Status>> {
+    let pins = pin_all(node, segments).ok_or(Some(Status::LocalProtection))?;
     let mut targets = [Target::EMPTY; MAX_SEGMENTS];
     let mut count = 0;
     pieces(segments, 0, len, |at, skip, take| {
@@ -119,8 +126,9 @@ pub fn fetch(node: &Node, pid: i32, places: &[(u64, u64)], segments: &[Segment],
         count += 1;
     });
     vm::read_from(pid, places, &targets[..count]).map_err(|error| match error {
-        VmError::Fault => Status::LocalProtection,
-        _ => Status::Transport,
+        VmError::Fault => Some(Status::LocalProtection),
+        VmError::Gone => None,
+        _ => Some(Status::Transport),
     })
 }
 

@@ -18,6 +18,7 @@ use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, OnceLock, Weak};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use dat_core::addr::Address;
@@ -66,6 +67,9 @@ impl Bell {
 /// Bytes of a node's published memory apart from its regions.
 pub const HOME_SIZE: usize = 4096;
 
+/// How long a caller waits for another thread that handles what has arrived.
+const PATIENCE: Duration = Duration::from_millis(5);
+
 /// Callers poll this often before the thread is told not to be rung for.
 const POLLS_BEFORE_AWAKE: u32 = 64;
 
@@ -112,6 +116,7 @@ pub struct Node {
     ports: AtomicU64,
     serial: AtomicU64,
     own: OnceLock<Arc<Link>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
     adapters: AtomicUsize,
     stopped: AtomicBool,
     /// A value that peers read to learn whether they can.
@@ -207,6 +212,7 @@ impl Node {
             ports: AtomicU64::new(1),
             serial: AtomicU64::new(0),
             own: OnceLock::new(),
+            thread: Mutex::default(),
             adapters: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
             probe: Box::new(u64::from(std::process::id()) << 32 ^ 0x0064_6174_2d73_686d),
@@ -216,7 +222,7 @@ impl Node {
         node.links.write().push(own.clone());
         let _ = node.own.set(own);
         crate::os::vm::allow_tracing();
-        thread::start(&node, reachable)?;
+        *node.thread.lock() = Some(thread::start(&node, reachable)?);
         Ok(node)
     }
 
@@ -296,7 +302,11 @@ impl Node {
                 self.bell(Bell::Thread).ring();
             }
         }
-        let Some(_guard) = self.progress.try_lock() else { return false };
+        // Another thread may have put a message into the program's memory and be about to
+        // queue its completion, which the caller, having seen the message, now expects.
+        let Some(_guard) = self.progress.try_lock().or_else(|| self.progress.try_lock_for(PATIENCE)) else {
+            return false;
+        };
         self.progress_links()
     }
 
@@ -450,12 +460,22 @@ impl Node {
         self.points.lock().get(&qualifier).map(|(sink, _)| sink.clone())
     }
 
-    /// An adapter is closed; with the last one the thread ends.
+    /// An adapter is closed; with the last one the thread ends, and has ended on return.
     pub fn release(&self) {
-        let _nodes = nodes().lock();
-        if self.adapters.fetch_sub(1, Ordering::AcqRel) == 1 {
+        {
+            let _nodes = nodes().lock();
+            if self.adapters.fetch_sub(1, Ordering::AcqRel) != 1 {
+                return;
+            }
             self.stopped.store(true, Ordering::Release);
-            self.bell(Bell::Thread).ring();
+        }
+        self.bell(Bell::Thread).ring();
+        let thread = self.thread.lock().take();
+        // The last adapter may go on the thread itself, in a report to the program.
+        if let Some(thread) = thread.filter(|thread| thread.thread().id() != std::thread::current().id())
+            && thread.join().is_err()
+        {
+            log::error!("shm: the thread panicked");
         }
     }
 

@@ -233,7 +233,8 @@ impl Rx {
         }
         let fetched = copy::fetch(&conn.node, wired.link.pid, places, self.taken.segments(), len);
         // The sender may have let go meanwhile and used its memory for something else.
-        if wired.link.peer_closed(wired.id.index, wired.side) || wired.link.is_dead() {
+        let gone = fetched == Err(None) || wired.link.is_dead();
+        if gone || wired.link.peer_closed(wired.id.index, wired.side) {
             self.open = false;
             return Next::Wait;
         }
@@ -242,7 +243,10 @@ impl Rx {
                 conn.sink.recv_done(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
                 Next::Consumed
             }
-            Err(status) => fail(Some(self.done(status, 0, false)), Some(Status::RemoteResponder)),
+            Err(status) => {
+                let status = status.unwrap_or(Status::Transport);
+                fail(Some(self.done(status, 0, false)), Some(Status::RemoteResponder))
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use dat_core::transport::ConnectionReport;
@@ -36,7 +37,7 @@ const LISTENER: u64 = 1;
 const FIRST_PEER: u64 = 2;
 
 /// Starts the thread.
-pub fn start(node: &Arc<Node>, reachable: Reachable) -> io::Result<()> {
+pub fn start(node: &Arc<Node>, reachable: Reachable) -> io::Result<JoinHandle<()>> {
     let epoll = Epoll::new()?;
     epoll.add(node.bell(Bell::Thread).as_fd(), BELL, Interest::READ)?;
     epoll.add(reachable.listener.as_fd(), LISTENER, Interest::READ)?;
@@ -54,8 +55,7 @@ pub fn start(node: &Arc<Node>, reachable: Reachable) -> io::Result<()> {
     std::thread::Builder::new().name("dat-shm".into()).spawn(move || {
         process::block_all_signals();
         state.run();
-    })?;
-    Ok(())
+    })
 }
 
 /// A connect that waits for its link.

@@ -54,8 +54,8 @@ struct Model {
     low_watermark: usize,
     armed: bool,
     fired: usize,
-    /// Completions that wait on each end's dispatcher: whether each occupies an entry.
-    queued: [VecDeque<bool>; ENDS],
+    /// Completions that wait on each end's dispatcher; each occupies an entry.
+    queued: [usize; ENDS],
     /// Messages of each end that wait for a buffer, in the order in which ends starved.
     waiting: [usize; ENDS],
     starved: VecDeque<usize>,
@@ -64,7 +64,7 @@ struct Model {
 
 impl Model {
     fn outstanding(&self) -> usize {
-        self.available + self.queued.iter().flatten().filter(|&&charged| charged).count()
+        self.available + self.queued.iter().sum::<usize>()
     }
 
     fn fire_if_due(&mut self) {
@@ -76,7 +76,7 @@ impl Model {
 
     fn take(&mut self, k: usize) {
         self.available -= 1;
-        self.queued[k].push_back(true);
+        self.queued[k] += 1;
         self.fire_if_due();
     }
 
@@ -110,10 +110,6 @@ impl Model {
         self.connected[k] = false;
         self.waiting[k] = 0;
         self.starved.retain(|&other| other != k);
-    }
-
-    fn release(&mut self, k: usize) {
-        self.queued[k].iter_mut().for_each(|charged| *charged = false);
     }
 }
 
@@ -172,7 +168,7 @@ impl World {
                 low_watermark: 0,
                 armed: false,
                 fired: 0,
-                queued: Default::default(),
+                queued: [0; ENDS],
                 waiting: [0; ENDS],
                 starved: VecDeque::new(),
                 connected: [false; ENDS],
@@ -258,7 +254,8 @@ impl World {
             Call::Send(_) => {}
             Call::Dequeue(k) => {
                 let dequeued = self.recv[k].dequeue().is_ok();
-                assert_eq!(dequeued, self.model.queued[k].pop_front().is_some());
+                assert_eq!(dequeued, self.model.queued[k] > 0);
+                self.model.queued[k] -= usize::from(dequeued);
             }
             Call::SetLowWatermark(value) => {
                 let set = self.srq.set_low_watermark(value).is_ok();
@@ -288,7 +285,6 @@ impl World {
                 if self.receivers[k].query().state == State::Disconnected {
                     self.receivers[k].reset().unwrap();
                     self.senders[k].reset().unwrap();
-                    self.model.release(k);
                 }
                 self.connect(k);
             }
@@ -297,7 +293,6 @@ impl World {
                 let was_connected = std::mem::take(&mut self.model.connected[k]);
                 self.receivers[k].free().unwrap();
                 self.model.end(k);
-                self.model.release(k);
                 if was_connected {
                     self.expect_connections(ConnectionEvent::Disconnected, 1);
                 }

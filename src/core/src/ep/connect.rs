@@ -39,8 +39,8 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InvalidParameter(Arg::Timeout));
         }
         let mut control = self.control.lock();
-        self.ready(&control)?;
         let Next::Go(to) = next(control.state, Trigger::Connect)? else { return Err(Error::Internal) };
+        self.ready(&control)?;
         let qp = self.make_qp(&mut control)?;
         let connect = Connect {
             address: request.address,

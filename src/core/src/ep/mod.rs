@@ -336,9 +336,8 @@ impl<T: Transport> Endpoint<T> {
             control.pz = None;
             control.connect_evd = None;
             control.srq = None;
-            for evd in [self.requests.lock().detach(), self.receives.lock().detach()].into_iter().flatten() {
-                evd.release_charges(self.header.handle());
-            }
+            self.requests.lock().detach();
+            self.receives.lock().detach();
         }
         self.ia.disown(self);
     }
@@ -358,9 +357,6 @@ impl<T: Transport> Endpoint<T> {
         let mut receives = self.receives.lock();
         self.configure(&control, &mut requests, &mut receives)?;
         receives.flush = false;
-        if let Some(evd) = &receives.evd {
-            evd.release_charges(self.header.handle());
-        }
         Ok(())
     }
 
@@ -409,10 +405,10 @@ impl<T: Transport> Requests<T> {
     }
 
     /// Lets go of the dispatcher.
-    fn detach(&mut self) -> Option<Arc<Evd<T>>> {
-        let evd = self.evd.take()?;
-        evd.remove_feed(self.feed);
-        Some(evd.object().clone())
+    fn detach(&mut self) {
+        if let Some(evd) = self.evd.take() {
+            evd.remove_feed(self.feed);
+        }
     }
 }
 
@@ -439,10 +435,10 @@ impl<T: Transport> Receives<T> {
     }
 
     /// Lets go of the dispatcher.
-    fn detach(&mut self) -> Option<Arc<Evd<T>>> {
-        let evd = self.evd.take()?;
-        evd.remove_feed(self.feed);
-        Some(evd.object().clone())
+    fn detach(&mut self) {
+        if let Some(evd) = self.evd.take() {
+            evd.remove_feed(self.feed);
+        }
     }
 }
 

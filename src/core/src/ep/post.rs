@@ -102,7 +102,7 @@ impl<T: Transport> Endpoint<T> {
             segments: checked,
             len,
             fence: completion & flags::BARRIER_FENCE != 0,
-            signalled: completion & (flags::SUPPRESS | flags::UNSIGNALLED) == 0,
+            signalled: completion & flags::SUPPRESS == 0,
         };
         let qp = qp.clone();
         requests.flight.push(entry);
@@ -174,7 +174,7 @@ impl<T: Transport> Endpoint<T> {
             len: segment.len,
             rights,
         });
-        let signalled = completion & (flags::SUPPRESS | flags::UNSIGNALLED) == 0;
+        let signalled = completion & flags::SUPPRESS == 0;
         requests.flight.push(entry);
         let key = self
             .ia

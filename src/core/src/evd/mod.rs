@@ -15,7 +15,7 @@ use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::event::{AsyncReason, Event};
 use crate::ia::Ia;
-use crate::slab::{Handle, Header, Kind, Object};
+use crate::slab::{Header, Kind, Object};
 use crate::srq::Charge;
 use crate::transport::Transport;
 use crate::users::{Counted, Use, Users};
@@ -330,13 +330,6 @@ impl<T: Transport> Evd<T> {
         if !self.offer(event, announce, charge) {
             self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow);
         }
-    }
-
-    /// Takes the receive buffers of an endpoint's queued completions off the books of
-    /// their queue: the endpoint is being freed or reset.
-    pub(crate) fn release_charges(&self, ep: Handle) {
-        let charges = self.queue.lock().release_charges(ep);
-        drop(charges);
     }
 
     /// Counts a stream of an endpoint that feeds this dispatcher.

@@ -7,7 +7,6 @@ use crate::cno::Cno;
 use crate::error::{Error, Refusal, Resource, Result};
 use crate::evd::Feed;
 use crate::event::Event;
-use crate::slab::Handle;
 use crate::srq::Charge;
 use crate::transport::Transport;
 use crate::users::Use;
@@ -104,11 +103,6 @@ impl<T: Transport> Queue<T> {
         self.wait.as_ref().and_then(|wait| wait.waker.clone())
     }
 
-    pub fn release_charges(&mut self, ep: Handle) -> Vec<Charge<T>> {
-        let of_ep = |queued: &&mut Queued<T>| matches!(queued.event, Event::Transfer { ep: e, .. } if e == ep);
-        self.events.iter_mut().filter(of_ep).filter_map(|queued| queued.charge.take()).collect()
-    }
-
     pub fn feed_count(&mut self, feed: Feed) -> &mut usize {
         &mut self.feeds[feed as usize]
     }
@@ -148,9 +142,16 @@ impl<T: Transport> WaitState<'_, T> {
                 Some(Feed::Threshold) | None => {}
             }
         }
-        // At entry every queued event counts, whether it was announced or not.
-        self.queue.wait = Some(Wait { threshold, announced: true, waker: None });
+        // At entry every queued event counts, whether it was announced or not; from then on
+        // only an announced one ends the wait.
+        let announced = self.queue.events.len() >= threshold;
+        self.queue.wait = Some(Wait { threshold, announced, waker: None });
         Ok(())
+    }
+
+    /// Whether fewer events are queued than a wait for `threshold` needs.
+    pub fn is_short_of(&self, threshold: usize) -> bool {
+        self.queue.events.len() < threshold
     }
 
     /// What ends the wait now; `None` to go on waiting.
@@ -169,10 +170,9 @@ impl<T: Transport> WaitState<'_, T> {
         None
     }
 
-    /// From now on the thread is blocked: only an announced event ends its wait.
+    /// The thread is going to sleep.
     pub fn block(&mut self, waker: &Arc<Waker>) {
         if let Some(wait) = &mut self.queue.wait {
-            wait.announced = wait.announced && self.queue.events.len() >= wait.threshold;
             wait.waker = Some(waker.clone());
         }
     }

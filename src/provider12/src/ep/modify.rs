@@ -26,10 +26,11 @@ use crate::ptr::{InPtr, read_field};
 /// | returned | when |
 /// |---|---|
 /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `ep_param` is NULL although fields are named |
 /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits, or a field that can never be changed |
 /// | `DAT_INVALID_STATE` / that of the state | a field that cannot be changed in this state |
 /// | `DAT_INVALID_STATE` | the receive completion flags, when receives have been posted |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | a value that is not valid, bad handles included; `ep_param` is NULL |
+/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | a value that is not valid, bad handles included |
 /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | no memory |
 ///
 /// # Specification
@@ -47,6 +48,9 @@ pub unsafe extern "C" fn modify<F: Face>(
     slow(|| {
         let ep = find::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
         let mask = u32::try_from(ep_param_mask).map_err(|_| invalid_arg(2))?;
+        if mask != 0 && ep_param.is_null() {
+            return Err(invalid_arg(3));
+        }
         ep.modify(mask, |field| read_value(ep_param, ep_param_mask, field)).at(&[(Arg::Mask, 2), (Arg::Value, 3)])
     })
 }

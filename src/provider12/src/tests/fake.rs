@@ -4,10 +4,10 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::*;
-use dat_core::Rights;
 use parking_lot::Mutex;
 
 use crate::{Domain, Face};
@@ -175,24 +175,17 @@ impl Transport for Fake {
         Ok(())
     }
 
-    fn recv_kick(&self, _: &()) {}
+    fn recv_kick(&self, _: &Arc<()>) {}
 
-    fn post(&self, _: &(), _: &Request<'_>) -> Result<()> {
+    fn post(&self, _: &Arc<()>, _: &Request<'_>) -> Result<()> {
         Ok(())
     }
 
-    fn post_bind(
-        &self,
-        _: &(),
-        _: RequestId,
-        _: &(),
-        _: Option<&BindTarget<'_, Region>>,
-        _: bool,
-    ) -> Result<u32> {
+    fn post_bind(&self, _: &Arc<()>, _: RequestId, _: &(), _: Option<&BindTarget<'_, Region>>, _: bool) -> Result<u32> {
         Ok(number())
     }
 
-    fn reap(&self, _: &()) {}
+    fn reap(&self, _: &Arc<()>) {}
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<((), u64)> {
         if qualifier == Some(QUALIFIER_IN_USE) {
@@ -224,5 +217,12 @@ impl Transport for Fake {
 
     fn disconnect(&self, _: &Arc<()>, _: bool) -> Closing {
         Closing::Done
+    }
+}
+
+impl Fake {
+    /// Where the address of the adapter is.
+    pub fn attributes_address(&self) -> dat_udat12::DAT_IA_ADDRESS_PTR {
+        crate::attr::address_ptr(&self.attributes.address)
     }
 }

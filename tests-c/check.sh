@@ -1,0 +1,276 @@
+#!/bin/sh
+# check.sh - runs all checks of the project and adds up their results.
+#
+#   check.sh               every step
+#   check.sh STEP...       these
+#
+#   headers   include/dat is what src/udat12 says
+#   functions the table of functions in README.md is up to date
+#   fmt       cargo fmt --check
+#   clippy    cargo clippy, all targets, warnings are errors
+#   man       the manual pages against headers and interface
+#   test      cargo test, debug
+#   loom      all interleavings of the rings
+#   c         the C suite on the release build
+#   c-debug   the C suite on the debug build
+#   valgrind  the C suite on the release build under valgrind
+#   demo      the demo, with each compiler
+#   install   an installed tree, also after it was moved
+#
+#   IA=shm    the adapter for the C suite and the demo
+#   APT=0     do not install missing Debian packages (as root, by default, they are)
+#
+# The last line is "N passed, N failed, N skipped"; the exit status is 0 when nothing failed. The
+# outputs are kept in target/check.
+set -u
+LC_ALL=C
+CARGO_TERM_COLOR=never
+export LC_ALL CARGO_TERM_COLOR
+# Diagnostics belong to the tests that ask for them; make's own variables to the make above us.
+unset DAT_OVERRIDE DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(dirname "$here")
+cd "$root" || exit 2
+: "${CARGO:=cargo}" "${MAKE:=make}" "${IA:=shm}" "${APT:=1}" "${CARGO_TARGET_DIR:=$root/target}"
+export CARGO_TARGET_DIR
+target=$CARGO_TARGET_DIR
+logs=$target/check
+mkdir -p "$logs" || exit 2
+ALL='headers functions fmt clippy man test loom c c-debug valgrind demo install'
+
+passed=0 failed=0 skipped=0
+summary=$logs/summary reasons=$logs/reasons
+: >"$summary"
+: >"$reasons"
+
+# ---- Running and counting ----
+
+# logged SECONDS COMMAND...: runs it, shows and keeps the output; sets $status and $log.
+logged()
+{
+    limit=$1
+    shift
+    log=$logs/$step.log
+    {
+        timeout -k 30 "$limit" "$@"
+        echo $? >"$logs/$step.status"
+    } 2>&1 </dev/null | tee "$log"
+    status=$(cat "$logs/$step.status")
+    [ "$status" = 124 ] && echo "$step: ran out of time after $limit seconds" | tee -a "$log"
+}
+
+# result PASSED FAILED SKIPPED: of the step. What ends badly without a failed test is one failure.
+result()
+{
+    p=$1 f=$2 s=$3
+    [ "$status" -ne 0 ] && [ "$f" -eq 0 ] && f=1
+    [ $((p + f + s)) -eq 0 ] && f=1
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    printf '%-10s %5d passed %4d failed %4d skipped %5ds\n' \
+        "$step" "$p" "$f" "$s" $(($(date +%s) - began)) >>"$summary"
+}
+
+# skip REASON: the whole step.
+skip()
+{
+    status=0
+    echo "$step: skipped: $1"
+    echo "$step: $1" >>"$reasons"
+    result 0 0 1
+}
+
+# For commands that either succeed or not.
+one()
+{
+    logged "$@"
+    if [ "$status" -eq 0 ]; then result 1 0 0; else result 0 1 0; fi
+}
+
+# For cargo test: its lines "test result:"; ignored tests are skipped.
+rust()
+{
+    logged "$@"
+    set -- $(awk '/^test result:/ {
+                 for (i = 2; i <= NF; i++) {
+                     if ($i == "passed;") p += $(i - 1)
+                     if ($i == "failed;") f += $(i - 1)
+                     if ($i == "ignored;") s += $(i - 1)
+                 } }
+             END { print p + 0, f + 0, s + 0 }' "$log")
+    sed -n 's/^test \(.*\) \.\.\. ignored\(.*\)/'"$step"': \1: ignored\2/p' "$log" >>"$reasons"
+    result "$@"
+}
+
+# For the C suite: its closing line, and the reasons above it.
+suite()
+{
+    logged "$@"
+    set -- $(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' \
+        "$log" | tail -n 1)
+    sed -n '/^skipped:$/,$s/^  */'"$step"': /p' "$log" >>"$reasons"
+    if [ $# -eq 3 ]; then result "$@"; else result 0 1 0; fi
+}
+
+# For scripts that print TAP.
+tap()
+{
+    logged "$@"
+    set -- $(awk '/^ok / { if (/# SKIP/) s++; else p++ }
+                  /^not ok / { f++ }
+                  END { print p + 0, f + 0, s + 0 }' "$log")
+    sed -n 's/^ok [0-9]* *-* *\(.*\) # SKIP \(.*\)/'"$step"': \1: \2/p' "$log" >>"$reasons"
+    result "$@"
+}
+
+# ---- What the steps need ----
+
+have()
+{
+    command -v "$1" >/dev/null 2>&1
+}
+
+# Tools that steps use beyond cargo, cc and make: command=package.
+packages()
+{
+    for pair in gcc=gcc g++=g++ clang=clang valgrind=valgrind mandoc=mandoc groff=groff \
+        pkg-config=pkg-config readelf=binutils python3=python3; do
+        have "${pair%%=*}" || echo "${pair#*=}"
+    done
+}
+
+install_packages()
+{
+    wanted=$(packages | tr '\n' ' ')
+    [ -n "$wanted" ] || return
+    if [ "$APT" = 0 ]; then
+        why='APT=0'
+    elif [ "$(id -u)" -ne 0 ]; then
+        why='not root'
+    elif ! have apt-get; then
+        why='no apt-get'
+    else
+        echo "installing: $wanted"
+        DEBIAN_FRONTEND=noninteractive
+        export DEBIAN_FRONTEND
+        {
+            timeout 300 apt-get update -q &&
+                timeout 600 apt-get install -q -y --no-install-recommends $wanted
+        } >"$logs/apt.log" 2>&1 || tail -n 5 "$logs/apt.log"
+        why='apt-get could not install it'
+    fi
+    for package in $(packages); do
+        echo "package $package is missing, and what needs it is skipped: $why" |
+            tee -a "$logs/missing"
+    done
+}
+
+release()
+{
+    $MAKE --no-print-directory all
+}
+
+# ---- Steps ----
+
+step_headers() { one 900 $CARGO run --quiet --locked -p dat-headers -- --check; }
+step_functions() { one 60 "$here/functions.sh" --check; }
+step_man() { tap 300 "$root/docs/man/check.sh"; }
+step_test() { rust 900 $CARGO test --workspace --locked --no-fail-fast; }
+step_c() { suite 900 $MAKE --no-print-directory -C "$here" check IA="$IA"; }
+step_install() { tap 300 "$here/install.sh"; }
+
+step_fmt()
+{
+    if $CARGO fmt --version >/dev/null 2>&1; then
+        one 60 $CARGO fmt --all --check
+    else
+        skip 'cargo fmt is not installed'
+    fi
+}
+
+step_clippy()
+{
+    if $CARGO clippy --version >/dev/null 2>&1; then
+        one 900 $CARGO clippy --workspace --all-targets --locked -- -D warnings
+    else
+        skip 'cargo clippy is not installed'
+    fi
+}
+
+# A build of its own: loom replaces the atomics of the rings.
+step_loom()
+{
+    rust 600 env RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" $CARGO test --locked --release \
+        --target-dir "$target/loom" -p dat-shm --lib ring::
+}
+
+step_c_debug()
+{
+    suite 900 sh -c '"$0" build --locked && "$1" --no-print-directory -C "$2" check \
+        BUILD=debug IA="$3"' "$CARGO" "$MAKE" "$here" "$IA"
+}
+
+step_valgrind()
+{
+    if have valgrind; then
+        suite 1200 $MAKE --no-print-directory -C "$here" check VALGRIND=1 IA="$IA"
+    else
+        skip 'valgrind is not installed'
+    fi
+}
+
+# The demo is what newcomers copy: no compiler may have anything to say about it.
+step_demo()
+{
+    tap 120 sh -c '
+        # A configuration of the host would hide the built-in adapters.
+        if [ -e /etc/dat.conf ] || [ -e /etc/rdma/dat.conf ]; then
+            export DAT_OVERRIDE=dat.conf.example
+        fi
+        n=0
+        for cc in gcc clang; do
+            n=$((n + 1))
+            command -v $cc >/dev/null || { echo "ok $n - demo: $cc # SKIP no $cc here"; continue; }
+            if $cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Werror -Iinclude -o "$1/check/demo-$cc" \
+                tests-c/demo/*.c -L"$1/lib" -ldat -Wl,-rpath,"$1/lib" && "$1/check/demo-$cc" "$2"
+            then echo "ok $n - demo: $cc"; else echo "not ok $n - demo: $cc"; fi
+        done' demo "$target" "$IA"
+}
+
+# ---- All of it ----
+
+for step in ${*:-$ALL}; do
+    case " $ALL " in
+    *" $step "*) ;;
+    *) echo "check.sh: no step $step; there are: $ALL" >&2; exit 2 ;;
+    esac
+done
+
+: >"$logs/missing"
+install_packages
+for step in ${*:-$ALL}; do
+    echo
+    echo "==== $step"
+    began=$(date +%s)
+    case $step in
+    c | c-debug | valgrind | demo | install)
+        # The same libraries for all of these; a build that fails is their failure.
+        if ! release; then
+            status=1
+            result 0 1 0
+            continue
+        fi ;;
+    esac
+    "step_$(echo "$step" | tr - _)"
+done
+
+echo
+echo "==== summary"
+cat "$logs/missing"
+if [ -s "$reasons" ]; then
+    echo "skipped:"
+    sort "$reasons" | uniq -c | sed 's/^/  /'
+fi
+cat "$summary"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]
