@@ -54,7 +54,7 @@ dat_srq_create dat_srq_free dat_srq_post_recv dat_srq_query dat_srq_resize
 dat_srq_set_lw'
 # Names that pages mention because no header has them, and environment variables.
 not_in_headers='DAT_COMPLETION_NOTIFICATION_SUPPRESS_FLAG DAT_SRQ_IN_USE
-DAT_OVERRIDE DAT_DBG_TYPE DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_RETURN'
+DAT_OVERRIDE DAT_DBG_TYPE DAT_SHM_VM DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_RETURN'
 
 count=0
 passed=0
@@ -283,6 +283,90 @@ if [ -f "$include/dat/udat.h" ]; then
         sed -n 's/^[<>]/table or header only:/p' >>"$tmp/out"
 fi
 result 'the table of dat_ep_modify is complete' "$tmp/out"
+
+# The same table from the code: bit and row of every rule, in the order of the
+# bits. A rule names its class; admits() tells in which states a class may be
+# modified; State::ALL gives the order of the states.
+rules=$here/../../src/core/src/ep/modify.rs
+states=$here/../../src/core/src/ep/state.rs
+if [ -f "$rules" ] && [ -f "$states" ] && [ -f "$include/dat/udat.h" ]; then
+    sed -n '/pub const ALL: /,/\];/s/.*State::\([A-Za-z]*\),.*/\1/p' "$states" >"$tmp/states"
+    {
+        sed 's/^/state /' "$tmp/states"
+        sed -n '/pub fn admits(/,/^    }/p' "$rules" | tr -c 'A-Za-z:' '\n' | awk '
+            /^Class::/ { class = substr($0, 8) }
+            /^[A-Z][A-Za-z]*$/ && class != "" { print "admits", class, $0 }'
+        sed -n 's/^ *rule(Field::[A-Za-z]*, 0x\([0-9a-f_]*\), \([A-Za-z]*\), .*/rule \1 \2/p' \
+            "$rules" | tr -d '_'
+    } | awk '
+        $1 == "state" { order[++states] = $2 }
+        $1 == "admits" { admits[$2, $3] = 1 }
+        $1 == "rule" {
+            row = $2
+            for (i = 1; i <= states; i++)
+                row = row " " ($3 == "Never" ? "P" : ($3, order[i]) in admits ? "A" : "S")
+            print row
+        }' >"$tmp/code"
+    cat "$include"/dat/*.h |
+        sed -n 's/^#define \(DAT_EP_FIELD_[A-Z0-9_]*\) UINT64_C(0x\([0-9A-Fa-f]*\)).*/\1 \2/p' \
+        >"$tmp/bits"
+    awk 'NR == FNR { bit[$1] = tolower($2); next }
+         {
+             row = sprintf("%8s", $2 in bit ? bit[$2] : "?")
+             gsub(/ /, "0", row)
+             for (i = 4; i <= NF; i++) row = row " " $i
+             print row
+         }' "$tmp/bits" "$tmp/table" >"$tmp/page"
+    [ "$(wc -l <"$tmp/states")" -eq 9 ] || echo 'State::ALL is not nine states' >>"$tmp/out"
+    [ "$(wc -l <"$tmp/code")" -eq 30 ] || echo "$(wc -l <"$tmp/code") rules instead of 30" >>"$tmp/out"
+    diff "$tmp/page" "$tmp/code" | sed -n -e 's/^</page:/p' -e 's/^>/code:/p' >>"$tmp/out"
+    result 'the table of dat_ep_modify is that of the code' "$tmp/out"
+else
+    skip 'the table of dat_ep_modify is that of the code' 'no src/core or no include/dat'
+fi
+
+# The limits that libdaplshm(7) tells. The terms in the code are such that the
+# shell can work them out, once it knows the three names in them.
+limits=$here/../../src/shm/src/adapter.rs
+if [ -f "$limits" ]; then
+    # constant NAME FILE: the term that it is defined by.
+    constant() {
+        sed -n "s/^ *\(pub \)\{0,1\}const $1: [a-z0-9]* = \([^;]*\);.*/\2/p" "$2" | head -n 1
+    }
+    INDEX_BITS=$(constant INDEX_BITS "$here/../../src/shm/src/regions.rs")
+    ROWS=$(($(constant ROWS "$here/../../src/shm/src/regions.rs")))
+    LARGEST=$(($(constant LARGEST "$limits")))
+    MAX_SEGMENTS=$(($(constant MAX_SEGMENTS "$here/../../src/core/src/transport.rs")))
+    MAX_PRIVATE_DATA=$(($(constant MAX_PRIVATE_DATA "$here/../../src/shm/src/wire.rs")))
+    sed -n '/^\.\\" BEGIN limits$/,/^\.\\" END limits$/p' "$here/libdaplshm.7" |
+        grep -v '^\.' >"$tmp/limits"
+    [ -s "$tmp/limits" ] || echo 'libdaplshm.7 has no table of limits' >>"$tmp/out"
+    while read -r name value; do
+        # The names of the interface and those of the code.
+        case $name in
+        max_iov_segments_per_dto) field=max_segments ;;
+        max_iov_segments_per_rdma_read) field=max_segments_read ;;
+        max_iov_segments_per_rdma_write) field=max_segments_write ;;
+        max_lmr_block_size) field=max_lmr_block ;;
+        max_message_size) field=max_message ;;
+        max_rdma_size) field=max_rdma ;;
+        max_ep_per_srq) field=max_eps_per_srq ;;
+        max_recv_per_srq) field=max_recvs_per_srq ;;
+        max_private_data_size) field=max_private_data ;;
+        optimal_buffer_alignment) field=optimal_alignment ;;
+        *) field=$name ;;
+        esac
+        term=$(sed -n "s/^ *$field: \(.*\),\$/\1/p" "$limits" | sed 's/wire:://')
+        if [ -z "$term" ]; then
+            echo "$name: no $field in adapter.rs" >>"$tmp/out"
+        elif [ "$(($term))" != "$value" ]; then
+            echo "$name: page $value, code $(($term))" >>"$tmp/out"
+        fi
+    done <"$tmp/limits"
+    result 'the limits of libdaplshm(7) are those of the code' "$tmp/out"
+else
+    skip 'the limits of libdaplshm(7) are those of the code' 'no src/shm'
+fi
 
 if command -v mandoc >/dev/null 2>&1; then
     mandoc -Tlint -W style "$here"/*.[357] >"$tmp/out" 2>&1

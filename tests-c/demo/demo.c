@@ -9,16 +9,9 @@
  * Exit status 0 if everything was as it must be.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "demo.h"
 
@@ -26,120 +19,9 @@
 #define MAX_SAMPLES  16384
 #define MAX_BATCH    64
 
-static const char *role = "demo";
-static pid_t child;
-static int progress_shown;
-
 static struct {
     unsigned long long operations, bytes;
 } checked;
-
-/* ---- Failing, and telling the time ---- */
-
-static void clear_progress(void)
-{
-    if (progress_shown)
-        fprintf(stderr, "\r%60s\r", "");
-    progress_shown = 0;
-}
-
-/* Says what is wrong, and ends both processes. */
-void fail(const char *format, ...)
-{
-    va_list arguments;
-
-    fflush(stdout);
-    clear_progress();
-    fprintf(stderr, "%s: ", role);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    if (child > 0)
-        kill(child, SIGKILL);
-    exit(EXIT_FAILURE);
-}
-
-/* Every dat_ call can fail; dat_strerror has text for both parts of its code. */
-void must(const char *call, DAT_RETURN rc)
-{
-    const char *major = "", *minor = "";
-
-    if (rc == DAT_SUCCESS)
-        return;
-    (void)dat_strerror(rc, &major, &minor);
-    fail("%s: %s %s (0x%08x)", call, major, minor, (unsigned)rc);
-}
-
-double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* ---- The second process ---- */
-
-/*
- * Starts this program again as the server, before any adapter is open: after
- * fork() the child cannot use what the parent has opened, so it calls exec().
- * Gives back the pipe on which it tells where it listens.
- */
-static int start_server(const char *adapter)
-{
-    char self[4096], number[16];
-    int ends[2];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-
-    if (length < 0 || pipe(ends) != 0)
-        fail("cannot start the second process: %s", strerror(errno));
-    self[length] = '\0';
-    child = fork();
-    if (child < 0)
-        fail("fork: %s", strerror(errno));
-    if (child == 0) {
-        close(ends[0]);
-        snprintf(number, sizeof number, "%d", ends[1]);
-        execl(self, "demo", "--serve", adapter, number, (char *)NULL);
-        fail("%s: %s", self, strerror(errno));
-    }
-    close(ends[1]);
-    return ends[0];
-}
-
-/* Reads from the pipe, but not for ever; 0 if the other end was closed. */
-static size_t read_pipe(int pipe_end, void *data, size_t size)
-{
-    struct pollfd ready = { pipe_end, POLLIN, 0 };
-    size_t got = 0;
-    ssize_t n = 1;
-
-    while (got < size && n > 0) {
-        if (poll(&ready, 1, (int)(DEADLINE * 1000)) <= 0)
-            fail("the second process does not answer");
-        n = read(pipe_end, (char *)data + got, size - got);
-        if (n < 0)
-            fail("read: %s", strerror(errno));
-        got += (size_t)n;
-    }
-    return got;
-}
-
-/* Waits until the server has ended: the pipe closes, the exit status follows. */
-static void end_server(int pipe_end)
-{
-    char byte;
-    int status;
-
-    if (read_pipe(pipe_end, &byte, 1) != 0)
-        fail("the second process said more than expected");
-    if (waitpid(child, &status, 0) != child)
-        fail("waitpid: %s", strerror(errno));
-    child = 0;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        fail("the second process failed");
-}
 
 /* ---- One round of each kind; the time of it in seconds, without the checking ---- */
 
@@ -292,17 +174,6 @@ static const char *size_text(size_t size)
     return text;
 }
 
-static void show_progress(size_t size_index, size_t test_index)
-{
-    if (!isatty(STDERR_FILENO))
-        return;
-    clear_progress();
-    fprintf(stderr, "%2zu of %zu: %s, %s", size_index * TESTS + test_index + 1, SIZES * TESTS,
-            size_text(sizes[size_index]), tests[test_index].name);
-    fflush(stderr);
-    progress_shown = 1;
-}
-
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -339,6 +210,7 @@ static double measure(struct node *node, const struct test *test, size_t size)
 
 static void print_table(struct node *node)
 {
+    char progress[80];
     double seconds;
 
     puts("                 latency in microseconds             bandwidth in MB/s\n"
@@ -347,13 +219,15 @@ static void print_table(struct node *node)
         double value[TESTS];
 
         for (size_t t = 0; t < TESTS; t++) {
-            show_progress(s, t);
+            snprintf(progress, sizeof progress, "%2zu of %zu: %s, %s", s * TESTS + t + 1,
+                     SIZES * TESTS, size_text(sizes[s]), tests[t].name);
+            show_progress(progress);
             seconds = measure(node, &tests[t], sizes[s]);
             value[t] = tests[t].window == 1
                            ? seconds * 1e6
                            : (double)tests[t].window * (double)sizes[s] / seconds / 1e6;
         }
-        clear_progress();
+        show_progress(NULL);
         printf("%8s  %10.2f  %10.2f %10.2f   %10.1f  %10.1f %10.1f\n", size_text(sizes[s]),
                value[0], value[1], value[2], value[3], value[4], value[5]);
         fflush(stdout);

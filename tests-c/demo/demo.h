@@ -11,6 +11,7 @@
  *   serve.c     the second process, which does as it is told
  *   demo.c      the first process, which starts the second one, measures,
  *               checks and prints
+ *   process.c   what has nothing to do with uDAPL
  *
  * They need <dat/udat.h>, -ldat, and nothing but the C library and POSIX.
  */
@@ -121,9 +122,14 @@ size_t pattern_offset(DAT_UINT64 seed);
 void check_bytes(const struct node *node, const char *operation, const unsigned char *got,
                  size_t length, DAT_UINT64 seed);
 
-/* demo.c */
-void must(const char *call, DAT_RETURN rc);
+/* process.c */
+extern const char *role; /* who says it, in messages */
 void fail(const char *format, ...);
+void must(const char *call, DAT_RETURN rc);
 double now(void);
+void show_progress(const char *text);
+int start_server(const char *adapter);
+size_t read_pipe(int pipe_end, void *data, size_t size);
+void end_server(int pipe_end);
 
 #endif

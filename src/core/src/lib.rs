@@ -10,6 +10,7 @@
 
 pub mod addr;
 mod agent;
+pub mod cancel;
 mod cno;
 pub mod ep;
 pub mod error;

@@ -7,6 +7,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem;
 use std::sync::{MutexGuard, Once};
 
+use dat_core::cancel;
 use dat_core::transport::Transport;
 use dat_registry::diagnostics;
 use dat_udat12::{
@@ -14,7 +15,7 @@ use dat_udat12::{
     DAT_VERSION_MAJOR,
 };
 
-use crate::guard::{caught, forbid_cancel, restore_cancel};
+use crate::guard::caught;
 use crate::handle::{Adapter, Face};
 use crate::ia::name_of;
 
@@ -127,7 +128,7 @@ fn registry_function(name: &CStr) -> Option<RegistryFunction> {
 /// # Safety
 /// `info` is NULL or readable, `instance_data` NULL or a C string.
 pub unsafe fn init<F: Face>(library: &'static str, info: *const DAT_PROVIDER_INFO, instance_data: *const c_char) {
-    let before = forbid_cancel();
+    let before = cancel::forbid();
     // A panic has written its line; an adapter that is not registered is not found.
     let _ = caught(|| {
         diagnostics::init(library);
@@ -162,7 +163,7 @@ pub unsafe fn init<F: Face>(library: &'static str, info: *const DAT_PROVIDER_INF
             log::error!("{}: dat_registry_add_provider answered {code:#010x}", name.to_string_lossy());
         }
     });
-    restore_cancel(before);
+    cancel::restore(before);
 }
 
 /// What dat_provider_fini does: takes the adapter that `info` names away again.
@@ -173,7 +174,7 @@ pub unsafe fn init<F: Face>(library: &'static str, info: *const DAT_PROVIDER_INF
 /// # Safety
 /// `info` is NULL or readable.
 pub unsafe fn fini<F: Face>(info: *const DAT_PROVIDER_INFO) {
-    let before = forbid_cancel();
+    let before = cancel::forbid();
     let _ = caught(|| {
         // SAFETY: the caller's promise.
         let Some((name, identity)) = (unsafe { read_info(info) }) else { return };
@@ -184,7 +185,7 @@ pub unsafe fn fini<F: Face>(info: *const DAT_PROVIDER_INFO) {
             log::debug!("{}: dat_registry_remove_provider answered {code:#x}", name.to_string_lossy());
         }
     });
-    restore_cancel(before);
+    cancel::restore(before);
 }
 
 /// Sees to it that the child of a fork finds every handle of its parent dead.

@@ -3,7 +3,7 @@
 //! A thread may be cancelled while it waits, and cancellation unwinds its stack as if an
 //! exception of another language went through. Rust allows that for frames that own nothing
 //! with a destructor. So the frames that are on the stack during the sleep, [`evd_wait`],
-//! [`cno_wait`] and [`sleep_on`], have plain data alone; everything else happens in *steps*,
+//! [`cno_wait`] and `sleep_on`, have plain data alone; everything else happens in *steps*,
 //! which return before the sleep, catch panics and cannot be cancelled. What a wait holds
 //! meanwhile is with the core, and goes when the thread ends.
 
@@ -11,6 +11,7 @@ use std::ffi::c_int;
 use std::ptr;
 use std::time::Duration;
 
+use dat_core::cancel;
 use dat_core::error::{Arg, Error, Role};
 use dat_core::wait::{EvdOutcome, Limit, MAX_FDS, Sleep, Step, cno_begin, cno_resume, evd_begin, evd_resume};
 use dat_core::{Cno, Evd, Handle};
@@ -21,7 +22,7 @@ use crate::attr::count;
 use crate::ep::connect::micros;
 use crate::error::{Answer, At, Positions, code, invalid_arg};
 use crate::event::c_event;
-use crate::guard::{INTERNAL, caught, forbid_cancel, restore_cancel};
+use crate::guard::{INTERNAL, caught};
 use crate::handle::{Face, c_handle, find};
 use crate::ptr::OutPtr;
 
@@ -176,19 +177,19 @@ pub unsafe extern "C-unwind" fn evd_wait<F: Face>(
     n_more_events: *mut DAT_COUNT,
 ) -> DAT_RETURN {
     let call = EvdCall { evd_handle, event, n_more_events };
-    let before = forbid_cancel();
+    let before = cancel::forbid();
     // SAFETY: the caller's promise.
     let mut next = unsafe { call.begin::<F>(timeout, threshold) };
     loop {
         match next {
             Next::Return(code) => {
-                restore_cancel(before);
+                cancel::restore(before);
                 return code;
             }
             Next::Sleep(sleep) => {
-                restore_cancel(before);
+                cancel::restore(before);
                 let interrupted = sleep_on(&sleep);
-                forbid_cancel();
+                cancel::forbid();
                 // SAFETY: the caller's promise.
                 next = unsafe { call.resume::<F>(interrupted) };
             }
@@ -281,19 +282,19 @@ pub unsafe extern "C-unwind" fn cno_wait<F: Face>(
     timeout: DAT_TIMEOUT,
     evd_handle: *mut DAT_EVD_HANDLE,
 ) -> DAT_RETURN {
-    let before = forbid_cancel();
+    let before = cancel::forbid();
     // SAFETY: the caller's promise.
     let mut next = unsafe { begin_cno::<F>(cno_handle, timeout, evd_handle) };
     loop {
         match next {
             Next::Return(code) => {
-                restore_cancel(before);
+                cancel::restore(before);
                 return code;
             }
             Next::Sleep(sleep) => {
-                restore_cancel(before);
+                cancel::restore(before);
                 let interrupted = sleep_on(&sleep);
-                forbid_cancel();
+                cancel::forbid();
                 // SAFETY: the caller's promise.
                 next = unsafe { resume_cno::<F>(interrupted, evd_handle) };
             }

@@ -141,9 +141,8 @@ impl Conn {
         if self.wired.set(wired).is_err() {
             return false;
         }
-        let (producer, consumer) = link.rings(id.index, side);
-        self.tx.lock().open(producer);
-        self.rx.lock().open(consumer);
+        self.tx.lock().open(link.producers(id.index, side));
+        self.rx.lock().open(link.consumers(id.index, side));
         link.attach(side, id, self);
         true
     }

@@ -1,7 +1,8 @@
 //! A pair of processes: one segment and one socket, however many connections they have.
 //!
 //! The segment has a page of *ready* bits for each side, a bit a connection, and then
-//! two rings for each connection, one a direction. Side 0 is the process that connected
+//! two rings for each direction of each connection: one for requests, and
+//! one for what reads ask for, which must not wait behind messages that wait for receives. Side 0 is the process that connected
 //! the link, side 1 the one that accepted it. The link of a process with itself has both
 //! sides in one process and no socket.
 
@@ -24,8 +25,10 @@ use crate::regions::PeerRegions;
 use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
 use crate::wire::{ConnId, Message};
 
-/// Slots of a ring.
+/// Slots of a ring for requests.
 pub const RING_SLOTS: usize = 512;
+/// Slots of a ring for what reads of the peer ask for.
+pub const ANSWER_SLOTS: usize = 256;
 /// Connections that a pair of processes can have at a time.
 pub const MAX_CONNS: u32 = 4096;
 const WORDS: usize = MAX_CONNS as usize / 64;
@@ -33,7 +36,8 @@ const WORDS: usize = MAX_CONNS as usize / 64;
 const READY: usize = 4096;
 const READY_WORDS: usize = 64;
 const RINGS: usize = 64 * 1024;
-const DIRECTION: usize = size_of::<RingShared>() + RING_SLOTS * SLOT;
+const ANSWERS: usize = size_of::<RingShared>() + RING_SLOTS * SLOT;
+const DIRECTION: usize = ANSWERS + size_of::<RingShared>() + ANSWER_SLOTS * SLOT;
 /// Bytes of a segment; only what connections touch is backed by memory.
 pub const SEGMENT_SIZE: usize = RINGS + MAX_CONNS as usize * 2 * DIRECTION;
 
@@ -216,16 +220,24 @@ impl Link {
         self.segment.at(ring_at(index, direction)).ok()
     }
 
-    /// The rings of a connection: what `side` produces, and what it consumes.
-    pub fn rings(&self, index: u32, side: u8) -> (Producer, Consumer) {
-        let area = |direction| {
-            let at = ring_at(index, direction);
-            Mapped::new(self.segment.clone(), at, at + size_of::<RingShared>(), RING_SLOTS)
-        };
-        match (area(side), area(1 - side)) {
-            (Ok(produced), Ok(consumed)) => (Producer::new(produced), Consumer::new(consumed)),
-            _ => unreachable!("places are given out inside the segment"),
-        }
+    /// The rings that `side` of a connection fills: for requests, and for answers.
+    pub fn producers(&self, index: u32, side: u8) -> [Producer; 2] {
+        self.areas(index, side).map(Producer::new)
+    }
+
+    /// The rings that `side` of a connection empties: of requests, and of answers.
+    pub fn consumers(&self, index: u32, side: u8) -> [Consumer; 2] {
+        self.areas(index, 1 - side).map(Consumer::new)
+    }
+
+    fn areas(&self, index: u32, direction: u8) -> [Mapped; 2] {
+        let at = ring_at(index, direction);
+        [(at, RING_SLOTS), (at + ANSWERS, ANSWER_SLOTS)].map(|(at, slots)| {
+            match Mapped::new(self.segment.clone(), at, at + size_of::<RingShared>(), slots) {
+                Ok(area) => area,
+                Err(_) => unreachable!("places are given out inside the segment"),
+            }
+        })
     }
 
     /// Tells `side` that there is something for a connection of it, and wakes it if it
@@ -337,9 +349,11 @@ impl Link {
         let id = ConnId { active, index, attempt: places.attempts };
         places.ends.insert(id, LetGo::default());
         drop(places);
-        for direction in 0..2 {
-            if let Some(shared) = self.shared(index, direction) {
-                shared.reset();
+        for at in [ring_at(index, 0), ring_at(index, 1)] {
+            for ring in [at, at + ANSWERS] {
+                if let Ok(shared) = self.segment.at::<RingShared>(ring) {
+                    shared.reset();
+                }
             }
         }
         Some(id)

@@ -32,6 +32,7 @@ use crate::link::{Link, SEGMENT_SIZE};
 use crate::os::directory::{ANY, Claim, ClaimError, Directory, SocketName};
 use crate::os::memory::{Access, Segment};
 use crate::os::poll::Doorbell;
+use crate::os::vm;
 use crate::process;
 use crate::regions::RegionTable;
 use crate::thread;
@@ -108,7 +109,8 @@ pub struct Node {
     leader: AtomicBool,
     followers: AtomicUsize,
     links: RwLock<Vec<Arc<Link>>>,
-    progress: Mutex<()>,
+    /// The links again, for the one who makes progress.
+    progress: Mutex<Vec<Arc<Link>>>,
     commands: Mutex<VecDeque<Command>>,
     points: Mutex<HashMap<u64, (ListenerSink<Shm>, u64)>>,
     polls: AtomicU32,
@@ -121,6 +123,8 @@ pub struct Node {
     stopped: AtomicBool,
     /// A value that peers read to learn whether they can.
     probe: Box<u64>,
+    /// Whether to try what the kernel offers for copies between processes.
+    vm: bool,
 }
 
 /// A service point that listens; dropped to stop.
@@ -216,12 +220,13 @@ impl Node {
             adapters: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
             probe: Box::new(u64::from(std::process::id()) << 32 ^ 0x0064_6174_2d73_686d),
+            vm: process::vm_allowed(),
         });
         let segment = Arc::new(Segment::create("dat-shm-self", SEGMENT_SIZE, Access::ReadWrite)?);
         let own = Link::new(&node, segment, name, std::process::id() as i32, None);
-        node.links.write().push(own.clone());
+        node.add_link(&own);
         let _ = node.own.set(own);
-        crate::os::vm::allow_tracing();
+        vm::allow_tracing();
         *node.thread.lock() = Some(thread::start(&node, reachable)?);
         Ok(node)
     }
@@ -251,6 +256,12 @@ impl Node {
         Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
     }
 
+    /// Whether this process can copy to and from the memory of `pid`, which says what is
+    /// to be found where.
+    pub fn can_copy(&self, pid: i32, there: &Probe) -> bool {
+        self.vm && vm::probe(pid, there.addr, there.value)
+    }
+
     /// A port qualifier for an end of a connection.
     pub fn next_port(&self) -> u64 {
         // Outside of what a program can take for a service point of 16 bits.
@@ -272,11 +283,13 @@ impl Node {
     /// Adds a link; its connections are looked after from now on.
     pub fn add_link(&self, link: &Arc<Link>) {
         self.links.write().push(link.clone());
+        self.progress.lock().push(link.clone());
     }
 
     /// Takes a link off.
     pub fn remove_link(&self, link: &Arc<Link>) {
         self.links.write().retain(|known| !Arc::ptr_eq(known, link));
+        self.progress.lock().retain(|known| !Arc::ptr_eq(known, link));
     }
 
     /// Waits until no peer is in the middle of a transfer that began before the call: to
@@ -304,40 +317,23 @@ impl Node {
         }
         // Another thread may have put a message into the program's memory and be about to
         // queue its completion, which the caller, having seen the message, now expects.
-        let Some(_guard) = self.progress.try_lock().or_else(|| self.progress.try_lock_for(PATIENCE)) else {
-            return false;
-        };
-        self.progress_links()
+        match self.progress.try_lock().or_else(|| self.progress.try_lock_for(PATIENCE)) {
+            Some(links) => progress_all(&links),
+            None => false,
+        }
     }
 
     /// As [`Node::poll`], for the node's own thread, which is no caller.
     pub fn look(&self) -> bool {
         match self.progress.try_lock() {
-            Some(_guard) => self.progress_links(),
+            Some(links) => progress_all(&links),
             None => false,
         }
     }
 
     /// Handles what there is, after any other thread that does.
     pub fn settle(&self) -> bool {
-        let _guard = self.progress.lock();
-        self.progress_links()
-    }
-
-    fn progress_links(&self) -> bool {
-        let mut any = false;
-        let links = self.links.read();
-        let count = links.len();
-        drop(links);
-        for at in 0..count {
-            let link = match self.links.read().get(at) {
-                Some(link) if link.any_ready() => link.clone(),
-                Some(_) => continue,
-                None => break,
-            };
-            any |= link.progress();
-        }
-        any
+        progress_all(&self.progress.lock())
     }
 
     fn any_ready(&self) -> bool {
@@ -483,6 +479,10 @@ impl Node {
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Acquire)
     }
+}
+
+fn progress_all(links: &[Arc<Link>]) -> bool {
+    links.iter().fold(false, |any, link| link.progress() | any)
 }
 
 fn claim_error(error: ClaimError) -> Error {

@@ -23,6 +23,12 @@ pub fn same_user(uid: u32) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("a process of user {uid}")))
 }
 
+/// Whether copies between processes are to be tried; `DAT_SHM_VM=0` in the environment
+/// makes the transport do as where the kernel refuses them.
+pub fn vm_allowed() -> bool {
+    dat_registry::environment::secure("DAT_SHM_VM").is_none_or(|value| value != "0")
+}
+
 /// Sockets that a child of fork must not keep open: a peer takes the end of the socket
 /// for the end of the process. 0 is a free place.
 static SOCKETS: [AtomicI32; 4096] = [const { AtomicI32::new(0) }; 4096];

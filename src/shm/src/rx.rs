@@ -55,6 +55,7 @@ struct Writing {
 #[derive(Default)]
 pub struct Rx {
     consumer: Option<Consumer>,
+    answers: Option<Consumer>,
     open: bool,
     taken: Taken,
     /// `taken` holds a receive whose message is not complete.
@@ -77,9 +78,10 @@ fn fail(recv: Option<RecvDone>, peer: Option<Status>) -> Next {
 }
 
 impl Rx {
-    /// Opens the ring; records are handled once data may flow.
-    pub fn open(&mut self, consumer: Consumer) {
+    /// Opens the rings, of requests and of answers; records are handled once data may flow.
+    pub fn open(&mut self, [consumer, answers]: [Consumer; 2]) {
         self.consumer = Some(consumer);
+        self.answers = Some(answers);
         self.open = true;
     }
 
@@ -87,6 +89,7 @@ impl Rx {
     pub fn close(&mut self) {
         self.open = false;
         self.consumer = None;
+        self.answers = None;
     }
 
     /// Handles records.
@@ -95,34 +98,52 @@ impl Rx {
         if !self.open || conn.phase() != Phase::Up {
             return turn;
         }
-        let Some(mut consumer) = self.consumer.take() else { return turn };
+        // Answers first: they must not wait behind messages that find no receive.
+        if let Some(mut answers) = self.answers.take() {
+            self.empty(&mut answers, &mut turn, |rx, ring, view| rx.answer(conn, wired, ring, view));
+            self.answers = Some(answers);
+        }
+        if turn.fatal.is_none()
+            && let Some(mut consumer) = self.consumer.take()
+        {
+            self.empty(&mut consumer, &mut turn, |rx, ring, view| rx.handle(conn, wired, ring, view, advance));
+            self.consumer = Some(consumer);
+        }
+        turn
+    }
+
+    /// Handles the records of a ring, up to the batch.
+    fn empty(
+        &mut self,
+        ring: &mut Consumer,
+        turn: &mut Turn,
+        mut handle: impl FnMut(&mut Self, &Consumer, &RecordView) -> Next,
+    ) {
         for step in 0..=BATCH {
-            let view = match consumer.peek() {
+            let view = match ring.peek() {
                 Ok(Some(view)) => view,
-                Ok(None) => break,
+                Ok(None) => return,
                 Err(Corrupt) => {
                     turn.fatal = Some(Fatal::default());
-                    break;
+                    return;
                 }
             };
             if step == BATCH {
                 turn.more = true;
-                break;
+                return;
             }
-            match self.handle(conn, wired, &consumer, &view, advance) {
+            match handle(self, ring, &view) {
                 Next::Consumed => {
                     turn.acknowledge |= view.flags & record::ACKNOWLEDGE != 0;
-                    consumer.advance(&view);
+                    ring.advance(&view);
                 }
-                Next::Wait => break,
+                Next::Wait => return,
                 Next::Fail(fatal) => {
                     turn.fatal = Some(fatal);
-                    break;
+                    return;
                 }
             }
         }
-        self.consumer = Some(consumer);
-        turn
     }
 
     fn handle(
@@ -139,20 +160,24 @@ impl Rx {
             kind::REMOTE_MESSAGE => self.remote_message(conn, wired, ring, view),
             kind::WRITE_PIECE => self.write_piece(conn, ring, view),
             kind::READ => self.read(conn, wired, ring, view),
-            kind::READ_DATA => {
-                let mut tx = conn.tx.lock();
-                match tx.on_read_data(conn, ring.source(view, 0, view.len as usize)) {
-                    Ok(finished) => {
-                        drop(tx);
-                        if finished {
-                            wired.link.mark(wired.side, wired.id.index);
-                        }
-                        Next::Consumed
-                    }
-                    Err(failed) => Next::Fail(Fatal { request: failed, ..Fatal::default() }),
-                }
-            }
             _ => fail(None, None),
+        }
+    }
+
+    /// Takes what a read of this side asked for.
+    fn answer(&mut self, conn: &Arc<Conn>, wired: &Wired, ring: &Consumer, view: &RecordView) -> Next {
+        if view.kind != kind::READ_DATA {
+            return fail(None, None);
+        }
+        let taken = conn.tx.lock().on_read_data(conn, ring.source(view, 0, view.len as usize));
+        match taken {
+            Ok(last) => {
+                if last {
+                    wired.link.mark(wired.side, wired.id.index);
+                }
+                Next::Consumed
+            }
+            Err(failed) => Next::Fail(Fatal { request: failed, ..Fatal::default() }),
         }
     }
 

@@ -19,7 +19,6 @@ use crate::os::directory::{Reachable, SocketName};
 use crate::os::memory::{Access, Segment};
 use crate::os::poll::{Doorbell, Epoll, Events, Interest, Ready};
 use crate::os::socket::{ConnectError, Recv, Sent, Socket};
-use crate::os::vm;
 use crate::process;
 use crate::regions::PeerRegions;
 use crate::wire::{Closing, MAX_PACKET, Message, Probe, VERSION};
@@ -429,7 +428,7 @@ impl Thread {
         let segment = Arc::new(Segment::open(segment, SEGMENT_SIZE, Access::ReadWrite)?);
         let peer = published(home, regions, waiter, thread)?;
         let pid = socket.peer_credentials()?.pid;
-        let reads = vm::probe(pid, probe.addr, probe.value);
+        let reads = self.node.can_copy(pid, &probe);
         let welcome = Message::Welcome { name: self.node.name.to_string(), probe: self.node.probe(), reads };
         let bells = [self.node.bell(Bell::Waiter).as_fd(), self.node.bell(Bell::Thread).as_fd()];
         let fds = [self.node.home().fd(), self.node.regions().fd(), bells[0], bells[1]];
@@ -459,7 +458,7 @@ impl Thread {
         let [home, regions, waiter, thread] = take_fds(fds)?;
         let peer = published(home, regions, waiter, thread)?;
         let Some(Stage::Greeting(link, queue)) = self.peers.remove(&token) else { return Ok(false) };
-        let own_reads = vm::probe(link.pid, probe.addr, probe.value);
+        let own_reads = self.node.can_copy(link.pid, &probe);
         link.set_peer(peer);
         link.set_reads_peer(own_reads);
         link.set_peer_reads(reads);

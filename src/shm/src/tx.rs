@@ -14,14 +14,19 @@ use dat_core::transport::{MAX_SEGMENTS, Operation, QpSizes, RemoteSegment, Reque
 
 use crate::conn::{Conn, Wired};
 use crate::copy;
-use crate::link::RING_SLOTS;
+use crate::link::{ANSWER_SLOTS, RING_SLOTS};
 use crate::os::user::Source;
 use crate::record::{self, kind};
-use crate::ring::{Corrupt, Producer, Slot};
+use crate::ring::{Corrupt, Producer, Slot, slots_for};
 
 /// The longest message that travels in the ring as one record; longer ones are read from
 /// the sender's memory, or travel in pieces of this length.
 pub const EAGER_MAX: u64 = 8 * 1024;
+/// Bytes of a read that one record carries where the peer cannot read by itself.
+const ANSWER_MAX: u64 = 4080;
+
+const _: () = assert!(slots_for(EAGER_MAX as usize + record::TARGET) <= RING_SLOTS as u64 / 4 + 1);
+const _: () = assert!(slots_for(ANSWER_MAX as usize) <= ANSWER_SLOTS as u64 / 4);
 
 /// What ends the flight of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +75,7 @@ struct Reading {
 #[derive(Default)]
 pub struct Tx {
     producer: Option<Producer>,
+    answerer: Option<Producer>,
     flying: VecDeque<Flying>,
     waiting: VecDeque<Waiting>,
     segments: VecDeque<Segment>,
@@ -120,9 +126,10 @@ impl Tx {
         Ok(tx)
     }
 
-    /// Opens the ring.
-    pub fn open(&mut self, producer: Producer) {
+    /// Opens the rings, for requests and for answers.
+    pub fn open(&mut self, [producer, answerer]: [Producer; 2]) {
         self.producer = Some(producer);
+        self.answerer = Some(answerer);
     }
 
     /// Carries a request out, or queues it.
@@ -421,26 +428,9 @@ impl Tx {
         launch
     }
 
-    /// Puts one record into the ring.
+    /// Puts one record into the ring of requests.
     fn put(&mut self, record: (u8, u8, u64), len: usize, fill: impl FnOnce(&mut Slot<'_>) -> bool) -> Put {
-        let (kind, flags, aux) = record;
-        let Some(producer) = &mut self.producer else { return Put::NoRoom };
-        // A producer that finds no room waits for the peer's word, and has it only if a
-        // record in the ring asks for it. The ring is then full but for less than one
-        // record, which is less than half of it, so the last record put there asked.
-        let pressed = producer.used() > RING_SLOTS as u64 / 2;
-        let mut slot = match producer.reserve(len) {
-            Ok(Some(slot)) => slot,
-            Ok(None) => return Put::NoRoom,
-            Err(Corrupt) => return Put::Failed(Status::Transport),
-        };
-        if !fill(&mut slot) {
-            return Put::Failed(Status::LocalProtection);
-        }
-        let flags = if pressed { flags | record::ACKNOWLEDGE } else { flags };
-        let end = slot.finish(kind, flags, aux);
-        producer.commit();
-        Put::At(end)
+        put(&mut self.producer, RING_SLOTS, record, len, fill)
     }
 
     /// Takes a read of the peer that this side has to carry out; false if there are more
@@ -459,8 +449,8 @@ impl Tx {
         let failed = loop {
             let Some(answer) = self.answers.front() else { break None };
             let (target, offset) = (answer.target, answer.offset);
-            let take = (target.len - offset).min(EAGER_MAX);
-            let put = self.put((kind::READ_DATA, 0, target.len), take as usize, |slot| {
+            let take = (target.len - offset).min(ANSWER_MAX);
+            let put = put(&mut self.answerer, ANSWER_SLOTS, (kind::READ_DATA, 0, target.len), take as usize, |slot| {
                 copy::read_for_peer(&conn.node, conn.zone, &target, offset, take, |bytes| {
                     slot.write(bytes);
                 })
@@ -520,6 +510,7 @@ impl Tx {
         let done = self.harvest().done;
         self.closed = true;
         self.producer = None;
+        self.answerer = None;
         self.flying = VecDeque::new();
         self.waiting = VecDeque::new();
         self.segments = VecDeque::new();
@@ -527,4 +518,32 @@ impl Tx {
         self.reading.clear();
         done
     }
+}
+
+/// Puts one record into a ring of `slots` slots.
+fn put(
+    producer: &mut Option<Producer>,
+    slots: usize,
+    (kind, flags, aux): (u8, u8, u64),
+    len: usize,
+    fill: impl FnOnce(&mut Slot<'_>) -> bool,
+) -> Put {
+    let Some(producer) = producer else { return Put::NoRoom };
+    // A producer that finds no room waits for the peer's word, and has it only if a
+    // record in the ring asks for it. There is no room only if about half of the ring is in
+    // use: a record takes a quarter at most, and so does the pad before it. So it is
+    // enough that each record asks that fills the ring to more than a quarter.
+    let pressed = producer.used() + slots_for(len) > slots as u64 / 4;
+    let mut slot = match producer.reserve(len) {
+        Ok(Some(slot)) => slot,
+        Ok(None) => return Put::NoRoom,
+        Err(Corrupt) => return Put::Failed(Status::Transport),
+    };
+    if !fill(&mut slot) {
+        return Put::Failed(Status::LocalProtection);
+    }
+    let flags = if pressed { flags | record::ACKNOWLEDGE } else { flags };
+    let end = slot.finish(kind, flags, aux);
+    producer.commit();
+    Put::At(end)
 }

@@ -343,6 +343,14 @@ pub fn blank_param() -> DAT_EP_PARAM {
     }
 }
 
+/// An endpoint whose connection is over.
+pub fn disconnected(setup: &Setup) -> DAT_EP_HANDLE {
+    let ep = connected(setup);
+    report(setup, ConnectionReport::Disconnected);
+    assert_eq!(setup.state(ep), DAT_EP_STATE_DISCONNECTED);
+    ep
+}
+
 fn connected(setup: &Setup) -> DAT_EP_HANDLE {
     let ep = setup.ep();
     assert_eq!(connect(setup, ep), OK);

@@ -16,6 +16,11 @@ unsafe extern "C" {
     fn pthread_cancel(thread: pthread_t) -> c_int;
 }
 
+unsafe extern "C-unwind" {
+    // May end the thread, which unwinds its stack.
+    fn pthread_testcancel();
+}
+
 fn wait(t: &DAT_PROVIDER, evd: DAT_EVD_HANDLE, timeout: DAT_TIMEOUT, threshold: DAT_COUNT) -> (DAT_RETURN, DAT_COUNT) {
     let (mut event, mut more) = (blank_event(), -9);
     (slot!(t, evd_wait_func(evd, timeout, threshold, &mut event, &mut more)), more)
@@ -150,10 +155,14 @@ unsafe extern "C" {
 }
 
 fn start(target: &Target) -> pthread_t {
+    start_with(target, waiter)
+}
+
+fn start_with(target: &Target, function: extern "C-unwind" fn(*mut c_void) -> *mut c_void) -> pthread_t {
     let mut thread = 0;
     let argument = std::ptr::from_ref(target).cast_mut().cast();
     // SAFETY: the callers join the thread before the target goes.
-    assert_eq!(unsafe { pthread_create(&mut thread, null(), waiter, argument) }, 0);
+    assert_eq!(unsafe { pthread_create(&mut thread, null(), function, argument) }, 0);
     thread
 }
 
@@ -200,6 +209,34 @@ fn a_thread_cancelled_in_a_notification_wait_leaves_nothing_locked() {
         assert_eq!(slot!(t, cno_wait_func(cno, 0, &mut told)), DAT_ERROR(DAT_QUEUE_EMPTY, 0));
     }
     assert_eq!(slot!(t, cno_free_func(cno)), OK);
+}
+
+/// Asks for its own end, then posts, which wakes the thread that waits for the completion.
+extern "C-unwind" fn doomed_poster(target: *mut c_void) -> *mut c_void {
+    // SAFETY: the test keeps the target until the thread was joined.
+    let target = unsafe { &*target.cast::<Target>() };
+    // SAFETY: a thread may cancel itself.
+    unsafe { pthread_cancel(libc::pthread_self()) };
+    let code = slot!(target.table, ep_post_recv_func(target.handle, 0, null_mut(), word(0), 0));
+    target.code.store(code + 1, Ordering::Release);
+    // SAFETY: this frame owns nothing.
+    unsafe { pthread_testcancel() };
+    null_mut()
+}
+
+#[test]
+fn a_thread_about_to_be_cancelled_posts_and_wakes_others_undisturbed() {
+    let setup = Setup::new();
+    let t = setup.table;
+    let ep = connection::disconnected(&setup);
+    let sleeper = target(t, setup.dto_evd, false);
+    let sleeping = start(&sleeper);
+    until(|| has_waiter(t, setup.dto_evd));
+    let poster = target(t, ep, false);
+    assert_eq!(join(start_with(&poster, doomed_poster)), CANCELED);
+    assert_eq!(poster.code.load(Ordering::Acquire), OK + 1);
+    assert!(join(sleeping).is_null());
+    assert_eq!(sleeper.code.load(Ordering::Acquire), OK);
 }
 
 #[test]

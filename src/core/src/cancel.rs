@@ -1,0 +1,45 @@
+//! Cancellation of threads: where `pthread_cancel` may end a thread, and where not.
+//!
+//! Cancellation unwinds the stack at a system call of libc that is a cancellation point, which
+//! would go through frames that hold locks. So every such call that a program's thread can come
+//! to is made in [`uncancelled`]; the only place where a thread may be cancelled is the sleep
+//! of a wait, in the frames of the face.
+
+use std::ffi::c_int;
+
+/// Whether a thread could be cancelled before [`forbid`]. Plain data.
+#[derive(Clone, Copy, Debug)]
+pub struct Before(c_int);
+
+const PTHREAD_CANCEL_DISABLE: c_int = 1;
+
+unsafe extern "C-unwind" {
+    // Not in the libc crate. May unwind when it lets an asynchronous cancellation in.
+    fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
+}
+
+/// From now on a cancellation of the calling thread has to wait.
+#[inline]
+pub fn forbid() -> Before {
+    let mut before = 0;
+    // SAFETY: the state is one of the two that there are; `before` outlives the call.
+    unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut before) };
+    Before(before)
+}
+
+/// Ends what [`forbid`] began. It is no cancellation point itself.
+#[inline]
+pub fn restore(before: Before) {
+    let mut ignored = 0;
+    // SAFETY: the state is the one that was in force; the pointer outlives the call.
+    unsafe { pthread_setcancelstate(before.0, &mut ignored) };
+}
+
+/// Runs `f`, in which the thread cannot be cancelled. `f` does not panic.
+#[inline]
+pub fn uncancelled<R>(f: impl FnOnce() -> R) -> R {
+    let before = forbid();
+    let result = f();
+    restore(before);
+    result
+}
