@@ -1,9 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# Checks the manual pages against the interface and the headers.
+# Checks the manual pages against the interface, the headers and the code, and
+# the tests that docs/compat.md names.
 #
-# usage: docs/man/check.sh
+# usage: docs/man/check.sh [RESULTS]
+#
+# RESULTS is where the C suite left its outputs, tests-c/build/results-shm: with
+# it, each subtest that docs/compat.md names must have passed.
 #
 # Writes TAP. Exit status 0 if nothing failed. mandoc, groff and a C compiler
 # ($CC, default cc) are used where they are installed; what cannot be checked
@@ -366,6 +370,38 @@ if [ -f "$limits" ]; then
     result 'the limits of libdaplshm(7) are those of the code' "$tmp/out"
 else
     skip 'the limits of libdaplshm(7) are those of the code' 'no src/shm'
+fi
+
+# The tests that docs/compat.md names: a program as `subject/name`, then its
+# subtests in quotation marks. One line each: program, tab, subtest.
+compat=$here/../compat.md
+tests=$here/../../tests-c
+if [ -f "$compat" ] && [ -d "$tests" ]; then
+    tr '\n' ' ' <"$compat" | sed -e 's/  */ /g' -e 's/\*Test:\*/\
+&/g' -e 's/ \*\*[A-Za-z]/\
+&/g' | sed -n '/^\*Test:\*/p' | awk -F '"' '{
+            for (i = 1; i <= NF; i += 2) {
+                if (match($i, /`[a-z0-9_]+\/[a-z0-9_]+`/))
+                    program = substr($i, RSTART + 1, RLENGTH - 2)
+                if (i < NF) print program "\t" $(i + 1)
+            }
+        }' >"$tmp/named"
+    [ -s "$tmp/named" ] || echo 'no test is named' >>"$tmp/out"
+    cut -f 1 "$tmp/named" | sort -u | while read -r program; do
+        [ -f "$tests/$program.c" ] || [ -f "$tests/$program.sh" ] || echo "no $program in tests-c"
+    done >>"$tmp/out"
+    result 'docs/compat.md names programs that exist' "$tmp/out"
+    if [ $# -gt 0 ]; then
+        for tap in "$1"/*.tap; do
+            program=$(basename "$tap" .tap | sed 's|\.|/|')
+            sed -n "s|^ok [0-9]* - |$program	|p" "$tap" | grep -v ' # SKIP'
+        done >"$tmp/passed"
+        grep -vxF -f "$tmp/passed" "$tmp/named" |
+            sed 's/	/: /' >>"$tmp/out"
+        result "docs/compat.md names tests that passed ($(wc -l <"$tmp/named"))" "$tmp/out"
+    fi
+else
+    skip 'docs/compat.md names programs that exist' 'no docs/compat.md or no tests-c'
 fi
 
 if command -v mandoc >/dev/null 2>&1; then

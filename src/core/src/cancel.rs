@@ -1,9 +1,9 @@
 //! Cancellation of threads: where `pthread_cancel` may end a thread, and where not.
 //!
-//! Cancellation unwinds the stack at a system call of libc that is a cancellation point, which
-//! would go through frames that hold locks. So every such call that a program's thread can come
-//! to is made in [`uncancelled`]; the only place where a thread may be cancelled is the sleep
-//! of a wait, in the frames of the face.
+//! Cancellation unwinds the stack from a system call of libc, and nearly every one is a place
+//! for it: waking a thread, closing a descriptor with the last reference to it, a line in the log.
+//! It would go through frames that hold locks and that Rust does not let it through. So a face
+//! runs everything in [`uncancelled`] but the sleep of a wait, in frames that own nothing.
 
 use std::ffi::c_int;
 
@@ -19,7 +19,7 @@ unsafe extern "C-unwind" {
 }
 
 /// From now on a cancellation of the calling thread has to wait.
-#[inline]
+#[inline(always)]
 pub fn forbid() -> Before {
     let mut before = 0;
     // SAFETY: the state is one of the two that there are; `before` outlives the call.
@@ -28,15 +28,16 @@ pub fn forbid() -> Before {
 }
 
 /// Ends what [`forbid`] began. It is no cancellation point itself.
-#[inline]
+#[inline(always)]
 pub fn restore(before: Before) {
     let mut ignored = 0;
     // SAFETY: the state is the one that was in force; the pointer outlives the call.
     unsafe { pthread_setcancelstate(before.0, &mut ignored) };
 }
 
-/// Runs `f`, in which the thread cannot be cancelled. `f` does not panic.
-#[inline]
+/// Runs `f`, in which the thread cannot be cancelled: two uncontended exchanges, no system call.
+/// After a panic of `f` it stays so.
+#[inline(always)]
 pub fn uncancelled<R>(f: impl FnOnce() -> R) -> R {
     let before = forbid();
     let result = f();

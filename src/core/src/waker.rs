@@ -7,8 +7,6 @@ use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::cancel::uncancelled;
-
 /// Wakes the thread that it belongs to.
 #[derive(Debug)]
 pub struct Waker {
@@ -57,7 +55,7 @@ impl Waker {
         if let Some(fd) = self.fd() {
             let one = 1_u64;
             // SAFETY: writes 8 bytes from a live variable.
-            let _ = uncancelled(|| unsafe { libc::write(fd, (&raw const one).cast(), 8) });
+            let _ = unsafe { libc::write(fd, (&raw const one).cast(), 8) };
         }
     }
 
@@ -70,7 +68,7 @@ impl Waker {
         if let Some(fd) = self.fd() {
             let mut count = 0_u64;
             // SAFETY: reads 8 bytes into a live variable; the descriptor does not block.
-            let _ = uncancelled(|| unsafe { libc::read(fd, (&raw mut count).cast(), 8) });
+            let _ = unsafe { libc::read(fd, (&raw mut count).cast(), 8) };
         }
         // Only now: a wake-up before this line found the bell rung and wrote nothing, but
         // its condition is visible to the look that follows.

@@ -49,10 +49,7 @@ fn bindings(root: &Path, header: &Header, unit: &Unit) -> Result<String> {
     let mut config = cbindgen::Config::from_file(root.join("cbindgen.toml"))?;
     config.export.include = unit.types.clone();
     for tag in header.incomplete {
-        config
-            .export
-            .rename
-            .insert((*tag).to_owned(), format!("struct {tag}"));
+        config.export.rename.insert((*tag).to_owned(), format!("struct {tag}"));
     }
     let mut output = Vec::new();
     cbindgen::Builder::new()
@@ -64,14 +61,8 @@ fn bindings(root: &Path, header: &Header, unit: &Unit) -> Result<String> {
     let output = String::from_utf8(output).map_err(|e| e.to_string())?;
 
     // cbindgen only warns of what it leaves out.
-    let words: HashSet<&str> = output
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .collect();
-    if let Some(name) = unit
-        .names
-        .iter()
-        .find(|name| !words.contains(name.as_str()))
-    {
+    let words: HashSet<&str> = output.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    if let Some(name) = unit.names.iter().find(|name| !words.contains(name.as_str())) {
         return Err(format!("cbindgen left out {name}"));
     }
     let output = tidy(&unit.literals.restore(output));
@@ -88,10 +79,7 @@ fn join_names(text: &str, second: &Second) -> Result<String> {
         let opening = format!("{keyword} {tag} {{");
         let ending = format!("}};\n\ntypedef {keyword} {tag} {name};");
         if let Some(body) = text.strip_suffix(&ending) {
-            return Ok(format!(
-                "{}}} {name};",
-                body.replace(&opening, &format!("typedef {opening}"))
-            ));
+            return Ok(format!("{}}} {name};", body.replace(&opening, &format!("typedef {opening}"))));
         }
     }
     Err(format!("{tag} and {name} do not follow each other"))
@@ -125,11 +113,7 @@ fn tidy(text: &str) -> String {
 fn defined_names(text: &str) -> HashSet<String> {
     text.lines()
         .filter_map(|line| line.strip_prefix("#define "))
-        .map(|rest| {
-            rest.chars()
-                .take_while(|c| c.is_alphanumeric() || *c == '_')
-                .collect()
-        })
+        .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
         .collect()
 }
 
@@ -179,14 +163,8 @@ mod tests {
 
     #[test]
     fn short_comments_are_joined() {
-        assert_eq!(
-            tidy("/**\n * A word.\n */\nint a;\n"),
-            "/** A word. */\nint a;"
-        );
-        assert_eq!(
-            tidy("/**\n * One.\n * Two.\n */"),
-            "/**\n * One.\n * Two.\n */"
-        );
+        assert_eq!(tidy("/**\n * A word.\n */\nint a;\n"), "/** A word. */\nint a;");
+        assert_eq!(tidy("/**\n * One.\n * Two.\n */"), "/**\n * One.\n * Two.\n */");
     }
 
     #[test]
@@ -197,15 +175,9 @@ mod tests {
 
     #[test]
     fn two_names_become_one_definition() {
-        let second = Second {
-            tag: "t".to_owned(),
-            name: "T".to_owned(),
-        };
+        let second = Second { tag: "t".to_owned(), name: "T".to_owned() };
         let text = "struct t {\n    int a;\n};\n\ntypedef struct t T;";
-        assert_eq!(
-            join_names(text, &second).unwrap(),
-            "typedef struct t {\n    int a;\n} T;"
-        );
+        assert_eq!(join_names(text, &second).unwrap(), "typedef struct t {\n    int a;\n} T;");
         assert!(join_names("struct t;", &second).is_err());
     }
 }

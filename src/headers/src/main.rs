@@ -70,17 +70,10 @@ fn check() -> Result<()> {
     if drifted.is_empty() {
         return Ok(());
     }
-    Err(format!(
-        "headers do not match src/udat12; `make headers` writes them\n{}",
-        drifted.join("\n")
-    ))
+    Err(format!("headers do not match src/udat12; `make headers` writes them\n{}", drifted.join("\n")))
 }
 
 /// The number of the first line in which two texts differ.
 fn first_difference(old: &str, new: &str) -> usize {
-    1 + old
-        .lines()
-        .zip(new.lines())
-        .take_while(|(a, b)| a == b)
-        .count()
+    1 + old.lines().zip(new.lines()).take_while(|(a, b)| a == b).count()
 }

@@ -11,19 +11,12 @@ use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{VisitMut, visit_expr_mut};
-use syn::{
-    Attribute, Expr, ForeignItem, Ident, Item, ItemConst, ItemType, Lit, Meta, Token, Type, UnOp,
-    Variant,
-};
+use syn::{Attribute, Expr, ForeignItem, Ident, Item, ItemConst, ItemType, Lit, Meta, Token, Type, UnOp, Variant};
 
 use crate::Result;
 
 /// Types of constants that have 64 bits.
-const WIDE: &[&str] = &[
-    "DAT_EP_PARAM_MASK",
-    "DAT_IA_ATTR_MASK",
-    "DAT_PROVIDER_ATTR_MASK",
-];
+const WIDE: &[&str] = &["DAT_EP_PARAM_MASK", "DAT_IA_ATTR_MASK", "DAT_PROVIDER_ATTR_MASK"];
 
 /// A module, ready for cbindgen.
 pub struct Source {
@@ -62,10 +55,7 @@ impl Source {
     /// Reads a module's text. `defined` are the names of macros that the header has anyway.
     pub fn new(text: &str, defined: &HashSet<String>) -> Result<Source> {
         let file = syn::parse_file(text).map_err(|e| e.to_string())?;
-        let mut source = Source {
-            title: title(&file.attrs),
-            units: Vec::new(),
-        };
+        let mut source = Source { title: title(&file.attrs), units: Vec::new() };
         for item in file.items {
             source.item(item, defined)?;
         }
@@ -98,12 +88,7 @@ impl Source {
     }
 
     fn enumeration(&mut self, item: Enumeration) {
-        let Enumeration {
-            attrs,
-            tag,
-            name,
-            mut members,
-        } = item;
+        let Enumeration { attrs, tag, name, mut members } = item;
         let mut literals = Literals::default();
         for member in &mut members {
             if let Some((_, value)) = &mut member.discriminant {
@@ -112,8 +97,7 @@ impl Source {
         }
         let item = quote!(#(#attrs)* #[repr(C)] pub enum #tag { #members });
         let mut unit = Unit::of_type(&tag, &item);
-        unit.names
-            .extend(members.iter().map(|m| m.ident.to_string()));
+        unit.names.extend(members.iter().map(|m| m.ident.to_string()));
         unit.literals = literals;
         unit.give_second(&tag, &name);
         self.units.push(unit);
@@ -168,10 +152,7 @@ impl Unit {
         self.push(&quote!(pub type #name = #tag;));
         self.names.push(name.to_string());
         self.types.push(name.to_string());
-        self.second = Some(Second {
-            tag: tag.to_string(),
-            name: name.to_string(),
-        });
+        self.second = Some(Second { tag: tag.to_string(), name: name.to_string() });
     }
 }
 
@@ -194,12 +175,7 @@ impl Parse for Enumeration {
         let body;
         syn::braced!(body in input);
         let members = body.parse_terminated(Variant::parse, Token![,])?;
-        Ok(Enumeration {
-            attrs,
-            tag,
-            name,
-            members,
-        })
+        Ok(Enumeration { attrs, tag, name, members })
     }
 }
 
@@ -232,11 +208,7 @@ impl VisitMut for Literals {
             Expr::Lit(lit) => {
                 if let Lit::Int(int) = &lit.lit {
                     let text = int.to_string();
-                    *expr = self.replace(if self.wide {
-                        format!("UINT64_C({text})")
-                    } else {
-                        text
-                    });
+                    *expr = self.replace(if self.wide { format!("UINT64_C({text})") } else { text });
                 }
             }
             Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => {
@@ -301,10 +273,7 @@ mod tests {
     #[test]
     fn a_mask_of_64_bits_is_written_as_one() {
         let units = units("pub const M: DAT_EP_PARAM_MASK = 0x1;", &[]).unwrap();
-        assert_eq!(
-            units[0].literals.restore("INTEGER_0_".to_owned()),
-            "UINT64_C(0x1)"
-        );
+        assert_eq!(units[0].literals.restore("INTEGER_0_".to_owned()), "UINT64_C(0x1)");
     }
 
     #[test]
@@ -322,8 +291,7 @@ mod tests {
 
     #[test]
     fn a_structure_and_its_second_name_are_one_unit() {
-        let text =
-            "pub struct dat_y { pub a: u32 } pub type DAT_Y = dat_y; pub type DAT_Z = DAT_Y;";
+        let text = "pub struct dat_y { pub a: u32 } pub type DAT_Y = dat_y; pub type DAT_Z = DAT_Y;";
         let units = units(text, &[]).unwrap();
         assert_eq!(units.len(), 2);
         assert!(units[0].second.is_some() && units[1].second.is_none());

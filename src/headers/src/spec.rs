@@ -22,16 +22,7 @@ pub struct Header {
 
 impl Header {
     const fn new(name: &'static str, about: &'static str) -> Header {
-        Header {
-            name,
-            about,
-            system: &[],
-            needs: &[],
-            adds: &[],
-            modules: &[],
-            incomplete: &[],
-            extended: false,
-        }
+        Header { name, about, system: &[], needs: &[], adds: &[], modules: &[], incomplete: &[], extended: false }
     }
 }
 
@@ -45,18 +36,12 @@ pub const HEADERS: &[Header] = &[
         system: &["netinet/in.h", "stddef.h", "stdint.h", "sys/socket.h"],
         modules: &["dat_platform_specific"],
         incomplete: &["sockaddr", "sockaddr_in6"],
-        ..Header::new(
-            "dat_platform_specific.h",
-            "types that depend on the platform",
-        )
+        ..Header::new("dat_platform_specific.h", "types that depend on the platform")
     },
     Header {
         needs: &["dat_platform_specific.h"],
         modules: &["dat_vendor_specific"],
-        ..Header::new(
-            "dat_vendor_specific.h",
-            "additions of vendors, of which there are none",
-        )
+        ..Header::new("dat_vendor_specific.h", "additions of vendors, of which there are none")
     },
     Header {
         needs: &["dat_platform_specific.h"],
@@ -78,12 +63,7 @@ pub const HEADERS: &[Header] = &[
         ..Header::new("dat_error.h", "return codes")
     },
     Header {
-        needs: &[
-            "dat_error.h",
-            "dat_platform_specific.h",
-            "dat_vendor_specific.h",
-            "udat_config.h",
-        ],
+        needs: &["dat_error.h", "dat_platform_specific.h", "dat_vendor_specific.h", "udat_config.h"],
         modules: &[
             "dat/types",
             "dat/memory",
@@ -102,19 +82,13 @@ pub const HEADERS: &[Header] = &[
             "functions/registry",
         ],
         incomplete: &["dat_evd_param", "dat_lmr_param", "dat_provider_attr"],
-        ..Header::new(
-            "dat.h",
-            "what the user-level and the kernel-level interface share",
-        )
+        ..Header::new("dat.h", "what the user-level and the kernel-level interface share")
     },
     Header {
         needs: &["dat.h", "udat_config.h", "udat_vendor_specific.h"],
         adds: &["udat_redirection.h"],
         modules: &["udat", "udat/provider", "functions/udat"],
-        ..Header::new(
-            "udat.h",
-            "the user-level interface; programs include this one",
-        )
+        ..Header::new("udat.h", "the user-level interface; programs include this one")
     },
     Header {
         needs: &["udat.h", "udat_redirection.h"],
@@ -125,17 +99,11 @@ pub const HEADERS: &[Header] = &[
         needs: &["udat.h"],
         adds: &["dat_redirection.h"],
         modules: &["udat_redirection"],
-        ..Header::new(
-            "udat_redirection.h",
-            "the part of a provider's table that is of the user-level interface alone",
-        )
+        ..Header::new("udat_redirection.h", "the part of a provider's table that is of the user-level interface alone")
     },
     Header {
         needs: &["dat_redirection.h", "udat.h"],
         modules: &["dat_registry", "functions/dat_registry"],
-        ..Header::new(
-            "dat_registry.h",
-            "between the registry and provider libraries",
-        )
+        ..Header::new("dat_registry.h", "between the registry and provider libraries")
     },
 ];

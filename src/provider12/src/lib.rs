@@ -17,8 +17,8 @@
 //! A transport becomes a provider library by [`export_provider!`].
 //!
 //! # Panics and cancellation
-//! Slow slots run in [`guard`]: a panic becomes `DAT_INTERNAL_ERROR`, and the thread cannot be
-//! cancelled inside. The fast slots contain nothing that panics and no cancellation point.
+//! Slow slots run in [`guard`]: a panic becomes `DAT_INTERNAL_ERROR`. The fast slots contain nothing
+//! that panics. In neither can the thread be cancelled; it can while it sleeps in [`wait`].
 
 mod attr;
 pub mod cno;

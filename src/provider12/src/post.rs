@@ -1,14 +1,16 @@
 //! The fast slots: posting and dequeuing.
 //!
 //! Nothing here allocates, formats, makes a system call or panics. Errors are built in
-//! functions that are out of the way.
+//! functions that are out of the way. Should the core or a transport panic all the same, the
+//! process ends: there is no frame here that catches.
 
+use dat_core::cancel::uncancelled;
 use dat_core::error::{Arg, Role};
 use dat_core::transport::RemoteSegment;
-use dat_core::{Endpoint, Evd, Srq};
+use dat_core::{Endpoint, Evd, Held, Object, Srq};
 use dat_udat12::{
-    DAT_COMPLETION_FLAGS, DAT_COUNT, DAT_DTO_COOKIE, DAT_EP_HANDLE, DAT_EVD_HANDLE, DAT_EVENT, DAT_LMR_TRIPLET,
-    DAT_RETURN, DAT_RMR_TRIPLET, DAT_SRQ_HANDLE, DAT_SUCCESS,
+    DAT_COMPLETION_FLAGS, DAT_COUNT, DAT_DTO_COOKIE, DAT_EP_HANDLE, DAT_EVD_HANDLE, DAT_EVENT, DAT_HANDLE,
+    DAT_LMR_TRIPLET, DAT_RETURN, DAT_RMR_TRIPLET, DAT_SRQ_HANDLE, DAT_SUCCESS,
 };
 
 use crate::error::{Answer, At, Positions, invalid_handle};
@@ -21,12 +23,20 @@ const TRANSFER: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::
 /// Where the arguments of an RDMA operation stand.
 const RDMA: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::RemoteSegment, 5), (Arg::Flags, 6)];
 
+/// Runs the body of a fast slot and gives its return code. The thread cannot be cancelled
+/// meanwhile.
 #[inline(always)]
-fn done(answer: Answer<()>) -> DAT_RETURN {
-    match answer {
+fn fast(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
+    uncancelled(|| match body() {
         Ok(()) => DAT_SUCCESS,
         Err(code) => code,
-    }
+    })
+}
+
+/// Enters the object behind `handle`, which plays `role` in the call.
+#[inline(always)]
+fn enter<F: Face, O: Object>(handle: DAT_HANDLE, role: Role) -> Answer<Held<'static, O>> {
+    F::domain().get::<O>(handle).ok_or_else(|| invalid_handle(role))
 }
 
 /// The remote segment of an RDMA operation, its fifth argument.
@@ -77,14 +87,13 @@ pub unsafe extern "C" fn ep_post_send<F: Face>(
     user_cookie: DAT_DTO_COOKIE,
     completion_flags: DAT_COMPLETION_FLAGS,
 ) -> DAT_RETURN {
-    let Some(ep) = F::domain().get::<Endpoint<F>>(ep_handle) else { return invalid_handle(Role::Ep) };
-    let mut room = Room::new();
-    // SAFETY: the caller's promise.
-    let segments = match unsafe { room.read(num_segments, local_iov) } {
-        Ok(segments) => segments,
-        Err(code) => return code,
-    };
-    done(ep.post_send(segments, ptr::word(user_cookie), completion_flags).at(TRANSFER))
+    fast(|| {
+        let ep = enter::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
+        let mut room = Room::new();
+        // SAFETY: the caller's promise.
+        let segments = unsafe { room.read(num_segments, local_iov) }?;
+        ep.post_send(segments, ptr::word(user_cookie), completion_flags).at(TRANSFER)
+    })
 }
 
 /// Slot of dat_ep_post_recv: posts a receive buffer.
@@ -123,14 +132,13 @@ pub unsafe extern "C" fn ep_post_recv<F: Face>(
     user_cookie: DAT_DTO_COOKIE,
     completion_flags: DAT_COMPLETION_FLAGS,
 ) -> DAT_RETURN {
-    let Some(ep) = F::domain().get::<Endpoint<F>>(ep_handle) else { return invalid_handle(Role::Ep) };
-    let mut room = Room::new();
-    // SAFETY: the caller's promise.
-    let segments = match unsafe { room.read(num_segments, local_iov) } {
-        Ok(segments) => segments,
-        Err(code) => return code,
-    };
-    done(ep.post_recv(segments, ptr::word(user_cookie), completion_flags).at(TRANSFER))
+    fast(|| {
+        let ep = enter::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
+        let mut room = Room::new();
+        // SAFETY: the caller's promise.
+        let segments = unsafe { room.read(num_segments, local_iov) }?;
+        ep.post_recv(segments, ptr::word(user_cookie), completion_flags).at(TRANSFER)
+    })
 }
 
 /// Slot of dat_ep_post_rdma_read: posts a read of the peer's memory.
@@ -170,19 +178,15 @@ pub unsafe extern "C" fn ep_post_rdma_read<F: Face>(
     remote_iov: *const DAT_RMR_TRIPLET,
     completion_flags: DAT_COMPLETION_FLAGS,
 ) -> DAT_RETURN {
-    let Some(ep) = F::domain().get::<Endpoint<F>>(ep_handle) else { return invalid_handle(Role::Ep) };
-    let mut room = Room::new();
-    // SAFETY: the caller's promise.
-    let segments = match unsafe { room.read(num_segments, local_iov) } {
-        Ok(segments) => segments,
-        Err(code) => return code,
-    };
-    // SAFETY: the caller's promise.
-    let remote = match remote(unsafe { InPtr::new(remote_iov) }) {
-        Ok(remote) => remote,
-        Err(code) => return code,
-    };
-    done(ep.post_read(segments, ptr::word(user_cookie), remote, completion_flags).at(RDMA))
+    fast(|| {
+        let ep = enter::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
+        let mut room = Room::new();
+        // SAFETY: the caller's promise.
+        let segments = unsafe { room.read(num_segments, local_iov) }?;
+        // SAFETY: the caller's promise.
+        let remote = remote(unsafe { InPtr::new(remote_iov) })?;
+        ep.post_read(segments, ptr::word(user_cookie), remote, completion_flags).at(RDMA)
+    })
 }
 
 /// Slot of dat_ep_post_rdma_write: posts a write to the peer's memory.
@@ -215,19 +219,15 @@ pub unsafe extern "C" fn ep_post_rdma_write<F: Face>(
     remote_iov: *const DAT_RMR_TRIPLET,
     completion_flags: DAT_COMPLETION_FLAGS,
 ) -> DAT_RETURN {
-    let Some(ep) = F::domain().get::<Endpoint<F>>(ep_handle) else { return invalid_handle(Role::Ep) };
-    let mut room = Room::new();
-    // SAFETY: the caller's promise.
-    let segments = match unsafe { room.read(num_segments, local_iov) } {
-        Ok(segments) => segments,
-        Err(code) => return code,
-    };
-    // SAFETY: the caller's promise.
-    let remote = match remote(unsafe { InPtr::new(remote_iov) }) {
-        Ok(remote) => remote,
-        Err(code) => return code,
-    };
-    done(ep.post_write(segments, ptr::word(user_cookie), remote, completion_flags).at(RDMA))
+    fast(|| {
+        let ep = enter::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
+        let mut room = Room::new();
+        // SAFETY: the caller's promise.
+        let segments = unsafe { room.read(num_segments, local_iov) }?;
+        // SAFETY: the caller's promise.
+        let remote = remote(unsafe { InPtr::new(remote_iov) })?;
+        ep.post_write(segments, ptr::word(user_cookie), remote, completion_flags).at(RDMA)
+    })
 }
 
 /// Slot of dat_srq_post_recv: posts a receive buffer to a shared receive queue.
@@ -263,14 +263,13 @@ pub unsafe extern "C" fn srq_post_recv<F: Face>(
     local_iov: *mut DAT_LMR_TRIPLET,
     user_cookie: DAT_DTO_COOKIE,
 ) -> DAT_RETURN {
-    let Some(srq) = F::domain().get::<Srq<F>>(srq_handle) else { return invalid_handle(Role::Srq) };
-    let mut room = Room::new();
-    // SAFETY: the caller's promise.
-    let segments = match unsafe { room.read(num_segments, local_iov) } {
-        Ok(segments) => segments,
-        Err(code) => return code,
-    };
-    done(srq.post_recv(segments, ptr::word(user_cookie)).at(TRANSFER))
+    fast(|| {
+        let srq = enter::<F, Srq<F>>(srq_handle, Role::Srq)?;
+        let mut room = Room::new();
+        // SAFETY: the caller's promise.
+        let segments = unsafe { room.read(num_segments, local_iov) }?;
+        srq.post_recv(segments, ptr::word(user_cookie)).at(TRANSFER)
+    })
 }
 
 /// Slot of dat_evd_dequeue: takes the oldest event, without waiting.
@@ -293,17 +292,12 @@ pub unsafe extern "C" fn srq_post_recv<F: Face>(
 /// # Safety
 /// `event` is NULL or writable.
 pub unsafe extern "C" fn evd_dequeue<F: Face>(evd_handle: DAT_EVD_HANDLE, event: *mut DAT_EVENT) -> DAT_RETURN {
-    let Some(evd) = F::domain().get::<Evd<F>>(evd_handle) else { return invalid_handle(Role::Evd) };
-    // SAFETY: the caller's promise.
-    let out = match unsafe { OutPtr::new(event) }.required(2) {
-        Ok(out) => out,
-        Err(code) => return code,
-    };
-    match evd.dequeue().at(&[]) {
-        Ok(event) => {
-            out.write(c_event::<F>(evd_handle, event));
-            DAT_SUCCESS
-        }
-        Err(code) => code,
-    }
+    fast(|| {
+        let evd = enter::<F, Evd<F>>(evd_handle, Role::Evd)?;
+        // SAFETY: the caller's promise.
+        let out = unsafe { OutPtr::new(event) }.required(2)?;
+        let event = evd.dequeue().at(&[])?;
+        out.write(c_event::<F>(evd_handle, event));
+        Ok(())
+    })
 }

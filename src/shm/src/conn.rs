@@ -3,12 +3,13 @@
 //! The two directions are apart: [`Tx`](crate::tx::Tx) behind one lock, [`Rx`](crate::rx::Rx)
 //! behind another. Order: `rx`, then `tx`.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::transport::{ConnectionReport, EndpointSink, QpInit, Recv, RecvDone, Request, RequestId, ZoneId};
+use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 
 use crate::Shm;
@@ -76,7 +77,7 @@ pub struct Conn {
     /// Waits in line at the shared queue; changed under that queue's lock.
     pub(crate) queued: AtomicBool,
     phase: AtomicU8,
-    wired: OnceLock<Wired>,
+    wired: OnceCell<Wired>,
     pub(crate) tx: Mutex<Tx>,
     pub(crate) rx: Mutex<Rx>,
 }
@@ -109,7 +110,7 @@ impl Conn {
             starved: AtomicBool::new(false),
             queued: AtomicBool::new(false),
             phase: AtomicU8::new(Phase::Idle as u8),
-            wired: OnceLock::new(),
+            wired: OnceCell::new(),
             tx: Mutex::new(Tx::new(&init.sizes)?),
             rx: Mutex::new(Rx::default()),
         }))

@@ -9,9 +9,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use once_cell::sync::OnceCell;
 use parking_lot::{Mutex, RwLock};
 
 use crate::conn::Conn;
@@ -81,7 +82,7 @@ pub struct Link {
     pub pid: i32,
     socket: Option<Socket>,
     outbox: Mutex<VecDeque<Vec<u8>>>,
-    peer: OnceLock<Peer>,
+    peer: OnceCell<Peer>,
     reads_peer: AtomicBool,
     peer_reads: AtomicBool,
     dead: AtomicBool,
@@ -127,7 +128,7 @@ impl Link {
             pid,
             socket: socket.map(|(socket, _)| socket),
             outbox: Mutex::default(),
-            peer: OnceLock::new(),
+            peer: OnceCell::new(),
             reads_peer: AtomicBool::new(false),
             peer_reads: AtomicBool::new(false),
             dead: AtomicBool::new(false),

@@ -17,13 +17,14 @@
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::ListenerSink;
+use once_cell::sync::OnceCell;
 use parking_lot::{Mutex, RwLock};
 
 use crate::Shm;
@@ -117,7 +118,7 @@ pub struct Node {
     busy_polls: AtomicU32,
     ports: AtomicU64,
     serial: AtomicU64,
-    own: OnceLock<Arc<Link>>,
+    own: OnceCell<Arc<Link>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     adapters: AtomicUsize,
     stopped: AtomicBool,
@@ -215,7 +216,7 @@ impl Node {
             busy_polls: AtomicU32::new(0),
             ports: AtomicU64::new(1),
             serial: AtomicU64::new(0),
-            own: OnceLock::new(),
+            own: OnceCell::new(),
             thread: Mutex::default(),
             adapters: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),

@@ -134,8 +134,7 @@ pub const DAT_EVD_ASYNC_EXISTS: DAT_EVD_HANDLE = core::ptr::without_provenance_m
 pub const DAT_EVD_OUT_OF_SCOPE: DAT_EVD_HANDLE = core::ptr::without_provenance_mut(2);
 
 /// Function that a consumer notification object calls when it is triggered.
-pub type DAT_AGENT_FUNC =
-    Option<unsafe extern "C" fn(instance_data: DAT_PVOID, evd_handle: DAT_EVD_HANDLE)>;
+pub type DAT_AGENT_FUNC = Option<unsafe extern "C" fn(instance_data: DAT_PVOID, evd_handle: DAT_EVD_HANDLE)>;
 
 /// Function and data of the consumer that a notification object calls, see dat_cno_create.
 #[derive(Clone, Copy, Debug)]
@@ -151,10 +150,8 @@ pub struct dat_os_wait_proxy_agent {
 pub type DAT_OS_WAIT_PROXY_AGENT = dat_os_wait_proxy_agent;
 
 /// No agent.
-pub const DAT_OS_WAIT_PROXY_AGENT_NULL: DAT_OS_WAIT_PROXY_AGENT = dat_os_wait_proxy_agent {
-    instance_data: core::ptr::null_mut(),
-    proxy_agent_func: None,
-};
+pub const DAT_OS_WAIT_PROXY_AGENT_NULL: DAT_OS_WAIT_PROXY_AGENT =
+    dat_os_wait_proxy_agent { instance_data: core::ptr::null_mut(), proxy_agent_func: None };
 
 /// What dat_cno_query tells of a notification object.
 #[derive(Clone, Copy, Debug)]

@@ -34,9 +34,8 @@ pub type DAT_EVD_CREATE_FUNC = Option<
 >;
 
 /// Slot of dat_evd_modify_cno.
-pub type DAT_EVD_MODIFY_CNO_FUNC = Option<
-    unsafe extern "C" fn(evd_handle: DAT_EVD_HANDLE, cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN,
->;
+pub type DAT_EVD_MODIFY_CNO_FUNC =
+    Option<unsafe extern "C" fn(evd_handle: DAT_EVD_HANDLE, cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN>;
 
 /// Slot of dat_cno_create.
 pub type DAT_CNO_CREATE_FUNC = Option<
@@ -48,9 +47,8 @@ pub type DAT_CNO_CREATE_FUNC = Option<
 >;
 
 /// Slot of dat_cno_modify_agent.
-pub type DAT_CNO_MODIFY_AGENT_FUNC = Option<
-    unsafe extern "C" fn(cno_handle: DAT_CNO_HANDLE, agent: DAT_OS_WAIT_PROXY_AGENT) -> DAT_RETURN,
->;
+pub type DAT_CNO_MODIFY_AGENT_FUNC =
+    Option<unsafe extern "C" fn(cno_handle: DAT_CNO_HANDLE, agent: DAT_OS_WAIT_PROXY_AGENT) -> DAT_RETURN>;
 
 /// Slot of dat_cno_query.
 pub type DAT_CNO_QUERY_FUNC = Option<
@@ -74,8 +72,7 @@ pub type DAT_CNO_WAIT_FUNC = Option<
 >;
 
 /// Slot of dat_evd_enable.
-pub type DAT_EVD_ENABLE_FUNC =
-    Option<unsafe extern "C" fn(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN>;
+pub type DAT_EVD_ENABLE_FUNC = Option<unsafe extern "C" fn(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN>;
 
 /// Slot of dat_evd_wait. In Rust it may unwind: a thread that pthread_cancel ends passes through.
 pub type DAT_EVD_WAIT_FUNC = Option<
@@ -89,13 +86,10 @@ pub type DAT_EVD_WAIT_FUNC = Option<
 >;
 
 /// Slot of dat_evd_disable.
-pub type DAT_EVD_DISABLE_FUNC =
-    Option<unsafe extern "C" fn(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN>;
+pub type DAT_EVD_DISABLE_FUNC = Option<unsafe extern "C" fn(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN>;
 
 /// Slot of dat_evd_set_unwaitable.
-pub type DAT_EVD_SET_UNWAITABLE_FUNC =
-    Option<unsafe extern "C" fn(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN>;
+pub type DAT_EVD_SET_UNWAITABLE_FUNC = Option<unsafe extern "C" fn(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN>;
 
 /// Slot of dat_evd_clear_unwaitable.
-pub type DAT_EVD_CLEAR_UNWAITABLE_FUNC =
-    Option<unsafe extern "C" fn(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN>;
+pub type DAT_EVD_CLEAR_UNWAITABLE_FUNC = Option<unsafe extern "C" fn(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN>;

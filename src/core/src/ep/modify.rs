@@ -192,6 +192,7 @@ struct Draft<T: Transport> {
     request_evd: Option<Option<Use<Evd<T>>>>,
     connect_evd: Option<Option<Use<Evd<T>>>>,
     recv_dtos: bool,
+    recv_iov: bool,
     request_dtos: bool,
 }
 
@@ -228,6 +229,7 @@ impl<T: Transport> Endpoint<T> {
             request_evd: None,
             connect_evd: None,
             recv_dtos: false,
+            recv_iov: false,
             request_dtos: false,
         };
         for rule in rules() {
@@ -242,7 +244,11 @@ impl<T: Transport> Endpoint<T> {
         if draft.request_dtos && draft.attr.max_request_dtos > 0 && !has_request {
             return Err(bad);
         }
-        if draft.recv_dtos && receives.posted.len() > usize::try_from(draft.attr.max_recv_dtos).unwrap_or(0) {
+        let widest = receives.early.iter().map(|early| early.segments.len()).max().unwrap_or(0);
+        let fits = |limit: i32, count: usize| usize::try_from(limit).is_ok_and(|limit| count <= limit);
+        if draft.recv_dtos && !fits(draft.attr.max_recv_dtos, receives.posted.len())
+            || draft.recv_iov && !fits(draft.attr.max_recv_iov, widest)
+        {
             return Err(bad);
         }
 
@@ -359,7 +365,10 @@ impl<T: Transport> Endpoint<T> {
                 attr.max_request_dtos = count;
                 draft.request_dtos = true;
             }
-            Field::MaxRecvIov => attr.max_recv_iov = count,
+            Field::MaxRecvIov => {
+                attr.max_recv_iov = count;
+                draft.recv_iov = true;
+            }
             Field::MaxRequestIov => attr.max_request_iov = count,
             Field::MaxRdmaReadIn => attr.max_rdma_read_in = count,
             Field::MaxRdmaReadOut => attr.max_rdma_read_out = count,

@@ -69,12 +69,10 @@ c_enum! {
 }
 
 /// Local and remote read; for compatibility.
-pub const DAT_MEM_PRIV_READ_FLAG: DAT_MEM_PRIV_FLAGS =
-    DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG;
+pub const DAT_MEM_PRIV_READ_FLAG: DAT_MEM_PRIV_FLAGS = DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG;
 
 /// Local and remote write; for compatibility.
-pub const DAT_MEM_PRIV_WRITE_FLAG: DAT_MEM_PRIV_FLAGS =
-    DAT_MEM_PRIV_LOCAL_WRITE_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
+pub const DAT_MEM_PRIV_WRITE_FLAG: DAT_MEM_PRIV_FLAGS = DAT_MEM_PRIV_LOCAL_WRITE_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
 
 /// What dat_lmr_query tells of a local memory region.
 pub type DAT_LMR_PARAM = dat_lmr_param;

@@ -29,9 +29,8 @@ pub type DAT_IA_OPENV_FUNC = Option<
 >;
 
 /// Slot of dat_ia_close.
-pub type DAT_IA_CLOSE_FUNC = Option<
-    unsafe extern "C" fn(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN,
->;
+pub type DAT_IA_CLOSE_FUNC =
+    Option<unsafe extern "C" fn(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN>;
 
 /// Slot of dat_ia_query.
 pub type DAT_IA_QUERY_FUNC = Option<
@@ -54,12 +53,8 @@ pub type DAT_GET_CONSUMER_CONTEXT_FUNC =
     Option<unsafe extern "C" fn(dat_handle: DAT_HANDLE, context: *mut DAT_CONTEXT) -> DAT_RETURN>;
 
 /// Slot of dat_get_handle_type.
-pub type DAT_GET_HANDLE_TYPE_FUNC = Option<
-    unsafe extern "C" fn(
-        dat_handle: DAT_HANDLE,
-        dat_handle_type: *mut DAT_HANDLE_TYPE,
-    ) -> DAT_RETURN,
->;
+pub type DAT_GET_HANDLE_TYPE_FUNC =
+    Option<unsafe extern "C" fn(dat_handle: DAT_HANDLE, dat_handle_type: *mut DAT_HANDLE_TYPE) -> DAT_RETURN>;
 
 /// Slot of dat_cr_query.
 pub type DAT_CR_QUERY_FUNC = Option<
@@ -183,9 +178,8 @@ pub type DAT_EP_DUP_CONNECT_FUNC = Option<
 >;
 
 /// Slot of dat_ep_disconnect.
-pub type DAT_EP_DISCONNECT_FUNC = Option<
-    unsafe extern "C" fn(ep_handle: DAT_EP_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN,
->;
+pub type DAT_EP_DISCONNECT_FUNC =
+    Option<unsafe extern "C" fn(ep_handle: DAT_EP_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN>;
 
 /// Slot of dat_ep_post_send.
 pub type DAT_EP_POST_SEND_FUNC = Option<
@@ -298,9 +292,8 @@ pub type DAT_LMR_SYNC_RDMA_WRITE_FUNC = Option<
 >;
 
 /// Slot of dat_rmr_create.
-pub type DAT_RMR_CREATE_FUNC = Option<
-    unsafe extern "C" fn(pz_handle: DAT_PZ_HANDLE, rmr_handle: *mut DAT_RMR_HANDLE) -> DAT_RETURN,
->;
+pub type DAT_RMR_CREATE_FUNC =
+    Option<unsafe extern "C" fn(pz_handle: DAT_PZ_HANDLE, rmr_handle: *mut DAT_RMR_HANDLE) -> DAT_RETURN>;
 
 /// Slot of dat_rmr_query.
 pub type DAT_RMR_QUERY_FUNC = Option<
@@ -385,9 +378,8 @@ pub type DAT_RSP_QUERY_FUNC = Option<
 pub type DAT_RSP_FREE_FUNC = Option<unsafe extern "C" fn(rsp_handle: DAT_RSP_HANDLE) -> DAT_RETURN>;
 
 /// Slot of dat_pz_create.
-pub type DAT_PZ_CREATE_FUNC = Option<
-    unsafe extern "C" fn(ia_handle: DAT_IA_HANDLE, pz_handle: *mut DAT_PZ_HANDLE) -> DAT_RETURN,
->;
+pub type DAT_PZ_CREATE_FUNC =
+    Option<unsafe extern "C" fn(ia_handle: DAT_IA_HANDLE, pz_handle: *mut DAT_PZ_HANDLE) -> DAT_RETURN>;
 
 /// Slot of dat_pz_query.
 pub type DAT_PZ_QUERY_FUNC = Option<
@@ -412,9 +404,8 @@ pub type DAT_SRQ_CREATE_FUNC = Option<
 >;
 
 /// Slot of dat_srq_set_lw.
-pub type DAT_SRQ_SET_LW_FUNC = Option<
-    unsafe extern "C" fn(srq_handle: DAT_SRQ_HANDLE, srq_low_watermark: DAT_COUNT) -> DAT_RETURN,
->;
+pub type DAT_SRQ_SET_LW_FUNC =
+    Option<unsafe extern "C" fn(srq_handle: DAT_SRQ_HANDLE, srq_low_watermark: DAT_COUNT) -> DAT_RETURN>;
 
 /// Slot of dat_srq_free.
 pub type DAT_SRQ_FREE_FUNC = Option<unsafe extern "C" fn(srq_handle: DAT_SRQ_HANDLE) -> DAT_RETURN>;
@@ -429,9 +420,8 @@ pub type DAT_SRQ_QUERY_FUNC = Option<
 >;
 
 /// Slot of dat_srq_resize.
-pub type DAT_SRQ_RESIZE_FUNC = Option<
-    unsafe extern "C" fn(srq_handle: DAT_SRQ_HANDLE, srq_queue_length: DAT_COUNT) -> DAT_RETURN,
->;
+pub type DAT_SRQ_RESIZE_FUNC =
+    Option<unsafe extern "C" fn(srq_handle: DAT_SRQ_HANDLE, srq_queue_length: DAT_COUNT) -> DAT_RETURN>;
 
 /// Slot of dat_srq_post_recv.
 pub type DAT_SRQ_POST_RECV_FUNC = Option<

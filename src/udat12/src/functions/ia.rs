@@ -58,17 +58,11 @@ unsafe extern "C" {
     ///
     /// Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (NULL). See uDAPL 1.2,
     /// dat_get_consumer_context(3DAT).
-    pub fn dat_get_consumer_context(
-        dat_handle: DAT_HANDLE,
-        context: *mut DAT_CONTEXT,
-    ) -> DAT_RETURN;
+    pub fn dat_get_consumer_context(dat_handle: DAT_HANDLE, context: *mut DAT_CONTEXT) -> DAT_RETURN;
 
     /// Tells the kind of an object.
     ///
     /// Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (NULL). See uDAPL 1.2,
     /// dat_get_handle_type(3DAT).
-    pub fn dat_get_handle_type(
-        dat_handle: DAT_HANDLE,
-        handle_type: *mut DAT_HANDLE_TYPE,
-    ) -> DAT_RETURN;
+    pub fn dat_get_handle_type(dat_handle: DAT_HANDLE, handle_type: *mut DAT_HANDLE_TYPE) -> DAT_RETURN;
 }

@@ -45,8 +45,7 @@ unsafe extern "C" {
     /// none.
     ///
     /// Returns DAT_SUCCESS; DAT_INVALID_HANDLE (either). See uDAPL 1.2, dat_evd_modify_cno(3DAT).
-    pub fn dat_evd_modify_cno(evd_handle: DAT_EVD_HANDLE, cno_handle: DAT_CNO_HANDLE)
-    -> DAT_RETURN;
+    pub fn dat_evd_modify_cno(evd_handle: DAT_EVD_HANDLE, cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN;
 
     /// Makes a notification object, which event dispatchers trigger; agent is called too, or
     /// DAT_OS_WAIT_PROXY_AGENT_NULL.
@@ -63,10 +62,7 @@ unsafe extern "C" {
     ///
     /// Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (agent). See uDAPL 1.2,
     /// dat_cno_modify_agent(3DAT).
-    pub fn dat_cno_modify_agent(
-        cno_handle: DAT_CNO_HANDLE,
-        agent: DAT_OS_WAIT_PROXY_AGENT,
-    ) -> DAT_RETURN;
+    pub fn dat_cno_modify_agent(cno_handle: DAT_CNO_HANDLE, agent: DAT_OS_WAIT_PROXY_AGENT) -> DAT_RETURN;
 
     /// Tells the chosen fields of a notification object.
     ///
