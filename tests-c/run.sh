@@ -2,7 +2,7 @@
 # run.sh - runs test programs, counts their TAP lines, prints one closing line.
 #
 #   run.sh -i ADAPTER -l LIBDIR [-t SECONDS] [-o OUTDIR] [-p PATTERN]
-#          [-g] [-q "NAME ..."] [-v] PROGRAM...
+#          [-g] [-q "NAME ..."] [-n "NAME ..."] [-v] PROGRAM...
 #
 #   -i ADAPTER  interface adapter that the programs open (argument 1 and $DAT_IA)
 #   -l LIBDIR   directory with libdat.so.1 and the provider libraries
@@ -11,6 +11,7 @@
 #   -p PATTERN  only programs whose "subject/name" matches this basic expression
 #   -g          under valgrind; deadlines are scaled
 #   -q "NAMES"  programs that run with smaller numbers ($DAT_TEST_QUICK)
+#   -n "NAMES"  programs whose leaks valgrind does not look for
 #   -v          print the whole output of every program
 #
 # A PROGRAM is an executable or a shell script (*.sh); both print TAP on
@@ -18,10 +19,10 @@
 # dies, does not keep its plan or runs out of time counts as one more failure.
 set -u
 
-ia=shm libdir= limit=120 out= pattern=. memcheck=0 quick= verbose=0
+ia=shm libdir= limit=120 out= pattern=. memcheck=0 quick= no_leaks= verbose=0
 here=$(cd "$(dirname "$0")" && pwd)
 
-while getopts i:l:t:o:p:gq:v opt; do
+while getopts i:l:t:o:p:gq:n:v opt; do
     case $opt in
     i) ia=$OPTARG ;;
     l) libdir=$(cd "$OPTARG" && pwd) || exit 2 ;;
@@ -30,8 +31,9 @@ while getopts i:l:t:o:p:gq:v opt; do
     p) pattern=$OPTARG ;;
     g) memcheck=1 ;;
     q) quick=$OPTARG ;;
+    n) no_leaks=$OPTARG ;;
     v) verbose=1 ;;
-    *) sed -n '2,16p' "$0" >&2; exit 2 ;;
+    *) sed -n '2,19p' "$0" >&2; exit 2 ;;
     esac
 done
 shift $((OPTIND - 1))
@@ -76,31 +78,44 @@ export DAT_IA
 unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
 
 valgrind_command="valgrind --quiet --error-exitcode=99 --fair-sched=yes --trace-children=yes
-    --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite
     --suppressions=$here/valgrind.supp"
+leaks="--leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite"
+
+# among NAME NAMES: whether it is one of them
+among()
+{
+    case " $2 " in *" $1 "*) true ;; *) false ;; esac
+}
 
 # run FILE PROGRAM: prints nothing; the output is in $out/FILE.tap, .err; sets $status
 run()
 {
     file=$1 program=$2
     seconds=$(awk "BEGIN { s = int($limit * $DAT_TEST_SCALE); print (s < 3600 ? s : 3600) }")
-    small=0
-    for q in $quick; do
-        [ "$q" = "$file" ] && small=1
-    done
-    [ "${DAT_TEST_QUICK:-0}" != 0 ] && small=1
+    small=${DAT_TEST_QUICK:-0}
+    among "$file" "$quick" && small=1
     case $program in
     *.sh) set -- sh "$program" "$ia" ;;
     *) if [ $memcheck = 1 ]; then
-           set -- $valgrind_command "$program" "$ia"
+           check=$leaks
+           among "$file" "$no_leaks" && check=--leak-check=no
+           # shellcheck disable=SC2086 # words are wanted
+           set -- $valgrind_command $check "$program" "$ia"
        else
            set -- "$program" "$ia"
        fi ;;
     esac
+    # timeout(1) leads a process group of its own: whatever is left of it afterwards ends.
     DAT_TEST_QUICK=$small timeout -k 10 "$seconds" "$@" \
-        >"$out/$file.tap" 2>"$out/$file.err" </dev/null
+        >"$out/$file.tap" 2>"$out/$file.err" </dev/null &
+    group=$!
+    wait "$group"
     status=$?
+    kill -s KILL -- "-$group" 2>/dev/null
+    group=
 }
+group=
+trap '[ -n "$group" ] && kill -s KILL -- "-$group" 2>/dev/null; exit 130' INT TERM
 
 # Reads one TAP stream. Prints "passed failed skipped verdict"; the verdict is
 # "-" or says why the program as a whole failed.

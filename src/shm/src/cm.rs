@@ -46,7 +46,12 @@ impl Incoming {
         self.answered = true;
         let side = 1 - self.id.active;
         conn.shift(Phase::Idle, Phase::Pending);
-        conn.wire(&self.link, self.id, side, self.zone);
+        if !conn.wire(&self.link, self.id, side, self.zone) {
+            self.answered = false;
+            self.reject(false);
+            node.command(Command::Fail(conn.clone()));
+            return;
+        }
         self.link.answered(self.id);
         self.link.send(Message::Accept { conn: self.id, zone: conn.zone, private_data: private_data.to_vec() });
         if self.is_stale() {
@@ -88,12 +93,13 @@ pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data:
         end(conn, ConnectionReport::NonPeerRejected);
         return;
     };
-    conn.wire(link, id, id.active, 0);
-    if conn.phase() == Phase::Dead {
-        // The program gave up while the place was looked for.
+    let wired = conn.wire(link, id, id.active, 0);
+    if !wired || conn.phase() == Phase::Dead {
+        // No memory, or the program gave up while the place was looked for.
         link.detach(id.active, id);
         link.note_let_go(id, true);
         link.note_let_go(id, false);
+        end(conn, ConnectionReport::NonPeerRejected);
         return;
     }
     link.send(Message::Request { conn: id, qualifier, zone: conn.zone, port: conn.port(), private_data });

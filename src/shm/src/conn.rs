@@ -136,14 +136,19 @@ impl Conn {
         self.wired.get()
     }
 
-    /// Ties the connection to its place on a link and opens its rings.
+    /// Ties the connection to its place on a link and opens its rings; false if there is no
+    /// memory for them, or it was tied before.
     pub fn wire(self: &Arc<Self>, link: &Arc<Link>, id: ConnId, side: u8, peer_zone: u32) -> bool {
+        let (Some(producers), Some(consumers)) = (link.producers(id.index, side), link.consumers(id.index, side))
+        else {
+            return false;
+        };
         let wired = Wired { link: link.clone(), id, side, peer_zone: AtomicU32::new(peer_zone) };
         if self.wired.set(wired).is_err() {
             return false;
         }
-        self.tx.lock().open(link.producers(id.index, side));
-        self.rx.lock().open(link.consumers(id.index, side));
+        self.tx.lock().open(producers);
+        self.rx.lock().open(consumers);
         link.attach(side, id, self);
         true
     }

@@ -39,8 +39,14 @@ const READY_WORDS: usize = 64;
 const RINGS: usize = 64 * 1024;
 const ANSWERS: usize = size_of::<RingShared>() + RING_SLOTS * SLOT;
 const DIRECTION: usize = ANSWERS + size_of::<RingShared>() + ANSWER_SLOTS * SLOT;
+/// Connections whose rings are mapped together, when the first of them comes up.
+const CHUNK: usize = 64;
+const CHUNK_SIZE: usize = (CHUNK * 2 * DIRECTION).next_multiple_of(RINGS);
+const CHUNKS: usize = MAX_CONNS as usize / CHUNK;
 /// Bytes of a segment; only what connections touch is backed by memory.
-pub const SEGMENT_SIZE: usize = RINGS + MAX_CONNS as usize * 2 * DIRECTION;
+pub const SEGMENT_SIZE: usize = RINGS + CHUNKS * CHUNK_SIZE;
+/// Bytes of a segment that are mapped from the beginning.
+pub const SEGMENT_HEAD: usize = RINGS;
 
 /// Word of a ring's producer: it has let go of the connection.
 const CLOSED: usize = 0;
@@ -73,7 +79,8 @@ type Ends = Vec<Option<(ConnId, Arc<Conn>)>>;
 /// A pair of processes.
 pub struct Link {
     node: Weak<Node>,
-    segment: Arc<Segment>,
+    segment: Segment,
+    chunks: [OnceCell<Arc<Segment>>; CHUNKS],
     /// Side of this process; `None` if both are.
     side: Option<u8>,
     /// Name of the peer's socket.
@@ -111,7 +118,7 @@ impl Link {
     /// A link over `socket`; without one, of this process with itself.
     pub fn new(
         node: &Arc<Node>,
-        segment: Arc<Segment>,
+        segment: Segment,
         name: SocketName,
         pid: i32,
         socket: Option<(Socket, u8)>,
@@ -123,6 +130,7 @@ impl Link {
         Arc::new(Link {
             node: Arc::downgrade(node),
             segment,
+            chunks: [const { OnceCell::new() }; CHUNKS],
             side,
             name,
             pid,
@@ -217,28 +225,33 @@ impl Link {
         }
     }
 
+    /// The part of the segment where the rings of a connection are, mapped on first use.
+    fn chunk(&self, index: u32) -> Option<&Arc<Segment>> {
+        let number = index as usize / CHUNK;
+        let map = || self.segment.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE).map(Arc::new);
+        let chunk = self.chunks.get(number)?.get_or_try_init(map);
+        chunk.inspect_err(|error| log::error!("shm: no memory for connections: {error}")).ok()
+    }
+
     fn shared(&self, index: u32, direction: u8) -> Option<&RingShared> {
-        self.segment.at(ring_at(index, direction)).ok()
+        self.chunk(index)?.at(ring_at(index, direction)).ok()
     }
 
     /// The rings that `side` of a connection fills: for requests, and for answers.
-    pub fn producers(&self, index: u32, side: u8) -> [Producer; 2] {
-        self.areas(index, side).map(Producer::new)
+    pub fn producers(&self, index: u32, side: u8) -> Option<[Producer; 2]> {
+        Some(self.areas(index, side)?.map(Producer::new))
     }
 
     /// The rings that `side` of a connection empties: of requests, and of answers.
-    pub fn consumers(&self, index: u32, side: u8) -> [Consumer; 2] {
-        self.areas(index, 1 - side).map(Consumer::new)
+    pub fn consumers(&self, index: u32, side: u8) -> Option<[Consumer; 2]> {
+        Some(self.areas(index, 1 - side)?.map(Consumer::new))
     }
 
-    fn areas(&self, index: u32, direction: u8) -> [Mapped; 2] {
+    fn areas(&self, index: u32, direction: u8) -> Option<[Mapped; 2]> {
+        let chunk = self.chunk(index)?;
         let at = ring_at(index, direction);
-        [(at, RING_SLOTS), (at + ANSWERS, ANSWER_SLOTS)].map(|(at, slots)| {
-            match Mapped::new(self.segment.clone(), at, at + size_of::<RingShared>(), slots) {
-                Ok(area) => area,
-                Err(_) => unreachable!("places are given out inside the segment"),
-            }
-        })
+        let area = |at, slots| Mapped::new(chunk.clone(), at, at + size_of::<RingShared>(), slots).ok();
+        Some([area(at, RING_SLOTS)?, area(at + ANSWERS, ANSWER_SLOTS)?])
     }
 
     /// Tells `side` that there is something for a connection of it, and wakes it if it
@@ -352,7 +365,7 @@ impl Link {
         drop(places);
         for at in [ring_at(index, 0), ring_at(index, 1)] {
             for ring in [at, at + ANSWERS] {
-                if let Ok(shared) = self.segment.at::<RingShared>(ring) {
+                if let Some(Ok(shared)) = self.chunk(index).map(|chunk| chunk.at::<RingShared>(ring)) {
                     shared.reset();
                 }
             }
@@ -519,8 +532,9 @@ fn flush(socket: &Socket, outbox: &mut VecDeque<Vec<u8>>) -> bool {
     true
 }
 
+/// Where the rings of one direction of a connection are in their chunk.
 fn ring_at(index: u32, direction: u8) -> usize {
-    RINGS + (index as usize * 2 + usize::from(direction)) * DIRECTION
+    (index as usize % CHUNK * 2 + usize::from(direction)) * DIRECTION
 }
 
 /// A transfer to or from the peer's memory that is under way.

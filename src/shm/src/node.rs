@@ -29,7 +29,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::Shm;
 use crate::conn::Conn;
-use crate::link::{Link, SEGMENT_SIZE};
+use crate::link::{Link, SEGMENT_HEAD, SEGMENT_SIZE};
 use crate::os::directory::{ANY, Claim, ClaimError, Directory, SocketName};
 use crate::os::memory::{Access, Segment};
 use crate::os::poll::Doorbell;
@@ -223,7 +223,7 @@ impl Node {
             probe: Box::new(u64::from(std::process::id()) << 32 ^ 0x0064_6174_2d73_686d),
             vm: process::vm_allowed(),
         });
-        let segment = Arc::new(Segment::create("dat-shm-self", SEGMENT_SIZE, Access::ReadWrite)?);
+        let segment = Segment::create_mapped("dat-shm-self", SEGMENT_SIZE, SEGMENT_HEAD, Access::ReadWrite)?;
         let own = Link::new(&node, segment, name, std::process::id() as i32, None);
         node.add_link(&own);
         let _ = node.own.set(own);

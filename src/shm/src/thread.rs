@@ -13,7 +13,7 @@ use dat_core::transport::ConnectionReport;
 
 use crate::cm;
 use crate::conn::{Conn, Phase};
-use crate::link::{Link, Peer, SEGMENT_SIZE};
+use crate::link::{Link, Peer, SEGMENT_HEAD, SEGMENT_SIZE};
 use crate::node::{Bell, Command, HOME_SIZE, Node};
 use crate::os::directory::{Reachable, SocketName};
 use crate::os::memory::{Access, Segment};
@@ -294,7 +294,7 @@ impl Thread {
         };
         let peer = socket.peer_credentials()?;
         process::same_user(peer.uid)?;
-        let segment = Arc::new(Segment::create("dat-shm-pair", SEGMENT_SIZE, Access::ReadWrite)?);
+        let segment = Segment::create_mapped("dat-shm-pair", SEGMENT_SIZE, SEGMENT_HEAD, Access::ReadWrite)?;
         let hello = Message::Hello { version: VERSION, name: self.node.name.to_string(), probe: self.node.probe() };
         let bells = [self.node.bell(Bell::Waiter).as_fd(), self.node.bell(Bell::Thread).as_fd()];
         let fds = [segment.fd(), self.node.home().fd(), self.node.regions().fd(), bells[0], bells[1]];
@@ -425,7 +425,7 @@ impl Thread {
             return Ok(true);
         }
         let [segment, home, regions, waiter, thread] = take_fds(fds)?;
-        let segment = Arc::new(Segment::open(segment, SEGMENT_SIZE, Access::ReadWrite)?);
+        let segment = Segment::open_mapped(segment, SEGMENT_SIZE, SEGMENT_HEAD, Access::ReadWrite)?;
         let peer = published(home, regions, waiter, thread)?;
         let pid = socket.peer_credentials()?.pid;
         let reads = self.node.can_copy(pid, &probe);

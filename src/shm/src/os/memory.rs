@@ -11,6 +11,7 @@ use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use super::user::{Source, Target, copy};
@@ -112,7 +113,7 @@ pub struct Segment {
     base: NonNull<u8>,
     len: usize,
     access: Access,
-    fd: OwnedFd,
+    fd: Arc<OwnedFd>,
 }
 
 // SAFETY: the mapping belongs to the value and is of no thread; it is accessed by atomics
@@ -133,13 +134,22 @@ impl Segment {
     /// # Errors
     /// What the system says; `InvalidInput` for a size of 0 or above `isize::MAX`.
     pub fn create(name: &str, size: usize, peers: Access) -> io::Result<Segment> {
+        Segment::create_mapped(name, size, size, peers)
+    }
+
+    /// As [`Segment::create`], of which only the first `mapped` bytes are mapped; the rest
+    /// is for [`Segment::window`].
+    ///
+    /// # Errors
+    /// As for [`Segment::create`].
+    pub fn create_mapped(name: &str, size: usize, mapped: usize, peers: Access) -> io::Result<Segment> {
         let name = CString::new(name).map_err(|_| io::ErrorKind::InvalidInput)?;
         // SAFETY: a terminated string; the descriptor is new.
         let fd = unsafe { owned(libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING)) }?;
         let size_off = libc::off_t::try_from(size).map_err(|_| io::ErrorKind::InvalidInput)?;
         // SAFETY: a descriptor of ours and a number.
         check(unsafe { libc::ftruncate(fd.as_raw_fd(), size_off) })?;
-        let segment = Segment::map(fd, size, Access::ReadWrite)?;
+        let segment = Segment::map(Arc::new(fd), 0, size.min(mapped), Access::ReadWrite)?;
         // After our own mapping: the seal forbids only later ones.
         if peers == Access::ReadOnly && segment.seal(SEALS | libc::F_SEAL_FUTURE_WRITE).is_ok() {
             return Ok(segment);
@@ -157,6 +167,14 @@ impl Segment {
     /// `InvalidData` if it is not sealed anonymous memory of exactly `expected_size`
     /// bytes, so that no access could ever fault; else what the system says.
     pub fn open(fd: OwnedFd, expected_size: usize, access: Access) -> io::Result<Segment> {
+        Segment::open_mapped(fd, expected_size, expected_size, access)
+    }
+
+    /// As [`Segment::open`], of which only the first `mapped` bytes are mapped.
+    ///
+    /// # Errors
+    /// As for [`Segment::open`].
+    pub fn open_mapped(fd: OwnedFd, expected_size: usize, mapped: usize, access: Access) -> io::Result<Segment> {
         // SAFETY: a number.
         let seals = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) };
         if seals < 0 || seals & SEALS != SEALS {
@@ -178,10 +196,20 @@ impl Segment {
             let text = format!("the peer's memory has {} bytes, not {expected_size}", stat.st_size);
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
-        Segment::map(fd, expected_size, access)
+        Segment::map(Arc::new(fd), 0, expected_size.min(mapped), access)
     }
 
-    fn map(fd: OwnedFd, len: usize, access: Access) -> io::Result<Segment> {
+    /// Maps another part of the same memory, from byte `offset`, which is a multiple of the
+    /// page size. It must lie inside the memory, whose size never changes.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn window(&self, offset: usize, len: usize) -> io::Result<Segment> {
+        Segment::map(self.fd.clone(), offset, len, self.access)
+    }
+
+    fn map(fd: Arc<OwnedFd>, offset: usize, len: usize, access: Access) -> io::Result<Segment> {
+        let offset = libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
         if len == 0 || isize::try_from(len).is_err() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -191,7 +219,7 @@ impl Segment {
         };
         let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
         // SAFETY: a new mapping where the kernel finds room; nothing is replaced.
-        let base = unsafe { libc::mmap(ptr::null_mut(), len, protection, flags, fd.as_raw_fd(), 0) };
+        let base = unsafe { libc::mmap(ptr::null_mut(), len, protection, flags, fd.as_raw_fd(), offset) };
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
