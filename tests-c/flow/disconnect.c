@@ -358,7 +358,7 @@ static int hasty(struct link *up)
     DAT_CONN_QUAL qual = 0;
     struct region r;
     struct fx fx;
-    int rounds;
+    int rounds = 0;
 
     must(LINK_RECV(up, address) && LINK_RECV(up, qual) && LINK_RECV(up, rounds), "no orders");
     fx_open(&fx);

@@ -1,8 +1,11 @@
 /* lmr.c - registered memory: dat_lmr_create, _query, _free, _sync_rdma_read, _sync_rdma_write. */
+#define _DEFAULT_SOURCE
 #include "common/zoo.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static unsigned char memory[3 * 4096];
 
@@ -229,6 +232,101 @@ static void create_and_query(struct fx *fx)
     is_success(dat_lmr_free(c.lmr), "dat_lmr_free: unused: success");
 }
 
+/* Memory that is not there, or not what it should be for. */
+static void unusable(struct fx *fx)
+{
+    unsigned char *mem = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                              -1, 0);
+    struct call c;
+
+    must(mem != MAP_FAILED && munmap(mem + 4096, 4096) == 0, "no memory with a hole");
+    c = good(fx);
+    c.region.for_va = mem + 4096;
+    c.length = 4096;
+    is_either(make(&c), DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES,
+              "dat_lmr_create: memory that is not mapped: refused");
+    c = good(fx);
+    c.region.for_va = mem;
+    c.length = 3 * 4096;
+    is_either(make(&c), DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES,
+              "dat_lmr_create: memory with a hole: refused");
+    ok(untouched(&c), "dat_lmr_create: memory with a hole: no output is written");
+    munmap(mem, 4096);
+    munmap(mem + 8192, 4096);
+}
+
+/* A derived region in use, also after its source is gone; and memory of every other kind. */
+static void in_use(struct fx *fx)
+{
+    char path[] = "/tmp/dat-test-lmr-XXXXXX";
+    struct pair p;
+    struct call c, d;
+    DAT_LMR_TRIPLET t;
+    DAT_RMR_TRIPLET to;
+    struct region r;
+    unsigned char *shared_mem, *file_mem;
+    int fd = mkstemp(path), good_ones = 0;
+
+    must(fd >= 0 && ftruncate(fd, 8192) == 0, "no temporary file");
+    unlink(path);
+    region_make(fx, &r, 4096, MEM_LOCAL);
+    pattern_fill(r.mem, 64, 21);
+    pair_open(&p, fx, NULL);
+    c = good(fx);
+    must_rc(make(&c), DAT_SUCCESS, "dat_lmr_create");
+    d = good(fx);
+    d.type = DAT_MEM_TYPE_LMR;
+    d.region.for_lmr_handle = c.lmr;
+    if (is_success(make(&d), "dat_lmr_create: from an LMR, all privileges: success")) {
+        must_rc(dat_lmr_free(c.lmr), DAT_SUCCESS, "dat_lmr_free");
+        memset(&to, 0, sizeof to);
+        to.rmr_context = d.rmr_context;
+        to.target_address = (DAT_VADDR)(uintptr_t)memory + 100;
+        to.segment_length = 64;
+        must_rc(post_write(&p.a, &r, 0, 64, to, 1), DAT_SUCCESS, "dat_ep_post_rdma_write");
+        ok(wait_dto(p.a.req, 1, DAT_DTO_SUCCESS, NULL) && pattern_check(memory + 100, 64, 21) < 0,
+           "derived LMR: RDMA write into it, its source is freed: success");
+        memset(&t, 0, sizeof t);
+        t.lmr_context = d.lmr_context;
+        t.virtual_address = (DAT_VADDR)(uintptr_t)memory + 100;
+        t.segment_length = 64;
+        must_rc(post_recv(&p.b, &r, 1024, 64, 2), DAT_SUCCESS, "dat_ep_post_recv");
+        is_success(dat_ep_post_send(p.a.ep, 1, &t, cookie(3), DAT_COMPLETION_DEFAULT_FLAG),
+                   "derived LMR: send from it: success");
+        ok(wait_dto(p.b.recv, 2, DAT_DTO_SUCCESS, NULL) && pattern_check(r.mem + 1024, 64, 21) < 0,
+           "derived LMR: send from it: arrives");
+        drain_dtos(p.a.req, 1);
+        must_rc(dat_lmr_free(d.lmr), DAT_SUCCESS, "dat_lmr_free");
+    }
+
+    shared_mem = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    file_mem = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    must(shared_mem != MAP_FAILED && file_mem != MAP_FAILED, "no memory to map");
+    for (int i = 0; i < 3; i++) {
+        unsigned char on_stack[8192];
+        unsigned char *mem = i == 0 ? shared_mem : i == 1 ? file_mem : on_stack;
+
+        c = good(fx);
+        c.region.for_va = mem;
+        c.length = 8192;
+        if (make(&c) != DAT_SUCCESS)
+            continue;
+        memset(&to, 0, sizeof to);
+        to.rmr_context = c.rmr_context;
+        to.target_address = (DAT_VADDR)(uintptr_t)mem;
+        to.segment_length = 64;
+        must_rc(post_write(&p.a, &r, 0, 64, to, 1), DAT_SUCCESS, "dat_ep_post_rdma_write");
+        good_ones += wait_dto(p.a.req, 1, DAT_DTO_SUCCESS, NULL) && pattern_check(mem, 64, 21) < 0;
+        must_rc(dat_lmr_free(c.lmr), DAT_SUCCESS, "dat_lmr_free");
+    }
+    is_int(good_ones, 3, "dat_lmr_create: shared, file-backed and stack memory: usable");
+    munmap(shared_mem, 8192);
+    munmap(file_mem, 8192);
+    close(fd);
+    pair_close(&p);
+    region_free(&r);
+}
+
 /* rmr_context is given for remote privileges only. */
 static void privileges(struct fx *fx)
 {
@@ -355,7 +453,7 @@ static void shared(struct fx *fx)
     is_success(dat_lmr_free(one.lmr), "dat_lmr_free: shared, first: success");
 }
 
-static void sync(struct fx *fx)
+static void synchronise(struct fx *fx)
 {
     struct region r, q;
     DAT_LMR_TRIPLET t[2];
@@ -427,9 +525,11 @@ int main(int argc, char **argv)
     privileges(&z.fx);
     optional_outputs(&z.fx);
     overlap(&z.fx);
+    unusable(&z.fx);
     derived(&z.fx);
+    in_use(&z.fx);
     shared(&z.fx);
-    sync(&z.fx);
+    synchronise(&z.fx);
     reuse(&z.fx);
     zoo_close(&z);
     return done_testing();

@@ -142,6 +142,56 @@ static void qualifiers(struct fx *fx)
     is_int(right, 20, "13: dat_psp_create_any: at most 65535");
 }
 
+/* The qualifiers of one adapter are those of all processes that use it. */
+static int neighbour(struct link *up)
+{
+    struct fx fx;
+    DAT_CONN_QUAL q[2] = { 0, unique_qual(true) };
+    DAT_PSP_HANDLE psp;
+
+    fx_open(&fx);
+    fx_listen(&fx, &q[0]);
+    must_rc(dat_psp_create(fx.ia, q[1], fx.cr, DAT_PSP_CONSUMER_FLAG, &psp), DAT_SUCCESS,
+            "dat_psp_create");
+    must(LINK_SEND(up, q), "the peer is gone");
+    link_hear(up, "free");
+    must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
+    link_say(up, "freed");
+    link_hear(up, "bye");
+    fx_close(&fx);
+    return 0;
+}
+
+static void neighbours(struct fx *fx)
+{
+    DAT_CONN_QUAL q[2], own = 0;
+    DAT_PSP_HANDLE psp = UNTOUCHED, mine;
+    struct fx other;
+    struct peer p;
+
+    peer_start(&p, "neighbour");
+    must(LINK_RECV(&p.link, q), "no qualifiers");
+    for (int i = 0; i < 2; i++)
+        is_type(dat_psp_create(fx->ia, q[i], fx->cr, DAT_PSP_CONSUMER_FLAG, &psp),
+                DAT_CONN_QUAL_IN_USE, "13: a qualifier that another process listens on: in use");
+    fx_open(&other);
+    mine = fx_listen(fx, &own);
+    is_type(dat_psp_create(other.ia, own, other.cr, DAT_PSP_CONSUMER_FLAG, &psp),
+            DAT_CONN_QUAL_IN_USE, "13: a qualifier of another open in this process: in use");
+    must_rc(dat_psp_free(mine), DAT_SUCCESS, "dat_psp_free");
+    fx_close(&other);
+    link_say(&p.link, "free");
+    must(link_hear(&p.link, "freed"), "the peer is gone");
+    is_success(dat_psp_create(fx->ia, q[1], fx->cr, DAT_PSP_CONSUMER_FLAG, &psp),
+               "13: once the other process has freed it: success");
+    must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
+    link_say(&p.link, "bye");
+    peer_ok(&p, "13: the other process ends well");
+    is_success(dat_psp_create(fx->ia, q[0], fx->cr, DAT_PSP_CONSUMER_FLAG, &psp),
+               "13: once the other process is gone: success");
+    must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
+}
+
 static void private_data(struct fx *fx)
 {
     struct side a, b;
@@ -371,10 +421,13 @@ int main(int argc, char **argv)
 {
     struct fx fx;
 
-    env_init(argc, argv, NULL);
+    static const struct peer_role roles[] = { { "neighbour", neighbour }, { NULL, NULL } };
+
+    env_init(argc, argv, roles);
     fx_open(&fx);
     addresses(&fx);
     qualifiers(&fx);
+    neighbours(&fx);
     private_data(&fx);
     self(&fx);
     before_the_listener(&fx);

@@ -128,14 +128,14 @@ static void freed_before_the_end(struct fx *fx)
     int fine = 1;
 
     pair_open(&p, fx, NULL);
-    region_make(fx, &r, 65536, MEM_LOCAL);
+    region_make(fx, &r, 8u << 20, MEM_LOCAL); /* so large that free() unmaps it */
     region_make(fx, &keep, 4096, MEM_LOCAL);
     for (unsigned i = 0; i < 10; i++) {
         fine &= post_recv(&p.a, &r, i * 64, 64, i) == DAT_SUCCESS;
         fine &= post_recv(&p.b, &r, i * 64, 64, i) == DAT_SUCCESS;
     }
     for (unsigned i = 0; i < 5; i++)
-        fine &= post_send(&p.b, &r, 32768, 4096, i) == DAT_SUCCESS;
+        fine &= post_send(&p.b, &r, 32768, i % 2 ? 4096 : 500000, i) == DAT_SUCCESS;
     is_success(dat_lmr_free(r.lmr), "30: a region with receives and sends posted on it: freed");
     r.lmr = DAT_HANDLE_NULL;
     region_free(&r); /* the program really gives the memory back */

@@ -45,6 +45,29 @@ static long resident_kib(void)
     return resident * 4;
 }
 
+/* One name, many opens at the same time, and connections between them. */
+static void many_at_once(void)
+{
+    enum { MANY = 40 };
+    static struct fx fx[MANY];
+    struct side first, s[MANY];
+    int n = env_count(MANY, 10), good = 0;
+
+    for (int i = 0; i < n; i++)
+        fx_open(&fx[i]);
+    for (int i = 1; i < n; i++) {
+        side_make(&first, &fx[0], NULL);
+        side_make(&s[i], &fx[i], NULL);
+        sides_connect(&first, &s[i]);
+        good += sides_talk(&first, &s[i]);
+        side_free(&first);
+    }
+    is_int(good, n - 1, "one adapter opened %d times at once: each reaches the first", n);
+    for (int i = 0; i < n; i++)
+        fx_close(&fx[(i * 7) % n]);
+    pass("one adapter opened %d times at once: closed in another order", n);
+}
+
 int main(int argc, char **argv)
 {
     int rounds, good = 0, fds, threads;
@@ -52,6 +75,7 @@ int main(int argc, char **argv)
     long memory;
 
     env_init(argc, argv, NULL);
+    many_at_once();
     rounds = env_count(400, 60);
     must(getrlimit(RLIMIT_NOFILE, &limit) == 0, "getrlimit");
     limit.rlim_cur = env_valgrind() ? limit.rlim_cur : 50;

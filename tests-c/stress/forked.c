@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,17 @@ static int echo(struct link *up)
         must(wait_dto(s.req, 2, DAT_DTO_SUCCESS, NULL), "the answer is not sent");
     }
     fx_close(&fx);
+    return 0;
+}
+
+/* A program started from here has the standard descriptors and its two pipes, and no other. */
+static int heir(struct link *up)
+{
+    int others = 0;
+
+    for (int fd = 3; fd < 1024; fd++)
+        others += fd != up->in && fd != up->out && fcntl(fd, F_GETFD) >= 0;
+    must(LINK_SEND(up, others), "the other process is gone");
     return 0;
 }
 
@@ -62,7 +74,8 @@ static int reap(pid_t pid)
 
 int main(int argc, char **argv)
 {
-    static const struct peer_role roles[] = { { "echo", echo }, { NULL, NULL } };
+    static const struct peer_role roles[] = { { "echo", echo }, { "heir", heir },
+                                              { NULL, NULL } };
     static const char *const ways[] = { "_exit", "exit", "execs another program",
                                         "uses the parent's handles" };
     struct fx fx;
@@ -70,7 +83,11 @@ int main(int argc, char **argv)
     struct side s;
     struct region r;
 
+    int heirlooms = 0;
+
     env_init(argc, argv, roles);
+    for (int fd = 3; fd < 1024; fd++)
+        heirlooms += fcntl(fd, F_GETFD) >= 0 && !(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     fx_open(&fx);
     side_make(&s, &fx, NULL);
     region_make(&fx, &r, 4096, MEM_LOCAL);
@@ -129,6 +146,17 @@ int main(int argc, char **argv)
             _exit(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG) == DAT_SUCCESS ? 0 : 2);
         }
         is_int(reap(pid), 0, "the child opens and closes the adapter for itself");
+    }
+    if (!env_valgrind()) {
+        struct peer h;
+        int others = -1;
+
+        peer_start(&h, "heir");
+        must(LINK_RECV(&h.link, others), "no answer");
+        /* What this process was itself started with is handed on as well. */
+        is_int(others, heirlooms, "a program started while connections stand: inherits none of the "
+                               "library's descriptors");
+        peer_ok(&h, "a program started while connections stand: ends well");
     }
     ok(round_trip(&s, &r, 9), "after all that: a message and its answer");
     must_rc(dat_ep_disconnect(s.ep, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "dat_ep_disconnect");

@@ -6,8 +6,9 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::thread::{self, ThreadId};
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::slab::Handle;
 
@@ -22,10 +23,19 @@ pub struct Agent {
     pub call: fn(data: usize, function: usize, evd: Handle),
 }
 
+/// A call that is due: on behalf of which notification object, whom, and with what.
+struct Call {
+    cno: Handle,
+    agent: Agent,
+    evd: Handle,
+}
+
 #[derive(Default)]
 struct Pending {
-    calls: VecDeque<(Agent, Handle)>,
-    running: bool,
+    calls: VecDeque<Call>,
+    /// The thread, once there is one, and the object that it is calling for.
+    thread: Option<ThreadId>,
+    calling: Option<Handle>,
     stopped: bool,
 }
 
@@ -36,46 +46,61 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// Has the agent called soon.
-    pub fn schedule(&self, agent: Agent, evd: Handle) {
+    /// Has the agent of `cno` called soon.
+    pub fn schedule(&self, cno: Handle, agent: Agent, evd: Handle) {
         let (pending, changed) = &*self.shared;
         let mut pending = pending.lock();
-        pending.calls.push_back((agent, evd));
-        if !pending.running {
+        pending.calls.push_back(Call { cno, agent, evd });
+        if pending.thread.is_none() {
             let shared = self.shared.clone();
             let thread = std::thread::Builder::new().name("dat-agent".into());
-            pending.running = thread.spawn(move || serve(&shared)).is_ok();
-            if !pending.running {
-                log::error!("no thread for the agent of a notification object");
+            match thread.spawn(move || serve(&shared)) {
+                Ok(thread) => pending.thread = Some(thread.thread().id()),
+                Err(error) => log::error!("no thread for the agent of a notification object: {error}"),
             }
         }
-        changed.notify_one();
+        changed.notify_all();
     }
 
-    /// Ends the thread after the calls that are due already.
+    /// Takes back the calls for `cno` that are due, and waits for one that is under way,
+    /// unless it is the caller itself. Called without a lock.
+    pub fn cancel(&self, cno: Handle) {
+        let (pending, changed) = &*self.shared;
+        let mut pending = pending.lock();
+        pending.calls.retain(|call| call.cno != cno);
+        while pending.calling == Some(cno) && pending.thread != Some(thread::current().id()) {
+            changed.wait(&mut pending);
+        }
+    }
+
+    /// Ends the thread after the calls that are due already, and waits for them, unless it
+    /// is the caller itself. Called without a lock.
     pub fn stop(&self) {
         let (pending, changed) = &*self.shared;
-        pending.lock().stopped = true;
-        changed.notify_one();
+        let mut pending = pending.lock();
+        pending.stopped = true;
+        changed.notify_all();
+        while pending.thread.is_some_and(|thread| thread != thread::current().id()) {
+            changed.wait(&mut pending);
+        }
     }
 }
 
 fn serve(shared: &(Mutex<Pending>, Condvar)) {
     let (pending, changed) = shared;
+    let mut pending = pending.lock();
     loop {
-        let due = {
-            let mut pending = pending.lock();
-            loop {
-                if let Some(due) = pending.calls.pop_front() {
-                    break due;
-                }
-                if pending.stopped {
-                    pending.running = false;
-                    return;
-                }
-                changed.wait(&mut pending);
-            }
-        };
-        (due.0.call)(due.0.data, due.0.function, due.1);
+        if let Some(due) = pending.calls.pop_front() {
+            pending.calling = Some(due.cno);
+            MutexGuard::unlocked(&mut pending, || (due.agent.call)(due.agent.data, due.agent.function, due.evd));
+            pending.calling = None;
+            changed.notify_all();
+        } else if pending.stopped {
+            pending.thread = None;
+            changed.notify_all();
+            return;
+        } else {
+            changed.wait(&mut pending);
+        }
     }
 }

@@ -77,8 +77,10 @@ impl<T: Transport> Cno<T> {
             return Err(in_use);
         }
         state.dead = true;
+        state.agent = None;
         drop(state);
         self.ia.disown(self);
+        self.ia.agents().cancel(self.header.handle());
         Ok(())
     }
 
@@ -93,7 +95,7 @@ impl<T: Transport> Cno<T> {
             waiter.waker.wake();
         }
         if let Some(agent) = state.agent.take() {
-            self.ia.agents().schedule(agent, Handle::NULL);
+            self.ia.agents().schedule(self.header.handle(), agent, Handle::NULL);
         }
     }
 
@@ -110,6 +112,9 @@ impl<T: Transport> Cno<T> {
     /// Replaces the agent (uDAPL 1.2, dat_cno_modify_agent). An agent hears of one
     /// trigger; setting it again arms it again.
     pub fn modify_agent(&self, agent: Option<Agent>) {
+        self.state.lock().agent = None;
+        // The old one is not called any more once this has returned.
+        self.ia.agents().cancel(self.header.handle());
         self.state.lock().agent = agent;
     }
 
@@ -121,6 +126,13 @@ impl<T: Transport> Cno<T> {
 
     pub(crate) fn detach(&self, evd: Handle) {
         self.evds.lock().retain(|known| known.upgrade().is_some_and(|known| known.header().handle() != evd));
+    }
+
+    /// Looks for completions that the dispatchers tied to it may have.
+    pub(crate) fn poll(&self) {
+        for evd in self.evds.lock().iter().filter_map(Weak::upgrade) {
+            evd.poll();
+        }
     }
 
     /// The dispatchers tied to it.
@@ -149,7 +161,7 @@ impl<T: Transport> Cno<T> {
             waker.wake();
         }
         if let Some(agent) = agent {
-            self.ia.agents().schedule(agent, evd);
+            self.ia.agents().schedule(self.header.handle(), agent, evd);
         }
     }
 

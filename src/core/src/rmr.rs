@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::error::{Error, Resource, Result, Role};
 use crate::ia::Ia;
@@ -80,8 +80,10 @@ impl<T: Transport> Rmr<T> {
 
     /// Frees the region, unbinding it first (uDAPL 1.2, dat_rmr_free).
     pub fn free(&self) {
+        let mut binding = self.binding.lock();
         self.window.lock().take();
-        self.binding.lock().take();
+        drop(binding.take());
+        drop(binding);
         self.pz.lock().take();
         self.ia.disown(self);
     }
@@ -106,9 +108,9 @@ impl<T: Transport> Rmr<T> {
         self.window.lock().clone()
     }
 
-    /// Replaces what it is bound to.
-    pub(crate) fn set_binding(&self, binding: Option<Binding<T>>) {
-        *self.binding.lock() = binding;
+    /// What it is bound to, held for a change.
+    pub(crate) fn binding(&self) -> MutexGuard<'_, Option<Binding<T>>> {
+        self.binding.lock()
     }
 
     /// What it is bound to (uDAPL 1.2, dat_rmr_query); `None` if unbound.

@@ -372,6 +372,10 @@ pub trait Transport: Send + Sync + Sized + 'static {
         signalled: bool,
     ) -> Result<u32>;
 
+    /// The end waits for the requests that are outstanding: from now on the completion of
+    /// the last one is to be reported, whether it is signalled or not.
+    fn drain(&self, _qp: &Arc<Self::Qp>) {}
+
     /// Looks for completions of the requests of `qp` alone; called when its queue is full.
     fn reap(&self, qp: &Arc<Self::Qp>);
 
@@ -380,6 +384,14 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// # Errors
     /// [`crate::Error::QualifierInUse`], [`crate::Error::QualifierUnavailable`].
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Self::Listener, u64)>;
+
+    /// Whether an address can be one of a peer at all.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidAddress`].
+    fn check_address(&self, _address: &Address) -> Result<()> {
+        Ok(())
+    }
 
     /// Starts to connect; the outcome is reported later, never inside the call.
     fn connect(&self, qp: &Arc<Self::Qp>, connect: &Connect<'_>) -> Result<()>;

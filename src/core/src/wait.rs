@@ -211,11 +211,12 @@ pub fn evd_resume<T: Transport>(interrupted: bool) -> Step<EvdOutcome> {
     let Some(mut wait) = pop_pending::<EvdWait<T>>() else {
         return Step::Done(EvdOutcome { result: Err(Error::Internal), more: 0 });
     };
-    wait.disarm();
+    // Before the watch is handed over, so that there is nothing left to be woken for.
     wait.evd.poll();
     if let Some(outcome) = wait.check() {
         return Step::Done(outcome);
     }
+    wait.disarm();
     if interrupted {
         return Step::Done(wait.give_up(Error::Interrupted));
     }
@@ -234,12 +235,6 @@ impl<T: Transport> CnoWait<T> {
     fn disarm(&mut self) {
         for (evd, armed) in self.armed.drain(..) {
             evd.ia().transport().disarm(evd.cq(), armed);
-        }
-    }
-
-    fn poll(&self) {
-        for evd in self.cno.evds() {
-            evd.poll();
         }
     }
 
@@ -267,7 +262,7 @@ impl<T: Transport> CnoWait<T> {
                 self.armed.push((evd, armed));
             }
         }
-        self.poll();
+        self.cno.poll();
         if let Some(evd) = self.check() {
             return Step::Done(Ok(evd));
         }
@@ -301,7 +296,7 @@ pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Limit) -> Step<Result<Ha
     let mut wait = CnoWait { cno, limit, number: None, armed: Vec::new() };
     let spin_end = Instant::now() + SPIN;
     loop {
-        wait.poll();
+        wait.cno.poll();
         if let Some(evd) = wait.check() {
             return Step::Done(Ok(evd));
         }
@@ -321,11 +316,11 @@ pub fn cno_resume<T: Transport>(interrupted: bool) -> Step<Result<Handle>> {
     let Some(mut wait) = pop_pending::<CnoWait<T>>() else {
         return Step::Done(Err(Error::Internal));
     };
-    wait.disarm();
-    wait.poll();
+    wait.cno.poll();
     if let Some(evd) = wait.check() {
         return Step::Done(Ok(evd));
     }
+    wait.disarm();
     if interrupted {
         return Step::Done(Err(Error::Interrupted));
     }

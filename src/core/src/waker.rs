@@ -62,9 +62,8 @@ impl Waker {
     /// Forgets earlier wake-ups; called by the thread itself before it looks for the
     /// condition that it is going to sleep for.
     pub fn clear(&self) {
-        if !self.rung.load(Ordering::Acquire) {
-            return;
-        }
+        // Read even where the bell does not seem rung: a wake-up of the last time may write
+        // only now, and would keep every sleep to come from being one.
         if let Some(fd) = self.fd() {
             let mut count = 0_u64;
             // SAFETY: reads 8 bytes into a live variable; the descriptor does not block.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use dat_core::Rights;
 use dat_core::addr::Address;
-use dat_core::error::{Error, Resource, Result};
+use dat_core::error::{Arg, Error, Resource, Result};
 use dat_core::transport::{
     AdapterAttributes, BindTarget, Closing, Connect, ListenerSink, MAX_SEGMENTS, QpInit, Recv, RegionKeys, Rejection,
     Request, RequestId, Transport, ZoneId,
@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 use crate::cm::{self, Incoming};
 use crate::conn::{Conn, Phase};
 use crate::node::{self, Bell, Command, Node, ShmListener};
+use crate::process;
 use crate::regions::ROWS;
 use crate::srq::SharedQueue;
 use crate::wire::{self, MAX_PRIVATE_DATA};
@@ -158,6 +159,10 @@ impl Transport for Shm {
     }
 
     fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Region> {
+        let write = rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE);
+        if !process::is_mapped(addr, len) || !process::is_accessible(addr, len, write) {
+            return Err(Error::InvalidParameter(Arg::Region));
+        }
         // SAFETY: registering is the program's promise that the memory is there, and to be
         // used as the rights say, until it deregisters it.
         let key = unsafe { self.node.regions().insert(addr, len, rights, zone.0) };
@@ -258,6 +263,10 @@ impl Transport for Shm {
         Ok(key.unwrap_or(0))
     }
 
+    fn drain(&self, qp: &Arc<Conn>) {
+        qp.drain();
+    }
+
     fn reap(&self, qp: &Arc<Conn>) {
         qp.progress_tx();
     }
@@ -266,8 +275,11 @@ impl Transport for Shm {
         self.node.listen(qualifier, sink)
     }
 
+    fn check_address(&self, address: &Address) -> Result<()> {
+        cm::check_address(address.ip())
+    }
+
     fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
-        cm::check_address(connect.address.ip())?;
         qp.shift(Phase::Idle, Phase::Pending);
         self.node.command(Command::Connect {
             conn: qp.clone(),

@@ -128,8 +128,8 @@ pub fn handle(node: &Arc<Node>, link: &Arc<Link>, message: Message) -> bool {
             if conn.index >= MAX_CONNS || (!link.is_local() && conn.active != link.passive_side()) {
                 return false;
             }
-            let incoming =
-                Incoming { link: link.clone(), id: conn, zone, request: link.expect_answer(conn), answered: false };
+            let Some(request) = link.expect_answer(conn) else { return false };
+            let incoming = Incoming { link: link.clone(), id: conn, zone, request, answered: false };
             let Some(point) = node.point(qualifier) else { return true };
             let info =
                 RequestInfo { qualifier, remote_address: Address::loopback(), remote_qualifier: port, private_data };

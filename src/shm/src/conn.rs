@@ -4,13 +4,13 @@
 //! behind another. Order: `rx`, then `tx`.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
 
 use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::transport::{ConnectionReport, EndpointSink, QpInit, Recv, RecvDone, Request, RequestId, ZoneId};
 use once_cell::sync::OnceCell;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::Shm;
 use crate::link::Link;
@@ -20,6 +20,9 @@ use crate::rx::{Advance, Rx};
 use crate::srq::SharedQueue;
 use crate::tx::Tx;
 use crate::wire::{Closing, ConnId, Message};
+
+/// Turns that what has arrived gets when the peer has let go.
+const DRAIN_TURNS: u32 = 64;
 
 /// How far a connection got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +77,8 @@ pub struct Conn {
     own: Mutex<RecvQueue>,
     /// A message waits for a receive of `own`.
     starved: AtomicBool,
+    /// A thread that found `tx` taken left its turn to the holder.
+    again: AtomicBool,
     /// Waits in line at the shared queue; changed under that queue's lock.
     pub(crate) queued: AtomicBool,
     phase: AtomicU8,
@@ -108,6 +113,7 @@ impl Conn {
             srq: init.srq.cloned(),
             own: Mutex::new(own),
             starved: AtomicBool::new(false),
+            again: AtomicBool::new(false),
             queued: AtomicBool::new(false),
             phase: AtomicU8::new(Phase::Idle as u8),
             wired: OnceCell::new(),
@@ -149,8 +155,7 @@ impl Conn {
         }
         self.tx.lock().open(producers);
         self.rx.lock().open(consumers);
-        link.attach(side, id, self);
-        true
+        link.attach(side, id, self)
     }
 
     /// Adds a receive to the connection's own queue.
@@ -193,6 +198,7 @@ impl Conn {
         if let Some(wired) = self.wired() {
             tx.post(self, wired, request);
         }
+        self.leave_tx(tx);
     }
 
     /// Adds a request that is carried out already, in the order of the others.
@@ -201,11 +207,21 @@ impl Conn {
         if let Some(wired) = self.wired() {
             tx.post_done(wired, id, signalled);
         }
+        self.leave_tx(tx);
     }
 
     /// Lets arrived messages go on after they found no receive.
     pub fn resume(self: &Arc<Self>) {
-        while self.progress_rx(Advance::Batch) {}
+        if self.progress_rx(Advance::Batch) {
+            self.look_again();
+        }
+    }
+
+    /// Has somebody look at this connection soon.
+    fn look_again(&self) {
+        if let Some(wired) = self.wired() {
+            wired.link.mark(wired.side, wired.id.index);
+        }
     }
 
     /// Does all that can be done: arrived records, acknowledged requests, requests that
@@ -213,11 +229,9 @@ impl Conn {
     pub fn progress(self: &Arc<Self>) {
         if self.progress_rx(Advance::Batch) {
             // More is there than one turn takes; others get theirs first.
-            if let Some(wired) = self.wired() {
-                wired.link.mark(wired.side, wired.id.index);
-            }
+            self.look_again();
         }
-        self.progress_tx();
+        self.try_progress_tx();
     }
 
     /// Handles arrived records; true if more are left.
@@ -234,10 +248,28 @@ impl Conn {
         turn.more
     }
 
+    /// As [`Conn::progress_tx`], but leaves it to a thread that is in the middle of a post,
+    /// which may be a long one.
+    fn try_progress_tx(self: &Arc<Self>) {
+        if let Some(tx) = self.tx.try_lock() {
+            return self.advance_tx(tx);
+        }
+        self.again.store(true, Ordering::SeqCst);
+        // SYNC again: either this finds the lock free, or its holder finds the flag.
+        if let Some(tx) = self.tx.try_lock() {
+            self.advance_tx(tx);
+        }
+    }
+
     /// Reports acknowledged requests and goes on with those that wait.
     pub fn progress_tx(self: &Arc<Self>) {
+        self.advance_tx(self.tx.lock());
+    }
+
+    fn advance_tx(self: &Arc<Self>, mut tx: MutexGuard<'_, Tx>) {
         let Some(wired) = self.wired() else { return };
-        let turn = self.tx.lock().progress(self, wired);
+        let turn = tx.progress(self, wired);
+        self.leave_tx(tx);
         if let Some(last) = turn.done {
             self.sink.requests_done(last);
         }
@@ -247,6 +279,25 @@ impl Conn {
             // The region went while the peer read it.
             self.fail(Fatal { peer: Some(Status::RemoteAccess), ..Fatal::default() });
         }
+    }
+
+    /// Gives the sending direction free, and sees to what others left to its holder.
+    fn leave_tx(&self, tx: MutexGuard<'_, Tx>) {
+        drop(tx);
+        // SYNC again: pairs with the store in try_progress_tx.
+        fence(Ordering::SeqCst);
+        if self.again.load(Ordering::Relaxed) && self.again.swap(false, Ordering::SeqCst) {
+            self.look_again();
+        }
+    }
+
+    /// The program waits for the last request.
+    pub fn drain(&self) {
+        let mut tx = self.tx.lock();
+        if let Some(wired) = self.wired() {
+            tx.drain(wired);
+        }
+        self.leave_tx(tx);
     }
 
     /// Fails the connection from this end.
@@ -259,26 +310,21 @@ impl Conn {
     }
 
     /// Ends the connection at this end; false if that was done before. On return neither
-    /// this process nor the peer touches memory on behalf of the connection, and all
-    /// successful requests are reported if `report` is set.
+    /// this process nor the peer touches memory on behalf of the connection, whoever
+    /// ended it, and all successful requests are reported if `report` is set.
     pub fn kill(self: &Arc<Self>, report: bool) -> bool {
-        if self.phase.swap(Phase::Dead as u8, Ordering::AcqRel) == Phase::Dead as u8 {
-            return false;
-        }
+        let first = self.phase.swap(Phase::Dead as u8, Ordering::AcqRel) != Phase::Dead as u8;
         self.rx.lock().close();
-        let done = {
-            let mut tx = self.tx.lock();
-            tx.close()
-        };
+        let done = self.tx.lock().close();
         if let Some(wired) = self.wired() {
             wired.link.close_ring(wired.id.index, wired.side);
-            wired.link.detach(wired.side, wired.id);
             wired.link.await_peer_idle(wired.id.index, wired.side);
+            wired.link.detach(wired.side, wired.id);
         }
-        if let Some(last) = done.filter(|_| report) {
+        if let Some(last) = done.filter(|_| first && report) {
             self.sink.requests_done(last);
         }
-        true
+        first
     }
 
     /// Tells the peer that this end has let go.
@@ -292,7 +338,13 @@ impl Conn {
     /// The peer has let go, or is gone: what arrived before is delivered, then it is over.
     pub fn on_peer_close(self: &Arc<Self>, closing: Closing) {
         if self.phase() == Phase::Up {
-            while self.progress_rx(Advance::Drain) {}
+            // A peer that has let go adds nothing, so this ends; one that does not keep to
+            // the rules is not listened to for ever.
+            for _ in 0..DRAIN_TURNS {
+                if !self.progress_rx(Advance::Drain) {
+                    break;
+                }
+            }
             self.progress_tx();
         }
         let oldest = self.tx.lock().oldest();

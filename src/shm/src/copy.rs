@@ -25,6 +25,8 @@ pub enum Outcome {
     Failed(Status),
     /// This process cannot reach the peer's memory; the peer has to do it.
     Refused,
+    /// The peer has let go of the connection, or is gone.
+    PeerGone,
 }
 
 type Pins<'a> = [Option<Pin<'a>>; MAX_SEGMENTS];
@@ -138,6 +140,10 @@ pub fn to_peer(conn: &Arc<Conn>, wired: &Wired, segments: &[Segment], remote: &R
     let zone = wired.peer_zone.load(std::sync::atomic::Ordering::Relaxed);
     let Some(pins) = pin_all(node, segments) else { return Outcome::Failed(Status::LocalProtection) };
     let sources = || segments.iter().zip(&pins).map(|(segment, pin)| source(pin, segment, 0, segment.len));
+    if !wired.link.is_local() && !wired.link.reads_peer() {
+        return Outcome::Refused;
+    }
+    let Some(_moving) = wired.link.begin_moving(wired.id.index, wired.side) else { return Outcome::PeerGone };
     if wired.link.is_local() {
         let Some(pin) = open(node, remote, Rights::REMOTE_WRITE, zone) else {
             return Outcome::Failed(Status::RemoteAccess);
@@ -157,12 +163,7 @@ pub fn to_peer(conn: &Arc<Conn>, wired: &Wired, segments: &[Segment], remote: &R
         }
         return Outcome::Done;
     }
-    if !wired.link.reads_peer() {
-        return Outcome::Refused;
-    }
-    let (Some(peer), Some(_moving)) = (wired.link.peer(), wired.link.begin_moving(wired.id.index, wired.side)) else {
-        return Outcome::Failed(Status::Flushed);
-    };
+    let Some(peer) = wired.link.peer() else { return Outcome::PeerGone };
     if peer.regions.check(remote.key, remote.addr, remote.len, Rights::REMOTE_WRITE, zone).is_err() {
         return Outcome::Failed(Status::RemoteAccess);
     }
@@ -177,6 +178,10 @@ pub fn to_peer(conn: &Arc<Conn>, wired: &Wired, segments: &[Segment], remote: &R
 pub fn from_peer(conn: &Arc<Conn>, wired: &Wired, remote: &RemoteSegment, segments: &[Segment]) -> Outcome {
     let node = &*conn.node;
     let zone = wired.peer_zone.load(std::sync::atomic::Ordering::Relaxed);
+    if !wired.link.is_local() && !wired.link.reads_peer() {
+        return Outcome::Refused;
+    }
+    let Some(_moving) = wired.link.begin_moving(wired.id.index, wired.side) else { return Outcome::PeerGone };
     if wired.link.is_local() {
         let Some(pin) = open(node, remote, Rights::REMOTE_READ, zone) else {
             return Outcome::Failed(Status::RemoteAccess);
@@ -186,12 +191,7 @@ pub fn from_peer(conn: &Arc<Conn>, wired: &Wired, remote: &RemoteSegment, segmen
         let done = scatter(node, segments, 0, source(&from, &whole, 0, remote.len), true);
         return if done { Outcome::Done } else { Outcome::Failed(Status::LocalProtection) };
     }
-    if !wired.link.reads_peer() {
-        return Outcome::Refused;
-    }
-    let (Some(peer), Some(_moving)) = (wired.link.peer(), wired.link.begin_moving(wired.id.index, wired.side)) else {
-        return Outcome::Failed(Status::Flushed);
-    };
+    let Some(peer) = wired.link.peer() else { return Outcome::PeerGone };
     if peer.regions.check(remote.key, remote.addr, remote.len, Rights::REMOTE_READ, zone).is_err() {
         return Outcome::Failed(Status::RemoteAccess);
     }
@@ -210,7 +210,8 @@ fn outcome(result: Result<(), VmError>) -> Outcome {
         Ok(()) => Outcome::Done,
         Err(VmError::Fault) => Outcome::Failed(Status::RemoteAccess),
         Err(VmError::Denied | VmError::Unsupported) => Outcome::Refused,
-        Err(_) => Outcome::Failed(Status::Flushed),
+        Err(VmError::Gone) => Outcome::PeerGone,
+        Err(_) => Outcome::Failed(Status::Transport),
     }
 }
 

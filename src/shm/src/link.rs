@@ -96,6 +96,8 @@ pub struct Link {
     conns: [RwLock<Ends>; 2],
     places: Mutex<Places>,
     unanswered: Mutex<HashMap<ConnId, Arc<Unanswered>>>,
+    /// The highest attempt of the peer.
+    last_attempt: AtomicU64,
 }
 
 /// Which places of the segment are in use, as the side that gives them out sees it.
@@ -143,6 +145,7 @@ impl Link {
             conns: Default::default(),
             places: Mutex::default(),
             unanswered: Mutex::default(),
+            last_attempt: AtomicU64::new(0),
         })
     }
 
@@ -321,14 +324,18 @@ impl Link {
         (*known == id).then(|| conn.clone())
     }
 
-    /// Puts an end of a connection in its place.
-    pub fn attach(&self, side: u8, id: ConnId, conn: &Arc<Conn>) {
+    /// Puts an end of a connection in its place; false if that is taken.
+    pub fn attach(&self, side: u8, id: ConnId, conn: &Arc<Conn>) -> bool {
         let mut conns = self.conns[usize::from(side)].write();
         let index = id.index as usize;
         if conns.len() <= index {
             conns.resize_with(index + 1, || None);
         }
+        if conns[index].is_some() {
+            return false;
+        }
         conns[index] = Some((id, conn.clone()));
+        true
     }
 
     /// Takes an end of a connection from its place.
@@ -422,9 +429,6 @@ impl Link {
     /// Waits until the peer of the end on `side` is not in the middle of a transfer that
     /// began before the call.
     pub fn await_peer_idle(&self, index: u32, side: u8) {
-        if self.is_local() {
-            return;
-        }
         let Some(shared) = self.shared(index, 1 - side) else { return };
         // SYNC moving: pairs with the store in begin_moving.
         fence(Ordering::SeqCst);
@@ -445,19 +449,34 @@ impl Link {
 
     /// Waits until no transfer of the peer is under way that began before the call.
     pub fn await_all_idle(&self) {
-        let Some(side) = self.side else { return };
-        let indices: Vec<u32> = {
-            let conns = self.conns[usize::from(side)].read();
-            conns.iter().flatten().map(|(id, _)| id.index).collect()
-        };
-        for index in indices {
-            self.await_peer_idle(index, side);
+        for side in (0..2).filter(|&side| self.has_side(side)) {
+            let indices: Vec<u32> = {
+                let conns = self.conns[usize::from(side)].read();
+                conns.iter().flatten().map(|(id, _)| id.index).collect()
+            };
+            for index in indices {
+                self.await_peer_idle(index, side);
+            }
         }
     }
 
-    /// Notes a request of the peer.
-    pub fn expect_answer(&self, id: ConnId) -> Arc<Unanswered> {
-        self.unanswered.lock().entry(id).or_default().clone()
+    /// Notes a request of the peer; `None` if the peer breaks the rules: it gives out
+    /// places of its own parity, each to one connection at a time, and numbers its attempts
+    /// upwards.
+    pub fn expect_answer(&self, id: ConnId) -> Option<Arc<Unanswered>> {
+        if self.side.is_some() {
+            let passive = usize::from(1 - id.active);
+            let taken = self.conns[passive].read().get(id.index as usize).is_some_and(Option::is_some);
+            let risen = self.last_attempt.fetch_max(id.attempt, Ordering::Relaxed) < id.attempt;
+            if id.index % 2 != u32::from(id.active) || taken || !risen {
+                return None;
+            }
+        }
+        let mut unanswered = self.unanswered.lock();
+        if unanswered.keys().any(|known| known.index == id.index && known.active == id.active) {
+            return None;
+        }
+        Some(unanswered.entry(id).or_default().clone())
     }
 
     /// The request has its answer.

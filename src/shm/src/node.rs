@@ -75,6 +75,19 @@ const PATIENCE: Duration = Duration::from_millis(5);
 /// Callers poll this often before the thread is told not to be rung for.
 const POLLS_BEFORE_AWAKE: u32 = 64;
 
+/// A value with cache lines of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Padded<T>(T);
+
+/// How callers call in.
+#[derive(Default)]
+struct Callers {
+    polls: AtomicU32,
+    /// Polls in a row while peers ring for the thread.
+    loops: AtomicU32,
+}
+
 /// What the thread is asked to do.
 pub enum Command {
     /// Connect.
@@ -107,15 +120,15 @@ pub struct Node {
     home: Segment,
     regions: RegionTable,
     bells: [Doorbell; 2],
-    leader: AtomicBool,
-    followers: AtomicUsize,
+    /// Whether a blocked waiter watches. The word of published memory changes under this
+    /// lock alone.
+    leader: Padded<Mutex<bool>>,
     links: RwLock<Vec<Arc<Link>>>,
     /// The links again, for the one who makes progress.
-    progress: Mutex<Vec<Arc<Link>>>,
+    progress: Padded<Mutex<Vec<Arc<Link>>>>,
     commands: Mutex<VecDeque<Command>>,
     points: Mutex<HashMap<u64, (ListenerSink<Shm>, u64)>>,
-    polls: AtomicU32,
-    busy_polls: AtomicU32,
+    callers: Padded<Callers>,
     ports: AtomicU64,
     serial: AtomicU64,
     own: OnceCell<Arc<Link>>,
@@ -182,7 +195,9 @@ impl Node {
             log::error!("shm: {error}");
             Error::InsufficientResources(Resource::Device)
         };
-        let directory = Directory::open(instance).map_err(device)?;
+        // What OFED wrote for its own providers, such as "ib0 0", means nothing here.
+        let path = if instance.starts_with('/') { instance } else { "" };
+        let directory = Directory::open(path).map_err(device)?;
         if let Some(node) = nodes.get(directory.path()).and_then(Weak::upgrade)
             && !node.is_stopped()
         {
@@ -206,14 +221,12 @@ impl Node {
             home,
             regions: RegionTable::new()?,
             bells: [Doorbell::new()?, Doorbell::new()?],
-            leader: AtomicBool::new(false),
-            followers: AtomicUsize::new(0),
+            leader: Padded::default(),
             links: RwLock::default(),
-            progress: Mutex::default(),
+            progress: Padded::default(),
             commands: Mutex::default(),
             points: Mutex::default(),
-            polls: AtomicU32::new(0),
-            busy_polls: AtomicU32::new(0),
+            callers: Padded::default(),
             ports: AtomicU64::new(1),
             serial: AtomicU64::new(0),
             own: OnceCell::new(),
@@ -284,13 +297,13 @@ impl Node {
     /// Adds a link; its connections are looked after from now on.
     pub fn add_link(&self, link: &Arc<Link>) {
         self.links.write().push(link.clone());
-        self.progress.lock().push(link.clone());
+        self.progress.0.lock().push(link.clone());
     }
 
     /// Takes a link off.
     pub fn remove_link(&self, link: &Arc<Link>) {
         self.links.write().retain(|known| !Arc::ptr_eq(known, link));
-        self.progress.lock().retain(|known| !Arc::ptr_eq(known, link));
+        self.progress.0.lock().retain(|known| !Arc::ptr_eq(known, link));
     }
 
     /// Waits until no peer is in the middle of a transfer that began before the call: to
@@ -304,21 +317,21 @@ impl Node {
     /// Handles what there is, unless another thread does; true if there was anything.
     pub fn poll(&self) -> bool {
         // Only to tell the thread that somebody calls in: a lost count does no harm.
-        self.polls.store(self.polls.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-        let word = self.word();
-        if word.load(Ordering::Relaxed) == Bell::Thread.word() {
-            let busy = self.busy_polls.load(Ordering::Relaxed) + 1;
-            self.busy_polls.store(busy, Ordering::Relaxed);
-            if busy > POLLS_BEFORE_AWAKE {
+        let callers = &self.callers.0;
+        callers.polls.store(callers.polls.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        if self.word().load(Ordering::Relaxed) == Bell::Thread.word() {
+            let loops = callers.loops.load(Ordering::Relaxed) + 1;
+            callers.loops.store(loops, Ordering::Relaxed);
+            if loops > POLLS_BEFORE_AWAKE {
                 // Callers poll in a loop: spare peers the bell, but have the thread look
                 // in from now on, in case they stop.
-                self.busy_polls.store(0, Ordering::Relaxed);
+                callers.loops.store(0, Ordering::Relaxed);
                 self.bell(Bell::Thread).ring();
             }
         }
         // Another thread may have put a message into the program's memory and be about to
         // queue its completion, which the caller, having seen the message, now expects.
-        match self.progress.try_lock().or_else(|| self.progress.try_lock_for(PATIENCE)) {
+        match self.progress.0.try_lock().or_else(|| self.progress.0.try_lock_for(PATIENCE)) {
             Some(links) => progress_all(&links),
             None => false,
         }
@@ -326,7 +339,7 @@ impl Node {
 
     /// As [`Node::poll`], for the node's own thread, which is no caller.
     pub fn look(&self) -> bool {
-        match self.progress.try_lock() {
+        match self.progress.0.try_lock() {
             Some(links) => progress_all(&links),
             None => false,
         }
@@ -334,7 +347,7 @@ impl Node {
 
     /// Handles what there is, after any other thread that does.
     pub fn settle(&self) -> bool {
-        progress_all(&self.progress.lock())
+        progress_all(&self.progress.0.lock())
     }
 
     fn any_ready(&self) -> bool {
@@ -343,12 +356,14 @@ impl Node {
 
     /// Prepares a waiter for sleep. If it becomes the leader it has to poll the bell.
     pub fn arm(&self) -> bool {
-        self.busy_polls.store(0, Ordering::Relaxed);
-        if self.leader.swap(true, Ordering::SeqCst) {
-            self.followers.fetch_add(1, Ordering::SeqCst);
-            return false;
+        self.callers.0.loops.store(0, Ordering::Relaxed);
+        {
+            let mut leader = self.leader.0.lock();
+            if std::mem::replace(&mut *leader, true) {
+                return false;
+            }
+            self.word().store(Bell::Waiter.word(), Ordering::SeqCst);
         }
-        self.word().store(Bell::Waiter.word(), Ordering::SeqCst);
         // SYNC sleep: news that came before is found here, news that comes later rings.
         fence(Ordering::SeqCst);
         if self.any_ready() {
@@ -360,13 +375,15 @@ impl Node {
     /// Ends what [`Node::arm`] began.
     pub fn disarm(&self, leader: bool) {
         if !leader {
-            self.followers.fetch_sub(1, Ordering::SeqCst);
             return;
         }
         self.bell(Bell::Waiter).clear();
-        self.leader.store(false, Ordering::SeqCst);
-        // Until the next one arms, the thread watches.
-        self.word().store(Bell::Thread.word(), Ordering::SeqCst);
+        {
+            let mut leader = self.leader.0.lock();
+            *leader = false;
+            // Until the next one arms, the thread watches.
+            self.word().store(Bell::Thread.word(), Ordering::SeqCst);
+        }
         // SYNC sleep: as in arm.
         fence(Ordering::SeqCst);
         if self.any_ready() {
@@ -385,25 +402,34 @@ impl Node {
 
     /// How often callers have polled; changes while they do.
     pub fn polls(&self) -> u32 {
-        self.polls.load(Ordering::Relaxed)
+        self.callers.0.polls.load(Ordering::Relaxed)
     }
 
     /// Whether a blocked waiter watches.
     pub fn led(&self) -> bool {
-        self.leader.load(Ordering::SeqCst)
+        *self.leader.0.lock()
     }
 
     /// The thread is awake: nobody needs to ring for it.
     pub fn thread_awake(&self) {
-        let _ = self.word().compare_exchange(Bell::Thread.word(), AWAKE, Ordering::SeqCst, Ordering::SeqCst);
+        let leader = self.leader.0.lock();
+        if !*leader {
+            self.word().store(AWAKE, Ordering::SeqCst);
+        }
     }
 
     /// The thread is going to sleep for as long as nobody rings; false if there is news.
     pub fn thread_asleep(&self) -> bool {
-        let _ = self.word().compare_exchange(AWAKE, Bell::Thread.word(), Ordering::SeqCst, Ordering::SeqCst);
+        {
+            let leader = self.leader.0.lock();
+            if *leader {
+                return true;
+            }
+            self.word().store(Bell::Thread.word(), Ordering::SeqCst);
+        }
         // SYNC sleep: as in arm.
         fence(Ordering::SeqCst);
-        self.led() || !self.any_ready()
+        !self.any_ready()
     }
 
     /// Asks the thread to do something.

@@ -4,6 +4,8 @@ use std::io;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use once_cell::sync::OnceCell;
+
 /// Keeps the program's signal handlers from running on the calling thread.
 pub fn block_all_signals() {
     // SAFETY: plain data, for which zero is a value.
@@ -21,6 +23,39 @@ pub fn same_user(uid: u32) -> io::Result<()> {
         return Ok(());
     }
     Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("a process of user {uid}")))
+}
+
+/// Whether all of a range is mapped.
+pub fn is_mapped(addr: u64, len: u64) -> bool {
+    // SAFETY: a number is asked for.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
+    let first = addr / page * page;
+    let Some(end) = addr.checked_add(len) else { return false };
+    // An asynchronous msync does nothing but look for gaps, mapping by mapping.
+    // SAFETY: the memory is neither read nor written.
+    let result = unsafe {
+        libc::msync(std::ptr::without_provenance_mut(first as usize), (end - first) as usize, libc::MS_ASYNC)
+    };
+    result == 0
+}
+
+/// Whether the first and the last page of a mapped range can be read, and written if
+/// `write` is set. Pages are touched as if they were used. Says yes where the kernel cannot
+/// tell.
+pub fn is_accessible(addr: u64, len: u64, write: bool) -> bool {
+    static KNOWN: OnceCell<bool> = OnceCell::new();
+    let populate = |addr: usize, write: bool| {
+        let advice = if write { libc::MADV_POPULATE_WRITE } else { libc::MADV_POPULATE_READ };
+        // SAFETY: a number is asked for.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+        let first = std::ptr::without_provenance_mut(addr / page * page);
+        // SAFETY: faults one page in and changes no byte of it.
+        unsafe { libc::madvise(first, page, advice) == 0 }
+    };
+    let own = 0_u8;
+    let known = *KNOWN.get_or_init(|| populate((&raw const own).addr(), true));
+    let last = addr + (len - 1);
+    !known || (populate(addr as usize, write) && populate(last as usize, write))
 }
 
 /// Whether copies between processes are to be tried; `DAT_SHM_VM=0` in the environment

@@ -16,6 +16,8 @@ pub mod kind {
     pub const READ: u8 = 5;
     /// A piece of what the oldest read asked for.
     pub const READ_DATA: u8 = 6;
+    /// Nothing but the wish to be told when it is consumed.
+    pub const NOTHING: u8 = 7;
 }
 
 /// The message is announced to a solicited waiter.

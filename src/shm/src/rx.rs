@@ -100,13 +100,13 @@ impl Rx {
         }
         // Answers first: they must not wait behind messages that find no receive.
         if let Some(mut answers) = self.answers.take() {
-            self.empty(&mut answers, &mut turn, |rx, ring, view| rx.answer(conn, wired, ring, view));
+            self.empty(conn, &mut answers, &mut turn, |rx, ring, view| rx.answer(conn, wired, ring, view));
             self.answers = Some(answers);
         }
         if turn.fatal.is_none()
             && let Some(mut consumer) = self.consumer.take()
         {
-            self.empty(&mut consumer, &mut turn, |rx, ring, view| rx.handle(conn, wired, ring, view, advance));
+            self.empty(conn, &mut consumer, &mut turn, |rx, ring, view| rx.handle(conn, wired, ring, view, advance));
             self.consumer = Some(consumer);
         }
         turn
@@ -115,6 +115,7 @@ impl Rx {
     /// Handles the records of a ring, up to the batch.
     fn empty(
         &mut self,
+        conn: &Conn,
         ring: &mut Consumer,
         turn: &mut Turn,
         mut handle: impl FnMut(&mut Self, &Consumer, &RecordView) -> Next,
@@ -130,6 +131,9 @@ impl Rx {
             };
             if step == BATCH {
                 turn.more = true;
+                return;
+            }
+            if conn.phase() != Phase::Up {
                 return;
             }
             match handle(self, ring, &view) {
@@ -160,6 +164,7 @@ impl Rx {
             kind::REMOTE_MESSAGE => self.remote_message(conn, wired, ring, view),
             kind::WRITE_PIECE => self.write_piece(conn, ring, view),
             kind::READ => self.read(conn, wired, ring, view),
+            kind::NOTHING => Next::Consumed,
             _ => fail(None, None),
         }
     }

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -31,6 +31,11 @@ const LOOK_MAX: Duration = Duration::from_millis(8);
 /// Looks that find nothing and nobody polling, after which it sleeps until it is rung.
 const EMPTY_LOOKS: u32 = 4;
 
+/// How long a process may take to answer a greeting.
+const GREETING: Duration = Duration::from_secs(30);
+/// How long new links wait where there are no descriptors for them.
+const RETRY: Duration = Duration::from_millis(20);
+
 const BELL: u64 = 0;
 const LISTENER: u64 = 1;
 const FIRST_PEER: u64 = 2;
@@ -38,6 +43,7 @@ const FIRST_PEER: u64 = 2;
 /// Starts the thread.
 pub fn start(node: &Arc<Node>, reachable: Reachable) -> io::Result<JoinHandle<()>> {
     let epoll = Epoll::new()?;
+    process::note_socket(reachable.listener.as_fd().as_raw_fd());
     epoll.add(node.bell(Bell::Thread).as_fd(), BELL, Interest::READ)?;
     epoll.add(reachable.listener.as_fd(), LISTENER, Interest::READ)?;
     let mut state = Thread {
@@ -59,9 +65,26 @@ pub fn start(node: &Arc<Node>, reachable: Reachable) -> io::Result<JoinHandle<()
 
 /// A connect that waits for its link.
 struct Waiting {
-    conn: Arc<Conn>,
+    /// Not kept alive: the program may have gone on without it.
+    conn: Weak<Conn>,
     qualifier: u64,
     private_data: Vec<u8>,
+}
+
+impl Waiting {
+    /// Asks for the connection over the link that it waited for.
+    fn request(self, link: &Arc<Link>) {
+        if let Some(conn) = self.conn.upgrade() {
+            cm::request(link, &conn, self.qualifier, self.private_data);
+        }
+    }
+
+    /// There is no link to be had.
+    fn refuse(self) {
+        if let Some(conn) = self.conn.upgrade() {
+            cm::end(&conn, ConnectionReport::NonPeerRejected);
+        }
+    }
 }
 
 /// How far a link has come.
@@ -74,9 +97,19 @@ enum Stage {
     Up(Arc<Link>),
 }
 
+/// What is to happen at a time.
+enum Due {
+    /// The program's patience with a connect is over.
+    Connect(Weak<Conn>),
+    /// A process has not answered a greeting, or not said hello.
+    Greeting(u64),
+    /// New links can be taken again.
+    Accept,
+}
+
 struct Timer {
     due: Instant,
-    conn: Weak<Conn>,
+    what: Due,
 }
 
 impl PartialEq for Timer {
@@ -146,6 +179,7 @@ impl Thread {
             self.look();
         }
         self.hang_up();
+        process::forget_socket(self.reachable.listener.as_fd().as_raw_fd());
     }
 
     /// How long to wait for events.
@@ -216,11 +250,10 @@ impl Thread {
         match command {
             Command::Connect { conn, address, qualifier, private_data, timeout } => {
                 if let Some(timeout) = timeout {
-                    let due = Instant::now() + timeout;
-                    self.timers.push(Reverse(Timer { due, conn: Arc::downgrade(&conn) }));
+                    self.set_timer(timeout, Due::Connect(Arc::downgrade(&conn)));
                 }
                 if cm::is_local(address.ip()) {
-                    self.connect(Waiting { conn, qualifier, private_data });
+                    self.connect(Waiting { conn: Arc::downgrade(&conn), qualifier, private_data });
                 } else {
                     cm::end(&conn, ConnectionReport::Unreachable);
                 }
@@ -240,12 +273,12 @@ impl Thread {
     /// Finds or makes the link to who listens, then asks for the connection.
     fn connect(&mut self, waiting: Waiting) {
         let Ok(Some(name)) = self.node.directory.lookup(waiting.qualifier) else {
-            cm::end(&waiting.conn, ConnectionReport::NonPeerRejected);
+            waiting.refuse();
             return;
         };
         if name == self.node.name {
             if let Some(own) = self.node.own() {
-                cm::request(own, &waiting.conn, waiting.qualifier, waiting.private_data);
+                waiting.request(own);
             }
             return;
         }
@@ -256,13 +289,13 @@ impl Thread {
         match self.names.get(&name).and_then(|token| self.peers.get_mut(token)) {
             Some(Stage::Up(link)) => {
                 let link = link.clone();
-                cm::request(&link, &waiting.conn, waiting.qualifier, waiting.private_data);
+                waiting.request(&link);
             }
             Some(Stage::Greeting(_, queue)) => queue.push(waiting),
             Some(Stage::Greeted(_)) | None => {
                 if let Err((waiting, error)) = self.greet(name, waiting) {
                     log::debug!("shm: no link: {error}");
-                    cm::end(&waiting.conn, ConnectionReport::NonPeerRejected);
+                    waiting.refuse();
                 }
             }
         }
@@ -274,6 +307,7 @@ impl Thread {
             Ok((token, link)) => {
                 self.names.insert(name, token);
                 self.peers.insert(token, Stage::Greeting(link, vec![waiting]));
+                self.set_timer(GREETING, Due::Greeting(token));
                 Ok(())
             }
             Err(error) => Err((waiting, error)),
@@ -325,12 +359,18 @@ impl Thread {
                     let token = self.token();
                     let welcome = socket.peer_credentials().and_then(|peer| process::same_user(peer.uid));
                     if welcome.and_then(|()| self.epoll.add(socket.as_fd(), token, Interest::READ)).is_ok() {
+                        process::note_socket(socket.as_fd().as_raw_fd());
                         self.peers.insert(token, Stage::Greeted(socket));
+                        self.set_timer(GREETING, Due::Greeting(token));
                     }
                 }
                 Ok(None) => return,
                 Err(error) => {
+                    // Out of descriptors, most likely: not to be tried again at once.
                     log::warn!("shm: accept: {error}");
+                    if self.epoll.delete(self.reachable.listener.as_fd()).is_ok() {
+                        self.set_timer(RETRY, Due::Accept);
+                    }
                     return;
                 }
             }
@@ -382,8 +422,13 @@ impl Thread {
             }
             (Some(Stage::Greeted(_)), Message::Hello { version: VERSION, name, probe }) => {
                 let Some(Stage::Greeted(socket)) = self.peers.remove(&token) else { return false };
-                return self.on_hello(token, socket, name, probe, fds).unwrap_or_else(|error| {
+                // Noted again by the link, if there will be one.
+                process::forget_socket(socket.as_fd().as_raw_fd());
+                return self.on_hello(token, socket, &name, probe, fds).unwrap_or_else(|error| {
                     log::warn!("shm: a peer's hello: {error}");
+                    if let Some(orphans) = SocketName::parse(&name).and_then(|name| self.orphans.remove(&name)) {
+                        orphans.into_iter().for_each(Waiting::refuse);
+                    }
                     false
                 });
             }
@@ -410,12 +455,12 @@ impl Thread {
         &mut self,
         token: u64,
         socket: Socket,
-        name: String,
+        name: &str,
         probe: Probe,
         fds: &mut Vec<OwnedFd>,
     ) -> io::Result<bool> {
         let nameless = || io::Error::new(io::ErrorKind::InvalidData, "a name of another form");
-        let name = SocketName::parse(&name).ok_or_else(nameless)?;
+        let name = SocketName::parse(name).ok_or_else(nameless)?;
         let greeting = self.names.get(&name).copied();
         let both = greeting.filter(|token| matches!(self.peers.get(token), Some(Stage::Greeting(..))));
         // Two processes that connect to each other at once: the lesser name's link is used.
@@ -449,7 +494,7 @@ impl Thread {
         }
         self.names.insert(name, token);
         for one in waiting {
-            cm::request(&link, &one.conn, one.qualifier, one.private_data);
+            one.request(&link);
         }
         Ok(true)
     }
@@ -466,7 +511,7 @@ impl Thread {
         self.node.add_link(&link);
         self.peers.insert(token, Stage::Up(link.clone()));
         for one in queue {
-            cm::request(&link, &one.conn, one.qualifier, one.private_data);
+            one.request(&link);
         }
         Ok(true)
     }
@@ -478,6 +523,7 @@ impl Thread {
             Some(Stage::Greeting(link, queue)) => (link, queue),
             Some(Stage::Greeted(socket)) => {
                 self.forget(&socket);
+                process::forget_socket(socket.as_fd().as_raw_fd());
                 return;
             }
             None => return,
@@ -494,18 +540,34 @@ impl Thread {
             conn.on_peer_close(Closing::Disconnected);
         }
         self.node.remove_link(&link);
-        for one in queue {
-            cm::end(&one.conn, ConnectionReport::NonPeerRejected);
-        }
+        queue.into_iter().for_each(Waiting::refuse);
     }
 
     fn expire(&mut self) {
         let now = Instant::now();
         while self.timers.peek().is_some_and(|Reverse(timer)| timer.due <= now) {
             let Some(Reverse(timer)) = self.timers.pop() else { return };
-            if let Some(conn) = timer.conn.upgrade().filter(|conn| conn.phase() == Phase::Pending) {
-                cm::end(&conn, ConnectionReport::TimedOut);
+            match timer.what {
+                Due::Connect(conn) => {
+                    if let Some(conn) = conn.upgrade().filter(|conn| conn.phase() == Phase::Pending) {
+                        cm::end(&conn, ConnectionReport::TimedOut);
+                    }
+                }
+                Due::Greeting(token) => {
+                    if matches!(self.peers.get(&token), Some(Stage::Greeted(_) | Stage::Greeting(..))) {
+                        self.lose(token);
+                    }
+                }
+                Due::Accept => {
+                    let _ = self.epoll.add(self.reachable.listener.as_fd(), LISTENER, Interest::READ);
+                }
             }
+        }
+    }
+
+    fn set_timer(&mut self, after: Duration, what: Due) {
+        if let Some(due) = Instant::now().checked_add(after) {
+            self.timers.push(Reverse(Timer { due, what }));
         }
     }
 

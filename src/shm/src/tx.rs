@@ -39,6 +39,8 @@ enum Done {
     Reading,
     /// It failed.
     Failed(Status),
+    /// The peer has let go, so that the end of the connection is near.
+    Never,
 }
 
 struct Flying {
@@ -84,7 +86,13 @@ pub struct Tx {
     reads_out: usize,
     /// Bytes of the oldest waiting request that are in the ring already.
     offset: u64,
+    /// End of the last record, if neither it nor a later one asks for an acknowledgement.
+    unasked: Option<u64>,
+    /// The program waits for the last request: see [`Tx::drain`].
+    draining: bool,
     closed: bool,
+    /// What [`Tx::close`] found.
+    done: Option<RequestId>,
 }
 
 /// What came of a turn.
@@ -106,8 +114,11 @@ enum Launch {
 
 /// What came of a record.
 enum Put {
-    /// It ends there.
-    At(u64),
+    /// It ends there, and asks for an acknowledgement or not.
+    At {
+        end: u64,
+        asks: bool,
+    },
     NoRoom,
     Failed(Status),
 }
@@ -150,12 +161,7 @@ impl Tx {
                 request.signalled,
             );
             if let Launch::Flying(done) = launch {
-                self.flying.push_back(Flying { id: request.id, done });
-                if !matches!(done, Done::At(_) | Done::Reading) && request.signalled || matches!(done, Done::Failed(_))
-                {
-                    // Nothing will come from the peer, so have this side look.
-                    wired.link.mark(wired.side, wired.id.index);
-                }
+                self.fly(wired, request.id, done, request.signalled);
                 return;
             }
         }
@@ -170,16 +176,46 @@ impl Tx {
         self.segments.extend(request.segments);
     }
 
+    /// Takes note of a request that is carried out as far as this side can. What the peer
+    /// has no reason to tell about, this side has to find out by itself.
+    fn fly(&mut self, wired: &Wired, id: RequestId, done: Done, signalled: bool) {
+        self.flying.push_back(Flying { id, done });
+        match done {
+            Done::Now if signalled || self.draining => {}
+            Done::Failed(_) => {}
+            _ => return,
+        }
+        wired.link.mark(wired.side, wired.id.index);
+        self.ask(wired);
+    }
+
+    /// Asks the peer to tell when it has consumed what is in the ring, unless a record
+    /// does so already.
+    fn ask(&mut self, wired: &Wired) {
+        let Some(end) = self.unasked else { return };
+        let consumed = self.producer.as_mut().is_none_or(|producer| producer.consumed().is_ok_and(|head| head >= end));
+        if consumed {
+            self.unasked = None;
+        } else if let Put::At { .. } = self.put((kind::NOTHING, record::ACKNOWLEDGE, 0), 0, |_| true) {
+            // Without room, the last record asks: see `put`.
+            wired.link.mark(1 - wired.side, wired.id.index);
+        }
+    }
+
+    /// The program waits for the last request, so the peer has to tell about it.
+    pub fn drain(&mut self, wired: &Wired) {
+        self.draining = true;
+        self.ask(wired);
+        wired.link.mark(wired.side, wired.id.index);
+    }
+
     /// Adds a request that is carried out already.
     pub fn post_done(&mut self, wired: &Wired, id: RequestId, signalled: bool) {
         if self.closed {
             return;
         }
         if self.waiting.is_empty() {
-            self.flying.push_back(Flying { id, done: Done::Now });
-            if signalled {
-                wired.link.mark(wired.side, wired.id.index);
-            }
+            self.fly(wired, id, Done::Now, signalled);
         } else {
             let operation = Operation::Write(RemoteSegment::default());
             self.waiting.push_back(Waiting { id, operation, count: 0, len: 0, fence: false, signalled });
@@ -200,6 +236,9 @@ impl Tx {
                 let later = self.harvest();
                 turn.done = later.done.or(turn.done);
                 turn.failed = later.failed;
+            }
+            if self.draining && self.waiting.is_empty() {
+                self.ask(wired);
             }
         }
         turn
@@ -224,7 +263,7 @@ impl Tx {
                     turn.failed = Some((flying.id, status));
                     return turn;
                 }
-                Done::At(_) | Done::Reading => return turn,
+                Done::At(_) | Done::Reading | Done::Never => return turn,
             }
             turn.done = Some(flying.id);
             self.flying.pop_front();
@@ -256,7 +295,7 @@ impl Tx {
             };
             self.waiting.pop_front();
             self.segments.drain(..count);
-            self.flying.push_back(Flying { id, done });
+            self.fly(wired, id, done, signalled);
             went = true;
         }
         went
@@ -309,7 +348,7 @@ impl Tx {
         match self.put((kind::REMOTE_MESSAGE, flags, len), places.len(), |slot| {
             slot.write(Source::of(places)) == places.len()
         }) {
-            Put::At(end) => {
+            Put::At { end, .. } => {
                 wired.link.mark(1 - wired.side, wired.id.index);
                 Launch::Flying(Done::At(end))
             }
@@ -336,6 +375,7 @@ impl Tx {
         match outcome {
             copy::Outcome::Done => Launch::Flying(Done::Now),
             copy::Outcome::Failed(status) => Launch::Flying(Done::Failed(status)),
+            copy::Outcome::PeerGone => Launch::Flying(Done::Never),
             copy::Outcome::Refused => {
                 let target = record::target(remote.addr, remote.key, len);
                 self.pieces(
@@ -362,6 +402,7 @@ impl Tx {
         match copy::from_peer(conn, wired, &remote, segments) {
             copy::Outcome::Done => return Launch::Flying(Done::Now),
             copy::Outcome::Failed(status) => return Launch::Flying(Done::Failed(status)),
+            copy::Outcome::PeerGone => return Launch::Flying(Done::Never),
             copy::Outcome::Refused => {}
         }
         if self.reading.len() >= self.reads_out {
@@ -374,7 +415,7 @@ impl Tx {
         match asked {
             Put::NoRoom => Launch::NoRoom,
             Put::Failed(status) => Launch::Flying(Done::Failed(status)),
-            Put::At(_) => {
+            Put::At { .. } => {
                 wired.link.mark(1 - wired.side, wired.id.index);
                 let mut into = [Segment::default(); MAX_SEGMENTS];
                 into[..segments.len()].copy_from_slice(segments);
@@ -412,7 +453,7 @@ impl Tx {
                     self.offset = 0;
                     break Launch::Flying(Done::Failed(status));
                 }
-                Put::At(end) => {
+                Put::At { end, .. } => {
                     went = true;
                     self.offset = offset + take;
                     if self.offset == len {
@@ -430,7 +471,11 @@ impl Tx {
 
     /// Puts one record into the ring of requests.
     fn put(&mut self, record: (u8, u8, u64), len: usize, fill: impl FnOnce(&mut Slot<'_>) -> bool) -> Put {
-        put(&mut self.producer, RING_SLOTS, record, len, fill)
+        let put = put(&mut self.producer, RING_SLOTS, record, len, fill);
+        if let Put::At { end, asks } = put {
+            self.unasked = (!asks).then_some(end);
+        }
+        put
     }
 
     /// Takes a read of the peer that this side has to carry out; false if there are more
@@ -458,7 +503,7 @@ impl Tx {
             match put {
                 Put::NoRoom => break None,
                 Put::Failed(status) => break Some(status),
-                Put::At(_) => {
+                Put::At { .. } => {
                     went = true;
                     if offset + take == target.len {
                         self.answers.pop_front();
@@ -507,7 +552,10 @@ impl Tx {
 
     /// Ends the direction: gives the last request that the peer has consumed.
     pub fn close(&mut self) -> Option<RequestId> {
-        let done = self.harvest().done;
+        if self.closed {
+            return self.done;
+        }
+        self.done = self.harvest().done;
         self.closed = true;
         self.producer = None;
         self.answerer = None;
@@ -516,7 +564,7 @@ impl Tx {
         self.segments = VecDeque::new();
         self.answers.clear();
         self.reading.clear();
-        done
+        self.done
     }
 }
 
@@ -545,5 +593,5 @@ fn put(
     let flags = if pressed { flags | record::ACKNOWLEDGE } else { flags };
     let end = slot.finish(kind, flags, aux);
     producer.commit();
-    Put::At(end)
+    Put::At { end, asks: flags & record::ACKNOWLEDGE != 0 }
 }

@@ -41,6 +41,7 @@ impl<T: Transport> Endpoint<T> {
         let mut control = self.control.lock();
         let Next::Go(to) = next(control.state, Trigger::Connect)? else { return Err(Error::Internal) };
         self.ready(&control)?;
+        self.ia.transport().check_address(request.address)?;
         let qp = self.make_qp(&mut control)?;
         let connect = Connect {
             address: request.address,
@@ -121,6 +122,7 @@ impl<T: Transport> Endpoint<T> {
                 requests.flight.is_empty()
             };
             if !idle {
+                self.ia.transport().drain(&qp);
                 return Ok(());
             }
         }

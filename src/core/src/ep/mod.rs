@@ -226,7 +226,8 @@ impl<T: Transport> Endpoint<T> {
             let mut requests = ep.requests.lock();
             let mut receives = ep.receives.lock();
             ep.configure(&control, &mut requests, &mut receives)?;
-            receives.set_watermarks(control.attr.srq_soft_hw, hard_watermark(&control.attr, ep.srq.is_some()));
+            let attr = &control.attr;
+            receives.set_watermarks(or_infinite(attr.srq_soft_hw), hard_watermark(attr, ep.srq.is_some()));
             if let Some(evd) = &requests.evd {
                 evd.add_feed(requests.feed);
             }
@@ -372,10 +373,14 @@ impl<T: Transport> Endpoint<T> {
     }
 }
 
-/// The hard high watermark that the attributes of a new endpoint set. 0 receives make no
-/// sense with a shared queue, so 0 asks for the default.
+/// A high watermark that the attributes of a new endpoint set; 0 asks for the default.
+fn or_infinite(watermark: i32) -> i32 {
+    if watermark == 0 { WATERMARK_INFINITE } else { watermark }
+}
+
+/// The hard high watermark that the attributes of a new endpoint set.
 fn hard_watermark(attr: &EpAttributes, srq: bool) -> i32 {
-    if srq && attr.max_recv_dtos > 0 { attr.max_recv_dtos } else { WATERMARK_INFINITE }
+    if srq { or_infinite(attr.max_recv_dtos) } else { WATERMARK_INFINITE }
 }
 
 impl<T: Transport> Requests<T> {

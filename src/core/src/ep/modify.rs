@@ -238,10 +238,16 @@ impl<T: Transport> Endpoint<T> {
         let bad = Error::InvalidParameter(Arg::Value);
         let has_recv = draft.recv_evd.as_ref().map_or(receives.evd.is_some(), Option::is_some);
         let has_request = draft.request_evd.as_ref().map_or(requests.evd.is_some(), Option::is_some);
-        if draft.recv_dtos && draft.attr.max_recv_dtos > 0 && !has_recv {
+        // A tentative endpoint begins without dispatchers; accepting it asks for them.
+        let tentative = control.state == State::TentativeConnectionPending;
+        if !tentative && draft.recv_dtos && draft.attr.max_recv_dtos > 0 && !has_recv {
             return Err(bad);
         }
-        if draft.request_dtos && draft.attr.max_request_dtos > 0 && !has_request {
+        if !tentative && draft.request_dtos && draft.attr.max_request_dtos > 0 && !has_request {
+            return Err(bad);
+        }
+        // What is posted has to complete somewhere.
+        if !has_recv && !receives.posted.is_empty() {
             return Err(bad);
         }
         let widest = receives.early.iter().map(|early| early.segments.len()).max().unwrap_or(0);

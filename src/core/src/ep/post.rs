@@ -95,6 +95,11 @@ impl<T: Transport> Endpoint<T> {
             return Ok(());
         }
         let id = self.make_room(&mut requests)?;
+        if requests.gate == Gate::Flush {
+            // The connection ended while room was looked for.
+            requests.complete(self.header.handle(), &entry, Status::Flushed);
+            return Ok(());
+        }
         let Some(qp) = &requests.qp else { return Err(requests.state.refusal()) };
         let request = Request {
             id,
@@ -165,9 +170,12 @@ impl<T: Transport> Endpoint<T> {
         }
         let id = self.make_room(&mut requests)?;
         let qp = requests.qp.clone().ok_or_else(|| requests.state.refusal())?;
-        let window = rmr.window().ok_or(Error::InvalidHandle(crate::error::Role::Rmr))?;
-        let region = target.map(|lmr| lmr.region().ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
+        // The region is used before it is looked at, so that it is not freed in between; and
+        // the binding is held until it says what the window shows.
         let bound = target.map(|lmr| Use::of(lmr).ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
+        let region = target.map(|lmr| lmr.region().ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
+        let mut binding = rmr.binding();
+        let window = rmr.window().ok_or(Error::InvalidHandle(crate::error::Role::Rmr))?;
         let bind = region.as_ref().map(|region| BindTarget {
             region: &**region,
             addr: segment.addr,
@@ -181,7 +189,7 @@ impl<T: Transport> Endpoint<T> {
             .transport()
             .post_bind(&qp, id, &window, bind.as_ref(), signalled)
             .inspect_err(|_| requests.flight.unpush())?;
-        rmr.set_binding(bound.map(|lmr| Binding { lmr, segment, rights, key }));
+        *binding = bound.map(|lmr| Binding { lmr, segment, rights, key });
         Ok(key)
     }
 

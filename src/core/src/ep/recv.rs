@@ -100,6 +100,8 @@ impl<T: Transport> Endpoint<T> {
         let passed = {
             let mut receives = self.receives.lock();
             if receives.life != life {
+                // Nobody is left to complete it: off the books.
+                drop(srq.complete(id));
                 return Verdict::Continue;
             }
             receives.taken.push(id);
@@ -114,10 +116,12 @@ impl<T: Transport> Endpoint<T> {
     /// A receive is complete.
     pub(crate) fn on_recv_done(&self, life: u64, done: RecvDone) {
         let mut receives = self.receives.lock();
-        if receives.life != life {
-            return;
+        if receives.life == life {
+            self.finish_recv(&mut receives, done);
+        } else if let Some(srq) = &self.srq {
+            srq.taken(done.id);
+            drop(srq.complete(done.id));
         }
-        self.finish_recv(&mut receives, done);
     }
 
     /// Queues the completion of a receive that the transport has ended.

@@ -90,7 +90,8 @@ impl<T: Transport> Queue<T> {
     }
 
     pub fn resize(&mut self, qlen: usize) -> Result<()> {
-        if self.events.len() > qlen {
+        let waited_for = self.wait.as_ref().map_or(0, |wait| wait.threshold);
+        if self.events.len() > qlen || waited_for > qlen {
             return Err(Error::InvalidState(Refusal::EvdTooShort));
         }
         let more = qlen.saturating_sub(self.events.len());

@@ -46,6 +46,8 @@ struct PointState<T: Transport> {
     listener: Option<T::Listener>,
     /// Takes requests.
     open: bool,
+    /// Freed: never opens again.
+    shut: bool,
 }
 
 impl<T: Transport> ServicePoint<T> {
@@ -55,7 +57,7 @@ impl<T: Transport> ServicePoint<T> {
             return Err(bad);
         }
         let evd = Some(Use::of(evd).ok_or(bad)?);
-        let state = PointState { handle: Handle::NULL, evd, qualifier: 0, listener: None, open: false };
+        let state = PointState { handle: Handle::NULL, evd, qualifier: 0, listener: None, open: false, shut: false };
         Ok(Arc::new(ServicePoint { ia: ia.clone(), provision, state: Mutex::new(state) }))
     }
 
@@ -64,17 +66,22 @@ impl<T: Transport> ServicePoint<T> {
         {
             let mut state = self.state.lock();
             state.handle = handle;
-            state.open = true;
+            state.open = !state.shut;
         }
         let sink = ListenerSink { point: self.clone() };
         let (listener, qualifier) = self.ia.transport().listen(qualifier, sink)?;
         self.ia.points().insert(qualifier, self);
         let mut state = self.state.lock();
         state.qualifier = qualifier;
-        // The only request may have come already.
+        // The only request may have come already, or the adapter may be closing.
         let unwanted = if state.open { state.listener.replace(listener) } else { Some(listener) };
+        let shut = state.shut;
         drop(state);
         drop(unwanted);
+        if shut {
+            self.ia.points().remove(qualifier, self);
+            return Err(Error::InvalidHandle(Role::Ia));
+        }
         Ok(())
     }
 
@@ -91,6 +98,7 @@ impl<T: Transport> ServicePoint<T> {
 
     /// Stops for good.
     fn shut(&self) {
+        self.state.lock().shut = true;
         self.close();
         let evd = self.state.lock().evd.take();
         drop(evd);
