@@ -12,6 +12,9 @@ use parking_lot::Mutex;
 use crate::conn::Conn;
 use crate::recvq::{RecvQueue, Taken};
 
+/// Connections that can stand in line without an allocation.
+const LINE: usize = 256;
+
 /// A shared receive queue.
 pub struct SharedQueue {
     state: Mutex<State>,
@@ -27,7 +30,10 @@ impl SharedQueue {
     /// A queue for `recvs` receives of up to `segments` segments.
     pub fn new(recvs: usize, segments: usize) -> Result<Arc<Self>> {
         let queue = RecvQueue::new(recvs, segments)?;
-        Ok(Arc::new(SharedQueue { state: Mutex::new(State { queue, starved: VecDeque::new() }), segments }))
+        Ok(Arc::new(SharedQueue {
+            state: Mutex::new(State { queue, starved: VecDeque::with_capacity(LINE) }),
+            segments,
+        }))
     }
 
     /// Adds a receive.

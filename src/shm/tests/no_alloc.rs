@@ -40,6 +40,23 @@ fn allocations() -> usize {
     ALLOCATIONS.with(Cell::get)
 }
 
+/// Has the calling thread sleep on a lock that another thread holds.
+fn sleep_on_a_lock() {
+    let lock = parking_lot::Mutex::new(());
+    let taken = std::sync::Barrier::new(2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let held = lock.lock();
+            taken.wait();
+            // Long enough for the other to give up spinning; nothing depends on it.
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            drop(held);
+        });
+        taken.wait();
+        drop(lock.lock());
+    });
+}
+
 #[test]
 fn post_dequeue_and_ready_wait_do_not_allocate() {
     let side = open();
@@ -71,7 +88,13 @@ fn post_dequeue_and_ready_wait_do_not_allocate() {
             Step::Sleep(_) => unreachable!("the message is there"),
         }
     };
-    // The first rounds touch what is made on first use.
+    // The first rounds touch what is made on first use; and so does the first sleep of a
+    // thread on a lock.
+    sleep_on_a_lock();
+    let mut step = wait::evd_begin(side.connections.clone(), 1, Limit::from_micros(Some(1000)));
+    while let Step::Sleep(_) = step {
+        step = wait::evd_resume::<daplshm::Shm>(false);
+    }
     (0..100).for_each(|_| round());
     let before = allocations();
     (0..10_000).for_each(|_| round());

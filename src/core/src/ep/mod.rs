@@ -219,7 +219,7 @@ impl<T: Transport> Endpoint<T> {
                 freed: false,
             }),
             requests: Mutex::new(Requests::new(request_evd)),
-            receives: Mutex::new(Receives::new(recv_evd)),
+            receives: Mutex::new(Receives::new(recv_evd, parts.srq.is_some())),
         };
         {
             let control = ep.control.lock();
@@ -418,7 +418,7 @@ impl<T: Transport> Requests<T> {
 }
 
 impl<T: Transport> Receives<T> {
-    fn new(evd: Option<Use<Evd<T>>>) -> Self {
+    fn new(evd: Option<Use<Evd<T>>>, srq: bool) -> Self {
         Receives {
             life: 1,
             flush: false,
@@ -429,7 +429,8 @@ impl<T: Transport> Receives<T> {
             posted: VecDeque::new(),
             early: VecDeque::new(),
             next_id: 0,
-            taken: Vec::new(),
+            // Few are under way at a time, but taking them must not allocate.
+            taken: Vec::with_capacity(if srq { 64 } else { 0 }),
             capacity: 0,
             max_segments: 0,
             feed: Feed::Threshold,
