@@ -17,7 +17,7 @@ use crate::tables::TABLES;
 
 /// Lowest address that a program can have memory at; the small integers that other libraries use
 /// as handles are below it.
-const LOWEST: usize = 4096;
+const LOWEST: usize = 65536;
 
 /// First address that no program can have memory at unless it asks for it by number.
 const HIGHEST: usize = if cfg!(target_arch = "x86_64") { 1 << 47 } else { 1 << 52 };

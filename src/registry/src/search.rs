@@ -6,6 +6,9 @@
 //! 3. `/etc/rdma/dat.conf`.
 //! 4. None of them: the entries of [`builtin`].
 //!
+//! A file in `/etc` all of whose lines are for another API version, as the packages of uDAPL 2.0
+//! install it, is not meant for programs of this one: it is passed over.
+//!
 //! A file that is there but cannot be read ends the search like one that is empty: to fall through
 //! to other adapters than the administrator wrote down would surprise.
 
@@ -39,7 +42,10 @@ impl Places {
     /// The places of this process at this moment.
     pub fn of_this_process() -> Self {
         Places {
-            override_file: environment::secure(environment::OVERRIDE).map(PathBuf::from),
+            // Set but empty names nothing.
+            override_file: environment::secure(environment::OVERRIDE)
+                .filter(|name| !name.is_empty())
+                .map(PathBuf::from),
             files: FILES.iter().map(PathBuf::from).collect(),
             sysfs: PathBuf::from(builtin::SYSFS),
         }
@@ -70,8 +76,10 @@ pub fn find(places: &Places, major: u32, minor: u32) -> Found {
     for path in candidates {
         match fs::read(path) {
             Ok(text) => {
-                found.read(path, &text, major);
-                return found;
+                let foreign = found.read(path, &text, major);
+                if places.override_file.is_some() || !foreign {
+                    return found;
+                }
             }
             Err(error) if places.override_file.is_none() && is_absent(&error) => {}
             Err(error) => {
@@ -95,20 +103,31 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 impl Found {
-    fn read(&mut self, path: &Path, text: &[u8], major: u32) {
+    /// Takes the entries of a file. Whether all its lines, of which there are some, are for
+    /// another API version.
+    fn read(&mut self, path: &Path, text: &[u8], major: u32) -> bool {
+        let mut own = 0_usize;
+        let mut other = 0_usize;
         let source = Source::File(Arc::new(path.to_owned()));
         let origin = |line| Origin { source: source.clone(), line };
         for line in conf::parse(text) {
             match line {
-                Line::Entry(line, entry) => self.take(origin(line), entry, major),
+                Line::Entry(line, entry) => {
+                    let of_other = entry.api.interface != Interface::User || entry.api.major != major;
+                    *if of_other { &mut other } else { &mut own } += 1;
+                    self.take(origin(line), entry, major);
+                }
                 Line::Bad(bad) => {
-                    let other = bad.api.is_some_and(|api| api.interface != Interface::User || api.major != major);
-                    if !other {
+                    if bad.api.is_some_and(|api| api.interface != Interface::User || api.major != major) {
+                        other += 1;
+                    } else {
+                        own += 1;
                         self.bad.push((origin(bad.line), bad));
                     }
                 }
             }
         }
+        own == 0 && other > 0
     }
 
     fn take(&mut self, origin: Origin, entry: Entry, major: u32) {
@@ -157,6 +176,23 @@ mod tests {
         fs::write(&places.files[0], line("first")).unwrap();
         assert_eq!(names(&find(&places, 1, 2)), ["first"]);
         fs::write(&places.files[0], "").unwrap();
+        assert!(names(&find(&places, 1, 2)).is_empty());
+    }
+
+    #[test]
+    fn a_file_for_another_version_alone_is_passed_over() {
+        let root = tempfile::tempdir().unwrap();
+        let mut places = places(root.path());
+        let foreign = "ofa-v2-ib0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 \"ib0 0\" \"\"\n";
+        fs::write(&places.files[0], foreign).unwrap();
+        let found = find(&places, 1, 2);
+        assert_eq!(names(&found), ["shm"]);
+        assert_eq!(found.other_versions.len(), 1);
+        fs::write(&places.files[0], format!("{foreign}{}", line("mine"))).unwrap();
+        assert_eq!(names(&find(&places, 1, 2)), ["mine"]);
+        // A file that was asked for counts as it is.
+        fs::write(&places.files[0], foreign).unwrap();
+        places.override_file = Some(places.files[0].clone());
         assert!(names(&find(&places, 1, 2)).is_empty());
     }
 
