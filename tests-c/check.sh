@@ -12,6 +12,7 @@
 #   test      cargo test, debug
 #   loom      all interleavings of the rings
 #   c         the C suite on the release build
+#   c-ring    a part of it without copies between processes
 #   c-debug   the C suite on the debug build
 #   valgrind  the C suite on the release build under valgrind
 #   demo      the demo, with each compiler
@@ -37,7 +38,7 @@ export CARGO_TARGET_DIR
 target=$CARGO_TARGET_DIR
 logs=$target/check
 mkdir -p "$logs" || exit 2
-ALL='headers functions fmt clippy man test loom c c-debug valgrind demo install'
+ALL='headers functions fmt clippy man test loom c c-ring c-debug valgrind demo install'
 
 passed=0 failed=0 skipped=0 left_out=0
 summary=$logs/summary reasons=$logs/reasons
@@ -193,7 +194,17 @@ step_headers() { one 900 $CARGO run --quiet --locked -p dat-headers -- --check; 
 step_functions() { one 60 "$here/functions.sh" --check; }
 step_man() { tap 300 "$root/docs/man/check.sh"; }
 step_test() { members; rust 900 $CARGO test $members --locked --no-fail-fast; }
-step_c() { suite 900 $MAKE --no-print-directory -C "$here" check IA="$IA"; }
+step_c()
+{
+    suite 900 $MAKE --no-print-directory -C "$here" check IA="$IA"
+}
+step_c_ring()
+{
+    DAT_SHM_VM=0
+    export DAT_SHM_VM
+    suite 900 $MAKE --no-print-directory -C "$here" check IA="$IA" TESTS='flow/\|rely/\|srq/'
+    unset DAT_SHM_VM
+}
 step_install() { tap 300 "$here/install.sh"; }
 
 step_fmt()
@@ -272,7 +283,7 @@ for step in ${*:-$ALL}; do
     began=$(date +%s)
     left_out=0
     case $step in
-    c | c-debug | valgrind | demo | install)
+    c | c-ring | c-debug | valgrind | demo | install)
         # The same libraries for all of these; a build that fails is their failure.
         if ! release; then
             status=1

@@ -274,9 +274,11 @@ static void reads(void)
 
 /* ---- sizes ---- */
 
-static void sizes(void)
+/* asked: what dat_ep_modify is given for both sizes; 0 stands for the default, the adapter's. */
+static void sizes(DAT_VLEN asked)
 {
     const size_t large = 1u << 20;
+    const char *text = asked == 0 ? "0, the default" : "1048576";
     struct side a, b;
     struct region in, out;
     DAT_EP_PARAM p;
@@ -287,29 +289,31 @@ static void sizes(void)
     region_make(&fx, &out, large, DAT_MEM_PRIV_ALL_FLAG);
     pattern_fill(out.mem, large, 1);
     param_rubbish(&p);
-    p.ep_attr.max_message_size = large;
-    p.ep_attr.max_rdma_size = large;
+    p.ep_attr.max_message_size = asked;
+    p.ep_attr.max_rdma_size = asked;
     is_success(dat_ep_modify(a.ep,
                              DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE |
                                  DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE,
                              &p),
-               "dat_ep_modify: message and RDMA size from 4096 to 1048576: success");
+               "dat_ep_modify: message and RDMA size from 4096 to %s: success", text);
     is_success(dat_ep_modify(b.ep,
                              DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE |
                                  DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE,
                              &p),
-               "dat_ep_modify: the other end: success");
-    is_success(post_recv(&b, &in, 0, large, 1), "dat_ep_post_recv: 1048576 bytes: success");
+               "dat_ep_modify: the other end, %s: success", text);
+    is_success(post_recv(&b, &in, 0, large, 1), "dat_ep_post_recv: 1048576 bytes, %s: success",
+               text);
     sides_connect(&a, &b);
-    is_success(post_send(&a, &out, 0, large, 2), "dat_ep_post_send: 1048576 bytes: success");
+    is_success(post_send(&a, &out, 0, large, 2), "dat_ep_post_send: 1048576 bytes, %s: success",
+               text);
     ok(wait_dto(a.req, 2, DAT_DTO_SUCCESS, NULL) && wait_dto(b.recv, 1, DAT_DTO_SUCCESS, NULL) &&
            pattern_check(in.mem, large, 1) < 0,
-       "max_message_size enlarged: 1048576 bytes arrive");
+       "max_message_size %s: 1048576 bytes arrive", text);
     memset(in.mem, 0, large);
     is_success(post_write(&a, &out, 0, large, target(&in, 0, large), 3),
-               "dat_ep_post_rdma_write: 1048576 bytes: success");
+               "dat_ep_post_rdma_write: 1048576 bytes, %s: success", text);
     ok(wait_dto(a.req, 3, DAT_DTO_SUCCESS, NULL) && pattern_check(in.mem, large, 1) < 0,
-       "max_rdma_size enlarged: 1048576 bytes are written");
+       "max_rdma_size %s: 1048576 bytes are written", text);
     side_free(&a);
     side_free(&b);
     region_free(&in);
@@ -327,7 +331,8 @@ int main(int argc, char **argv)
     requests();
     segments();
     reads();
-    sizes();
+    sizes(1u << 20);
+    sizes(0);
     fx_close(&fx);
     return done_testing();
 }

@@ -40,6 +40,25 @@ static void tentative(void)
     is_int(ep_state(g.ep), DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
            "dat_cr_accept: refused: still tentative");
 
+    /* Not even its own sizes ask for dispatchers yet. */
+    is_success(dat_ep_modify(g.ep,
+                             DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS |
+                                 DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS,
+                             &now),
+               "dat_ep_modify: tentative, no dispatchers: max_recv_dtos and max_request_dtos as "
+               "they are: success");
+    is_same(g.ep, &now, "dat_ep_modify: tentative: the sizes as they are: nothing changes");
+    param_rubbish(&p);
+    p.ep_attr.max_recv_dtos = 20;
+    p.ep_attr.max_request_dtos = 20;
+    is_success(dat_ep_modify(g.ep,
+                             DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS |
+                                 DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS,
+                             &p),
+               "dat_ep_modify: tentative, no dispatchers: other sizes: success");
+    is_type(dat_cr_accept(g.cr, DAT_HANDLE_NULL, 0, NULL), DAT_INVALID_HANDLE,
+            "dat_cr_accept: endpoint with sizes alone: DAT_INVALID_HANDLE");
+
     param_rubbish(&p);
     p.pz_handle = v.pz[0];
     p.recv_evd_handle = v.recv[0];

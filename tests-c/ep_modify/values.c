@@ -17,17 +17,23 @@ static struct values v;
 static DAT_IA_ATTR ia_attr;
 static DAT_PROVIDER_ATTR provider_attr;
 
-/* Subtests: that value is refused, and nothing has changed. */
-static void refused(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *p,
-                    const char *what)
+/* Subtests: that mask or value is refused, and nothing has changed. */
+static void refused_as(DAT_EP_HANDLE ep, DAT_UINT32 subtype, DAT_EP_PARAM_MASK mask,
+                       const DAT_EP_PARAM *p, const char *what)
 {
     DAT_EP_PARAM before = ep_param(ep), copy = *p;
 
-    is_code(dat_ep_modify(ep, mask, p), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3,
+    is_code(dat_ep_modify(ep, mask, p), DAT_INVALID_PARAMETER, subtype,
             "dat_ep_modify: %s: DAT_INVALID_PARAMETER", what);
     is_same(ep, &before, "dat_ep_modify: %s: nothing changes", what);
     ok(memcmp((const void *)p, (const void *)&copy, sizeof copy) == 0,
        "dat_ep_modify: %s: ep_param is only read", what);
+}
+
+static void refused(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *p,
+                    const char *what)
+{
+    refused_as(ep, DAT_INVALID_ARG3, mask, p, what);
 }
 
 /* ---- attribute values ---- */
@@ -329,6 +335,59 @@ static void null_handles(void)
     side_free(&s);
 }
 
+/* What is posted has to complete somewhere, and to fit. */
+static void receives_posted(void)
+{
+    struct side a, b;
+    struct region in;
+    DAT_LMR_TRIPLET t[3];
+    DAT_EP_ATTR attr;
+    DAT_EP_PARAM p;
+    DAT_BOOLEAN idle = DAT_TRUE;
+
+    attr_default(&attr);
+    attr.max_recv_iov = 4;
+    side_make(&a, fx, NULL);
+    side_make(&b, fx, &attr);
+    region_make(fx, &in, 256, MEM_LOCAL);
+    for (size_t i = 0; i < 3; i++)
+        t[i] = segment(&in, 64 * i, 64);
+    must_rc(dat_ep_post_recv(b.ep, 3, t, cookie(1), DAT_COMPLETION_DEFAULT_FLAG), DAT_SUCCESS,
+            "dat_ep_post_recv");
+    must_rc(dat_ep_post_recv(b.ep, 1, t, cookie(2), DAT_COMPLETION_DEFAULT_FLAG), DAT_SUCCESS,
+            "dat_ep_post_recv");
+    param_rubbish(&p);
+    p.recv_evd_handle = DAT_HANDLE_NULL;
+    refused(b.ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &p, "no receive EVD, receives posted");
+    p.ep_attr.max_recv_dtos = 0;
+    refused(b.ep, DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS, &p,
+            "no receive EVD and max_recv_dtos 0, receives posted");
+    p.ep_attr.max_recv_dtos = 1;
+    refused(b.ep, DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS, &p, "max_recv_dtos 1, two receives posted");
+    for (int i = 1; i <= 2; i++) {
+        p.ep_attr.max_recv_iov = i;
+        refused(b.ep, DAT_EP_FIELD_EP_ATTR_MAX_RECV_IOV, &p,
+                i == 1 ? "max_recv_iov 1, a receive of 3 segments posted"
+                       : "max_recv_iov 2, a receive of 3 segments posted");
+    }
+    p.ep_attr.max_recv_iov = 3;
+    p.ep_attr.max_recv_dtos = 2;
+    is_success(dat_ep_modify(b.ep,
+                             DAT_EP_FIELD_EP_ATTR_MAX_RECV_IOV | DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS,
+                             &p),
+               "dat_ep_modify: max_recv_iov and max_recv_dtos just as large as what is posted: "
+               "success");
+    must_rc(dat_ep_get_status(b.ep, NULL, &idle, NULL), DAT_SUCCESS, "dat_ep_get_status");
+    ok(idle == DAT_FALSE && quiet(b.recv), "dat_ep_modify: refused: the receives stay posted");
+    sides_connect(&a, &b);
+    for (DAT_UINT64 i = 1; i <= 2; i++)
+        ok(post_send(&a, NULL, 0, 0, i) == DAT_SUCCESS && wait_dto(b.recv, i, DAT_DTO_SUCCESS, NULL),
+           "dat_ep_modify: refused: receive %d takes a message, on the EVD it always had", (int)i);
+    side_free(&a);
+    side_free(&b);
+    region_free(&in);
+}
+
 /* ---- the call as a whole ---- */
 
 /* Good fields beside one bad one: none of them is taken. */
@@ -463,7 +522,8 @@ static void on_a_shared_queue(void)
            ep_param(s.ep).ep_attr.max_request_dtos == 9,
        "dat_ep_query: receive EVD and max_request_dtos on a shared queue: the new values");
     p.srq_handle = DAT_HANDLE_NULL;
-    refused(s.ep, DAT_EP_FIELD_SRQ_HANDLE, &p, "srq_handle NULL on a shared queue");
+    refused_as(s.ep, DAT_INVALID_ARG2, DAT_EP_FIELD_SRQ_HANDLE, &p,
+               "srq_handle NULL on a shared queue");
     side_free(&s);
 }
 
@@ -486,6 +546,7 @@ int main(int argc, char **argv)
     named_attributes();
     handles_inside();
     null_handles();
+    receives_posted();
     all_or_nothing();
     state_and_all_or_nothing();
     on_a_shared_queue();

@@ -48,6 +48,104 @@ static void suppress(struct fx *fx, struct region *r)
     pair_close(&p);
 }
 
+/* What comes after a suppressed send does not wait for somebody else to ask. */
+static void behind_suppressed(struct fx *fx, struct region *r)
+{
+    for (int late = 0; late < 2; late++) {
+        const char *when = late ? "its receive comes late" : "its receive is there";
+        struct pair p;
+
+        pair_open(&p, fx, NULL);
+        if (!late)
+            must_rc(post_recv(&p.b, r, 64, 32, 1), DAT_SUCCESS, "dat_ep_post_recv");
+        must_rc(send_with(&p.a, r, DAT_COMPLETION_SUPPRESS_FLAG, 2), DAT_SUCCESS,
+                "dat_ep_post_send");
+        must_rc(post_write(&p.a, r, 0, 32, target(r, 128, 32), 3), DAT_SUCCESS,
+                "dat_ep_post_rdma_write");
+        if (late) {
+            ok(quiet(p.a.req), "SUPPRESS, a write behind it, no receive: no completion yet");
+            must_rc(post_recv(&p.b, r, 64, 32, 1), DAT_SUCCESS, "dat_ep_post_recv");
+        }
+        ok(wait_dto(p.a.req, 3, DAT_DTO_SUCCESS, NULL), "SUPPRESS, a write behind it, %s: the "
+                                                        "write completes", when);
+        ok(wait_dto(p.b.recv, 1, DAT_DTO_SUCCESS, NULL), "SUPPRESS, a write behind it, %s: the "
+                                                         "message arrives", when);
+        if (!late)
+            must_rc(post_recv(&p.b, r, 64, 32, 4), DAT_SUCCESS, "dat_ep_post_recv");
+        must_rc(send_with(&p.a, r, DAT_COMPLETION_SUPPRESS_FLAG, 5), DAT_SUCCESS,
+                "dat_ep_post_send");
+        is_success(dat_ep_disconnect(p.a.ep, DAT_CLOSE_GRACEFUL_FLAG),
+                   "SUPPRESS, %s: dat_ep_disconnect: graceful: success", when);
+        if (late) {
+            ok(quiet(p.a.conn) && ep_state(p.a.ep) == DAT_EP_STATE_DISCONNECT_PENDING,
+               "SUPPRESS, graceful behind it, no receive: DISCONNECT_PENDING");
+            must_rc(post_recv(&p.b, r, 64, 32, 4), DAT_SUCCESS, "dat_ep_post_recv");
+        }
+        ok(wait_dto(p.b.recv, 4, DAT_DTO_SUCCESS, NULL),
+           "SUPPRESS, graceful behind it, %s: the message arrives", when);
+        ok(wait_connection(p.a.conn, DAT_CONNECTION_EVENT_DISCONNECTED),
+           "SUPPRESS, graceful behind it, %s: DISCONNECTED here", when);
+        ok(wait_connection(p.b.conn, DAT_CONNECTION_EVENT_DISCONNECTED),
+           "SUPPRESS, graceful behind it, %s: DISCONNECTED there", when);
+        ok(quiet(p.a.req), "SUPPRESS, graceful behind it, %s: no event for it", when);
+        pair_close(&p);
+    }
+}
+
+/* The other process: posts a receive each time it is told to, and sees the end. */
+static int slow(struct link *up)
+{
+    struct fx fx;
+    struct side s;
+    struct region r;
+    DAT_RMR_TRIPLET place;
+
+    fx_open(&fx);
+    region_make(&fx, &r, 256, DAT_MEM_PRIV_ALL_FLAG);
+    side_make(&s, &fx, NULL);
+    place = target(&r, 128, 32);
+    must(LINK_SEND(up, place), "the other process is gone");
+    side_accept_peer(&s, up);
+    for (unsigned i = 0; i < 2; i++) {
+        must(link_hear(up, "receive"), "no orders");
+        must_rc(post_recv(&s, &r, 0, 32, i), DAT_SUCCESS, "dat_ep_post_recv");
+        must(wait_dto(s.recv, i, DAT_DTO_SUCCESS, NULL), "no message");
+    }
+    must(wait_connection(s.conn, DAT_CONNECTION_EVENT_DISCONNECTED), "no DISCONNECTED");
+    link_hear(up, "bye");
+    fx_close(&fx);
+    return 0;
+}
+
+static void behind_suppressed_far(struct fx *fx, struct region *r)
+{
+    struct peer other;
+    struct side s;
+    DAT_RMR_TRIPLET place;
+
+    peer_start(&other, "slow");
+    memset(&place, 0, sizeof place);
+    must(LINK_RECV(&other.link, place), "no answer");
+    side_make(&s, fx, NULL);
+    side_connect_peer(&s, &other.link);
+    must_rc(send_with(&s, r, DAT_COMPLETION_SUPPRESS_FLAG, 1), DAT_SUCCESS, "dat_ep_post_send");
+    must_rc(post_write(&s, r, 0, 32, place, 2), DAT_SUCCESS, "dat_ep_post_rdma_write");
+    ok(quiet(s.req), "another process: SUPPRESS, a write behind it, no receive: no completion yet");
+    link_say(&other.link, "receive");
+    ok(wait_dto(s.req, 2, DAT_DTO_SUCCESS, NULL),
+       "another process: SUPPRESS, a write behind it: the write completes");
+    must_rc(send_with(&s, r, DAT_COMPLETION_SUPPRESS_FLAG, 3), DAT_SUCCESS, "dat_ep_post_send");
+    must_rc(dat_ep_disconnect(s.ep, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "dat_ep_disconnect");
+    ok(quiet(s.conn) && ep_state(s.ep) == DAT_EP_STATE_DISCONNECT_PENDING,
+       "another process: SUPPRESS, graceful behind it, no receive: DISCONNECT_PENDING");
+    link_say(&other.link, "receive");
+    ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_DISCONNECTED),
+       "another process: SUPPRESS, graceful behind it: DISCONNECTED here");
+    link_say(&other.link, "bye");
+    peer_ok(&other, "another process: SUPPRESS, graceful behind it: message and DISCONNECTED there");
+    side_free(&s);
+}
+
 /* A pair whose passive side has those attributes; false, with a skip, when there is no such thing. */
 static bool pair_with(struct fx *fx, struct pair *p, unsigned recv, unsigned request,
                       const char *what)
@@ -249,13 +347,16 @@ static void fence(struct fx *fx, struct region *r)
 
 int main(int argc, char **argv)
 {
+    static const struct peer_role roles[] = { { "slow", slow }, { NULL, NULL } };
     struct fx fx;
     struct region r;
 
-    env_init(argc, argv, NULL);
+    env_init(argc, argv, roles);
     fx_open(&fx);
     region_make(&fx, &r, 4096, DAT_MEM_PRIV_ALL_FLAG);
     suppress(&fx, &r);
+    behind_suppressed(&fx, &r);
+    behind_suppressed_far(&fx, &r);
     unsignalled_requests(&fx, &r);
     unsignalled_receives(&fx, &r);
     solicited(&fx, &r);

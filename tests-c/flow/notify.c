@@ -277,6 +277,140 @@ static void agents(struct fx *fx)
     must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
 }
 
+/* An agent that notes when it runs though it must not. */
+struct strict {
+    int over; /* what had it called has returned */
+    int running;
+    int calls;
+    int late;
+};
+
+static void strict_agent(DAT_PVOID data, DAT_EVD_HANDLE evd)
+{
+    struct strict *s = data;
+
+    (void)evd;
+    __atomic_store_n(&s->running, 1, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < 20; i++) {
+        __atomic_fetch_add(&s->late, __atomic_load_n(&s->over, __ATOMIC_SEQ_CST), __ATOMIC_SEQ_CST);
+        breathe();
+    }
+    __atomic_fetch_add(&s->calls, 1, __ATOMIC_SEQ_CST);
+}
+
+static bool is_running(void *arg)
+{
+    return __atomic_load_n(&((struct strict *)arg)->running, __ATOMIC_SEQ_CST) != 0;
+}
+
+/* Whose agent was taken away, that one is not called afterwards, nor still running. */
+static void agents_end(struct fx *fx)
+{
+    enum { MOST = 200 };
+    static struct strict old[2 * MOST], new[MOST];
+    DAT_OS_WAIT_PROXY_AGENT a;
+    int rounds = env_count(MOST, 20), late = 0, begun = 0, heard = 0;
+
+    a.proxy_agent_func = strict_agent;
+    for (int i = 0; i < 2 * rounds; i++) {
+        DAT_CNO_HANDLE cno;
+        DAT_EVD_HANDLE evd;
+
+        a.instance_data = &old[i];
+        must_rc(dat_cno_create(fx->ia, a, &cno), DAT_SUCCESS, "dat_cno_create");
+        evd = make_evd(fx, cno);
+        must_rc(post(evd, 1), DAT_SUCCESS, "dat_evd_post_se");
+        if (i % 4 >= 2) /* in the middle of a call as well as before it */
+            begun += wait_until(is_running, &old[i], SOON_MS);
+        if (i % 2 == 0) {
+            must_rc(dat_evd_free(evd), DAT_SUCCESS, "dat_evd_free");
+            must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
+            __atomic_store_n(&old[i].over, 1, __ATOMIC_SEQ_CST);
+            continue;
+        }
+        a.instance_data = &new[i / 2];
+        must_rc(dat_cno_modify_agent(cno, a), DAT_SUCCESS, "dat_cno_modify_agent");
+        __atomic_store_n(&old[i].over, 1, __ATOMIC_SEQ_CST);
+        must_rc(post(evd, 2), DAT_SUCCESS, "dat_evd_post_se");
+        heard += wait_until(is_running, &new[i / 2], SOON_MS);
+        must_rc(dat_evd_free(evd), DAT_SUCCESS, "dat_evd_free");
+        must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
+        __atomic_store_n(&new[i / 2].over, 1, __ATOMIC_SEQ_CST);
+    }
+    quiet(fx->async);
+    for (int i = 0; i < 2 * rounds; i += 2)
+        late += __atomic_load_n(&old[i].late, __ATOMIC_SEQ_CST) != 0;
+    is_int(late, 0, "dat_cno_free: %d times with a call due or under way: none once it returned",
+           rounds);
+    for (int i = 1; i < 2 * rounds; i += 2)
+        late += __atomic_load_n(&old[i].late, __ATOMIC_SEQ_CST) != 0 ||
+                __atomic_load_n(&new[i / 2].late, __ATOMIC_SEQ_CST) != 0;
+    is_int(late, 0, "dat_cno_modify_agent: %d times with a call due or under way: none of the old "
+                    "agent once it returned", rounds);
+    is_int(heard, rounds, "dat_cno_modify_agent: the new one hears of the next trigger");
+    is_int(begun, rounds, "agent: a trigger: it is called");
+}
+
+/* An agent that has the object arm it once more, and then frees it. */
+struct leaving {
+    DAT_CNO_HANDLE cno;
+    DAT_EVD_HANDLE evd;
+    DAT_RETURN rc[3];
+    int calls;
+};
+
+static void leaving_agent(DAT_PVOID data, DAT_EVD_HANDLE evd)
+{
+    struct leaving *l = data;
+    DAT_OS_WAIT_PROXY_AGENT again;
+
+    again.instance_data = data;
+    again.proxy_agent_func = leaving_agent;
+    if (__atomic_load_n(&l->calls, __ATOMIC_SEQ_CST) == 0) {
+        l->rc[0] = dat_cno_modify_agent(l->cno, again);
+    } else {
+        l->rc[1] = dat_evd_modify_cno(evd, DAT_HANDLE_NULL);
+        l->rc[2] = dat_cno_free(l->cno);
+    }
+    __atomic_fetch_add(&l->calls, 1, __ATOMIC_SEQ_CST);
+}
+
+static bool left_once(void *arg)
+{
+    return __atomic_load_n(&((struct leaving *)arg)->calls, __ATOMIC_SEQ_CST) >= 1;
+}
+
+static bool left_twice(void *arg)
+{
+    return __atomic_load_n(&((struct leaving *)arg)->calls, __ATOMIC_SEQ_CST) >= 2;
+}
+
+static void agent_leaves(struct fx *fx)
+{
+    struct leaving l;
+    DAT_OS_WAIT_PROXY_AGENT a;
+    DAT_CNO_PARAM p;
+
+    memset(&l, 0, sizeof l);
+    l.rc[0] = l.rc[1] = l.rc[2] = DAT_INTERNAL_ERROR;
+    must_rc(dat_cno_create(fx->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &l.cno), DAT_SUCCESS,
+            "dat_cno_create");
+    l.evd = make_evd(fx, l.cno);
+    a.instance_data = &l;
+    a.proxy_agent_func = leaving_agent;
+    must_rc(dat_cno_modify_agent(l.cno, a), DAT_SUCCESS, "dat_cno_modify_agent");
+    must_rc(post(l.evd, 1), DAT_SUCCESS, "dat_evd_post_se");
+    ok(wait_until(left_once, &l, SOON_MS), "agent: it arms itself again: the call returns");
+    is_success(l.rc[0], "dat_cno_modify_agent: within the agent: success");
+    must_rc(post(l.evd, 2), DAT_SUCCESS, "dat_evd_post_se");
+    ok(wait_until(left_twice, &l, SOON_MS), "agent: armed again by itself: it is called again");
+    is_success(l.rc[1], "dat_evd_modify_cno: within the agent: success");
+    is_success(l.rc[2], "dat_cno_free: within the agent: success");
+    is_type(dat_cno_query(l.cno, DAT_CNO_FIELD_ALL, &p), DAT_INVALID_HANDLE,
+            "dat_cno_query: freed within the agent: DAT_INVALID_HANDLE");
+    must_rc(dat_evd_free(l.evd), DAT_SUCCESS, "dat_evd_free");
+}
+
 /* Every stream of events triggers. */
 static void streams(struct fx *fx)
 {
@@ -338,6 +472,8 @@ int main(int argc, char **argv)
     two_waiters(&fx);
     closed();
     agents(&fx);
+    agents_end(&fx);
+    agent_leaves(&fx);
     streams(&fx);
     fx_close(&fx);
     return done_testing();

@@ -60,6 +60,18 @@ static void thresholds(struct fx *fx)
         must_rc(post(evd, 10), DAT_SUCCESS, "dat_evd_post_se");
         must_rc(post(evd, 11), DAT_SUCCESS, "dat_evd_post_se");
         ok(!waiter_done(&w, QUIET_MS), "dat_evd_wait: blocked, threshold 3, 2 events: still blocked");
+        {
+            DAT_EVD_PARAM p, q;
+
+            dat_evd_query(evd, DAT_EVD_FIELD_ALL, &p);
+            is_type(dat_evd_resize(evd, 2), DAT_INVALID_STATE,
+                    "dat_evd_resize: below the threshold of a waiter: DAT_INVALID_STATE");
+            dat_evd_query(evd, DAT_EVD_FIELD_ALL, &q);
+            is_int(q.evd_qlen, p.evd_qlen,
+                   "dat_evd_resize: below the threshold of a waiter: the length is unchanged");
+            is_success(dat_evd_resize(evd, 3), "dat_evd_resize: to the threshold of a waiter: success");
+            ok(!waiter_done(&w, 0), "dat_evd_resize: under a waiter: still blocked");
+        }
         must_rc(post(evd, 12), DAT_SUCCESS, "dat_evd_post_se");
         waiter_join(&w);
         is_success(w.rc, "dat_evd_wait: blocked, threshold 3, 3 events: success");

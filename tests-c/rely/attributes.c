@@ -57,7 +57,52 @@ static void zeros(struct fx *fx)
     pass("9: 0 in max_rdma_read_iov, max_rdma_write_iov, srq_soft_hw, max_rdma_size: success");
     is_int(everything(fx, &p.a, &p.b, 10000, false), 6,
            "9: 0 means default: RDMA with one and with two segments works");
+    ok(quiet(fx->async), "9: srq_soft_hw 0: no asynchronous event");
     pair_close(&p);
+}
+
+/* The watermark of 0 is none, wherever the buffers come from. */
+static void no_watermark(struct fx *fx)
+{
+    DAT_SRQ_ATTR sizes;
+    DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
+    DAT_LMR_TRIPLET t;
+    struct side a, b;
+    struct region r;
+    DAT_EP_ATTR attr;
+    DAT_RETURN rc;
+
+    memset(&sizes, 0, sizeof sizes);
+    sizes.max_recv_dtos = 8;
+    sizes.max_recv_iov = 1;
+    sizes.low_watermark = DAT_SRQ_LW_DEFAULT;
+    rc = dat_srq_create(fx->ia, fx->pz, &sizes, &srq);
+    if (rc_not_implemented(rc)) {
+        skip_named("9: srq_soft_hw 0 on a shared receive queue", "not implemented");
+        return;
+    }
+    must_rc(rc, DAT_SUCCESS, "dat_srq_create");
+    attr_default(&attr);
+    attr.srq_soft_hw = 0;
+    side_make(&a, fx, NULL);
+    side_make_srq(&b, fx, srq, &attr);
+    region_make(fx, &r, 128, MEM_LOCAL);
+    for (unsigned i = 0; i < 3; i++) {
+        t = segment(&r, 0, 64);
+        must_rc(dat_srq_post_recv(srq, 1, &t, cookie(i)), DAT_SUCCESS, "dat_srq_post_recv");
+    }
+    sides_connect(&a, &b);
+    for (unsigned i = 0; i < 3; i++)
+        must(post_send(&a, &r, 64, 64, i) == DAT_SUCCESS &&
+                 wait_dto(a.req, i, DAT_DTO_SUCCESS, NULL),
+             "a message does not arrive");
+    ok(quiet(fx->async), "9: srq_soft_hw 0, shared receive queue: three messages, no "
+                         "asynchronous event");
+    is_int(drain_dtos(b.recv, 3), 3, "9: srq_soft_hw 0, shared receive queue: they arrive");
+    side_free(&a);
+    side_free(&b);
+    must_rc(dat_srq_free(srq), DAT_SUCCESS, "dat_srq_free");
+    region_free(&r);
 }
 
 static void maxima(struct fx *fx)
@@ -197,6 +242,7 @@ int main(int argc, char **argv)
     env_init(argc, argv, NULL);
     fx_open(&fx);
     zeros(&fx);
+    no_watermark(&fx);
     maxima(&fx);
     deep(&fx);
     null_attributes(&fx);

@@ -259,6 +259,92 @@ static void cancelled_waiter(struct fx *fx)
     pair_close(&p);
 }
 
+struct worker {
+    struct side *side;
+    struct region *region;
+    int rounds;
+    int posted;
+    int fetched;
+    DAT_EVD_HANDLE idle; /* where it waits in the end; NULL: it asks whether it is cancelled */
+    int came_back;
+};
+
+/* Cancelled before its first call: none but the wait is a cancellation point. */
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    uint64_t end = now_ms() + env_ms(SOON_MS);
+    DAT_EVENT e;
+    DAT_COUNT n;
+
+    pthread_cancel(pthread_self());
+    while ((w->posted < w->rounds || w->fetched < w->rounds) && now_ms() < end) {
+        if (w->posted < w->rounds &&
+            post_send(w->side, w->region, 0, 64, (DAT_UINT64)w->posted) == DAT_SUCCESS)
+            w->posted++;
+        if (dat_evd_dequeue(w->side->req, &e) == DAT_SUCCESS)
+            w->fetched++;
+    }
+    if (w->idle != DAT_HANDLE_NULL)
+        dat_evd_wait(w->idle, DAT_TIMEOUT_INFINITE, 1, &e, &n);
+    else
+        pthread_testcancel();
+    w->came_back = 1;
+    return NULL;
+}
+
+static void cancelled_worker(struct fx *fx)
+{
+    for (int waits = 0; waits < 2; waits++) {
+        const char *where = waits ? "dat_evd_wait" : "pthread_testcancel";
+        DAT_EVD_HANDLE idle = fx_evd(fx, 4, DAT_EVD_SOFTWARE_FLAG);
+        DAT_EP_ATTR attr;
+        DAT_EVENT e;
+        struct region r;
+        struct worker w;
+        struct joiner j;
+        pthread_t thread, helper;
+        struct pair p;
+        int arrived = 0;
+
+        memset(&w, 0, sizeof w);
+        memset(&j, 0, sizeof j);
+        w.rounds = env_count(200, 50);
+        attr_default(&attr);
+        attr.max_recv_dtos = attr.max_request_dtos = w.rounds;
+        pair_open(&p, fx, &attr);
+        must_rc(dat_evd_resize(p.b.recv, w.rounds), DAT_SUCCESS, "dat_evd_resize");
+        must_rc(dat_evd_resize(p.a.req, w.rounds), DAT_SUCCESS, "dat_evd_resize");
+        region_make(fx, &r, 128, MEM_LOCAL);
+        for (int i = 0; i < w.rounds; i++)
+            must_rc(post_recv(&p.b, &r, 64, 64, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_recv");
+        w.side = &p.a;
+        w.region = &r;
+        w.idle = waits ? idle : DAT_HANDLE_NULL;
+        must(pthread_create(&thread, NULL, work, &w) == 0, "no thread");
+        j.who = thread;
+        must(pthread_create(&helper, NULL, join_it, &j) == 0, "no thread");
+        /* Blocked here while the other one posts and fetches. */
+        while (arrived < w.rounds && wait_dto(p.b.recv, (DAT_UINT64)arrived, DAT_DTO_SUCCESS, NULL))
+            arrived++;
+        if (!wait_until(joined, &j, SOON_MS)) {
+            fail("24: cancelled, then in %s: the thread ends", where);
+            return; /* it cannot be helped: leave it */
+        }
+        pthread_join(helper, NULL);
+        ok(w.posted == w.rounds && w.fetched == w.rounds && arrived == w.rounds,
+           "24: cancelled, then in %s: %d posts and dequeues before it: all succeed", where,
+           w.rounds);
+        ok(j.result == PTHREAD_CANCELED && !w.came_back,
+           "24: cancelled, then in %s: there the thread ends", where);
+        ok(rc_is(dat_evd_dequeue(idle, &e), DAT_QUEUE_EMPTY) && sides_talk(&p.a, &p.b),
+           "24: cancelled, then in %s: afterwards nothing is locked", where);
+        must_rc(dat_evd_free(idle), DAT_SUCCESS, "dat_evd_free");
+        pair_close(&p);
+        region_free(&r);
+    }
+}
+
 /* ---- 25 ---- */
 
 static void notification(struct fx *fx)
@@ -387,6 +473,7 @@ int main(int argc, char **argv)
     queries(&fx);
     endpoint_in_event(&fx);
     cancelled_waiter(&fx);
+    cancelled_worker(&fx);
     fx_close(&fx);
     return done_testing();
 }

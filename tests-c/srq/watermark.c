@@ -312,6 +312,22 @@ static void hard_before_the_connection(void)
             (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED &&
              wait_connection(b.conn, DAT_CONNECTION_EVENT_BROKEN))),
        "hard high watermark 2, three posted: the connection breaks as soon as it is there");
+
+    /* It holds for the next connection too, though nobody set it again. */
+    must(drain_dtos(b.recv, 3) == 3 && wait_state(a.ep, DAT_EP_STATE_DISCONNECTED),
+         "the connection has not ended");
+    must_rc(dat_ep_reset(a.ep), DAT_SUCCESS, "dat_ep_reset");
+    must_rc(dat_ep_reset(b.ep), DAT_SUCCESS, "dat_ep_reset");
+    drain(a.conn);
+    for (int i = 0; i < 2; i++)
+        must_rc(post_recv(&b, NULL, 0, 0, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_recv");
+    must_rc(side_connect(&a, fx_address(fx), qual), DAT_SUCCESS, "dat_ep_connect");
+    must_rc(dat_cr_accept(next_request(fx->cr), b.ep, 0, NULL), DAT_SUCCESS, "dat_cr_accept");
+    ok(wait_connection(b.conn, DAT_CONNECTION_EVENT_ESTABLISHED) && quiet(b.conn),
+       "hard high watermark 2, the next connection, two posted: it stands");
+    must_rc(post_recv(&b, NULL, 0, 0, 2), DAT_SUCCESS, "dat_ep_post_recv");
+    ok(wait_connection(b.conn, DAT_CONNECTION_EVENT_BROKEN),
+       "hard high watermark 2, the next connection, the third is posted: BROKEN");
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
     side_free(&a);
     side_free(&b);

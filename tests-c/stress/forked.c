@@ -9,6 +9,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/*
+ * In the child, what only the parent's other threads refer to looks like a leak. All other
+ * errors count there as anywhere.
+ */
+#define EXPECT_LEAKS() ((void)0)
+#ifdef __has_include
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#undef EXPECT_LEAKS
+#define EXPECT_LEAKS() VALGRIND_CLO_CHANGE("--leak-check=no")
+#endif
+#endif
+
 static int echo(struct link *up)
 {
     struct fx fx;
@@ -105,6 +118,7 @@ int main(int argc, char **argv)
             DAT_PZ_HANDLE pz;
             DAT_RETURN rc;
 
+            EXPECT_LEAKS();
             alarm(30); /* not to hang for ever */
             switch (way) {
             case 0: _exit(0);
@@ -139,6 +153,7 @@ int main(int argc, char **argv)
             DAT_IA_HANDLE ia;
             DAT_RETURN rc;
 
+            EXPECT_LEAKS();
             alarm(60);
             rc = dat_ia_open(env_ia(), 8, &async, &ia);
             if (rc != DAT_SUCCESS)

@@ -74,3 +74,58 @@ impl Waker {
         self.rung.swap(false, Ordering::AcqRel);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rings(waker: &Waker) -> bool {
+        let fd = waker.fd().expect("a descriptor");
+        let mut polled = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        // SAFETY: one live entry is passed, and its number.
+        unsafe { libc::poll(&mut polled, 1, 0) == 1 }
+    }
+
+    #[test]
+    fn a_wake_up_rings_until_it_is_cleared() {
+        let waker = Waker::new();
+        assert!(!rings(&waker));
+        for _ in 0..2 {
+            waker.wake();
+            waker.wake();
+            assert!(rings(&waker));
+            waker.clear();
+            assert!(!rings(&waker));
+            waker.clear();
+            assert!(!rings(&waker));
+        }
+    }
+
+    #[test]
+    fn a_wake_up_that_writes_late_is_cleared_as_well() {
+        let waker = Waker::new();
+        // A thread that wakes has said so, and is held up before it writes;
+        assert!(!waker.rung.swap(true, Ordering::AcqRel));
+        // the sleeper clears meanwhile.
+        waker.clear();
+        let one = 1_u64;
+        // SAFETY: writes 8 bytes from a live variable.
+        let wrote = unsafe { libc::write(waker.fd().expect("a descriptor"), (&raw const one).cast(), 8) };
+        assert_eq!(wrote, 8);
+        assert!(rings(&waker), "for once it has no reason to");
+        waker.clear();
+        assert!(!rings(&waker), "every sleep to come ends at once");
+        waker.wake();
+        assert!(rings(&waker));
+    }
+
+    #[test]
+    fn each_thread_has_its_own() {
+        let mine = Waker::current();
+        assert!(Arc::ptr_eq(&mine, &Waker::current()));
+        let other = std::thread::spawn(Waker::current).join().expect("no panic");
+        assert!(!Arc::ptr_eq(&mine, &other));
+        other.wake();
+        assert!(!rings(&mine) && rings(&other));
+    }
+}

@@ -25,18 +25,28 @@ pub fn same_user(uid: u32) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("a process of user {uid}")))
 }
 
+fn page_size() -> usize {
+    // SAFETY: a number is asked for.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
+}
+
 /// Whether all of a range is mapped.
 pub fn is_mapped(addr: u64, len: u64) -> bool {
-    // SAFETY: a number is asked for.
-    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
-    let first = addr / page * page;
-    let Some(end) = addr.checked_add(len) else { return false };
-    // An asynchronous msync does nothing but look for gaps, mapping by mapping.
-    // SAFETY: the memory is neither read nor written.
-    let result = unsafe {
-        libc::msync(std::ptr::without_provenance_mut(first as usize), (end - first) as usize, libc::MS_ASYNC)
-    };
-    result == 0
+    const PAGES: usize = 4096;
+    let page = page_size();
+    let mut at = addr as usize / page * page;
+    let Some(end) = (addr as usize).checked_add(len as usize) else { return false };
+    let mut resident = [0_u8; PAGES];
+    while at < end {
+        let part = (end - at).min(PAGES * page);
+        // What is resident is not wanted, only whether there is a gap.
+        // SAFETY: reads no memory of the range, and writes a byte a page to a buffer that has room.
+        if unsafe { libc::mincore(std::ptr::without_provenance_mut(at), part, resident.as_mut_ptr()) } != 0 {
+            return false;
+        }
+        at += part;
+    }
+    true
 }
 
 /// Whether the first and the last page of a mapped range can be read, and written if
@@ -46,8 +56,7 @@ pub fn is_accessible(addr: u64, len: u64, write: bool) -> bool {
     static KNOWN: OnceCell<bool> = OnceCell::new();
     let populate = |addr: usize, write: bool| {
         let advice = if write { libc::MADV_POPULATE_WRITE } else { libc::MADV_POPULATE_READ };
-        // SAFETY: a number is asked for.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+        let page = page_size();
         let first = std::ptr::without_provenance_mut(addr / page * page);
         // SAFETY: faults one page in and changes no byte of it.
         unsafe { libc::madvise(first, page, advice) == 0 }

@@ -1,6 +1,7 @@
 //! What the tests of a process that connects to itself share.
 #![allow(dead_code)] // each test uses some of it
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,10 +21,16 @@ pub struct Side {
     pub requests: Arc<Evd<Shm>>,
 }
 
+/// An adapter of its own, which nobody else meets.
 pub fn open() -> Side {
-    let slab: &'static Slab<Shm> = Box::leak(Box::new(Slab::new(0)));
     let dir = Box::leak(Box::new(tempfile::tempdir().unwrap()));
-    let instance = dir.path().join("meet");
+    open_in(dir.path())
+}
+
+/// An adapter that meets all others opened in that directory.
+pub fn open_in(dir: &Path) -> Side {
+    let slab: &'static Slab<Shm> = Box::leak(Box::new(Slab::new(0)));
+    let instance = dir.join("meet");
     let ia = Ia::open(slab, "shm", instance.to_str().unwrap(), AsyncEvd::Create(8)).unwrap();
     let evd = |streams| Evd::create(&ia, 1024, None, streams).unwrap();
     Side {
@@ -45,6 +52,18 @@ pub fn next(evd: &Arc<Evd<Shm>>) -> Event {
         }
         std::thread::yield_now();
     }
+}
+
+/// Nothing is queued, and nothing comes for a while.
+pub fn quiet(evd: &Arc<Evd<Shm>>) -> bool {
+    let end = Instant::now() + Duration::from_millis(60);
+    while Instant::now() < end {
+        match evd.dequeue() {
+            Err(Error::QueueEmpty) => std::thread::yield_now(),
+            _ => return false,
+        }
+    }
+    true
 }
 
 pub fn connection(evd: &Arc<Evd<Shm>>, wanted: ConnectionEvent) {
@@ -70,6 +89,19 @@ pub fn endpoint(side: &Side, srq: Option<&Arc<Srq<Shm>>>) -> Arc<Endpoint<Shm>> 
         srq,
     };
     Endpoint::create(&side.ia, &parts, None).unwrap()
+}
+
+/// An endpoint whose requests complete on a dispatcher of their own.
+pub fn endpoint_with_requests(side: &Side) -> (Arc<Endpoint<Shm>>, Arc<Evd<Shm>>) {
+    let requests = Evd::create(&side.ia, 64, None, Streams::TRANSFERS | Streams::BINDS).unwrap();
+    let parts = EpParts {
+        pz: Some(&side.pz),
+        recv_evd: Some(&side.transfers),
+        request_evd: Some(&requests),
+        connect_evd: Some(&side.connections),
+        srq: None,
+    };
+    (Endpoint::create(&side.ia, &parts, None).unwrap(), requests)
 }
 
 pub fn connect(side: &Side, active: &Arc<Endpoint<Shm>>, passive: &Arc<Endpoint<Shm>>) {
