@@ -156,7 +156,7 @@ pub enum Refusal {
     EvdConfigNotify,
     /// A threshold other than one on a dispatcher configured for solicited events.
     EvdConfigSolicited,
-    /// More events are queued than the requested length holds.
+    /// More events are queued, or waited for, than the requested length holds.
     EvdTooShort,
     /// A dispatcher refers to the notification object, or a thread waits on it.
     CnoInUse,

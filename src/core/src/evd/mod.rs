@@ -264,8 +264,8 @@ impl<T: Transport> Evd<T> {
     /// Changes the room to at least `qlen` events (uDAPL 1.2, dat_evd_resize). Loses none.
     ///
     /// # Errors
-    /// [`Arg::QueueLength`] for 0, [`Refusal::EvdTooShort`] if more events are queued,
-    /// [`Error::InsufficientResources`] above the adapter's limit.
+    /// [`Arg::QueueLength`] for 0, [`Refusal::EvdTooShort`] if more events are queued or a
+    /// thread waits for more, [`Error::InsufficientResources`] above the adapter's limit.
     pub fn resize(&self, qlen: usize) -> Result<()> {
         if qlen == 0 {
             return Err(Error::InvalidParameter(Arg::QueueLength));
@@ -273,6 +273,8 @@ impl<T: Transport> Evd<T> {
         if qlen > self.ia.transport().attributes().max_evd_qlen {
             return Err(Error::InsufficientResources(Resource::Evd));
         }
+        // Refused before the transport does anything; what arrives meanwhile is seen again.
+        self.queue.lock().check_resize(qlen)?;
         if let Some(cq) = &self.cq {
             self.ia.transport().cq_resize(cq, qlen)?;
         }

@@ -89,11 +89,17 @@ impl<T: Transport> Queue<T> {
         std::mem::take(&mut self.events)
     }
 
-    pub fn resize(&mut self, qlen: usize) -> Result<()> {
+    /// Whether the queue can have `qlen` places now.
+    pub fn check_resize(&self, qlen: usize) -> Result<()> {
         let waited_for = self.wait.as_ref().map_or(0, |wait| wait.threshold);
         if self.events.len() > qlen || waited_for > qlen {
             return Err(Error::InvalidState(Refusal::EvdTooShort));
         }
+        Ok(())
+    }
+
+    pub fn resize(&mut self, qlen: usize) -> Result<()> {
+        self.check_resize(qlen)?;
         let more = qlen.saturating_sub(self.events.len());
         self.events.try_reserve_exact(more).map_err(|_| Error::InsufficientResources(Resource::Memory))?;
         self.qlen = qlen;
