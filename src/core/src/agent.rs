@@ -62,12 +62,31 @@ impl Agents {
         changed.notify_all();
     }
 
-    /// Takes back the calls for `cno` that are due, and waits for one that is under way,
-    /// unless it is the caller itself. Called without a lock.
-    pub fn cancel(&self, cno: Handle) {
+    /// Passes calls for `cno` that are due on to another agent, or drops them if there is
+    /// none; whether there were any.
+    pub fn replace(&self, cno: Handle, agent: Option<Agent>) -> bool {
+        let mut pending = self.shared.0.lock();
+        let mut any = false;
+        pending.calls.retain_mut(|call| {
+            if call.cno != cno {
+                return true;
+            }
+            // An agent hears of one trigger.
+            let keep = agent.is_some() && !any;
+            any = true;
+            if let Some(agent) = agent {
+                call.agent = agent;
+            }
+            keep
+        });
+        any
+    }
+
+    /// Waits for a call for `cno` that is under way, unless it is the caller itself. Called
+    /// without a lock.
+    pub fn wait_for(&self, cno: Handle) {
         let (pending, changed) = &*self.shared;
         let mut pending = pending.lock();
-        pending.calls.retain(|call| call.cno != cno);
         while pending.calling == Some(cno) && pending.thread != Some(thread::current().id()) {
             changed.wait(&mut pending);
         }

@@ -80,7 +80,8 @@ impl<T: Transport> Cno<T> {
         state.agent = None;
         drop(state);
         self.ia.disown(self);
-        self.ia.agents().cancel(self.header.handle());
+        self.ia.agents().replace(self.header.handle(), None);
+        self.ia.agents().wait_for(self.header.handle());
         Ok(())
     }
 
@@ -112,10 +113,15 @@ impl<T: Transport> Cno<T> {
     /// Replaces the agent (uDAPL 1.2, dat_cno_modify_agent). An agent hears of one
     /// trigger; setting it again arms it again.
     pub fn modify_agent(&self, agent: Option<Agent>) {
-        self.state.lock().agent = None;
+        let cno = self.header.handle();
+        {
+            let mut state = self.state.lock();
+            // A trigger that the old one has not heard of yet is for the new one.
+            let passed_on = self.ia.agents().replace(cno, agent);
+            state.agent = agent.filter(|_| !passed_on);
+        }
         // The old one is not called any more once this has returned.
-        self.ia.agents().cancel(self.header.handle());
-        self.state.lock().agent = agent;
+        self.ia.agents().wait_for(cno);
     }
 
     pub(crate) fn attach(&self, evd: &Arc<Evd<T>>) {

@@ -255,6 +255,7 @@ impl Conn {
             return self.advance_tx(tx);
         }
         self.again.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
         // SYNC again: either this finds the lock free, or its holder finds the flag.
         if let Some(tx) = self.tx.try_lock() {
             self.advance_tx(tx);

@@ -171,7 +171,7 @@ pub fn to_peer(conn: &Arc<Conn>, wired: &Wired, segments: &[Segment], remote: &R
     for (place, source) in list.iter_mut().zip(sources()) {
         *place = source;
     }
-    outcome(vm::write_to(wired.link.pid, &list[..segments.len()], &[(remote.addr, remote.len)]))
+    outcome(wired, vm::write_to(wired.link.pid, &list[..segments.len()], &[(remote.addr, remote.len)]))
 }
 
 /// Reads the peer's memory into the segments.
@@ -202,15 +202,20 @@ pub fn from_peer(conn: &Arc<Conn>, wired: &Wired, remote: &RemoteSegment, segmen
         targets[count] = target(&pins[at], &segments[at], skip, take, Rights::LOCAL_WRITE);
         count += 1;
     });
-    outcome(vm::read_from(wired.link.pid, &[(remote.addr, remote.len)], &targets[..count]))
+    outcome(wired, vm::read_from(wired.link.pid, &[(remote.addr, remote.len)], &targets[..count]))
 }
 
-fn outcome(result: Result<(), VmError>) -> Outcome {
+fn outcome(wired: &Wired, result: Result<(), VmError>) -> Outcome {
     match result {
         Ok(()) => Outcome::Done,
         Err(VmError::Fault) => Outcome::Failed(Status::RemoteAccess),
         Err(VmError::Denied | VmError::Unsupported) => Outcome::Refused,
-        Err(VmError::Gone) => Outcome::PeerGone,
+        // Its memory cannot be had any more: its socket tells whether it is gone, or has
+        // only lost its first thread. Until then it is asked to do it itself.
+        Err(VmError::Gone) => {
+            wired.link.set_reads_peer(false);
+            Outcome::Refused
+        }
         Err(_) => Outcome::Failed(Status::Transport),
     }
 }

@@ -43,7 +43,6 @@ const FIRST_PEER: u64 = 2;
 /// Starts the thread.
 pub fn start(node: &Arc<Node>, reachable: Reachable) -> io::Result<JoinHandle<()>> {
     let epoll = Epoll::new()?;
-    process::note_socket(reachable.listener.as_fd().as_raw_fd());
     epoll.add(node.bell(Bell::Thread).as_fd(), BELL, Interest::READ)?;
     epoll.add(reachable.listener.as_fd(), LISTENER, Interest::READ)?;
     let mut state = Thread {
@@ -59,7 +58,10 @@ pub fn start(node: &Arc<Node>, reachable: Reachable) -> io::Result<JoinHandle<()
     };
     std::thread::Builder::new().name("dat-shm".into()).spawn(move || {
         process::block_all_signals();
+        process::note_socket(state.reachable.listener.as_fd().as_raw_fd());
         state.run();
+        state.hang_up();
+        process::forget_socket(state.reachable.listener.as_fd().as_raw_fd());
     })
 }
 
@@ -103,6 +105,8 @@ enum Due {
     Connect(Weak<Conn>),
     /// A process has not answered a greeting, or not said hello.
     Greeting(u64),
+    /// The link that another process was to make has not come.
+    Orphans(SocketName),
     /// New links can be taken again.
     Accept,
 }
@@ -178,8 +182,6 @@ impl Thread {
             self.expire();
             self.look();
         }
-        self.hang_up();
-        process::forget_socket(self.reachable.listener.as_fd().as_raw_fd());
     }
 
     /// How long to wait for events.
@@ -445,6 +447,7 @@ impl Thread {
                 }
                 self.names.remove(&link.name);
                 self.orphans.entry(link.name.clone()).or_default().extend(queue);
+                self.set_timer(GREETING, Due::Orphans(link.name.clone()));
             }
             _ => return false,
         }
@@ -557,6 +560,10 @@ impl Thread {
                     if matches!(self.peers.get(&token), Some(Stage::Greeted(_) | Stage::Greeting(..))) {
                         self.lose(token);
                     }
+                }
+                Due::Orphans(name) => {
+                    let orphans = self.orphans.remove(&name).unwrap_or_default();
+                    orphans.into_iter().for_each(Waiting::refuse);
                 }
                 Due::Accept => {
                     let _ = self.epoll.add(self.reachable.listener.as_fd(), LISTENER, Interest::READ);

@@ -91,7 +91,7 @@ pub struct Tx {
     /// The program waits for the last request: see [`Tx::drain`].
     draining: bool,
     closed: bool,
-    /// What [`Tx::close`] found.
+    /// The last request that is known to have succeeded.
     done: Option<RequestId>,
 }
 
@@ -246,6 +246,13 @@ impl Tx {
 
     /// Takes requests off that are complete.
     fn harvest(&mut self) -> Turn {
+        let turn = self.take_off();
+        // Kept, for whoever ends the connection before this is reported.
+        self.done = turn.done.or(self.done);
+        turn
+    }
+
+    fn take_off(&mut self) -> Turn {
         let mut turn = Turn::default();
         let Some(producer) = &mut self.producer else { return turn };
         let consumed = match producer.consumed() {
@@ -550,12 +557,12 @@ impl Tx {
         self.flying.front().map(|flying| flying.id).or_else(|| self.waiting.front().map(|waiting| waiting.id))
     }
 
-    /// Ends the direction: gives the last request that the peer has consumed.
+    /// Ends the direction: gives the last request that has succeeded, reported or not.
     pub fn close(&mut self) -> Option<RequestId> {
         if self.closed {
             return self.done;
         }
-        self.done = self.harvest().done;
+        self.harvest();
         self.closed = true;
         self.producer = None;
         self.answerer = None;
