@@ -5,8 +5,6 @@
 #include "peer.h"
 
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,15 +35,6 @@ static void line(enum verdict v, const char *name, const char *reason)
     fflush(stdout);
     pthread_mutex_unlock(&lock);
 }
-
-#define FORMAT_NAME(name, fmt)                        \
-    char name[512];                                   \
-    do {                                              \
-        va_list ap_;                                  \
-        va_start(ap_, fmt);                           \
-        vsnprintf(name, sizeof name, fmt, ap_);       \
-        va_end(ap_);                                  \
-    } while (0)
 
 void diag(const char *fmt, ...)
 {

@@ -16,8 +16,10 @@
 #define TESTS_C_TAP_H
 
 #include <dat/udat.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #if defined(__GNUC__)
 #define TAP_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -26,6 +28,16 @@
 #define TAP_PRINTF(fmt, args)
 #define TAP_NORETURN
 #endif
+
+/* char name[]: the text of a format and of the arguments behind it. */
+#define FORMAT_NAME(name, fmt)                        \
+    char name[512];                                   \
+    do {                                              \
+        va_list ap_;                                  \
+        va_start(ap_, fmt);                           \
+        vsnprintf(name, sizeof name, fmt, ap_);       \
+        va_end(ap_);                                  \
+    } while (0)
 
 /* A subtest: passes when cond is true. Returns cond. */
 bool ok(bool cond, const char *fmt, ...) TAP_PRINTF(2, 3);

@@ -2,21 +2,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define COOKIE_BASE 0xc0ffee5a00000000u
-
-#define FORMAT_NAME(name, fmt)                  \
-    char name[400];                             \
-    do {                                        \
-        va_list ap_;                            \
-        va_start(ap_, fmt);                     \
-        vsnprintf(name, sizeof name, fmt, ap_); \
-        va_end(ap_);                            \
-    } while (0)
 
 /* ---- the queue ---- */
 

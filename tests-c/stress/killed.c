@@ -1,6 +1,6 @@
 /* killed.c - the other process is killed in the middle of traffic. */
 #define _POSIX_C_SOURCE 200809L
-#include "common/fixture.h"
+#include "common/stage.h"
 
 #include <signal.h>
 #include <string.h>
@@ -206,23 +206,6 @@ static void while_connecting(void)
 }
 
 /* The side that called is killed while its request is unanswered. */
-static int impatient(struct link *up)
-{
-    struct fx fx;
-    struct side s;
-    struct sockaddr_storage address;
-    DAT_CONN_QUAL qual = 0;
-
-    fx_open(&fx);
-    side_make(&s, &fx, NULL);
-    must(LINK_RECV(up, address) && LINK_RECV(up, qual), "nothing to connect to");
-    must_rc(side_connect(&s, (DAT_IA_ADDRESS_PTR)&address, qual), DAT_SUCCESS, "dat_ep_connect");
-    link_say(up, "called");
-    while (!link_hear(up, "never"))
-        ;
-    return 1; /* not reached */
-}
-
 static void while_unanswered(void)
 {
     struct fx fx;
@@ -235,7 +218,7 @@ static void while_unanswered(void)
     fx_open(&fx);
     fx_listen(&fx, &qual);
     side_make(&s, &fx, NULL);
-    peer_start(&p, "impatient");
+    peer_start(&p, "stage-caller");
     must(LINK_SEND(&p.link, fx.address) && LINK_SEND(&p.link, qual), "the other process is gone");
     cr = next_request(fx.cr);
     must(link_hear(&p.link, "called"), "the other process is gone");
@@ -252,7 +235,7 @@ int main(int argc, char **argv)
 {
     static const struct peer_role roles[] = { { "victim", victim },
                                               { "listener", listener },
-                                              { "impatient", impatient },
+                                              STAGE_ROLE,
                                               { NULL, NULL } };
     int rounds, good = 0;
 

@@ -403,9 +403,6 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Refuses a request.
     fn reject(&self, incoming: Self::Incoming, why: Rejection);
 
-    /// Whether the request's active side has given up.
-    fn is_stale(&self, incoming: &Self::Incoming) -> bool;
-
     /// Port qualifier of the local end.
     fn local_qualifier(&self, qp: &Self::Qp) -> u64;
 

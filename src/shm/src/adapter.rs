@@ -301,10 +301,6 @@ impl Transport for Shm {
         incoming.refuse(why);
     }
 
-    fn is_stale(&self, incoming: &Incoming) -> bool {
-        incoming.is_stale()
-    }
-
     fn local_qualifier(&self, qp: &Conn) -> u64 {
         qp.port()
     }

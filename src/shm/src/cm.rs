@@ -25,7 +25,7 @@ pub struct Incoming {
 
 impl Incoming {
     /// Whether the active end has given up.
-    pub fn is_stale(&self) -> bool {
+    fn is_stale(&self) -> bool {
         self.request.stale.load(Ordering::Acquire) || self.link.is_dead()
     }
 

@@ -207,10 +207,6 @@ impl Transport for Fake {
 
     fn reject(&self, (): (), _: Rejection) {}
 
-    fn is_stale(&self, (): &()) -> bool {
-        false
-    }
-
     fn local_qualifier(&self, (): &()) -> u64 {
         77
     }

@@ -9,60 +9,49 @@ use std::ptr;
 use std::slice;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
-/// Memory that can be read for as long as `'a` lasts. Laid out as an `iovec`.
-#[derive(Clone, Copy, Debug)]
-#[repr(transparent)]
-pub struct Source<'a> {
-    vec: libc::iovec,
-    life: PhantomData<&'a ()>,
-}
-
-/// Memory that can be written for as long as `'a` lasts. Laid out as an `iovec`.
+/// A piece of memory that `A` tells how to access. Laid out as an `iovec`.
 ///
 /// It can be copied, for several targets may well be the same memory: a program that
 /// has two transfers into one place gets bytes of either.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
-pub struct Target<'a> {
+pub struct Piece<A> {
     vec: libc::iovec,
-    life: PhantomData<&'a ()>,
+    access: PhantomData<A>,
 }
 
+/// Memory that can be read for as long as `'a` lasts.
+pub type Source<'a> = Piece<Read<'a>>;
+
+/// Memory that can be written for as long as `'a` lasts.
+pub type Target<'a> = Piece<Write<'a>>;
+
+/// The access of a [`Source`].
+#[derive(Clone, Copy, Debug)]
+pub struct Read<'a>(PhantomData<&'a ()>);
+
+/// The access of a [`Target`].
+#[derive(Clone, Copy, Debug)]
+pub struct Write<'a>(PhantomData<&'a ()>);
+
 // SAFETY: an address and a length; every access to what lies behind is a raw copy, for
-// which the memory is readable from any thread while 'a lasts (contract of `new`).
-unsafe impl Send for Source<'_> {}
+// which the memory is accessible from any thread while the piece lasts (contract of `new`).
+unsafe impl<A> Send for Piece<A> {}
 // SAFETY: as for Send.
-unsafe impl Sync for Source<'_> {}
-// SAFETY: as for Source, and writable.
-unsafe impl Send for Target<'_> {}
-// SAFETY: as for Send.
-unsafe impl Sync for Target<'_> {}
+unsafe impl<A> Sync for Piece<A> {}
 
-impl<'a> Source<'a> {
+impl<A> Piece<A> {
     /// No bytes.
-    pub const EMPTY: Source<'static> =
-        Source { vec: libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 }, life: PhantomData };
+    pub const EMPTY: Self = Piece::at(ptr::null_mut(), 0);
 
-    /// The `len` bytes at `addr`.
-    ///
-    /// # Safety
-    /// They can be read while `'a` lasts, or `len` is 0.
-    #[inline]
-    pub const unsafe fn new(addr: u64, len: usize) -> Source<'a> {
-        let base = ptr::with_exposed_provenance_mut(addr as usize);
-        Source { vec: libc::iovec { iov_base: base, iov_len: len }, life: PhantomData }
-    }
-
-    /// The bytes of a slice.
-    #[inline]
-    pub fn of(bytes: &'a [u8]) -> Source<'a> {
-        let base = bytes.as_ptr().cast_mut().cast();
-        Source { vec: libc::iovec { iov_base: base, iov_len: bytes.len() }, life: PhantomData }
+    /// The contract of `new` is the caller's.
+    const fn at(iov_base: *mut libc::c_void, iov_len: usize) -> Self {
+        Piece { vec: libc::iovec { iov_base, iov_len }, access: PhantomData }
     }
 
     /// The pieces as the system takes them.
     #[inline]
-    pub(super) fn as_vecs<'s>(pieces: &'s [Source<'a>]) -> &'s [libc::iovec] {
+    pub(super) fn as_vecs(pieces: &[Self]) -> &[libc::iovec] {
         // SAFETY: a transparent wrapper of an iovec.
         unsafe { slice::from_raw_parts(pieces.as_ptr().cast(), pieces.len()) }
     }
@@ -71,6 +60,44 @@ impl<'a> Source<'a> {
     #[inline]
     pub fn addr(&self) -> u64 {
         self.vec.iov_base.addr() as u64
+    }
+
+    /// Bytes.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.vec.iov_len
+    }
+
+    /// Whether there is not a byte.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.vec.iov_len == 0
+    }
+
+    /// The first `at` bytes, or all if there are fewer, and the rest.
+    #[inline]
+    pub fn split(self, at: usize) -> (Self, Self) {
+        let at = at.min(self.len());
+        let base = self.vec.iov_base;
+        // Within the piece or one past its end; wrapping because it need not be memory at all.
+        (Piece::at(base, at), Piece::at(base.wrapping_byte_add(at), self.len() - at))
+    }
+}
+
+impl<'a> Source<'a> {
+    /// The `len` bytes at `addr`.
+    ///
+    /// # Safety
+    /// They can be read while `'a` lasts, or `len` is 0.
+    #[inline]
+    pub const unsafe fn new(addr: u64, len: usize) -> Self {
+        Piece::at(ptr::with_exposed_provenance_mut(addr as usize), len)
+    }
+
+    /// The bytes of a slice.
+    #[inline]
+    pub fn of(bytes: &'a [u8]) -> Self {
+        Piece::at(bytes.as_ptr().cast_mut().cast(), bytes.len())
     }
 
     /// The first byte.
@@ -78,61 +105,23 @@ impl<'a> Source<'a> {
     pub fn as_ptr(&self) -> *const u8 {
         self.vec.iov_base.cast_const().cast()
     }
-
-    /// Bytes.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.vec.iov_len
-    }
-
-    /// Whether there is not a byte.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.vec.iov_len == 0
-    }
-
-    /// The first `at` bytes, or all if there are fewer, and the rest.
-    #[inline]
-    pub fn split(self, at: usize) -> (Source<'a>, Source<'a>) {
-        let (first, rest) = split(self.vec, at);
-        (Source { vec: first, life: PhantomData }, Source { vec: rest, life: PhantomData })
-    }
 }
 
 impl<'a> Target<'a> {
-    /// No bytes.
-    pub const EMPTY: Target<'static> =
-        Target { vec: libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 }, life: PhantomData };
-
     /// The `len` bytes at `addr`.
     ///
     /// # Safety
     /// They can be written while `'a` lasts, and nothing in Rust holds a reference to
     /// them, or `len` is 0.
     #[inline]
-    pub const unsafe fn new(addr: u64, len: usize) -> Target<'a> {
-        let base = ptr::with_exposed_provenance_mut(addr as usize);
-        Target { vec: libc::iovec { iov_base: base, iov_len: len }, life: PhantomData }
+    pub const unsafe fn new(addr: u64, len: usize) -> Self {
+        Piece::at(ptr::with_exposed_provenance_mut(addr as usize), len)
     }
 
     /// The bytes of a slice.
     #[inline]
-    pub fn of(bytes: &'a mut [u8]) -> Target<'a> {
-        let base = bytes.as_mut_ptr().cast();
-        Target { vec: libc::iovec { iov_base: base, iov_len: bytes.len() }, life: PhantomData }
-    }
-
-    /// The pieces as the system takes them.
-    #[inline]
-    pub(super) fn as_vecs<'s>(pieces: &'s [Target<'a>]) -> &'s [libc::iovec] {
-        // SAFETY: a transparent wrapper of an iovec.
-        unsafe { slice::from_raw_parts(pieces.as_ptr().cast(), pieces.len()) }
-    }
-
-    /// Address of the first byte.
-    #[inline]
-    pub fn addr(&self) -> u64 {
-        self.vec.iov_base.addr() as u64
+    pub fn of(bytes: &'a mut [u8]) -> Self {
+        Piece::at(bytes.as_mut_ptr().cast(), bytes.len())
     }
 
     /// The first byte.
@@ -140,36 +129,6 @@ impl<'a> Target<'a> {
     pub fn as_ptr(&self) -> *mut u8 {
         self.vec.iov_base.cast()
     }
-
-    /// Bytes.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.vec.iov_len
-    }
-
-    /// Whether there is not a byte.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.vec.iov_len == 0
-    }
-
-    /// The first `at` bytes, or all if there are fewer, and the rest.
-    #[inline]
-    pub fn split(self, at: usize) -> (Target<'a>, Target<'a>) {
-        let (first, rest) = split(self.vec, at);
-        (Target { vec: first, life: PhantomData }, Target { vec: rest, life: PhantomData })
-    }
-}
-
-#[inline]
-fn split(vec: libc::iovec, at: usize) -> (libc::iovec, libc::iovec) {
-    let at = at.min(vec.iov_len);
-    let rest = libc::iovec {
-        // Within the piece or one past its end; wrapping because it need not be memory at all.
-        iov_base: vec.iov_base.wrapping_byte_add(at),
-        iov_len: vec.iov_len - at,
-    };
-    (libc::iovec { iov_base: vec.iov_base, iov_len: at }, rest)
 }
 
 /// Copies as many bytes as both hold and returns how many. The two may overlap.
@@ -328,10 +287,7 @@ mod tests {
             });
             for round in 1..20_000_u64 {
                 let image = [round; WORDS];
-                let src = Source {
-                    vec: libc::iovec { iov_base: image.as_ptr().cast_mut().cast(), iov_len: 8 * WORDS },
-                    life: PhantomData,
-                };
+                let src = Source::at(image.as_ptr().cast_mut().cast(), 8 * WORDS);
                 // SAFETY: the words live until the scope ends and are only seen as atomics.
                 copy_tail_last(unsafe { Target::new(base, 8 * WORDS) }, src);
             }
