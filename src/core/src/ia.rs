@@ -18,7 +18,7 @@ use crate::rmr::Rmr;
 use crate::slab::{Handle, Header, Kind, Object, Slab};
 use crate::sp::{Cr, Psp, Rsp, points::Points};
 use crate::srq::Srq;
-use crate::transport::Transport;
+use crate::transport::{AdapterSink, Transport};
 use crate::users::Use;
 
 /// Which dispatcher takes the asynchronous events of an adapter.
@@ -91,6 +91,7 @@ impl<T: Transport> Ia<T> {
             agents: Agents::default(),
             closed: AtomicBool::new(false),
         });
+        ia.transport.report_to(AdapterSink { ia: Arc::downgrade(&ia) });
         let (evd, own) = match async_evd {
             AsyncEvd::Create(qlen) => (Some(Evd::create(&ia, qlen, None, Streams::ASYNC)?), true),
             AsyncEvd::Given(evd) => (Some(evd), false),
@@ -147,7 +148,12 @@ impl<T: Transport> Ia<T> {
         for cr in self.all::<Cr<T>>() {
             cr.abandon();
         }
-        for ep in self.all::<Endpoint<T>>() {
+        let endpoints = self.all::<Endpoint<T>>();
+        // All connections begin to end before the first one is waited for.
+        for ep in &endpoints {
+            ep.let_go();
+        }
+        for ep in endpoints {
             ep.free_anyway();
         }
         for srq in self.all::<Srq<T>>() {

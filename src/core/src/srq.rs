@@ -18,7 +18,7 @@ use crate::lmr::LocalSegment;
 use crate::mem::Rights;
 use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
-use crate::transport::{MAX_SEGMENTS, Recv, RecvId, Segment, Transport};
+use crate::transport::{Checked, Recv, RecvId, Transport};
 use crate::users::{Counted, Use, Users};
 
 /// A shared receive queue.
@@ -181,8 +181,7 @@ impl<T: Transport> Srq<T> {
         if segments.len() > self.max_segments {
             return Err(Error::InvalidParameter(Arg::SegmentCount));
         }
-        let mut checked = [Segment::default(); MAX_SEGMENTS];
-        let checked = check_recv(&self.ia, segments, self.zone, &mut checked)?;
+        let checked = check_recv(&self.ia, segments, self.zone)?;
         {
             let mut books = self.books.lock();
             if self.outstanding.load(Ordering::Acquire) >= books.max_recvs {
@@ -193,7 +192,7 @@ impl<T: Transport> Srq<T> {
             };
             self.ia
                 .transport()
-                .srq_post(&self.queue, &Recv { id: id.into(), segments: checked })
+                .srq_post(&self.queue, &Recv { id: id.into(), segments: &checked })
                 .inspect_err(|_| books.free.push(id))?;
             books.cookies[id as usize] = Entry { cookie, place: Place::Available };
             books.available += 1;
@@ -324,17 +323,11 @@ impl Books {
 }
 
 /// Checks the segments of a receive within `zone`.
-pub(crate) fn check_recv<'a, T: Transport>(
-    ia: &Ia<T>,
-    segments: &[LocalSegment],
-    zone: u32,
-    checked: &'a mut [Segment; MAX_SEGMENTS],
-) -> Result<&'a [Segment]> {
-    let mut count = 0;
+pub(crate) fn check_recv<T: Transport>(ia: &Ia<T>, segments: &[LocalSegment], zone: u32) -> Result<Checked> {
+    let mut checked = Checked::new();
     for segment in segments.iter().filter(|segment| segment.len > 0) {
-        let place = checked.get_mut(count).ok_or(Error::InvalidParameter(Arg::SegmentCount))?;
-        *place = ia.lmrs().check(segment, zone, Rights::LOCAL_WRITE)?;
-        count += 1;
+        let piece = ia.lmrs().check(segment, zone, Rights::LOCAL_WRITE)?;
+        checked.try_push(piece).map_err(|_| Error::InvalidParameter(Arg::SegmentCount))?;
     }
-    Ok(&checked[..count])
+    Ok(checked)
 }

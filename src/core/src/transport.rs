@@ -8,22 +8,25 @@
 //! The core calls a transport with locks of its own held; therefore a transport
 //!
 //! * may call the *data* methods of a sink ([`EndpointSink::recv_taken`],
-//!   [`EndpointSink::recv_done`]) with its receive locks held, but must not take those
-//!   locks inside [`Transport::post_recv`], [`Transport::srq_post`] or
-//!   [`Transport::post`];
+//!   [`EndpointSink::recv_done`], [`EndpointSink::recv_announced`],
+//!   [`EndpointSink::requests_done`]) with the locks held under which it finds completions,
+//!   but must not take those locks inside [`Transport::post_recv`],
+//!   [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
 //! * must hold no lock at all when it calls any other method of a sink.
 //!
 //! docs/architecture.md says how each method is done over shared memory and over verbs.
 
 use std::os::fd::RawFd;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crate::addr::Address;
 use crate::ep::Endpoint;
 use crate::error::Result;
-use crate::event::Status;
+use crate::event::{AsyncReason, Status};
+use crate::ia::Ia;
 use crate::mem::Rights;
+use crate::slab::Object;
 use crate::sp::ServicePoint;
 
 /// The most segments that a single work request can name.
@@ -39,6 +42,9 @@ pub struct Segment {
     /// The local key of the region ([`RegionKeys::local_key`]).
     pub key: u32,
 }
+
+/// The segments of a work request, checked; what is not there is not touched either.
+pub type Checked = arrayvec::ArrayVec<Segment, MAX_SEGMENTS>;
 
 /// A piece of the peer's memory; only the peer's side can check it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -152,6 +158,10 @@ pub struct QpInit<'a, T: Transport> {
     pub recv_cq: Option<&'a T::Cq>,
     /// The shared receive queue it takes buffers from.
     pub srq: Option<&'a T::Srq>,
+    /// Waiters are told only of receives that the sender announces. A transport that does
+    /// not learn of each receive whether it is one of those reports them as not announced, and calls
+    /// [`EndpointSink::recv_announced`] when one was.
+    pub solicited: bool,
     /// Queue sizes.
     pub sizes: QpSizes,
 }
@@ -301,6 +311,10 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Limits and abilities.
     fn attributes(&self) -> &AdapterAttributes;
 
+    /// Names whom to tell of what befalls the adapter as a whole; called once, before
+    /// anything is made.
+    fn report_to(&self, _sink: AdapterSink<Self>) {}
+
     /// Makes a protection zone.
     fn zone_create(&self) -> Result<Self::Zone>;
 
@@ -410,6 +424,10 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// failed. After [`Closing::Done`] no sink of `qp` is called any more.
     fn disconnect(&self, qp: &Arc<Self::Qp>, broken: bool) -> Closing;
 
+    /// Called after a [`Closing::Later`], without a lock: returns when the transport has
+    /// let go of all buffers and [`Transport::disconnect`] would answer [`Closing::Done`].
+    fn await_end(&self, _qp: &Arc<Self::Qp>) {}
+
     /// Called in the child of a fork, before anything else happens there: lets go of what
     /// must not be shared with the parent. Takes no lock that another thread of the
     /// parent may have held.
@@ -453,10 +471,23 @@ impl<T: Transport> EndpointSink<T> {
         self.ep.on_recv_done(self.life, done);
     }
 
-    /// All requests up to and including `last` succeeded.
+    /// One of the receives reported so far was announced by its sender
+    /// ([`QpInit::solicited`]).
+    pub fn recv_announced(&self) {
+        self.ep.on_recv_announced(self.life);
+    }
+
+    /// All requests up to and including `last` succeeded. True if the end of the connection
+    /// waits for them; then [`EndpointSink::drained`] is to be called, without a lock.
     #[inline]
-    pub fn requests_done(&self, last: RequestId) {
-        self.ep.on_requests_done(self.life, last);
+    #[must_use]
+    pub fn requests_done(&self, last: RequestId) -> bool {
+        self.ep.on_requests_done(self.life, last)
+    }
+
+    /// Goes on with the end of the connection that waited for the last request.
+    pub fn drained(&self) {
+        self.ep.finish_drain(self.life);
     }
 
     /// The connection failed: the named receive or request was the first to fail, and
@@ -469,6 +500,20 @@ impl<T: Transport> EndpointSink<T> {
     /// [`ConnectionReport::Established`] the transport has let go of all buffers.
     pub fn connection(&self, report: ConnectionReport) {
         self.ep.on_connection(self.life, report);
+    }
+}
+
+/// Where a transport reports what befalls the adapter as a whole.
+pub struct AdapterSink<T: Transport> {
+    pub(crate) ia: Weak<Ia<T>>,
+}
+
+impl<T: Transport> AdapterSink<T> {
+    /// The adapter cannot go on: its connections end, and nothing else will work.
+    pub fn catastrophe(&self) {
+        if let Some(ia) = self.ia.upgrade() {
+            ia.raise(ia.header().handle(), AsyncReason::IaCatastrophic);
+        }
     }
 }
 

@@ -271,8 +271,8 @@ impl Conn {
         let Some(wired) = self.wired() else { return };
         let turn = tx.progress(self, wired);
         self.leave_tx(tx);
-        if let Some(last) = turn.done {
-            self.sink.requests_done(last);
+        if turn.done.is_some_and(|last| self.sink.requests_done(last)) {
+            self.sink.drained();
         }
         if let Some(failed) = turn.failed {
             self.fail(Fatal { request: Some(failed), ..Fatal::default() });
@@ -322,8 +322,8 @@ impl Conn {
             wired.link.await_peer_idle(wired.id.index, wired.side);
             wired.link.detach(wired.side, wired.id);
         }
-        if let Some(last) = done.filter(|_| first && report) {
-            self.sink.requests_done(last);
+        if done.is_some_and(|last| first && report && self.sink.requests_done(last)) {
+            self.sink.drained();
         }
         first
     }

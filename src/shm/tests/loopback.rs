@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::{connect, connection, endpoint, next, open, register, segment, transfer};
+use common::open;
 use dat_core::ep::{State, flags};
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::transport::RemoteSegment;
 use dat_core::{Event, Object, Srq};
+use dat_loopback::{connect, connection, endpoint, next, register, segment, transfer};
 
 #[test]
 fn messages_of_all_sizes_arrive() {

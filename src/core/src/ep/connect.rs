@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::addr::Address;
 use crate::ep::{Control, Endpoint, Next, State, Trigger, next, not_ready};
 use crate::error::{Arg, Error, Resource, Result, Role};
+use crate::evd::Feed;
 use crate::event::{ConnectionEvent, Event};
 use crate::transport::{Closing, Connect, ConnectionReport, EndpointSink, QpInit, QpSizes, Transport};
 
@@ -166,12 +167,22 @@ impl<T: Transport> Endpoint<T> {
         // The passive side's event has no private data: programs tell the sides apart by it.
         let private_data: Option<Arc<[u8]>> = (active && !private_data.is_empty()).then(|| private_data.into());
         control.private_data = private_data.clone();
-        self.enter(control, to);
+        control.state = to;
+        self.requests.lock().enter(to);
+        let mut receives = self.receives.lock();
+        receives.enter(to);
         if let Some(evd) = &control.connect_evd {
+            // Messages may have come already. Whoever sees the event finds them: behind it on the
+            // same dispatcher, else there before it.
+            let same = receives.evd.as_ref().is_some_and(|recv| Arc::ptr_eq(recv.object(), evd.object()));
+            if !same {
+                self.release_held(&mut receives);
+            }
             let kind = ConnectionEvent::Established;
             evd.push(Event::Connection { ep: self.header.handle(), kind, private_data }, true, None);
         }
-        self.receives.lock().watermarks_passed()
+        self.release_held(&mut receives);
+        receives.watermarks_passed()
     }
 
     /// What connecting and accepting need.
@@ -212,6 +223,7 @@ impl<T: Transport> Endpoint<T> {
             request_cq: requests.evd.as_ref().and_then(|evd| evd.cq()),
             recv_cq: receives.evd.as_ref().and_then(|evd| evd.cq()),
             srq: self.srq.as_ref().map(|srq| srq.queue()),
+            solicited: receives.feed == Feed::Solicited,
             sizes: QpSizes {
                 recvs: receives.capacity,
                 requests: count(attr.max_request_dtos),

@@ -36,6 +36,7 @@ impl<T: Transport> Endpoint<T> {
         let recv_qp = receives.qp.take();
 
         requests.drain(ep, request);
+        self.release_held(&mut receives);
         if let Some(done) = recv {
             self.finish_recv(&mut receives, done);
         }
@@ -65,7 +66,7 @@ impl<T: Transport> Endpoint<T> {
     /// The connection failed in the transport.
     pub(crate) fn on_failed(&self, life: u64, recv: Option<RecvDone>, request: Option<(RequestId, Status)>) {
         let mut control = self.control.lock();
-        if control.life != life {
+        if control.life != life || control.freed {
             return;
         }
         let event = match control.state {
@@ -88,12 +89,13 @@ impl<T: Transport> Endpoint<T> {
             State::DisconnectPending => ConnectionEvent::Disconnected,
             _ => ConnectionEvent::Broken,
         };
-        let _ = self.ia.transport().disconnect(&qp, true);
-        self.end(&mut control, Some(event), None, None);
+        if self.ia.transport().disconnect(&qp, true) == Closing::Done {
+            self.end(&mut control, Some(event), None, None);
+        }
     }
 
     /// The last request of a graceful disconnect is complete.
-    pub(super) fn finish_drain(&self, life: u64) {
+    pub(crate) fn finish_drain(&self, life: u64) {
         let mut control = self.control.lock();
         if control.life != life || control.state != State::DisconnectPending {
             return;

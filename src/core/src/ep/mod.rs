@@ -15,7 +15,7 @@ mod state;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 pub use attr::{EpAttributes, WATERMARK_INFINITE, flags};
 pub use connect::ConnectRequest;
@@ -29,7 +29,7 @@ use crate::ia::Ia;
 use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
 use crate::srq::Srq;
-use crate::transport::Transport;
+use crate::transport::{Closing, RecvDone, Transport};
 use crate::users::{Counted, Use};
 use flight::Flight;
 use recv::{Early, Posted};
@@ -112,6 +112,8 @@ struct Receives<T: Transport> {
     next_id: u64,
     /// Buffers taken from the shared queue and not complete.
     taken: Vec<u64>,
+    /// Completions that came before the connection was announced.
+    held: Vec<RecvDone>,
     capacity: usize,
     max_segments: usize,
     feed: Feed,
@@ -328,8 +330,12 @@ impl<T: Transport> Endpoint<T> {
             if std::mem::replace(&mut control.freed, true) {
                 return;
             }
-            if let Some(qp) = control.qp.clone() {
-                let _ = self.ia.transport().disconnect(&qp, false);
+            while let Some(qp) = control.qp.clone() {
+                if self.ia.transport().disconnect(&qp, false) == Closing::Done {
+                    break;
+                }
+                // The buffers are the program's again when the call returns.
+                MutexGuard::unlocked(&mut control, || self.ia.transport().await_end(&qp));
             }
             self.end(&mut control, None, None, None);
             // Sinks of the queue pair may keep the endpoint itself for a while.
@@ -341,6 +347,15 @@ impl<T: Transport> Endpoint<T> {
             self.receives.lock().detach();
         }
         self.ia.disown(self);
+    }
+
+    /// Begins to end the connection, so that [`Endpoint::free_anyway`] has less to wait for.
+    pub(crate) fn let_go(&self) {
+        self.settle_requests();
+        let control = self.control.lock();
+        if let Some(qp) = &control.qp {
+            let _ = self.ia.transport().disconnect(qp, false);
+        }
     }
 
     /// Makes the endpoint ready for another connection (uDAPL 1.2, dat_ep_reset).
@@ -431,6 +446,7 @@ impl<T: Transport> Receives<T> {
             next_id: 0,
             // Few are under way at a time, but taking them must not allocate.
             taken: Vec::with_capacity(if srq { 64 } else { 0 }),
+            held: Vec::new(),
             capacity: 0,
             max_segments: 0,
             feed: Feed::Threshold,

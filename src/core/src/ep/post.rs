@@ -9,7 +9,7 @@ use crate::lmr::{Lmr, LocalSegment};
 use crate::mem::Rights;
 use crate::rmr::{Binding, Rmr};
 use crate::slab::{Handle, Object};
-use crate::transport::{BindTarget, MAX_SEGMENTS, Operation, RemoteSegment, Request, RequestId, Segment, Transport};
+use crate::transport::{BindTarget, Checked, Operation, RemoteSegment, Request, RequestId, Transport};
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
@@ -69,16 +69,13 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InvalidParameter(Arg::SegmentCount));
         }
         let zone = requests.zone.ok_or_else(not_ready)?;
-        let mut checked = [Segment::default(); MAX_SEGMENTS];
-        let mut count = 0;
+        let mut checked = Checked::new();
         let mut total = 0_u64;
         for segment in segments.iter().filter(|segment| segment.len > 0) {
-            let place = checked.get_mut(count).ok_or(Error::InvalidParameter(Arg::SegmentCount))?;
-            *place = self.ia.lmrs().check(segment, zone, right)?;
+            let piece = self.ia.lmrs().check(segment, zone, right)?;
+            checked.try_push(piece).map_err(|_| Error::InvalidParameter(Arg::SegmentCount))?;
             total = total.checked_add(segment.len).ok_or(Error::LengthError)?;
-            count += 1;
         }
-        let checked = &checked[..count];
         let len = match operation {
             Operation::Send { .. } if total > requests.max_message => return Err(Error::LengthError),
             Operation::Write(remote) if total > remote.len => return Err(Error::LengthError),
@@ -104,7 +101,7 @@ impl<T: Transport> Endpoint<T> {
         let request = Request {
             id,
             operation,
-            segments: checked,
+            segments: &checked,
             len,
             fence: completion & flags::BARRIER_FENCE != 0,
             signalled: completion & flags::SUPPRESS == 0,
@@ -197,21 +194,17 @@ impl<T: Transport> Endpoint<T> {
         Ok(key)
     }
 
-    /// All requests up to `last` succeeded.
-    pub(crate) fn on_requests_done(&self, life: u64, last: RequestId) {
-        let drained = {
-            let mut requests = self.requests.lock();
-            if requests.life != life {
-                return;
-            }
-            while let Some(entry) = requests.flight.pop_through(last) {
-                requests.complete(self.header.handle(), &entry, Status::Success);
-            }
-            requests.draining && requests.flight.is_empty()
-        };
-        if drained {
-            self.finish_drain(life);
+    /// All requests up to `last` succeeded. Whether that was what a graceful disconnect
+    /// waits for.
+    pub(crate) fn on_requests_done(&self, life: u64, last: RequestId) -> bool {
+        let mut requests = self.requests.lock();
+        if requests.life != life {
+            return false;
         }
+        while let Some(entry) = requests.flight.pop_through(last) {
+            requests.complete(self.header.handle(), &entry, Status::Success);
+        }
+        requests.draining && requests.flight.is_empty()
     }
 
     /// Looks for completions of requests in the transport.

@@ -8,8 +8,8 @@ use crate::evd::Feed;
 use crate::event::{AsyncReason, Event, Status, Transfer};
 use crate::lmr::LocalSegment;
 use crate::slab::Handle;
-use crate::srq::{Charge, check_recv};
-use crate::transport::{MAX_SEGMENTS, Recv, RecvDone, RecvId, Segment, Transport, Verdict};
+use crate::srq::{Charge, Srq, check_recv};
+use crate::transport::{Recv, RecvDone, RecvId, Transport, Verdict};
 
 /// A receive of the endpoint's own queue.
 #[derive(Clone, Copy, Debug)]
@@ -67,8 +67,7 @@ impl<T: Transport> Endpoint<T> {
         if segments.len() > receives.max_segments {
             return Err(Error::InvalidParameter(Arg::SegmentCount));
         }
-        let mut checked = [Segment::default(); MAX_SEGMENTS];
-        let checked = check_recv(&self.ia, segments, zone, &mut checked)?;
+        let checked = check_recv(&self.ia, segments, zone)?;
         if receives.flush {
             receives.complete(self.header.handle(), cookie, Status::Flushed, 0, true, None);
             return Ok(());
@@ -79,7 +78,7 @@ impl<T: Transport> Endpoint<T> {
         let id = receives.next_id;
         let qp = receives.qp.clone();
         match &qp {
-            Some(qp) => self.ia.transport().post_recv(qp, &Recv { id, segments: checked })?,
+            Some(qp) => self.ia.transport().post_recv(qp, &Recv { id, segments: &checked })?,
             None => receives.early.push_back(Early { id, segments: segments.into() }),
         }
         receives.posted.push_back(Posted { id, cookie, quiet });
@@ -100,8 +99,7 @@ impl<T: Transport> Endpoint<T> {
         let passed = {
             let mut receives = self.receives.lock();
             if receives.life != life {
-                // Nobody is left to complete it: off the books.
-                drop(srq.complete(id));
+                self.flush_late(&receives, srq, id);
                 return Verdict::Continue;
             }
             receives.taken.push(id);
@@ -116,11 +114,40 @@ impl<T: Transport> Endpoint<T> {
     /// A receive is complete.
     pub(crate) fn on_recv_done(&self, life: u64, done: RecvDone) {
         let mut receives = self.receives.lock();
-        if receives.life == life {
+        if receives.life != life {
+            if let Some(srq) = &self.srq {
+                srq.taken(done.id);
+                self.flush_late(&receives, srq, done.id);
+            }
+        } else if receives.connected {
             self.finish_recv(&mut receives, done);
-        } else if let Some(srq) = &self.srq {
-            srq.taken(done.id);
-            drop(srq.complete(done.id));
+        } else {
+            // The transport is ahead of the event that announces the connection.
+            receives.held.push(done);
+        }
+    }
+
+    /// One of the receives reported so far was announced by its sender.
+    pub(crate) fn on_recv_announced(&self, life: u64) {
+        let receives = self.receives.lock();
+        if receives.life == life
+            && let Some(evd) = &receives.evd
+        {
+            evd.announce();
+        }
+    }
+
+    /// Completes a buffer that was taken for a connection which had ended: it is the program's again.
+    fn flush_late(&self, receives: &Receives<T>, srq: &Srq<T>, id: RecvId) {
+        if let Some((cookie, charge)) = srq.complete(id) {
+            receives.complete(self.header.handle(), cookie, Status::Flushed, 0, true, Some(charge));
+        }
+    }
+
+    /// Queues the completions that came before the connection was announced.
+    pub(super) fn release_held(&self, receives: &mut Receives<T>) {
+        for done in std::mem::take(&mut receives.held) {
+            self.finish_recv(receives, done);
         }
     }
 
@@ -226,10 +253,9 @@ impl<T: Transport> Endpoint<T> {
     /// is completed with an error instead.
     pub(super) fn hand_over(&self, receives: &mut Receives<T>, qp: &Arc<T::Qp>) -> Result<()> {
         while let Some(early) = receives.early.pop_front() {
-            let mut checked = [Segment::default(); MAX_SEGMENTS];
             let zone = receives.zone.unwrap_or(0);
-            match check_recv(&self.ia, &early.segments, zone, &mut checked) {
-                Ok(segments) => self.ia.transport().post_recv(qp, &Recv { id: early.id, segments })?,
+            match check_recv(&self.ia, &early.segments, zone) {
+                Ok(checked) => self.ia.transport().post_recv(qp, &Recv { id: early.id, segments: &checked })?,
                 Err(_) => {
                     let at = receives.posted.iter().position(|posted| posted.id == early.id);
                     if let Some(posted) = at.and_then(|at| receives.posted.remove(at)) {

@@ -326,6 +326,16 @@ impl<T: Transport> Evd<T> {
         true
     }
 
+    /// Makes an event that is queued already a notification event.
+    pub(crate) fn announce(&self) {
+        let offered = self.queue.lock().announce();
+        match offered {
+            Offer::Wake(waker) => waker.wake(),
+            Offer::Trigger(cno) => cno.trigger(self.header.handle()),
+            Offer::Full | Offer::Quiet => {}
+        }
+    }
+
     /// Queues an event; if there is no room the event is lost and the loss is reported
     /// as an asynchronous event.
     pub(crate) fn push(&self, event: Event, announce: bool, charge: Option<Charge<T>>) {

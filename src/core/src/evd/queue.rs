@@ -64,6 +64,16 @@ impl<T: Transport> Queue<T> {
             return Offer::Full;
         }
         self.events.push_back(queued);
+        self.tell(announce)
+    }
+
+    /// Makes an event that is queued already a notification event.
+    pub fn announce(&mut self) -> Offer<T> {
+        if self.events.is_empty() || self.dead { Offer::Quiet } else { self.tell(true) }
+    }
+
+    /// Whom an event that was queued concerns.
+    fn tell(&mut self, announce: bool) -> Offer<T> {
         let waiting = self.wait.is_some();
         if let Some(wait) = &mut self.wait {
             wait.announced |= announce;

@@ -2,7 +2,7 @@
 
 use dat_core::addr::Address;
 use dat_core::event::Status;
-use dat_core::transport::{ConnectionReport, RecvDone, RequestInfo};
+use dat_core::transport::{ConnectionReport, EndpointSink, RecvDone, RequestInfo};
 
 use super::*;
 
@@ -32,8 +32,102 @@ fn local_address(setup: &Setup) -> DAT_IA_ADDRESS_PTR {
 
 /// What the peer of the last queue pair brings about.
 fn report(setup: &Setup, report: ConnectionReport) {
-    let sink = setup.core().transport().qps.lock().last().cloned().expect("a queue pair");
-    sink.connection(report);
+    sink(setup).connection(report);
+}
+
+/// Where the last queue pair reports to.
+pub fn sink(setup: &Setup) -> EndpointSink<super::fake::Fake> {
+    setup.core().transport().qps.lock().last().cloned().expect("a queue pair")
+}
+
+fn received(id: u64) -> RecvDone {
+    RecvDone { id, status: Status::Success, len: 9, solicited: false }
+}
+
+/// An endpoint all of whose events go to one dispatcher.
+fn on_one_dispatcher(setup: &Setup) -> (DAT_EP_HANDLE, DAT_EVD_HANDLE) {
+    let evd = setup.evd(DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG);
+    let mut ep = null_mut();
+    let code = slot!(setup.table, ep_create_func(setup.ia, setup.pz, evd, evd, evd, null(), &mut ep));
+    assert_eq!(code, OK);
+    (ep, evd)
+}
+
+fn kinds(setup: &Setup, evd: DAT_EVD_HANDLE) -> Vec<DAT_EVENT_NUMBER> {
+    std::iter::from_fn(|| setup.dequeue(evd)).map(|event| event.event_number).collect()
+}
+
+#[test]
+fn messages_do_not_overtake_the_event_of_their_connection() {
+    let setup = Setup::new();
+    let (ep, evd) = on_one_dispatcher(&setup);
+    for _ in 0..2 {
+        assert_eq!(slot!(setup.table, ep_post_recv_func(ep, 0, null_mut(), word(1), 0)), OK);
+    }
+    assert_eq!(connect(&setup, ep), OK);
+    sink(&setup).recv_done(received(0));
+    assert!(setup.dequeue(evd).is_none());
+    report(&setup, ConnectionReport::Established(Vec::new()));
+    sink(&setup).recv_done(received(1));
+    let expected = [DAT_CONNECTION_EVENT_ESTABLISHED, DAT_DTO_COMPLETION_EVENT, DAT_DTO_COMPLETION_EVENT];
+    assert_eq!(kinds(&setup, evd), expected);
+}
+
+#[test]
+fn messages_of_a_connection_that_never_came_up_are_not_lost() {
+    let setup = Setup::new();
+    let (ep, evd) = on_one_dispatcher(&setup);
+    for _ in 0..2 {
+        assert_eq!(slot!(setup.table, ep_post_recv_func(ep, 0, null_mut(), word(1), 0)), OK);
+    }
+    assert_eq!(connect(&setup, ep), OK);
+    sink(&setup).recv_done(received(0));
+    report(&setup, ConnectionReport::Unreachable);
+    let event = setup.dequeue(evd).expect("the message");
+    // SAFETY: this is the member of that event.
+    assert_eq!(unsafe { event.event_data.dto_completion_event_data }.status, DAT_DTO_SUCCESS);
+    assert_eq!(kinds(&setup, evd), [DAT_CONNECTION_EVENT_UNREACHABLE, DAT_DTO_COMPLETION_EVENT]);
+}
+
+#[test]
+fn buffers_taken_after_the_end_are_flushed() {
+    let setup = Setup::new();
+    let t = setup.table;
+    let srq = setup.srq();
+    let mut ep = null_mut();
+    let (dto, connections) = (setup.dto_evd, setup.connect_evd);
+    let made =
+        slot!(t, ep_create_with_srq_func(setup.ia, setup.pz, dto, dto, connections, srq, &attributes(), &mut ep));
+    assert_eq!(made, OK);
+    for cookie in 0..3 {
+        assert_eq!(slot!(t, srq_post_recv_func(srq, 0, null_mut(), word(cookie))), OK);
+    }
+    assert_eq!(connect(&setup, ep), OK);
+    report(&setup, ConnectionReport::Established(Vec::new()));
+    let late = sink(&setup);
+    report(&setup, ConnectionReport::Broken);
+    assert!(setup.dequeue(dto).is_none());
+    // Buffers leave the queue from its other end.
+    let _ = late.recv_taken(9);
+    late.recv_done(received(8));
+    for cookie in [0, 1] {
+        let event = setup.dequeue(dto).expect("a completion");
+        // SAFETY: this is the member of that event.
+        let data = unsafe { event.event_data.dto_completion_event_data };
+        assert_eq!((data.status, bits(data.user_cookie)), (DAT_DTO_ERR_FLUSHED, cookie));
+    }
+    // SAFETY: integers and pointers.
+    let mut param: DAT_SRQ_PARAM = unsafe { std::mem::zeroed() };
+    assert_eq!(slot!(t, srq_query_func(srq, DAT_SRQ_FIELD_ALL, &mut param)), OK);
+    assert_eq!((param.available_dto_count, param.outstanding_dto_count), (1, 1));
+}
+
+#[test]
+fn an_adapter_that_cannot_go_on_says_so() {
+    let setup = Setup::new();
+    setup.core().transport().adapter.lock().as_ref().expect("a sink").catastrophe();
+    let event = setup.dequeue(setup.async_evd).expect("an event");
+    assert_eq!(event.event_number, DAT_ASYNC_ERROR_IA_CATASTROPHIC);
 }
 
 fn connection_event(setup: &Setup) -> (DAT_EVENT_NUMBER, DAT_CONNECTION_EVENT_DATA) {
@@ -353,10 +447,15 @@ pub fn disconnected(setup: &Setup) -> DAT_EP_HANDLE {
 
 fn connected(setup: &Setup) -> DAT_EP_HANDLE {
     let ep = setup.ep();
+    establish(setup, ep);
+    ep
+}
+
+/// Connects an endpoint.
+pub fn establish(setup: &Setup, ep: DAT_EP_HANDLE) {
     assert_eq!(connect(setup, ep), OK);
     report(setup, ConnectionReport::Established(Vec::new()));
     assert_eq!(connection_event(setup).0, DAT_CONNECTION_EVENT_ESTABLISHED);
-    ep
 }
 
 #[test]
@@ -434,8 +533,8 @@ fn completions_carry_what_was_posted() {
     let ep = connected(&setup);
     let cookie = word(0x0123_4567_89ab_cdef);
     assert_eq!(slot!(t, ep_post_recv_func(ep, 0, null_mut(), cookie, 0)), OK);
-    let sink = setup.core().transport().qps.lock().last().cloned().expect("a queue pair");
-    sink.recv_done(RecvDone { id: 0, status: Status::Success, len: 9, solicited: false });
+    let sink = sink(&setup);
+    sink.recv_done(received(0));
     let event = setup.dequeue(setup.dto_evd).expect("a completion");
     assert_eq!((event.event_number, event.evd_handle), (DAT_DTO_COMPLETION_EVENT, setup.dto_evd));
     // SAFETY: this is the member of that event.
@@ -468,7 +567,7 @@ fn completions_carry_what_was_posted() {
     assert_eq!(bind(&triplet(64), remote, ep, 0, &mut bound), OK);
     assert_ne!(bound, 0);
     assert_eq!(slot!(t, lmr_free_func(lmr)), state_error(DAT_INVALID_STATE_LMR_IN_USE));
-    sink.requests_done(0);
+    assert!(!sink.requests_done(0));
     let event = setup.dequeue(setup.dto_evd).expect("a completion");
     assert_eq!(event.event_number, DAT_RMR_BIND_COMPLETION_EVENT);
     // SAFETY: this is the member of that event.

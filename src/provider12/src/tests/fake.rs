@@ -16,6 +16,8 @@ pub struct Fake {
     attributes: AdapterAttributes,
     /// Queue pairs in the order they were made.
     pub qps: Mutex<Vec<EndpointSink<Fake>>>,
+    /// Whom to tell of what befalls the adapter.
+    pub adapter: Mutex<Option<AdapterSink<Fake>>>,
     /// Listeners in the order they were made.
     pub listeners: Mutex<Vec<(u64, ListenerSink<Fake>)>>,
 }
@@ -110,12 +112,17 @@ impl Transport for Fake {
                 rmr: true,
             },
             qps: Mutex::default(),
+            adapter: Mutex::default(),
             listeners: Mutex::default(),
         }))
     }
 
     fn attributes(&self) -> &AdapterAttributes {
         &self.attributes
+    }
+
+    fn report_to(&self, sink: AdapterSink<Self>) {
+        *self.adapter.lock() = Some(sink);
     }
 
     fn zone_create(&self) -> Result<Zone> {

@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 
 use libc::{c_int, pthread_t};
 
+use dat_core::event::Status;
+use dat_core::transport::RecvDone;
+
 use super::*;
 
 const WHILE: DAT_TIMEOUT = 20_000_000;
@@ -307,4 +310,32 @@ fn an_agent_is_called_with_its_data_and_the_dispatcher() {
     assert_eq!(CALLED.load(Ordering::Acquire), 1);
     // Read by the agent.
     assert_eq!(wanted, evd);
+}
+
+#[test]
+fn an_announcement_wakes_whoever_waits_for_solicited_messages() {
+    let setup = Setup::new();
+    let t = setup.table;
+    let evd = setup.evd(DAT_EVD_DTO_FLAG);
+    let attr = DAT_EP_ATTR { recv_completion_flags: DAT_COMPLETION_SOLICITED_WAIT_FLAG, ..connection::attributes() };
+    let mut ep = null_mut();
+    assert_eq!(slot!(t, ep_create_func(setup.ia, setup.pz, evd, setup.dto_evd, setup.connect_evd, &attr, &mut ep)), OK);
+    for _ in 0..2 {
+        assert_eq!(slot!(t, ep_post_recv_func(ep, 0, null_mut(), word(1), 0)), OK);
+    }
+    connection::establish(&setup, ep);
+    let sink = connection::sink(&setup);
+    let target = target(t, evd, false);
+    let waiter = start(&target);
+    until(|| has_waiter(t, evd));
+    sink.recv_done(RecvDone { id: 0, status: Status::Success, len: 0, solicited: false });
+    sink.recv_done(RecvDone { id: 1, status: Status::Success, len: 0, solicited: false });
+    assert!(has_waiter(t, evd));
+    sink.recv_announced();
+    assert!(join(waiter).is_null());
+    assert_eq!(target.code.load(Ordering::Acquire), OK);
+    // With nothing queued there is nobody to tell.
+    assert!(setup.dequeue(evd).is_some());
+    sink.recv_announced();
+    assert_eq!(wait(t, evd, 0, 1).0, TIMEOUT);
 }
