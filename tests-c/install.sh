@@ -1,7 +1,7 @@
 #!/bin/sh
 # install.sh - installs into directories of its own and uses what is there. Prints TAP.
 #
-# CARGO_TARGET_DIR names the build directory, CC the compiler.
+# CARGO_TARGET_DIR names the build directory, CC the compiler; VERBS is as for make.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -12,6 +12,9 @@ cc=${CC:-cc}
 make="${MAKE:-make} --no-print-directory -C $root"
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
+# Whether the provider verbs is among what make installs.
+verbs=no
+[ "${VERBS:-auto}" = 0 ] || [ -n "$("$root/src/verbs/needs.sh")" ] || verbs=yes
 number=0 failed=0
 
 # ok NAME COMMAND...: the output of the command is shown if it fails.
@@ -43,6 +46,9 @@ expected()
         echo lib/libdat.so.1
         echo lib/libdat.so
         echo lib/libdaplshm.so.1
+        if [ $verbs = yes ]; then
+            printf 'lib/%s.so.1\n' libdaplverbs libdaplcma libdaplscm
+        fi
         echo lib/pkgconfig/dat.pc
         ls include/dat/*.h
         for page in docs/man/*.[357]; do
@@ -93,6 +99,14 @@ ok 'make install DESTDIR= PREFIX=/usr' $make install PREFIX=/usr DESTDIR="$work/
 ok 'everything is there, and nothing else' same_tree "$work/package/usr"
 ok 'libdat.so is a link to libdat.so.1' \
     same_result "$(readlink "$work/package/usr/lib/libdat.so")" libdat.so.1
+if [ $verbs = yes ]; then
+    for alias in libdaplcma libdaplscm; do
+        ok "$alias.so.1 is a link to libdaplverbs.so.1" \
+            same_result "$(readlink "$work/package/usr/lib/$alias.so.1")" libdaplverbs.so.1
+    done
+else
+    skip 'libdaplcma.so.1 and libdaplscm.so.1 are links' 'no libdaplverbs: see make'
+fi
 ok 'dat.pc names no directory of this build' \
     names_no_directory "$work/package/usr/lib/pkgconfig/dat.pc"
 ok 'make uninstall' $make uninstall PREFIX=/usr DESTDIR="$work/package"
@@ -110,9 +124,9 @@ cat >"$work/open.c" <<'PROGRAM'
 #include <stdio.h>
 #include <dat/udat.h>
 
-int main(void)
+int main(int argc, char **argv)
 {
-    char name[] = "shm";
+    char shm[] = "shm", *name = argc > 1 ? argv[1] : shm;
     DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
     DAT_IA_HANDLE ia;
     DAT_RETURN rc = dat_ia_open(name, 8, &evd, &ia);
@@ -138,6 +152,23 @@ else
 fi
 ok 'it runs with the example configuration' env LD_LIBRARY_PATH="$tree/lib" \
     DAT_OVERRIDE="$tree/share/doc/libdat/dat.conf.example" "$work/open"
+
+# The lines that OFED brought find the provider by its old names. There is no such device, and the
+# provider says so itself.
+cat >"$work/ofed.conf" <<'LINES'
+OpenIB-cma u1.2 nonthreadsafe default libdaplcma.so.1 dapl.1.2 "nowhere7 0" ""
+OpenIB-nowhere7-1 u1.2 nonthreadsafe default libdaplscm.so.1 dapl.1.2 "nowhere7 1" ""
+LINES
+for name in OpenIB-cma OpenIB-nowhere7-1; do
+    if [ $verbs = yes ]; then
+        env LD_LIBRARY_PATH="$tree/lib" DAT_OVERRIDE="$work/ofed.conf" DAT_DBG_TYPE=1 \
+            "$work/open" $name >"$work/opened" 2>&1
+        ok "$name: the provider is loaded, and looks for the device" \
+            grep -e "libdaplverbs: .*looked for \"nowhere7\"" "$work/opened"
+    else
+        skip "$name: the provider is loaded" 'no libdaplverbs: see make'
+    fi
+done
 
 if command -v pkg-config >/dev/null; then
     PKG_CONFIG_PATH="$tree/lib/pkgconfig"

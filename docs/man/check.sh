@@ -50,7 +50,7 @@ dat_srq_set_lw
 dat_strerror dats_get_ia_handle'
 # A macro, and what provider libraries export.
 others='dat_ia_open dat_provider_init dat_provider_fini'
-overviews='dat.conf.5 dat_provider.7 libdaplshm.7 libdat.7'
+overviews='dat.conf.5 dat_provider.7 libdaplshm.7 libdaplverbs.7 libdat.7'
 # The functions of the shared receive queue, and dat_ep_modify: an example each.
 with_example='dat_ia_open dat_ep_connect dat_ep_create dat_ep_modify
 dat_ep_post_send dat_evd_dequeue dat_evd_wait dat_lmr_create dat_cr_accept
@@ -58,7 +58,7 @@ dat_srq_create dat_srq_free dat_srq_post_recv dat_srq_query dat_srq_resize
 dat_srq_set_lw'
 # Names that pages mention because no header has them, and environment variables.
 not_in_headers='DAT_COMPLETION_NOTIFICATION_SUPPRESS_FLAG DAT_SRQ_IN_USE
-DAT_OVERRIDE DAT_DBG_TYPE DAT_SHM_VM DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_RETURN'
+DAT_OVERRIDE DAT_DBG_TYPE DAT_SHM_VM DAT_VERBS_SRQ_BACKLOG DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_RETURN'
 
 count=0
 passed=0
@@ -255,7 +255,7 @@ result 'RETURN VALUES begins with success' "$tmp/out"
 
 for path in "$here"/*.[357]; do
     sed -n -e 's/^\.BR \([a-z_.]*\) (\([357]\)).*/\1.\2/p' \
-        -e 's/\\fB\(dats\?_[a-z_]*\|dat\.conf\|libdat\|libdaplshm\)\\fP(\([357]\))/\
+        -e 's/\\fB\(dats\?_[a-z_]*\|dat\.conf\|libdat\|libdaplshm\|libdaplverbs\)\\fP(\([357]\))/\
 @\1.\2\
 /gp' "$path" | sed -n -e 's/^@//' -e '/^[a-z_.]*\.[357]$/p' | sort -u |
         while read -r ref; do

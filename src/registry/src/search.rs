@@ -282,7 +282,7 @@ mod tests {
             .collect();
         fs::write(&places.files[0], all.join("\n")).unwrap();
         let found = find(&places, 1, 2);
-        let expected = ["shm", "OpenIB-cma", "OpenIB-mlx4_0-1"];
+        let expected = ["shm", "verbs-eth0", "verbs-ib0", "OpenIB-cma", "OpenIB-mlx4_0-1"];
         assert_eq!(names(&found), expected);
         assert!(found.bad.is_empty());
     }

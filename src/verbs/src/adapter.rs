@@ -1,0 +1,238 @@
+//! The transport: an open interface adapter over a device.
+
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::{self, JoinHandle};
+
+use dat_core::Rights;
+use dat_core::error::{Error, Resource, Result};
+use dat_core::transport::{
+    AdapterAttributes, AdapterSink, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, QpInit, Recv,
+    Rejection, Request, RequestId, Transport,
+};
+use parking_lot::Mutex;
+
+use crate::conn::{self, Incoming, VerbsListener};
+use crate::cq::CompletionQueue;
+use crate::hub::Hub;
+use crate::memory::{Region, Window, Zone};
+use crate::qp::{Qp, wr};
+use crate::srq::SharedQueue;
+use crate::sys::fds;
+
+/// An open interface adapter.
+pub struct Verbs {
+    hub: Arc<Hub>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// A shared receive queue; dropped to free it.
+pub struct Srq {
+    queue: Arc<SharedQueue>,
+    hub: Arc<Hub>,
+}
+
+impl std::ops::Deref for Srq {
+    type Target = Arc<SharedQueue>;
+
+    fn deref(&self) -> &Arc<SharedQueue> {
+        &self.queue
+    }
+}
+
+impl Drop for Srq {
+    fn drop(&mut self) {
+        let address = self.queue.raw.address();
+        self.hub.srqs.lock().remove(&address);
+        for cq in self.hub.all_cqs() {
+            cq.forget_shared(address);
+        }
+    }
+}
+
+impl Drop for Verbs {
+    fn drop(&mut self) {
+        self.hub.stop.store(true, Ordering::Release);
+        self.hub.bell.ring();
+        if let Some(thread) = self.thread.lock().take() {
+            // The last connection may have ended on the thread itself, which ends then.
+            if thread.thread().id() != thread::current().id() {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+impl Transport for Verbs {
+    type Zone = Zone;
+    type Region = Region;
+    type Window = Window;
+    type Cq = Arc<CompletionQueue>;
+    type Srq = Srq;
+    type Qp = Qp;
+    type Listener = VerbsListener;
+    type Incoming = Incoming;
+
+    fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
+        let hub = Hub::open(name, instance)?;
+        let thread = crate::thread::start(&hub).map_err(|error| {
+            log::error!("{name}: no thread: {error}");
+            Error::InsufficientResources(Resource::Memory)
+        })?;
+        Ok(Arc::new(Verbs { hub, thread: Mutex::new(Some(thread)) }))
+    }
+
+    fn attributes(&self) -> &AdapterAttributes {
+        &self.hub.attributes
+    }
+
+    fn zone_create(&self) -> Result<Zone> {
+        Zone::new(&self.hub)
+    }
+
+    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Region> {
+        Region::new(&self.hub, zone, addr, len, rights)
+    }
+
+    fn window_create(&self, zone: &Zone) -> Result<Window> {
+        Window::new(&self.hub, zone)
+    }
+
+    fn cq_create(&self, depth: usize) -> Result<Arc<CompletionQueue>> {
+        CompletionQueue::new(&self.hub, depth)
+    }
+
+    fn cq_resize(&self, _cq: &Arc<CompletionQueue>, _depth: usize) -> Result<()> {
+        // Queue pairs have places for all of their work; the dispatcher's own queue holds events.
+        Ok(())
+    }
+
+    fn report_to(&self, sink: AdapterSink<Self>) {
+        let _ = self.hub.adapter.set(sink);
+    }
+
+    #[inline]
+    fn poll(&self, cq: Option<&Arc<CompletionQueue>>) {
+        // What was complete before the call is told when it returns, whoever else is polling.
+        self.settle(cq);
+    }
+
+    fn settle(&self, cq: Option<&Arc<CompletionQueue>>) {
+        match cq {
+            Some(cq) => cq.settle(&self.hub),
+            None => self.hub.settle(),
+        }
+    }
+
+    fn arm(&self, cq: Option<&Arc<CompletionQueue>>) -> Option<RawFd> {
+        self.hub.sleepers.fetch_add(1, Ordering::AcqRel);
+        cq.map(|cq| cq.arm(&self.hub))
+    }
+
+    fn disarm(&self, cq: Option<&Arc<CompletionQueue>>, _armed: Option<RawFd>) {
+        self.hub.sleepers.fetch_sub(1, Ordering::AcqRel);
+        if let Some(cq) = cq {
+            cq.disarm(&self.hub);
+        }
+    }
+
+    fn srq_create(&self, zone: &Zone, depth: usize, segments: usize) -> Result<Srq> {
+        let queue = SharedQueue::new(&self.hub, zone, depth, segments)?;
+        self.hub.srqs.lock().insert(queue.raw.address(), Arc::downgrade(&queue));
+        Ok(Srq { queue, hub: self.hub.clone() })
+    }
+
+    fn srq_post(&self, srq: &Srq, recv: &Recv<'_>) -> Result<()> {
+        srq.post(recv)
+    }
+
+    fn srq_kick(&self, _srq: &Srq) {
+        // The device tries again, without end.
+    }
+
+    fn srq_resize(&self, srq: &Srq, depth: usize) -> Result<()> {
+        srq.resize(depth)?;
+        for cq in self.hub.all_cqs() {
+            cq.enlarge_shared(&self.hub, srq.raw.address(), srq.room());
+        }
+        Ok(())
+    }
+
+    fn srq_arm_limit(&self, srq: &Srq, limit: usize) -> Result<()> {
+        srq.set_limit(limit)?;
+        if limit > 0 {
+            // What was consumed between the core's look and now raises nothing.
+            self.hub.command(|work| work.look = true);
+        }
+        Ok(())
+    }
+
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Qp>> {
+        Qp::new(&self.hub, init)
+    }
+
+    fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<()> {
+        qp.post_recv(recv)
+    }
+
+    fn recv_kick(&self, _qp: &Arc<Qp>) {
+        // The device tries again, without end.
+    }
+
+    #[inline]
+    fn post(&self, qp: &Arc<Qp>, request: &Request<'_>) -> Result<()> {
+        qp.post(request)
+    }
+
+    fn post_bind(
+        &self,
+        qp: &Arc<Qp>,
+        id: RequestId,
+        window: &Window,
+        target: Option<&BindTarget<'_, Region>>,
+        _signalled: bool,
+    ) -> Result<u32> {
+        qp.post_bind(|raw| window.bind(target, |mw, range| raw.post_bind(wr::send(id), mw, range)))
+    }
+
+    fn reap(&self, qp: &Arc<Qp>) {
+        qp.reap();
+    }
+
+    fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(VerbsListener, u64)> {
+        conn::listen(&self.hub, qualifier, sink)
+    }
+
+    fn connect(&self, qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
+        conn::connect(qp, connect)
+    }
+
+    fn accept(&self, incoming: &mut Option<Incoming>, qp: &Arc<Qp>, private_data: &[u8]) -> Result<()> {
+        Incoming::accept(incoming, qp, private_data)
+    }
+
+    fn reject(&self, mut incoming: Incoming, why: Rejection) {
+        incoming.refuse(why);
+    }
+
+    fn local_qualifier(&self, qp: &Qp) -> u64 {
+        qp.state.lock().cm.as_ref().map_or(0, |(_, id)| id.local_port().into())
+    }
+
+    fn disconnect(&self, qp: &Arc<Qp>, broken: bool) -> Closing {
+        if qp.abandon() {
+            return Closing::Done;
+        }
+        qp.begin_end(if broken { ConnectionReport::Broken } else { ConnectionReport::Disconnected });
+        if qp.is_dead() { Closing::Done } else { Closing::Later }
+    }
+
+    fn await_end(&self, qp: &Arc<Qp>) {
+        qp.await_end();
+    }
+
+    fn after_fork_in_child() {
+        fds::close_all_in_child();
+    }
+}

@@ -1,0 +1,393 @@
+//! Connections: what is asked of rdma_cm, and what follows from its events. Events are
+//! handled on the adapter's thread, without any lock.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use dat_core::error::{AddressFault, Error, Resource, Result};
+use dat_core::transport::{Connect, ConnectionReport, ListenerSink, Rejection, RequestInfo};
+use rdma_sys::{ibv_access_flags, ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
+
+use crate::adapter::Verbs;
+use crate::hub::Hub;
+use crate::qp::{Phase, Qp};
+use crate::sys::cm::{CmId, Event, RETRIES, Terms, is_host};
+
+/// Who has the identifier with a token.
+pub enum Party {
+    /// A listener.
+    Listener(u64, ListenerSink<Verbs>),
+    /// A request that is not answered yet.
+    Incoming,
+    /// An end of a connection.
+    End(Arc<Qp>),
+    /// Nobody: its farewell is under way.
+    Leaving,
+}
+
+/// A service point that listens; dropped to stop.
+pub struct VerbsListener {
+    hub: Arc<Hub>,
+    token: u64,
+    _id: CmId,
+}
+
+impl Drop for VerbsListener {
+    fn drop(&mut self) {
+        let party = self.hub.parties.lock().remove(&self.token);
+        drop(party);
+    }
+}
+
+/// A connection request not yet answered; dropped to refuse.
+pub struct Incoming {
+    hub: Arc<Hub>,
+    token: u64,
+    id: Option<Arc<CmId>>,
+    /// Reads that this side shall serve, and that the peer serves, at a time.
+    reads: (u8, u8),
+}
+
+/// What the C providers send with a rejection by the program, so that it can be told from
+/// the end of a process: the version of their private data.
+const CONSUMER_REJECTS: [u8; 4] = 1_u32.to_be_bytes();
+/// The kernel's number for a rejection that an application asked for.
+const REJECTED_BY_APPLICATION: i32 = 28;
+/// Time for the kernel to find the way where the program set no limit.
+const NO_LIMIT: Duration = Duration::from_secs(20);
+/// How long the kernel is asked at a time to look for the peer's neighbour address: it may miss the answer and sleep
+/// until the time is up.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a sender waits before it tries again where there was no receive: 0.16 ms, as the wire
+/// says it. The kernel's own choice, 0, stands for 655 ms.
+const RNR_TIMER: u8 = 8;
+/// The longest time the kernel is asked to look for the way at once.
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// The port that stands for a qualifier: itself, if it is one; above, where the C provider
+/// over rdma_cm puts it.
+pub fn port_of(qualifier: u64) -> u16 {
+    match u16::try_from(qualifier) {
+        Ok(port) => port,
+        // Less than 33534 + 32001, which fits.
+        Err(_) => (33534 + qualifier % 32001) as u16,
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        self.refuse(Rejection::Provider);
+    }
+}
+
+impl Incoming {
+    /// Refuses the request.
+    pub fn refuse(&mut self, why: Rejection) {
+        let Some(id) = self.id.take() else { return };
+        self.hub.parties.lock().remove(&self.token);
+        let data: &[u8] = if why == Rejection::Consumer { &CONSUMER_REJECTS } else { &[] };
+        if let Err(error) = id.reject(data) {
+            log::debug!("a rejection was not sent: {error}");
+        }
+    }
+
+    /// Accepts the request with `qp`.
+    pub fn accept(incoming: &mut Option<Self>, qp: &Arc<Qp>, private_data: &[u8]) -> Result<()> {
+        let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
+        let Some(id) = request.id.clone() else { return Err(Error::Internal) };
+        let reads = fewer(qp.reads, request.reads);
+        let ready = to_ready(qp, &id, reads);
+        {
+            let mut state = qp.state.lock();
+            state.phase = Phase::Accepting;
+            state.cm = Some((request.token, id.clone()));
+        }
+        request.hub.parties.lock().insert(request.token, Party::End(qp.clone()));
+        let terms =
+            Terms { qp_number: qp.number(), srq: qp.has_srq(), reads_in: reads.0, reads_out: reads.1, private_data };
+        let accepted = ready.and_then(|()| id.accept(&terms));
+        if let Some(mut request) = incoming.take() {
+            request.id = None;
+        }
+        if let Err(error) = accepted {
+            // The peer has given up, or will when nothing comes.
+            log::debug!("a request could not be accepted: {error}");
+            let _ = id.reject(&[]);
+            qp.begin_end(ConnectionReport::AcceptFailed);
+        }
+        Ok(())
+    }
+}
+
+/// Listens on `qualifier`, or on one that the kernel chooses.
+pub fn listen(hub: &Arc<Hub>, qualifier: Option<u64>, sink: ListenerSink<Verbs>) -> Result<(VerbsListener, u64)> {
+    let failed = |error: std::io::Error| match error.raw_os_error() {
+        Some(libc::EADDRINUSE) if qualifier.is_some() => Error::QualifierInUse,
+        Some(libc::EADDRINUSE | libc::EADDRNOTAVAIL) if qualifier.is_none() => Error::QualifierUnavailable,
+        Some(libc::EACCES) => {
+            log::warn!("ports below 1024 need a privilege");
+            Error::QualifierInUse
+        }
+        _ => {
+            log::warn!("cannot listen: {error}");
+            Error::InsufficientResources(Resource::Memory)
+        }
+    };
+    let token = hub.token();
+    let id = CmId::new(&hub.channel, token).map_err(failed)?;
+    let port = qualifier.map_or(0, port_of);
+    id.bind(SocketAddr::new(hub.place.address, port)).map_err(failed)?;
+    let qualifier = qualifier.unwrap_or_else(|| id.local_port().into());
+    hub.parties.lock().insert(token, Party::Listener(qualifier, sink));
+    if let Err(error) = id.listen(1024) {
+        let party = hub.parties.lock().remove(&token);
+        drop(party);
+        return Err(failed(error));
+    }
+    Ok((VerbsListener { hub: hub.clone(), token, _id: id }, qualifier))
+}
+
+/// Starts to connect `qp`.
+pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
+    let hub = &qp.hub;
+    let ip = connect.address.ip();
+    if !is_host(ip) || ip.is_ipv4() != hub.place.address.is_ipv4() {
+        return Err(Error::InvalidAddress(AddressFault::Unsupported));
+    }
+    let token = hub.token();
+    let id = CmId::new(&hub.channel, token).map_err(|error| {
+        log::warn!("cannot connect: {error}");
+        Error::InsufficientResources(Resource::Memory)
+    })?;
+    let id = Arc::new(id);
+    let deadline = connect.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let from = SocketAddr::new(hub.place.address, 0);
+    let to = SocketAddr::new(ip, port_of(connect.qualifier));
+    {
+        let mut state = qp.state.lock();
+        state.phase = Phase::Connecting;
+        state.cm = Some((token, id.clone()));
+        state.private_data = connect.private_data.to_vec();
+        state.deadline = deadline;
+        state.way = Some((from, to, deadline.unwrap_or_else(|| Instant::now() + NO_LIMIT)));
+    }
+    hub.parties.lock().insert(token, Party::End(qp.clone()));
+    let started = id.resolve_addr(from, to, PATIENCE);
+    hub.command(|work| {
+        if let Some(deadline) = deadline {
+            work.timers.push((deadline, qp.clone()));
+        }
+        if let Err(error) = started {
+            log::debug!("no way to {ip}: {error}");
+            work.reports.push((qp.clone(), ConnectionReport::Unreachable));
+        }
+    });
+    Ok(())
+}
+
+fn left(deadline: Option<Instant>) -> Duration {
+    match deadline {
+        // A little more than there is: the adapter's own timer shall end the attempt.
+        Some(deadline) => (deadline.saturating_duration_since(Instant::now()) + Duration::from_secs(1)).min(LONGEST),
+        None => NO_LIMIT,
+    }
+}
+
+/// Brings the queue pair into the state in which it sends and receives.
+fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
+    use ibv_access_flags as access;
+    for state in [ibv_qp_state::IBV_QPS_INIT, ibv_qp_state::IBV_QPS_RTR, ibv_qp_state::IBV_QPS_RTS] {
+        let (mut attr, mut mask) = id.qp_attributes(state)?;
+        match state {
+            ibv_qp_state::IBV_QPS_INIT => {
+                attr.qp_access_flags |= (access::IBV_ACCESS_REMOTE_READ | access::IBV_ACCESS_REMOTE_WRITE).0;
+                mask |= ibv_qp_attr_mask::IBV_QP_ACCESS_FLAGS.0 as i32;
+            }
+            ibv_qp_state::IBV_QPS_RTR => {
+                attr.max_dest_rd_atomic = reads.0;
+                attr.min_rnr_timer = RNR_TIMER;
+            }
+            _ => {
+                attr.max_rd_atomic = reads.1;
+                // The receiver may take its time: retry without end.
+                attr.rnr_retry = 7;
+                attr.retry_cnt = RETRIES;
+            }
+        }
+        qp.raw().modify(&mut attr, mask)?;
+    }
+    Ok(())
+}
+
+/// Handles an event.
+pub fn handle(hub: &Arc<Hub>, event: Event) {
+    if event.kind == kind::RDMA_CM_EVENT_CONNECT_REQUEST {
+        request(hub, event);
+        return;
+    }
+    let qp = match hub.parties.lock().get(&event.token) {
+        Some(Party::End(qp)) => qp.clone(),
+        Some(Party::Leaving) => {
+            if matches!(event.kind, kind::RDMA_CM_EVENT_DISCONNECTED | kind::RDMA_CM_EVENT_TIMEWAIT_EXIT) {
+                hub.work
+                    .lock()
+                    .leaving
+                    .iter_mut()
+                    .filter(|(_, token, _)| *token == event.token)
+                    .for_each(|(when, _, _)| *when = Instant::now());
+            }
+            return;
+        }
+        _ => return,
+    };
+    log::debug!("queue pair {}: event {} status {}", qp.number(), event.kind, event.status);
+    let phase = qp.phase();
+    match (event.kind, phase) {
+        (kind::RDMA_CM_EVENT_ADDR_RESOLVED, Phase::Connecting) => {
+            step(&qp, |qp, id| id.resolve_route(left(qp.state.lock().deadline)))
+        }
+        (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, Phase::Connecting) => step(&qp, ask),
+        (kind::RDMA_CM_EVENT_ADDR_ERROR, Phase::Connecting) if event.status == -libc::ETIMEDOUT => {
+            step(&qp, look_again)
+        }
+        (kind::RDMA_CM_EVENT_ADDR_ERROR | kind::RDMA_CM_EVENT_ROUTE_ERROR, _) => {
+            qp.give_up(ConnectionReport::Unreachable);
+        }
+        (kind::RDMA_CM_EVENT_CONNECT_RESPONSE, Phase::Connecting) => answered(&qp, event),
+        (kind::RDMA_CM_EVENT_ESTABLISHED, Phase::Connecting) => established(&qp, event.private_data),
+        (kind::RDMA_CM_EVENT_ESTABLISHED, Phase::Accepting) => established(&qp, Vec::new()),
+        (kind::RDMA_CM_EVENT_REJECTED, Phase::Connecting) => {
+            let program = event.status == REJECTED_BY_APPLICATION && event.private_data.iter().any(|&byte| byte != 0);
+            qp.give_up(if program { ConnectionReport::PeerRejected } else { ConnectionReport::NonPeerRejected });
+        }
+        (kind::RDMA_CM_EVENT_UNREACHABLE, Phase::Connecting) => qp.give_up(ConnectionReport::Unreachable),
+        (kind::RDMA_CM_EVENT_CONNECT_ERROR, Phase::Connecting) => qp.give_up(ConnectionReport::NonPeerRejected),
+        (
+            kind::RDMA_CM_EVENT_REJECTED | kind::RDMA_CM_EVENT_UNREACHABLE | kind::RDMA_CM_EVENT_CONNECT_ERROR,
+            Phase::Accepting,
+        ) => {
+            qp.begin_end(ConnectionReport::AcceptFailed);
+        }
+        (kind::RDMA_CM_EVENT_DISCONNECTED, _) => {
+            qp.begin_end(ConnectionReport::Disconnected);
+        }
+        (kind::RDMA_CM_EVENT_DEVICE_REMOVAL, _) => {
+            qp.give_up(ConnectionReport::Unreachable);
+            qp.begin_end(ConnectionReport::Broken);
+        }
+        (other, phase) => log::debug!("event {other} in phase {phase:?} is of no concern"),
+    }
+}
+
+fn request(hub: &Arc<Hub>, event: Event) {
+    let Some(mut id) = event.incoming else { return };
+    let (qualifier, sink) = match hub.parties.lock().get(&event.token) {
+        Some(Party::Listener(qualifier, sink)) => (*qualifier, sink.clone()),
+        _ => {
+            // The service point has gone meanwhile.
+            let _ = id.reject(&[]);
+            return;
+        }
+    };
+    let token = hub.token();
+    id.set_token(token);
+    hub.parties.lock().insert(token, Party::Incoming);
+    let info = RequestInfo {
+        qualifier,
+        remote_address: id.remote_address().unwrap_or_else(|| hub.attributes.address.clone()),
+        remote_qualifier: id.remote_port().into(),
+        private_data: event.private_data,
+    };
+    let reads = (event.responder_resources, event.initiator_depth);
+    let incoming = Incoming { hub: hub.clone(), token, id: Some(Arc::new(id)), reads };
+    // Whatever comes back is refused when it is dropped.
+    let _ = sink.request(incoming, info);
+}
+
+/// Takes the next step of an attempt; where that fails, the attempt ends.
+fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>) {
+    let Some(id) = qp.state.lock().cm.as_ref().map(|(_, id)| id.clone()) else { return };
+    if let Err(error) = next(qp, &id) {
+        log::debug!("queue pair {}: no connection: {error}", qp.number());
+        let unreachable = matches!(
+            error.raw_os_error(),
+            Some(libc::ENETUNREACH | libc::EHOSTUNREACH | libc::EADDRNOTAVAIL | libc::ENODEV)
+        );
+        drop(id);
+        qp.give_up(if unreachable { ConnectionReport::Unreachable } else { ConnectionReport::NonPeerRejected });
+    }
+}
+
+/// Reads served and reads asked for at a time that both ends have room for. Where the peer serves none,
+/// one is tried all the same: it fails, while none would wait for ever.
+fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
+    (ours.0.min(theirs.0), ours.1.min(theirs.1.max(1)))
+}
+
+/// The neighbour has not answered yet, or the kernel has missed that it did.
+fn look_again(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
+    match qp.state.lock().way {
+        Some((from, to, until)) if Instant::now() < until => id.resolve_addr(from, to, PATIENCE),
+        _ => Err(std::io::Error::from_raw_os_error(libc::EHOSTUNREACH)),
+    }
+}
+
+fn ask(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
+    let private_data = std::mem::take(&mut qp.state.lock().private_data);
+    id.connect(&Terms {
+        qp_number: qp.number(),
+        srq: qp.has_srq(),
+        reads_in: qp.reads.0,
+        reads_out: qp.reads.1,
+        private_data: &private_data,
+    })
+}
+
+/// The peer has accepted; so do we. It may serve and ask for fewer reads at a time than we.
+fn answered(qp: &Arc<Qp>, event: Event) {
+    let mut up = false;
+    let reads = fewer(qp.reads, (event.responder_resources, event.initiator_depth));
+    step(qp, |qp, id| {
+        to_ready(qp, id, reads)?;
+        id.establish()?;
+        up = true;
+        Ok(())
+    });
+    if up {
+        established(qp, event.private_data);
+    }
+}
+
+fn established(qp: &Arc<Qp>, private_data: Vec<u8>) {
+    {
+        let mut state = qp.state.lock();
+        if !matches!(state.phase, Phase::Connecting | Phase::Accepting) {
+            return;
+        }
+        state.phase = Phase::Connected;
+        state.deadline = None;
+    }
+    qp.sink.connection(ConnectionReport::Established(private_data));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fewer, port_of};
+
+    #[test]
+    fn no_end_has_more_reads_under_way_than_the_other_serves() {
+        assert_eq!(fewer((16, 8), (4, 4)), (4, 4));
+        assert_eq!(fewer((2, 2), (4, 4)), (2, 2));
+        assert_eq!(fewer((2, 2), (0, 0)), (0, 1));
+        assert_eq!(fewer((0, 0), (4, 4)), (0, 0));
+    }
+
+    #[test]
+    fn qualifiers_become_ports_as_in_the_c_provider() {
+        assert_eq!(port_of(1), 1);
+        assert_eq!(port_of(65535), 65535);
+        assert_eq!(port_of(65536), (33534 + 65536 % 32001) as u16);
+        assert_eq!(port_of(u64::MAX), (33534 + u64::MAX % 32001) as u16);
+    }
+}

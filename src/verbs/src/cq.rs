@@ -1,0 +1,417 @@
+//! Completion queues: what they hold is reported to the endpoints; they announce it to
+//! sleepers; they never overflow.
+//!
+//! A dispatcher's queue consists of *parts*, queues of the device. Each queue pair takes
+//! places for all of its work in one part before it is made; a part that is too short
+//! is resized, and where the device cannot do that another one is added.
+//!
+//! Receives whose waiters are told only of announced messages complete in parts of their own:
+//! completions do not carry the sender's flag, but a queue can be asked to announce only those
+//! that have it. Such a part is armed all the time.
+
+use std::collections::HashMap;
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+
+use dat_core::error::{Resource, Result};
+use parking_lot::Mutex;
+
+use crate::hub::Hub;
+use crate::qp::Qp;
+use crate::status::exhausted;
+use crate::sys::cq::{Announce, Batch, Channel, RawCq};
+use crate::sys::device::Context;
+
+/// A dispatcher's first queue is no longer than this; queue pairs add what they need.
+const FIRST: usize = 1024;
+/// Completions fetched at a time.
+const BATCH: usize = 16;
+
+/// The completion queue of a dispatcher.
+pub struct CompletionQueue {
+    channel: Arc<Channel>,
+    /// The channel is one that other queues have, too.
+    common: bool,
+    parts: Mutex<Vec<Part>>,
+    /// Whoever fetches completions holds this and reports them in order.
+    fetch: Mutex<Fetch>,
+    armed: AtomicUsize,
+}
+
+struct Part {
+    raw: Arc<RawCq>,
+    solicited: bool,
+    depth: usize,
+    taken: usize,
+    /// Shared receive queues whose buffers complete here, and for how many there is room.
+    shared: Vec<(usize, usize)>,
+}
+
+/// What fetching needs.
+struct Fetch {
+    batch: Batch,
+    sources: Vec<Source>,
+    /// The queue pairs that complete here, by number.
+    ends: HashMap<u32, Arc<Qp>>,
+    /// Those that have something to report when no lock is held.
+    touched: Vec<Arc<Qp>>,
+}
+
+/// A part, as it is fetched from.
+struct Source {
+    raw: Arc<RawCq>,
+    solicited: bool,
+    /// The queue pair that received last.
+    last: u32,
+    /// An announced message was among those fetched, or is the next.
+    due: bool,
+}
+
+/// What came of a fetch.
+#[derive(Default)]
+struct Found {
+    /// There may be more.
+    more: bool,
+    /// Announcements were taken from the channel, perhaps those of others.
+    drained: bool,
+}
+
+/// What is to complete in a queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// Places for the work of one queue pair.
+    pub count: usize,
+    /// A shared receive queue, by its address, and its receives; they have places in common.
+    pub shared: Option<(usize, usize)>,
+    /// Only what its sender announces is announced.
+    pub solicited: bool,
+}
+
+/// Places in a part, for as long as the value lives.
+pub struct Places {
+    cq: Arc<CompletionQueue>,
+    raw: Arc<RawCq>,
+    count: usize,
+}
+
+impl Places {
+    /// The part.
+    pub fn raw(&self) -> &Arc<RawCq> {
+        &self.raw
+    }
+
+    /// The queue.
+    pub fn cq(&self) -> &Arc<CompletionQueue> {
+        &self.cq
+    }
+}
+
+impl Drop for Places {
+    fn drop(&mut self) {
+        let mut parts = self.cq.parts.lock();
+        if let Some(part) = parts.iter_mut().find(|part| Arc::ptr_eq(&part.raw, &self.raw)) {
+            part.taken -= self.count;
+        }
+    }
+}
+
+impl CompletionQueue {
+    /// A queue for `depth` completions to begin with.
+    pub fn new(hub: &Hub, depth: usize) -> Result<Arc<Self>> {
+        let (channel, common) = hub.channels.get(&hub.context).map_err(exhausted(Resource::Evd))?;
+        let cq = Arc::new(CompletionQueue {
+            channel,
+            common,
+            parts: Mutex::default(),
+            fetch: Mutex::new(Fetch {
+                batch: Batch::new(BATCH),
+                sources: Vec::new(),
+                ends: HashMap::new(),
+                touched: Vec::new(),
+            }),
+            armed: AtomicUsize::new(0),
+        });
+        cq.add_part(hub, &mut cq.parts.lock(), depth.min(FIRST), false)?;
+        hub.add_cq(&cq);
+        Ok(cq)
+    }
+
+    fn add_part<'a>(&self, hub: &Hub, parts: &'a mut Vec<Part>, depth: usize, solicited: bool) -> Result<&'a mut Part> {
+        let failed = exhausted(Resource::Evd);
+        let raw = RawCq::new(&self.channel, depth.clamp(1, hub.limits.cqe)).map_err(&failed)?;
+        if solicited {
+            raw.arm(Announce::Solicited).map_err(&failed)?;
+        }
+        self.fetch.lock().sources.push(Source { raw: raw.clone(), solicited, last: 0, due: false });
+        parts.push(Part { depth: raw.depth(), raw, solicited, taken: 0, shared: Vec::new() });
+        let last = parts.len() - 1;
+        Ok(&mut parts[last])
+    }
+
+    /// Takes places for `load`.
+    pub fn take(self: &Arc<Self>, hub: &Hub, load: Load) -> Result<Places> {
+        let mut parts = self.parts.lock();
+        let last = parts.iter().rposition(|part| part.solicited == load.solicited);
+        let fits = last.is_some_and(|at| {
+            let part = &mut parts[at];
+            let need = part.taken + load.count + part.missing(load.shared);
+            need <= part.depth || part.grow(hub, need)
+        });
+        let part = match last.filter(|_| fits) {
+            Some(at) => &mut parts[at],
+            None => {
+                let depth = load.count + load.shared.map_or(0, |(_, receives)| receives);
+                self.add_part(hub, &mut parts, depth, load.solicited)?
+            }
+        };
+        part.taken += load.count;
+        if let Some((address, receives)) = load.shared {
+            part.share(address, receives);
+        }
+        Ok(Places { cq: self.clone(), raw: part.raw.clone(), count: load.count })
+    }
+
+    /// Makes room for `receives` buffers of a shared queue, if any complete here.
+    pub fn enlarge_shared(&self, hub: &Hub, address: usize, receives: usize) {
+        for part in self.parts.lock().iter_mut() {
+            if !part.shared.iter().any(|&(known, _)| known == address) {
+                continue;
+            }
+            let need = part.taken + part.missing(Some((address, receives)));
+            if need > part.depth && !part.grow(hub, need) {
+                log::warn!("a completion queue stays shorter than the shared receive queue that completes there");
+            }
+            part.share(address, receives);
+        }
+    }
+
+    /// Forgets a shared queue.
+    pub fn forget_shared(&self, address: usize) {
+        for part in self.parts.lock().iter_mut() {
+            if let Some(at) = part.shared.iter().position(|&(known, _)| known == address) {
+                part.taken -= part.shared.swap_remove(at).1;
+            }
+        }
+    }
+
+    /// Completions of `qp` are reported from now on.
+    pub fn join(&self, qp: &Arc<Qp>) {
+        self.fetch.lock().ends.insert(qp.number(), qp.clone());
+    }
+
+    /// Completions of `qp` are of no interest any more.
+    pub fn leave(&self, qp: &Qp) {
+        let gone = self.fetch.lock().ends.remove(&qp.number());
+        drop(gone);
+    }
+
+    /// Reports what has completed, after whoever is at it: on return all that had completed before
+    /// the call is reported.
+    pub fn settle(&self, hub: &Hub) {
+        loop {
+            let mut fetch = self.fetch.lock();
+            let mut found = self.fetch(&mut fetch);
+            let touched = std::mem::take(&mut fetch.touched);
+            drop(fetch);
+            for qp in touched {
+                qp.report();
+            }
+            if found.drained {
+                found.more |= self.tell_others(hub);
+            }
+            if !found.more {
+                return;
+            }
+        }
+    }
+
+    /// Fetches one batch a part, and reports it.
+    fn fetch(&self, fetch: &mut Fetch) -> Found {
+        let Fetch { batch, sources, ends, touched } = fetch;
+        let mut found = Found::default();
+        for source in sources {
+            let room = batch.room();
+            let done = match source.raw.poll(batch) {
+                Ok(done) => done,
+                Err(error) => {
+                    log::error!("a completion queue cannot be read: {error}");
+                    continue;
+                }
+            };
+            for completion in done {
+                let Some(qp) = ends.get(&completion.qp_num) else {
+                    log::debug!("a completion of queue pair {}, which is gone", completion.qp_num);
+                    continue;
+                };
+                source.last = completion.qp_num;
+                if qp.complete(completion) && !touched.iter().any(|known| Arc::ptr_eq(known, qp)) {
+                    touched.push(qp.clone());
+                }
+            }
+            found.more |= done.len() == room;
+            if source.solicited {
+                self.look_for_announcement(source, ends, done.is_empty(), &mut found);
+            }
+        }
+        found
+    }
+
+    /// Learns from the channel whether a message that its sender announced is among those that were
+    /// fetched. An announcement may come a little before its completion or after it; so once
+    /// there is one, the queue is read to its end before it is passed on.
+    fn look_for_announcement(
+        &self,
+        source: &mut Source,
+        ends: &HashMap<u32, Arc<Qp>>,
+        nothing: bool,
+        found: &mut Found,
+    ) {
+        if std::mem::take(&mut source.due)
+            && let Some(qp) = ends.get(&source.last)
+        {
+            qp.announce();
+        }
+        if !nothing {
+            found.drained |= self.channel.drain();
+        }
+        if source.raw.take_announced() {
+            if let Err(error) = source.raw.arm(Announce::Solicited) {
+                log::error!("a completion queue does not announce completions: {error}");
+            }
+            source.due = true;
+            found.more = true;
+        }
+    }
+
+    /// Has the next completion announced; gives the descriptor that becomes readable.
+    pub fn arm(self: &Arc<Self>, hub: &Hub) -> RawFd {
+        self.armed.fetch_add(1, Ordering::AcqRel);
+        if self.common {
+            hub.channels.sleepers.lock().push(self.clone());
+        }
+        self.notify();
+        self.channel.fd()
+    }
+
+    fn notify(&self) {
+        for part in self.parts.lock().iter().filter(|part| !part.solicited) {
+            if let Err(error) = part.raw.arm(Announce::Next) {
+                log::error!("a completion queue does not announce completions: {error}");
+            }
+        }
+    }
+
+    /// Ends what [`CompletionQueue::arm`] began.
+    pub fn disarm(self: &Arc<Self>, hub: &Hub) {
+        self.armed.fetch_sub(1, Ordering::AcqRel);
+        if self.common {
+            let mut sleepers = hub.channels.sleepers.lock();
+            if let Some(at) = sleepers.iter().position(|cq| Arc::ptr_eq(cq, self)) {
+                sleepers.swap_remove(at);
+            }
+        }
+        if self.channel.drain() && self.tell_others(hub) {
+            self.settle(hub);
+        }
+    }
+
+    /// Announcements were taken that may have been for others who sleep: those on this queue, for
+    /// whom it has to be looked at again (true), and those on queues with the same channel.
+    fn tell_others(&self, hub: &Hub) -> bool {
+        if self.common {
+            let others = hub.channels.sleepers.lock().clone();
+            for cq in others.iter().filter(|cq| !std::ptr::eq(&***cq, self)) {
+                cq.notify();
+                cq.settle(hub);
+            }
+        }
+        let slept_on = self.armed.load(Ordering::Acquire) > 0;
+        if slept_on {
+            self.notify();
+        }
+        slept_on
+    }
+}
+
+/// Channels of single queues, of all adapters of the process.
+static OWN: Mutex<Vec<Weak<Channel>>> = Mutex::new(Vec::new());
+
+/// The channels of an adapter: one for each queue as long as descriptors are plenty, then one
+/// for all others.
+#[derive(Default)]
+pub struct Channels {
+    common: Mutex<Option<Arc<Channel>>>,
+    /// Queues on the common channel that somebody sleeps on, once for each sleeper.
+    sleepers: Mutex<Vec<Arc<CompletionQueue>>>,
+}
+
+impl Channels {
+    /// A channel for a queue, and whether other queues have it, too.
+    fn get(&self, context: &Arc<Context>) -> std::io::Result<(Arc<Channel>, bool)> {
+        let mut own = OWN.lock();
+        own.retain(|channel| channel.strong_count() > 0);
+        if own.len() < most_channels()
+            && let Ok(channel) = Channel::new(context)
+        {
+            own.push(Arc::downgrade(&channel));
+            return Ok((channel, false));
+        }
+        let mut common = self.common.lock();
+        let channel = match &*common {
+            Some(channel) => channel.clone(),
+            None => common.insert(Channel::new(context)?).clone(),
+        };
+        Ok((channel, true))
+    }
+}
+
+/// How many descriptors the process takes for channels of single queues at most.
+fn most_channels() -> usize {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is writable.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } != 0 {
+        return 16;
+    }
+    usize::try_from(limit.rlim_cur / 8).unwrap_or(usize::MAX).min(256)
+}
+
+impl Part {
+    /// Places that receives of a shared queue need beyond those they have.
+    fn missing(&self, shared: Option<(usize, usize)>) -> usize {
+        let Some((address, receives)) = shared else { return 0 };
+        let have = self.shared.iter().find(|&&(known, _)| known == address).map_or(0, |&(_, have)| have);
+        receives.saturating_sub(have)
+    }
+
+    /// Resizes to at least `need`, better twice as much as now.
+    fn grow(&mut self, hub: &Hub, need: usize) -> bool {
+        if need > hub.limits.cqe {
+            return false;
+        }
+        let depth = need.max(self.depth * 2).min(hub.limits.cqe);
+        match self.raw.resize(depth) {
+            Ok(()) => {
+                self.depth = self.raw.depth().max(need);
+                true
+            }
+            Err(error) => {
+                log::debug!("a completion queue stays at {}: {error}", self.depth);
+                false
+            }
+        }
+    }
+
+    fn share(&mut self, address: usize, receives: usize) {
+        match self.shared.iter_mut().find(|(known, _)| *known == address) {
+            Some((_, have)) => {
+                self.taken += receives.saturating_sub(*have);
+                *have = receives.max(*have);
+            }
+            None => {
+                self.shared.push((address, receives));
+                self.taken += receives;
+            }
+        }
+    }
+}

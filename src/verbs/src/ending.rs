@@ -1,0 +1,177 @@
+//! How queue pairs end. However a connection ends, the queue pair goes to the error state
+//! ([`Qp::begin_end`]), the thread waits until all of its work has come back ([`Qp::drained`]), and only
+//! then is the core told ([`Qp::finish`]): from that moment the buffers are the program's again.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use dat_core::transport::ConnectionReport;
+use rdma_sys::ibv_qp_state;
+
+use crate::conn::Party;
+use crate::qp::{Phase, Qp};
+
+/// How long the device may take to give work back.
+const DRAIN_LIMIT: Duration = Duration::from_secs(5);
+/// How long Soft-RoCE must be quiet for a queue pair on a shared queue to count as drained: it does not tell
+/// when it takes no more buffers.
+const SRQ_QUIET: Duration = Duration::from_millis(10);
+/// How long other devices may take to tell it.
+const SRQ_LIMIT: Duration = Duration::from_secs(1);
+/// How long the kernel may repeat a farewell that got lost.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+impl Qp {
+    /// The error state, for a connection that is up or nearly so. What follows is the
+    /// thread's. False if it is going down, or was never up.
+    pub fn begin_end(self: &Arc<Self>, cause: ConnectionReport) -> bool {
+        let cm = {
+            let mut state = self.state.lock();
+            let cause = match state.phase {
+                Phase::Connected => cause,
+                Phase::Accepting if cause == ConnectionReport::Broken => ConnectionReport::AcceptFailed,
+                Phase::Accepting => cause,
+                _ => return false,
+            };
+            state.phase = Phase::Draining;
+            state.cause = cause;
+            state.since = Some(Instant::now());
+            state.cm.as_ref().map(|(_, cm)| cm.clone())
+        };
+        self.sends.lock().close();
+        self.recvs.lock().close();
+        self.to_error();
+        // Answers the peer's farewell, too.
+        let farewell = cm.is_some_and(|cm| cm.disconnect().is_ok());
+        self.state.lock().farewell = farewell;
+        self.hub.command(|work| work.draining.push(self.clone()));
+        true
+    }
+
+    fn to_error(&self) {
+        if let Err(error) = self.raw().go(ibv_qp_state::IBV_QPS_ERR) {
+            log::warn!("queue pair {} does not stop: {error}", self.number());
+        }
+    }
+
+    /// The device tells that it takes no more buffers of the shared queue.
+    pub fn last_reached(&self) {
+        self.last_reached.store(true, Ordering::Release);
+    }
+
+    /// Whether all work has come back, as far as completions were fetched; asked by the
+    /// thread now and then while the queue pair goes down.
+    pub fn drained(&self) -> bool {
+        let all = self.sends.lock().is_back() && self.recvs.lock().is_back();
+        let now = Instant::now();
+        let (since, quiet) = {
+            let mut state = self.state.lock();
+            let completions = self.completions.load(Ordering::Acquire);
+            if state.seen != completions || state.quiet.is_none() {
+                state.seen = completions;
+                state.quiet = Some(now);
+            }
+            let time = |from: Option<Instant>| from.map_or(Duration::ZERO, |from| now - from);
+            (time(state.since), time(state.quiet))
+        };
+        let patience = if self.hub.limits.soft_roce { SRQ_QUIET } else { SRQ_LIMIT };
+        if all && (!self.has_srq() || self.last_reached.load(Ordering::Acquire) || quiet >= patience) {
+            return true;
+        }
+        if since > DRAIN_LIMIT {
+            log::warn!("queue pair {} does not give all of its work back", self.number());
+            return true;
+        }
+        if !all && quiet > Duration::from_millis(2) {
+            // Some devices look at posts that came late only when they are told again.
+            self.to_error();
+        }
+        false
+    }
+
+    /// Tells the core of the end; called by the thread once the queue pair is drained.
+    pub fn finish(self: &Arc<Self>) {
+        // The device must not touch the buffers any more; what it did before is told.
+        let _ = self.raw().go(ibv_qp_state::IBV_QPS_RESET);
+        self.settle();
+        self.leave();
+        let (cause, failure, cm, farewell) = {
+            let mut state = self.state.lock();
+            state.phase = Phase::Dead;
+            self.ended.notify_all();
+            (state.cause.clone(), std::mem::take(&mut state.failure), state.cm.take(), state.farewell)
+        };
+        log::debug!("queue pair {}: over, {cause:?}", self.number());
+        if let Some((token, cm)) = cm {
+            // The kernel repeats a farewell that gets lost, as long as the identifier is there.
+            let leave = Instant::now() + if farewell { FAREWELL } else { Duration::ZERO };
+            self.hub.parties.lock().insert(token, Party::Leaving);
+            self.hub.work.lock().leaving.push((leave, token, cm));
+        }
+        let failed = failure.recv.is_some() || failure.request.is_some();
+        // The first failure is what ended it, though the peer's farewell may be what was seen first.
+        if failed && cause != ConnectionReport::AcceptFailed {
+            self.sink.failed(failure.recv, failure.request);
+        } else {
+            self.sink.connection(cause);
+        }
+    }
+
+    /// Waits until the end is over.
+    pub fn await_end(self: &Arc<Self>) {
+        let limit = Instant::now() + 2 * DRAIN_LIMIT;
+        let mut state = self.state.lock();
+        while state.phase != Phase::Dead && !self.ended.wait_until(&mut state, limit).timed_out() {}
+        if state.phase != Phase::Dead {
+            // The thread cannot do it: it is stuck, or it is the one that waits here.
+            drop(state);
+            self.finish();
+        }
+    }
+
+    /// Ends an attempt at a connection that never carried anything; true if there was one.
+    pub fn abandon(self: &Arc<Self>) -> bool {
+        let cm = {
+            let mut state = self.state.lock();
+            if !matches!(state.phase, Phase::Idle | Phase::Connecting) {
+                return false;
+            }
+            state.phase = Phase::Dead;
+            state.cm.take()
+        };
+        self.sends.lock().close();
+        self.recvs.lock().close();
+        // The device must not touch the buffers any more.
+        let _ = self.raw().go(ibv_qp_state::IBV_QPS_RESET);
+        self.leave();
+        if let Some((token, cm)) = cm {
+            self.hub.parties.lock().remove(&token);
+            drop(cm);
+        }
+        true
+    }
+
+    /// Ends an attempt and tells the core why; called without a lock.
+    pub fn give_up(self: &Arc<Self>, report: ConnectionReport) {
+        if self.abandon() {
+            self.sink.connection(report);
+        }
+    }
+
+    /// Whether it is over.
+    pub fn is_dead(&self) -> bool {
+        self.phase() == Phase::Dead
+    }
+
+    /// Nobody looks for it any more.
+    fn leave(&self) {
+        self.hub.table.write().remove(&self.number());
+        if let Some(srq) = &self.srq {
+            srq.end();
+        }
+        for places in self.places() {
+            places.cq().leave(self);
+        }
+    }
+}

@@ -1,0 +1,436 @@
+//! From the words of a configuration to a device, a port and an address.
+
+use std::ffi::CStr;
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::path::Path;
+
+use crate::sys::cm::{CmId, EventChannel};
+use crate::sys::device;
+
+/// Where an adapter is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Name of the device.
+    pub device: String,
+    /// Its port, from 1.
+    pub port: u8,
+    /// The local address that connections are made from.
+    pub address: IpAddr,
+}
+
+/// What an entry asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Wish {
+    /// An interface, a device, an address or a host name.
+    word: String,
+    /// The port that it must be; any, where nothing or 0 was written.
+    port: Option<u8>,
+}
+
+/// An address that a wish can stand for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Candidate {
+    address: IpAddr,
+    /// The device that was named: an interface may belong to several.
+    device: Option<String>,
+}
+
+/// Names and addresses of the network interfaces.
+type Interfaces = [(String, IpAddr)];
+
+/// Finds the adapter that `instance` describes: "NETDEV PORT", "DEVICE PORT", an IP address
+/// or the name of this host. Where it is empty, an entry named `verbs-NETDEV` says it.
+///
+/// # Errors
+/// One line that tells what was looked for and what there is.
+pub fn locate(name: &str, instance: &str) -> Result<Place, String> {
+    let sysfs = Path::new("/sys");
+    let devices = device::names();
+    let interfaces = interfaces();
+    let search = || {
+        let wish = Wish::parse(name, instance)?;
+        if devices.is_empty() {
+            // Nothing is asked of a resolver that may take its time to say no.
+            return Err(format!("looked for {}", wish.shown()));
+        }
+        let mut candidates = wish.candidates(sysfs, &interfaces);
+        if candidates.is_empty() && wish.may_be_a_host() {
+            candidates = hosts(&wish.word);
+        }
+        wish.choose(&candidates, bind)
+    };
+    search().map_err(|why| format!("{why}; there is {}", present(sysfs, &devices, &interfaces)))
+}
+
+impl Wish {
+    fn parse(name: &str, instance: &str) -> Result<Self, String> {
+        let mut words = instance.split_whitespace();
+        let Some(word) = words.next().or_else(|| name.strip_prefix("verbs-").filter(|rest| !rest.is_empty())) else {
+            return Err("instance data are missing: an interface and 0, a device and a port, or an address".to_owned());
+        };
+        let port = match words.next() {
+            None => None,
+            Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+                let number =
+                    digits.parse::<u8>().map_err(|_| format!("instance data {instance:?}: no port {digits}"))?;
+                Some(number).filter(|&port| port != 0)
+            }
+            Some(other) => return Err(format!("instance data {instance:?}: {other:?} is not the number of a port")),
+        };
+        match words.next() {
+            None => Ok(Wish { word: word.to_owned(), port }),
+            Some(more) => Err(format!("instance data {instance:?}: {more:?} is one word too many")),
+        }
+    }
+
+    fn shown(&self) -> String {
+        match self.port {
+            Some(port) => format!("{:?} port {port}", self.word),
+            None => format!("{:?}", self.word),
+        }
+    }
+
+    /// Names of hosts come without a port, so that a device that is not there is not looked
+    /// up on the network.
+    fn may_be_a_host(&self) -> bool {
+        self.port.is_none()
+    }
+
+    /// Addresses that the word stands for, best first, but for names of hosts.
+    fn candidates(&self, sysfs: &Path, interfaces: &Interfaces) -> Vec<Candidate> {
+        if let Ok(address) = self.word.parse::<IpAddr>() {
+            return vec![Candidate { address, device: None }];
+        }
+        let own = addresses(interfaces, &self.word).into_iter().map(|address| Candidate { address, device: None });
+        let port = self.port;
+        let of_device = netdevs_of(sysfs, &self.word, port)
+            .into_iter()
+            .flat_map(|netdev| addresses(interfaces, &netdev))
+            .map(|address| Candidate { address, device: Some(self.word.clone()) });
+        // A port other than 0 is that of a device, should an interface have the same name.
+        let mut found: Vec<Candidate> =
+            if port.is_some() { of_device.chain(own).collect() } else { own.chain(of_device).collect() };
+        found.sort_by_key(|candidate| candidate.address.is_ipv6());
+        found.dedup();
+        found
+    }
+
+    /// The first candidate that is what was wished for.
+    fn choose(
+        &self,
+        candidates: &[Candidate],
+        bind: impl Fn(IpAddr) -> io::Result<(String, u8)>,
+    ) -> Result<Place, String> {
+        let mut reasons = Vec::new();
+        for Candidate { address, device } in candidates {
+            let address = *address;
+            match bind(address) {
+                Ok((found, port))
+                    if device.as_ref().is_none_or(|device| *device == found)
+                        && self.port.is_none_or(|wanted| wanted == port) =>
+                {
+                    return Ok(Place { device: found, port, address });
+                }
+                Ok((found, port)) => reasons.push(format!("{address} belongs to {found} port {port}")),
+                Err(error) => reasons.push(format!("{address}: {error}")),
+            }
+        }
+        let why = match reasons.as_slice() {
+            [] => "no interface, device or host with an IP address has this name".to_owned(),
+            some => some.join(", "),
+        };
+        Err(format!("looked for {}: {why}", self.shown()))
+    }
+}
+
+/// Addresses of an interface, IPv4 first: those that bear its name, then those of its aliases. Link-local
+/// ones are left out, since nothing can be reached from them without naming the interface.
+fn addresses(interfaces: &Interfaces, netdev: &str) -> Vec<IpAddr> {
+    let usable = || interfaces.iter().filter(|(_, address)| !is_link_local(address));
+    let own = usable().filter(|(name, _)| name == netdev);
+    let aliases = usable().filter(|(name, _)| name.split_once(':').is_some_and(|(stem, _)| stem == netdev));
+    let mut found: Vec<IpAddr> = own.chain(aliases).map(|&(_, address)| address).collect();
+    found.sort_by_key(IpAddr::is_ipv6);
+    found
+}
+
+fn is_link_local(address: &IpAddr) -> bool {
+    matches!(address, IpAddr::V6(v6) if Ipv6Addr::segments(v6)[0] & 0xffc0 == 0xfe80)
+}
+
+/// Addresses of a host, as the resolver tells them.
+fn hosts(name: &str) -> Vec<Candidate> {
+    let found = (name, 0).to_socket_addrs().into_iter().flatten();
+    let mut found: Vec<Candidate> = found.map(|address| Candidate { address: address.ip(), device: None }).collect();
+    found.sort_by_key(|candidate| candidate.address.is_ipv6());
+    found.dedup();
+    found
+}
+
+/// Network interfaces of one port of a device, or of all, as the kernel lists them below `sysfs`:
+/// first the one that the device belongs to.
+fn netdevs_of(sysfs: &Path, device: &str, port: Option<u8>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    if device.is_empty() || device.contains('/') || device.starts_with('.') {
+        return found;
+    }
+    let root = sysfs.join("class/infiniband").join(device);
+    let ports = match port {
+        Some(port) => vec![u32::from(port)],
+        None => numbers_in(&root.join("ports")),
+    };
+    for port in ports {
+        let slots = root.join(format!("ports/{port}/gid_attrs/ndevs"));
+        for slot in numbers_in(&slots) {
+            // A slot without an interface cannot be read.
+            let Ok(text) = fs::read_to_string(slots.join(slot.to_string())) else { continue };
+            let name = text.trim().to_owned();
+            if !name.is_empty() && !found.contains(&name) {
+                found.push(name);
+            }
+        }
+    }
+    if found.is_empty() {
+        // Of all ports of the device: which one it is shows when an address is bound.
+        for entry in fs::read_dir(root.join("device/net")).into_iter().flatten().flatten() {
+            found.extend(entry.file_name().into_string().ok());
+        }
+        found.sort();
+    }
+    found
+}
+
+/// The entries of a folder that are numbers, in their order.
+fn numbers_in(folder: &Path) -> Vec<u32> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut numbers: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// The devices, each with its interfaces and their addresses.
+fn present(sysfs: &Path, devices: &[String], interfaces: &Interfaces) -> String {
+    if devices.is_empty() {
+        return "no RDMA device".to_owned();
+    }
+    let shown = |device: &String| {
+        let netdevs: Vec<String> = netdevs_of(sysfs, device, None)
+            .into_iter()
+            .map(|netdev| match addresses(interfaces, &netdev).first() {
+                Some(address) => format!("{netdev} {address}"),
+                None => format!("{netdev} without an address"),
+            })
+            .collect();
+        match netdevs.as_slice() {
+            [] => format!("{device} (no interface)"),
+            some => format!("{device} ({})", some.join(", ")),
+        }
+    };
+    devices.iter().map(shown).collect::<Vec<_>>().join(", ")
+}
+
+/// Which device and port an address belongs to.
+fn bind(address: IpAddr) -> io::Result<(String, u8)> {
+    let foreign = || io::Error::other("no RDMA device has this address");
+    let channel = EventChannel::new().map_err(|error| {
+        io::Error::other(format!("no connection manager ({error}): is the module rdma_ucm loaded?"))
+    })?;
+    let id = CmId::new(&channel, 0)?;
+    id.bind(SocketAddr::new(address, 0)).map_err(|error| match error.raw_os_error() {
+        Some(libc::ENODEV | libc::EADDRNOTAVAIL) => foreign(),
+        _ => error,
+    })?;
+    id.device().ok_or_else(foreign)
+}
+
+/// Names and addresses of the network interfaces.
+fn interfaces() -> Vec<(String, IpAddr)> {
+    let mut list = std::ptr::null_mut();
+    // SAFETY: the place is writable.
+    if unsafe { libc::getifaddrs(&raw mut list) } != 0 {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut next = list;
+    // SAFETY: entries of the list are valid until it is freed below; names are C strings;
+    // an address is as long as its family says.
+    while let Some(entry) = unsafe { next.as_ref() } {
+        next = entry.ifa_next;
+        // SAFETY: as above.
+        let Some(address) = (unsafe { entry.ifa_addr.as_ref() }) else { continue };
+        let ip = match i32::from(address.sa_family) {
+            libc::AF_INET => {
+                // SAFETY: as above.
+                let v4 = unsafe { &*entry.ifa_addr.cast::<libc::sockaddr_in>() };
+                IpAddr::from(v4.sin_addr.s_addr.to_ne_bytes())
+            }
+            libc::AF_INET6 => {
+                // SAFETY: as above.
+                let v6 = unsafe { &*entry.ifa_addr.cast::<libc::sockaddr_in6>() };
+                IpAddr::from(v6.sin6_addr.s6_addr)
+            }
+            _ => continue,
+        };
+        // SAFETY: as above.
+        let name = unsafe { CStr::from_ptr(entry.ifa_name) }.to_string_lossy().into_owned();
+        found.push((name, ip));
+    }
+    // SAFETY: from getifaddrs, freed once.
+    unsafe { libc::freeifaddrs(list) };
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const V4: [u8; 4] = [10, 1, 0, 1];
+    const ALIAS: [u8; 4] = [10, 1, 0, 9];
+    const VLAN: [u8; 4] = [10, 7, 0, 1];
+
+    /// rxe0 on v0 with a VLAN, in slot order; mlx4_0, of InfiniBand, with one interface a port.
+    fn sysfs() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = root.path().join("class/infiniband").join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        for (slot, name) in [(0, "v0\n"), (1, "v0\n"), (2, "\n"), (10, "bond0\n"), (9, "v0.7\n")] {
+            put(&format!("rxe0/ports/1/gid_attrs/ndevs/{slot}"), name);
+        }
+        put("mlx4_0/device/net/ib0/mtu", "1");
+        put("mlx4_0/device/net/ib1/mtu", "1");
+        root
+    }
+
+    fn present_interfaces() -> Vec<(String, IpAddr)> {
+        let list: [(&str, IpAddr); 8] = [
+            ("v0", "fe80::1".parse().unwrap()),
+            ("v0", "2001:db8::1".parse().unwrap()),
+            ("v0:x", ALIAS.into()),
+            ("v0", V4.into()),
+            ("v0.7", VLAN.into()),
+            ("ib0", [10, 2, 0, 1].into()),
+            ("ib1", [10, 2, 0, 2].into()),
+            ("v6", "fe80::2".parse().unwrap()),
+        ];
+        list.into_iter().map(|(name, address)| (name.to_owned(), address)).collect()
+    }
+
+    fn wish(instance: &str) -> Wish {
+        Wish::parse("", instance).unwrap()
+    }
+
+    fn found(instance: &str) -> Vec<String> {
+        let root = sysfs();
+        let all = wish(instance).candidates(root.path(), &present_interfaces());
+        all.into_iter().map(|candidate| candidate.address.to_string()).collect()
+    }
+
+    #[test]
+    fn the_second_word_is_a_port() {
+        assert_eq!(wish("ib0 0"), Wish { word: "ib0".to_owned(), port: None });
+        assert_eq!(wish(" mlx4_0\t2 "), Wish { word: "mlx4_0".to_owned(), port: Some(2) });
+        assert_eq!(wish("ib0").port, None);
+        for (bad, word) in
+            [("v0 banana", "banana"), ("v0 300", "300"), ("v0 -1", "-1"), ("v0 +1", "+1"), ("v0 0 x", "x")]
+        {
+            let told = Wish::parse("verbs-v0", bad).unwrap_err();
+            assert!(told.contains(bad) && told.contains(word), "{told}");
+        }
+    }
+
+    #[test]
+    fn without_instance_data_the_name_says_it() {
+        assert_eq!(Wish::parse("verbs-v0", "").unwrap().word, "v0");
+        assert_eq!(Wish::parse("verbs-v0", "v1 0").unwrap().word, "v1");
+        assert!(Wish::parse("verbs-", " ").is_err());
+        assert!(Wish::parse("OpenIB-cma", "").unwrap_err().contains("missing"));
+    }
+
+    #[test]
+    fn an_address_stands_for_itself() {
+        assert_eq!(found("10.1.2.3"), ["10.1.2.3"]);
+        assert_eq!(found("2001:db8::7 0"), ["2001:db8::7"]);
+    }
+
+    #[test]
+    fn an_interface_stands_for_its_addresses() {
+        assert_eq!(found("v0 0"), ["10.1.0.1", "10.1.0.9", "2001:db8::1"]);
+        assert_eq!(found("v0:x 0"), ["10.1.0.9"]);
+        assert_eq!(found("v0.7"), ["10.7.0.1"]);
+        assert!(found("v6 0").is_empty());
+    }
+
+    #[test]
+    fn a_device_stands_for_the_interfaces_of_its_port() {
+        assert_eq!(found("rxe0 1"), ["10.1.0.1", "10.1.0.9", "10.7.0.1", "2001:db8::1"]);
+        assert_eq!(found("rxe0 0"), found("rxe0 1"));
+        assert!(found("rxe0 2").is_empty());
+        assert_eq!(found("mlx4_0 2"), ["10.2.0.1", "10.2.0.2"]);
+        assert!(found("../net 1").is_empty() && found(". 1").is_empty());
+    }
+
+    /// The port that an address is bound to decides.
+    #[test]
+    fn another_device_or_port_than_the_one_asked_for_is_passed_over() {
+        let root = sysfs();
+        let bind = |address: IpAddr| match address.to_string().as_str() {
+            "10.2.0.1" => Ok(("mlx4_0".to_owned(), 1)),
+            "10.2.0.2" => Ok(("mlx4_0".to_owned(), 2)),
+            "10.1.0.1" => Ok(("siw0".to_owned(), 1)),
+            _ => Err(io::Error::other("none")),
+        };
+        let choose = |instance: &str| {
+            let wish = wish(instance);
+            wish.choose(&wish.candidates(root.path(), &present_interfaces()), bind)
+        };
+        assert_eq!(choose("mlx4_0 1").unwrap().address, IpAddr::from([10, 2, 0, 1]));
+        assert_eq!(choose("mlx4_0 2").unwrap().address, IpAddr::from([10, 2, 0, 2]));
+        assert_eq!(choose("ib1 0").unwrap().port, 2);
+        let told = choose("ib1 1").unwrap_err();
+        assert!(told.contains("\"ib1\" port 1") && told.contains("10.2.0.2 belongs to mlx4_0 port 2"), "{told}");
+        assert_eq!(choose("v0 0").unwrap().device, "siw0");
+        let told = choose("rxe0 1").unwrap_err();
+        assert!(told.contains("10.1.0.1 belongs to siw0 port 1"), "{told}");
+        assert!(choose("nothing 1").unwrap_err().contains("\"nothing\" port 1: no interface"));
+    }
+
+    #[test]
+    fn what_is_there_is_told() {
+        let root = sysfs();
+        let devices = ["rxe0".to_owned(), "mlx5_0".to_owned()];
+        assert_eq!(
+            present(root.path(), &devices, &present_interfaces()),
+            "rxe0 (v0 10.1.0.1, v0.7 10.7.0.1, bond0 without an address), mlx5_0 (no interface)"
+        );
+        assert_eq!(present(root.path(), &[], &[]), "no RDMA device");
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_written_is_a_wish_or_one_line(name in "\\PC{0,12}", instance in "\\PC{0,24}") {
+            match Wish::parse(&name, &instance) {
+                Ok(wish) => {
+                    prop_assert!(!wish.word.is_empty() && wish.port != Some(0));
+                    prop_assert!(instance.split_whitespace().count() <= 2);
+                }
+                Err(told) => prop_assert!(!told.contains('\n')),
+            }
+        }
+
+        #[test]
+        fn every_port_is_understood(word in "[a-z][a-z0-9_.:]{0,14}", port in 0u32..1000) {
+            let told = Wish::parse("", &format!("{word} {port}"));
+            match u8::try_from(port) {
+                Ok(0) => prop_assert_eq!(told, Ok(Wish { word, port: None })),
+                Ok(port) => prop_assert_eq!(told, Ok(Wish { word, port: Some(port) })),
+                Err(_) => prop_assert!(told.is_err()),
+            }
+        }
+    }
+}

@@ -1,0 +1,455 @@
+//! One end of a connection: a queue pair and what is known about its work.
+//!
+//! Completions are taken in by [`Qp::complete`], under the lock of a completion queue, and
+//! passed on to the core there; what must be told without a lock is told by [`Qp::report`]
+//! afterwards. How it ends is in [`crate::ending`].
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use dat_core::error::{Error, Resource, Result};
+use dat_core::event::Status;
+use dat_core::transport::{
+    ConnectionReport, EndpointSink, MAX_SEGMENTS, Operation, QpInit, Recv, RecvDone, Request, RequestId, Segment,
+    Verdict,
+};
+use parking_lot::{Condvar, Mutex};
+use rdma_sys::{ibv_access_flags, ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_status};
+
+use crate::adapter::Verbs;
+use crate::cq::{CompletionQueue, Load, Places};
+use crate::hub::Hub;
+use crate::side::{Side, Waiting};
+use crate::srq::Attachment;
+use crate::status::{self, exhausted};
+use crate::sys::cm::CmId;
+use crate::sys::qp::{Caps, RawQp, Work};
+
+/// Work request identifiers: the core's numbers, with a bit that tells receives.
+pub mod wr {
+    const RECV: u64 = 1 << 63;
+
+    /// That of a receive.
+    pub fn recv(id: u64) -> u64 {
+        id | RECV
+    }
+
+    /// That of a request.
+    pub fn send(id: u64) -> u64 {
+        id & !RECV
+    }
+
+    /// Whether it is a receive, and the core's number.
+    pub fn split(id: u64) -> (bool, u64) {
+        (id & RECV != 0, id & !RECV)
+    }
+}
+
+/// Where a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Nothing was tried yet.
+    Idle,
+    /// The active end waits for an answer.
+    Connecting,
+    /// The passive end has accepted.
+    Accepting,
+    /// Up.
+    Connected,
+    /// Going down: work is coming back.
+    Draining,
+    /// Over.
+    Dead,
+}
+
+/// What changes with the phase.
+pub struct State {
+    /// The phase.
+    pub phase: Phase,
+    /// The identifier, and its token.
+    pub cm: Option<(u64, Arc<CmId>)>,
+    /// The private data of the request, until it is sent.
+    pub private_data: Vec<u8>,
+    /// When the attempt ends.
+    pub deadline: Option<Instant>,
+    /// The way that is looked for: from, to, and how long at most.
+    pub way: Option<(SocketAddr, SocketAddr, Instant)>,
+    /// Why it goes down.
+    pub cause: ConnectionReport,
+    /// The first receive or request that failed.
+    pub failure: Failure,
+    /// Whether the peer was told of the end.
+    pub farewell: bool,
+    /// When draining began.
+    pub since: Option<Instant>,
+    /// Completions that were seen, and since when there was no other.
+    pub seen: u64,
+    /// See `seen`.
+    pub quiet: Option<Instant>,
+}
+
+/// The first receive or request that failed.
+#[derive(Default)]
+pub struct Failure {
+    /// The receive.
+    pub recv: Option<RecvDone>,
+    /// The request.
+    pub request: Option<(RequestId, Status)>,
+}
+
+/// One end of a connection.
+pub struct Qp {
+    raw: RawQp,
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) sink: EndpointSink<Verbs>,
+    requests: Places,
+    receives: Places,
+    pub(crate) srq: Option<Attachment>,
+    /// Reads of the peer that are served, own reads, at a time.
+    pub(crate) reads: (u8, u8),
+    pub(crate) sends: Mutex<Side>,
+    pub(crate) recvs: Mutex<Side>,
+    /// Completions of whatever kind.
+    pub(crate) completions: AtomicU64,
+    /// Something failed or was flushed.
+    failed: AtomicBool,
+    /// The core waits to be told, without a lock, that its last request is done.
+    drained: AtomicBool,
+    /// No more buffers of a shared queue are coming back.
+    pub(crate) last_reached: AtomicBool,
+    pub(crate) state: Mutex<State>,
+    /// The phase became [`Phase::Dead`].
+    pub(crate) ended: Condvar,
+}
+
+/// Places in the queues of the device below which there is no use in asking for fewer.
+const FEW: usize = 16;
+
+impl Qp {
+    /// Makes a queue pair that takes receives already.
+    pub fn new(hub: &Arc<Hub>, init: QpInit<'_, Verbs>) -> Result<Arc<Self>> {
+        let sizes = init.sizes;
+        let srq = init.srq.map(|srq| srq.attach(&init.zone.pd)).transpose()?;
+        let spare = match (init.request_cq, init.recv_cq) {
+            (None, None) => Some(CompletionQueue::new(hub, 1)?),
+            _ => None,
+        };
+        let request_cq = init.request_cq.or(init.recv_cq).or(spare.as_ref()).ok_or(Error::Internal)?;
+        let recv_cq = init.recv_cq.or(init.request_cq).or(spare.as_ref()).ok_or(Error::Internal)?;
+        // No more at the device than one of its completion queues takes.
+        let sends = (sizes.requests + 1).min(hub.limits.cqe);
+        let recvs = if srq.is_some() { 0 } else { (sizes.recvs + 1).min(hub.limits.cqe) };
+        let requests = request_cq.take(hub, Load { count: sends, shared: None, solicited: false })?;
+        let shared = srq.as_ref().map(|srq| (srq.raw.address(), srq.room()));
+        let receives = recv_cq.take(hub, Load { count: recvs, shared, solicited: init.solicited })?;
+        let make = |sends: usize, recvs: usize| {
+            let caps = Caps {
+                sends: small(sends),
+                recvs: small(recvs),
+                send_segments: small(sizes.request_segments.max(1)),
+                recv_segments: if srq.is_some() { 0 } else { small(sizes.recv_segments.max(1)) },
+            };
+            RawQp::new(&init.zone.pd, requests.raw(), receives.raw(), srq.as_ref().map(|srq| &srq.raw), caps)
+        };
+        let (raw, sends, recvs) = as_long_as_possible(sends, recvs, make).map_err(exhausted(Resource::Endpoint))?;
+        initialise(hub, &raw).map_err(exhausted(Resource::Endpoint))?;
+        let qp = Arc::new(Qp {
+            raw,
+            hub: hub.clone(),
+            sink: init.sink,
+            requests,
+            receives,
+            srq,
+            reads: (sizes.reads_in.min(hub.limits.reads_in), sizes.reads_out.min(hub.limits.reads_out)),
+            sends: Mutex::new(Side::new(sends)),
+            recvs: Mutex::new(Side::new(recvs)),
+            completions: AtomicU64::new(0),
+            failed: AtomicBool::new(false),
+            drained: AtomicBool::new(false),
+            last_reached: AtomicBool::new(false),
+            state: Mutex::new(State {
+                phase: Phase::Idle,
+                cm: None,
+                private_data: Vec::new(),
+                deadline: None,
+                way: None,
+                cause: ConnectionReport::Disconnected,
+                failure: Failure::default(),
+                farewell: false,
+                since: None,
+                seen: 0,
+                quiet: None,
+            }),
+            ended: Condvar::new(),
+        });
+        hub.table.write().insert(qp.number(), qp.clone());
+        for places in qp.places() {
+            places.cq().join(&qp);
+        }
+        Ok(qp)
+    }
+
+    /// Its number.
+    pub fn number(&self) -> u32 {
+        self.raw.number()
+    }
+
+    /// Whether it takes buffers from a shared queue.
+    pub fn has_srq(&self) -> bool {
+        self.srq.is_some()
+    }
+
+    /// The queue pair of the device.
+    pub fn raw(&self) -> &RawQp {
+        &self.raw
+    }
+
+    /// The phase at this moment.
+    pub fn phase(&self) -> Phase {
+        self.state.lock().phase
+    }
+
+    /// Its places in completion queues, of requests and of receives.
+    pub fn places(&self) -> [&Places; 2] {
+        [&self.requests, &self.receives]
+    }
+
+    /// Whether its work completes in the queue that the device knows under this address.
+    pub fn completes_in(&self, address: usize) -> bool {
+        self.places().iter().any(|places| places.raw().address() == address)
+    }
+
+    /// Hands over a receive.
+    pub fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
+        let mut side = self.recvs.lock();
+        if !side.is_open() {
+            // The end of the connection completes it.
+            return Ok(());
+        }
+        if side.is_full() {
+            return side.wait(Waiting { id: recv.id, work: None, segments: recv.segments.into(), fence: false });
+        }
+        self.raw.post_recv(wr::recv(recv.id), recv.segments).map_err(exhausted(Resource::Memory))?;
+        side.posted();
+        Ok(())
+    }
+
+    /// Hands over a request.
+    pub fn post(&self, request: &Request<'_>) -> Result<()> {
+        match request.operation {
+            Operation::Send { solicited } => self.post_work(request, Work::Send { solicited }, request.segments),
+            Operation::Write(remote) => self.post_work(request, Work::Write(remote.addr, remote.key), request.segments),
+            Operation::Read(remote) => {
+                // It fills what it names; the local segments may have room for more.
+                let mut cut = [Segment::default(); MAX_SEGMENTS];
+                let segments = shorten(request.segments, request.len, &mut cut);
+                self.post_work(request, Work::Read(remote.addr, remote.key), segments)
+            }
+        }
+    }
+
+    fn post_work(&self, request: &Request<'_>, work: Work, segments: &[Segment]) -> Result<()> {
+        let mut side = self.sends.lock();
+        if !side.is_open() {
+            return Ok(());
+        }
+        if side.is_full() {
+            let fence = request.fence;
+            return side.wait(Waiting { id: request.id, work: Some(work), segments: segments.into(), fence });
+        }
+        self.raw.post_send(wr::send(request.id), work, segments, request.fence).map_err(exhausted(Resource::Memory))?;
+        side.posted();
+        Ok(())
+    }
+
+    /// Hands over a bind with `post`.
+    pub fn post_bind(&self, post: impl FnOnce(&RawQp) -> Result<u32>) -> Result<u32> {
+        let mut side = self.sends.lock();
+        if !side.is_open() {
+            return Ok(0);
+        }
+        if side.is_full() {
+            return Err(Error::InsufficientResources(Resource::Memory));
+        }
+        let key = post(&self.raw)?;
+        side.posted();
+        Ok(key)
+    }
+
+    /// Takes a completion in; true if [`Qp::report`] has something to tell. Called with the
+    /// lock of the completion queue held, so that completions are told in order.
+    pub fn complete(&self, completion: &ibv_wc) -> bool {
+        let (is_recv, id) = wr::split(completion.wr_id);
+        self.completions.fetch_add(1, Ordering::AcqRel);
+        let good = completion.status == ibv_wc_status::IBV_WC_SUCCESS;
+        if is_recv { self.complete_recv(completion, id, good) } else { self.complete_send(completion, id, good) }
+    }
+
+    fn complete_recv(&self, completion: &ibv_wc, id: u64, good: bool) -> bool {
+        match &self.srq {
+            Some(srq) => srq.consumed(),
+            None => self.recvs.lock().done(&self.raw),
+        }
+        let status = status::of_receive(completion.status, self.hub.limits.soft_roce);
+        let len = if good { completion.byte_len.into() } else { 0 };
+        // Completions do not carry the sender's flag: the completion queue finds out (`announce`).
+        let done = RecvDone { id, status, len, solicited: false };
+        let hard = self.has_srq() && self.sink.recv_taken(id) == Verdict::Break;
+        match status {
+            Status::Success => self.sink.recv_done(done),
+            // The core flushes by itself, in the order in which receives were posted.
+            Status::Flushed => {}
+            // Failures wait until all work is back.
+            _ => {
+                log::debug!("receive {id} of queue pair {}: {}", self.number(), status::text(completion.status));
+                self.fail(|failure| failure.recv = failure.recv.or(Some(done)));
+            }
+        }
+        let bad = hard || status != Status::Success;
+        if bad {
+            self.failed.store(true, Ordering::Release);
+        }
+        bad
+    }
+
+    fn complete_send(&self, completion: &ibv_wc, id: u64, good: bool) -> bool {
+        self.sends.lock().done(&self.raw);
+        if good {
+            let drained = self.sink.requests_done(id);
+            if drained {
+                self.drained.store(true, Ordering::Release);
+            }
+            return drained;
+        }
+        let status = status::of_completion(completion.status);
+        if status != Status::Flushed {
+            let text = status::text(completion.status);
+            log::debug!("request {id} of queue pair {}: {text} (vendor {:#x})", self.number(), completion.vendor_err);
+            self.fail(|failure| failure.request = failure.request.or(Some((id, status))));
+        }
+        self.failed.store(true, Ordering::Release);
+        true
+    }
+
+    fn fail(&self, note: impl FnOnce(&mut Failure)) {
+        note(&mut self.state.lock().failure);
+    }
+
+    /// One of the receives told so far was announced by its sender.
+    pub fn announce(&self) {
+        self.sink.recv_announced();
+    }
+
+    /// Goes on with an end that waited for the last request, and begins the end after a
+    /// failure. Called without a lock.
+    pub fn report(self: &Arc<Self>) {
+        if self.drained.swap(false, Ordering::AcqRel) {
+            self.sink.drained();
+        }
+        if self.failed.load(Ordering::Acquire) {
+            self.begin_end(ConnectionReport::Broken);
+        }
+    }
+
+    /// Reports all requests that are complete.
+    pub fn reap(&self) {
+        self.requests.cq().settle(&self.hub);
+    }
+
+    /// Reports all work that is complete.
+    pub fn settle(&self) {
+        for places in self.places() {
+            places.cq().settle(&self.hub);
+        }
+    }
+}
+
+fn small(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// Makes a queue pair with as many of `sends` and `recvs` as the device can: how many that
+/// is depends on the number of segments, which devices do not tell. What is missing waits in a
+/// backlog.
+fn as_long_as_possible<R>(
+    mut sends: usize,
+    mut recvs: usize,
+    make: impl Fn(usize, usize) -> std::io::Result<R>,
+) -> std::io::Result<(R, usize, usize)> {
+    loop {
+        match make(sends, recvs) {
+            Ok(made) => return Ok((made, sends, recvs)),
+            Err(error) if sends <= FEW && recvs <= FEW => return Err(error),
+            Err(_) => {
+                let shorter = |n: usize| if n > FEW { (n / 2).max(FEW) } else { n };
+                (sends, recvs) = (shorter(sends), shorter(recvs));
+            }
+        }
+    }
+}
+
+/// The first segments that together are `len` long.
+fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut [Segment; MAX_SEGMENTS]) -> &'a [Segment] {
+    if segments.iter().map(|segment| segment.len).sum::<u64>() == len {
+        return segments;
+    }
+    let mut left = len;
+    let mut count = 0;
+    for segment in segments {
+        if left == 0 {
+            break;
+        }
+        cut[count] = Segment { len: segment.len.min(left), ..*segment };
+        left -= cut[count].len;
+        count += 1;
+    }
+    &cut[..count]
+}
+
+/// Brings a new queue pair into the state in which it takes receives.
+fn initialise(hub: &Hub, raw: &RawQp) -> std::io::Result<()> {
+    use ibv_access_flags as access;
+    // SAFETY: plain data, for which zero is a value.
+    let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };
+    attr.qp_state = ibv_qp_state::IBV_QPS_INIT;
+    attr.port_num = hub.place.port;
+    attr.qp_access_flags = (access::IBV_ACCESS_REMOTE_READ | access::IBV_ACCESS_REMOTE_WRITE).0;
+    let mask = ibv_qp_attr_mask::IBV_QP_STATE
+        | ibv_qp_attr_mask::IBV_QP_PKEY_INDEX
+        | ibv_qp_attr_mask::IBV_QP_PORT
+        | ibv_qp_attr_mask::IBV_QP_ACCESS_FLAGS;
+    raw.modify(&mut attr, mask.0 as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queues_get_shorter_until_the_device_can_make_them() {
+        let device = |most: usize| {
+            move |sends: usize, recvs: usize| {
+                if sends + recvs > most { Err(std::io::Error::from_raw_os_error(libc::EINVAL)) } else { Ok(()) }
+            }
+        };
+        assert_eq!(as_long_as_possible(50, 0, device(100)).unwrap(), ((), 50, 0));
+        assert_eq!(as_long_as_possible(50_000, 10, device(4096)).unwrap(), ((), 3125, 10));
+        assert_eq!(as_long_as_possible(17, 0, device(16)).unwrap(), ((), 16, 0));
+        assert!(as_long_as_possible(1000, 1000, device(8)).is_err());
+    }
+
+    #[test]
+    fn segments_are_cut_to_the_length_of_a_read() {
+        let of = |len: u64| Segment { addr: 0, len, key: 0 };
+        let lens = |segments: &[Segment], len: u64| {
+            let mut cut = [Segment::default(); MAX_SEGMENTS];
+            shorten(segments, len, &mut cut).iter().map(|segment| segment.len).collect::<Vec<_>>()
+        };
+        assert_eq!(lens(&[of(4), of(4)], 8), [4, 4]);
+        assert_eq!(lens(&[of(4), of(4)], 5), [4, 1]);
+        assert_eq!(lens(&[of(4), of(4)], 4), [4]);
+        assert_eq!(lens(&[of(4)], 0), Vec::<u64>::new());
+    }
+}

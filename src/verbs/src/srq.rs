@@ -1,0 +1,262 @@
+//! Shared receive queues: the device's, and a backlog for what it has no room for.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dat_core::error::{Error, Resource, Result};
+use dat_core::transport::{MAX_SEGMENTS, Recv, Segment};
+use parking_lot::Mutex;
+
+use crate::hub::Hub;
+use crate::memory::Zone;
+use crate::qp::wr;
+use crate::status::exhausted;
+use crate::sys::memory::Pd;
+use crate::sys::qp::RawSrq;
+
+/// A shared receive queue.
+pub struct SharedQueue {
+    pub(crate) raw: Arc<RawSrq>,
+    hub: Arc<Hub>,
+    zone: Arc<Pd>,
+    /// The device looks for the buffers in the zone of the queue pair. So they wait in the backlog until
+    /// there is one.
+    by_user: bool,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// The most receives that the device is to have: they must have room in its completion queues.
+    most: usize,
+    /// Receives that the device has room for.
+    room: usize,
+    /// Receives that the device has.
+    posted: usize,
+    /// What comes next when the device has consumed one.
+    backlog: VecDeque<Waiting>,
+    /// Below this number of receives the core wants to be told; 0 for never.
+    limit: usize,
+    /// The device cannot be resized.
+    fixed: bool,
+    /// The device's event came, and the core does not know all of it yet.
+    due: bool,
+    /// Queue pairs that take buffers, and the zone in which the device finds those that it has.
+    users: usize,
+    found_in: Arc<Pd>,
+}
+
+struct Waiting {
+    id: u64,
+    count: usize,
+    segments: [Segment; MAX_SEGMENTS],
+}
+
+/// The use that a queue pair makes of a queue, until it says that it has ended.
+pub struct Attachment {
+    queue: Arc<SharedQueue>,
+    ended: AtomicBool,
+}
+
+impl Attachment {
+    /// The queue pair takes no buffer any more.
+    pub fn end(&self) {
+        if !self.ended.swap(true, Ordering::AcqRel) {
+            self.queue.state.lock().users -= 1;
+        }
+    }
+}
+
+impl std::ops::Deref for Attachment {
+    type Target = Arc<SharedQueue>;
+
+    fn deref(&self) -> &Arc<SharedQueue> {
+        &self.queue
+    }
+}
+
+impl Drop for Attachment {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl SharedQueue {
+    /// A queue for `depth` receives of up to `segments` segments.
+    pub fn new(hub: &Arc<Hub>, zone: &Zone, depth: usize, segments: usize) -> Result<Arc<Self>> {
+        let small = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let most = (hub.limits.cqe / 2).max(1);
+        let (raw, room) =
+            RawSrq::new(&zone.pd, small(depth.min(most)), small(segments)).map_err(exhausted(Resource::Srq))?;
+        let fixed = hub.force_backlog || !hub.limits.srq_resize;
+        let room = if hub.force_backlog { depth.min(most) } else { (room as usize).min(most) };
+        let found_in = zone.pd.clone();
+        let mut state =
+            State { most, room, posted: 0, backlog: VecDeque::new(), limit: 0, fixed, due: false, users: 0, found_in };
+        let by_user = hub.limits.soft_roce;
+        state.reserve(depth, by_user)?;
+        let (hub, zone) = (hub.clone(), zone.pd.clone());
+        Ok(Arc::new(SharedQueue { raw, hub, zone, by_user, state: Mutex::new(state) }))
+    }
+
+    /// A queue pair of the zone `pd` is going to take buffers.
+    ///
+    /// # Errors
+    /// [`Resource::Srq`] if the device has buffers that it finds in another zone only.
+    pub fn attach(self: &Arc<Self>, pd: &Arc<Pd>) -> Result<Attachment> {
+        let mut state = self.state.lock();
+        if self.by_user && !Arc::ptr_eq(&state.found_in, pd) {
+            if state.users > 0 || state.posted > 0 {
+                log::error!("this device cannot serve endpoints of several zones from one shared receive queue");
+                return Err(Error::InsufficientResources(Resource::Srq));
+            }
+            state.found_in = pd.clone();
+        }
+        state.users += 1;
+        self.feed(&mut state);
+        Ok(Attachment { queue: self.clone(), ended: AtomicBool::new(false) })
+    }
+
+    /// Adds a receive.
+    pub fn post(&self, recv: &Recv<'_>) -> Result<()> {
+        let mut state = self.state.lock();
+        if self.takes(&state) && state.backlog.is_empty() {
+            self.hand_over(&state, recv.id, recv.segments).map_err(exhausted(Resource::Memory))?;
+            state.posted += 1;
+            return Ok(());
+        }
+        let mut segments = [Segment::default(); MAX_SEGMENTS];
+        let count = recv.segments.len().min(MAX_SEGMENTS);
+        segments[..count].copy_from_slice(&recv.segments[..count]);
+        state.backlog.push_back(Waiting { id: recv.id, count, segments });
+        if state.backlog.len() == 1 {
+            // The device must tell before it runs dry, for then nobody may be calling.
+            self.apply_limit(&state);
+        }
+        Ok(())
+    }
+
+    /// Whether the device can have another receive.
+    fn takes(&self, state: &State) -> bool {
+        state.posted < state.room && (state.users > 0 || !self.by_user)
+    }
+
+    fn hand_over(&self, state: &State, id: u64, segments: &[Segment]) -> std::io::Result<()> {
+        if Arc::ptr_eq(&state.found_in, &self.zone) {
+            return self.raw.post(wr::recv(id), segments);
+        }
+        let mut found = [Segment::default(); MAX_SEGMENTS];
+        for (to, from) in found.iter_mut().zip(segments) {
+            *to = Segment { key: self.hub.regions.key_in(from.key, &state.found_in)?, ..*from };
+        }
+        self.raw.post(wr::recv(id), &found[..segments.len().min(MAX_SEGMENTS)])
+    }
+
+    /// The device has consumed a receive.
+    pub fn consumed(&self) {
+        let mut state = self.state.lock();
+        state.posted = state.posted.saturating_sub(1);
+        self.feed(&mut state);
+    }
+
+    fn feed(&self, state: &mut State) {
+        while self.takes(state) {
+            let Some(next) = state.backlog.front() else { return };
+            if let Err(error) = self.hand_over(state, next.id, &next.segments[..next.count]) {
+                log::error!("a receive of a shared queue waits: {error}");
+                return;
+            }
+            state.posted += 1;
+            state.backlog.pop_front();
+            if state.backlog.is_empty() {
+                self.apply_limit(state);
+            }
+        }
+    }
+
+    /// Makes room for `depth` receives.
+    pub fn resize(&self, depth: usize) -> Result<()> {
+        let mut state = self.state.lock();
+        if depth <= state.room {
+            return state.reserve(depth, self.by_user);
+        }
+        let device = depth.min(state.most);
+        if !state.fixed && device > state.room {
+            match self.raw.resize(u32::try_from(device).unwrap_or(u32::MAX)) {
+                Ok(()) => {
+                    state.room = device;
+                    self.feed(&mut state);
+                }
+                Err(error) => {
+                    log::info!("the device does not resize a shared receive queue ({error}): a backlog takes the rest");
+                    state.fixed = true;
+                }
+            }
+        }
+        state.reserve(depth, self.by_user)
+    }
+
+    /// Sets the number of receives below which the core wants to be told.
+    pub fn set_limit(&self, limit: usize) -> Result<()> {
+        let mut state = self.state.lock();
+        state.limit = limit;
+        state.due = false;
+        self.try_limit(&state).map_err(exhausted(Resource::Srq))
+    }
+
+    /// The device's event came. Whether receives that it counts are still to be reported.
+    pub fn limit_reached(&self) -> bool {
+        let mut state = self.state.lock();
+        if state.backlog.is_empty() && state.limit > 0 {
+            // The device counts a receive when a message begins, and reports it when that is complete.
+            state.due = true;
+        }
+        self.limit_settled(&mut state)
+    }
+
+    /// Whether receives that the device's event was about are still to be reported.
+    pub fn limit_pending(&self) -> bool {
+        self.limit_settled(&mut self.state.lock())
+    }
+
+    fn limit_settled(&self, state: &mut State) -> bool {
+        if state.limit > 0 && state.posted + state.backlog.len() < state.limit {
+            // The core has found its watermark passed.
+            state.limit = 0;
+            state.due = false;
+        }
+        if state.limit == 0 {
+            state.due = false;
+        }
+        if !state.backlog.is_empty() && !state.due {
+            self.apply_limit(state);
+        }
+        state.due
+    }
+
+    fn apply_limit(&self, state: &State) {
+        if let Err(error) = self.try_limit(state) {
+            log::warn!("the limit of a shared receive queue was not set: {error}");
+        }
+    }
+
+    fn try_limit(&self, state: &State) -> std::io::Result<()> {
+        let device = if state.backlog.is_empty() { state.limit } else { state.room.div_ceil(2).max(1) };
+        self.raw.set_limit(u32::try_from(device.min(state.room)).unwrap_or(0))
+    }
+
+    /// Receives that it has room for at the device.
+    pub fn room(&self) -> usize {
+        self.state.lock().room
+    }
+}
+
+impl State {
+    /// Makes room in the backlog for what the device may not have, of `depth` receives, so that posting never
+    /// allocates.
+    fn reserve(&mut self, depth: usize, by_user: bool) -> Result<()> {
+        let most = if by_user { depth } else { depth.saturating_sub(self.room) };
+        let more = most.saturating_sub(self.backlog.len());
+        self.backlog.try_reserve(more).map_err(|_| Error::InsufficientResources(Resource::Memory))
+    }
+}

@@ -1,0 +1,86 @@
+//! What went wrong, from the terms of the device into those of the core.
+
+use std::ffi::CStr;
+use std::io;
+
+use dat_core::error::{Error, Resource};
+use dat_core::event::Status;
+use rdma_sys::{ibv_wc_status, ibv_wc_status_str};
+
+/// The error of a call that failed for want of `resource`.
+pub fn exhausted(resource: Resource) -> impl Fn(io::Error) -> Error {
+    move |error| {
+        log::warn!("no {}: {error}", name(resource));
+        Error::InsufficientResources(resource)
+    }
+}
+
+fn name(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Memory => "memory",
+        Resource::Endpoint => "queue pair",
+        Resource::Evd => "completion queue",
+        Resource::Zone => "protection zone",
+        Resource::Region => "memory region or window",
+        Resource::Srq => "shared receive queue",
+        Resource::Device => "device",
+    }
+}
+
+/// The status of a completion.
+pub fn of_completion(status: ibv_wc_status::Type) -> Status {
+    use ibv_wc_status as wc;
+    match status {
+        wc::IBV_WC_SUCCESS => Status::Success,
+        wc::IBV_WC_WR_FLUSH_ERR => Status::Flushed,
+        wc::IBV_WC_LOC_LEN_ERR => Status::LocalLength,
+        wc::IBV_WC_LOC_QP_OP_ERR | wc::IBV_WC_LOC_EEC_OP_ERR => Status::LocalEndpoint,
+        wc::IBV_WC_LOC_PROT_ERR | wc::IBV_WC_LOC_ACCESS_ERR => Status::LocalProtection,
+        wc::IBV_WC_MW_BIND_ERR => Status::RmrOperation,
+        wc::IBV_WC_BAD_RESP_ERR => Status::BadResponse,
+        wc::IBV_WC_REM_ACCESS_ERR => Status::RemoteAccess,
+        wc::IBV_WC_REM_INV_REQ_ERR | wc::IBV_WC_REM_OP_ERR | wc::IBV_WC_REM_ABORT_ERR => Status::RemoteResponder,
+        wc::IBV_WC_RETRY_EXC_ERR | wc::IBV_WC_RESP_TIMEOUT_ERR => Status::Transport,
+        wc::IBV_WC_RNR_RETRY_EXC_ERR => Status::ReceiverNotReady,
+        wc::IBV_WC_FATAL_ERR | wc::IBV_WC_GENERAL_ERR => Status::Transport,
+        other => {
+            log::warn!("completion status {other} ({}) is taken for a transport error", text(other));
+            Status::Transport
+        }
+    }
+}
+
+/// The status of the completion of a receive. Soft-RoCE says of a message that is too long that
+/// the queue pair is inconsistent, or gives the receiver the sender's status.
+pub fn of_receive(status: ibv_wc_status::Type, soft_roce: bool) -> Status {
+    match status {
+        ibv_wc_status::IBV_WC_LOC_QP_OP_ERR | ibv_wc_status::IBV_WC_REM_INV_REQ_ERR if soft_roce => Status::LocalLength,
+        other => of_completion(other),
+    }
+}
+
+/// The library's words for a status.
+pub fn text(status: ibv_wc_status::Type) -> String {
+    // SAFETY: the function takes any value and answers a constant C string, or NULL.
+    let text = unsafe { ibv_wc_status_str(status) };
+    if text.is_null() {
+        return "unknown".to_owned();
+    }
+    // SAFETY: as above.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_has_a_meaning() {
+        assert_eq!(of_completion(ibv_wc_status::IBV_WC_SUCCESS), Status::Success);
+        assert_eq!(of_completion(ibv_wc_status::IBV_WC_WR_FLUSH_ERR), Status::Flushed);
+        for status in 1..64 {
+            assert_ne!(of_completion(status), Status::Success, "{status}");
+        }
+        assert_eq!(of_completion(u32::MAX), Status::Transport);
+    }
+}

@@ -1,0 +1,327 @@
+//! Connection management: identifiers, and the channel on which their events arrive.
+
+use std::ffi::{c_int, c_void};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::RawFd;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::time::Duration;
+
+use dat_core::addr::Address;
+use rdma_sys::*;
+
+use super::fds::Noted;
+use super::nonblocking;
+
+/// The result of a call that answers 0, or -1 and sets errno.
+fn outcome(answer: c_int) -> io::Result<()> {
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Where events of identifiers arrive.
+pub struct EventChannel {
+    raw: NonNull<rdma_event_channel>,
+    _noted: Noted,
+}
+
+// SAFETY: see the module above: calls may come from any thread.
+unsafe impl Send for EventChannel {}
+// SAFETY: as above.
+unsafe impl Sync for EventChannel {}
+
+/// What an event is about.
+pub type EventKind = rdma_cm_event_type::Type;
+
+/// An event, copied and acknowledged: nothing waits for whoever handles it.
+pub struct Event {
+    /// What happened.
+    pub kind: EventKind,
+    /// The token of the identifier; for a request, that of the listener.
+    pub token: u64,
+    /// Zero, a negative errno, or the reason of a rejection.
+    pub status: i32,
+    /// What the peer sent along, with the padding that the wire has.
+    pub private_data: Vec<u8>,
+    /// For a request or an answer: reads that this side shall serve at a time.
+    pub responder_resources: u8,
+    /// For a request or an answer: reads that the peer serves at a time.
+    pub initiator_depth: u8,
+    /// For a request: its identifier.
+    pub incoming: Option<CmId>,
+}
+
+impl EventChannel {
+    /// Makes a channel whose descriptor does not block.
+    pub fn new() -> io::Result<Arc<Self>> {
+        // SAFETY: takes nothing.
+        let raw = NonNull::new(unsafe { rdma_create_event_channel() }).ok_or_else(io::Error::last_os_error)?;
+        // SAFETY: a live channel; the field never changes.
+        let fd = unsafe { raw.as_ref().fd };
+        let channel = EventChannel { raw, _noted: Noted::new(fd) };
+        nonblocking(fd)?;
+        Ok(Arc::new(channel))
+    }
+
+    /// The descriptor.
+    pub fn fd(&self) -> RawFd {
+        // SAFETY: a live channel; the field never changes.
+        unsafe { self.raw.as_ref().fd }
+    }
+
+    /// The next event, if there is one.
+    pub fn next(self: &Arc<Self>) -> Option<Event> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: the place is writable; the descriptor does not block.
+        if unsafe { rdma_get_cm_event(self.raw.as_ptr(), &raw mut raw) } != 0 {
+            return None;
+        }
+        // SAFETY: an event that is not acknowledged yet; its identifiers are not destroyed
+        // before it is. Its parameters are those of a connection: there are no others in
+        // the port space that is used here.
+        let event = unsafe {
+            let event = &*raw;
+            let request = event.event == rdma_cm_event_type::RDMA_CM_EVENT_CONNECT_REQUEST;
+            let owner = if request { event.listen_id } else { event.id };
+            let conn = event.param.conn;
+            let private_data = if conn.private_data.is_null() {
+                Vec::new()
+            } else {
+                std::slice::from_raw_parts(conn.private_data.cast::<u8>(), conn.private_data_len.into()).to_vec()
+            };
+            let incoming =
+                if request { NonNull::new(event.id).map(|raw| CmId { raw, _channel: self.clone() }) } else { None };
+            Event {
+                kind: event.event,
+                token: if owner.is_null() { 0 } else { (*owner).context as u64 },
+                status: event.status,
+                private_data,
+                responder_resources: conn.responder_resources,
+                initiator_depth: conn.initiator_depth,
+                incoming,
+            }
+        };
+        // SAFETY: from rdma_get_cm_event, acknowledged once; nothing refers to it any more.
+        unsafe { rdma_ack_cm_event(raw) };
+        Some(event)
+    }
+}
+
+impl Drop for EventChannel {
+    fn drop(&mut self) {
+        // SAFETY: the identifiers owned the channel and are gone.
+        unsafe { rdma_destroy_event_channel(self.raw.as_ptr()) };
+    }
+}
+
+/// A listener or one end of a connection. Events of it carry its token.
+pub struct CmId {
+    raw: NonNull<rdma_cm_id>,
+    _channel: Arc<EventChannel>,
+}
+
+// SAFETY: see the module above: calls may come from any thread.
+unsafe impl Send for CmId {}
+// SAFETY: as above.
+unsafe impl Sync for CmId {}
+
+/// What both ends agree upon.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    /// Number of the queue pair.
+    pub qp_number: u32,
+    /// Whether it takes its buffers from a shared queue.
+    pub srq: bool,
+    /// Reads of the peer served at a time.
+    pub reads_in: u8,
+    /// Own reads outstanding at a time.
+    pub reads_out: u8,
+    /// Bytes for the peer.
+    pub private_data: &'a [u8],
+}
+
+/// How often a device repeats what was not acknowledged. 7 is the most that the wire can say, but some devices
+/// take it for "without end".
+pub const RETRIES: u8 = 6;
+
+impl Terms<'_> {
+    fn param(&self) -> rdma_conn_param {
+        // SAFETY: plain data, for which zero is a value.
+        let mut param: rdma_conn_param = unsafe { std::mem::zeroed() };
+        param.private_data = self.private_data.as_ptr().cast::<c_void>();
+        param.private_data_len = u8::try_from(self.private_data.len()).unwrap_or(u8::MAX);
+        param.responder_resources = self.reads_in;
+        param.initiator_depth = self.reads_out;
+        param.flow_control = 1;
+        param.retry_count = RETRIES;
+        // Without end.
+        param.rnr_retry_count = 7;
+        param.srq = self.srq.into();
+        param.qp_num = self.qp_number;
+        param
+    }
+}
+
+impl CmId {
+    /// Makes an identifier.
+    pub fn new(channel: &Arc<EventChannel>, token: u64) -> io::Result<Self> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: a live channel; the place is writable; the token is not looked into.
+        outcome(unsafe {
+            rdma_create_id(channel.raw.as_ptr(), &raw mut raw, token as *mut c_void, rdma_port_space::RDMA_PS_TCP)
+        })?;
+        let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
+        Ok(CmId { raw, _channel: channel.clone() })
+    }
+
+    fn raw(&self) -> *mut rdma_cm_id {
+        self.raw.as_ptr()
+    }
+
+    /// Gives the identifier of a request its token; before other threads know of it.
+    pub fn set_token(&mut self, token: u64) {
+        // SAFETY: nobody else has the identifier; the field is the owner's.
+        unsafe { self.raw.as_mut().context = token as *mut c_void };
+    }
+
+    /// Takes a local address; port 0 has one chosen.
+    pub fn bind(&self, address: SocketAddr) -> io::Result<()> {
+        let mut native = native(address);
+        // SAFETY: the storage holds a whole socket address.
+        outcome(unsafe { rdma_bind_addr(self.raw(), (&raw mut native).cast()) })
+    }
+
+    /// Name and port of the device that the local address belongs to, once that is known.
+    pub fn device(&self) -> Option<(String, u8)> {
+        // SAFETY: a live identifier; the device context is the library's own and lives as
+        // long as the process.
+        unsafe {
+            let id = self.raw.as_ref();
+            let context = id.verbs.as_ref()?;
+            let name = ibv_get_device_name(context.device);
+            let name = std::ffi::CStr::from_ptr(name).to_string_lossy().into_owned();
+            Some((name, id.port_num))
+        }
+    }
+
+    /// Waits for requests.
+    pub fn listen(&self, backlog: c_int) -> io::Result<()> {
+        // SAFETY: a live identifier.
+        outcome(unsafe { rdma_listen(self.raw(), backlog) })
+    }
+
+    /// Starts to look for the way from one address to another.
+    pub fn resolve_addr(&self, from: SocketAddr, to: SocketAddr, limit: Duration) -> io::Result<()> {
+        let (mut from, mut to) = (native(from), native(to));
+        // SAFETY: both storages hold whole socket addresses.
+        outcome(unsafe { rdma_resolve_addr(self.raw(), (&raw mut from).cast(), (&raw mut to).cast(), millis(limit)) })
+    }
+
+    /// Starts to look for the route.
+    pub fn resolve_route(&self, limit: Duration) -> io::Result<()> {
+        // SAFETY: a live identifier.
+        outcome(unsafe { rdma_resolve_route(self.raw(), millis(limit)) })
+    }
+
+    /// The attributes with which a queue pair goes to `state`, and their mask.
+    pub fn qp_attributes(&self, state: ibv_qp_state::Type) -> io::Result<(ibv_qp_attr, c_int)> {
+        // SAFETY: plain data, for which zero is a value.
+        let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };
+        attr.qp_state = state;
+        let mut mask = 0;
+        // SAFETY: both places are writable.
+        outcome(unsafe { rdma_init_qp_attr(self.raw(), &raw mut attr, &raw mut mask) })?;
+        Ok((attr, mask))
+    }
+
+    /// Sends the request.
+    pub fn connect(&self, terms: &Terms<'_>) -> io::Result<()> {
+        let mut param = terms.param();
+        // SAFETY: the parameters and the private data live through the call.
+        outcome(unsafe { rdma_connect(self.raw(), &raw mut param) })
+    }
+
+    /// Tells the peer that this side is ready, too.
+    pub fn establish(&self) -> io::Result<()> {
+        // SAFETY: a live identifier.
+        outcome(unsafe { rdma_establish(self.raw()) })
+    }
+
+    /// Accepts the request.
+    pub fn accept(&self, terms: &Terms<'_>) -> io::Result<()> {
+        let mut param = terms.param();
+        // SAFETY: the parameters and the private data live through the call.
+        outcome(unsafe { rdma_accept(self.raw(), &raw mut param) })
+    }
+
+    /// Refuses the request.
+    pub fn reject(&self, private_data: &[u8]) -> io::Result<()> {
+        let len = u8::try_from(private_data.len()).unwrap_or(u8::MAX);
+        // SAFETY: the private data live through the call.
+        outcome(unsafe { rdma_reject(self.raw(), private_data.as_ptr().cast(), len) })
+    }
+
+    /// Ends the connection.
+    pub fn disconnect(&self) -> io::Result<()> {
+        // SAFETY: a live identifier.
+        outcome(unsafe { rdma_disconnect(self.raw()) })
+    }
+
+    /// Tells that data came before the connection was announced.
+    pub fn established_by_data(&self) {
+        // SAFETY: a live identifier.
+        let _ = unsafe { rdma_notify(self.raw(), ibv_event_type::IBV_EVENT_COMM_EST) };
+    }
+
+    /// The local port; 0 if there is none.
+    pub fn local_port(&self) -> u16 {
+        // SAFETY: a live identifier.
+        u16::from_be(unsafe { rdma_get_src_port(self.raw()) })
+    }
+
+    /// The peer's port; 0 if there is none.
+    pub fn remote_port(&self) -> u16 {
+        // SAFETY: a live identifier.
+        u16::from_be(unsafe { rdma_get_dst_port(self.raw()) })
+    }
+
+    /// The peer's address.
+    pub fn remote_address(&self) -> Option<Address> {
+        // SAFETY: a live identifier; the bytes of a socket address, for which any are valid.
+        let bytes: [u8; 28] = unsafe {
+            let storage = &raw const self.raw.as_ref().route.addr.dst_addr_union;
+            ptr::read(storage.cast())
+        };
+        Address::from_native(&bytes)
+    }
+}
+
+impl Drop for CmId {
+    fn drop(&mut self) {
+        // SAFETY: made once, destroyed once. Waits until the events that were fetched are
+        // acknowledged, which happens at once.
+        unsafe { rdma_destroy_id(self.raw()) };
+    }
+}
+
+fn millis(limit: Duration) -> c_int {
+    c_int::try_from(limit.as_millis().max(1)).unwrap_or(c_int::MAX)
+}
+
+/// The native form of a socket address, in a place that is large enough for any.
+fn native(address: SocketAddr) -> libc::sockaddr_storage {
+    // SAFETY: plain data, for which zero is a value.
+    let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+    let bytes = *Address::new(address).native();
+    // SAFETY: the storage is larger than the 28 bytes.
+    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), (&raw mut storage).cast::<u8>(), bytes.len()) };
+    storage
+}
+
+/// Whether an address can be one of a peer at all.
+pub fn is_host(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(v4) => !v4.is_multicast() && !v4.is_broadcast(),
+        IpAddr::V6(v6) => !v6.is_multicast(),
+    }
+}

@@ -1,0 +1,180 @@
+//! Completion queues and the channels that announce completions.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rdma_sys::*;
+
+use super::device::Context;
+use super::fds::Noted;
+use super::{code, nonblocking};
+
+/// A completion channel: a descriptor that becomes readable when an armed queue gets a
+/// completion.
+pub struct Channel {
+    raw: NonNull<ibv_comp_channel>,
+    _noted: Noted,
+    context: Arc<Context>,
+}
+
+// SAFETY: see the module above: calls may come from any thread.
+unsafe impl Send for Channel {}
+// SAFETY: as above.
+unsafe impl Sync for Channel {}
+
+impl Channel {
+    /// Makes a channel whose descriptor does not block.
+    pub fn new(context: &Arc<Context>) -> io::Result<Arc<Self>> {
+        // SAFETY: an open context.
+        let raw = unsafe { ibv_create_comp_channel(context.raw()) };
+        let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
+        // SAFETY: a live channel; the field never changes.
+        let fd = unsafe { raw.as_ref().fd };
+        let channel = Channel { raw, _noted: Noted::new(fd), context: context.clone() };
+        nonblocking(fd)?;
+        Ok(Arc::new(channel))
+    }
+
+    /// The descriptor.
+    pub fn fd(&self) -> RawFd {
+        // SAFETY: a live channel; the field never changes.
+        unsafe { self.raw.as_ref().fd }
+    }
+
+    /// Takes all announcements, and notes them with the queues that they are about; true if
+    /// there was one.
+    pub fn drain(&self) -> bool {
+        let mut any = false;
+        let mut cq = ptr::null_mut();
+        let mut cookie = ptr::null_mut();
+        // SAFETY: both places are writable; the descriptor does not block.
+        while unsafe { ibv_get_cq_event(self.raw.as_ptr(), &raw mut cq, &raw mut cookie) } == 0 {
+            // SAFETY: the cookie is the flag that `RawCq::new` gave; it lives as long as the queue, which
+            // is not destroyed before its announcements are acknowledged.
+            unsafe {
+                (*cookie.cast::<AtomicBool>()).store(true, Ordering::Release);
+                ibv_ack_cq_events(cq, 1);
+            }
+            any = true;
+        }
+        any
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        // SAFETY: the queues that announce here owned the channel and are gone.
+        let _ = unsafe { ibv_destroy_comp_channel(self.raw.as_ptr()) };
+    }
+}
+
+/// A completion queue of the device.
+pub struct RawCq {
+    raw: NonNull<ibv_cq>,
+    /// An announcement was taken from the channel.
+    announced: Box<AtomicBool>,
+    _channel: Arc<Channel>,
+}
+
+/// Which completions are announced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Announce {
+    /// The next.
+    Next,
+    /// The next that failed, or whose sender asked for it.
+    Solicited,
+}
+
+// SAFETY: see the module above: calls may come from any thread.
+unsafe impl Send for RawCq {}
+// SAFETY: as above.
+unsafe impl Sync for RawCq {}
+
+/// Place for completions that are being fetched.
+pub struct Batch {
+    entries: Box<[ibv_wc]>,
+}
+
+impl Batch {
+    /// Room for `len` completions.
+    pub fn new(len: usize) -> Self {
+        // SAFETY: plain data, for which zero is a value.
+        let zero = || unsafe { std::mem::zeroed::<ibv_wc>() };
+        Batch { entries: std::iter::repeat_with(zero).take(len).collect() }
+    }
+
+    /// How many completions it has room for.
+    pub fn room(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+impl RawCq {
+    /// Makes a queue for at least `depth` completions, announced on `channel`.
+    pub fn new(channel: &Arc<Channel>, depth: usize) -> io::Result<Arc<Self>> {
+        let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+        let announced = Box::new(AtomicBool::new(false));
+        let cookie = announced.as_ptr().cast();
+        // SAFETY: an open context and a live channel of it; the cookie is only kept.
+        let raw = unsafe { ibv_create_cq(channel.context.raw(), depth, cookie, channel.raw.as_ptr(), 0) };
+        let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
+        Ok(Arc::new(RawCq { raw, announced, _channel: channel.clone() }))
+    }
+
+    pub(super) fn raw(&self) -> *mut ibv_cq {
+        self.raw.as_ptr()
+    }
+
+    /// What asynchronous events name it by.
+    pub fn address(&self) -> usize {
+        self.raw() as usize
+    }
+
+    /// Completions that it has room for.
+    pub fn depth(&self) -> usize {
+        // SAFETY: a live queue; a resize, which changes the field, is the caller's to order.
+        usize::try_from(unsafe { self.raw.as_ref().cqe }).unwrap_or(0)
+    }
+
+    /// Fetches completions, oldest first.
+    pub fn poll<'a>(&self, batch: &'a mut Batch) -> io::Result<&'a [ibv_wc]> {
+        let room = batch.entries.len() as i32;
+        // SAFETY: the array has that many places.
+        let got = unsafe { ibv_poll_cq(self.raw(), room, batch.entries.as_mut_ptr()) };
+        match usize::try_from(got) {
+            Ok(got) => Ok(&batch.entries[..got.min(batch.entries.len())]),
+            Err(_) => Err(io::Error::from_raw_os_error(got.saturating_neg())),
+        }
+    }
+
+    /// Has a completion announced on the channel.
+    pub fn arm(&self, which: Announce) -> io::Result<()> {
+        // SAFETY: a live queue.
+        code(unsafe { ibv_req_notify_cq(self.raw(), (which == Announce::Solicited).into()) })
+    }
+
+    /// Whether an announcement of this queue was taken from the channel since the last call.
+    pub fn take_announced(&self) -> bool {
+        self.announced.load(Ordering::Relaxed) && self.announced.swap(false, Ordering::AcqRel)
+    }
+
+    /// Makes room for at least `depth` completions; loses none.
+    pub fn resize(&self, depth: usize) -> io::Result<()> {
+        let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+        // SAFETY: a live queue.
+        code(unsafe { ibv_resize_cq(self.raw(), depth) })
+    }
+}
+
+impl Drop for RawCq {
+    fn drop(&mut self) {
+        // SAFETY: the queue pairs that complete here owned the queue and are gone.
+        let failed = unsafe { ibv_destroy_cq(self.raw()) };
+        if failed != 0 {
+            log::warn!("a completion queue stays: error {failed}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Devices: their list, and one that is open.
+
+use std::ffi::{CStr, c_uint, c_void};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::RawFd;
+use std::ptr::NonNull;
+
+use rdma_sys::*;
+
+use super::fds::Noted;
+use super::{code, nonblocking};
+
+/// Names of the devices that there are.
+pub fn names() -> Vec<String> {
+    with_list(|list| list.iter().map(|&device| name_of(device)).collect()).unwrap_or_default()
+}
+
+fn name_of(device: *mut ibv_device) -> String {
+    // SAFETY: a device of a list that is alive; the name is a C string in a fixed array.
+    let name = unsafe { ibv_get_device_name(device) };
+    if name.is_null() {
+        return String::new();
+    }
+    // SAFETY: as above.
+    unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
+}
+
+fn with_list<R>(f: impl FnOnce(&[*mut ibv_device]) -> R) -> io::Result<R> {
+    let mut count = 0;
+    // SAFETY: `count` is writable.
+    let list = unsafe { ibv_get_device_list(&raw mut count) };
+    if list.is_null() {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the list has `count` entries and is freed below, after its last use. Devices
+    // that were opened keep what they need.
+    let result = f(unsafe { std::slice::from_raw_parts(list, usize::try_from(count).unwrap_or(0)) });
+    // SAFETY: from ibv_get_device_list, freed once.
+    unsafe { ibv_free_device_list(list) };
+    Ok(result)
+}
+
+/// An open device, with event descriptors of its own.
+pub struct Context {
+    raw: NonNull<ibv_context>,
+    _noted: [Noted; 2],
+}
+
+// SAFETY: see the module above: calls may come from any thread.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
+/// Something that befell an object of a device.
+#[derive(Clone, Copy, Debug)]
+pub enum AsyncEvent {
+    /// The queue pair with this number cannot go on.
+    QpFailed(u32),
+    /// Data came for the queue pair with this number before the connection was announced.
+    QpEstablished(u32),
+    /// A queue pair in the error state takes no more buffers of its shared queue.
+    QpLastReached(u32),
+    /// A completion queue, named by its address, lost completions.
+    CqFailed(usize),
+    /// The shared receive queue at this address has fewer receives than its limit.
+    SrqLimit(usize),
+    /// The shared receive queue at this address cannot go on.
+    SrqFailed(usize),
+    /// The device cannot go on.
+    DeviceFailed,
+    /// Anything else, by its number.
+    Other(c_uint),
+}
+
+/// The layout of `ibv_async_event`, with a number where the bindings have an enumeration:
+/// a library newer than the bindings may deliver a value that these do not know.
+#[repr(C)]
+struct RawAsyncEvent {
+    element: *mut c_void,
+    event_type: c_uint,
+}
+
+impl Context {
+    /// Opens the device of this name.
+    pub fn open(name: &str) -> io::Result<Self> {
+        let raw = with_list(|list| {
+            let device = list.iter().copied().find(|&device| name_of(device) == name);
+            let Some(device) = device else { return Err(io::Error::from_raw_os_error(libc::ENODEV)) };
+            // SAFETY: a device of a list that is alive.
+            NonNull::new(unsafe { ibv_open_device(device) }).ok_or_else(io::Error::last_os_error)
+        })??;
+        // SAFETY: an open context; both fields are set once, when it is opened.
+        let (cmd, events) = unsafe { (raw.as_ref().cmd_fd, raw.as_ref().async_fd) };
+        let context = Context { raw, _noted: [Noted::new(cmd), Noted::new(events)] };
+        nonblocking(events)?;
+        Ok(context)
+    }
+
+    pub(super) fn raw(&self) -> *mut ibv_context {
+        self.raw.as_ptr()
+    }
+
+    /// The descriptor that becomes readable when there is an asynchronous event.
+    pub fn event_fd(&self) -> RawFd {
+        // SAFETY: an open context; the field never changes.
+        unsafe { self.raw.as_ref().async_fd }
+    }
+
+    /// Limits and abilities of the device.
+    pub fn query(&self) -> io::Result<ibv_device_attr> {
+        let mut attr = MaybeUninit::<ibv_device_attr>::zeroed();
+        // SAFETY: writes the structure.
+        code(unsafe { ibv_query_device(self.raw(), attr.as_mut_ptr()) })?;
+        // SAFETY: plain data, all of it initialised.
+        Ok(unsafe { attr.assume_init() })
+    }
+
+    /// Limits and state of a port.
+    pub fn query_port(&self, port: u8) -> io::Result<ibv_port_attr> {
+        let mut attr = MaybeUninit::<ibv_port_attr>::zeroed();
+        // SAFETY: writes the structure, or a prefix of it.
+        code(unsafe { ___ibv_query_port(self.raw(), port, attr.as_mut_ptr()) })?;
+        // SAFETY: plain data, all of it initialised.
+        Ok(unsafe { attr.assume_init() })
+    }
+
+    /// Whether the device speaks iWARP.
+    pub fn is_iwarp(&self) -> bool {
+        // SAFETY: an open context has a device, which outlives it.
+        let kind = unsafe { (*self.raw.as_ref().device).transport_type };
+        kind as i64 == ibv_transport_type::IBV_TRANSPORT_IWARP as i64
+    }
+
+    /// The next asynchronous event, if there is one.
+    pub fn next_event(&self) -> Option<AsyncEvent> {
+        const CQ_ERR: c_uint = 0;
+        const QP_FATAL: c_uint = 1;
+        const QP_REQ_ERR: c_uint = 2;
+        const QP_ACCESS_ERR: c_uint = 3;
+        const COMM_EST: c_uint = 4;
+        const DEVICE_FATAL: c_uint = 8;
+        const SRQ_ERR: c_uint = 14;
+        const SRQ_LIMIT_REACHED: c_uint = 15;
+        const QP_LAST_WQE_REACHED: c_uint = 16;
+        const _: () = assert!(size_of::<RawAsyncEvent>() == size_of::<ibv_async_event>());
+        let mut event = RawAsyncEvent { element: std::ptr::null_mut(), event_type: 0 };
+        // SAFETY: the structure has the layout that is written, and the descriptor does not block.
+        if unsafe { ibv_get_async_event(self.raw(), (&raw mut event).cast()) } != 0 {
+            return None;
+        }
+        // SAFETY: for events of queue pairs the element is one, which is not destroyed
+        // before its events are acknowledged.
+        let qp = || unsafe { (*event.element.cast::<ibv_qp>()).qp_num };
+        let told = match event.event_type {
+            CQ_ERR => AsyncEvent::CqFailed(event.element as usize),
+            QP_FATAL | QP_REQ_ERR | QP_ACCESS_ERR => AsyncEvent::QpFailed(qp()),
+            COMM_EST => AsyncEvent::QpEstablished(qp()),
+            DEVICE_FATAL => AsyncEvent::DeviceFailed,
+            SRQ_ERR => AsyncEvent::SrqFailed(event.element as usize),
+            SRQ_LIMIT_REACHED => AsyncEvent::SrqLimit(event.element as usize),
+            QP_LAST_WQE_REACHED => AsyncEvent::QpLastReached(qp()),
+            other => AsyncEvent::Other(other),
+        };
+        // SAFETY: an event from ibv_get_async_event, acknowledged once.
+        unsafe { ibv_ack_async_event((&raw mut event).cast()) };
+        Some(told)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: all that was made from the context owned it and is gone.
+        let _ = unsafe { ibv_close_device(self.raw()) };
+    }
+}

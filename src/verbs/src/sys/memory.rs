@@ -1,0 +1,141 @@
+//! Protection zones, registered memory, memory windows.
+
+use std::ffi::c_int;
+use std::io;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use rdma_sys::*;
+
+use super::device::Context;
+
+/// A protection zone.
+pub struct Pd {
+    raw: NonNull<ibv_pd>,
+    context: Arc<Context>,
+}
+
+// SAFETY: see the module above: calls may come from any thread.
+unsafe impl Send for Pd {}
+// SAFETY: as above.
+unsafe impl Sync for Pd {}
+
+impl Pd {
+    /// Makes a zone.
+    pub fn new(context: &Arc<Context>) -> io::Result<Arc<Self>> {
+        // SAFETY: an open context.
+        let raw = NonNull::new(unsafe { ibv_alloc_pd(context.raw()) }).ok_or_else(io::Error::last_os_error)?;
+        Ok(Arc::new(Pd { raw, context: context.clone() }))
+    }
+
+    pub(super) fn raw(&self) -> *mut ibv_pd {
+        self.raw.as_ptr()
+    }
+
+    /// The device it belongs to.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+}
+
+impl Drop for Pd {
+    fn drop(&mut self) {
+        // SAFETY: all that was made in the zone owned it and is gone.
+        let failed = unsafe { ibv_dealloc_pd(self.raw()) };
+        if failed != 0 {
+            log::warn!("a protection zone stays: error {failed}");
+        }
+    }
+}
+
+/// What registered memory may be used for: a set of the `IBV_ACCESS_*` bits.
+pub type Access = c_int;
+
+/// Registered memory.
+pub struct Mr {
+    raw: NonNull<ibv_mr>,
+    _pd: Arc<Pd>,
+}
+
+// SAFETY: see the module above: calls may come from any thread.
+unsafe impl Send for Mr {}
+// SAFETY: as above.
+unsafe impl Sync for Mr {}
+
+impl Mr {
+    /// Registers `len` bytes at `addr`. The kernel checks that they are there; that they
+    /// are to be used is what the program promises when it registers them.
+    pub fn new(pd: &Arc<Pd>, addr: u64, len: usize, access: Access) -> io::Result<Self> {
+        // SAFETY: the kernel pins the pages or refuses; no memory is touched here.
+        let raw = unsafe { ibv_reg_mr(pd.raw(), addr as *mut _, len, access) };
+        let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
+        Ok(Mr { raw, _pd: pd.clone() })
+    }
+
+    pub(super) fn raw(&self) -> *mut ibv_mr {
+        self.raw.as_ptr()
+    }
+
+    /// Names the memory in local segments.
+    pub fn lkey(&self) -> u32 {
+        // SAFETY: a live registration; the field never changes.
+        unsafe { self.raw.as_ref().lkey }
+    }
+
+    /// Names the memory to peers.
+    pub fn rkey(&self) -> u32 {
+        // SAFETY: as above.
+        unsafe { self.raw.as_ref().rkey }
+    }
+}
+
+impl Drop for Mr {
+    fn drop(&mut self) {
+        // SAFETY: registered once; windows bound into it are the core's to rule out.
+        let failed = unsafe { ibv_dereg_mr(self.raw()) };
+        if failed != 0 {
+            log::warn!("memory stays registered: error {failed}");
+        }
+    }
+}
+
+/// A memory window of type 1: any queue pair of its zone can bind it, again and again.
+pub struct Mw {
+    raw: NonNull<ibv_mw>,
+    _pd: Arc<Pd>,
+}
+
+// SAFETY: see the module above; who binds holds a lock of the window's.
+unsafe impl Send for Mw {}
+// SAFETY: as above.
+unsafe impl Sync for Mw {}
+
+impl Mw {
+    /// Makes an unbound window.
+    pub fn new(pd: &Arc<Pd>) -> io::Result<Self> {
+        // SAFETY: a live zone.
+        let raw = unsafe { ibv_alloc_mw(pd.raw(), ibv_mw_type::IBV_MW_TYPE_1) };
+        let raw = raw.and_then(NonNull::new).ok_or_else(io::Error::last_os_error)?;
+        Ok(Mw { raw, _pd: pd.clone() })
+    }
+
+    pub(super) fn raw(&self) -> *mut ibv_mw {
+        self.raw.as_ptr()
+    }
+
+    /// What peers name it by after the last bind that was posted.
+    pub fn rkey(&self) -> u32 {
+        // SAFETY: a live window; only a bind changes the field, under the caller's lock.
+        unsafe { self.raw.as_ref().rkey }
+    }
+}
+
+impl Drop for Mw {
+    fn drop(&mut self) {
+        // SAFETY: allocated once; freeing unbinds.
+        let failed = unsafe { ibv_dealloc_mw(self.raw()) };
+        if failed != 0 {
+            log::warn!("a memory window stays: error {failed}");
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Queue pairs and shared receive queues.
+
+use std::ffi::c_int;
+use std::io;
+use std::mem::MaybeUninit;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use dat_core::transport::{MAX_SEGMENTS, Segment};
+use rdma_sys::*;
+
+use super::code;
+use super::cq::RawCq;
+use super::memory::{Mr, Mw, Pd};
+
+/// Sizes of a queue pair.
+#[derive(Clone, Copy, Debug)]
+pub struct Caps {
+    /// Requests.
+    pub sends: u32,
+    /// Receives; 0 with a shared queue.
+    pub recvs: u32,
+    /// Segments a request.
+    pub send_segments: u32,
+    /// Segments a receive.
+    pub recv_segments: u32,
+}
+
+/// A reliable connected queue pair.
+pub struct RawQp {
+    raw: NonNull<ibv_qp>,
+    _pd: Arc<Pd>,
+    _send_cq: Arc<RawCq>,
+    _recv_cq: Arc<RawCq>,
+    _srq: Option<Arc<RawSrq>>,
+}
+
+// SAFETY: see the module above: calls may come from any thread.
+unsafe impl Send for RawQp {}
+// SAFETY: as above.
+unsafe impl Sync for RawQp {}
+
+/// What a request does, in the terms of the device.
+#[derive(Clone, Copy, Debug)]
+pub enum Work {
+    /// Send.
+    Send {
+        /// With a solicited event.
+        solicited: bool,
+    },
+    /// RDMA write to the address with the key.
+    Write(u64, u32),
+    /// RDMA read from the address with the key.
+    Read(u64, u32),
+}
+
+/// Segments in the form of the device. A length above what one element can say is the
+/// caller's to rule out.
+struct Elements {
+    list: [MaybeUninit<ibv_sge>; MAX_SEGMENTS],
+    count: c_int,
+}
+
+impl Elements {
+    fn of(segments: &[Segment]) -> Self {
+        // Most requests have one segment: the other places are not worth a touch.
+        let mut list = [const { MaybeUninit::uninit() }; MAX_SEGMENTS];
+        for (place, segment) in list.iter_mut().zip(segments) {
+            place.write(ibv_sge { addr: segment.addr, length: segment.len as u32, lkey: segment.key });
+        }
+        Elements { list, count: segments.len().min(MAX_SEGMENTS) as c_int }
+    }
+
+    /// The first of the elements, as many of which are written as `count` says.
+    fn first(&mut self) -> *mut ibv_sge {
+        self.list.as_mut_ptr().cast()
+    }
+}
+
+impl RawQp {
+    /// Makes a queue pair in the state RESET.
+    pub fn new(
+        pd: &Arc<Pd>,
+        send_cq: &Arc<RawCq>,
+        recv_cq: &Arc<RawCq>,
+        srq: Option<&Arc<RawSrq>>,
+        caps: Caps,
+    ) -> io::Result<Self> {
+        // SAFETY: plain data, for which zero is a value.
+        let mut init: ibv_qp_init_attr = unsafe { std::mem::zeroed() };
+        init.send_cq = send_cq.raw();
+        init.recv_cq = recv_cq.raw();
+        init.srq = srq.map_or(ptr::null_mut(), |srq| srq.raw());
+        init.cap.max_send_wr = caps.sends;
+        init.cap.max_recv_wr = caps.recvs;
+        init.cap.max_send_sge = caps.send_segments;
+        init.cap.max_recv_sge = caps.recv_segments;
+        init.qp_type = ibv_qp_type::IBV_QPT_RC;
+        init.sq_sig_all = 0;
+        // SAFETY: live objects of one device; the structure is read and written.
+        let raw = unsafe { ibv_create_qp(pd.raw(), &raw mut init) };
+        let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
+        Ok(RawQp { raw, _pd: pd.clone(), _send_cq: send_cq.clone(), _recv_cq: recv_cq.clone(), _srq: srq.cloned() })
+    }
+
+    /// Its number, which completions carry.
+    pub fn number(&self) -> u32 {
+        // SAFETY: a live queue pair; the field never changes.
+        unsafe { self.raw.as_ref().qp_num }
+    }
+
+    /// Changes state or attributes.
+    pub fn modify(&self, attr: &mut ibv_qp_attr, mask: c_int) -> io::Result<()> {
+        // SAFETY: a live queue pair; the structure is read.
+        code(unsafe { ibv_modify_qp(self.raw.as_ptr(), attr, mask) })
+    }
+
+    /// Goes to a state that needs no other attribute: RESET or ERROR.
+    pub fn go(&self, state: ibv_qp_state::Type) -> io::Result<()> {
+        // SAFETY: plain data, for which zero is a value.
+        let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };
+        attr.qp_state = state;
+        self.modify(&mut attr, ibv_qp_attr_mask::IBV_QP_STATE.0 as c_int)
+    }
+
+    /// Hands over a request. All of them complete visibly.
+    pub fn post_send(&self, id: u64, work: Work, segments: &[Segment], fence: bool) -> io::Result<()> {
+        let mut elements = Elements::of(segments);
+        // SAFETY: plain data, for which zero is a value.
+        let mut wr: ibv_send_wr = unsafe { std::mem::zeroed() };
+        wr.wr_id = id;
+        wr.sg_list = elements.first();
+        wr.num_sge = elements.count;
+        wr.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
+        if fence {
+            wr.send_flags |= ibv_send_flags::IBV_SEND_FENCE.0;
+        }
+        match work {
+            Work::Send { solicited } => {
+                wr.opcode = ibv_wr_opcode::IBV_WR_SEND;
+                if solicited {
+                    wr.send_flags |= ibv_send_flags::IBV_SEND_SOLICITED.0;
+                }
+            }
+            Work::Write(addr, key) => {
+                wr.opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE;
+                wr.wr.rdma = rdma_t { remote_addr: addr, rkey: key };
+            }
+            Work::Read(addr, key) => {
+                wr.opcode = ibv_wr_opcode::IBV_WR_RDMA_READ;
+                wr.wr.rdma = rdma_t { remote_addr: addr, rkey: key };
+            }
+        }
+        let mut bad = ptr::null_mut();
+        // SAFETY: the request and its list live through the call, which copies them. The
+        // memory they name is registered; the device checks the keys.
+        code(unsafe { ibv_post_send(self.raw.as_ptr(), &raw mut wr, &raw mut bad) })
+    }
+
+    /// Binds a window to a range of bytes (first, count) of a region with some access, and thereby
+    /// unbinds it from what it was bound to; its key is another one afterwards.
+    pub fn post_bind(&self, id: u64, mw: &Mw, range: (&Mr, u64, u64, u32)) -> io::Result<()> {
+        let (mr, addr, length, access) = range;
+        // SAFETY: plain data, for which zero is a value.
+        let mut bind: ibv_mw_bind = unsafe { std::mem::zeroed() };
+        bind.wr_id = id;
+        bind.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
+        bind.bind_info = ibv_mw_bind_info { mr: mr.raw(), addr, length, mw_access_flags: access };
+        // SAFETY: live objects of one device; the structure is read.
+        code(unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.raw(), &raw mut bind) })
+    }
+
+    /// Hands over a receive.
+    pub fn post_recv(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
+        let mut elements = Elements::of(segments);
+        let (sg_list, num_sge) = (elements.first(), elements.count);
+        let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
+        let mut bad = ptr::null_mut();
+        // SAFETY: as in `post_send`.
+        code(unsafe { ibv_post_recv(self.raw.as_ptr(), &raw mut wr, &raw mut bad) })
+    }
+}
+
+impl Drop for RawQp {
+    fn drop(&mut self) {
+        // SAFETY: nothing else refers to the queue pair.
+        let failed = unsafe { ibv_destroy_qp(self.raw.as_ptr()) };
+        if failed != 0 {
+            log::warn!("a queue pair stays: error {failed}");
+        }
+    }
+}
+
+/// A shared receive queue of the device.
+pub struct RawSrq {
+    raw: NonNull<ibv_srq>,
+    _pd: Arc<Pd>,
+}
+
+// SAFETY: see the module above: calls may come from any thread.
+unsafe impl Send for RawSrq {}
+// SAFETY: as above.
+unsafe impl Sync for RawSrq {}
+
+impl RawSrq {
+    /// Makes a queue for at least `depth` receives, and says how many it has room for.
+    pub fn new(pd: &Arc<Pd>, depth: u32, segments: u32) -> io::Result<(Arc<Self>, u32)> {
+        let mut init = ibv_srq_init_attr {
+            srq_context: ptr::null_mut(),
+            attr: ibv_srq_attr { max_wr: depth, max_sge: segments, srq_limit: 0 },
+        };
+        // SAFETY: a live zone; the structure is read and written.
+        let raw = unsafe { ibv_create_srq(pd.raw(), &raw mut init) };
+        let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
+        Ok((Arc::new(RawSrq { raw, _pd: pd.clone() }), init.attr.max_wr.max(depth)))
+    }
+
+    pub(super) fn raw(&self) -> *mut ibv_srq {
+        self.raw.as_ptr()
+    }
+
+    /// What asynchronous events name it by.
+    pub fn address(&self) -> usize {
+        self.raw() as usize
+    }
+
+    fn modify(&self, mut attr: ibv_srq_attr, mask: ibv_srq_attr_mask) -> io::Result<()> {
+        // SAFETY: a live queue; the structure is read.
+        code(unsafe { ibv_modify_srq(self.raw(), &raw mut attr, mask.0 as c_int) })
+    }
+
+    /// Makes room for `depth` receives; keeps those that are there.
+    pub fn resize(&self, depth: u32) -> io::Result<()> {
+        let attr = ibv_srq_attr { max_wr: depth, max_sge: 0, srq_limit: 0 };
+        self.modify(attr, ibv_srq_attr_mask::IBV_SRQ_MAX_WR)
+    }
+
+    /// Has an event raised, once, when fewer than `limit` receives are left.
+    pub fn set_limit(&self, limit: u32) -> io::Result<()> {
+        let attr = ibv_srq_attr { max_wr: 0, max_sge: 0, srq_limit: limit };
+        self.modify(attr, ibv_srq_attr_mask::IBV_SRQ_LIMIT)
+    }
+
+    /// Hands over a receive.
+    pub fn post(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
+        let mut elements = Elements::of(segments);
+        let (sg_list, num_sge) = (elements.first(), elements.count);
+        let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
+        let mut bad = ptr::null_mut();
+        // SAFETY: as in `RawQp::post_send`.
+        code(unsafe { ibv_post_srq_recv(self.raw(), &raw mut wr, &raw mut bad) })
+    }
+}
+
+impl Drop for RawSrq {
+    fn drop(&mut self) {
+        // SAFETY: the queue pairs that take from it owned it and are gone.
+        let failed = unsafe { ibv_destroy_srq(self.raw()) };
+        if failed != 0 {
+            log::warn!("a shared receive queue stays: error {failed}");
+        }
+    }
+}
