@@ -15,10 +15,12 @@
 #   c-ring    a part of it without copies between processes
 #   c-debug   the C suite on the debug build
 #   valgrind  the C suite on the release build under valgrind
+#   verbs     the C suite, tests-c/verbs and the Rust tests that need one on an RDMA device
 #   demo      the demo, with each compiler
 #   install   an installed tree, also after it was moved
 #
 #   IA=shm    the adapter for the C suite and the demo
+#   RDMA=ETH  the RDMA device to use, by its network interface (Soft-RoCE in a virtual machine)
 #   APT=0     do not install missing Debian packages (as root, by default, they are)
 #
 # The last line is "N passed, N failed, N skipped"; the exit status is 0 when nothing failed. The
@@ -38,7 +40,7 @@ export CARGO_TARGET_DIR
 target=$CARGO_TARGET_DIR
 logs=$target/check
 mkdir -p "$logs" || exit 2
-ALL='headers functions fmt clippy man test loom c c-ring c-debug valgrind demo install'
+ALL='headers functions fmt clippy man test loom c c-ring c-debug valgrind verbs demo install'
 
 passed=0 failed=0 skipped=0 left_out=0
 summary=$logs/summary reasons=$logs/reasons
@@ -107,6 +109,11 @@ rust()
 suite()
 {
     logged "$@"
+    closing
+}
+
+closing()
+{
     set -- $(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' \
         "$log" | tail -n 1)
     sed -n '/^skipped:$/,$s/^  *[0-9]*  */'"$step"': /p' "$log" >>"$reasons"
@@ -138,28 +145,37 @@ packages()
         pkg-config=pkg-config readelf=binutils python3=python3; do
         have "${pair%%=*}" || echo "${pair#*=}"
     done
-    [ -d src/verbs ] || return
-    [ -e /usr/include/infiniband/verbs.h ] || echo libibverbs-dev
-    [ -e /usr/include/rdma/rdma_cma.h ] || echo librdmacm-dev
-    ls /usr/lib/llvm-*/lib/libclang.so* >/dev/null 2>&1 || echo libclang-dev
+    src/verbs/needs.sh
+    case " $steps " in *' verbs '*) machine ;; esac
 }
 
-# Sets $members, the crates that can be built here: src/verbs needs rdma-core, and libclang to read
-# its headers.
+# What the step verbs needs beyond the provider: its drivers and, without a device, a machine.
+machine()
+{
+    [ -d /etc/libibverbs.d ] || echo ibverbs-providers
+    [ -z "${RDMA:-}" ] || return 0
+    for pair in qemu-system-x86_64=qemu-system-x86 modprobe=kmod cpio=cpio rdma=iproute2; do
+        have "${pair%%=*}" || echo "${pair#*=}"
+    done
+    # The other package of busybox needs libraries that the machine does not have.
+    { have busybox && ! ldd "$(command -v busybox)" >/dev/null 2>&1; } || echo busybox-static
+}
+
+# Sets $members, the crates that can be built here.
 members()
 {
     members=--workspace
-    case " $(packages | tr '\n' ' ')" in
-    *" lib"*)
+    lacking=$(src/verbs/needs.sh | tr '\n' ' ')
+    if [ -n "$lacking" ]; then
         members='--workspace --exclude dat-verbs'
         left_out=1
-        echo "$step: src/verbs: no development files of rdma-core here" >>"$reasons" ;;
-    esac
+        echo "$step: src/verbs: not installed: $lacking" >>"$reasons"
+    fi
 }
 
 install_packages()
 {
-    wanted=$(packages | tr '\n' ' ')
+    wanted=$(packages | sort -u | tr '\n' ' ')
     [ -n "$wanted" ] || return
     if [ "$APT" = 0 ]; then
         why='APT=0'
@@ -177,7 +193,7 @@ install_packages()
         } >"$logs/apt.log" 2>&1 || tail -n 5 "$logs/apt.log"
         why='apt-get could not install it'
     fi
-    for package in $(packages); do
+    for package in $(packages | sort -u); do
         echo "package $package is missing, and what needs it is skipped: $why" |
             tee -a "$logs/missing"
     done
@@ -248,6 +264,22 @@ step_valgrind()
     fi
 }
 
+# The virtual machine's own time ends first, so that the limit here leaves none behind.
+step_verbs()
+{
+    lacking=$({ src/verbs/needs.sh; machine; } | tr '\n' ' ')
+    if [ -n "$lacking" ]; then
+        skip "not installed: $lacking"
+        return
+    fi
+    logged 1800 env TARGET="$target" OUT="$target/verbs" LIMIT=1200 "$here/verbs/check.sh"
+    if [ "$status" -eq 77 ]; then
+        skip "$(tail -n 1 "$log")"
+    else
+        closing
+    fi
+}
+
 # The demo is what newcomers copy: no compiler may have anything to say about it.
 step_demo()
 {
@@ -268,7 +300,8 @@ step_demo()
 
 # ---- All of it ----
 
-for step in ${*:-$ALL}; do
+steps=${*:-$ALL}
+for step in $steps; do
     case " $ALL " in
     *" $step "*) ;;
     *) echo "check.sh: no step $step; there are: $ALL" >&2; exit 2 ;;
@@ -277,13 +310,13 @@ done
 
 : >"$logs/missing"
 install_packages
-for step in ${*:-$ALL}; do
+for step in $steps; do
     echo
     echo "==== $step"
     began=$(date +%s)
     left_out=0
     case $step in
-    c | c-ring | c-debug | valgrind | demo | install)
+    c | c-ring | c-debug | valgrind | verbs | demo | install)
         # The same libraries for all of these; a build that fails is their failure.
         if ! release; then
             status=1

@@ -59,7 +59,11 @@ if [ -n "$libdir" ]; then
     {
         echo "# name api threads default library provider instance platform"
         echo "shm u1.2 threadsafe default $libdir/libdaplshm.so.1 dat.1.0 \"\" \"\""
-        # One entry for each RDMA device that has a network interface.
+        # The adapter that was asked for, and one for each RDMA device that has a network interface.
+        case $ia in
+        verbs-*)
+            echo "$ia u1.2 threadsafe default $libdir/libdaplverbs.so.1 dat.1.0 \"${ia#verbs-} 0\" \"\"" ;;
+        esac
         for dev in /sys/class/infiniband/*; do
             net=$(cat "$dev/ports/1/gid_attrs/ndevs/0" 2>/dev/null) || continue
             echo "verbs-$net u1.2 threadsafe default $libdir/libdaplverbs.so.1" \

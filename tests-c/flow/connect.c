@@ -120,8 +120,9 @@ static void in_one_process(struct fx *fx)
 static void private_data(struct fx *fx)
 {
     DAT_COUNT max = fx->max_private_data;
-    const struct talk talks[] = { { 0, 0 }, { 1, 0 },     { 0, 1 },       { 48, 64 },
-                                  { 64, 1 }, { max, max }, { max, 0 }, { 0, max } };
+    DAT_COUNT some = max < 64 ? max : 64;
+    const struct talk talks[] = { { 0, 0 },    { 1, 0 },     { 0, 1 },   { 48, some },
+                                  { some, 1 }, { max, max }, { max, 0 }, { 0, max } };
     unsigned char *out = malloc((size_t)max), *back = malloc((size_t)max);
 
     must(out != NULL && back != NULL, "out of memory");

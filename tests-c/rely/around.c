@@ -98,21 +98,26 @@ static void survey(const char *text, struct survey *s)
 int main(int argc, char **argv)
 {
     static const struct peer_role roles[] = { { "surveyor", surveyor }, { NULL, NULL } };
-    const char *libdir;
-    char text[4096];
+    const char *libdir, *netdev = "";
+    char library[1024], instance[64], text[8192];
     struct survey s;
 
     env_init(argc, argv, roles);
     libdir = getenv("DAT_TEST_LIBDIR");
-    if (libdir == NULL || !env_is_shm())
-        skip_all("needs the directory of libdaplshm.so.1 and the adapter shm");
+    if (strncmp(env_ia(), "verbs-", 6) == 0)
+        netdev = env_ia() + 6;
+    if (libdir == NULL || (netdev[0] == '\0' && !env_is_shm()))
+        skip_all("needs the directory of the libraries and an adapter shm or verbs-NETDEV");
+    snprintf(library, sizeof library, "%s/%s", libdir,
+             netdev[0] != '\0' ? "libdaplverbs.so.1" : "libdaplshm.so.1");
+    snprintf(instance, sizeof instance, "%s%s", netdev, netdev[0] != '\0' ? " 0" : "");
 
     snprintf(text, sizeof text,
              "nowhere0 u1.2 nonthreadsafe default /nonexistent/libnone.so.1 x.1.0 \"\" \"\"\n"
              "nowhere1 u1.2 threadsafe default libnone.so.1 x.1.0 \"\" \"\"\n"
              "nowhere2 u1.2 nonthreadsafe default %s x.1.0 \"\" \"\"\n"
-             "shm u1.2 threadsafe default %s/libdaplshm.so.1 x.1.0 \"\" \"\"\n",
-             "/etc/passwd", libdir);
+             "%s u1.2 threadsafe default %s x.1.0 \"%s\" \"\"\n",
+             "/etc/passwd", env_ia(), library, instance);
     survey(text, &s);
     is_int(s.listed, 4, "31: four names, three without a library: all are listed");
     is_int(s.opened, 1, "31: the one that can be opened is opened");
@@ -121,13 +126,13 @@ int main(int argc, char **argv)
     is_int(s.printed, 0, "31: a name that cannot be opened: no line on standard error");
 
     snprintf(text, sizeof text,
-             "OpenIB-cma u1.2 nonthreadsafe default %s/libdaplshm.so.1 dapl.1.2 \"\" \"\"\n"
-             "OpenIB-cma-1 u1.2 nonthreadsafe default %s/libdaplshm.so.1 dapl.1.2 \"\" \"\"\n"
-             "OpenIB-mlx4_0-1 u1.2 nonthreadsafe default %s/libdaplshm.so.1 dapl.1.2 \"\" \"\"\n"
-             "ib0 u1.2 nonthreadsafe default %s/libdaplshm.so.1 dapl.1.2 \"\" \"\"\n"
+             "OpenIB-cma u1.2 nonthreadsafe default %s dapl.1.2 \"%s\" \"\"\n"
+             "OpenIB-cma-1 u1.2 nonthreadsafe default %s dapl.1.2 \"%s\" \"\"\n"
+             "OpenIB-mlx4_0-1 u1.2 nonthreadsafe default %s dapl.1.2 \"%s\" \"\"\n"
+             "ib0 u1.2 nonthreadsafe default %s dapl.1.2 \"%s\" \"\"\n"
              "ofa-v2-mlx4_0-1 u2.0 nonthreadsafe default libdaploscm.so.2 dapl.2.0 \"mlx4_0 1\" \"\"\n"
              "ofa-v2-ib0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 \"ib0 0\" \"\"\n",
-             libdir, libdir, libdir, libdir);
+             library, instance, library, instance, library, instance, library, instance);
     survey(text, &s);
     ok(strstr(s.names, "OpenIB-cma ") != NULL && strstr(s.names, "OpenIB-cma-1 ") != NULL &&
            strstr(s.names, "OpenIB-mlx4_0-1 ") != NULL && strstr(s.names, "ib0 ") != NULL,

@@ -140,9 +140,21 @@ static void shm(void)
     play("shm", true);
 }
 
+/* The adapter's name tells the device. */
+static void verbs(void)
+{
+    const char *name = getenv("FOREIGN_ADAPTER");
+
+    if (scene_ok(name != NULL, "the name of an adapter is given"))
+        play(name, true);
+}
+
 int main(int argc, char **argv)
 {
-    static const struct scene scenes[] = { { "stub", stub }, { "shm", shm }, { NULL, NULL } };
+    static const struct scene scenes[] = { { "stub", stub },
+                                           { "shm", shm },
+                                           { "verbs", verbs },
+                                           { NULL, NULL } };
 
     scene_enter(argc, argv, scenes);
     return 2;

@@ -4,13 +4,16 @@
 #include "common/tap.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const struct scene none[] = { { NULL, NULL } };
 
 int main(int argc, char **argv)
 {
-    char path[4200];
+    char path[4200], adapter[512];
+    const char *ia = argc > 1 ? argv[1] : getenv("DAT_IA");
 
     scene_enter(argc, argv, none);
     scene_play("stub", &(struct setting){ .program = "../stub/foreign_libdat",
@@ -21,5 +24,12 @@ int main(int argc, char **argv)
     else
         scene_play("shm", &(struct setting){ .program = "../stub/foreign_libdat",
                                              .env = { "FOREIGN_PROVIDER=%L/libdaplshm.so.1" } });
+    /* That provider opens a device, so only where the tests run on one. */
+    if (ia != NULL && strncmp(ia, "verbs-", 6) == 0) {
+        snprintf(adapter, sizeof adapter, "FOREIGN_ADAPTER=%.400s", ia);
+        scene_play("verbs", &(struct setting){ .program = "../stub/foreign_libdat",
+                                               .env = { "FOREIGN_PROVIDER=%L/libdaplverbs.so.1",
+                                                        adapter } });
+    }
     return done_testing();
 }

@@ -1,0 +1,34 @@
+#!/bin/sh
+# backlog.sh ADAPTER - the shared receive queue as on a device that cannot resize one
+#
+# $DAT_VERBS_SRQ_BACKLOG=1 has the provider keep receives that the device has no room for, and feed
+# them as room comes; programs about the queue must not see a difference.
+set -u
+
+ia=${1:-verbs-v0}
+build=$(dirname "${DAT_TEST_LIBDIR:?}")
+case $ia in verbs-*) ;; *) echo "1..0 # SKIP $ia is not an adapter of this provider"; exit 0 ;; esac
+
+made=0 failed=0
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+for program in resize watermark books order post_recv set_lw query endpoint; do
+    made=$((made + 1))
+    name="srq/$program with a backlog"
+    if [ ! -x "$build/srq/$program" ]; then
+        echo "ok $made - $name # SKIP $build/srq/$program is not built"
+        continue
+    fi
+    DAT_VERBS_SRQ_BACKLOG=1 "$build/srq/$program" "$ia" >"$out" 2>&1
+    status=$?
+    # A program that ends early has no plan.
+    if [ $status = 0 ] && grep -q '^1\.\.' "$out" && ! grep -q '^not ok' "$out"; then
+        echo "ok $made - $name: $(grep -c '^ok' "$out") checks"
+    else
+        failed=$((failed + 1))
+        echo "not ok $made - $name: status $status"
+        grep -A3 -e '^not ok' -e '^Bail' "$out" | sed 's/^/#   /'
+    fi
+done
+echo "1..$made"
+[ $failed = 0 ]

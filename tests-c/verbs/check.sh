@@ -1,0 +1,126 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# check.sh - all that needs an RDMA device: the C suite with tests-c/verbs, and the Rust tests that
+# are marked so. On $RDMA, a network interface of this machine; where that is not set, with Soft-RoCE
+# in a virtual machine. Called by `make check-verbs`, when the libraries are built.
+#
+#   TARGET   where cargo put the libraries (default target), with libdaplverbs.so in release/
+#   OUT      where programs and results go (default tests-c/build)
+#   TESTS    only what matches, as for `make -C tests-c check`; rust/dat-verbs are the Rust tests
+#   SCALE    factor for the deadlines in the virtual machine, whose processor is emulated (3)
+#   LIMIT    longest time of the virtual machine, in seconds (3600)
+#
+# The last line is "N passed, N failed, N skipped"; the exit status is 0 when nothing failed, 77 when
+# something to make the machine is missing, which is named.
+set -u
+LC_ALL=C
+export LC_ALL
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+: "${TARGET:=${CARGO_TARGET_DIR:-$root/target}}" "${OUT:=$root/tests-c/build}" "${TESTS:=.}"
+: "${CARGO:=cargo}" "${MAKE:=make}" "${RDMA:=}" "${SCALE:=3}" "${LIMIT:=3600}"
+mkdir -p "$OUT" || exit 2
+OUT=$(cd "$OUT" && pwd)
+IA=verbs-${RDMA:-v0}
+# Scripts that compile headers and read symbols know no adapter and run in every other check.
+WITHOUT='abi/check_headers.sh abi/header_compile.sh abi/symbols.sh'
+
+suite()
+{
+    "$MAKE" --no-print-directory -C "$root/tests-c" OUT="$OUT" LIBDIR="$TARGET/release" IA="$IA" "$@"
+}
+
+# The Rust tests that are named in $1, one executable a line, with their outputs in $2.
+rust()
+{
+    echo rust/dat-verbs | grep -q -e "$TESTS" || return
+    while read -r program; do
+        "$program" --ignored --test-threads=1 >"$2.one" 2>&1
+        status=$?
+        sed -n -e '/^test .* \.\.\. /p' -e '/^failures:/,$p' "$2.one"
+        cat "$2.one" >>"$2"
+        # One that dies says nothing of its result.
+        [ "$status" -eq 0 ] || grep -q '^test result: FAILED' "$2.one" || {
+            echo "rust/dat-verbs: $program ended with status $status"
+            echo 'test result: died; 0 passed; 1 failed;' >>"$2"
+        }
+    done <"$1"
+}
+
+# One closing line from that of the suite and those of the Rust tests.
+total()
+{
+    awk '/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { p += $1; f += $3; s += $5; seen = 1 }
+         /^test result:/ { for (i = 2; i <= NF; i++) {
+             if ($i == "passed;") p += $(i - 1)
+             if ($i == "failed;") f += $(i - 1) } }
+         END {
+             if (!seen) f++
+             print p + 0 " passed, " f + 0 " failed, " s + 0 " skipped"
+             exit (f > 0) }' "$@"
+}
+
+# Everything, on a device that is here.
+run()
+{
+    : >"$OUT/verbs.suite"
+    : >"$OUT/verbs.rust"
+    rust "$OUT/verbs.tests" "$OUT/verbs.rust"
+    suite check "TESTS=$TESTS" "WITHOUT=$WITHOUT" | tee "$OUT/verbs.suite" |
+        sed -u '/^[0-9]* passed, [0-9]* failed, [0-9]* skipped$/d'
+    total "$OUT/verbs.suite" "$OUT/verbs.rust"
+}
+
+# The C implementation of uDAPL 2.0, to connect with: unpacked, not installed, since its package
+# brings a configuration for the whole machine.
+dapl2()
+{
+    DAT_TEST_DAPL2=$TARGET/dapl2
+    [ ! -d "$DAT_TEST_DAPL2/usr" ] || return 0
+    fetched=$(mktemp -d) || return
+    fetch() { (cd "$fetched" && apt-get -qq -o APT::Sandbox::User=root download libdapl2 libdapl-dev); }
+    if ! fetch >"$fetched/told" 2>&1 && [ "$(id -u)" -eq 0 ]; then
+        apt-get -qq update >>"$fetched/told" 2>&1
+        fetch >>"$fetched/told" 2>&1
+    fi
+    mkdir "$fetched/tree"
+    for package in libdapl2 libdapl-dev; do
+        dpkg-deb -x "$fetched/$package"_*.deb "$fetched/tree" 2>>"$fetched/told" || {
+            echo "check.sh: no package $package: $(tail -n 1 "$fetched/told")"
+            rm -rf "$fetched"
+            return 1
+        }
+    done
+    mkdir -p "$TARGET" && rm -rf "$DAT_TEST_DAPL2" && mv "$fetched/tree" "$DAT_TEST_DAPL2"
+    rm -rf "$fetched"
+}
+
+if [ "${1:-}" = run ]; then
+    run
+    exit
+fi
+
+if dapl2; then
+    export DAT_TEST_DAPL2
+else
+    unset DAT_TEST_DAPL2
+fi
+suite programs >"$OUT/verbs.build" 2>&1 || { tail -n 40 "$OUT/verbs.build"; exit 1; }
+# Built here, since the machine is slow; run with --ignored where there is a device.
+CARGO_TERM_COLOR=never CARGO_TARGET_DIR=$TARGET "$CARGO" test --locked -p dat-verbs --no-run \
+    >"$OUT/verbs.cargo" 2>&1 || { tail -n 40 "$OUT/verbs.cargo"; exit 1; }
+(cd "$root" && sed -n 's/^ *Executable .*(\(.*\))$/\1/p' "$OUT/verbs.cargo" | xargs -r realpath) >"$OUT/verbs.tests"
+[ -s "$OUT/verbs.tests" ] || { echo 'check.sh: cargo named no test executable'; exit 1; }
+
+export TARGET OUT TESTS RDMA MAKE
+if [ -n "$RDMA" ]; then
+    run
+else
+    VM_OUT=$OUT VM_TIMEOUT=$LIMIT "$here/vm.sh" env DAT_TEST_SCALE="$SCALE" "$here/check.sh" run
+    status=$?
+    # It has said so; 124 would look like the end of our own time.
+    [ "$status" -ne 124 ] || status=1
+    exit "$status"
+fi

@@ -1,0 +1,169 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# conf.sh - what the lines of a configuration open on this machine's RDMA device, and what is said
+# when they do not. $1 is the adapter, verbs-NETDEV; $DAT_TEST_LIBDIR has the libraries. Prints TAP.
+set -u
+LC_ALL=C
+export LC_ALL
+unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
+
+: "${1:?the name of an adapter}" "${DAT_TEST_LIBDIR:?the directory of the libraries}"
+netdev=${1#verbs-}
+program=$(dirname "$DAT_TEST_LIBDIR")/verbs/conf_open
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+number=0 failed=0
+
+# ok NAME COMMAND...: the output of the last adapter that was opened is shown if it fails.
+ok()
+{
+    name=$1
+    shift
+    number=$((number + 1))
+    if "$@"; then
+        echo "ok $number - $name"
+    else
+        failed=1
+        echo "not ok $number - $name"
+        sed 's/^/# /' "$work/out" "$work/err"
+    fi
+}
+
+skip()
+{
+    number=$((number + 1))
+    echo "ok $number - $1 # SKIP $2"
+}
+
+# The result of the last open: its output, and its lines on standard error.
+said() { grep -q -x -F -e "$1" "$work/out"; }
+failed_to_open() { grep -q '^DAT_INSUFFICIENT_RESOURCES' "$work/out"; }
+silent() { [ ! -s "$work/err" ]; }
+one_line() { [ "$(wc -l <"$work/err")" -eq 1 ]; }
+told() { grep -q -F -e "$1" "$work/err"; }
+opened() { said "DAT_SUCCESS $address"; }
+
+# with INSTANCE [VARIABLE=VALUE...]: opens the adapter "here" of a configuration with these instance data.
+with()
+{
+    printf 'here u1.2 threadsafe default %s/libdaplverbs.so.1 x.1.0 "%s" ""\n' \
+        "$DAT_TEST_LIBDIR" "$1" >"$work/dat.conf"
+    shift
+    env DAT_OVERRIDE="$work/dat.conf" "$@" "$program" here >"$work/out" 2>"$work/err"
+}
+
+# ---- What is here ----
+
+with "$netdev 0" DAT_DBG_TYPE=1
+address=$(sed -n 's/^DAT_SUCCESS //p' "$work/out")
+ok "\"NETDEV 0\": opens" test -n "$address"
+if [ -z "$address" ]; then
+    echo "1..$number"
+    exit 1
+fi
+# The device that the kernel shows this interface for, and its port.
+where=$(grep -l -x -e "$netdev" /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null | head -n 1)
+[ -n "$where" ] || where=$(ls -d /sys/class/infiniband/*/device/net/"$netdev" 2>/dev/null | head -n 1)
+device=${where#/sys/class/infiniband/}
+device=${device%%/*}
+port=$(echo "$where" | sed -n 's|.*/ports/\([0-9]*\)/.*|\1|p')
+echo "# $netdev: address $address, device $device port ${port:=1}"
+
+# ---- Instance data ----
+
+with "$netdev"
+ok '"NETDEV": opens the same' opened
+with "$netdev $port"
+ok '"NETDEV PORT" with the port of its device: opens the same' opened
+with "$device $port"
+ok '"DEVICE PORT": opens the same' opened
+with "$device 0"
+ok '"DEVICE 0": any port' opened
+with "$address"
+ok 'an address: opens the same' opened
+with "$address 0"
+ok 'an address and 0: opens the same' opened
+
+# A name of this host is one that leads to its address.
+echo "$address dat-test-host" >"$work/hosts"
+if unshare -m mount --bind "$work/hosts" /etc/hosts 2>/dev/null; then
+    with 'dat-test-host 0' unshare -m sh -c 'mount --bind "$0" /etc/hosts && exec "$@"' "$work/hosts"
+    ok 'the name of a host: opens the same' opened
+else
+    skip 'the name of a host' 'needs the right to mount over /etc/hosts'
+fi
+
+for bad in "$netdev banana" "$netdev 300" "$netdev -1" "$netdev 0 more"; do
+    with "$bad" DAT_DBG_TYPE=1
+    ok "\"$(echo "$bad" | sed "s/^$netdev/NETDEV/")\": does not open" failed_to_open
+    ok "\"$(echo "$bad" | sed "s/^$netdev/NETDEV/")\": one line shows the instance data" \
+        eval 'one_line && told "$bad"'
+done
+with '' DAT_DBG_TYPE=1
+ok 'nothing, under a name that tells nothing: does not open, one line' eval 'failed_to_open && one_line'
+with "$netdev 77" DAT_DBG_TYPE=1
+ok '"NETDEV 77": does not open; the port that it is on is told' \
+    eval 'failed_to_open && one_line && told "$device port $port"'
+with "$device 77" DAT_DBG_TYPE=1
+ok '"DEVICE 77": does not open, one line' eval 'failed_to_open && one_line'
+
+# ---- What is told when there is no such adapter ----
+
+with 'nowhere7 1' DAT_DBG_TYPE=1
+ok 'no such device: does not open' failed_to_open
+ok 'no such device: one line' one_line
+ok 'no such device: what was looked for' told '"nowhere7" port 1'
+ok 'no such device: the devices, interfaces and addresses that are there' told "$device ($netdev $address"
+with 'lo 0' DAT_DBG_TYPE=1
+ok 'an interface without RDMA: one line, with the devices' eval 'failed_to_open && one_line && told "$device ("'
+with 192.0.2.1 DAT_DBG_TYPE=1
+ok 'an address of another host: one line, with the devices' eval 'failed_to_open && one_line && told "$device ("'
+with 'nowhere7 1'
+ok 'nobody asks: no line' eval 'failed_to_open && silent'
+
+# ---- The old names, in a tree as it is installed ----
+
+mkdir "$work/lib"
+cp "$DAT_TEST_LIBDIR/libdat.so.1" "$DAT_TEST_LIBDIR/libdaplverbs.so.1" "$work/lib"
+ln -s libdaplverbs.so.1 "$work/lib/libdaplcma.so.1"
+ln -s libdaplverbs.so.1 "$work/lib/libdaplscm.so.1"
+cat >"$work/dat.conf" <<END
+OpenIB-cma u1.2 nonthreadsafe default libdaplcma.so.1 dapl.1.2 "$netdev 0" ""
+OpenIB-$device-$port u1.2 nonthreadsafe default libdaplscm.so.1 dapl.1.2 "$device $port" ""
+ofa-v2-$netdev u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "$netdev 0" ""
+END
+for name in OpenIB-cma "OpenIB-$device-$port"; do
+    env LD_LIBRARY_PATH="$work/lib" DAT_OVERRIDE="$work/dat.conf" DAT_DBG_TYPE=1 \
+        "$program" "$name" >"$work/out" 2>"$work/err"
+    ok "$(echo "$name" | sed "s/$device-$port/DEVICE-PORT/"): the line of OFED opens, in silence" \
+        eval 'opened && silent'
+done
+
+# ---- Without a configuration ----
+
+if [ -e /etc/dat.conf ] || [ -e /etc/rdma/dat.conf ]; then
+    skip 'without a configuration' 'this host has a dat.conf'
+else
+    env -u DAT_OVERRIDE LD_LIBRARY_PATH="$work/lib" "$program" "verbs-$netdev" >"$work/out" 2>"$work/err"
+    ok 'without a configuration: verbs-NETDEV opens' opened
+    env -u DAT_OVERRIDE LD_LIBRARY_PATH="$work/lib" DAT_DBG_TYPE=1 "$program" verbs-nowhere7 \
+        >"$work/out" 2>"$work/err"
+    ok 'without a configuration: another name does not; the line has those that there are' \
+        eval 'one_line && told "verbs-$netdev"'
+fi
+
+# ---- Locked memory ----
+
+with "$netdev 0"
+limit=262144 size=4194304
+env DAT_OVERRIDE="$work/dat.conf" DAT_DBG_TYPE=1 "$program" here $size $limit >"$work/out" 2>"$work/err"
+ok 'more memory than may be locked: DAT_INSUFFICIENT_RESOURCES' failed_to_open
+ok 'more memory than may be locked: one line' one_line
+ok 'more memory than may be locked: the size that was asked for' told "$size bytes"
+ok 'more memory than may be locked: the limit and its value' eval 'told "ulimit -l" && told "$limit bytes"'
+env DAT_OVERRIDE="$work/dat.conf" DAT_DBG_TYPE=1 "$program" here 65536 $limit >"$work/out" 2>"$work/err"
+ok 'less than may be locked: is registered' said DAT_SUCCESS
+
+echo "1..$number"
+exit $failed

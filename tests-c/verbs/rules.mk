@@ -1,0 +1,31 @@
+# What several of the programs here share.
+# interop.c is built by interop.sh, for two libraries.
+NOT_PROGRAMS += verbs/adapters.c verbs/traffic.c verbs/interop.c
+
+VERBS_SHARED := $(OUT)/verbs/adapters.o $(OUT)/verbs/traffic.o $(OUT)/srq/srq_common.o
+VERBS_PROGRAMS := $(patsubst $(TESTDIR)/%.c,$(OUT)/%,\
+	$(filter-out %/adapters.c %/traffic.c %/interop.c,$(wildcard $(TESTDIR)/verbs/*.c)))
+
+$(VERBS_PROGRAMS): $(VERBS_SHARED)
+$(VERBS_PROGRAMS): LDFLAGS += $(VERBS_SHARED)
+$(VERBS_PROGRAMS:%=%.o) $(VERBS_SHARED): $(TESTDIR)/verbs/adapters.h $(TESTDIR)/verbs/traffic.h
+
+# It may leave the device of no use.
+LAST += $(OUT)/verbs/link
+
+# strange.c is a client of librdmacm, where that is installed.
+ifneq ($(wildcard /usr/include/rdma/rdma_cma.h),)
+$(OUT)/verbs/strange: LDFLAGS += -lrdmacm -libverbs
+endif
+
+# ---- What runs the suite on a device is no test ----
+
+NOT_PROGRAMS += verbs/vm.sh verbs/check.sh
+
+# ---- conf.sh runs this in environments of its own ----
+
+NOT_PROGRAMS += verbs/conf_open.c
+EXTRA        += $(OUT)/verbs/conf_open
+
+$(OUT)/verbs/conf_open: $(OUT)/verbs/conf_open.o $(COMMON_OBJ) | libs
+	$(CC) $(CFLAGS) -pthread -o $@ $@.o $(COMMON_OBJ) -L$(LIB) $(LDFLAGS) -ldat

@@ -1,0 +1,288 @@
+/* traffic.c - busy connections, with books. */
+#define _POSIX_C_SOURCE 200809L
+#include "traffic.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A peer has no TAP stream. */
+#define SAY(...) (fprintf(stderr, "# " __VA_ARGS__), fputc('\n', stderr))
+
+void pool_open(struct pool *p, struct fx *fx, DAT_COUNT buffers)
+{
+    memset(p, 0, sizeof *p);
+    must(buffers <= POOL_MAX, "a pool of %d buffers", (int)buffers);
+    srq_open(&p->q, fx, buffers, buffers, FLOW_MESSAGE);
+    pool_fill(p);
+}
+
+void pool_close(struct pool *p)
+{
+    srq_close(&p->q);
+}
+
+void pool_fill(struct pool *p)
+{
+    for (DAT_COUNT i = 0; i < p->q.buffers; i++)
+        if (!p->posted[i]) {
+            must_rc(srq_post(&p->q, i), DAT_SUCCESS, "dat_srq_post_recv");
+            p->posted[i] = true;
+            p->out++;
+        }
+}
+
+static bool books_right(void *arg)
+{
+    const struct pool *p = arg;
+    DAT_SRQ_PARAM now = srq_param(p->q.handle);
+
+    return now.available_dto_count == p->out - p->lost &&
+           now.outstanding_dto_count == p->out - p->lost;
+}
+
+bool pool_whole(struct pool *p)
+{
+    DAT_SRQ_PARAM now;
+
+    if (wait_until(books_right, p, SOON_MS) && p->faults == 0)
+        return true;
+    now = srq_param(p->q.handle);
+    SAY("%d buffers are posted; the queue says available %d, outstanding %d; %d false completions",
+        p->out - p->lost, (int)now.available_dto_count, (int)now.outstanding_dto_count, p->faults);
+    /* What is missed is told once. */
+    if (now.available_dto_count == now.outstanding_dto_count)
+        p->lost = p->out - now.available_dto_count;
+    p->faults = 0;
+    return false;
+}
+
+void flow_make(struct flow *f, struct pool *pool)
+{
+    memset(f, 0, sizeof *f);
+    f->pool = pool;
+    side_make_srq(&f->s, pool->q.fx, pool->q.handle, NULL);
+    region_make(pool->q.fx, &f->r, 2 * FLOW_BULK, DAT_MEM_PRIV_ALL_FLAG);
+}
+
+void flow_free(struct flow *f)
+{
+    side_free(&f->s);
+    region_free(&f->r);
+}
+
+static void post_one(struct flow *f)
+{
+    DAT_RMR_TRIPLET to = f->theirs;
+    unsigned kind = to.segment_length > 0 ? (unsigned)(f->posted % 3) : 0;
+    DAT_RETURN rc;
+
+    to.segment_length = FLOW_BULK;
+    rc = kind == 0   ? post_send(&f->s, &f->r, 0, FLOW_MESSAGE, f->posted)
+         : kind == 1 ? post_write(&f->s, &f->r, 0, FLOW_BULK, to, f->posted)
+                     : post_read(&f->s, &f->r, FLOW_BULK, FLOW_BULK, to, f->posted);
+    if (rc == DAT_SUCCESS) {
+        f->posted++;
+        return;
+    }
+    f->refused = true;
+    if (!rc_is(rc, DAT_INVALID_STATE)) {
+        SAY("a post is refused: %s", rc_text(rc));
+        f->faults++;
+    }
+}
+
+static void requests(struct flow *f)
+{
+    DAT_EVENT e;
+    const DAT_DTO_COMPLETION_EVENT_DATA *d = &e.event_data.dto_completion_event_data;
+
+    while (dat_evd_dequeue(f->s.req, &e) == DAT_SUCCESS) {
+        if (e.event_number != DAT_DTO_COMPLETION_EVENT || d->user_cookie.as_64 != f->completed ||
+            f->completed >= f->posted) {
+            SAY("%s of request %llu: expected %llu of %llu", event_text(e.event_number),
+                (unsigned long long)d->user_cookie.as_64, (unsigned long long)f->completed,
+                (unsigned long long)f->posted);
+            f->faults++;
+        }
+        f->completed++;
+        if (d->status == DAT_DTO_SUCCESS && f->good + 1 == f->completed)
+            f->good++;
+        else if (d->status == DAT_DTO_SUCCESS) {
+            SAY("request %llu succeeds after one that failed",
+                (unsigned long long)d->user_cookie.as_64);
+            f->faults++;
+        }
+    }
+}
+
+static void receives(struct flow *f)
+{
+    struct pool *p = f->pool;
+    DAT_EVENT e;
+    const DAT_DTO_COMPLETION_EVENT_DATA *d = &e.event_data.dto_completion_event_data;
+
+    while (dat_evd_dequeue(f->s.recv, &e) == DAT_SUCCESS) {
+        DAT_COUNT i = srq_buffer(&p->q, d->user_cookie.as_64);
+
+        if (e.event_number != DAT_DTO_COMPLETION_EVENT || i < 0 || !p->posted[i]) {
+            SAY("%s of buffer %d, which is not posted", event_text(e.event_number), (int)i);
+            p->faults++;
+            continue;
+        }
+        p->posted[i] = false;
+        p->out--;
+        if (d->status == DAT_DTO_SUCCESS)
+            f->heard++;
+    }
+}
+
+static void connection(struct flow *f)
+{
+    DAT_EVENT e;
+
+    while (dat_evd_dequeue(f->s.conn, &e) == DAT_SUCCESS) {
+        if (e.event_number == DAT_CONNECTION_EVENT_ESTABLISHED && !f->up && f->ends == 0) {
+            f->up = true;
+            continue;
+        }
+        if (e.event_number <= DAT_CONNECTION_EVENT_ESTABLISHED ||
+            e.event_number > DAT_CONNECTION_EVENT_UNREACHABLE || f->ends > 0) {
+            SAY("%s %s", event_text(e.event_number),
+                f->ends > 0 ? "after the end of the connection" : "cannot be");
+            f->faults++;
+        }
+        if (f->ends++ == 0)
+            f->end = e.event_number;
+    }
+}
+
+void flow_step(struct flow *f, bool post)
+{
+    while (post && f->up && f->ends == 0 && !f->refused && f->posted - f->completed < FLOW_DEPTH)
+        post_one(f);
+    requests(f);
+    receives(f);
+    connection(f);
+}
+
+bool flow_done(const struct flow *f)
+{
+    return f->ends > 0 && f->completed == f->posted;
+}
+
+void flow_accept(struct flow *f, struct pool *pool, const DAT_EVENT *request)
+{
+    DAT_CR_HANDLE cr = request->event_data.cr_arrival_event_data.cr_handle;
+    DAT_CR_PARAM param;
+
+    flow_make(f, pool);
+    must_rc(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param), DAT_SUCCESS, "dat_cr_query");
+    if (param.private_data_size >= (DAT_COUNT)sizeof f->theirs)
+        memcpy(&f->theirs, param.private_data, sizeof f->theirs);
+    must_rc(dat_cr_accept(cr, f->s.ep, 0, NULL), DAT_SUCCESS, "dat_cr_accept");
+}
+
+/* ---- connections that come and go ---- */
+
+void service_open(struct service *s, DAT_COUNT buffers, bool posts)
+{
+    memset(s, 0, sizeof *s);
+    fx_open(&s->fx);
+    pool_open(&s->pool, &s->fx, buffers);
+    s->posts = posts;
+}
+
+void service_close(struct service *s)
+{
+    pool_close(&s->pool);
+    is_success(dat_evd_free(s->fx.cr), "dat_evd_free: success");
+    is_success(dat_pz_free(s->fx.pz), "dat_pz_free: nothing is left in the zone: success");
+    is_success(dat_ia_close(s->fx.ia, DAT_CLOSE_GRACEFUL_FLAG),
+               "dat_ia_close: nothing is left: success");
+}
+
+struct flow *service_place(struct service *s)
+{
+    for (int i = 0; i < SERVICE_FLOWS; i++)
+        if (!s->used[i]) {
+            s->used[i] = true;
+            return &s->flow[i];
+        }
+    return NULL;
+}
+
+int service_busy(const struct service *s)
+{
+    int n = 0;
+
+    for (int i = 0; i < SERVICE_FLOWS; i++)
+        n += s->used[i];
+    return n;
+}
+
+static void over(struct service *s, int i)
+{
+    struct flow *f = &s->flow[i];
+
+    /* What came before the end, but after the last look. */
+    requests(f);
+    receives(f);
+    s->connections++;
+    s->up += f->up;
+    s->faults += f->faults;
+    if (f->end >= DAT_CONNECTION_EVENT_ESTABLISHED && f->end <= DAT_CONNECTION_EVENT_UNREACHABLE)
+        s->ends[f->end - DAT_CONNECTION_EVENT_ESTABLISHED]++;
+    flow_free(f);
+    s->used[i] = false;
+}
+
+void service_step(struct service *s)
+{
+    DAT_EVENT e;
+
+    if (service_busy(s) < SERVICE_FLOWS && dat_evd_dequeue(s->fx.cr, &e) == DAT_SUCCESS)
+        flow_accept(service_place(s), &s->pool, &e);
+    for (int i = 0; i < SERVICE_FLOWS; i++) {
+        if (!s->used[i])
+            continue;
+        flow_step(&s->flow[i], s->posts);
+        if (flow_done(&s->flow[i]))
+            over(s, i);
+    }
+    pool_fill(&s->pool);
+}
+
+bool service_settle(struct service *s, const char *what)
+{
+    uint64_t end = now_ms() + env_ms(SOON_MS);
+    bool good = true;
+
+    while (service_busy(s) > 0 && now_ms() < end)
+        service_step(s);
+    for (int i = 0; i < SERVICE_FLOWS; i++) {
+        struct flow *f = &s->flow[i];
+
+        if (!s->used[i])
+            continue;
+        SAY("%s: no end: %s, %s, %d events, %llu of %llu requests", what,
+            state_text(ep_state(f->s.ep)), f->up ? "was up" : "never up", f->ends,
+            (unsigned long long)f->completed, (unsigned long long)f->posted);
+        over(s, i);
+        good = false;
+    }
+    return pool_whole(&s->pool) && good;
+}
+
+int service_ends(const struct service *s, DAT_EVENT_NUMBER event)
+{
+    return s->ends[event - DAT_CONNECTION_EVENT_ESTABLISHED];
+}
+
+void service_say(const struct service *s)
+{
+    diag("  %d connections, %d were up", s->connections, s->up);
+    for (int i = 0; i < CONNECTION_EVENTS; i++)
+        if (s->ends[i] > 0)
+            diag("  %d %s", s->ends[i],
+                 event_text((DAT_EVENT_NUMBER)(DAT_CONNECTION_EVENT_ESTABLISHED + i)));
+}

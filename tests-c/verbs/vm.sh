@@ -1,0 +1,198 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# vm.sh COMMAND [ARG...] - runs a command where there is an RDMA device, on a machine without one
+#
+# Boots the distribution's kernel in QEMU, without KVM if need be, with Soft-RoCE (rdma_rxe) on
+# one end of a veth pair, and runs the command in it as root. The machine's root file system is
+# there under the same paths, read-only below a scratch layer: writes vanish, but for those
+# below $VM_OUT. The exit status is that of the command; 124 when time ran out; 125 when there
+# was no machine; 77 when something to make one is missing, which is named.
+#
+#   VM_OUT=DIR      a directory that the guest can write
+#   VM_TIMEOUT=S    the longest time for all of it, in seconds (900)
+#   VM_CPUS=N       processors (2)
+#   VM_MEM=MIB      memory (2048)
+#   VM_CACHE=DIR    where kernel and first file system are kept (~/.cache/libdat-vm)
+#   VM_ACCEL=ACCEL  QEMU's accelerator (tcg,thread=multi)
+#   VM_KERNEL=DIR   an unpacked kernel package to use, with boot/ and lib/modules/
+#
+# In the guest: device rxe0 on v0, 10.1.0.1; device rxe1 on v1, 10.1.0.2; no limit on locked memory.
+# Packets between the two addresses take the wire; tables 101 and 102 have the routes.
+set -euo pipefail
+
+[ $# -gt 0 ] || { sed -n '3,24s/^# \{0,1\}//p' "$0"; exit 2; }
+
+say() { echo "vm.sh: $*" >&2; }
+cache=${VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/libdat-vm}
+limit=${VM_TIMEOUT:-900}
+# crc32_generic first: rdma_rxe asks for the checksum by a name that it cannot load in time.
+wanted='crc32_generic virtio_pci 9pnet_virtio 9p overlay veth rdma_rxe ib_uverbs rdma_ucm'
+
+missing=
+need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
+need qemu-system-x86_64 qemu-system-x86
+need busybox busybox-static
+# The first file system has no libraries.
+! ldd "$(command -v busybox)" >/dev/null 2>&1 || missing="$missing busybox-static"
+need modprobe kmod
+need cpio cpio
+need ip iproute2
+need rdma iproute2
+need dpkg-deb dpkg
+if [ -n "$missing" ]; then
+    say "not installed:$missing"
+    exit 77
+fi
+
+kernel_name()
+{
+    apt-cache depends --important linux-image-amd64 2>/dev/null |
+        awk '/Depends: linux-image-[0-9]/ && !name { name = $2 } END { print name }'
+}
+
+# kernel DIR: unpacks the package behind linux-image-amd64 there; nothing is installed.
+kernel()
+{
+    local name
+    # The lists of a minimal system are empty.
+    name=$(kernel_name)
+    if [ -z "$name" ] && [ "$(id -u)" -eq 0 ]; then
+        apt-get -qq update >/dev/null 2>&1 || true
+        name=$(kernel_name)
+    fi
+    if [ -z "$name" ]; then
+        say "the package lists know no kernel: apt-get update"
+        exit 77
+    fi
+    mkdir -p "$1"
+    (cd "$1" && apt-get -qq -o APT::Sandbox::User=root download "$name" && dpkg-deb -x "$name"_*.deb . &&
+        rm -f "$name"_*.deb) || { say "cannot fetch $name"; exit 77; }
+    # Kernel packages have /lib, others /usr/lib.
+    [ -d "$1/lib/modules" ] || ln -s usr/lib "$1/lib"
+    depmod -b "$1" "$(ls "$1/lib/modules")"
+}
+
+# first_files KERNEL FILE: the first file system: busybox, the modules in order, init.
+first_files()
+{
+    local tree version module file
+    tree=$(mktemp -d)
+    version=$(ls "$1/lib/modules")
+    mkdir -p "$tree/bin" "$tree/modules" "$tree/proc" "$tree/sys" "$tree/dev"
+    cp "$(command -v busybox)" "$tree/bin/busybox"
+    for module in $wanted; do
+        modprobe -d "$1" -S "$version" --show-depends "$module"
+    done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r file; do
+        cp "$file" "$tree/modules/"
+        basename "$file" >>"$tree/modules/order"
+    done
+    init >"$tree/init"
+    chmod 755 "$tree/init"
+    (cd "$tree" && find . -print0 | cpio -0 -o -H newc --quiet | gzip -1) >"$2.new"
+    mv "$2.new" "$2"
+    rm -rf "$tree"
+}
+
+init()
+{
+    cat <<'END'
+#!/bin/busybox sh
+PATH=/bin
+/bin/busybox --install -s /bin
+mount -t proc none /proc
+mount -t sysfs none /sys
+mount -t devtmpfs none /dev
+for m in $(cat /modules/order); do
+    insmod "/modules/$m" || echo "vm.sh: no module $m"
+done
+share() { mount -t 9p -o "trans=virtio,version=9p2000.L,msize=512000,$3" "$1" "$2"; }
+mkdir /root /below /above /order
+share root /below ro,cache=loose
+mount -t tmpfs none /above
+mkdir /above/files /above/work
+mount -t overlay -o lowerdir=/below,upperdir=/above/files,workdir=/above/work none /root
+mount -t proc none /root/proc
+mount -t sysfs none /root/sys
+mount -t devtmpfs none /root/dev
+mkdir -p /root/dev/shm /root/dev/pts
+mount -t tmpfs none /root/dev/shm
+mount -t devpts none /root/dev/pts
+mount -t tmpfs none /root/run
+share order /order ro
+out=$(cat /order/out)
+if [ -n "$out" ]; then
+    mkdir -p "/root$out"
+    share out "/root$out" rw
+fi
+mkdir /root/run/order
+cp /order/* /root/run/order
+chroot /root /bin/bash /run/order/main >/dev/ttyS1 2>&1
+sync
+poweroff -f
+END
+}
+
+mkdir -p "$cache"
+exec 8>"$cache/lock"
+flock 8
+unpacked=${VM_KERNEL:-$cache/kernel}
+if [ ! -d "$unpacked/boot" ]; then
+    fresh=$(mktemp -d "$cache/kernel.XXXXXX")
+    (kernel "$fresh") || { status=$?; rm -rf "$fresh"; exit $status; }
+    rm -rf "$unpacked"
+    mv "$fresh" "$unpacked"
+fi
+initial=$cache/initial.gz
+if [ ! "$initial" -nt "$0" ] || [ "$unpacked/boot" -nt "$initial" ]; then
+    first_files "$unpacked" "$initial"
+fi
+flock -u 8
+
+order=$(mktemp -d)
+trap 'rm -rf "$order"' EXIT
+out=${VM_OUT:+$(realpath "$VM_OUT")}
+printf '%s' "$out" >"$order/out"
+export -p | grep -v -E '^declare -x (HOME|PWD|OLDPWD|SHLVL|TMPDIR|_)=' >"$order/environment" || true
+{
+    echo 'set +e; . /run/order/environment; export HOME=/root TMPDIR=/tmp; ulimit -l unlimited; ulimit -c 0'
+    # Both ends of the pair answer for their own address alone.
+    echo 'sysctl -q -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2'
+    echo 'ip link set lo up; ip link add v0 type veth peer name v1'
+    echo 'ip addr add 10.1.0.1/24 dev v0; ip addr add 10.1.0.2/24 dev v1'
+    echo 'ip link set v0 up; ip link set v1 up'
+    echo 'rdma link add rxe0 type rxe netdev v0 && rdma link add rxe1 type rxe netdev v1'
+    # From one to the other over the wire: the kernel would keep packets for an address of its own.
+    echo 'ip rule add pref 100 lookup local; ip rule del pref 0'
+    echo 'for f in all v0 v1; do sysctl -q -w net.ipv4.conf.$f.accept_local=1 net.ipv4.conf.$f.rp_filter=0; done'
+    echo 'for i in lo v0; do ip rule add pref 10 iif $i from 10.1.0.1 to 10.1.0.2 lookup 101; done'
+    echo 'for i in lo v1; do ip rule add pref 10 iif $i from 10.1.0.2 to 10.1.0.1 lookup 102; done'
+    echo 'ip route add 10.1.0.2 dev v0 src 10.1.0.1 table 101; ip route add 10.1.0.1 dev v1 src 10.1.0.2 table 102'
+    printf 'cd %q\n' "$PWD"
+    printf '%q ' "$@"
+    # shellcheck disable=SC2016
+    echo; echo 'printf "\nvm.sh: status %d\n" $?'
+} >"$order/main"
+
+# /dev/kvm may be there and not work; who knows that it does can say so.
+accel=${VM_ACCEL:-tcg,thread=multi}
+share() { echo "local,path=$1,mount_tag=$2,security_model=none,multidevs=remap${3:+,$3}"; }
+set -- -accel "$accel" -cpu max -smp "${VM_CPUS:-2}" -m "${VM_MEM:-2048}" -nodefaults -nographic -no-reboot \
+    -serial "file:$order/console" -serial stdio \
+    -kernel "$(echo "$unpacked"/boot/vmlinuz-*)" -initrd "$initial" \
+    -append 'console=ttyS0 quiet loglevel=3 panic=-1 mitigations=off' \
+    -virtfs "$(share / root readonly=on)" -virtfs "$(share "$order" order readonly=on)"
+[ -z "$out" ] || set -- "$@" -virtfs "$(share "$out" out)"
+
+status=0
+timeout --foreground -k 5 "$limit" qemu-system-x86_64 "$@" </dev/null 2>"$order/qemu" |
+    sed -u 's/\r$//' | tee "$order/output" | sed -u '/^vm\.sh: status /d' || status=$?
+told=$(sed -n 's/^vm\.sh: status \([0-9]*\)$/\1/p' "$order/output" | tail -n 1)
+[ -z "$told" ] || exit "$told"
+if [ "$status" = 124 ] || [ "$status" = 137 ]; then
+    say "nothing after $limit seconds"
+    exit 124
+fi
+tail -n 20 "$order/console" "$order/qemu" >&2 || true
+say "the machine ended without an answer"
+exit 125
