@@ -21,6 +21,14 @@ pub struct Cno<T: Transport> {
     ia: Arc<Ia<T>>,
     state: Mutex<CnoState>,
     evds: Mutex<Vec<Weak<Evd<T>>>>,
+    /// The transport was asked to look for events without a caller.
+    watch: Mutex<bool>,
+}
+
+impl<T: Transport> Drop for Cno<T> {
+    fn drop(&mut self) {
+        self.watch(false);
+    }
 }
 
 #[derive(Default)]
@@ -57,13 +65,16 @@ impl<T: Transport> Counted for Cno<T> {
 impl<T: Transport> Cno<T> {
     /// Makes a notification object (uDAPL 1.2, dat_cno_create).
     pub fn create(ia: &Arc<Ia<T>>, agent: Option<Agent>) -> Result<Arc<Self>> {
-        ia.adopt(Cno {
+        let cno = ia.adopt(Cno {
             header: Header::default(),
             users: Users::default(),
             ia: ia.clone(),
             state: Mutex::new(CnoState { agent, ..CnoState::default() }),
             evds: Mutex::default(),
-        })
+            watch: Mutex::default(),
+        })?;
+        cno.watch(agent.is_some());
+        Ok(cno)
     }
 
     /// Frees it (uDAPL 1.2, dat_cno_free).
@@ -120,8 +131,17 @@ impl<T: Transport> Cno<T> {
             let passed_on = self.ia.agents().replace(cno, agent);
             state.agent = agent.filter(|_| !passed_on);
         }
+        self.watch(agent.is_some());
         // The old one is not called any more once this has returned.
         self.ia.agents().wait_for(cno);
+    }
+
+    /// An agent must hear of events though no thread of the program calls in.
+    fn watch(&self, on: bool) {
+        let mut watch = self.watch.lock();
+        if std::mem::replace(&mut *watch, on) != on {
+            self.ia.transport().watch(on);
+        }
     }
 
     pub(crate) fn attach(&self, evd: &Arc<Evd<T>>) {

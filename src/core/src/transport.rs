@@ -344,6 +344,10 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Ends what [`Transport::arm`] began; `armed` is what it returned.
     fn disarm(&self, cq: Option<&Self::Cq>, armed: Option<RawFd>);
 
+    /// An agent of the program is to be called for events (or is not any more), without
+    /// any thread of the program calling in.
+    fn watch(&self, _on: bool) {}
+
     /// Makes a shared receive queue for at least `depth` receives of `segments` each.
     fn srq_create(&self, zone: &Self::Zone, depth: usize, segments: usize) -> Result<Self::Srq>;
 

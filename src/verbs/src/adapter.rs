@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 
 use dat_core::Rights;
+use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, QpInit, Recv,
@@ -16,7 +17,7 @@ use parking_lot::Mutex;
 use crate::conn::{self, Incoming, VerbsListener};
 use crate::cq::CompletionQueue;
 use crate::hub::Hub;
-use crate::memory::{Region, Window, Zone};
+use crate::memory::{Posting, Region, Window, Zone};
 use crate::qp::{Qp, wr};
 use crate::srq::SharedQueue;
 use crate::sys::fds;
@@ -137,6 +138,14 @@ impl Transport for Verbs {
         }
     }
 
+    fn watch(&self, on: bool) {
+        if on {
+            self.hub.sleepers.fetch_add(1, Ordering::AcqRel);
+        } else {
+            self.hub.sleepers.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
     fn srq_create(&self, zone: &Zone, depth: usize, segments: usize) -> Result<Srq> {
         let queue = SharedQueue::new(&self.hub, zone, depth, segments)?;
         self.hub.srqs.lock().insert(queue.raw.address(), Arc::downgrade(&queue));
@@ -193,7 +202,18 @@ impl Transport for Verbs {
         target: Option<&BindTarget<'_, Region>>,
         _signalled: bool,
     ) -> Result<u32> {
-        qp.post_bind(|raw| window.bind(target, |mw, range| raw.post_bind(wr::send(id), mw, range)))
+        let id_at_device = wr::send(id);
+        qp.post_bind(id, |raw| {
+            window.bind(target, |posting| match posting {
+                Posting::Bind(mw, range) => raw.post_bind(id_at_device, mw, range),
+                Posting::Nothing => raw.post_nothing(id_at_device),
+            })
+        })
+    }
+
+    fn drain(&self, qp: &Arc<Qp>) {
+        // Nobody may be looking for the completion of the last request.
+        self.hub.command(|work| work.awaited.push(qp.clone()));
     }
 
     fn reap(&self, qp: &Arc<Qp>) {
@@ -202,6 +222,10 @@ impl Transport for Verbs {
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(VerbsListener, u64)> {
         conn::listen(&self.hub, qualifier, sink)
+    }
+
+    fn check_address(&self, address: &Address) -> Result<()> {
+        conn::check_address(&self.hub, address)
     }
 
     fn connect(&self, qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {

@@ -10,6 +10,7 @@ use rdma_sys::{ibv_device_attr, ibv_device_cap_flags};
 
 use crate::locate::Place;
 use crate::sys::device::Context;
+use crate::sys::qp::LONGEST;
 
 /// Private data that fit into a connection request: rdma_cm needs the rest of the 92 bytes
 /// of the wire for itself.
@@ -57,7 +58,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     let reads = |value: c_int| u8::try_from(count(value)).unwrap_or(u8::MAX);
     let windows = device.max_mw > 0 && has(&device, ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW);
     let limits = Limits {
-        cqe: count(device.max_cqe),
+        cqe: count(device.max_cqe).max(1),
         srq_wr: count(device.max_srq_wr),
         reads_in: reads(device.max_qp_rd_atom),
         reads_out: reads(device.max_qp_init_rd_atom),
@@ -71,11 +72,13 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         // One limit for all receives.
         segments = segments.min(count(device.max_srq_sge));
     }
+    let segments = segments.max(1);
     let mut message = u64::from(port.max_msg_sz);
     if device.vendor_id == SOFT_ROCE {
         // It names 8 MiB and carries what the length of a request can say.
         message = message.max(1 << 30);
     }
+    let message = message.min(LONGEST);
     // Reads of iWARP have one segment; other devices do not say.
     let read_segments = if limits.iwarp { count(device.max_sge_rd).clamp(1, segments) } else { segments };
     let attributes = AdapterAttributes {

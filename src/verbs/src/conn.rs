@@ -1,16 +1,18 @@
 //! Connections: what is asked of rdma_cm, and what follows from its events. Events are
 //! handled on the adapter's thread, without any lock.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::{Connect, ConnectionReport, ListenerSink, Rejection, RequestInfo};
 use rdma_sys::{ibv_access_flags, ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
 
 use crate::adapter::Verbs;
 use crate::hub::Hub;
+use crate::locate::device_of;
 use crate::qp::{Phase, Qp};
 use crate::sys::cm::{CmId, Event, RETRIES, Terms, is_host};
 
@@ -62,6 +64,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How long a sender waits before it tries again where there was no receive: 0.16 ms, as the wire
 /// says it. The kernel's own choice, 0, stands for 655 ms.
 const RNR_TIMER: u8 = 8;
+/// How long Soft-RoCE waits for an answer before it repeats what it sent: 0.27 s, as the wire says it.
+const SOFT_ROCE_TIMEOUT: u8 = 16;
 /// The longest time the kernel is asked to look for the way at once.
 const LONGEST: Duration = Duration::from_secs(600);
 
@@ -148,13 +152,32 @@ pub fn listen(hub: &Arc<Hub>, qualifier: Option<u64>, sink: ListenerSink<Verbs>)
     Ok((VerbsListener { hub: hub.clone(), token, _id: id }, qualifier))
 }
 
-/// Starts to connect `qp`.
-pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
-    let hub = &qp.hub;
-    let ip = connect.address.ip();
+/// Where an address leads. The loopback address and others of this host have no device, unless they are those of
+/// another adapter: they mean this one.
+fn destination(hub: &Hub, address: &Address) -> IpAddr {
+    let ip = address.ip();
+    let here = hub.place.address;
+    if ip == here || ip.is_loopback() {
+        return here;
+    }
+    // Only addresses of this host can be bound.
+    let own = UdpSocket::bind((ip, 0)).is_ok();
+    if own && device_of(ip).is_none_or(|device| device == hub.place.device) { here } else { ip }
+}
+
+/// Whether an address can be one of a peer at all.
+pub fn check_address(hub: &Hub, address: &Address) -> Result<()> {
+    let ip = destination(hub, address);
     if !is_host(ip) || ip.is_ipv4() != hub.place.address.is_ipv4() {
         return Err(Error::InvalidAddress(AddressFault::Unsupported));
     }
+    Ok(())
+}
+
+/// Starts to connect `qp`.
+pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
+    let hub = &qp.hub;
+    let ip = destination(hub, connect.address);
     let token = hub.token();
     let id = CmId::new(&hub.channel, token).map_err(|error| {
         log::warn!("cannot connect: {error}");
@@ -213,6 +236,10 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
                 // The receiver may take its time: retry without end.
                 attr.rnr_retry = 7;
                 attr.retry_cnt = RETRIES;
+                if qp.hub.limits.soft_roce {
+                    // It loses packets when much comes at once, and the time that rdma_cm gives is seconds.
+                    attr.timeout = attr.timeout.min(SOFT_ROCE_TIMEOUT);
+                }
             }
         }
         qp.raw().modify(&mut attr, mask)?;
@@ -258,7 +285,9 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
         (kind::RDMA_CM_EVENT_ESTABLISHED, Phase::Connecting) => established(&qp, event.private_data),
         (kind::RDMA_CM_EVENT_ESTABLISHED, Phase::Accepting) => established(&qp, Vec::new()),
         (kind::RDMA_CM_EVENT_REJECTED, Phase::Connecting) => {
-            let program = event.status == REJECTED_BY_APPLICATION && event.private_data.iter().any(|&byte| byte != 0);
+            // iWARP tells no reason.
+            let by_application = event.status == REJECTED_BY_APPLICATION || hub.limits.iwarp;
+            let program = by_application && event.private_data.iter().any(|&byte| byte != 0);
             qp.give_up(if program { ConnectionReport::PeerRejected } else { ConnectionReport::NonPeerRejected });
         }
         (kind::RDMA_CM_EVENT_UNREACHABLE, Phase::Connecting) => qp.give_up(ConnectionReport::Unreachable),
@@ -328,7 +357,11 @@ fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
 /// The neighbour has not answered yet, or the kernel has missed that it did.
 fn look_again(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     match qp.state.lock().way {
-        Some((from, to, until)) if Instant::now() < until => id.resolve_addr(from, to, PATIENCE),
+        Some((from, to, until)) if Instant::now() < until => {
+            // The kernel says of an address without a route that the time is up; here it says why.
+            UdpSocket::bind((from.ip(), 0))?.connect(to)?;
+            id.resolve_addr(from, to, PATIENCE)
+        }
         _ => Err(std::io::Error::from_raw_os_error(libc::EHOSTUNREACH)),
     }
 }
@@ -349,9 +382,13 @@ fn answered(qp: &Arc<Qp>, event: Event) {
     let mut up = false;
     let reads = fewer(qp.reads, (event.responder_resources, event.initiator_depth));
     step(qp, |qp, id| {
-        to_ready(qp, id, reads)?;
-        id.establish()?;
-        up = true;
+        // Whoever abandons the attempt waits for this, or this finds it abandoned.
+        let state = qp.state.lock();
+        if state.phase == Phase::Connecting {
+            to_ready(qp, id, reads)?;
+            id.establish()?;
+            up = true;
+        }
         Ok(())
     });
     if up {
@@ -369,6 +406,8 @@ fn established(qp: &Arc<Qp>, private_data: Vec<u8>) {
         state.deadline = None;
     }
     qp.sink.connection(ConnectionReport::Established(private_data));
+    // Something may have failed before there was a connection to end.
+    qp.report();
 }
 
 #[cfg(test)]

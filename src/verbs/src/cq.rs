@@ -132,44 +132,54 @@ impl CompletionQueue {
             }),
             armed: AtomicUsize::new(0),
         });
-        cq.add_part(hub, &mut cq.parts.lock(), depth.min(FIRST), false)?;
+        let source = cq.add_part(hub, &mut cq.parts.lock(), depth.min(FIRST), false)?;
+        cq.fetch.lock().sources.push(source);
         hub.add_cq(&cq);
         Ok(cq)
     }
 
-    fn add_part<'a>(&self, hub: &Hub, parts: &'a mut Vec<Part>, depth: usize, solicited: bool) -> Result<&'a mut Part> {
+    /// Adds a part. What is to be fetched from is for the caller to note, without the lock of the parts:
+    /// whoever fetches may wait for a lock that is held where that one is wanted.
+    fn add_part(&self, hub: &Hub, parts: &mut Vec<Part>, depth: usize, solicited: bool) -> Result<Source> {
         let failed = exhausted(Resource::Evd);
-        let raw = RawCq::new(&self.channel, depth.clamp(1, hub.limits.cqe)).map_err(&failed)?;
+        let raw = RawCq::new(&self.channel, depth.min(hub.limits.cqe).max(1)).map_err(&failed)?;
         if solicited {
             raw.arm(Announce::Solicited).map_err(&failed)?;
+        } else if self.armed.load(Ordering::Acquire) > 0 {
+            raw.arm(Announce::Next).map_err(&failed)?;
         }
-        self.fetch.lock().sources.push(Source { raw: raw.clone(), solicited, last: 0, due: false });
-        parts.push(Part { depth: raw.depth(), raw, solicited, taken: 0, shared: Vec::new() });
-        let last = parts.len() - 1;
-        Ok(&mut parts[last])
+        parts.push(Part { depth: raw.depth(), raw: raw.clone(), solicited, taken: 0, shared: Vec::new() });
+        Ok(Source { raw, solicited, last: 0, due: false })
     }
 
     /// Takes places for `load`.
     pub fn take(self: &Arc<Self>, hub: &Hub, load: Load) -> Result<Places> {
         let mut parts = self.parts.lock();
+        let mut source = None;
         let last = parts.iter().rposition(|part| part.solicited == load.solicited);
         let fits = last.is_some_and(|at| {
             let part = &mut parts[at];
             let need = part.taken + load.count + part.missing(load.shared);
             need <= part.depth || part.grow(hub, need)
         });
-        let part = match last.filter(|_| fits) {
-            Some(at) => &mut parts[at],
+        let at = match last.filter(|_| fits) {
+            Some(at) => at,
             None => {
                 let depth = load.count + load.shared.map_or(0, |(_, receives)| receives);
-                self.add_part(hub, &mut parts, depth, load.solicited)?
+                source = Some(self.add_part(hub, &mut parts, depth, load.solicited)?);
+                parts.len() - 1
             }
         };
+        let part = &mut parts[at];
         part.taken += load.count;
         if let Some((address, receives)) = load.shared {
             part.share(address, receives);
         }
-        Ok(Places { cq: self.clone(), raw: part.raw.clone(), count: load.count })
+        let places = Places { cq: self.clone(), raw: part.raw.clone(), count: load.count };
+        drop(parts);
+        // In time: there is no queue pair yet that completes there.
+        self.fetch.lock().sources.extend(source);
+        Ok(places)
     }
 
     /// Makes room for `receives` buffers of a shared queue, if any complete here.
@@ -209,19 +219,40 @@ impl CompletionQueue {
     /// Reports what has completed, after whoever is at it: on return all that had completed before
     /// the call is reported.
     pub fn settle(&self, hub: &Hub) {
+        if self.settle_alone() {
+            self.settle_others(hub);
+        }
+    }
+
+    /// Reports what has completed here. True if announcements were taken from a channel that other
+    /// queues have, too.
+    fn settle_alone(&self) -> bool {
+        let mut drained = false;
         loop {
             let mut fetch = self.fetch.lock();
-            let mut found = self.fetch(&mut fetch);
+            let found = self.fetch(&mut fetch);
             let touched = std::mem::take(&mut fetch.touched);
             drop(fetch);
             for qp in touched {
                 qp.report();
             }
-            if found.drained {
-                found.more |= self.tell_others(hub);
+            drained |= found.drained;
+            let slept_on = found.drained && self.notify_sleepers();
+            if !found.more && !slept_on {
+                return drained && self.common;
             }
-            if !found.more {
-                return;
+        }
+    }
+
+    /// Announcements on the common channel were taken that may have been for sleepers on other queues: these
+    /// are asked again, and looked through.
+    fn settle_others(&self, hub: &Hub) {
+        let mut more = true;
+        while std::mem::take(&mut more) {
+            let others = hub.channels.sleepers.lock().clone();
+            for cq in others.iter().filter(|cq| !std::ptr::eq(&***cq, self)) {
+                cq.notify();
+                more |= cq.settle_alone();
             }
         }
     }
@@ -268,7 +299,7 @@ impl CompletionQueue {
         found: &mut Found,
     ) {
         if std::mem::take(&mut source.due)
-            && let Some(qp) = ends.get(&source.last)
+            && let Some(qp) = ends.get(&source.last).or_else(|| ends.values().next())
         {
             qp.announce();
         }
@@ -311,21 +342,20 @@ impl CompletionQueue {
                 sleepers.swap_remove(at);
             }
         }
-        if self.channel.drain() && self.tell_others(hub) {
+        if !self.channel.drain() {
+            return;
+        }
+        if self.notify_sleepers() {
             self.settle(hub);
+        }
+        if self.common {
+            self.settle_others(hub);
         }
     }
 
-    /// Announcements were taken that may have been for others who sleep: those on this queue, for
-    /// whom it has to be looked at again (true), and those on queues with the same channel.
-    fn tell_others(&self, hub: &Hub) -> bool {
-        if self.common {
-            let others = hub.channels.sleepers.lock().clone();
-            for cq in others.iter().filter(|cq| !std::ptr::eq(&***cq, self)) {
-                cq.notify();
-                cq.settle(hub);
-            }
-        }
+    /// Announcements were taken that may have been for others who sleep on this queue: true if there are any,
+    /// for whom it has to be looked at again.
+    fn notify_sleepers(&self) -> bool {
         let slept_on = self.armed.load(Ordering::Acquire) > 0;
         if slept_on {
             self.notify();

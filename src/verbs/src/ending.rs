@@ -92,7 +92,9 @@ impl Qp {
 
     /// Tells the core of the end; called by the thread once the queue pair is drained.
     pub fn finish(self: &Arc<Self>) {
-        // The device must not touch the buffers any more; what it did before is told.
+        // The device must not touch the buffers any more. What it did before is told: a reset makes some drop what
+        // was not fetched, and others have still more to tell after it.
+        self.settle();
         let _ = self.raw().go(ibv_qp_state::IBV_QPS_RESET);
         self.settle();
         self.leave();
@@ -170,6 +172,7 @@ impl Qp {
         if let Some(srq) = &self.srq {
             srq.end();
         }
+        self.sends.lock().forget_binds();
         for places in self.places() {
             places.cq().leave(self);
         }

@@ -64,6 +64,8 @@ impl Bell {
 pub struct Work {
     /// Queue pairs in the error state whose work is coming back.
     pub draining: Vec<Arc<Qp>>,
+    /// Queue pairs whose connection ends with the last request.
+    pub awaited: Vec<Arc<Qp>>,
     /// Attempts at connections that end at a time.
     pub timers: Vec<(Instant, Arc<Qp>)>,
     /// Ends of attempts to be reported.
@@ -90,9 +92,11 @@ pub struct Hub {
     pub(crate) limits: Limits,
     /// Tests have shared receive queues made as if the device could not resize them.
     pub(crate) force_backlog: bool,
-    /// Threads that sleep in a wait.
+    /// Who is to be told without calling: threads that sleep in a wait, agents.
     pub(crate) sleepers: AtomicUsize,
     pub(crate) stop: AtomicBool,
+    /// The device tells nothing any more.
+    pub(crate) lost: AtomicBool,
     pub(crate) bell: Bell,
     pub(crate) channel: Arc<EventChannel>,
     pub(crate) context: Arc<Context>,
@@ -126,6 +130,7 @@ impl Hub {
                 force_backlog: std::env::var_os("DAT_VERBS_SRQ_BACKLOG").is_some_and(|value| value == "1"),
                 sleepers: AtomicUsize::new(0),
                 stop: AtomicBool::new(false),
+                lost: AtomicBool::new(false),
                 bell: Bell::new()?,
                 channel: EventChannel::new()?,
                 context,
@@ -180,6 +185,13 @@ impl Hub {
             }
             at += 1;
         }
+    }
+
+    /// Whether a shared receive queue has buffers that its device has no room for: somebody must make it
+    /// consume, though nobody may be calling.
+    pub fn is_starving(&self) -> bool {
+        let srqs: Vec<_> = self.srqs.lock().values().filter_map(Weak::upgrade).collect();
+        srqs.iter().any(|srq| srq.is_starving())
     }
 
     /// The shared receive queue that the device knows under this address.

@@ -231,11 +231,38 @@ fn present(sysfs: &Path, devices: &[String], interfaces: &Interfaces) -> String 
     devices.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
+/// The device that an address of this host belongs to.
+pub fn device_of(address: IpAddr) -> Option<String> {
+    bind(address).ok().map(|(device, _)| device)
+}
+
+/// The first of the files through which devices are used that this process must not open.
+fn forbidden() -> Option<String> {
+    let mut files = vec!["/dev/infiniband/rdma_cm".to_owned()];
+    for entry in fs::read_dir("/dev/infiniband").into_iter().flatten().flatten() {
+        let file = entry.path().to_string_lossy().into_owned();
+        if file.starts_with("/dev/infiniband/uverbs") {
+            files.push(file);
+        }
+    }
+    files.sort();
+    files.into_iter().find(|file| {
+        let opened = fs::OpenOptions::new().read(true).write(true).open(file);
+        opened.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+    })
+}
+
 /// Which device and port an address belongs to.
 fn bind(address: IpAddr) -> io::Result<(String, u8)> {
-    let foreign = || io::Error::other("no RDMA device has this address");
+    let foreign = || match forbidden() {
+        Some(file) => io::Error::other(format!("no permission for {file}")),
+        None => io::Error::other("no RDMA device has this address"),
+    };
     let channel = EventChannel::new().map_err(|error| {
-        io::Error::other(format!("no connection manager ({error}): is the module rdma_ucm loaded?"))
+        io::Error::other(match forbidden() {
+            Some(file) => format!("no permission for {file}"),
+            None => format!("no connection manager ({error}): is the module rdma_ucm loaded?"),
+        })
     })?;
     let id = CmId::new(&channel, 0)?;
     id.bind(SocketAddr::new(address, 0)).map_err(|error| match error.raw_os_error() {

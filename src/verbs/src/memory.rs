@@ -185,61 +185,82 @@ fn explain(error: &io::Error, addr: u64, len: u64) -> Error {
 }
 
 /// What remote rights are bound to.
-pub struct Window {
-    bound: Mutex<Bound>,
-    anchor: Arc<Anchor>,
-    /// The zone of the device, where ranges are registered on their own.
-    own_ranges: Option<Arc<Pd>>,
+pub struct Window(Mutex<Bound>);
+
+enum Bound {
+    /// A window of the device, and the region that it shows.
+    Window { mw: Arc<Mw>, region: Option<Arc<Shared>>, anchor: Arc<Anchor> },
+    /// Where the device does not keep peers within the range of a window: a registration of just the range.
+    Range { pd: Arc<Pd>, range: Option<Mr> },
 }
 
-struct Bound {
-    mw: Mw,
-    /// The range that is bound, where the device does not keep peers within it.
-    range: Option<Mr>,
+/// What is to be posted for a bind.
+pub enum Posting<'a> {
+    /// Have the window show a range (first, count) of a region with some access.
+    Bind(&'a Mw, (&'a Mr, u64, u64, u32)),
+    /// Something that only completes in the order of the other requests.
+    Nothing,
+}
+
+/// What a bind needs until it is done, whatever the program frees meanwhile.
+#[derive(Default)]
+pub struct Kept {
+    _mw: Option<Arc<Mw>>,
+    _anchor: Option<Arc<Anchor>>,
+    /// The regions that the window was and will be bound to.
+    _regions: [Option<Arc<Shared>>; 2],
+    /// The range that peers could reach before.
+    _range: Option<Mr>,
 }
 
 impl Window {
     /// Makes an unbound window.
     pub fn new(hub: &Hub, zone: &Zone) -> Result<Self> {
-        let mw = Mw::new(&zone.pd).map_err(exhausted(Resource::Region))?;
-        Ok(Window {
-            bound: Mutex::new(Bound { mw, range: None }),
-            anchor: zone.anchor()?,
-            own_ranges: hub.limits.soft_roce.then(|| zone.pd.clone()),
-        })
+        let bound = if hub.limits.soft_roce {
+            Bound::Range { pd: zone.pd.clone(), range: None }
+        } else {
+            let mw = Arc::new(Mw::new(&zone.pd).map_err(exhausted(Resource::Region))?);
+            Bound::Window { mw, region: None, anchor: zone.anchor()? }
+        };
+        Ok(Window(Mutex::new(bound)))
     }
 
-    /// Calls `post` with the range and rights in the terms of the device; gives the key
-    /// that peers use from then on, 0 if there is none.
-    ///
-    /// Where the device does not keep peers within the range of a window, the range becomes a region
-    /// of its own, and what is posted only completes in the order of the other requests.
+    /// Calls `post` with what is to be posted; gives the key that peers use from then on, 0 if there is none, and what
+    /// must stay until the bind is done.
     pub fn bind(
         &self,
         target: Option<&BindTarget<'_, Region>>,
-        post: impl FnOnce(&Mw, (&Mr, u64, u64, u32)) -> io::Result<()>,
-    ) -> Result<u32> {
+        post: impl FnOnce(Posting<'_>) -> io::Result<()>,
+    ) -> Result<(u32, Kept)> {
         let failed = exhausted(Resource::Region);
-        let mut bound = self.bound.lock();
-        let nothing = (&self.anchor.mr, self.anchor.bytes.as_ptr() as u64, 0, 0);
-        let Some(pd) = &self.own_ranges else {
-            let range = target.map_or(nothing, |target| {
-                (&target.region.shared.mr, target.addr, target.len, remote_access(target.rights) as u32)
-            });
-            post(&bound.mw, range).map_err(failed)?;
-            return Ok(if target.is_some() { bound.mw.rkey() } else { 0 });
-        };
-        let range = target
-            .map(|target| {
-                let access = remote_access(target.rights);
-                let local = if access & REMOTE_WRITE == 0 { 0 } else { LOCAL_WRITE };
-                Mr::new(pd, target.addr, usize::try_from(target.len).unwrap_or(usize::MAX), access | local)
-            })
-            .transpose()
-            .map_err(&failed)?;
-        post(&bound.mw, nothing).map_err(&failed)?;
-        let key = range.as_ref().map_or(0, Mr::rkey);
-        bound.range = range;
-        Ok(key)
+        match &mut *self.0.lock() {
+            Bound::Window { mw, region, anchor } => {
+                let nothing = (&anchor.mr, anchor.bytes.as_ptr() as u64, 0, 0);
+                let range = target.map_or(nothing, |target| {
+                    (&target.region.shared.mr, target.addr, target.len, remote_access(target.rights) as u32)
+                });
+                post(Posting::Bind(mw, range)).map_err(failed)?;
+                let now = target.map(|target| target.region.shared.clone());
+                let before = std::mem::replace(region, now.clone());
+                let kept = Kept {
+                    _mw: Some(mw.clone()),
+                    _anchor: Some(anchor.clone()),
+                    _regions: [before, now],
+                    ..Kept::default()
+                };
+                Ok((if target.is_some() { mw.rkey() } else { 0 }, kept))
+            }
+            Bound::Range { pd, range } => {
+                let register = |target: &BindTarget<'_, Region>| {
+                    let access = remote_access(target.rights);
+                    let local = if access & REMOTE_WRITE == 0 { 0 } else { LOCAL_WRITE };
+                    Mr::new(pd, target.addr, usize::try_from(target.len).unwrap_or(usize::MAX), access | local)
+                };
+                let now = target.map(register).transpose().map_err(&failed)?;
+                post(Posting::Nothing).map_err(&failed)?;
+                let key = now.as_ref().map_or(0, Mr::rkey);
+                Ok((key, Kept { _range: std::mem::replace(range, now), ..Kept::default() }))
+            }
+        }
     }
 }

@@ -21,6 +21,7 @@ use rdma_sys::{ibv_access_flags, ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ib
 use crate::adapter::Verbs;
 use crate::cq::{CompletionQueue, Load, Places};
 use crate::hub::Hub;
+use crate::memory::Kept;
 use crate::side::{Side, Waiting};
 use crate::srq::Attachment;
 use crate::status::{self, exhausted};
@@ -265,7 +266,7 @@ impl Qp {
     }
 
     /// Hands over a bind with `post`.
-    pub fn post_bind(&self, post: impl FnOnce(&RawQp) -> Result<u32>) -> Result<u32> {
+    pub fn post_bind(&self, id: u64, post: impl FnOnce(&RawQp) -> Result<(u32, Kept)>) -> Result<u32> {
         let mut side = self.sends.lock();
         if !side.is_open() {
             return Ok(0);
@@ -273,8 +274,8 @@ impl Qp {
         if side.is_full() {
             return Err(Error::InsufficientResources(Resource::Memory));
         }
-        let key = post(&self.raw)?;
-        side.posted();
+        let (key, kept) = post(&self.raw)?;
+        side.posted_bind(id, kept);
         Ok(key)
     }
 
@@ -290,7 +291,7 @@ impl Qp {
     fn complete_recv(&self, completion: &ibv_wc, id: u64, good: bool) -> bool {
         match &self.srq {
             Some(srq) => srq.consumed(),
-            None => self.recvs.lock().done(&self.raw),
+            None => self.recvs.lock().done(id, &self.raw),
         }
         let status = status::of_receive(completion.status, self.hub.limits.soft_roce);
         let len = if good { completion.byte_len.into() } else { 0 };
@@ -315,7 +316,7 @@ impl Qp {
     }
 
     fn complete_send(&self, completion: &ibv_wc, id: u64, good: bool) -> bool {
-        self.sends.lock().done(&self.raw);
+        self.sends.lock().done(id, &self.raw);
         if good {
             let drained = self.sink.requests_done(id);
             if drained {

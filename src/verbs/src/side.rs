@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::Segment;
 
+use crate::memory::Kept;
 use crate::qp::wr;
 use crate::sys::qp::{RawQp, Work};
 
@@ -18,6 +19,8 @@ pub struct Side {
     done: u64,
     room: u64,
     backlog: VecDeque<Waiting>,
+    /// What binds that are under way need, by their numbers.
+    binds: VecDeque<(u64, Kept)>,
 }
 
 /// A request or a receive that the device has no place for yet.
@@ -37,7 +40,7 @@ impl Side {
     /// is out before its place is free.
     pub fn new(places: usize) -> Self {
         let room = places.saturating_sub(1).max(1) as u64;
-        Side { open: true, posted: 0, done: 0, room, backlog: VecDeque::new() }
+        Side { open: true, posted: 0, done: 0, room, backlog: VecDeque::new(), binds: VecDeque::new() }
     }
 
     /// Whether work is taken at all; what comes later is completed by the end of the connection.
@@ -63,9 +66,23 @@ impl Side {
         Ok(())
     }
 
-    /// One is done; what waits takes its place.
-    pub fn done(&mut self, raw: &RawQp) {
+    /// The device has taken a bind, which needs `kept` until it is done.
+    pub fn posted_bind(&mut self, id: u64, kept: Kept) {
+        self.posted();
+        self.binds.push_back((id, kept));
+    }
+
+    /// Nothing that binds need is needed any more.
+    pub fn forget_binds(&mut self) {
+        self.binds.clear();
+    }
+
+    /// The one with this number is done; what waits takes its place.
+    pub fn done(&mut self, id: u64, raw: &RawQp) {
         self.done += 1;
+        while self.binds.front().is_some_and(|(bind, _)| *bind <= id) {
+            self.binds.pop_front();
+        }
         while self.open && self.posted - self.done < self.room {
             let Some(next) = self.backlog.pop_front() else { return };
             let posted = match next.work {

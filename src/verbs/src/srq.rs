@@ -41,6 +41,8 @@ struct State {
     fixed: bool,
     /// The device's event came, and the core does not know all of it yet.
     due: bool,
+    /// The device was fed since then.
+    fed: bool,
     /// Queue pairs that take buffers, and the zone in which the device finds those that it has.
     users: usize,
     found_in: Arc<Pd>,
@@ -91,8 +93,18 @@ impl SharedQueue {
         let fixed = hub.force_backlog || !hub.limits.srq_resize;
         let room = if hub.force_backlog { depth.min(most) } else { (room as usize).min(most) };
         let found_in = zone.pd.clone();
-        let mut state =
-            State { most, room, posted: 0, backlog: VecDeque::new(), limit: 0, fixed, due: false, users: 0, found_in };
+        let mut state = State {
+            most,
+            room,
+            posted: 0,
+            backlog: VecDeque::new(),
+            limit: 0,
+            fixed,
+            due: false,
+            fed: false,
+            users: 0,
+            found_in,
+        };
         let by_user = hub.limits.soft_roce;
         state.reserve(depth, by_user)?;
         let (hub, zone) = (hub.clone(), zone.pd.clone());
@@ -147,7 +159,12 @@ impl SharedQueue {
         }
         let mut found = [Segment::default(); MAX_SEGMENTS];
         for (to, from) in found.iter_mut().zip(segments) {
-            *to = Segment { key: self.hub.regions.key_in(from.key, &state.found_in)?, ..*from };
+            let key = match self.hub.regions.key_in(from.key, &state.found_in) {
+                // The region is gone: the device finds that out when a message comes.
+                Err(error) if error.raw_os_error() == Some(libc::EINVAL) => from.key,
+                found => found?,
+            };
+            *to = Segment { key, ..*from };
         }
         self.raw.post(wr::recv(id), &found[..segments.len().min(MAX_SEGMENTS)])
     }
@@ -167,6 +184,7 @@ impl SharedQueue {
                 return;
             }
             state.posted += 1;
+            state.fed = true;
             state.backlog.pop_front();
             if state.backlog.is_empty() {
                 self.apply_limit(state);
@@ -207,9 +225,10 @@ impl SharedQueue {
     /// The device's event came. Whether receives that it counts are still to be reported.
     pub fn limit_reached(&self) -> bool {
         let mut state = self.state.lock();
-        if state.backlog.is_empty() && state.limit > 0 {
+        if !state.backlog.is_empty() || state.limit > 0 {
             // The device counts a receive when a message begins, and reports it when that is complete.
             state.due = true;
+            state.fed = false;
         }
         self.limit_settled(&mut state)
     }
@@ -225,10 +244,10 @@ impl SharedQueue {
             state.limit = 0;
             state.due = false;
         }
-        if state.limit == 0 {
+        if state.backlog.is_empty() {
+            state.due &= state.limit > 0;
+        } else if !state.due || state.fed {
             state.due = false;
-        }
-        if !state.backlog.is_empty() && !state.due {
             self.apply_limit(state);
         }
         state.due
@@ -243,6 +262,12 @@ impl SharedQueue {
     fn try_limit(&self, state: &State) -> std::io::Result<()> {
         let device = if state.backlog.is_empty() { state.limit } else { state.room.div_ceil(2).max(1) };
         self.raw.set_limit(u32::try_from(device.min(state.room)).unwrap_or(0))
+    }
+
+    /// Whether receives wait for a place while endpoints take some.
+    pub fn is_starving(&self) -> bool {
+        let state = self.state.lock();
+        state.users > 0 && !state.backlog.is_empty()
     }
 
     /// Receives that it has room for at the device.

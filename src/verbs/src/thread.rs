@@ -1,6 +1,6 @@
-//! The thread of an adapter: connections, asynchronous events, the ends of queue pairs. Data
-//! are fetched by whoever dequeues or waits; the thread looks for them only while
-//! somebody sleeps who is told of their consequences.
+//! The thread of an adapter: connections, asynchronous events, the ends of queue pairs. Completions
+//! are fetched by whoever dequeues or waits; the thread looks for them now and then, for their
+//! consequences where nobody calls.
 
 use std::os::fd::RawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,12 +18,12 @@ use crate::sys::device::AsyncEvent;
 
 /// How often work that comes back is looked for.
 const DRAIN_TICK: Duration = Duration::from_millis(1);
-/// How often completions are looked for while somebody sleeps: an overflow, a watermark or
-/// a failure may show on a queue that nobody reads.
-const WATCH_TICK: Duration = Duration::from_millis(20);
 /// Events handled at a time: a flood of requests must not keep connections from ending.
 const EVENTS: usize = 64;
-/// How often it is found out whether somebody sleeps.
+/// How often completions are looked for while somebody is to be told without calling, or a shared receive queue
+/// has more buffers than its device: an overflow, a watermark or a failure may show on a queue that nobody reads.
+const WATCH_TICK: Duration = Duration::from_millis(20);
+/// How often they are looked for otherwise, while there are connections.
 const IDLE_TICK: Duration = Duration::from_millis(100);
 
 /// Starts the thread.
@@ -73,9 +73,10 @@ fn turn(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
 /// Does what is due; gives the time until something else is.
 fn work(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
     let now = Instant::now();
-    let (reports, late, draining, left, look) = {
+    let (reports, late, draining, awaited, left, look) = {
         let mut work = hub.work.lock();
         let reports = std::mem::take(&mut work.reports);
+        let awaited = std::mem::take(&mut work.awaited);
         let draining = std::mem::take(&mut work.draining);
         let (late, timers) = std::mem::take(&mut work.timers).into_iter().partition::<Vec<_>, _>(|(at, _)| *at <= now);
         work.timers = timers;
@@ -84,7 +85,7 @@ fn work(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
         let (left, leaving) =
             std::mem::take(&mut work.leaving).into_iter().partition::<Vec<_>, _>(|(at, _, _)| *at <= now);
         work.leaving = leaving;
-        (reports, late, draining, left, std::mem::take(&mut work.look))
+        (reports, late, draining, awaited, left, std::mem::take(&mut work.look))
     };
     for (qp, report) in reports {
         qp.give_up(report);
@@ -97,15 +98,17 @@ fn work(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
         drop(id);
     }
     let connections = !hub.table.read().is_empty();
-    let watch = connections && hub.sleepers.load(Ordering::Acquire) > 0;
-    if watch || look || !limits_due.is_empty() || !draining.is_empty() {
+    let starving = hub.is_starving();
+    if connections || look || starving {
         hub.settle();
     }
+    let awaited: Vec<Arc<Qp>> = awaited.into_iter().filter(|qp| qp.phase() == Phase::Connected).collect();
     let still: Vec<Arc<Qp>> = draining.into_iter().filter(|qp| !finished(qp)).collect();
     limits_due.retain(|&address| hub.srq(address).is_some_and(|srq| srq.limit_pending()));
 
     let mut work = hub.work.lock();
     work.draining.extend(still);
+    work.awaited.extend(awaited);
     let now = Instant::now();
     let mut next = work
         .timers
@@ -116,7 +119,8 @@ fn work(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
         .map(|at| at.saturating_duration_since(now));
     let mut sooner = |limit: Duration| next = Some(next.map_or(limit, |next| next.min(limit)));
     if connections {
-        sooner(if watch { WATCH_TICK } else { IDLE_TICK });
+        let watched = starving || !work.awaited.is_empty() || hub.sleepers.load(Ordering::Acquire) > 0;
+        sooner(if watched { WATCH_TICK } else { IDLE_TICK });
     }
     if !work.draining.is_empty() || !limits_due.is_empty() {
         sooner(DRAIN_TICK);
@@ -185,12 +189,17 @@ fn device_event(hub: &Arc<Hub>, event: AsyncEvent, limits_due: &mut Vec<usize>) 
 
 fn sleep(hub: &Hub, limit: Option<Duration>) {
     let entry = |fd: RawFd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-    let mut fds = [entry(hub.bell.fd()), entry(hub.channel.fd()), entry(hub.context.event_fd())];
+    // A device that is gone has nothing to read, and says so for ever.
+    let device = if hub.lost.load(Ordering::Relaxed) { -1 } else { hub.context.event_fd() };
+    let mut fds = [entry(hub.bell.fd()), entry(hub.channel.fd()), entry(device)];
     let time = limit.map(|limit| libc::timespec {
         tv_sec: libc::time_t::try_from(limit.as_secs()).unwrap_or(libc::time_t::MAX),
         tv_nsec: limit.subsec_nanos().into(),
     });
     let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: the array and the time live through the call; no signal mask is given.
-    unsafe { libc::ppoll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, time, std::ptr::null()) };
+    let ready = unsafe { libc::ppoll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, time, std::ptr::null()) };
+    if ready > 0 && fds[2].revents != 0 && fds[2].revents & libc::POLLIN == 0 {
+        hub.lost.store(true, Ordering::Relaxed);
+    }
 }

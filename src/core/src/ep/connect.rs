@@ -240,6 +240,10 @@ impl<T: Transport> Endpoint<T> {
         receives.life = control.life;
         if let Err(error) = self.hand_over(&mut receives, &qp) {
             let _ = transport.disconnect(&qp, false);
+            control.life += 1;
+            requests.life = control.life;
+            receives.life = control.life;
+            self.flush_receives(&mut receives);
             return Err(error);
         }
         requests.qp = Some(qp.clone());

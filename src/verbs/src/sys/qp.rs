@@ -54,8 +54,11 @@ pub enum Work {
     Read(u64, u32),
 }
 
-/// Segments in the form of the device. A length above what one element can say is the
-/// caller's to rule out.
+/// The longest element that every device takes. No message is longer, so that a receive with more room has
+/// room enough.
+pub const LONGEST: u64 = 0x7fff_ffff;
+
+/// Segments in the form of the device.
 struct Elements {
     list: [MaybeUninit<ibv_sge>; MAX_SEGMENTS],
     count: c_int,
@@ -66,7 +69,7 @@ impl Elements {
         // Most requests have one segment: the other places are not worth a touch.
         let mut list = [const { MaybeUninit::uninit() }; MAX_SEGMENTS];
         for (place, segment) in list.iter_mut().zip(segments) {
-            place.write(ibv_sge { addr: segment.addr, length: segment.len as u32, lkey: segment.key });
+            place.write(ibv_sge { addr: segment.addr, length: segment.len.min(LONGEST) as u32, lkey: segment.key });
         }
         Elements { list, count: segments.len().min(MAX_SEGMENTS) as c_int }
     }
@@ -155,6 +158,11 @@ impl RawQp {
         // SAFETY: the request and its list live through the call, which copies them. The
         // memory they name is registered; the device checks the keys.
         code(unsafe { ibv_post_send(self.raw.as_ptr(), &raw mut wr, &raw mut bad) })
+    }
+
+    /// Hands over a request that does nothing but complete in its turn: a write of no byte.
+    pub fn post_nothing(&self, id: u64) -> io::Result<()> {
+        self.post_send(id, Work::Write(0, 0), &[], false)
     }
 
     /// Binds a window to a range of bytes (first, count) of a region with some access, and thereby
@@ -259,5 +267,25 @@ impl Drop for RawSrq {
         if failed != 0 {
             log::warn!("a shared receive queue stays: error {failed}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_element_says_as_much_as_devices_take() {
+        let of = |len: u64| {
+            let mut elements = Elements::of(&[Segment { addr: 8, len: 16, key: 1 }, Segment { addr: 24, len, key: 2 }]);
+            assert_eq!(elements.count, 2);
+            // SAFETY: two elements are written.
+            let second = unsafe { *elements.first().add(1) };
+            (second.addr, second.length, second.lkey)
+        };
+        assert_eq!(of(100), (24, 100, 2));
+        assert_eq!(of(LONGEST), (24, 0x7fff_ffff, 2));
+        assert_eq!(of(1 << 32), (24, 0x7fff_ffff, 2));
+        assert_eq!(of(u64::MAX), (24, 0x7fff_ffff, 2));
     }
 }
