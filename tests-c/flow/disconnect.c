@@ -348,6 +348,64 @@ static void left(struct fx *fx, struct region *r)
     }
 }
 
+/* The other process: ends gracefully with a send under way, and makes no call from then on. */
+static int silent(struct link *up)
+{
+    struct fx fx;
+    struct side s;
+    struct region r;
+    int passive;
+
+    must(LINK_RECV(up, passive), "no orders");
+    fx_open(&fx);
+    region_make(&fx, &r, 64, MEM_LOCAL);
+    side_make(&s, &fx, NULL);
+    if (passive)
+        side_accept_peer(&s, up);
+    else
+        side_connect_peer(&s, up);
+    pattern_fill(r.mem, 64, 9);
+    must_rc(post_send(&s, &r, 0, 64, 41), DAT_SUCCESS, "dat_ep_post_send");
+    must_rc(dat_ep_disconnect(s.ep, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "dat_ep_disconnect");
+    must(link_say(up, "left") && link_hear(up, "call again"), "the peer is gone");
+    must(wait_dto(s.req, 41, DAT_DTO_SUCCESS, NULL), "the send does not succeed");
+    must(wait_connection(s.conn, DAT_CONNECTION_EVENT_DISCONNECTED), "no DISCONNECTED");
+    fx_close(&fx);
+    return 0;
+}
+
+static void left_silently(struct fx *fx)
+{
+    for (int passive = 0; passive < 2; passive++) {
+        const char *side = passive ? "passive" : "active";
+        struct region r;
+        struct peer p;
+        struct side s;
+
+        region_make(fx, &r, 64, MEM_LOCAL);
+        peer_start(&p, "silent");
+        must(LINK_SEND(&p.link, passive), "the peer is gone");
+        side_make(&s, fx, NULL);
+        if (passive)
+            side_connect_peer(&s, &p.link);
+        else
+            side_accept_peer(&s, &p.link);
+        must(link_hear(&p.link, "left"), "the peer is gone");
+        ok(quiet(s.conn), "graceful by the %s process, its send waits: no event yet", side);
+        must_rc(post_recv(&s, &r, 0, 64, 42), DAT_SUCCESS, "dat_ep_post_recv");
+        ok(wait_dto(s.recv, 42, DAT_DTO_SUCCESS, NULL) && pattern_check(r.mem, 64, 9) < 0,
+           "graceful by the %s process, which makes no call since: its message arrives", side);
+        ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_DISCONNECTED),
+           "graceful by the %s process, which makes no call since: then DISCONNECTED", side);
+        is_int(ep_state(s.ep), DAT_EP_STATE_DISCONNECTED,
+               "graceful by the %s process, which makes no call since: DISCONNECTED here", side);
+        link_say(&p.link, "call again");
+        peer_ok(&p, "graceful by the %s process: its send succeeded, and DISCONNECTED there", side);
+        side_free(&s);
+        region_free(&r);
+    }
+}
+
 /*
  * The active side ends the connection the moment it has it, by freeing the endpoint, by
  * disconnecting, by a request that fails: the passive side saw it stand all the same.
@@ -423,6 +481,7 @@ static void ended_at_once(struct fx *fx)
 int main(int argc, char **argv)
 {
     static const struct peer_role roles[] = { { "leaver", leaver },
+                                              { "silent", silent },
                                               { "hasty", hasty },
                                               { NULL, NULL } };
     struct fx fx;
@@ -441,6 +500,7 @@ int main(int argc, char **argv)
     freed(&fx, &r);
     reused(&fx, &r);
     left(&fx, &r);
+    left_silently(&fx);
     ended_at_once(&fx);
     region_free(&r);
     is_success(dat_pz_free(fx.pz), "dat_pz_free: everything was freed: success");

@@ -451,13 +451,98 @@ static void streams(struct fx *fx)
     is_success(dat_cno_free(cno), "dat_cno_free: all detached or freed: success");
 }
 
+/* The other process: one message for each word. */
+static int teller(struct link *up)
+{
+    struct fx fx;
+    struct side s;
+    struct region r;
+    int rounds = 0;
+
+    must(LINK_RECV(up, rounds), "no orders");
+    fx_open(&fx);
+    region_make(&fx, &r, 64, MEM_LOCAL);
+    side_make(&s, &fx, NULL);
+    side_connect_peer(&s, up);
+    for (int i = 0; i < rounds; i++) {
+        must(link_hear(up, "tell"), "no orders");
+        must_rc(post_send(&s, &r, 0, 64, 1), DAT_SUCCESS, "dat_ep_post_send");
+        must(wait_dto(s.req, 1, DAT_DTO_SUCCESS, NULL), "the message does not arrive");
+    }
+    must(link_hear(up, "leave"), "no orders");
+    side_free(&s);
+    link_hear(up, "bye");
+    fx_close(&fx);
+    return 0;
+}
+
+/* No thread of the process is in the library: its agent is told all the same. */
+static void agent_alone(struct fx *fx)
+{
+    enum { ROUNDS = 6 };
+    DAT_OS_WAIT_PROXY_AGENT a;
+    DAT_CNO_HANDLE cno;
+    struct heard h;
+    struct region r;
+    struct peer p;
+    struct side s;
+    DAT_EVENT e;
+    int rounds = ROUNDS, told = 0, right = 0, taken = 0;
+
+    memset(&h, 0, sizeof h);
+    a.instance_data = &h;
+    a.proxy_agent_func = agent;
+    region_make(fx, &r, 64, MEM_LOCAL);
+    side_make(&s, fx, NULL);
+    peer_start(&p, "teller");
+    must(LINK_SEND(&p.link, rounds), "the peer is gone");
+    side_accept_peer(&s, &p.link);
+    must_rc(dat_cno_create(fx->ia, a, &cno), DAT_SUCCESS, "dat_cno_create");
+    must_rc(dat_evd_modify_cno(s.recv, cno), DAT_SUCCESS, "dat_evd_modify_cno");
+    for (int i = 0; i < rounds; i++) {
+        must_rc(post_recv(&s, &r, 0, 64, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_recv");
+        __atomic_store_n(&h.calls, 0, __ATOMIC_SEQ_CST);
+        h.evd = UNTOUCHED;
+        h.rc = DAT_INTERNAL_ERROR;
+        h.dequeue = i % 2 == 1;
+        must_rc(dat_cno_modify_agent(cno, a), DAT_SUCCESS, "dat_cno_modify_agent");
+        must(link_say(&p.link, "tell"), "the peer is gone");
+        if (!wait_until(called, &h, SOON_MS))
+            break;
+        told++;
+        right += h.evd == s.recv;
+        taken += h.dequeue ? h.rc == DAT_SUCCESS
+                           : dat_evd_dequeue(s.recv, &e) == DAT_SUCCESS;
+    }
+    is_int(told, rounds, "agent: a message, no thread in the library: it is called each time");
+    is_int(right, rounds, "agent: a message, no thread in the library: with the EVD");
+    is_int(taken, rounds, "agent: a message, no thread in the library: the event is there");
+
+    /* The end of a connection as well. */
+    __atomic_store_n(&h.calls, 0, __ATOMIC_SEQ_CST);
+    h.dequeue = false;
+    must_rc(dat_evd_modify_cno(s.conn, cno), DAT_SUCCESS, "dat_evd_modify_cno");
+    must_rc(dat_cno_modify_agent(cno, a), DAT_SUCCESS, "dat_cno_modify_agent");
+    must(link_say(&p.link, "leave"), "the peer is gone");
+    ok(wait_until(called, &h, SOON_MS) && h.evd == s.conn,
+       "agent: DISCONNECTED, no thread in the library: it is called with the EVD");
+    ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_DISCONNECTED),
+       "agent: DISCONNECTED, no thread in the library: the event is there");
+    link_say(&p.link, "bye");
+    peer_ok(&p, "agent: no thread in the library: the other process ends well");
+    side_free(&s);
+    region_free(&r);
+    is_success(dat_cno_free(cno), "dat_cno_free: with an agent, its EVDs are freed: success");
+}
+
 int main(int argc, char **argv)
 {
+    static const struct peer_role roles[] = { { "teller", teller }, { NULL, NULL } };
     struct fx fx;
     DAT_CNO_HANDLE cno;
     DAT_RETURN rc;
 
-    env_init(argc, argv, NULL);
+    env_init(argc, argv, roles);
     fx_open(&fx);
     rc = dat_cno_create(fx.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno);
     if (rc_not_implemented(rc)) {
@@ -475,6 +560,7 @@ int main(int argc, char **argv)
     agents_end(&fx);
     agent_leaves(&fx);
     streams(&fx);
+    agent_alone(&fx);
     fx_close(&fx);
     return done_testing();
 }

@@ -288,6 +288,74 @@ static void addresses(struct fx *fx)
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
 }
 
+/*
+ * An address that is refused at the call leaves the receives of the endpoint posted. Where the
+ * attempt is made instead, they are flushed with its end.
+ */
+static void unsupported(struct fx *fx, struct region *r, const void *to, const char *what)
+{
+    enum { N = 3 };
+    struct side s, other;
+    DAT_BOOLEAN idle = DAT_TRUE;
+    DAT_RETURN rc;
+    int good = 0;
+
+    side_make(&s, fx, NULL);
+    for (DAT_UINT64 i = 0; i < N; i++)
+        must_rc(post_recv(&s, r, i * 64, 64, i), DAT_SUCCESS, "dat_ep_post_recv");
+    rc = dat_ep_connect(s.ep, (DAT_IA_ADDRESS_PTR)to, unique_qual(false), env_us(1000), 0, NULL,
+                        DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+    if (rc == DAT_SUCCESS) {
+        ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_UNREACHABLE),
+           "dat_ep_connect: %s: UNREACHABLE", what);
+        for (DAT_UINT64 i = 0; i < N; i++)
+            good += wait_dto(s.recv, i, DAT_DTO_ERR_FLUSHED, NULL);
+        is_int(good, N, "dat_ep_connect: %s, UNREACHABLE: the receives are flushed", what);
+        side_free(&s);
+        return;
+    }
+    is_type(rc, DAT_INVALID_ADDRESS, "dat_ep_connect: %s: DAT_INVALID_ADDRESS", what);
+    is_int(ep_state(s.ep), DAT_EP_STATE_UNCONNECTED,
+           "dat_ep_connect: %s, DAT_INVALID_ADDRESS: UNCONNECTED", what);
+    dat_ep_get_status(s.ep, NULL, &idle, NULL);
+    is_int(idle, DAT_FALSE, "dat_ep_connect: %s, DAT_INVALID_ADDRESS: receives stay posted", what);
+    ok(quiet(s.recv) && quiet(s.conn), "dat_ep_connect: %s, DAT_INVALID_ADDRESS: no event", what);
+    side_make(&other, fx, NULL);
+    sides_connect(&s, &other);
+    for (DAT_UINT64 i = 0; i < N; i++) {
+        pattern_fill(r->mem + 1024, 64, (unsigned)i + 1);
+        must_rc(post_send(&other, r, 1024, 64, i), DAT_SUCCESS, "dat_ep_post_send");
+        good += wait_dto(other.req, i, DAT_DTO_SUCCESS, NULL) &&
+                wait_dto(s.recv, i, DAT_DTO_SUCCESS, NULL) &&
+                pattern_check(r->mem + i * 64, 64, (unsigned)i + 1) < 0;
+    }
+    is_int(good, N, "dat_ep_connect: %s, then a good one: the receives take messages", what);
+    side_free(&s);
+    side_free(&other);
+}
+
+static void unsupported_addresses(struct fx *fx, struct region *r)
+{
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+
+    memset(&four, 0, sizeof four);
+    four.sin_family = AF_INET;
+    inet_pton(AF_INET, "224.0.0.1", &four.sin_addr);
+    unsupported(fx, r, &four, "multicast address");
+    inet_pton(AF_INET, "192.0.2.1", &four.sin_addr);
+    memset(&six, 0, sizeof six);
+    six.sin6_family = AF_INET6;
+    inet_pton(AF_INET6, "2001:db8::1", &six.sin6_addr);
+    if (fx->address.ss_family == AF_INET)
+        unsupported(fx, r, &six, "IPv6 address, IPv4 adapter");
+    else
+        unsupported(fx, r, &four, "IPv4 address, IPv6 adapter");
+    memset(&six, 0, sizeof six);
+    six.sin6_family = AF_UNIX;
+    unsupported(fx, r, &six, "address that is not of IP");
+}
+
 /* The same from another process: it answers as told. */
 static int server(struct link *up)
 {
@@ -349,6 +417,7 @@ int main(int argc, char **argv)
     unanswered(&fx, &r);
     abandoned(&fx, &r);
     addresses(&fx);
+    unsupported_addresses(&fx, &r);
     between_processes(&fx);
     region_free(&r);
     fx_close(&fx);

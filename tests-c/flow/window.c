@@ -49,6 +49,108 @@ static void access_is(struct fx *fx, struct pair *p, struct region *r, DAT_RMR_T
     }
 }
 
+/* The bind of bind_to() is done. */
+static bool bound(struct side *s, DAT_RMR_HANDLE rmr)
+{
+    DAT_EVENT e;
+    const DAT_RMR_BIND_COMPLETION_EVENT_DATA *d = &e.event_data.rmr_completion_event_data;
+
+    return wait_number(s->req, DAT_RMR_BIND_COMPLETION_EVENT, &e) && d->rmr_handle == rmr &&
+           d->user_cookie.as_64 == 0xb1 && d->status == DAT_RMR_BIND_SUCCESS;
+}
+
+/* A message of b without a receive, and a bind behind it that cannot run before. */
+static void held_up(struct pair *p, struct region *r, DAT_RMR_HANDLE rmr, DAT_LMR_TRIPLET t,
+                    DAT_RMR_CONTEXT *context)
+{
+    must_rc(post_send(&p->b, r, 0, 64, 8), DAT_SUCCESS, "dat_ep_post_send");
+    must_rc(bind_to(&p->b, rmr, t,
+                    DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG, context),
+            DAT_SUCCESS, "dat_rmr_bind");
+    ok(quiet(p->b.req), "dat_rmr_bind: behind a send that waits: waits as well");
+}
+
+/* The receive is posted: both go on. */
+static void released(struct pair *p, struct region *r, DAT_RMR_HANDLE rmr, const char *what)
+{
+    must_rc(post_recv(&p->a, r, 64, 64, 9), DAT_SUCCESS, "dat_ep_post_recv");
+    if (!ok(wait_dto(p->a.recv, 9, DAT_DTO_SUCCESS, NULL), "%s: the message arrives", what))
+        bail("the connection stands still");
+    ok(wait_dto(p->b.req, 8, DAT_DTO_SUCCESS, NULL) && bound(&p->b, rmr),
+       "%s: send and bind complete, in order", what);
+    ok(sides_talk(&p->a, &p->b), "%s: the connection goes on", what);
+    ok(quiet(p->a.conn) && quiet(p->b.conn), "%s: it is not broken", what);
+}
+
+/* What a bind needs may go while the bind waits for its turn. */
+static void behind(struct fx *fx, struct region *r)
+{
+    struct region before, now;
+    DAT_RMR_HANDLE rmr;
+    DAT_RMR_CONTEXT old = 0, context = 0;
+    DAT_LMR_TRIPLET none;
+    struct pair p;
+    DAT_RETURN rc;
+
+    region_make(fx, &before, 4096, MEM_LOCAL);
+    region_make(fx, &now, 4096, MEM_LOCAL);
+    memset(&none, 0, sizeof none);
+    pair_open(&p, fx, NULL);
+
+    for (int again = 0; again < 2; again++) {
+        const char *what = again ? "dat_rmr_free: bound, the next bind has not run"
+                                 : "dat_rmr_free: its first bind has not run";
+
+        must_rc(dat_rmr_create(fx->pz, &rmr), DAT_SUCCESS, "dat_rmr_create");
+        if (again) {
+            must_rc(bind_to(&p.b, rmr, segment(&before, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG,
+                            &old),
+                    DAT_SUCCESS, "dat_rmr_bind");
+            complete(&p.b);
+        }
+        held_up(&p, r, rmr, segment(&now, 0, 64), &context);
+        is_success(dat_rmr_free(rmr), "%s: success", what);
+        released(&p, r, rmr, what);
+        access_is(fx, &p, r, through(&now, context, 0, 64), false, false, what);
+        if (again)
+            access_is(fx, &p, r, through(&before, old, 0, 64), false, false,
+                      "dat_rmr_free: what it was bound to before");
+    }
+
+    /* The region that it was bound to may or may not be free already; nothing breaks. */
+    for (int unbind = 0; unbind < 2; unbind++) {
+        const char *what = unbind ? "dat_lmr_free: its RMR is unbound later"
+                                  : "dat_lmr_free: its RMR is bound elsewhere later";
+
+        if (before.lmr == DAT_HANDLE_NULL)
+            region_make(fx, &before, 4096, MEM_LOCAL);
+        must_rc(dat_rmr_create(fx->pz, &rmr), DAT_SUCCESS, "dat_rmr_create");
+        must_rc(bind_to(&p.b, rmr, segment(&before, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG, &old),
+                DAT_SUCCESS, "dat_rmr_bind");
+        complete(&p.b);
+        held_up(&p, r, rmr, unbind ? none : segment(&now, 0, 64), &context);
+        rc = dat_lmr_free(before.lmr);
+        ok(rc == DAT_SUCCESS || rc_is(rc, DAT_INVALID_STATE),
+           "%s: success or DAT_INVALID_STATE", what);
+        released(&p, r, rmr, what);
+        if (rc != DAT_SUCCESS)
+            is_success(dat_lmr_free(before.lmr), "%s, and is so now: success", what);
+        before.lmr = DAT_HANDLE_NULL;
+        region_free(&before);
+        if (!unbind) {
+            pattern_fill(r->mem, 64, 5);
+            access_is(fx, &p, r, through(&now, context, 0, 64), true, true, what);
+            is_int(pattern_check(now.mem, 64, 5), -1, "%s: a write there: the bytes are there",
+                   what);
+        }
+        access_is(fx, &p, r, through(&now, old, 0, 64), false, false, what);
+        is_success(dat_rmr_free(rmr), "%s: dat_rmr_free: success", what);
+    }
+    pair_close(&p);
+    region_free(&before);
+    region_free(&now);
+}
+
 int main(int argc, char **argv)
 {
     const unsigned both = DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
@@ -146,6 +248,7 @@ int main(int argc, char **argv)
     }
     pair_close(&p);
     must_rc(dat_rmr_free(rmr), DAT_SUCCESS, "dat_rmr_free");
+    behind(&fx, &r);
     region_free(&r);
     region_free(&m);
     fx_close(&fx);

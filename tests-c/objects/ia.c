@@ -98,19 +98,16 @@ static void asynchronous_evd(struct zoo *z)
     is_code(open_ia(env_ia(), 8, &lent, &second), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_ASYNC,
             "dat_ia_open: a PZ for the EVD: DAT_INVALID_HANDLE");
 
-    if (env_is_shm()) {
-        lent = DAT_EVD_ASYNC_EXISTS;
-        if (is_success(open_ia(env_ia(), 8, &lent, &second),
-                       "dat_ia_open: DAT_EVD_ASYNC_EXISTS: success")) {
-            ok(lent == DAT_EVD_OUT_OF_SCOPE || lent == DAT_EVD_ASYNC_EXISTS,
-               "dat_ia_open: DAT_EVD_ASYNC_EXISTS: EVD is OUT_OF_SCOPE or as it was");
-            out = UNTOUCHED;
-            is_success(dat_ia_query(second, &out, 0, NULL, 0, NULL),
-                       "dat_ia_query: no EVD: success");
-            is_ptr(out, DAT_EVD_OUT_OF_SCOPE, "dat_ia_query: no EVD: DAT_EVD_OUT_OF_SCOPE");
-            is_success(dat_ia_close(second, DAT_CLOSE_GRACEFUL_FLAG),
-                       "dat_ia_close: no EVD: success");
-        }
+    lent = DAT_EVD_ASYNC_EXISTS;
+    if (is_success(open_ia(env_ia(), 8, &lent, &second),
+                   "dat_ia_open: DAT_EVD_ASYNC_EXISTS: success")) {
+        ok(lent == DAT_EVD_OUT_OF_SCOPE || lent == DAT_EVD_ASYNC_EXISTS,
+           "dat_ia_open: DAT_EVD_ASYNC_EXISTS: EVD is OUT_OF_SCOPE or as it was");
+        out = UNTOUCHED;
+        is_success(dat_ia_query(second, &out, 0, NULL, 0, NULL), "dat_ia_query: no EVD: success");
+        is_ptr(out, DAT_EVD_OUT_OF_SCOPE, "dat_ia_query: no EVD: DAT_EVD_OUT_OF_SCOPE");
+        is_success(dat_ia_close(second, DAT_CLOSE_GRACEFUL_FLAG),
+                   "dat_ia_close: no EVD: success");
     }
 
     /* An EVD made by hand with the ASYNC flag serves as well, and the last one out closes it. */

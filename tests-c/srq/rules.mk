@@ -8,4 +8,4 @@ $(SRQ_PROGRAMS): $(OUT)/srq/srq_common.o
 $(SRQ_PROGRAMS): LDFLAGS += $(OUT)/srq/srq_common.o
 $(SRQ_PROGRAMS:%=%.o) $(OUT)/srq/srq_common.o: $(TESTDIR)/srq/srq_common.h
 
-VALGRIND_QUICK += srq.model srq.many srq.stress srq.order
+VALGRIND_QUICK += srq.model srq.many srq.stress srq.joining srq.order

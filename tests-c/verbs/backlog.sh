@@ -12,14 +12,15 @@ case $ia in verbs-*) ;; *) echo "1..0 # SKIP $ia is not an adapter of this provi
 made=0 failed=0
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-for program in resize watermark books order post_recv set_lw query endpoint; do
+for program in srq/resize srq/watermark srq/books srq/order srq/post_recv srq/set_lw srq/query srq/endpoint \
+    verbs/starving; do
     made=$((made + 1))
-    name="srq/$program with a backlog"
-    if [ ! -x "$build/srq/$program" ]; then
-        echo "ok $made - $name # SKIP $build/srq/$program is not built"
+    name="$program with a backlog"
+    if [ ! -x "$build/$program" ]; then
+        echo "ok $made - $name # SKIP $build/$program is not built"
         continue
     fi
-    DAT_VERBS_SRQ_BACKLOG=1 "$build/srq/$program" "$ia" >"$out" 2>&1
+    DAT_VERBS_SRQ_BACKLOG=1 "$build/$program" "$ia" >"$out" 2>&1
     status=$?
     # A program that ends early has no plan.
     if [ $status = 0 ] && grep -q '^1\.\.' "$out" && ! grep -q '^not ok' "$out"; then

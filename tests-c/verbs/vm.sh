@@ -30,7 +30,7 @@ limit=${VM_TIMEOUT:-900}
 wanted='crc32_generic virtio_pci 9pnet_virtio 9p overlay veth rdma_rxe ib_uverbs rdma_ucm'
 
 missing=
-need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
+need() { command -v "$1" >/dev/null 2>&1 || case " $missing " in *" $2 "*) ;; *) missing="$missing $2" ;; esac; }
 need qemu-system-x86_64 qemu-system-x86
 need busybox busybox-static
 # The first file system has no libraries.
