@@ -1,5 +1,6 @@
 /* sizes.c - messages, RDMA writes and RDMA reads of every size, byte by byte. */
 #include "common/fixture.h"
+#include "common/order.h"
 
 #include <string.h>
 
@@ -30,13 +31,6 @@ static void attributes(DAT_EP_ATTR *attr)
     attr_default(attr);
     attr->max_message_size = attr->max_rdma_size = 64 * MIB;
 }
-
-/* What the main process asks of the other one. */
-struct order {
-    enum { RECEIVE, FILL, CHECK, END } what;
-    size_t offset, size;
-    unsigned seed;
-};
 
 struct report {
     long wrong;       /* offset of the first wrong byte, or -1 */
@@ -90,18 +84,6 @@ static int partner(struct link *up)
     return 0;
 }
 
-static void say(struct link *l, int what, size_t offset, size_t size, unsigned seed)
-{
-    struct order o;
-
-    memset(&o, 0, sizeof o);
-    o.what = what;
-    o.offset = offset;
-    o.size = size;
-    o.seed = seed;
-    must(LINK_SEND(l, o), "the other process is gone");
-}
-
 static void hear(struct link *l, struct report *a)
 {
     memset(a, 0, sizeof *a);
@@ -142,7 +124,7 @@ static void between_processes(void)
             break;
         /* A message. */
         pattern_fill(r.mem + here, n, seed);
-        say(&p.link, RECEIVE, there, n, seed);
+        order_send(&p.link, RECEIVE, there, n, seed);
         must(link_hear(&p.link, "posted"), "the other process does not answer");
         must_rc(post_send(&s, &r, here, n, i), DAT_SUCCESS, "dat_ep_post_send");
         ok(wait_dto(s.req, i, DAT_DTO_SUCCESS, NULL), "dat_ep_post_send: %zu bytes: completes", n);
@@ -160,12 +142,12 @@ static void between_processes(void)
         must_rc(post_write(&s, &r, here, n, t, i), DAT_SUCCESS, "dat_ep_post_rdma_write");
         ok(wait_dto(s.req, i, DAT_DTO_SUCCESS, NULL), "dat_ep_post_rdma_write: %zu bytes: completes",
            n);
-        say(&p.link, CHECK, there, n, seed);
+        order_send(&p.link, CHECK, there, n, seed);
         hear(&p.link, &a);
         verdict(&a, "dat_ep_post_rdma_write", n);
 
         /* An RDMA read. */
-        say(&p.link, FILL, there, n, seed + 100);
+        order_send(&p.link, FILL, there, n, seed + 100);
         must(link_hear(&p.link, "filled"), "the other process does not answer");
         memset(r.mem + here, 0xee, n + GUARD);
         must_rc(post_read(&s, &r, here, n, t, i), DAT_SUCCESS, "dat_ep_post_rdma_read");
@@ -175,7 +157,7 @@ static void between_processes(void)
         a.guard = all_bytes(r.mem + here + n, GUARD, 0xee);
         verdict(&a, "dat_ep_post_rdma_read", n);
     }
-    say(&p.link, END, 0, 0, 0);
+    order_send(&p.link, END, 0, 0, 0);
     peer_ok(&p, "two processes: the other one ends well");
     fx_close(&fx);
 }

@@ -1,24 +1,11 @@
 /* churn.c - open and close, again and again, with room for fifty descriptors. */
 #define _DEFAULT_SOURCE
+#include "common/usage.h"
 #include "common/zoo.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-
-static int entries(const char *path)
-{
-    DIR *d = opendir(path);
-    int n = 0;
-
-    if (d == NULL)
-        return -1;
-    while (readdir(d) != NULL)
-        n++;
-    closedir(d);
-    return n;
-}
 
 struct count {
     const char *path;
@@ -30,19 +17,6 @@ static bool no_more(void *arg)
     struct count *c = arg;
 
     return entries(c->path) <= c->before;
-}
-
-static long resident_kib(void)
-{
-    FILE *f = fopen("/proc/self/statm", "r");
-    long total = 0, resident = 0;
-
-    if (f == NULL)
-        return 0;
-    if (fscanf(f, "%ld %ld", &total, &resident) != 2)
-        resident = 0;
-    fclose(f);
-    return resident * 4;
 }
 
 /* One name, many opens at the same time, and connections between them. */

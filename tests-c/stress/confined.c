@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
+#include "common/order.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -38,12 +39,6 @@ static bool confine(void)
         return false;
     return process_vm_readv(getpid(), &nothing, 1, &nothing, 1, 0) < 0 && errno == EPERM;
 }
-
-struct order {
-    enum { RECEIVE, FILL, CHECK, END } what;
-    size_t offset, size;
-    unsigned seed;
-};
 
 /* Does as it is told; between the orders it makes no dat_ call. */
 static int partner(struct link *up)
@@ -88,18 +83,6 @@ static int partner(struct link *up)
     return 0;
 }
 
-static void say(struct link *l, int what, size_t offset, size_t size, unsigned seed)
-{
-    struct order o;
-
-    memset(&o, 0, sizeof o);
-    o.what = what;
-    o.offset = offset;
-    o.size = size;
-    o.seed = seed;
-    must(LINK_SEND(l, o), "the other process is gone");
-}
-
 static long hear(struct link *l)
 {
     long wrong = 0;
@@ -132,7 +115,7 @@ static void transfers(int there, const char *who)
         unsigned seed = (unsigned)i + 1;
 
         pattern_fill(r.mem + 1, n, seed);
-        say(&p.link, RECEIVE, 3, n, seed);
+        order_send(&p.link, RECEIVE, 3, n, seed);
         must(link_hear(&p.link, "posted"), "the other process does not answer");
         must_rc(post_send(&s, &r, 1, n, i), DAT_SUCCESS, "dat_ep_post_send");
         ok(wait_dto(s.req, i, DAT_DTO_SUCCESS, NULL) && hear(&p.link) < 0,
@@ -143,9 +126,9 @@ static void transfers(int there, const char *who)
         must_rc(post_write(&s, &r, 1, n, t, i), DAT_SUCCESS, "dat_ep_post_rdma_write");
         ok(wait_dto(s.req, i, DAT_DTO_SUCCESS, NULL), "%s: an RDMA write of %zu bytes completes", who,
            n);
-        say(&p.link, CHECK, 5, n, seed);
+        order_send(&p.link, CHECK, 5, n, seed);
         is_int(hear(&p.link), -1, "%s: an RDMA write of %zu bytes", who, n);
-        say(&p.link, FILL, 5, n, seed + 50);
+        order_send(&p.link, FILL, 5, n, seed + 50);
         hear(&p.link);
         memset(r.mem, 0, n + 1);
         must_rc(post_read(&s, &r, 1, n, t, i), DAT_SUCCESS, "dat_ep_post_rdma_read");
@@ -169,7 +152,7 @@ static void transfers(int there, const char *who)
         for (unsigned i = 0; i < 24; i++)
             good &= wait_dto(s.req, i, DAT_DTO_SUCCESS, NULL);
         ok(good, "%s: writes and reads mixed: complete in posting order", who);
-        say(&p.link, CHECK, 0, 200000, 99);
+        order_send(&p.link, CHECK, 0, 200000, 99);
         is_int(hear(&p.link), -1, "%s: writes and reads mixed: the bytes", who);
     }
     /* What the target does not allow is refused as ever. */
@@ -180,7 +163,7 @@ static void transfers(int there, const char *who)
     ok(wait_dto(s.req, 77, DAT_DTO_ERR_REMOTE_ACCESS, NULL), "%s: a write past the end: REMOTE_ACCESS",
        who);
     ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_BROKEN), "%s: a write past the end: BROKEN", who);
-    say(&p.link, END, 0, 0, 0);
+    order_send(&p.link, END, 0, 0, 0);
     peer_ok(&p, "%s: the other process ends well", who);
     fx_close(&fx);
 }

@@ -55,35 +55,9 @@ void fx_open_on(struct fx *fx, const char *adapter)
     snprintf(env_ia(), DAT_NAME_MAX_LENGTH, "%s", before);
 }
 
-int entries(const char *path)
-{
-    DIR *d = opendir(path);
-    int n = 0;
-
-    if (d == NULL)
-        return -1;
-    while (readdir(d) != NULL)
-        n++;
-    closedir(d);
-    return n;
-}
-
 bool descriptors_at_most(void *count)
 {
     return entries("/proc/self/fd") <= *(int *)count;
-}
-
-long resident_kib(void)
-{
-    FILE *f = fopen("/proc/self/statm", "r");
-    long total = 0, resident = 0;
-
-    if (f == NULL)
-        return 0;
-    if (fscanf(f, "%ld %ld", &total, &resident) != 2)
-        resident = 0;
-    fclose(f);
-    return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
 static int by_text(const void *a, const void *b)

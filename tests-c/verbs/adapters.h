@@ -5,6 +5,7 @@
 #define TESTS_C_ADAPTERS_H
 
 #include "common/fixture.h"
+#include "common/usage.h"
 
 /* The name of another adapter "verbs-*" than the one of env_ia(). False when there is none. */
 bool other_adapter(char name[DAT_NAME_MAX_LENGTH]);
@@ -18,14 +19,8 @@ bool one_cable(const char *netdev, const char *other);
 /* fx_open() of the adapter with that name. */
 void fx_open_on(struct fx *fx, const char *adapter);
 
-/* How many entries a directory has; -1 when it cannot be read. */
-int entries(const char *path);
-
 /* True when no more is open than that int says. */
 bool descriptors_at_most(void *count);
-
-/* Memory of this process. */
-long resident_kib(void);
 
 /* What is open, one comment line for each kind of file and how often it is there. */
 void say_descriptors(const char *when);

@@ -1,6 +1,6 @@
 //! Network addresses in the form that the platform's socket calls use.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
 const FAMILY_V4: u16 = 2;
 const FAMILY_V6: u16 = 10;
@@ -78,11 +78,44 @@ impl Address {
     pub fn ip(&self) -> IpAddr {
         self.socket.ip()
     }
+
+    /// Whether it can be one of a peer at all: not one of a group, nor of everybody.
+    pub fn is_host(&self) -> bool {
+        let ip = self.ip();
+        !ip.is_multicast() && !matches!(ip, IpAddr::V4(v4) if v4.is_broadcast())
+    }
+
+    /// Whether it is one of this host.
+    pub fn is_local(&self) -> bool {
+        let ip = self.ip();
+        // Of the others only those of this host can be bound.
+        ip.is_loopback() || (self.is_host() && !ip.is_unspecified() && UdpSocket::bind((ip, 0)).is_ok())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn address(ip: &str) -> Address {
+        Address::new(SocketAddr::new(ip.parse().unwrap(), 0))
+    }
+
+    #[test]
+    fn groups_and_everybody_are_no_hosts() {
+        for host in ["10.1.2.3", "127.0.0.1", "0.0.0.0", "::1", "2001:db8::1"] {
+            assert!(address(host).is_host(), "{host}");
+        }
+        for other in ["224.0.0.1", "239.255.0.1", "255.255.255.255", "ff02::1"] {
+            assert!(!address(other).is_host() && !address(other).is_local(), "{other}");
+        }
+    }
+
+    #[test]
+    fn loopback_is_local_and_what_is_reserved_for_documents_is_not() {
+        assert!(address("127.0.0.1").is_local() && address("::1").is_local());
+        assert!(!address("203.0.113.9").is_local() && !address("0.0.0.0").is_local());
+    }
 
     #[test]
     fn the_native_form_is_read_back() {

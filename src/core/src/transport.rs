@@ -403,7 +403,7 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// [`crate::Error::QualifierInUse`], [`crate::Error::QualifierUnavailable`].
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Self::Listener, u64)>;
 
-    /// Whether an address can be one of a peer at all.
+    /// Whether the transport can connect to the address of a host.
     ///
     /// # Errors
     /// [`crate::Error::InvalidAddress`].

@@ -28,6 +28,19 @@ pub struct Side<T: Transport> {
     pub requests: Arc<Evd<T>>,
 }
 
+impl<T: Transport> Side<T> {
+    /// What an endpoint without a shared queue is made of.
+    pub fn parts(&self) -> EpParts<'_, T> {
+        EpParts {
+            pz: Some(&self.pz),
+            recv_evd: Some(&self.transfers),
+            request_evd: Some(&self.transfers),
+            connect_evd: Some(&self.connections),
+            srq: None,
+        }
+    }
+}
+
 /// Opens the adapter that `name` and `instance` describe.
 ///
 /// # Panics
@@ -88,26 +101,14 @@ pub fn transfer<T: Transport>(evd: &Arc<Evd<T>>) -> (u64, Status, u64) {
 
 /// An endpoint with defaults for all attributes.
 pub fn endpoint<T: Transport>(side: &Side<T>, srq: Option<&Arc<Srq<T>>>) -> Arc<Endpoint<T>> {
-    let parts = EpParts {
-        pz: Some(&side.pz),
-        recv_evd: Some(&side.transfers),
-        request_evd: Some(&side.transfers),
-        connect_evd: Some(&side.connections),
-        srq,
-    };
+    let parts = EpParts { srq, ..side.parts() };
     Endpoint::create(&side.ia, &parts, None).unwrap()
 }
 
 /// An endpoint whose requests complete on a dispatcher of their own.
 pub fn endpoint_with_requests<T: Transport>(side: &Side<T>) -> (Arc<Endpoint<T>>, Arc<Evd<T>>) {
     let requests = Evd::create(&side.ia, 64, None, Streams::TRANSFERS | Streams::BINDS).unwrap();
-    let parts = EpParts {
-        pz: Some(&side.pz),
-        recv_evd: Some(&side.transfers),
-        request_evd: Some(&requests),
-        connect_evd: Some(&side.connections),
-        srq: None,
-    };
+    let parts = EpParts { request_evd: Some(&requests), ..side.parts() };
     (Endpoint::create(&side.ia, &parts, None).unwrap(), requests)
 }
 

@@ -13,7 +13,7 @@ use dat_core::transport::{
 };
 use parking_lot::Mutex;
 
-use crate::cm::{self, Incoming};
+use crate::cm::Incoming;
 use crate::conn::{Conn, Phase};
 use crate::node::{self, Bell, Command, Node, ShmListener};
 use crate::process;
@@ -273,10 +273,6 @@ impl Transport for Shm {
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(ShmListener, u64)> {
         self.node.listen(qualifier, sink)
-    }
-
-    fn check_address(&self, address: &Address) -> Result<()> {
-        cm::check_address(address.ip())
     }
 
     fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {

@@ -1,12 +1,10 @@
 //! Connections: what is said about them over a link, and what follows. All of it runs on
 //! the node's thread, without any lock.
 
-use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dat_core::addr::Address;
-use dat_core::error::{AddressFault, Error, Result};
 use dat_core::transport::{ConnectionReport, Rejection, RequestInfo};
 
 use crate::conn::{Conn, Phase};
@@ -64,23 +62,6 @@ impl Drop for Incoming {
     fn drop(&mut self) {
         self.reject(false);
     }
-}
-
-/// Whether an address is one of this host.
-pub fn is_local(ip: IpAddr) -> bool {
-    ip.is_loopback() || (!ip.is_unspecified() && UdpSocket::bind(SocketAddr::new(ip, 0)).is_ok())
-}
-
-/// Whether an address can be one of a peer at all.
-pub fn check_address(ip: IpAddr) -> Result<()> {
-    let impossible = match ip {
-        IpAddr::V4(v4) => v4.is_multicast() || v4.is_broadcast(),
-        IpAddr::V6(v6) => v6.is_multicast(),
-    };
-    if impossible {
-        return Err(Error::InvalidAddress(AddressFault::Unsupported));
-    }
-    Ok(())
 }
 
 /// Asks the peer of `link` for a connection to the active end `conn`.

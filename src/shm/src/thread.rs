@@ -254,7 +254,7 @@ impl Thread {
                 if let Some(timeout) = timeout {
                     self.set_timer(timeout, Due::Connect(Arc::downgrade(&conn)));
                 }
-                if cm::is_local(address.ip()) {
+                if address.is_local() {
                     self.connect(Waiting { conn: Arc::downgrade(&conn), qualifier, private_data });
                 } else {
                     cm::end(&conn, ConnectionReport::Unreachable);

@@ -14,7 +14,7 @@ use crate::adapter::Verbs;
 use crate::hub::Hub;
 use crate::locate::device_of;
 use crate::qp::{Phase, Qp};
-use crate::sys::cm::{CmId, Event, RETRIES, Terms, is_host};
+use crate::sys::cm::{CmId, Event, RETRIES, Terms};
 
 /// Who has the identifier with a token.
 pub enum Party {
@@ -157,21 +157,19 @@ pub fn listen(hub: &Arc<Hub>, qualifier: Option<u64>, sink: ListenerSink<Verbs>)
 fn destination(hub: &Hub, address: &Address) -> IpAddr {
     let ip = address.ip();
     let here = hub.place.address;
-    if ip == here || ip.is_loopback() {
+    if ip == here || ip.is_loopback() || ip.is_unspecified() {
         return here;
     }
-    // Only addresses of this host can be bound.
-    let own = UdpSocket::bind((ip, 0)).is_ok();
-    if own && device_of(ip).is_none_or(|device| device == hub.place.device) { here } else { ip }
+    if address.is_local() && device_of(ip).is_none_or(|device| device == hub.place.device) { here } else { ip }
 }
 
-/// Whether an address can be one of a peer at all.
+/// Whether an address leads to one of the family of this adapter's.
 pub fn check_address(hub: &Hub, address: &Address) -> Result<()> {
-    let ip = destination(hub, address);
-    if !is_host(ip) || ip.is_ipv4() != hub.place.address.is_ipv4() {
-        return Err(Error::InvalidAddress(AddressFault::Unsupported));
+    let fits = |ip: IpAddr| ip.is_ipv4() == hub.place.address.is_ipv4();
+    if fits(address.ip()) || fits(destination(hub, address)) {
+        return Ok(());
     }
-    Ok(())
+    Err(Error::InvalidAddress(AddressFault::Unsupported))
 }
 
 /// Starts to connect `qp`.

@@ -153,6 +153,11 @@ impl Hub {
         self.table.read().get(&number).cloned()
     }
 
+    /// All queue pairs.
+    pub fn qps(&self) -> Vec<Arc<Qp>> {
+        self.table.read().values().cloned().collect()
+    }
+
     /// Gives the thread something to do.
     pub fn command(&self, f: impl FnOnce(&mut Work)) {
         f(&mut self.work.lock());

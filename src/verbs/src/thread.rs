@@ -166,8 +166,7 @@ fn device_event(hub: &Arc<Hub>, event: AsyncEvent, limits_due: &mut Vec<usize>) 
         }
         AsyncEvent::CqFailed(address) => {
             log::error!("a completion queue overflowed: its connections end");
-            let all: Vec<Arc<Qp>> = hub.table.read().values().cloned().collect();
-            for qp in all.into_iter().filter(|qp| qp.completes_in(address)) {
+            for qp in hub.qps().into_iter().filter(|qp| qp.completes_in(address)) {
                 qp.begin_end(ConnectionReport::Broken);
             }
         }
@@ -177,8 +176,7 @@ fn device_event(hub: &Arc<Hub>, event: AsyncEvent, limits_due: &mut Vec<usize>) 
             if let Some(adapter) = hub.adapter.get() {
                 adapter.catastrophe();
             }
-            let all: Vec<Arc<Qp>> = hub.table.read().values().cloned().collect();
-            for qp in all {
+            for qp in hub.qps() {
                 qp.give_up(ConnectionReport::Unreachable);
                 qp.begin_end(ConnectionReport::Broken);
             }

@@ -29,13 +29,7 @@ fn requests_beyond_the_places_of_the_device_wait() {
     let requests = Evd::create(&side.ia, most, None, Streams::TRANSFERS).unwrap();
     let attributes =
         EpAttributes { max_request_dtos: i32::try_from(most).unwrap(), ..endpoint(&side, None).query().attr };
-    let parts = EpParts {
-        pz: Some(&side.pz),
-        recv_evd: Some(&side.transfers),
-        request_evd: Some(&requests),
-        connect_evd: Some(&side.connections),
-        srq: None,
-    };
+    let parts = EpParts { request_evd: Some(&requests), ..side.parts() };
     let a = Endpoint::create(&side.ia, &parts, Some(attributes)).unwrap();
     let b = endpoint(&side, None);
     connect(&side, &a, &b);
@@ -63,13 +57,7 @@ fn buffers_of_a_shared_queue_are_found_whatever_the_zone_of_the_endpoint() {
     let mut bytes = vec![0_u8; 256];
     let lmr = register(&side, &mut bytes);
     for zone in [&side.pz, &Pz::create(&side.ia).unwrap(), &Pz::create(&side.ia).unwrap()] {
-        let parts = EpParts {
-            pz: Some(zone),
-            recv_evd: Some(&side.transfers),
-            request_evd: Some(&side.transfers),
-            connect_evd: Some(&side.connections),
-            srq: Some(&srq),
-        };
+        let parts = EpParts { pz: Some(zone), srq: Some(&srq), ..side.parts() };
         // Before and after there is an endpoint.
         srq.post_recv(&[segment(&lmr, 0, 64)], 1).unwrap();
         let attributes = EpAttributes { max_recv_dtos: -1, ..endpoint(&side, None).query().attr };
@@ -134,13 +122,7 @@ fn reads_at_a_time_are_no_more_than_the_peer_serves() {
     let default = endpoint(&side, None).query().attr;
     for (served, status) in [(1, Status::Success), (0, Status::RemoteResponder)] {
         let make = |attributes| {
-            let parts = EpParts {
-                pz: Some(&side.pz),
-                recv_evd: Some(&side.transfers),
-                request_evd: Some(&side.transfers),
-                connect_evd: Some(&side.connections),
-                srq: None,
-            };
+            let parts = side.parts();
             Endpoint::create(&side.ia, &parts, Some(attributes)).unwrap()
         };
         let wide = EpAttributes { max_rdma_read_out: most as i32, ..default };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::addr::Address;
 use crate::ep::{Control, Endpoint, Next, State, Trigger, next, not_ready};
-use crate::error::{Arg, Error, Resource, Result, Role};
+use crate::error::{AddressFault, Arg, Error, Resource, Result, Role};
 use crate::evd::Feed;
 use crate::event::{ConnectionEvent, Event};
 use crate::transport::{Closing, Connect, ConnectionReport, EndpointSink, QpInit, QpSizes, Transport};
@@ -42,6 +42,9 @@ impl<T: Transport> Endpoint<T> {
         let mut control = self.control.lock();
         let Next::Go(to) = next(control.state, Trigger::Connect)? else { return Err(Error::Internal) };
         self.ready(&control)?;
+        if !request.address.is_host() {
+            return Err(Error::InvalidAddress(AddressFault::Unsupported));
+        }
         self.ia.transport().check_address(request.address)?;
         let qp = self.make_qp(&mut control)?;
         let connect = Connect {

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use dat_core::Endpoint;
-use dat_core::addr::Address;
 use dat_core::ep::ConnectRequest;
 use dat_core::error::{AddressFault, Arg, Error, Role};
 use dat_udat12::{
@@ -52,12 +51,6 @@ fn check_qos(qos: DAT_QOS, position: u32) -> Answer<()> {
         qos if qos & !KNOWN == 0 => Err(code(Error::ModelNotSupported, &[])),
         _ => Err(invalid_arg(position)),
     }
-}
-
-fn check_address(address: &Address) -> Result<(), AddressFault> {
-    let ip = address.ip();
-    let broadcast = matches!(ip, std::net::IpAddr::V4(ip) if ip.is_broadcast());
-    if ip.is_multicast() || broadcast { Err(AddressFault::Unsupported) } else { Ok(()) }
 }
 
 /// Slot of dat_ep_connect: starts to connect an endpoint to a service point.
@@ -122,7 +115,7 @@ pub unsafe extern "C" fn connect<F: Face>(
         let address = unsafe { ptr::address(remote_ia_address) };
         let address = address
             .ok_or_else(|| invalid_arg(2))?
-            .and_then(|address| check_address(&address).map(|()| address))
+            .and_then(|address| if address.is_host() { Ok(address) } else { Err(AddressFault::Unsupported) })
             .map_err(|fault| code(Error::InvalidAddress(fault), &[]))?;
         ep.connect(&ConnectRequest {
             address: &address,

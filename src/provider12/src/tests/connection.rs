@@ -44,12 +44,15 @@ fn received(id: u64) -> RecvDone {
     RecvDone { id, status: Status::Success, len: 9, solicited: false }
 }
 
-/// An endpoint all of whose events go to one dispatcher.
+/// An endpoint with two receives posted, all of whose events go to one dispatcher.
 fn on_one_dispatcher(setup: &Setup) -> (DAT_EP_HANDLE, DAT_EVD_HANDLE) {
     let evd = setup.evd(DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG);
     let mut ep = null_mut();
     let code = slot!(setup.table, ep_create_func(setup.ia, setup.pz, evd, evd, evd, null(), &mut ep));
     assert_eq!(code, OK);
+    for _ in 0..2 {
+        assert_eq!(slot!(setup.table, ep_post_recv_func(ep, 0, null_mut(), word(1), 0)), OK);
+    }
     (ep, evd)
 }
 
@@ -61,9 +64,6 @@ fn kinds(setup: &Setup, evd: DAT_EVD_HANDLE) -> Vec<DAT_EVENT_NUMBER> {
 fn messages_do_not_overtake_the_event_of_their_connection() {
     let setup = Setup::new();
     let (ep, evd) = on_one_dispatcher(&setup);
-    for _ in 0..2 {
-        assert_eq!(slot!(setup.table, ep_post_recv_func(ep, 0, null_mut(), word(1), 0)), OK);
-    }
     assert_eq!(connect(&setup, ep), OK);
     sink(&setup).recv_done(received(0));
     assert!(setup.dequeue(evd).is_none());
@@ -77,9 +77,6 @@ fn messages_do_not_overtake_the_event_of_their_connection() {
 fn messages_of_a_connection_that_never_came_up_are_not_lost() {
     let setup = Setup::new();
     let (ep, evd) = on_one_dispatcher(&setup);
-    for _ in 0..2 {
-        assert_eq!(slot!(setup.table, ep_post_recv_func(ep, 0, null_mut(), word(1), 0)), OK);
-    }
     assert_eq!(connect(&setup, ep), OK);
     sink(&setup).recv_done(received(0));
     report(&setup, ConnectionReport::Unreachable);

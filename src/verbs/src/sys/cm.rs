@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::RawFd;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -316,12 +316,4 @@ fn native(address: SocketAddr) -> libc::sockaddr_storage {
     // SAFETY: the storage is larger than the 28 bytes.
     unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), (&raw mut storage).cast::<u8>(), bytes.len()) };
     storage
-}
-
-/// Whether an address can be one of a peer at all.
-pub fn is_host(ip: IpAddr) -> bool {
-    match ip {
-        IpAddr::V4(v4) => !v4.is_multicast() && !v4.is_broadcast(),
-        IpAddr::V6(v6) => !v6.is_multicast(),
-    }
 }
