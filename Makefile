@@ -55,9 +55,9 @@ base: $(LIBRARIES:%=$(OUT)/%.so.1) $(OUT)/libdat.so
 
 # cargo runs when a source is newer than what it made, so that `make install` needs no cargo after
 # `make`.
-SOURCES       := $(shell find src -path src/verbs -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print) \
+SOURCES       := $(shell find src -path src/verbs* -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print) \
 	Cargo.toml Cargo.lock
-VERBS_SOURCES := $(shell find src/core src/provider12 src/registry src/udat12 src/verbs \
+VERBS_SOURCES := $(shell find src/core src/face src/provider12 src/registry src/udat12 src/verbs src/verbs12 \
 	-name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 BUILT         := $(TARGET)/release/.built
 VERBS_BUILT   := $(TARGET)/release/.built-verbs
@@ -97,7 +97,7 @@ left-out:
 $(VERBS_BUILT): $(VERBS_SOURCES) | $(BUILT)
 	@test -z "$(strip $(VERBS_NEEDS))" || { \
 		echo "libdaplverbs needs these Debian packages: $(strip $(VERBS_NEEDS))" >&2; exit 1; }
-	$(CARGO) build --release --locked -p dat-verbs
+	$(CARGO) build --release --locked -p dat-verbs12
 	@touch $@
 
 $(VERBS_LIBRARY): $(VERBS_BUILT)

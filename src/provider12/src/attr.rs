@@ -7,12 +7,8 @@ use dat_core::addr::Address;
 use dat_core::ep::State;
 use dat_core::transport::AdapterAttributes;
 use dat_core::{EpAttributes, Feed, Rights, Streams};
+use dat_face::count;
 use dat_udat12::*;
-
-/// A count in the form of the interface; what does not fit is as large as can be.
-pub(crate) fn count(count: usize) -> DAT_COUNT {
-    DAT_COUNT::try_from(count).unwrap_or(DAT_COUNT::MAX)
-}
 
 /// A truth value in the form of the interface.
 pub(crate) fn boolean(value: bool) -> DAT_BOOLEAN {

@@ -4,15 +4,16 @@ use std::ptr::with_exposed_provenance_mut;
 
 use dat_core::error::Role;
 use dat_core::{Agent, Cno, Handle, Ia};
+use dat_face::guard::slow;
+use dat_face::handle::{find, handle_of, raw};
+use dat_face::ptr::OutPtr;
+use dat_face::{Answer, At, Face, Fault};
 use dat_udat12::{
     DAT_CNO_FIELD_ALL, DAT_CNO_HANDLE, DAT_CNO_PARAM, DAT_CNO_PARAM_MASK, DAT_IA_HANDLE, DAT_OS_WAIT_PROXY_AGENT,
     DAT_OS_WAIT_PROXY_AGENT_NULL, DAT_RETURN,
 };
 
-use crate::error::{Answer, At, invalid_arg};
-use crate::guard::slow;
-use crate::handle::{Face, c_handle, find, handle_of};
-use crate::ptr::{self, OutPtr};
+use crate::ptr;
 
 /// An agent in the terms of the core; `None` for the one that stands for none. It is the
 /// second argument everywhere.
@@ -24,13 +25,13 @@ fn agent(agent: DAT_OS_WAIT_PROXY_AGENT) -> Answer<Option<Agent>> {
             call,
         })),
         None if agent.instance_data.is_null() => Ok(None),
-        None => Err(invalid_arg(2)),
+        None => Err(Fault::Argument(2)),
     }
 }
 
 fn call(data: usize, function: usize, evd: Handle) {
     // SAFETY: `agent` took the address from a function pointer of this type.
-    unsafe { ptr::call_agent(function, with_exposed_provenance_mut(data), c_handle(evd)) };
+    unsafe { ptr::call_agent(function, with_exposed_provenance_mut(data), raw(evd)) };
 }
 
 /// Slot of dat_cno_create: makes a notification object.
@@ -62,8 +63,8 @@ pub unsafe extern "C" fn create<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let cno_handle = unsafe { OutPtr::new(cno_handle) };
-    slow(|| {
-        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
+    slow::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let agent = self::agent(agent)?;
         let out = cno_handle.required(3)?;
         let cno = Cno::create(&ia, agent).at(&[])?;
@@ -93,8 +94,8 @@ pub unsafe extern "C" fn modify_agent<F: Face>(
     cno_handle: DAT_CNO_HANDLE,
     agent: DAT_OS_WAIT_PROXY_AGENT,
 ) -> DAT_RETURN {
-    slow(|| {
-        let cno = find::<F, Cno<F>>(cno_handle, Role::Cno)?;
+    slow::<F>(|| {
+        let cno = find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
         cno.modify_agent(self::agent(agent)?);
         Ok(())
     })
@@ -126,10 +127,10 @@ pub unsafe extern "C" fn query<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let cno_param = unsafe { OutPtr::new(cno_param) };
-    slow(|| {
-        let cno = find::<F, Cno<F>>(cno_handle, Role::Cno)?;
+    slow::<F>(|| {
+        let cno = find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
         if cno_param_mask & !DAT_CNO_FIELD_ALL != 0 {
-            return Err(invalid_arg(2));
+            return Err(Fault::Argument(2));
         }
         let out = cno_param.required(3)?;
         let agent = match cno.agent() {
@@ -162,5 +163,5 @@ pub unsafe extern "C" fn query<F: Face>(
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn free<F: Face>(cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
-    slow(|| find::<F, Cno<F>>(cno_handle, Role::Cno)?.free().at(&[]))
+    slow::<F>(|| find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?.free().at(&[]))
 }

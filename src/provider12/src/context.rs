@@ -2,16 +2,17 @@
 
 use dat_core::error::Role;
 use dat_core::{Cno, Cr, Endpoint, Evd, Header, Ia, Kind, Lmr, Object, Psp, Pz, Rmr, Rsp, Srq};
+use dat_face::guard::slow;
+use dat_face::handle::find;
+use dat_face::ptr::OutPtr;
+use dat_face::{Answer, Face, Fault};
 use dat_udat12::{
     DAT_CONTEXT, DAT_HANDLE, DAT_HANDLE_TYPE, DAT_HANDLE_TYPE_CNO, DAT_HANDLE_TYPE_CR, DAT_HANDLE_TYPE_EP,
     DAT_HANDLE_TYPE_EVD, DAT_HANDLE_TYPE_IA, DAT_HANDLE_TYPE_LMR, DAT_HANDLE_TYPE_PSP, DAT_HANDLE_TYPE_PZ,
     DAT_HANDLE_TYPE_RMR, DAT_HANDLE_TYPE_RSP, DAT_HANDLE_TYPE_SRQ, DAT_RETURN,
 };
 
-use crate::error::{Answer, invalid_handle};
-use crate::guard::slow;
-use crate::handle::{Face, find};
-use crate::ptr::{self, OutPtr};
+use crate::ptr;
 
 /// Calls `f` with what every object has.
 fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
@@ -19,18 +20,18 @@ fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> 
         Ok(f(find::<F, O>(handle, Role::Any)?.header()))
     }
     match F::domain().kind(handle) {
-        None => Err(invalid_handle(Role::Any)),
-        Some(Kind::Ia) => go::<F, Ia<F>, R>(handle, f),
-        Some(Kind::Pz) => go::<F, Pz<F>, R>(handle, f),
-        Some(Kind::Lmr) => go::<F, Lmr<F>, R>(handle, f),
-        Some(Kind::Rmr) => go::<F, Rmr<F>, R>(handle, f),
-        Some(Kind::Evd) => go::<F, Evd<F>, R>(handle, f),
-        Some(Kind::Cno) => go::<F, Cno<F>, R>(handle, f),
-        Some(Kind::Ep) => go::<F, Endpoint<F>, R>(handle, f),
-        Some(Kind::Srq) => go::<F, Srq<F>, R>(handle, f),
-        Some(Kind::Psp) => go::<F, Psp<F>, R>(handle, f),
-        Some(Kind::Rsp) => go::<F, Rsp<F>, R>(handle, f),
-        Some(Kind::Cr) => go::<F, Cr<F>, R>(handle, f),
+        None => Err(Fault::Handle(Role::Any)),
+        Some(Kind::Ia) => go::<F, Ia<F::Transport>, R>(handle, f),
+        Some(Kind::Pz) => go::<F, Pz<F::Transport>, R>(handle, f),
+        Some(Kind::Lmr) => go::<F, Lmr<F::Transport>, R>(handle, f),
+        Some(Kind::Rmr) => go::<F, Rmr<F::Transport>, R>(handle, f),
+        Some(Kind::Evd) => go::<F, Evd<F::Transport>, R>(handle, f),
+        Some(Kind::Cno) => go::<F, Cno<F::Transport>, R>(handle, f),
+        Some(Kind::Ep) => go::<F, Endpoint<F::Transport>, R>(handle, f),
+        Some(Kind::Srq) => go::<F, Srq<F::Transport>, R>(handle, f),
+        Some(Kind::Psp) => go::<F, Psp<F::Transport>, R>(handle, f),
+        Some(Kind::Rsp) => go::<F, Rsp<F::Transport>, R>(handle, f),
+        Some(Kind::Cr) => go::<F, Cr<F::Transport>, R>(handle, f),
     }
 }
 
@@ -53,7 +54,7 @@ fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> 
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn set<F: Face>(dat_handle: DAT_HANDLE, context: DAT_CONTEXT) -> DAT_RETURN {
-    slow(|| with_header::<F, ()>(dat_handle, |header| header.set_context(ptr::word(context))))
+    slow::<F>(|| with_header::<F, ()>(dat_handle, |header| header.set_context(ptr::word(context))))
 }
 
 /// Slot of dat_get_consumer_context: gives the word back that was kept last, 0 before the first.
@@ -76,7 +77,7 @@ pub unsafe extern "C" fn set<F: Face>(dat_handle: DAT_HANDLE, context: DAT_CONTE
 pub unsafe extern "C" fn get<F: Face>(dat_handle: DAT_HANDLE, context: *mut DAT_CONTEXT) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let context = unsafe { OutPtr::new(context) };
-    slow(|| {
+    slow::<F>(|| {
         let word = with_header::<F, u64>(dat_handle, Header::context)?;
         context.required(2)?.write(ptr::context(word));
         Ok(())
@@ -106,8 +107,8 @@ pub unsafe extern "C" fn handle_type<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let dat_handle_type = unsafe { OutPtr::new(dat_handle_type) };
-    slow(|| {
-        let kind = F::domain().kind(dat_handle).ok_or_else(|| invalid_handle(Role::Any))?;
+    slow::<F>(|| {
+        let kind = F::domain().kind(dat_handle).ok_or(Fault::Handle(Role::Any))?;
         dat_handle_type.required(2)?.write(match kind {
             Kind::Cr => DAT_HANDLE_TYPE_CR,
             Kind::Ep => DAT_HANDLE_TYPE_EP,

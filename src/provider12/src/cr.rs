@@ -3,18 +3,19 @@
 use std::ptr;
 
 use dat_core::error::{Arg, Role};
+use dat_core::transport::Transport;
 use dat_core::{Cr, Endpoint};
+use dat_face::guard::slow;
+use dat_face::handle::{find, find_or_null, handle_or_null, same_ia};
+use dat_face::ptr::OutPtr;
+use dat_face::{At, Face, Fault, count};
 use dat_udat12::{
     DAT_CONN_QUAL, DAT_COUNT, DAT_CR_FIELD_ALL, DAT_CR_HANDLE, DAT_CR_PARAM, DAT_CR_PARAM_MASK, DAT_EP_HANDLE,
     DAT_PVOID, DAT_RETURN,
 };
 
-use crate::attr::{address_ptr, count};
+use crate::attr::address_ptr;
 use crate::ep::connect;
-use crate::error::{At, invalid_arg};
-use crate::guard::slow;
-use crate::handle::{Face, find, find_or_null, handle_or_null, same_ia};
-use crate::ptr::OutPtr;
 
 /// Slot of dat_cr_query: tells who asks for a connection, and with what.
 ///
@@ -43,10 +44,10 @@ pub unsafe extern "C" fn query<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let cr_param = unsafe { OutPtr::new(cr_param) };
-    slow(|| {
-        let cr = find::<F, Cr<F>>(cr_handle, Role::Cr)?;
+    slow::<F>(|| {
+        let cr = find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?;
         if cr_param_mask & !DAT_CR_FIELD_ALL != 0 {
-            return Err(invalid_arg(2));
+            return Err(Fault::Argument(2));
         }
         let data = cr.private_data();
         cr_param.required(3)?.write(DAT_CR_PARAM {
@@ -91,9 +92,9 @@ pub unsafe extern "C" fn accept<F: Face>(
     private_data_size: DAT_COUNT,
     private_data: DAT_PVOID,
 ) -> DAT_RETURN {
-    slow(|| {
-        let cr = find::<F, Cr<F>>(cr_handle, Role::Cr)?;
-        let ep = find_or_null::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
+    slow::<F>(|| {
+        let cr = find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?;
+        let ep = find_or_null::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         if let Some(ep) = &ep {
             same_ia(cr.ia(), ep.ia(), Role::Ep)?;
         }
@@ -123,7 +124,7 @@ pub unsafe extern "C" fn accept<F: Face>(
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn reject<F: Face>(cr_handle: DAT_CR_HANDLE) -> DAT_RETURN {
-    slow(|| find::<F, Cr<F>>(cr_handle, Role::Cr)?.reject().at(&[]))
+    slow::<F>(|| find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?.reject().at(&[]))
 }
 
 /// Slot of dat_cr_handoff: passes a connection request to another service point of the adapter.
@@ -146,5 +147,5 @@ pub unsafe extern "C" fn reject<F: Face>(cr_handle: DAT_CR_HANDLE) -> DAT_RETURN
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn handoff<F: Face>(cr_handle: DAT_CR_HANDLE, handoff: DAT_CONN_QUAL) -> DAT_RETURN {
-    slow(|| find::<F, Cr<F>>(cr_handle, Role::Cr)?.handoff(handoff).at(&[(Arg::Qualifier, 2)]))
+    slow::<F>(|| find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?.handoff(handoff).at(&[(Arg::Qualifier, 2)]))
 }

@@ -8,32 +8,33 @@ use std::ptr;
 use std::sync::Arc;
 
 use dat_core::error::{Arg, Role};
+use dat_core::transport::Transport;
 use dat_core::{Endpoint, EpParts, Evd, Ia, Pz, Srq, Streams};
+use dat_face::guard::slow;
+use dat_face::handle::{find, find_or_null, handle_of, handle_or_null, same_ia};
+use dat_face::ptr::{InPtr, OutPtr};
+use dat_face::{Answer, At, Face, Fault, count};
 use dat_udat12::{
     DAT_BOOLEAN, DAT_COUNT, DAT_EP_ATTR, DAT_EP_FIELD_ALL, DAT_EP_HANDLE, DAT_EP_PARAM, DAT_EP_PARAM_MASK,
     DAT_EP_STATE, DAT_EVD_HANDLE, DAT_IA_HANDLE, DAT_PZ_HANDLE, DAT_RETURN, DAT_SRQ_HANDLE,
 };
 
-use crate::attr::{address_ptr, boolean, c_ep_attributes, c_ep_state, count, ep_attributes};
-use crate::error::{Answer, At, invalid_arg, invalid_handle};
-use crate::guard::slow;
-use crate::handle::{Face, find, find_or_null, handle_of, handle_or_null, same_ia};
-use crate::ptr::{InPtr, OutPtr};
+use crate::attr::{address_ptr, boolean, c_ep_attributes, c_ep_state, ep_attributes};
 
 pub use modify::modify;
 
 /// The dispatcher behind a handle that may be NULL, if it is one of `ia` that admits `stream`.
 fn evd_of<F: Face>(
-    ia: &Arc<Ia<F>>,
+    ia: &Arc<Ia<F::Transport>>,
     handle: DAT_EVD_HANDLE,
     stream: Streams,
     role: Role,
-) -> Answer<Option<Arc<Evd<F>>>> {
-    let evd = find_or_null::<F, Evd<F>>(handle, role)?;
+) -> Answer<Option<Arc<Evd<F::Transport>>>> {
+    let evd = find_or_null::<F, Evd<F::Transport>>(handle, role)?;
     if let Some(evd) = &evd {
         same_ia(ia, evd.ia(), role)?;
         if !evd.streams().contains(stream) {
-            return Err(invalid_handle(role));
+            return Err(Fault::Handle(role));
         }
     }
     Ok(evd)
@@ -41,33 +42,33 @@ fn evd_of<F: Face>(
 
 /// The objects that an endpoint is made of, checked.
 struct Parts<F: Face> {
-    pz: Option<Arc<Pz<F>>>,
-    recv: Option<Arc<Evd<F>>>,
-    request: Option<Arc<Evd<F>>>,
-    connect: Option<Arc<Evd<F>>>,
+    pz: Option<Arc<Pz<F::Transport>>>,
+    recv: Option<Arc<Evd<F::Transport>>>,
+    request: Option<Arc<Evd<F::Transport>>>,
+    connect: Option<Arc<Evd<F::Transport>>>,
 }
 
 impl<F: Face> Parts<F> {
     fn find(
-        ia: &Arc<Ia<F>>,
+        ia: &Arc<Ia<F::Transport>>,
         pz: DAT_PZ_HANDLE,
         recv: DAT_EVD_HANDLE,
         request: DAT_EVD_HANDLE,
         connect: DAT_EVD_HANDLE,
     ) -> Answer<Self> {
-        let pz = find_or_null::<F, Pz<F>>(pz, Role::Pz)?;
+        let pz = find_or_null::<F, Pz<F::Transport>>(pz, Role::Pz)?;
         if let Some(pz) = &pz {
             same_ia(ia, pz.ia(), Role::Pz)?;
         }
         Ok(Parts {
             pz,
-            connect: evd_of(ia, connect, Streams::CONNECTIONS, Role::EvdConnect)?,
-            recv: evd_of(ia, recv, Streams::TRANSFERS, Role::EvdRecv)?,
-            request: evd_of(ia, request, Streams::TRANSFERS, Role::EvdRequest)?,
+            connect: evd_of::<F>(ia, connect, Streams::CONNECTIONS, Role::EvdConnect)?,
+            recv: evd_of::<F>(ia, recv, Streams::TRANSFERS, Role::EvdRecv)?,
+            request: evd_of::<F>(ia, request, Streams::TRANSFERS, Role::EvdRequest)?,
         })
     }
 
-    fn with<'a>(&'a self, srq: Option<&'a Arc<Srq<F>>>) -> EpParts<'a, F> {
+    fn with<'a>(&'a self, srq: Option<&'a Arc<Srq<F::Transport>>>) -> EpParts<'a, F::Transport> {
         EpParts {
             pz: self.pz.as_ref(),
             recv_evd: self.recv.as_ref(),
@@ -119,10 +120,15 @@ pub unsafe extern "C" fn create<F: Face>(
     let ep_attributes = unsafe { InPtr::new(ep_attributes) };
     // SAFETY: the caller's promise.
     let ep_handle = unsafe { OutPtr::new(ep_handle) };
-    slow(|| {
-        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
-        let parts =
-            Parts::find(&ia, pz_handle, recv_completion_evd_handle, request_completion_evd_handle, connect_evd_handle)?;
+    slow::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+        let parts = Parts::<F>::find(
+            &ia,
+            pz_handle,
+            recv_completion_evd_handle,
+            request_completion_evd_handle,
+            connect_evd_handle,
+        )?;
         let out = ep_handle.required(7)?;
         let attr = ep_attributes.get().map(|attr| self::ep_attributes(&attr));
         let ep = Endpoint::create(&ia, &parts.with(None), attr).at(&[(Arg::Attributes, 6)])?;
@@ -170,11 +176,16 @@ pub unsafe extern "C" fn create_with_srq<F: Face>(
     let ep_attributes = unsafe { InPtr::new(ep_attributes) };
     // SAFETY: the caller's promise.
     let ep_handle = unsafe { OutPtr::new(ep_handle) };
-    slow(|| {
-        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
-        let parts =
-            Parts::find(&ia, pz_handle, recv_completion_evd_handle, request_completion_evd_handle, connect_evd_handle)?;
-        let srq = find::<F, Srq<F>>(srq_handle, Role::Srq)?;
+    slow::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+        let parts = Parts::<F>::find(
+            &ia,
+            pz_handle,
+            recv_completion_evd_handle,
+            request_completion_evd_handle,
+            connect_evd_handle,
+        )?;
+        let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
         same_ia(&ia, srq.ia(), Role::Srq)?;
         let attr = self::ep_attributes(&ep_attributes.required(7)?);
         let out = ep_handle.required(8)?;
@@ -213,10 +224,10 @@ pub unsafe extern "C" fn query<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let ep_param = unsafe { OutPtr::new(ep_param) };
-    slow(|| {
-        let ep = find::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
+    slow::<F>(|| {
+        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         if ep_param_mask & !DAT_EP_FIELD_ALL != 0 {
-            return Err(invalid_arg(2));
+            return Err(Fault::Argument(2));
         }
         let out = ep_param.required(3)?;
         let status = ep.query();
@@ -271,8 +282,8 @@ pub unsafe extern "C" fn get_status<F: Face>(
     let recv_idle = unsafe { OutPtr::new(recv_idle) };
     // SAFETY: the caller's promise.
     let request_idle = unsafe { OutPtr::new(request_idle) };
-    slow(|| {
-        let (state, recv, request) = find::<F, Endpoint<F>>(ep_handle, Role::Ep)?.status();
+    slow::<F>(|| {
+        let (state, recv, request) = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.status();
         if let Some(out) = ep_state.optional() {
             out.write(c_ep_state(state));
         }
@@ -316,8 +327,8 @@ pub unsafe extern "C" fn recv_query<F: Face>(
     let nbufs_allocated = unsafe { OutPtr::new(nbufs_allocated) };
     // SAFETY: the caller's promise.
     let bufs_alloc_span = unsafe { OutPtr::new(bufs_alloc_span) };
-    slow(|| {
-        let info = find::<F, Endpoint<F>>(ep_handle, Role::Ep)?.recv_query();
+    slow::<F>(|| {
+        let info = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.recv_query();
         if let Some(out) = nbufs_allocated.optional() {
             out.write(count(info.allocated));
         }
@@ -358,8 +369,8 @@ pub unsafe extern "C" fn set_watermark<F: Face>(
     soft_high_watermark: DAT_COUNT,
     hard_high_watermark: DAT_COUNT,
 ) -> DAT_RETURN {
-    slow(|| {
-        find::<F, Endpoint<F>>(ep_handle, Role::Ep)?
+    slow::<F>(|| {
+        find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?
             .set_watermark(soft_high_watermark, hard_high_watermark)
             .at(&[(Arg::Watermark, 2), (Arg::HardWatermark, 3)])
     })
@@ -384,7 +395,7 @@ pub unsafe extern "C" fn set_watermark<F: Face>(
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn reset<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
-    slow(|| find::<F, Endpoint<F>>(ep_handle, Role::Ep)?.reset().at(&[]))
+    slow::<F>(|| find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.reset().at(&[]))
 }
 
 /// Slot of dat_ep_free: frees an endpoint; a connection ends at once, outstanding work is flushed.
@@ -405,5 +416,5 @@ pub unsafe extern "C" fn reset<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN 
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn free<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
-    slow(|| find::<F, Endpoint<F>>(ep_handle, Role::Ep)?.free().at(&[]))
+    slow::<F>(|| find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.free().at(&[]))
 }

@@ -2,17 +2,17 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Cno, Evd, Ia};
+use dat_face::guard::slow;
+use dat_face::handle::{find, find_or_null, handle_of, handle_or_null, same_ia};
+use dat_face::ptr::{InPtr, OutPtr, read_field};
+use dat_face::{At, Face, Fault, count};
 use dat_udat12::{
     DAT_CNO_HANDLE, DAT_COUNT, DAT_EVD_FIELD_ALL, DAT_EVD_FLAGS, DAT_EVD_HANDLE, DAT_EVD_PARAM, DAT_EVD_PARAM_MASK,
     DAT_EVD_STATE_DISABLED, DAT_EVD_STATE_ENABLED, DAT_EVD_STATE_UNWAITABLE, DAT_EVD_STATE_WAITABLE, DAT_EVENT,
     DAT_IA_HANDLE, DAT_RETURN, DAT_SOFTWARE_EVENT,
 };
 
-use crate::attr::{c_feed, c_streams, count, streams};
-use crate::error::{At, invalid_arg};
-use crate::guard::slow;
-use crate::handle::{Face, find, find_or_null, handle_of, handle_or_null, same_ia};
-use crate::ptr::{InPtr, OutPtr, read_field};
+use crate::attr::{c_feed, c_streams, streams};
 
 /// Slot of dat_evd_create: makes an event dispatcher, enabled and waitable.
 ///
@@ -49,14 +49,14 @@ pub unsafe extern "C" fn create<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let evd_handle = unsafe { OutPtr::new(evd_handle) };
-    slow(|| {
-        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
-        let cno = find_or_null::<F, Cno<F>>(cno_handle, Role::Cno)?;
+    slow::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+        let cno = find_or_null::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
         if let Some(cno) = &cno {
             same_ia(&ia, cno.ia(), Role::Cno)?;
         }
-        let qlen = usize::try_from(evd_min_qlen).map_err(|_| invalid_arg(2))?;
-        let streams = streams(evd_flags).ok_or_else(|| invalid_arg(4))?;
+        let qlen = usize::try_from(evd_min_qlen).map_err(|_| Fault::Argument(2))?;
+        let streams = streams(evd_flags).ok_or(Fault::Argument(4))?;
         let out = evd_handle.required(5)?;
         let evd = Evd::create(&ia, qlen, cno.as_ref(), streams).at(&[(Arg::QueueLength, 2), (Arg::Streams, 4)])?;
         out.write(handle_of(&*evd));
@@ -91,10 +91,10 @@ pub unsafe extern "C" fn query<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let evd_param = unsafe { OutPtr::new(evd_param) };
-    slow(|| {
-        let evd = find::<F, Evd<F>>(evd_handle, Role::Evd)?;
+    slow::<F>(|| {
+        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         if evd_param_mask & !DAT_EVD_FIELD_ALL != 0 {
-            return Err(invalid_arg(2));
+            return Err(Fault::Argument(2));
         }
         let out = evd_param.required(3)?;
         let status = evd.status();
@@ -132,9 +132,9 @@ pub unsafe extern "C" fn query<F: Face>(
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn modify_cno<F: Face>(evd_handle: DAT_EVD_HANDLE, cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
-    slow(|| {
-        let evd = find::<F, Evd<F>>(evd_handle, Role::Evd)?;
-        let cno = find_or_null::<F, Cno<F>>(cno_handle, Role::Cno)?;
+    slow::<F>(|| {
+        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
+        let cno = find_or_null::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
         if let Some(cno) = &cno {
             same_ia(evd.ia(), cno.ia(), Role::Cno)?;
         }
@@ -163,8 +163,8 @@ macro_rules! switch {
         /// # Safety
         /// None; a slot has the type that the table says.
         pub unsafe extern "C" fn $name<F: Face>(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN {
-            slow(|| {
-                find::<F, Evd<F>>(evd_handle, Role::Evd)?.$name();
+            slow::<F>(|| {
+                find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?.$name();
                 Ok(())
             })
         }
@@ -215,9 +215,9 @@ switch! {
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn resize<F: Face>(evd_handle: DAT_EVD_HANDLE, evd_min_qlen: DAT_COUNT) -> DAT_RETURN {
-    slow(|| {
-        let evd = find::<F, Evd<F>>(evd_handle, Role::Evd)?;
-        let qlen = usize::try_from(evd_min_qlen).map_err(|_| invalid_arg(2))?;
+    slow::<F>(|| {
+        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
+        let qlen = usize::try_from(evd_min_qlen).map_err(|_| Fault::Argument(2))?;
         evd.resize(qlen).at(&[(Arg::QueueLength, 2)])
     })
 }
@@ -244,15 +244,15 @@ pub unsafe extern "C" fn resize<F: Face>(evd_handle: DAT_EVD_HANDLE, evd_min_qle
 pub unsafe extern "C" fn post_se<F: Face>(evd_handle: DAT_EVD_HANDLE, event: *const DAT_EVENT) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let event = unsafe { InPtr::new(event) };
-    slow(|| {
-        let evd = find::<F, Evd<F>>(evd_handle, Role::Evd)?;
+    slow::<F>(|| {
+        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let number = read_field!(event, event_number);
         let pointer = read_field!(event, event_data.software_event_data.pointer);
         match (number, pointer) {
             (Some(DAT_SOFTWARE_EVENT), Some(pointer)) => {
                 evd.post_software(pointer.expose_provenance()).at(&[(Arg::Evd, 1)])
             }
-            _ => Err(invalid_arg(2)),
+            _ => Err(Fault::Argument(2)),
         }
     })
 }
@@ -275,5 +275,5 @@ pub unsafe extern "C" fn post_se<F: Face>(evd_handle: DAT_EVD_HANDLE, event: *co
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn free<F: Face>(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN {
-    slow(|| find::<F, Evd<F>>(evd_handle, Role::Evd)?.free().at(&[]))
+    slow::<F>(|| find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?.free().at(&[]))
 }

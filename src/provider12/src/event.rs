@@ -3,11 +3,13 @@
 use std::ptr::{null_mut, with_exposed_provenance_mut};
 
 use dat_core::event::{AsyncReason, ConnectionEvent, Event, Status};
+use dat_core::transport::Transport;
 use dat_core::{Cr, Handle};
+use dat_face::Face;
+use dat_face::handle::raw;
 use dat_udat12::*;
 
 use crate::attr::address_ptr;
-use crate::handle::{Face, c_handle};
 use crate::ptr::context;
 
 /// The C form of an event that was taken from the dispatcher `evd_handle`.
@@ -16,7 +18,7 @@ pub(crate) fn c_event<F: Face>(evd_handle: DAT_EVD_HANDLE, event: Event) -> DAT_
     let (event_number, event_data) = match event {
         Event::Transfer { ep, cookie, status, len, transfer: _ } => {
             let dto_completion_event_data = DAT_DTO_COMPLETION_EVENT_DATA {
-                ep_handle: c_handle(ep),
+                ep_handle: raw(ep),
                 user_cookie: context(cookie),
                 status: c_status(status),
                 transfered_length: len,
@@ -25,21 +27,21 @@ pub(crate) fn c_event<F: Face>(evd_handle: DAT_EVD_HANDLE, event: Event) -> DAT_
         }
         Event::Bind { rmr, cookie, status } => {
             let rmr_completion_event_data = DAT_RMR_BIND_COMPLETION_EVENT_DATA {
-                rmr_handle: c_handle(rmr),
+                rmr_handle: raw(rmr),
                 user_cookie: context(cookie),
                 status: c_status(status),
             };
             (DAT_RMR_BIND_COMPLETION_EVENT, DAT_EVENT_DATA { rmr_completion_event_data })
         }
         Event::Request { point, reserved, qualifier, cr } => {
-            let point = c_handle(point);
+            let point = raw(point);
             let sp_handle =
                 if reserved { DAT_SP_HANDLE { rsp_handle: point } } else { DAT_SP_HANDLE { psp_handle: point } };
             let cr_arrival_event_data = DAT_CR_ARRIVAL_EVENT_DATA {
                 sp_handle,
                 local_ia_address_ptr: local_address::<F>(cr),
                 conn_qual: qualifier,
-                cr_handle: c_handle(cr),
+                cr_handle: raw(cr),
             };
             (DAT_CONNECTION_REQUEST_EVENT, DAT_EVENT_DATA { cr_arrival_event_data })
         }
@@ -47,7 +49,7 @@ pub(crate) fn c_event<F: Face>(evd_handle: DAT_EVD_HANDLE, event: Event) -> DAT_
             // The endpoint keeps the bytes in place when the event is gone.
             let data = private_data.as_deref().unwrap_or_default();
             let connect_event_data = DAT_CONNECTION_EVENT_DATA {
-                ep_handle: c_handle(ep),
+                ep_handle: raw(ep),
                 private_data_size: DAT_COUNT::try_from(data.len()).unwrap_or(DAT_COUNT::MAX),
                 private_data: if data.is_empty() { null_mut() } else { data.as_ptr().cast_mut().cast() },
             };
@@ -55,7 +57,7 @@ pub(crate) fn c_event<F: Face>(evd_handle: DAT_EVD_HANDLE, event: Event) -> DAT_
         }
         Event::Async { object, reason } => {
             let (number, reason) = c_async(reason);
-            let asynch_error_event_data = DAT_ASYNCH_ERROR_EVENT_DATA { dat_handle: c_handle(object), reason };
+            let asynch_error_event_data = DAT_ASYNCH_ERROR_EVENT_DATA { dat_handle: raw(object), reason };
             (number, DAT_EVENT_DATA { asynch_error_event_data })
         }
         Event::Software { pointer } => {
@@ -68,7 +70,7 @@ pub(crate) fn c_event<F: Face>(evd_handle: DAT_EVD_HANDLE, event: Event) -> DAT_
 
 /// The address of the adapter that a connection request came to.
 fn local_address<F: Face>(cr: Handle) -> DAT_IA_ADDRESS_PTR {
-    let cr = F::domain().get::<Cr<F>>(c_handle(cr));
+    let cr = F::domain().get::<Cr<F::Transport>>(raw(cr));
     cr.map_or(null_mut(), |cr| address_ptr(&cr.ia().transport().attributes().address))
 }
 

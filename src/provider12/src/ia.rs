@@ -3,7 +3,12 @@
 use std::ffi::{CStr, c_char};
 
 use dat_core::error::{Arg, Role};
+use dat_core::transport::Transport;
 use dat_core::{AsyncEvd, Evd, Ia};
+use dat_face::guard::slow;
+use dat_face::handle::{find, handle_of, handle_or_null};
+use dat_face::ptr::OutPtr;
+use dat_face::{At, Face, Fault};
 use dat_udat12::{
     DAT_CLOSE_ABRUPT_FLAG, DAT_CLOSE_FLAGS, DAT_CLOSE_GRACEFUL_FLAG, DAT_COUNT, DAT_ERROR, DAT_EVD_ASYNC_EXISTS,
     DAT_EVD_HANDLE, DAT_EVD_OUT_OF_SCOPE, DAT_IA_ATTR, DAT_IA_ATTR_MASK, DAT_IA_FIELD_ALL, DAT_IA_HANDLE,
@@ -12,10 +17,6 @@ use dat_udat12::{
 };
 
 use crate::attr::{c_ia_attributes, c_provider_attributes};
-use crate::error::{At, invalid_arg, invalid_handle};
-use crate::guard::slow;
-use crate::handle::{Face, find, handle_of, handle_or_null};
-use crate::ptr::OutPtr;
 
 /// The name, if there is one of at most 255 bytes.
 ///
@@ -73,27 +74,28 @@ pub unsafe extern "C" fn open<F: Face>(
     let async_evd_handle = unsafe { OutPtr::new(async_evd_handle) };
     // SAFETY: the caller's promise.
     let ia_handle = unsafe { OutPtr::new(ia_handle) };
-    slow(|| {
+    slow::<F>(|| {
         // SAFETY: the caller's promise.
-        let name = unsafe { name_of(name) }.ok_or_else(|| invalid_arg(1))?;
-        let out = ia_handle.required(1).map_err(|_| invalid_handle(Role::Ia))?;
+        let name = unsafe { name_of(name) }.ok_or(Fault::Argument(1))?;
+        let out = ia_handle.required(1).map_err(|_| Fault::Handle(Role::Ia))?;
         let async_evd_handle = async_evd_handle.required(3)?;
         let domain = F::domain();
         let (slab, instance) = {
             let registrations = domain.registrations();
-            let unknown = || DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
+            let unknown = || Fault::Code(DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
             let registration = registrations.newest(name).ok_or_else(unknown)?;
-            registration.adapter.set_thread_safe(registration.thread_safe);
+            registration.adapter.set_thread_safe(registration.identity.thread_safe);
             (domain.slab_of(registration.adapter), registration.instance.clone())
         };
-        let wanted = async_evd_handle.read();
+        // SAFETY: the argument is for input as well, as the caller promises.
+        let wanted = unsafe { async_evd_handle.read() };
         let (async_evd, told) = if wanted.is_null() {
-            let qlen = usize::try_from(async_evd_qlen).ok().filter(|&qlen| qlen > 0).ok_or_else(|| invalid_arg(2))?;
+            let qlen = usize::try_from(async_evd_qlen).ok().filter(|&qlen| qlen > 0).ok_or(Fault::Argument(2))?;
             (AsyncEvd::Create(qlen), None)
         } else if wanted == DAT_EVD_ASYNC_EXISTS {
             (AsyncEvd::Elsewhere, Some(DAT_EVD_OUT_OF_SCOPE))
         } else {
-            (AsyncEvd::Given(find::<F, Evd<F>>(wanted, Role::EvdAsync)?), Some(wanted))
+            (AsyncEvd::Given(find::<F, Evd<F::Transport>>(wanted, Role::EvdAsync)?), Some(wanted))
         };
         let ia = Ia::open(slab, &name.to_string_lossy(), &instance, async_evd).at(&[(Arg::QueueLength, 2)])?;
         async_evd_handle.write(told.unwrap_or_else(|| handle_or_null(ia.async_evd().as_ref())));
@@ -138,14 +140,14 @@ pub unsafe extern "C" fn query<F: Face>(
     let ia_attr = unsafe { OutPtr::new(ia_attr) };
     // SAFETY: the caller's promise.
     let provider_attr = unsafe { OutPtr::new(provider_attr) };
-    slow(|| {
-        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
+    slow::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         if ia_attr_mask & !DAT_IA_FIELD_ALL != 0 {
-            return Err(invalid_arg(3));
+            return Err(Fault::Argument(3));
         }
         let ia_attr = if ia_attr_mask == 0 { None } else { Some(ia_attr.required(4)?) };
         if provider_attr_mask & !DAT_PROVIDER_FIELD_ALL != 0 {
-            return Err(invalid_arg(5));
+            return Err(Fault::Argument(5));
         }
         let provider_attr = if provider_attr_mask == 0 { None } else { Some(provider_attr.required(6)?) };
         let limits = ia.transport().attributes();
@@ -184,15 +186,15 @@ pub unsafe extern "C" fn query<F: Face>(
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn close<F: Face>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
-    slow(|| {
-        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
+    slow::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         match close_flags {
             DAT_CLOSE_ABRUPT_FLAG => {
                 ia.close_abrupt();
                 Ok(())
             }
             DAT_CLOSE_GRACEFUL_FLAG => ia.close_graceful().at(&[]),
-            _ => Err(invalid_arg(2)),
+            _ => Err(Fault::Argument(2)),
         }
     })
 }

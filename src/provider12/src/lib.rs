@@ -1,35 +1,28 @@
-//! The uDAPL 1.2 face of the core: `struct dat_provider` over any transport.
+//! uDAPL 1.2 over the core: its codes, attributes, events and slots.
 //!
 //! A program's call comes through the provider table ([`table`]) into a *slot*: a function in
 //! the file of the object that the call is about. A slot turns handles, pointers and flags
-//! into the terms of the core, calls it, and turns the result back:
+//! into the terms of the core, calls it, and turns the result back. What no version of the
+//! interface changes, it finds in [`dat_face`]; what is uDAPL 1.2's is here:
 //!
 //! | module | what it knows |
 //! |---|---|
-//! | [`handle`] | handles as the program holds them, and the objects behind them |
-//! | `ptr` | the program's pointers: the only place where they are read or written through |
-//! | [`error`] | the return code of every error of the core |
-//! | `event`, `attr` | events and attributes in the form of the C structures |
+//! | [`code`] | the return code of every fault |
+//! | `ptr`, `event`, `attr` | structures of the interface: segments, events, attributes |
 //! | [`post`] | the fast slots: posting and dequeuing |
-//! | [`wait`] | the slots that block, which a cancelled thread can leave |
-//! | [`provider`] | `dat_provider_init`, `dat_provider_fini`, fork |
+//! | [`wait`] | the slots that block |
+//! | [`provider`] | `dat_provider_init` and `dat_provider_fini` |
 //!
 //! A transport becomes a provider library by [`export_provider!`].
-//!
-//! # Panics and cancellation
-//! Slow slots run in [`guard`]: a panic becomes `DAT_INTERNAL_ERROR`. The fast slots contain nothing
-//! that panics. In neither can the thread be cancelled; it can while it sleeps in [`wait`].
 
 mod attr;
 pub mod cno;
+pub mod code;
 pub mod context;
 pub mod cr;
 pub mod ep;
-pub mod error;
 pub mod evd;
 mod event;
-pub mod guard;
-pub mod handle;
 pub mod ia;
 pub mod lmr;
 pub mod post;
@@ -46,8 +39,51 @@ pub mod wait;
 #[cfg(test)]
 mod tests;
 
+use std::ffi::c_char;
+
+use dat_core::{Event, Handle};
+use dat_face::handle::raw;
+use dat_face::{Face, Fault, Version};
+use dat_udat12::{DAT_EVENT, DAT_PROVIDER, DAT_RETURN};
+
+#[doc(hidden)]
+pub use dat_face as face;
 #[doc(hidden)]
 pub use dat_udat12 as udat12;
 
-pub use handle::{Domain, Face};
-pub use table::UNIMPLEMENTED;
+/// uDAPL 1.2 as a version of the interface.
+pub enum Udat12 {}
+
+/// A provider table.
+#[repr(transparent)]
+pub struct Table(DAT_PROVIDER);
+
+// SAFETY: the pointers in a table are to functions and to a name that stays where it is, and nothing
+// in it changes.
+unsafe impl Send for Table {}
+// SAFETY: as above.
+unsafe impl Sync for Table {}
+
+impl Table {
+    /// The table as programs and registries know it.
+    pub fn as_ptr(&self) -> *const DAT_PROVIDER {
+        &self.0
+    }
+}
+
+impl Version for Udat12 {
+    type Table = Table;
+    type Event = DAT_EVENT;
+
+    fn table<F: Face<Version = Self>>(device_name: *const c_char) -> Table {
+        Table(table::table::<F>(device_name))
+    }
+
+    fn event<F: Face<Version = Self>>(evd: Handle, event: Event) -> DAT_EVENT {
+        event::c_event::<F>(raw(evd), event)
+    }
+
+    fn code(fault: Fault) -> DAT_RETURN {
+        code::code(fault)
+    }
+}

@@ -4,6 +4,10 @@ use std::sync::atomic::{Ordering, fence};
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Ia, Lmr, Memory, Pz};
+use dat_face::guard::slow;
+use dat_face::handle::{find, handle_of, handle_or_null, raw, same_ia};
+use dat_face::ptr::OutPtr;
+use dat_face::{Answer, At, Face, Fault};
 use dat_udat12::{
     DAT_IA_HANDLE, DAT_LMR_CONTEXT, DAT_LMR_FIELD_ALL, DAT_LMR_HANDLE, DAT_LMR_PARAM, DAT_LMR_PARAM_MASK,
     DAT_LMR_TRIPLET, DAT_MEM_PRIV_FLAGS, DAT_MEM_TYPE, DAT_MEM_TYPE_LMR, DAT_MEM_TYPE_SHARED_VIRTUAL,
@@ -12,10 +16,7 @@ use dat_udat12::{
 };
 
 use crate::attr::{c_rights, rights};
-use crate::error::{Answer, At, invalid_arg};
-use crate::guard::slow;
-use crate::handle::{Face, c_handle, find, handle_of, handle_or_null, same_ia};
-use crate::ptr::{self, OutPtr};
+use crate::ptr;
 
 /// Slot of dat_lmr_create: registers memory.
 ///
@@ -78,20 +79,20 @@ pub unsafe extern "C" fn create<F: Face>(
     let registered_length = unsafe { OutPtr::new(registered_length) };
     // SAFETY: the caller's promise.
     let registered_address = unsafe { OutPtr::new(registered_address) };
-    slow(|| {
-        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
-        let pz = find::<F, Pz<F>>(pz_handle, Role::Pz)?;
+    slow::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+        let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
         same_ia(&ia, pz.ia(), Role::Pz)?;
         let (memory, source) = if mem_type == DAT_MEM_TYPE_LMR {
             let source = ptr::source_region(region_description);
-            let source = find::<F, Lmr<F>>(source, Role::Lmr)?;
+            let source = find::<F, Lmr<F::Transport>>(source, Role::Lmr)?;
             same_ia(&ia, source.ia(), Role::Lmr)?;
             (Memory::Region(dat_core::Object::header(&*source).handle()), Some(source))
         } else {
             // SAFETY: the caller's promise.
             (unsafe { ptr::memory(mem_type, region_description) }?, None)
         };
-        let rights = rights(privileges).ok_or_else(|| invalid_arg(6))?;
+        let rights = rights(privileges).ok_or(Fault::Argument(6))?;
         let lmr = Lmr::create(&ia, memory, source.as_deref(), length, &pz, rights).at(&[
             (Arg::MemoryType, 2),
             (Arg::Region, 3),
@@ -144,10 +145,10 @@ pub unsafe extern "C" fn query<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let lmr_param = unsafe { OutPtr::new(lmr_param) };
-    slow(|| {
-        let lmr = find::<F, Lmr<F>>(lmr_handle, Role::Lmr)?;
+    slow::<F>(|| {
+        let lmr = find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?;
         if lmr_param_mask & !DAT_LMR_FIELD_ALL != 0 {
-            return Err(invalid_arg(2));
+            return Err(Fault::Argument(2));
         }
         let out = lmr_param.required(3)?;
         let (mem_type, region_desc) = match lmr.memory() {
@@ -155,7 +156,7 @@ pub unsafe extern "C" fn query<F: Face>(
                 DAT_MEM_TYPE_VIRTUAL,
                 DAT_REGION_DESCRIPTION { for_va: std::ptr::with_exposed_provenance_mut(*start as usize) },
             ),
-            Memory::Region(source) => (DAT_MEM_TYPE_LMR, DAT_REGION_DESCRIPTION { for_lmr_handle: c_handle(*source) }),
+            Memory::Region(source) => (DAT_MEM_TYPE_LMR, DAT_REGION_DESCRIPTION { for_lmr_handle: raw(*source) }),
             Memory::Shared(start, name) => (
                 DAT_MEM_TYPE_SHARED_VIRTUAL,
                 DAT_REGION_DESCRIPTION {
@@ -200,7 +201,7 @@ pub unsafe extern "C" fn query<F: Face>(
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn free<F: Face>(lmr_handle: DAT_LMR_HANDLE) -> DAT_RETURN {
-    slow(|| find::<F, Lmr<F>>(lmr_handle, Role::Lmr)?.free().at(&[]))
+    slow::<F>(|| find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?.free().at(&[]))
 }
 
 /// Checks the segments of a synchronisation. The memory is coherent, so that a fence is all
@@ -209,14 +210,14 @@ pub unsafe extern "C" fn free<F: Face>(lmr_handle: DAT_LMR_HANDLE) -> DAT_RETURN
 /// # Safety
 /// `list` is NULL, or `count` triplets there can be read.
 unsafe fn sync<F: Face>(ia_handle: DAT_IA_HANDLE, list: *const DAT_LMR_TRIPLET, count: DAT_VLEN) -> Answer<()> {
-    let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
+    let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
     if list.is_null() && count > 0 {
-        return Err(invalid_arg(2));
+        return Err(Fault::Argument(2));
     }
     // SAFETY: the caller's promise.
-    let mut segments = unsafe { ptr::segments(list, count) };
+    let mut segments = unsafe { ptr::long_list(list, count) };
     if !segments.all(|segment| segment.len == 0 || ia.lmrs().covers(&segment)) {
-        return Err(invalid_arg(2));
+        return Err(Fault::Argument(2));
     }
     fence(Ordering::SeqCst);
     Ok(())
@@ -247,7 +248,7 @@ pub unsafe extern "C" fn sync_rdma_read<F: Face>(
     num_segments: DAT_VLEN,
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
-    slow(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
+    slow::<F>(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
 }
 
 /// Slot of dat_lmr_sync_rdma_write: makes what RDMA writes brought visible to the program. Never
@@ -275,5 +276,5 @@ pub unsafe extern "C" fn sync_rdma_write<F: Face>(
     num_segments: DAT_VLEN,
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
-    slow(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
+    slow::<F>(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
 }

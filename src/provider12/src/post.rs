@@ -1,43 +1,26 @@
 //! The fast slots: posting and dequeuing.
 //!
-//! Nothing here allocates, formats, makes a system call or panics. Errors are built in
-//! functions that are out of the way. Should the core or a transport panic all the same, the
-//! process ends: there is no frame here that catches.
+//! Nothing here allocates, formats, makes a system call or panics.
 
-use dat_core::cancel::uncancelled;
 use dat_core::error::{Arg, Role};
 use dat_core::transport::RemoteSegment;
-use dat_core::{Endpoint, Evd, Held, Object, Srq};
+use dat_core::{Endpoint, Evd, Srq};
+use dat_face::guard::fast;
+use dat_face::handle::enter;
+use dat_face::ptr::{InPtr, OutPtr};
+use dat_face::{Answer, At, Face, Positions};
 use dat_udat12::{
-    DAT_COMPLETION_FLAGS, DAT_COUNT, DAT_DTO_COOKIE, DAT_EP_HANDLE, DAT_EVD_HANDLE, DAT_EVENT, DAT_HANDLE,
-    DAT_LMR_TRIPLET, DAT_RETURN, DAT_RMR_TRIPLET, DAT_SRQ_HANDLE, DAT_SUCCESS,
+    DAT_COMPLETION_FLAGS, DAT_COUNT, DAT_DTO_COOKIE, DAT_EP_HANDLE, DAT_EVD_HANDLE, DAT_EVENT, DAT_LMR_TRIPLET,
+    DAT_RETURN, DAT_RMR_TRIPLET, DAT_SRQ_HANDLE,
 };
 
-use crate::error::{Answer, At, Positions, invalid_handle};
 use crate::event::c_event;
-use crate::handle::Face;
-use crate::ptr::{self, InPtr, OutPtr, Room};
+use crate::ptr;
 
 /// Where the arguments of a send or receive stand.
 const TRANSFER: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
 /// Where the arguments of an RDMA operation stand.
 const RDMA: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::RemoteSegment, 5), (Arg::Flags, 6)];
-
-/// Runs the body of a fast slot and gives its return code. The thread cannot be cancelled
-/// meanwhile.
-#[inline(always)]
-fn fast(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
-    uncancelled(|| match body() {
-        Ok(()) => DAT_SUCCESS,
-        Err(code) => code,
-    })
-}
-
-/// Enters the object behind `handle`, which plays `role` in the call.
-#[inline(always)]
-fn enter<F: Face, O: Object>(handle: DAT_HANDLE, role: Role) -> Answer<Held<'static, O>> {
-    F::domain().get::<O>(handle).ok_or_else(|| invalid_handle(role))
-}
 
 /// The remote segment of an RDMA operation, its fifth argument.
 #[inline(always)]
@@ -87,12 +70,11 @@ pub unsafe extern "C" fn ep_post_send<F: Face>(
     user_cookie: DAT_DTO_COOKIE,
     completion_flags: DAT_COMPLETION_FLAGS,
 ) -> DAT_RETURN {
-    fast(|| {
-        let ep = enter::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
-        let mut room = Room::new();
+    fast::<F>(|| {
+        let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         // SAFETY: the caller's promise.
-        let segments = unsafe { room.read(num_segments, local_iov) }?;
-        ep.post_send(segments, ptr::word(user_cookie), completion_flags).at(TRANSFER)
+        let segments = unsafe { ptr::segments(num_segments, local_iov) }?;
+        ep.post_send(&segments, ptr::word(user_cookie), completion_flags).at(TRANSFER)
     })
 }
 
@@ -132,12 +114,11 @@ pub unsafe extern "C" fn ep_post_recv<F: Face>(
     user_cookie: DAT_DTO_COOKIE,
     completion_flags: DAT_COMPLETION_FLAGS,
 ) -> DAT_RETURN {
-    fast(|| {
-        let ep = enter::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
-        let mut room = Room::new();
+    fast::<F>(|| {
+        let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         // SAFETY: the caller's promise.
-        let segments = unsafe { room.read(num_segments, local_iov) }?;
-        ep.post_recv(segments, ptr::word(user_cookie), completion_flags).at(TRANSFER)
+        let segments = unsafe { ptr::segments(num_segments, local_iov) }?;
+        ep.post_recv(&segments, ptr::word(user_cookie), completion_flags).at(TRANSFER)
     })
 }
 
@@ -178,14 +159,13 @@ pub unsafe extern "C" fn ep_post_rdma_read<F: Face>(
     remote_iov: *const DAT_RMR_TRIPLET,
     completion_flags: DAT_COMPLETION_FLAGS,
 ) -> DAT_RETURN {
-    fast(|| {
-        let ep = enter::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
-        let mut room = Room::new();
+    fast::<F>(|| {
+        let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         // SAFETY: the caller's promise.
-        let segments = unsafe { room.read(num_segments, local_iov) }?;
+        let segments = unsafe { ptr::segments(num_segments, local_iov) }?;
         // SAFETY: the caller's promise.
         let remote = remote(unsafe { InPtr::new(remote_iov) })?;
-        ep.post_read(segments, ptr::word(user_cookie), remote, completion_flags).at(RDMA)
+        ep.post_read(&segments, ptr::word(user_cookie), remote, completion_flags).at(RDMA)
     })
 }
 
@@ -219,14 +199,13 @@ pub unsafe extern "C" fn ep_post_rdma_write<F: Face>(
     remote_iov: *const DAT_RMR_TRIPLET,
     completion_flags: DAT_COMPLETION_FLAGS,
 ) -> DAT_RETURN {
-    fast(|| {
-        let ep = enter::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
-        let mut room = Room::new();
+    fast::<F>(|| {
+        let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         // SAFETY: the caller's promise.
-        let segments = unsafe { room.read(num_segments, local_iov) }?;
+        let segments = unsafe { ptr::segments(num_segments, local_iov) }?;
         // SAFETY: the caller's promise.
         let remote = remote(unsafe { InPtr::new(remote_iov) })?;
-        ep.post_write(segments, ptr::word(user_cookie), remote, completion_flags).at(RDMA)
+        ep.post_write(&segments, ptr::word(user_cookie), remote, completion_flags).at(RDMA)
     })
 }
 
@@ -263,12 +242,11 @@ pub unsafe extern "C" fn srq_post_recv<F: Face>(
     local_iov: *mut DAT_LMR_TRIPLET,
     user_cookie: DAT_DTO_COOKIE,
 ) -> DAT_RETURN {
-    fast(|| {
-        let srq = enter::<F, Srq<F>>(srq_handle, Role::Srq)?;
-        let mut room = Room::new();
+    fast::<F>(|| {
+        let srq = enter::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
         // SAFETY: the caller's promise.
-        let segments = unsafe { room.read(num_segments, local_iov) }?;
-        srq.post_recv(segments, ptr::word(user_cookie)).at(TRANSFER)
+        let segments = unsafe { ptr::segments(num_segments, local_iov) }?;
+        srq.post_recv(&segments, ptr::word(user_cookie)).at(TRANSFER)
     })
 }
 
@@ -292,8 +270,8 @@ pub unsafe extern "C" fn srq_post_recv<F: Face>(
 /// # Safety
 /// `event` is NULL or writable.
 pub unsafe extern "C" fn evd_dequeue<F: Face>(evd_handle: DAT_EVD_HANDLE, event: *mut DAT_EVENT) -> DAT_RETURN {
-    fast(|| {
-        let evd = enter::<F, Evd<F>>(evd_handle, Role::Evd)?;
+    fast::<F>(|| {
+        let evd = enter::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         // SAFETY: the caller's promise.
         let out = unsafe { OutPtr::new(event) }.required(2)?;
         let event = evd.dequeue().at(&[])?;

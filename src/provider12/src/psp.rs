@@ -2,22 +2,21 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Evd, Ia, Psp, PspMode};
+use dat_face::guard::slow;
+use dat_face::handle::{find, handle_of, handle_or_null};
+use dat_face::ptr::OutPtr;
+use dat_face::{Answer, At, Face, Fault};
 use dat_udat12::{
     DAT_CONN_QUAL, DAT_EVD_HANDLE, DAT_IA_HANDLE, DAT_PSP_CONSUMER_FLAG, DAT_PSP_FIELD_ALL, DAT_PSP_FLAGS,
     DAT_PSP_HANDLE, DAT_PSP_PARAM, DAT_PSP_PARAM_MASK, DAT_PSP_PROVIDER_FLAG, DAT_RETURN,
 };
-
-use crate::error::{Answer, At, invalid_arg};
-use crate::guard::slow;
-use crate::handle::{Face, find, handle_of, handle_or_null};
-use crate::ptr::OutPtr;
 
 /// Who provides the endpoints; the flags are the fourth argument.
 fn mode(flags: DAT_PSP_FLAGS) -> Answer<PspMode> {
     match flags {
         DAT_PSP_CONSUMER_FLAG => Ok(PspMode::Consumer),
         DAT_PSP_PROVIDER_FLAG => Ok(PspMode::Provider),
-        _ => Err(invalid_arg(4)),
+        _ => Err(Fault::Argument(4)),
     }
 }
 
@@ -61,9 +60,9 @@ pub unsafe extern "C" fn create<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let psp_handle = unsafe { OutPtr::new(psp_handle) };
-    slow(|| {
-        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
-        let evd = find::<F, Evd<F>>(evd_handle, Role::EvdRequests)?;
+    slow::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdRequests)?;
         let out = psp_handle.required(5)?;
         let psp = Psp::create(&ia, Some(conn_qual), &evd, mode(psp_flags)?).at(&[(Arg::Qualifier, 2)])?;
         out.write(handle_of(&*psp));
@@ -100,9 +99,9 @@ pub unsafe extern "C" fn create_any<F: Face>(
     let conn_qual = unsafe { OutPtr::new(conn_qual) };
     // SAFETY: the caller's promise.
     let psp_handle = unsafe { OutPtr::new(psp_handle) };
-    slow(|| {
-        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
-        let evd = find::<F, Evd<F>>(evd_handle, Role::EvdRequests)?;
+    slow::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdRequests)?;
         let qualifier = conn_qual.required(2)?;
         let out = psp_handle.required(5)?;
         let psp = Psp::create(&ia, None, &evd, mode(psp_flags)?).at(&[])?;
@@ -138,10 +137,10 @@ pub unsafe extern "C" fn query<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let psp_param = unsafe { OutPtr::new(psp_param) };
-    slow(|| {
-        let psp = find::<F, Psp<F>>(psp_handle, Role::Psp)?;
+    slow::<F>(|| {
+        let psp = find::<F, Psp<F::Transport>>(psp_handle, Role::Psp)?;
         if psp_param_mask & !DAT_PSP_FIELD_ALL != 0 {
-            return Err(invalid_arg(2));
+            return Err(Fault::Argument(2));
         }
         psp_param.required(3)?.write(DAT_PSP_PARAM {
             ia_handle: handle_of(&**psp.point().ia()),
@@ -173,8 +172,8 @@ pub unsafe extern "C" fn query<F: Face>(
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn free<F: Face>(psp_handle: DAT_PSP_HANDLE) -> DAT_RETURN {
-    slow(|| {
-        find::<F, Psp<F>>(psp_handle, Role::Psp)?.free();
+    slow::<F>(|| {
+        find::<F, Psp<F::Transport>>(psp_handle, Role::Psp)?.free();
         Ok(())
     })
 }

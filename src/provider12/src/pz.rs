@@ -2,12 +2,11 @@
 
 use dat_core::error::Role;
 use dat_core::{Ia, Pz};
+use dat_face::guard::slow;
+use dat_face::handle::{find, handle_of};
+use dat_face::ptr::OutPtr;
+use dat_face::{At, Face, Fault};
 use dat_udat12::{DAT_IA_HANDLE, DAT_PZ_FIELD_ALL, DAT_PZ_HANDLE, DAT_PZ_PARAM, DAT_PZ_PARAM_MASK, DAT_RETURN};
-
-use crate::error::{At, invalid_arg};
-use crate::guard::slow;
-use crate::handle::{Face, find, handle_of};
-use crate::ptr::OutPtr;
 
 /// Slot of dat_pz_create: makes a protection zone.
 ///
@@ -30,8 +29,8 @@ use crate::ptr::OutPtr;
 pub unsafe extern "C" fn create<F: Face>(ia_handle: DAT_IA_HANDLE, pz_handle: *mut DAT_PZ_HANDLE) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let pz_handle = unsafe { OutPtr::new(pz_handle) };
-    slow(|| {
-        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
+    slow::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let out = pz_handle.required(2)?;
         let pz = Pz::create(&ia).at(&[])?;
         out.write(handle_of(&*pz));
@@ -65,10 +64,10 @@ pub unsafe extern "C" fn query<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let pz_param = unsafe { OutPtr::new(pz_param) };
-    slow(|| {
-        let pz = find::<F, Pz<F>>(pz_handle, Role::Pz)?;
+    slow::<F>(|| {
+        let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
         if pz_param_mask & !DAT_PZ_FIELD_ALL != 0 {
-            return Err(invalid_arg(2));
+            return Err(Fault::Argument(2));
         }
         pz_param.required(3)?.write(DAT_PZ_PARAM { ia_handle: handle_of(&**pz.ia()) });
         Ok(())
@@ -92,5 +91,5 @@ pub unsafe extern "C" fn query<F: Face>(
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn free<F: Face>(pz_handle: DAT_PZ_HANDLE) -> DAT_RETURN {
-    slow(|| find::<F, Pz<F>>(pz_handle, Role::Pz)?.free().at(&[]))
+    slow::<F>(|| find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?.free().at(&[]))
 }

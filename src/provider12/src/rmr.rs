@@ -2,16 +2,17 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Endpoint, Handle, Lmr, LocalSegment, Pz, Rights, Rmr};
+use dat_face::guard::slow;
+use dat_face::handle::{find, handle_of, handle_or_null, raw, same_ia};
+use dat_face::ptr::{InPtr, OutPtr};
+use dat_face::{At, Face, Fault};
 use dat_udat12::{
     DAT_COMPLETION_FLAGS, DAT_EP_HANDLE, DAT_LMR_TRIPLET, DAT_MEM_PRIV_FLAGS, DAT_PZ_HANDLE, DAT_RETURN,
     DAT_RMR_CONTEXT, DAT_RMR_COOKIE, DAT_RMR_FIELD_ALL, DAT_RMR_HANDLE, DAT_RMR_PARAM, DAT_RMR_PARAM_MASK,
 };
 
 use crate::attr::{c_rights, rights};
-use crate::error::{At, invalid_arg};
-use crate::guard::slow;
-use crate::handle::{Face, c_handle, find, handle_of, handle_or_null, same_ia};
-use crate::ptr::{self, InPtr, OutPtr};
+use crate::ptr;
 
 /// Slot of dat_rmr_create: makes a remote memory region, unbound.
 ///
@@ -35,8 +36,8 @@ use crate::ptr::{self, InPtr, OutPtr};
 pub unsafe extern "C" fn create<F: Face>(pz_handle: DAT_PZ_HANDLE, rmr_handle: *mut DAT_RMR_HANDLE) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let rmr_handle = unsafe { OutPtr::new(rmr_handle) };
-    slow(|| {
-        let pz = find::<F, Pz<F>>(pz_handle, Role::Pz)?;
+    slow::<F>(|| {
+        let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
         let out = rmr_handle.required(2)?;
         let rmr = Rmr::create(&pz).at(&[])?;
         out.write(handle_of(&*rmr));
@@ -70,10 +71,10 @@ pub unsafe extern "C" fn query<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let rmr_param = unsafe { OutPtr::new(rmr_param) };
-    slow(|| {
-        let rmr = find::<F, Rmr<F>>(rmr_handle, Role::Rmr)?;
+    slow::<F>(|| {
+        let rmr = find::<F, Rmr<F::Transport>>(rmr_handle, Role::Rmr)?;
         if rmr_param_mask & !DAT_RMR_FIELD_ALL != 0 {
-            return Err(invalid_arg(2));
+            return Err(Fault::Argument(2));
         }
         let out = rmr_param.required(3)?;
         let bound = rmr.status();
@@ -145,9 +146,9 @@ pub unsafe extern "C" fn bind<F: Face>(
     let lmr_triplet = unsafe { InPtr::new(lmr_triplet) };
     // SAFETY: the caller's promise.
     let context = unsafe { OutPtr::new(context) };
-    slow(|| {
-        let rmr = find::<F, Rmr<F>>(rmr_handle, Role::Rmr)?;
-        let ep = find::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
+    slow::<F>(|| {
+        let rmr = find::<F, Rmr<F::Transport>>(rmr_handle, Role::Rmr)?;
+        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         same_ia(rmr.ia(), ep.ia(), Role::Ep)?;
         let segment = ptr::local_segment(&lmr_triplet.required(2)?);
         let unbind = segment.len == 0;
@@ -155,10 +156,10 @@ pub unsafe extern "C" fn bind<F: Face>(
         let (lmr, rights) = if unbind {
             (None, Rights::NONE)
         } else {
-            let rights = rights(mem_priv).ok_or_else(|| invalid_arg(3))?;
+            let rights = rights(mem_priv).ok_or(Fault::Argument(3))?;
             let handle: Option<Handle> = rmr.ia().lmrs().handle_of(segment.context);
-            let lmr = handle.and_then(|handle| F::domain().get::<Lmr<F>>(c_handle(handle)));
-            let lmr = lmr.ok_or_else(|| invalid_arg(2))?.share();
+            let lmr = handle.and_then(|handle| F::domain().get::<Lmr<F::Transport>>(raw(handle)));
+            let lmr = lmr.ok_or(Fault::Argument(2))?.share();
             (Some(lmr), rights.intersection(Rights::REMOTE_READ | Rights::REMOTE_WRITE))
         };
         let key = ep
@@ -187,8 +188,8 @@ pub unsafe extern "C" fn bind<F: Face>(
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn free<F: Face>(rmr_handle: DAT_RMR_HANDLE) -> DAT_RETURN {
-    slow(|| {
-        find::<F, Rmr<F>>(rmr_handle, Role::Rmr)?.free();
+    slow::<F>(|| {
+        find::<F, Rmr<F::Transport>>(rmr_handle, Role::Rmr)?.free();
         Ok(())
     })
 }

@@ -2,15 +2,14 @@
 
 use dat_core::error::{Arg, Error, Role};
 use dat_core::{Endpoint, Evd, Ia, Rsp};
+use dat_face::guard::slow;
+use dat_face::handle::{find, handle_of, handle_or_null, same_ia};
+use dat_face::ptr::OutPtr;
+use dat_face::{At, Face, Fault};
 use dat_udat12::{
     DAT_CONN_QUAL, DAT_EP_HANDLE, DAT_EVD_HANDLE, DAT_IA_HANDLE, DAT_RETURN, DAT_RSP_FIELD_ALL, DAT_RSP_HANDLE,
     DAT_RSP_PARAM, DAT_RSP_PARAM_MASK,
 };
-
-use crate::error::{At, code, invalid_arg};
-use crate::guard::slow;
-use crate::handle::{Face, find, handle_of, handle_or_null, same_ia};
-use crate::ptr::OutPtr;
 
 /// Slot of dat_rsp_create: makes a service point that takes one connection request, for one
 /// endpoint, which is `RESERVED` until then.
@@ -52,14 +51,14 @@ pub unsafe extern "C" fn create<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let rsp_handle = unsafe { OutPtr::new(rsp_handle) };
-    slow(|| {
-        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
+    slow::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         if ep_handle.is_null() {
-            return Err(code(Error::ModelNotSupported, &[]));
+            return Err(Fault::Core(Error::ModelNotSupported));
         }
-        let ep = find::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
+        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         same_ia(&ia, ep.ia(), Role::Ep)?;
-        let evd = find::<F, Evd<F>>(evd_handle, Role::EvdRequests)?;
+        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdRequests)?;
         let out = rsp_handle.required(5)?;
         let rsp = Rsp::create(&ia, conn_qual, &ep, &evd).at(&[(Arg::Qualifier, 2)])?;
         out.write(handle_of(&*rsp));
@@ -93,10 +92,10 @@ pub unsafe extern "C" fn query<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let rsp_param = unsafe { OutPtr::new(rsp_param) };
-    slow(|| {
-        let rsp = find::<F, Rsp<F>>(rsp_handle, Role::Rsp)?;
+    slow::<F>(|| {
+        let rsp = find::<F, Rsp<F::Transport>>(rsp_handle, Role::Rsp)?;
         if rsp_param_mask & !DAT_RSP_FIELD_ALL != 0 {
-            return Err(invalid_arg(2));
+            return Err(Fault::Argument(2));
         }
         rsp_param.required(3)?.write(DAT_RSP_PARAM {
             ia_handle: handle_of(&**rsp.point().ia()),
@@ -125,8 +124,8 @@ pub unsafe extern "C" fn query<F: Face>(
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn free<F: Face>(rsp_handle: DAT_RSP_HANDLE) -> DAT_RETURN {
-    slow(|| {
-        find::<F, Rsp<F>>(rsp_handle, Role::Rsp)?.free();
+    slow::<F>(|| {
+        find::<F, Rsp<F::Transport>>(rsp_handle, Role::Rsp)?.free();
         Ok(())
     })
 }

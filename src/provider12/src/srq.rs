@@ -2,16 +2,14 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Ia, Pz, Srq};
+use dat_face::guard::slow;
+use dat_face::handle::{find, handle_of, handle_or_null, same_ia};
+use dat_face::ptr::{InPtr, OutPtr};
+use dat_face::{At, Face, Fault, count};
 use dat_udat12::{
     DAT_COUNT, DAT_IA_HANDLE, DAT_PZ_HANDLE, DAT_RETURN, DAT_SRQ_ATTR, DAT_SRQ_FIELD_ALL, DAT_SRQ_HANDLE,
     DAT_SRQ_LW_DEFAULT, DAT_SRQ_PARAM, DAT_SRQ_PARAM_MASK, DAT_SRQ_STATE_OPERATIONAL,
 };
-
-use crate::attr::count;
-use crate::error::{At, invalid_arg};
-use crate::guard::slow;
-use crate::handle::{Face, find, handle_of, handle_or_null, same_ia};
-use crate::ptr::{InPtr, OutPtr};
 
 /// Slot of dat_srq_create: makes a shared receive queue to which no endpoint is attached.
 ///
@@ -48,16 +46,16 @@ pub unsafe extern "C" fn create<F: Face>(
     let srq_attributes = unsafe { InPtr::new(srq_attributes) };
     // SAFETY: the caller's promise.
     let srq_handle = unsafe { OutPtr::new(srq_handle) };
-    slow(|| {
-        let ia = find::<F, Ia<F>>(ia_handle, Role::Ia)?;
-        let pz = find::<F, Pz<F>>(pz_handle, Role::Pz)?;
+    slow::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+        let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
         same_ia(&ia, pz.ia(), Role::Pz)?;
         let attr: DAT_SRQ_ATTR = srq_attributes.required(3)?;
         let out = srq_handle.required(4)?;
         if attr.low_watermark != DAT_SRQ_LW_DEFAULT {
-            return Err(invalid_arg(3));
+            return Err(Fault::Argument(3));
         }
-        let size = |count| usize::try_from(count).map_err(|_| invalid_arg(3));
+        let size = |count| usize::try_from(count).map_err(|_| Fault::Argument(3));
         let srq =
             Srq::create(&ia, &pz, size(attr.max_recv_dtos)?, size(attr.max_recv_iov)?).at(&[(Arg::Attributes, 3)])?;
         out.write(handle_of(&*srq));
@@ -93,10 +91,10 @@ pub unsafe extern "C" fn query<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let srq_param = unsafe { OutPtr::new(srq_param) };
-    slow(|| {
-        let srq = find::<F, Srq<F>>(srq_handle, Role::Srq)?;
+    slow::<F>(|| {
+        let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
         if srq_param_mask & !DAT_SRQ_FIELD_ALL != 0 {
-            return Err(invalid_arg(2));
+            return Err(Fault::Argument(2));
         }
         let out = srq_param.required(3)?;
         let status = srq.query();
@@ -135,9 +133,9 @@ pub unsafe extern "C" fn query<F: Face>(
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn resize<F: Face>(srq_handle: DAT_SRQ_HANDLE, srq_max_recv_dto: DAT_COUNT) -> DAT_RETURN {
-    slow(|| {
-        let srq = find::<F, Srq<F>>(srq_handle, Role::Srq)?;
-        let size = usize::try_from(srq_max_recv_dto).map_err(|_| invalid_arg(2))?;
+    slow::<F>(|| {
+        let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
+        let size = usize::try_from(srq_max_recv_dto).map_err(|_| Fault::Argument(2))?;
         srq.resize(size).at(&[(Arg::QueueLength, 2)])
     })
 }
@@ -168,9 +166,9 @@ pub unsafe extern "C" fn resize<F: Face>(srq_handle: DAT_SRQ_HANDLE, srq_max_rec
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn set_lw<F: Face>(srq_handle: DAT_SRQ_HANDLE, low_watermark: DAT_COUNT) -> DAT_RETURN {
-    slow(|| {
-        let srq = find::<F, Srq<F>>(srq_handle, Role::Srq)?;
-        let low_watermark = usize::try_from(low_watermark).map_err(|_| invalid_arg(2))?;
+    slow::<F>(|| {
+        let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
+        let low_watermark = usize::try_from(low_watermark).map_err(|_| Fault::Argument(2))?;
         srq.set_low_watermark(low_watermark).at(&[(Arg::Watermark, 2)])
     })
 }
@@ -192,5 +190,5 @@ pub unsafe extern "C" fn set_lw<F: Face>(srq_handle: DAT_SRQ_HANDLE, low_waterma
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn free<F: Face>(srq_handle: DAT_SRQ_HANDLE) -> DAT_RETURN {
-    slow(|| find::<F, Srq<F>>(srq_handle, Role::Srq)?.free().at(&[]))
+    slow::<F>(|| find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?.free().at(&[]))
 }

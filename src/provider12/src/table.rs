@@ -3,20 +3,16 @@
 use std::ffi::c_char;
 use std::ptr;
 
+use dat_face::Face;
 use dat_udat12::DAT_PROVIDER;
 
-use crate::handle::Face;
-use crate::{cno, context, cr, ep, evd, ia, lmr, post, psp, pz, rmr, rsp, srq, wait};
-
-/// Functions whose slot answers `DAT_NOT_IMPLEMENTED` whatever the transport. A transport that
-/// says it has no remote memory regions adds dat_rmr_create to them.
-pub const UNIMPLEMENTED: &[&str] = &[];
+use crate::{Udat12, cno, context, cr, ep, evd, ia, lmr, post, psp, pz, rmr, rsp, srq, wait};
 
 /// The table of a provider library over the transport `F`. Every slot is filled.
 ///
 /// # Parameters
 /// * `device_name` - the name of the adapter, for as long as the table is used.
-pub const fn table<F: Face>(device_name: *const c_char) -> DAT_PROVIDER {
+pub const fn table<F: Face<Version = Udat12>>(device_name: *const c_char) -> DAT_PROVIDER {
     DAT_PROVIDER {
         device_name,
         extension: ptr::null_mut(),

@@ -2,6 +2,7 @@
 
 mod connection;
 mod fake;
+mod guard;
 mod handles;
 mod objects;
 mod provider;
@@ -11,10 +12,24 @@ use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use dat_face::{Domain, Face};
 use dat_udat12::*;
 
 use crate::provider::register_for_test;
 use fake::Fake;
+
+/// The face of a library over the fake transport.
+struct FakeFace;
+
+impl Face for FakeFace {
+    type Transport = Fake;
+    type Version = crate::Udat12;
+
+    fn domain() -> &'static Domain<Self> {
+        static DOMAIN: Domain<FakeFace> = Domain::new();
+        &DOMAIN
+    }
+}
 
 /// Calls a slot of the table.
 macro_rules! slot {
@@ -56,9 +71,9 @@ fn bits(context: DAT_CONTEXT) -> u64 {
 fn register(instance: &str) -> (CString, &'static DAT_PROVIDER) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let name = CString::new(format!("fake{}", NUMBER.fetch_add(1, Ordering::Relaxed))).unwrap();
-    let table = register_for_test::<Fake>(&name, instance, true).table();
+    let table = register_for_test::<FakeFace>(&name, instance, true).table();
     // SAFETY: tables live for ever.
-    (name, unsafe { &*table })
+    (name, unsafe { &*table.as_ptr() })
 }
 
 /// An open adapter with one of everything that an endpoint needs.
@@ -176,7 +191,7 @@ impl Setup {
 
     /// The core's side of the adapter.
     fn core(&self) -> std::sync::Arc<dat_core::Ia<Fake>> {
-        crate::handle::find::<Fake, _>(self.ia, dat_core::error::Role::Ia).unwrap()
+        dat_face::handle::find::<FakeFace, _>(self.ia, dat_core::error::Role::Ia).unwrap()
     }
 
     fn dequeue(&self, evd: DAT_EVD_HANDLE) -> Option<DAT_EVENT> {

@@ -1,4 +1,4 @@
-//! The shm provider: connections between processes of one host, and within one.
+//! The transport shm: connections between processes of one host, and within one.
 //!
 //! From the outside in: [`adapter`] is the transport that the core calls; a [`node`] is
 //! this process as its peers see it, with one [`thread`]; a [`link`] is a pair of
@@ -25,5 +25,3 @@ mod tx;
 mod wire;
 
 pub use adapter::Shm;
-
-dat_provider12::export_provider!(Shm, "libdaplshm");

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::{Side, open};
-use daplshm::Shm;
 use dat_core::addr::Address;
 use dat_core::ep::{ConnectRequest, State, flags};
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::transport::RemoteSegment;
 use dat_core::{Endpoint, Error, Evd, Event, Lmr, Psp, PspMode};
 use dat_loopback::{connect, connection, endpoint, endpoint_with_requests, next, quiet, register, segment, transfer};
+use dat_shm::Shm;
 
 /// Two connected ends, the first with requests on a dispatcher of their own, and memory.
 struct Pair {

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::{Side, open_in};
-use daplshm::Shm;
 use dat_core::addr::Address;
 use dat_core::ep::{ConnectRequest, flags};
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::transport::RemoteSegment;
 use dat_core::{Cr, Endpoint, Error, Event, Psp, PspMode};
 use dat_loopback::{connection, endpoint, next, register, segment, transfer};
+use dat_shm::Shm;
 
 const QUALIFIER: u64 = 7777;
 const ROUNDS: usize = 40;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use daplshm::node::{Bell, Node};
+use dat_shm::node::{Bell, Node};
 
 /// How often one of the threads is to lead.
 const LEADS: usize = 200_000;

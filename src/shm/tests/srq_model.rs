@@ -6,7 +6,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use daplshm::Shm;
 use dat_core::addr::Address;
 use dat_core::ep::{ConnectRequest, State, flags};
 use dat_core::error::Refusal;
@@ -15,6 +14,7 @@ use dat_core::{
     AsyncEvd, Cr, Endpoint, EpParts, Error, Evd, Event, Ia, Lmr, LocalSegment, Memory, Psp, PspMode, Pz, Rights, Slab,
     Srq, Streams,
 };
+use dat_shm::Shm;
 use proptest::prelude::*;
 
 const ENDS: usize = 3;

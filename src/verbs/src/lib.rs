@@ -1,4 +1,4 @@
-//! The verbs provider: connections over the kernel's RDMA stack, InfiniBand, RoCE, iWARP
+//! The transport verbs: connections over the kernel's RDMA stack, InfiniBand, RoCE, iWARP
 //! or Soft-RoCE.
 //!
 //! From the outside in: [`adapter`] is the transport that the core calls; a [`hub`] is what
@@ -24,5 +24,3 @@ pub mod sys;
 pub mod thread;
 
 pub use adapter::Verbs;
-
-dat_provider12::export_provider!(Verbs, "libdaplverbs");

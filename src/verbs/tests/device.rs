@@ -3,13 +3,13 @@
 mod common;
 
 use common::open;
-use daplverbs::Verbs;
 use dat_core::ep::{EpAttributes, flags};
 use dat_core::error::{Error, Resource};
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{AsyncEvd, Endpoint, EpParts, Evd, Event, Ia, Object, Pz, Slab, Srq, Streams};
 use dat_loopback::{connect, connection, endpoint, next, register, segment, transfer};
+use dat_verbs::Verbs;
 
 #[test]
 fn what_is_no_adapter_does_not_open() {

@@ -5,6 +5,11 @@ use std::time::Duration;
 use dat_core::Endpoint;
 use dat_core::ep::ConnectRequest;
 use dat_core::error::{AddressFault, Arg, Error, Role};
+use dat_core::transport::Transport;
+use dat_face::guard::slow;
+use dat_face::handle::{find, same_ia};
+use dat_face::ptr::bytes;
+use dat_face::{Answer, At, Face, Fault};
 use dat_udat12::{
     DAT_CLOSE_ABRUPT_FLAG, DAT_CLOSE_FLAGS, DAT_CLOSE_GRACEFUL_FLAG, DAT_CONN_QUAL, DAT_CONNECT_DEFAULT_FLAG,
     DAT_CONNECT_FLAGS, DAT_CONNECT_MULTIPATH_FLAG, DAT_COUNT, DAT_EP_HANDLE, DAT_IA_ADDRESS_PTR, DAT_PVOID, DAT_QOS,
@@ -12,9 +17,6 @@ use dat_udat12::{
     DAT_TIMEOUT, DAT_TIMEOUT_INFINITE,
 };
 
-use crate::error::{Answer, At, code, invalid_arg};
-use crate::guard::slow;
-use crate::handle::{Face, find, same_ia};
 use crate::ptr;
 
 /// A time limit; `None` for ever.
@@ -32,15 +34,15 @@ fn duration(timeout: DAT_TIMEOUT) -> Option<Duration> {
 /// # Safety
 /// `data` is NULL, or `size` bytes there can be read.
 pub(crate) unsafe fn private_data(size: DAT_COUNT, data: DAT_PVOID, limit: usize, position: u32) -> Answer<Vec<u8>> {
-    let size = usize::try_from(size).ok().filter(|&size| size <= limit).ok_or_else(|| invalid_arg(position))?;
+    let size = usize::try_from(size).ok().filter(|&size| size <= limit).ok_or(Fault::Argument(position))?;
     if size == 0 {
         return Ok(Vec::new());
     }
     if data.is_null() {
-        return Err(invalid_arg(position + 1));
+        return Err(Fault::Argument(position + 1));
     }
     // SAFETY: not NULL, and readable as the caller promises.
-    Ok(unsafe { ptr::bytes(data.cast(), size) })
+    Ok(unsafe { bytes(data.cast(), size) })
 }
 
 /// Accepts best effort alone.
@@ -48,8 +50,8 @@ fn check_qos(qos: DAT_QOS, position: u32) -> Answer<()> {
     const KNOWN: DAT_QOS = DAT_QOS_HIGH_THROUGHPUT | DAT_QOS_LOW_LATENCY | DAT_QOS_ECONOMY | DAT_QOS_PREMIUM;
     match qos {
         DAT_QOS_BEST_EFFORT => Ok(()),
-        qos if qos & !KNOWN == 0 => Err(code(Error::ModelNotSupported, &[])),
-        _ => Err(invalid_arg(position)),
+        qos if qos & !KNOWN == 0 => Err(Fault::Core(Error::ModelNotSupported)),
+        _ => Err(Fault::Argument(position)),
     }
 }
 
@@ -100,13 +102,13 @@ pub unsafe extern "C" fn connect<F: Face>(
     quality_of_service: DAT_QOS,
     connect_flags: DAT_CONNECT_FLAGS,
 ) -> DAT_RETURN {
-    slow(|| {
-        let ep = find::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
+    slow::<F>(|| {
+        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         check_qos(quality_of_service, 7)?;
         match connect_flags {
             DAT_CONNECT_DEFAULT_FLAG => {}
-            DAT_CONNECT_MULTIPATH_FLAG => return Err(code(Error::ModelNotSupported, &[])),
-            _ => return Err(invalid_arg(8)),
+            DAT_CONNECT_MULTIPATH_FLAG => return Err(Fault::Core(Error::ModelNotSupported)),
+            _ => return Err(Fault::Argument(8)),
         }
         let limit = ep.ia().transport().attributes().max_private_data;
         // SAFETY: the caller's promise.
@@ -114,9 +116,9 @@ pub unsafe extern "C" fn connect<F: Face>(
         // SAFETY: the caller's promise.
         let address = unsafe { ptr::address(remote_ia_address) };
         let address = address
-            .ok_or_else(|| invalid_arg(2))?
+            .ok_or(Fault::Argument(2))?
             .and_then(|address| if address.is_host() { Ok(address) } else { Err(AddressFault::Unsupported) })
-            .map_err(|fault| code(Error::InvalidAddress(fault), &[]))?;
+            .map_err(|fault| Fault::Core(Error::InvalidAddress(fault)))?;
         ep.connect(&ConnectRequest {
             address: &address,
             qualifier: remote_conn_qual,
@@ -154,9 +156,9 @@ pub unsafe extern "C" fn dup_connect<F: Face>(
     private_data: DAT_PVOID,
     quality_of_service: DAT_QOS,
 ) -> DAT_RETURN {
-    slow(|| {
-        let ep = find::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
-        let like = find::<F, Endpoint<F>>(ep_dup_handle, Role::Ep)?;
+    slow::<F>(|| {
+        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+        let like = find::<F, Endpoint<F::Transport>>(ep_dup_handle, Role::Ep)?;
         same_ia(ep.ia(), like.ia(), Role::Ep)?;
         check_qos(quality_of_service, 6)?;
         let limit = ep.ia().transport().attributes().max_private_data;
@@ -194,12 +196,12 @@ pub unsafe extern "C" fn disconnect<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     disconnect_flags: DAT_CLOSE_FLAGS,
 ) -> DAT_RETURN {
-    slow(|| {
-        let ep = find::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
+    slow::<F>(|| {
+        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         match disconnect_flags {
             DAT_CLOSE_ABRUPT_FLAG => ep.disconnect(false).at(&[]),
             DAT_CLOSE_GRACEFUL_FLAG => ep.disconnect(true).at(&[]),
-            _ => Err(invalid_arg(2)),
+            _ => Err(Fault::Argument(2)),
         }
     })
 }

@@ -4,15 +4,14 @@
 use dat_core::Endpoint;
 use dat_core::ep::modify::{Field, Value};
 use dat_core::error::{Arg, Role};
+use dat_face::guard::slow;
+use dat_face::handle::{find, find_or_null};
+use dat_face::ptr::{InPtr, read_field};
+use dat_face::{At, Face, Fault};
 use dat_udat12::{
     DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR, DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR, DAT_EP_HANDLE, DAT_EP_PARAM,
     DAT_EP_PARAM_MASK, DAT_EVD_HANDLE, DAT_PZ_HANDLE, DAT_RETURN,
 };
-
-use crate::error::{At, invalid_arg};
-use crate::guard::slow;
-use crate::handle::{Face, find, find_or_null};
-use crate::ptr::{InPtr, read_field};
 
 /// Slot of dat_ep_modify: changes parameters of an endpoint, all that are named or none.
 ///
@@ -45,18 +44,18 @@ pub unsafe extern "C" fn modify<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let ep_param = unsafe { InPtr::new(ep_param) };
-    slow(|| {
-        let ep = find::<F, Endpoint<F>>(ep_handle, Role::Ep)?;
-        let mask = u32::try_from(ep_param_mask).map_err(|_| invalid_arg(2))?;
+    slow::<F>(|| {
+        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+        let mask = u32::try_from(ep_param_mask).map_err(|_| Fault::Argument(2))?;
         if mask != 0 && ep_param.is_null() {
-            return Err(invalid_arg(3));
+            return Err(Fault::Argument(3));
         }
-        ep.modify(mask, |field| read_value(ep_param, ep_param_mask, field)).at(&[(Arg::Mask, 2), (Arg::Value, 3)])
+        ep.modify(mask, |field| read_value::<F>(ep_param, ep_param_mask, field)).at(&[(Arg::Mask, 2), (Arg::Value, 3)])
     })
 }
 
 /// The new value of a field.
-fn read_value<F: Face>(param: InPtr<DAT_EP_PARAM>, mask: DAT_EP_PARAM_MASK, field: Field) -> Value<F> {
+fn read_value<F: Face>(param: InPtr<DAT_EP_PARAM>, mask: DAT_EP_PARAM_MASK, field: Field) -> Value<F::Transport> {
     let pz = |handle: DAT_PZ_HANDLE| find_or_null::<F, _>(handle, Role::Pz).map_or(Value::Invalid, Value::Pz);
     let evd = |handle: DAT_EVD_HANDLE| find_or_null::<F, _>(handle, Role::Evd).map_or(Value::Invalid, Value::Evd);
     macro_rules! number {

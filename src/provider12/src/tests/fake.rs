@@ -10,8 +10,6 @@ use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::*;
 use parking_lot::Mutex;
 
-use crate::{Domain, Face};
-
 pub struct Fake {
     attributes: AdapterAttributes,
     /// Queue pairs in the order they were made.
@@ -20,13 +18,6 @@ pub struct Fake {
     pub adapter: Mutex<Option<AdapterSink<Fake>>>,
     /// Listeners in the order they were made.
     pub listeners: Mutex<Vec<(u64, ListenerSink<Fake>)>>,
-}
-
-impl Face for Fake {
-    fn domain() -> &'static Domain<Self> {
-        static DOMAIN: Domain<Fake> = Domain::new();
-        &DOMAIN
-    }
 }
 
 static NUMBER: AtomicU32 = AtomicU32::new(1);

@@ -1,7 +1,6 @@
 //! Registrations, and forks.
 
 use super::*;
-use crate::Face;
 
 #[test]
 fn every_name_has_its_own_table_which_tells_it() {
@@ -12,14 +11,14 @@ fn every_name_has_its_own_table_which_tells_it() {
         // SAFETY: names live for ever.
         assert_eq!(unsafe { std::ffi::CStr::from_ptr(table.device_name) }, &**name);
     }
-    let again = register_for_test::<Fake>(&first_name, "", true).table();
+    let again = register_for_test::<FakeFace>(&first_name, "", true).table().as_ptr();
     assert_eq!(again, std::ptr::from_ref(first));
 }
 
 #[test]
 fn thread_safety_is_told_as_it_was_registered() {
     let (name, table) = register("");
-    register_for_test::<Fake>(&name, "", false);
+    register_for_test::<FakeFace>(&name, "", false);
     let (mut ia, mut evd) = (null_mut(), null_mut());
     assert_eq!(slot!(table, ia_open_func(name.as_ptr().cast_mut(), 1, &mut evd, &mut ia)), OK);
     // SAFETY: integers, arrays of them, and pointers.
@@ -67,5 +66,5 @@ fn the_child_of_a_fork_has_none_of_its_parents_handles_and_can_open_anew() {
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert_eq!(status, 0);
     assert_eq!(setup.state(ep), DAT_EP_STATE_UNCONNECTED);
-    assert!(Fake::domain().kind(ep).is_some());
+    assert!(FakeFace::domain().kind(ep).is_some());
 }

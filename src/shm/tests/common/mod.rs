@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use daplshm::Shm;
+use dat_shm::Shm;
 
 pub type Side = dat_loopback::Side<Shm>;
 

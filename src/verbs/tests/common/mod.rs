@@ -1,6 +1,6 @@
 //! The device of the tests.
 
-use daplverbs::Verbs;
+use dat_verbs::Verbs;
 
 pub type Side = dat_loopback::Side<Verbs>;
 

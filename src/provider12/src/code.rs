@@ -1,34 +1,23 @@
-//! Return codes.
-//!
-//! The core says what is wrong; which argument of the C function that is, the slot says with
-//! a list of positions. Every code bears the error class.
+//! Return codes. Every one bears the error class.
 
 use dat_core::ep::State;
-use dat_core::error::{Access, AddressFault, Arg, Error, Refusal, Resource, Role};
+use dat_core::error::{Access, AddressFault, Error, Refusal, Resource, Role};
+use dat_face::Fault;
 use dat_udat12::*;
 
-/// Result of a part of a slot: a value, or the code that the slot returns.
-pub type Answer<T> = Result<T, DAT_RETURN>;
-
-/// Positions of arguments, counted from 1, by their part in a call.
-pub type Positions = &'static [(Arg, u32)];
-
-/// Gives the errors of the core their codes.
-pub(crate) trait At<T> {
-    /// The value, or the code of the error in a function whose arguments stand at `positions`.
-    fn at(self, positions: Positions) -> Answer<T>;
-}
-
-impl<T> At<T> for dat_core::Result<T> {
-    #[inline]
-    fn at(self, positions: Positions) -> Answer<T> {
-        self.map_err(|error| code(error, positions))
+/// The code of a fault.
+#[cold]
+pub fn code(fault: Fault) -> DAT_RETURN {
+    match fault {
+        Fault::Handle(role) => invalid_handle(role),
+        Fault::Argument(position) => invalid_arg(position),
+        Fault::Core(error) => refused(error),
+        Fault::Code(code) => code,
     }
 }
 
 /// `DAT_INVALID_PARAMETER` for the argument at `position`, counted from 1.
-#[cold]
-pub(crate) const fn invalid_arg(position: u32) -> DAT_RETURN {
+const fn invalid_arg(position: u32) -> DAT_RETURN {
     let subtype = match position {
         1..=10 => DAT_INVALID_ARG1 + (position - 1),
         _ => DAT_NO_SUBTYPE,
@@ -37,8 +26,7 @@ pub(crate) const fn invalid_arg(position: u32) -> DAT_RETURN {
 }
 
 /// `DAT_INVALID_HANDLE` for an object in the part `role`.
-#[cold]
-pub(crate) const fn invalid_handle(role: Role) -> DAT_RETURN {
+const fn invalid_handle(role: Role) -> DAT_RETURN {
     let subtype = match role {
         Role::Ia => DAT_INVALID_HANDLE_IA,
         Role::Ep => DAT_INVALID_HANDLE_EP,
@@ -61,15 +49,13 @@ pub(crate) const fn invalid_handle(role: Role) -> DAT_RETURN {
     DAT_ERROR(DAT_INVALID_HANDLE, subtype)
 }
 
-/// The code of an error of the core.
-#[cold]
-pub fn code(error: Error, positions: &[(Arg, u32)]) -> DAT_RETURN {
+/// The code of what the core answered.
+fn refused(error: Error) -> DAT_RETURN {
     match error {
         Error::InvalidHandle(role) => invalid_handle(role),
-        Error::InvalidParameter(arg) => {
-            invalid_arg(positions.iter().find(|(known, _)| *known == arg).map_or(0, |(_, position)| *position))
-        }
-        Error::InvalidState(refusal) => DAT_ERROR(DAT_INVALID_STATE, refused(refusal)),
+        // The position of an argument is known only to the call, which tells it as a fault.
+        Error::InvalidParameter(_) => invalid_arg(0),
+        Error::InvalidState(refusal) => DAT_ERROR(DAT_INVALID_STATE, state(refusal)),
         Error::InsufficientResources(resource) => DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, lacking(resource)),
         Error::ModelNotSupported => DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE),
         Error::LengthError => DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE),
@@ -111,7 +97,7 @@ pub fn code(error: Error, positions: &[(Arg, u32)]) -> DAT_RETURN {
     }
 }
 
-fn refused(refusal: Refusal) -> DAT_RETURN_SUBTYPE {
+fn state(refusal: Refusal) -> DAT_RETURN_SUBTYPE {
     match refusal {
         Refusal::Endpoint(state) => match state {
             State::Unconnected => DAT_INVALID_STATE_EP_UNCONNECTED,
@@ -160,32 +146,30 @@ mod tests {
 
     #[test]
     fn an_argument_is_named_by_its_position() {
-        let positions: Positions = &[(Arg::Attributes, 6), (Arg::Flags, 10)];
-        let at = |arg| code(Error::InvalidParameter(arg), positions);
-        assert_eq!(at(Arg::Attributes), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
-        assert_eq!(at(Arg::Flags), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG10));
-        assert_eq!(at(Arg::Length), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE));
+        assert_eq!(code(Fault::Argument(6)), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
+        assert_eq!(code(Fault::Argument(10)), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG10));
+        assert_eq!(code(Fault::Argument(0)), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE));
     }
 
     #[test]
     fn every_endpoint_state_has_the_subtype_of_its_name() {
         let subtypes = [46, 52, 48, 47, 49, 53, 50, 54, 51];
         for (state, subtype) in State::ALL.into_iter().zip(subtypes) {
-            let got = code(Error::InvalidState(Refusal::Endpoint(state)), &[]);
+            let got = code(Fault::Core(Error::InvalidState(Refusal::Endpoint(state))));
             assert_eq!(got, 0x8007_0000 | subtype, "{state:?}");
         }
     }
 
     #[test]
     fn every_code_bears_the_error_class() {
-        let errors = [
-            Error::QueueEmpty,
-            Error::TimeoutExpired,
-            Error::QualifierInUse,
-            Error::InvalidHandle(Role::Evd),
-            Error::NotImplemented,
+        let faults = [
+            Fault::Core(Error::QueueEmpty),
+            Fault::Core(Error::TimeoutExpired),
+            Fault::Core(Error::QualifierInUse),
+            Fault::Handle(Role::Evd),
+            Fault::Core(Error::NotImplemented),
         ];
         let codes = [0x800d_0000, 0x800f_0000, 0x8002_0000, 0x8005_001a, 0xffff_0000];
-        assert_eq!(errors.map(|error| code(error, &[])), codes);
+        assert_eq!(faults.map(code), codes);
     }
 }

@@ -1,0 +1,151 @@
+//! The program's pointers for input and output.
+//!
+//! A call wraps its pointer arguments in its first lines, which is where it says that they are
+//! the caller's promise; from then on its code is safe. Nothing here panics or allocates
+//! except [`bytes`], which is for private data. Reads and writes ask for no alignment.
+
+use crate::{Answer, Fault};
+
+/// A pointer to something that the program gives; NULL or readable.
+pub struct InPtr<V>(*const V);
+
+impl<V> Clone for InPtr<V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V> Copy for InPtr<V> {}
+
+impl<V> InPtr<V> {
+    /// Wraps an argument.
+    ///
+    /// # Safety
+    /// For the time of the call `pointer` is NULL or readable.
+    #[inline]
+    pub unsafe fn new(pointer: *const V) -> Self {
+        InPtr(pointer)
+    }
+
+    /// The argument as it came.
+    #[inline]
+    pub fn as_ptr(self) -> *const V {
+        self.0
+    }
+
+    /// Whether it points to nothing.
+    #[inline]
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+}
+
+impl<V: Copy> InPtr<V> {
+    /// What it points to; `None` if it is NULL.
+    #[inline]
+    pub fn get(self) -> Option<V> {
+        if self.is_null() {
+            return None;
+        }
+        // SAFETY: not NULL, so readable as promised to `new`.
+        Some(unsafe { self.0.read_unaligned() })
+    }
+
+    /// What it points to.
+    ///
+    /// # Errors
+    /// The argument at `position` is invalid if it is NULL.
+    #[inline]
+    pub fn required(self, position: u32) -> Answer<V> {
+        self.get().ok_or(Fault::Argument(position))
+    }
+}
+
+/// Reads one field of a structure behind an [`InPtr`], and no other byte of it. `None` if the
+/// pointer is NULL.
+#[macro_export]
+macro_rules! read_field {
+    ($pointer:expr, $($field:ident).+) => {{
+        let pointer = $crate::ptr::InPtr::as_ptr($pointer);
+        if pointer.is_null() {
+            None
+        } else {
+            // SAFETY: not NULL, so readable as promised to InPtr::new.
+            Some(unsafe { (&raw const (*pointer).$($field).+).read_unaligned() })
+        }
+    }};
+}
+pub use read_field;
+
+/// A pointer to where a result is to go; NULL or writable.
+pub struct OutPtr<V>(*mut V);
+
+impl<V> Clone for OutPtr<V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V> Copy for OutPtr<V> {}
+
+impl<V> OutPtr<V> {
+    /// Wraps an argument.
+    ///
+    /// # Safety
+    /// For the time of the call `pointer` is NULL or writable.
+    #[inline]
+    pub unsafe fn new(pointer: *mut V) -> Self {
+        OutPtr(pointer)
+    }
+
+    /// A place that can be written to.
+    ///
+    /// # Errors
+    /// The argument at `position` is invalid if it is NULL.
+    #[inline]
+    pub fn required(self, position: u32) -> Answer<Out<V>> {
+        if self.0.is_null() { Err(Fault::Argument(position)) } else { Ok(Out(self.0)) }
+    }
+
+    /// A place that can be written to; `None` if it is NULL.
+    #[inline]
+    pub fn optional(self) -> Option<Out<V>> {
+        if self.0.is_null() { None } else { Some(Out(self.0)) }
+    }
+}
+
+/// A place in the program's memory that can be written to.
+pub struct Out<V>(*mut V);
+
+impl<V> Out<V> {
+    /// Writes the result.
+    #[inline]
+    pub fn write(self, value: V) {
+        // SAFETY: made by OutPtr from a pointer that is not NULL, so writable as promised there.
+        unsafe { self.0.write_unaligned(value) };
+    }
+}
+
+impl<V: Copy> Out<V> {
+    /// What the program wrote there before the call.
+    ///
+    /// # Safety
+    /// The argument is for input as well as output: the program has filled it.
+    pub unsafe fn read(&self) -> V {
+        // SAFETY: not NULL, and filled as the caller promises.
+        unsafe { self.0.read_unaligned() }
+    }
+}
+
+/// A copy of `len` bytes of the program's.
+///
+/// # Safety
+/// `data` is not NULL, and `len` bytes there can be read.
+pub unsafe fn bytes(data: *const u8, len: usize) -> Vec<u8> {
+    let mut copy: Vec<u8> = Vec::with_capacity(len);
+    // SAFETY: readable as the caller promises; the vector has room for it.
+    unsafe { copy.as_mut_ptr().copy_from_nonoverlapping(data, len) };
+    // SAFETY: the line above has filled the first `len` bytes.
+    unsafe { copy.set_len(len) };
+    copy
+}

@@ -1,0 +1,212 @@
+//! The calls that block.
+//!
+//! A thread may be cancelled while it waits, and cancellation unwinds its stack as if an
+//! exception of another language went through. Rust allows that for frames that own nothing
+//! with a destructor. So the frames that are on the stack during the sleep, [`evd_wait`],
+//! [`cno_wait`], `block` and `sleep_on`, have plain data alone; everything else happens in *steps*,
+//! which return before the sleep, catch panics and cannot be cancelled. What a wait holds
+//! meanwhile is with the core, and goes when the thread ends.
+
+use std::ffi::c_int;
+use std::ptr;
+use std::time::Duration;
+
+use dat_core::cancel;
+use dat_core::error::{Arg, Error, Role};
+use dat_core::wait::{EvdOutcome, Limit, MAX_FDS, Sleep, Step, cno_begin, cno_resume, evd_begin, evd_resume};
+use dat_core::{Cno, Evd, Handle};
+use libc::{nfds_t, pollfd, sigset_t, timespec};
+
+use crate::guard::{PANICKED, caught, code};
+use crate::handle::{RawHandle, find, raw};
+use crate::ptr::OutPtr;
+use crate::{Answer, At, Code, Count, Face, Fault, Positions, Version, count};
+
+unsafe extern "C-unwind" {
+    // As in the libc crate, but it may unwind: it is where a thread is cancelled.
+    fn ppoll(fds: *mut pollfd, count: nfds_t, timeout: *const timespec, mask: *const sigset_t) -> c_int;
+}
+
+/// Sleeps until one of the descriptors is readable or the time is up. Gives whether a signal
+/// ended it. Owns nothing: it may be unwound.
+fn sleep_on(sleep: &Sleep) -> bool {
+    let mut fds = [pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; MAX_FDS];
+    let mut used: nfds_t = 0;
+    for (place, fd) in fds.iter_mut().zip(sleep.fds).take(sleep.count) {
+        place.fd = fd;
+        used += 1;
+    }
+    let limit = sleep.timeout.map(time_of);
+    let limit = limit.as_ref().map_or(ptr::null(), ptr::from_ref);
+    // SAFETY: the descriptors and the limit outlive the call; there is no signal mask.
+    let result = unsafe { ppoll(fds.as_mut_ptr(), used, limit, ptr::null()) };
+    // SAFETY: every thread has an errno.
+    result < 0 && unsafe { *libc::__errno_location() } == libc::EINTR
+}
+
+fn time_of(time: Duration) -> timespec {
+    timespec {
+        tv_sec: libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: time.subsec_nanos().into(),
+    }
+}
+
+/// A call that blocks, with its arguments. Plain data.
+trait Blocking: Copy {
+    /// The first step. `None` when the call is done, and has written its results.
+    fn begin(self) -> Answer<Option<Sleep>>;
+
+    /// The step after a sleep, which a signal has `interrupted` or not.
+    fn resume(self, interrupted: bool) -> Answer<Option<Sleep>>;
+}
+
+/// Goes from step to step, and sleeps in between. Owns nothing: it may be unwound.
+#[inline(always)]
+fn block<F: Face>(call: impl Blocking) -> Code {
+    let before = cancel::forbid();
+    let mut next = caught(|| call.begin()).unwrap_or(Err(PANICKED));
+    loop {
+        match next {
+            Ok(Some(sleep)) => {
+                cancel::restore(before);
+                let interrupted = sleep_on(&sleep);
+                cancel::forbid();
+                next = caught(|| call.resume(interrupted)).unwrap_or(Err(PANICKED));
+            }
+            done => {
+                cancel::restore(before);
+                return code::<F>(done.map(|_| ()));
+            }
+        }
+    }
+}
+
+/// The positions of dat_evd_wait's arguments that the core checks.
+const EVD_WAIT: Positions = &[(Arg::Threshold, 3)];
+
+/// The arguments of dat_evd_wait.
+struct EvdWait<F: Face> {
+    evd: RawHandle,
+    limit: Limit,
+    threshold: Count,
+    event: OutPtr<<F::Version as Version>::Event>,
+    more: OutPtr<Count>,
+}
+
+impl<F: Face> Clone for EvdWait<F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: Face> Copy for EvdWait<F> {}
+
+impl<F: Face> EvdWait<F> {
+    /// What a step of the core asks for; writes the results if it was the last one.
+    fn after(self, step: Step<EvdOutcome>) -> Answer<Option<Sleep>> {
+        let outcome = match step {
+            Step::Sleep(sleep) => return Ok(Some(sleep)),
+            Step::Done(outcome) => outcome,
+        };
+        let counted = matches!(outcome.result, Ok(_) | Err(Error::TimeoutExpired | Error::Interrupted));
+        if let (true, Some(out)) = (counted, self.more.optional()) {
+            out.write(count(outcome.more));
+        }
+        let taken = outcome.result.at(EVD_WAIT)?;
+        if let Some(out) = self.event.optional() {
+            out.write(F::Version::event::<F>(Handle(self.evd.addr()), taken));
+        }
+        Ok(None)
+    }
+}
+
+impl<F: Face> Blocking for EvdWait<F> {
+    fn begin(self) -> Answer<Option<Sleep>> {
+        let evd = find::<F, Evd<F::Transport>>(self.evd, Role::Evd)?;
+        self.event.required(4)?;
+        self.more.required(5)?;
+        let threshold = usize::try_from(self.threshold).map_err(|_| Fault::Argument(3))?;
+        self.after(evd_begin(evd, threshold, self.limit))
+    }
+
+    fn resume(self, interrupted: bool) -> Answer<Option<Sleep>> {
+        self.after(evd_resume::<F::Transport>(interrupted))
+    }
+}
+
+/// dat_evd_wait: waits until events are queued and takes the oldest. A cancellation point.
+///
+/// # Parameters
+/// * `evd` - the dispatcher.
+/// * `limit` - how long to wait.
+/// * `threshold` - events that must be queued.
+/// * `event` - where the oldest goes; required.
+/// * `more` - where the number of those that remain goes, also when the time is up; required.
+#[inline(always)]
+pub fn evd_wait<F: Face>(
+    evd: RawHandle,
+    limit: Limit,
+    threshold: Count,
+    event: OutPtr<<F::Version as Version>::Event>,
+    more: OutPtr<Count>,
+) -> Code {
+    block::<F>(EvdWait::<F> { evd, limit, threshold, event, more })
+}
+
+/// The arguments of dat_cno_wait.
+struct CnoWait<F: Face> {
+    cno: RawHandle,
+    limit: Limit,
+    evd: OutPtr<RawHandle>,
+    face: std::marker::PhantomData<fn() -> F>,
+}
+
+impl<F: Face> Clone for CnoWait<F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: Face> Copy for CnoWait<F> {}
+
+impl<F: Face> CnoWait<F> {
+    /// What a step of the core asks for; writes the result if it was the last one.
+    fn after(self, step: Step<dat_core::Result<Handle>>) -> Answer<Option<Sleep>> {
+        let result = match step {
+            Step::Sleep(sleep) => return Ok(Some(sleep)),
+            Step::Done(result) => result,
+        };
+        let told = match result {
+            Ok(evd) => Some(evd),
+            Err(Error::QueueEmpty) => Some(Handle::NULL),
+            Err(_) => None,
+        };
+        if let (Some(told), Some(out)) = (told, self.evd.optional()) {
+            out.write(raw(told));
+        }
+        result.at(&[]).map(|_| None)
+    }
+}
+
+impl<F: Face> Blocking for CnoWait<F> {
+    fn begin(self) -> Answer<Option<Sleep>> {
+        let cno = find::<F, Cno<F::Transport>>(self.cno, Role::Cno)?;
+        self.evd.required(3)?;
+        self.after(cno_begin(cno, self.limit))
+    }
+
+    fn resume(self, interrupted: bool) -> Answer<Option<Sleep>> {
+        self.after(cno_resume::<F::Transport>(interrupted))
+    }
+}
+
+/// dat_cno_wait: waits until a notification object is triggered. A cancellation point.
+///
+/// # Parameters
+/// * `cno` - the notification object.
+/// * `limit` - how long to wait.
+/// * `evd` - where the dispatcher that triggered it goes, or NULL when the time is up; required.
+#[inline(always)]
+pub fn cno_wait<F: Face>(cno: RawHandle, limit: Limit, evd: OutPtr<RawHandle>) -> Code {
+    block::<F>(CnoWait::<F> { cno, limit, evd, face: std::marker::PhantomData })
+}

@@ -1,0 +1,14 @@
+//! The frame around slow calls.
+
+use dat_face::Fault;
+use dat_face::guard::slow;
+
+use super::*;
+
+#[test]
+fn results_come_through_and_panics_become_codes() {
+    assert_eq!(slow::<FakeFace>(|| Ok(())), DAT_SUCCESS);
+    assert_eq!(slow::<FakeFace>(|| Err(Fault::Code(DAT_ABORT))), DAT_ABORT);
+    let internal = DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
+    assert_eq!(slow::<FakeFace>(|| panic!("on purpose")), internal);
+}

@@ -1,0 +1,3 @@
+//! libdaplshm.so.1: uDAPL 1.2 over shared memory.
+
+dat_provider12::export_provider!(dat_shm::Shm, "libdaplshm");
