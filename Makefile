@@ -8,6 +8,8 @@
 #   make check-c        the C suite on one adapter; see tests-c/README.md; IA=shm
 #   make check-verbs    all that needs an RDMA device, with Soft-RoCE in a virtual machine;
 #                       RDMA=NETDEV on this machine's own device; TESTS=pattern
+#   make measure        counts the instructions of the fast path; KEEP=1 writes them to
+#                       tests-c/perf/instructions.txt
 #   make headers        writes include/dat from src/udat12
 #   make readme         writes the table of functions into README.md
 #   make install        PREFIX=/usr/local DESTDIR= LIB=lib
@@ -46,7 +48,7 @@ TARGET := $(abspath $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target))
 OUT    := $(TARGET)/lib
 export CARGO_TARGET_DIR := $(TARGET)
 
-.PHONY: all base left-out demo check lint test check-c check-verbs headers readme install uninstall clean
+.PHONY: all base left-out demo check lint test check-c check-verbs measure headers readme install uninstall clean
 all: base
 
 # ---- Libraries ----
@@ -139,6 +141,9 @@ check-c: all
 check-verbs:
 	@$(MAKE) --no-print-directory all VERBS=1
 	@TARGET="$(TARGET)" RDMA="$(RDMA)" TESTS="$(or $(TESTS),.)" tests-c/verbs/check.sh
+
+measure: all
+	@$(MAKE) --no-print-directory -C tests-c measure KEEP=$(KEEP)
 
 headers:
 	$(CARGO) run --quiet --locked -p dat-headers

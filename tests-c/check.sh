@@ -15,6 +15,7 @@
 #   c-ring    a part of it without copies between processes
 #   c-debug   the C suite on the debug build
 #   valgrind  the C suite on the release build under valgrind
+#   instructions  of the fast path, against tests-c/perf/instructions.txt
 #   verbs     the C suite, tests-c/verbs and the Rust tests that need one on an RDMA device
 #   demo      the demo, with each compiler
 #   install   an installed tree, also after it was moved
@@ -40,7 +41,7 @@ export CARGO_TARGET_DIR
 target=$CARGO_TARGET_DIR
 logs=$target/check
 mkdir -p "$logs" || exit 2
-ALL='headers functions fmt clippy man test loom c c-ring c-debug valgrind verbs demo install'
+ALL='headers functions fmt clippy man test loom c c-ring c-debug valgrind instructions verbs demo install'
 
 passed=0 failed=0 skipped=0 left_out=0
 summary=$logs/summary reasons=$logs/reasons
@@ -70,7 +71,7 @@ result()
     [ "$status" -ne 0 ] && [ "$f" -eq 0 ] && f=1
     [ $((p + f + s)) -eq 0 ] && f=1
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-    printf '%-10s %5d passed %4d failed %4d skipped %5ds\n' \
+    printf '%-12s %5d passed %4d failed %4d skipped %5ds\n' \
         "$step" "$p" "$f" "$s" $(($(date +%s) - began)) >>"$summary"
 }
 
@@ -221,6 +222,7 @@ step_c_ring()
     suite 900 $MAKE --no-print-directory -C "$here" check IA="$IA" TESTS='flow/\|rely/\|srq/'
     unset DAT_SHM_VM
 }
+step_instructions() { tap 300 $MAKE --no-print-directory -C "$here" measure COMPARE=1; }
 step_install() { tap 300 "$here/install.sh"; }
 
 step_fmt()
@@ -316,7 +318,7 @@ for step in $steps; do
     began=$(date +%s)
     left_out=0
     case $step in
-    c | c-ring | c-debug | valgrind | verbs | demo | install)
+    c | c-ring | c-debug | valgrind | instructions | verbs | demo | install)
         # The same libraries for all of these; a build that fails is their failure.
         if ! release; then
             status=1

@@ -1,0 +1,144 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# instructions.sh - counts the instructions of one round of fast_path.c, with callgrind.
+#
+#   instructions.sh PROGRAM LIBDIR          prints a table
+#   instructions.sh PROGRAM LIBDIR --write  and keeps it as instructions.txt
+#   instructions.sh PROGRAM LIBDIR --check  compares it with instructions.txt; prints TAP
+#
+# PROGRAM is fast_path, LIBDIR the directory with libdat.so.1 and libdaplshm.so.1. Each kind of round
+# runs ROUNDS and twice ROUNDS times, so that the difference is what ROUNDS rounds cost, without
+# start and end:
+#
+#   instructions   of the thread that makes the calls, with those of the C library and the loop
+#   locked         those of them with a lock prefix, and xchg with memory
+#   system calls   of that thread, but for clock_gettime, which is one under valgrind alone
+#   elsewhere      instructions of the threads of the provider
+set -u
+LC_ALL=C
+export LC_ALL
+unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
+
+KINDS='send srq write wait'
+ROUNDS=10000
+# By how many percent of its instructions a round may have become longer, here or elsewhere: another
+# C library copies with other instructions, and threads of the provider wake up now and then.
+TOLERANCE=0.5
+# The longest time of one run in seconds.
+LIMIT=120
+
+here=$(cd "$(dirname "$0")" && pwd)
+table=$here/instructions.txt
+program=${1:-} libdir=${2:-} action=${3:-}
+if [ ! -x "$program" ] || [ ! -d "$libdir" ]; then
+    sed -n '6,8p' "$0" >&2
+    exit 2
+fi
+libdir=$(cd "$libdir" && pwd)
+
+skip()
+{
+    echo "instructions.sh: $1" >&2
+    [ "$action" != --check ] || printf 'ok 1 - instructions of the fast path # SKIP %s\n1..1\n' "$1"
+    exit 0
+}
+command -v valgrind >/dev/null || skip 'valgrind is not installed'
+command -v objdump >/dev/null || skip 'objdump is not installed'
+[ "$(uname -m)" = x86_64 ] || skip 'the numbers are those of x86-64'
+
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+echo "shm u1.2 threadsafe default $libdir/libdaplshm.so.1 dat.1.0 \"\" \"\"" >"$work/dat.conf"
+DAT_OVERRIDE=$work/dat.conf
+LD_LIBRARY_PATH=$libdir
+export DAT_OVERRIDE LD_LIBRARY_PATH
+
+# run KIND ROUNDS: leaves the profiles of the threads in $work/KIND.ROUNDS-NN.
+run()
+{
+    timeout -k 10 "$LIMIT" valgrind --tool=callgrind --separate-threads=yes --dump-instr=yes \
+        --collect-systime=usec --compress-pos=no --compress-strings=no \
+        --callgrind-out-file="$work/$1.$2" \
+        "$program" "$1" "$2" >"$work/output" 2>&1 && return
+    cat "$work/output" >&2
+    echo "instructions.sh: $program $1 $2 failed under callgrind" >&2
+    exit 1
+}
+
+# locked FILE: its locked instructions, one a line: "FILE address".
+locked()
+{
+    objdump -d --no-show-raw-insn "$1" | awk -v file="$1" '
+        /\tlock / || /\txchg .*\(/ { sub(/:.*/, "", $1); print file, "0x" $1 }'
+}
+
+# profile FILE...: the sums over the profiles of all threads, the first one that of the calls. In a
+# profile, lines that begin with an address belong to the object and function named last; the line
+# after "calls=" tells what the called function cost, which is counted there.
+profile()
+{
+    awk 'FNR == 1 { file++ }
+         file == 1 { locked[$1, $2] = 1; next }
+         /^ob=/ { object = substr($0, 4) }
+         /^fn=/ { clock = /clock_gettime/ }
+         /^calls=/ { getline; next }
+         /^0x/ && file > 2 { elsewhere += $3; next }
+         /^0x/ {
+             instructions += $3
+             if ((object, $1) in locked) with_lock += $3
+             if (!clock) calls += $4
+         }
+         END { print instructions + 0, with_lock + 0, calls + 0, elsewhere + 0 }' "$work/locked" "$@"
+}
+
+measure()
+{
+    printf '# %-8s %12s %8s %13s %10s\n' round instructions locked 'system calls' elsewhere
+    for kind in $KINDS; do
+        run "$kind" "$ROUNDS"
+        run "$kind" $((2 * ROUNDS))
+        sed -n 's/^ob=\(\/.*\)/\1/p' "$work/$kind.$ROUNDS-01" | sort -u |
+            while read -r object; do locked "$object"; done >"$work/locked"
+        { profile "$work/$kind.$ROUNDS"-*; profile "$work/$kind.$((2 * ROUNDS))"-*; } |
+            awk -v kind="$kind" -v rounds="$ROUNDS" '
+                # What fewer than one round in ten does is no part of a round.
+                function each(i) { return int(($i - once[i]) / rounds + 0.9) }
+                NR == 1 { for (i = 1; i <= NF; i++) once[i] = $i }
+                NR == 2 { printf "%-10s %12d %8d %13d %10d\n", kind, each(1), each(2), each(3), each(4) }'
+    done
+}
+
+# A file, since a pipe would hide the status.
+measure >"$work/table" || exit 1
+
+case $action in
+--write)
+    cp "$work/table" "$table"
+    cat "$table"
+    ;;
+--check)
+    awk -v tolerance="$TOLERANCE" '
+        function test(value, limit, slack, what)
+        {
+            number++
+            if (value > limit + slack) failed = 1
+            print (value > limit + slack ? "not " : "") "ok " number " - " $1 ": " value " " what \
+                ", " limit " in the table"
+        }
+        /^#/ { next }
+        NR == FNR { table[$1] = $0; next }
+        !($1 in table) { print "not ok " ++number " - " $1 ": no line in the table"; failed = 1; next }
+        {
+            split(table[$1], was)
+            slack = was[2] * tolerance / 100
+            test($2, was[2], slack, "instructions")
+            test($3, was[3], 0, "locked instructions")
+            test($4, was[4], 0, "system calls")
+            test($5, was[5], slack, "instructions elsewhere")
+        }
+        END { print "1.." number + 0; exit failed }' "$table" "$work/table"
+    ;;
+'') cat "$work/table" ;;
+*) echo "instructions.sh: no such option: $action" >&2; exit 2 ;;
+esac
