@@ -112,11 +112,15 @@ impl<F: Face> EvdWait<F> {
         if let (true, Some(out)) = (counted, self.more.optional()) {
             out.write(count(outcome.more));
         }
-        let taken = outcome.result.at(EVD_WAIT)?;
-        if let Some(out) = self.event.optional() {
-            out.write(F::Version::event::<F>(Handle(self.evd.addr()), taken));
+        match outcome.result {
+            Ok(taken) => {
+                if let Some(out) = self.event.optional() {
+                    out.write(F::Version::event::<F>(Handle(self.evd.addr()), taken));
+                }
+                Ok(None)
+            }
+            Err(error) => Err(Fault::new(error, EVD_WAIT)),
         }
-        Ok(None)
     }
 }
 

@@ -8,14 +8,14 @@ use dat_core::{Endpoint, Evd, Srq};
 use dat_face::guard::fast;
 use dat_face::handle::enter;
 use dat_face::ptr::{InPtr, OutPtr};
-use dat_face::{Answer, At, Face, Positions};
+use dat_face::{Answer, At, Face, Fault, Positions};
 use dat_udat12::{
     DAT_COMPLETION_FLAGS, DAT_COUNT, DAT_DTO_COOKIE, DAT_EP_HANDLE, DAT_EVD_HANDLE, DAT_EVENT, DAT_LMR_TRIPLET,
     DAT_RETURN, DAT_RMR_TRIPLET, DAT_SRQ_HANDLE,
 };
 
 use crate::event::c_event;
-use crate::ptr;
+use crate::ptr::{self, Segments};
 
 /// Where the arguments of a send or receive stand.
 const TRANSFER: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
@@ -72,8 +72,9 @@ pub unsafe extern "C" fn ep_post_send<F: Face>(
 ) -> DAT_RETURN {
     fast::<F>(|| {
         let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+        let mut segments = Segments::new();
         // SAFETY: the caller's promise.
-        let segments = unsafe { ptr::segments(num_segments, local_iov) }?;
+        unsafe { ptr::read_segments(&mut segments, num_segments, local_iov) }?;
         ep.post_send(&segments, ptr::word(user_cookie), completion_flags).at(TRANSFER)
     })
 }
@@ -116,8 +117,9 @@ pub unsafe extern "C" fn ep_post_recv<F: Face>(
 ) -> DAT_RETURN {
     fast::<F>(|| {
         let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+        let mut segments = Segments::new();
         // SAFETY: the caller's promise.
-        let segments = unsafe { ptr::segments(num_segments, local_iov) }?;
+        unsafe { ptr::read_segments(&mut segments, num_segments, local_iov) }?;
         ep.post_recv(&segments, ptr::word(user_cookie), completion_flags).at(TRANSFER)
     })
 }
@@ -161,8 +163,9 @@ pub unsafe extern "C" fn ep_post_rdma_read<F: Face>(
 ) -> DAT_RETURN {
     fast::<F>(|| {
         let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+        let mut segments = Segments::new();
         // SAFETY: the caller's promise.
-        let segments = unsafe { ptr::segments(num_segments, local_iov) }?;
+        unsafe { ptr::read_segments(&mut segments, num_segments, local_iov) }?;
         // SAFETY: the caller's promise.
         let remote = remote(unsafe { InPtr::new(remote_iov) })?;
         ep.post_read(&segments, ptr::word(user_cookie), remote, completion_flags).at(RDMA)
@@ -201,8 +204,9 @@ pub unsafe extern "C" fn ep_post_rdma_write<F: Face>(
 ) -> DAT_RETURN {
     fast::<F>(|| {
         let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+        let mut segments = Segments::new();
         // SAFETY: the caller's promise.
-        let segments = unsafe { ptr::segments(num_segments, local_iov) }?;
+        unsafe { ptr::read_segments(&mut segments, num_segments, local_iov) }?;
         // SAFETY: the caller's promise.
         let remote = remote(unsafe { InPtr::new(remote_iov) })?;
         ep.post_write(&segments, ptr::word(user_cookie), remote, completion_flags).at(RDMA)
@@ -244,8 +248,9 @@ pub unsafe extern "C" fn srq_post_recv<F: Face>(
 ) -> DAT_RETURN {
     fast::<F>(|| {
         let srq = enter::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
+        let mut segments = Segments::new();
         // SAFETY: the caller's promise.
-        let segments = unsafe { ptr::segments(num_segments, local_iov) }?;
+        unsafe { ptr::read_segments(&mut segments, num_segments, local_iov) }?;
         srq.post_recv(&segments, ptr::word(user_cookie)).at(TRANSFER)
     })
 }
@@ -274,8 +279,12 @@ pub unsafe extern "C" fn evd_dequeue<F: Face>(evd_handle: DAT_EVD_HANDLE, event:
         let evd = enter::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         // SAFETY: the caller's promise.
         let out = unsafe { OutPtr::new(event) }.required(2)?;
-        let event = evd.dequeue().at(&[])?;
-        out.write(c_event::<F>(evd_handle, event));
-        Ok(())
+        match evd.dequeue() {
+            Ok(event) => {
+                out.write(c_event::<F>(evd_handle, event));
+                Ok(())
+            }
+            Err(error) => Err(Fault::new(error, &[])),
+        }
     })
 }

@@ -13,8 +13,8 @@ use dat_udat12::*;
 /// The segments of a post.
 pub(crate) type Segments = ArrayVec<LocalSegment, MAX_SEGMENTS>;
 
-/// Reads the `count` segments of a post. The count is the second argument of every post and the
-/// list the third.
+/// Appends the `count` segments of a post. The count is the second argument of every post and the
+/// list the third. The room is the caller's, for to return it would be to copy it.
 ///
 /// # Errors
 /// The second argument is invalid if it is negative or above what any endpoint can have,
@@ -23,22 +23,25 @@ pub(crate) type Segments = ArrayVec<LocalSegment, MAX_SEGMENTS>;
 /// # Safety
 /// `list` is NULL, or `count` triplets there can be read.
 #[inline(always)]
-pub(crate) unsafe fn segments(count: DAT_COUNT, list: *const DAT_LMR_TRIPLET) -> Answer<Segments> {
+pub(crate) unsafe fn read_segments(
+    segments: &mut Segments,
+    count: DAT_COUNT,
+    list: *const DAT_LMR_TRIPLET,
+) -> Answer<()> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
-    if count > MAX_SEGMENTS {
+    if count > segments.remaining_capacity() {
         return Err(Fault::Argument(2));
     }
     if list.is_null() && count > 0 {
         return Err(Fault::Argument(3));
     }
-    let mut segments = Segments::new();
     for index in 0..count {
         // SAFETY: index is below count, and the caller promises that many.
         let triplet = unsafe { list.add(index).read_unaligned() };
-        // SAFETY: the count is at most the capacity.
+        // SAFETY: the room was enough for count elements before the first.
         unsafe { segments.push_unchecked(local_segment(&triplet)) };
     }
-    Ok(segments)
+    Ok(())
 }
 
 /// A triplet in the terms of the core.
