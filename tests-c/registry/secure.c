@@ -13,18 +13,39 @@
 
 #define NOBODY 65534
 
-static char child[4200];
+static void copy_into(const char *dir, const char *source, const char *name)
+{
+    char target[4200];
 
-/* A copy of the program that changes its user when it is started. */
-static void make_setuid(const char *dir)
+    snprintf(target, sizeof target, "%.4000s/%s", dir, name);
+    if (!copy_file(source, target) || chmod(target, 0755) != 0)
+        bail("cannot copy %s to %s", source, target);
+}
+
+/*
+ * Puts the program and libdat where any user can read them: the folder of this clone may be closed
+ * to others.
+ */
+static void make_program(const char *dir)
 {
     char source[4200];
 
     snprintf(source, sizeof source, "%.4000s/../registry/secure_child", stub_dir());
+    copy_into(dir, source, "secure_child");
+    snprintf(source, sizeof source, "%.4000s/libdat.so.1", lib_dir());
+    copy_into(dir, source, "libdat.so.1");
+    if (chmod(dir, 0755) != 0)
+        bail("cannot open %s to other users", dir);
+}
+
+/* The same with a program that changes its user when it is started. */
+static void make_setuid(const char *dir)
+{
+    char child[4200];
+
+    make_program(dir);
     snprintf(child, sizeof child, "%.4000s/secure_child", dir);
-    if (!copy_file(source, child))
-        bail("cannot copy %s", source);
-    if (chown(child, NOBODY, NOBODY) != 0 || chmod(child, 04755) != 0 || chmod(dir, 0755) != 0)
+    if (chown(child, NOBODY, NOBODY) != 0 || chmod(child, 04755) != 0)
         bail("cannot make %s set-user-ID", child);
 }
 
@@ -37,8 +58,10 @@ int main(int argc, char **argv)
     scene_enter(argc, argv, none);
     if (geteuid() != 0)
         skip_all("only root can make a program that belongs to someone else");
+    umask(022);
     scene_play("ordinary", &(struct setting){ .conf = ENTRY("overriding"),
-                                              .program = "secure_child" });
+                                              .program = "%D/secure_child",
+                                              .prepare = make_program });
     text = scene_play("set-user-ID", &(struct setting){ .conf = ENTRY("overriding"),
                                                         .program = "%D/secure_child",
                                                         .prepare = make_setuid,
