@@ -2,14 +2,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dat_core::cancel;
 use dat_udat12::{DAT_ERROR, DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE, DAT_RETURN, DAT_SUCCESS};
+use host::cancel;
 
 use crate::error::Answer;
 
 /// Runs the body of a slow slot and gives its return code.
 ///
-/// A panic becomes `DAT_INTERNAL_ERROR`; the panic hook of [`dat_registry::diagnostics`] has
+/// A panic becomes `DAT_INTERNAL_ERROR`; the panic hook of [`host::diagnostics`] has
 /// written its line by then. The thread cannot be cancelled meanwhile: it would leave
 /// locks behind, and its stack could not be unwound through this code.
 pub(crate) fn slow(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {

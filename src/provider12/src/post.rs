@@ -4,7 +4,6 @@
 //! functions that are out of the way. Should the core or a transport panic all the same, the
 //! process ends: there is no frame here that catches.
 
-use dat_core::cancel::uncancelled;
 use dat_core::error::{Arg, Role};
 use dat_core::transport::RemoteSegment;
 use dat_core::{Endpoint, Evd, Held, Object, Srq};
@@ -12,6 +11,7 @@ use dat_udat12::{
     DAT_COMPLETION_FLAGS, DAT_COUNT, DAT_DTO_COOKIE, DAT_EP_HANDLE, DAT_EVD_HANDLE, DAT_EVENT, DAT_HANDLE,
     DAT_LMR_TRIPLET, DAT_RETURN, DAT_RMR_TRIPLET, DAT_SRQ_HANDLE, DAT_SUCCESS,
 };
+use host::cancel::uncancelled;
 
 use crate::error::{Answer, At, Positions, invalid_handle};
 use crate::event::c_event;

@@ -7,13 +7,12 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem;
 use std::sync::{MutexGuard, Once};
 
-use dat_core::cancel;
 use dat_core::transport::Transport;
-use dat_registry::diagnostics;
 use dat_udat12::{
     DAT_FALSE, DAT_GET_TYPE, DAT_PROVIDER, DAT_PROVIDER_ALREADY_REGISTERED, DAT_PROVIDER_INFO, DAT_RETURN, DAT_SUCCESS,
     DAT_VERSION_MAJOR,
 };
+use host::{cancel, diagnostics};
 
 use crate::guard::caught;
 use crate::handle::{Adapter, Face};
