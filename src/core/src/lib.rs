@@ -10,7 +10,6 @@
 
 pub mod addr;
 mod agent;
-pub mod cancel;
 mod cno;
 pub mod ep;
 pub mod error;

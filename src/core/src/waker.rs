@@ -1,16 +1,18 @@
-//! Waking a thread that sleeps in poll(2): one event descriptor a thread, made when the
-//! thread sleeps for the first time and closed when it ends.
+//! Waking a thread that sleeps in poll(2): one bell a thread, made when the thread sleeps for the
+//! first time and gone when it ends.
 
 use std::cell::RefCell;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use host::doorbell::Doorbell;
+
 /// Wakes the thread that it belongs to.
 #[derive(Debug)]
 pub struct Waker {
-    fd: Option<OwnedFd>,
+    bell: Option<Doorbell>,
     rung: AtomicBool,
     process: u32,
 }
@@ -24,7 +26,7 @@ impl Waker {
     pub fn current() -> Arc<Waker> {
         CURRENT.with(|current| {
             let mut current = current.borrow_mut();
-            // A child of fork must not drain the descriptor that its parent sleeps on.
+            // A child of fork must not clear the bell that its parent sleeps on.
             match &*current {
                 Some(waker) if waker.process == process::id() => waker.clone(),
                 _ => current.insert(Arc::new(Waker::new())).clone(),
@@ -33,17 +35,13 @@ impl Waker {
     }
 
     fn new() -> Self {
-        // SAFETY: no pointers are passed.
-        let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
-        // SAFETY: a descriptor that eventfd has just made belongs to nobody else.
-        let fd = (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) });
-        Waker { fd, rung: AtomicBool::new(false), process: process::id() }
+        Waker { bell: Doorbell::new().ok(), rung: AtomicBool::new(false), process: process::id() }
     }
 
     /// What the thread polls; `None` if no descriptor was to be had, so that the
     /// thread has to look again after a while by itself.
     pub fn fd(&self) -> Option<RawFd> {
-        self.fd.as_ref().map(AsRawFd::as_raw_fd)
+        self.bell.as_ref().map(AsRawFd::as_raw_fd)
     }
 
     /// Makes the thread's sleep end, now or when it starts. One system call at most
@@ -52,24 +50,20 @@ impl Waker {
         if self.rung.swap(true, Ordering::AcqRel) {
             return;
         }
-        if let Some(fd) = self.fd() {
-            let one = 1_u64;
-            // SAFETY: writes 8 bytes from a live variable.
-            let _ = unsafe { libc::write(fd, (&raw const one).cast(), 8) };
+        if let Some(bell) = &self.bell {
+            bell.ring();
         }
     }
 
     /// Forgets earlier wake-ups; called by the thread itself before it looks for the
     /// condition that it is going to sleep for.
     pub fn clear(&self) {
-        // Read even where the bell does not seem rung: a wake-up of the last time may write
-        // only now, and would keep every sleep to come from being one.
-        if let Some(fd) = self.fd() {
-            let mut count = 0_u64;
-            // SAFETY: reads 8 bytes into a live variable; the descriptor does not block.
-            let _ = unsafe { libc::read(fd, (&raw mut count).cast(), 8) };
+        // Cleared even where it does not seem rung: a wake-up of the last time may ring only now,
+        // and would end every sleep to come at once.
+        if let Some(bell) = &self.bell {
+            bell.clear();
         }
-        // Only now: a wake-up before this line found the bell rung and wrote nothing, but
+        // Only now: a wake-up before this line found the bell rung and did not ring it, but
         // its condition is visible to the look that follows.
         self.rung.swap(false, Ordering::AcqRel);
     }
@@ -77,13 +71,20 @@ impl Waker {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsFd;
+    use std::time::Duration;
+
+    use host::poll;
+
     use super::*;
 
+    fn bell(waker: &Waker) -> &Doorbell {
+        waker.bell.as_ref().expect("a bell")
+    }
+
     fn rings(waker: &Waker) -> bool {
-        let fd = waker.fd().expect("a descriptor");
-        let mut polled = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        // SAFETY: one live entry is passed, and its number.
-        unsafe { libc::poll(&mut polled, 1, 0) == 1 }
+        let [found] = poll::wait([Some(bell(waker).as_fd())], Some(Duration::ZERO)).expect("poll");
+        found.readable
     }
 
     #[test]
@@ -102,16 +103,13 @@ mod tests {
     }
 
     #[test]
-    fn a_wake_up_that_writes_late_is_cleared_as_well() {
+    fn a_wake_up_that_rings_late_is_cleared_as_well() {
         let waker = Waker::new();
-        // A thread that wakes has said so, and is held up before it writes;
+        // A thread that wakes has said so, and is held up before it rings;
         assert!(!waker.rung.swap(true, Ordering::AcqRel));
         // the sleeper clears meanwhile.
         waker.clear();
-        let one = 1_u64;
-        // SAFETY: writes 8 bytes from a live variable.
-        let wrote = unsafe { libc::write(waker.fd().expect("a descriptor"), (&raw const one).cast(), 8) };
-        assert_eq!(wrote, 8);
+        bell(&waker).ring();
         assert!(rings(&waker), "for once it has no reason to");
         waker.clear();
         assert!(!rings(&waker), "every sleep to come ends at once");

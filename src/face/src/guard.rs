@@ -2,8 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dat_core::cancel::{self, uncancelled};
 use dat_core::error::Error;
+use host::cancel::{self, uncancelled};
 
 use crate::{Answer, Code, Face, Fault, SUCCESS, Version};
 
@@ -18,7 +18,7 @@ pub(crate) fn code<F: Face>(answer: Answer<()>) -> Code {
 
 /// Runs the body of a slow call and gives its return code.
 ///
-/// A panic becomes the code of [`Error::Internal`]; the panic hook of [`dat_registry::diagnostics`]
+/// A panic becomes the code of [`Error::Internal`]; the panic hook of [`host::diagnostics`]
 /// has written its line by then. The thread cannot be cancelled meanwhile: it would leave
 /// locks behind, and its stack could not be unwound through this code.
 pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {

@@ -11,10 +11,10 @@ use std::ffi::c_int;
 use std::ptr;
 use std::time::Duration;
 
-use dat_core::cancel;
 use dat_core::error::{Arg, Error, Role};
 use dat_core::wait::{EvdOutcome, Limit, MAX_FDS, Sleep, Step, cno_begin, cno_resume, evd_begin, evd_resume};
 use dat_core::{Cno, Evd, Handle};
+use host::cancel;
 use libc::{nfds_t, pollfd, sigset_t, timespec};
 
 use crate::guard::{PANICKED, caught, code};

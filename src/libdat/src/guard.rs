@@ -1,9 +1,9 @@
 //! Around the slow functions: panics and cancellation end here.
 
-use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dat_udat12::{DAT_ERROR, DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE, DAT_RETURN, DAT_SUCCESS};
+use host::cancel;
 
 /// Runs the body of a slow function.
 ///
@@ -11,41 +11,14 @@ use dat_udat12::{DAT_ERROR, DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE, DAT_RETURN, DAT_
 /// cannot be cancelled meanwhile: the body reads files and takes locks, and a thread that ended
 /// there would leave them behind.
 pub fn slow(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
-    let _uncancelled = Uncancelled::new();
-    match catch_unwind(AssertUnwindSafe(body)) {
+    let before = cancel::forbid();
+    let code = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => DAT_SUCCESS,
         Ok(Err(code)) => code,
         Err(_) => DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE),
-    }
-}
-
-/// While this lives, `pthread_cancel` of the thread has to wait.
-struct Uncancelled {
-    before: c_int,
-}
-
-const PTHREAD_CANCEL_DISABLE: c_int = 1;
-
-unsafe extern "C" {
-    // Not in the libc crate.
-    fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
-}
-
-impl Uncancelled {
-    fn new() -> Self {
-        let mut before = 0;
-        // SAFETY: the state is one of the two there are; `before` outlives the call.
-        unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut before) };
-        Uncancelled { before }
-    }
-}
-
-impl Drop for Uncancelled {
-    fn drop(&mut self) {
-        let mut ignored = 0;
-        // SAFETY: the state is the one that was in force; the pointer outlives the call.
-        unsafe { pthread_setcancelstate(self.before, &mut ignored) };
-    }
+    };
+    cancel::restore(before);
+    code
 }
 
 #[cfg(test)]

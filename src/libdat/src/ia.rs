@@ -1,9 +1,9 @@
 //! Interface adapters: open, close, query.
 
-use std::ffi::{CStr, c_ulong};
+use std::ffi::c_ulong;
 use std::ptr;
 
-use dat_registry::{LoadFailure, Missing, OpenError, Request, diagnostics};
+use dat_registry::{LoadFailure, Missing, OpenError, Request};
 use dat_udat12::{
     DAT_BOOLEAN, DAT_CLOSE_FLAGS, DAT_COUNT, DAT_ERROR, DAT_EVD_HANDLE, DAT_FALSE, DAT_IA_ATTR, DAT_IA_ATTR_MASK,
     DAT_IA_HANDLE, DAT_INVALID_ARG1, DAT_INVALID_ARG2, DAT_INVALID_ARG3, DAT_INVALID_HANDLE_IA, DAT_INVALID_PARAMETER,
@@ -11,6 +11,7 @@ use dat_udat12::{
     DAT_NOT_IMPLEMENTED, DAT_PROVIDER, DAT_PROVIDER_ATTR, DAT_PROVIDER_ATTR_MASK, DAT_PROVIDER_NOT_FOUND, DAT_RETURN,
     DAT_SUCCESS, DAT_THREAD_SAFETY_NOT_FOUND, DAT_UINT32, functions,
 };
+use host::{cstr, diagnostics};
 
 use crate::dispatch::{invalid_handle, provider_of};
 use crate::guard::slow;
@@ -66,7 +67,7 @@ pub unsafe extern "C" fn dat_ia_openv(
 ) -> DAT_RETURN {
     slow(|| {
         // SAFETY: the caller's promise about `provider`.
-        let name = unsafe { name_of(provider) };
+        let name = unsafe { cstr::bounded(provider, DAT_NAME_MAX_LENGTH) };
         let name = name.ok_or(DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1))?;
         if ia_handle.is_null() {
             return Err(invalid_handle(DAT_INVALID_HANDLE_IA));
@@ -120,23 +121,6 @@ unsafe fn open_instance(
         Some(open) => unsafe { open(name, min_qlen, async_evd, opened) },
         None => DAT_NOT_IMPLEMENTED,
     }
-}
-
-/// The name, if there is one of at most 255 characters.
-///
-/// # Safety
-/// `name` is NULL or a C string, of which 256 bytes at most are read.
-unsafe fn name_of<'a>(name: DAT_NAME_PTR) -> Option<&'a CStr> {
-    if name.is_null() {
-        return None;
-    }
-    // SAFETY: reads up to the final NUL and no further than the limit.
-    let length = unsafe { libc::strnlen(name, DAT_NAME_MAX_LENGTH) };
-    if length == DAT_NAME_MAX_LENGTH {
-        return None;
-    }
-    // SAFETY: a NUL was found within the limit.
-    Some(unsafe { CStr::from_ptr(name) })
 }
 
 /// The return code, and the line for whoever wants one.

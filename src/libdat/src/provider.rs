@@ -5,12 +5,13 @@ use std::mem;
 
 use dat_registry::loader::{Library, Loader};
 use dat_registry::search::{Found, Places, find};
-use dat_registry::{Backend, Identity, Registry, diagnostics};
+use dat_registry::{Backend, Identity, Registry};
 use dat_udat12::{
     DAT_FALSE, DAT_NAME_MAX_LENGTH, DAT_PROVIDER, DAT_PROVIDER_FINI_FUNC, DAT_PROVIDER_FINI_FUNC_STR,
     DAT_PROVIDER_INFO, DAT_PROVIDER_INIT_FUNC, DAT_PROVIDER_INIT_FUNC_STR, DAT_TRUE, DAT_VERSION_MAJOR,
     DAT_VERSION_MINOR,
 };
+use host::diagnostics;
 
 use crate::tables::TABLES;
 

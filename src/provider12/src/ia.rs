@@ -1,7 +1,5 @@
 //! Interface adapters.
 
-use std::ffi::{CStr, c_char};
-
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Transport;
 use dat_core::{AsyncEvd, Evd, Ia};
@@ -15,25 +13,9 @@ use dat_udat12::{
     DAT_NAME_MAX_LENGTH, DAT_NAME_NOT_REGISTERED, DAT_NAME_PTR, DAT_PROVIDER_ATTR, DAT_PROVIDER_ATTR_MASK,
     DAT_PROVIDER_FIELD_ALL, DAT_PROVIDER_NOT_FOUND, DAT_RETURN,
 };
+use host::cstr;
 
 use crate::attr::{c_ia_attributes, c_provider_attributes};
-
-/// The name, if there is one of at most 255 bytes.
-///
-/// # Safety
-/// `name` is NULL or a C string, of which 256 bytes at most are read.
-pub(crate) unsafe fn name_of<'a>(name: *const c_char) -> Option<&'a CStr> {
-    if name.is_null() {
-        return None;
-    }
-    // SAFETY: reads up to the final NUL, and no further than the limit.
-    let length = unsafe { libc::strnlen(name, DAT_NAME_MAX_LENGTH) };
-    if length == DAT_NAME_MAX_LENGTH {
-        return None;
-    }
-    // SAFETY: a NUL was found within the limit.
-    Some(unsafe { CStr::from_ptr(name) })
-}
 
 /// Slot of dat_ia_openv: opens an instance of an adapter. The registry has dealt with version and
 /// thread safety.
@@ -76,7 +58,7 @@ pub unsafe extern "C" fn open<F: Face>(
     let ia_handle = unsafe { OutPtr::new(ia_handle) };
     slow::<F>(|| {
         // SAFETY: the caller's promise.
-        let name = unsafe { name_of(name) }.ok_or(Fault::Argument(1))?;
+        let name = unsafe { cstr::bounded(name, DAT_NAME_MAX_LENGTH) }.ok_or(Fault::Argument(1))?;
         let out = ia_handle.required(1).map_err(|_| Fault::Handle(Role::Ia))?;
         let async_evd_handle = async_evd_handle.required(3)?;
         let domain = F::domain();

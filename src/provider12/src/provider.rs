@@ -3,18 +3,16 @@
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem;
 
-use dat_core::cancel;
 use dat_face::guard::caught;
 use dat_face::registration::{Identity, registry_function};
 use dat_face::{Face, fork};
-use dat_registry::diagnostics;
 use dat_udat12::{
-    DAT_FALSE, DAT_GET_TYPE, DAT_PROVIDER, DAT_PROVIDER_ALREADY_REGISTERED, DAT_PROVIDER_INFO, DAT_RETURN, DAT_SUCCESS,
-    DAT_VERSION_MAJOR,
+    DAT_FALSE, DAT_GET_TYPE, DAT_NAME_MAX_LENGTH, DAT_PROVIDER, DAT_PROVIDER_ALREADY_REGISTERED, DAT_PROVIDER_INFO,
+    DAT_RETURN, DAT_SUCCESS, DAT_VERSION_MAJOR,
 };
+use host::{cancel, cstr, diagnostics};
 
 use crate::Udat12;
-use crate::ia::name_of;
 
 /// The name and identity in `info`, if they can be registered.
 ///
@@ -24,7 +22,7 @@ unsafe fn read_info(info: *const DAT_PROVIDER_INFO) -> Option<(CString, Identity
     // SAFETY: the caller's promise.
     let info = unsafe { info.as_ref() }?;
     // SAFETY: the array is read no further than it goes.
-    let name = unsafe { name_of(info.ia_name.as_ptr()) }?;
+    let name = unsafe { cstr::bounded(info.ia_name.as_ptr(), DAT_NAME_MAX_LENGTH) }?;
     let version = (info.dapl_version_major, info.dapl_version_minor);
     let usable = !name.is_empty() && version.0 == DAT_VERSION_MAJOR;
     let identity = Identity { version, thread_safe: info.is_thread_safe != DAT_FALSE };

@@ -13,7 +13,6 @@
 //! | [`select`] | which entry serves a request, and which criterion failed |
 //! | [`Registry`] | static and dynamic entries, reference counts, load and undo |
 //! | [`loader`] | the dynamic loader; the only module here with `unsafe` code of weight |
-//! | [`diagnostics`] | when a line may be written to standard error, and how |
 //!
 //! # Locks
 //! One mutex guards the entries. It is never held while a library is loaded or while a provider's
@@ -23,9 +22,7 @@
 
 pub mod builtin;
 pub mod conf;
-pub mod diagnostics;
 mod entry;
-pub mod environment;
 pub mod loader;
 mod registry;
 pub mod search;

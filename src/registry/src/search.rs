@@ -19,10 +19,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use host::environment;
+
 use crate::builtin;
 use crate::conf::{self, BadLine, Line};
 use crate::entry::{Entry, Interface, Origin, Source};
-use crate::environment;
+
+/// Replaces the whole search for a configuration file.
+const OVERRIDE: &str = "DAT_OVERRIDE";
 
 /// The places, in order.
 pub const FILES: [&str; 2] = ["/etc/dat.conf", "/etc/rdma/dat.conf"];
@@ -43,9 +47,7 @@ impl Places {
     pub fn of_this_process() -> Self {
         Places {
             // Set but empty names nothing.
-            override_file: environment::secure(environment::OVERRIDE)
-                .filter(|name| !name.is_empty())
-                .map(PathBuf::from),
+            override_file: environment::secure(OVERRIDE).filter(|name| !name.is_empty()).map(PathBuf::from),
             files: FILES.iter().map(PathBuf::from).collect(),
             sysfs: PathBuf::from(builtin::SYSFS),
         }

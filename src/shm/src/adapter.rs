@@ -2,7 +2,6 @@
 
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use dat_core::Rights;
 use dat_core::addr::Address;
@@ -11,12 +10,13 @@ use dat_core::transport::{
     AdapterAttributes, BindTarget, Closing, Connect, ListenerSink, MAX_SEGMENTS, QpInit, Recv, RegionKeys, Rejection,
     Request, RequestId, Transport, ZoneId,
 };
+use host::zone;
 use parking_lot::Mutex;
 
 use crate::cm::Incoming;
 use crate::conn::{Conn, Phase};
 use crate::node::{self, Bell, Command, Node, ShmListener};
-use crate::process;
+use crate::os::pages;
 use crate::regions::ROWS;
 use crate::srq::SharedQueue;
 use crate::wire::{self, MAX_PRIVATE_DATA};
@@ -27,7 +27,8 @@ pub struct Shm {
     attributes: AdapterAttributes,
 }
 
-/// A protection zone: a number that regions and connections are compared by.
+/// A protection zone: a number that regions and connections are compared by. Between processes only
+/// the side that made it compares it.
 pub struct Zone(u32);
 
 impl ZoneId for Zone {
@@ -35,10 +36,6 @@ impl ZoneId for Zone {
         self.0
     }
 }
-
-/// Zones are compared between processes only by the side that made them, so that numbers
-/// need to be unique in this process alone.
-static NEXT_ZONE: AtomicU32 = AtomicU32::new(1);
 
 /// Registered memory.
 pub struct Region {
@@ -155,12 +152,12 @@ impl Transport for Shm {
     }
 
     fn zone_create(&self) -> Result<Zone> {
-        Ok(Zone(NEXT_ZONE.fetch_add(1, Ordering::Relaxed)))
+        Ok(Zone(zone::next_number()))
     }
 
     fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Region> {
         let write = rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE);
-        if !process::is_mapped(addr, len) || !process::is_accessible(addr, len, write) {
+        if !pages::is_mapped(addr, len) || !pages::is_accessible(addr, len, write) {
             return Err(Error::InvalidParameter(Arg::Region));
         }
         // SAFETY: registering is the program's promise that the memory is there, and to be

@@ -13,7 +13,6 @@ pub mod copy;
 pub mod link;
 pub mod node;
 mod os;
-mod process;
 mod record;
 mod recvq;
 mod regions;

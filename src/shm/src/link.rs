@@ -7,11 +7,11 @@
 //! sides in one process and no socket.
 
 use std::collections::{HashMap, VecDeque};
-use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use host::doorbell::Doorbell;
 use once_cell::sync::OnceCell;
 use parking_lot::{Mutex, RwLock};
 
@@ -19,9 +19,7 @@ use crate::conn::Conn;
 use crate::node::{Bell, Node};
 use crate::os::directory::SocketName;
 use crate::os::memory::{Segment, ViewU32};
-use crate::os::poll::Doorbell;
 use crate::os::socket::{Sent, Socket};
-use crate::process;
 use crate::regions::PeerRegions;
 use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
 use crate::wire::{ConnId, Message};
@@ -126,9 +124,6 @@ impl Link {
         socket: Option<(Socket, u8)>,
     ) -> Arc<Self> {
         let side = socket.as_ref().map(|(_, side)| *side);
-        if let Some((socket, _)) = &socket {
-            process::note_socket(socket.as_fd().as_raw_fd());
-        }
         Arc::new(Link {
             node: Arc::downgrade(node),
             segment,
@@ -523,14 +518,6 @@ impl Link {
         match &self.socket {
             Some(socket) => flush(socket, &mut self.outbox.lock()),
             None => true,
-        }
-    }
-}
-
-impl Drop for Link {
-    fn drop(&mut self) {
-        if let Some(socket) = &self.socket {
-            process::forget_socket(socket.as_fd().as_raw_fd());
         }
     }
 }

@@ -24,6 +24,8 @@ use std::time::Duration;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::ListenerSink;
+use host::doorbell::Doorbell;
+use host::fork;
 use once_cell::sync::OnceCell;
 use parking_lot::{Mutex, RwLock};
 
@@ -32,9 +34,7 @@ use crate::conn::Conn;
 use crate::link::{Link, SEGMENT_HEAD, SEGMENT_SIZE};
 use crate::os::directory::{ANY, Claim, ClaimError, Directory, SocketName};
 use crate::os::memory::{Access, Segment};
-use crate::os::poll::Doorbell;
 use crate::os::vm;
-use crate::process;
 use crate::regions::RegionTable;
 use crate::thread;
 use crate::wire::{Message, Probe};
@@ -184,7 +184,7 @@ fn nodes() -> &'static Nodes {
 /// its nodes, whose lock another thread may have held.
 pub fn after_fork_in_child() {
     NODES.store(std::ptr::null_mut(), Ordering::Release);
-    process::close_all_in_child();
+    fork::close_in_child();
 }
 
 impl Node {
@@ -234,7 +234,7 @@ impl Node {
             adapters: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
             probe: Box::new(u64::from(std::process::id()) << 32 ^ 0x0064_6174_2d73_686d),
-            vm: process::vm_allowed(),
+            vm: vm::is_wanted(),
         });
         let segment = Segment::create_mapped("dat-shm-self", SEGMENT_SIZE, SEGMENT_HEAD, Access::ReadWrite)?;
         let own = Link::new(&node, segment, name, std::process::id() as i32, None);

@@ -1,15 +1,18 @@
 //! The one thread of a node: it makes links, carries messages about connections, keeps
 //! their time, and looks after arrived data when nobody else does.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use dat_core::transport::ConnectionReport;
+use host::doorbell::Doorbell;
+use host::poll::{Epoll, Events, Interest, Ready};
+use host::signal;
+use host::timers::Timers;
 
 use crate::cm;
 use crate::conn::{Conn, Phase};
@@ -17,9 +20,7 @@ use crate::link::{Link, Peer, SEGMENT_HEAD, SEGMENT_SIZE};
 use crate::node::{Bell, Command, HOME_SIZE, Node};
 use crate::os::directory::{Reachable, SocketName};
 use crate::os::memory::{Access, Segment};
-use crate::os::poll::{Doorbell, Epoll, Events, Interest, Ready};
 use crate::os::socket::{ConnectError, Recv, Sent, Socket};
-use crate::process;
 use crate::regions::PeerRegions;
 use crate::wire::{Closing, MAX_PACKET, Message, Probe, VERSION};
 
@@ -52,16 +53,14 @@ pub fn start(node: &Arc<Node>, reachable: Reachable) -> io::Result<JoinHandle<()
         peers: HashMap::new(),
         names: HashMap::new(),
         orphans: HashMap::new(),
-        timers: BinaryHeap::new(),
+        timers: Timers::default(),
         next_token: FIRST_PEER,
         watch: Watch::Asleep,
     };
     std::thread::Builder::new().name("dat-shm".into()).spawn(move || {
-        process::block_all_signals();
-        process::note_socket(state.reachable.listener.as_fd().as_raw_fd());
+        signal::block_all();
         state.run();
         state.hang_up();
-        process::forget_socket(state.reachable.listener.as_fd().as_raw_fd());
     })
 }
 
@@ -111,31 +110,6 @@ enum Due {
     Accept,
 }
 
-struct Timer {
-    due: Instant,
-    what: Due,
-}
-
-impl PartialEq for Timer {
-    fn eq(&self, other: &Self) -> bool {
-        self.due == other.due
-    }
-}
-
-impl Eq for Timer {}
-
-impl PartialOrd for Timer {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Timer {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.due.cmp(&other.due)
-    }
-}
-
 /// How the thread looks after arrived data.
 enum Watch {
     /// Until it is rung; or a blocked waiter does it.
@@ -152,7 +126,7 @@ struct Thread {
     names: HashMap<SocketName, u64>,
     /// Connects to a process that is connecting to this one.
     orphans: HashMap<SocketName, Vec<Waiting>>,
-    timers: BinaryHeap<Reverse<Timer>>,
+    timers: Timers<Due>,
     next_token: u64,
     watch: Watch,
 }
@@ -186,7 +160,7 @@ impl Thread {
 
     /// How long to wait for events.
     fn timeout(&self) -> Option<Duration> {
-        let timer = self.timers.peek().map(|Reverse(timer)| timer.due.saturating_duration_since(Instant::now()));
+        let timer = self.timers.next_due().map(|due| due.saturating_duration_since(Instant::now()));
         let watch = match self.watch {
             Watch::Asleep => None,
             Watch::Awake { pause, .. } => Some(pause),
@@ -329,7 +303,7 @@ impl Thread {
             }
         };
         let peer = socket.peer_credentials()?;
-        process::same_user(peer.uid)?;
+        peer.same_user()?;
         let segment = Segment::create_mapped("dat-shm-pair", SEGMENT_SIZE, SEGMENT_HEAD, Access::ReadWrite)?;
         let hello = Message::Hello { version: VERSION, name: self.node.name.to_string(), probe: self.node.probe() };
         let bells = [self.node.bell(Bell::Waiter).as_fd(), self.node.bell(Bell::Thread).as_fd()];
@@ -359,9 +333,8 @@ impl Thread {
             match self.reachable.listener.accept() {
                 Ok(Some(socket)) => {
                     let token = self.token();
-                    let welcome = socket.peer_credentials().and_then(|peer| process::same_user(peer.uid));
+                    let welcome = socket.peer_credentials().and_then(|peer| peer.same_user());
                     if welcome.and_then(|()| self.epoll.add(socket.as_fd(), token, Interest::READ)).is_ok() {
-                        process::note_socket(socket.as_fd().as_raw_fd());
                         self.peers.insert(token, Stage::Greeted(socket));
                         self.set_timer(GREETING, Due::Greeting(token));
                     }
@@ -424,8 +397,6 @@ impl Thread {
             }
             (Some(Stage::Greeted(_)), Message::Hello { version: VERSION, name, probe }) => {
                 let Some(Stage::Greeted(socket)) = self.peers.remove(&token) else { return false };
-                // Noted again by the link, if there will be one.
-                process::forget_socket(socket.as_fd().as_raw_fd());
                 return self.on_hello(token, socket, &name, probe, fds).unwrap_or_else(|error| {
                     log::warn!("shm: a peer's hello: {error}");
                     if let Some(orphans) = SocketName::parse(&name).and_then(|name| self.orphans.remove(&name)) {
@@ -526,7 +497,6 @@ impl Thread {
             Some(Stage::Greeting(link, queue)) => (link, queue),
             Some(Stage::Greeted(socket)) => {
                 self.forget(&socket);
-                process::forget_socket(socket.as_fd().as_raw_fd());
                 return;
             }
             None => return,
@@ -548,9 +518,8 @@ impl Thread {
 
     fn expire(&mut self) {
         let now = Instant::now();
-        while self.timers.peek().is_some_and(|Reverse(timer)| timer.due <= now) {
-            let Some(Reverse(timer)) = self.timers.pop() else { return };
-            match timer.what {
+        while let Some(due) = self.timers.take_due(now) {
+            match due {
                 Due::Connect(conn) => {
                     if let Some(conn) = conn.upgrade().filter(|conn| conn.phase() == Phase::Pending) {
                         cm::end(&conn, ConnectionReport::TimedOut);
@@ -574,7 +543,7 @@ impl Thread {
 
     fn set_timer(&mut self, after: Duration, what: Due) {
         if let Some(due) = Instant::now().checked_add(after) {
-            self.timers.push(Reverse(Timer { due, what }));
+            self.timers.set(due, what);
         }
     }
 

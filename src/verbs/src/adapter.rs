@@ -12,6 +12,7 @@ use dat_core::transport::{
     AdapterAttributes, AdapterSink, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, QpInit, Recv,
     Rejection, Request, RequestId, Transport,
 };
+use host::fork;
 use parking_lot::Mutex;
 
 use crate::conn::{self, Incoming, VerbsListener};
@@ -20,7 +21,6 @@ use crate::hub::Hub;
 use crate::memory::{Posting, Region, Window, Zone};
 use crate::qp::{Qp, wr};
 use crate::srq::SharedQueue;
-use crate::sys::fds;
 
 /// An open interface adapter.
 pub struct Verbs {
@@ -257,6 +257,6 @@ impl Transport for Verbs {
     }
 
     fn after_fork_in_child() {
-        fds::close_all_in_child();
+        fork::close_in_child();
     }
 }

@@ -197,7 +197,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     let started = id.resolve_addr(from, to, PATIENCE);
     hub.command(|work| {
         if let Some(deadline) = deadline {
-            work.timers.push((deadline, qp.clone()));
+            work.timers.set(deadline, qp.clone());
         }
         if let Err(error) = started {
             log::debug!("no way to {ip}: {error}");
@@ -255,12 +255,7 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
         Some(Party::End(qp)) => qp.clone(),
         Some(Party::Leaving) => {
             if matches!(event.kind, kind::RDMA_CM_EVENT_DISCONNECTED | kind::RDMA_CM_EVENT_TIMEWAIT_EXIT) {
-                hub.work
-                    .lock()
-                    .leaving
-                    .iter_mut()
-                    .filter(|(_, token, _)| *token == event.token)
-                    .for_each(|(when, _, _)| *when = Instant::now());
+                hub.work.lock().leaving.move_to(Instant::now(), |(token, _)| *token == event.token);
             }
             return;
         }

@@ -10,11 +10,12 @@
 //! that have it. Such a part is armed all the time.
 
 use std::collections::HashMap;
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use dat_core::error::{Resource, Result};
+use host::limit;
 use parking_lot::Mutex;
 
 use crate::hub::Hub;
@@ -322,7 +323,7 @@ impl CompletionQueue {
             hub.channels.sleepers.lock().push(self.clone());
         }
         self.notify();
-        self.channel.fd()
+        self.channel.as_fd().as_raw_fd()
     }
 
     fn notify(&self) {
@@ -398,12 +399,11 @@ impl Channels {
 
 /// How many descriptors the process takes for channels of single queues at most.
 fn most_channels() -> usize {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the structure is writable.
-    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } != 0 {
-        return 16;
+    match limit::open_files() {
+        Ok(Some(files)) => usize::try_from(files / 8).unwrap_or(usize::MAX).min(256),
+        Ok(None) => 256,
+        Err(_) => 16,
     }
-    usize::try_from(limit.rlim_cur / 8).unwrap_or(usize::MAX).min(256)
 }
 
 impl Part {

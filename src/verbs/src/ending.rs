@@ -109,7 +109,7 @@ impl Qp {
             // The kernel repeats a farewell that gets lost, as long as the identifier is there.
             let leave = Instant::now() + if farewell { FAREWELL } else { Duration::ZERO };
             self.hub.parties.lock().insert(token, Party::Leaving);
-            self.hub.work.lock().leaving.push((leave, token, cm));
+            self.hub.work.lock().leaving.set(leave, (token, cm));
         }
         let failed = failure.recv.is_some() || failure.request.is_some();
         // The first failure is what ended it, though the peer's farewell may be what was seen first.

@@ -1,13 +1,15 @@
 //! What an open adapter, its objects and its thread share.
 
 use std::collections::HashMap;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Instant;
 
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{AdapterAttributes, AdapterSink, ConnectionReport};
+use host::doorbell::Doorbell;
+use host::environment;
+use host::fork::NotInherited;
+use host::timers::Timers;
 use parking_lot::{Mutex, RwLock};
 
 use crate::adapter::Verbs;
@@ -20,44 +22,6 @@ use crate::qp::Qp;
 use crate::srq::SharedQueue;
 use crate::sys::cm::{CmId, EventChannel};
 use crate::sys::device::Context;
-use crate::sys::fds::Noted;
-
-/// An event descriptor that wakes the thread.
-pub struct Bell {
-    fd: OwnedFd,
-    _noted: Noted,
-}
-
-impl Bell {
-    fn new() -> std::io::Result<Self> {
-        // SAFETY: takes two numbers.
-        let fd = unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) };
-        if fd < 0 {
-            return Err(std::io::Error::last_os_error());
-        }
-        // SAFETY: a new descriptor that nobody else owns.
-        Ok(Bell { _noted: Noted::new(fd), fd: unsafe { OwnedFd::from_raw_fd(fd) } })
-    }
-
-    /// The descriptor.
-    pub fn fd(&self) -> RawFd {
-        self.fd.as_raw_fd()
-    }
-
-    /// Makes it readable.
-    pub fn ring(&self) {
-        let one = 1_u64;
-        // SAFETY: reads eight bytes of a live variable.
-        unsafe { libc::write(self.fd(), (&raw const one).cast(), 8) };
-    }
-
-    /// Makes it quiet.
-    pub fn clear(&self) {
-        let mut count = 0_u64;
-        // SAFETY: writes eight bytes to a live variable.
-        unsafe { libc::read(self.fd(), (&raw mut count).cast(), 8) };
-    }
-}
 
 /// What the thread has to do besides what descriptors tell.
 #[derive(Default)]
@@ -67,11 +31,11 @@ pub struct Work {
     /// Queue pairs whose connection ends with the last request.
     pub awaited: Vec<Arc<Qp>>,
     /// Attempts at connections that end at a time.
-    pub timers: Vec<(Instant, Arc<Qp>)>,
+    pub timers: Timers<Arc<Qp>>,
     /// Ends of attempts to be reported.
     pub reports: Vec<(Arc<Qp>, ConnectionReport)>,
-    /// Identifiers whose farewell is under way, and how long they may take.
-    pub leaving: Vec<(Instant, u64, Arc<CmId>)>,
+    /// Identifiers, by token, whose farewell may be under way until a time.
+    pub leaving: Timers<(u64, Arc<CmId>)>,
     /// Look for completions now.
     pub look: bool,
 }
@@ -92,12 +56,15 @@ pub struct Hub {
     pub(crate) limits: Limits,
     /// Tests have shared receive queues made as if the device could not resize them.
     pub(crate) force_backlog: bool,
-    /// Who is to be told without calling: threads that sleep in a wait, agents.
+    /// Threads that sleep in a wait, and agents: they have to be told, for they do not call in.
     pub(crate) sleepers: AtomicUsize,
     pub(crate) stop: AtomicBool,
     /// The device tells nothing any more.
     pub(crate) lost: AtomicBool,
-    pub(crate) bell: Bell,
+    /// Before the bell, as it has to be.
+    _note: NotInherited,
+    /// Wakes the thread.
+    pub(crate) bell: Doorbell,
     pub(crate) channel: Arc<EventChannel>,
     pub(crate) context: Arc<Context>,
     next_token: AtomicU64,
@@ -114,6 +81,7 @@ impl Hub {
         let opened = || -> std::io::Result<Arc<Self>> {
             let context = Arc::new(Context::open(&place.device)?);
             let (attributes, limits) = attributes::read(&context, &place)?;
+            let bell = Doorbell::new()?;
             log::info!("{name}: device {} port {} address {}", place.device, place.port, place.address);
             Ok(Arc::new(Hub {
                 table: RwLock::default(),
@@ -127,11 +95,12 @@ impl Hub {
                 attributes,
                 adapter: OnceLock::new(),
                 limits,
-                force_backlog: std::env::var_os("DAT_VERBS_SRQ_BACKLOG").is_some_and(|value| value == "1"),
+                force_backlog: environment::secure("DAT_VERBS_SRQ_BACKLOG").is_some_and(|value| value == "1"),
                 sleepers: AtomicUsize::new(0),
                 stop: AtomicBool::new(false),
                 lost: AtomicBool::new(false),
-                bell: Bell::new()?,
+                _note: NotInherited::new(&bell),
+                bell,
                 channel: EventChannel::new()?,
                 context,
                 next_token: AtomicU64::new(1),

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
 use dat_core::Rights;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{BindTarget, RegionKeys, ZoneId};
+use host::{limit, zone};
 use parking_lot::Mutex;
 use rdma_sys::ibv_access_flags;
 
@@ -39,9 +39,8 @@ impl ZoneId for Zone {
 impl Zone {
     /// Makes a zone.
     pub fn new(hub: &Hub) -> Result<Self> {
-        static NEXT: AtomicU32 = AtomicU32::new(1);
         let pd = Pd::new(&hub.context).map_err(exhausted(Resource::Zone))?;
-        Ok(Zone { anchor: Mutex::new(None), pd, number: NEXT.fetch_add(1, Ordering::Relaxed) })
+        Ok(Zone { anchor: Mutex::new(None), pd, number: zone::next_number() })
     }
 }
 
@@ -164,19 +163,16 @@ impl Region {
 
 /// Says why memory was not registered.
 fn explain(error: &io::Error, addr: u64, len: u64) -> Error {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the structure is writable.
-    let known = unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) } == 0;
     match error.raw_os_error() {
         Some(libc::EFAULT) => {
             log::error!("{len} bytes at {addr:#x} are not all there, or not with the rights asked for");
             Error::InvalidParameter(dat_core::error::Arg::Region)
         }
         _ => {
-            let value = match limit.rlim_cur {
-                _ if !known => "unknown".to_owned(),
-                libc::RLIM_INFINITY => "unlimited".to_owned(),
-                bytes => format!("{bytes} bytes"),
+            let value = match limit::locked_memory() {
+                Ok(Some(bytes)) => format!("{bytes} bytes"),
+                Ok(None) => "unlimited".to_owned(),
+                Err(_) => "unknown".to_owned(),
             };
             log::error!("cannot register {len} bytes: {error}; locked memory (ulimit -l) is limited to: {value}");
             Error::InsufficientResources(Resource::Region)

@@ -2,7 +2,8 @@
 //! are fetched by whoever dequeues or waits; the thread looks for them now and then, for their
 //! consequences where nobody calls.
 
-use std::os::fd::RawFd;
+use std::iter;
+use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,6 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use dat_core::transport::ConnectionReport;
+use host::{poll, signal};
 
 use crate::conn;
 use crate::hub::Hub;
@@ -30,19 +32,9 @@ const IDLE_TICK: Duration = Duration::from_millis(100);
 pub fn start(hub: &Arc<Hub>) -> std::io::Result<JoinHandle<()>> {
     let hub = hub.clone();
     std::thread::Builder::new().name("dat-verbs".into()).spawn(move || {
-        block_all_signals();
+        signal::block_all();
         run(&hub);
     })
-}
-
-/// Keeps the program's signal handlers from running on this thread.
-fn block_all_signals() {
-    // SAFETY: plain data, for which zero is a value.
-    let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
-    // SAFETY: writes to a live variable.
-    unsafe { libc::sigfillset(&raw mut all) };
-    // SAFETY: reads a live variable; the old mask is not wanted.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, std::ptr::null_mut()) };
 }
 
 fn run(hub: &Arc<Hub>) {
@@ -61,10 +53,10 @@ fn run(hub: &Arc<Hub>) {
 /// Handles what has come; gives the time until something else is due.
 fn turn(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
     // What is left makes the sleep a short one.
-    for event in std::iter::from_fn(|| hub.context.next_event()).take(EVENTS) {
+    for event in iter::from_fn(|| hub.context.next_event()).take(EVENTS) {
         device_event(hub, event, limits_due);
     }
-    for event in std::iter::from_fn(|| hub.channel.next()).take(EVENTS) {
+    for event in iter::from_fn(|| hub.channel.next()).take(EVENTS) {
         conn::handle(hub, event);
     }
     work(hub, limits_due)
@@ -78,22 +70,19 @@ fn work(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
         let reports = std::mem::take(&mut work.reports);
         let awaited = std::mem::take(&mut work.awaited);
         let draining = std::mem::take(&mut work.draining);
-        let (late, timers) = std::mem::take(&mut work.timers).into_iter().partition::<Vec<_>, _>(|(at, _)| *at <= now);
-        work.timers = timers;
+        let late: Vec<_> = iter::from_fn(|| work.timers.take_due(now)).collect();
         // An attempt that has ended must not be kept alive by its timer.
-        work.timers.retain(|(_, qp)| qp.phase() == Phase::Connecting);
-        let (left, leaving) =
-            std::mem::take(&mut work.leaving).into_iter().partition::<Vec<_>, _>(|(at, _, _)| *at <= now);
-        work.leaving = leaving;
+        work.timers.retain(|qp| qp.phase() == Phase::Connecting);
+        let left: Vec<_> = iter::from_fn(|| work.leaving.take_due(now)).collect();
         (reports, late, draining, awaited, left, std::mem::take(&mut work.look))
     };
     for (qp, report) in reports {
         qp.give_up(report);
     }
-    for (_, qp) in late {
+    for qp in late {
         qp.give_up(ConnectionReport::TimedOut);
     }
-    for (_, token, id) in left {
+    for (token, id) in left {
         hub.parties.lock().remove(&token);
         drop(id);
     }
@@ -110,13 +99,8 @@ fn work(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
     work.draining.extend(still);
     work.awaited.extend(awaited);
     let now = Instant::now();
-    let mut next = work
-        .timers
-        .iter()
-        .map(|(at, _)| *at)
-        .chain(work.leaving.iter().map(|(at, _, _)| *at))
-        .min()
-        .map(|at| at.saturating_duration_since(now));
+    let due = [work.timers.next_due(), work.leaving.next_due()].into_iter().flatten().min();
+    let mut next = due.map(|due| due.saturating_duration_since(now));
     let mut sooner = |limit: Duration| next = Some(next.map_or(limit, |next| next.min(limit)));
     if connections {
         let watched = starving || !work.awaited.is_empty() || hub.sleepers.load(Ordering::Acquire) > 0;
@@ -186,18 +170,13 @@ fn device_event(hub: &Arc<Hub>, event: AsyncEvent, limits_due: &mut Vec<usize>) 
 }
 
 fn sleep(hub: &Hub, limit: Option<Duration>) {
-    let entry = |fd: RawFd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     // A device that is gone has nothing to read, and says so for ever.
-    let device = if hub.lost.load(Ordering::Relaxed) { -1 } else { hub.context.event_fd() };
-    let mut fds = [entry(hub.bell.fd()), entry(hub.channel.fd()), entry(device)];
-    let time = limit.map(|limit| libc::timespec {
-        tv_sec: libc::time_t::try_from(limit.as_secs()).unwrap_or(libc::time_t::MAX),
-        tv_nsec: limit.subsec_nanos().into(),
-    });
-    let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-    // SAFETY: the array and the time live through the call; no signal mask is given.
-    let ready = unsafe { libc::ppoll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, time, std::ptr::null()) };
-    if ready > 0 && fds[2].revents != 0 && fds[2].revents & libc::POLLIN == 0 {
+    let device = (!hub.lost.load(Ordering::Relaxed)).then(|| hub.context.events());
+    let found = poll::wait([Some(hub.bell.as_fd()), Some(hub.channel.as_fd()), device], limit);
+    if let Ok([_, _, device]) = found
+        && device.failed
+        && !device.readable
+    {
         hub.lost.store(true, Ordering::Relaxed);
     }
 }

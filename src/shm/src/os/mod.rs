@@ -1,10 +1,13 @@
-//! What the transport needs of the operating system, behind safe types.
+//! What this transport alone needs of the operating system, behind safe types: shared memory, the
+//! program's memory, sockets, copies between processes, the directory where processes meet.
 //!
-//! All unsafe code of the crate is here, in [`crate::ring`] and in [`crate::regions`].
+//! Most unsafe code of the crate is here. The rest is in [`crate::ring`], whose records lie in
+//! shared memory, in [`crate::regions`] and [`crate::adapter`], which take the program's word for
+//! the memory that it registers, and in [`crate::node`], whose list of nodes outlives a fork.
 
 pub mod directory;
 pub mod memory;
-pub mod poll;
+pub mod pages;
 pub mod socket;
 #[cfg(test)]
 pub mod twin;

@@ -1,7 +1,8 @@
 //! Local sockets that keep messages apart and carry descriptors.
 //!
 //! They never block: where there is nothing to read or no room to write, the call says so
-//! and [`super::poll::Epoll`] tells when to come back.
+//! and [`host::poll::Epoll`] tells when to come back. A child of fork does not inherit them: a
+//! peer takes the end of a socket for the end of the process.
 
 use std::ffi::OsStr;
 use std::io;
@@ -10,6 +11,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
+
+use host::fork::NotInherited;
 
 use super::{check, last_errno, owned};
 
@@ -24,6 +27,20 @@ pub struct Credentials {
     pub pid: libc::pid_t,
     /// Its effective user.
     pub uid: libc::uid_t,
+}
+
+impl Credentials {
+    /// Refuses processes of other users.
+    ///
+    /// # Errors
+    /// `PermissionDenied`.
+    pub fn same_user(&self) -> io::Result<()> {
+        // SAFETY: takes nothing and cannot fail.
+        if self.uid == unsafe { libc::geteuid() } {
+            return Ok(());
+        }
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("a process of user {}", self.uid)))
+    }
 }
 
 /// What became of a message to send.
@@ -64,6 +81,8 @@ pub enum ConnectError {
 /// One end of a connection.
 #[derive(Debug)]
 pub struct Socket {
+    /// First, so that the note goes before the descriptor.
+    _note: NotInherited,
     fd: OwnedFd,
 }
 
@@ -111,6 +130,10 @@ struct Control([u8; 128]);
 const _: () = assert!(mem::size_of::<libc::cmsghdr>() + MAX_FDS * mem::size_of::<RawFd>() + 16 <= 128);
 
 impl Socket {
+    fn new(fd: OwnedFd) -> Socket {
+        Socket { _note: NotInherited::new(&fd), fd }
+    }
+
     /// Connects to the listener at `path`. Does not wait for it to accept.
     ///
     /// # Errors
@@ -121,7 +144,7 @@ impl Socket {
         // SAFETY: reads `len` bytes of a live structure that is longer.
         let call = || unsafe { libc::connect(fd.as_raw_fd(), (&raw const address).cast(), len) as libc::ssize_t };
         match retry(call) {
-            Ok(_) => Ok(Socket { fd }),
+            Ok(_) => Ok(Socket::new(fd)),
             Err(libc::ECONNREFUSED | libc::ENOENT | libc::ENOTDIR) => Err(ConnectError::Nobody),
             Err(libc::EAGAIN) => Err(ConnectError::Busy),
             Err(errno) => Err(ConnectError::Io(io::Error::from_raw_os_error(errno))),
@@ -139,7 +162,7 @@ impl Socket {
         check(unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, fds.as_mut_ptr()) })?;
         // SAFETY: both are new.
         let [one, two] = fds.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
-        Ok((Socket { fd: one }, Socket { fd: two }))
+        Ok((Socket::new(one), Socket::new(two)))
     }
 
     /// Sends `bytes` as one message, with duplicates of `fds`.
@@ -289,6 +312,8 @@ impl AsRawFd for Socket {
 /// Where connections arrive.
 #[derive(Debug)]
 pub struct Listener {
+    /// First, so that the note goes before the descriptor.
+    _note: NotInherited,
     fd: OwnedFd,
 }
 
@@ -305,7 +330,7 @@ impl Listener {
         check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), len) })?;
         // SAFETY: numbers alone. The kernel lowers the number to what it allows.
         check(unsafe { libc::listen(fd.as_raw_fd(), 4096) })?;
-        Ok(Listener { fd })
+        Ok(Listener { _note: NotInherited::new(&fd), fd })
     }
 
     /// Takes the next connection, if one has arrived.
@@ -319,7 +344,7 @@ impl Listener {
             || unsafe { libc::accept4(self.fd.as_raw_fd(), ptr::null_mut(), ptr::null_mut(), flags) as libc::ssize_t };
         match retry(call) {
             // SAFETY: a descriptor that accept4 has just made; descriptors are ints.
-            Ok(fd) => Ok(Some(Socket { fd: unsafe { OwnedFd::from_raw_fd(fd as RawFd) } })),
+            Ok(fd) => Ok(Some(Socket::new(unsafe { OwnedFd::from_raw_fd(fd as RawFd) }))),
             Err(libc::EAGAIN | libc::ECONNABORTED) => Ok(None),
             Err(errno) => Err(io::Error::from_raw_os_error(errno)),
         }

@@ -12,6 +12,8 @@
 use std::fs;
 use std::ptr;
 
+use host::environment;
+
 use super::last_errno;
 use super::user::{Source, Target, tail_len};
 
@@ -218,6 +220,12 @@ impl<P: Piece> Cursor<'_, P> {
             self.offset = 0;
         }
     }
+}
+
+/// Whether copies between processes are to be tried; `DAT_SHM_VM=0` in the environment
+/// makes the transport do as where the kernel refuses them.
+pub fn is_wanted() -> bool {
+    environment::secure("DAT_SHM_VM").is_none_or(|value| value != "0")
 }
 
 /// Whether the process `pid` lets us read its memory and holds `expected` at

@@ -3,15 +3,15 @@
 use std::ffi::{c_int, c_void};
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::time::Duration;
 
 use dat_core::addr::Address;
+use host::fork::NotInherited;
 use rdma_sys::*;
 
-use super::fds::Noted;
 use super::nonblocking;
 
 /// The result of a call that answers 0, or -1 and sets errno.
@@ -22,7 +22,7 @@ fn outcome(answer: c_int) -> io::Result<()> {
 /// Where events of identifiers arrive.
 pub struct EventChannel {
     raw: NonNull<rdma_event_channel>,
-    _noted: Noted,
+    note: NotInherited,
 }
 
 // SAFETY: see the module above: calls may come from any thread.
@@ -51,22 +51,23 @@ pub struct Event {
     pub incoming: Option<CmId>,
 }
 
+impl AsFd for EventChannel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the descriptor of a live channel, which the field names as long as it lives.
+        unsafe { BorrowedFd::borrow_raw(self.raw.as_ref().fd) }
+    }
+}
+
 impl EventChannel {
     /// Makes a channel whose descriptor does not block.
     pub fn new() -> io::Result<Arc<Self>> {
         // SAFETY: takes nothing.
         let raw = NonNull::new(unsafe { rdma_create_event_channel() }).ok_or_else(io::Error::last_os_error)?;
-        // SAFETY: a live channel; the field never changes.
-        let fd = unsafe { raw.as_ref().fd };
-        let channel = EventChannel { raw, _noted: Noted::new(fd) };
-        nonblocking(fd)?;
+        // SAFETY: the descriptor of a live channel.
+        let note = NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) });
+        let channel = EventChannel { raw, note };
+        nonblocking(channel.as_fd())?;
         Ok(Arc::new(channel))
-    }
-
-    /// The descriptor.
-    pub fn fd(&self) -> RawFd {
-        // SAFETY: a live channel; the field never changes.
-        unsafe { self.raw.as_ref().fd }
     }
 
     /// The next event, if there is one.
@@ -109,6 +110,7 @@ impl EventChannel {
 
 impl Drop for EventChannel {
     fn drop(&mut self) {
+        self.note.end();
         // SAFETY: the identifiers owned the channel and are gone.
         unsafe { rdma_destroy_event_channel(self.raw.as_ptr()) };
     }

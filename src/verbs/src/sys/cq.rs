@@ -1,22 +1,22 @@
 //! Completion queues and the channels that announce completions.
 
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use host::fork::NotInherited;
 use rdma_sys::*;
 
 use super::device::Context;
-use super::fds::Noted;
 use super::{code, nonblocking};
 
 /// A completion channel: a descriptor that becomes readable when an armed queue gets a
 /// completion.
 pub struct Channel {
     raw: NonNull<ibv_comp_channel>,
-    _noted: Noted,
+    note: NotInherited,
     context: Arc<Context>,
 }
 
@@ -25,23 +25,24 @@ unsafe impl Send for Channel {}
 // SAFETY: as above.
 unsafe impl Sync for Channel {}
 
+impl AsFd for Channel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the descriptor of a live channel, which the field names as long as it lives.
+        unsafe { BorrowedFd::borrow_raw(self.raw.as_ref().fd) }
+    }
+}
+
 impl Channel {
     /// Makes a channel whose descriptor does not block.
     pub fn new(context: &Arc<Context>) -> io::Result<Arc<Self>> {
         // SAFETY: an open context.
         let raw = unsafe { ibv_create_comp_channel(context.raw()) };
         let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
-        // SAFETY: a live channel; the field never changes.
-        let fd = unsafe { raw.as_ref().fd };
-        let channel = Channel { raw, _noted: Noted::new(fd), context: context.clone() };
-        nonblocking(fd)?;
+        // SAFETY: the descriptor of a live channel.
+        let note = NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) });
+        let channel = Channel { raw, note, context: context.clone() };
+        nonblocking(channel.as_fd())?;
         Ok(Arc::new(channel))
-    }
-
-    /// The descriptor.
-    pub fn fd(&self) -> RawFd {
-        // SAFETY: a live channel; the field never changes.
-        unsafe { self.raw.as_ref().fd }
     }
 
     /// Takes all announcements, and notes them with the queues that they are about; true if
@@ -66,6 +67,7 @@ impl Channel {
 
 impl Drop for Channel {
     fn drop(&mut self) {
+        self.note.end();
         // SAFETY: the queues that announce here owned the channel and are gone.
         let _ = unsafe { ibv_destroy_comp_channel(self.raw.as_ptr()) };
     }

@@ -3,12 +3,12 @@
 use std::ffi::{CStr, c_uint, c_void};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::RawFd;
+use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
 
+use host::fork::NotInherited;
 use rdma_sys::*;
 
-use super::fds::Noted;
 use super::{code, nonblocking};
 
 /// Names of the devices that there are.
@@ -44,7 +44,7 @@ fn with_list<R>(f: impl FnOnce(&[*mut ibv_device]) -> R) -> io::Result<R> {
 /// An open device, with event descriptors of its own.
 pub struct Context {
     raw: NonNull<ibv_context>,
-    _noted: [Noted; 2],
+    notes: [NotInherited; 2],
 }
 
 // SAFETY: see the module above: calls may come from any thread.
@@ -90,10 +90,10 @@ impl Context {
             // SAFETY: a device of a list that is alive.
             NonNull::new(unsafe { ibv_open_device(device) }).ok_or_else(io::Error::last_os_error)
         })??;
-        // SAFETY: an open context; both fields are set once, when it is opened.
-        let (cmd, events) = unsafe { (raw.as_ref().cmd_fd, raw.as_ref().async_fd) };
-        let context = Context { raw, _noted: [Noted::new(cmd), Noted::new(events)] };
-        nonblocking(events)?;
+        // SAFETY: the descriptors of an open context.
+        let fds = unsafe { [raw.as_ref().cmd_fd, raw.as_ref().async_fd].map(|fd| BorrowedFd::borrow_raw(fd)) };
+        let context = Context { raw, notes: fds.map(NotInherited::new) };
+        nonblocking(context.events())?;
         Ok(context)
     }
 
@@ -102,9 +102,9 @@ impl Context {
     }
 
     /// The descriptor that becomes readable when there is an asynchronous event.
-    pub fn event_fd(&self) -> RawFd {
-        // SAFETY: an open context; the field never changes.
-        unsafe { self.raw.as_ref().async_fd }
+    pub fn events(&self) -> BorrowedFd<'_> {
+        // SAFETY: the descriptor of an open context, which the field names as long as it lives.
+        unsafe { BorrowedFd::borrow_raw(self.raw.as_ref().async_fd) }
     }
 
     /// Limits and abilities of the device.
@@ -170,6 +170,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
+        self.notes.iter_mut().for_each(NotInherited::end);
         // SAFETY: all that was made from the context owned it and is gone.
         let _ = unsafe { ibv_close_device(self.raw()) };
     }

@@ -8,13 +8,14 @@
 pub mod cm;
 pub mod cq;
 pub mod device;
-pub mod fds;
 pub mod memory;
 pub mod qp;
 
+use std::ffi::c_int;
 use std::io;
+use std::os::fd::BorrowedFd;
 
-use libc::c_int;
+use host::descriptor;
 
 /// The result of a call that answers 0 or an errno.
 fn code(answer: c_int) -> io::Result<()> {
@@ -26,15 +27,10 @@ fn code(answer: c_int) -> io::Result<()> {
     }
 }
 
-/// Makes a descriptor one that never blocks and ends with exec.
-fn nonblocking(fd: c_int) -> io::Result<()> {
-    // SAFETY: changes flags of a descriptor; no memory is involved.
-    let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
-    // SAFETY: as above.
-    if flags < 0 || unsafe { libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK) } < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: as above.
-    unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
+/// Has a descriptor never block, and end with exec.
+fn nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
+    descriptor::never_block(fd)?;
+    // Without it only the descriptor lives longer than it should.
+    let _ = descriptor::close_on_exec(fd);
     Ok(())
 }

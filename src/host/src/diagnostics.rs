@@ -22,6 +22,7 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::fmt::Write as _;
+use std::io::{self, IsTerminal};
 use std::os::unix::ffi::OsStrExt;
 use std::panic;
 use std::sync::OnceLock;
@@ -30,6 +31,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use log::{Level, LevelFilter, Log, Metadata, Record};
 
 use crate::environment;
+
+/// Ask for messages: a number, 0 for none.
+const MASKS: [&str; 2] = ["DAT_DBG_TYPE", "DAPL_DBG_TYPE"];
+
+/// Asks for messages in the words of the `log` facade: `error` to `trace`, `off`.
+const WORDS: &str = "RUST_LOG";
 
 /// What the names of our modules and libraries begin with.
 const OURS: [&str; 4] = ["dat", "dapl", "libdat", "libdapl"];
@@ -57,9 +64,9 @@ struct Wish {
 /// * `library` - what each line begins with, for example `libdat`.
 pub fn init(library: &'static str) {
     STDERR.get_or_init(|| {
-        let debug = environment::DEBUG.map(environment::secure);
-        let words = environment::secure(environment::LOG);
-        let wish = wish(debug.each_ref().map(Option::as_deref), words.as_deref());
+        let masks = MASKS.map(environment::secure);
+        let words = environment::secure(WORDS);
+        let wish = wish(masks.each_ref().map(Option::as_deref), words.as_deref());
         panic::set_hook(Box::new(|info| {
             let place = info.location().map(ToString::to_string);
             log::error!(
@@ -87,7 +94,7 @@ pub fn report(message: fmt::Arguments<'_>) {
         return;
     }
     let Some(stderr) = STDERR.get() else { return };
-    if !stderr.wish.hushed && stderr_is_terminal() && !REPORTED.swap(true, Ordering::Relaxed) {
+    if !stderr.wish.hushed && io::stderr().is_terminal() && !REPORTED.swap(true, Ordering::Relaxed) {
         stderr.write(format_args!("{message}"));
     }
 }
@@ -152,17 +159,11 @@ impl fmt::Write for Line {
 /// Writes in one call, so that lines of several processes do not mix. What cannot be written is
 /// lost: there is nobody to tell.
 fn write_all(bytes: &[u8]) {
-    // SAFETY: the pointer and the length are those of a slice.
-    let _ = unsafe { libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len()) };
+    let _ = rustix::io::write(rustix::stdio::stderr(), bytes);
 }
 
-fn stderr_is_terminal() -> bool {
-    // SAFETY: isatty takes any number.
-    (unsafe { libc::isatty(libc::STDERR_FILENO) }) == 1
-}
-
-fn wish(debug: [Option<&OsStr>; 2], words: Option<&OsStr>) -> Wish {
-    let asked = debug
+fn wish(masks: [Option<&OsStr>; 2], words: Option<&OsStr>) -> Wish {
+    let asked = masks
         .into_iter()
         .flatten()
         .filter_map(|value| number(value.as_bytes()))
@@ -220,8 +221,8 @@ fn level_of_words(words: &str) -> Option<LevelFilter> {
 mod tests {
     use super::*;
 
-    fn level(debug: [Option<&str>; 2], words: Option<&str>) -> (LevelFilter, bool) {
-        let wish = wish(debug.map(|v| v.map(OsStr::new)), words.map(OsStr::new));
+    fn level(masks: [Option<&str>; 2], words: Option<&str>) -> (LevelFilter, bool) {
+        let wish = wish(masks.map(|v| v.map(OsStr::new)), words.map(OsStr::new));
         (wish.level, wish.hushed)
     }
 

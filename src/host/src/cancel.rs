@@ -1,9 +1,10 @@
 //! Cancellation of threads: where `pthread_cancel` may end a thread, and where not.
 //!
 //! Cancellation unwinds the stack from a system call of libc, and nearly every one is a place
-//! for it: waking a thread, closing a descriptor with the last reference to it, a line in the log.
-//! It would go through frames that hold locks and that Rust does not let it through. So a face
-//! runs everything in [`uncancelled`] but the sleep of a wait, in frames that own nothing.
+//! for it: closing a descriptor with the last reference to it, loading a library, a line in the
+//! log. It would go through frames that hold locks and that Rust does not let it through. So a
+//! face runs everything with cancellation forbidden but the sleep of a wait, in frames that own
+//! nothing.
 
 use std::ffi::c_int;
 
@@ -28,6 +29,9 @@ pub fn forbid() -> Before {
 }
 
 /// Ends what [`forbid`] began. It is no cancellation point itself.
+///
+/// # Parameters
+/// * `before` - what the outermost `forbid` returned.
 #[inline(always)]
 pub fn restore(before: Before) {
     let mut ignored = 0;
@@ -43,4 +47,28 @@ pub fn uncancelled<R>(f: impl FnOnce() -> R) -> R {
     let result = f();
     restore(before);
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> c_int {
+        let before = forbid();
+        restore(before);
+        before.0
+    }
+
+    #[test]
+    fn a_thread_can_be_cancelled_again_as_before() {
+        let usual = state();
+        assert_ne!(usual, PTHREAD_CANCEL_DISABLE);
+        assert_eq!(uncancelled(state), PTHREAD_CANCEL_DISABLE);
+        assert_eq!(state(), usual);
+        let outer = forbid();
+        uncancelled(|| ());
+        assert_eq!(state(), PTHREAD_CANCEL_DISABLE, "the inner one must not end the outer one");
+        restore(outer);
+        assert_eq!(state(), usual);
+    }
 }

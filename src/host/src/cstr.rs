@@ -1,0 +1,43 @@
+//! Names that C programs hand in.
+
+use std::ffi::{CStr, c_char};
+
+/// The text at `text`, if there is one that ends in time.
+///
+/// # Parameters
+/// * `limit` - the most bytes that the text may have with the NUL at its end.
+///
+/// # Safety
+/// `text` is NULL or a C string that stays as it is for `'a`; no more than `limit` bytes of it are
+/// read.
+pub unsafe fn bounded<'a>(text: *const c_char, limit: usize) -> Option<&'a CStr> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: reads up to the final NUL, and no further than the limit.
+    let length = unsafe { libc::strnlen(text, limit) };
+    if length == limit {
+        return None;
+    }
+    // SAFETY: a NUL was found within the limit.
+    Some(unsafe { CStr::from_ptr(text) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_needs_a_beginning_and_an_end() {
+        let read = |text: &'static [u8], limit| {
+            // SAFETY: no test has a limit beyond the end of its bytes.
+            unsafe { bounded(text.as_ptr().cast(), limit) }
+        };
+        assert_eq!(read(b"abc\0", 4), Some(c"abc"));
+        assert_eq!(read(b"\0", 1), Some(c""));
+        assert_eq!(read(b"abc\0", 3), None);
+        assert_eq!(read(b"abc", 3), None);
+        // SAFETY: NULL is allowed.
+        assert_eq!(unsafe { bounded(std::ptr::null(), 4) }, None);
+    }
+}

@@ -1,0 +1,58 @@
+//! Environment variables, read only where that is safe.
+
+use std::ffi::OsString;
+
+/// The value of `name`, or `None` when it is not set or when this process runs with more rights
+/// than whoever started it (set-user-ID, set-group-ID, file capabilities).
+///
+/// Every variable of these libraries is read through here: whoever starts a privileged program
+/// must not choose what files it reads, what it writes or which ways it goes.
+pub fn secure(name: &str) -> Option<OsString> {
+    value(name, privileged())
+}
+
+/// The rule of [`secure`].
+fn value(name: &str, privileged: bool) -> Option<OsString> {
+    if privileged {
+        return None;
+    }
+    std::env::var_os(name)
+}
+
+fn privileged() -> bool {
+    // SAFETY: getauxval reads a value that the kernel gave at start, whatever the argument.
+    (unsafe { libc::getauxval(libc::AT_SECURE) }) != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// Cargo sets it for every test.
+    const SET: &str = "CARGO_MANIFEST_DIR";
+    const UNSET: &str = "DAT_NO_SUCH_VARIABLE";
+
+    #[test]
+    fn a_privileged_process_sees_no_variable() {
+        assert_eq!(value(SET, false), std::env::var_os(SET));
+        assert!(value(SET, false).is_some());
+        assert_eq!(value(SET, true), None);
+        assert_eq!(value(UNSET, false), None);
+        assert_eq!(value(UNSET, true), None);
+    }
+
+    /// The kernel's word for it is the one that counts.
+    #[test]
+    fn privileges_are_those_that_the_kernel_tells() {
+        let words = fs::read("/proc/self/auxv").expect("auxv");
+        let words: Vec<libc::c_ulong> = words
+            .chunks_exact(size_of::<libc::c_ulong>())
+            .map(|bytes| libc::c_ulong::from_ne_bytes(bytes.try_into().expect("a word")))
+            .collect();
+        let told = words.chunks_exact(2).find(|pair| pair[0] == libc::AT_SECURE).expect("AT_SECURE");
+        assert_eq!(privileged(), told[1] != 0);
+        assert_eq!(secure(SET), value(SET, told[1] != 0));
+    }
+}

@@ -1,0 +1,126 @@
+//! Descriptors that the child of a fork must not keep open.
+//!
+//! Where the kernel takes the end of the last copy of a descriptor for the end of the process,
+//! peers would not be told that a process is gone while a child of it lives.
+
+use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// The descriptors; 0 is a free place. Fixed, because the child of a fork can neither take a lock
+/// nor trust a list that another thread was changing.
+static NOTED: [AtomicI32; 4096] = [const { AtomicI32::new(0) }; 4096];
+
+/// A note that children close a descriptor. It has to end before the descriptor is closed here, for
+/// the number may be that of another file at once: a value that owns both names the note first, one
+/// that closes in its own `drop` calls [`NotInherited::end`] there.
+///
+/// There are 4096 notes. A descriptor that finds no place stays open in children.
+#[derive(Debug)]
+pub struct NotInherited(RawFd);
+
+impl NotInherited {
+    /// Notes `fd`.
+    pub fn new(fd: impl AsFd) -> Self {
+        let fd = fd.as_fd().as_raw_fd();
+        let free = |place: &&AtomicI32| {
+            place.load(Ordering::Relaxed) == 0
+                && place.compare_exchange(0, fd, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        };
+        let _ = NOTED.iter().find(free);
+        NotInherited(fd)
+    }
+
+    /// Children keep the descriptor from now on.
+    pub fn end(&mut self) {
+        if self.0 == 0 {
+            return;
+        }
+        let noted = |place: &&AtomicI32| {
+            place.load(Ordering::Relaxed) == self.0
+                && place.compare_exchange(self.0, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        };
+        let _ = NOTED.iter().find(noted);
+        self.0 = 0;
+    }
+}
+
+impl Drop for NotInherited {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Closes in the child of a fork what its parent has noted. Takes no lock and allocates nothing.
+///
+/// To be called by the child alone, which must never again touch a value that owns one of these
+/// descriptors: its number may be that of another file soon.
+pub fn close_in_child() {
+    for place in &NOTED {
+        let fd = place.swap(0, Ordering::AcqRel);
+        if fd > 0 {
+            // SAFETY: the child's copy of a descriptor whose owner is left alone, as said above.
+            unsafe { rustix::io::close(fd) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+    use std::time::Duration;
+
+    use super::*;
+
+    fn is_noted(fd: RawFd) -> bool {
+        NOTED.iter().any(|place| place.load(Ordering::Relaxed) == fd)
+    }
+
+    /// A child that lives on does not keep a peer from being told of the end.
+    #[test]
+    fn a_child_keeps_only_what_is_not_noted() {
+        let (mut heard, noted) = UnixStream::pair().expect("pair");
+        let (mut waited, kept) = UnixStream::pair().expect("pair");
+        let note = NotInherited::new(&noted);
+        assert!(is_noted(noted.as_raw_fd()));
+        // SAFETY: the child calls nothing but the system.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: numbers alone; the child dies with this test.
+            unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+            close_in_child();
+            loop {
+                // SAFETY: sleeps.
+                unsafe { libc::pause() };
+            }
+        }
+        assert!(child > 0);
+        drop(note);
+        assert!(!is_noted(noted.as_raw_fd()));
+        drop(noted);
+        drop(kept);
+        let limit = Some(Duration::from_secs(20));
+        heard.set_read_timeout(limit).expect("limit");
+        assert_eq!(heard.read(&mut [0]).expect("the end"), 0);
+        waited.set_nonblocking(true).expect("nonblocking");
+        assert_eq!(waited.read(&mut [0]).expect_err("the child has it").kind(), std::io::ErrorKind::WouldBlock);
+        // SAFETY: our child, not yet waited for.
+        unsafe { libc::kill(child, libc::SIGKILL) };
+        // SAFETY: as above; no status is wanted.
+        unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+        waited.set_nonblocking(false).expect("blocking");
+        waited.set_read_timeout(limit).expect("limit");
+        assert_eq!(waited.read(&mut [0]).expect("the end"), 0);
+    }
+
+    #[test]
+    fn a_note_ends_with_its_value() {
+        let (one, other) = UnixStream::pair().expect("pair");
+        let mut notes = [NotInherited::new(&one), NotInherited::new(&other)];
+        assert!(is_noted(one.as_raw_fd()) && is_noted(other.as_raw_fd()));
+        notes[0].end();
+        assert!(!is_noted(one.as_raw_fd()) && is_noted(other.as_raw_fd()));
+        drop(notes);
+        assert!(!is_noted(one.as_raw_fd()) && !is_noted(other.as_raw_fd()));
+    }
+}

@@ -1,0 +1,49 @@
+//! How much the process may have.
+//!
+//! By libc: rustix takes it for granted that the system answers, which a filter of system calls
+//! can deny.
+
+use std::io;
+
+/// Open files; `None` for any number.
+///
+/// # Errors
+/// What the system says.
+pub fn open_files() -> io::Result<Option<u64>> {
+    soft(libc::RLIMIT_NOFILE)
+}
+
+/// Bytes of memory that is locked, as registered memory is; `None` for any number.
+///
+/// # Errors
+/// What the system says.
+pub fn locked_memory() -> io::Result<Option<u64>> {
+    soft(libc::RLIMIT_MEMLOCK)
+}
+
+fn soft(resource: libc::__rlimit_resource_t) -> io::Result<Option<u64>> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is writable.
+    if unsafe { libc::getrlimit(resource, &raw mut limit) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok((limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn limits_are_those_that_the_kernel_shows() {
+        let text = fs::read_to_string("/proc/self/limits").expect("limits");
+        let shown = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("a line");
+            line.split_whitespace().next().expect("a value").parse().ok()
+        };
+        assert_eq!(open_files().expect("a limit"), shown("Max open files"));
+        assert_eq!(locked_memory().expect("a limit"), shown("Max locked memory"));
+    }
+}

@@ -1,0 +1,64 @@
+//! Network interfaces and their addresses.
+
+use std::ffi::CStr;
+use std::net::IpAddr;
+use std::ptr;
+
+/// Names and IP addresses of the network interfaces, a pair for each address, in the order of the
+/// system. Empty where it does not tell.
+pub fn interfaces() -> Vec<(String, IpAddr)> {
+    let mut list = ptr::null_mut();
+    // SAFETY: the place is writable.
+    if unsafe { libc::getifaddrs(&raw mut list) } != 0 {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut next = list;
+    // SAFETY: entries of the list are valid until it is freed below; names are C strings;
+    // an address is as long as its family says.
+    while let Some(entry) = unsafe { next.as_ref() } {
+        next = entry.ifa_next;
+        // SAFETY: as above.
+        let Some(address) = (unsafe { entry.ifa_addr.as_ref() }) else { continue };
+        let ip = match i32::from(address.sa_family) {
+            libc::AF_INET => {
+                // SAFETY: as above.
+                let v4 = unsafe { &*entry.ifa_addr.cast::<libc::sockaddr_in>() };
+                IpAddr::from(v4.sin_addr.s_addr.to_ne_bytes())
+            }
+            libc::AF_INET6 => {
+                // SAFETY: as above.
+                let v6 = unsafe { &*entry.ifa_addr.cast::<libc::sockaddr_in6>() };
+                IpAddr::from(v6.sin6_addr.s6_addr)
+            }
+            _ => continue,
+        };
+        // SAFETY: as above.
+        let name = unsafe { CStr::from_ptr(entry.ifa_name) }.to_string_lossy().into_owned();
+        found.push((name, ip));
+    }
+    // SAFETY: from getifaddrs, freed once.
+    unsafe { libc::freeifaddrs(list) };
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+
+    #[test]
+    fn every_address_is_one_of_this_host() {
+        for (name, address) in interfaces() {
+            assert!(!name.is_empty());
+            let link_local = matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local());
+            if !link_local {
+                UdpSocket::bind((address, 0)).unwrap_or_else(|error| panic!("{name} {address}: {error}"));
+            }
+        }
+        if UdpSocket::bind("127.0.0.1:0").is_ok() {
+            assert!(interfaces().iter().any(|(_, address)| address.is_loopback()));
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Signals of the program.
+
+/// Keeps the program's signal handlers from running on the calling thread.
+pub fn block_all() {
+    // SAFETY: plain data, for which zero is a value.
+    let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: writes to a live variable.
+    unsafe { libc::sigfillset(&raw mut all) };
+    // By libc, which leaves out the signals that it needs itself to change users and to cancel threads.
+    // SAFETY: reads a live variable; the old mask is not wanted.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, std::ptr::null_mut()) };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_thread_takes_no_signal_but_those_of_libc() {
+        let blocked = || {
+            let text = fs::read_to_string("/proc/thread-self/status").expect("status");
+            let mask = text.lines().find_map(|line| line.strip_prefix("SigBlk:")).expect("SigBlk");
+            u64::from_str_radix(mask.trim(), 16).expect("a mask")
+        };
+        let mask = std::thread::spawn(move || {
+            block_all();
+            blocked()
+        });
+        let mask = mask.join().expect("no panic");
+        let has = |signal: i32| mask & 1 << (signal - 1) != 0;
+        assert!([libc::SIGTERM, libc::SIGUSR1, libc::SIGALRM, libc::SIGPIPE, 64].into_iter().all(has));
+        // SIGSETXID of glibc: blocked, it would hang the program's setuid().
+        assert!(!has(33));
+    }
+}

@@ -1,0 +1,135 @@
+//! RDMA devices and their network interfaces, as the kernel lists them below /sys. Nothing has to
+//! be loaded to read them.
+//!
+//! What cannot be read is left out: a host without RDMA has no such folder.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+/// Where the kernel shows its devices.
+pub const ROOT: &str = "/sys";
+
+/// The RDMA devices below `sysfs`, in the order of their names and numbers.
+pub fn devices(sysfs: &Path) -> Vec<OsString> {
+    sorted(&sysfs.join("class/infiniband"))
+}
+
+/// The network interfaces of a device, each once.
+///
+/// RoCE and iWARP have them behind the GIDs of a port, in the order of the slots, so that the one
+/// that the device was made for comes first. InfiniBand shows those of all ports together, beside
+/// the device.
+///
+/// # Parameters
+/// * `sysfs` - [`ROOT`], or a tree like it.
+/// * `device` - one of [`devices`], or any text that a user wrote.
+/// * `port` - from 1; `None` for all ports.
+pub fn interfaces(sysfs: &Path, device: &OsStr, port: Option<u8>) -> Vec<OsString> {
+    let mut found: Vec<OsString> = Vec::new();
+    if !is_name(device) {
+        return found;
+    }
+    let root = sysfs.join("class/infiniband").join(device);
+    let ports = match port {
+        Some(port) => vec![port.to_string().into()],
+        None => sorted(&root.join("ports")),
+    };
+    for port in ports {
+        let slots = root.join("ports").join(port).join("gid_attrs/ndevs");
+        for slot in sorted(&slots) {
+            // A slot without an interface cannot be read; several slots share one.
+            let Ok(text) = fs::read(slots.join(slot)) else { continue };
+            let name = OsString::from_vec(text.trim_ascii().to_vec());
+            if !name.is_empty() && !found.contains(&name) {
+                found.push(name);
+            }
+        }
+    }
+    if found.is_empty() {
+        found = sorted(&root.join("device/net"));
+    }
+    found
+}
+
+/// Whether `text` names an entry of a folder.
+fn is_name(text: &OsStr) -> bool {
+    !text.is_empty() && !text.as_bytes().contains(&b'/') && !text.as_bytes().starts_with(b".")
+}
+
+/// The entries of a folder. Digits at the end of a name count as a number: slot 10 comes after
+/// slot 9.
+fn sorted(folder: &Path) -> Vec<OsString> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<OsString> = entries.map(|entry| entry.file_name()).collect();
+    names.sort_by_cached_key(|name| {
+        let bytes = name.as_bytes();
+        let digits = bytes.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let (stem, number) = bytes.split_at(bytes.len() - digits);
+        let value = number.iter().fold(0u64, |n, d| n.wrapping_mul(10).wrapping_add(u64::from(d - b'0')));
+        (stem.to_vec(), value, name.clone())
+    });
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(root: &Path, path: &str, text: &str) {
+        let path = root.join("class/infiniband").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// rxe9 with an interface, its VLAN and a bond, in slot order; mlx4_0, of InfiniBand, whose
+    /// interfaces stand beside it; mlx5_0 without any.
+    fn tree() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (slot, name) in [(0, "v0\n"), (1, "v0\n"), (2, "\n"), (10, "bond0\n"), (9, "v0.7\n")] {
+            put(root.path(), &format!("rxe9/ports/1/gid_attrs/ndevs/{slot}"), name);
+        }
+        put(root.path(), "rxe9/ports/2/gid_attrs/ndevs/0", "v1\n");
+        put(root.path(), "rxe10/ports/1/gid_attrs/ndevs/0", "v2");
+        put(root.path(), "mlx4_0/device/net/ib10/mtu", "1");
+        put(root.path(), "mlx4_0/device/net/ib9/mtu", "1");
+        put(root.path(), "mlx4_0/ports/1/state", "4");
+        put(root.path(), "mlx5_0/ports/1/state", "4");
+        root
+    }
+
+    #[test]
+    fn devices_come_in_the_order_of_their_numbers() {
+        assert_eq!(devices(tree().path()), ["mlx4_0", "mlx5_0", "rxe9", "rxe10"]);
+        assert_eq!(devices(Path::new("/no/such/tree")), [""; 0]);
+    }
+
+    #[test]
+    fn interfaces_of_ports_are_listed_once() {
+        let root = tree();
+        let of = |device: &str, port| interfaces(root.path(), device.as_ref(), port);
+        assert_eq!(of("rxe9", None), ["v0", "v0.7", "bond0", "v1"]);
+        assert_eq!(of("rxe9", Some(1)), ["v0", "v0.7", "bond0"]);
+        assert_eq!(of("rxe9", Some(2)), ["v1"]);
+        assert_eq!(of("rxe9", Some(3)), [""; 0]);
+        assert_eq!(of("rxe10", None), ["v2"]);
+    }
+
+    #[test]
+    fn infiniband_shows_its_interfaces_beside_the_device() {
+        let root = tree();
+        let of = |device: &str, port| interfaces(root.path(), device.as_ref(), port);
+        assert_eq!(of("mlx4_0", None), ["ib9", "ib10"]);
+        assert_eq!(of("mlx4_0", Some(2)), ["ib9", "ib10"]);
+        assert_eq!(of("mlx5_0", None), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_no_name_leads_nowhere() {
+        let root = tree();
+        for text in ["", ".", "..", "../infiniband/rxe9", "rxe9/", "/", "none"] {
+            assert_eq!(interfaces(root.path(), text.as_ref(), None), [""; 0], "{text}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What is to happen at which time.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// Things that are due at a time. Of those due at the same time the one that was set first comes
+/// first.
+#[derive(Debug)]
+pub struct Timers<T> {
+    waiting: BTreeMap<(Instant, u64), T>,
+    set: u64,
+}
+
+impl<T> Default for Timers<T> {
+    fn default() -> Self {
+        Timers { waiting: BTreeMap::new(), set: 0 }
+    }
+}
+
+impl<T> Timers<T> {
+    /// Has `what` due at `when`.
+    pub fn set(&mut self, when: Instant, what: T) {
+        self.waiting.insert((when, self.set), what);
+        self.set += 1;
+    }
+
+    /// When the next is due.
+    pub fn next_due(&self) -> Option<Instant> {
+        self.waiting.first_key_value().map(|(&(when, _), _)| when)
+    }
+
+    /// Takes the next that is due at `now`.
+    pub fn take_due(&mut self, now: Instant) -> Option<T> {
+        let first = self.waiting.first_entry().filter(|first| first.key().0 <= now)?;
+        Some(first.remove())
+    }
+
+    /// Forgets those that `keep` does not want.
+    pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
+        self.waiting.retain(|_, what| keep(what));
+    }
+
+    /// Has those that are `meant` due at `when` instead.
+    pub fn move_to(&mut self, when: Instant, meant: impl Fn(&T) -> bool) {
+        let moved: Vec<T> = self.waiting.extract_if(.., |_, what| meant(what)).map(|(_, what)| what).collect();
+        for what in moved {
+            self.set(when, what);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn timers_come_when_they_are_due_in_their_order() {
+        let start = Instant::now();
+        let at = |millis| start + Duration::from_millis(millis);
+        let mut timers = Timers::default();
+        assert_eq!(timers.next_due(), None);
+        for (when, what) in [(5, "e"), (3, "c"), (1, "a"), (3, "d"), (2, "b")] {
+            timers.set(at(when), what);
+        }
+        assert_eq!(timers.next_due(), Some(at(1)));
+        assert_eq!(timers.take_due(at(0)), None);
+        let due = |timers: &mut Timers<_>, when| std::iter::from_fn(|| timers.take_due(at(when))).collect::<Vec<_>>();
+        assert_eq!(due(&mut timers, 3), ["a", "b", "c", "d"]);
+        assert_eq!(due(&mut timers, 4), [""; 0]);
+        assert_eq!(timers.next_due(), Some(at(5)));
+        timers.set(at(7), "f");
+        timers.set(at(8), "g");
+        timers.move_to(at(4), |&what| what == "g");
+        timers.retain(|&what| what != "e");
+        assert_eq!(timers.next_due(), Some(at(4)));
+        assert_eq!(due(&mut timers, 9), ["g", "f"]);
+    }
+}

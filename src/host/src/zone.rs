@@ -1,0 +1,22 @@
+//! Numbers of protection zones.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A number for a new zone.
+///
+/// Zones are compared only by the process that made them, so it is unique in this process and the
+/// library that this code is part of, not beyond.
+pub fn next_number() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_zones_have_one_number() {
+        assert_ne!(next_number(), next_number());
+    }
+}

@@ -1,0 +1,42 @@
+//! Pages of the program's memory: what can be registered.
+
+use once_cell::sync::OnceCell;
+
+use super::memory::page_size;
+
+/// Whether all of a range is mapped.
+pub fn is_mapped(addr: u64, len: u64) -> bool {
+    const PAGES: usize = 4096;
+    let page = page_size();
+    let mut at = addr as usize / page * page;
+    let Some(end) = (addr as usize).checked_add(len as usize) else { return false };
+    let mut resident = [0_u8; PAGES];
+    while at < end {
+        let part = (end - at).min(PAGES * page);
+        // What is resident is not wanted, only whether there is a gap.
+        // SAFETY: reads no memory of the range, and writes a byte a page to a buffer that has room.
+        if unsafe { libc::mincore(std::ptr::without_provenance_mut(at), part, resident.as_mut_ptr()) } != 0 {
+            return false;
+        }
+        at += part;
+    }
+    true
+}
+
+/// Whether the first and the last page of a mapped range can be read, and written if
+/// `write` is set. Pages are touched as if they were used. Says yes where the kernel cannot
+/// tell.
+pub fn is_accessible(addr: u64, len: u64, write: bool) -> bool {
+    static KNOWN: OnceCell<bool> = OnceCell::new();
+    let populate = |addr: usize, write: bool| {
+        let advice = if write { libc::MADV_POPULATE_WRITE } else { libc::MADV_POPULATE_READ };
+        let page = page_size();
+        let first = std::ptr::without_provenance_mut(addr / page * page);
+        // SAFETY: faults one page in and changes no byte of it.
+        unsafe { libc::madvise(first, page, advice) == 0 }
+    };
+    let own = 0_u8;
+    let known = *KNOWN.get_or_init(|| populate((&raw const own).addr(), true));
+    let last = addr + (len - 1);
+    !known || (populate(addr as usize, write) && populate(last as usize, write))
+}
