@@ -14,7 +14,7 @@ use dat_core::transport::{
 use parking_lot::Mutex;
 
 use crate::cm::Incoming;
-use crate::conn::{Conn, Phase};
+use crate::conn::{Conn, ConnPhase};
 use crate::node::{self, Bell, Command, Node, ShmListener};
 use crate::process;
 use crate::regions::ROWS;
@@ -276,7 +276,7 @@ impl Transport for Shm {
     }
 
     fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
-        qp.shift(Phase::Idle, Phase::Pending);
+        qp.shift(ConnPhase::Idle, ConnPhase::Pending);
         self.node.command(Command::Connect {
             conn: qp.clone(),
             address: connect.address.clone(),
@@ -303,7 +303,7 @@ impl Transport for Shm {
 
     fn disconnect(&self, qp: &Arc<Conn>, broken: bool) -> Closing {
         if qp.kill(false) {
-            qp.send_close(if broken { wire::Closing::Broken(None) } else { wire::Closing::Disconnected });
+            qp.send_close(if broken { wire::CloseReason::Broken(None) } else { wire::CloseReason::Disconnected });
         }
         Closing::Done
     }

@@ -13,7 +13,7 @@ use dat_core::transport::ConnectionReport;
 
 use crate::conn;
 use crate::hub::Hub;
-use crate::qp::{Phase, Qp};
+use crate::qp::{Qp, QpPhase};
 use crate::sys::device::AsyncEvent;
 
 /// How often work that comes back is looked for.
@@ -81,7 +81,7 @@ fn work(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
         let (late, timers) = std::mem::take(&mut work.timers).into_iter().partition::<Vec<_>, _>(|(at, _)| *at <= now);
         work.timers = timers;
         // An attempt that has ended must not be kept alive by its timer.
-        work.timers.retain(|(_, qp)| qp.phase() == Phase::Connecting);
+        work.timers.retain(|(_, qp)| qp.phase() == QpPhase::Connecting);
         let (left, leaving) =
             std::mem::take(&mut work.leaving).into_iter().partition::<Vec<_>, _>(|(at, _, _)| *at <= now);
         work.leaving = leaving;
@@ -102,7 +102,7 @@ fn work(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
     if connections || look || starving {
         hub.settle();
     }
-    let awaited: Vec<Arc<Qp>> = awaited.into_iter().filter(|qp| qp.phase() == Phase::Connected).collect();
+    let awaited: Vec<Arc<Qp>> = awaited.into_iter().filter(|qp| qp.phase() == QpPhase::Connected).collect();
     let still: Vec<Arc<Qp>> = draining.into_iter().filter(|qp| !finished(qp)).collect();
     limits_due.retain(|&address| hub.srq(address).is_some_and(|srq| srq.limit_pending()));
 
