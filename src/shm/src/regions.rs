@@ -247,14 +247,6 @@ impl RegionTable {
         (generation != 0 && (state >> GENERATION_SHIFT) as u32 == generation).then_some(pin)
     }
 
-    /// Whether `key` names a region now.
-    #[inline]
-    pub fn is_live(&self, key: u32) -> bool {
-        let (index, generation) = split_key(key);
-        let state = self.local(index).map_or(0, |local| local.state.load(Ordering::Relaxed));
-        generation != 0 && (state >> GENERATION_SHIFT) as u32 == generation
-    }
-
     #[cold]
     fn wake(&self) {
         // Taken, so that a remover is not between its look and its sleep.

@@ -133,7 +133,7 @@ pub struct Mapped {
     data: NonNull<u8>,
     slots: u64,
     /// Keeps what the pointers point to mapped.
-    memory: Arc<SharedMemory>,
+    _memory: Arc<SharedMemory>,
 }
 
 // SAFETY: the pointers lead into shared memory, which can be used from any thread and lives
@@ -156,19 +156,14 @@ impl Mapped {
         }
         let shared = NonNull::from(memory.at::<RingShared>(shared)?);
         let data = NonNull::new(memory.target(data, slots * SLOT)?.as_ptr()).ok_or(OutOfBounds)?;
-        Ok(Mapped { shared, data, slots: slots as u64, memory })
+        Ok(Mapped { shared, data, slots: slots as u64, _memory: memory })
     }
 
     /// The words that both sides see.
     #[inline]
     pub fn shared(&self) -> &RingShared {
-        // SAFETY: checked by `SharedMemory::at`, and mapped as long as `self.memory` lives.
+        // SAFETY: checked by `SharedMemory::at`, and mapped as long as `self._memory` lives.
         unsafe { self.shared.as_ref() }
-    }
-
-    /// Where it lies.
-    pub fn memory(&self) -> &Arc<SharedMemory> {
-        &self.memory
     }
 
     #[inline]
@@ -179,7 +174,7 @@ impl Mapped {
         let first = unsafe { self.data.add(at).cast::<AtomicU64>() };
         // SAFETY: still inside the slot.
         let second = unsafe { first.add(1) };
-        // SAFETY: aligned and mapped as long as `self.memory` lives; any bits are a value.
+        // SAFETY: aligned and mapped as long as `self._memory` lives; any bits are a value.
         unsafe { [first.as_ref(), second.as_ref()] }
     }
 
@@ -359,16 +354,6 @@ impl<A: Area> Producer<A> {
     #[inline]
     pub fn used(&self) -> u64 {
         self.tail - self.head
-    }
-
-    /// Slots free now. A record may need more than its own, see [`Producer::max_payload`].
-    ///
-    /// # Errors
-    /// As for [`Producer::consumed`].
-    #[inline]
-    pub fn free_slots(&mut self) -> Result<u64, Corrupt> {
-        let head = self.consumed()?;
-        Ok(self.area.slots() - (self.tail - head))
     }
 }
 

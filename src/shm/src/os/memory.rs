@@ -249,11 +249,6 @@ impl SharedMemory {
         self.len
     }
 
-    /// What we may do with it.
-    pub fn access(&self) -> Access {
-        self.access
-    }
-
     #[inline]
     fn range(&self, offset: usize, len: usize, align: usize) -> Result<NonNull<u8>, OutOfBounds> {
         let fits = offset <= self.len && len <= self.len - offset;
@@ -322,15 +317,6 @@ impl SharedMemory {
         Ok(unsafe { Target::new(at.as_ptr().expose_provenance() as u64, len) })
     }
 
-    /// Copies `bytes` to `offset`.
-    ///
-    /// # Errors
-    /// [`OutOfBounds`] if they do not fit there, or the mapping is read-only.
-    pub fn copy_in(&self, offset: usize, bytes: &[u8]) -> Result<(), OutOfBounds> {
-        copy(self.target(offset, bytes.len())?, Source::of(bytes));
-        Ok(())
-    }
-
     /// Fills `bytes` from `offset`.
     ///
     /// # Errors
@@ -339,25 +325,6 @@ impl SharedMemory {
         let source = self.source(offset, bytes.len())?;
         copy(Target::of(bytes), source);
         Ok(())
-    }
-
-    /// Gives the memory of a range back to the system; it reads as 0 afterwards. Pages
-    /// that are only partly inside the range stay.
-    ///
-    /// # Errors
-    /// [`OutOfBounds`] as `InvalidInput`; `PermissionDenied` for memory that was made
-    /// read-only for peers; what else the system says. Memory is unchanged then.
-    pub fn discard(&self, offset: usize, len: usize) -> io::Result<()> {
-        self.writable(offset, len, 1)?;
-        let page = page_size();
-        let first = offset.next_multiple_of(page);
-        let end = (offset + len) / page * page;
-        if first >= end {
-            return Ok(());
-        }
-        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-        // SAFETY: numbers alone; both fit, for the memory is no longer than isize::MAX.
-        check(unsafe { libc::fallocate(self.fd.as_raw_fd(), mode, first as libc::off_t, (end - first) as libc::off_t) })
     }
 }
 
@@ -374,13 +341,6 @@ impl fmt::Debug for SharedMemory {
     }
 }
 
-/// Bytes in a page.
-pub fn page_size() -> usize {
-    // SAFETY: a number.
-    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(size).unwrap_or(4096)
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::fd::FromRawFd;
@@ -391,11 +351,16 @@ mod tests {
         memory.fd().try_clone_to_owned().expect("dup")
     }
 
+    fn copy_in(memory: &SharedMemory, offset: usize, bytes: &[u8]) -> Result<(), OutOfBounds> {
+        copy(memory.target(offset, bytes.len())?, Source::of(bytes));
+        Ok(())
+    }
+
     #[test]
     fn both_sides_see_the_same_memory() {
         let ours = SharedMemory::create("test", 1 << 20, Access::ReadWrite).expect("create");
         let theirs = SharedMemory::open(again(&ours), 1 << 20, Access::ReadWrite).expect("open");
-        ours.copy_in(5000, b"hello").expect("in");
+        copy_in(&ours, 5000, b"hello").expect("in");
         let mut out = [0_u8; 5];
         theirs.copy_out(5000, &mut out).expect("out");
         assert_eq!(&out, b"hello");
@@ -407,10 +372,10 @@ mod tests {
     #[test]
     fn ranges_are_checked() {
         let s = SharedMemory::create("test", 8192, Access::ReadWrite).expect("create");
-        assert_eq!(s.copy_in(8190, b"abc"), Err(OutOfBounds));
-        assert_eq!(s.copy_in(8189, b"abc"), Ok(()));
-        assert_eq!(s.copy_in(8192, b""), Ok(()));
-        assert_eq!(s.copy_in(usize::MAX, b"a"), Err(OutOfBounds));
+        assert_eq!(copy_in(&s, 8190, b"abc"), Err(OutOfBounds));
+        assert_eq!(copy_in(&s, 8189, b"abc"), Ok(()));
+        assert_eq!(copy_in(&s, 8192, b""), Ok(()));
+        assert_eq!(copy_in(&s, usize::MAX, b"a"), Err(OutOfBounds));
         assert_eq!(s.copy_out(8193, &mut []), Err(OutOfBounds));
         assert!(s.at::<AtomicU64>(8184).is_ok());
         assert_eq!(s.at::<AtomicU64>(8185).err(), Some(OutOfBounds));
@@ -424,7 +389,7 @@ mod tests {
         let ours = SharedMemory::create("test", 4096, Access::ReadOnly).expect("create");
         let theirs = SharedMemory::open(again(&ours), 4096, Access::ReadOnly).expect("open");
         assert_eq!(theirs.at::<AtomicU32>(0).err(), Some(OutOfBounds));
-        assert_eq!(theirs.copy_in(0, b"x"), Err(OutOfBounds));
+        assert_eq!(copy_in(&theirs, 0, b"x"), Err(OutOfBounds));
         assert_eq!(theirs.target(0, 1).err(), Some(OutOfBounds));
         ours.at::<AtomicU32>(0).expect("at").store(9, Ordering::Relaxed);
         assert_eq!(theirs.view::<ViewU32>(0).expect("view").load(), 9);
@@ -457,24 +422,9 @@ mod tests {
     }
 
     #[test]
-    fn discarded_memory_reads_as_zero() {
-        let page = page_size();
-        let s = SharedMemory::create("test", 8 * page, Access::ReadWrite).expect("create");
-        s.copy_in(0, &vec![1_u8; 8 * page]).expect("in");
-        s.discard(page / 2, 3 * page).expect("discard");
-        let mut out = vec![9_u8; 8 * page];
-        s.copy_out(0, &mut out).expect("out");
-        assert!(out[..page].iter().all(|&b| b == 1));
-        assert!(out[page..3 * page].iter().all(|&b| b == 0));
-        assert!(out[3 * page..].iter().all(|&b| b == 1));
-        s.discard(10, 20).expect("less than a page");
-        assert!(s.discard(8 * page, 1).is_err());
-    }
-
-    #[test]
     fn large_memory_costs_only_what_is_touched() {
         let s = SharedMemory::create("test", 1 << 30, Access::ReadWrite).expect("create");
-        s.copy_in((1 << 30) - 1, b"x").expect("in");
+        copy_in(&s, (1 << 30) - 1, b"x").expect("in");
         // SAFETY: plain numbers, for which zero is a value.
         let mut stat: libc::stat = unsafe { mem::zeroed() };
         // SAFETY: writes to a live structure.
