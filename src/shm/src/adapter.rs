@@ -14,7 +14,7 @@ use host::zone;
 use parking_lot::Mutex;
 
 use crate::cm::Incoming;
-use crate::conn::{Conn, Phase};
+use crate::conn::{Conn, ConnPhase};
 use crate::node::{self, Bell, Command, Node, ShmListener};
 use crate::os::pages;
 use crate::regions::ROWS;
@@ -273,7 +273,7 @@ impl Transport for Shm {
     }
 
     fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
-        qp.shift(Phase::Idle, Phase::Pending);
+        qp.shift(ConnPhase::Idle, ConnPhase::Pending);
         self.node.command(Command::Connect {
             conn: qp.clone(),
             address: connect.address.clone(),
@@ -300,7 +300,7 @@ impl Transport for Shm {
 
     fn disconnect(&self, qp: &Arc<Conn>, broken: bool) -> Closing {
         if qp.kill(false) {
-            qp.send_close(if broken { wire::Closing::Broken(None) } else { wire::Closing::Disconnected });
+            qp.send_close(if broken { wire::CloseReason::Broken(None) } else { wire::CloseReason::Disconnected });
         }
         Closing::Done
     }

@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering;
 use dat_core::addr::Address;
 use dat_core::transport::{ConnectionReport, Rejection, RequestInfo};
 
-use crate::conn::{Conn, Phase};
+use crate::conn::{Conn, ConnPhase};
 use crate::link::{Link, MAX_CONNS, Unanswered};
 use crate::node::{Command, Node};
-use crate::wire::{Closing, ConnId, Message};
+use crate::wire::{CloseReason, ConnId, Message};
 
 /// A connection request that waits for an answer; dropped without one, it is refused.
 pub struct Incoming {
@@ -43,7 +43,7 @@ impl Incoming {
     pub fn accept(mut self, node: &Node, conn: &Arc<Conn>, private_data: &[u8]) {
         self.answered = true;
         let side = 1 - self.id.active;
-        conn.shift(Phase::Idle, Phase::Pending);
+        conn.shift(ConnPhase::Idle, ConnPhase::Pending);
         if !conn.wire(&self.link, self.id, side, self.zone) {
             self.answered = false;
             self.reject(false);
@@ -66,7 +66,7 @@ impl Drop for Incoming {
 
 /// Asks the peer of `link` for a connection to the active end `conn`.
 pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data: Vec<u8>) {
-    if conn.phase() != Phase::Pending {
+    if conn.phase() != ConnPhase::Pending {
         return;
     }
     let Some(id) = link.allocate() else {
@@ -75,7 +75,7 @@ pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data:
         return;
     };
     let wired = conn.wire(link, id, id.active, 0);
-    if !wired || conn.phase() == Phase::Dead {
+    if !wired || conn.phase() == ConnPhase::Dead {
         // No memory, or the program gave up while the place was looked for.
         link.detach(id.active, id);
         link.note_let_go(id, true);
@@ -89,7 +89,7 @@ pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data:
 /// Ends an attempt from this end, if it has not ended yet.
 pub fn end(conn: &Arc<Conn>, report: ConnectionReport) {
     if conn.kill(false) {
-        conn.send_close(Closing::Disconnected);
+        conn.send_close(CloseReason::Disconnected);
         conn.sink.connection(report);
     }
 }
@@ -97,7 +97,7 @@ pub fn end(conn: &Arc<Conn>, report: ConnectionReport) {
 /// The active end has given up on a request that was accepted just now.
 pub fn fail_accept(conn: &Arc<Conn>) {
     if conn.kill(false) {
-        conn.send_close(Closing::Answer);
+        conn.send_close(CloseReason::Answer);
         conn.sink.connection(ConnectionReport::AcceptFailed);
     }
 }
@@ -127,11 +127,11 @@ pub fn handle(node: &Arc<Node>, link: &Arc<Link>, message: Message) -> bool {
                 // sends from then on is not reported before the establishment.
                 link.send(Message::Ready { conn: id });
                 conn.sink.connection(ConnectionReport::Established(private_data));
-                if conn.shift(Phase::Pending, Phase::Up) {
+                if conn.shift(ConnPhase::Pending, ConnPhase::Up) {
                     conn.progress();
                 }
             }
-            None => link.send(Message::Close { conn: id, to_active: false, closing: Closing::Disconnected }),
+            None => link.send(Message::Close { conn: id, to_active: false, reason: CloseReason::Disconnected }),
         },
         Message::Reject { conn: id, consumer } => {
             link.note_let_go(id, false);
@@ -146,21 +146,21 @@ pub fn handle(node: &Arc<Node>, link: &Arc<Link>, message: Message) -> bool {
         Message::Ready { conn: id } => {
             if let Some(conn) = link.find(1 - id.active, id) {
                 // Nothing that arrives is reported before this.
-                if conn.phase() == Phase::Pending {
+                if conn.phase() == ConnPhase::Pending {
                     conn.sink.connection(ConnectionReport::Established(Vec::new()));
-                    if conn.shift(Phase::Pending, Phase::Up) {
+                    if conn.shift(ConnPhase::Pending, ConnPhase::Up) {
                         conn.progress();
                     }
                 }
             }
         }
-        Message::Close { conn: id, to_active, closing } => {
+        Message::Close { conn: id, to_active, reason } => {
             if to_active {
                 link.note_let_go(id, false);
             }
             let side = if to_active { id.active } else { 1 - id.active };
             match link.find(side, id) {
-                Some(conn) => conn.on_peer_close(closing),
+                Some(conn) => conn.on_peer_close(reason),
                 None if !to_active => {
                     link.give_up(id);
                 }

@@ -19,7 +19,7 @@ use crate::recvq::{RecvQueue, Taken};
 use crate::rx::{Advance, Rx};
 use crate::srq::SharedQueue;
 use crate::tx::Tx;
-use crate::wire::{Closing, ConnId, Message};
+use crate::wire::{CloseReason, ConnId, Message};
 
 /// Turns that what has arrived gets when the peer has let go.
 const DRAIN_TURNS: u32 = 64;
@@ -27,7 +27,7 @@ const DRAIN_TURNS: u32 = 64;
 /// How far a connection got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Phase {
+pub enum ConnPhase {
     /// Not yet tied to a link.
     Idle,
     /// A connect or an accept is under way.
@@ -38,13 +38,13 @@ pub enum Phase {
     Dead,
 }
 
-impl Phase {
+impl ConnPhase {
     fn from_u8(value: u8) -> Self {
         match value {
-            0 => Phase::Idle,
-            1 => Phase::Pending,
-            2 => Phase::Up,
-            _ => Phase::Dead,
+            0 => ConnPhase::Idle,
+            1 => ConnPhase::Pending,
+            2 => ConnPhase::Up,
+            _ => ConnPhase::Dead,
         }
     }
 }
@@ -115,7 +115,7 @@ impl Conn {
             starved: AtomicBool::new(false),
             again: AtomicBool::new(false),
             queued: AtomicBool::new(false),
-            phase: AtomicU8::new(Phase::Idle as u8),
+            phase: AtomicU8::new(ConnPhase::Idle as u8),
             wired: OnceCell::new(),
             tx: Mutex::new(Tx::new(&init.sizes)?),
             rx: Mutex::new(Rx::default()),
@@ -128,12 +128,12 @@ impl Conn {
     }
 
     /// How far it got.
-    pub fn phase(&self) -> Phase {
-        Phase::from_u8(self.phase.load(Ordering::Acquire))
+    pub fn phase(&self) -> ConnPhase {
+        ConnPhase::from_u8(self.phase.load(Ordering::Acquire))
     }
 
     /// Goes from one phase to another, if it is still in the first.
-    pub fn shift(&self, from: Phase, to: Phase) -> bool {
+    pub fn shift(&self, from: ConnPhase, to: ConnPhase) -> bool {
         self.phase.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
@@ -306,7 +306,7 @@ impl Conn {
         if !self.kill(true) {
             return;
         }
-        self.send_close(Closing::Broken(fatal.peer));
+        self.send_close(CloseReason::Broken(fatal.peer));
         self.sink.failed(fatal.recv, fatal.request);
     }
 
@@ -314,7 +314,7 @@ impl Conn {
     /// this process nor the peer touches memory on behalf of the connection, whoever
     /// ended it, and all successful requests are reported if `report` is set.
     pub fn kill(self: &Arc<Self>, report: bool) -> bool {
-        let first = self.phase.swap(Phase::Dead as u8, Ordering::AcqRel) != Phase::Dead as u8;
+        let first = self.phase.swap(ConnPhase::Dead as u8, Ordering::AcqRel) != ConnPhase::Dead as u8;
         self.rx.lock().close();
         let done = self.tx.lock().close();
         if let Some(wired) = self.wired() {
@@ -329,16 +329,16 @@ impl Conn {
     }
 
     /// Tells the peer that this end has let go.
-    pub fn send_close(&self, closing: Closing) {
+    pub fn send_close(&self, reason: CloseReason) {
         if let Some(wired) = self.wired() {
             let to_active = wired.to_active();
-            wired.link.let_go(wired.id, wired.side, Message::Close { conn: wired.id, to_active, closing });
+            wired.link.let_go(wired.id, wired.side, Message::Close { conn: wired.id, to_active, reason });
         }
     }
 
     /// The peer has let go, or is gone: what arrived before is delivered, then it is over.
-    pub fn on_peer_close(self: &Arc<Self>, closing: Closing) {
-        if self.phase() == Phase::Up {
+    pub fn on_peer_close(self: &Arc<Self>, reason: CloseReason) {
+        if self.phase() == ConnPhase::Up {
             // A peer that has let go adds nothing, so this ends; one that does not keep to
             // the rules is not listened to for ever.
             for _ in 0..DRAIN_TURNS {
@@ -352,11 +352,11 @@ impl Conn {
         if !self.kill(true) {
             return;
         }
-        self.send_close(Closing::Answer);
-        match closing {
-            Closing::Broken(Some(status)) => self.sink.failed(None, oldest.map(|id| (id, status))),
-            Closing::Broken(None) => self.sink.connection(ConnectionReport::Broken),
-            Closing::Disconnected | Closing::Answer => self.sink.connection(ConnectionReport::Disconnected),
+        self.send_close(CloseReason::Answer);
+        match reason {
+            CloseReason::Broken(Some(status)) => self.sink.failed(None, oldest.map(|id| (id, status))),
+            CloseReason::Broken(None) => self.sink.connection(ConnectionReport::Broken),
+            CloseReason::Disconnected | CloseReason::Answer => self.sink.connection(ConnectionReport::Disconnected),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! A pair of processes: one segment and one socket, however many connections they have.
+//! A pair of processes: one piece of shared memory and one socket, however many connections they have.
 //!
-//! The segment has a page of *ready* bits for each side, a bit a connection, and then
+//! The memory has a page of *ready* bits for each side, a bit a connection, and then
 //! two rings for each direction of each connection: one for requests, and
 //! one for what reads ask for, which must not wait behind messages that wait for receives. Side 0 is the process that connected
 //! the link, side 1 the one that accepted it. The link of a process with itself has both
@@ -18,7 +18,7 @@ use parking_lot::{Mutex, RwLock};
 use crate::conn::Conn;
 use crate::node::{Bell, Node};
 use crate::os::directory::SocketName;
-use crate::os::memory::{Segment, ViewU32};
+use crate::os::memory::{SharedMemory, ViewU32};
 use crate::os::socket::{Sent, Socket};
 use crate::regions::PeerRegions;
 use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
@@ -41,10 +41,10 @@ const DIRECTION: usize = ANSWERS + size_of::<RingShared>() + ANSWER_SLOTS * SLOT
 const CHUNK: usize = 64;
 const CHUNK_SIZE: usize = (CHUNK * 2 * DIRECTION).next_multiple_of(RINGS);
 const CHUNKS: usize = MAX_CONNS as usize / CHUNK;
-/// Bytes of a segment; only what connections touch is backed by memory.
-pub const SEGMENT_SIZE: usize = RINGS + CHUNKS * CHUNK_SIZE;
-/// Bytes of a segment that are mapped from the beginning.
-pub const SEGMENT_HEAD: usize = RINGS;
+/// Bytes of the shared memory; only what connections touch is backed by memory.
+pub const PAIR_SIZE: usize = RINGS + CHUNKS * CHUNK_SIZE;
+/// Bytes of it that are mapped from the beginning.
+pub const PAIR_HEAD: usize = RINGS;
 
 /// Word of a ring's producer: it has let go of the connection.
 const CLOSED: usize = 0;
@@ -57,7 +57,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// What a peer has published.
 pub struct Peer {
     /// Its first word tells whom to wake.
-    pub home: Segment,
+    pub home: SharedMemory,
     /// Its registered memory.
     pub regions: PeerRegions,
     /// Wakes its threads.
@@ -77,8 +77,8 @@ type Ends = Vec<Option<(ConnId, Arc<Conn>)>>;
 /// A pair of processes.
 pub struct Link {
     node: Weak<Node>,
-    segment: Segment,
-    chunks: [OnceCell<Arc<Segment>>; CHUNKS],
+    memory: SharedMemory,
+    chunks: [OnceCell<Arc<SharedMemory>>; CHUNKS],
     /// Side of this process; `None` if both are.
     side: Option<u8>,
     /// Name of the peer's socket.
@@ -98,7 +98,7 @@ pub struct Link {
     last_attempt: AtomicU64,
 }
 
-/// Which places of the segment are in use, as the side that gives them out sees it.
+/// Which places of the shared memory are in use, as the side that gives them out sees it.
 #[derive(Default)]
 struct Places {
     free: VecDeque<u32>,
@@ -118,7 +118,7 @@ impl Link {
     /// A link over `socket`; without one, of this process with itself.
     pub fn new(
         node: &Arc<Node>,
-        segment: Segment,
+        memory: SharedMemory,
         name: SocketName,
         pid: i32,
         socket: Option<(Socket, u8)>,
@@ -126,7 +126,7 @@ impl Link {
         let side = socket.as_ref().map(|(_, side)| *side);
         Arc::new(Link {
             node: Arc::downgrade(node),
-            segment,
+            memory,
             chunks: [const { OnceCell::new() }; CHUNKS],
             side,
             name,
@@ -165,8 +165,8 @@ impl Link {
     }
 
     /// The shared memory.
-    pub fn segment(&self) -> &Segment {
-        &self.segment
+    pub fn memory(&self) -> &SharedMemory {
+        &self.memory
     }
 
     /// The socket to the peer.
@@ -216,17 +216,17 @@ impl Link {
 
     fn ready(&self, side: u8) -> (&AtomicU64, &[AtomicU64; WORDS]) {
         let base = usize::from(side) * READY;
-        match (self.segment.at(base), self.segment.at(base + READY_WORDS)) {
+        match (self.memory.at(base), self.memory.at(base + READY_WORDS)) {
             (Ok(summary), Ok(words)) => (summary, words),
-            // The segment's size was checked when it was mapped.
-            _ => unreachable!("ready bits lie inside the segment"),
+            // The size of the memory was checked when it was mapped.
+            _ => unreachable!("ready bits lie inside the memory"),
         }
     }
 
-    /// The part of the segment where the rings of a connection are, mapped on first use.
-    fn chunk(&self, index: u32) -> Option<&Arc<Segment>> {
+    /// The part of the memory where the rings of a connection are, mapped on first use.
+    fn chunk(&self, index: u32) -> Option<&Arc<SharedMemory>> {
         let number = index as usize / CHUNK;
-        let map = || self.segment.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE).map(Arc::new);
+        let map = || self.memory.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE).map(Arc::new);
         let chunk = self.chunks.get(number)?.get_or_try_init(map);
         chunk.inspect_err(|error| log::error!("shm: no memory for connections: {error}")).ok()
     }

@@ -31,9 +31,9 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::Shm;
 use crate::conn::Conn;
-use crate::link::{Link, SEGMENT_HEAD, SEGMENT_SIZE};
+use crate::link::{Link, PAIR_HEAD, PAIR_SIZE};
 use crate::os::directory::{ANY, Claim, ClaimError, Directory, SocketName};
-use crate::os::memory::{Access, Segment};
+use crate::os::memory::{Access, SharedMemory};
 use crate::os::vm;
 use crate::regions::RegionTable;
 use crate::thread;
@@ -117,7 +117,7 @@ pub struct Node {
     pub directory: Directory,
     /// Name of this process's socket there.
     pub name: SocketName,
-    home: Segment,
+    home: SharedMemory,
     regions: RegionTable,
     bells: [Doorbell; 2],
     /// Whether a blocked waiter watches. The word of published memory changes under this
@@ -214,7 +214,7 @@ impl Node {
     fn start(directory: Directory) -> std::io::Result<Arc<Node>> {
         let reachable = directory.listen()?;
         let name = reachable.name().clone();
-        let home = Segment::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?;
+        let home = SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?;
         let node = Arc::new(Node {
             directory,
             name: name.clone(),
@@ -236,8 +236,8 @@ impl Node {
             probe: Box::new(u64::from(std::process::id()) << 32 ^ 0x0064_6174_2d73_686d),
             vm: vm::is_wanted(),
         });
-        let segment = Segment::create_mapped("dat-shm-self", SEGMENT_SIZE, SEGMENT_HEAD, Access::ReadWrite)?;
-        let own = Link::new(&node, segment, name, std::process::id() as i32, None);
+        let memory = SharedMemory::create_mapped("dat-shm-self", PAIR_SIZE, PAIR_HEAD, Access::ReadWrite)?;
+        let own = Link::new(&node, memory, name, std::process::id() as i32, None);
         node.add_link(&own);
         let _ = node.own.set(own);
         vm::allow_tracing();
@@ -251,7 +251,7 @@ impl Node {
     }
 
     /// What peers map to see the registered memory.
-    pub fn home(&self) -> &Segment {
+    pub fn home(&self) -> &SharedMemory {
         &self.home
     }
 
@@ -285,7 +285,7 @@ impl Node {
     fn word(&self) -> &AtomicU32 {
         match self.home.at(0) {
             Ok(word) => word,
-            Err(_) => unreachable!("the first word lies inside the segment"),
+            Err(_) => unreachable!("the first word lies inside the memory"),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The table of registered memory that a process shows to its peers.
 //!
-//! A [`RegionTable`] lies in a [`Segment`] that peers map for reading, so that the side
+//! A [`RegionTable`] lies in [`SharedMemory`] that peers map for reading, so that the side
 //! that starts an RDMA operation checks it against the target's registered regions
 //! without asking the target. A row is named by a *key* of 32 bits: 18 bits say which
 //! row, 14 which generation of it. Generations are never 0, so no key is 0, and a key
@@ -23,13 +23,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use dat_core::Rights;
 use parking_lot::{Condvar, Mutex};
 
-use crate::os::memory::{Access, Segment, Shared, SharedView, ViewU32, ViewU64};
+use crate::os::memory::{Access, Shared, SharedMemory, SharedView, ViewU32, ViewU64};
 use crate::os::user::{Source, Target};
 
 /// Rows of a table.
 pub const ROWS: usize = 1 << INDEX_BITS;
 
-/// Bytes of a table's segment; memory is used only where rows are.
+/// Bytes of a table; memory is used only where rows are.
 pub const TABLE_SIZE: usize = ROWS * ROW_SIZE;
 
 const INDEX_BITS: u32 = 18;
@@ -129,7 +129,7 @@ struct Free {
 /// The owner's side of the table.
 #[derive(Debug)]
 pub struct RegionTable {
-    segment: Segment,
+    memory: SharedMemory,
     chunks: Box<[OnceLock<Box<[Local; CHUNK]>>]>,
     free: Mutex<Free>,
     /// Where [`RegionTable::remove`] sleeps until pins are gone.
@@ -141,10 +141,10 @@ impl RegionTable {
     /// Makes an empty table.
     ///
     /// # Errors
-    /// As for [`Segment::create`].
+    /// As for [`SharedMemory::create`].
     pub fn new() -> io::Result<RegionTable> {
         Ok(RegionTable {
-            segment: Segment::create("dat-shm-regions", TABLE_SIZE, Access::ReadOnly)?,
+            memory: SharedMemory::create("dat-shm-regions", TABLE_SIZE, Access::ReadOnly)?,
             chunks: (0..ROWS / CHUNK).map(|_| OnceLock::new()).collect(),
             free: Mutex::new(Free { fresh: 0, removed: VecDeque::new() }),
             sleepers: Mutex::new(()),
@@ -154,7 +154,7 @@ impl RegionTable {
 
     /// What peers map, with [`PeerRegions::open`].
     pub fn fd(&self) -> BorrowedFd<'_> {
-        self.segment.fd()
+        self.memory.fd()
     }
 
     /// Enters the `len` bytes at `addr`, a whole region or what a window shows of one, and
@@ -169,7 +169,7 @@ impl RegionTable {
         addr.checked_add(len)?;
         let (index, generation) = self.allocate()?;
         let local = self.chunks.get(index as usize / CHUNK)?.get_or_init(chunk).get(index as usize % CHUNK)?;
-        let row: &Row = self.segment.at(index as usize * ROW_SIZE).ok()?;
+        let row: &Row = self.memory.at(index as usize * ROW_SIZE).ok()?;
         local.addr.store(addr, Ordering::Relaxed);
         local.len.store(len, Ordering::Relaxed);
         local.rights.store(rights.bits().into(), Ordering::Relaxed);
@@ -213,7 +213,7 @@ impl RegionTable {
         if local.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, gone).is_err() {
             return false;
         }
-        if let Ok(row) = self.segment.at::<Row>(index * ROW_SIZE) {
+        if let Ok(row) = self.memory.at::<Row>(index * ROW_SIZE) {
             row.generation.store(0, Ordering::Relaxed);
         }
         let mut sleeper = self.sleepers.lock();
@@ -245,14 +245,6 @@ impl RegionTable {
         // Holds the count, to be taken down in either case.
         let pin = Pin { table: self, local };
         (generation != 0 && (state >> GENERATION_SHIFT) as u32 == generation).then_some(pin)
-    }
-
-    /// Whether `key` names a region now.
-    #[inline]
-    pub fn is_live(&self, key: u32) -> bool {
-        let (index, generation) = split_key(key);
-        let state = self.local(index).map_or(0, |local| local.state.load(Ordering::Relaxed));
-        generation != 0 && (state >> GENERATION_SHIFT) as u32 == generation
     }
 
     #[cold]
@@ -348,16 +340,16 @@ impl Drop for Pin<'_> {
 /// A peer's table.
 #[derive(Debug)]
 pub struct PeerRegions {
-    segment: Segment,
+    memory: SharedMemory,
 }
 
 impl PeerRegions {
     /// Maps the table behind [`RegionTable::fd`].
     ///
     /// # Errors
-    /// As for [`Segment::open`].
+    /// As for [`SharedMemory::open`].
     pub fn open(fd: OwnedFd) -> io::Result<PeerRegions> {
-        Ok(PeerRegions { segment: Segment::open(fd, TABLE_SIZE, Access::ReadOnly)? })
+        Ok(PeerRegions { memory: SharedMemory::open(fd, TABLE_SIZE, Access::ReadOnly)? })
     }
 
     /// Whether the peer's region or window `key` of the zone `zone` grants `wanted` on the
@@ -369,7 +361,7 @@ impl PeerRegions {
     #[inline]
     pub fn check(&self, key: u32, addr: u64, len: u64, wanted: Rights, zone: u32) -> Result<(), RemoteFault> {
         let (index, generation) = split_key(key);
-        let Ok(row) = self.segment.view::<RowView>(index * ROW_SIZE) else { return Err(RemoteFault::Key) };
+        let Ok(row) = self.memory.view::<RowView>(index * ROW_SIZE) else { return Err(RemoteFault::Key) };
         let before = row.generation.load();
         // SYNC region-row: with the generation came the words.
         fence(Ordering::Acquire);

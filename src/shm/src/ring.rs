@@ -20,7 +20,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::os::memory::{OutOfBounds, Segment, Shared};
+use crate::os::memory::{OutOfBounds, Shared, SharedMemory};
 use crate::os::user::{Source, Target, copy};
 
 /// Bytes in a slot.
@@ -126,17 +126,17 @@ pub trait Area {
     fn read(&self, at: u64, dst: Target<'_>);
 }
 
-/// A ring in a segment.
+/// A ring in shared memory.
 #[derive(Clone, Debug)]
 pub struct Mapped {
     shared: NonNull<RingShared>,
     data: NonNull<u8>,
     slots: u64,
     /// Keeps what the pointers point to mapped.
-    segment: Arc<Segment>,
+    _memory: Arc<SharedMemory>,
 }
 
-// SAFETY: the pointers lead into a segment, which can be used from any thread and lives
+// SAFETY: the pointers lead into shared memory, which can be used from any thread and lives
 // as long as the value; they are used for atomics and raw copies alone.
 unsafe impl Send for Mapped {}
 // SAFETY: as for Send.
@@ -144,31 +144,26 @@ unsafe impl Sync for Mapped {}
 
 impl Mapped {
     /// The ring whose [`RingShared`] lies at `shared` and whose `slots` slots begin at
-    /// `data`, both offsets in `segment`.
+    /// `data`, both offsets in `memory`.
     ///
     /// # Errors
     /// [`OutOfBounds`] if either is not wholly inside or not aligned (to 128 and to 64
     /// bytes), if `slots` is not a power of two of at most [`MAX_SLOTS`], or if the mapping
     /// is read-only.
-    pub fn new(segment: Arc<Segment>, shared: usize, data: usize, slots: usize) -> Result<Mapped, OutOfBounds> {
+    pub fn new(memory: Arc<SharedMemory>, shared: usize, data: usize, slots: usize) -> Result<Mapped, OutOfBounds> {
         if !slots.is_power_of_two() || slots > MAX_SLOTS || !data.is_multiple_of(SLOT) {
             return Err(OutOfBounds);
         }
-        let shared = NonNull::from(segment.at::<RingShared>(shared)?);
-        let data = NonNull::new(segment.target(data, slots * SLOT)?.as_ptr()).ok_or(OutOfBounds)?;
-        Ok(Mapped { shared, data, slots: slots as u64, segment })
+        let shared = NonNull::from(memory.at::<RingShared>(shared)?);
+        let data = NonNull::new(memory.target(data, slots * SLOT)?.as_ptr()).ok_or(OutOfBounds)?;
+        Ok(Mapped { shared, data, slots: slots as u64, _memory: memory })
     }
 
     /// The words that both sides see.
     #[inline]
     pub fn shared(&self) -> &RingShared {
-        // SAFETY: checked by `Segment::at`, and mapped as long as `self.segment` lives.
+        // SAFETY: checked by `SharedMemory::at`, and mapped as long as `self._memory` lives.
         unsafe { self.shared.as_ref() }
-    }
-
-    /// Where it lies.
-    pub fn segment(&self) -> &Arc<Segment> {
-        &self.segment
     }
 
     #[inline]
@@ -179,7 +174,7 @@ impl Mapped {
         let first = unsafe { self.data.add(at).cast::<AtomicU64>() };
         // SAFETY: still inside the slot.
         let second = unsafe { first.add(1) };
-        // SAFETY: aligned and mapped as long as `self.segment` lives; any bits are a value.
+        // SAFETY: aligned and mapped as long as `self._memory` lives; any bits are a value.
         unsafe { [first.as_ref(), second.as_ref()] }
     }
 
@@ -271,7 +266,7 @@ pub struct Producer<A: Area = Mapped> {
 /// Room for one record. Dropped unfinished, it leaves no trace.
 #[derive(Debug)]
 #[must_use]
-pub struct Slot<'p, A: Area = Mapped> {
+pub struct Reservation<'p, A: Area = Mapped> {
     producer: &'p mut Producer<A>,
     /// Position of the record.
     start: u64,
@@ -306,7 +301,7 @@ impl<A: Area> Producer<A> {
     /// # Errors
     /// [`Corrupt`] if the consumer claims to be where it cannot be.
     #[inline]
-    pub fn reserve(&mut self, payload: usize) -> Result<Option<Slot<'_, A>>, Corrupt> {
+    pub fn reserve(&mut self, payload: usize) -> Result<Option<Reservation<'_, A>>, Corrupt> {
         if payload > self.max_payload() {
             return Ok(None);
         }
@@ -321,7 +316,7 @@ impl<A: Area> Producer<A> {
             }
         }
         let start = self.tail + pad;
-        Ok(Some(Slot { producer: self, start, pad, room: payload, filled: 0 }))
+        Ok(Some(Reservation { producer: self, start, pad, room: payload, filled: 0 }))
     }
 
     /// Shows the consumer all finished records.
@@ -360,19 +355,9 @@ impl<A: Area> Producer<A> {
     pub fn used(&self) -> u64 {
         self.tail - self.head
     }
-
-    /// Slots free now. A record may need more than its own, see [`Producer::max_payload`].
-    ///
-    /// # Errors
-    /// As for [`Producer::consumed`].
-    #[inline]
-    pub fn free_slots(&mut self) -> Result<u64, Corrupt> {
-        let head = self.consumed()?;
-        Ok(self.area.slots() - (self.tail - head))
-    }
 }
 
-impl<A: Area> Slot<'_, A> {
+impl<A: Area> Reservation<'_, A> {
     /// Appends as much of `piece` to the payload as there was room made for, and returns
     /// how many bytes that was.
     #[inline]
@@ -391,7 +376,7 @@ impl<A: Area> Slot<'_, A> {
     #[inline]
     pub fn finish(self, kind: u8, flags: u8, aux: u64) -> u64 {
         debug_assert!(kind != PAD, "kind 0 is taken");
-        let Slot { producer, start, pad, filled, .. } = self;
+        let Reservation { producer, start, pad, filled, .. } = self;
         if pad != 0 {
             producer.area.store_header(start - pad, pack(PAD, 0, pad, 0, 0));
         }
@@ -418,13 +403,13 @@ pub struct Consumer<A: Area = Mapped> {
 /// A record, its header copied and checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordView {
-    /// What the producer said to [`Slot::finish`]; never 0.
+    /// What the producer said to [`Reservation::finish`]; never 0.
     pub kind: u8,
-    /// What the producer said to [`Slot::finish`].
+    /// What the producer said to [`Reservation::finish`].
     pub flags: u8,
     /// Bytes of payload; all inside the record.
     pub len: u32,
-    /// What the producer said to [`Slot::finish`].
+    /// What the producer said to [`Reservation::finish`].
     pub aux: u64,
     start: u64,
     slots: u64,

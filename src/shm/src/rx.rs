@@ -8,7 +8,7 @@ use std::sync::Arc;
 use dat_core::event::Status;
 use dat_core::transport::{MAX_SEGMENTS, RecvDone, RemoteSegment, Verdict};
 
-use crate::conn::{Conn, Fatal, Phase, Wired};
+use crate::conn::{Conn, ConnPhase, Fatal, Wired};
 use crate::copy;
 use crate::os::user::Target;
 use crate::record::{self, kind};
@@ -30,7 +30,7 @@ pub enum Advance {
 
 /// What came of a turn.
 #[derive(Default)]
-pub struct Turn {
+pub struct RxReport {
     /// The peer wants to know how far this side got.
     pub acknowledge: bool,
     /// More records are left that can be handled.
@@ -93,9 +93,9 @@ impl Rx {
     }
 
     /// Handles records.
-    pub fn progress(&mut self, conn: &Arc<Conn>, wired: &Wired, advance: Advance) -> Turn {
-        let mut turn = Turn::default();
-        if !self.open || conn.phase() != Phase::Up {
+    pub fn progress(&mut self, conn: &Arc<Conn>, wired: &Wired, advance: Advance) -> RxReport {
+        let mut turn = RxReport::default();
+        if !self.open || conn.phase() != ConnPhase::Up {
             return turn;
         }
         // Answers first: they must not wait behind messages that find no receive.
@@ -117,7 +117,7 @@ impl Rx {
         &mut self,
         conn: &Conn,
         ring: &mut Consumer,
-        turn: &mut Turn,
+        turn: &mut RxReport,
         mut handle: impl FnMut(&mut Self, &Consumer, &RecordView) -> Next,
     ) {
         for step in 0..=BATCH {
@@ -133,7 +133,7 @@ impl Rx {
                 turn.more = true;
                 return;
             }
-            if conn.phase() != Phase::Up {
+            if conn.phase() != ConnPhase::Up {
                 return;
             }
             match handle(self, ring, &view) {

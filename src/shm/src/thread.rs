@@ -15,14 +15,14 @@ use host::signal;
 use host::timers::Timers;
 
 use crate::cm;
-use crate::conn::{Conn, Phase};
-use crate::link::{Link, Peer, SEGMENT_HEAD, SEGMENT_SIZE};
+use crate::conn::{Conn, ConnPhase};
+use crate::link::{Link, PAIR_HEAD, PAIR_SIZE, Peer};
 use crate::node::{Bell, Command, HOME_SIZE, Node};
 use crate::os::directory::{Reachable, SocketName};
-use crate::os::memory::{Access, Segment};
+use crate::os::memory::{Access, SharedMemory};
 use crate::os::socket::{ConnectError, Recv, Sent, Socket};
 use crate::regions::PeerRegions;
-use crate::wire::{Closing, MAX_PACKET, Message, Probe, VERSION};
+use crate::wire::{CloseReason, MAX_PACKET, Message, Probe, VERSION};
 
 /// How long the thread keeps looking after it found data that nobody had fetched.
 const SPIN: Duration = Duration::from_micros(200);
@@ -65,14 +65,14 @@ pub fn start(node: &Arc<Node>, reachable: Reachable) -> io::Result<JoinHandle<()
 }
 
 /// A connect that waits for its link.
-struct Waiting {
+struct PendingConnect {
     /// Not kept alive: the program may have gone on without it.
     conn: Weak<Conn>,
     qualifier: u64,
     private_data: Vec<u8>,
 }
 
-impl Waiting {
+impl PendingConnect {
     /// Asks for the connection over the link that it waited for.
     fn request(self, link: &Arc<Link>) {
         if let Some(conn) = self.conn.upgrade() {
@@ -93,7 +93,7 @@ enum Stage {
     /// Accepted; the peer says hello next.
     Greeted(Socket),
     /// Connected; the peer answers the hello next. These wait for it.
-    Greeting(Arc<Link>, Vec<Waiting>),
+    Greeting(Arc<Link>, Vec<PendingConnect>),
     /// Up.
     Up(Arc<Link>),
 }
@@ -125,7 +125,7 @@ struct Thread {
     peers: HashMap<u64, Stage>,
     names: HashMap<SocketName, u64>,
     /// Connects to a process that is connecting to this one.
-    orphans: HashMap<SocketName, Vec<Waiting>>,
+    orphans: HashMap<SocketName, Vec<PendingConnect>>,
     timers: Timers<Due>,
     next_token: u64,
     watch: Watch,
@@ -229,7 +229,7 @@ impl Thread {
                     self.set_timer(timeout, Due::Connect(Arc::downgrade(&conn)));
                 }
                 if address.is_local() {
-                    self.connect(Waiting { conn: Arc::downgrade(&conn), qualifier, private_data });
+                    self.connect(PendingConnect { conn: Arc::downgrade(&conn), qualifier, private_data });
                 } else {
                     cm::end(&conn, ConnectionReport::Unreachable);
                 }
@@ -247,7 +247,7 @@ impl Thread {
     }
 
     /// Finds or makes the link to who listens, then asks for the connection.
-    fn connect(&mut self, waiting: Waiting) {
+    fn connect(&mut self, waiting: PendingConnect) {
         let Ok(Some(name)) = self.node.directory.lookup(waiting.qualifier) else {
             waiting.refuse();
             return;
@@ -278,7 +278,7 @@ impl Thread {
     }
 
     /// Connects to another process and says hello.
-    fn greet(&mut self, name: SocketName, waiting: Waiting) -> Result<(), (Waiting, io::Error)> {
+    fn greet(&mut self, name: SocketName, waiting: PendingConnect) -> Result<(), (PendingConnect, io::Error)> {
         match self.try_greet(&name) {
             Ok((token, link)) => {
                 self.names.insert(name, token);
@@ -304,16 +304,16 @@ impl Thread {
         };
         let peer = socket.peer_credentials()?;
         peer.same_user()?;
-        let segment = Segment::create_mapped("dat-shm-pair", SEGMENT_SIZE, SEGMENT_HEAD, Access::ReadWrite)?;
+        let memory = SharedMemory::create_mapped("dat-shm-pair", PAIR_SIZE, PAIR_HEAD, Access::ReadWrite)?;
         let hello = Message::Hello { version: VERSION, name: self.node.name.to_string(), probe: self.node.probe() };
         let bells = [self.node.bell(Bell::Waiter).as_fd(), self.node.bell(Bell::Thread).as_fd()];
-        let fds = [segment.fd(), self.node.home().fd(), self.node.regions().fd(), bells[0], bells[1]];
+        let fds = [memory.fd(), self.node.home().fd(), self.node.regions().fd(), bells[0], bells[1]];
         if socket.send(&hello.encode(), &fds)? != Sent::Done {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let token = self.token();
         self.epoll.add(socket.as_fd(), token, Interest::READ)?;
-        Ok((token, Link::new(&self.node, segment, name.clone(), peer.pid, Some((socket, 0)))))
+        Ok((token, Link::new(&self.node, memory, name.clone(), peer.pid, Some((socket, 0)))))
     }
 
     /// Listens to a socket no more.
@@ -400,7 +400,7 @@ impl Thread {
                 return self.on_hello(token, socket, &name, probe, fds).unwrap_or_else(|error| {
                     log::warn!("shm: a peer's hello: {error}");
                     if let Some(orphans) = SocketName::parse(&name).and_then(|name| self.orphans.remove(&name)) {
-                        orphans.into_iter().for_each(Waiting::refuse);
+                        orphans.into_iter().for_each(PendingConnect::refuse);
                     }
                     false
                 });
@@ -443,8 +443,8 @@ impl Thread {
             let _ = socket.send(&Message::UseMine.encode(), &[])?;
             return Ok(true);
         }
-        let [segment, home, regions, waiter, thread] = take_fds(fds)?;
-        let segment = Segment::open_mapped(segment, SEGMENT_SIZE, SEGMENT_HEAD, Access::ReadWrite)?;
+        let [memory, home, regions, waiter, thread] = take_fds(fds)?;
+        let memory = SharedMemory::open_mapped(memory, PAIR_SIZE, PAIR_HEAD, Access::ReadWrite)?;
         let peer = published(home, regions, waiter, thread)?;
         let pid = socket.peer_credentials()?.pid;
         let reads = self.node.can_copy(pid, &probe);
@@ -454,7 +454,7 @@ impl Thread {
         if socket.send(&welcome.encode(), &fds)? != Sent::Done {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        let link = Link::new(&self.node, segment, name.clone(), pid, Some((socket, 1)));
+        let link = Link::new(&self.node, memory, name.clone(), pid, Some((socket, 1)));
         link.set_peer(peer);
         link.set_reads_peer(reads);
         self.node.add_link(&link);
@@ -510,10 +510,10 @@ impl Thread {
         link.bury();
         link.give_up_all();
         for conn in link.all() {
-            conn.on_peer_close(Closing::Disconnected);
+            conn.on_peer_close(CloseReason::Disconnected);
         }
         self.node.remove_link(&link);
-        queue.into_iter().for_each(Waiting::refuse);
+        queue.into_iter().for_each(PendingConnect::refuse);
     }
 
     fn expire(&mut self) {
@@ -521,7 +521,7 @@ impl Thread {
         while let Some(due) = self.timers.take_due(now) {
             match due {
                 Due::Connect(conn) => {
-                    if let Some(conn) = conn.upgrade().filter(|conn| conn.phase() == Phase::Pending) {
+                    if let Some(conn) = conn.upgrade().filter(|conn| conn.phase() == ConnPhase::Pending) {
                         cm::end(&conn, ConnectionReport::TimedOut);
                     }
                 }
@@ -532,7 +532,7 @@ impl Thread {
                 }
                 Due::Orphans(name) => {
                     let orphans = self.orphans.remove(&name).unwrap_or_default();
-                    orphans.into_iter().for_each(Waiting::refuse);
+                    orphans.into_iter().for_each(PendingConnect::refuse);
                 }
                 Due::Accept => {
                     let _ = self.epoll.add(self.reachable.listener.as_fd(), LISTENER, Interest::READ);
@@ -563,7 +563,7 @@ fn take_fds<const N: usize>(fds: &mut Vec<OwnedFd>) -> io::Result<[OwnedFd; N]> 
 
 fn published(home: OwnedFd, regions: OwnedFd, waiter: OwnedFd, thread: OwnedFd) -> io::Result<Peer> {
     Ok(Peer {
-        home: Segment::open(home, HOME_SIZE, Access::ReadOnly)?,
+        home: SharedMemory::open(home, HOME_SIZE, Access::ReadOnly)?,
         regions: PeerRegions::open(regions)?,
         bells: [Doorbell::from_peer(waiter)?, Doorbell::from_peer(thread)?],
     })

@@ -17,7 +17,7 @@ use crate::copy;
 use crate::link::{ANSWER_SLOTS, RING_SLOTS};
 use crate::os::user::Source;
 use crate::record::{self, kind};
-use crate::ring::{Corrupt, Producer, Slot, slots_for};
+use crate::ring::{Corrupt, Producer, Reservation, slots_for};
 
 /// The longest message that travels in the ring as one record; longer ones are read from
 /// the sender's memory, or travel in pieces of this length.
@@ -49,7 +49,7 @@ struct Flying {
 }
 
 /// A request that waits for room in the ring.
-struct Waiting {
+struct Queued {
     id: RequestId,
     operation: Operation,
     count: usize,
@@ -79,7 +79,7 @@ pub struct Tx {
     producer: Option<Producer>,
     answerer: Option<Producer>,
     flying: VecDeque<Flying>,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<Queued>,
     segments: VecDeque<Segment>,
     answers: VecDeque<Answer>,
     reading: VecDeque<Box<Reading>>,
@@ -97,7 +97,7 @@ pub struct Tx {
 
 /// What came of a turn.
 #[derive(Default)]
-pub struct Turn {
+pub struct TxReport {
     /// Requests up to this one succeeded.
     pub done: Option<RequestId>,
     /// This one failed.
@@ -165,7 +165,7 @@ impl Tx {
                 return;
             }
         }
-        self.waiting.push_back(Waiting {
+        self.waiting.push_back(Queued {
             id: request.id,
             operation: request.operation,
             count: request.segments.len(),
@@ -218,14 +218,14 @@ impl Tx {
             self.fly(wired, id, Done::Now, signalled);
         } else {
             let operation = Operation::Write(RemoteSegment::default());
-            self.waiting.push_back(Waiting { id, operation, count: 0, len: 0, fence: false, signalled });
+            self.waiting.push_back(Queued { id, operation, count: 0, len: 0, fence: false, signalled });
         }
     }
 
     /// Takes note of what the peer has consumed, and goes on with what waits.
-    pub fn progress(&mut self, conn: &Arc<Conn>, wired: &Wired) -> Turn {
+    pub fn progress(&mut self, conn: &Arc<Conn>, wired: &Wired) -> TxReport {
         if self.closed {
-            return Turn::default();
+            return TxReport::default();
         }
         let mut turn = self.harvest();
         if turn.failed.is_none() {
@@ -245,15 +245,15 @@ impl Tx {
     }
 
     /// Takes requests off that are complete.
-    fn harvest(&mut self) -> Turn {
+    fn harvest(&mut self) -> TxReport {
         let turn = self.take_off();
         // Kept, for whoever ends the connection before this is reported.
         self.done = turn.done.or(self.done);
         turn
     }
 
-    fn take_off(&mut self) -> Turn {
-        let mut turn = Turn::default();
+    fn take_off(&mut self) -> TxReport {
+        let mut turn = TxReport::default();
         let Some(producer) = &mut self.producer else { return turn };
         let consumed = match producer.consumed() {
             Ok(consumed) => consumed,
@@ -477,7 +477,7 @@ impl Tx {
     }
 
     /// Puts one record into the ring of requests.
-    fn put(&mut self, record: (u8, u8, u64), len: usize, fill: impl FnOnce(&mut Slot<'_>) -> bool) -> Put {
+    fn put(&mut self, record: (u8, u8, u64), len: usize, fill: impl FnOnce(&mut Reservation<'_>) -> bool) -> Put {
         let put = put(&mut self.producer, RING_SLOTS, record, len, fill);
         if let Put::At { end, asks } = put {
             self.unasked = (!asks).then_some(end);
@@ -581,7 +581,7 @@ fn put(
     slots: usize,
     (kind, flags, aux): (u8, u8, u64),
     len: usize,
-    fill: impl FnOnce(&mut Slot<'_>) -> bool,
+    fill: impl FnOnce(&mut Reservation<'_>) -> bool,
 ) -> Put {
     let Some(producer) = producer else { return Put::NoRoom };
     // A producer that finds no room waits for the peer's word, and has it only if a

@@ -22,13 +22,13 @@ pub struct Probe {
     pub value: u64,
 }
 
-/// Names one attempt at a connection: the end that began it, its place in the segment,
+/// Names one attempt at a connection: the end that began it, its place in the shared memory,
 /// and a number that is not used again on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId {
     /// Side of the active end.
     pub active: u8,
-    /// Place in the segment.
+    /// Place in the shared memory.
     pub index: u32,
     /// Number of the attempt.
     pub attempt: u64,
@@ -36,7 +36,7 @@ pub struct ConnId {
 
 /// Why an end lets go of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closing {
+pub enum CloseReason {
     /// The program ended it.
     Disconnected,
     /// It failed at this end; with a status, the peer's oldest request is the cause.
@@ -48,7 +48,7 @@ pub enum Closing {
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// First message of the process that connected; with the segment, its published
+    /// First message of the process that connected; with the shared memory of the pair, its published
     /// memory and its two doorbells.
     Hello { version: u32, name: String, probe: Probe },
     /// Answer to [`Message::Hello`]; with published memory and doorbells.
@@ -66,7 +66,7 @@ pub enum Message {
     /// The active end has seen the acceptance.
     Ready { conn: ConnId },
     /// The sender has let go of the connection. `to_active`: it is for the active end.
-    Close { conn: ConnId, to_active: bool, closing: Closing },
+    Close { conn: ConnId, to_active: bool, reason: CloseReason },
 }
 
 const STATUS: [Status; 12] = [
@@ -190,14 +190,14 @@ impl Message {
             Message::Accept { conn, zone, private_data } => Writer::new(6).conn(conn).u32(*zone).bytes(private_data),
             Message::Reject { conn, consumer } => Writer::new(7).conn(conn).u8((*consumer).into()),
             Message::Ready { conn } => Writer::new(8).conn(conn),
-            Message::Close { conn, to_active, closing } => {
-                let (how, status) = match closing {
-                    Closing::Disconnected => (0, 0),
-                    Closing::Broken(None) => (1, 0),
-                    Closing::Broken(Some(status)) => {
+            Message::Close { conn, to_active, reason } => {
+                let (how, status) = match reason {
+                    CloseReason::Disconnected => (0, 0),
+                    CloseReason::Broken(None) => (1, 0),
+                    CloseReason::Broken(Some(status)) => {
                         (2, STATUS.iter().position(|known| known == status).unwrap_or(1) as u8)
                     }
-                    Closing::Answer => (3, 0),
+                    CloseReason::Answer => (3, 0),
                 };
                 Writer::new(9).conn(conn).u8((*to_active).into()).u8(how).u8(status)
             }
@@ -231,14 +231,14 @@ impl Message {
                 let conn = reader.conn()?;
                 let to_active = reader.flag()?;
                 let (how, status) = (reader.u8()?, reader.u8()?);
-                let closing = match how {
-                    0 => Closing::Disconnected,
-                    1 => Closing::Broken(None),
-                    2 => Closing::Broken(Some(*STATUS.get(usize::from(status))?)),
-                    3 => Closing::Answer,
+                let reason = match how {
+                    0 => CloseReason::Disconnected,
+                    1 => CloseReason::Broken(None),
+                    2 => CloseReason::Broken(Some(*STATUS.get(usize::from(status))?)),
+                    3 => CloseReason::Answer,
                     _ => return None,
                 };
-                Message::Close { conn, to_active, closing }
+                Message::Close { conn, to_active, reason }
             }
             _ => return None,
         };
@@ -270,10 +270,10 @@ mod tests {
             Message::Accept { conn: CONN, zone: 5, private_data: Vec::new() },
             Message::Reject { conn: CONN, consumer: true },
             Message::Ready { conn: CONN },
-            Message::Close { conn: CONN, to_active: true, closing: Closing::Disconnected },
-            Message::Close { conn: CONN, to_active: false, closing: Closing::Broken(None) },
-            Message::Close { conn: CONN, to_active: false, closing: Closing::Broken(Some(Status::RemoteAccess)) },
-            Message::Close { conn: CONN, to_active: true, closing: Closing::Answer },
+            Message::Close { conn: CONN, to_active: true, reason: CloseReason::Disconnected },
+            Message::Close { conn: CONN, to_active: false, reason: CloseReason::Broken(None) },
+            Message::Close { conn: CONN, to_active: false, reason: CloseReason::Broken(Some(Status::RemoteAccess)) },
+            Message::Close { conn: CONN, to_active: true, reason: CloseReason::Answer },
         ]
     }
 

@@ -13,7 +13,7 @@ use rdma_sys::{ibv_access_flags, ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_t
 use crate::adapter::Verbs;
 use crate::hub::Hub;
 use crate::locate::device_of;
-use crate::qp::{Phase, Qp};
+use crate::qp::{Qp, QpPhase};
 use crate::sys::cm::{CmId, Event, RETRIES, Terms};
 
 /// Who has the identifier with a token.
@@ -104,7 +104,7 @@ impl Incoming {
         let ready = to_ready(qp, &id, reads);
         {
             let mut state = qp.state.lock();
-            state.phase = Phase::Accepting;
+            state.phase = QpPhase::Accepting;
             state.cm = Some((request.token, id.clone()));
         }
         request.hub.parties.lock().insert(request.token, Party::End(qp.clone()));
@@ -187,7 +187,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     let to = SocketAddr::new(ip, port_of(connect.qualifier));
     {
         let mut state = qp.state.lock();
-        state.phase = Phase::Connecting;
+        state.phase = QpPhase::Connecting;
         state.cm = Some((token, id.clone()));
         state.private_data = connect.private_data.to_vec();
         state.deadline = deadline;
@@ -264,30 +264,30 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
     log::debug!("queue pair {}: event {} status {}", qp.number(), event.kind, event.status);
     let phase = qp.phase();
     match (event.kind, phase) {
-        (kind::RDMA_CM_EVENT_ADDR_RESOLVED, Phase::Connecting) => {
+        (kind::RDMA_CM_EVENT_ADDR_RESOLVED, QpPhase::Connecting) => {
             step(&qp, |qp, id| id.resolve_route(left(qp.state.lock().deadline)))
         }
-        (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, Phase::Connecting) => step(&qp, ask),
-        (kind::RDMA_CM_EVENT_ADDR_ERROR, Phase::Connecting) if event.status == -libc::ETIMEDOUT => {
+        (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) => step(&qp, ask),
+        (kind::RDMA_CM_EVENT_ADDR_ERROR, QpPhase::Connecting) if event.status == -libc::ETIMEDOUT => {
             step(&qp, look_again)
         }
         (kind::RDMA_CM_EVENT_ADDR_ERROR | kind::RDMA_CM_EVENT_ROUTE_ERROR, _) => {
             qp.give_up(ConnectionReport::Unreachable);
         }
-        (kind::RDMA_CM_EVENT_CONNECT_RESPONSE, Phase::Connecting) => answered(&qp, event),
-        (kind::RDMA_CM_EVENT_ESTABLISHED, Phase::Connecting) => established(&qp, event.private_data),
-        (kind::RDMA_CM_EVENT_ESTABLISHED, Phase::Accepting) => established(&qp, Vec::new()),
-        (kind::RDMA_CM_EVENT_REJECTED, Phase::Connecting) => {
+        (kind::RDMA_CM_EVENT_CONNECT_RESPONSE, QpPhase::Connecting) => answered(&qp, event),
+        (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Connecting) => established(&qp, event.private_data),
+        (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Accepting) => established(&qp, Vec::new()),
+        (kind::RDMA_CM_EVENT_REJECTED, QpPhase::Connecting) => {
             // iWARP tells no reason.
             let by_application = event.status == REJECTED_BY_APPLICATION || hub.limits.iwarp;
             let program = by_application && event.private_data.iter().any(|&byte| byte != 0);
             qp.give_up(if program { ConnectionReport::PeerRejected } else { ConnectionReport::NonPeerRejected });
         }
-        (kind::RDMA_CM_EVENT_UNREACHABLE, Phase::Connecting) => qp.give_up(ConnectionReport::Unreachable),
-        (kind::RDMA_CM_EVENT_CONNECT_ERROR, Phase::Connecting) => qp.give_up(ConnectionReport::NonPeerRejected),
+        (kind::RDMA_CM_EVENT_UNREACHABLE, QpPhase::Connecting) => qp.give_up(ConnectionReport::Unreachable),
+        (kind::RDMA_CM_EVENT_CONNECT_ERROR, QpPhase::Connecting) => qp.give_up(ConnectionReport::NonPeerRejected),
         (
             kind::RDMA_CM_EVENT_REJECTED | kind::RDMA_CM_EVENT_UNREACHABLE | kind::RDMA_CM_EVENT_CONNECT_ERROR,
-            Phase::Accepting,
+            QpPhase::Accepting,
         ) => {
             qp.begin_end(ConnectionReport::AcceptFailed);
         }
@@ -377,7 +377,7 @@ fn answered(qp: &Arc<Qp>, event: Event) {
     step(qp, |qp, id| {
         // Whoever abandons the attempt waits for this, or this finds it abandoned.
         let state = qp.state.lock();
-        if state.phase == Phase::Connecting {
+        if state.phase == QpPhase::Connecting {
             to_ready(qp, id, reads)?;
             id.establish()?;
             up = true;
@@ -392,10 +392,10 @@ fn answered(qp: &Arc<Qp>, event: Event) {
 fn established(qp: &Arc<Qp>, private_data: Vec<u8>) {
     {
         let mut state = qp.state.lock();
-        if !matches!(state.phase, Phase::Connecting | Phase::Accepting) {
+        if !matches!(state.phase, QpPhase::Connecting | QpPhase::Accepting) {
             return;
         }
-        state.phase = Phase::Connected;
+        state.phase = QpPhase::Connected;
         state.deadline = None;
     }
     qp.sink.connection(ConnectionReport::Established(private_data));

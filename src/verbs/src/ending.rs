@@ -10,7 +10,7 @@ use dat_core::transport::ConnectionReport;
 use rdma_sys::ibv_qp_state;
 
 use crate::conn::Party;
-use crate::qp::{Phase, Qp};
+use crate::qp::{Qp, QpPhase};
 
 /// How long the device may take to give work back.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
@@ -29,12 +29,12 @@ impl Qp {
         let cm = {
             let mut state = self.state.lock();
             let cause = match state.phase {
-                Phase::Connected => cause,
-                Phase::Accepting if cause == ConnectionReport::Broken => ConnectionReport::AcceptFailed,
-                Phase::Accepting => cause,
+                QpPhase::Connected => cause,
+                QpPhase::Accepting if cause == ConnectionReport::Broken => ConnectionReport::AcceptFailed,
+                QpPhase::Accepting => cause,
                 _ => return false,
             };
-            state.phase = Phase::Draining;
+            state.phase = QpPhase::Draining;
             state.cause = cause;
             state.since = Some(Instant::now());
             state.cm.as_ref().map(|(_, cm)| cm.clone())
@@ -100,7 +100,7 @@ impl Qp {
         self.leave();
         let (cause, failure, cm, farewell) = {
             let mut state = self.state.lock();
-            state.phase = Phase::Dead;
+            state.phase = QpPhase::Dead;
             self.ended.notify_all();
             (state.cause.clone(), std::mem::take(&mut state.failure), state.cm.take(), state.farewell)
         };
@@ -124,8 +124,8 @@ impl Qp {
     pub fn await_end(self: &Arc<Self>) {
         let limit = Instant::now() + 2 * DRAIN_LIMIT;
         let mut state = self.state.lock();
-        while state.phase != Phase::Dead && !self.ended.wait_until(&mut state, limit).timed_out() {}
-        if state.phase != Phase::Dead {
+        while state.phase != QpPhase::Dead && !self.ended.wait_until(&mut state, limit).timed_out() {}
+        if state.phase != QpPhase::Dead {
             // The thread cannot do it: it is stuck, or it is the one that waits here.
             drop(state);
             self.finish();
@@ -136,10 +136,10 @@ impl Qp {
     pub fn abandon(self: &Arc<Self>) -> bool {
         let cm = {
             let mut state = self.state.lock();
-            if !matches!(state.phase, Phase::Idle | Phase::Connecting) {
+            if !matches!(state.phase, QpPhase::Idle | QpPhase::Connecting) {
                 return false;
             }
-            state.phase = Phase::Dead;
+            state.phase = QpPhase::Dead;
             state.cm.take()
         };
         self.sends.lock().close();
@@ -163,7 +163,7 @@ impl Qp {
 
     /// Whether it is over.
     pub fn is_dead(&self) -> bool {
-        self.phase() == Phase::Dead
+        self.phase() == QpPhase::Dead
     }
 
     /// Nobody looks for it any more.

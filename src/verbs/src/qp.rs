@@ -22,7 +22,7 @@ use crate::adapter::Verbs;
 use crate::cq::{CompletionQueue, Load, Places};
 use crate::hub::Hub;
 use crate::memory::Kept;
-use crate::side::{Side, Waiting};
+use crate::side::{BacklogWork, Side};
 use crate::srq::Attachment;
 use crate::status::{self, exhausted};
 use crate::sys::cm::CmId;
@@ -50,7 +50,7 @@ pub mod wr {
 
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum QpPhase {
     /// Nothing was tried yet.
     Idle,
     /// The active end waits for an answer.
@@ -68,7 +68,7 @@ pub enum Phase {
 /// What changes with the phase.
 pub struct State {
     /// The phase.
-    pub phase: Phase,
+    pub phase: QpPhase,
     /// The identifier, and its token.
     pub cm: Option<(u64, Arc<CmId>)>,
     /// The private data of the request, until it is sent.
@@ -121,7 +121,7 @@ pub struct Qp {
     /// No more buffers of a shared queue are coming back.
     pub(crate) last_reached: AtomicBool,
     pub(crate) state: Mutex<State>,
-    /// The phase became [`Phase::Dead`].
+    /// The phase became [`QpPhase::Dead`].
     pub(crate) ended: Condvar,
 }
 
@@ -171,7 +171,7 @@ impl Qp {
             drained: AtomicBool::new(false),
             last_reached: AtomicBool::new(false),
             state: Mutex::new(State {
-                phase: Phase::Idle,
+                phase: QpPhase::Idle,
                 cm: None,
                 private_data: Vec::new(),
                 deadline: None,
@@ -208,7 +208,7 @@ impl Qp {
     }
 
     /// The phase at this moment.
-    pub fn phase(&self) -> Phase {
+    pub fn phase(&self) -> QpPhase {
         self.state.lock().phase
     }
 
@@ -230,7 +230,7 @@ impl Qp {
             return Ok(());
         }
         if side.is_full() {
-            return side.wait(Waiting { id: recv.id, work: None, segments: recv.segments.into(), fence: false });
+            return side.wait(BacklogWork { id: recv.id, work: None, segments: recv.segments.into(), fence: false });
         }
         self.raw.post_recv(wr::recv(recv.id), recv.segments).map_err(exhausted(Resource::Memory))?;
         side.posted();
@@ -258,7 +258,7 @@ impl Qp {
         }
         if side.is_full() {
             let fence = request.fence;
-            return side.wait(Waiting { id: request.id, work: Some(work), segments: segments.into(), fence });
+            return side.wait(BacklogWork { id: request.id, work: Some(work), segments: segments.into(), fence });
         }
         self.raw.post_send(wr::send(request.id), work, segments, request.fence).map_err(exhausted(Resource::Memory))?;
         side.posted();

@@ -18,13 +18,13 @@ pub struct Side {
     posted: u64,
     done: u64,
     room: u64,
-    backlog: VecDeque<Waiting>,
+    backlog: VecDeque<BacklogWork>,
     /// What binds that are under way need, by their numbers.
     binds: VecDeque<(u64, Kept)>,
 }
 
 /// A request or a receive that the device has no place for yet.
-pub struct Waiting {
+pub struct BacklogWork {
     /// The core's number.
     pub id: u64,
     /// What a request does; `None` for a receive.
@@ -59,7 +59,7 @@ impl Side {
     }
 
     /// Keeps one for later.
-    pub fn wait(&mut self, waiting: Waiting) -> Result<()> {
+    pub fn wait(&mut self, waiting: BacklogWork) -> Result<()> {
         let memory = |_| Error::InsufficientResources(Resource::Memory);
         self.backlog.try_reserve(1).map_err(memory)?;
         self.backlog.push_back(waiting);

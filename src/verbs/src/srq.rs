@@ -34,7 +34,7 @@ struct State {
     /// Receives that the device has.
     posted: usize,
     /// What comes next when the device has consumed one.
-    backlog: VecDeque<Waiting>,
+    backlog: VecDeque<BacklogRecv>,
     /// Below this number of receives the core wants to be told; 0 for never.
     limit: usize,
     /// The device cannot be resized.
@@ -48,7 +48,7 @@ struct State {
     found_in: Arc<Pd>,
 }
 
-struct Waiting {
+struct BacklogRecv {
     id: u64,
     count: usize,
     segments: [Segment; MAX_SEGMENTS],
@@ -140,7 +140,7 @@ impl SharedQueue {
         let mut segments = [Segment::default(); MAX_SEGMENTS];
         let count = recv.segments.len().min(MAX_SEGMENTS);
         segments[..count].copy_from_slice(&recv.segments[..count]);
-        state.backlog.push_back(Waiting { id: recv.id, count, segments });
+        state.backlog.push_back(BacklogRecv { id: recv.id, count, segments });
         if state.backlog.len() == 1 {
             // The device must tell before it runs dry, for then nobody may be calling.
             self.apply_limit(&state);

@@ -15,7 +15,7 @@ use host::{poll, signal};
 
 use crate::conn;
 use crate::hub::Hub;
-use crate::qp::{Phase, Qp};
+use crate::qp::{Qp, QpPhase};
 use crate::sys::device::AsyncEvent;
 
 /// How often work that comes back is looked for.
@@ -72,7 +72,7 @@ fn work(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
         let draining = std::mem::take(&mut work.draining);
         let late: Vec<_> = iter::from_fn(|| work.timers.take_due(now)).collect();
         // An attempt that has ended must not be kept alive by its timer.
-        work.timers.retain(|qp| qp.phase() == Phase::Connecting);
+        work.timers.retain(|qp| qp.phase() == QpPhase::Connecting);
         let left: Vec<_> = iter::from_fn(|| work.leaving.take_due(now)).collect();
         (reports, late, draining, awaited, left, std::mem::take(&mut work.look))
     };
@@ -91,7 +91,7 @@ fn work(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
     if connections || look || starving {
         hub.settle();
     }
-    let awaited: Vec<Arc<Qp>> = awaited.into_iter().filter(|qp| qp.phase() == Phase::Connected).collect();
+    let awaited: Vec<Arc<Qp>> = awaited.into_iter().filter(|qp| qp.phase() == QpPhase::Connected).collect();
     let still: Vec<Arc<Qp>> = draining.into_iter().filter(|qp| !finished(qp)).collect();
     limits_due.retain(|&address| hub.srq(address).is_some_and(|srq| srq.limit_pending()));
 

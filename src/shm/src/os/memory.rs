@@ -1,7 +1,7 @@
 //! Memory shared between processes: sealed, anonymous, of fixed size.
 //!
-//! What lies in a [`Segment`] is foreign: a peer can write to it at any moment, whatever
-//! the protocol says. Atomic words are read and written as such ([`Segment::at`]);
+//! The bytes of a [`SharedMemory`] are foreign: a peer can write to them at any moment, whatever
+//! the protocol says. Atomic words are read and written as such ([`SharedMemory::at`]);
 //! everything else is copied as plain bytes by address and never referred to, so that a
 //! peer which breaks the protocol can spoil bytes but nothing else.
 
@@ -26,13 +26,13 @@ pub enum Access {
     ReadOnly,
 }
 
-/// A range that is not within a segment, not aligned for its type, or not writable.
+/// A range that is not within the memory, not aligned for its type, or not writable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfBounds;
 
 impl fmt::Display for OutOfBounds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("outside of the shared segment")
+        f.write_str("outside of the shared memory")
     }
 }
 
@@ -109,7 +109,7 @@ unsafe impl<T: SharedView, const N: usize> SharedView for [T; N] {}
 
 /// A mapped piece of shared memory. The mapping goes with the value; the memory itself
 /// when the last process lets go of it. A child of `fork` does not inherit the mapping.
-pub struct Segment {
+pub struct SharedMemory {
     base: NonNull<u8>,
     len: usize,
     access: Access,
@@ -118,63 +118,63 @@ pub struct Segment {
 
 // SAFETY: the mapping belongs to the value and is of no thread; it is accessed by atomics
 // and by raw copies only (module text).
-unsafe impl Send for Segment {}
+unsafe impl Send for SharedMemory {}
 // SAFETY: as for Send.
-unsafe impl Sync for Segment {}
+unsafe impl Sync for SharedMemory {}
 
-/// The seals without which a segment is not accepted: with them no peer can take away
+/// The seals without which memory is not accepted: with them no peer can take away
 /// memory that we have mapped.
 const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
-impl Segment {
-    /// Makes a segment of `size` bytes, all 0, of which memory is used only where it is
+impl SharedMemory {
+    /// Makes shared memory of `size` bytes, all 0, of which memory is used only where it is
     /// touched. `name` shows in /proc/PID/maps. `peers` says what other processes may do
     /// with it; we can always write.
     ///
     /// # Errors
     /// What the system says; `InvalidInput` for a size of 0 or above `isize::MAX`.
-    pub fn create(name: &str, size: usize, peers: Access) -> io::Result<Segment> {
-        Segment::create_mapped(name, size, size, peers)
+    pub fn create(name: &str, size: usize, peers: Access) -> io::Result<SharedMemory> {
+        SharedMemory::create_mapped(name, size, size, peers)
     }
 
-    /// As [`Segment::create`], of which only the first `mapped` bytes are mapped; the rest
-    /// is for [`Segment::window`].
+    /// As [`SharedMemory::create`], of which only the first `mapped` bytes are mapped; the rest
+    /// is for [`SharedMemory::window`].
     ///
     /// # Errors
-    /// As for [`Segment::create`].
-    pub fn create_mapped(name: &str, size: usize, mapped: usize, peers: Access) -> io::Result<Segment> {
+    /// As for [`SharedMemory::create`].
+    pub fn create_mapped(name: &str, size: usize, mapped: usize, peers: Access) -> io::Result<SharedMemory> {
         let name = CString::new(name).map_err(|_| io::ErrorKind::InvalidInput)?;
         // SAFETY: a terminated string; the descriptor is new.
         let fd = unsafe { owned(libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING)) }?;
         let size_off = libc::off_t::try_from(size).map_err(|_| io::ErrorKind::InvalidInput)?;
         // SAFETY: a descriptor of ours and a number.
         check(unsafe { libc::ftruncate(fd.as_raw_fd(), size_off) })?;
-        let segment = Segment::map(Arc::new(fd), 0, size.min(mapped), Access::ReadWrite)?;
+        let memory = SharedMemory::map(Arc::new(fd), 0, size.min(mapped), Access::ReadWrite)?;
         // After our own mapping: the seal forbids only later ones.
-        if peers == Access::ReadOnly && segment.seal(SEALS | libc::F_SEAL_FUTURE_WRITE).is_ok() {
-            return Ok(segment);
+        if peers == Access::ReadOnly && memory.seal(SEALS | libc::F_SEAL_FUTURE_WRITE).is_ok() {
+            return Ok(memory);
         }
         if peers == Access::ReadOnly {
             log::debug!("shm: the kernel knows no F_SEAL_FUTURE_WRITE; peers are trusted not to write {name:?}");
         }
-        segment.seal(SEALS)?;
-        Ok(segment)
+        memory.seal(SEALS)?;
+        Ok(memory)
     }
 
-    /// Maps a segment that a peer has made.
+    /// Maps memory that a peer has made.
     ///
     /// # Errors
     /// `InvalidData` if it is not sealed anonymous memory of exactly `expected_size`
     /// bytes, so that no access could ever fault; else what the system says.
-    pub fn open(fd: OwnedFd, expected_size: usize, access: Access) -> io::Result<Segment> {
-        Segment::open_mapped(fd, expected_size, expected_size, access)
+    pub fn open(fd: OwnedFd, expected_size: usize, access: Access) -> io::Result<SharedMemory> {
+        SharedMemory::open_mapped(fd, expected_size, expected_size, access)
     }
 
-    /// As [`Segment::open`], of which only the first `mapped` bytes are mapped.
+    /// As [`SharedMemory::open`], of which only the first `mapped` bytes are mapped.
     ///
     /// # Errors
-    /// As for [`Segment::open`].
-    pub fn open_mapped(fd: OwnedFd, expected_size: usize, mapped: usize, access: Access) -> io::Result<Segment> {
+    /// As for [`SharedMemory::open`].
+    pub fn open_mapped(fd: OwnedFd, expected_size: usize, mapped: usize, access: Access) -> io::Result<SharedMemory> {
         // SAFETY: a number.
         let seals = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) };
         if seals < 0 || seals & SEALS != SEALS {
@@ -196,7 +196,7 @@ impl Segment {
             let text = format!("the peer's memory has {} bytes, not {expected_size}", stat.st_size);
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
-        Segment::map(Arc::new(fd), 0, expected_size.min(mapped), access)
+        SharedMemory::map(Arc::new(fd), 0, expected_size.min(mapped), access)
     }
 
     /// Maps another part of the same memory, from byte `offset`, which is a multiple of the
@@ -204,11 +204,11 @@ impl Segment {
     ///
     /// # Errors
     /// What the system says.
-    pub fn window(&self, offset: usize, len: usize) -> io::Result<Segment> {
-        Segment::map(self.fd.clone(), offset, len, self.access)
+    pub fn window(&self, offset: usize, len: usize) -> io::Result<SharedMemory> {
+        SharedMemory::map(self.fd.clone(), offset, len, self.access)
     }
 
-    fn map(fd: Arc<OwnedFd>, offset: usize, len: usize, access: Access) -> io::Result<Segment> {
+    fn map(fd: Arc<OwnedFd>, offset: usize, len: usize, access: Access) -> io::Result<SharedMemory> {
         let offset = libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
         if len == 0 || isize::try_from(len).is_err() {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -226,10 +226,10 @@ impl Segment {
         let Some(base) = NonNull::new(base.cast::<u8>()) else {
             return Err(io::ErrorKind::OutOfMemory.into()); // page 0 is never given unasked
         };
-        let segment = Segment { base, len, access, fd };
+        let memory = SharedMemory { base, len, access, fd };
         // SAFETY: exactly our mapping; it only loses its heirs.
         check(unsafe { libc::madvise(base.as_ptr().cast(), len, libc::MADV_DONTFORK) })?;
-        Ok(segment)
+        Ok(memory)
     }
 
     fn seal(&self, seals: libc::c_int) -> io::Result<()> {
@@ -247,11 +247,6 @@ impl Segment {
     #[allow(clippy::len_without_is_empty)] // never empty
     pub fn len(&self) -> usize {
         self.len
-    }
-
-    /// What we may do with it.
-    pub fn access(&self) -> Access {
-        self.access
     }
 
     #[inline]
@@ -322,15 +317,6 @@ impl Segment {
         Ok(unsafe { Target::new(at.as_ptr().expose_provenance() as u64, len) })
     }
 
-    /// Copies `bytes` to `offset`.
-    ///
-    /// # Errors
-    /// [`OutOfBounds`] if they do not fit there, or the mapping is read-only.
-    pub fn copy_in(&self, offset: usize, bytes: &[u8]) -> Result<(), OutOfBounds> {
-        copy(self.target(offset, bytes.len())?, Source::of(bytes));
-        Ok(())
-    }
-
     /// Fills `bytes` from `offset`.
     ///
     /// # Errors
@@ -340,45 +326,19 @@ impl Segment {
         copy(Target::of(bytes), source);
         Ok(())
     }
-
-    /// Gives the memory of a range back to the system; it reads as 0 afterwards. Pages
-    /// that are only partly inside the range stay.
-    ///
-    /// # Errors
-    /// [`OutOfBounds`] as `InvalidInput`; `PermissionDenied` for memory that was made
-    /// read-only for peers; what else the system says. Memory is unchanged then.
-    pub fn discard(&self, offset: usize, len: usize) -> io::Result<()> {
-        self.writable(offset, len, 1)?;
-        let page = page_size();
-        let first = offset.next_multiple_of(page);
-        let end = (offset + len) / page * page;
-        if first >= end {
-            return Ok(());
-        }
-        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-        // SAFETY: numbers alone; both fit, for the segment is no longer than isize::MAX.
-        check(unsafe { libc::fallocate(self.fd.as_raw_fd(), mode, first as libc::off_t, (end - first) as libc::off_t) })
-    }
 }
 
-impl Drop for Segment {
+impl Drop for SharedMemory {
     fn drop(&mut self) {
         // SAFETY: exactly our mapping; every reference into it borrows `self`.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.len) };
     }
 }
 
-impl fmt::Debug for Segment {
+impl fmt::Debug for SharedMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Segment").field("len", &self.len).field("access", &self.access).finish_non_exhaustive()
+        f.debug_struct("SharedMemory").field("len", &self.len).field("access", &self.access).finish_non_exhaustive()
     }
-}
-
-/// Bytes in a page.
-pub fn page_size() -> usize {
-    // SAFETY: a number.
-    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(size).unwrap_or(4096)
 }
 
 #[cfg(test)]
@@ -387,15 +347,20 @@ mod tests {
 
     use super::*;
 
-    fn again(segment: &Segment) -> OwnedFd {
-        segment.fd().try_clone_to_owned().expect("dup")
+    fn again(memory: &SharedMemory) -> OwnedFd {
+        memory.fd().try_clone_to_owned().expect("dup")
+    }
+
+    fn copy_in(memory: &SharedMemory, offset: usize, bytes: &[u8]) -> Result<(), OutOfBounds> {
+        copy(memory.target(offset, bytes.len())?, Source::of(bytes));
+        Ok(())
     }
 
     #[test]
     fn both_sides_see_the_same_memory() {
-        let ours = Segment::create("test", 1 << 20, Access::ReadWrite).expect("create");
-        let theirs = Segment::open(again(&ours), 1 << 20, Access::ReadWrite).expect("open");
-        ours.copy_in(5000, b"hello").expect("in");
+        let ours = SharedMemory::create("test", 1 << 20, Access::ReadWrite).expect("create");
+        let theirs = SharedMemory::open(again(&ours), 1 << 20, Access::ReadWrite).expect("open");
+        copy_in(&ours, 5000, b"hello").expect("in");
         let mut out = [0_u8; 5];
         theirs.copy_out(5000, &mut out).expect("out");
         assert_eq!(&out, b"hello");
@@ -406,11 +371,11 @@ mod tests {
 
     #[test]
     fn ranges_are_checked() {
-        let s = Segment::create("test", 8192, Access::ReadWrite).expect("create");
-        assert_eq!(s.copy_in(8190, b"abc"), Err(OutOfBounds));
-        assert_eq!(s.copy_in(8189, b"abc"), Ok(()));
-        assert_eq!(s.copy_in(8192, b""), Ok(()));
-        assert_eq!(s.copy_in(usize::MAX, b"a"), Err(OutOfBounds));
+        let s = SharedMemory::create("test", 8192, Access::ReadWrite).expect("create");
+        assert_eq!(copy_in(&s, 8190, b"abc"), Err(OutOfBounds));
+        assert_eq!(copy_in(&s, 8189, b"abc"), Ok(()));
+        assert_eq!(copy_in(&s, 8192, b""), Ok(()));
+        assert_eq!(copy_in(&s, usize::MAX, b"a"), Err(OutOfBounds));
         assert_eq!(s.copy_out(8193, &mut []), Err(OutOfBounds));
         assert!(s.at::<AtomicU64>(8184).is_ok());
         assert_eq!(s.at::<AtomicU64>(8185).err(), Some(OutOfBounds));
@@ -421,27 +386,27 @@ mod tests {
 
     #[test]
     fn memory_for_readers_cannot_be_written_by_peers() {
-        let ours = Segment::create("test", 4096, Access::ReadOnly).expect("create");
-        let theirs = Segment::open(again(&ours), 4096, Access::ReadOnly).expect("open");
+        let ours = SharedMemory::create("test", 4096, Access::ReadOnly).expect("create");
+        let theirs = SharedMemory::open(again(&ours), 4096, Access::ReadOnly).expect("open");
         assert_eq!(theirs.at::<AtomicU32>(0).err(), Some(OutOfBounds));
-        assert_eq!(theirs.copy_in(0, b"x"), Err(OutOfBounds));
+        assert_eq!(copy_in(&theirs, 0, b"x"), Err(OutOfBounds));
         assert_eq!(theirs.target(0, 1).err(), Some(OutOfBounds));
         ours.at::<AtomicU32>(0).expect("at").store(9, Ordering::Relaxed);
         assert_eq!(theirs.view::<ViewU32>(0).expect("view").load(), 9);
         // SAFETY: a number.
         let seals = unsafe { libc::fcntl(ours.fd().as_raw_fd(), libc::F_GET_SEALS) };
         if seals & libc::F_SEAL_FUTURE_WRITE != 0 {
-            assert!(Segment::open(again(&ours), 4096, Access::ReadWrite).is_err());
+            assert!(SharedMemory::open(again(&ours), 4096, Access::ReadWrite).is_err());
         }
     }
 
     #[test]
     fn nothing_that_could_fault_is_mapped() {
         let refused = |fd: OwnedFd, size| {
-            let error = Segment::open(fd, size, Access::ReadWrite).expect_err("must be refused");
+            let error = SharedMemory::open(fd, size, Access::ReadWrite).expect_err("must be refused");
             assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
         };
-        let good = Segment::create("test", 8192, Access::ReadWrite).expect("create");
+        let good = SharedMemory::create("test", 8192, Access::ReadWrite).expect("create");
         refused(again(&good), 4096);
         refused(again(&good), 16384);
         refused(tempfile::tempfile().expect("file").into(), 0);
@@ -457,24 +422,9 @@ mod tests {
     }
 
     #[test]
-    fn discarded_memory_reads_as_zero() {
-        let page = page_size();
-        let s = Segment::create("test", 8 * page, Access::ReadWrite).expect("create");
-        s.copy_in(0, &vec![1_u8; 8 * page]).expect("in");
-        s.discard(page / 2, 3 * page).expect("discard");
-        let mut out = vec![9_u8; 8 * page];
-        s.copy_out(0, &mut out).expect("out");
-        assert!(out[..page].iter().all(|&b| b == 1));
-        assert!(out[page..3 * page].iter().all(|&b| b == 0));
-        assert!(out[3 * page..].iter().all(|&b| b == 1));
-        s.discard(10, 20).expect("less than a page");
-        assert!(s.discard(8 * page, 1).is_err());
-    }
-
-    #[test]
-    fn large_segments_cost_only_what_is_touched() {
-        let s = Segment::create("test", 1 << 30, Access::ReadWrite).expect("create");
-        s.copy_in((1 << 30) - 1, b"x").expect("in");
+    fn large_memory_costs_only_what_is_touched() {
+        let s = SharedMemory::create("test", 1 << 30, Access::ReadWrite).expect("create");
+        copy_in(&s, (1 << 30) - 1, b"x").expect("in");
         // SAFETY: plain numbers, for which zero is a value.
         let mut stat: libc::stat = unsafe { mem::zeroed() };
         // SAFETY: writes to a live structure.
@@ -484,8 +434,8 @@ mod tests {
 
     #[test]
     fn sizes_that_make_no_sense_are_refused() {
-        assert!(Segment::create("test", 0, Access::ReadWrite).is_err());
-        assert!(Segment::create("test", usize::MAX, Access::ReadWrite).is_err());
-        assert!(Segment::create("a\0b", 4096, Access::ReadWrite).is_err());
+        assert!(SharedMemory::create("test", 0, Access::ReadWrite).is_err());
+        assert!(SharedMemory::create("test", usize::MAX, Access::ReadWrite).is_err());
+        assert!(SharedMemory::create("a\0b", 4096, Access::ReadWrite).is_err());
     }
 }

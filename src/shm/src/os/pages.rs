@@ -2,7 +2,12 @@
 
 use once_cell::sync::OnceCell;
 
-use super::memory::page_size;
+/// Bytes in a page.
+fn page_size() -> usize {
+    // SAFETY: a number.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096)
+}
 
 /// Whether all of a range is mapped.
 pub fn is_mapped(addr: u64, len: u64) -> bool {

@@ -109,9 +109,9 @@ fn pass(slots: usize, sizes: &'static [usize], batch: usize) {
             for (i, &len) in sizes.iter().enumerate() {
                 let payload = vec![i as u8 + 1; len];
                 loop {
-                    if let Some(mut slot) = producer.reserve(len).expect("honest") {
-                        slot.write(Source::of(&payload));
-                        let _ = slot.finish(i as u8 + 1, 7, len as u64);
+                    if let Some(mut room) = producer.reserve(len).expect("honest") {
+                        room.write(Source::of(&payload));
+                        let _ = room.finish(i as u8 + 1, 7, len as u64);
                         break;
                     }
                     producer.commit();

@@ -8,8 +8,8 @@ use crate::os::memory::Access;
 const DATA: usize = 4096;
 
 fn mapped(slots: usize) -> Mapped {
-    let segment = Segment::create("ring", DATA + slots * SLOT, Access::ReadWrite).expect("segment");
-    Mapped::new(Arc::new(segment), 0, DATA, slots).expect("ring")
+    let memory = SharedMemory::create("ring", DATA + slots * SLOT, Access::ReadWrite).expect("memory");
+    Mapped::new(Arc::new(memory), 0, DATA, slots).expect("ring")
 }
 
 fn pair(slots: usize) -> (Producer, Consumer) {
@@ -18,9 +18,9 @@ fn pair(slots: usize) -> (Producer, Consumer) {
 }
 
 fn put(producer: &mut Producer, kind: u8, payload: &[u8]) -> Option<u64> {
-    let mut slot = producer.reserve(payload.len()).expect("honest")?;
-    assert_eq!(slot.write(Source::of(payload)), payload.len());
-    let end = slot.finish(kind, kind ^ 0xff, u64::from(kind) << 40);
+    let mut room = producer.reserve(payload.len()).expect("honest")?;
+    assert_eq!(room.write(Source::of(payload)), payload.len());
+    let end = room.finish(kind, kind ^ 0xff, u64::from(kind) << 40);
     producer.commit();
     Some(end)
 }
@@ -33,6 +33,12 @@ fn get(consumer: &mut Consumer) -> Option<(u8, Vec<u8>)> {
     payload.pop();
     consumer.advance(&view);
     Some((view.kind, payload))
+}
+
+/// Slots that the producer can fill now.
+fn free_slots(producer: &mut Producer) -> Result<u64, Corrupt> {
+    producer.consumed()?;
+    Ok(producer.area().slots() - producer.used())
 }
 
 #[test]
@@ -52,20 +58,20 @@ fn records_come_out_as_they_went_in() {
         assert_eq!(get(&mut consumer), Some((3, payload)));
         assert_eq!(producer.consumed(), Ok(end));
         assert_eq!(consumer.position(), end);
-        assert_eq!(producer.free_slots(), Ok(16));
+        assert_eq!(free_slots(&mut producer), Ok(16));
     }
 }
 
 #[test]
 fn pieces_make_one_payload_and_room_left_over_is_given_back() {
     let (mut producer, mut consumer) = pair(16);
-    let mut slot = producer.reserve(300).expect("honest").expect("room");
-    assert_eq!(slot.write(Source::of(b"abc")), 3);
-    assert_eq!(slot.write(Source::EMPTY), 0);
-    assert_eq!(slot.write(Source::of(b"defg")), 4);
-    assert_eq!(slot.finish(1, 0xfe, 1 << 40), 1);
+    let mut room = producer.reserve(300).expect("honest").expect("room");
+    assert_eq!(room.write(Source::of(b"abc")), 3);
+    assert_eq!(room.write(Source::EMPTY), 0);
+    assert_eq!(room.write(Source::of(b"defg")), 4);
+    assert_eq!(room.finish(1, 0xfe, 1 << 40), 1);
     producer.commit();
-    assert_eq!(producer.free_slots(), Ok(15));
+    assert_eq!(free_slots(&mut producer), Ok(15));
     let view = consumer.peek().expect("honest").expect("record");
     assert_eq!((view.len, view.slots(), view.end()), (7, 1, 1));
     let mut part = [0; 4];
@@ -81,17 +87,17 @@ fn pieces_make_one_payload_and_room_left_over_is_given_back() {
 #[test]
 fn payload_beyond_the_room_made_is_cut() {
     let (mut producer, _) = pair(16);
-    let mut slot = producer.reserve(2).expect("honest").expect("room");
-    assert_eq!(slot.write(Source::of(b"abc")), 2);
-    assert_eq!(slot.write(Source::of(b"d")), 0);
+    let mut room = producer.reserve(2).expect("honest").expect("room");
+    assert_eq!(room.write(Source::of(b"abc")), 2);
+    assert_eq!(room.write(Source::of(b"d")), 0);
 }
 
 #[test]
 fn an_unfinished_record_leaves_no_trace() {
     let (mut producer, mut consumer) = pair(8);
-    let mut slot = producer.reserve(100).expect("honest").expect("room");
-    slot.write(Source::of(b"lost"));
-    drop(slot);
+    let mut room = producer.reserve(100).expect("honest").expect("room");
+    room.write(Source::of(b"lost"));
+    drop(room);
     producer.commit();
     assert_eq!(producer.position(), 0);
     assert_eq!(get(&mut consumer), None);
@@ -119,7 +125,7 @@ fn a_full_ring_takes_nothing_until_slots_are_released() {
     for _ in 0..4 {
         put(&mut producer, 1, b"x").expect("room");
     }
-    assert_eq!(producer.free_slots(), Ok(0));
+    assert_eq!(free_slots(&mut producer), Ok(0));
     assert_eq!(put(&mut producer, 2, b"y"), None);
     let view = consumer.peek().expect("honest").expect("record");
     consumer.skip(&view);
@@ -165,9 +171,9 @@ fn a_ring_that_was_reset_is_new() {
 }
 
 #[test]
-fn places_outside_the_segment_are_refused() {
-    let segment = Arc::new(Segment::create("ring", 8192, Access::ReadWrite).expect("segment"));
-    let new = |shared, data, slots| Mapped::new(segment.clone(), shared, data, slots).is_ok();
+fn places_outside_the_memory_are_refused() {
+    let memory = Arc::new(SharedMemory::create("ring", 8192, Access::ReadWrite).expect("memory"));
+    let new = |shared, data, slots| Mapped::new(memory.clone(), shared, data, slots).is_ok();
     assert!(new(0, 4096, 64));
     assert!(!new(0, 4096, 128));
     assert!(!new(0, 4096, 63));
@@ -175,7 +181,7 @@ fn places_outside_the_segment_are_refused() {
     assert!(!new(0, 4100, 2));
     assert!(!new(64, 4096, 64));
     assert!(!new(8192 - 128, 4096, 2));
-    let most = Segment::create("ring", 256 + 2 * MAX_SLOTS * SLOT, Access::ReadWrite).expect("segment");
+    let most = SharedMemory::create("ring", 256 + 2 * MAX_SLOTS * SLOT, Access::ReadWrite).expect("memory");
     let most = Arc::new(most);
     assert!(Mapped::new(most.clone(), 0, 256, MAX_SLOTS).is_ok());
     assert!(Mapped::new(most, 0, 256, 2 * MAX_SLOTS).is_err());
@@ -190,7 +196,7 @@ fn a_consumer_that_lies_is_found_out() {
         }
         producer.area().head().store(lie, Ordering::Relaxed);
         assert_eq!(producer.consumed(), Err(Corrupt));
-        assert_eq!(producer.free_slots(), Err(Corrupt));
+        assert_eq!(free_slots(&mut producer), Err(Corrupt));
         assert_eq!(producer.reserve(100).err(), Some(Corrupt));
     }
     let (mut producer, _) = pair(4);
@@ -264,11 +270,11 @@ fn two_threads_pass_records_of_all_sizes() {
                 let len = size(i) as usize;
                 payload[..len].fill(i as u8);
                 loop {
-                    if let Some(mut slot) = producer.reserve(len).expect("honest") {
+                    if let Some(mut room) = producer.reserve(len).expect("honest") {
                         let (first, second) = Source::of(&payload[..len]).split(len / 3);
-                        slot.write(first);
-                        slot.write(second);
-                        let _ = slot.finish(1 + (i % 255) as u8, i as u8, i);
+                        room.write(first);
+                        room.write(second);
+                        let _ = room.finish(1 + (i % 255) as u8, i as u8, i);
                         break;
                     }
                     producer.commit();
