@@ -1,0 +1,59 @@
+/*
+ * trips.c - makes three trips through the library, for trips.sh to look at.
+ *
+ *   trips [ADAPTER]
+ *
+ * A message of 8 bytes on a connection of the process with itself: its post, and the fetch of both
+ * completions; dat_srq_set_lw; dat_ep_modify of an attribute. A round before leaves nothing that is
+ * made on first use.
+ */
+#include "common/fixture.h"
+
+#include <string.h>
+
+static void send_one(struct pair *pair, struct region *region)
+{
+    DAT_LMR_TRIPLET into = segment(region, 2048, 8), from = segment(region, 0, 8);
+    DAT_EVENT event;
+
+    must_rc(dat_ep_post_recv(pair->b.ep, 1, &into, cookie(1), DAT_COMPLETION_DEFAULT_FLAG), DAT_SUCCESS,
+            "dat_ep_post_recv");
+    must_rc(dat_ep_post_send(pair->a.ep, 1, &from, cookie(2), DAT_COMPLETION_DEFAULT_FLAG), DAT_SUCCESS,
+            "dat_ep_post_send");
+    must_rc(dat_evd_dequeue(pair->b.recv, &event), DAT_SUCCESS, "dat_evd_dequeue: the receive");
+    must_rc(dat_evd_dequeue(pair->a.req, &event), DAT_SUCCESS, "dat_evd_dequeue: the send");
+}
+
+int main(int argc, char **argv)
+{
+    static struct fx fx;
+    static struct pair pair;
+    static struct region region;
+    struct side other;
+    DAT_SRQ_HANDLE srq;
+    DAT_SRQ_ATTR queue;
+    DAT_EP_PARAM param;
+
+    env_init(argc, argv, NULL);
+    fx_open(&fx);
+    side_make(&pair.a, &fx, NULL);
+    side_make(&pair.b, &fx, NULL);
+    side_make(&other, &fx, NULL);
+    sides_connect(&pair.a, &pair.b);
+    region_make(&fx, &region, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    memset(&queue, 0, sizeof queue);
+    queue.max_recv_dtos = 64;
+    queue.max_recv_iov = 4;
+    queue.low_watermark = DAT_SRQ_LW_DEFAULT;
+    must_rc(dat_srq_create(fx.ia, fx.pz, &queue, &srq), DAT_SUCCESS, "dat_srq_create");
+    memset(&param, 0, sizeof param);
+    param.ep_attr.max_recv_dtos = 16;
+
+    for (int round = 0; round < 2; round++) {
+        send_one(&pair, &region);
+        must_rc(dat_srq_set_lw(srq, 1), DAT_SUCCESS, "dat_srq_set_lw");
+        must_rc(dat_ep_modify(other.ep, DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS, &param), DAT_SUCCESS, "dat_ep_modify");
+    }
+    fx_close(&fx);
+    return 0;
+}
