@@ -16,6 +16,8 @@
 //!
 //! docs/architecture.md says how each method is done over shared memory and over verbs.
 
+mod recv_queue;
+
 use std::os::fd::RawFd;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -28,6 +30,8 @@ use crate::ia::Ia;
 use crate::mem::Rights;
 use crate::slab::Object;
 use crate::sp::ServicePoint;
+
+pub use recv_queue::{RecvQueue, Taken};
 
 /// The most segments that a single work request can name.
 pub const MAX_SEGMENTS: usize = 32;

@@ -1,5 +1,7 @@
 //! Flags of descriptors that other libraries or processes have made.
 
+#![forbid(unsafe_code)]
+
 use std::io;
 use std::os::fd::BorrowedFd;
 

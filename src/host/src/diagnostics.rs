@@ -19,6 +19,8 @@
 //! Each shared library has its own copy of the `log` facade, so each calls [`init`] for itself, with
 //! its own name; a line begins with that name.
 
+#![forbid(unsafe_code)]
+
 use std::ffi::OsStr;
 use std::fmt;
 use std::fmt::Write as _;

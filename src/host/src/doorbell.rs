@@ -1,5 +1,7 @@
 //! A bell that wakes whoever sleeps on it, in this process or in another.
 
+#![forbid(unsafe_code)]
+
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};

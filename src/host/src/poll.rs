@@ -2,6 +2,8 @@
 //!
 //! Neither sleep is a place where `pthread_cancel` may end a thread.
 
+#![forbid(unsafe_code)]
+
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::Duration;

@@ -3,6 +3,8 @@
 //!
 //! What cannot be read is left out: a host without RDMA has no such folder.
 
+#![forbid(unsafe_code)]
+
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

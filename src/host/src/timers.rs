@@ -1,5 +1,7 @@
 //! What is to happen at which time.
 
+#![forbid(unsafe_code)]
+
 use std::collections::BTreeMap;
 use std::time::Instant;
 

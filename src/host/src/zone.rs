@@ -1,5 +1,7 @@
 //! Numbers of protection zones.
 
+#![forbid(unsafe_code)]
+
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A number for a new zone.

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char};
 use std::mem;
 
+use dat_registry::builtin::Version;
 use dat_registry::loader::{Library, Loader};
 use dat_registry::search::{Found, Places, find};
 use dat_registry::{Backend, Identity, Registry};
@@ -30,13 +31,21 @@ unsafe impl Send for Table {}
 
 const LOADER: Loader = Loader { init: DAT_PROVIDER_INIT_FUNC_STR, fini: DAT_PROVIDER_FINI_FUNC_STR };
 
+/// What stands in the entries that need no configuration.
+const VERSION: Version = Version {
+    major: DAT_VERSION_MAJOR,
+    minor: DAT_VERSION_MINOR,
+    shm: c"libdaplshm.so.1",
+    verbs: c"libdaplverbs.so.1",
+};
+
 impl Backend for Provider12 {
     type Table = Table;
     type Library = Library;
 
     fn configure(&self) -> Found {
         diagnostics::init("libdat");
-        let found = find(&Places::of_this_process(), DAT_VERSION_MAJOR, DAT_VERSION_MINOR);
+        let found = find(&Places::of_this_process(), &VERSION);
         if let Some((path, error)) = &found.failure {
             diagnostics::report(format_args!(
                 "{}: cannot be read, so there are no interface adapters: {error}",

@@ -2,62 +2,65 @@
 //!
 //! `shm` is always there: it joins processes of one host and needs no hardware. Each network
 //! interface of an RDMA device gives `verbs-<interface>`. The devices are read from sysfs, so
-//! nothing has to be loaded to list them.
+//! nothing has to be loaded to list them. The files of the providers are named by the library that
+//! asks, since each version of the interface has its own.
 
 #![forbid(unsafe_code)]
 
-use std::ffi::CString;
-use std::fs;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::ffi::{CStr, CString, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use host::sysfs;
 
 use crate::entry::{Api, Entry, Interface, NAME_MAX, ProviderVersion};
 
-/// Where the kernel shows its devices.
-pub const SYSFS: &str = "/sys";
+/// What a version of the interface gives to the built-in entries.
+#[derive(Clone, Copy, Debug)]
+pub struct Version {
+    /// Major number.
+    pub major: u32,
+    /// Minor number.
+    pub minor: u32,
+    /// Name of the provider library of `shm`.
+    pub shm: &'static CStr,
+    /// Name of the provider library of `verbs-<interface>`.
+    pub verbs: &'static CStr,
+}
 
-/// The built-in entries for an API version: `shm`, then the network interfaces of the RDMA devices
-/// found under `sysfs`, device by device in alphabetical order.
+/// The built-in entries for a version: `shm`, then the network interfaces of the RDMA devices found
+/// under `sysfs`, device by device.
 ///
 /// What cannot be read is left out: a host without RDMA has no such folder.
-pub fn entries(major: u32, minor: u32, sysfs: &Path) -> Vec<Entry> {
-    let entry = |name: &[u8], library: &str, instance_data: &[u8]| {
+pub fn entries(version: &Version, sysfs: &Path) -> Vec<Entry> {
+    let &Version { major, minor, shm, verbs } = version;
+    let entry = |name: &[u8], library: &CStr, instance_data: &[u8]| {
         Some(Entry {
             name: CString::new(name).ok().filter(|_| name.len() <= NAME_MAX)?,
             api: Api { interface: Interface::User, major, minor },
             thread_safe: true,
             default: true,
-            library: CString::new(library).ok()?,
+            library: library.to_owned(),
             provider_version: ProviderVersion { id: c"libdat".to_owned(), major, minor },
             instance_data: CString::new(instance_data).ok()?,
             platform_data: CString::default(),
         })
     };
     let mut list = Vec::new();
-    list.extend(entry(b"shm", "libdaplshm.so.1", b""));
+    list.extend(entry(b"shm", shm, b""));
     for interface in rdma_interfaces(sysfs) {
+        let interface = interface.as_bytes();
         // The instance data are those of the OFED providers: interface and port.
-        list.extend(entry(
-            &[b"verbs-", interface.as_slice()].concat(),
-            "libdaplverbs.so.1",
-            &[interface.as_slice(), b" 0"].concat(),
-        ));
+        list.extend(entry(&[b"verbs-", interface].concat(), verbs, &[interface, b" 0"].concat()));
     }
     list
 }
 
 /// Network interfaces of the RDMA devices, each once.
-fn rdma_interfaces(sysfs: &Path) -> Vec<Vec<u8>> {
-    let mut all: Vec<Vec<u8>> = Vec::new();
-    for device in sorted(&sysfs.join("class/infiniband")) {
-        let mut here = interfaces_of_gids(&device);
-        if here.is_empty() {
-            here = sorted(&device.join("device/net"))
-                .iter()
-                .filter_map(|path| Some(path.file_name()?.as_bytes().to_vec()))
-                .collect();
-        }
-        for interface in here {
+fn rdma_interfaces(sysfs: &Path) -> Vec<OsString> {
+    let mut all: Vec<OsString> = Vec::new();
+    for device in sysfs::devices(sysfs) {
+        for interface in sysfs::interfaces(sysfs, &device, None) {
             if !all.contains(&interface) {
                 all.push(interface);
             }
@@ -66,41 +69,13 @@ fn rdma_interfaces(sysfs: &Path) -> Vec<Vec<u8>> {
     all
 }
 
-/// The interfaces behind the GIDs of a device's ports (RoCE, iWARP). A slot without an interface
-/// cannot be read; several slots share one.
-fn interfaces_of_gids(device: &Path) -> Vec<Vec<u8>> {
-    let mut found: Vec<Vec<u8>> = Vec::new();
-    for port in sorted(&device.join("ports")) {
-        for slot in sorted(&port.join("gid_attrs/ndevs")) {
-            let Ok(text) = fs::read(&slot) else { continue };
-            let name = text.trim_ascii().to_vec();
-            if !name.is_empty() && !found.contains(&name) {
-                found.push(name);
-            }
-        }
-    }
-    found
-}
-
-fn sorted(folder: &Path) -> Vec<PathBuf> {
-    let Ok(items) = fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let mut names: Vec<_> = items.flatten().map(|item| item.file_name()).collect();
-    // Digits at the end count as a number: slot 10 comes after slot 9.
-    names.sort_by_cached_key(|name| {
-        let name = name.clone().into_vec();
-        let digits = name.iter().rev().take_while(|b| b.is_ascii_digit()).count();
-        let (stem, number) = name.split_at(name.len() - digits);
-        let value = number.iter().fold(0u64, |n, d| n.wrapping_mul(10).wrapping_add(u64::from(d - b'0')));
-        (stem.to_vec(), value, name)
-    });
-    names.iter().map(|name| folder.join(name)).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+
+    const VERSION: Version = Version { major: 1, minor: 2, shm: c"libshm.so.7", verbs: c"libverbs.so.8" };
 
     fn put(root: &Path, path: &str, text: &str) {
         let path = root.join(path);
@@ -109,13 +84,13 @@ mod tests {
     }
 
     fn names(root: &Path) -> Vec<String> {
-        entries(1, 2, root).iter().map(|entry| entry.name.to_str().unwrap().to_owned()).collect()
+        entries(&VERSION, root).iter().map(|entry| entry.name.to_str().unwrap().to_owned()).collect()
     }
 
     #[test]
     fn shm_is_there_without_any_device() {
         let root = tempfile::tempdir().unwrap();
-        let list = entries(1, 2, root.path());
+        let list = entries(&VERSION, root.path());
         assert_eq!(list.len(), 1);
         assert_eq!(list[0].name.as_c_str(), c"shm");
         assert!(list[0].thread_safe && list[0].default);
@@ -131,10 +106,11 @@ mod tests {
         }
         put(root.path(), &format!("{port}/3"), "\n");
         put(root.path(), &format!("{port}/10"), "v0.7\n");
-        let list = entries(1, 2, root.path());
+        let list = entries(&VERSION, root.path());
         assert_eq!(names(root.path()), ["shm", "verbs-v0", "verbs-v0.7"]);
         assert_eq!(list[1].instance_data.as_c_str(), c"v0 0");
-        assert_eq!(list[1].library.as_c_str(), c"libdaplverbs.so.1");
+        assert_eq!(list[0].library.as_c_str(), VERSION.shm);
+        assert_eq!(list[1].library.as_c_str(), VERSION.verbs);
     }
 
     #[test]

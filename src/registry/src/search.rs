@@ -19,9 +19,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host::environment;
+use host::{environment, sysfs};
 
-use crate::builtin;
+use crate::builtin::{self, Version};
 use crate::conf::{self, BadLine, Line};
 use crate::entry::{Entry, Interface, Origin, Source};
 
@@ -49,7 +49,7 @@ impl Places {
             // Set but empty names nothing.
             override_file: environment::secure(OVERRIDE).filter(|name| !name.is_empty()).map(PathBuf::from),
             files: FILES.iter().map(PathBuf::from).collect(),
-            sysfs: PathBuf::from(builtin::SYSFS),
+            sysfs: PathBuf::from(sysfs::ROOT),
         }
     }
 }
@@ -68,8 +68,10 @@ pub struct Found {
     pub failure: Option<(PathBuf, io::Error)>,
 }
 
-/// Finds and reads the configuration, or takes the built-in entries, for one API version.
-pub fn find(places: &Places, major: u32, minor: u32) -> Found {
+/// Finds and reads the configuration, or takes the built-in entries, for one version of the
+/// interface.
+pub fn find(places: &Places, version: &Version) -> Found {
+    let major = version.major;
     let mut found = Found { entries: Vec::new(), other_versions: Vec::new(), bad: Vec::new(), failure: None };
     let candidates: &[PathBuf] = match &places.override_file {
         Some(path) => std::slice::from_ref(path),
@@ -90,7 +92,7 @@ pub fn find(places: &Places, major: u32, minor: u32) -> Found {
             }
         }
     }
-    found.entries = builtin::entries(major, minor, &places.sysfs)
+    found.entries = builtin::entries(version, &places.sysfs)
         .into_iter()
         .map(|entry| {
             let origin = Origin { source: Source::BuiltIn, line: 0 };
@@ -151,6 +153,8 @@ impl Found {
 mod tests {
     use super::*;
 
+    const VERSION: Version = Version { major: 1, minor: 2, shm: c"libshm.so.7", verbs: c"libverbs.so.8" };
+
     fn places(root: &Path) -> Places {
         Places {
             override_file: None,
@@ -172,13 +176,13 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let places = places(root.path());
         fs::create_dir(root.path().join("rdma")).unwrap();
-        assert_eq!(names(&find(&places, 1, 2)), ["shm"]);
+        assert_eq!(names(&find(&places, &VERSION)), ["shm"]);
         fs::write(&places.files[1], line("second")).unwrap();
-        assert_eq!(names(&find(&places, 1, 2)), ["second"]);
+        assert_eq!(names(&find(&places, &VERSION)), ["second"]);
         fs::write(&places.files[0], line("first")).unwrap();
-        assert_eq!(names(&find(&places, 1, 2)), ["first"]);
+        assert_eq!(names(&find(&places, &VERSION)), ["first"]);
         fs::write(&places.files[0], "").unwrap();
-        assert!(names(&find(&places, 1, 2)).is_empty());
+        assert!(names(&find(&places, &VERSION)).is_empty());
     }
 
     #[test]
@@ -187,15 +191,15 @@ mod tests {
         let mut places = places(root.path());
         let foreign = "ofa-v2-ib0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 \"ib0 0\" \"\"\n";
         fs::write(&places.files[0], foreign).unwrap();
-        let found = find(&places, 1, 2);
+        let found = find(&places, &VERSION);
         assert_eq!(names(&found), ["shm"]);
         assert_eq!(found.other_versions.len(), 1);
         fs::write(&places.files[0], format!("{foreign}{}", line("mine"))).unwrap();
-        assert_eq!(names(&find(&places, 1, 2)), ["mine"]);
+        assert_eq!(names(&find(&places, &VERSION)), ["mine"]);
         // A file that was asked for counts as it is.
         fs::write(&places.files[0], foreign).unwrap();
         places.override_file = Some(places.files[0].clone());
-        assert!(names(&find(&places, 1, 2)).is_empty());
+        assert!(names(&find(&places, &VERSION)).is_empty());
     }
 
     #[test]
@@ -206,9 +210,9 @@ mod tests {
         let mine = root.path().join("mine.conf");
         fs::write(&mine, line("mine")).unwrap();
         places.override_file = Some(mine.clone());
-        assert_eq!(names(&find(&places, 1, 2)), ["mine"]);
+        assert_eq!(names(&find(&places, &VERSION)), ["mine"]);
         fs::remove_file(&mine).unwrap();
-        let found = find(&places, 1, 2);
+        let found = find(&places, &VERSION);
         assert!(names(&found).is_empty());
         assert_eq!(found.failure.unwrap().0, mine);
     }
@@ -218,7 +222,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let places = places(root.path());
         fs::create_dir(&places.files[0]).unwrap();
-        let found = find(&places, 1, 2);
+        let found = find(&places, &VERSION);
         assert!(names(&found).is_empty());
         assert!(found.failure.is_some());
     }
@@ -239,7 +243,7 @@ mod tests {
             "ibd5 u2.0 maybe\n",
         );
         fs::write(&places.files[0], text).unwrap();
-        let found = find(&places, 1, 2);
+        let found = find(&places, &VERSION);
         assert_eq!(names(&found), ["ibd0", "ibd0"]);
         assert!(!found.entries[0].1.thread_safe && found.entries[1].1.thread_safe);
         assert_eq!(found.entries[0].1.library.as_c_str(), c"libprov.so.1");
@@ -259,7 +263,7 @@ mod tests {
             line("a")
         );
         fs::write(&places.files[0], text).unwrap();
-        let found = find(&places, 1, 2);
+        let found = find(&places, &VERSION);
         assert_eq!(found.entries[0].1.library.as_c_str(), c"l.so");
         assert_eq!(found.entries[0].0.line, 3);
     }
@@ -271,7 +275,7 @@ mod tests {
         let places = places(root.path());
         let example = include_str!("../../../dat.conf.example");
         fs::write(&places.files[0], example).unwrap();
-        let found = find(&places, 1, 2);
+        let found = find(&places, &VERSION);
         assert_eq!(names(&found), ["shm"]);
         assert!(found.bad.is_empty());
 
@@ -283,7 +287,7 @@ mod tests {
             })
             .collect();
         fs::write(&places.files[0], all.join("\n")).unwrap();
-        let found = find(&places, 1, 2);
+        let found = find(&places, &VERSION);
         let expected = ["shm", "verbs-eth0", "verbs-ib0", "OpenIB-cma", "OpenIB-mlx4_0-1"];
         assert_eq!(names(&found), expected);
         assert!(found.bad.is_empty());

@@ -8,14 +8,15 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
 
 use dat_core::error::Result;
 use dat_core::event::Status;
-use dat_core::transport::{ConnectionReport, EndpointSink, QpInit, Recv, RecvDone, Request, RequestId, ZoneId};
+use dat_core::transport::{
+    ConnectionReport, EndpointSink, QpInit, Recv, RecvDone, RecvQueue, Request, RequestId, Taken, ZoneId,
+};
 use once_cell::sync::OnceCell;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::Shm;
 use crate::link::Link;
 use crate::node::Node;
-use crate::recvq::{RecvQueue, Taken};
 use crate::rx::{Advance, Rx};
 use crate::srq::SharedQueue;
 use crate::tx::Tx;

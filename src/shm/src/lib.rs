@@ -14,7 +14,6 @@ pub mod link;
 pub mod node;
 mod os;
 mod record;
-mod recvq;
 mod regions;
 mod ring;
 mod rx;

@@ -6,13 +6,12 @@
 use std::sync::Arc;
 
 use dat_core::event::Status;
-use dat_core::transport::{MAX_SEGMENTS, RecvDone, RemoteSegment, Verdict};
+use dat_core::transport::{MAX_SEGMENTS, RecvDone, RemoteSegment, Taken, Verdict};
 
 use crate::conn::{Conn, ConnPhase, Fatal, Wired};
 use crate::copy;
 use crate::os::user::Target;
 use crate::record::{self, kind};
-use crate::recvq::Taken;
 use crate::ring::{Consumer, Corrupt, RecordView};
 use crate::tx::EAGER_MAX;
 

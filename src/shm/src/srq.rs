@@ -6,11 +6,10 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use dat_core::error::Result;
-use dat_core::transport::Recv;
+use dat_core::transport::{Recv, RecvQueue, Taken};
 use parking_lot::Mutex;
 
 use crate::conn::Conn;
-use crate::recvq::{RecvQueue, Taken};
 
 /// Connections that can stand in line without an allocation.
 const LINE: usize = 256;

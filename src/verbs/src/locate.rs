@@ -1,10 +1,13 @@
 //! From the words of a configuration to a device, a port and an address.
 
-use std::ffi::CStr;
+#![forbid(unsafe_code)]
+
 use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::Path;
+
+use host::{net, sysfs};
 
 use crate::sys::cm::{CmId, EventChannel};
 use crate::sys::device;
@@ -46,9 +49,9 @@ type Interfaces = [(String, IpAddr)];
 /// # Errors
 /// One line that tells what was looked for and what there is.
 pub fn locate(name: &str, instance: &str) -> Result<Place, String> {
-    let sysfs = Path::new("/sys");
+    let sysfs = Path::new(sysfs::ROOT);
     let devices = device::names();
-    let interfaces = interfaces();
+    let interfaces = net::interfaces();
     let search = || {
         let wish = Wish::parse(name, instance)?;
         if devices.is_empty() {
@@ -169,45 +172,11 @@ fn hosts(name: &str) -> Vec<Candidate> {
     found
 }
 
-/// Network interfaces of one port of a device, or of all, as the kernel lists them below `sysfs`:
-/// first the one that the device belongs to.
+/// The network interfaces of one port of a device, or of all. One whose name is no text cannot be
+/// among those of the system.
 fn netdevs_of(sysfs: &Path, device: &str, port: Option<u8>) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    if device.is_empty() || device.contains('/') || device.starts_with('.') {
-        return found;
-    }
-    let root = sysfs.join("class/infiniband").join(device);
-    let ports = match port {
-        Some(port) => vec![u32::from(port)],
-        None => numbers_in(&root.join("ports")),
-    };
-    for port in ports {
-        let slots = root.join(format!("ports/{port}/gid_attrs/ndevs"));
-        for slot in numbers_in(&slots) {
-            // A slot without an interface cannot be read.
-            let Ok(text) = fs::read_to_string(slots.join(slot.to_string())) else { continue };
-            let name = text.trim().to_owned();
-            if !name.is_empty() && !found.contains(&name) {
-                found.push(name);
-            }
-        }
-    }
-    if found.is_empty() {
-        // Of all ports of the device: which one it is shows when an address is bound.
-        for entry in fs::read_dir(root.join("device/net")).into_iter().flatten().flatten() {
-            found.extend(entry.file_name().into_string().ok());
-        }
-        found.sort();
-    }
-    found
-}
-
-/// The entries of a folder that are numbers, in their order.
-fn numbers_in(folder: &Path) -> Vec<u32> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut numbers: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    numbers.sort_unstable();
-    numbers
+    let found = sysfs::interfaces(sysfs, device.as_ref(), port);
+    found.into_iter().filter_map(|name| name.into_string().ok()).collect()
 }
 
 /// The devices, each with its interfaces and their addresses.
@@ -270,43 +239,6 @@ fn bind(address: IpAddr) -> io::Result<(String, u8)> {
         _ => error,
     })?;
     id.device().ok_or_else(foreign)
-}
-
-/// Names and addresses of the network interfaces.
-fn interfaces() -> Vec<(String, IpAddr)> {
-    let mut list = std::ptr::null_mut();
-    // SAFETY: the place is writable.
-    if unsafe { libc::getifaddrs(&raw mut list) } != 0 {
-        return Vec::new();
-    }
-    let mut found = Vec::new();
-    let mut next = list;
-    // SAFETY: entries of the list are valid until it is freed below; names are C strings;
-    // an address is as long as its family says.
-    while let Some(entry) = unsafe { next.as_ref() } {
-        next = entry.ifa_next;
-        // SAFETY: as above.
-        let Some(address) = (unsafe { entry.ifa_addr.as_ref() }) else { continue };
-        let ip = match i32::from(address.sa_family) {
-            libc::AF_INET => {
-                // SAFETY: as above.
-                let v4 = unsafe { &*entry.ifa_addr.cast::<libc::sockaddr_in>() };
-                IpAddr::from(v4.sin_addr.s_addr.to_ne_bytes())
-            }
-            libc::AF_INET6 => {
-                // SAFETY: as above.
-                let v6 = unsafe { &*entry.ifa_addr.cast::<libc::sockaddr_in6>() };
-                IpAddr::from(v6.sin6_addr.s6_addr)
-            }
-            _ => continue,
-        };
-        // SAFETY: as above.
-        let name = unsafe { CStr::from_ptr(entry.ifa_name) }.to_string_lossy().into_owned();
-        found.push((name, ip));
-    }
-    // SAFETY: from getifaddrs, freed once.
-    unsafe { libc::freeifaddrs(list) };
-    found
 }
 
 #[cfg(test)]

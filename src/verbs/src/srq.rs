@@ -1,11 +1,10 @@
 //! Shared receive queues: the device's, and a backlog for what it has no room for.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::{MAX_SEGMENTS, Recv, Segment};
+use dat_core::transport::{MAX_SEGMENTS, Recv, RecvQueue, Segment};
 use parking_lot::Mutex;
 
 use crate::hub::Hub;
@@ -34,7 +33,9 @@ struct State {
     /// Receives that the device has.
     posted: usize,
     /// What comes next when the device has consumed one.
-    backlog: VecDeque<BacklogRecv>,
+    backlog: RecvQueue,
+    /// The most segments that a receive has.
+    segments: usize,
     /// Below this number of receives the core wants to be told; 0 for never.
     limit: usize,
     /// The device cannot be resized.
@@ -46,12 +47,6 @@ struct State {
     /// Queue pairs that take buffers, and the zone in which the device finds those that it has.
     users: usize,
     found_in: Arc<Pd>,
-}
-
-struct BacklogRecv {
-    id: u64,
-    count: usize,
-    segments: [Segment; MAX_SEGMENTS],
 }
 
 /// The use that a queue pair makes of a queue, until it says that it has ended.
@@ -97,7 +92,8 @@ impl SharedQueue {
             most,
             room,
             posted: 0,
-            backlog: VecDeque::new(),
+            backlog: RecvQueue::default(),
+            segments,
             limit: 0,
             fixed,
             due: false,
@@ -133,14 +129,11 @@ impl SharedQueue {
     pub fn post(&self, recv: &Recv<'_>) -> Result<()> {
         let mut state = self.state.lock();
         if self.takes(&state) && state.backlog.is_empty() {
-            self.hand_over(&state, recv.id, recv.segments).map_err(exhausted(Resource::Memory))?;
+            self.hand_over(&state.found_in, recv.id, recv.segments).map_err(exhausted(Resource::Memory))?;
             state.posted += 1;
             return Ok(());
         }
-        let mut segments = [Segment::default(); MAX_SEGMENTS];
-        let count = recv.segments.len().min(MAX_SEGMENTS);
-        segments[..count].copy_from_slice(&recv.segments[..count]);
-        state.backlog.push_back(BacklogRecv { id: recv.id, count, segments });
+        state.backlog.push(recv);
         if state.backlog.len() == 1 {
             // The device must tell before it runs dry, for then nobody may be calling.
             self.apply_limit(&state);
@@ -153,13 +146,13 @@ impl SharedQueue {
         state.posted < state.room && (state.users > 0 || !self.by_user)
     }
 
-    fn hand_over(&self, state: &State, id: u64, segments: &[Segment]) -> std::io::Result<()> {
-        if Arc::ptr_eq(&state.found_in, &self.zone) {
+    fn hand_over(&self, found_in: &Arc<Pd>, id: u64, segments: &[Segment]) -> std::io::Result<()> {
+        if Arc::ptr_eq(found_in, &self.zone) {
             return self.raw.post(wr::recv(id), segments);
         }
         let mut found = [Segment::default(); MAX_SEGMENTS];
         for (to, from) in found.iter_mut().zip(segments) {
-            let key = match self.hub.regions.key_in(from.key, &state.found_in) {
+            let key = match self.hub.regions.key_in(from.key, found_in) {
                 // The region is gone: the device finds that out when a message comes.
                 Err(error) if error.raw_os_error() == Some(libc::EINVAL) => from.key,
                 found => found?,
@@ -178,14 +171,16 @@ impl SharedQueue {
 
     fn feed(&self, state: &mut State) {
         while self.takes(state) {
-            let Some(next) = state.backlog.front() else { return };
-            if let Err(error) = self.hand_over(state, next.id, &next.segments[..next.count]) {
-                log::error!("a receive of a shared queue waits: {error}");
-                return;
+            match state.backlog.pop_if(|next| self.hand_over(&state.found_in, next.id, next.segments())) {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => {
+                    log::error!("a receive of a shared queue waits: {error}");
+                    return;
+                }
             }
             state.posted += 1;
             state.fed = true;
-            state.backlog.pop_front();
             if state.backlog.is_empty() {
                 self.apply_limit(state);
             }
@@ -281,7 +276,6 @@ impl State {
     /// allocates.
     fn reserve(&mut self, depth: usize, by_user: bool) -> Result<()> {
         let most = if by_user { depth } else { depth.saturating_sub(self.room) };
-        let more = most.saturating_sub(self.backlog.len());
-        self.backlog.try_reserve(more).map_err(|_| Error::InsufficientResources(Resource::Memory))
+        self.backlog.reserve(most, self.segments)
     }
 }

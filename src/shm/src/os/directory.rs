@@ -7,14 +7,13 @@
 //! takes away or replaces a link holds a lock on the file `lock`, so that nobody takes
 //! away what somebody else has just made.
 
-use std::ffi::{CString, OsStr};
+#![forbid(unsafe_code)]
+
 use std::fmt;
 use std::fs;
 use std::io;
-use std::mem;
 use std::ops::RangeInclusive;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -22,8 +21,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::fs::{
+    AtFlags, FlockOperation, Mode, OFlags, flock, fstat, open, openat, readlinkat_raw, symlinkat, unlinkat,
+};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::process::{Pid, geteuid, test_kill_process};
+use rustix::rand::{GetRandomFlags, getrandom};
+
 use super::socket::{ConnectError, Listener, Socket};
-use super::{check, last_errno, owned};
 
 /// Qualifiers that [`Directory::claim_any`] is meant for: those that fit 16 bits and are
 /// not reserved by custom.
@@ -115,8 +120,7 @@ impl Directory {
     /// to one that others can look into; and what the system says.
     pub fn open(instance: &str) -> io::Result<Directory> {
         let instance = instance.trim();
-        // SAFETY: takes no arguments and always succeeds.
-        let me = unsafe { libc::geteuid() };
+        let me = geteuid().as_raw();
         let path =
             if instance.is_empty() { PathBuf::from(format!("/tmp/dat-shm-{me}")) } else { PathBuf::from(instance) };
         let refuse = |kind, why: &dyn fmt::Display| io::Error::new(kind, format!("{}: {why}", path.display()));
@@ -131,17 +135,12 @@ impl Directory {
             }
             _ => {}
         }
-        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
-        let name = terminated(path.as_os_str())?;
-        // SAFETY: a terminated string; the descriptor is new.
-        let fd = unsafe { owned(libc::open(name.as_ptr(), flags)) }.map_err(|error| match error.raw_os_error() {
-            Some(libc::ELOOP | libc::ENOTDIR) => refuse(error.kind(), &"not a directory, or a symbolic link to one"),
-            _ => refuse(error.kind(), &error),
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = open(&path, flags, Mode::empty()).map_err(|error| match error {
+            Errno::LOOP | Errno::NOTDIR => refuse(error.kind(), &"not a directory, or a symbolic link to one"),
+            _ => refuse(error.kind(), &io::Error::from(error)),
         })?;
-        // SAFETY: plain numbers, for which zero is a value.
-        let mut stat: libc::stat = unsafe { mem::zeroed() };
-        // SAFETY: writes to a live structure.
-        check(unsafe { libc::fstat(fd.as_raw_fd(), &raw mut stat) })?;
+        let stat = fstat(&fd)?;
         if stat.st_uid != me {
             let why = format!("belongs to user {}, not to user {me}", stat.st_uid);
             return Err(refuse(io::ErrorKind::PermissionDenied, &why));
@@ -150,9 +149,9 @@ impl Directory {
             let why = format!("open to other users (mode {:o}); it has to be 700", stat.st_mode & 0o777);
             return Err(refuse(io::ErrorKind::PermissionDenied, &why));
         }
-        // Those who clean up /tmp leave a directory alone that somebody has locked.
-        // SAFETY: numbers alone; failure costs only that protection.
-        let _ = unsafe { libc::flock(fd.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) };
+        // Those who clean up /tmp leave a directory alone that somebody has locked. Failure costs
+        // only that protection.
+        let _ = flock(&fd, FlockOperation::NonBlockingLockShared);
         let directory = Directory { inner: Arc::new(Inner { path, fd }) };
         directory.sweep();
         Ok(directory)
@@ -305,8 +304,10 @@ impl Directory {
 
 /// Whether there is no process `pid` to be seen from here.
 fn is_unknown(pid: libc::pid_t) -> bool {
-    // SAFETY: signal 0 is never sent.
-    pid <= 0 || (unsafe { libc::kill(pid, 0) } < 0 && last_errno() == libc::ESRCH)
+    Some(pid)
+        .filter(|&pid| pid > 0)
+        .and_then(Pid::from_raw)
+        .is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
 }
 
 fn is_old(metadata: &fs::Metadata) -> bool {
@@ -315,61 +316,42 @@ fn is_old(metadata: &fs::Metadata) -> bool {
     now.saturating_sub(made) > UNFINISHED
 }
 
-fn terminated(text: &OsStr) -> io::Result<CString> {
-    CString::new(text.as_bytes()).map_err(|_| io::ErrorKind::InvalidInput.into())
-}
-
 impl Inner {
     /// Makes the link `link` to `target`; false if there is one already.
     fn make_link(&self, target: &str, link: &str) -> io::Result<bool> {
-        let (target, link) = (terminated(target.as_ref())?, terminated(link.as_ref())?);
-        // SAFETY: terminated strings.
-        match check(unsafe { libc::symlinkat(target.as_ptr(), self.fd.as_raw_fd(), link.as_ptr()) }) {
+        match symlinkat(target, &self.fd, link) {
             Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-            Err(error) => Err(error),
+            Err(Errno::EXIST) => Ok(false),
+            Err(error) => Err(error.into()),
         }
     }
 
     /// The text of a link; `None` if there is no such link. What is not a link, or has
     /// no sensible text, reads as an empty one.
     fn read_link(&self, link: &str) -> io::Result<Option<String>> {
-        let link = terminated(link.as_ref())?;
         let mut text = [0_u8; 64];
-        // SAFETY: a terminated string; writes at most the length of the live buffer.
-        let len = unsafe { libc::readlinkat(self.fd.as_raw_fd(), link.as_ptr(), text.as_mut_ptr().cast(), text.len()) };
-        match usize::try_from(len) {
+        match readlinkat_raw(&self.fd, link, &mut text) {
             Ok(len) => Ok(Some(text.get(..len).and_then(|text| str::from_utf8(text).ok()).unwrap_or("").to_owned())),
-            Err(_) => match last_errno() {
-                libc::ENOENT => Ok(None),
-                libc::EINVAL => Ok(Some(String::new())),
-                errno => Err(io::Error::from_raw_os_error(errno)),
-            },
+            Err(Errno::NOENT) => Ok(None),
+            Err(Errno::INVAL) => Ok(Some(String::new())),
+            Err(error) => Err(error.into()),
         }
     }
 
     /// Takes an entry away; it may be gone already.
     fn unlink(&self, name: &str) -> io::Result<()> {
-        let name = terminated(name.as_ref())?;
-        // SAFETY: a terminated string.
-        match check(unsafe { libc::unlinkat(self.fd.as_raw_fd(), name.as_ptr(), 0) }) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+        match unlinkat(&self.fd, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
         }
     }
 
     /// Waits for the lock, which processes hold for moments.
     fn lock(&self) -> io::Result<Lock> {
-        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_NOFOLLOW | libc::O_CLOEXEC;
-        // SAFETY: a terminated string; the descriptor is new.
-        let fd = unsafe { owned(libc::openat(self.fd.as_raw_fd(), c"lock".as_ptr(), flags, 0o600 as libc::c_uint)) }?;
-        loop {
-            // SAFETY: numbers alone.
-            match check(unsafe { libc::flock(fd.as_raw_fd(), libc::LOCK_EX) }) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => return result.map(|()| Lock(fd)),
-            }
-        }
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = openat(&self.fd, "lock", flags, Mode::RUSR | Mode::WUSR)?;
+        retry_on_intr(|| flock(&fd, FlockOperation::LockExclusive))?;
+        Ok(Lock(fd))
     }
 }
 
@@ -379,8 +361,7 @@ struct Lock(OwnedFd);
 impl Drop for Lock {
     fn drop(&mut self) {
         // Not left to closing: a child of fork may have inherited the descriptor.
-        // SAFETY: numbers alone.
-        let _ = unsafe { libc::flock(self.0.as_raw_fd(), libc::LOCK_UN) };
+        let _ = flock(&self.0, FlockOperation::Unlock);
     }
 }
 
@@ -453,9 +434,7 @@ impl Drop for Claim {
 fn random() -> u64 {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let mut bytes = [0_u8; 8];
-    // SAFETY: writes 8 bytes to a live buffer.
-    let len = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), libc::GRND_NONBLOCK) };
-    if len == 8 {
+    if getrandom(&mut bytes, GetRandomFlags::NONBLOCK) == Ok(bytes.len()) {
         return u64::from_ne_bytes(bytes);
     }
     // Early at boot, or filtered: the clock, the process and a count have to do.

@@ -5,17 +5,18 @@
 //! everything else is copied as plain bytes by address and never referred to, so that a
 //! peer which breaks the protocol can spoil bytes but nothing else.
 
-use std::ffi::CString;
 use std::fmt;
 use std::io;
 use std::mem;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, fstatfs, ftruncate, memfd_create};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
+
 use super::user::{Source, Target, copy};
-use super::{check, owned};
 
 /// What may be done with a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +125,7 @@ unsafe impl Sync for SharedMemory {}
 
 /// The seals without which memory is not accepted: with them no peer can take away
 /// memory that we have mapped.
-const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 impl SharedMemory {
     /// Makes shared memory of `size` bytes, all 0, of which memory is used only where it is
@@ -143,21 +144,17 @@ impl SharedMemory {
     /// # Errors
     /// As for [`SharedMemory::create`].
     pub fn create_mapped(name: &str, size: usize, mapped: usize, peers: Access) -> io::Result<SharedMemory> {
-        let name = CString::new(name).map_err(|_| io::ErrorKind::InvalidInput)?;
-        // SAFETY: a terminated string; the descriptor is new.
-        let fd = unsafe { owned(libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING)) }?;
-        let size_off = libc::off_t::try_from(size).map_err(|_| io::ErrorKind::InvalidInput)?;
-        // SAFETY: a descriptor of ours and a number.
-        check(unsafe { libc::ftruncate(fd.as_raw_fd(), size_off) })?;
+        let fd = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        ftruncate(&fd, size as u64)?;
         let memory = SharedMemory::map(Arc::new(fd), 0, size.min(mapped), Access::ReadWrite)?;
         // After our own mapping: the seal forbids only later ones.
-        if peers == Access::ReadOnly && memory.seal(SEALS | libc::F_SEAL_FUTURE_WRITE).is_ok() {
+        if peers == Access::ReadOnly && fcntl_add_seals(&memory.fd, SEALS | SealFlags::FUTURE_WRITE).is_ok() {
             return Ok(memory);
         }
         if peers == Access::ReadOnly {
             log::debug!("shm: the kernel knows no F_SEAL_FUTURE_WRITE; peers are trusted not to write {name:?}");
         }
-        memory.seal(SEALS)?;
+        fcntl_add_seals(&memory.fd, SEALS)?;
         Ok(memory)
     }
 
@@ -175,25 +172,16 @@ impl SharedMemory {
     /// # Errors
     /// As for [`SharedMemory::open`].
     pub fn open_mapped(fd: OwnedFd, expected_size: usize, mapped: usize, access: Access) -> io::Result<SharedMemory> {
-        // SAFETY: a number.
-        let seals = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) };
-        if seals < 0 || seals & SEALS != SEALS {
+        if !fcntl_get_seals(&fd).is_ok_and(|seals| seals.contains(SEALS)) {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's memory is not a sealed memfd"));
         }
-        // SAFETY: plain numbers, for which zero is a value.
-        let mut system: libc::statfs = unsafe { mem::zeroed() };
-        // SAFETY: writes to a live structure.
-        check(unsafe { libc::fstatfs(fd.as_raw_fd(), &raw mut system) })?;
         // Huge pages of a pool can be sealed too, but fault where the pool is empty.
-        if system.f_type != libc::TMPFS_MAGIC {
+        if fstatfs(&fd)?.f_type != libc::TMPFS_MAGIC {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's memory is not of ordinary pages"));
         }
-        // SAFETY: plain numbers, for which zero is a value.
-        let mut stat: libc::stat = unsafe { mem::zeroed() };
-        // SAFETY: writes to a live structure.
-        check(unsafe { libc::fstat(fd.as_raw_fd(), &raw mut stat) })?;
-        if usize::try_from(stat.st_size) != Ok(expected_size) {
-            let text = format!("the peer's memory has {} bytes, not {expected_size}", stat.st_size);
+        let size = fstat(&fd)?.st_size;
+        if usize::try_from(size) != Ok(expected_size) {
+            let text = format!("the peer's memory has {size} bytes, not {expected_size}");
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
         SharedMemory::map(Arc::new(fd), 0, expected_size.min(mapped), access)
@@ -209,32 +197,23 @@ impl SharedMemory {
     }
 
     fn map(fd: Arc<OwnedFd>, offset: usize, len: usize, access: Access) -> io::Result<SharedMemory> {
-        let offset = libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
         if len == 0 || isize::try_from(len).is_err() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let protection = match access {
-            Access::ReadWrite => libc::PROT_READ | libc::PROT_WRITE,
-            Access::ReadOnly => libc::PROT_READ,
+            Access::ReadWrite => ProtFlags::READ | ProtFlags::WRITE,
+            Access::ReadOnly => ProtFlags::READ,
         };
-        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
+        let flags = MapFlags::SHARED | MapFlags::NORESERVE;
         // SAFETY: a new mapping where the kernel finds room; nothing is replaced.
-        let base = unsafe { libc::mmap(ptr::null_mut(), len, protection, flags, fd.as_raw_fd(), offset) };
-        if base == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
+        let base = unsafe { mmap(ptr::null_mut(), len, protection, flags, &fd, offset as u64) }?;
         let Some(base) = NonNull::new(base.cast::<u8>()) else {
             return Err(io::ErrorKind::OutOfMemory.into()); // page 0 is never given unasked
         };
         let memory = SharedMemory { base, len, access, fd };
         // SAFETY: exactly our mapping; it only loses its heirs.
-        check(unsafe { libc::madvise(base.as_ptr().cast(), len, libc::MADV_DONTFORK) })?;
+        unsafe { madvise(base.as_ptr().cast(), len, Advice::LinuxDontFork) }?;
         Ok(memory)
-    }
-
-    fn seal(&self, seals: libc::c_int) -> io::Result<()> {
-        // SAFETY: numbers alone.
-        check(unsafe { libc::fcntl(self.fd.as_raw_fd(), libc::F_ADD_SEALS, seals) })
     }
 
     /// What a peer maps.
@@ -331,7 +310,7 @@ impl SharedMemory {
 impl Drop for SharedMemory {
     fn drop(&mut self) {
         // SAFETY: exactly our mapping; every reference into it borrows `self`.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), self.len) };
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len) };
     }
 }
 
@@ -343,7 +322,6 @@ impl fmt::Debug for SharedMemory {
 
 #[cfg(test)]
 mod tests {
-    use std::os::fd::FromRawFd;
 
     use super::*;
 
@@ -393,9 +371,7 @@ mod tests {
         assert_eq!(theirs.target(0, 1).err(), Some(OutOfBounds));
         ours.at::<AtomicU32>(0).expect("at").store(9, Ordering::Relaxed);
         assert_eq!(theirs.view::<ViewU32>(0).expect("view").load(), 9);
-        // SAFETY: a number.
-        let seals = unsafe { libc::fcntl(ours.fd().as_raw_fd(), libc::F_GET_SEALS) };
-        if seals & libc::F_SEAL_FUTURE_WRITE != 0 {
+        if fcntl_get_seals(ours.fd()).expect("seals").contains(SealFlags::FUTURE_WRITE) {
             assert!(SharedMemory::open(again(&ours), 4096, Access::ReadWrite).is_err());
         }
     }
@@ -410,26 +386,17 @@ mod tests {
         refused(again(&good), 4096);
         refused(again(&good), 16384);
         refused(tempfile::tempfile().expect("file").into(), 0);
-        // SAFETY: a terminated string; the descriptor is new.
-        let loose = unsafe {
-            OwnedFd::from_raw_fd(libc::memfd_create(c"loose".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING))
-        };
-        // SAFETY: numbers alone.
-        assert_eq!(unsafe { libc::ftruncate(loose.as_raw_fd(), 8192) }, 0);
+        let loose = memfd_create("loose", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).expect("memfd");
+        ftruncate(&loose, 8192).expect("size");
         refused(loose, 8192);
-        // SAFETY: numbers alone.
-        assert!(unsafe { libc::ftruncate(good.fd().as_raw_fd(), 4096) } < 0, "sealed");
+        assert!(ftruncate(good.fd(), 4096).is_err(), "sealed");
     }
 
     #[test]
     fn large_memory_costs_only_what_is_touched() {
         let s = SharedMemory::create("test", 1 << 30, Access::ReadWrite).expect("create");
         copy_in(&s, (1 << 30) - 1, b"x").expect("in");
-        // SAFETY: plain numbers, for which zero is a value.
-        let mut stat: libc::stat = unsafe { mem::zeroed() };
-        // SAFETY: writes to a live structure.
-        assert_eq!(unsafe { libc::fstat(s.fd().as_raw_fd(), &raw mut stat) }, 0);
-        assert!(stat.st_blocks * 512 <= 2 << 20);
+        assert!(fstat(s.fd()).expect("stat").st_blocks * 512 <= 2 << 20);
     }
 
     #[test]

@@ -1,13 +1,10 @@
 //! Pages of the program's memory: what can be registered.
 
-use once_cell::sync::OnceCell;
+use std::ptr;
 
-/// Bytes in a page.
-fn page_size() -> usize {
-    // SAFETY: a number.
-    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(size).unwrap_or(4096)
-}
+use once_cell::sync::OnceCell;
+use rustix::mm::{Advice, madvise};
+use rustix::param::page_size;
 
 /// Whether all of a range is mapped.
 pub fn is_mapped(addr: u64, len: u64) -> bool {
@@ -20,7 +17,7 @@ pub fn is_mapped(addr: u64, len: u64) -> bool {
         let part = (end - at).min(PAGES * page);
         // What is resident is not wanted, only whether there is a gap.
         // SAFETY: reads no memory of the range, and writes a byte a page to a buffer that has room.
-        if unsafe { libc::mincore(std::ptr::without_provenance_mut(at), part, resident.as_mut_ptr()) } != 0 {
+        if unsafe { libc::mincore(ptr::without_provenance_mut(at), part, resident.as_mut_ptr()) } != 0 {
             return false;
         }
         at += part;
@@ -34,11 +31,11 @@ pub fn is_mapped(addr: u64, len: u64) -> bool {
 pub fn is_accessible(addr: u64, len: u64, write: bool) -> bool {
     static KNOWN: OnceCell<bool> = OnceCell::new();
     let populate = |addr: usize, write: bool| {
-        let advice = if write { libc::MADV_POPULATE_WRITE } else { libc::MADV_POPULATE_READ };
+        let advice = if write { Advice::LinuxPopulateWrite } else { Advice::LinuxPopulateRead };
         let page = page_size();
-        let first = std::ptr::without_provenance_mut(addr / page * page);
+        let first = ptr::without_provenance_mut(addr / page * page);
         // SAFETY: faults one page in and changes no byte of it.
-        unsafe { libc::madvise(first, page, advice) == 0 }
+        unsafe { madvise(first, page, advice) }.is_ok()
     };
     let own = 0_u8;
     let known = *KNOWN.get_or_init(|| populate((&raw const own).addr(), true));

@@ -5,19 +5,26 @@
 //! peer takes the end of a socket for the end of the process.
 
 use std::ffi::OsStr;
-use std::io;
-use std::mem;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::ptr;
 
 use host::fork::NotInherited;
-
-use super::{check, last_errno, owned};
+use rustix::cmsg_space;
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen,
+    recvmsg, sendmsg, socket_with, socketpair,
+};
 
 /// The most descriptors that one message can carry.
 pub const MAX_FDS: usize = 16;
+
+/// Bytes of the longest path of a socket.
+const MAX_PATH: usize = 107;
 
 /// Who is at the other end, as the kernel vouches; for a listener's connection as of
 /// the time when it was asked for, for a connection to a listener as of its start.
@@ -35,8 +42,7 @@ impl Credentials {
     /// # Errors
     /// `PermissionDenied`.
     pub fn same_user(&self) -> io::Result<()> {
-        // SAFETY: takes nothing and cannot fail.
-        if self.uid == unsafe { libc::geteuid() } {
+        if self.uid == rustix::process::geteuid().as_raw() {
             return Ok(());
         }
         Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("a process of user {}", self.uid)))
@@ -86,48 +92,24 @@ pub struct Socket {
     fd: OwnedFd,
 }
 
+const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
+
 fn new_socket() -> io::Result<OwnedFd> {
-    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-    // SAFETY: numbers alone; the descriptor is new.
-    unsafe { owned(libc::socket(libc::AF_UNIX, kind, 0)) }
+    Ok(socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, FLAGS, None)?)
 }
 
-fn address(path: &Path) -> io::Result<(libc::sockaddr_un, libc::socklen_t)> {
-    // SAFETY: plain numbers, for which zero is a value.
-    let mut address: libc::sockaddr_un = unsafe { mem::zeroed() };
-    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+fn address(path: &Path) -> io::Result<SocketAddrUnix> {
     let bytes = OsStr::as_bytes(path.as_os_str());
-    // One byte stays 0. An empty path or one with a leading 0 would mean other things.
-    if bytes.is_empty() || bytes.len() >= address.sun_path.len() || bytes.contains(&0) {
+    // An empty path would be the name of another kind of socket, a longer one would not end with a NUL.
+    let address = Some(bytes).filter(|bytes| !bytes.is_empty() && bytes.len() <= MAX_PATH).map(SocketAddrUnix::new);
+    address.and_then(Result::ok).ok_or_else(|| {
         let text = format!("{}: not usable as the path of a socket", path.display());
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
-    }
-    for (to, &from) in address.sun_path.iter_mut().zip(bytes) {
-        *to = from as libc::c_char;
-    }
-    let len = mem::offset_of!(libc::sockaddr_un, sun_path) + bytes.len() + 1;
-    Ok((address, len as libc::socklen_t))
+        io::Error::new(io::ErrorKind::InvalidInput, text)
+    })
 }
 
-/// Repeats a call that a signal interrupted.
-fn retry(mut call: impl FnMut() -> libc::ssize_t) -> Result<usize, libc::c_int> {
-    loop {
-        match usize::try_from(call()) {
-            Ok(value) => return Ok(value),
-            Err(_) => match last_errno() {
-                libc::EINTR => {}
-                errno => return Err(errno),
-            },
-        }
-    }
-}
-
-/// Room for the headers and descriptors of a message, aligned as headers need it.
-#[repr(align(8))]
-struct Control([u8; 128]);
-
-// The length of a control message with the most descriptors.
-const _: () = assert!(mem::size_of::<libc::cmsghdr>() + MAX_FDS * mem::size_of::<RawFd>() + 16 <= 128);
+/// Room for the descriptors of a message.
+type Control = [MaybeUninit<u8>; cmsg_space!(ScmRights(MAX_FDS))];
 
 impl Socket {
     fn new(fd: OwnedFd) -> Socket {
@@ -139,15 +121,13 @@ impl Socket {
     /// # Errors
     /// [`ConnectError`].
     pub fn connect(path: &Path) -> Result<Socket, ConnectError> {
-        let (address, len) = address(path).map_err(ConnectError::Io)?;
+        let address = address(path).map_err(ConnectError::Io)?;
         let fd = new_socket().map_err(ConnectError::Io)?;
-        // SAFETY: reads `len` bytes of a live structure that is longer.
-        let call = || unsafe { libc::connect(fd.as_raw_fd(), (&raw const address).cast(), len) as libc::ssize_t };
-        match retry(call) {
-            Ok(_) => Ok(Socket::new(fd)),
-            Err(libc::ECONNREFUSED | libc::ENOENT | libc::ENOTDIR) => Err(ConnectError::Nobody),
-            Err(libc::EAGAIN) => Err(ConnectError::Busy),
-            Err(errno) => Err(ConnectError::Io(io::Error::from_raw_os_error(errno))),
+        match retry_on_intr(|| connect(&fd, &address)) {
+            Ok(()) => Ok(Socket::new(fd)),
+            Err(Errno::CONNREFUSED | Errno::NOENT | Errno::NOTDIR) => Err(ConnectError::Nobody),
+            Err(Errno::AGAIN) => Err(ConnectError::Busy),
+            Err(error) => Err(ConnectError::Io(error.into())),
         }
     }
 
@@ -156,12 +136,7 @@ impl Socket {
     /// # Errors
     /// What the system says.
     pub fn pair() -> io::Result<(Socket, Socket)> {
-        let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-        let mut fds = [-1; 2];
-        // SAFETY: writes two descriptors to a live array.
-        check(unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, fds.as_mut_ptr()) })?;
-        // SAFETY: both are new.
-        let [one, two] = fds.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+        let (one, two) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, FLAGS, None)?;
         Ok((Socket::new(one), Socket::new(two)))
     }
 
@@ -174,37 +149,17 @@ impl Socket {
         if bytes.is_empty() || fds.len() > MAX_FDS {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let mut control = Control([0; 128]);
-        let mut vec = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-        // SAFETY: plain numbers and null pointers, for which zero is a value.
-        let mut header: libc::msghdr = unsafe { mem::zeroed() };
-        header.msg_iov = &raw mut vec;
-        header.msg_iovlen = 1;
-        if !fds.is_empty() {
-            let data = size_of_val(fds) as libc::c_uint;
-            header.msg_control = control.0.as_mut_ptr().cast();
-            // SAFETY: a computation.
-            header.msg_controllen = unsafe { libc::CMSG_SPACE(data) } as _;
-            // SAFETY: the buffer is longer than one header.
-            let first = unsafe { libc::CMSG_FIRSTHDR(&raw const header) };
-            // SAFETY: a computation.
-            let len = unsafe { libc::CMSG_LEN(data) } as _;
-            let message = libc::cmsghdr { cmsg_len: len, cmsg_level: libc::SOL_SOCKET, cmsg_type: libc::SCM_RIGHTS };
-            // SAFETY: the first header begins at the start of the buffer, which is aligned for it.
-            unsafe { first.write(message) };
-            // SAFETY: the data of the first header.
-            let to = unsafe { libc::CMSG_DATA(first) };
-            // SAFETY: a BorrowedFd is a transparent RawFd; the buffer has room for MAX_FDS of
-            // them behind the header (asserted above).
-            unsafe { ptr::copy_nonoverlapping(fds.as_ptr().cast::<u8>(), to, size_of_val(fds)) };
+        let mut space: Control = [MaybeUninit::uninit(); _];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
+            return Err(io::ErrorKind::InvalidInput.into()); // there is room for MAX_FDS
         }
-        let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
-        // SAFETY: reads the message through pointers to live memory.
-        match retry(|| unsafe { libc::sendmsg(self.fd.as_raw_fd(), &raw const header, flags) }) {
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        match retry_on_intr(|| sendmsg(&self.fd, &[IoSlice::new(bytes)], &mut control, flags)) {
             Ok(_) => Ok(Sent::Done),
-            Err(libc::EAGAIN) => Ok(Sent::WouldBlock),
-            Err(libc::EPIPE | libc::ECONNRESET | libc::ENOTCONN) => Ok(Sent::Closed),
-            Err(errno) => Err(io::Error::from_raw_os_error(errno)),
+            Err(Errno::AGAIN) => Ok(Sent::WouldBlock),
+            Err(Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN) => Ok(Sent::Closed),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -216,36 +171,32 @@ impl Socket {
     /// descriptors: the message is lost and none of its descriptors stays open; what the
     /// system says.
     pub fn recv(&self, buf: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<Recv> {
-        let mut control = Control([0; 128]);
-        let mut vec = libc::iovec { iov_base: buf.as_mut_ptr().cast(), iov_len: buf.len() };
-        // SAFETY: plain numbers and null pointers, for which zero is a value.
-        let mut header: libc::msghdr = unsafe { mem::zeroed() };
-        header.msg_iov = &raw mut vec;
-        header.msg_iovlen = 1;
-        header.msg_control = control.0.as_mut_ptr().cast();
-        let room = (MAX_FDS * size_of::<RawFd>()) as libc::c_uint;
-        // SAFETY: a computation; the buffer is as long (asserted above).
-        header.msg_controllen = unsafe { libc::CMSG_SPACE(room) } as _;
-        let flags = libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT;
-        // SAFETY: writes through pointers to live memory, no more than the lengths given.
-        let len = match retry(|| unsafe { libc::recvmsg(self.fd.as_raw_fd(), &raw mut header, flags) }) {
-            Ok(len) => len,
-            Err(libc::EAGAIN) => return Ok(Recv::WouldBlock),
-            Err(libc::ECONNRESET | libc::ENOTCONN) => return Ok(Recv::Closed),
-            Err(errno) => return Err(io::Error::from_raw_os_error(errno)),
+        let mut space: Control = [MaybeUninit::uninit(); _];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+        let got = match retry_on_intr(|| recvmsg(&self.fd, &mut [IoSliceMut::new(buf)], &mut control, flags)) {
+            Ok(got) => got,
+            Err(Errno::AGAIN) => return Ok(Recv::WouldBlock),
+            Err(Errno::CONNRESET | Errno::NOTCONN) => return Ok(Recv::Closed),
+            Err(error) => return Err(error.into()),
         };
         let before = fds.len();
-        // SAFETY: recvmsg has just filled the header and the buffers that it points to.
-        unsafe { collect(&header, fds) };
-        if header.msg_flags & (libc::MSG_TRUNC | libc::MSG_CTRUNC) != 0 {
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(received) = message {
+                fds.extend(received);
+            }
+        }
+        // What the control buffer needs to be aligned may be room for a descriptor more.
+        let too_many = fds.len() - before > MAX_FDS;
+        if too_many || got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
             fds.truncate(before);
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's message is too long"));
         }
-        if len == 0 {
+        if got.bytes == 0 {
             fds.truncate(before);
             return Ok(Recv::Closed);
         }
-        Ok(Recv::Message(len))
+        Ok(Recv::Message(got.bytes))
     }
 
     /// Who is at the other end.
@@ -253,59 +204,23 @@ impl Socket {
     /// # Errors
     /// What the system says.
     pub fn peer_credentials(&self) -> io::Result<Credentials> {
+        // By libc: rustix knows no process 0, which is what the kernel says of one that is not visible.
         let mut found = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
         let mut len = size_of_val(&found) as libc::socklen_t;
+        let (level, option) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
         // SAFETY: writes at most `len` bytes to a live structure.
-        check(unsafe {
-            libc::getsockopt(
-                self.fd.as_raw_fd(),
-                libc::SOL_SOCKET,
-                libc::SO_PEERCRED,
-                (&raw mut found).cast(),
-                &raw mut len,
-            )
-        })?;
-        Ok(Credentials { pid: found.pid, uid: found.uid })
-    }
-}
-
-/// Takes all descriptors out of a received message.
-///
-/// # Safety
-/// `header` was filled by recvmsg and not used since; its buffers are still there.
-unsafe fn collect(header: &libc::msghdr, fds: &mut Vec<OwnedFd>) {
-    // SAFETY: the header's control buffer is valid for the length that recvmsg left.
-    let mut at = unsafe { libc::CMSG_FIRSTHDR(header) };
-    while !at.is_null() {
-        // SAFETY: not null, so a whole header inside the buffer, written by the kernel.
-        let message = unsafe { at.read_unaligned() };
-        if message.cmsg_level == libc::SOL_SOCKET && message.cmsg_type == libc::SCM_RIGHTS {
-            // SAFETY: a computation.
-            let empty = unsafe { libc::CMSG_LEN(0) } as usize;
-            let count = (message.cmsg_len as usize).saturating_sub(empty) / size_of::<RawFd>();
-            // SAFETY: the data behind the header.
-            let data = unsafe { libc::CMSG_DATA(at) }.cast::<RawFd>();
-            for i in 0..count {
-                // SAFETY: the kernel says that there are `count` descriptors.
-                let fd = unsafe { data.add(i).read_unaligned() };
-                // SAFETY: made for us by the kernel just now, and owned by nobody else.
-                fds.push(unsafe { OwnedFd::from_raw_fd(fd) });
-            }
+        let result =
+            unsafe { libc::getsockopt(self.fd.as_raw_fd(), level, option, (&raw mut found).cast(), &raw mut len) };
+        if result != 0 {
+            return Err(io::Error::last_os_error());
         }
-        // SAFETY: `at` is a header of this message.
-        at = unsafe { libc::CMSG_NXTHDR(header, at) };
+        Ok(Credentials { pid: found.pid, uid: found.uid })
     }
 }
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
-    }
-}
-
-impl AsRawFd for Socket {
-    fn as_raw_fd(&self) -> RawFd {
-        self.fd.as_raw_fd()
     }
 }
 
@@ -324,12 +239,11 @@ impl Listener {
     /// `AddrInUse` if there is such a file; `InvalidInput` for a path of more than 107
     /// bytes; what the system says.
     pub fn bind(path: &Path) -> io::Result<Listener> {
-        let (address, len) = address(path)?;
+        let address = address(path)?;
         let fd = new_socket()?;
-        // SAFETY: reads `len` bytes of a live structure that is longer.
-        check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), len) })?;
-        // SAFETY: numbers alone. The kernel lowers the number to what it allows.
-        check(unsafe { libc::listen(fd.as_raw_fd(), 4096) })?;
+        bind(&fd, &address)?;
+        // The kernel lowers the number to what it allows.
+        listen(&fd, 4096)?;
         Ok(Listener { _note: NotInherited::new(&fd), fd })
     }
 
@@ -338,15 +252,10 @@ impl Listener {
     /// # Errors
     /// What the system says, such as too many open files: the connection waits.
     pub fn accept(&self) -> io::Result<Option<Socket>> {
-        let flags = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-        // SAFETY: no address is asked for.
-        let call =
-            || unsafe { libc::accept4(self.fd.as_raw_fd(), ptr::null_mut(), ptr::null_mut(), flags) as libc::ssize_t };
-        match retry(call) {
-            // SAFETY: a descriptor that accept4 has just made; descriptors are ints.
-            Ok(fd) => Ok(Some(Socket::new(unsafe { OwnedFd::from_raw_fd(fd as RawFd) }))),
-            Err(libc::EAGAIN | libc::ECONNABORTED) => Ok(None),
-            Err(errno) => Err(io::Error::from_raw_os_error(errno)),
+        match retry_on_intr(|| accept_with(&self.fd, FLAGS)) {
+            Ok(fd) => Ok(Some(Socket::new(fd))),
+            Err(Errno::AGAIN | Errno::CONNABORTED) => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
 }
@@ -354,12 +263,6 @@ impl Listener {
 impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
-    }
-}
-
-impl AsRawFd for Listener {
-    fn as_raw_fd(&self) -> RawFd {
-        self.fd.as_raw_fd()
     }
 }
 
@@ -420,8 +323,7 @@ mod tests {
         let listener = Listener::bind(&path).expect("bind");
         let ours = Socket::connect(&path).expect("connect");
         let theirs = listener.accept().expect("accept").expect("one");
-        // SAFETY: takes no arguments.
-        let me = Credentials { pid: std::process::id() as libc::pid_t, uid: unsafe { libc::geteuid() } };
+        let me = Credentials { pid: std::process::id() as libc::pid_t, uid: rustix::process::geteuid().as_raw() };
         assert_eq!(ours.peer_credentials().expect("credentials"), me);
         assert_eq!(theirs.peer_credentials().expect("credentials"), me);
     }
@@ -432,8 +334,7 @@ mod tests {
         assert!(matches!(Socket::connect(&path), Err(ConnectError::Nobody)), "no file");
         let listener = Listener::bind(&path).expect("bind");
         assert_eq!(Listener::bind(&path).expect_err("twice").kind(), io::ErrorKind::AddrInUse);
-        // SAFETY: numbers alone: a queue of the shortest length.
-        assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 0) }, 0);
+        listen(&listener, 0).expect("a queue of the shortest length");
         let mut waiting = vec![];
         let end = loop {
             match Socket::connect(&path) {
@@ -461,8 +362,7 @@ mod tests {
         assert_eq!(theirs.recv(&mut [0; 3], &mut fds).expect("recv"), Recv::Message(3));
         assert_eq!(fds.len(), MAX_FDS);
         for (i, fd) in fds.into_iter().enumerate() {
-            // SAFETY: a number.
-            assert!(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFD) } & libc::FD_CLOEXEC != 0);
+            assert_eq!(rustix::io::fcntl_getfd(&fd), Ok(rustix::io::FdFlags::CLOEXEC));
             write!(File::from(fd), "{i}").expect("write");
             let mut text = String::new();
             std::io::Seek::rewind(&mut files[i]).expect("rewind");

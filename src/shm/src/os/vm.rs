@@ -10,11 +10,12 @@
 //! finds the rest complete.
 
 use std::fs;
+use std::io;
 use std::ptr;
 
 use host::environment;
+use rustix::process::{PTracer, set_ptracer};
 
-use super::last_errno;
 use super::user::{Source, Target, tail_len};
 
 const _: () = assert!(usize::BITS == 64, "addresses and lengths of peers are 64 bits wide");
@@ -132,7 +133,7 @@ unsafe fn transfer(
             }
             // Nothing, and no reason: it will not become better.
             0 => return Err(VmError::Fault),
-            _ => match last_errno() {
+            _ => match io::Error::last_os_error().raw_os_error().unwrap_or(0) {
                 libc::EINTR => {}
                 errno => return Err(VmError::from_errno(errno)),
             },
@@ -246,10 +247,8 @@ pub fn allow_tracing() {
         Ok(scope) if scope.trim() == "1" => {}
         _ => return,
     }
-    // SAFETY: numbers alone.
-    let done = unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
-    if done < 0 {
-        log::debug!("shm: peers may not be able to copy from our memory: prctl error {}", last_errno());
+    if let Err(error) = set_ptracer(PTracer::Any) {
+        log::debug!("shm: peers may not be able to copy from our memory: {error}");
     }
 }
 

@@ -63,8 +63,7 @@ fn a_directory_that_is_not_safe_is_refused() {
         (wide, "mode 750"),
         (PathBuf::from("relative/path"), "not an absolute path"),
     ];
-    // SAFETY: takes no arguments.
-    if unsafe { libc::geteuid() } == 0 {
+    if geteuid().is_root() {
         let foreign = dir.path().join("foreign");
         fs::create_dir(&foreign).expect("mkdir");
         std::os::unix::fs::chown(&foreign, Some(12345), None).expect("chown");

@@ -1,0 +1,178 @@
+//! Posted receives that a transport keeps, first in first out.
+
+use std::collections::VecDeque;
+
+use super::{Checked, MAX_SEGMENTS, Recv, RecvId, Segment};
+use crate::error::{Error, Resource, Result};
+
+/// A receive that was read off a queue, with room for the segments of any.
+#[derive(Default)]
+pub struct Taken {
+    /// Its number.
+    pub id: RecvId,
+    /// Sum of its segments' lengths.
+    pub capacity: u64,
+    segments: Checked,
+}
+
+impl Taken {
+    /// Where its bytes go.
+    #[inline]
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// Becomes the receive `id`, which has no segment yet.
+    #[inline]
+    fn begin(&mut self, id: RecvId) {
+        self.id = id;
+        self.capacity = 0;
+        self.segments.clear();
+    }
+
+    #[inline]
+    fn add(&mut self, segment: Segment) {
+        self.capacity += segment.len;
+        // There is room: no receive is pushed with more.
+        let _ = self.segments.try_push(segment);
+    }
+}
+
+/// A queue of posted receives, for a transport that keeps them itself or whose device has no room
+/// for all of them. It allocates nothing while it holds no more than room was made for.
+#[derive(Default)]
+pub struct RecvQueue {
+    receives: VecDeque<(RecvId, u8)>,
+    segments: VecDeque<Segment>,
+}
+
+impl RecvQueue {
+    /// A queue with room for `recvs` receives of up to `segments` segments.
+    ///
+    /// # Errors
+    /// [`Resource::Memory`].
+    pub fn new(recvs: usize, segments: usize) -> Result<Self> {
+        let mut queue = RecvQueue::default();
+        queue.reserve(recvs, segments)?;
+        Ok(queue)
+    }
+
+    /// Makes room for `recvs` receives in all, of up to `segments` segments.
+    ///
+    /// # Errors
+    /// [`Resource::Memory`]; what it holds stays.
+    pub fn reserve(&mut self, recvs: usize, segments: usize) -> Result<()> {
+        let memory = |_| Error::InsufficientResources(Resource::Memory);
+        let more = recvs.saturating_sub(self.receives.len());
+        self.receives.try_reserve_exact(more).map_err(memory)?;
+        self.segments.try_reserve_exact(more.saturating_mul(segments)).map_err(memory)
+    }
+
+    /// Adds a receive.
+    #[inline]
+    pub fn push(&mut self, recv: &Recv<'_>) {
+        let count = recv.segments.len().min(MAX_SEGMENTS);
+        self.receives.push_back((recv.id, count as u8));
+        self.segments.extend(&recv.segments[..count]);
+    }
+
+    /// Takes the oldest receive; false if there is none.
+    #[inline]
+    pub fn pop(&mut self, taken: &mut Taken) -> bool {
+        let Some((id, count)) = self.receives.pop_front() else { return false };
+        taken.begin(id);
+        for _ in 0..count {
+            let Some(segment) = self.segments.pop_front() else { break };
+            taken.add(segment);
+        }
+        true
+    }
+
+    /// Takes the oldest receive if `accept`, which is shown it, does not fail; false if there is none.
+    ///
+    /// # Errors
+    /// That of `accept`; the receive stays the oldest.
+    pub fn pop_if<E>(
+        &mut self,
+        accept: impl FnOnce(&Taken) -> std::result::Result<(), E>,
+    ) -> std::result::Result<bool, E> {
+        let Some(&(id, count)) = self.receives.front() else { return Ok(false) };
+        let mut shown = Taken::default();
+        shown.begin(id);
+        self.segments.iter().take(count.into()).for_each(|&segment| shown.add(segment));
+        accept(&shown)?;
+        self.receives.pop_front();
+        self.segments.drain(..shown.segments.len());
+        Ok(true)
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.receives.len()
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.receives.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segments(n: u64) -> Vec<Segment> {
+        (0..n).map(|k| Segment { addr: n * 100 + k, len: k + 1, key: 5 }).collect()
+    }
+
+    fn is_nth(taken: &Taken, n: u64) -> bool {
+        let capacity = segments(n).iter().map(|segment| segment.len).sum();
+        taken.id == n && taken.segments() == segments(n) && taken.capacity == capacity
+    }
+
+    #[test]
+    fn receives_come_out_as_they_went_in() {
+        let mut queue = RecvQueue::new(4, 2).unwrap();
+        for n in 0..3 {
+            queue.push(&Recv { id: n, segments: &segments(n) });
+        }
+        assert_eq!(queue.len(), 3);
+        let mut taken = Taken::default();
+        for n in 0..3 {
+            assert!(queue.pop(&mut taken));
+            assert!(is_nth(&taken, n));
+        }
+        assert!(!queue.pop(&mut taken));
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn one_that_is_refused_stays_the_oldest() {
+        let mut queue = RecvQueue::default();
+        assert_eq!(queue.pop_if(|_| Err(())), Ok(false), "there is none to refuse");
+        for n in 1..4 {
+            queue.push(&Recv { id: n, segments: &segments(n) });
+        }
+        for n in 1..4 {
+            assert_eq!(queue.pop_if(|shown| if is_nth(shown, n) { Err("refused") } else { Ok(()) }), Err("refused"));
+            assert_eq!(queue.pop_if(|shown| if is_nth(shown, n) { Ok(()) } else { Err("another") }), Ok(true));
+        }
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn there_is_room_for_what_was_asked_for() {
+        let mut queue = RecvQueue::default();
+        queue.push(&Recv { id: 0, segments: &segments(2) });
+        queue.reserve(5, 2).unwrap();
+        let room = (queue.receives.capacity(), queue.segments.capacity());
+        for n in 1..5 {
+            queue.push(&Recv { id: n, segments: &segments(2) });
+        }
+        assert_eq!((queue.receives.capacity(), queue.segments.capacity()), room);
+        assert!(matches!(queue.reserve(usize::MAX, MAX_SEGMENTS), Err(Error::InsufficientResources(Resource::Memory))));
+        assert_eq!(queue.len(), 5);
+    }
+}
