@@ -2,7 +2,8 @@
 #
 #   make                the libraries, in target/lib
 #   make demo           builds, then moves data between two processes; IA=shm
-#   make check          everything: lints, tests, the C suite three times and over Soft-RoCE, install
+#   make check          all checks, the steps of tests-c/steps.txt; as root on Debian it installs the
+#                       packages that it lacks, unless CHECK_INSTALL=0
 #   make lint           headers, format, clippy, manual pages, README
 #   make test           the Rust tests, and the models of the rings
 #   make check-c        the C suite on one adapter; see tests-c/README.md; IA=shm
@@ -12,20 +13,21 @@
 #                       tests-c/perf/instructions.txt
 #   make headers        writes include/dat from src/udat12
 #   make readme         writes the table of functions into README.md
-#   make install        PREFIX=/usr/local DESTDIR= LIB=lib
+#   make install        installs what make built, or builds it first if nothing is there;
+#                       PREFIX=/usr/local DESTDIR= LIB=lib
 #   make uninstall      with the same variables
 #   make clean
 #
-# Needs cargo, make and a C compiler. CARGO_TARGET_DIR, CC and CFLAGS are respected. The provider
-# verbs also needs the development files of rdma-core, and libclang to read them:
+# This needs cargo, make and a C compiler. CARGO_TARGET_DIR, CC and CFLAGS are respected. The
+# provider verbs also needs the development files of rdma-core, and libclang to read them:
 #
-#   VERBS=auto          built where these are; otherwise one line says that it is left out
+#   VERBS=auto          it is built if these are there; otherwise one line says that it is left out
 #   VERBS=1             it is an error if they are missing
-#   VERBS=0             not built, not installed
+#   VERBS=0             it is neither built nor installed
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
-# Where libraries go, below PREFIX; for example lib/x86_64-linux-gnu.
+# The folder for libraries below PREFIX, such as lib/x86_64-linux-gnu.
 LIB     ?= lib
 IA      ?= shm
 
@@ -33,79 +35,63 @@ CARGO  ?= cargo
 CC     ?= cc
 CFLAGS ?= -O2 -g
 
-VERBS   ?= auto
+VERBS ?= auto
 ifeq ($(filter auto 0 1,$(VERBS)),)
 $(error VERBS is auto, 1 or 0, not "$(VERBS)")
 endif
 
 VERSION   := $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
-PROVIDERS := libdaplshm
-LIBRARIES := libdat $(PROVIDERS)
-# Names by which the configurations of OFED know the verbs provider.
+LIBRARIES := libdat libdaplshm
+# The provider verbs, and the names by which the configurations of OFED know it.
+VERBS_LIB := libdaplverbs
 ALIASES   := libdaplcma libdaplscm
 
 TARGET := $(abspath $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target))
 OUT    := $(TARGET)/lib
 export CARGO_TARGET_DIR := $(TARGET)
 
-.PHONY: all base left-out demo check lint test check-c check-verbs measure headers readme install uninstall clean
-all: base
+.PHONY: all base verbs no-verbs demo check lint test check-c check-verbs measure headers readme \
+	built install uninstall clean
+
+VERBS_0    = no-verbs
+VERBS_1    = verbs
+VERBS_auto = $(if $(VERBS_LACKS),no-verbs,verbs)
+# The packages that its build lacks here.
+VERBS_LACKS = $(strip $(shell src/verbs/needs.sh))
+
+all: base $(VERBS_$(VERBS))
 
 # ---- Libraries ----
 
-base: $(LIBRARIES:%=$(OUT)/%.so.1) $(OUT)/libdat.so
+# Cargo knows what is up to date. Then target/lib gets what has changed: each file is copied beside
+# the old one and moved, so that programs that run keep theirs.
+define place
+@mkdir -p $(OUT)
+@for lib in $(1); do \
+	cmp -s $(TARGET)/release/$$lib.so $(OUT)/$$lib.so.1 || { \
+		cp $(TARGET)/release/$$lib.so $(OUT)/$$lib.new && \
+		mv $(OUT)/$$lib.new $(OUT)/$$lib.so.1; \
+	} || exit 1; \
+done
+endef
 
-# cargo runs when a source is newer than what it made, so that `make install` needs no cargo after
-# `make`.
-SOURCES       := $(shell find src -path src/verbs* -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print) \
-	Cargo.toml Cargo.lock
-VERBS_SOURCES := $(shell find src/core src/face src/provider12 src/registry src/udat12 src/verbs src/verbs12 \
-	-name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
-BUILT         := $(TARGET)/release/.built
-VERBS_BUILT   := $(TARGET)/release/.built-verbs
-
-$(BUILT): $(SOURCES)
+base:
 	$(CARGO) build --release --locked
-	@touch $@
+	$(call place,$(LIBRARIES))
+	@ln -sf libdat.so.1 $(OUT)/libdat.so
 
-# Copied beside and moved: programs that run keep the old file.
-$(OUT)/%.so.1: $(BUILT)
-	@mkdir -p $(@D)
-	@cp $(TARGET)/release/$*.so $@.new && mv $@.new $@
-
-$(OUT)/libdat.so: | $(OUT)/libdat.so.1
-	@ln -sf libdat.so.1 $@
-
-# ---- The provider verbs ----
-
-VERBS_LIBRARY := $(OUT)/libdaplverbs.so.1
-# What its build lacks here.
-VERBS_NEEDS   := $(if $(filter 0,$(VERBS)),,$(shell src/verbs/needs.sh))
-# What cannot be built but was, and is up to date, counts: root may not see all that its user sees.
-VERBS_IS_MADE  = $(if $(wildcard $(VERBS_LIBRARY)),$(if $(shell find $(VERBS_SOURCES) \
-	-newer $(VERBS_LIBRARY)),,yes))
-WITH_VERBS    := $(if $(filter 1,$(VERBS)),yes,$(if $(filter auto,$(VERBS)),$(if \
-	$(VERBS_NEEDS),$(VERBS_IS_MADE),yes)))
-
-ifeq ($(WITH_VERBS),yes)
-all: $(VERBS_LIBRARY)
-else ifeq ($(VERBS),auto)
-all: left-out
-endif
-
-left-out:
-	@echo "libdaplverbs is left out, since its build needs these packages: $(strip $(VERBS_NEEDS))"
-
-$(VERBS_BUILT): $(VERBS_SOURCES) | $(BUILT)
-	@test -z "$(strip $(VERBS_NEEDS))" || { \
-		echo "libdaplverbs needs these Debian packages: $(strip $(VERBS_NEEDS))" >&2; exit 1; }
+verbs: base
+	@test -z "$(VERBS_LACKS)" || { \
+		echo "$(VERBS_LIB) needs these Debian packages: $(VERBS_LACKS)" >&2; exit 1; }
 	$(CARGO) build --release --locked -p dat-verbs12
-	@touch $@
+	$(call place,$(VERBS_LIB))
+	@for alias in $(ALIASES); do ln -sf $(VERBS_LIB).so.1 $(OUT)/$$alias.so.1 || exit 1; done
 
-$(VERBS_LIBRARY): $(VERBS_BUILT)
-	@mkdir -p $(@D)
-	@cp $(TARGET)/release/libdaplverbs.so $@.new && mv $@.new $@
-	@for alias in $(ALIASES); do ln -sf $(@F) $(OUT)/$$alias.so.1 || exit 1; done
+# An older one must not be installed with newer libraries.
+no-verbs: base
+	@rm -f $(patsubst %,$(OUT)/%.so.1,$(VERBS_LIB) $(ALIASES))
+	@test "$(VERBS)" = 0 || echo \
+		"$(VERBS_LIB) is left out, since its build needs these packages: $(VERBS_LACKS)"
 
 # ---- Demo ----
 
@@ -116,7 +102,7 @@ $(DEMO): $(DEMO_SRC) $(wildcard tests-c/demo/*.h include/dat/*.h) | base
 	$(CC) -std=c99 -Wall -Wextra -Wpedantic $(CFLAGS) $(CPPFLAGS) -Iinclude -o $@ $(DEMO_SRC) \
 		$(LDFLAGS) -L$(OUT) -ldat -Wl,-rpath,$(OUT)
 
-# A configuration of the host hides the built-in adapters; the example has shm.
+# If the host has a dat.conf, the built-in adapters are not there; the example lists shm.
 demo: base $(DEMO)
 	@if test "$(IA)" = shm && test -z "$$DAT_OVERRIDE" && \
 		{ test -e /etc/dat.conf || test -e /etc/rdma/dat.conf; }; then \
@@ -163,20 +149,26 @@ MAN_PAGES := $(notdir $(wildcard docs/man/*.[357]))
 HEADERS   := $(notdir $(wildcard include/dat/*.h))
 DEMO_ALL  := $(notdir $(wildcard tests-c/demo/*.[ch]))
 
-# From LIB/pkgconfig up to PREFIX: dat.pc says where it is itself, so the tree can be moved.
+# The way from LIB/pkgconfig up to PREFIX. dat.pc names its prefix relative to itself, so that the tree
+# can be moved.
 empty :=
 space := $(empty) $(empty)
 UP    := $(subst $(space),/,$(patsubst %,..,$(subst /, ,$(LIB)/pkgconfig)))
 
-install: all
+# What was built is installed as it is: root may have no cargo, or another one.
+built:
+	@{ test -e $(OUT)/libdat.so.1 && { test "$(VERBS)" != 1 || test -e $(OUT)/$(VERBS_LIB).so.1; }; } || \
+		$(MAKE) --no-print-directory all
+
+install: built
 	install -d $(libdir)/pkgconfig $(incdir) $(docdir)/demo \
 		$(mandir)/man3 $(mandir)/man5 $(mandir)/man7
 	install -m 755 $(LIBRARIES:%=$(OUT)/%.so.1) $(libdir)
 	ln -sf libdat.so.1 $(libdir)/libdat.so
-ifeq ($(WITH_VERBS),yes)
-	install -m 755 $(VERBS_LIBRARY) $(libdir)
-	for alias in $(ALIASES); do ln -sf $(notdir $(VERBS_LIBRARY)) $(libdir)/$$alias.so.1 || exit 1; done
-endif
+	if test "$(VERBS)" != 0 && test -e $(OUT)/$(VERBS_LIB).so.1; then \
+		install -m 755 $(OUT)/$(VERBS_LIB).so.1 $(libdir) || exit 1; \
+		for alias in $(ALIASES); do ln -sf $(VERBS_LIB).so.1 $(libdir)/$$alias.so.1 || exit 1; done; \
+	fi
 	install -m 644 $(HEADERS:%=include/dat/%) $(incdir)
 	sed -e 's|@UP@|$(UP)|' -e 's|@LIB@|$(LIB)|' -e 's|@VERSION@|$(VERSION)|' docs/dat.pc.in \
 		>$(libdir)/pkgconfig/dat.pc
@@ -188,14 +180,14 @@ endif
 		ldconfig; \
 	fi
 
-# What install made; the directories that are libdat's alone too.
+# Removes what install made, and the directories in which nothing else can be.
 uninstall:
 	rm -f $(LIBRARIES:%=$(libdir)/%.so.1) $(libdir)/libdat.so $(libdir)/pkgconfig/dat.pc
 	for alias in $(ALIASES); do \
-		test "$$(readlink $(libdir)/$$alias.so.1)" != $(notdir $(VERBS_LIBRARY)) || \
+		test "$$(readlink $(libdir)/$$alias.so.1)" != $(VERBS_LIB).so.1 || \
 			rm -f $(libdir)/$$alias.so.1; \
 	done
-	rm -f $(libdir)/$(notdir $(VERBS_LIBRARY))
+	rm -f $(libdir)/$(VERBS_LIB).so.1
 	rm -f $(HEADERS:%=$(incdir)/%)
 	for page in $(MAN_PAGES); do rm -f $(mandir)/man$${page##*.}/$$page; done
 	rm -f $(DOCS:%=$(docdir)/%) $(DEMO_ALL:%=$(docdir)/demo/%)

@@ -3,58 +3,57 @@
 #
 #   check.sh               every step
 #   check.sh STEP...       these
+#   check.sh --keep-times  writes the seconds of the last run into steps.txt
 #
-#   headers   include/dat is what src/udat12 says
-#   functions the table of functions in README.md is up to date
-#   fmt       cargo fmt --check
-#   clippy    cargo clippy, all targets, warnings are errors
-#   man       the manual pages against headers and interface
-#   test      cargo test, debug
-#   loom      all interleavings of the rings
-#   c         the C suite on the release build
-#   c-ring    a part of it without copies between processes
-#   c-debug   the C suite on the debug build
-#   valgrind  the C suite on the release build under valgrind
-#   instructions  of the fast path, against tests-c/perf/instructions.txt
-#   verbs     the C suite, tests-c/verbs and the Rust tests that need one on an RDMA device
-#   demo      the demo, with each compiler
-#   install   an installed tree, also after it was moved
+# steps.txt lists the steps and the longest time of each.
 #
-#   IA=shm    the adapter for the C suite and the demo
-#   RDMA=ETH  the RDMA device to use, by its network interface (Soft-RoCE in a virtual machine)
-#   APT=0     do not install missing Debian packages (as root, by default, they are)
+#   IA=shm           the adapter for the C suite and the demo
+#   RDMA=ETH         the RDMA device to use, by its network interface (Soft-RoCE in a virtual machine)
+#   CHECK_INSTALL=0  do not install missing Debian packages (as root, by default, they are)
 #
 # The last line is "N passed, N failed, N skipped"; the exit status is 0 when nothing failed. The
-# outputs are kept in target/check, this table and its last line as target/check/summary.
+# output of each step is kept in target/check, the table of results and the last line in
+# target/check/summary.
 set -u
 LC_ALL=C
 CARGO_TERM_COLOR=never
 export LC_ALL CARGO_TERM_COLOR
-# Diagnostics belong to the tests that ask for them; make's own variables to the make above us.
+# Tests ask for diagnostics themselves, and the variables of the make that runs this script are not
+# for the makes that it runs.
 unset DAT_OVERRIDE DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
 cd "$root" || exit 2
-: "${CARGO:=cargo}" "${MAKE:=make}" "${IA:=shm}" "${APT:=1}" "${CARGO_TARGET_DIR:=$root/target}"
+: "${CARGO:=cargo}" "${MAKE:=make}" "${IA:=shm}" "${CHECK_INSTALL:=1}" "${CARGO_TARGET_DIR:=$root/target}"
 export CARGO_TARGET_DIR
 target=$CARGO_TARGET_DIR
 logs=$target/check
 mkdir -p "$logs" || exit 2
-ALL='headers functions fmt clippy man test loom c c-ring c-debug valgrind instructions verbs demo install'
+table=$here/steps.txt
+all_steps=$(awk '!/^#/ { print $1 }' "$table")
 
 passed=0 failed=0 skipped=0 left_out=0
 summary=$logs/summary reasons=$logs/reasons
-: >"$summary"
-: >"$reasons"
 
 # ---- Running and counting ----
 
-# logged SECONDS COMMAND...: runs it, shows and keeps the output; sets $status and $log.
+# The longest time of the current step in seconds.
+longest()
+{
+    awk -v step="$step" '$1 == step { print $2 }' "$table"
+}
+
+# line NAME PASSED FAILED SKIPPED SECONDS: one line of the table of results.
+line()
+{
+    printf '%-12s %5d passed %4d failed %4d skipped %5ds\n' "$@" >>"$summary"
+}
+
+# logged COMMAND...: runs it, shows and keeps its output; sets $status and $log.
 logged()
 {
-    limit=$1
-    shift
+    limit=$(longest)
     log=$logs/$step.log
     {
         timeout -k 30 "$limit" "$@"
@@ -64,18 +63,18 @@ logged()
     [ "$status" = 124 ] && echo "$step: ran out of time after $limit seconds" | tee -a "$log"
 }
 
-# result PASSED FAILED SKIPPED: of the step. What ends badly without a failed test is one failure.
+# result PASSED FAILED SKIPPED: adds up a step. If its command failed and no test did, or if there
+# was no test, that is one failure.
 result()
 {
     p=$1 f=$2 s=$(($3 + left_out))
     [ "$status" -ne 0 ] && [ "$f" -eq 0 ] && f=1
     [ $((p + f + s)) -eq 0 ] && f=1
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-    printf '%-12s %5d passed %4d failed %4d skipped %5ds\n' \
-        "$step" "$p" "$f" "$s" $(($(date +%s) - began)) >>"$summary"
+    line "$step" "$p" "$f" "$s" $(($(date +%s) - began))
 }
 
-# skip REASON: the whole step.
+# skip REASON: skips the whole step.
 skip()
 {
     status=0
@@ -84,7 +83,7 @@ skip()
     result 0 0 1
 }
 
-# For commands that either succeed or not.
+# For a command that is one test.
 one()
 {
     logged "$@"
@@ -150,7 +149,7 @@ packages()
     case " $steps " in *' verbs '*) machine ;; esac
 }
 
-# What the step verbs needs beyond the provider: its drivers and, without a device, a machine.
+# What the step verbs needs beyond the provider: drivers and, without a device, a virtual machine.
 machine()
 {
     [ -d /etc/libibverbs.d ] || echo ibverbs-providers
@@ -174,18 +173,19 @@ members()
     fi
 }
 
+# Installs what is missing where it may, and names what is missing afterwards.
 install_packages()
 {
     wanted=$(packages | sort -u | tr '\n' ' ')
     [ -n "$wanted" ] || return
-    if [ "$APT" = 0 ]; then
-        why='APT=0'
+    if [ "$CHECK_INSTALL" = 0 ]; then
+        why='CHECK_INSTALL=0'
     elif [ "$(id -u)" -ne 0 ]; then
         why='not root'
     elif ! have apt-get; then
         why='no apt-get'
     else
-        echo "installing: $wanted"
+        echo "check.sh installs these Debian packages (CHECK_INSTALL=0 leaves them out): $wanted"
         DEBIAN_FRONTEND=noninteractive
         export DEBIAN_FRONTEND
         {
@@ -207,28 +207,28 @@ release()
 
 # ---- Steps ----
 
-step_headers() { one 900 $CARGO run --quiet --locked -p dat-headers -- --check; }
-step_functions() { one 60 "$here/functions.sh" --check; }
-step_man() { tap 300 "$root/docs/man/check.sh"; }
-step_test() { members; rust 900 $CARGO test $members --locked --no-fail-fast; }
+step_headers() { one $CARGO run --quiet --locked -p dat-headers -- --check; }
+step_functions() { one "$here/functions.sh" --check; }
+step_man() { tap "$root/docs/man/check.sh"; }
+step_test() { members; rust $CARGO test $members --locked --no-fail-fast; }
 step_c()
 {
-    suite 900 $MAKE --no-print-directory -C "$here" check IA="$IA"
+    suite $MAKE --no-print-directory -C "$here" check IA="$IA"
 }
 step_c_ring()
 {
     DAT_SHM_VM=0
     export DAT_SHM_VM
-    suite 900 $MAKE --no-print-directory -C "$here" check IA="$IA" TESTS='flow/\|rely/\|srq/'
+    suite $MAKE --no-print-directory -C "$here" check IA="$IA" TESTS='flow/\|rely/\|srq/'
     unset DAT_SHM_VM
 }
-step_instructions() { tap 300 $MAKE --no-print-directory -C "$here" measure COMPARE=1; }
-step_install() { tap 300 "$here/install.sh"; }
+step_instructions() { tap $MAKE --no-print-directory -C "$here" measure COMPARE=1; }
+step_install() { tap "$here/install.sh"; }
 
 step_fmt()
 {
     if $CARGO fmt --version >/dev/null 2>&1; then
-        one 60 $CARGO fmt --all --check
+        one $CARGO fmt --all --check
     else
         skip 'cargo fmt is not installed'
     fi
@@ -238,35 +238,35 @@ step_clippy()
 {
     if $CARGO clippy --version >/dev/null 2>&1; then
         members
-        one 900 $CARGO clippy $members --all-targets --locked -- -D warnings
+        one $CARGO clippy $members --all-targets --locked -- -D warnings
     else
         skip 'cargo clippy is not installed'
     fi
 }
 
-# A build of its own: loom replaces the atomics of the rings.
+# This is a build of its own, since loom replaces the atomics of the rings.
 step_loom()
 {
-    rust 600 env RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" $CARGO test --locked --release \
+    rust env RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" $CARGO test --locked --release \
         --target-dir "$target/loom" -p dat-shm --lib ring::
 }
 
 step_c_debug()
 {
-    suite 900 sh -c '"$0" build --locked && "$1" --no-print-directory -C "$2" check \
+    suite sh -c '"$0" build --locked && "$1" --no-print-directory -C "$2" check \
         BUILD=debug IA="$3"' "$CARGO" "$MAKE" "$here" "$IA"
 }
 
 step_valgrind()
 {
     if have valgrind; then
-        suite 1200 $MAKE --no-print-directory -C "$here" check VALGRIND=1 IA="$IA"
+        suite $MAKE --no-print-directory -C "$here" check VALGRIND=1 IA="$IA"
     else
         skip 'valgrind is not installed'
     fi
 }
 
-# The virtual machine's own time ends first, so that the limit here leaves none behind.
+# The virtual machine gets less time than the step, so that none is left behind.
 step_verbs()
 {
     lacking=$({ src/verbs/needs.sh; machine; } | tr '\n' ' ')
@@ -274,7 +274,7 @@ step_verbs()
         skip "not installed: $lacking"
         return
     fi
-    logged 1800 env TARGET="$target" OUT="$target/verbs" LIMIT=1200 "$here/verbs/check.sh"
+    logged env TARGET="$target" OUT="$target/verbs" LIMIT=$(($(longest) - 600)) "$here/verbs/check.sh"
     if [ "$status" -eq 77 ]; then
         skip "$(tail -n 1 "$log")"
     else
@@ -282,11 +282,11 @@ step_verbs()
     fi
 }
 
-# The demo is what newcomers copy: no compiler may have anything to say about it.
+# Newcomers copy the demo, so no compiler may warn of anything in it.
 step_demo()
 {
-    tap 120 sh -c '
-        # A configuration of the host would hide the built-in adapters.
+    tap sh -c '
+        # If the host has a dat.conf, the built-in adapters are not there.
         if [ -e /etc/dat.conf ] || [ -e /etc/rdma/dat.conf ]; then
             export DAT_OVERRIDE=dat.conf.example
         fi
@@ -302,14 +302,33 @@ step_demo()
 
 # ---- All of it ----
 
-steps=${*:-$ALL}
+# The times of steps that failed or were skipped say nothing.
+keep_times()
+{
+    awk 'NR == FNR { if ($2 > 0 && $4 == 0) seconds[$1] = $8 + 0; next }
+         !/^#/ && $1 in seconds {
+             what = $0
+             sub(/^[^ ]+ +[^ ]+ +[^ ]+ +/, "", what)
+             $0 = sprintf("%-12s %8d %7d  %s", $1, $2, seconds[$1], what)
+         }
+         { print }' "$summary" "$table" >"$logs/steps.txt" && cp "$logs/steps.txt" "$table"
+}
+
+if [ "${1:-}" = --keep-times ]; then
+    keep_times
+    exit
+fi
+steps=${*:-$all_steps}
 for step in $steps; do
-    case " $ALL " in
+    case " $(echo $all_steps) " in
     *" $step "*) ;;
-    *) echo "check.sh: no step $step; there are: $ALL" >&2; exit 2 ;;
+    *) echo "check.sh: no step $step; there are:" $all_steps >&2; exit 2 ;;
     esac
 done
 
+began_all=$(date +%s)
+: >"$summary"
+: >"$reasons"
 : >"$logs/missing"
 install_packages
 for step in $steps; do
@@ -319,7 +338,7 @@ for step in $steps; do
     left_out=0
     case $step in
     c | c-ring | c-debug | valgrind | instructions | verbs | demo | install)
-        # The same libraries for all of these; a build that fails is their failure.
+        # All of these use the libraries in target/lib. If those cannot be built, that is a failure.
         if ! release; then
             status=1
             result 0 1 0
@@ -336,6 +355,7 @@ if [ -s "$reasons" ]; then
     echo "skipped:"
     sort -u "$reasons" | sed 's/^/  /'
 fi
+line total $passed $failed $skipped $(($(date +%s) - began_all))
 echo "$passed passed, $failed failed, $skipped skipped" >>"$summary"
 cat "$summary"
 [ $failed -eq 0 ]

@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh - installs into directories of its own and uses what is there. Prints TAP.
+# install.sh - builds, installs into directories of its own and uses what is there. Prints TAP.
 #
 # CARGO_TARGET_DIR names the build directory, CC the compiler; VERBS is as for make.
 set -u
@@ -12,7 +12,7 @@ cc=${CC:-cc}
 make="${MAKE:-make} --no-print-directory -C $root"
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-# Whether the provider verbs is among what make installs.
+# Whether make builds the provider verbs.
 verbs=no
 [ "${VERBS:-auto}" = 0 ] || [ -n "$("$root/src/verbs/needs.sh")" ] || verbs=yes
 number=0 failed=0
@@ -38,7 +38,7 @@ skip()
     echo "ok $number - $1 # SKIP $2"
 }
 
-# What must be below PREFIX, as the tree has it.
+# The files that must be below PREFIX, by what is in the source tree.
 expected()
 {
     (
@@ -79,7 +79,7 @@ nothing_left()
 {
     present "$1" >"$work/got"
     ! [ -s "$work/got" ] || { cat "$work/got"; return 1; }
-    # lib, include and share may have been there before; what is libdat's alone must go.
+    # lib, include and share may have been there before; directories of libdat alone must go.
     ! [ -e "$1/include/dat" ] && ! [ -e "$1/share/doc/libdat" ]
 }
 
@@ -95,7 +95,10 @@ same_result()
 
 # ---- As a package is made ----
 
-ok 'make install DESTDIR= PREFIX=/usr' $make install PREFIX=/usr DESTDIR="$work/package"
+ok 'make' $make all
+# Whoever installs, root perhaps, may have no cargo.
+ok 'make install DESTDIR= PREFIX=/usr, without cargo' \
+    $make install PREFIX=/usr DESTDIR="$work/package" CARGO="$work/no-cargo"
 ok 'everything is there, and nothing else' same_tree "$work/package/usr"
 ok 'libdat.so is a link to libdat.so.1' \
     same_result "$(readlink "$work/package/usr/lib/libdat.so")" libdat.so.1

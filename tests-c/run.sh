@@ -4,14 +4,14 @@
 #   run.sh -i ADAPTER -l LIBDIR [-t SECONDS] [-o OUTDIR] [-p PATTERN]
 #          [-g] [-q "NAME ..."] [-n "NAME ..."] [-v] PROGRAM...
 #
-#   -i ADAPTER  interface adapter that the programs open (argument 1 and $DAT_IA)
+#   -i ADAPTER  interface adapter for the programs to open (argument 1 and $DAT_IA)
 #   -l LIBDIR   directory with libdat.so.1 and the provider libraries
 #   -t SECONDS  longest time for one program, before scaling (default 120)
-#   -o OUTDIR   where the outputs and the private dat.conf go (default: a temporary one)
-#   -p PATTERN  only programs whose "subject/name" matches this basic expression
-#   -g          under valgrind; deadlines are scaled
+#   -o OUTDIR   directory for the outputs and a private dat.conf (default: a temporary one)
+#   -p PATTERN  run only programs whose "subject/name" matches this basic expression
+#   -g          run under valgrind, with longer deadlines
 #   -q "NAMES"  programs that run with smaller numbers ($DAT_TEST_QUICK)
-#   -n "NAMES"  programs whose leaks valgrind does not look for
+#   -n "NAMES"  programs in which valgrind does not look for leaks
 #   -v          print the whole output of every program
 #
 # A PROGRAM is an executable or a shell script (*.sh); both print TAP on
@@ -53,7 +53,7 @@ if [ $memcheck = 1 ]; then
 fi
 export DAT_TEST_SCALE
 
-# A configuration of our own: what the host has in /etc must not matter.
+# The programs get a private configuration, so that the one in /etc does not matter.
 if [ -n "$libdir" ]; then
     conf=$out/dat.conf
     {
@@ -78,20 +78,21 @@ fi
 DAT_IA=$ia
 export DAT_IA
 
-# What libdat or a provider has to say belongs to the tests that ask for it.
+# Tests that read diagnostics ask for them themselves.
 unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
 
 valgrind_command="valgrind --quiet --error-exitcode=99 --fair-sched=yes --trace-children=yes
     --suppressions=$here/valgrind.supp"
 leaks="--leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite"
 
-# among NAME NAMES: whether it is one of them
+# among NAME NAMES: succeeds if the name is one of the names.
 among()
 {
     case " $2 " in *" $1 "*) true ;; *) false ;; esac
 }
 
-# run FILE PROGRAM: prints nothing; the output is in $out/FILE.tap, .err; sets $status
+# run FILE PROGRAM: runs the program, keeps its output in $out/FILE.tap and $out/FILE.err, and sets
+# $status.
 run()
 {
     file=$1 program=$2
@@ -109,7 +110,7 @@ run()
            set -- "$program" "$ia"
        fi ;;
     esac
-    # timeout(1) leads a process group of its own: whatever is left of it afterwards ends.
+    # timeout(1) makes a process group, so that the processes that the program leaves can be ended.
     DAT_TEST_QUICK=$small timeout -k 10 "$seconds" "$@" \
         >"$out/$file.tap" 2>"$out/$file.err" </dev/null &
     group=$!
@@ -121,8 +122,8 @@ run()
 group=
 trap '[ -n "$group" ] && kill -s KILL -- "-$group" 2>/dev/null; exit 130' INT TERM
 
-# Reads one TAP stream. Prints "passed failed skipped verdict"; the verdict is
-# "-" or says why the program as a whole failed.
+# count FILE STATUS: reads TAP from the file and prints "passed failed skipped verdict". The verdict is
+# "-", or the reason why the program as a whole failed.
 count()
 {
     awk -v status="$2" '
@@ -150,7 +151,7 @@ count()
         }' "$1"
 }
 
-# The failed subtests, each with the comment lines after it.
+# failures FILE: prints the failed subtests, each with the comment lines after it.
 failures()
 {
     awk '/^not ok/ { show = 1; print "    " $0; next }

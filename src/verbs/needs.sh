@@ -7,28 +7,32 @@
 # libclang, which needs the headers of its compiler. $LIBCLANG_PATH names a libclang elsewhere.
 set -u
 
-# exist PATTERN...: whether a file is there.
-exist()
+exists()
 {
-    for file; do
-        [ -e "$file" ] && return 0
-    done
-    return 1
+    [ -e "$1" ]
+}
+
+# finds DEPTH FOLDER...: whether libclang is in one of them, or in a folder below up to that depth.
+finds()
+{
+    depth=$1
+    shift
+    [ -n "$(find -H "$@" -maxdepth "$depth" \( -name 'libclang.so*' -o -name 'libclang-[0-9]*.so*' \) \
+        -print -quit 2>/dev/null)" ]
 }
 
 libclang()
 {
     if [ -n "${LIBCLANG_PATH:-}" ]; then
-        [ -f "$LIBCLANG_PATH" ] || exist "$LIBCLANG_PATH"/libclang.so* "$LIBCLANG_PATH"/libclang-[0-9]*.so*
-        return
+        finds 1 "$LIBCLANG_PATH"
+    else
+        # The patterns stand for the headers of any version; one that matches nothing stays as it is.
+        finds 3 "$(llvm-config --prefix 2>/dev/null)/lib" /usr/local/lib* /usr/lib* && {
+            exists /usr/lib*/clang/*/include/stddef.h ||
+                exists /usr/lib*/llvm*/lib*/clang/*/include/stddef.h ||
+                exists /usr/local/lib*/clang/*/include/stddef.h
+        }
     fi
-    found=
-    for folder in /usr/lib /usr/lib64 /usr/local/lib /usr/local/lib64; do
-        exist "$folder"/libclang.so* "$folder"/*/libclang.so* "$folder"/*/*/libclang.so* \
-            "$folder"/libclang-[0-9]*.so* "$folder"/*/libclang-[0-9]*.so* && found=yes
-    done
-    [ -n "$found" ] && exist /usr/lib*/clang/*/include/stddef.h /usr/lib*/llvm*/lib*/clang/*/include/stddef.h \
-        /usr/local/lib*/clang/*/include/stddef.h
 }
 
 if command -v "${PKG_CONFIG:=pkg-config}" >/dev/null 2>&1; then
@@ -36,8 +40,8 @@ if command -v "${PKG_CONFIG:=pkg-config}" >/dev/null 2>&1; then
     "$PKG_CONFIG" --exists 'librdmacm >= 1.2.28' || echo librdmacm-dev
 else
     echo pkg-config
-    exist /usr/include/infiniband/verbs.h || echo libibverbs-dev
-    exist /usr/include/rdma/rdma_cma.h || echo librdmacm-dev
+    exists /usr/include/infiniband/verbs.h || echo libibverbs-dev
+    exists /usr/include/rdma/rdma_cma.h || echo librdmacm-dev
 fi
 libclang || echo libclang-dev
 exit 0

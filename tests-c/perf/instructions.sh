@@ -22,8 +22,8 @@ unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
 
 KINDS='send srq write wait'
 ROUNDS=10000
-# By how many percent of its instructions a round may have become longer, here or elsewhere: another
-# C library copies with other instructions, and threads of the provider wake up now and then.
+# A round may take so many percent more instructions than the table says, here or elsewhere: another C
+# library copies with other instructions, and the threads of a provider wake up now and then.
 TOLERANCE=0.5
 # The longest time of one run in seconds.
 LIMIT=120
@@ -102,14 +102,14 @@ measure()
             while read -r object; do locked "$object"; done >"$work/locked"
         { profile "$work/$kind.$ROUNDS"-*; profile "$work/$kind.$((2 * ROUNDS))"-*; } |
             awk -v kind="$kind" -v rounds="$ROUNDS" '
-                # What fewer than one round in ten does is no part of a round.
+                # Instructions that fewer than one round in ten makes are not counted.
                 function each(i) { return int(($i - once[i]) / rounds + 0.9) }
                 NR == 1 { for (i = 1; i <= NF; i++) once[i] = $i }
                 NR == 2 { printf "%-10s %12d %8d %13d %10d\n", kind, each(1), each(2), each(3), each(4) }'
     done
 }
 
-# A file, since a pipe would hide the status.
+# The table goes through a file, since a pipe would hide the exit status.
 measure >"$work/table" || exit 1
 
 case $action in

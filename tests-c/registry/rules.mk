@@ -13,7 +13,7 @@ $(REGISTRY_PROGRAMS:%=%.o) $(REGISTRY_SHARED): $(TESTDIR)/registry/scene.h
 EXTRA += $(OUT)/registry/private_host $(OUT)/registry/private_plugin.so \
 	$(OUT)/registry/secure_child
 
-# A program without libdat, and the plug-in that brings it in.
+# A program that is not linked with libdat, and a plug-in that is.
 $(OUT)/registry/private_host: $(TESTDIR)/registry/private_host.c $(OUT)/registry/scene_child.o
 	@mkdir -p $(@D)
 	$(COMPILE) -o $@ $< $(OUT)/registry/scene_child.o -ldl
@@ -23,7 +23,7 @@ $(OUT)/registry/private_plugin.so: $(TESTDIR)/registry/private_plugin.c \
 	@mkdir -p $(@D)
 	$(COMPILE) -fPIC -shared -o $@ $(filter %.c,$^) -L$(LIB) -ldat
 
-# It opens libdat itself.
+# This program opens libdat itself.
 $(OUT)/registry/secure_child: $(TESTDIR)/registry/secure_child.c $(OUT)/registry/scene_child.o
 	@mkdir -p $(@D)
 	$(COMPILE) -o $@ $< $(OUT)/registry/scene_child.o -ldl

@@ -1,4 +1,4 @@
-# The program that dlopens a plug-in links neither libdat nor what calls it.
+# dlopen.c opens a plug-in that is linked with libdat, and is itself not linked with it.
 
 NOT_PROGRAMS += rely/plugin.c rely/dlopen.c
 EXTRA        += $(OUT)/rely/plugin.so

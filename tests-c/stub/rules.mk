@@ -1,4 +1,4 @@
-# The stub provider in its variants, and a program that is a libdat of another make.
+# The variants of the stub provider, and a program that stands for another libdat.
 NOT_PROGRAMS += stub/provider.c stub/foreign_libdat.c
 
 STUBS := $(addprefix $(OUT)/stub/libstub,.so -other.so -no-init.so -constructor.so -mute.so \
@@ -13,12 +13,12 @@ $(OUT)/stub/libstub-twice.so:       STUB_FLAGS := -DSTUB_TWICE
 $(OUT)/stub/libstub-unresolved.so:  STUB_FLAGS := -DSTUB_UNRESOLVED
 $(OUT)/stub/libstub-forgets.so:     STUB_FLAGS := -DSTUB_FORGETS
 
-# Not linked to libdat: providers find it in the process that loads them.
+# Providers are not linked with libdat; they find it in the process that loads them.
 $(STUBS): $(TESTDIR)/stub/provider.c $(HEADERS) $(TESTDIR)/stub/rules.mk
 	@mkdir -p $(@D)
 	$(COMPILE) $(STUB_FLAGS) -fPIC -fvisibility=hidden -shared -o $@ $<
 
-# Its own dat_registry_add_provider must be visible to the provider that it loads.
+# The provider that this program loads must find its dat_registry_add_provider.
 $(OUT)/stub/foreign_libdat: $(TESTDIR)/stub/foreign_libdat.c $(OUT)/registry/scene_child.o $(HEADERS)
 	@mkdir -p $(@D)
 	$(COMPILE) -rdynamic -o $@ $< $(OUT)/registry/scene_child.o -ldl

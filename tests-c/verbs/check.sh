@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# check.sh - all that needs an RDMA device: the C suite with tests-c/verbs, and the Rust tests that
-# are marked so. On $RDMA, a network interface of this machine; where that is not set, with Soft-RoCE
-# in a virtual machine. Called by `make check-verbs`, when the libraries are built.
+# check.sh - runs what needs an RDMA device: the C suite with tests-c/verbs, and the Rust tests that
+# are ignored without one. They run on $RDMA, a network interface of this machine, or, if that is not
+# set, on Soft-RoCE in a virtual machine. `make check-verbs` builds the libraries and calls this.
 #
 #   TARGET   where cargo put the libraries (default target), with libdaplverbs.so in release/
 #   OUT      where programs and results go (default tests-c/build)
-#   TESTS    only what matches, as for `make -C tests-c check`; rust/dat-verbs are the Rust tests
+#   TESTS    run only what matches, as for `make -C tests-c check`; the Rust tests are rust/dat-verbs
 #   SCALE    factor for the deadlines in the virtual machine, whose processor is emulated (3)
 #   LIMIT    longest time of the virtual machine, in seconds (3600)
 #
-# The last line is "N passed, N failed, N skipped"; the exit status is 0 when nothing failed, 77 when
-# something to make the machine is missing, which is named.
+# The last line is "N passed, N failed, N skipped". The exit status is 0 when nothing failed, and 77 when
+# the machine cannot be made; then a line names what is missing.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -24,7 +24,7 @@ root=$(cd "$here/../.." && pwd)
 mkdir -p "$OUT" || exit 2
 OUT=$(cd "$OUT" && pwd)
 IA=verbs-${RDMA:-v0}
-# Scripts that compile headers and read symbols know no adapter and run in every other check.
+# These scripts compile headers and read symbols. They need no adapter, and run in other checks.
 WITHOUT='abi/check_headers.sh abi/header_compile.sh abi/symbols.sh'
 
 suite()
@@ -32,7 +32,8 @@ suite()
     "$MAKE" --no-print-directory -C "$root/tests-c" OUT="$OUT" LIBDIR="$TARGET/release" IA="$IA" "$@"
 }
 
-# The Rust tests that are named in $1, one executable a line, with their outputs in $2.
+# rust LIST OUTPUT: runs the test executables that the file LIST names, one a line, and keeps what they
+# print in the file OUTPUT.
 rust()
 {
     echo rust/dat-verbs | grep -q -e "$TESTS" || return
@@ -41,7 +42,7 @@ rust()
         status=$?
         sed -n -e '/^test .* \.\.\. /p' -e '/^failures:/,$p' "$2.one"
         cat "$2.one" >>"$2"
-        # One that dies says nothing of its result.
+        # An executable that dies prints no result.
         [ "$status" -eq 0 ] || grep -q '^test result: FAILED' "$2.one" || {
             echo "rust/dat-verbs: $program ended with status $status"
             echo 'test result: died; 0 passed; 1 failed;' >>"$2"
@@ -49,7 +50,7 @@ rust()
     done <"$1"
 }
 
-# One closing line from that of the suite and those of the Rust tests.
+# total FILE...: adds up the closing lines of the suite and of the Rust tests.
 total()
 {
     awk '/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { p += $1; f += $3; s += $5; seen = 1 }
@@ -62,7 +63,7 @@ total()
              exit (f > 0) }' "$@"
 }
 
-# Everything, on a device that is here.
+# Runs everything on a device of this machine.
 run()
 {
     : >"$OUT/verbs.suite"
@@ -73,8 +74,8 @@ run()
     total "$OUT/verbs.suite" "$OUT/verbs.rust"
 }
 
-# The C implementation of uDAPL 2.0, to connect with: unpacked, not installed, since its package
-# brings a configuration for the whole machine.
+# Fetches the C implementation of uDAPL 2.0, with which tests connect. Its package is unpacked and not
+# installed, since it has a configuration for the whole machine.
 dapl2()
 {
     DAT_TEST_DAPL2=$TARGET/dapl2
@@ -108,7 +109,7 @@ else
     unset DAT_TEST_DAPL2
 fi
 suite programs >"$OUT/verbs.build" 2>&1 || { tail -n 40 "$OUT/verbs.build"; exit 1; }
-# Built here, since the machine is slow; run with --ignored where there is a device.
+# The tests are built outside the virtual machine, which is slow, and run with --ignored inside.
 CARGO_TERM_COLOR=never CARGO_TARGET_DIR=$TARGET "$CARGO" test --locked -p dat-verbs --no-run \
     >"$OUT/verbs.cargo" 2>&1 || { tail -n 40 "$OUT/verbs.cargo"; exit 1; }
 (cd "$root" && sed -n 's/^ *Executable .*(\(.*\))$/\1/p' "$OUT/verbs.cargo" | xargs -r realpath) >"$OUT/verbs.tests"
@@ -120,7 +121,7 @@ if [ -n "$RDMA" ]; then
 else
     VM_OUT=$OUT VM_TIMEOUT=$LIMIT "$here/vm.sh" env DAT_TEST_SCALE="$SCALE" "$here/check.sh" run
     status=$?
-    # It has said so; 124 would look like the end of our own time.
+    # vm.sh has said that its time ran out. The caller would take 124 for the end of its own time.
     [ "$status" -ne 124 ] || status=1
     exit "$status"
 fi

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# conf.sh - what the lines of a configuration open on this machine's RDMA device, and what is said
-# when they do not. $1 is the adapter, verbs-NETDEV; $DAT_TEST_LIBDIR has the libraries. Prints TAP.
+# conf.sh - tests which lines of a configuration open this machine's RDMA device, and the diagnostics of
+# those that do not. $1 is the adapter, verbs-NETDEV; $DAT_TEST_LIBDIR has the libraries. Prints TAP.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -15,7 +15,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 number=0 failed=0
 
-# ok NAME COMMAND...: the output of the last adapter that was opened is shown if it fails.
+# ok NAME COMMAND...: one subtest. If it fails, the output of the last open is shown.
 ok()
 {
     name=$1
@@ -36,7 +36,7 @@ skip()
     echo "ok $number - $1 # SKIP $2"
 }
 
-# The result of the last open: its output, and its lines on standard error.
+# Conditions on the last open: on its output, and on its lines on standard error.
 said() { grep -q -x -F -e "$1" "$work/out"; }
 failed_to_open() { grep -q '^DAT_INSUFFICIENT_RESOURCES' "$work/out"; }
 silent() { [ ! -s "$work/err" ]; }
@@ -53,7 +53,7 @@ with()
     env DAT_OVERRIDE="$work/dat.conf" "$@" "$program" here >"$work/out" 2>"$work/err"
 }
 
-# ---- What is here ----
+# ---- The device ----
 
 with "$netdev 0" DAT_DBG_TYPE=1
 address=$(sed -n 's/^DAT_SUCCESS //p' "$work/out")
@@ -62,7 +62,7 @@ if [ -z "$address" ]; then
     echo "1..$number"
     exit 1
 fi
-# The device that the kernel shows this interface for, and its port.
+# The device and port to which this interface belongs, as the kernel shows them.
 where=$(grep -l -x -e "$netdev" /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null | head -n 1)
 [ -n "$where" ] || where=$(ls -d /sys/class/infiniband/*/device/net/"$netdev" 2>/dev/null | head -n 1)
 device=${where#/sys/class/infiniband/}
@@ -85,7 +85,7 @@ ok 'an address: opens the same' opened
 with "$address 0"
 ok 'an address and 0: opens the same' opened
 
-# A name of this host is one that leads to its address.
+# Any name that leads to the address of the device is a name of this host.
 echo "$address dat-test-host" >"$work/hosts"
 if unshare -m mount --bind "$work/hosts" /etc/hosts 2>/dev/null; then
     with 'dat-test-host 0' unshare -m sh -c 'mount --bind "$0" /etc/hosts && exec "$@"' "$work/hosts"
@@ -108,7 +108,7 @@ ok '"NETDEV 77": does not open; the port that it is on is told' \
 with "$device 77" DAT_DBG_TYPE=1
 ok '"DEVICE 77": does not open, one line' eval 'failed_to_open && one_line'
 
-# ---- What is told when there is no such adapter ----
+# ---- Diagnostics if there is no such adapter ----
 
 with 'nowhere7 1' DAT_DBG_TYPE=1
 ok 'no such device: does not open' failed_to_open
@@ -122,7 +122,7 @@ ok 'an address of another host: one line, with the devices' eval 'failed_to_open
 with 'nowhere7 1'
 ok 'nobody asks: no line' eval 'failed_to_open && silent'
 
-# ---- The old names, in a tree as it is installed ----
+# ---- The old names, in an installed tree ----
 
 mkdir "$work/lib"
 cp "$DAT_TEST_LIBDIR/libdat.so.1" "$DAT_TEST_LIBDIR/libdaplverbs.so.1" "$work/lib"

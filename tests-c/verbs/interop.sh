@@ -1,5 +1,5 @@
 #!/bin/sh
-# interop.sh ADAPTER - connections with another implementation of uDAPL, both ways round
+# interop.sh ADAPTER - tests connections to and from another implementation of uDAPL
 #
 # $DAT_TEST_DAPL2 is where the packages libdapl2 and libdapl-dev of Debian are unpacked (dpkg-deb -x;
 # not installed, for they would leave a dat.conf in /etc): uDAPL 2.0 with a provider over rdma_cm.
@@ -32,9 +32,9 @@ if ! { $build -o "$dir/ours" "$here/interop.c" -I"$root/include" -L"$lib" -ldat 
 fi
 echo "other-v0 u2.0 nonthreadsafe default $otherlib/libdaplofa.so.2 dapl.2.0 \"$netdev 0\" \"\"" >"$dir/dat.conf"
 
-# seconds N: a deadline, scaled.
+# seconds N: prints the deadline, scaled.
 seconds() { awk "BEGIN { print int($1 * ${DAT_TEST_SCALE:-1}) }"; }
-# end ours|theirs ROLE ...: one end.
+# end ours|theirs ROLE ...: runs one end of a connection.
 end()
 {
     which=$1 does=$2

@@ -1,5 +1,5 @@
-# What several of the programs here share.
-# interop.c is built by interop.sh, for two libraries.
+# The programs about RDMA devices share adapters.c and traffic.c. interop.sh builds interop.c itself, for
+# two libraries.
 NOT_PROGRAMS += verbs/adapters.c verbs/traffic.c verbs/interop.c
 
 VERBS_SHARED := $(OUT)/verbs/adapters.o $(OUT)/verbs/traffic.o $(OUT)/srq/srq_common.o
@@ -10,19 +10,19 @@ $(VERBS_PROGRAMS): $(VERBS_SHARED)
 $(VERBS_PROGRAMS): LDFLAGS += $(VERBS_SHARED)
 $(VERBS_PROGRAMS:%=%.o) $(VERBS_SHARED): $(TESTDIR)/verbs/adapters.h $(TESTDIR)/verbs/traffic.h
 
-# It may leave the device of no use.
+# After this program the device may be unusable.
 LAST += $(OUT)/verbs/link
 
-# strange.c is a client of librdmacm, where that is installed.
+# strange.c calls librdmacm if that is installed.
 ifneq ($(wildcard /usr/include/rdma/rdma_cma.h),)
 $(OUT)/verbs/strange: LDFLAGS += -lrdmacm -libverbs
 endif
 
-# ---- What runs the suite on a device is no test ----
+# ---- Scripts that run the suite on a device ----
 
 NOT_PROGRAMS += verbs/vm.sh verbs/check.sh
 
-# ---- conf.sh runs this in environments of its own ----
+# ---- A program that conf.sh runs ----
 
 NOT_PROGRAMS += verbs/conf_open.c
 EXTRA        += $(OUT)/verbs/conf_open
