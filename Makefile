@@ -57,7 +57,7 @@ base: $(LIBRARIES:%=$(OUT)/%.so.1) $(OUT)/libdat.so
 # `make`.
 SOURCES       := $(shell find src -path src/verbs -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print) \
 	Cargo.toml Cargo.lock
-VERBS_SOURCES := $(shell find src/core src/provider12 src/registry src/udat12 src/verbs \
+VERBS_SOURCES := $(shell find src/core src/host src/provider12 src/udat12 src/verbs \
 	-name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 BUILT         := $(TARGET)/release/.built
 VERBS_BUILT   := $(TARGET)/release/.built-verbs
