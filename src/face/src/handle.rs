@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use dat_core::error::Role;
 use dat_core::transport::Transport;
 use dat_core::{Handle, Held, Ia, Kind, Object, Slab};
+use host::fork::Hold;
 
-use crate::fork::Hold;
 use crate::registration::Registrations;
 use crate::{Answer, Face, Fault, Version};
 
@@ -33,7 +33,7 @@ pub struct Domain<F: Face> {
     /// other threads of the parent were doing.
     registrations: Mutex<Registrations<F>>,
     /// The lock on the registrations while a fork is going on.
-    pub(crate) fork: Hold<F>,
+    pub(crate) fork: Hold<MutexGuard<'static, Registrations<F>>>,
     /// Whether forks are watched for.
     pub(crate) fork_watch: Once,
 }

@@ -1,8 +1,10 @@
-//! Descriptors that the child of a fork must not keep open.
+//! What a fork must not break: locks that another thread holds, and descriptors whose end peers wait
+//! for.
 //!
 //! Where the kernel takes the end of the last copy of a descriptor for the end of the process,
 //! peers would not be told that a process is gone while a child of it lives.
 
+use std::cell::UnsafeCell;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -61,6 +63,48 @@ pub fn close_in_child() {
             // SAFETY: the child's copy of a descriptor whose owner is left alone, as said above.
             unsafe { rustix::io::close(fd) };
         }
+    }
+}
+
+/// A place for the guard of a lock while a fork is going on: the handler before the fork takes the lock
+/// and leaves the guard here, the handlers after it fetch it. So the child does not get what the lock
+/// protects half changed.
+pub struct Hold<G>(UnsafeCell<Option<G>>);
+
+// SAFETY: the cell is touched by `keep` and `fetch` alone, whose callers promise that they do it one
+// at a time.
+unsafe impl<G> Sync for Hold<G> {}
+
+impl<G> Hold<G> {
+    /// An empty place.
+    pub const fn new() -> Self {
+        Hold(UnsafeCell::new(None))
+    }
+
+    /// Leaves a guard here.
+    ///
+    /// # Safety
+    /// The caller is the handler before a fork, and `guard` is of the lock that is always held when
+    /// this place is used.
+    pub unsafe fn keep(&self, guard: G) {
+        // SAFETY: the lock, which the caller has, allows one user at a time.
+        unsafe { *self.0.get() = Some(guard) };
+    }
+
+    /// Fetches the guard.
+    ///
+    /// # Safety
+    /// The caller is a handler after a fork, before which [`Hold::keep`] was called: the lock is held
+    /// until the guard is dropped.
+    pub unsafe fn fetch(&self) -> Option<G> {
+        // SAFETY: the lock, which is still held, allows one user at a time.
+        unsafe { (*self.0.get()).take() }
+    }
+}
+
+impl<G> Default for Hold<G> {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

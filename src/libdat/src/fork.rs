@@ -4,21 +4,15 @@
 //! at that moment, the child would inherit a lock that nobody opens. So the registry is held still
 //! for the time of the fork, and threads that are loading a provider finish that first.
 
-use std::cell::UnsafeCell;
 use std::time::Duration;
 
 use dat_registry::Held;
+use host::fork::Hold;
 
 use crate::provider::{Provider12, REGISTRY};
 
-/// The lock while a fork is going on.
-struct Fork(UnsafeCell<Option<Held<'static, Provider12>>>);
-
-// SAFETY: only the handlers touch the cell, and each of them holds the registry's lock while it
-// does: the first has just taken it, the others have not yet given it back.
-unsafe impl Sync for Fork {}
-
-static FORK: Fork = Fork(UnsafeCell::new(None));
+/// The registry's lock while a fork is going on.
+static HOLD: Hold<Held<'static, Provider12>> = Hold::new();
 
 /// How long a fork waits for another thread's dlopen: longer than a library takes to load, short enough
 /// for whoever waits in vain.
@@ -37,18 +31,18 @@ extern "C" fn at_load() {
 
 unsafe extern "C" fn before() {
     let held = REGISTRY.hold_for_fork(PATIENCE);
-    // SAFETY: see Fork.
-    unsafe { *FORK.0.get() = Some(held) };
+    // SAFETY: this is the handler before a fork, and the lock is the registry's.
+    unsafe { HOLD.keep(held) };
 }
 
 unsafe extern "C" fn in_parent() {
-    // SAFETY: see Fork.
-    drop(unsafe { (*FORK.0.get()).take() });
+    // SAFETY: this is the handler after a fork.
+    drop(unsafe { HOLD.fetch() });
 }
 
 unsafe extern "C" fn in_child() {
-    // SAFETY: see Fork; the child has one thread.
-    if let Some(mut held) = unsafe { (*FORK.0.get()).take() } {
+    // SAFETY: this is the handler after a fork, in the child.
+    if let Some(mut held) = unsafe { HOLD.fetch() } {
         held.abandon_other_threads();
     }
 }
