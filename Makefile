@@ -4,15 +4,15 @@
 #   make demo           builds, then moves data between two processes; IA=shm
 #   make check          all checks, the steps of tests-c/steps.txt; as root on Debian it installs the
 #                       packages that it lacks, unless CHECK_INSTALL=0
-#   make lint           headers, format, clippy, manual pages, README
+#   make lint           what is derived, format, clippy, manual pages
 #   make test           the Rust tests, and the models of the rings
 #   make check-c        the C suite on one adapter; see tests-c/README.md; IA=shm
 #   make check-verbs    all that needs an RDMA device, with Soft-RoCE in a virtual machine;
 #                       RDMA=NETDEV on this machine's own device; TESTS=pattern
 #   make measure        counts the instructions of the fast path; KEEP=1 writes them to
 #                       tests-c/perf/instructions.txt
-#   make headers        writes include/dat from src/udat12
-#   make readme         writes the table of functions into README.md
+#   make derived        writes what is derived from src/udat12: include/dat, the table of functions
+#                       in README.md, lists for tests-c
 #   make install        installs what make built, or builds it first if nothing is there;
 #                       PREFIX=/usr/local DESTDIR= LIB=lib
 #   make uninstall      with the same variables
@@ -50,7 +50,7 @@ TARGET := $(abspath $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target))
 OUT    := $(TARGET)/lib
 export CARGO_TARGET_DIR := $(TARGET)
 
-.PHONY: all base verbs no-verbs demo check lint test check-c check-verbs measure headers readme \
+.PHONY: all base verbs no-verbs demo check lint test check-c check-verbs measure derived \
 	built install uninstall clean
 
 VERBS_0    = no-verbs
@@ -116,7 +116,7 @@ check:
 	@tests-c/check.sh
 
 lint:
-	@tests-c/check.sh headers functions fmt clippy man
+	@tests-c/check.sh derived fmt clippy man
 
 test:
 	@tests-c/check.sh test loom
@@ -131,11 +131,8 @@ check-verbs:
 measure: all
 	@$(MAKE) --no-print-directory -C tests-c measure KEEP=$(KEEP)
 
-headers:
-	$(CARGO) run --quiet --locked -p dat-headers
-
-readme:
-	tests-c/functions.sh
+derived:
+	$(CARGO) run --quiet --locked -p dat-derived
 
 # ---- Install ----
 

@@ -207,8 +207,7 @@ release()
 
 # ---- Steps ----
 
-step_headers() { one $CARGO run --quiet --locked -p dat-headers -- --check; }
-step_functions() { one "$here/functions.sh" --check; }
+step_derived() { one $CARGO run --quiet --locked -p dat-derived -- --check; }
 step_man() { tap "$root/docs/man/check.sh"; }
 step_test() { members; rust $CARGO test $members --locked --no-fail-fast; }
 step_c()

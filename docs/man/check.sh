@@ -24,30 +24,7 @@ trap 'exit 2' HUP INT TERM
 
 # What libdat.so.1 exports: the names are part of the binary interface and
 # never change.
-exported='
-dat_cno_create dat_cno_free dat_cno_modify_agent dat_cno_query dat_cno_wait
-dat_cr_accept dat_cr_handoff dat_cr_query dat_cr_reject
-dat_ep_connect dat_ep_create dat_ep_create_with_srq dat_ep_disconnect
-dat_ep_dup_connect dat_ep_free dat_ep_get_status dat_ep_modify
-dat_ep_post_rdma_read dat_ep_post_rdma_write dat_ep_post_recv dat_ep_post_send
-dat_ep_query dat_ep_recv_query dat_ep_reset dat_ep_set_watermark
-dat_evd_clear_unwaitable dat_evd_create dat_evd_dequeue dat_evd_disable
-dat_evd_enable dat_evd_free dat_evd_modify_cno dat_evd_post_se dat_evd_query
-dat_evd_resize dat_evd_set_unwaitable dat_evd_wait
-dat_get_consumer_context dat_get_handle_type
-dat_ia_close dat_ia_openv dat_ia_query
-dat_lmr_create dat_lmr_free dat_lmr_query dat_lmr_sync_rdma_read
-dat_lmr_sync_rdma_write
-dat_psp_create dat_psp_create_any dat_psp_free dat_psp_query
-dat_pz_create dat_pz_free dat_pz_query
-dat_registry_add_provider dat_registry_list_providers
-dat_registry_remove_provider
-dat_rmr_bind dat_rmr_create dat_rmr_free dat_rmr_query
-dat_rsp_create dat_rsp_free dat_rsp_query
-dat_set_consumer_context
-dat_srq_create dat_srq_free dat_srq_post_recv dat_srq_query dat_srq_resize
-dat_srq_set_lw
-dat_strerror dats_get_ia_handle'
+exported=$(cat "$here/../../tests-c/abi/symbols.txt") || exit 2
 # A macro, and what provider libraries export.
 others='dat_ia_open dat_provider_init dat_provider_fini'
 overviews='dat.conf.5 dat_provider.7 libdaplshm.7 libdaplverbs.7 libdat.7'

@@ -4,7 +4,7 @@
  * Part of libdat, an implementation of uDAPL 1.2.
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Generated from src/udat12 by `make headers`; changes belong there.
+ * Generated from src/udat12 by `make derived`; changes belong there.
  */
 
 #ifndef DAT_DAT_H
@@ -1213,21 +1213,20 @@ typedef struct dat_provider_info {
     DAT_BOOLEAN is_thread_safe;
 } DAT_PROVIDER_INFO;
 
-/* ---- Functions: adapters and objects of any kind ---- */
+/* ---- Calls: interface adapters ---- */
 
 /**
- * Opens an interface adapter by the name that dat_registry_list_providers reports. Programs
- * call it as dat_ia_open, which adds the version and the thread safety that they were compiled
- * for.
+ * Opens an instance of an interface adapter by a name that dat_registry_list_providers tells.
+ * Programs call it as dat_ia_open, a macro that adds the version and the thread safety that they
+ * were compiled for.
  *
- * asynch_evd_handle is DAT_HANDLE_NULL on entry to have an event dispatcher of at least
- * asynch_evd_min_qlen events made for asynchronous events, or one of the same adapter that
- * exists, or DAT_EVD_ASYNC_EXISTS.
+ * The provider library is loaded and initialised unless its entry is in use already. A library that
+ * could not be loaded is not tried again in this process. Blocks while another thread loads the
+ * same entry. Thread-safe; not a cancellation point.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER (a name that is NULL or too long, a length below
- * 1), DAT_INVALID_HANDLE (the event dispatcher, a NULL ia_handle), DAT_PROVIDER_NOT_FOUND (no
- * such name, version or thread safety, or its library cannot be loaded),
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ia_open(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_INVALID_HANDLE, DAT_PROVIDER_NOT_FOUND,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ia_open(3DAT); loading: dat_provider_init(3DAT),
+ * dat.conf(4).
  */
 extern DAT_RETURN dat_ia_openv(DAT_NAME_PTR provider,
                                DAT_COUNT asynch_evd_min_qlen,
@@ -1238,12 +1237,10 @@ extern DAT_RETURN dat_ia_openv(DAT_NAME_PTR provider,
                                DAT_BOOLEAN thread_safety);
 
 /**
- * Tells the event dispatcher of asynchronous events, attributes of the adapter and attributes
- * of its provider. A mask of 0 allows its structure to be NULL; a NULL async_evd_handle is
- * allowed.
+ * Tells the EVD for asynchronous events, the attributes of an adapter and those of its provider.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (unknown bits in a mask, a
- * NULL structure). See uDAPL 1.2, dat_ia_query(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * dat_ia_query(3DAT).
  */
 extern DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia_handle,
                                DAT_EVD_HANDLE *async_evd_handle,
@@ -1253,211 +1250,211 @@ extern DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia_handle,
                                DAT_PROVIDER_ATTR *provider_attr);
 
 /**
- * Closes an adapter. DAT_CLOSE_ABRUPT_FLAG destroys all its objects; DAT_CLOSE_GRACEFUL_FLAG
- * works only if none is left but the event dispatcher that opening it made.
+ * Closes an instance of an interface adapter. DAT_CLOSE_ABRUPT_FLAG destroys all its objects;
+ * DAT_CLOSE_GRACEFUL_FLAG works only if none is left but the EVD that opening it made.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (flags), DAT_INVALID_STATE
- * (graceful, and objects are left). See uDAPL 1.2, dat_ia_close(3DAT).
+ * The last instance of an entry to be closed also makes its provider finish; the library stays in
+ * the process. An instance of a provider that registered itself without an entry is closed
+ * likewise. When the provider refuses, nothing changes.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ia_close(3DAT); finishing:
+ * dat_provider_fini(3DAT).
  */
 extern DAT_RETURN dat_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags);
 
+/* ---- Calls: objects of any kind ---- */
+
 /**
- * Stores a word of the consumer in an object of any kind, in place of the one it had.
+ * Stores a word of the consumer in an object of any kind, in place of the one that it had. The word
+ * is kept, not looked at. Two threads that store into the same object at once have to agree between
+ * themselves. Does not block.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_set_consumer_context(3DAT).
  */
 extern DAT_RETURN dat_set_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT context);
 
 /**
- * Gives back the word that dat_set_consumer_context stored, at first 0.
+ * Gives back the word that dat_set_consumer_context stored last, 0 before the first.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (NULL). See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_get_consumer_context(3DAT).
  */
 extern DAT_RETURN dat_get_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT *context);
 
 /**
- * Tells the kind of an object.
+ * Tells what kind of object a handle stands for.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (NULL). See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_get_handle_type(3DAT).
  */
 extern DAT_RETURN dat_get_handle_type(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *handle_type);
 
-/* ---- Functions: service points and connection requests ---- */
+/* ---- Calls: protection zones ---- */
 
 /**
- * Tells the chosen fields of a connection request.
+ * Makes a protection zone, which keeps endpoints and memory together.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (unknown bits, NULL). See
- * uDAPL 1.2, dat_cr_query(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
+ * uDAPL 1.2, dat_pz_create(3DAT).
  */
-extern DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle,
-                               DAT_CR_PARAM_MASK cr_param_mask,
-                               DAT_CR_PARAM *cr_param);
+extern DAT_RETURN dat_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle);
 
 /**
- * Accepts a connection request and starts to complete the connection; an event on the
- * connection event dispatcher of the endpoint tells how it went. The request is gone.
+ * Tells the adapter of a protection zone.
  *
- * ep_handle is an unconnected endpoint, or DAT_HANDLE_NULL where the request brings its own.
- * private_data goes to the other side.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (request, endpoint), DAT_INVALID_PARAMETER (private
- * data), DAT_INVALID_STATE (endpoint); on error nothing changes. See uDAPL 1.2,
- * dat_cr_accept(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * dat_pz_query(3DAT).
  */
-extern DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr_handle,
-                                DAT_EP_HANDLE ep_handle,
-                                DAT_COUNT private_data_size,
-                                DAT_PVOID private_data);
+extern DAT_RETURN dat_pz_query(DAT_PZ_HANDLE pz_handle,
+                               DAT_PZ_PARAM_MASK pz_param_mask,
+                               DAT_PZ_PARAM *pz_param);
 
 /**
- * Rejects a connection request. The request is gone.
+ * Destroys a protection zone.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_cr_reject(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2, dat_pz_free(3DAT).
  */
-extern DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr_handle);
+extern DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle);
+
+/* ---- Calls: local memory regions ---- */
 
 /**
- * Hands a connection request to another qualifier of the same adapter. The request is gone.
+ * Tells the chosen attributes of an LMR.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (qualifier). See uDAPL 1.2,
- * dat_cr_handoff(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * dat_lmr_query(3DAT).
  */
-extern DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
+extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle,
+                                DAT_LMR_PARAM_MASK lmr_param_mask,
+                                DAT_LMR_PARAM *lmr_param);
 
 /**
- * Makes a public service point: it listens on conn_qual for any number of requests, whose
- * events go to evd_handle.
+ * Ends the registration of memory. The memory itself stays as it is; outstanding transfers may
+ * fail.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (adapter, event dispatcher), DAT_INVALID_PARAMETER
- * (qualifier, flags, NULL), DAT_CONN_QUAL_IN_USE, DAT_MODEL_NOT_SUPPORTED (flags),
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_psp_create(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2, dat_lmr_free(3DAT).
  */
-extern DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle,
-                                 DAT_CONN_QUAL conn_qual,
-                                 DAT_EVD_HANDLE evd_handle,
-                                 DAT_PSP_FLAGS psp_flags,
-                                 DAT_PSP_HANDLE *psp_handle);
+extern DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
 
 /**
- * Makes a public service point on a free qualifier, which it tells in conn_qual.
+ * Makes what this side has written visible to later RDMA reads of others. Needed only where
+ * lmr_sync_req of the provider attributes is true.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (adapter, event dispatcher), DAT_INVALID_PARAMETER
- * (flags, NULL), DAT_CONN_QUAL_UNAVAILABLE, DAT_MODEL_NOT_SUPPORTED (flags),
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_psp_create_any(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * dat_lmr_sync_rdma_read(3DAT).
  */
-extern DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia_handle,
-                                     DAT_CONN_QUAL *conn_qual,
-                                     DAT_EVD_HANDLE evd_handle,
-                                     DAT_PSP_FLAGS psp_flags,
-                                     DAT_PSP_HANDLE *psp_handle);
+extern DAT_RETURN dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia_handle,
+                                         const DAT_LMR_TRIPLET *local_segments,
+                                         DAT_VLEN num_segments);
 
 /**
- * Tells the chosen fields of a public service point.
+ * Makes what RDMA writes of others have brought visible to this side. Needed only where
+ * lmr_sync_req of the provider attributes is true.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (unknown bits, NULL). See
- * uDAPL 1.2, dat_psp_query(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * dat_lmr_sync_rdma_write(3DAT).
  */
-extern DAT_RETURN dat_psp_query(DAT_PSP_HANDLE psp_handle,
-                                DAT_PSP_PARAM_MASK psp_param_mask,
-                                DAT_PSP_PARAM *psp_param);
+extern DAT_RETURN dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia_handle,
+                                          const DAT_LMR_TRIPLET *local_segments,
+                                          DAT_VLEN num_segments);
+
+/* ---- Calls: remote memory regions ---- */
 
 /**
- * Destroys a public service point. Requests that it handed out stay valid.
+ * Makes a remote memory region (RMR) that is bound to nothing.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_psp_free(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES,
+ * DAT_NOT_IMPLEMENTED. See uDAPL 1.2, dat_rmr_create(3DAT).
  */
-extern DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
+extern DAT_RETURN dat_rmr_create(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
 
 /**
- * Makes a reserved service point: it listens on conn_qual for one request, which is for
- * ep_handle.
+ * Tells the chosen attributes of an RMR.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (adapter, endpoint, event dispatcher),
- * DAT_INVALID_PARAMETER (qualifier, NULL), DAT_INVALID_STATE (endpoint not unconnected),
- * DAT_CONN_QUAL_IN_USE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_rsp_create(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * dat_rmr_query(3DAT).
  */
-extern DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle,
-                                 DAT_CONN_QUAL conn_qual,
-                                 DAT_EP_HANDLE ep_handle,
-                                 DAT_EVD_HANDLE evd_handle,
-                                 DAT_RSP_HANDLE *rsp_handle);
+extern DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle,
+                                DAT_RMR_PARAM_MASK rmr_param_mask,
+                                DAT_RMR_PARAM *rmr_param);
 
 /**
- * Tells the chosen fields of a reserved service point.
+ * Posts a bind: once it completes, the RMR names a part of an LMR to the remote side, in place of
+ * what it was bound to. A segment_length of 0 only ends the binding there is.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (unknown bits, NULL). See
- * uDAPL 1.2, dat_rsp_query(3DAT).
+ * The bind is a request of the endpoint, in the order of the others. The new context is known at
+ * once, but of use to the peer only when the bind is complete; the old one ends then.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
+ * DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_MODEL_NOT_SUPPORTED,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_rmr_bind(3DAT).
  */
-extern DAT_RETURN dat_rsp_query(DAT_RSP_HANDLE rsp_handle,
-                                DAT_RSP_PARAM_MASK rsp_param_mask,
-                                DAT_RSP_PARAM *rsp_param);
+extern DAT_RETURN dat_rmr_bind(DAT_RMR_HANDLE rmr_handle,
+                               const DAT_LMR_TRIPLET *lmr_triplet,
+                               DAT_MEM_PRIV_FLAGS mem_priv,
+                               DAT_EP_HANDLE ep_handle,
+                               DAT_RMR_COOKIE user_cookie,
+                               DAT_COMPLETION_FLAGS completion_flags,
+                               DAT_RMR_CONTEXT *context);
 
 /**
- * Destroys a reserved service point; its endpoint is unconnected again if no request came.
+ * Destroys an RMR; a binding ends.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_rsp_free(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_rmr_free(3DAT).
  */
-extern DAT_RETURN dat_rsp_free(DAT_RSP_HANDLE rsp_handle);
+extern DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
 
-/* ---- Functions: event dispatchers ---- */
-
-/**
- * Changes the number of events that an event dispatcher can hold to at least evd_min_qlen. No
- * event is lost.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (length below 1),
- * DAT_INVALID_STATE (more events are queued), DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2,
- * dat_evd_resize(3DAT).
- */
-extern DAT_RETURN dat_evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
+/* ---- Calls: event dispatchers ---- */
 
 /**
- * Posts a software event: event_number must be DAT_SOFTWARE_EVENT, and the pointer in it is
- * carried.
+ * Tells the chosen attributes and the state of an EVD.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (event, or the event
- * dispatcher does not admit software events), DAT_QUEUE_FULL. See uDAPL 1.2,
- * dat_evd_post_se(3DAT).
- */
-extern DAT_RETURN dat_evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event);
-
-/**
- * Takes the oldest event, without waiting.
- *
- * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (NULL),
- * DAT_INVALID_STATE (a thread waits on it). See uDAPL 1.2, dat_evd_dequeue(3DAT).
- */
-extern DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
-
-/**
- * Tells the chosen fields of an event dispatcher.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (unknown bits, NULL). See
- * uDAPL 1.2, dat_evd_query(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * dat_evd_query(3DAT).
  */
 extern DAT_RETURN dat_evd_query(DAT_EVD_HANDLE evd_handle,
                                 DAT_EVD_PARAM_MASK evd_param_mask,
                                 DAT_EVD_PARAM *evd_param);
 
 /**
- * Destroys an event dispatcher; events in it are lost.
+ * Takes the oldest event off an EVD, without waiting.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE (a stream feeds it, or a thread
- * waits on it). See uDAPL 1.2, dat_evd_free(3DAT).
+ * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
+ * DAT_INVALID_STATE. See uDAPL 1.2, dat_evd_dequeue(3DAT).
+ */
+extern DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
+
+/**
+ * Posts a software event, which notifies.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_QUEUE_FULL. See uDAPL 1.2,
+ * dat_evd_post_se(3DAT).
+ */
+extern DAT_RETURN dat_evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event);
+
+/**
+ * Changes how many events an EVD can hold, to at least evd_min_qlen. No event is lost, and a thread
+ * that waits keeps its threshold.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_evd_resize(3DAT).
+ */
+extern DAT_RETURN dat_evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
+
+/**
+ * Destroys an EVD; events in it are lost.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2, dat_evd_free(3DAT).
  */
 extern DAT_RETURN dat_evd_free(DAT_EVD_HANDLE evd_handle);
 
-/* ---- Functions: endpoints ---- */
+/* ---- Calls: endpoints ---- */
 
 /**
- * Makes an unconnected endpoint. Zone, event dispatchers and attributes may be NULL and be set
- * by dat_ep_modify.
+ * Makes an unconnected endpoint. Zone, EVDs and attributes may be NULL and be set by dat_ep_modify.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (adapter, zone, event dispatchers),
- * DAT_INVALID_PARAMETER (attributes, NULL), DAT_MODEL_NOT_SUPPORTED,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ep_create(3DAT).
  */
 extern DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia_handle,
@@ -1469,34 +1466,100 @@ extern DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia_handle,
                                 DAT_EP_HANDLE *ep_handle);
 
 /**
- * Tells the chosen fields of an endpoint.
+ * Makes an unconnected endpoint that takes its receive buffers from an SRQ. The attributes are
+ * mandatory; max_recv_dtos and srq_soft_hw in them are its hard and soft high watermarks.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (unknown bits, NULL). See
- * uDAPL 1.2, dat_ep_query(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ep_create_with_srq(3DAT).
+ */
+extern DAT_RETURN dat_ep_create_with_srq(DAT_IA_HANDLE ia_handle,
+                                         DAT_PZ_HANDLE pz_handle,
+                                         DAT_EVD_HANDLE recv_evd_handle,
+                                         DAT_EVD_HANDLE request_evd_handle,
+                                         DAT_EVD_HANDLE connect_evd_handle,
+                                         DAT_SRQ_HANDLE srq_handle,
+                                         const DAT_EP_ATTR *ep_attributes,
+                                         DAT_EP_HANDLE *ep_handle);
+
+/**
+ * Tells the state, the addresses, the objects and the attributes of an endpoint, of these the
+ * chosen ones.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * dat_ep_query(3DAT).
  */
 extern DAT_RETURN dat_ep_query(DAT_EP_HANDLE ep_handle,
                                DAT_EP_PARAM_MASK ep_param_mask,
                                DAT_EP_PARAM *ep_param);
 
 /**
- * Changes the chosen fields of an endpoint: all of them, or none on error. Which fields can
- * change in which state is a table in the manual page.
+ * Changes the chosen fields of an endpoint: all of them, or none on error. Which field can change
+ * in which state is a table in the manual page.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (a field that never changes,
- * unknown bits, a bad value), DAT_INVALID_STATE (a field that cannot change in this state).
- * See uDAPL 1.2, dat_ep_modify(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ep_modify(3DAT).
  */
 extern DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle,
                                 DAT_EP_PARAM_MASK ep_param_mask,
                                 const DAT_EP_PARAM *ep_param);
 
 /**
- * Starts to connect an endpoint to a service point; an event on its connection event
- * dispatcher tells how it went. timeout is in microseconds for the whole of it.
+ * Tells the state of an endpoint and whether receives and requests are outstanding. Every result
+ * may be NULL.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (address, timeout of 0,
- * private data), DAT_INVALID_STATE (not unconnected, or not ready), DAT_MODEL_NOT_SUPPORTED
- * (quality of service, flags), DAT_INVALID_ADDRESS, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_ep_get_status(3DAT).
+ */
+extern DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep_handle,
+                                    DAT_EP_STATE *ep_state,
+                                    DAT_BOOLEAN *recv_idle,
+                                    DAT_BOOLEAN *request_idle);
+
+/**
+ * Counts the receive buffers that an endpoint holds. Either result may be NULL; a count that a
+ * provider cannot tell is DAT_VALUE_UNKNOWN.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED. See uDAPL 1.2,
+ * dat_ep_recv_query(3DAT).
+ */
+extern DAT_RETURN dat_ep_recv_query(DAT_EP_HANDLE ep_handle,
+                                    DAT_COUNT *nbufs_allocated,
+                                    DAT_COUNT *bufs_alloc_span);
+
+/**
+ * Sets and arms the high watermarks on the receive buffers that an endpoint holds. Above the soft
+ * one there is one asynchronous event; above the hard one the connection breaks.
+ * DAT_WATERMARK_INFINITE is none.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED. See
+ * uDAPL 1.2, dat_ep_set_watermark(3DAT).
+ */
+extern DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle,
+                                       DAT_COUNT soft_high_watermark,
+                                       DAT_COUNT hard_high_watermark);
+
+/**
+ * Makes a disconnected endpoint an unconnected one, ready for another connection. Completions that
+ * were not dequeued may be lost. Without effect on an unconnected endpoint.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2, dat_ep_reset(3DAT).
+ */
+extern DAT_RETURN dat_ep_reset(DAT_EP_HANDLE ep_handle);
+
+/**
+ * Destroys an endpoint. A connection ends abruptly, and outstanding work is flushed.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2, dat_ep_free(3DAT).
+ */
+extern DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep_handle);
+
+/* ---- Calls: connections of endpoints ---- */
+
+/**
+ * Starts to connect an endpoint to a service point, and returns. The endpoint is active connection
+ * pending, and one event on its connect EVD tells how it went. After any error it is as it was.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
+ * DAT_INVALID_ADDRESS, DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2,
  * dat_ep_connect(3DAT).
  */
 extern DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle,
@@ -1509,12 +1572,11 @@ extern DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle,
                                  DAT_CONNECT_FLAGS connect_flags);
 
 /**
- * Starts to connect an endpoint to where ep_dup_handle is connected.
+ * Starts to connect an endpoint to where another one is connected, and returns, as dat_ep_connect
+ * does.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (either), DAT_INVALID_PARAMETER (timeout, private
- * data), DAT_INVALID_STATE (ep_handle not unconnected, ep_dup_handle not connected),
- * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2,
- * dat_ep_dup_connect(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
+ * DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ep_dup_connect(3DAT).
  */
 extern DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle,
                                      DAT_EP_HANDLE ep_dup_handle,
@@ -1524,93 +1586,24 @@ extern DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle,
                                      DAT_QOS quality_of_service);
 
 /**
- * Ends a connection or an attempt, at once or after posted requests are done. Without effect
- * on a disconnected endpoint.
+ * Starts to end a connection, or an attempt at one, and returns: at once, or after posted requests
+ * are done. Without effect on a disconnected endpoint, and, if graceful, on one that is
+ * disconnecting.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (flags), DAT_INVALID_STATE
- * (nothing to end). See uDAPL 1.2, dat_ep_disconnect(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ep_disconnect(3DAT).
  */
 extern DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS close_flags);
 
-/**
- * Tells the state of an endpoint and whether receives and requests are outstanding. Each
- * pointer may be NULL.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_ep_get_status(3DAT).
- */
-extern DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep_handle,
-                                    DAT_EP_STATE *ep_state,
-                                    DAT_BOOLEAN *recv_idle,
-                                    DAT_BOOLEAN *request_idle);
+/* ---- Calls: transfers of endpoints ---- */
 
 /**
- * Destroys an endpoint; a connection ends abruptly.
+ * Posts a send: the segments, in order, are one message to the other side. Returns at once: the
+ * list may be reused then, the memory when the completion has come.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE (reserved, or a request is
- * pending). See uDAPL 1.2, dat_ep_free(3DAT).
- */
-extern DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep_handle);
-
-/**
- * Brings a disconnected endpoint back to unconnected. Completions not dequeued may be lost.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE (neither disconnected nor
- * unconnected). See uDAPL 1.2, dat_ep_reset(3DAT).
- */
-extern DAT_RETURN dat_ep_reset(DAT_EP_HANDLE ep_handle);
-
-/**
- * Makes an unconnected endpoint that takes its receive buffers from a shared receive queue.
- * The attributes are mandatory; max_recv_dtos and srq_soft_hw in them are the hard and soft
- * high watermarks.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (adapter, zone, event dispatchers, queue),
- * DAT_INVALID_PARAMETER (attributes, NULL, a zone that the queue does not allow),
- * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2,
- * dat_ep_create_with_srq(3DAT).
- */
-extern DAT_RETURN dat_ep_create_with_srq(DAT_IA_HANDLE ia_handle,
-                                         DAT_PZ_HANDLE pz_handle,
-                                         DAT_EVD_HANDLE recv_evd_handle,
-                                         DAT_EVD_HANDLE request_evd_handle,
-                                         DAT_EVD_HANDLE connect_evd_handle,
-                                         DAT_SRQ_HANDLE srq_handle,
-                                         const DAT_EP_ATTR *ep_attributes,
-                                         DAT_EP_HANDLE *ep_handle);
-
-/**
- * Counts the receive buffers at an endpoint: nbufs_allocated without completion yet, and in
- * bufs_alloc_span the receive completions that there would be if every message under way were
- * finished. Either pointer may be NULL; a count that cannot be told is DAT_VALUE_UNKNOWN.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED. See uDAPL 1.2,
- * dat_ep_recv_query(3DAT).
- */
-extern DAT_RETURN dat_ep_recv_query(DAT_EP_HANDLE ep_handle,
-                                    DAT_COUNT *nbufs_allocated,
-                                    DAT_COUNT *bufs_alloc_span);
-
-/**
- * Sets and arms the high watermarks of receive buffers at an endpoint. Above the soft one: one
- * asynchronous event with reason DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT. Above the hard one: the
- * connection breaks. DAT_WATERMARK_INFINITE switches off.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (negative values),
- * DAT_MODEL_NOT_SUPPORTED. See uDAPL 1.2, dat_ep_set_watermark(3DAT).
- */
-extern DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle,
-                                       DAT_COUNT soft_high_watermark,
-                                       DAT_COUNT hard_high_watermark);
-
-/* ---- Functions: data transfers ---- */
-
-/**
- * Posts a send: the segments, in order, are one message to the other side.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (segments, flags),
- * DAT_INVALID_STATE (neither connected nor disconnected), DAT_LENGTH_ERROR,
- * DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES
- * (max_request_dtos). See uDAPL 1.2, dat_ep_post_send(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
+ * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
+ * See uDAPL 1.2, dat_ep_post_send(3DAT).
  */
 extern DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep_handle,
                                    DAT_COUNT num_segments,
@@ -1619,11 +1612,11 @@ extern DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep_handle,
                                    DAT_COMPLETION_FLAGS completion_flags);
 
 /**
- * Posts a receive: the segments are filled in order by one message. Possible in every state.
+ * Posts a receive: the segments are filled in order by one message. Possible in every state; on a
+ * disconnected endpoint the receive is flushed.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (segments, flags),
- * DAT_INVALID_STATE (the endpoint has a shared receive queue), DAT_PROTECTION_VIOLATION,
- * DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES (max_recv_dtos). See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
+ * DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2,
  * dat_ep_post_recv(3DAT).
  */
 extern DAT_RETURN dat_ep_post_recv(DAT_EP_HANDLE ep_handle,
@@ -1633,12 +1626,11 @@ extern DAT_RETURN dat_ep_post_recv(DAT_EP_HANDLE ep_handle,
                                    DAT_COMPLETION_FLAGS completion_flags);
 
 /**
- * Posts an RDMA read: the remote memory is copied to the local segments in order.
+ * Posts an RDMA read: remote memory is copied into the segments, in order.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (segments, flags),
- * DAT_INVALID_STATE (neither connected nor disconnected), DAT_LENGTH_ERROR (local memory
- * smaller than remote), DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION,
- * DAT_INSUFFICIENT_RESOURCES (max_request_dtos). See uDAPL 1.2, dat_ep_post_rdma_read(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
+ * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
+ * See uDAPL 1.2, dat_ep_post_rdma_read(3DAT).
  */
 extern DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep_handle,
                                         DAT_COUNT num_segments,
@@ -1648,12 +1640,11 @@ extern DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep_handle,
                                         DAT_COMPLETION_FLAGS completion_flags);
 
 /**
- * Posts an RDMA write: the local segments in order are copied to the remote memory.
+ * Posts an RDMA write: the segments, in order, are copied into remote memory.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (segments, flags),
- * DAT_INVALID_STATE (neither connected nor disconnected), DAT_LENGTH_ERROR (remote memory
- * smaller than local), DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION,
- * DAT_INSUFFICIENT_RESOURCES (max_request_dtos). See uDAPL 1.2, dat_ep_post_rdma_write(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
+ * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
+ * See uDAPL 1.2, dat_ep_post_rdma_write(3DAT).
  */
 extern DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep_handle,
                                          DAT_COUNT num_segments,
@@ -1662,126 +1653,13 @@ extern DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep_handle,
                                          const DAT_RMR_TRIPLET *remote_iov,
                                          DAT_COMPLETION_FLAGS completion_flags);
 
-/* ---- Functions: memory and protection ---- */
+/* ---- Calls: shared receive queues ---- */
 
 /**
- * Tells the chosen fields of a local memory region.
+ * Makes a shared receive queue (SRQ) that no endpoint uses yet.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (unknown bits, NULL). See
- * uDAPL 1.2, dat_lmr_query(3DAT).
- */
-extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle,
-                                DAT_LMR_PARAM_MASK lmr_param_mask,
-                                DAT_LMR_PARAM *lmr_param);
-
-/**
- * Ends the registration of memory. The memory itself stays.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE (a remote memory region is bound
- * to it). See uDAPL 1.2, dat_lmr_free(3DAT).
- */
-extern DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
-
-/**
- * Makes what was written locally visible to RDMA reads by others. Needed only where
- * lmr_sync_req is true.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (segments). See uDAPL 1.2,
- * dat_lmr_sync_rdma_read(3DAT).
- */
-extern DAT_RETURN dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia_handle,
-                                         const DAT_LMR_TRIPLET *local_segments,
-                                         DAT_VLEN num_segments);
-
-/**
- * Makes what RDMA writes of others brought visible locally. Needed only where lmr_sync_req is
- * true.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (segments). See uDAPL 1.2,
- * dat_lmr_sync_rdma_write(3DAT).
- */
-extern DAT_RETURN dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia_handle,
-                                          const DAT_LMR_TRIPLET *local_segments,
-                                          DAT_VLEN num_segments);
-
-/**
- * Makes a remote memory region, bound to nothing.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (zone), DAT_INVALID_PARAMETER (NULL),
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_rmr_create(3DAT).
- */
-extern DAT_RETURN dat_rmr_create(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
-
-/**
- * Tells the chosen fields of a remote memory region.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (unknown bits, NULL). See
- * uDAPL 1.2, dat_rmr_query(3DAT).
- */
-extern DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle,
-                                DAT_RMR_PARAM_MASK rmr_param_mask,
-                                DAT_RMR_PARAM *rmr_param);
-
-/**
- * Posts a bind of a remote memory region to part of a local one, in place of what it was bound
- * to; a segment_length of 0 unbinds. context names the memory to the remote side once the bind
- * is complete.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (region, endpoint), DAT_INVALID_PARAMETER (segment,
- * flags), DAT_INVALID_STATE (endpoint), DAT_PROTECTION_VIOLATION (zones differ),
- * DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES (max_request_dtos). See uDAPL 1.2,
- * dat_rmr_bind(3DAT).
- */
-extern DAT_RETURN dat_rmr_bind(DAT_RMR_HANDLE rmr_handle,
-                               const DAT_LMR_TRIPLET *lmr_triplet,
-                               DAT_MEM_PRIV_FLAGS mem_priv,
-                               DAT_EP_HANDLE ep_handle,
-                               DAT_RMR_COOKIE user_cookie,
-                               DAT_COMPLETION_FLAGS completion_flags,
-                               DAT_RMR_CONTEXT *context);
-
-/**
- * Destroys a remote memory region, bound or not.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_rmr_free(3DAT).
- */
-extern DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
-
-/**
- * Makes a protection zone.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (adapter), DAT_INVALID_PARAMETER (NULL),
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_pz_create(3DAT).
- */
-extern DAT_RETURN dat_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle);
-
-/**
- * Tells the chosen fields of a protection zone.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (unknown bits, NULL). See
- * uDAPL 1.2, dat_pz_query(3DAT).
- */
-extern DAT_RETURN dat_pz_query(DAT_PZ_HANDLE pz_handle,
-                               DAT_PZ_PARAM_MASK pz_param_mask,
-                               DAT_PZ_PARAM *pz_param);
-
-/**
- * Destroys a protection zone.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE (objects use it). See uDAPL 1.2,
- * dat_pz_free(3DAT).
- */
-extern DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle);
-
-/* ---- Functions: shared receive queues ---- */
-
-/**
- * Makes a shared receive queue of at least the sizes in srq_attr, with no endpoint on it.
- * low_watermark in it must be DAT_SRQ_LW_DEFAULT. dat_srq_query tells the real sizes.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (adapter, zone), DAT_INVALID_PARAMETER (attributes,
- * NULL), DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2,
- * dat_srq_create(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_srq_create(3DAT).
  */
 extern DAT_RETURN dat_srq_create(DAT_IA_HANDLE ia_handle,
                                  DAT_PZ_HANDLE pz_handle,
@@ -1789,21 +1667,18 @@ extern DAT_RETURN dat_srq_create(DAT_IA_HANDLE ia_handle,
                                  DAT_SRQ_HANDLE *srq_handle);
 
 /**
- * Destroys a shared receive queue; buffers on it are dropped without completion.
+ * Destroys an SRQ; buffers on it are dropped without completion.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE (endpoints use it). See uDAPL
- * 1.2, dat_srq_free(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2, dat_srq_free(3DAT).
  */
 extern DAT_RETURN dat_srq_free(DAT_SRQ_HANDLE srq_handle);
 
 /**
- * Posts a receive buffer, which any endpoint of the queue may take; the completion names that
- * endpoint. The memory must be of the zone of the queue.
+ * Posts a receive buffer to an SRQ. Any endpoint of the SRQ may take it: the completion names that
+ * endpoint, and notifies as its attributes say.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (segments),
- * DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION (context, local write),
- * DAT_INSUFFICIENT_RESOURCES (max_recv_dtos buffers are outstanding). See uDAPL 1.2,
- * dat_srq_post_recv(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_PRIVILEGES_VIOLATION,
+ * DAT_PROTECTION_VIOLATION, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_srq_post_recv(3DAT).
  */
 extern DAT_RETURN dat_srq_post_recv(DAT_SRQ_HANDLE srq_handle,
                                     DAT_COUNT num_segments,
@@ -1811,55 +1686,175 @@ extern DAT_RETURN dat_srq_post_recv(DAT_SRQ_HANDLE srq_handle,
                                     DAT_DTO_COOKIE user_cookie);
 
 /**
- * Tells the chosen fields of a shared receive queue. A count that cannot be told is
- * DAT_VALUE_UNKNOWN.
+ * Tells the chosen attributes of an SRQ and how many of its buffers are available and outstanding,
+ * exactly as they are at this moment.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (unknown bits, NULL). See
- * uDAPL 1.2, dat_srq_query(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * dat_srq_query(3DAT).
  */
 extern DAT_RETURN dat_srq_query(DAT_SRQ_HANDLE srq_handle,
                                 DAT_SRQ_PARAM_MASK srq_param_mask,
                                 DAT_SRQ_PARAM *srq_param);
 
 /**
- * Changes the number of buffers that a shared receive queue can hold. No buffer is lost; the
- * low watermark stays armed.
+ * Changes how many buffers of an SRQ can be outstanding. No buffer and no message is lost; the low
+ * watermark stays armed, or not, as it was.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (below 1, above the limit),
- * DAT_INVALID_STATE (fewer than are outstanding, or below the low watermark),
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_srq_resize(3DAT).
  */
 extern DAT_RETURN dat_srq_resize(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto);
 
 /**
- * Sets and arms the low watermark: as soon as fewer buffers are available, which may be at
- * once, there is one asynchronous event with reason DAT_SRQ_LOW_WATERMARK_EVENT.
- * DAT_SRQ_LW_DEFAULT switches off.
+ * Sets and arms the low watermark of an SRQ; setting it again replaces it and arms it again. As
+ * soon as fewer buffers are available, which may be during the call, there is one asynchronous
+ * event.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (negative, above
- * max_recv_dtos), DAT_MODEL_NOT_SUPPORTED. See uDAPL 1.2, dat_srq_set_lw(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_srq_set_lw(3DAT).
  */
 extern DAT_RETURN dat_srq_set_lw(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_watermark);
 
-/* ---- Functions: what there is, and what went wrong ---- */
+/* ---- Calls: public service points ---- */
 
 /**
- * Lists the providers that can be opened: dat_provider_list is an array of max_to_return
- * pointers to structures of the caller. entries_returned tells how many there are, also where
- * max_to_return is 0 or too small.
+ * Makes a public service point (PSP): it listens on a connection qualifier for any number of
+ * requests, whose events go to an EVD. Requests may arrive before the call returns. The length of
+ * the EVD is the backlog.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER (max_to_return, NULL),
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_registry_list_providers(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_CONN_QUAL_IN_USE,
+ * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_psp_create(3DAT).
+ */
+extern DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle,
+                                 DAT_CONN_QUAL conn_qual,
+                                 DAT_EVD_HANDLE evd_handle,
+                                 DAT_PSP_FLAGS psp_flags,
+                                 DAT_PSP_HANDLE *psp_handle);
+
+/**
+ * Makes a public service point as dat_psp_create does, on a free qualifier that the provider finds.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_CONN_QUAL_UNAVAILABLE,
+ * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_psp_create_any(3DAT).
+ */
+extern DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia_handle,
+                                     DAT_CONN_QUAL *conn_qual,
+                                     DAT_EVD_HANDLE evd_handle,
+                                     DAT_PSP_FLAGS psp_flags,
+                                     DAT_PSP_HANDLE *psp_handle);
+
+/**
+ * Tells the chosen attributes of a PSP.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * dat_psp_query(3DAT).
+ */
+extern DAT_RETURN dat_psp_query(DAT_PSP_HANDLE psp_handle,
+                                DAT_PSP_PARAM_MASK psp_param_mask,
+                                DAT_PSP_PARAM *psp_param);
+
+/**
+ * Destroys a PSP. Requests that it announced can still be answered; later ones are refused as if
+ * nobody had listened.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_psp_free(3DAT).
+ */
+extern DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
+
+/* ---- Calls: reserved service points ---- */
+
+/**
+ * Makes a reserved service point (RSP): it listens on a connection qualifier for one request, which
+ * is for one endpoint. The endpoint is reserved until then.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
+ * DAT_INVALID_STATE, DAT_CONN_QUAL_IN_USE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2,
+ * dat_rsp_create(3DAT).
+ */
+extern DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle,
+                                 DAT_CONN_QUAL conn_qual,
+                                 DAT_EP_HANDLE ep_handle,
+                                 DAT_EVD_HANDLE evd_handle,
+                                 DAT_RSP_HANDLE *rsp_handle);
+
+/**
+ * Tells the chosen attributes of an RSP.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * dat_rsp_query(3DAT).
+ */
+extern DAT_RETURN dat_rsp_query(DAT_RSP_HANDLE rsp_handle,
+                                DAT_RSP_PARAM_MASK rsp_param_mask,
+                                DAT_RSP_PARAM *rsp_param);
+
+/**
+ * Destroys an RSP. Its endpoint is unconnected again if no request came; a request that came can
+ * still be answered.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_rsp_free(3DAT).
+ */
+extern DAT_RETURN dat_rsp_free(DAT_RSP_HANDLE rsp_handle);
+
+/* ---- Calls: connection requests ---- */
+
+/**
+ * Tells who asks for a connection, with what private data, and for which endpoint.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * dat_cr_query(3DAT).
+ */
+extern DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle,
+                               DAT_CR_PARAM_MASK cr_param_mask,
+                               DAT_CR_PARAM *cr_param);
+
+/**
+ * Accepts a connection request and starts to complete the connection, without waiting. The request
+ * is gone, the endpoint is completion pending, and one event on its connect EVD tells how it went.
+ * On error the request, the endpoint and the private data are as they were.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_cr_accept(3DAT).
+ */
+extern DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr_handle,
+                                DAT_EP_HANDLE ep_handle,
+                                DAT_COUNT private_data_size,
+                                DAT_PVOID private_data);
+
+/**
+ * Rejects a connection request. The request is gone; an endpoint of a reserved service point is
+ * unconnected again, one that the provider made is gone too.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_cr_reject(3DAT).
+ */
+extern DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr_handle);
+
+/**
+ * Hands a connection request on to another service point of the same adapter, where it arrives as a
+ * new request; where nobody listens it is refused. The handle is dead in either case.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * dat_cr_handoff(3DAT).
+ */
+extern DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
+
+/* ---- Calls: registry and return codes ---- */
+
+/**
+ * Lists what dat_ia_open can open: first the entries of the configuration in their order, loaded or
+ * not, then providers that registered themselves without an entry. Nothing is loaded. Thread-safe.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 1.2, dat_registry_list_providers(3DAT).
  */
 extern DAT_RETURN dat_registry_list_providers(DAT_COUNT max_to_return,
                                               DAT_COUNT *entries_returned,
                                               DAT_PROVIDER_INFO **dat_provider_list);
 
 /**
- * Gives static texts for the type and the subtype of a return code.
+ * Gives the names of a return code's type and subtype, which are static texts. The class bits do
+ * not matter: a code is named the same as error, as warning and bare. Thread-safe; takes no lock
+ * and allocates nothing.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER (no such type or subtype, NULL). See uDAPL 1.2,
- * dat_strerror(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 1.2, dat_strerror(3DAT).
  */
 extern DAT_RETURN dat_strerror(DAT_RETURN value,
                                const char **major_message,

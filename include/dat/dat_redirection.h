@@ -4,7 +4,7 @@
  * Part of libdat, an implementation of uDAPL 1.2.
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Generated from src/udat12 by `make headers`; changes belong there.
+ * Generated from src/udat12 by `make derived`; changes belong there.
  */
 
 #ifndef DAT_DAT_REDIRECTION_H
@@ -19,10 +19,7 @@ extern "C" {
 
 /* ---- Types of the slots that both interfaces share ---- */
 
-/**
- * Slot of dat_ia_openv; the registry has dealt with version and thread safety. Four arguments, not
- * the five of the Solaris headers.
- */
+/** Slot of dat_ia_openv, without the arguments that libdat deals with. */
 typedef DAT_RETURN (*DAT_IA_OPEN_FUNC)(DAT_NAME_PTR provider,
                                        DAT_COUNT asynch_evd_min_qlen,
                                        DAT_EVD_HANDLE *asynch_evd_handle,
@@ -37,9 +34,6 @@ typedef DAT_RETURN (*DAT_IA_OPENV_FUNC)(DAT_NAME_PTR provider,
                                         DAT_UINT32 dat_minor,
                                         DAT_BOOLEAN thread_safety);
 
-/** Slot of dat_ia_close. */
-typedef DAT_RETURN (*DAT_IA_CLOSE_FUNC)(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags);
-
 /** Slot of dat_ia_query. */
 typedef DAT_RETURN (*DAT_IA_QUERY_FUNC)(DAT_IA_HANDLE ia_handle,
                                         DAT_EVD_HANDLE *async_evd_handle,
@@ -48,6 +42,9 @@ typedef DAT_RETURN (*DAT_IA_QUERY_FUNC)(DAT_IA_HANDLE ia_handle,
                                         DAT_PROVIDER_ATTR_MASK provider_attr_mask,
                                         DAT_PROVIDER_ATTR *provider_attr);
 
+/** Slot of dat_ia_close. */
+typedef DAT_RETURN (*DAT_IA_CLOSE_FUNC)(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags);
+
 /** Slot of dat_set_consumer_context. */
 typedef DAT_RETURN (*DAT_SET_CONSUMER_CONTEXT_FUNC)(DAT_HANDLE dat_handle, DAT_CONTEXT context);
 
@@ -55,42 +52,73 @@ typedef DAT_RETURN (*DAT_SET_CONSUMER_CONTEXT_FUNC)(DAT_HANDLE dat_handle, DAT_C
 typedef DAT_RETURN (*DAT_GET_CONSUMER_CONTEXT_FUNC)(DAT_HANDLE dat_handle, DAT_CONTEXT *context);
 
 /** Slot of dat_get_handle_type. */
-typedef DAT_RETURN (*DAT_GET_HANDLE_TYPE_FUNC)(DAT_HANDLE dat_handle,
-                                               DAT_HANDLE_TYPE *dat_handle_type);
+typedef DAT_RETURN (*DAT_GET_HANDLE_TYPE_FUNC)(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *handle_type);
 
-/** Slot of dat_cr_query. */
-typedef DAT_RETURN (*DAT_CR_QUERY_FUNC)(DAT_CR_HANDLE cr_handle,
-                                        DAT_CR_PARAM_MASK cr_param_mask,
-                                        DAT_CR_PARAM *cr_param);
+/** Slot of dat_pz_create. */
+typedef DAT_RETURN (*DAT_PZ_CREATE_FUNC)(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle);
 
-/** Slot of dat_cr_accept. */
-typedef DAT_RETURN (*DAT_CR_ACCEPT_FUNC)(DAT_CR_HANDLE cr_handle,
-                                         DAT_EP_HANDLE ep_handle,
-                                         DAT_COUNT private_data_size,
-                                         DAT_PVOID private_data);
+/** Slot of dat_pz_query. */
+typedef DAT_RETURN (*DAT_PZ_QUERY_FUNC)(DAT_PZ_HANDLE pz_handle,
+                                        DAT_PZ_PARAM_MASK pz_param_mask,
+                                        DAT_PZ_PARAM *pz_param);
 
-/** Slot of dat_cr_reject. */
-typedef DAT_RETURN (*DAT_CR_REJECT_FUNC)(DAT_CR_HANDLE cr_handle);
+/** Slot of dat_pz_free. */
+typedef DAT_RETURN (*DAT_PZ_FREE_FUNC)(DAT_PZ_HANDLE pz_handle);
 
-/** Slot of dat_cr_handoff. */
-typedef DAT_RETURN (*DAT_CR_HANDOFF_FUNC)(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
+/** Slot of dat_lmr_query. */
+typedef DAT_RETURN (*DAT_LMR_QUERY_FUNC)(DAT_LMR_HANDLE lmr_handle,
+                                         DAT_LMR_PARAM_MASK lmr_param_mask,
+                                         DAT_LMR_PARAM *lmr_param);
 
-/** Slot of dat_evd_resize. */
-typedef DAT_RETURN (*DAT_EVD_RESIZE_FUNC)(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
+/** Slot of dat_lmr_free. */
+typedef DAT_RETURN (*DAT_LMR_FREE_FUNC)(DAT_LMR_HANDLE lmr_handle);
 
-/** Slot of dat_evd_post_se. */
-typedef DAT_RETURN (*DAT_EVD_POST_SE_FUNC)(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event);
+/** Slot of dat_lmr_sync_rdma_read. */
+typedef DAT_RETURN (*DAT_LMR_SYNC_RDMA_READ_FUNC)(DAT_IA_HANDLE ia_handle,
+                                                  const DAT_LMR_TRIPLET *local_segments,
+                                                  DAT_VLEN num_segments);
 
-/** Slot of dat_evd_dequeue. */
-typedef DAT_RETURN (*DAT_EVD_DEQUEUE_FUNC)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
+/** Slot of dat_lmr_sync_rdma_write. */
+typedef DAT_RETURN (*DAT_LMR_SYNC_RDMA_WRITE_FUNC)(DAT_IA_HANDLE ia_handle,
+                                                   const DAT_LMR_TRIPLET *local_segments,
+                                                   DAT_VLEN num_segments);
 
-/** Slot of dat_evd_free. */
-typedef DAT_RETURN (*DAT_EVD_FREE_FUNC)(DAT_EVD_HANDLE evd_handle);
+/** Slot of dat_rmr_create. */
+typedef DAT_RETURN (*DAT_RMR_CREATE_FUNC)(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
+
+/** Slot of dat_rmr_query. */
+typedef DAT_RETURN (*DAT_RMR_QUERY_FUNC)(DAT_RMR_HANDLE rmr_handle,
+                                         DAT_RMR_PARAM_MASK rmr_param_mask,
+                                         DAT_RMR_PARAM *rmr_param);
+
+/** Slot of dat_rmr_bind. */
+typedef DAT_RETURN (*DAT_RMR_BIND_FUNC)(DAT_RMR_HANDLE rmr_handle,
+                                        const DAT_LMR_TRIPLET *lmr_triplet,
+                                        DAT_MEM_PRIV_FLAGS mem_priv,
+                                        DAT_EP_HANDLE ep_handle,
+                                        DAT_RMR_COOKIE user_cookie,
+                                        DAT_COMPLETION_FLAGS completion_flags,
+                                        DAT_RMR_CONTEXT *context);
+
+/** Slot of dat_rmr_free. */
+typedef DAT_RETURN (*DAT_RMR_FREE_FUNC)(DAT_RMR_HANDLE rmr_handle);
 
 /** Slot of dat_evd_query. */
 typedef DAT_RETURN (*DAT_EVD_QUERY_FUNC)(DAT_EVD_HANDLE evd_handle,
                                          DAT_EVD_PARAM_MASK evd_param_mask,
                                          DAT_EVD_PARAM *evd_param);
+
+/** Slot of dat_evd_dequeue. */
+typedef DAT_RETURN (*DAT_EVD_DEQUEUE_FUNC)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
+
+/** Slot of dat_evd_post_se. */
+typedef DAT_RETURN (*DAT_EVD_POST_SE_FUNC)(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event);
+
+/** Slot of dat_evd_resize. */
+typedef DAT_RETURN (*DAT_EVD_RESIZE_FUNC)(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
+
+/** Slot of dat_evd_free. */
+typedef DAT_RETURN (*DAT_EVD_FREE_FUNC)(DAT_EVD_HANDLE evd_handle);
 
 /** Slot of dat_ep_create. */
 typedef DAT_RETURN (*DAT_EP_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
@@ -104,8 +132,8 @@ typedef DAT_RETURN (*DAT_EP_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
 /** Slot of dat_ep_create_with_srq. */
 typedef DAT_RETURN (*DAT_EP_CREATE_WITH_SRQ_FUNC)(DAT_IA_HANDLE ia_handle,
                                                   DAT_PZ_HANDLE pz_handle,
-                                                  DAT_EVD_HANDLE recv_completion_evd_handle,
-                                                  DAT_EVD_HANDLE request_completion_evd_handle,
+                                                  DAT_EVD_HANDLE recv_evd_handle,
+                                                  DAT_EVD_HANDLE request_evd_handle,
                                                   DAT_EVD_HANDLE connect_evd_handle,
                                                   DAT_SRQ_HANDLE srq_handle,
                                                   const DAT_EP_ATTR *ep_attributes,
@@ -120,6 +148,28 @@ typedef DAT_RETURN (*DAT_EP_QUERY_FUNC)(DAT_EP_HANDLE ep_handle,
 typedef DAT_RETURN (*DAT_EP_MODIFY_FUNC)(DAT_EP_HANDLE ep_handle,
                                          DAT_EP_PARAM_MASK ep_param_mask,
                                          const DAT_EP_PARAM *ep_param);
+
+/** Slot of dat_ep_get_status. */
+typedef DAT_RETURN (*DAT_EP_GET_STATUS_FUNC)(DAT_EP_HANDLE ep_handle,
+                                             DAT_EP_STATE *ep_state,
+                                             DAT_BOOLEAN *recv_idle,
+                                             DAT_BOOLEAN *request_idle);
+
+/** Slot of dat_ep_recv_query. */
+typedef DAT_RETURN (*DAT_EP_RECV_QUERY_FUNC)(DAT_EP_HANDLE ep_handle,
+                                             DAT_COUNT *nbufs_allocated,
+                                             DAT_COUNT *bufs_alloc_span);
+
+/** Slot of dat_ep_set_watermark. */
+typedef DAT_RETURN (*DAT_EP_SET_WATERMARK_FUNC)(DAT_EP_HANDLE ep_handle,
+                                                DAT_COUNT soft_high_watermark,
+                                                DAT_COUNT hard_high_watermark);
+
+/** Slot of dat_ep_reset. */
+typedef DAT_RETURN (*DAT_EP_RESET_FUNC)(DAT_EP_HANDLE ep_handle);
+
+/** Slot of dat_ep_free. */
+typedef DAT_RETURN (*DAT_EP_FREE_FUNC)(DAT_EP_HANDLE ep_handle);
 
 /** Slot of dat_ep_connect. */
 typedef DAT_RETURN (*DAT_EP_CONNECT_FUNC)(DAT_EP_HANDLE ep_handle,
@@ -172,65 +222,31 @@ typedef DAT_RETURN (*DAT_EP_POST_RDMA_WRITE_FUNC)(DAT_EP_HANDLE ep_handle,
                                                   const DAT_RMR_TRIPLET *remote_iov,
                                                   DAT_COMPLETION_FLAGS completion_flags);
 
-/** Slot of dat_ep_get_status. */
-typedef DAT_RETURN (*DAT_EP_GET_STATUS_FUNC)(DAT_EP_HANDLE ep_handle,
-                                             DAT_EP_STATE *ep_state,
-                                             DAT_BOOLEAN *recv_idle,
-                                             DAT_BOOLEAN *request_idle);
+/** Slot of dat_srq_create. */
+typedef DAT_RETURN (*DAT_SRQ_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
+                                          DAT_PZ_HANDLE pz_handle,
+                                          DAT_SRQ_ATTR *srq_attr,
+                                          DAT_SRQ_HANDLE *srq_handle);
 
-/** Slot of dat_ep_free. */
-typedef DAT_RETURN (*DAT_EP_FREE_FUNC)(DAT_EP_HANDLE ep_handle);
+/** Slot of dat_srq_free. */
+typedef DAT_RETURN (*DAT_SRQ_FREE_FUNC)(DAT_SRQ_HANDLE srq_handle);
 
-/** Slot of dat_ep_reset. */
-typedef DAT_RETURN (*DAT_EP_RESET_FUNC)(DAT_EP_HANDLE ep_handle);
+/** Slot of dat_srq_post_recv. */
+typedef DAT_RETURN (*DAT_SRQ_POST_RECV_FUNC)(DAT_SRQ_HANDLE srq_handle,
+                                             DAT_COUNT num_segments,
+                                             DAT_LMR_TRIPLET *local_iov,
+                                             DAT_DTO_COOKIE user_cookie);
 
-/** Slot of dat_ep_recv_query. */
-typedef DAT_RETURN (*DAT_EP_RECV_QUERY_FUNC)(DAT_EP_HANDLE ep_handle,
-                                             DAT_COUNT *nbufs_allocated,
-                                             DAT_COUNT *bufs_alloc_span);
+/** Slot of dat_srq_query. */
+typedef DAT_RETURN (*DAT_SRQ_QUERY_FUNC)(DAT_SRQ_HANDLE srq_handle,
+                                         DAT_SRQ_PARAM_MASK srq_param_mask,
+                                         DAT_SRQ_PARAM *srq_param);
 
-/** Slot of dat_ep_set_watermark. */
-typedef DAT_RETURN (*DAT_EP_SET_WATERMARK_FUNC)(DAT_EP_HANDLE ep_handle,
-                                                DAT_COUNT ep_soft_high_watermark,
-                                                DAT_COUNT ep_hard_high_watermark);
+/** Slot of dat_srq_resize. */
+typedef DAT_RETURN (*DAT_SRQ_RESIZE_FUNC)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto);
 
-/** Slot of dat_lmr_free. */
-typedef DAT_RETURN (*DAT_LMR_FREE_FUNC)(DAT_LMR_HANDLE lmr_handle);
-
-/** Slot of dat_lmr_query. */
-typedef DAT_RETURN (*DAT_LMR_QUERY_FUNC)(DAT_LMR_HANDLE lmr_handle,
-                                         DAT_LMR_PARAM_MASK lmr_param_mask,
-                                         DAT_LMR_PARAM *lmr_param);
-
-/** Slot of dat_lmr_sync_rdma_read. */
-typedef DAT_RETURN (*DAT_LMR_SYNC_RDMA_READ_FUNC)(DAT_IA_HANDLE ia_handle,
-                                                  const DAT_LMR_TRIPLET *local_segments,
-                                                  DAT_VLEN num_segments);
-
-/** Slot of dat_lmr_sync_rdma_write. */
-typedef DAT_RETURN (*DAT_LMR_SYNC_RDMA_WRITE_FUNC)(DAT_IA_HANDLE ia_handle,
-                                                   const DAT_LMR_TRIPLET *local_segments,
-                                                   DAT_VLEN num_segments);
-
-/** Slot of dat_rmr_create. */
-typedef DAT_RETURN (*DAT_RMR_CREATE_FUNC)(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
-
-/** Slot of dat_rmr_query. */
-typedef DAT_RETURN (*DAT_RMR_QUERY_FUNC)(DAT_RMR_HANDLE rmr_handle,
-                                         DAT_RMR_PARAM_MASK rmr_param_mask,
-                                         DAT_RMR_PARAM *rmr_param);
-
-/** Slot of dat_rmr_bind. */
-typedef DAT_RETURN (*DAT_RMR_BIND_FUNC)(DAT_RMR_HANDLE rmr_handle,
-                                        const DAT_LMR_TRIPLET *lmr_triplet,
-                                        DAT_MEM_PRIV_FLAGS mem_priv,
-                                        DAT_EP_HANDLE ep_handle,
-                                        DAT_RMR_COOKIE user_cookie,
-                                        DAT_COMPLETION_FLAGS completion_flags,
-                                        DAT_RMR_CONTEXT *context);
-
-/** Slot of dat_rmr_free. */
-typedef DAT_RETURN (*DAT_RMR_FREE_FUNC)(DAT_RMR_HANDLE rmr_handle);
+/** Slot of dat_srq_set_lw. */
+typedef DAT_RETURN (*DAT_SRQ_SET_LW_FUNC)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_watermark);
 
 /** Slot of dat_psp_create. */
 typedef DAT_RETURN (*DAT_PSP_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
@@ -269,42 +285,22 @@ typedef DAT_RETURN (*DAT_RSP_QUERY_FUNC)(DAT_RSP_HANDLE rsp_handle,
 /** Slot of dat_rsp_free. */
 typedef DAT_RETURN (*DAT_RSP_FREE_FUNC)(DAT_RSP_HANDLE rsp_handle);
 
-/** Slot of dat_pz_create. */
-typedef DAT_RETURN (*DAT_PZ_CREATE_FUNC)(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle);
+/** Slot of dat_cr_query. */
+typedef DAT_RETURN (*DAT_CR_QUERY_FUNC)(DAT_CR_HANDLE cr_handle,
+                                        DAT_CR_PARAM_MASK cr_param_mask,
+                                        DAT_CR_PARAM *cr_param);
 
-/** Slot of dat_pz_query. */
-typedef DAT_RETURN (*DAT_PZ_QUERY_FUNC)(DAT_PZ_HANDLE pz_handle,
-                                        DAT_PZ_PARAM_MASK pz_param_mask,
-                                        DAT_PZ_PARAM *pz_param);
+/** Slot of dat_cr_accept. */
+typedef DAT_RETURN (*DAT_CR_ACCEPT_FUNC)(DAT_CR_HANDLE cr_handle,
+                                         DAT_EP_HANDLE ep_handle,
+                                         DAT_COUNT private_data_size,
+                                         DAT_PVOID private_data);
 
-/** Slot of dat_pz_free. */
-typedef DAT_RETURN (*DAT_PZ_FREE_FUNC)(DAT_PZ_HANDLE pz_handle);
+/** Slot of dat_cr_reject. */
+typedef DAT_RETURN (*DAT_CR_REJECT_FUNC)(DAT_CR_HANDLE cr_handle);
 
-/** Slot of dat_srq_create. */
-typedef DAT_RETURN (*DAT_SRQ_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
-                                          DAT_PZ_HANDLE pz_handle,
-                                          DAT_SRQ_ATTR *srq_attributes,
-                                          DAT_SRQ_HANDLE *srq_handle);
-
-/** Slot of dat_srq_set_lw. */
-typedef DAT_RETURN (*DAT_SRQ_SET_LW_FUNC)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_low_watermark);
-
-/** Slot of dat_srq_free. */
-typedef DAT_RETURN (*DAT_SRQ_FREE_FUNC)(DAT_SRQ_HANDLE srq_handle);
-
-/** Slot of dat_srq_query. */
-typedef DAT_RETURN (*DAT_SRQ_QUERY_FUNC)(DAT_SRQ_HANDLE srq_handle,
-                                         DAT_SRQ_PARAM_MASK srq_param_mask,
-                                         DAT_SRQ_PARAM *srq_param);
-
-/** Slot of dat_srq_resize. */
-typedef DAT_RETURN (*DAT_SRQ_RESIZE_FUNC)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_queue_length);
-
-/** Slot of dat_srq_post_recv. */
-typedef DAT_RETURN (*DAT_SRQ_POST_RECV_FUNC)(DAT_SRQ_HANDLE srq_handle,
-                                             DAT_COUNT num_segments,
-                                             DAT_LMR_TRIPLET *local_iov,
-                                             DAT_DTO_COOKIE user_cookie);
+/** Slot of dat_cr_handoff. */
+typedef DAT_RETURN (*DAT_CR_HANDOFF_FUNC)(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
 
 /* ---- The table of a provider ---- */
 
@@ -317,7 +313,7 @@ typedef struct dat_provider {
     const char *device_name;
     /** For the provider's own use. */
     DAT_PVOID extension;
-    /** dat_ia_openv without version and thread safety. */
+    /** dat_ia_openv. */
     DAT_IA_OPEN_FUNC ia_open_func;
     /** dat_ia_query. */
     DAT_IA_QUERY_FUNC ia_query_func;
@@ -463,231 +459,272 @@ typedef struct dat_provider {
 #endif
 
 /*
+ * DAT_SRQ_CREATE below reads the table of the adapter. Other headers of 1.2 read it through the last
+ * argument, where the result is yet to be written, so that their macro cannot work.
+ */
+
+/* ---- Calls by way of the table ---- */
+
+/*
  * Upper-case macros: the functions by way of the table of the object's provider, without libdat in
  * between. No handle is checked, and the one that names the table is evaluated twice.
  */
 
 /** dat_ia_query. */
-#define DAT_IA_QUERY(ia, evd, ia_msk, ia_ptr, p_msk, p_ptr) \
-    (*DAT_HANDLE_TO_PROVIDER(ia)->ia_query_func)((ia), (evd), (ia_msk), (ia_ptr), (p_msk), (p_ptr))
+#define DAT_IA_QUERY( \
+    ia_handle, async_evd_handle, ia_attr_mask, ia_attr, provider_attr_mask, provider_attr) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->ia_query_func)( \
+        (ia_handle), (async_evd_handle), (ia_attr_mask), (ia_attr), (provider_attr_mask), \
+        (provider_attr))
 
 /** dat_set_consumer_context. */
-#define DAT_SET_CONSUMER_CONTEXT(handle, context) \
-    (*DAT_HANDLE_TO_PROVIDER(handle)->set_consumer_context_func)((handle), (context))
+#define DAT_SET_CONSUMER_CONTEXT(dat_handle, context) \
+    (*DAT_HANDLE_TO_PROVIDER(dat_handle)->set_consumer_context_func)((dat_handle), (context))
 
 /** dat_get_consumer_context. */
-#define DAT_GET_CONSUMER_CONTEXT(handle, context) \
-    (*DAT_HANDLE_TO_PROVIDER(handle)->get_consumer_context_func)((handle), (context))
+#define DAT_GET_CONSUMER_CONTEXT(dat_handle, context) \
+    (*DAT_HANDLE_TO_PROVIDER(dat_handle)->get_consumer_context_func)((dat_handle), (context))
 
 /** dat_get_handle_type. */
-#define DAT_GET_HANDLE_TYPE(handle, handle_type) \
-    (*DAT_HANDLE_TO_PROVIDER(handle)->get_handle_type_func)((handle), (handle_type))
-
-/** dat_cr_query. */
-#define DAT_CR_QUERY(cr, mask, param) \
-    (*DAT_HANDLE_TO_PROVIDER(cr)->cr_query_func)((cr), (mask), (param))
-
-/** dat_cr_accept. */
-#define DAT_CR_ACCEPT(cr, ep, size, pdata) \
-    (*DAT_HANDLE_TO_PROVIDER(cr)->cr_accept_func)((cr), (ep), (size), (pdata))
-
-/** dat_cr_reject. */
-#define DAT_CR_REJECT(cr) \
-    (*DAT_HANDLE_TO_PROVIDER(cr)->cr_reject_func)((cr))
-
-/** dat_cr_handoff. */
-#define DAT_CR_HANDOFF(cr, qual) \
-    (*DAT_HANDLE_TO_PROVIDER(cr)->cr_handoff_func)((cr), (qual))
-
-/** dat_evd_query. */
-#define DAT_EVD_QUERY(evd, mask, param) \
-    (*DAT_HANDLE_TO_PROVIDER(evd)->evd_query_func)((evd), (mask), (param))
-
-/** dat_evd_resize. */
-#define DAT_EVD_RESIZE(evd, qsize) \
-    (*DAT_HANDLE_TO_PROVIDER(evd)->evd_resize_func)((evd), (qsize))
-
-/** dat_evd_post_se. */
-#define DAT_EVD_POST_SE(evd, event) \
-    (*DAT_HANDLE_TO_PROVIDER(evd)->evd_post_se_func)((evd), (event))
-
-/** dat_evd_dequeue. */
-#define DAT_EVD_DEQUEUE(evd, event) \
-    (*DAT_HANDLE_TO_PROVIDER(evd)->evd_dequeue_func)((evd), (event))
-
-/** dat_evd_free. */
-#define DAT_EVD_FREE(evd) \
-    (*DAT_HANDLE_TO_PROVIDER(evd)->evd_free_func)((evd))
-
-/** dat_ep_create. */
-#define DAT_EP_CREATE(ia, pz, in_evd, out_evd, connect_evd, attr, ep) \
-    (*DAT_HANDLE_TO_PROVIDER(ia)->ep_create_func)( \
-        (ia), (pz), (in_evd), (out_evd), (connect_evd), (attr), (ep))
-
-/** dat_ep_create_with_srq. */
-#define DAT_EP_CREATE_WITH_SRQ(ia, pz, in_evd, out_evd, connect_evd, srq, attr, ep) \
-    (*DAT_HANDLE_TO_PROVIDER(ia)->ep_create_with_srq_func)( \
-        (ia), (pz), (in_evd), (out_evd), (connect_evd), (srq), (attr), (ep))
-
-/** dat_ep_query. */
-#define DAT_EP_QUERY(ep, mask, param) \
-    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_query_func)((ep), (mask), (param))
-
-/** dat_ep_modify. */
-#define DAT_EP_MODIFY(ep, mask, param) \
-    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_modify_func)((ep), (mask), (param))
-
-/** dat_ep_connect. */
-#define DAT_EP_CONNECT(ep, ia_addr, conn_qual, timeout, psize, pdata, qos, flags) \
-    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_connect_func)( \
-        (ep), (ia_addr), (conn_qual), (timeout), (psize), (pdata), (qos), (flags))
-
-/** dat_ep_dup_connect. */
-#define DAT_EP_DUP_CONNECT(ep, dup, timeout, psize, pdata, qos) \
-    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_dup_connect_func)( \
-        (ep), (dup), (timeout), (psize), (pdata), (qos))
-
-/** dat_ep_disconnect. */
-#define DAT_EP_DISCONNECT(ep, flags) \
-    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_disconnect_func)((ep), (flags))
-
-/** dat_ep_post_send. */
-#define DAT_EP_POST_SEND(ep, size, lbuf, cookie, flags) \
-    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_post_send_func)((ep), (size), (lbuf), (cookie), (flags))
-
-/** dat_ep_post_recv. */
-#define DAT_EP_POST_RECV(ep, size, lbuf, cookie, flags) \
-    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_post_recv_func)((ep), (size), (lbuf), (cookie), (flags))
-
-/** dat_ep_post_rdma_read. */
-#define DAT_EP_POST_RDMA_READ(ep, size, lbuf, cookie, rbuf, flags) \
-    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_post_rdma_read_func)( \
-        (ep), (size), (lbuf), (cookie), (rbuf), (flags))
-
-/** dat_ep_post_rdma_write. */
-#define DAT_EP_POST_RDMA_WRITE(ep, size, lbuf, cookie, rbuf, flags) \
-    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_post_rdma_write_func)( \
-        (ep), (size), (lbuf), (cookie), (rbuf), (flags))
-
-/** dat_ep_get_status. */
-#define DAT_EP_GET_STATUS(ep, ep_state, recv_idle, request_idle) \
-    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_get_status_func)((ep), (ep_state), (recv_idle), (request_idle))
-
-/** dat_ep_free. */
-#define DAT_EP_FREE(ep) \
-    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_free_func)((ep))
-
-/** dat_ep_reset. */
-#define DAT_EP_RESET(ep) \
-    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_reset_func)((ep))
-
-/** dat_ep_recv_query. */
-#define DAT_EP_RECV_QUERY(ep, nbuf_alloc, buf_span) \
-    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_recv_query_func)((ep), (nbuf_alloc), (buf_span))
-
-/** dat_ep_set_watermark. */
-#define DAT_EP_SET_WATERMARK(ep, soft_wm, hard_wm) \
-    (*DAT_HANDLE_TO_PROVIDER(ep)->ep_set_watermark_func)((ep), (soft_wm), (hard_wm))
-
-/** dat_lmr_query. */
-#define DAT_LMR_QUERY(lmr, mask, param) \
-    (*DAT_HANDLE_TO_PROVIDER(lmr)->lmr_query_func)((lmr), (mask), (param))
-
-/** dat_lmr_free. */
-#define DAT_LMR_FREE(lmr) \
-    (*DAT_HANDLE_TO_PROVIDER(lmr)->lmr_free_func)((lmr))
-
-/** dat_lmr_sync_rdma_read. */
-#define DAT_LMR_SYNC_RDMA_READ(ia, lbuf, size) \
-    (*DAT_HANDLE_TO_PROVIDER(ia)->lmr_sync_rdma_read_func)((ia), (lbuf), (size))
-
-/** dat_lmr_sync_rdma_write. */
-#define DAT_LMR_SYNC_RDMA_WRITE(ia, lbuf, size) \
-    (*DAT_HANDLE_TO_PROVIDER(ia)->lmr_sync_rdma_write_func)((ia), (lbuf), (size))
-
-/** dat_rmr_create. */
-#define DAT_RMR_CREATE(pz, rmr) \
-    (*DAT_HANDLE_TO_PROVIDER(pz)->rmr_create_func)((pz), (rmr))
-
-/** dat_rmr_query. */
-#define DAT_RMR_QUERY(rmr, mask, param) \
-    (*DAT_HANDLE_TO_PROVIDER(rmr)->rmr_query_func)((rmr), (mask), (param))
-
-/** dat_rmr_bind. */
-#define DAT_RMR_BIND(rmr, lmr, mem_priv, ep, cookie, flags, context) \
-    (*DAT_HANDLE_TO_PROVIDER(rmr)->rmr_bind_func)( \
-        (rmr), (lmr), (mem_priv), (ep), (cookie), (flags), (context))
-
-/** dat_rmr_free. */
-#define DAT_RMR_FREE(rmr) \
-    (*DAT_HANDLE_TO_PROVIDER(rmr)->rmr_free_func)((rmr))
-
-/** dat_psp_create. */
-#define DAT_PSP_CREATE(ia, conn_qual, evd, flags, handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ia)->psp_create_func)((ia), (conn_qual), (evd), (flags), (handle))
-
-/** dat_psp_create_any. */
-#define DAT_PSP_CREATE_ANY(ia, conn_qual, evd, flags, handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ia)->psp_create_any_func)((ia), (conn_qual), (evd), (flags), (handle))
-
-/** dat_psp_query. */
-#define DAT_PSP_QUERY(psp, mask, param) \
-    (*DAT_HANDLE_TO_PROVIDER(psp)->psp_query_func)((psp), (mask), (param))
-
-/** dat_psp_free. */
-#define DAT_PSP_FREE(psp) \
-    (*DAT_HANDLE_TO_PROVIDER(psp)->psp_free_func)((psp))
-
-/** dat_rsp_create. */
-#define DAT_RSP_CREATE(ia, conn_qual, ep, evd, handle) \
-    (*DAT_HANDLE_TO_PROVIDER(ia)->rsp_create_func)((ia), (conn_qual), (ep), (evd), (handle))
-
-/** dat_rsp_query. */
-#define DAT_RSP_QUERY(rsp, mask, param) \
-    (*DAT_HANDLE_TO_PROVIDER(rsp)->rsp_query_func)((rsp), (mask), (param))
-
-/** dat_rsp_free. */
-#define DAT_RSP_FREE(rsp) \
-    (*DAT_HANDLE_TO_PROVIDER(rsp)->rsp_free_func)((rsp))
+#define DAT_GET_HANDLE_TYPE(dat_handle, handle_type) \
+    (*DAT_HANDLE_TO_PROVIDER(dat_handle)->get_handle_type_func)((dat_handle), (handle_type))
 
 /** dat_pz_create. */
-#define DAT_PZ_CREATE(ia, pz) \
-    (*DAT_HANDLE_TO_PROVIDER(ia)->pz_create_func)((ia), (pz))
+#define DAT_PZ_CREATE(ia_handle, pz_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->pz_create_func)((ia_handle), (pz_handle))
 
 /** dat_pz_query. */
-#define DAT_PZ_QUERY(pz, mask, param) \
-    (*DAT_HANDLE_TO_PROVIDER(pz)->pz_query_func)((pz), (mask), (param))
+#define DAT_PZ_QUERY(pz_handle, pz_param_mask, pz_param) \
+    (*DAT_HANDLE_TO_PROVIDER(pz_handle)->pz_query_func)((pz_handle), (pz_param_mask), (pz_param))
 
 /** dat_pz_free. */
-#define DAT_PZ_FREE(pz) \
-    (*DAT_HANDLE_TO_PROVIDER(pz)->pz_free_func)((pz))
+#define DAT_PZ_FREE(pz_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(pz_handle)->pz_free_func)((pz_handle))
 
-/**
- * dat_srq_create. The table is that of the adapter: other headers of 1.2 read it through srq, where
- * the result is yet to be written, so that their macro cannot work.
- */
-#define DAT_SRQ_CREATE(ia, pz, attr, srq) \
-    (*DAT_HANDLE_TO_PROVIDER(ia)->srq_create_func)((ia), (pz), (attr), (srq))
+/** dat_lmr_query. */
+#define DAT_LMR_QUERY(lmr_handle, lmr_param_mask, lmr_param) \
+    (*DAT_HANDLE_TO_PROVIDER(lmr_handle)->lmr_query_func)( \
+        (lmr_handle), (lmr_param_mask), (lmr_param))
 
-/** dat_srq_set_lw. */
-#define DAT_SRQ_SET_LW(srq, lw) \
-    (*DAT_HANDLE_TO_PROVIDER(srq)->srq_set_lw_func)((srq), (lw))
+/** dat_lmr_free. */
+#define DAT_LMR_FREE(lmr_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(lmr_handle)->lmr_free_func)((lmr_handle))
+
+/** dat_lmr_sync_rdma_read. */
+#define DAT_LMR_SYNC_RDMA_READ(ia_handle, local_segments, num_segments) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->lmr_sync_rdma_read_func)( \
+        (ia_handle), (local_segments), (num_segments))
+
+/** dat_lmr_sync_rdma_write. */
+#define DAT_LMR_SYNC_RDMA_WRITE(ia_handle, local_segments, num_segments) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->lmr_sync_rdma_write_func)( \
+        (ia_handle), (local_segments), (num_segments))
+
+/** dat_rmr_create. */
+#define DAT_RMR_CREATE(pz_handle, rmr_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(pz_handle)->rmr_create_func)((pz_handle), (rmr_handle))
+
+/** dat_rmr_query. */
+#define DAT_RMR_QUERY(rmr_handle, rmr_param_mask, rmr_param) \
+    (*DAT_HANDLE_TO_PROVIDER(rmr_handle)->rmr_query_func)( \
+        (rmr_handle), (rmr_param_mask), (rmr_param))
+
+/** dat_rmr_bind. */
+#define DAT_RMR_BIND( \
+    rmr_handle, lmr_triplet, mem_priv, ep_handle, user_cookie, completion_flags, context) \
+    (*DAT_HANDLE_TO_PROVIDER(rmr_handle)->rmr_bind_func)( \
+        (rmr_handle), (lmr_triplet), (mem_priv), (ep_handle), (user_cookie), (completion_flags), \
+        (context))
+
+/** dat_rmr_free. */
+#define DAT_RMR_FREE(rmr_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(rmr_handle)->rmr_free_func)((rmr_handle))
+
+/** dat_evd_query. */
+#define DAT_EVD_QUERY(evd_handle, evd_param_mask, evd_param) \
+    (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_query_func)( \
+        (evd_handle), (evd_param_mask), (evd_param))
+
+/** dat_evd_dequeue. */
+#define DAT_EVD_DEQUEUE(evd_handle, event) \
+    (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_dequeue_func)((evd_handle), (event))
+
+/** dat_evd_post_se. */
+#define DAT_EVD_POST_SE(evd_handle, event) \
+    (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_post_se_func)((evd_handle), (event))
+
+/** dat_evd_resize. */
+#define DAT_EVD_RESIZE(evd_handle, evd_min_qlen) \
+    (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_resize_func)((evd_handle), (evd_min_qlen))
+
+/** dat_evd_free. */
+#define DAT_EVD_FREE(evd_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_free_func)((evd_handle))
+
+/** dat_ep_create. */
+#define DAT_EP_CREATE( \
+    ia_handle, pz_handle, recv_completion_evd_handle, request_completion_evd_handle, \
+    connect_evd_handle, ep_attributes, ep_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->ep_create_func)( \
+        (ia_handle), (pz_handle), (recv_completion_evd_handle), (request_completion_evd_handle), \
+        (connect_evd_handle), (ep_attributes), (ep_handle))
+
+/** dat_ep_create_with_srq. */
+#define DAT_EP_CREATE_WITH_SRQ( \
+    ia_handle, pz_handle, recv_evd_handle, request_evd_handle, connect_evd_handle, srq_handle, \
+    ep_attributes, ep_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->ep_create_with_srq_func)( \
+        (ia_handle), (pz_handle), (recv_evd_handle), (request_evd_handle), (connect_evd_handle), \
+        (srq_handle), (ep_attributes), (ep_handle))
+
+/** dat_ep_query. */
+#define DAT_EP_QUERY(ep_handle, ep_param_mask, ep_param) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_query_func)((ep_handle), (ep_param_mask), (ep_param))
+
+/** dat_ep_modify. */
+#define DAT_EP_MODIFY(ep_handle, ep_param_mask, ep_param) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_modify_func)((ep_handle), (ep_param_mask), (ep_param))
+
+/** dat_ep_get_status. */
+#define DAT_EP_GET_STATUS(ep_handle, ep_state, recv_idle, request_idle) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_get_status_func)( \
+        (ep_handle), (ep_state), (recv_idle), (request_idle))
+
+/** dat_ep_recv_query. */
+#define DAT_EP_RECV_QUERY(ep_handle, nbufs_allocated, bufs_alloc_span) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_recv_query_func)( \
+        (ep_handle), (nbufs_allocated), (bufs_alloc_span))
+
+/** dat_ep_set_watermark. */
+#define DAT_EP_SET_WATERMARK(ep_handle, soft_high_watermark, hard_high_watermark) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_set_watermark_func)( \
+        (ep_handle), (soft_high_watermark), (hard_high_watermark))
+
+/** dat_ep_reset. */
+#define DAT_EP_RESET(ep_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_reset_func)((ep_handle))
+
+/** dat_ep_free. */
+#define DAT_EP_FREE(ep_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_free_func)((ep_handle))
+
+/** dat_ep_connect. */
+#define DAT_EP_CONNECT( \
+    ep_handle, remote_ia_address, remote_conn_qual, timeout, private_data_size, private_data, \
+    quality_of_service, connect_flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_connect_func)( \
+        (ep_handle), (remote_ia_address), (remote_conn_qual), (timeout), (private_data_size), \
+        (private_data), (quality_of_service), (connect_flags))
+
+/** dat_ep_dup_connect. */
+#define DAT_EP_DUP_CONNECT( \
+    ep_handle, ep_dup_handle, timeout, private_data_size, private_data, quality_of_service) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_dup_connect_func)( \
+        (ep_handle), (ep_dup_handle), (timeout), (private_data_size), (private_data), \
+        (quality_of_service))
+
+/** dat_ep_disconnect. */
+#define DAT_EP_DISCONNECT(ep_handle, close_flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_disconnect_func)((ep_handle), (close_flags))
+
+/** dat_ep_post_send. */
+#define DAT_EP_POST_SEND(ep_handle, num_segments, local_iov, user_cookie, completion_flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_send_func)( \
+        (ep_handle), (num_segments), (local_iov), (user_cookie), (completion_flags))
+
+/** dat_ep_post_recv. */
+#define DAT_EP_POST_RECV(ep_handle, num_segments, local_iov, user_cookie, completion_flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_recv_func)( \
+        (ep_handle), (num_segments), (local_iov), (user_cookie), (completion_flags))
+
+/** dat_ep_post_rdma_read. */
+#define DAT_EP_POST_RDMA_READ( \
+    ep_handle, num_segments, local_iov, user_cookie, remote_iov, completion_flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_rdma_read_func)( \
+        (ep_handle), (num_segments), (local_iov), (user_cookie), (remote_iov), (completion_flags))
+
+/** dat_ep_post_rdma_write. */
+#define DAT_EP_POST_RDMA_WRITE( \
+    ep_handle, num_segments, local_iov, user_cookie, remote_iov, completion_flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_rdma_write_func)( \
+        (ep_handle), (num_segments), (local_iov), (user_cookie), (remote_iov), (completion_flags))
+
+/** dat_srq_create. */
+#define DAT_SRQ_CREATE(ia_handle, pz_handle, srq_attr, srq_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->srq_create_func)( \
+        (ia_handle), (pz_handle), (srq_attr), (srq_handle))
 
 /** dat_srq_free. */
-#define DAT_SRQ_FREE(srq) \
-    (*DAT_HANDLE_TO_PROVIDER(srq)->srq_free_func)((srq))
-
-/** dat_srq_query. */
-#define DAT_SRQ_QUERY(srq, mask, param) \
-    (*DAT_HANDLE_TO_PROVIDER(srq)->srq_query_func)((srq), (mask), (param))
-
-/** dat_srq_resize. */
-#define DAT_SRQ_RESIZE(srq, qsize) \
-    (*DAT_HANDLE_TO_PROVIDER(srq)->srq_resize_func)((srq), (qsize))
+#define DAT_SRQ_FREE(srq_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(srq_handle)->srq_free_func)((srq_handle))
 
 /** dat_srq_post_recv. */
-#define DAT_SRQ_POST_RECV(srq, size, lbuf, cookie) \
-    (*DAT_HANDLE_TO_PROVIDER(srq)->srq_post_recv_func)((srq), (size), (lbuf), (cookie))
+#define DAT_SRQ_POST_RECV(srq_handle, num_segments, local_iov, user_cookie) \
+    (*DAT_HANDLE_TO_PROVIDER(srq_handle)->srq_post_recv_func)( \
+        (srq_handle), (num_segments), (local_iov), (user_cookie))
+
+/** dat_srq_query. */
+#define DAT_SRQ_QUERY(srq_handle, srq_param_mask, srq_param) \
+    (*DAT_HANDLE_TO_PROVIDER(srq_handle)->srq_query_func)( \
+        (srq_handle), (srq_param_mask), (srq_param))
+
+/** dat_srq_resize. */
+#define DAT_SRQ_RESIZE(srq_handle, srq_max_recv_dto) \
+    (*DAT_HANDLE_TO_PROVIDER(srq_handle)->srq_resize_func)((srq_handle), (srq_max_recv_dto))
+
+/** dat_srq_set_lw. */
+#define DAT_SRQ_SET_LW(srq_handle, low_watermark) \
+    (*DAT_HANDLE_TO_PROVIDER(srq_handle)->srq_set_lw_func)((srq_handle), (low_watermark))
+
+/** dat_psp_create. */
+#define DAT_PSP_CREATE(ia_handle, conn_qual, evd_handle, psp_flags, psp_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->psp_create_func)( \
+        (ia_handle), (conn_qual), (evd_handle), (psp_flags), (psp_handle))
+
+/** dat_psp_create_any. */
+#define DAT_PSP_CREATE_ANY(ia_handle, conn_qual, evd_handle, psp_flags, psp_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->psp_create_any_func)( \
+        (ia_handle), (conn_qual), (evd_handle), (psp_flags), (psp_handle))
+
+/** dat_psp_query. */
+#define DAT_PSP_QUERY(psp_handle, psp_param_mask, psp_param) \
+    (*DAT_HANDLE_TO_PROVIDER(psp_handle)->psp_query_func)( \
+        (psp_handle), (psp_param_mask), (psp_param))
+
+/** dat_psp_free. */
+#define DAT_PSP_FREE(psp_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(psp_handle)->psp_free_func)((psp_handle))
+
+/** dat_rsp_create. */
+#define DAT_RSP_CREATE(ia_handle, conn_qual, ep_handle, evd_handle, rsp_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->rsp_create_func)( \
+        (ia_handle), (conn_qual), (ep_handle), (evd_handle), (rsp_handle))
+
+/** dat_rsp_query. */
+#define DAT_RSP_QUERY(rsp_handle, rsp_param_mask, rsp_param) \
+    (*DAT_HANDLE_TO_PROVIDER(rsp_handle)->rsp_query_func)( \
+        (rsp_handle), (rsp_param_mask), (rsp_param))
+
+/** dat_rsp_free. */
+#define DAT_RSP_FREE(rsp_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(rsp_handle)->rsp_free_func)((rsp_handle))
+
+/** dat_cr_query. */
+#define DAT_CR_QUERY(cr_handle, cr_param_mask, cr_param) \
+    (*DAT_HANDLE_TO_PROVIDER(cr_handle)->cr_query_func)((cr_handle), (cr_param_mask), (cr_param))
+
+/** dat_cr_accept. */
+#define DAT_CR_ACCEPT(cr_handle, ep_handle, private_data_size, private_data) \
+    (*DAT_HANDLE_TO_PROVIDER(cr_handle)->cr_accept_func)( \
+        (cr_handle), (ep_handle), (private_data_size), (private_data))
+
+/** dat_cr_reject. */
+#define DAT_CR_REJECT(cr_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(cr_handle)->cr_reject_func)((cr_handle))
+
+/** dat_cr_handoff. */
+#define DAT_CR_HANDOFF(cr_handle, handoff) \
+    (*DAT_HANDLE_TO_PROVIDER(cr_handle)->cr_handoff_func)((cr_handle), (handoff))
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
  * Part of libdat, an implementation of uDAPL 1.2.
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Generated from src/udat12 by `make headers`; changes belong there.
+ * Generated from src/udat12 by `make derived`; changes belong there.
  */
 
 #ifndef DAT_DAT_REGISTRY_H
@@ -32,32 +32,37 @@ typedef void (*DAT_PROVIDER_INIT_FUNC)(const DAT_PROVIDER_INFO *provider_info,
  */
 typedef void (*DAT_PROVIDER_FINI_FUNC)(const DAT_PROVIDER_INFO *provider_info);
 
-/* ---- Functions: registration of providers ---- */
+/* ---- Calls: registry and return codes ---- */
 
 /**
- * Registers a provider; called by dat_provider_init. The table is kept by reference, the
- * information is copied.
+ * Makes a provider known under an identity: name, version and thread safety. A provider calls it
+ * from its dat_provider_init, or a program that brings its own provider calls it at any time.
+ * Thread-safe; may be called from a library's constructor.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER (NULL), DAT_PROVIDER_ALREADY_REGISTERED,
+ * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_PROVIDER_ALREADY_REGISTERED,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_registry_add_provider(3DAT).
  */
 extern DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider,
                                             const DAT_PROVIDER_INFO *provider_info);
 
 /**
- * Removes a provider from the registry; called by dat_provider_fini.
+ * Takes a provider away again. A provider calls it from its dat_provider_fini, or whoever added the
+ * provider calls it. On return the table is no longer used, unless it stands under other identities
+ * too, and handles that point to it are invalid. Thread-safe.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER (NULL, not registered), DAT_PROVIDER_IN_USE. See
- * uDAPL 1.2, dat_registry_remove_provider(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_PROVIDER_IN_USE. See uDAPL 1.2,
+ * dat_registry_remove_provider(3DAT).
  */
 extern DAT_RETURN dat_registry_remove_provider(const DAT_PROVIDER *provider,
                                                const DAT_PROVIDER_INFO *provider_info);
 
 /**
- * Gives the provider's handle of an adapter for the one that a program holds. They are the
- * same here, so it gives back what it got; an implementation that numbers adapters translates.
+ * Gives the provider's handle of an instance for the one that a program holds. They are the same
+ * here, so it gives back what it got. Providers made for a library that numbers its instances call
+ * it.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (NULL).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. Not in uDAPL 1.2: part of the
+ * binary interface between the registry and providers on Linux.
  */
 extern DAT_RETURN dats_get_ia_handle(unsigned long handle, DAT_IA_HANDLE *ia_handle);
 

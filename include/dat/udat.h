@@ -4,7 +4,7 @@
  * Part of libdat, an implementation of uDAPL 1.2.
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Generated from src/udat12 by `make headers`; changes belong there.
+ * Generated from src/udat12 by `make derived`; changes belong there.
  */
 
 #ifndef DAT_UDAT_H
@@ -313,16 +313,14 @@ struct dat_provider_attr {
 /** Selects no field of DAT_PROVIDER_ATTR. */
 #define DAT_PROVIDER_FIELD_NONE UINT64_C(0x0)
 
-/* ---- Functions of the user-level interface alone ---- */
+/* ---- Calls: local memory regions ---- */
 
 /**
- * Registers memory. The results, each of which may be NULL but lmr_handle, are: the region,
- * its name in local segments, its name to the remote side, and what was registered, at least
- * what was asked for.
+ * Registers memory as a local memory region (LMR). Memory may be registered many times, in whole or
+ * in part, and must stay mapped until the LMR is freed. Every result may be NULL.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (adapter, zone, region), DAT_INVALID_PARAMETER
- * (kind, description, length, privileges), DAT_MODEL_NOT_SUPPORTED,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_lmr_create(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
+ * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_lmr_create(3DAT).
  */
 extern DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia_handle,
                                  DAT_MEM_TYPE mem_type,
@@ -336,13 +334,13 @@ extern DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia_handle,
                                  DAT_VLEN *registered_length,
                                  DAT_VADDR *registered_address);
 
+/* ---- Calls: event dispatchers ---- */
+
 /**
- * Makes an event dispatcher of at least evd_min_qlen events, enabled and waitable. cno_handle
- * may be DAT_HANDLE_NULL.
+ * Makes an event dispatcher (EVD), enabled and waitable.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (adapter, notification object),
- * DAT_INVALID_PARAMETER (length, flags, NULL), DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2,
- * dat_evd_create(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
+ * uDAPL 1.2, dat_evd_create(3DAT).
  */
 extern DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle,
                                  DAT_COUNT evd_min_qlen,
@@ -351,106 +349,107 @@ extern DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle,
                                  DAT_EVD_HANDLE *evd_handle);
 
 /**
- * Attaches an event dispatcher to another notification object, or with DAT_HANDLE_NULL to
- * none.
+ * Attaches an EVD to another CNO, or with DAT_HANDLE_NULL to none. During the call events may
+ * trigger either, afterwards only the new one. Events that are queued already do not trigger it.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (either). See uDAPL 1.2, dat_evd_modify_cno(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_modify_cno(3DAT).
  */
 extern DAT_RETURN dat_evd_modify_cno(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle);
 
 /**
- * Makes a notification object, which event dispatchers trigger; agent is called too, or
- * DAT_OS_WAIT_PROXY_AGENT_NULL.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE (adapter), DAT_INVALID_PARAMETER (agent, NULL),
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_cno_create(3DAT).
- */
-extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
-                                 DAT_OS_WAIT_PROXY_AGENT agent,
-                                 DAT_CNO_HANDLE *cno_handle);
-
-/**
- * Gives a notification object another agent, or with DAT_OS_WAIT_PROXY_AGENT_NULL none.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (agent). See uDAPL 1.2,
- * dat_cno_modify_agent(3DAT).
- */
-extern DAT_RETURN dat_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent);
-
-/**
- * Tells the chosen fields of a notification object.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER (unknown bits, NULL). See
- * uDAPL 1.2, dat_cno_query(3DAT).
- */
-extern DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle,
-                                DAT_CNO_PARAM_MASK cno_param_mask,
-                                DAT_CNO_PARAM *cno_param);
-
-/**
- * Destroys a notification object.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE (an event dispatcher refers to
- * it, or a thread waits on it). See uDAPL 1.2, dat_cno_free(3DAT).
- */
-extern DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle);
-
-/**
- * Lets events of an event dispatcher trigger its notification object.
+ * Lets events trigger the CNO of an EVD. Without effect if they do.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_enable(3DAT).
  */
 extern DAT_RETURN dat_evd_enable(DAT_EVD_HANDLE evd_handle);
 
 /**
- * Keeps events of an event dispatcher from triggering its notification object.
+ * Keeps events from triggering the CNO of an EVD. They are queued all the same; a trigger on its
+ * way may still arrive. Without effect if they do not trigger it.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_disable(3DAT).
  */
 extern DAT_RETURN dat_evd_disable(DAT_EVD_HANDLE evd_handle);
 
 /**
- * Makes an event dispatcher unwaitable; a thread that waits on it returns with
- * DAT_INVALID_STATE.
+ * Makes an EVD one that cannot be waited on; a thread that waits on it returns with
+ * DAT_INVALID_STATE. Without effect if it is one.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_set_unwaitable(3DAT).
  */
 extern DAT_RETURN dat_evd_set_unwaitable(DAT_EVD_HANDLE evd_handle);
 
 /**
- * Makes an event dispatcher waitable again.
+ * Makes an EVD one that can be waited on again. Without effect if it is one.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_clear_unwaitable(3DAT).
  */
 extern DAT_RETURN dat_evd_clear_unwaitable(DAT_EVD_HANDLE evd_handle);
 
 /**
- * Waits until a notification object is triggered. evd_handle tells an event dispatcher that
- * triggered it: a hint, others may have events too. A cancellation point, as dat_evd_wait is.
+ * Waits until at least threshold events are queued on an EVD, then takes the oldest. At entry every
+ * queued event counts; while the thread is blocked only one that notifies ends the wait. One thread
+ * can wait at a time. A cancellation point: a thread that pthread_cancel ends in it leaves the EVD
+ * in order.
  *
- * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY (time ran out), DAT_INVALID_HANDLE,
- * DAT_INVALID_PARAMETER (NULL), DAT_INTERRUPTED_CALL. See uDAPL 1.2, dat_cno_wait(3DAT).
- */
-extern DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle,
-                               DAT_TIMEOUT timeout,
-                               DAT_EVD_HANDLE *evd_handle);
-
-/**
- * Waits until at least threshold events are queued, then takes the oldest. n_more_events tells
- * how many remain; it is valid after DAT_TIMEOUT_EXPIRED too, when nothing was taken. One
- * thread can wait at a time. A cancellation point: a thread that pthread_cancel ends in it
- * leaves the event dispatcher in order.
- *
- * Returns DAT_SUCCESS; DAT_TIMEOUT_EXPIRED, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER
- * (threshold below 1 or above the length, NULL), DAT_INVALID_STATE (unwaitable, a thread
- * waits, or a stream that allows no threshold but 1), DAT_ABORT (adapter closed),
- * DAT_INTERRUPTED_CALL. See uDAPL 1.2, dat_evd_wait(3DAT).
+ * Returns DAT_SUCCESS; DAT_TIMEOUT_EXPIRED, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
+ * DAT_INVALID_STATE, DAT_INTERRUPTED_CALL, DAT_ABORT. See uDAPL 1.2, dat_evd_wait(3DAT).
  */
 extern DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd_handle,
                                DAT_TIMEOUT timeout,
                                DAT_COUNT threshold,
                                DAT_EVENT *event,
                                DAT_COUNT *n_more_events);
+
+/* ---- Calls: consumer notification objects ---- */
+
+/**
+ * Makes a consumer notification object (CNO), which the EVDs that are attached to it trigger. A
+ * trigger wakes a thread that waits on it, and calls the agent.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
+ * uDAPL 1.2, dat_cno_create(3DAT).
+ */
+extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
+                                 DAT_OS_WAIT_PROXY_AGENT agent,
+                                 DAT_CNO_HANDLE *cno_handle);
+
+/**
+ * Gives a CNO another agent at once, and arms it; with DAT_OS_WAIT_PROXY_AGENT_NULL there is none.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * dat_cno_modify_agent(3DAT).
+ */
+extern DAT_RETURN dat_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent);
+
+/**
+ * Tells the adapter and the agent of a CNO.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * dat_cno_query(3DAT).
+ */
+extern DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle,
+                                DAT_CNO_PARAM_MASK cno_param_mask,
+                                DAT_CNO_PARAM *cno_param);
+
+/**
+ * Waits until an EVD that is attached to a CNO triggers it. A trigger that came before is taken at
+ * once. Several threads may wait; a trigger wakes one of them. A cancellation point: a thread that
+ * pthread_cancel ends in it leaves the CNO in order.
+ *
+ * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
+ * DAT_INTERRUPTED_CALL. See uDAPL 1.2, dat_cno_wait(3DAT).
+ */
+extern DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle,
+                               DAT_TIMEOUT timeout,
+                               DAT_EVD_HANDLE *evd_handle);
+
+/**
+ * Destroys a CNO.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2, dat_cno_free(3DAT).
+ */
+extern DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle);
 
 /* ---- Macros ---- */
 

@@ -5,8 +5,9 @@
 //! is a table that a provider has registered. Whether the object is alive and of the right kind is
 //! for the provider to say; other handles among the arguments are its business too.
 //!
-//! The functions made by `dispatch!` own nothing that would have to be dropped, so that a thread
-//! which `pthread_cancel` ends within a provider's wait passes through them.
+//! What a data transfer costs here is a load, a compare and an indirect jump. The functions made by
+//! `dispatch!` do not allocate, lock, make a system call or panic. They own nothing that would have to be
+//! dropped, so that a thread which `pthread_cancel` ends within a provider's wait passes through them.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -69,34 +70,30 @@ pub const fn invalid_handle(subtype: DAT_RETURN_SUBTYPE) -> DAT_RETURN {
     dat_udat12::DAT_ERROR(DAT_INVALID_HANDLE, subtype)
 }
 
-/// Defines an exported function that calls the provider's function of the same arguments.
+/// Defines an exported function that calls the provider's function of the same name and arguments.
 ///
-/// `dispatch! { extern "C" fn NAME(handle: TYPE, ...) as MODULE => SLOT, SUBTYPE }`: the first
-/// argument supplies the table; MODULE is where dat-udat12 declares the function, against which the
-/// types are checked; SUBTYPE goes with `DAT_INVALID_HANDLE`. A slot that is NULL gives
-/// `DAT_NOT_IMPLEMENTED`.
+/// The first argument supplies the table; `$subtype` goes with `DAT_INVALID_HANDLE`. A slot that is NULL
+/// gives `DAT_NOT_IMPLEMENTED`. The types, and `slot` with the slots of a table, come from where this is used.
 macro_rules! dispatch {
     (
-        $(#[$attribute:meta])*
+        $(#[$doc:meta])*
         extern $abi:literal fn $name:ident($handle:ident: $handle_type:ty
-            $(, $argument:ident: $type:ty)* $(,)?) as $module:ident => $slot:ident, $subtype:ident
+            $(, $argument:ident: $type:ty)* $(,)?), $subtype:ident
     ) => {
         $crate::symver::symver!($name);
 
-        $(#[$attribute])*
+        $(#[$doc])*
         ///
         /// # Safety
         /// A handle that is aligned must point to readable memory; each other pointer must be NULL or
         /// valid for what its parameter says.
         #[unsafe(no_mangle)]
-        pub unsafe extern $abi fn $name(
-            $handle: $handle_type $(, $argument: $type)*
-        ) -> dat_udat12::DAT_RETURN {
+        pub unsafe extern $abi fn $name($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {
             // SAFETY: the caller's promise about handles.
             let table = unsafe { $crate::dispatch::provider_if_first($handle) };
             if let Some(table) = table
                 // SAFETY: a registered table stays readable until its provider removes it.
-                && let Some(function) = unsafe { (*table).$slot }
+                && let Some(function) = unsafe { slot::$name(table) }
             {
                 // SAFETY: the arguments are passed on as they came; the slot has this type.
                 return unsafe { function($handle $(, $argument)*) };
@@ -105,27 +102,21 @@ macro_rules! dispatch {
             // Whatever is not the usual case is outside, so that the usual one needs no stack.
             #[cold]
             #[inline(never)]
-            unsafe extern $abi fn otherwise(
-                $handle: $handle_type $(, $argument: $type)*
-            ) -> dat_udat12::DAT_RETURN {
+            unsafe extern $abi fn otherwise($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {
                 // SAFETY: the caller's promise about handles.
                 let Some(table) = (unsafe { $crate::dispatch::provider_of($handle) }) else {
-                    return $crate::dispatch::invalid_handle(dat_udat12::$subtype);
+                    return $crate::dispatch::invalid_handle($subtype);
                 };
                 // SAFETY: a registered table stays readable until its provider removes it.
-                match unsafe { (*table).$slot } {
+                match unsafe { slot::$name(table) } {
                     // SAFETY: the arguments are passed on as they came; the slot has this type.
                     Some(function) => unsafe { function($handle $(, $argument)*) },
-                    None => dat_udat12::DAT_NOT_IMPLEMENTED,
+                    None => DAT_NOT_IMPLEMENTED,
                 }
             }
             // SAFETY: the arguments are passed on as they came.
             unsafe { otherwise($handle $(, $argument)*) }
         }
-
-        // The headers promise programs these very types.
-        const _: unsafe extern $abi fn($handle_type $(, $type)*) -> dat_udat12::DAT_RETURN =
-            dat_udat12::functions::$module::$name;
     };
 }
 

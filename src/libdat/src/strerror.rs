@@ -4,34 +4,11 @@ use std::ffi::{CStr, c_char};
 
 use dat_udat12::*;
 
-use crate::symver::symver;
-
-symver!(dat_strerror);
-
-/// Gives the names of a return code's type and subtype.
-///
-/// The class bits do not matter: a code is named the same as error, as warning and bare. The texts
-/// are static. Thread-safe; takes no lock and allocates nothing.
-///
-/// # Parameters
-/// * `value` - in, a return code of any function; `DAT_SUCCESS` is one.
-/// * `major_message` - out, the name of the type; written only on success.
-/// * `minor_message` - out, the name of the subtype, an empty string for `DAT_NO_SUBTYPE`; written
-///   only on success.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | there is no such type or no such subtype |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2`, `DAT_INVALID_ARG3` | that pointer is NULL |
-///
-/// # Specification
-/// uDAPL 1.2, dat_strerror(3DAT).
+/// Finds the names.
 ///
 /// # Safety
 /// Each pointer must be NULL or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dat_strerror(
+pub unsafe fn dat_strerror(
     value: DAT_RETURN,
     major_message: *mut *const c_char,
     minor_message: *mut *const c_char,
@@ -52,9 +29,6 @@ pub unsafe extern "C" fn dat_strerror(
     unsafe { minor_message.write(minor.as_ptr()) };
     DAT_SUCCESS
 }
-
-const _: unsafe extern "C" fn(DAT_RETURN, *mut *const c_char, *mut *const c_char) -> DAT_RETURN =
-    functions::registry::dat_strerror;
 
 /// Names as the headers spell them: the constant and its text cannot differ.
 macro_rules! names {

@@ -34,29 +34,12 @@ fn call(data: usize, function: usize, evd: Handle) {
     unsafe { ptr::call_agent(function, with_exposed_provenance_mut(data), raw(evd)) };
 }
 
-/// Slot of dat_cno_create: makes a notification object.
-///
-/// # Parameters
-/// * `ia_handle` - in, the adapter.
-/// * `agent` - in, a function to be called at the next trigger, or
-///   `DAT_OS_WAIT_PROXY_AGENT_NULL`. It is called once; setting it again arms it again.
-/// * `cno_handle` - out, the notification object.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the agent has data but no function |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `cno_handle` is NULL |
-/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | no memory |
-///
-/// # Specification
-/// uDAPL 1.2, dat_cno_create(3DAT).
+/// Slot of dat_cno_create.
 ///
 /// # Safety
 /// `cno_handle` is NULL or writable; the function of the agent is one of its type and stays so as
 /// long as it is the agent.
-pub unsafe extern "C" fn create<F: Face>(
+pub unsafe extern "C" fn dat_cno_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     agent: DAT_OS_WAIT_PROXY_AGENT,
     cno_handle: *mut DAT_CNO_HANDLE,
@@ -73,24 +56,11 @@ pub unsafe extern "C" fn create<F: Face>(
     })
 }
 
-/// Slot of dat_cno_modify_agent: replaces the agent at once, and arms it.
-///
-/// # Parameters
-/// * `cno_handle` - in, the notification object.
-/// * `agent` - in, as for [`create`].
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | not a notification object |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the agent has data but no function |
-///
-/// # Specification
-/// uDAPL 1.2, dat_cno_modify_agent(3DAT).
+/// Slot of dat_cno_modify_agent.
 ///
 /// # Safety
-/// As for [`create`].
-pub unsafe extern "C" fn modify_agent<F: Face>(
+/// As for [`dat_cno_create`].
+pub unsafe extern "C" fn dat_cno_modify_agent<F: Face>(
     cno_handle: DAT_CNO_HANDLE,
     agent: DAT_OS_WAIT_PROXY_AGENT,
 ) -> DAT_RETURN {
@@ -101,26 +71,11 @@ pub unsafe extern "C" fn modify_agent<F: Face>(
     })
 }
 
-/// Slot of dat_cno_query: tells the adapter and the agent of a notification object.
-///
-/// # Parameters
-/// * `cno_handle` - in, the notification object.
-/// * `cno_param_mask` - in, the wanted fields, bits of `DAT_CNO_FIELD_ALL`.
-/// * `cno_param` - out, the parameters. An agent that was called is no longer there.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | not a notification object |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `cno_param` is NULL |
-///
-/// # Specification
-/// uDAPL 1.2, dat_cno_query(3DAT).
+/// Slot of dat_cno_query.
 ///
 /// # Safety
 /// `cno_param` is NULL or writable.
-pub unsafe extern "C" fn query<F: Face>(
+pub unsafe extern "C" fn dat_cno_query<F: Face>(
     cno_handle: DAT_CNO_HANDLE,
     cno_param_mask: DAT_CNO_PARAM_MASK,
     cno_param: *mut DAT_CNO_PARAM,
@@ -146,22 +101,10 @@ pub unsafe extern "C" fn query<F: Face>(
     })
 }
 
-/// Slot of dat_cno_free: frees a notification object.
-///
-/// # Parameters
-/// * `cno_handle` - in, the notification object.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | not a notification object |
-/// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_CNO_IN_USE` | an EVD refers to it, or a thread waits on it |
-///
-/// # Specification
-/// uDAPL 1.2, dat_cno_free(3DAT).
+/// Slot of dat_cno_free.
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn free<F: Face>(cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_cno_free<F: Face>(cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?.free().at(&[]))
 }

@@ -35,46 +35,22 @@ fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> 
     }
 }
 
-/// Slot of dat_set_consumer_context: keeps a word for the program with an object.
-///
-/// A new word replaces the old one. Does not block.
-///
-/// # Parameters
-/// * `dat_handle` - in, an object of any kind.
-/// * `context` - in, any value.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not a live object |
-///
-/// # Specification
-/// uDAPL 1.2, dat_set_consumer_context(3DAT).
+/// Slot of dat_set_consumer_context.
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn set<F: Face>(dat_handle: DAT_HANDLE, context: DAT_CONTEXT) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_set_consumer_context<F: Face>(dat_handle: DAT_HANDLE, context: DAT_CONTEXT) -> DAT_RETURN {
     slow::<F>(|| with_header::<F, ()>(dat_handle, |header| header.set_context(ptr::word(context))))
 }
 
-/// Slot of dat_get_consumer_context: gives the word back that was kept last, 0 before the first.
-///
-/// # Parameters
-/// * `dat_handle` - in, an object of any kind.
-/// * `context` - out, the word.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not a live object |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `context` is NULL |
-///
-/// # Specification
-/// uDAPL 1.2, dat_get_consumer_context(3DAT).
+/// Slot of dat_get_consumer_context.
 ///
 /// # Safety
 /// `context` is NULL or writable.
-pub unsafe extern "C" fn get<F: Face>(dat_handle: DAT_HANDLE, context: *mut DAT_CONTEXT) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_get_consumer_context<F: Face>(
+    dat_handle: DAT_HANDLE,
+    context: *mut DAT_CONTEXT,
+) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let context = unsafe { OutPtr::new(context) };
     slow::<F>(|| {
@@ -84,24 +60,11 @@ pub unsafe extern "C" fn get<F: Face>(dat_handle: DAT_HANDLE, context: *mut DAT_
     })
 }
 
-/// Slot of dat_get_handle_type: tells the kind of an object.
-///
-/// # Parameters
-/// * `dat_handle` - in, an object of any kind.
-/// * `dat_handle_type` - out, the kind.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not a live object |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `dat_handle_type` is NULL |
-///
-/// # Specification
-/// uDAPL 1.2, dat_get_handle_type(3DAT).
+/// Slot of dat_get_handle_type.
 ///
 /// # Safety
 /// `dat_handle_type` is NULL or writable.
-pub unsafe extern "C" fn handle_type<F: Face>(
+pub unsafe extern "C" fn dat_get_handle_type<F: Face>(
     dat_handle: DAT_HANDLE,
     dat_handle_type: *mut DAT_HANDLE_TYPE,
 ) -> DAT_RETURN {

@@ -1,4 +1,4 @@
-//! Endpoints. Connecting is in [`connect`], changing them in [`modify`](mod@modify), posting
+//! Endpoints. Connecting is in [`connect`], changing them in [`modify`], posting
 //! in [`crate::post`].
 
 pub mod connect;
@@ -20,8 +20,6 @@ use dat_udat12::{
 };
 
 use crate::attr::{address_ptr, boolean, c_ep_attributes, c_ep_state, ep_attributes};
-
-pub use modify::modify;
 
 /// The dispatcher behind a handle that may be NULL, if it is one of `ia` that admits `stream`.
 fn evd_of<F: Face>(
@@ -79,35 +77,11 @@ impl<F: Face> Parts<F> {
     }
 }
 
-/// Slot of dat_ep_create: makes an endpoint, unconnected.
-///
-/// # Parameters
-/// * `ia_handle` - in, the adapter.
-/// * `pz_handle` - in, its zone, or `DAT_HANDLE_NULL`.
-/// * `recv_completion_evd_handle`, `request_completion_evd_handle` - in, EVDs with
-///   `DAT_EVD_DTO_FLAG`, or `DAT_HANDLE_NULL`.
-/// * `connect_evd_handle` - in, an EVD with `DAT_EVD_CONNECTION_FLAG`, or `DAT_HANDLE_NULL`.
-/// * `ep_attributes` - in, attributes; NULL for defaults with which it can do everything. 0 asks
-///   for the default where a 0 would make no sense: sizes, segments of RDMA.
-/// * `ep_handle` - out, the endpoint.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not NULL and not a zone of the adapter |
-/// | `DAT_INVALID_HANDLE` / `..._EVD_CONN`, `..._EVD_RECV`, `..._EVD_REQUEST` | not NULL and not an EVD of the adapter with that flag |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `ep_handle` is NULL |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | an attribute is invalid or above the adapter's limit; receives or requests without EVD, or an EVD without them |
-/// | `DAT_MODEL_NOT_SUPPORTED` | a quality of service other than best effort |
-/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_TEP`, `DAT_RESOURCE_MEMORY` | no more endpoints, no memory |
-///
-/// # Specification
-/// uDAPL 1.2, dat_ep_create(3DAT).
+/// Slot of dat_ep_create.
 ///
 /// # Safety
 /// `ep_attributes` is NULL or readable, `ep_handle` NULL or writable.
-pub unsafe extern "C" fn create<F: Face>(
+pub unsafe extern "C" fn dat_ep_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,
     recv_completion_evd_handle: DAT_EVD_HANDLE,
@@ -137,32 +111,11 @@ pub unsafe extern "C" fn create<F: Face>(
     })
 }
 
-/// Slot of dat_ep_create_with_srq: makes an endpoint that takes its receive buffers from a
-/// shared receive queue.
-///
-/// The zone may be another one than that of the queue: it governs everything but receives.
-///
-/// # Parameters
-/// As for [`create`], but:
-/// * `srq_handle` - in, the queue; the endpoint stays attached until it is freed.
-/// * `ep_attributes` - in, required. `max_recv_dtos` is the hard high watermark, `srq_soft_hw` the
-///   soft one, for both `DAT_HW_DEFAULT` is none; `max_recv_iov` is ignored.
-///
-/// # Errors
-/// As for [`create`], but:
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` | not a shared receive queue of the adapter |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `ep_attributes` is NULL, or an attribute is invalid |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG8` | `ep_handle` is NULL |
-/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_SRQ` | `max_ep_per_srq` endpoints are attached |
-///
-/// # Specification
-/// uDAPL 1.2, dat_ep_create_with_srq(3DAT).
+/// Slot of dat_ep_create_with_srq.
 ///
 /// # Safety
-/// As for [`create`].
-pub unsafe extern "C" fn create_with_srq<F: Face>(
+/// As for [`dat_ep_create`].
+pub unsafe extern "C" fn dat_ep_create_with_srq<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,
     recv_completion_evd_handle: DAT_EVD_HANDLE,
@@ -196,28 +149,11 @@ pub unsafe extern "C" fn create_with_srq<F: Face>(
     })
 }
 
-/// Slot of dat_ep_query: tells the parameters of an endpoint.
-///
-/// # Parameters
-/// * `ep_handle` - in, the endpoint, in any state.
-/// * `ep_param_mask` - in, the wanted fields, bits of `DAT_EP_FIELD_ALL`.
-/// * `ep_param` - out, the parameters. The local address stays in place as long as the adapter
-///   is open; the remote one until the endpoint connects to another peer, is reset or freed, and it
-///   is NULL before there was a peer.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `ep_param` is NULL |
-///
-/// # Specification
-/// uDAPL 1.2, dat_ep_query(3DAT).
+/// Slot of dat_ep_query.
 ///
 /// # Safety
 /// `ep_param` is NULL or writable.
-pub unsafe extern "C" fn query<F: Face>(
+pub unsafe extern "C" fn dat_ep_query<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     ep_param_mask: DAT_EP_PARAM_MASK,
     ep_param: *mut DAT_EP_PARAM,
@@ -250,27 +186,11 @@ pub unsafe extern "C" fn query<F: Face>(
     })
 }
 
-/// Slot of dat_ep_get_status: tells the state of an endpoint and whether work is outstanding.
-///
-/// # Parameters
-/// * `ep_handle` - in, the endpoint, in any state.
-/// * `ep_state` - out, the state.
-/// * `recv_idle` - out, whether no receive is outstanding.
-/// * `request_idle` - out, whether no request is outstanding.
-///
-/// Results that are not wanted may be NULL.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
-///
-/// # Specification
-/// uDAPL 1.2, dat_ep_get_status(3DAT).
+/// Slot of dat_ep_get_status.
 ///
 /// # Safety
 /// Each pointer is NULL or writable.
-pub unsafe extern "C" fn get_status<F: Face>(
+pub unsafe extern "C" fn dat_ep_get_status<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     ep_state: *mut DAT_EP_STATE,
     recv_idle: *mut DAT_BOOLEAN,
@@ -297,28 +217,11 @@ pub unsafe extern "C" fn get_status<F: Face>(
     })
 }
 
-/// Slot of dat_ep_recv_query: tells the receive buffers that an endpoint holds.
-///
-/// # Parameters
-/// * `ep_handle` - in, the endpoint, in any state.
-/// * `nbufs_allocated` - out, buffers without completion: posted ones, or those taken from a
-///   shared receive queue.
-/// * `bufs_alloc_span` - out, completions that will have come when all messages that
-///   are on their way to those buffers are complete.
-///
-/// Results that are not wanted may be NULL.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
-///
-/// # Specification
-/// uDAPL 1.2, dat_ep_recv_query(3DAT).
+/// Slot of dat_ep_recv_query.
 ///
 /// # Safety
 /// Each pointer is NULL or writable.
-pub unsafe extern "C" fn recv_query<F: Face>(
+pub unsafe extern "C" fn dat_ep_recv_query<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     nbufs_allocated: *mut DAT_COUNT,
     bufs_alloc_span: *mut DAT_COUNT,
@@ -339,32 +242,11 @@ pub unsafe extern "C" fn recv_query<F: Face>(
     })
 }
 
-/// Slot of dat_ep_set_watermark: sets and arms the high watermarks on the receive buffers that
-/// an endpoint holds.
-///
-/// # Parameters
-/// * `ep_handle` - in, the endpoint, in any state.
-/// * `soft_high_watermark` - in, above it an event comes, once.
-/// * `hard_high_watermark` - in, above it the connection is broken.
-///
-/// For both `DAT_WATERMARK_INFINITE` is none.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2`, `DAT_INVALID_ARG3` | a watermark is negative and not infinite |
-///
-/// # Events
-/// Soft: `DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR` on the EVD for asynchronous events, `dat_handle` the
-/// endpoint, `reason` `DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT`. Hard: `DAT_CONNECTION_EVENT_BROKEN`.
-///
-/// # Specification
-/// uDAPL 1.2, dat_ep_set_watermark(3DAT).
+/// Slot of dat_ep_set_watermark.
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn set_watermark<F: Face>(
+pub unsafe extern "C" fn dat_ep_set_watermark<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     soft_high_watermark: DAT_COUNT,
     hard_high_watermark: DAT_COUNT,
@@ -376,45 +258,18 @@ pub unsafe extern "C" fn set_watermark<F: Face>(
     })
 }
 
-/// Slot of dat_ep_reset: makes a disconnected endpoint ready for another connection.
-///
-/// Completions that were not dequeued may be lost. Has no effect when unconnected.
-///
-/// # Parameters
-/// * `ep_handle` - in, the endpoint, `UNCONNECTED` or `DISCONNECTED`.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
-/// | `DAT_INVALID_STATE` / that of the state | another state |
-///
-/// # Specification
-/// uDAPL 1.2, dat_ep_reset(3DAT).
+/// Slot of dat_ep_reset.
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn reset<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_ep_reset<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.reset().at(&[]))
 }
 
-/// Slot of dat_ep_free: frees an endpoint; a connection ends at once, outstanding work is flushed.
-///
-/// # Parameters
-/// * `ep_handle` - in, the endpoint, not `RESERVED`, `PASSIVE_CONNECTION_PENDING` or
-///   `TENTATIVE_CONNECTION_PENDING`.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
-/// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._TENTCONNPENDING` | a service point or a request holds it |
-///
-/// # Specification
-/// uDAPL 1.2, dat_ep_free(3DAT).
+/// Slot of dat_ep_free.
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn free<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_ep_free<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.free().at(&[]))
 }

@@ -14,33 +14,11 @@ use dat_udat12::{
 
 use crate::attr::{c_feed, c_streams, streams};
 
-/// Slot of dat_evd_create: makes an event dispatcher, enabled and waitable.
-///
-/// # Parameters
-/// * `ia_handle` - in, the adapter.
-/// * `evd_min_qlen` - in, events that it must hold, 1 to `max_evd_qlen`.
-/// * `cno_handle` - in, the notification object to trigger, or `DAT_HANDLE_NULL`.
-/// * `evd_flags` - in, the streams that it admits, bits of `DAT_EVD_DEFAULT_FLAG` and
-///   `DAT_EVD_SOFTWARE_FLAG`, in any combination, at least one.
-/// * `evd_handle` - out, the dispatcher.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | not NULL and not a notification object of the adapter |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the length is 0 or negative |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | no flag, or unknown ones |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `evd_handle` is NULL |
-/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_TEVD` | the length or the number of dispatchers is above the adapter's limit |
-/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | no memory |
-///
-/// # Specification
-/// uDAPL 1.2, dat_evd_create.
+/// Slot of dat_evd_create.
 ///
 /// # Safety
 /// `evd_handle` is NULL or writable.
-pub unsafe extern "C" fn create<F: Face>(
+pub unsafe extern "C" fn dat_evd_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     evd_min_qlen: DAT_COUNT,
     cno_handle: DAT_CNO_HANDLE,
@@ -64,27 +42,11 @@ pub unsafe extern "C" fn create<F: Face>(
     })
 }
 
-/// Slot of dat_evd_query: tells the parameters of a dispatcher.
-///
-/// # Parameters
-/// * `evd_handle` - in, the dispatcher.
-/// * `evd_param_mask` - in, the wanted fields, bits of `DAT_EVD_FIELD_ALL`.
-/// * `evd_param` - out, the parameters. The configuration band of the state is 0 until an
-///   endpoint feeds the dispatcher.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not a dispatcher |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `evd_param` is NULL |
-///
-/// # Specification
-/// uDAPL 1.2, dat_evd_query(3DAT).
+/// Slot of dat_evd_query.
 ///
 /// # Safety
 /// `evd_param` is NULL or writable.
-pub unsafe extern "C" fn query<F: Face>(
+pub unsafe extern "C" fn dat_evd_query<F: Face>(
     evd_handle: DAT_EVD_HANDLE,
     evd_param_mask: DAT_EVD_PARAM_MASK,
     evd_param: *mut DAT_EVD_PARAM,
@@ -111,27 +73,14 @@ pub unsafe extern "C" fn query<F: Face>(
     })
 }
 
-/// Slot of dat_evd_modify_cno: ties a dispatcher to another notification object.
-///
-/// During the call events may trigger either; after it only the new one. Events that are
-/// queued already do not trigger it.
-///
-/// # Parameters
-/// * `evd_handle` - in, the dispatcher.
-/// * `cno_handle` - in, the notification object; `DAT_HANDLE_NULL` for none.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not a dispatcher |
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | not NULL and not a notification object of the same adapter |
-///
-/// # Specification
-/// uDAPL 1.2, dat_evd_modify_cno(3DAT).
+/// Slot of dat_evd_modify_cno.
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn modify_cno<F: Face>(evd_handle: DAT_EVD_HANDLE, cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_evd_modify_cno<F: Face>(
+    evd_handle: DAT_EVD_HANDLE,
+    cno_handle: DAT_CNO_HANDLE,
+) -> DAT_RETURN {
     slow::<F>(|| {
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let cno = find_or_null::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
@@ -144,77 +93,30 @@ pub unsafe extern "C" fn modify_cno<F: Face>(evd_handle: DAT_EVD_HANDLE, cno_han
 
 /// A slot that takes a dispatcher and always succeeds.
 macro_rules! switch {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        ///
-        /// Has no effect if it is so already.
-        ///
-        /// # Parameters
-        /// * `evd_handle` - in, the dispatcher.
-        ///
-        /// # Errors
-        /// | returned | when |
-        /// |---|---|
-        /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not a dispatcher |
-        ///
-        /// # Specification
-        #[doc = concat!("uDAPL 1.2, dat_evd_", stringify!($name), "(3DAT).")]
+    ($slot:ident, $call:ident) => {
+        #[doc = concat!("Slot of ", stringify!($slot), ".")]
         ///
         /// # Safety
         /// None; a slot has the type that the table says.
-        pub unsafe extern "C" fn $name<F: Face>(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN {
+        pub unsafe extern "C" fn $slot<F: Face>(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN {
             slow::<F>(|| {
-                find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?.$name();
+                find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?.$call();
                 Ok(())
             })
         }
     };
 }
 
-switch! {
-    /// Slot of dat_evd_enable: lets events trigger the notification object.
-    enable
-}
+switch!(dat_evd_enable, enable);
+switch!(dat_evd_disable, disable);
+switch!(dat_evd_set_unwaitable, set_unwaitable);
+switch!(dat_evd_clear_unwaitable, clear_unwaitable);
 
-switch! {
-    /// Slot of dat_evd_disable: keeps events from triggering the notification object. They
-    /// are queued all the same; a trigger on its way may still arrive.
-    disable
-}
-
-switch! {
-    /// Slot of dat_evd_set_unwaitable: makes dat_evd_wait refuse, also for a thread that
-    /// waits already.
-    set_unwaitable
-}
-
-switch! {
-    /// Slot of dat_evd_clear_unwaitable: lets threads wait again.
-    clear_unwaitable
-}
-
-/// Slot of dat_evd_resize: changes the room of a dispatcher. No event is lost, and a waiting
-/// thread keeps its threshold.
-///
-/// # Parameters
-/// * `evd_handle` - in, the dispatcher.
-/// * `evd_min_qlen` - in, events that it must hold, 1 to `max_evd_qlen`.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not a dispatcher |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the length is 0 or negative |
-/// | `DAT_INVALID_STATE` | more events are queued |
-/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_TEVD` | the length is above the adapter's limit |
-/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | no memory |
-///
-/// # Specification
-/// uDAPL 1.2, dat_evd_resize(3DAT).
+/// Slot of dat_evd_resize.
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn resize<F: Face>(evd_handle: DAT_EVD_HANDLE, evd_min_qlen: DAT_COUNT) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_evd_resize<F: Face>(evd_handle: DAT_EVD_HANDLE, evd_min_qlen: DAT_COUNT) -> DAT_RETURN {
     slow::<F>(|| {
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let qlen = usize::try_from(evd_min_qlen).map_err(|_| Fault::Argument(2))?;
@@ -222,26 +124,11 @@ pub unsafe extern "C" fn resize<F: Face>(evd_handle: DAT_EVD_HANDLE, evd_min_qle
     })
 }
 
-/// Slot of dat_evd_post_se: queues a software event, which notifies.
-///
-/// # Parameters
-/// * `evd_handle` - in, a dispatcher with `DAT_EVD_SOFTWARE_FLAG`.
-/// * `event` - in, number `DAT_SOFTWARE_EVENT`, and the pointer that is to be handed out.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not a dispatcher |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `event` is NULL, or its number another one |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | the dispatcher does not admit software events |
-/// | `DAT_QUEUE_FULL` | no room; nothing is lost |
-///
-/// # Specification
-/// uDAPL 1.2, dat_evd_post_se(3DAT).
+/// Slot of dat_evd_post_se.
 ///
 /// # Safety
 /// `event` is NULL or points to an event.
-pub unsafe extern "C" fn post_se<F: Face>(evd_handle: DAT_EVD_HANDLE, event: *const DAT_EVENT) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_evd_post_se<F: Face>(evd_handle: DAT_EVD_HANDLE, event: *const DAT_EVENT) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let event = unsafe { InPtr::new(event) };
     slow::<F>(|| {
@@ -257,23 +144,10 @@ pub unsafe extern "C" fn post_se<F: Face>(evd_handle: DAT_EVD_HANDLE, event: *co
     })
 }
 
-/// Slot of dat_evd_free: frees a dispatcher and the events on it.
-///
-/// # Parameters
-/// * `evd_handle` - in, the dispatcher.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not a dispatcher |
-/// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_IN_USE` | an endpoint, a service point or an adapter feeds it |
-/// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_WAITER` | a thread waits on it |
-///
-/// # Specification
-/// uDAPL 1.2, dat_evd_free(3DAT).
+/// Slot of dat_evd_free.
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn free<F: Face>(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_evd_free<F: Face>(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?.free().at(&[]))
 }

@@ -17,36 +17,12 @@ use host::cstr;
 
 use crate::attr::{c_ia_attributes, c_provider_attributes};
 
-/// Slot of dat_ia_openv: opens an instance of an adapter. The registry has dealt with version and
-/// thread safety.
-///
-/// # Parameters
-/// * `name` - in, one that dat_provider_init was called for.
-/// * `async_evd_qlen` - in, events that the EVD for asynchronous events must hold if one is made.
-/// * `async_evd_handle` - in and out: `DAT_HANDLE_NULL` to have an EVD made; an EVD with
-///   `DAT_EVD_ASYNC_FLAG` of another instance of the same adapter to use that;
-///   `DAT_EVD_ASYNC_EXISTS` if there is one somewhere, which becomes `DAT_EVD_OUT_OF_SCOPE`.
-/// * `ia_handle` - out, the instance.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | the name is NULL or too long |
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is NULL |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `async_evd_handle` is NULL |
-/// | `DAT_PROVIDER_NOT_FOUND` / `DAT_NAME_NOT_REGISTERED` | not a name of this provider |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | an EVD is to be made and the length is 0 or negative |
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_ASYNC` | no such EVD |
-/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_DEVICE` | the transport has no such device |
-/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEVD` | memory, or the length is above the limit |
-///
-/// # Specification
-/// uDAPL 1.2, dat_ia_open(3DAT).
+/// Slot of dat_ia_openv. The registry has dealt with version and thread safety.
 ///
 /// # Safety
 /// The name is NULL or a C string; `async_evd_handle` is NULL or readable and writable; `ia_handle` is
 /// NULL or writable.
-pub unsafe extern "C" fn open<F: Face>(
+pub unsafe extern "C" fn dat_ia_openv<F: Face>(
     name: DAT_NAME_PTR,
     async_evd_qlen: DAT_COUNT,
     async_evd_handle: *mut DAT_EVD_HANDLE,
@@ -86,29 +62,11 @@ pub unsafe extern "C" fn open<F: Face>(
     })
 }
 
-/// Slot of dat_ia_query: tells the EVD for asynchronous events, the attributes of an adapter and those
-/// of its provider.
-///
-/// # Parameters
-/// * `ia_handle` - in, the adapter.
-/// * `async_evd_handle` - out, the EVD, or `DAT_EVD_OUT_OF_SCOPE`; may be NULL.
-/// * `ia_attr_mask`, `provider_attr_mask` - in, the wanted fields.
-/// * `ia_attr`, `provider_attr` - out, the attributes; may be NULL if the mask is 0. What they point to
-///   lives until the adapter is closed.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3`, `DAT_INVALID_ARG5` | unknown bits in a mask |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4`, `DAT_INVALID_ARG6` | a structure is NULL and its mask is not 0 |
-///
-/// # Specification
-/// uDAPL 1.2, dat_ia_query(3DAT).
+/// Slot of dat_ia_query.
 ///
 /// # Safety
 /// Each pointer is NULL or writable.
-pub unsafe extern "C" fn query<F: Face>(
+pub unsafe extern "C" fn dat_ia_query<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     async_evd_handle: *mut DAT_EVD_HANDLE,
     ia_attr_mask: DAT_IA_ATTR_MASK,
@@ -147,27 +105,11 @@ pub unsafe extern "C" fn query<F: Face>(
     })
 }
 
-/// Slot of dat_ia_close: closes an instance of an adapter.
-///
-/// # Parameters
-/// * `ia_handle` - in, the adapter.
-/// * `close_flags` - in, `DAT_CLOSE_ABRUPT_FLAG` to destroy all that is left of it,
-///   `DAT_CLOSE_GRACEFUL_FLAG` to refuse if the program has left anything but the EVD that was made
-///   with the adapter.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | neither of the two flags |
-/// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_IA_IN_USE` | graceful, and objects are left |
-///
-/// # Specification
-/// uDAPL 1.2, dat_ia_close(3DAT).
+/// Slot of dat_ia_close.
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn close<F: Face>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_ia_close<F: Face>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         match close_flags {

@@ -1,8 +1,9 @@
 //! uDAPL 1.2 over the core: its codes, attributes, events and slots.
 //!
-//! A program's call comes through the provider table ([`table`]) into a *slot*: a function in
-//! the file of the object that the call is about. A slot turns handles, pointers and flags
-//! into the terms of the core, calls it, and turns the result back. What no version of the
+//! A program's call comes through the provider table ([`table`]) into a *slot*: the function of the
+//! call's name, in the file of the object that the call is about. What the call does, and every code
+//! that it returns, is in the list of calls, [`dat_udat12::for_each_call`]. A slot turns handles,
+//! pointers and flags into the terms of the core, calls it, and turns the result back. What no version of the
 //! interface changes, it finds in [`dat_face`]; what is uDAPL 1.2's is here:
 //!
 //! | module | what it knows |

@@ -18,45 +18,11 @@ use dat_udat12::{
 use crate::attr::{c_rights, rights};
 use crate::ptr;
 
-/// Slot of dat_lmr_create: registers memory.
-///
-/// The memory may be registered many times, in whole or in part. It must stay mapped until
-/// the region is freed.
-///
-/// # Parameters
-/// * `ia_handle` - in, the adapter.
-/// * `mem_type` - in, `DAT_MEM_TYPE_VIRTUAL` for memory of the process, `DAT_MEM_TYPE_LMR` for that of
-///   an existing region, `DAT_MEM_TYPE_SHARED_VIRTUAL` for memory that processes share.
-/// * `region_description` - in, the memory, by that type. A region is remembered by its memory and
-///   may be freed afterwards.
-/// * `length` - in, bytes, 1 to `max_lmr_block_size`; not looked at for `DAT_MEM_TYPE_LMR`.
-/// * `pz_handle` - in, its zone.
-/// * `privileges` - in, bits of `DAT_MEM_PRIV_ALL_FLAG`.
-/// * `lmr_handle` - out, the region.
-/// * `lmr_context` - out, names it in local segments.
-/// * `rmr_context` - out, names it to peers; 0 if no remote right was granted.
-/// * `registered_length`, `registered_address` - out, the range that was registered.
-///
-/// Results that are not wanted may be NULL.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not a zone of the adapter |
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | the source is not a region of the adapter |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | another type of memory |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the range does not fit the address space; the name of shared memory is NULL |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | the length is 0 or above the limit |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | unknown bits in the privileges |
-/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | no memory, no more regions |
-///
-/// # Specification
-/// uDAPL 1.2, dat_lmr_create(3DAT).
+/// Slot of dat_lmr_create.
 ///
 /// # Safety
 /// Results are NULL or writable; the name of shared memory is NULL or 40 bytes long.
-pub unsafe extern "C" fn create<F: Face>(
+pub unsafe extern "C" fn dat_lmr_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     mem_type: DAT_MEM_TYPE,
     region_description: DAT_REGION_DESCRIPTION,
@@ -118,27 +84,11 @@ pub unsafe extern "C" fn create<F: Face>(
     })
 }
 
-/// Slot of dat_lmr_query: tells the parameters of a region.
-///
-/// # Parameters
-/// * `lmr_handle` - in, the region.
-/// * `lmr_param_mask` - in, the wanted fields, bits of `DAT_LMR_FIELD_ALL`.
-/// * `lmr_param` - out, the parameters. The name of shared memory stays in place until the region
-///   is freed.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | not a region |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `lmr_param` is NULL |
-///
-/// # Specification
-/// uDAPL 1.2, dat_lmr_query(3DAT).
+/// Slot of dat_lmr_query.
 ///
 /// # Safety
 /// `lmr_param` is NULL or writable.
-pub unsafe extern "C" fn query<F: Face>(
+pub unsafe extern "C" fn dat_lmr_query<F: Face>(
     lmr_handle: DAT_LMR_HANDLE,
     lmr_param_mask: DAT_LMR_PARAM_MASK,
     lmr_param: *mut DAT_LMR_PARAM,
@@ -183,24 +133,11 @@ pub unsafe extern "C" fn query<F: Face>(
     })
 }
 
-/// Slot of dat_lmr_free: deregisters memory, which itself stays as it is. Outstanding transfers may
-/// fail.
-///
-/// # Parameters
-/// * `lmr_handle` - in, the region.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | not a region |
-/// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` | a remote memory region is bound into it |
-///
-/// # Specification
-/// uDAPL 1.2, dat_lmr_free(3DAT).
+/// Slot of dat_lmr_free.
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn free<F: Face>(lmr_handle: DAT_LMR_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_lmr_free<F: Face>(lmr_handle: DAT_LMR_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?.free().at(&[]))
 }
 
@@ -223,26 +160,11 @@ unsafe fn sync<F: Face>(ia_handle: DAT_IA_HANDLE, list: *const DAT_LMR_TRIPLET, 
     Ok(())
 }
 
-/// Slot of dat_lmr_sync_rdma_read: makes what was written locally visible to RDMA reads that
-/// come later. Never needed, as `lmr_sync_req` says.
-///
-/// # Parameters
-/// * `ia_handle` - in, the adapter.
-/// * `local_segments` - in, the memory; segments of length 0 are passed over.
-/// * `num_segments` - in, elements of `local_segments`.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | NULL with a count; a segment is not within a region of the adapter |
-///
-/// # Specification
-/// uDAPL 1.2, dat_lmr_sync_rdma_read(3DAT).
+/// Slot of dat_lmr_sync_rdma_read.
 ///
 /// # Safety
 /// `local_segments` is NULL or has that many elements.
-pub unsafe extern "C" fn sync_rdma_read<F: Face>(
+pub unsafe extern "C" fn dat_lmr_sync_rdma_read<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     local_segments: *const DAT_LMR_TRIPLET,
     num_segments: DAT_VLEN,
@@ -251,26 +173,11 @@ pub unsafe extern "C" fn sync_rdma_read<F: Face>(
     slow::<F>(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
 }
 
-/// Slot of dat_lmr_sync_rdma_write: makes what RDMA writes brought visible to the program. Never
-/// needed, as `lmr_sync_req` says.
-///
-/// # Parameters
-/// * `ia_handle` - in, the adapter.
-/// * `local_segments` - in, the memory; segments of length 0 are passed over.
-/// * `num_segments` - in, elements of `local_segments`.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | NULL with a count; a segment is not within a region of the adapter |
-///
-/// # Specification
-/// uDAPL 1.2, dat_lmr_sync_rdma_write(3DAT).
+/// Slot of dat_lmr_sync_rdma_write.
 ///
 /// # Safety
 /// `local_segments` is NULL or has that many elements.
-pub unsafe extern "C" fn sync_rdma_write<F: Face>(
+pub unsafe extern "C" fn dat_lmr_sync_rdma_write<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     local_segments: *const DAT_LMR_TRIPLET,
     num_segments: DAT_VLEN,

@@ -29,41 +29,11 @@ fn remote(triplet: InPtr<DAT_RMR_TRIPLET>) -> Answer<RemoteSegment> {
     Ok(RemoteSegment { addr: triplet.target_address, len: triplet.segment_length, key: triplet.rmr_context })
 }
 
-/// Slot of dat_ep_post_send: posts a send.
-///
-/// Segments of length 0 are passed over. The list may be reused at once, the memory when the
-/// completion has come.
-///
-/// # Parameters
-/// * `ep_handle` - in, the endpoint, `CONNECTED`, or `DISCONNECTED` for a send that is flushed.
-/// * `num_segments` - in, elements of the list, 0 to `max_request_iov`.
-/// * `local_iov` - in, the memory, in order; may be NULL for none.
-/// * `user_cookie` - in, comes back in the completion.
-/// * `completion_flags` - in, `DAT_COMPLETION_SUPPRESS_FLAG`, `..._SOLICITED_WAIT_FLAG`,
-///   `..._BARRIER_FENCE_FLAG`, and `..._UNSIGNALLED_FLAG` if the endpoint is configured for it.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the count is negative or above the endpoint's limit |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the list is NULL with a count; a segment is out of its region's bounds |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | a flag that is not valid here |
-/// | `DAT_INVALID_STATE` / that of the state | another state |
-/// | `DAT_LENGTH_ERROR` | longer than `max_message_size` |
-/// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_READ` | no such region, or it grants no local access |
-/// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_READ` | a region of another zone |
-/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_request_dtos` requests are outstanding |
-///
-/// # Events
-/// `DAT_DTO_COMPLETION_EVENT` on the request EVD.
-///
-/// # Specification
-/// uDAPL 1.2, dat_ep_post_send(3DAT).
+/// Slot of dat_ep_post_send.
 ///
 /// # Safety
 /// `local_iov` is NULL or has that many elements.
-pub unsafe extern "C" fn ep_post_send<F: Face>(
+pub unsafe extern "C" fn dat_ep_post_send<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     num_segments: DAT_COUNT,
     local_iov: *mut DAT_LMR_TRIPLET,
@@ -79,36 +49,11 @@ pub unsafe extern "C" fn ep_post_send<F: Face>(
     })
 }
 
-/// Slot of dat_ep_post_recv: posts a receive buffer.
-///
-/// # Parameters
-/// * `ep_handle` - in, the endpoint, in any state; in `DISCONNECTED` the receive is flushed.
-/// * `num_segments`, `local_iov` - as for [`ep_post_send`], up to `max_recv_iov`.
-/// * `user_cookie` - in, comes back in the completion.
-/// * `completion_flags` - in, none, or `DAT_COMPLETION_UNSIGNALLED_FLAG` if the endpoint is configured for it.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
-/// | `DAT_INVALID_STATE` | the endpoint receives from a shared receive queue |
-/// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_NOTREADY` | it has no zone or no receive EVD |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the count is negative or above the endpoint's limit |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the list is NULL with a count; a segment is out of its region's bounds |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | a flag that is not valid here |
-/// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_WRITE` | no such region, or it grants no local write |
-/// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_WRITE` | a region of another zone |
-/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_recv_dtos` receives are outstanding |
-///
-/// # Events
-/// `DAT_DTO_COMPLETION_EVENT` on the receive EVD.
-///
-/// # Specification
-/// uDAPL 1.2, dat_ep_post_recv(3DAT).
+/// Slot of dat_ep_post_recv.
 ///
 /// # Safety
 /// `local_iov` is NULL or has that many elements.
-pub unsafe extern "C" fn ep_post_recv<F: Face>(
+pub unsafe extern "C" fn dat_ep_post_recv<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     num_segments: DAT_COUNT,
     local_iov: *mut DAT_LMR_TRIPLET,
@@ -124,36 +69,11 @@ pub unsafe extern "C" fn ep_post_recv<F: Face>(
     })
 }
 
-/// Slot of dat_ep_post_rdma_read: posts a read of the peer's memory.
-///
-/// # Parameters
-/// * `ep_handle` - in, the endpoint, `CONNECTED`, or `DISCONNECTED` for a read that is flushed.
-/// * `num_segments`, `local_iov` - as for [`ep_post_send`], up to `max_rdma_read_iov`; at least as long as
-///   the remote memory.
-/// * `user_cookie` - in, comes back in the completion.
-/// * `remote_iov` - in, the peer's memory as the peer named it.
-/// * `completion_flags` - in, `DAT_COMPLETION_SUPPRESS_FLAG`, `..._BARRIER_FENCE_FLAG`, and
-///   `..._UNSIGNALLED_FLAG` if the endpoint is configured for it.
-///
-/// # Errors
-/// As for [`ep_post_send`], but:
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `remote_iov` is NULL |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | a flag that is not valid here |
-/// | `DAT_LENGTH_ERROR` | the local memory is shorter than the remote one; longer than `max_rdma_size` |
-/// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_WRITE` | no such region, or it grants no local write |
-/// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_WRITE` | a region of another zone |
-///
-/// # Events
-/// `DAT_DTO_COMPLETION_EVENT` on the request EVD.
-///
-/// # Specification
-/// uDAPL 1.2, dat_ep_post_rdma_read(3DAT).
+/// Slot of dat_ep_post_rdma_read.
 ///
 /// # Safety
 /// `local_iov` is NULL or has that many elements; `remote_iov` is NULL or readable.
-pub unsafe extern "C" fn ep_post_rdma_read<F: Face>(
+pub unsafe extern "C" fn dat_ep_post_rdma_read<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     num_segments: DAT_COUNT,
     local_iov: *mut DAT_LMR_TRIPLET,
@@ -172,29 +92,11 @@ pub unsafe extern "C" fn ep_post_rdma_read<F: Face>(
     })
 }
 
-/// Slot of dat_ep_post_rdma_write: posts a write to the peer's memory.
-///
-/// # Parameters
-/// As for [`ep_post_rdma_read`], with `max_rdma_write_iov`; the remote memory is at least as long as
-/// the local one.
-///
-/// # Errors
-/// As for [`ep_post_send`], but:
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `remote_iov` is NULL |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | a flag that is not valid here |
-/// | `DAT_LENGTH_ERROR` | the remote memory is shorter than the local one; longer than `max_rdma_size` |
-///
-/// # Events
-/// `DAT_DTO_COMPLETION_EVENT` on the request EVD; none at the peer.
-///
-/// # Specification
-/// uDAPL 1.2, dat_ep_post_rdma_write(3DAT).
+/// Slot of dat_ep_post_rdma_write.
 ///
 /// # Safety
 /// `local_iov` is NULL or has that many elements; `remote_iov` is NULL or readable.
-pub unsafe extern "C" fn ep_post_rdma_write<F: Face>(
+pub unsafe extern "C" fn dat_ep_post_rdma_write<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     num_segments: DAT_COUNT,
     local_iov: *mut DAT_LMR_TRIPLET,
@@ -213,34 +115,11 @@ pub unsafe extern "C" fn ep_post_rdma_write<F: Face>(
     })
 }
 
-/// Slot of dat_srq_post_recv: posts a receive buffer to a shared receive queue.
-///
-/// The endpoint that takes it tells its completion, which notifies as that endpoint's attributes say.
-///
-/// # Parameters
-/// * `srq_handle` - in, the queue.
-/// * `num_segments`, `local_iov` - as for [`ep_post_send`], up to `max_recv_iov` of the queue.
-/// * `user_cookie` - in, comes back in the completion.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` | not a shared receive queue |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the count is negative or above the queue's limit |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the list is NULL with a count; a segment is out of its region's bounds |
-/// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_WRITE` | no such region, or it grants no local write |
-/// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_WRITE` | a region of another zone than the queue's |
-/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_recv_dtos` buffers are outstanding |
-///
-/// # Events
-/// `DAT_DTO_COMPLETION_EVENT` on the receive EVD of the endpoint that took the buffer.
-///
-/// # Specification
-/// uDAPL 1.2, dat_srq_post_recv(3DAT).
+/// Slot of dat_srq_post_recv.
 ///
 /// # Safety
 /// `local_iov` is NULL or has that many elements.
-pub unsafe extern "C" fn srq_post_recv<F: Face>(
+pub unsafe extern "C" fn dat_srq_post_recv<F: Face>(
     srq_handle: DAT_SRQ_HANDLE,
     num_segments: DAT_COUNT,
     local_iov: *mut DAT_LMR_TRIPLET,
@@ -255,26 +134,11 @@ pub unsafe extern "C" fn srq_post_recv<F: Face>(
     })
 }
 
-/// Slot of dat_evd_dequeue: takes the oldest event, without waiting.
-///
-/// # Parameters
-/// * `evd_handle` - in, the dispatcher, also if it is disabled or unwaitable.
-/// * `event` - out, the event.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not a dispatcher |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `event` is NULL |
-/// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_WAITER` | a thread waits on it |
-/// | `DAT_QUEUE_EMPTY` | nothing is queued |
-///
-/// # Specification
-/// uDAPL 1.2, dat_evd_dequeue(3DAT).
+/// Slot of dat_evd_dequeue.
 ///
 /// # Safety
 /// `event` is NULL or writable.
-pub unsafe extern "C" fn evd_dequeue<F: Face>(evd_handle: DAT_EVD_HANDLE, event: *mut DAT_EVENT) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_evd_dequeue<F: Face>(evd_handle: DAT_EVD_HANDLE, event: *mut DAT_EVENT) -> DAT_RETURN {
     fast::<F>(|| {
         let evd = enter::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         // SAFETY: the caller's promise.

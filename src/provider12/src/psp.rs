@@ -20,38 +20,11 @@ fn mode(flags: DAT_PSP_FLAGS) -> Answer<PspMode> {
     }
 }
 
-/// Slot of dat_psp_create: makes a service point that takes any number of connection requests.
-///
-/// Requests may arrive before the call returns. The length of the dispatcher is the backlog.
-///
-/// # Parameters
-/// * `ia_handle` - in, the adapter.
-/// * `conn_qual` - in, where it listens; not 0.
-/// * `evd_handle` - in, where requests go; an EVD with `DAT_EVD_CR_FLAG`.
-/// * `psp_flags` - in, `DAT_PSP_CONSUMER_FLAG` or `DAT_PSP_PROVIDER_FLAG`: who provides the endpoint of
-///   each request.
-/// * `psp_handle` - out, the service point.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` | not an EVD of the adapter with that flag |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the qualifier is 0 |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | neither of the two flags |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `psp_handle` is NULL |
-/// | `DAT_CONN_QUAL_IN_USE` | another service point listens there |
-/// | `DAT_INSUFFICIENT_RESOURCES` | memory, or something of the transport |
-///
-/// # Events
-/// `DAT_CONNECTION_REQUEST_EVENT` on the dispatcher, `sp_handle` the service point.
-///
-/// # Specification
-/// uDAPL 1.2, dat_psp_create(3DAT).
+/// Slot of dat_psp_create.
 ///
 /// # Safety
 /// `psp_handle` is NULL or writable.
-pub unsafe extern "C" fn create<F: Face>(
+pub unsafe extern "C" fn dat_psp_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     conn_qual: DAT_CONN_QUAL,
     evd_handle: DAT_EVD_HANDLE,
@@ -70,25 +43,11 @@ pub unsafe extern "C" fn create<F: Face>(
     })
 }
 
-/// Slot of dat_psp_create_any: as dat_psp_create, on a free qualifier above the privileged ones.
-///
-/// # Parameters
-/// As for [`create`], but:
-/// * `conn_qual` - out, where it listens, at most 65535.
-///
-/// # Errors
-/// As for [`create`], but:
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `conn_qual` is NULL |
-/// | `DAT_CONN_QUAL_UNAVAILABLE` | none is free |
-///
-/// # Specification
-/// uDAPL 1.2, dat_psp_create_any(3DAT).
+/// Slot of dat_psp_create_any.
 ///
 /// # Safety
 /// `conn_qual` and `psp_handle` are NULL or writable.
-pub unsafe extern "C" fn create_any<F: Face>(
+pub unsafe extern "C" fn dat_psp_create_any<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     conn_qual: *mut DAT_CONN_QUAL,
     evd_handle: DAT_EVD_HANDLE,
@@ -111,26 +70,11 @@ pub unsafe extern "C" fn create_any<F: Face>(
     })
 }
 
-/// Slot of dat_psp_query: tells the parameters of a service point.
-///
-/// # Parameters
-/// * `psp_handle` - in, the service point.
-/// * `psp_param_mask` - in, the wanted fields, bits of `DAT_PSP_FIELD_ALL`.
-/// * `psp_param` - out, the parameters.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PSP` | not a public service point |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `psp_param` is NULL |
-///
-/// # Specification
-/// uDAPL 1.2, dat_psp_query(3DAT).
+/// Slot of dat_psp_query.
 ///
 /// # Safety
 /// `psp_param` is NULL or writable.
-pub unsafe extern "C" fn query<F: Face>(
+pub unsafe extern "C" fn dat_psp_query<F: Face>(
     psp_handle: DAT_PSP_HANDLE,
     psp_param_mask: DAT_PSP_PARAM_MASK,
     psp_param: *mut DAT_PSP_PARAM,
@@ -155,23 +99,11 @@ pub unsafe extern "C" fn query<F: Face>(
     })
 }
 
-/// Slot of dat_psp_free: stops listening. Requests that were announced stay valid; later ones are
-/// refused as if nobody had listened.
-///
-/// # Parameters
-/// * `psp_handle` - in, the service point.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PSP` | not a public service point |
-///
-/// # Specification
-/// uDAPL 1.2, dat_psp_free(3DAT).
+/// Slot of dat_psp_free.
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn free<F: Face>(psp_handle: DAT_PSP_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_psp_free<F: Face>(psp_handle: DAT_PSP_HANDLE) -> DAT_RETURN {
     slow::<F>(|| {
         find::<F, Psp<F::Transport>>(psp_handle, Role::Psp)?.free();
         Ok(())

@@ -8,25 +8,11 @@ use dat_face::ptr::OutPtr;
 use dat_face::{At, Face, Fault};
 use dat_udat12::{DAT_IA_HANDLE, DAT_PZ_FIELD_ALL, DAT_PZ_HANDLE, DAT_PZ_PARAM, DAT_PZ_PARAM_MASK, DAT_RETURN};
 
-/// Slot of dat_pz_create: makes a protection zone.
-///
-/// # Parameters
-/// * `ia_handle` - in, the adapter.
-/// * `pz_handle` - out, the zone.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `pz_handle` is NULL |
-/// | `DAT_INSUFFICIENT_RESOURCES` | no memory, or no more zones |
-///
-/// # Specification
-/// uDAPL 1.2, dat_pz_create(3DAT).
+/// Slot of dat_pz_create.
 ///
 /// # Safety
 /// `pz_handle` is NULL or writable.
-pub unsafe extern "C" fn create<F: Face>(ia_handle: DAT_IA_HANDLE, pz_handle: *mut DAT_PZ_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_pz_create<F: Face>(ia_handle: DAT_IA_HANDLE, pz_handle: *mut DAT_PZ_HANDLE) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let pz_handle = unsafe { OutPtr::new(pz_handle) };
     slow::<F>(|| {
@@ -38,26 +24,11 @@ pub unsafe extern "C" fn create<F: Face>(ia_handle: DAT_IA_HANDLE, pz_handle: *m
     })
 }
 
-/// Slot of dat_pz_query: tells the adapter of a zone.
-///
-/// # Parameters
-/// * `pz_handle` - in, the zone.
-/// * `pz_param_mask` - in, the wanted fields, bits of `DAT_PZ_FIELD_ALL`.
-/// * `pz_param` - out, the parameters.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not a zone |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `pz_param` is NULL |
-///
-/// # Specification
-/// uDAPL 1.2, dat_pz_query(3DAT).
+/// Slot of dat_pz_query.
 ///
 /// # Safety
 /// `pz_param` is NULL or writable.
-pub unsafe extern "C" fn query<F: Face>(
+pub unsafe extern "C" fn dat_pz_query<F: Face>(
     pz_handle: DAT_PZ_HANDLE,
     pz_param_mask: DAT_PZ_PARAM_MASK,
     pz_param: *mut DAT_PZ_PARAM,
@@ -74,22 +45,10 @@ pub unsafe extern "C" fn query<F: Face>(
     })
 }
 
-/// Slot of dat_pz_free: frees a zone.
-///
-/// # Parameters
-/// * `pz_handle` - in, the zone.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not a zone |
-/// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_PZ_IN_USE` | an endpoint, a memory region or a shared receive queue is in it |
-///
-/// # Specification
-/// uDAPL 1.2, dat_pz_free(3DAT).
+/// Slot of dat_pz_free.
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn free<F: Face>(pz_handle: DAT_PZ_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_pz_free<F: Face>(pz_handle: DAT_PZ_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?.free().at(&[]))
 }

@@ -14,26 +14,14 @@ use dat_udat12::{
 use crate::attr::{c_rights, rights};
 use crate::ptr;
 
-/// Slot of dat_rmr_create: makes a remote memory region, unbound.
-///
-/// # Parameters
-/// * `pz_handle` - in, its zone.
-/// * `rmr_handle` - out, the region.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not a zone |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `rmr_handle` is NULL |
-/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | no memory, no more regions |
-/// | `DAT_NOT_IMPLEMENTED` | the transport has no remote memory regions |
-///
-/// # Specification
-/// uDAPL 1.2, dat_rmr_create(3DAT).
+/// Slot of dat_rmr_create.
 ///
 /// # Safety
 /// `rmr_handle` is NULL or writable.
-pub unsafe extern "C" fn create<F: Face>(pz_handle: DAT_PZ_HANDLE, rmr_handle: *mut DAT_RMR_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_rmr_create<F: Face>(
+    pz_handle: DAT_PZ_HANDLE,
+    rmr_handle: *mut DAT_RMR_HANDLE,
+) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let rmr_handle = unsafe { OutPtr::new(rmr_handle) };
     slow::<F>(|| {
@@ -45,26 +33,11 @@ pub unsafe extern "C" fn create<F: Face>(pz_handle: DAT_PZ_HANDLE, rmr_handle: *
     })
 }
 
-/// Slot of dat_rmr_query: tells the parameters of a region.
-///
-/// # Parameters
-/// * `rmr_handle` - in, the region.
-/// * `rmr_param_mask` - in, the wanted fields, bits of `DAT_RMR_FIELD_ALL`.
-/// * `rmr_param` - out, the parameters; of an unbound region all but adapter and zone are 0.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | not a region |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `rmr_param` is NULL |
-///
-/// # Specification
-/// uDAPL 1.2, dat_rmr_query(3DAT).
+/// Slot of dat_rmr_query.
 ///
 /// # Safety
 /// `rmr_param` is NULL or writable.
-pub unsafe extern "C" fn query<F: Face>(
+pub unsafe extern "C" fn dat_rmr_query<F: Face>(
     rmr_handle: DAT_RMR_HANDLE,
     rmr_param_mask: DAT_RMR_PARAM_MASK,
     rmr_param: *mut DAT_RMR_PARAM,
@@ -95,45 +68,11 @@ pub unsafe extern "C" fn query<F: Face>(
     })
 }
 
-/// Slot of dat_rmr_bind: posts the binding of a region to a part of a local one.
-///
-/// The binding is a request of the endpoint, in the order of the others. The new context is known
-/// at once, but of use to the peer only when the binding is complete; the old one ends then.
-///
-/// # Parameters
-/// * `rmr_handle` - in, the region.
-/// * `lmr_triplet` - in, the memory; of length 0 to unbind, and then nothing else of it and no
-///   privilege is looked at.
-/// * `mem_priv` - in, remote rights; local ones are passed over.
-/// * `ep_handle` - in, the endpoint, `CONNECTED`, or `DISCONNECTED` for a binding that is flushed.
-/// * `user_cookie` - in, comes back in the completion.
-/// * `completion_flags` - in, `DAT_COMPLETION_SUPPRESS_FLAG`, `..._BARRIER_FENCE_FLAG`, and
-///   `..._UNSIGNALLED_FLAG` if the endpoint is configured for it.
-/// * `context` - out, names the memory to peers; may be NULL to unbind.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | not a region |
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint of the same adapter |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | NULL, no such local region, or out of its bounds |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | unknown privileges |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | a flag that is not valid here |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `context` is NULL and it is not an unbinding |
-/// | `DAT_INVALID_STATE` / that of the state | another state of the endpoint |
-/// | `DAT_PROTECTION_VIOLATION` | the local region, this one and the endpoint are not all in one zone |
-/// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_RDMA_READ`, `..._WRITE` | a remote right without the local one |
-/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | the request queue is full |
-///
-/// # Events
-/// `DAT_RMR_BIND_COMPLETION_EVENT` on the request EVD of the endpoint.
-///
-/// # Specification
-/// uDAPL 1.2, dat_rmr_bind(3DAT).
+/// Slot of dat_rmr_bind.
 ///
 /// # Safety
 /// `lmr_triplet` is NULL or readable, `context` NULL or writable.
-pub unsafe extern "C" fn bind<F: Face>(
+pub unsafe extern "C" fn dat_rmr_bind<F: Face>(
     rmr_handle: DAT_RMR_HANDLE,
     lmr_triplet: *const DAT_LMR_TRIPLET,
     mem_priv: DAT_MEM_PRIV_FLAGS,
@@ -172,22 +111,11 @@ pub unsafe extern "C" fn bind<F: Face>(
     })
 }
 
-/// Slot of dat_rmr_free: frees a region, unbinding it first.
-///
-/// # Parameters
-/// * `rmr_handle` - in, the region.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | not a region |
-///
-/// # Specification
-/// uDAPL 1.2, dat_rmr_free(3DAT).
+/// Slot of dat_rmr_free.
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn free<F: Face>(rmr_handle: DAT_RMR_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_rmr_free<F: Face>(rmr_handle: DAT_RMR_HANDLE) -> DAT_RETURN {
     slow::<F>(|| {
         find::<F, Rmr<F::Transport>>(rmr_handle, Role::Rmr)?.free();
         Ok(())

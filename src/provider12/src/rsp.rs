@@ -11,38 +11,11 @@ use dat_udat12::{
     DAT_RSP_PARAM, DAT_RSP_PARAM_MASK,
 };
 
-/// Slot of dat_rsp_create: makes a service point that takes one connection request, for one
-/// endpoint, which is `RESERVED` until then.
-///
-/// # Parameters
-/// * `ia_handle` - in, the adapter.
-/// * `conn_qual` - in, where it listens; not 0.
-/// * `ep_handle` - in, the endpoint, `UNCONNECTED`.
-/// * `evd_handle` - in, where the request goes; an EVD with `DAT_EVD_CR_FLAG`.
-/// * `rsp_handle` - out, the service point.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-/// | `DAT_MODEL_NOT_SUPPORTED` | `ep_handle` is NULL: the provider makes no endpoints for this |
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint of the adapter |
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` | not an EVD of the adapter with that flag |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the qualifier is 0 |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `rsp_handle` is NULL |
-/// | `DAT_INVALID_STATE` / that of the state | the endpoint is not `UNCONNECTED` |
-/// | `DAT_CONN_QUAL_IN_USE` | another service point listens there |
-/// | `DAT_INSUFFICIENT_RESOURCES` | memory, or something of the transport |
-///
-/// # Events
-/// `DAT_CONNECTION_REQUEST_EVENT` on the dispatcher, `sp_handle` the service point.
-///
-/// # Specification
-/// uDAPL 1.2, dat_rsp_create(3DAT).
+/// Slot of dat_rsp_create.
 ///
 /// # Safety
 /// `rsp_handle` is NULL or writable.
-pub unsafe extern "C" fn create<F: Face>(
+pub unsafe extern "C" fn dat_rsp_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     conn_qual: DAT_CONN_QUAL,
     ep_handle: DAT_EP_HANDLE,
@@ -66,26 +39,11 @@ pub unsafe extern "C" fn create<F: Face>(
     })
 }
 
-/// Slot of dat_rsp_query: tells the parameters of a service point.
-///
-/// # Parameters
-/// * `rsp_handle` - in, the service point; it lives until it is freed, also after its request.
-/// * `rsp_param_mask` - in, the wanted fields, bits of `DAT_RSP_FIELD_ALL`.
-/// * `rsp_param` - out, the parameters.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RSP` | not a reserved service point |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `rsp_param` is NULL |
-///
-/// # Specification
-/// uDAPL 1.2, dat_rsp_query(3DAT).
+/// Slot of dat_rsp_query.
 ///
 /// # Safety
 /// `rsp_param` is NULL or writable.
-pub unsafe extern "C" fn query<F: Face>(
+pub unsafe extern "C" fn dat_rsp_query<F: Face>(
     rsp_handle: DAT_RSP_HANDLE,
     rsp_param_mask: DAT_RSP_PARAM_MASK,
     rsp_param: *mut DAT_RSP_PARAM,
@@ -107,23 +65,11 @@ pub unsafe extern "C" fn query<F: Face>(
     })
 }
 
-/// Slot of dat_rsp_free: stops listening. An endpoint that is still `RESERVED` is `UNCONNECTED` again; a
-/// request that was announced stays valid.
-///
-/// # Parameters
-/// * `rsp_handle` - in, the service point.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RSP` | not a reserved service point |
-///
-/// # Specification
-/// uDAPL 1.2, dat_rsp_free(3DAT).
+/// Slot of dat_rsp_free.
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn free<F: Face>(rsp_handle: DAT_RSP_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_rsp_free<F: Face>(rsp_handle: DAT_RSP_HANDLE) -> DAT_RETURN {
     slow::<F>(|| {
         find::<F, Rsp<F::Transport>>(rsp_handle, Role::Rsp)?.free();
         Ok(())

@@ -2,9 +2,9 @@
 
 use core::ffi::c_char;
 
-use crate::c_enum::c_enum;
 use crate::dat::*;
 use crate::dat_platform_specific::*;
+use dat_abi::c_enum;
 
 pub mod provider;
 pub use provider::*;

@@ -6,8 +6,7 @@ use std::ptr;
 use dat_udat12::*;
 
 use super::*;
-use crate::fast::dat_evd_dequeue;
-use crate::pz::dat_pz_free;
+use crate::exports::{dat_evd_dequeue, dat_pz_free};
 
 /// An object as a provider makes it: the table, then the provider's own.
 #[repr(C, align(8))]

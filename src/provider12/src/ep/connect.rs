@@ -55,44 +55,11 @@ fn check_qos(qos: DAT_QOS, position: u32) -> Answer<()> {
     }
 }
 
-/// Slot of dat_ep_connect: starts to connect an endpoint to a service point.
-///
-/// Returns at once; the endpoint is `ACTIVE_CONNECTION_PENDING` and the outcome is one event. Address
-/// and private data are copied.
-///
-/// # Parameters
-/// * `ep_handle` - in, the endpoint, `UNCONNECTED`, with a zone, an EVD for connection events, and
-///   the EVDs that its attributes need.
-/// * `remote_ia_address` - in, a complete IPv4 or IPv6 socket address; its port is ignored.
-/// * `remote_conn_qual` - in, the service point.
-/// * `timeout` - in, microseconds for the whole establishment, not 0; `DAT_TIMEOUT_INFINITE`
-///   for none of the program's own.
-/// * `private_data_size`, `private_data` - in, bytes for the connection request.
-/// * `quality_of_service` - in, `DAT_QOS_BEST_EFFORT`.
-/// * `connect_flags` - in, `DAT_CONNECT_DEFAULT_FLAG`.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CONN` | it has no EVD for connection events |
-/// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_NOTREADY` | it has no zone, or lacks another EVD |
-/// | `DAT_INVALID_STATE` / that of the state | it is not `UNCONNECTED` |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the address is NULL |
-/// | `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_UNSUPPORTED` | another family, a multicast or broadcast address |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | the timeout is 0 |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | the size is negative or above `max_private_data_size` |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | there is a size but no data |
-/// | `DAT_MODEL_NOT_SUPPORTED` | another quality of service or several paths |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7`, `DAT_INVALID_ARG8` | no such quality of service, no such flag |
-/// | `DAT_INSUFFICIENT_RESOURCES` | memory, or something of the transport |
-///
-/// # Specification
-/// uDAPL 1.2, dat_ep_connect(3DAT).
+/// Slot of dat_ep_connect.
 ///
 /// # Safety
 /// The address is NULL or complete; `private_data` is NULL or has that many bytes.
-pub unsafe extern "C" fn connect<F: Face>(
+pub unsafe extern "C" fn dat_ep_connect<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     remote_ia_address: DAT_IA_ADDRESS_PTR,
     remote_conn_qual: DAT_CONN_QUAL,
@@ -129,26 +96,11 @@ pub unsafe extern "C" fn connect<F: Face>(
     })
 }
 
-/// Slot of dat_ep_dup_connect: starts to connect an endpoint to where another one is connected to.
-///
-/// # Parameters
-/// * `ep_handle` - in, the endpoint, as for [`connect`].
-/// * `ep_dup_handle` - in, a `CONNECTED` endpoint of the same adapter; it is not changed.
-/// * `timeout`, `private_data_size`, `private_data`, `quality_of_service` - as for [`connect`].
-///
-/// # Errors
-/// As for [`connect`], with the positions of these arguments, and:
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | either is not an endpoint, or they are of different adapters |
-/// | `DAT_INVALID_STATE` / that of the state of `ep_dup_handle` | it is not `CONNECTED` |
-///
-/// # Specification
-/// uDAPL 1.2, dat_ep_dup_connect(3DAT).
+/// Slot of dat_ep_dup_connect.
 ///
 /// # Safety
 /// `private_data` is NULL or has that many bytes.
-pub unsafe extern "C" fn dup_connect<F: Face>(
+pub unsafe extern "C" fn dat_ep_dup_connect<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     ep_dup_handle: DAT_EP_HANDLE,
     timeout: DAT_TIMEOUT,
@@ -168,31 +120,11 @@ pub unsafe extern "C" fn dup_connect<F: Face>(
     })
 }
 
-/// Slot of dat_ep_disconnect: ends a connection, or the attempt at one.
-///
-/// Has no effect on an endpoint that is `DISCONNECTED`.
-///
-/// # Parameters
-/// * `ep_handle` - in, the endpoint.
-/// * `disconnect_flags` - in, `DAT_CLOSE_ABRUPT_FLAG` to end it at once, `DAT_CLOSE_GRACEFUL_FLAG` to
-///   carry posted requests through first.
-///
-/// # Errors
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | neither of the two flags |
-/// | `DAT_INVALID_STATE` / that of the state | there is no connection and no attempt at one |
-///
-/// # Events
-/// `DAT_CONNECTION_EVENT_DISCONNECTED`, once at each end.
-///
-/// # Specification
-/// uDAPL 1.2, dat_ep_disconnect(3DAT).
+/// Slot of dat_ep_disconnect.
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn disconnect<F: Face>(
+pub unsafe extern "C" fn dat_ep_disconnect<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     disconnect_flags: DAT_CLOSE_FLAGS,
 ) -> DAT_RETURN {

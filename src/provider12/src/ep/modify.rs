@@ -13,31 +13,11 @@ use dat_udat12::{
     DAT_EP_PARAM_MASK, DAT_EVD_HANDLE, DAT_PZ_HANDLE, DAT_RETURN,
 };
 
-/// Slot of dat_ep_modify: changes parameters of an endpoint, all that are named or none.
-///
-/// # Parameters
-/// * `ep_handle` - in, the endpoint.
-/// * `ep_param_mask` - in, the fields to change; 0 changes nothing.
-/// * `ep_param` - in, the new values; only the named fields are read. May be NULL if none is.
-///
-/// # Errors
-/// In this order:
-/// | returned | when |
-/// |---|---|
-/// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `ep_param` is NULL although fields are named |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits, or a field that can never be changed |
-/// | `DAT_INVALID_STATE` / that of the state | a field that cannot be changed in this state |
-/// | `DAT_INVALID_STATE` | the receive completion flags, when receives have been posted |
-/// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | a value that is not valid, bad handles included |
-/// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | no memory |
-///
-/// # Specification
-/// uDAPL 1.2, dat_ep_modify(3DAT).
+/// Slot of dat_ep_modify.
 ///
 /// # Safety
 /// `ep_param` is NULL or readable.
-pub unsafe extern "C" fn modify<F: Face>(
+pub unsafe extern "C" fn dat_ep_modify<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     ep_param_mask: DAT_EP_PARAM_MASK,
     ep_param: *const DAT_EP_PARAM,

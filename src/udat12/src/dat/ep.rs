@@ -1,8 +1,8 @@
 //! Endpoints
 
 use super::types::*;
-use crate::c_enum::c_enum;
 use crate::dat_platform_specific::*;
+use dat_abi::c_enum;
 
 c_enum! {
     /// Kind of connection.

@@ -1,9 +1,9 @@
 //! Events
 
 use super::types::*;
-use crate::c_enum::c_enum;
 use crate::dat_platform_specific::*;
 use crate::udat::dat_evd_param;
+use dat_abi::c_enum;
 
 c_enum! {
     /// Kinds of events that an event dispatcher admits.

@@ -1,9 +1,9 @@
 //! Memory and protection
 
 use super::types::*;
-use crate::c_enum::c_enum;
 use crate::dat_platform_specific::*;
 use crate::udat::dat_lmr_param;
+use dat_abi::c_enum;
 
 /// Names a local memory region in the segments of a data transfer.
 pub type DAT_LMR_CONTEXT = DAT_UINT32;

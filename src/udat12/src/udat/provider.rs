@@ -3,9 +3,9 @@
 use core::ffi::c_char;
 
 use super::DAT_MEM_TYPE;
-use crate::c_enum::c_enum;
 use crate::dat::*;
 use crate::dat_platform_specific::*;
+use dat_abi::c_enum;
 
 c_enum! {
     /// Kind of protection that the zones of a provider offer.

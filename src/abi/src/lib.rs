@@ -1,0 +1,148 @@
+//! The forms in which a version of the interface is written down. No name of any version is here.
+//!
+//! A version has a crate of its own with its types, its constants and two lists, each of which is a macro that
+//! calls another macro, the *callback*, with what it has. What comes of a list is the callback's affair, so that
+//! an entry is written once:
+//!
+//! | list | an entry is | callbacks |
+//! |---|---|---|
+//! | `for_each_call!` | a call: documentation, arguments, who carries it out | [`slot_type!`]; the exports of the library; the headers and what else the project derives |
+//! | `for_each_slot!` | a place in the provider table | [`provider_table!`]; the table of a provider |
+//!
+//! # A call
+//! ```text
+//! /// Documentation.
+//! extern "C" fn NAME(ARGUMENT: TYPE, ...) => HOW;
+//! ```
+//! Every call returns a `DAT_RETURN`. `extern "C-unwind"` is for the calls in which a thread can be cancelled. HOW is one
+//! of
+//!
+//! * `dispatch(SUBTYPE)`: the library calls the slot of the provider that the first argument, a handle, belongs to. SUBTYPE
+//!   goes with `DAT_INVALID_HANDLE` when there is none.
+//! * `wrap`: the library has code of its own around the slot.
+//! * `own`: there is no slot.
+//!
+//! Where the slot has fewer arguments than the call, the rest follow: `fn NAME(SLOT'S) and (THE REST) => wrap as WHOLE`,
+//! and WHOLE names the type of the function with all of them.
+//!
+//! # A slot
+//! `NAME: FIELD, TYPE;` in the order of the table: the call, the field of the table, the name of the field's type.
+
+#![no_std]
+
+/// Defines an enumeration of the interface: in Rust the type is the number that C passes, so that
+/// any value may come in, and each member is a constant.
+#[macro_export]
+macro_rules! c_enum {
+    ($(#[$attr:meta])* pub enum $tag:ident as $name:ident {
+        $($(#[$member_attr:meta])* $member:ident = $value:expr,)*
+    }) => {
+        $(#[$attr])*
+        pub type $tag = u32;
+        $(#[$attr])*
+        pub type $name = $tag;
+        $($(#[$member_attr])* pub const $member: $name = $value;)*
+    };
+}
+
+/// A callback for `for_each_call!`: the type of the slot, under the name of the call.
+#[macro_export]
+macro_rules! slot_type {
+    ($(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*) => own;) => {};
+    (
+        $(#[$doc:meta])*
+        extern $abi:literal fn $name:ident($($argument:ident: $type:ty),* $(,)?)
+            and ($($more:ident: $more_type:ty),* $(,)?) => wrap as $whole:ident;
+    ) => {
+        $crate::slot_type! { extern $abi fn $name($($argument: $type),*) => wrap; }
+
+        #[doc = concat!("Type of ", stringify!($name), "; no slot has it.")]
+        pub type $whole =
+            Option<unsafe extern $abi fn($($argument: $type,)* $($more: $more_type),*) -> DAT_RETURN>;
+    };
+    (
+        $(#[$doc:meta])*
+        extern $abi:literal fn $name:ident($($argument:ident: $type:ty),* $(,)?) => $($how:tt)+
+    ) => {
+        #[doc = concat!("Slot of ", stringify!($name), ".")]
+        pub type $name = Option<unsafe extern $abi fn($($argument: $type),*) -> DAT_RETURN>;
+    };
+}
+
+/// A callback for `for_each_slot!`: the provider table and the names of its fields' types. `slot_types` in scope has the
+/// types under the names of the calls.
+#[macro_export]
+macro_rules! provider_table {
+    ($($name:ident: $field:ident, $type:ident;)*) => {
+        $(
+            #[doc = concat!("Slot of ", stringify!($name), ".")]
+            pub type $type = slot_types::$name;
+        )*
+
+        /// Table of the functions of a provider, in the order that is the binary interface. A provider fills every slot;
+        /// one that it does not implement answers DAT_NOT_IMPLEMENTED.
+        #[derive(Clone, Copy, Debug)]
+        #[repr(C)]
+        pub struct dat_provider {
+            /// Name of the adapter that it serves.
+            pub device_name: *const core::ffi::c_char,
+            /// For the provider's own use.
+            pub extension: DAT_PVOID,
+            $(
+                #[doc = concat!("Slot of ", stringify!($name), ".")]
+                pub $field: $type,
+            )*
+        }
+
+        /// Table of the functions of a provider.
+        pub type DAT_PROVIDER = dat_provider;
+
+        /// The slots of a table under the names of the calls.
+        pub mod slot {
+            $(
+                #[doc = concat!("Slot of ", stringify!($name), ".")]
+                ///
+                /// # Safety
+                /// The table is readable.
+                #[inline(always)]
+                pub unsafe fn $name(table: *const super::dat_provider) -> super::$type {
+                    // SAFETY: readable as the caller promises.
+                    unsafe { (*table).$field }
+                }
+            )*
+        }
+    };
+}
+
+/// Asserts while compiling what size and alignment a type has, in bytes.
+#[macro_export]
+macro_rules! scalar {
+    ($type:ty, $size:literal, $align:literal) => {
+        const _: () = assert!(size_of::<$type>() == $size && align_of::<$type>() == $align);
+    };
+}
+
+/// Asserts while compiling the size and alignment of a structure or union, and for each field its offset and size.
+#[macro_export]
+macro_rules! record {
+    ($type:ty, $size:literal, $align:literal, { $($field:ident: $offset:literal, $length:literal;)* }) => {
+        $crate::scalar!($type, $size, $align);
+        $(const _: () = {
+            const fn size_behind<T>(_: *const T) -> usize {
+                size_of::<T>()
+            }
+            let record = core::mem::MaybeUninit::<$type>::uninit();
+            // SAFETY: a place within `record`, of which nothing is read.
+            let field = unsafe { &raw const (*record.as_ptr()).$field };
+            assert!(core::mem::offset_of!($type, $field) == $offset && size_behind(field) == $length);
+        };)*
+    };
+}
+
+/// Asserts while compiling what values constants have; `$group` says what they belong to.
+#[macro_export]
+macro_rules! values {
+    ($group:ident { $($name:ident = $value:expr,)* }) => {
+        $(const _: () = assert!($name as i128 == $value);)*
+    };
+}

@@ -1,0 +1,212 @@
+//! Takes the documentation of a call apart.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use syn::{Attribute, Expr, Lit, Meta};
+
+use crate::Result;
+
+/// In the table of errors, what comes from providers of somebody else's alone.
+const FOREIGN: &str = "never from the providers of this project";
+
+/// A return code.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub struct Code {
+    kind: String,
+    subtype: String,
+    foreign: bool,
+}
+
+impl Code {
+    /// One of this type and subtype; `foreign` if the providers of this project never return it.
+    pub fn new(kind: &str, subtype: &str, foreign: bool) -> Code {
+        Code { kind: kind.to_owned(), subtype: subtype.to_owned(), foreign }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Code { kind, subtype, foreign } = self;
+        write!(f, "{kind} / {subtype}{}", if *foreign { ", " } else { "" })?;
+        f.write_str(if *foreign { FOREIGN } else { "" })
+    }
+}
+
+/// The documentation of a call.
+pub struct Doc {
+    /// What the call does: paragraphs.
+    pub summary: Vec<String>,
+    /// The table of errors.
+    pub errors: Vec<Row>,
+    /// Where it is specified.
+    pub specification: String,
+}
+
+/// A row of the table of errors.
+pub struct Row {
+    /// The type.
+    pub kind: String,
+    /// The subtypes, none if it has none.
+    pub subtypes: Vec<String>,
+    /// Whether the providers of this project never return it.
+    pub foreign: bool,
+}
+
+impl Doc {
+    /// Takes `lines` apart; `arguments` are those that the parameters have to be about, in order.
+    pub fn read(lines: &[String], arguments: &[String]) -> Result<Doc> {
+        let sections = sections(lines);
+        let headings: Vec<&str> = sections.iter().map(|(heading, _)| heading.as_str()).collect();
+        let expected = match headings.contains(&"Events") {
+            true => &["", "Parameters", "Errors", "Events", "Specification"][..],
+            false => &["", "Parameters", "Errors", "Specification"],
+        };
+        if headings != expected {
+            return Err(format!("headings are {headings:?}, not {expected:?}"));
+        }
+        let section = |wanted: &str| sections.iter().find(|(heading, _)| heading == wanted).map_or(&[][..], |(_, l)| l);
+        let documented = parameters(section("Parameters"));
+        if documented != arguments {
+            return Err(format!("parameters are {documented:?}, arguments {arguments:?}"));
+        }
+        let doc = Doc {
+            summary: paragraphs(section("")),
+            errors: rows(section("Errors"))?,
+            specification: paragraphs(section("Specification")).join(" "),
+        };
+        if doc.summary.is_empty() || doc.specification.is_empty() {
+            return Err("no summary, or no specification".to_owned());
+        }
+        Ok(doc)
+    }
+
+    /// The types in the table of errors, each once, in its order.
+    pub fn types(&self) -> Vec<&str> {
+        let mut types: Vec<&str> = Vec::new();
+        for row in &self.errors {
+            if !types.contains(&row.kind.as_str()) {
+                types.push(&row.kind);
+            }
+        }
+        types
+    }
+
+    /// The types that a provider of this project, or libdat, returns.
+    pub fn own_types(&self) -> BTreeSet<&str> {
+        self.errors.iter().filter(|row| !row.foreign).map(|row| row.kind.as_str()).collect()
+    }
+
+    /// Every type with every subtype, `DAT_NO_SUBTYPE` where there is none.
+    pub fn codes(&self) -> BTreeSet<Code> {
+        let of_row = |row: &Row| -> Vec<Code> {
+            let code = |subtype: &str| Code::new(&row.kind, subtype, row.foreign);
+            match &row.subtypes[..] {
+                [] => vec![code("DAT_NO_SUBTYPE")],
+                subtypes => subtypes.iter().map(|subtype| code(subtype)).collect(),
+            }
+        };
+        self.errors.iter().flat_map(of_row).collect()
+    }
+}
+
+/// The lines of the documentation among attributes, without the space in front.
+pub fn lines(attrs: &[Attribute]) -> Vec<String> {
+    let texts = attrs.iter().filter_map(|attr| match &attr.meta {
+        Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
+            Expr::Lit(lit) => match &lit.lit {
+                Lit::Str(text) => Some(text.value()),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    });
+    texts.map(|text| text.strip_prefix(' ').unwrap_or(&text).to_owned()).collect()
+}
+
+/// The lines under each heading; those before the first one have none.
+fn sections(lines: &[String]) -> Vec<(String, Vec<String>)> {
+    let mut sections = vec![(String::new(), Vec::new())];
+    for line in lines {
+        match line.strip_prefix("# ") {
+            Some(heading) => sections.push((heading.to_owned(), Vec::new())),
+            None => sections.last_mut().expect("it began with one").1.push(line.clone()),
+        }
+    }
+    sections
+}
+
+/// Lines without an empty one between them are a paragraph.
+fn paragraphs(lines: &[String]) -> Vec<String> {
+    let paragraphs = lines.split(|line| line.is_empty()).map(|lines| lines.join(" "));
+    paragraphs.filter(|paragraph| !paragraph.is_empty()).collect()
+}
+
+/// The names in front of each ` - `.
+fn parameters(lines: &[String]) -> Vec<String> {
+    let heads = lines.iter().filter_map(|line| line.strip_prefix("* ")?.split_once(" - "));
+    heads.flat_map(|(names, _)| code(names).into_iter().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+fn rows(lines: &[String]) -> Result<Vec<Row>> {
+    let table: Vec<&String> = lines.iter().filter(|line| line.starts_with('|')).collect();
+    let [head, rule, rows @ ..] = &table[..] else { return Err("no table of errors".to_owned()) };
+    if *head != "| returned | when |" || *rule != "|---|---|" {
+        return Err("the table of errors has another head".to_owned());
+    }
+    rows.iter().map(|row| Row::read(row).ok_or_else(|| format!("not a row: {row}"))).collect()
+}
+
+impl Row {
+    /// ``| `TYPE` / `SUBTYPE`, ... | when |``, where a subtype may be abbreviated to `..._WORD`.
+    fn read(row: &str) -> Option<Row> {
+        let (returned, when) = row.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")?;
+        let [kind, names @ ..] = &code(returned)[..] else { return None };
+        let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let form = if names.is_empty() { String::new() } else { format!(" / {}", quoted.join(", ")) };
+        if returned != format!("`{kind}`{form}") || when.is_empty() {
+            return None;
+        }
+        let mut subtypes: Vec<String> = Vec::new();
+        for name in names {
+            let whole = match name.strip_prefix("..._") {
+                Some(word) => format!("{}_{word}", subtypes.last()?.rsplit_once('_')?.0),
+                None => (*name).to_owned(),
+            };
+            subtypes.push(whole);
+        }
+        Some(Row { kind: (*kind).to_owned(), subtypes, foreign: when.ends_with(FOREIGN) })
+    }
+}
+
+/// What stands in backticks.
+fn code(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_a_type_and_subtypes() {
+        let row = Row::read("| `DAT_A` / `DAT_A_B_C`, `..._D` | it happens |").unwrap();
+        assert_eq!(
+            (row.kind.as_str(), &row.subtypes[..]),
+            ("DAT_A", &["DAT_A_B_C".to_owned(), "DAT_A_B_D".to_owned()][..])
+        );
+        assert!(!row.foreign);
+        let row = Row::read("| `DAT_A` | rare; never from the providers of this project |").unwrap();
+        assert!(row.subtypes.is_empty() && row.foreign);
+        assert!(Row::read("| `DAT_A` / | empty |").is_none());
+        assert!(Row::read("| `DAT_A`, `DAT_B` | two types |").is_none());
+    }
+
+    #[test]
+    fn parameters_are_those_in_front_of_the_dash() {
+        let lines =
+            ["* `a`, `b` - in, not `c`,".to_owned(), "  nor `d` - or so.".to_owned(), "* `e` - out.".to_owned()];
+        assert_eq!(parameters(&lines), ["a", "b", "e"]);
+    }
+}

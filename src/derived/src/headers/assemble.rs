@@ -1,0 +1,207 @@
+//! Puts a header together: what cbindgen makes of its modules, and the text around.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use super::functions;
+use super::source::{Second, Source, Unit};
+use super::spec::{Header, Part};
+use super::text::WIDTH;
+use crate::Result;
+use crate::calls::Calls;
+
+/// The text of a header; `root` is the top of the tree.
+pub fn header(root: &Path, header: &Header, calls: &Calls) -> Result<String> {
+    let crate_root = root.join("src/udat12");
+    let macros = fs::read_to_string(crate_root.join("macros").join(header.name)).ok();
+    let defined = defined_names(macros.as_deref().unwrap_or_default());
+
+    let mut sections = Vec::new();
+    for part in header.parts {
+        match part {
+            Part::Module(module) => {
+                let path = crate_root.join("src").join(format!("{module}.rs"));
+                let explain = |e: String| format!("{}: {e}", path.display());
+                let text = fs::read_to_string(&path).map_err(|e| explain(e.to_string()))?;
+                let source = Source::new(&text, &defined).map_err(explain)?;
+                sections.extend(section(root, header, &source).map_err(explain)?);
+            }
+            Part::Calls(level) => {
+                for (title, items) in functions::prototypes(calls, *level) {
+                    sections.extend(section(root, header, &Source::of(title, items, &defined)?)?);
+                }
+            }
+            Part::SlotTypes(level) => {
+                let (title, items) = functions::slot_types(calls, *level);
+                sections.extend(section(root, header, &Source::of(title, items, &defined)?)?);
+            }
+            Part::Table => {
+                let (title, items) = functions::table(calls);
+                sections.extend(section(root, header, &Source::of(title, items, &defined)?)?);
+            }
+            Part::Macros => {
+                let text = macros.as_deref().ok_or_else(|| format!("{}: no text in src/udat12/macros", header.name))?;
+                sections.push(format!("/* ---- Macros ---- */\n\n{text}"));
+            }
+            Part::Redirections(level) => sections.push(functions::redirections(calls, *level)),
+        }
+    }
+    Ok(frame(header, &sections.join("\n")))
+}
+
+/// The section that a source makes, if there is anything in it.
+fn section(root: &Path, header: &Header, source: &Source) -> Result<Option<String>> {
+    if source.units.is_empty() {
+        return Ok(None);
+    }
+    let mut section = format!("/* ---- {} ---- */\n", source.title);
+    for unit in &source.units {
+        section.push('\n');
+        section.push_str(&bindings(root, header, unit)?);
+        section.push('\n');
+    }
+    Ok(Some(section))
+}
+
+/// What cbindgen makes of a unit.
+fn bindings(root: &Path, header: &Header, unit: &Unit) -> Result<String> {
+    let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let file = dir.path().join("unit.rs");
+    fs::write(&file, &unit.rust).map_err(|e| e.to_string())?;
+
+    let mut config = cbindgen::Config::from_file(root.join("cbindgen.toml"))?;
+    config.export.include = unit.types.clone();
+    for tag in header.incomplete {
+        config.export.rename.insert((*tag).to_owned(), format!("struct {tag}"));
+    }
+    let mut output = Vec::new();
+    cbindgen::Builder::new()
+        .with_config(config)
+        .with_src(&file)
+        .generate()
+        .map_err(|e| e.to_string())?
+        .write(&mut output);
+    let output = String::from_utf8(output).map_err(|e| e.to_string())?;
+
+    // cbindgen only warns of what it leaves out.
+    let words: HashSet<&str> = output.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    if let Some(name) = unit.names.iter().find(|name| !words.contains(name.as_str())) {
+        return Err(format!("cbindgen left out {name}"));
+    }
+    let output = tidy(&unit.literals.restore(output));
+    match &unit.second {
+        Some(second) => join_names(&output, second),
+        None => Ok(output),
+    }
+}
+
+/// Makes `typedef struct tag { ... } NAME;` of the structure and the type definition after it.
+fn join_names(text: &str, second: &Second) -> Result<String> {
+    let Second { tag, name } = second;
+    for keyword in ["struct", "union", "enum"] {
+        let opening = format!("{keyword} {tag} {{");
+        let ending = format!("}};\n\ntypedef {keyword} {tag} {name};");
+        if let Some(body) = text.strip_suffix(&ending) {
+            return Ok(format!("{}}} {name};", body.replace(&opening, &format!("typedef {opening}"))));
+        }
+    }
+    Err(format!("{tag} and {name} do not follow each other"))
+}
+
+/// Joins comments that fit on one line and drops blank lines at both ends.
+fn tidy(text: &str) -> String {
+    let lines: Vec<&str> = text.trim_matches('\n').lines().collect();
+    let mut result = Vec::new();
+    let mut rest = &lines[..];
+    while let [line, tail @ ..] = rest {
+        rest = tail;
+        if let [middle, end, tail @ ..] = tail
+            && line.trim_start() == "/**"
+            && end.trim() == "*/"
+            && let Some(comment) = middle.trim_start().strip_prefix("* ")
+        {
+            let joined = format!("{line} {comment} */");
+            if joined.len() <= WIDTH {
+                result.push(joined);
+                rest = tail;
+                continue;
+            }
+        }
+        result.push(line.trim_end().to_owned());
+    }
+    result.join("\n")
+}
+
+/// The names that a text defines as macros.
+fn defined_names(text: &str) -> HashSet<String> {
+    text.lines()
+        .filter_map(|line| line.strip_prefix("#define "))
+        .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
+        .collect()
+}
+
+/// Adds what surrounds the sections of a header.
+fn frame(header: &Header, body: &str) -> String {
+    let guard = format!("DAT_{}", header.name.replace('.', "_").to_uppercase());
+    let mut text = format!(
+        "/*\n * dat/{}: {}.\n *\n * Part of libdat, an implementation of uDAPL 1.2.\n \
+         * SPDX-License-Identifier: MIT OR Apache-2.0\n *\n \
+         * Generated from src/udat12 by `make derived`; changes belong there.\n */\n\n\
+         #ifndef {guard}\n#define {guard}\n",
+        header.name, header.about
+    );
+    let includes = |text: &mut String, open: char, names: &[&str], close: char| {
+        if !names.is_empty() {
+            text.push('\n');
+        }
+        for name in names {
+            text.push_str(&format!("#include {open}{name}{close}\n"));
+        }
+    };
+    includes(&mut text, '<', header.system, '>');
+    includes(&mut text, '"', header.needs, '"');
+    if header.extended {
+        text.push_str(
+            "\n/* DAT_NOT_IMPLEMENTED has bit 31, which needs an extension in C before C23. */\n\
+             #ifdef __GNUC__\n#pragma GCC diagnostic push\n\
+             #pragma GCC diagnostic ignored \"-Wpedantic\"\n#endif\n",
+        );
+    }
+    if !body.is_empty() {
+        text.push_str("\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+        text.push_str(body);
+        text.push_str("\n#ifdef __cplusplus\n}\n#endif\n");
+    }
+    if header.extended {
+        text.push_str("\n#ifdef __GNUC__\n#pragma GCC diagnostic pop\n#endif\n");
+    }
+    includes(&mut text, '"', header.adds, '"');
+    text.push_str(&format!("\n#endif /* {guard} */\n"));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_comments_are_joined() {
+        assert_eq!(tidy("/**\n * A word.\n */\nint a;\n"), "/** A word. */\nint a;");
+        assert_eq!(tidy("/**\n * One.\n * Two.\n */"), "/**\n * One.\n * Two.\n */");
+    }
+
+    #[test]
+    fn macros_are_found_by_name() {
+        let names = defined_names("#define A(x) x\n#define B 1\n# define C\n");
+        assert_eq!(names, HashSet::from(["A".to_owned(), "B".to_owned()]));
+    }
+
+    #[test]
+    fn two_names_become_one_definition() {
+        let second = Second { tag: "t".to_owned(), name: "T".to_owned() };
+        let text = "struct t {\n    int a;\n};\n\ntypedef struct t T;";
+        assert_eq!(join_names(text, &second).unwrap(), "typedef struct t {\n    int a;\n} T;");
+        assert!(join_names("struct t;", &second).is_err());
+    }
+}

@@ -1,0 +1,146 @@
+//! What the headers have of the calls: prototypes, types of slots, the table, macros.
+
+use quote::quote;
+use syn::{Item, parse_quote};
+
+use super::spec::Level;
+use super::text::{WIDTH, wrap};
+use crate::calls::{Argument, Call, Calls, How};
+
+/// A title and what stands under it.
+type Part = (String, Vec<Item>);
+
+/// The prototypes, a part for each list.
+pub fn prototypes(calls: &Calls, level: Level) -> Vec<Part> {
+    let part = |group: &crate::calls::CallGroup| {
+        let calls = group.calls.iter().filter(|call| Level::of(&call.name.to_string()) == level);
+        (format!("Calls: {}", group.about), calls.map(prototype).collect())
+    };
+    calls.groups.iter().map(part).collect()
+}
+
+fn prototype(call: &Call) -> Item {
+    let Call { abi, name, .. } = call;
+    let comment = comment(call);
+    let (names, types): (Vec<_>, Vec<_>) = call.all_arguments().map(|Argument { name, ty }| (name, ty)).unzip();
+    parse_quote! {
+        unsafe extern #abi {
+            #(#[doc = #comment])*
+            pub fn #name(#(#names: #types),*) -> DAT_RETURN;
+        }
+    }
+}
+
+/// The lines of a prototype's comment, each with a space in front.
+fn comment(call: &Call) -> Vec<String> {
+    let mut paragraphs: Vec<String> = call.doc.summary.iter().map(|text| text.replace('`', "")).collect();
+    let specification = match call.doc.specification.strip_prefix("None;") {
+        Some(rest) => format!("Not in uDAPL 1.2:{rest}"),
+        None => format!("See {}", call.doc.specification),
+    };
+    paragraphs.push(format!("Returns DAT_SUCCESS; {}. {specification}", call.doc.types().join(", ")));
+    let wrapped: Vec<String> =
+        paragraphs.iter().map(|text| wrap(text.split(' '), WIDTH - " * ".len()).join("\n ")).collect();
+    wrapped.join("\n\n ").split('\n').map(|line| format!(" {}", line.trim())).collect()
+}
+
+/// The types of slots, in the order of the lists.
+pub fn slot_types(calls: &Calls, level: Level) -> Part {
+    let mut items = Vec::new();
+    for call in calls.all().filter(|call| Level::of(&call.name.to_string()) == level) {
+        let Some(slot) = calls.slot(call) else { continue };
+        let ty = &slot.ty;
+        match &call.how {
+            How::Wrap(Some(whole)) => {
+                let doc = format!(" Slot of {}, without the arguments that libdat deals with.", call.name);
+                items.push(slot_type(ty, &doc, call, &mut call.arguments.iter()));
+                let doc = format!(" Type of {}; no slot has it.", call.name);
+                items.push(slot_type(whole, &doc, call, &mut call.all_arguments()));
+            }
+            _ => items.push(slot_type(ty, &format!(" Slot of {}.", call.name), call, &mut call.arguments.iter())),
+        }
+    }
+    let title = match level {
+        Level::User => "Types of the slots of the user-level interface alone",
+        _ => "Types of the slots that both interfaces share",
+    };
+    (title.to_owned(), items)
+}
+
+fn slot_type(ty: &syn::Ident, doc: &str, call: &Call, arguments: &mut dyn Iterator<Item = &Argument>) -> Item {
+    let abi = &call.abi;
+    let (names, types): (Vec<_>, Vec<_>) = arguments.map(|Argument { name, ty }| (name, ty)).unzip();
+    parse_quote! {
+        #[doc = #doc]
+        pub type #ty = Option<unsafe extern #abi fn(#(#names: #types),*) -> DAT_RETURN>;
+    }
+}
+
+/// The provider table.
+pub fn table(calls: &Calls) -> Part {
+    let fields = calls.slots.iter().map(|slot| {
+        let (field, ty) = (&slot.field, &slot.ty);
+        let doc = format!(" {}.", slot.call);
+        quote!(#[doc = #doc] pub #field: #ty)
+    });
+    let doc = [
+        " Table of the functions of a provider, in the order that is the binary interface. A provider",
+        " fills every slot; one that it does not implement answers DAT_NOT_IMPLEMENTED.",
+    ];
+    let table = parse_quote! {
+        #(#[doc = #doc])*
+        #[repr(C)]
+        pub struct dat_provider {
+            /// Name of the adapter that it serves.
+            pub device_name: *const c_char,
+            /// For the provider's own use.
+            pub extension: DAT_PVOID,
+            #(#fields,)*
+        }
+    };
+    (
+        "The table of a provider".to_owned(),
+        vec![
+            table,
+            parse_quote!(
+                pub type DAT_PROVIDER = dat_provider;
+            ),
+        ],
+    )
+}
+
+/// The upper-case macros.
+pub fn redirections(calls: &Calls, level: Level) -> String {
+    let mut text = "/* ---- Calls by way of the table ---- */\n\n\
+        /*\n * Upper-case macros: the functions by way of the table of the object's provider, without libdat in\n \
+        * between. No handle is checked, and the one that names the table is evaluated twice.\n */\n"
+        .to_owned();
+    for call in calls.all().filter(|call| Level::of(&call.name.to_string()) == level) {
+        if let (How::Dispatch, Some(slot)) = (&call.how, calls.slot(call)) {
+            text.push_str(&redirection(call, &slot.field.to_string()));
+        }
+    }
+    text
+}
+
+fn redirection(call: &Call, field: &str) -> String {
+    let names: Vec<String> = call.all_arguments().map(|argument| argument.name.to_string()).collect();
+    let (handle, last) = (&names[0], names.len() - 1);
+    let list = |open: &str, close: &str| -> Vec<String> {
+        let item = |(at, name): (usize, &String)| format!("{open}{name}{close}{}", if at == last { ")" } else { "," });
+        names.iter().enumerate().map(item).collect()
+    };
+    // The backslash and the space before it are part of every line but the last.
+    let lines = |head: String, items: Vec<String>, room: usize| -> Vec<String> {
+        let whole = format!("{head}{}", items.join(" "));
+        if whole.len() <= WIDTH - room {
+            return vec![whole];
+        }
+        let indent = " ".repeat(head.len() - head.trim_start().len() + 4);
+        let rest = wrap(items.iter().map(String::as_str), WIDTH - 2 - indent.len());
+        std::iter::once(head).chain(rest.iter().map(|line| format!("{indent}{line}"))).collect()
+    };
+    let mut all = lines(format!("#define {}(", call.name.to_string().to_uppercase()), list("", ""), 2);
+    all.extend(lines(format!("    (*DAT_HANDLE_TO_PROVIDER({handle})->{field})("), list("(", ")"), 0));
+    format!("\n/** {}. */\n{}\n", call.name, all.join(" \\\n"))
+}

@@ -1,0 +1,287 @@
+//! Makes cbindgen's input from a module of src/udat12.
+//!
+//! The modules are what Rust should see of the interface; C should see some of it in another way.
+//! `c_enum!` becomes an enumeration. Integers keep the base in which they are written, which
+//! cbindgen would make decimal, and masks of 64 bits get that width. What the texts in
+//! src/udat12/macros define is left out, as is what has no meaning in C.
+
+use std::collections::HashSet;
+
+use quote::{ToTokens, format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::visit_mut::{VisitMut, visit_expr_mut};
+use syn::{Attribute, Expr, ForeignItem, Ident, Item, ItemConst, ItemType, Lit, Token, Type, UnOp, Variant};
+
+use crate::{Result, doc};
+
+/// Types of constants that have 64 bits.
+const WIDE: &[&str] = &["DAT_EP_PARAM_MASK", "DAT_IA_ATTR_MASK", "DAT_PROVIDER_ATTR_MASK"];
+
+/// A module, or items as a module could have them, ready for cbindgen.
+pub struct Source {
+    /// The first line of its documentation.
+    pub title: String,
+    /// What it has for C, in order.
+    pub units: Vec<Unit>,
+}
+
+/// What cbindgen gets at a time: an item, with its second name if it has one.
+///
+/// All at once, cbindgen would sort constants, types and functions apart from each other.
+#[derive(Default)]
+pub struct Unit {
+    /// Rust that cbindgen understands.
+    pub rust: String,
+    /// The names that must be in the output.
+    pub names: Vec<String>,
+    /// Those of them that are types.
+    pub types: Vec<String>,
+    /// For a structure, union or enumeration that the same module gives a second name: both.
+    pub second: Option<Second>,
+    /// What stands in the output in place of integers.
+    pub literals: Literals,
+}
+
+/// The two names of `typedef struct tag { ... } NAME;`.
+pub struct Second {
+    /// The first one.
+    pub tag: String,
+    /// The second one.
+    pub name: String,
+}
+
+impl Source {
+    /// Reads a module's text. `defined` are the names of macros that the header has anyway.
+    pub fn new(text: &str, defined: &HashSet<String>) -> Result<Source> {
+        let file = syn::parse_file(text).map_err(|e| e.to_string())?;
+        Source::of(doc::lines(&file.attrs).into_iter().next().unwrap_or_default(), file.items, defined)
+    }
+
+    /// Takes items that no module has.
+    pub fn of(title: String, items: Vec<Item>, defined: &HashSet<String>) -> Result<Source> {
+        let mut source = Source { title, units: Vec::new() };
+        for item in items {
+            source.item(item, defined)?;
+        }
+        Ok(source)
+    }
+
+    fn item(&mut self, item: Item, defined: &HashSet<String>) -> Result<()> {
+        match item {
+            Item::Macro(item) if item.mac.path.is_ident("c_enum") => {
+                self.enumeration(item.mac.parse_body().map_err(|e| e.to_string())?);
+            }
+            Item::Const(item) => self.constant(item, defined)?,
+            Item::Struct(item) => self.units.push(Unit::of_type(&item.ident, &item)),
+            Item::Union(item) => self.units.push(Unit::of_type(&item.ident, &item)),
+            Item::Type(item) => self.alias(item),
+            Item::ForeignMod(item) => {
+                let mut unit = Unit::default();
+                for item in &item.items {
+                    if let ForeignItem::Fn(function) = item {
+                        unit.names.push(function.sig.ident.to_string());
+                    }
+                }
+                unit.push(&item);
+                self.units.push(unit);
+            }
+            Item::Fn(_) | Item::Mod(_) | Item::Use(_) => {}
+            other => return Err(format!("not expected here: {}", other.to_token_stream())),
+        }
+        Ok(())
+    }
+
+    fn enumeration(&mut self, item: Enumeration) {
+        let Enumeration { attrs, tag, name, mut members } = item;
+        let mut literals = Literals::default();
+        for member in &mut members {
+            if let Some((_, value)) = &mut member.discriminant {
+                literals.visit_expr_mut(value);
+            }
+        }
+        let item = quote!(#(#attrs)* #[repr(C)] pub enum #tag { #members });
+        let mut unit = Unit::of_type(&tag, &item);
+        unit.names.extend(members.iter().map(|m| m.ident.to_string()));
+        unit.literals = literals;
+        unit.give_second(&tag, &name);
+        self.units.push(unit);
+    }
+
+    fn constant(&mut self, mut item: ItemConst, defined: &HashSet<String>) -> Result<()> {
+        let name = item.ident.to_string();
+        if defined.contains(&name) {
+            return Ok(());
+        }
+        if matches!(*item.expr, Expr::Call(_) | Expr::Struct(_)) {
+            return Err(format!("{name}: no text in src/udat12/macros defines it"));
+        }
+        let mut unit = Unit::default();
+        unit.literals.wide = is_wide(&item.ty);
+        unit.literals.visit_expr_mut(&mut item.expr);
+        // What type it has in Rust must not become a cast in C.
+        *item.ty = syn::parse_quote!(u32);
+        unit.names.push(name);
+        unit.push(&item);
+        self.units.push(unit);
+        Ok(())
+    }
+
+    fn alias(&mut self, item: ItemType) {
+        if let (Some(tag), Some(unit)) = (last_segment(&item.ty), self.units.last_mut())
+            && unit.types.first() == Some(&tag)
+            && tag.starts_with(char::is_lowercase)
+        {
+            unit.give_second(&format_ident!("{tag}"), &item.ident);
+        } else {
+            self.units.push(Unit::of_type(&item.ident, &item));
+        }
+    }
+}
+
+impl Unit {
+    fn of_type(name: &Ident, item: &impl ToTokens) -> Unit {
+        let mut unit = Unit::default();
+        unit.names.push(name.to_string());
+        unit.types.push(name.to_string());
+        unit.push(item);
+        unit
+    }
+
+    fn push(&mut self, item: &impl ToTokens) {
+        self.rust.push_str(&item.to_token_stream().to_string());
+        self.rust.push('\n');
+    }
+
+    fn give_second(&mut self, tag: &Ident, name: &Ident) {
+        self.push(&quote!(pub type #name = #tag;));
+        self.names.push(name.to_string());
+        self.types.push(name.to_string());
+        self.second = Some(Second { tag: tag.to_string(), name: name.to_string() });
+    }
+}
+
+/// What stands in `c_enum! { ... }`.
+struct Enumeration {
+    attrs: Vec<Attribute>,
+    tag: Ident,
+    name: Ident,
+    members: Punctuated<Variant, Token![,]>,
+}
+
+impl Parse for Enumeration {
+    fn parse(input: ParseStream) -> syn::Result<Enumeration> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        input.parse::<Token![pub]>()?;
+        input.parse::<Token![enum]>()?;
+        let tag = input.parse()?;
+        input.parse::<Token![as]>()?;
+        let name = input.parse()?;
+        let body;
+        syn::braced!(body in input);
+        let members = body.parse_terminated(Variant::parse, Token![,])?;
+        Ok(Enumeration { attrs, tag, name, members })
+    }
+}
+
+/// Integers as C should have them, and names that stand for them until then.
+#[derive(Default)]
+pub struct Literals {
+    texts: Vec<String>,
+    wide: bool,
+}
+
+impl Literals {
+    /// Puts the integers where their names are.
+    pub fn restore(&self, mut output: String) -> String {
+        for (index, text) in self.texts.iter().enumerate() {
+            output = output.replace(&placeholder(index).to_string(), text);
+        }
+        output
+    }
+
+    fn replace(&mut self, text: String) -> Expr {
+        let name = placeholder(self.texts.len());
+        self.texts.push(text);
+        syn::parse_quote!(#name)
+    }
+}
+
+impl VisitMut for Literals {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Lit(lit) => {
+                if let Lit::Int(int) = &lit.lit {
+                    let text = int.to_string();
+                    *expr = self.replace(if self.wide { format!("UINT64_C({text})") } else { text });
+                }
+            }
+            Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => {
+                let text = format!("(-{})", unary.expr.to_token_stream());
+                *expr = self.replace(text);
+            }
+            _ => visit_expr_mut(self, expr),
+        }
+    }
+}
+
+fn placeholder(index: usize) -> Ident {
+    format_ident!("INTEGER_{index}_")
+}
+
+fn is_wide(ty: &Type) -> bool {
+    last_segment(ty).is_some_and(|name| WIDE.contains(&name.as_str()))
+}
+
+fn last_segment(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Path(path) => path.path.segments.last().map(|s| s.ident.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units(text: &str, defined: &[&str]) -> Result<Vec<Unit>> {
+        let defined = defined.iter().map(|name| (*name).to_owned()).collect();
+        Source::new(text, &defined).map(|source| source.units)
+    }
+
+    #[test]
+    fn an_enumeration_has_two_names_and_keeps_its_base() {
+        let text = "c_enum! { /// Doc.\n pub enum dat_x as DAT_X { A = 0x10, B = 2, } }";
+        let units = units(text, &[]).unwrap();
+        assert_eq!(units[0].names, ["dat_x", "A", "B", "DAT_X"]);
+        assert_eq!(units[0].literals.texts, ["0x10", "2"]);
+        assert!(units[0].rust.contains("repr"), "{}", units[0].rust);
+    }
+
+    #[test]
+    fn a_mask_of_64_bits_is_written_as_one() {
+        let units = units("pub const M: DAT_EP_PARAM_MASK = 0x1;", &[]).unwrap();
+        assert_eq!(units[0].literals.restore("INTEGER_0_".to_owned()), "UINT64_C(0x1)");
+    }
+
+    #[test]
+    fn a_negative_constant_is_in_parentheses() {
+        let units = units("pub const M: DAT_COUNT = -1;", &[]).unwrap();
+        assert_eq!(units[0].literals.restore("INTEGER_0_".to_owned()), "(-1)");
+    }
+
+    #[test]
+    fn what_c_cannot_express_must_be_a_macro() {
+        let text = "pub const N: DAT_HANDLE = null_mut();";
+        assert!(units(text, &[]).is_err());
+        assert!(units(text, &["N"]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_structure_and_its_second_name_are_one_unit() {
+        let text = "pub struct dat_y { pub a: u32 } pub type DAT_Y = dat_y; pub type DAT_Z = DAT_Y;";
+        let units = units(text, &[]).unwrap();
+        assert_eq!(units.len(), 2);
+        assert!(units[0].second.is_some() && units[1].second.is_none());
+    }
+}

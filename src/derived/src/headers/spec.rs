@@ -1,0 +1,175 @@
+//! Which header has what, and what it includes.
+
+use Level::{Registry, Shared, User};
+
+/// One header of include/dat.
+pub struct Header {
+    /// Its name, as in `#include <dat/NAME>`.
+    pub name: &'static str,
+    /// What it is about, for the comment at its top.
+    pub about: &'static str,
+    /// Headers of the system that it needs.
+    pub system: &'static [&'static str],
+    /// Headers of include/dat that it needs.
+    pub needs: &'static [&'static str],
+    /// Headers of include/dat that it adds at its end; they need it in turn.
+    pub adds: &'static [&'static str],
+    /// What it has, in the order in which it appears.
+    pub parts: &'static [Part],
+    /// Structures that it names without showing them; another header does.
+    pub incomplete: &'static [&'static str],
+    /// Whether it has values that only an extension of C99 and C11 allows.
+    pub extended: bool,
+}
+
+/// A part of a header.
+pub enum Part {
+    /// A module below src/udat12/src.
+    Module(&'static str),
+    /// The prototypes of calls.
+    Calls(Level),
+    /// The types of their slots.
+    SlotTypes(Level),
+    /// The provider table.
+    Table,
+    /// The text in src/udat12/macros that has the header's name.
+    Macros,
+    /// The upper-case macros of calls, which go through the table.
+    Redirections(Level),
+}
+
+/// Which interface a call belongs to, which decides in which header it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// What the user-level and the kernel-level interface share.
+    Shared,
+    /// The user-level interface alone, see [`USER`].
+    User,
+    /// What providers and the registry have between them, see [`REGISTRY`].
+    Registry,
+}
+
+/// The calls of the user-level interface alone.
+const USER: &[&str] = &[
+    "dat_cno_create",
+    "dat_cno_free",
+    "dat_cno_modify_agent",
+    "dat_cno_query",
+    "dat_cno_wait",
+    "dat_evd_clear_unwaitable",
+    "dat_evd_create",
+    "dat_evd_disable",
+    "dat_evd_enable",
+    "dat_evd_modify_cno",
+    "dat_evd_set_unwaitable",
+    "dat_evd_wait",
+    "dat_lmr_create",
+];
+
+/// The calls between the registry and providers.
+const REGISTRY: &[&str] = &["dat_registry_add_provider", "dat_registry_remove_provider", "dats_get_ia_handle"];
+
+impl Level {
+    /// That of a call.
+    pub fn of(call: &str) -> Level {
+        match call {
+            call if USER.contains(&call) => User,
+            call if REGISTRY.contains(&call) => Registry,
+            _ => Shared,
+        }
+    }
+}
+
+impl Header {
+    const fn new(name: &'static str, about: &'static str) -> Header {
+        Header { name, about, system: &[], needs: &[], adds: &[], parts: &[], incomplete: &[], extended: false }
+    }
+}
+
+/// All headers.
+///
+/// Each can be included alone. dat_redirection.h and udat_redirection.h need each other's types
+/// and those of udat.h, which has always brought both: it adds them at its end, when all they need
+/// is there, whichever of the three a program includes first.
+pub const HEADERS: &[Header] = &[
+    Header {
+        system: &["netinet/in.h", "stddef.h", "stdint.h", "sys/socket.h"],
+        parts: &[Part::Module("dat_platform_specific"), Part::Macros],
+        incomplete: &["sockaddr", "sockaddr_in6"],
+        ..Header::new("dat_platform_specific.h", "types that depend on the platform")
+    },
+    Header {
+        needs: &["dat_platform_specific.h"],
+        parts: &[Part::Module("dat_vendor_specific")],
+        ..Header::new("dat_vendor_specific.h", "additions of vendors, of which there are none")
+    },
+    Header {
+        needs: &["dat_platform_specific.h"],
+        parts: &[Part::Module("udat_vendor_specific")],
+        ..Header::new(
+            "udat_vendor_specific.h",
+            "additions of vendors to the user-level interface, of which there are none",
+        )
+    },
+    Header {
+        needs: &["dat_platform_specific.h"],
+        parts: &[Part::Module("udat_config"), Part::Macros],
+        ..Header::new("udat_config.h", "what a program is compiled for")
+    },
+    Header {
+        needs: &["dat_platform_specific.h"],
+        parts: &[Part::Module("dat_error"), Part::Macros],
+        extended: true,
+        ..Header::new("dat_error.h", "return codes")
+    },
+    Header {
+        needs: &["dat_error.h", "dat_platform_specific.h", "dat_vendor_specific.h", "udat_config.h"],
+        parts: &[
+            Part::Module("dat/types"),
+            Part::Module("dat/memory"),
+            Part::Module("dat/event"),
+            Part::Module("dat/ep"),
+            Part::Module("dat/srq"),
+            Part::Module("dat/sp"),
+            Part::Module("dat/ia"),
+            Part::Calls(Shared),
+            Part::Macros,
+        ],
+        incomplete: &["dat_evd_param", "dat_lmr_param", "dat_provider_attr"],
+        ..Header::new("dat.h", "what the user-level and the kernel-level interface share")
+    },
+    Header {
+        needs: &["dat.h", "udat_config.h", "udat_vendor_specific.h"],
+        adds: &["udat_redirection.h"],
+        parts: &[Part::Module("udat"), Part::Module("udat/provider"), Part::Calls(User), Part::Macros],
+        ..Header::new("udat.h", "the user-level interface; programs include this one")
+    },
+    Header {
+        needs: &["udat.h", "udat_redirection.h"],
+        parts: &[Part::SlotTypes(Shared), Part::Table, Part::Macros, Part::Redirections(Shared)],
+        ..Header::new("dat_redirection.h", "the table of a provider")
+    },
+    Header {
+        needs: &["udat.h"],
+        adds: &["dat_redirection.h"],
+        parts: &[Part::SlotTypes(User), Part::Redirections(User)],
+        ..Header::new("udat_redirection.h", "the part of a provider's table that is of the user-level interface alone")
+    },
+    Header {
+        needs: &["dat_redirection.h", "udat.h"],
+        parts: &[Part::Module("dat_registry"), Part::Calls(Registry), Part::Macros],
+        ..Header::new("dat_registry.h", "between the registry and provider libraries")
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calls::Calls;
+
+    #[test]
+    fn every_name_is_that_of_a_call() {
+        let calls = Calls::read(&crate::root()).unwrap();
+        assert!(USER.iter().chain(REGISTRY).all(|name| calls.find(name).is_some()));
+    }
+}

@@ -1,0 +1,30 @@
+//! Lines of C.
+
+/// Longest line of a header.
+pub const WIDTH: usize = 100;
+
+/// Puts words on lines of at most `width` characters.
+pub fn wrap<'a>(words: impl IntoIterator<Item = &'a str>, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_as_long_as_they_may_be() {
+        assert_eq!(wrap("a bb ccc dddd".split(' '), 6), ["a bb", "ccc", "dddd"]);
+        assert_eq!(wrap("a bb ccc".split(' '), 8), ["a bb ccc"]);
+    }
+}

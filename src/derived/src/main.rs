@@ -1,0 +1,104 @@
+//! Writes what is derived from src/udat12, and checks what has to agree with it.
+//!
+//! | derived | from | in |
+//! |---|---|---|
+//! | the C headers, include/dat | modules, lists of calls and slots, macros | `headers` |
+//! | tests-c/abi/symbols.txt, the names that libdat exports | the calls | `lists` |
+//! | tests-c/codes/codes.txt, the types of return codes that have to be tested | the tables of errors | `lists` |
+//! | tests-c/abi/layout.def, sizes, offsets and values for C | src/udat12/src/layout | `layout` |
+//! | the table of functions in README.md | the calls | `lists` |
+//!
+//! The manual pages in docs/man are written by hand; `man` sees to it that each has the return codes of its call.
+//!
+//! `cargo run -p dat-derived` writes all of it; with `--check` nothing is written. The exit status is 1 if a manual page
+//! does not agree or, with `--check`, a file in the tree is not what would be written.
+
+mod calls;
+mod doc;
+mod headers;
+mod layout;
+mod lists;
+mod man;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::calls::Calls;
+
+/// What a step answers: text to show when it fails.
+type Result<T> = std::result::Result<T, String>;
+
+/// A file as it has to be.
+struct Derived {
+    /// Where it is in the tree.
+    path: String,
+    /// What is in it.
+    text: String,
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => run(write),
+        ["--check"] => run(check),
+        _ => Err("usage: dat-derived [--check]".to_owned()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("dat-derived: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The top of the tree that this program was built from.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Does `each` with all derived files, then looks at the manual pages.
+fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
+    let root = root();
+    let calls = Calls::read(&root)?;
+    let mut derived = headers::all(&root, &calls)?;
+    derived.push(lists::symbols(&calls));
+    derived.push(lists::codes(&calls));
+    derived.push(lists::readme(&root, &calls)?);
+    derived.push(layout::c(&root)?);
+    let mut faults: Vec<String> = derived.iter().filter_map(|file| each(file).err()).collect();
+    faults.extend(man::faults(&root, &calls)?);
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+}
+
+/// Writes a file if it differs from what is there.
+fn write(file: &Derived) -> Result<()> {
+    let path = root().join(&file.path);
+    if fs::read_to_string(&path).is_ok_and(|old| old == file.text) {
+        return Ok(());
+    }
+    fs::create_dir_all(path.parent().expect("the path was just joined"))
+        .and_then(|()| fs::write(&path, &file.text))
+        .map_err(|e| format!("{}: {e}", file.path))?;
+    println!("wrote {}", file.path);
+    Ok(())
+}
+
+/// Compares a file with what is there.
+fn check(file: &Derived) -> Result<()> {
+    match fs::read_to_string(root().join(&file.path)) {
+        Ok(old) if old == file.text => Ok(()),
+        Ok(old) => Err(format!(
+            "{}:{}: differs from src/udat12; `make derived` writes it",
+            file.path,
+            first_difference(&old, &file.text)
+        )),
+        Err(e) => Err(format!("{}: {e}", file.path)),
+    }
+}
+
+/// The number of the first line in which two texts differ.
+fn first_difference(old: &str, new: &str) -> usize {
+    1 + old.lines().zip(new.lines()).take_while(|(a, b)| a == b).count()
+}

@@ -1,0 +1,83 @@
+//! Compares the manual pages with the tables of errors.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::Result;
+use crate::calls::Calls;
+use crate::doc::Code;
+
+/// A macro that has a page of its own, and the call that it stands for.
+const MACROS: &[(&str, &str)] = &[("dat_ia_open", "dat_ia_openv")];
+
+/// A page names the states of an endpoint in the text below, where the tag would be too long.
+const STATES: &str = "DAT_INVALID_STATE_EP_...";
+
+/// What is wrong with the pages, a line for each.
+pub fn faults(root: &Path, calls: &Calls) -> Result<Vec<String>> {
+    let mut faults = Vec::new();
+    let pages = calls.all().map(|call| (call.name.to_string(), call));
+    let macros = MACROS.iter().filter_map(|(page, call)| Some(((*page).to_owned(), calls.find(call)?)));
+    for (page, call) in pages.chain(macros) {
+        let path = format!("docs/man/{page}.3");
+        let text = fs::read_to_string(root.join(&path)).map_err(|e| format!("{path}: {e}"))?;
+        let (table, page) = (call.doc.codes(), codes(&text));
+        let line = |code: &Code, only: &str| format!("{path}: {code}: only {only}");
+        faults.extend(table.difference(&page).map(|code| line(code, "in the table of src/udat12/src/calls")));
+        faults.extend(page.difference(&table).map(|code| line(code, "on the page")));
+    }
+    Ok(faults)
+}
+
+/// What an entry says whose codes come from providers of somebody else's alone.
+const FOREIGN: &str = "Never from the providers of this project";
+
+/// Every type with every subtype in the tags under RETURN VALUES.
+fn codes(page: &str) -> BTreeSet<Code> {
+    let mut codes = BTreeSet::new();
+    let section = page.split("\n.SH ").find_map(|section| section.strip_prefix("RETURN VALUES\n")).unwrap_or_default();
+    for entry in section.split("\n.TP\n").map(|entry| entry.trim_start_matches(".TP\n")) {
+        let (tag, text) = entry.split_once('\n').unwrap_or((entry, ""));
+        let Some(tag) = tag.strip_prefix(".BR ") else { continue };
+        // What follows the last tag is about all of them.
+        let text = text.split("\n.PP\n").next().unwrap_or_default();
+        let (names, states) = (names(tag), tag.contains(STATES));
+        let Some(kind) = names.first() else { continue };
+        let subtypes: Vec<&str> = match states {
+            true => self::names(text).into_iter().filter(|name| name.starts_with("DAT_INVALID_STATE_EP_")).collect(),
+            false => names[1..].to_vec(),
+        };
+        let foreign = text.replace('\n', " ").contains(FOREIGN);
+        codes.extend(subtypes.into_iter().map(|subtype| Code::new(kind, subtype, foreign)));
+    }
+    codes
+}
+
+/// The names in capitals; not those that end in an underscore and stand for several.
+fn names(text: &str) -> Vec<&str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '\\');
+    let words = words.flat_map(|word| word.split("\\fB")).map(|word| word.trim_end_matches("\\fP"));
+    words.filter(|word| word.starts_with("DAT_") && !word.ends_with('_')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_stand_in_the_tags() {
+        let page = ".TH X\n.SH RETURN VALUES\n.TP\n.B DAT_SUCCESS\nFine.\n.TP\n\
+            .BR DAT_A \" / \" DAT_A_B \", \" DAT_A_C\nNot DAT_D.\nNever from the providers\nof this project.\n.TP\n\
+            .BR DAT_INVALID_STATE \" / DAT_INVALID_STATE_EP_...\"\nThe state: \\fBDAT_INVALID_STATE_EP_X\\fP or\n\
+            \\fBDAT_INVALID_STATE_EP_Y\\fP.\n.PP\nBut \\fBDAT_INVALID_STATE_EP_Z\\fP.\n.SH NOTES\n";
+        let found: Vec<String> = codes(page).iter().map(Code::to_string).collect();
+        let expected = [
+            "DAT_A / DAT_A_B, never from the providers of this project",
+            "DAT_A / DAT_A_C, never from the providers of this project",
+            "DAT_INVALID_STATE / DAT_INVALID_STATE_EP_X",
+            "DAT_INVALID_STATE / DAT_INVALID_STATE_EP_Y",
+        ];
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,52 @@
+//! The functions that programs call, made from the list of calls.
+//!
+//! A call that goes to the provider needs nothing but its entry in the list. What libdat does itself for the others is
+//! in `by_hand`, under the name of the call.
+
+use std::ffi::{c_char, c_ulong};
+
+use dat_udat12::*;
+
+/// What libdat does itself.
+mod by_hand {
+    pub use crate::ia::{dat_ia_close, dat_ia_openv, dats_get_ia_handle};
+    pub use crate::registry_api::{
+        dat_registry_add_provider, dat_registry_list_providers, dat_registry_remove_provider,
+    };
+    pub use crate::strerror::dat_strerror;
+}
+
+/// Makes the exported function of a call.
+macro_rules! export {
+    (
+        $(#[$doc:meta])*
+        extern $abi:literal fn $name:ident($($argument:ident: $type:ty),* $(,)?) => dispatch($subtype:ident);
+    ) => {
+        dispatch! {
+            $(#[$doc])*
+            extern $abi fn $name($($argument: $type),*), $subtype
+        }
+    };
+    (
+        $(#[$doc:meta])*
+        extern $abi:literal fn $name:ident($($argument:ident: $type:ty),* $(,)?)
+            $(and ($($more:ident: $more_type:ty),* $(,)?))? => $($how:tt)+
+    ) => {
+        crate::symver::symver!($name);
+
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// A handle that is aligned must point to readable memory; each other pointer must be NULL or valid for what
+        /// its parameter says.
+        #[unsafe(no_mangle)]
+        pub unsafe extern $abi fn $name(
+            $($argument: $type,)* $($($more: $more_type),*)?
+        ) -> DAT_RETURN {
+            // SAFETY: the caller's promise, which is the same there.
+            unsafe { by_hand::$name($($argument,)* $($($more),*)?) }
+        }
+    };
+}
+
+dat_udat12::for_each_call!(export);

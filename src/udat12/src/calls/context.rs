@@ -1,0 +1,67 @@
+/// Calls: objects of any kind. See [`for_each_call`](crate::for_each_call).
+#[macro_export]
+macro_rules! context_calls {
+    ($callback:path) => {
+        $callback! {
+            /// Stores a word of the consumer in an object of any kind, in place of the one that it had. The word is
+            /// kept, not looked at. Two threads that store into the same object at once have to agree between
+            /// themselves. Does not block.
+            ///
+            /// # Parameters
+            /// * `dat_handle` - in, an object of any of the eleven kinds.
+            /// * `context` - in, the word, any value.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an object |
+            ///
+            /// # Specification
+            /// uDAPL 1.2, dat_set_consumer_context(3DAT).
+            extern "C" fn dat_set_consumer_context(
+                dat_handle: DAT_HANDLE,
+                context: DAT_CONTEXT,
+            ) => dispatch(DAT_INVALID_HANDLE1);
+        }
+        $callback! {
+            /// Gives back the word that dat_set_consumer_context stored last, 0 before the first.
+            ///
+            /// # Parameters
+            /// * `dat_handle` - in, an object of any of the eleven kinds.
+            /// * `context` - out, the word; written only on success.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an object |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `context` is NULL |
+            ///
+            /// # Specification
+            /// uDAPL 1.2, dat_get_consumer_context(3DAT).
+            extern "C" fn dat_get_consumer_context(
+                dat_handle: DAT_HANDLE,
+                context: *mut DAT_CONTEXT,
+            ) => dispatch(DAT_INVALID_HANDLE1);
+        }
+        $callback! {
+            /// Tells what kind of object a handle stands for.
+            ///
+            /// # Parameters
+            /// * `dat_handle` - in, an object of any of the eleven kinds.
+            /// * `handle_type` - out, the kind; written only on success.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an object |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `handle_type` is NULL |
+            ///
+            /// # Specification
+            /// uDAPL 1.2, dat_get_handle_type(3DAT).
+            extern "C" fn dat_get_handle_type(
+                dat_handle: DAT_HANDLE,
+                handle_type: *mut DAT_HANDLE_TYPE,
+            ) => dispatch(DAT_INVALID_HANDLE1);
+        }
+    };
+}

@@ -1,0 +1,126 @@
+/// Calls: registry and return codes. See [`for_each_call`](crate::for_each_call).
+#[macro_export]
+macro_rules! registry_calls {
+    ($callback:path) => {
+        $callback! {
+            /// Lists what dat_ia_open can open: first the entries of the configuration in their order, loaded or not,
+            /// then providers that registered themselves without an entry. Nothing is loaded. Thread-safe.
+            ///
+            /// # Parameters
+            /// * `max_to_return` - in, elements of `dat_provider_list`; 0 only asks for the number of entries.
+            /// * `entries_returned` - out, how many entries there are. Written on success, and also when `max_to_return`
+            ///   is 0 or too small.
+            /// * `dat_provider_list` - in, pointers to structures of the caller, which are filled on success, as many as
+            ///   there are entries; further elements are not touched. May be NULL if `max_to_return` is 0.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `entries_returned` is NULL |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | `max_to_return` is negative, 0, or below the number of entries |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the list is NULL with `max_to_return` above 0, or a pointer in it that is needed is NULL |
+            ///
+            /// # Specification
+            /// uDAPL 1.2, dat_registry_list_providers(3DAT).
+            extern "C" fn dat_registry_list_providers(
+                max_to_return: DAT_COUNT,
+                entries_returned: *mut DAT_COUNT,
+                dat_provider_list: *mut *mut DAT_PROVIDER_INFO,
+            ) => own;
+        }
+        $callback! {
+            /// Makes a provider known under an identity: name, version and thread safety. A provider calls it from its
+            /// dat_provider_init, or a program that brings its own provider calls it at any time. Thread-safe; may be
+            /// called from a library's constructor.
+            ///
+            /// # Parameters
+            /// * `provider` - in, the table of the provider's functions; used where it is, so that it must stay there
+            ///   until it is removed.
+            /// * `provider_info` - in, the identity; copied.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | `provider` is NULL or not aligned |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `provider_info` is NULL, its name is empty or has no end, or its major version is not 1, whose table this is |
+            /// | `DAT_PROVIDER_ALREADY_REGISTERED` | a provider has this identity |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | too many tables are registered |
+            ///
+            /// # Specification
+            /// uDAPL 1.2, dat_registry_add_provider(3DAT).
+            extern "C" fn dat_registry_add_provider(
+                provider: *const DAT_PROVIDER,
+                provider_info: *const DAT_PROVIDER_INFO,
+            ) => own;
+        }
+        $callback! {
+            /// Takes a provider away again. A provider calls it from its dat_provider_fini, or whoever added the
+            /// provider calls it. On return the table is no longer used, unless it stands under other identities too,
+            /// and handles that point to it are invalid. Thread-safe.
+            ///
+            /// # Parameters
+            /// * `provider` - in, the table that was added.
+            /// * `provider_info` - in, the identity that it was added under.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | `provider` is NULL |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `provider_info` is NULL, or `provider` is not registered under it |
+            /// | `DAT_PROVIDER_IN_USE` | instances of it are open |
+            ///
+            /// # Specification
+            /// uDAPL 1.2, dat_registry_remove_provider(3DAT).
+            extern "C" fn dat_registry_remove_provider(
+                provider: *const DAT_PROVIDER,
+                provider_info: *const DAT_PROVIDER_INFO,
+            ) => own;
+        }
+        $callback! {
+            /// Gives the provider's handle of an instance for the one that a program holds. They are the same here, so
+            /// it gives back what it got. Providers made for a library that numbers its instances call it.
+            ///
+            /// # Parameters
+            /// * `handle` - in, the program's handle as a number.
+            /// * `ia_handle` - out, the provider's handle; written only on success.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not a handle of a registered provider |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `ia_handle` is NULL |
+            ///
+            /// # Specification
+            /// None; part of the binary interface between the registry and providers on Linux.
+            extern "C" fn dats_get_ia_handle(
+                handle: c_ulong,
+                ia_handle: *mut DAT_IA_HANDLE,
+            ) => own;
+        }
+        $callback! {
+            /// Gives the names of a return code's type and subtype, which are static texts. The class bits do not
+            /// matter: a code is named the same as error, as warning and bare. Thread-safe; takes no lock and allocates
+            /// nothing.
+            ///
+            /// # Parameters
+            /// * `value` - in, a return code of any call; `DAT_SUCCESS` is one.
+            /// * `major_message` - out, the name of the type; written only on success.
+            /// * `minor_message` - out, the name of the subtype, an empty string for `DAT_NO_SUBTYPE`; written only on
+            ///   success.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | there is no such type or no such subtype |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2`, `DAT_INVALID_ARG3` | that pointer is NULL |
+            ///
+            /// # Specification
+            /// uDAPL 1.2, dat_strerror(3DAT).
+            extern "C" fn dat_strerror(
+                value: DAT_RETURN,
+                major_message: *mut *const c_char,
+                minor_message: *mut *const c_char,
+            ) => own;
+        }
+    };
+}

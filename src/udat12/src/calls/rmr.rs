@@ -1,0 +1,117 @@
+/// Calls: remote memory regions. See [`for_each_call`](crate::for_each_call).
+#[macro_export]
+macro_rules! rmr_calls {
+    ($callback:path) => {
+        $callback! {
+            /// Makes a remote memory region (RMR) that is bound to nothing.
+            ///
+            /// # Parameters
+            /// * `pz_handle` - in, its protection zone.
+            /// * `rmr_handle` - out, the RMR; written only on success.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not a protection zone |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `rmr_handle` is NULL |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | out of memory; the adapter has no RMR left |
+            /// | `DAT_NOT_IMPLEMENTED` | the transport has no remote memory regions |
+            ///
+            /// # Specification
+            /// uDAPL 1.2, dat_rmr_create(3DAT).
+            extern "C" fn dat_rmr_create(
+                pz_handle: DAT_PZ_HANDLE,
+                rmr_handle: *mut DAT_RMR_HANDLE,
+            ) => dispatch(DAT_INVALID_HANDLE_PZ);
+        }
+        $callback! {
+            /// Tells the chosen attributes of an RMR.
+            ///
+            /// # Parameters
+            /// * `rmr_handle` - in, the RMR.
+            /// * `rmr_param_mask` - in, the fields that are wanted, bits of `DAT_RMR_FIELD_ALL`.
+            /// * `rmr_param` - out, the fields; of an unbound RMR all but adapter and zone are 0.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | not an RMR |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `rmr_param` is NULL |
+            ///
+            /// # Specification
+            /// uDAPL 1.2, dat_rmr_query(3DAT).
+            extern "C" fn dat_rmr_query(
+                rmr_handle: DAT_RMR_HANDLE,
+                rmr_param_mask: DAT_RMR_PARAM_MASK,
+                rmr_param: *mut DAT_RMR_PARAM,
+            ) => dispatch(DAT_INVALID_HANDLE_RMR);
+        }
+        $callback! {
+            /// Posts a bind: once it completes, the RMR names a part of an LMR to the remote side, in place of what it
+            /// was bound to. A segment_length of 0 only ends the binding there is.
+            ///
+            /// The bind is a request of the endpoint, in the order of the others. The new context is known at once, but
+            /// of use to the peer only when the bind is complete; the old one ends then.
+            ///
+            /// # Parameters
+            /// * `rmr_handle` - in, the RMR.
+            /// * `lmr_triplet` - in, the part; of length 0 to unbind, and then nothing else of it and no privilege is
+            ///   looked at.
+            /// * `mem_priv` - in, remote privileges, bits of `DAT_MEM_PRIV_ALL_FLAG`; local ones are passed over.
+            /// * `ep_handle` - in, a connected endpoint, or a disconnected one, where the bind is flushed.
+            /// * `user_cookie` - in, comes back in the completion.
+            /// * `completion_flags` - in, `DAT_COMPLETION_SUPPRESS_FLAG`, `DAT_COMPLETION_BARRIER_FENCE_FLAG`, and
+            ///   `DAT_COMPLETION_UNSIGNALLED_FLAG` if the endpoint is configured for it.
+            /// * `context` - out, the name for the remote side; may be NULL to unbind.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | not an RMR |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint of the same adapter |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | NULL, no such LMR, or not within it |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | unknown privileges |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | a flag that does not apply |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `context` is NULL and it is not to unbind |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` | the endpoint is in this state, neither connected nor disconnected |
+            /// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_RDMA_READ` | LMR, RMR and endpoint are not all in one protection zone |
+            /// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_RDMA_READ`, `..._WRITE` | a remote privilege to which the LMR lacks the local one |
+            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider has no RMRs; never from the providers of this project |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_request_dtos` requests are outstanding |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY_REGION` | the transport has no region left |
+            ///
+            /// # Events
+            /// `DAT_RMR_BIND_COMPLETION_EVENT` on the request EVD of the endpoint.
+            ///
+            /// # Specification
+            /// uDAPL 1.2, dat_rmr_bind(3DAT).
+            extern "C" fn dat_rmr_bind(
+                rmr_handle: DAT_RMR_HANDLE,
+                lmr_triplet: *const DAT_LMR_TRIPLET,
+                mem_priv: DAT_MEM_PRIV_FLAGS,
+                ep_handle: DAT_EP_HANDLE,
+                user_cookie: DAT_RMR_COOKIE,
+                completion_flags: DAT_COMPLETION_FLAGS,
+                context: *mut DAT_RMR_CONTEXT,
+            ) => dispatch(DAT_INVALID_HANDLE_RMR);
+        }
+        $callback! {
+            /// Destroys an RMR; a binding ends.
+            ///
+            /// # Parameters
+            /// * `rmr_handle` - in, the RMR.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | not an RMR |
+            ///
+            /// # Specification
+            /// uDAPL 1.2, dat_rmr_free(3DAT).
+            extern "C" fn dat_rmr_free(
+                rmr_handle: DAT_RMR_HANDLE,
+            ) => dispatch(DAT_INVALID_HANDLE_RMR);
+        }
+    };
+}
