@@ -76,7 +76,9 @@ if [ -n "$libdir" ]; then
     export DAT_OVERRIDE LD_LIBRARY_PATH DAT_TEST_LIBDIR
 fi
 DAT_IA=$ia
-export DAT_IA
+# For codes/complete.sh, which looks at what the others have written.
+DAT_TEST_RESULTS=$out DAT_TEST_PATTERN=$pattern
+export DAT_IA DAT_TEST_RESULTS DAT_TEST_PATTERN
 
 # Tests that read diagnostics ask for them themselves.
 unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG

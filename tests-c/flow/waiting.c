@@ -189,7 +189,7 @@ static void closed(void)
     waiter_join(&v);
     is_type(w.rc, DAT_ABORT, "dat_ia_close: under a waiter: its wait ends with DAT_ABORT");
     is_type(v.rc, DAT_ABORT,
-            "dat_ia_close: under a waiter on the asynchronous EVD: DAT_ABORT");
+            "dat_evd_wait: on the asynchronous EVD of an adapter that is closed: DAT_ABORT");
 }
 
 static void handler(int signo)

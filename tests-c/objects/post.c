@@ -72,7 +72,7 @@ static void violation(struct zoo *z, const struct call *c, DAT_UINT32 type, cons
     struct side *s = &pair.a;
 
     if (rc != DAT_SUCCESS) {
-        is_type(rc, type, "%s: %s: refused", names[c->kind], what);
+        is_type(rc, type, "%s: %s: %s", names[c->kind], what, rc_text(type));
         return;
     }
     if (c->kind == RECV) {

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <time.h>
 
-DAT_RETURN dats_get_ia_handle(unsigned long handle, DAT_IA_HANDLE *ia_handle);
-
 static DAT_EVENT software_event(void)
 {
     DAT_EVENT event;
@@ -93,6 +91,8 @@ static void empty_slots(void)
     scene_ok(same == ia, "dats_get_ia_handle: gives back what it got");
     scene_code(dats_get_ia_handle((unsigned long)(uintptr_t)ia, NULL), DAT_INVALID_PARAMETER,
                DAT_INVALID_ARG2, "dats_get_ia_handle: NULL: DAT_INVALID_PARAMETER");
+    scene_code(dats_get_ia_handle(8, &same), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA,
+               "dats_get_ia_handle: a number: DAT_INVALID_HANDLE");
     scene_closes(ia);
 }
 

@@ -168,7 +168,7 @@ static void many_tables(void)
     if (rc != DAT_SUCCESS) {
         n--;
         scene_code(rc, DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY,
-                   "one too many: DAT_INSUFFICIENT_RESOURCES");
+                   "dat_registry_add_provider: one too many: DAT_INSUFFICIENT_RESOURCES");
     }
     scene_ok(total() == 1 + n, "those registered are listed");
     while (n-- > 0) {

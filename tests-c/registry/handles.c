@@ -15,9 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not in the headers; what providers made for numbered handles call. */
-DAT_RETURN dats_get_ia_handle(unsigned long handle, DAT_IA_HANDLE *ia_handle);
-
 /* Every function that takes a handle, with arguments that nobody looks at. */
 static void refuse_all(DAT_HANDLE h, const char *what)
 {

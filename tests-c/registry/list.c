@@ -58,7 +58,7 @@ static void three(void)
     scene_code(dat_registry_list_providers(4, NULL, list), DAT_INVALID_PARAMETER,
                DAT_INVALID_ARG2, "no place for the number: DAT_INVALID_PARAMETER");
     scene_code(dat_registry_list_providers(4, &n, NULL), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3,
-               "no list: DAT_INVALID_PARAMETER");
+               "dat_registry_list_providers: no list: DAT_INVALID_PARAMETER");
     memset(entries, UNTOUCHED, sizeof entries);
     list[2] = NULL;
     n = -7;

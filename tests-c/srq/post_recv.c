@@ -22,7 +22,7 @@ static DAT_RETURN post(struct srq *q, DAT_COUNT n, DAT_LMR_TRIPLET *iov)
 static void refused(struct srq *q, DAT_COUNT n, DAT_LMR_TRIPLET *iov, DAT_UINT32 type,
                     DAT_UINT32 subtype, const char *what)
 {
-    is_code(post(q, n, iov), type, subtype, "dat_srq_post_recv: %s: refused", what);
+    is_code(post(q, n, iov), type, subtype, "dat_srq_post_recv: %s: %s", what, rc_text(type));
     is_counts(q->handle, 0, 0, "dat_srq_post_recv: %s: nothing is queued", what);
 }
 

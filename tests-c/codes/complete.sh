@@ -1,0 +1,63 @@
+#!/bin/sh
+# complete.sh - each return code that the tables of the calls name was provoked by a subtest.
+#
+# codes.txt has the codes, a call and a type each. A subtest that is named "call: condition: TYPE",
+# or "scene: call: condition: TYPE", and passed counts for the first call that its name has; dat_ia_open
+# stands for dat_ia_openv. unprovoked.txt has those that no subtest can provoke, each with the reason.
+#
+# Looks at the outputs of the programs that ran before: the whole suite, on the adapter shm.
+set -u
+LC_ALL=C
+export LC_ALL
+
+here=$(cd "$(dirname "$0")" && pwd)
+results=${DAT_TEST_RESULTS:-}
+
+if [ "${1:-}" != shm ]; then
+    echo "1..0 # SKIP the codes are those that the adapter shm gives"
+    exit 0
+elif [ -z "$results" ] || [ "${DAT_TEST_PATTERN:-}" != . ]; then
+    echo "1..0 # SKIP only a part of the suite ran"
+    exit 0
+fi
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+number=0 failed=0
+
+# none NAME FILE: the file is empty, or its lines follow.
+none()
+{
+    number=$((number + 1))
+    if [ -s "$2" ]; then
+        failed=1
+        echo "not ok $number - $1"
+        sed 's/^/# /' "$2"
+    else
+        echo "ok $number - $1"
+    fi
+}
+
+# What was provoked: call and type.
+sed -n 's/^ok [0-9]* - //p' "$results"/*.tap | grep -v '# SKIP' |
+    sed -n 's/^\(.*\): \(DAT_[A-Z_]*\)$/\2 \1/p' |
+    awk '{ for (i = 2; i <= NF; i++)
+               if (match($i, /^dats?_[a-z_]+/)) {
+                   call = substr($i, RSTART, RLENGTH)
+                   print (call == "dat_ia_open" ? "dat_ia_openv" : call), $1
+                   next
+               } }' | sort -u >"$work/provoked"
+grep -v '^#' "$here/codes.txt" | sort >"$work/codes"
+sed -n 's/^\(dat[a-z_]* DAT_[A-Z_]*\)  *[^ ].*/\1/p' "$here/unprovoked.txt" | sort >"$work/unprovoked"
+
+comm -23 "$work/codes" "$work/provoked" | comm -23 - "$work/unprovoked" >"$work/missing"
+none "every code of every call was provoked ($(wc -l <"$work/codes"))" "$work/missing"
+
+comm -12 "$work/provoked" "$work/unprovoked" >"$work/possible"
+none "no code that cannot be provoked was" "$work/possible"
+
+comm -13 "$work/codes" "$work/unprovoked" >"$work/unknown"
+none "each code that cannot be provoked is one of a call" "$work/unknown"
+
+echo "1..$number"
+exit $failed
