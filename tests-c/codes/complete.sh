@@ -38,7 +38,7 @@ none()
     fi
 }
 
-# What was provoked: call and type.
+# The calls and types that subtests provoked.
 sed -n 's/^ok [0-9]* - //p' "$results"/*.tap | grep -v '# SKIP' |
     sed -n 's/^\(.*\): \(DAT_[A-Z_]*\)$/\2 \1/p' |
     awk '{ for (i = 2; i <= NF; i++)

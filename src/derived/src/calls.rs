@@ -39,7 +39,7 @@ pub struct Call {
     pub arguments: Vec<Argument>,
     /// Arguments that the call has beyond.
     pub more: Vec<Argument>,
-    /// Who carries it out.
+    /// Says who carries it out.
     pub how: How,
 }
 
@@ -51,7 +51,7 @@ pub struct Argument {
     pub ty: Type,
 }
 
-/// Who carries a call out.
+/// The ways to carry a call out.
 pub enum How {
     /// The provider that the first argument leads to.
     Dispatch,
@@ -174,7 +174,7 @@ fn attributes_of<'a>(items: &'a [Item], name: &str) -> Result<&'a [Attribute]> {
     found.ok_or_else(|| format!("no macro {name}"))
 }
 
-/// What the macro `name` expands to.
+/// The tokens that the macro `name` expands to.
 fn list_body(items: &[Item], name: &str) -> Result<TokenStream> {
     let tokens = items.iter().find_map(|item| match item {
         Item::Macro(item) if item.ident.as_ref().is_some_and(|ident| ident == name) => Some(item.mac.tokens.clone()),
@@ -184,7 +184,7 @@ fn list_body(items: &[Item], name: &str) -> Result<TokenStream> {
     braces.map(|group| group.stream()).ok_or_else(|| format!("{name} is no list"))
 }
 
-/// What stands in the braces of each `$callback! { ... }`.
+/// The tokens in the braces of each `$callback! { ... }`.
 fn invocations(body: TokenStream) -> Result<Vec<TokenStream>> {
     let tokens: Vec<TokenTree> = body.into_iter().collect();
     let calls = tokens.chunks(4).map(|chunk| match chunk {
@@ -216,7 +216,7 @@ fn names_of_lists(body: TokenStream) -> Vec<String> {
     idents.filter(|name| name.ends_with("_calls")).collect()
 }
 
-/// What stands in the braces for one call.
+/// The entry of a call, as it stands in the braces.
 struct Entry {
     attrs: Vec<Attribute>,
     abi: LitStr,

@@ -7,7 +7,7 @@ use syn::{Attribute, Expr, Lit, Meta};
 
 use crate::Result;
 
-/// In the table of errors, what comes from providers of somebody else's alone.
+/// A row of the table of errors ends with this if its codes come from providers of somebody else's alone.
 const FOREIGN: &str = "never from the providers of this project";
 
 /// A return code.
@@ -180,7 +180,7 @@ impl Row {
     }
 }
 
-/// What stands in backticks.
+/// The words in backticks.
 fn code(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }

@@ -14,7 +14,7 @@ const MACROS: &[(&str, &str)] = &[("dat_ia_open", "dat_ia_openv")];
 /// A page names the states of an endpoint in the text below, where the tag would be too long.
 const STATES: &str = "DAT_INVALID_STATE_EP_...";
 
-/// What is wrong with the pages, a line for each.
+/// Lists what is wrong with the pages, a line for each fault.
 pub fn faults(root: &Path, calls: &Calls) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     let pages = calls.all().map(|call| (call.name.to_string(), call));
@@ -30,7 +30,7 @@ pub fn faults(root: &Path, calls: &Calls) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// What an entry says whose codes come from providers of somebody else's alone.
+/// An entry says this if its codes come from providers of somebody else's alone.
 const FOREIGN: &str = "Never from the providers of this project";
 
 /// Every type with every subtype in the tags under RETURN VALUES.

@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_ulong};
 
 use dat_udat12::*;
 
-/// What libdat does itself.
+/// The functions of the calls that libdat carries out itself.
 mod by_hand {
     pub use crate::ia::{dat_ia_close, dat_ia_openv, dats_get_ia_handle};
     pub use crate::registry_api::{
