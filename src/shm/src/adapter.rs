@@ -15,17 +15,22 @@ use parking_lot::Mutex;
 
 use crate::cm::Incoming;
 use crate::conn::{Conn, ConnPhase};
-use crate::node::{self, Bell, Command, Node, ShmListener};
+use crate::home::Bell;
+use crate::node::{Command, Listener, Node};
+use crate::nodes::Nodes;
 use crate::process;
 use crate::regions::ROWS;
 use crate::srq::SharedQueue;
-use crate::wire::{self, MAX_PRIVATE_DATA};
+use crate::thread;
+use crate::wire;
 
 /// An open interface adapter.
 pub struct Shm {
-    node: Arc<Node>,
+    node: Arc<Node<Shm>>,
     attributes: AdapterAttributes,
 }
+
+static NODES: Nodes<Shm> = Nodes::new();
 
 /// A protection zone: a number that regions and connections are compared by.
 pub struct Zone(u32);
@@ -42,7 +47,7 @@ static NEXT_ZONE: AtomicU32 = AtomicU32::new(1);
 
 /// Registered memory.
 pub struct Region {
-    node: Arc<Node>,
+    node: Arc<Node<Shm>>,
     key: u32,
     zone: u32,
     remote: bool,
@@ -60,7 +65,7 @@ impl RegionKeys for Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        self.node.regions().remove(self.key);
+        self.node.home().regions().remove(self.key);
         if self.remote {
             self.node.await_peers_idle();
         }
@@ -69,7 +74,7 @@ impl Drop for Region {
 
 /// What remote rights are bound to: a row of the table of regions, while bound.
 pub struct Window {
-    node: Arc<Node>,
+    node: Arc<Node<Shm>>,
     key: Mutex<Option<u32>>,
 }
 
@@ -77,7 +82,7 @@ impl Window {
     fn replace(&self, key: Option<u32>) {
         let old = std::mem::replace(&mut *self.key.lock(), key);
         if let Some(old) = old {
-            self.node.regions().remove(old);
+            self.node.home().regions().remove(old);
             self.node.await_peers_idle();
         }
     }
@@ -132,7 +137,7 @@ fn attributes() -> AdapterAttributes {
 
 impl Drop for Shm {
     fn drop(&mut self) {
-        self.node.release();
+        NODES.release(&self.node);
     }
 }
 
@@ -142,12 +147,12 @@ impl Transport for Shm {
     type Window = Window;
     type Cq = Cq;
     type Srq = Arc<SharedQueue>;
-    type Qp = Conn;
-    type Listener = ShmListener;
-    type Incoming = Incoming;
+    type Qp = Conn<Shm>;
+    type Listener = Listener<Shm>;
+    type Incoming = Incoming<Shm>;
 
     fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
-        Ok(Arc::new(Shm { node: Node::get(instance)?, attributes: attributes() }))
+        Ok(Arc::new(Shm { node: NODES.get(instance, thread::start)?, attributes: attributes() }))
     }
 
     fn attributes(&self) -> &AdapterAttributes {
@@ -165,7 +170,7 @@ impl Transport for Shm {
         }
         // SAFETY: registering is the program's promise that the memory is there, and to be
         // used as the rights say, until it deregisters it.
-        let key = unsafe { self.node.regions().insert(addr, len, rights, zone.0) };
+        let key = unsafe { self.node.home().regions().insert(addr, len, rights, zone.0) };
         let key = key.ok_or(Error::InsufficientResources(Resource::Region))?;
         let remote = rights.intersects(Rights::REMOTE_READ | Rights::REMOTE_WRITE);
         Ok(Region { node: self.node.clone(), key, zone: zone.0, remote })
@@ -193,7 +198,7 @@ impl Transport for Shm {
     }
 
     fn arm(&self, _cq: Option<&Cq>) -> Option<RawFd> {
-        self.node.arm().then(|| self.node.bell(Bell::Waiter).as_fd().as_raw_fd())
+        self.node.arm().then(|| self.node.home().bell(Bell::Waiter).as_fd().as_raw_fd())
     }
 
     fn disarm(&self, _cq: Option<&Cq>, armed: Option<RawFd>) {
@@ -222,27 +227,27 @@ impl Transport for Shm {
         Ok(())
     }
 
-    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Conn>> {
-        Conn::new(&self.node, &init)
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Conn<Shm>>> {
+        Conn::new(init.sink, self.node.next_port(), init.zone.id(), init.srq.cloned(), &init.sizes)
     }
 
-    fn post_recv(&self, qp: &Conn, recv: &Recv<'_>) -> Result<()> {
+    fn post_recv(&self, qp: &Conn<Shm>, recv: &Recv<'_>) -> Result<()> {
         qp.post_recv(recv);
         Ok(())
     }
 
-    fn recv_kick(&self, qp: &Arc<Conn>) {
+    fn recv_kick(&self, qp: &Arc<Conn<Shm>>) {
         qp.recv_kick();
     }
 
-    fn post(&self, qp: &Arc<Conn>, request: &Request<'_>) -> Result<()> {
+    fn post(&self, qp: &Arc<Conn<Shm>>, request: &Request<'_>) -> Result<()> {
         qp.post(request);
         Ok(())
     }
 
     fn post_bind(
         &self,
-        qp: &Arc<Conn>,
+        qp: &Arc<Conn<Shm>>,
         id: RequestId,
         window: &Window,
         target: Option<&BindTarget<'_, Region>>,
@@ -253,7 +258,8 @@ impl Transport for Shm {
                 let rights = target.rights.intersection(Rights::REMOTE_READ | Rights::REMOTE_WRITE);
                 // SAFETY: a part of a region that is registered, and stays so while the
                 // window is bound into it (the core refuses to free it).
-                let key = unsafe { self.node.regions().insert(target.addr, target.len, rights, target.region.zone) };
+                let key =
+                    unsafe { self.node.home().regions().insert(target.addr, target.len, rights, target.region.zone) };
                 Some(key.ok_or(Error::InsufficientResources(Resource::Region))?)
             }
             None => None,
@@ -263,52 +269,53 @@ impl Transport for Shm {
         Ok(key.unwrap_or(0))
     }
 
-    fn drain(&self, qp: &Arc<Conn>) {
+    fn drain(&self, qp: &Arc<Conn<Shm>>) {
         qp.drain();
     }
 
-    fn reap(&self, qp: &Arc<Conn>) {
+    fn reap(&self, qp: &Arc<Conn<Shm>>) {
         qp.progress_tx();
     }
 
-    fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(ShmListener, u64)> {
+    fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener<Shm>, u64)> {
         self.node.listen(qualifier, sink)
     }
 
-    fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
+    fn connect(&self, qp: &Arc<Conn<Shm>>, connect: &Connect<'_>) -> Result<()> {
         qp.shift(ConnPhase::Idle, ConnPhase::Pending);
         self.node.command(Command::Connect {
             conn: qp.clone(),
             address: connect.address.clone(),
             qualifier: connect.qualifier,
-            private_data: connect.private_data[..connect.private_data.len().min(MAX_PRIVATE_DATA)].to_vec(),
+            private_data: connect.private_data.to_vec(),
             timeout: connect.timeout,
         });
         Ok(())
     }
 
-    fn accept(&self, incoming: &mut Option<Incoming>, qp: &Arc<Conn>, private_data: &[u8]) -> Result<()> {
+    fn accept(&self, incoming: &mut Option<Incoming<Shm>>, qp: &Arc<Conn<Shm>>, private_data: &[u8]) -> Result<()> {
         let incoming = incoming.take().ok_or(Error::Internal)?;
         incoming.accept(&self.node, qp, private_data);
         Ok(())
     }
 
-    fn reject(&self, incoming: Incoming, why: Rejection) {
+    fn reject(&self, incoming: Incoming<Shm>, why: Rejection) {
         incoming.refuse(why);
     }
 
-    fn local_qualifier(&self, qp: &Conn) -> u64 {
+    fn local_qualifier(&self, qp: &Conn<Shm>) -> u64 {
         qp.port()
     }
 
-    fn disconnect(&self, qp: &Arc<Conn>, broken: bool) -> Closing {
+    fn disconnect(&self, qp: &Arc<Conn<Shm>>, broken: bool) -> Closing {
         if qp.kill(false) {
-            qp.send_close(if broken { wire::CloseReason::Broken(None) } else { wire::CloseReason::Disconnected });
+            qp.let_go(if broken { wire::CloseReason::Broken(None) } else { wire::CloseReason::Disconnected });
         }
         Closing::Done
     }
 
     fn after_fork_in_child() {
-        node::after_fork_in_child();
+        NODES.forget();
+        process::close_all_in_child();
     }
 }

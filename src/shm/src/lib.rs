@@ -1,18 +1,24 @@
 //! The shm provider: connections between processes of one host, and within one.
 //!
-//! From the outside in: [`adapter`] is the transport that the core calls; a [`node`] is
-//! this process as its peers see it, with one [`thread`]; a [`link`] is a pair of
-//! processes; a [`conn`] is one end of a connection, with a sending ([`tx`]) and a receiving
-//! ([`rx`]) direction; [`ring`] carries its records, [`regions`] tells what memory peers
-//! may use, [`copy`] moves the bytes. docs/architecture.md tells the whole story.
+//! From the outside in: [`adapter`] is the transport that the core calls; a [`node`] is this process as its peers see
+//! it, with one [`thread`] that handles what [`cm`] says about connections; a [`link`] is a pair of processes; a
+//! [`conn`] is one end of a connection, with a sending ([`tx`]) and a receiving ([`rx`]) direction; [`copy`] moves the
+//! bytes. These lie in what processes show to each other: [`home`] is what one publishes, [`pair`] the memory that two
+//! of them share, [`ring`] carries records there, [`regions`] tells what memory peers may use. No module uses one that
+//! stands above it in docs/architecture.md, which tells the whole story.
 
-pub mod adapter;
-pub mod cm;
-pub mod conn;
-pub mod copy;
-pub mod link;
-pub mod node;
+mod adapter;
+mod answers;
+mod cm;
+mod conn;
+mod copy;
+mod home;
+mod link;
+mod node;
+mod nodes;
 mod os;
+mod outlet;
+mod pair;
 mod process;
 mod record;
 mod recvq;
@@ -20,8 +26,9 @@ mod regions;
 mod ring;
 mod rx;
 mod srq;
-pub mod thread;
+mod thread;
 mod tx;
+mod watch;
 mod wire;
 
 pub use adapter::Shm;

@@ -25,12 +25,30 @@ pub const SOLICITED: u8 = 1;
 /// The producer wants to know when the record is consumed.
 pub const ACKNOWLEDGE: u8 = 2;
 
+/// The longest message that travels in the ring as one record; longer ones are read from the sender's memory, or
+/// travel in pieces of this length.
+pub const EAGER_MAX: u64 = 8 * 1024;
+/// Bytes of a read that one record carries where the peer cannot read by itself.
+pub const ANSWER_MAX: u64 = 4080;
+
+/// What a record says apart from its payload.
+#[derive(Clone, Copy, Debug)]
+pub struct Header {
+    /// One of [`kind`].
+    pub kind: u8,
+    /// [`SOLICITED`], [`ACKNOWLEDGE`].
+    pub flags: u8,
+    /// Depends on the kind; for most the length of the whole message or transfer.
+    pub aux: u64,
+}
+
 /// Bytes of a [`place`].
 pub const PLACE: usize = 16;
 /// Bytes of a [`target`].
 pub const TARGET: usize = 24;
 
 /// The flags of a record.
+#[inline]
 pub fn flags(solicited: bool, signalled: bool) -> u8 {
     (u8::from(solicited) * SOLICITED) | (u8::from(signalled) * ACKNOWLEDGE)
 }

@@ -2,30 +2,19 @@
 
 use std::collections::VecDeque;
 
+use arrayvec::ArrayVec;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{MAX_SEGMENTS, Recv, RecvId, Segment};
 
 /// A receive that was taken off a queue, with room for the segments of any.
+#[derive(Default)]
 pub struct Taken {
     /// Its number.
     pub id: RecvId,
     /// Sum of its segments' lengths.
     pub capacity: u64,
-    count: usize,
-    segments: [Segment; MAX_SEGMENTS],
-}
-
-impl Default for Taken {
-    fn default() -> Self {
-        Taken { id: 0, capacity: 0, count: 0, segments: [Segment::default(); MAX_SEGMENTS] }
-    }
-}
-
-impl Taken {
     /// Where its bytes go.
-    pub fn segments(&self) -> &[Segment] {
-        &self.segments[..self.count]
-    }
+    pub segments: ArrayVec<Segment, MAX_SEGMENTS>,
 }
 
 /// A queue of posted receives.
@@ -62,16 +51,18 @@ impl RecvQueue {
     pub fn pop(&mut self, taken: &mut Taken) -> bool {
         let Some((id, count)) = self.receives.pop_front() else { return false };
         taken.id = id;
-        taken.count = usize::from(count);
         taken.capacity = 0;
-        for place in &mut taken.segments[..usize::from(count)] {
-            *place = self.segments.pop_front().unwrap_or_default();
-            taken.capacity += place.len;
+        taken.segments.clear();
+        for _ in 0..count {
+            let segment = self.segments.pop_front().unwrap_or_default();
+            taken.capacity += segment.len;
+            // There is room: a request has no more segments.
+            let _ = taken.segments.try_push(segment);
         }
         true
     }
 
-    /// Whether there is none.
+    /// True if there is no receive.
     pub fn is_empty(&self) -> bool {
         self.receives.is_empty()
     }
@@ -92,7 +83,7 @@ mod tests {
         for n in 0..3 {
             assert!(queue.pop(&mut taken));
             assert_eq!(taken.id, n);
-            assert_eq!(taken.segments(), segments(n));
+            assert_eq!(taken.segments[..], segments(n));
             assert_eq!(taken.capacity, segments(n).iter().map(|s| s.len).sum::<u64>());
         }
         assert!(!queue.pop(&mut taken));

@@ -1,0 +1,95 @@
+//! How the node's thread looks after arrived data when nobody else does.
+
+use std::time::{Duration, Instant};
+
+use dat_core::transport::Transport;
+
+use crate::node::Node;
+
+/// How long the thread keeps looking after it found data that nobody had fetched.
+const SPIN: Duration = Duration::from_micros(200);
+/// How long it sleeps between two looks, at least and at most, while it is awake.
+const LOOK_MIN: Duration = Duration::from_micros(500);
+const LOOK_MAX: Duration = Duration::from_millis(8);
+/// Looks that find nothing and nobody polling, after which it sleeps until it is rung.
+const EMPTY_LOOKS: u32 = 4;
+
+/// How often the thread looks.
+pub enum Watch {
+    /// Not before it is rung, or because a blocked waiter does it.
+    Asleep,
+    /// Now and then.
+    Awake {
+        /// Time until the next look.
+        pause: Duration,
+        /// Looks in a row that found nothing.
+        empty: u32,
+        /// How often callers had polled at the last look.
+        polls: u32,
+    },
+}
+
+impl Watch {
+    /// How long the thread may sleep; `None` for as long as nobody rings.
+    pub fn pause(&self) -> Option<Duration> {
+        match self {
+            Watch::Asleep => None,
+            Watch::Awake { pause, .. } => Some(*pause),
+        }
+    }
+
+    /// The thread was rung.
+    pub fn wake<T: Transport>(&mut self, node: &Node<T>) {
+        node.home().thread_awake();
+        *self = Watch::Awake { pause: Duration::ZERO, empty: 0, polls: node.home().polls() };
+    }
+
+    /// Looks after arrived data, unless another thread does.
+    pub fn look<T: Transport>(&mut self, node: &Node<T>) {
+        let Watch::Awake { pause, empty, polls } = *self else { return };
+        if node.home().is_led() {
+            *self = Watch::Asleep;
+            return;
+        }
+        let found = node.look();
+        let now = node.home().polls();
+        if now != polls {
+            // Callers poll, so this is only in case they stop.
+            *self = Watch::Awake { pause: LOOK_MAX, empty: 0, polls: now };
+            return;
+        }
+        if found {
+            spin(node);
+            *self = Watch::Awake { pause: LOOK_MIN, empty: 0, polls: node.home().polls() };
+            return;
+        }
+        let empty = empty + 1;
+        if empty < EMPTY_LOOKS {
+            let pause = (pause * 2).clamp(LOOK_MIN, LOOK_MAX);
+            *self = Watch::Awake { pause, empty, polls };
+        } else if node.thread_asleep() {
+            *self = Watch::Asleep;
+        } else {
+            self.wake(node);
+        }
+    }
+}
+
+/// Keeps looking as long as it finds data that nobody had fetched.
+fn spin<T: Transport>(node: &Node<T>) {
+    let polls = node.home().polls();
+    let mut end = Instant::now() + SPIN;
+    let limit = Instant::now() + LOOK_MAX;
+    loop {
+        let found = node.look();
+        let now = Instant::now();
+        if found {
+            end = now + SPIN;
+        }
+        // Messages about connections and callers must not wait for the end of a stream.
+        if now >= end.min(limit) || node.home().polls() != polls {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
