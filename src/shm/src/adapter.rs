@@ -65,9 +65,9 @@ impl RegionKeys for Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        self.node.home().regions().remove(self.key);
+        self.node.links.home.regions.remove(self.key);
         if self.remote {
-            self.node.await_peers_idle();
+            self.node.links.await_peers_idle();
         }
     }
 }
@@ -82,8 +82,8 @@ impl Window {
     fn replace(&self, key: Option<u32>) {
         let old = std::mem::replace(&mut *self.key.lock(), key);
         if let Some(old) = old {
-            self.node.home().regions().remove(old);
-            self.node.await_peers_idle();
+            self.node.links.home.regions.remove(old);
+            self.node.links.await_peers_idle();
         }
     }
 }
@@ -170,7 +170,7 @@ impl Transport for Shm {
         }
         // SAFETY: registering is the program's promise that the memory is there, and to be
         // used as the rights say, until it deregisters it.
-        let key = unsafe { self.node.home().regions().insert(addr, len, rights, zone.0) };
+        let key = unsafe { self.node.links.home.regions.insert(addr, len, rights, zone.0) };
         let key = key.ok_or(Error::InsufficientResources(Resource::Region))?;
         let remote = rights.intersects(Rights::REMOTE_READ | Rights::REMOTE_WRITE);
         Ok(Region { node: self.node.clone(), key, zone: zone.0, remote })
@@ -190,19 +190,19 @@ impl Transport for Shm {
 
     #[inline]
     fn poll(&self, _cq: Option<&Cq>) {
-        self.node.poll();
+        self.node.links.poll();
     }
 
     fn settle(&self, _cq: Option<&Cq>) {
-        self.node.settle();
+        self.node.links.settle();
     }
 
     fn arm(&self, _cq: Option<&Cq>) -> Option<RawFd> {
-        self.node.arm().then(|| self.node.home().bell(Bell::Waiter).as_fd().as_raw_fd())
+        self.node.links.arm().then(|| self.node.links.home.bell(Bell::Waiter).as_fd().as_raw_fd())
     }
 
     fn disarm(&self, _cq: Option<&Cq>, armed: Option<RawFd>) {
-        self.node.disarm(armed.is_some());
+        self.node.links.disarm(armed.is_some());
     }
 
     fn srq_create(&self, _zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue>> {
@@ -259,7 +259,7 @@ impl Transport for Shm {
                 // SAFETY: a part of a region that is registered, and stays so while the
                 // window is bound into it (the core refuses to free it).
                 let key =
-                    unsafe { self.node.home().regions().insert(target.addr, target.len, rights, target.region.zone) };
+                    unsafe { self.node.links.home.regions.insert(target.addr, target.len, rights, target.region.zone) };
                 Some(key.ok_or(Error::InsufficientResources(Resource::Region))?)
             }
             None => None,

@@ -152,13 +152,9 @@ impl<T: Transport> Conn<T> {
         true
     }
 
-    fn end(&self) -> Option<&End> {
-        self.tie.get().map(|tie| &tie.end)
-    }
-
     /// Notes the protection zone of the peer's endpoint.
     pub fn set_peer_zone(&self, zone: u32) {
-        if let Some(end) = self.end() {
+        if let Some(Tie { end, .. }) = self.tie.get() {
             end.peer_zone.store(zone, Ordering::Relaxed);
         }
     }
@@ -183,7 +179,7 @@ impl<T: Transport> Conn<T> {
     /// Starts a request, or queues it behind those that wait for room.
     #[inline]
     pub fn post(&self, request: &Request<'_>) {
-        if let Some(end) = self.end() {
+        if let Some(Tie { end, .. }) = self.tie.get() {
             let mut tx = self.tx.lock();
             tx.post(end, request);
             self.leave_tx(tx, end);
@@ -192,7 +188,7 @@ impl<T: Transport> Conn<T> {
 
     /// Adds a request that is carried out already, in the order of the others.
     pub fn post_done(&self, id: RequestId, signalled: bool) {
-        if let Some(end) = self.end() {
+        if let Some(Tie { end, .. }) = self.tie.get() {
             let mut tx = self.tx.lock();
             tx.post_done(end, id, signalled);
             self.leave_tx(tx, end);
@@ -201,7 +197,7 @@ impl<T: Transport> Conn<T> {
 
     /// From now on the program waits for the last request.
     pub fn drain(&self) {
-        if let Some(end) = self.end() {
+        if let Some(Tie { end, .. }) = self.tie.get() {
             let mut tx = self.tx.lock();
             tx.drain(end);
             self.leave_tx(tx, end);
@@ -212,12 +208,21 @@ impl<T: Transport> Conn<T> {
     /// no lock of the connection held.
     pub fn progress(self: &Arc<Self>) {
         self.progress_rx(Advance::Batch);
-        self.try_progress_tx();
+        // A thread in the middle of a post, which may be a long one, takes this turn over.
+        if let Some(tx) = self.tx.try_lock() {
+            return self.advance_tx(tx);
+        }
+        self.again.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        // SYNC again: either this finds the lock free, or its holder finds the flag.
+        if let Some(tx) = self.tx.try_lock() {
+            self.advance_tx(tx);
+        }
     }
 
     /// Handles arrived records; true if more are left, at which this process looks again soon.
     fn progress_rx(self: &Arc<Self>, advance: Advance) -> bool {
-        let Some(end) = self.end() else { return false };
+        let Some(Tie { end, .. }) = self.tie.get() else { return false };
         let report = self.rx.lock().progress(end, self, &self.tx, advance);
         if report.acknowledge {
             end.tell_peer();
@@ -233,26 +238,13 @@ impl<T: Transport> Conn<T> {
         report.more
     }
 
-    /// As [`Conn::progress_tx`], but leaves it to a thread that is in the middle of a post, which may be a long one.
-    fn try_progress_tx(self: &Arc<Self>) {
-        if let Some(tx) = self.tx.try_lock() {
-            return self.advance_tx(tx);
-        }
-        self.again.store(true, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-        // SYNC again: either this finds the lock free, or its holder finds the flag.
-        if let Some(tx) = self.tx.try_lock() {
-            self.advance_tx(tx);
-        }
-    }
-
     /// Reports acknowledged requests and goes on with those that wait.
     pub fn progress_tx(self: &Arc<Self>) {
         self.advance_tx(self.tx.lock());
     }
 
     fn advance_tx(self: &Arc<Self>, mut tx: MutexGuard<'_, Tx>) {
-        let Some(end) = self.end() else { return };
+        let Some(Tie { end, .. }) = self.tie.get() else { return };
         let report = tx.progress(end);
         self.leave_tx(tx, end);
         if report.done.is_some_and(|last| self.sink.requests_done(last)) {
@@ -270,7 +262,7 @@ impl<T: Transport> Conn<T> {
     #[inline]
     fn leave_tx(&self, tx: MutexGuard<'_, Tx>, end: &End) {
         drop(tx);
-        // SYNC again: pairs with the store in try_progress_tx.
+        // SYNC again: pairs with the store in progress.
         fence(Ordering::SeqCst);
         if self.again.load(Ordering::Relaxed) && self.again.swap(false, Ordering::SeqCst) {
             end.look_again();

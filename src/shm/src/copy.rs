@@ -31,14 +31,10 @@ pub enum Outcome {
 /// A list with an element for each segment of a request at most.
 type List<T> = ArrayVec<T, MAX_SEGMENTS>;
 
-/// Pins the regions of all segments; `None` if one of them is gone.
+/// Pins the regions of all segments in `pins`, which is empty; false if one of them is gone.
 #[inline]
-fn pin_all<'a>(regions: &'a RegionTable, segments: &[Segment]) -> Option<List<Pin<'a>>> {
-    let mut pins = List::new();
-    for segment in segments {
-        pins.try_push(regions.pin(segment.key)?).ok()?;
-    }
-    Some(pins)
+fn pin_all<'a>(regions: &'a RegionTable, segments: &[Segment], pins: &mut List<Pin<'a>>) -> bool {
+    segments.iter().all(|segment| regions.pin(segment.key).is_some_and(|pin| pins.try_push(pin).is_ok()))
 }
 
 /// The bytes of a segment from `skip` on, at most `most`; none if the region is not what the core checked it to be.
@@ -118,7 +114,10 @@ pub fn gather(
     len: u64,
     mut sink: impl FnMut(Source<'_>),
 ) -> bool {
-    let Some(pins) = pin_all(regions, segments) else { return false };
+    let mut pins = List::new();
+    if !pin_all(regions, segments, &mut pins) {
+        return false;
+    }
     pieces(segments, &pins, offset, len, |segment, pin, skip, take| sink(source(pin, segment, skip, take)));
     true
 }
@@ -127,7 +126,10 @@ pub fn gather(
 /// gone.
 #[inline]
 pub fn scatter(regions: &RegionTable, segments: &[Segment], offset: u64, bytes: Source<'_>, last: bool) -> bool {
-    let Some(pins) = pin_all(regions, segments) else { return false };
+    let mut pins = List::new();
+    if !pin_all(regions, segments, &mut pins) {
+        return false;
+    }
     let mut rest = bytes;
     pieces(segments, &pins, offset, bytes.len() as u64, |segment, pin, skip, take| {
         let (now, later) = rest.split(take as usize);
@@ -150,7 +152,10 @@ fn targets<'a>(segments: &'a [Segment], pins: &'a [Pin<'_>], len: u64) -> List<T
 /// Reads a message of `len` bytes from the sender's memory at `places`. The error is `None` if the sender is gone,
 /// which its socket is about to tell.
 pub fn fetch(end: &End, places: &[(u64, u64)], segments: &[Segment], len: u64) -> Result<(), Option<Status>> {
-    let pins = pin_all(end.regions(), segments).ok_or(Some(Status::LocalProtection))?;
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Err(Some(Status::LocalProtection));
+    }
     vm::read_from(end.pair.pid, places, &targets(segments, &pins, len)).map_err(|error| match error {
         VmError::Fault => Some(Status::LocalProtection),
         VmError::Gone => None,
@@ -161,7 +166,10 @@ pub fn fetch(end: &End, places: &[(u64, u64)], segments: &[Segment], len: u64) -
 /// Writes the segments to the peer's memory.
 pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment) -> Outcome {
     let zone = end.peer_zone.load(Ordering::Relaxed);
-    let Some(pins) = pin_all(end.regions(), segments) else { return Outcome::Failed(Status::LocalProtection) };
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
     let sources = segments.iter().zip(&pins).map(|(segment, pin)| source(pin, segment, 0, segment.len));
     if !end.pair.is_local() && !end.pair.reads_peer() {
         return Outcome::Refused;
@@ -181,7 +189,7 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment) -> Outco
         return Outcome::Done;
     }
     let Some(peer) = end.pair.peer() else { return Outcome::PeerGone };
-    if peer.regions().check(remote.key, remote.addr, remote.len, Rights::REMOTE_WRITE, zone).is_err() {
+    if peer.regions.check(remote.key, remote.addr, remote.len, Rights::REMOTE_WRITE, zone).is_err() {
         return Outcome::Failed(Status::RemoteAccess);
     }
     let list: List<Source<'_>> = sources.collect();
@@ -203,10 +211,13 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment]) -> Out
         return if done { Outcome::Done } else { Outcome::Failed(Status::LocalProtection) };
     }
     let Some(peer) = end.pair.peer() else { return Outcome::PeerGone };
-    if peer.regions().check(remote.key, remote.addr, remote.len, Rights::REMOTE_READ, zone).is_err() {
+    if peer.regions.check(remote.key, remote.addr, remote.len, Rights::REMOTE_READ, zone).is_err() {
         return Outcome::Failed(Status::RemoteAccess);
     }
-    let Some(pins) = pin_all(end.regions(), segments) else { return Outcome::Failed(Status::LocalProtection) };
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
     let targets = targets(segments, &pins, remote.len);
     outcome(&end.pair, vm::read_from(end.pair.pid, &[(remote.addr, remote.len)], &targets))
 }

@@ -35,27 +35,21 @@ const HOME_SIZE: usize = 4096;
 /// Callers poll this often before peers are told not to ring for the thread.
 const POLLS_BEFORE_AWAKE: u32 = 64;
 
-/// Whom a peer wakes.
+/// Whom a peer wakes; the value of the word while that one sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub enum Bell {
     /// A blocked waiter.
-    Waiter = 0,
+    Waiter = 1,
     /// The node's thread.
-    Thread = 1,
+    Thread = 2,
 }
 
-impl Bell {
-    /// Reads the published word; `None` if nobody is to be woken.
-    fn from_word(word: u32) -> Option<Bell> {
-        match word {
-            1 => Some(Bell::Waiter),
-            2 => Some(Bell::Thread),
-            _ => None,
-        }
-    }
-
-    fn word(self) -> u32 {
-        self as u32 + 1
+/// Rings the bell that the word `word` names among `bells`, if it names one.
+#[inline]
+fn ring(bells: &[Doorbell; 2], word: u32) {
+    if let Some(bell) = bells.get((word as usize).wrapping_sub(1)) {
+        bell.ring();
     }
 }
 
@@ -70,7 +64,8 @@ struct Callers {
 /// What this process publishes.
 pub struct Home {
     published: SharedMemory,
-    regions: RegionTable,
+    /// The registered memory of this process.
+    pub regions: RegionTable,
     bells: [Doorbell; 2],
     /// True while a blocked waiter watches. The published word changes under this lock alone.
     leader: CachePadded<Mutex<bool>>,
@@ -95,15 +90,9 @@ impl Home {
         })
     }
 
-    /// The registered memory of this process.
-    #[inline]
-    pub fn regions(&self) -> &RegionTable {
-        &self.regions
-    }
-
     /// The bell that wakes a blocked waiter, or the thread.
     pub fn bell(&self, bell: Bell) -> &Doorbell {
-        &self.bells[bell as usize]
+        &self.bells[bell as usize - 1]
     }
 
     /// The descriptors that a peer opens as a [`Peer`], in its order.
@@ -128,9 +117,7 @@ impl Home {
     pub fn wake(&self) {
         // SYNC sleep: the news was published before this look.
         fence(Ordering::SeqCst);
-        if let Some(bell) = Bell::from_word(self.word().load(Ordering::SeqCst)) {
-            self.bell(bell).ring();
-        }
+        ring(&self.bells, self.word().load(Ordering::SeqCst));
     }
 
     /// Takes note of a caller that polls.
@@ -139,7 +126,7 @@ impl Home {
         // Only to tell the thread that callers poll: a lost count does no harm.
         let polls = self.callers.polls.load(Ordering::Relaxed);
         self.callers.polls.store(polls.wrapping_add(1), Ordering::Relaxed);
-        if self.word().load(Ordering::Relaxed) == Bell::Thread.word() {
+        if self.word().load(Ordering::Relaxed) == Bell::Thread as u32 {
             let loops = self.callers.loops.load(Ordering::Relaxed) + 1;
             self.callers.loops.store(loops, Ordering::Relaxed);
             if loops > POLLS_BEFORE_AWAKE {
@@ -170,7 +157,7 @@ impl Home {
             if std::mem::replace(&mut *leader, true) {
                 return false;
             }
-            self.word().store(Bell::Waiter.word(), Ordering::SeqCst);
+            self.word().store(Bell::Waiter as u32, Ordering::SeqCst);
         }
         // SYNC sleep: news that came before is found here, news that comes later rings.
         fence(Ordering::SeqCst);
@@ -190,7 +177,7 @@ impl Home {
             let mut leader = self.leader.lock();
             *leader = false;
             // Until the next one arms, the thread watches.
-            self.word().store(Bell::Thread.word(), Ordering::SeqCst);
+            self.word().store(Bell::Thread as u32, Ordering::SeqCst);
         }
         // SYNC sleep: as in arm.
         fence(Ordering::SeqCst);
@@ -214,7 +201,7 @@ impl Home {
             if *leader {
                 return true;
             }
-            self.word().store(Bell::Thread.word(), Ordering::SeqCst);
+            self.word().store(Bell::Thread as u32, Ordering::SeqCst);
         }
         // SYNC sleep: as in arm.
         fence(Ordering::SeqCst);
@@ -225,7 +212,8 @@ impl Home {
 /// What another process has published.
 pub struct Peer {
     published: SharedMemory,
-    regions: PeerRegions,
+    /// The peer's registered memory.
+    pub regions: PeerRegions,
     bells: [Doorbell; 2],
 }
 
@@ -242,19 +230,11 @@ impl Peer {
         })
     }
 
-    /// The peer's registered memory.
-    pub fn regions(&self) -> &PeerRegions {
-        &self.regions
-    }
-
     /// Wakes the peer's thread that sleeps, if one does. What it is to find was published before.
     pub fn wake(&self) {
         // SYNC sleep: the news was published before this look.
         fence(Ordering::SeqCst);
-        let word = self.published.view::<ViewU32>(0).map_or(0, ViewU32::load);
-        if let Some(bell) = Bell::from_word(word) {
-            self.bells[bell as usize].ring();
-        }
+        ring(&self.bells, self.published.view::<ViewU32>(0).map_or(AWAKE, ViewU32::load));
     }
 }
 

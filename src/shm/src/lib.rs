@@ -8,7 +8,6 @@
 //! stands above it in docs/architecture.md, which tells the whole story.
 
 mod adapter;
-mod answers;
 mod cm;
 mod conn;
 mod copy;
@@ -17,7 +16,6 @@ mod link;
 mod node;
 mod nodes;
 mod os;
-mod outlet;
 mod pair;
 mod process;
 mod record;

@@ -7,16 +7,22 @@ use std::collections::{HashMap, VecDeque};
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
+use crossbeam_utils::CachePadded;
 use dat_core::transport::Transport;
 use parking_lot::{Mutex, RwLock};
 
 use crate::conn::{Conn, Keeper};
+use crate::home::Home;
 use crate::os::directory::SocketName;
 use crate::os::socket::{Sent, Socket};
 use crate::pair::{End, MAX_CONNS, Pair};
 use crate::process;
 use crate::wire::{CloseReason, ConnId, Message};
+
+/// How long a caller waits for another thread that handles what has arrived.
+const PATIENCE: Duration = Duration::from_millis(5);
 
 /// What a link asks of the node's thread.
 pub trait Errands<T: Transport>: Send + Sync {
@@ -99,16 +105,12 @@ impl<T: Transport> Link<T> {
 
     /// Lets all connections go on that have something to do; true if there were any.
     #[inline]
-    pub fn progress(&self) -> bool {
-        let mut any = false;
-        for side in self.pair.sides() {
-            any |= self.pair.take_ready(side, |index| {
-                if let Some(conn) = self.conn(side, index) {
-                    conn.progress();
-                }
-            });
-        }
-        any
+    fn progress(&self) -> bool {
+        self.pair.take_ready(|side, index| {
+            if let Some(conn) = self.conn(side, index) {
+                conn.progress();
+            }
+        })
     }
 
     fn conn(&self, side: u8, index: u32) -> Option<Arc<Conn<T>>> {
@@ -205,7 +207,7 @@ impl<T: Transport> Link<T> {
     }
 
     /// Waits until no transfer of the peer is under way that began before the call.
-    pub fn await_all_idle(&self) {
+    fn await_peer_idle(&self) {
         for side in self.pair.sides() {
             let indices: Vec<u32> = {
                 let conns = self.conns[usize::from(side)].read();
@@ -317,4 +319,86 @@ fn flush(socket: &Socket, outbox: &mut VecDeque<Vec<u8>>) -> bool {
         }
     }
     true
+}
+
+/// The links of a process, and the progress of all their connections.
+pub struct Links<T: Transport> {
+    /// What the process publishes.
+    pub home: Arc<Home>,
+    all: RwLock<Vec<Arc<Link<T>>>>,
+    /// The links again, for the thread that makes progress.
+    progress: CachePadded<Mutex<Vec<Arc<Link<T>>>>>,
+}
+
+impl<T: Transport> Links<T> {
+    /// No links yet, of a process that publishes `home`.
+    pub fn new(home: Home) -> Self {
+        Links { home: Arc::new(home), all: RwLock::default(), progress: CachePadded::new(Mutex::default()) }
+    }
+
+    /// Adds a link; its connections are looked after from now on.
+    pub fn add(&self, link: &Arc<Link<T>>) {
+        self.all.write().push(link.clone());
+        self.progress.lock().push(link.clone());
+    }
+
+    /// Takes a link off.
+    pub fn remove(&self, link: &Arc<Link<T>>) {
+        self.all.write().retain(|known| !Arc::ptr_eq(known, link));
+        self.progress.lock().retain(|known| !Arc::ptr_eq(known, link));
+    }
+
+    /// Handles what has arrived, unless another thread does for longer than a moment.
+    #[inline]
+    pub fn poll(&self) {
+        self.home.note_poll();
+        // Another thread may have put a message into the program's memory and be about to queue its completion,
+        // which the caller, having seen the message, now expects.
+        if let Some(links) = self.progress.try_lock().or_else(|| self.progress.try_lock_for(PATIENCE)) {
+            progress(&links);
+        }
+    }
+
+    /// As [`Links::poll`], for the node's own thread, which is no caller; true if anything had arrived.
+    pub fn look(&self) -> bool {
+        self.progress.try_lock().is_some_and(|links| progress(&links))
+    }
+
+    /// Handles what has arrived, after any other thread that does.
+    pub fn settle(&self) {
+        progress(&self.progress.lock());
+    }
+
+    fn any_ready(&self) -> bool {
+        self.all.read().iter().any(|link| link.pair.any_ready())
+    }
+
+    /// Prepares a waiter for sleep; true if it becomes the leader, which has to poll the bell.
+    pub fn arm(&self) -> bool {
+        self.home.arm(|| self.any_ready())
+    }
+
+    /// Ends what [`Links::arm`] began, which returned `leader`.
+    pub fn disarm(&self, leader: bool) {
+        self.home.disarm(leader, || self.any_ready());
+    }
+
+    /// The thread is going to sleep for as long as nobody rings; false if there is news, so that it must not.
+    pub fn thread_asleep(&self) -> bool {
+        self.home.thread_asleep(|| self.any_ready())
+    }
+
+    /// Waits until no peer is in the middle of a transfer that began before the call: to be called after a region
+    /// was closed to peers.
+    pub fn await_peers_idle(&self) {
+        let links = self.all.read().clone();
+        for link in links {
+            link.await_peer_idle();
+        }
+    }
+}
+
+#[inline]
+fn progress<T: Transport>(links: &[Arc<Link<T>>]) -> bool {
+    links.iter().fold(false, |any, link| link.progress() | any)
 }

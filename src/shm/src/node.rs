@@ -6,24 +6,20 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossbeam_utils::CachePadded;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{ListenerSink, Transport};
 use once_cell::sync::OnceCell;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 
 use crate::conn::Conn;
 use crate::home::{Bell, Home};
-use crate::link::{Errands, Link};
+use crate::link::{Errands, Link, Links};
 use crate::os::directory::{ANY, Claim, ClaimError, Directory, SocketName};
 use crate::os::vm;
 use crate::pair::Pair;
 use crate::process;
 use crate::wire::{Message, Probe};
-
-/// How long a caller waits for another thread that handles what has arrived.
-const PATIENCE: Duration = Duration::from_millis(5);
 
 /// A task for the node's thread.
 pub enum Command<T: Transport> {
@@ -54,10 +50,8 @@ pub struct Node<T: Transport> {
     pub directory: Directory,
     /// Name of this process's socket there.
     pub name: SocketName,
-    home: Arc<Home>,
-    links: RwLock<Vec<Arc<Link<T>>>>,
-    /// The links again, for the thread that makes progress.
-    progress: CachePadded<Mutex<Vec<Arc<Link<T>>>>>,
+    /// Its links with others and with itself.
+    pub links: Links<T>,
     commands: Mutex<VecDeque<Command<T>>>,
     points: Mutex<HashMap<u64, (ListenerSink<T>, u64)>>,
     ports: AtomicU64,
@@ -77,14 +71,12 @@ impl<T: Transport> Node<T> {
     /// # Errors
     /// What the system says.
     pub fn new(directory: Directory, name: SocketName) -> std::io::Result<Arc<Self>> {
-        let home = Arc::new(Home::new()?);
-        let pair = Pair::create(&home, std::process::id() as i32, None)?;
+        let links = Links::new(Home::new()?);
+        let pair = Pair::create(&links.home, std::process::id() as i32, None)?;
         let node = Arc::new(Node {
             directory,
             name: name.clone(),
-            home,
-            links: RwLock::default(),
-            progress: CachePadded::new(Mutex::default()),
+            links,
             commands: Mutex::default(),
             points: Mutex::default(),
             ports: AtomicU64::new(1),
@@ -96,7 +88,7 @@ impl<T: Transport> Node<T> {
             vm: process::vm_allowed(),
         });
         let own = Link::new(node.errands(), pair, name, None);
-        node.add_link(&own);
+        node.links.add(&own);
         let _ = node.own.set(own);
         vm::allow_tracing();
         Ok(node)
@@ -110,12 +102,6 @@ impl<T: Transport> Node<T> {
     /// The link of this process with itself.
     pub fn own(&self) -> Option<&Arc<Link<T>>> {
         self.own.get()
-    }
-
-    /// What this process publishes.
-    #[inline]
-    pub fn home(&self) -> &Arc<Home> {
-        &self.home
     }
 
     /// For links, which the node keeps alive and not the other way round.
@@ -135,75 +121,12 @@ impl<T: Transport> Node<T> {
         0x1_0000 + self.ports.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Adds a link; its connections are looked after from now on.
-    pub fn add_link(&self, link: &Arc<Link<T>>) {
-        self.links.write().push(link.clone());
-        self.progress.lock().push(link.clone());
-    }
-
-    /// Takes a link off.
-    pub fn remove_link(&self, link: &Arc<Link<T>>) {
-        self.links.write().retain(|known| !Arc::ptr_eq(known, link));
-        self.progress.lock().retain(|known| !Arc::ptr_eq(known, link));
-    }
-
-    /// Waits until no peer is in the middle of a transfer that began before the call: to be called after a region
-    /// was closed to peers.
-    pub fn await_peers_idle(&self) {
-        let links = self.links.read().clone();
-        for link in links {
-            link.await_all_idle();
-        }
-    }
-
-    // ---- Progress ----
-
-    /// Handles what has arrived, unless another thread does for longer than a moment.
-    #[inline]
-    pub fn poll(&self) {
-        self.home.note_poll();
-        // Another thread may have put a message into the program's memory and be about to queue its completion,
-        // which the caller, having seen the message, now expects.
-        if let Some(links) = self.progress.try_lock().or_else(|| self.progress.try_lock_for(PATIENCE)) {
-            progress_all(&links);
-        }
-    }
-
-    /// As [`Node::poll`], for the node's own thread, which is no caller; true if anything had arrived.
-    pub fn look(&self) -> bool {
-        self.progress.try_lock().is_some_and(|links| progress_all(&links))
-    }
-
-    /// Handles what has arrived, after any other thread that does.
-    pub fn settle(&self) {
-        progress_all(&self.progress.lock());
-    }
-
-    fn any_ready(&self) -> bool {
-        self.links.read().iter().any(|link| link.pair().any_ready())
-    }
-
-    /// Prepares a waiter for sleep; true if it becomes the leader, which has to poll the bell.
-    pub fn arm(&self) -> bool {
-        self.home.arm(|| self.any_ready())
-    }
-
-    /// Ends what [`Node::arm`] began, which returned `leader`.
-    pub fn disarm(&self, leader: bool) {
-        self.home.disarm(leader, || self.any_ready());
-    }
-
-    /// The thread is going to sleep for as long as nobody rings; false if there is news, so that it must not.
-    pub fn thread_asleep(&self) -> bool {
-        self.home.thread_asleep(|| self.any_ready())
-    }
-
     // ---- The thread ----
 
     /// Asks the thread to do something.
     pub fn command(&self, command: Command<T>) {
         self.commands.lock().push_back(command);
-        self.home.bell(Bell::Thread).ring();
+        self.links.home.bell(Bell::Thread).ring();
     }
 
     /// The next task for the thread.
@@ -219,7 +142,7 @@ impl<T: Transport> Node<T> {
     /// Has the thread end.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
-        self.home.bell(Bell::Thread).ring();
+        self.links.home.bell(Bell::Thread).ring();
     }
 
     /// Waits for the end of the thread.
@@ -296,11 +219,6 @@ impl<T: Transport> Drop for Listener<T> {
             points.remove(&self.qualifier);
         }
     }
-}
-
-#[inline]
-fn progress_all<T: Transport>(links: &[Arc<Link<T>>]) -> bool {
-    links.iter().fold(false, |any, link| link.progress() | any)
 }
 
 fn claim_error(error: ClaimError) -> Error {

@@ -119,7 +119,6 @@ impl Pair {
     }
 
     /// The sides that this process has.
-    #[inline]
     pub fn sides(&self) -> impl Iterator<Item = u8> + '_ {
         (0..2).filter(|&side| self.has_side(side))
     }
@@ -207,26 +206,33 @@ impl Pair {
         self.sides().any(|side| self.ready(side).0.load(Ordering::SeqCst) != 0)
     }
 
-    /// Calls `each` with every connection of `side` that has something to do, and takes its bit; false if there is
-    /// none.
+    /// Calls `each` with the side and the place of every connection of this process that has something to do, and
+    /// takes its bit; false if there is none.
     #[inline]
-    pub fn take_ready(&self, side: u8, mut each: impl FnMut(u32)) -> bool {
-        let (summary, words) = self.ready(side);
-        if summary.load(Ordering::Relaxed) == 0 {
-            return false;
-        }
-        let mut set = summary.swap(0, Ordering::SeqCst);
-        while set != 0 {
-            let word = set.trailing_zeros();
-            set &= set - 1;
-            // SYNC ready: pairs with the bit set in mark.
-            let mut bits = words[word as usize % WORDS].swap(0, Ordering::SeqCst);
-            while bits != 0 {
-                each(word * 64 + bits.trailing_zeros());
-                bits &= bits - 1;
+    pub fn take_ready(&self, mut each: impl FnMut(u8, u32)) -> bool {
+        let mut any = false;
+        for side in 0..2 {
+            if !self.has_side(side) {
+                continue;
+            }
+            let (summary, words) = self.ready(side);
+            if summary.load(Ordering::Relaxed) == 0 {
+                continue;
+            }
+            any = true;
+            let mut set = summary.swap(0, Ordering::SeqCst);
+            while set != 0 {
+                let word = set.trailing_zeros();
+                set &= set - 1;
+                // SYNC ready: pairs with the bit set in mark.
+                let mut bits = words[word as usize % WORDS].swap(0, Ordering::SeqCst);
+                while bits != 0 {
+                    each(side, word * 64 + bits.trailing_zeros());
+                    bits &= bits - 1;
+                }
             }
         }
-        true
+        any
     }
 
     // ---- Rings ----
@@ -331,7 +337,7 @@ impl End {
     /// The registered memory of this process.
     #[inline]
     pub fn regions(&self) -> &RegionTable {
-        self.pair.home.regions()
+        &self.pair.home.regions
     }
 
     /// Tells the peer that there is something for its end.

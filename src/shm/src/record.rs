@@ -20,9 +20,9 @@ pub mod kind {
     pub const NOTHING: u8 = 7;
 }
 
-/// The message is announced to a solicited waiter.
+/// Flag of a record: [`Header::solicited`].
 pub const SOLICITED: u8 = 1;
-/// The producer wants to know when the record is consumed.
+/// Flag of a record: [`Header::acknowledge`].
 pub const ACKNOWLEDGE: u8 = 2;
 
 /// The longest message that travels in the ring as one record; longer ones are read from the sender's memory, or
@@ -36,8 +36,10 @@ pub const ANSWER_MAX: u64 = 4080;
 pub struct Header {
     /// One of [`kind`].
     pub kind: u8,
-    /// [`SOLICITED`], [`ACKNOWLEDGE`].
-    pub flags: u8,
+    /// The message is announced to a solicited waiter.
+    pub solicited: bool,
+    /// The producer wants to know when the record is consumed.
+    pub acknowledge: bool,
     /// Depends on the kind; for most the length of the whole message or transfer.
     pub aux: u64,
 }
@@ -46,12 +48,6 @@ pub struct Header {
 pub const PLACE: usize = 16;
 /// Bytes of a [`target`].
 pub const TARGET: usize = 24;
-
-/// The flags of a record.
-#[inline]
-pub fn flags(solicited: bool, signalled: bool) -> u8 {
-    (u8::from(solicited) * SOLICITED) | (u8::from(signalled) * ACKNOWLEDGE)
-}
 
 /// Where a piece of a message lies in the sender's memory.
 pub fn place(addr: u64, len: u64) -> [u8; PLACE] {

@@ -43,7 +43,7 @@ pub fn start<T: Transport<Incoming = Incoming<T>>>(
     reachable: Reachable,
 ) -> io::Result<JoinHandle<()>> {
     let epoll = Epoll::new()?;
-    epoll.add(node.home().bell(Bell::Thread).as_fd(), BELL, Interest::READ)?;
+    epoll.add(node.links.home.bell(Bell::Thread).as_fd(), BELL, Interest::READ)?;
     epoll.add(reachable.listener.as_fd(), LISTENER, Interest::READ)?;
     let mut state = Thread {
         node: node.clone(),
@@ -161,8 +161,8 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
             for event in events.iter() {
                 match event.token {
                     BELL => {
-                        self.node.home().bell(Bell::Thread).clear();
-                        self.watch.wake(&self.node);
+                        self.node.links.home.bell(Bell::Thread).clear();
+                        self.watch.wake(&self.node.links);
                     }
                     LISTENER => self.accept(),
                     token => self.on_socket(token, &event),
@@ -172,7 +172,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
                 self.obey(command);
             }
             self.expire();
-            self.watch.look(&self.node);
+            self.watch.look(&self.node.links);
         }
     }
 
@@ -263,10 +263,10 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         };
         let peer = socket.peer_credentials()?;
         process::same_user(peer.uid)?;
-        let pair = Pair::create(self.node.home(), peer.pid, Some(0))?;
-        let probe = self.node.home().probe();
+        let pair = Pair::create(&self.node.links.home, peer.pid, Some(0))?;
+        let probe = self.node.links.home.probe();
         let hello = Message::Hello { version: VERSION, name: self.node.name.to_string(), probe };
-        let [home, regions, waiter, thread] = self.node.home().fds();
+        let [home, regions, waiter, thread] = self.node.links.home.fds();
         if socket.send(&hello.encode(), &[pair.fd(), home, regions, waiter, thread])? != Sent::Done {
             return Err(io::ErrorKind::WouldBlock.into());
         }
@@ -407,17 +407,17 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         }
         let [memory, home, regions, waiter, thread] = take_fds(fds)?;
         let pid = socket.peer_credentials()?.pid;
-        let pair = Pair::open(self.node.home(), memory, pid, 1)?;
+        let pair = Pair::open(&self.node.links.home, memory, pid, 1)?;
         let reads = self.node.can_copy(pid, &probe);
         pair.set_peer(Peer::open([home, regions, waiter, thread])?);
         pair.set_reads_peer(reads);
-        let probe = self.node.home().probe();
+        let probe = self.node.links.home.probe();
         let welcome = Message::Welcome { name: self.node.name.to_string(), probe, reads };
-        if socket.send(&welcome.encode(), &self.node.home().fds())? != Sent::Done {
+        if socket.send(&welcome.encode(), &self.node.links.home.fds())? != Sent::Done {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let link = Link::new(self.node.errands(), pair, name.clone(), Some(socket));
-        self.node.add_link(&link);
+        self.node.links.add(&link);
         self.peers.insert(token, Stage::Up(link.clone()));
         let mut waiting = self.orphans.remove(&name).unwrap_or_default();
         if let Some(Stage::Greeting(own, queue)) = both.and_then(|token| self.peers.remove(&token)) {
@@ -441,7 +441,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         link.pair().set_reads_peer(own_reads);
         link.pair().set_peer_reads(reads);
         link.send(Message::Reads(own_reads));
-        self.node.add_link(&link);
+        self.node.links.add(&link);
         self.peers.insert(token, Stage::Up(link.clone()));
         for one in queue {
             one.request(&link);
@@ -472,7 +472,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         for conn in link.all() {
             conn.on_peer_close(CloseReason::Disconnected);
         }
-        self.node.remove_link(&link);
+        self.node.links.remove(&link);
         queue.into_iter().for_each(PendingConnect::refuse);
     }
 

@@ -11,13 +11,18 @@ use dat_core::error::{Error, Resource, Result};
 use dat_core::event::Status;
 use dat_core::transport::{MAX_SEGMENTS, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment};
 
-use crate::answers::Answers;
 use crate::copy::{self, Outcome};
 use crate::os::user::Source;
-use crate::outlet::{Outlet, Put};
-use crate::pair::End;
-use crate::record::{self, EAGER_MAX, Header, kind};
-use crate::ring::{Corrupt, Producer};
+use crate::pair::{ANSWER_SLOTS, End, RING_SLOTS};
+use crate::record::{self, ANSWER_MAX, EAGER_MAX, Header, kind};
+use crate::ring::{Area, Corrupt, Producer, Reservation, slots_for};
+
+// What `Outlet::put` relies on.
+const _: () = assert!(slots_for(EAGER_MAX as usize + record::TARGET) <= RING_SLOTS as u64 / 4 + 1);
+const _: () = assert!(slots_for(ANSWER_MAX as usize) <= ANSWER_SLOTS as u64 / 4);
+
+/// Reads of the peer that this side takes at a time.
+const MAX_ANSWERS: usize = 256;
 
 /// The segments of one request.
 type Segments = ArrayVec<Segment, MAX_SEGMENTS>;
@@ -60,6 +65,13 @@ struct Reading {
     segments: Segments,
 }
 
+/// A read of the peer that this side carries out, because the peer cannot read its memory.
+struct Answer {
+    target: RemoteSegment,
+    /// Bytes that are in the ring already.
+    offset: u64,
+}
+
 /// What came of launching a request.
 enum Launch {
     /// It is carried out as far as this side can.
@@ -83,7 +95,6 @@ pub struct TxReport {
 #[derive(Default)]
 pub struct Tx {
     outlet: Outlet,
-    answers: Answers,
     flying: VecDeque<Flying>,
     queued: VecDeque<Queued>,
     /// The segments of the queued requests.
@@ -91,6 +102,9 @@ pub struct Tx {
     reading: VecDeque<Box<Reading>>,
     /// Own reads that the peer carries out at a time.
     reads_out: usize,
+    /// The ring that answers go into, and the reads that are not answered yet.
+    answer_outlet: Outlet,
+    answers: VecDeque<Answer>,
     /// Bytes of the oldest queued request that are in the ring already.
     offset: u64,
     /// The last request that is known to have succeeded.
@@ -118,8 +132,8 @@ impl Tx {
 
     /// Opens the rings, for requests and for answers.
     pub fn open(&mut self, [requests, answers]: [Producer; 2]) {
-        self.outlet.open(requests);
-        self.answers.open(answers);
+        self.outlet.producer = Some(requests);
+        self.answer_outlet.producer = Some(answers);
     }
 
     /// Carries a request out, or queues it.
@@ -191,9 +205,11 @@ impl Tx {
         }
         self.harvest(&mut report);
         if report.failed.is_none() {
-            report.answer = self.answers.serve(end);
-            if self.pump(end) {
-                self.harvest(&mut report);
+            if !self.answers.is_empty() {
+                report.answer = self.answer(end);
+            }
+            if !self.queued.is_empty() {
+                self.pump(end, &mut report);
             }
             if self.draining && self.queued.is_empty() {
                 self.ask(end);
@@ -205,13 +221,10 @@ impl Tx {
     /// Takes off the requests that are complete.
     fn harvest(&mut self, report: &mut TxReport) {
         let Some(first) = self.flying.front() else { return };
-        let consumed = match self.outlet.consumed() {
-            Some(Ok(consumed)) => consumed,
-            Some(Err(Corrupt)) => {
-                report.failed = Some((first.id, Status::Transport));
-                return;
-            }
-            None => return,
+        let Some(producer) = &mut self.outlet.producer else { return };
+        let Ok(consumed) = producer.consumed() else {
+            report.failed = Some((first.id, Status::Transport));
+            return;
         };
         while let Some(flying) = self.flying.front() {
             match flying.done {
@@ -230,8 +243,8 @@ impl Tx {
         }
     }
 
-    /// Goes on with requests that wait; true if any was carried out.
-    fn pump(&mut self, end: &End) -> bool {
+    /// Goes on with requests that wait.
+    fn pump(&mut self, end: &End, report: &mut TxReport) {
         let mut went = false;
         while let Some(&Queued { request, count }) = self.queued.front() {
             let reads = self.reading.len();
@@ -249,7 +262,9 @@ impl Tx {
             self.fly(end, request.id, done, request.signalled);
             went = true;
         }
-        went
+        if went {
+            self.harvest(report);
+        }
     }
 
     /// Carries a request out as far as this side can now.
@@ -261,13 +276,13 @@ impl Tx {
         let (len, signalled) = (request.len, request.signalled);
         match request.operation {
             Operation::Send { solicited } => {
-                let flags = record::flags(solicited, signalled);
+                let header = Header { kind: kind::MESSAGE, solicited, acknowledge: signalled, aux: len };
                 if len <= EAGER_MAX {
-                    self.pieces(end, Header { kind: kind::MESSAGE, flags, aux: len }, &[], request)
+                    self.pieces(end, header, &[], request)
                 } else if end.pair.is_local() || !end.pair.peer_reads() {
-                    self.pieces(end, Header { kind: kind::MESSAGE_PIECE, flags, aux: len }, &[], request)
+                    self.pieces(end, Header { kind: kind::MESSAGE_PIECE, ..header }, &[], request)
                 } else {
-                    self.announce(end, Header { kind: kind::REMOTE_MESSAGE, flags, aux: len }, request.segments)
+                    self.announce(end, Header { kind: kind::REMOTE_MESSAGE, ..header }, request.segments)
                 }
             }
             Operation::Write(_) | Operation::Read(_) if len == 0 => Launch::Flying(Done::Now),
@@ -300,8 +315,9 @@ impl Tx {
             Outcome::PeerGone => Launch::Flying(Done::Never),
             Outcome::Refused => {
                 let target = record::target(remote.addr, remote.key, remote.len);
-                let flags = record::flags(false, request.signalled);
-                self.pieces(end, Header { kind: kind::WRITE_PIECE, flags, aux: remote.len }, &target, request)
+                let acknowledge = request.signalled;
+                let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: remote.len };
+                self.pieces(end, header, &target, request)
             }
         }
     }
@@ -318,7 +334,7 @@ impl Tx {
         }
         let (id, len) = (request.id, request.len);
         let target = record::target(remote.addr, remote.key, len);
-        let header = Header { kind: kind::READ, flags: record::flags(false, true), aux: len };
+        let header = Header { kind: kind::READ, solicited: false, acknowledge: true, aux: len };
         match self.outlet.put(header, target.len(), |room| room.write(Source::of(&target)) == target.len()) {
             Put::NoRoom => Launch::NoRoom,
             Put::Failed(status) => Launch::Flying(Done::Failed(status)),
@@ -371,7 +387,42 @@ impl Tx {
 
     /// Takes a read of the peer that this side has to carry out; false if there are more than it may have.
     pub fn on_read(&mut self, target: RemoteSegment) -> bool {
-        !self.closed && self.answers.take(target)
+        let room = !self.closed && self.answers.len() < MAX_ANSWERS;
+        if room {
+            self.answers.push_back(Answer { target, offset: 0 });
+        }
+        room
+    }
+
+    /// Carries out reads of the peer, as far as there is room; gives the status with which one failed.
+    fn answer(&mut self, end: &End) -> Option<Status> {
+        let mut went = false;
+        let failed = loop {
+            let Some(answer) = self.answers.front_mut() else { break None };
+            let (target, offset) = (answer.target, answer.offset);
+            let take = (target.len - offset).min(ANSWER_MAX);
+            let header = Header { kind: kind::READ_DATA, solicited: false, acknowledge: false, aux: target.len };
+            let put = self.answer_outlet.put(header, take as usize, |room| {
+                copy::read_for_peer(end, &target, offset, take, |bytes| {
+                    room.write(bytes);
+                })
+            });
+            match put {
+                Put::NoRoom => break None,
+                Put::Failed(status) => break Some(status),
+                Put::At(_) => {
+                    went = true;
+                    answer.offset += take;
+                    if answer.offset == target.len {
+                        self.answers.pop_front();
+                    }
+                }
+            }
+        };
+        if went {
+            end.tell_peer();
+        }
+        failed
     }
 
     /// Takes bytes of the oldest read of this side; true if it is complete.
@@ -413,13 +464,72 @@ impl Tx {
         if !self.closed {
             self.harvest(&mut TxReport::default());
             self.closed = true;
-            self.outlet.close();
-            self.answers.close();
+            self.outlet.producer = None;
+            self.answer_outlet.producer = None;
             self.flying = VecDeque::new();
             self.queued = VecDeque::new();
             self.segments = VecDeque::new();
+            self.answers.clear();
             self.reading.clear();
         }
         self.done
+    }
+}
+
+/// What came of a record.
+enum Put {
+    /// It is in the ring and ends there.
+    At(u64),
+    /// It has to wait until the peer has made room.
+    NoRoom,
+    /// It cannot be put there, ever.
+    Failed(Status),
+}
+
+/// A ring as the side that fills it uses it: one record at a time, shown to the peer at once.
+#[derive(Default)]
+struct Outlet {
+    /// `None` before the ring is opened, and after it is closed.
+    producer: Option<Producer>,
+    /// End of the last record, if neither it nor a later one asks for an acknowledgement.
+    unasked: Option<u64>,
+}
+
+impl Outlet {
+    /// Puts one record into the ring: `fill` writes a payload of up to `len` bytes, or returns false if it cannot.
+    #[inline]
+    fn put(&mut self, header: Header, len: usize, fill: impl FnOnce(&mut Reservation<'_>) -> bool) -> Put {
+        let Some(producer) = &mut self.producer else { return Put::NoRoom };
+        // A producer that finds no room waits for the peer's word, and has it only if a record in the ring asks for
+        // it. There is no room only if about half of the ring is in use: a record takes a quarter at most, and so
+        // does the pad before it. So it is enough that each record asks that fills the ring to more than a quarter.
+        let pressed = producer.used() + slots_for(len) > producer.area().slots() / 4;
+        let mut room = match producer.reserve(len) {
+            Ok(Some(room)) => room,
+            Ok(None) => return Put::NoRoom,
+            Err(Corrupt) => return Put::Failed(Status::Transport),
+        };
+        if !fill(&mut room) {
+            return Put::Failed(Status::LocalProtection);
+        }
+        let asks = header.acknowledge || pressed;
+        let flags = (u8::from(header.solicited) * record::SOLICITED) | (u8::from(asks) * record::ACKNOWLEDGE);
+        let end = room.finish(header.kind, flags, header.aux);
+        producer.commit();
+        self.unasked = (!asks).then_some(end);
+        Put::At(end)
+    }
+
+    /// Asks the peer to tell when it has consumed all records, unless one of them does so already; true if there is
+    /// a new record for the peer to see.
+    fn ask(&mut self) -> bool {
+        let Some(end) = self.unasked else { return false };
+        if self.producer.as_mut().is_none_or(|producer| producer.consumed().is_ok_and(|head| head >= end)) {
+            self.unasked = None;
+            return false;
+        }
+        // Without room, the last record asks: see `put`.
+        let header = Header { kind: kind::NOTHING, solicited: false, acknowledge: true, aux: 0 };
+        matches!(self.put(header, 0, |_| true), Put::At(_))
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use dat_core::transport::Transport;
 
-use crate::node::Node;
+use crate::link::Links;
 
 /// How long the thread keeps looking after it found data that nobody had fetched.
 const SPIN: Duration = Duration::from_micros(200);
@@ -39,55 +39,55 @@ impl Watch {
     }
 
     /// The thread was rung.
-    pub fn wake<T: Transport>(&mut self, node: &Node<T>) {
-        node.home().thread_awake();
-        *self = Watch::Awake { pause: Duration::ZERO, empty: 0, polls: node.home().polls() };
+    pub fn wake<T: Transport>(&mut self, links: &Links<T>) {
+        links.home.thread_awake();
+        *self = Watch::Awake { pause: Duration::ZERO, empty: 0, polls: links.home.polls() };
     }
 
     /// Looks after arrived data, unless another thread does.
-    pub fn look<T: Transport>(&mut self, node: &Node<T>) {
+    pub fn look<T: Transport>(&mut self, links: &Links<T>) {
         let Watch::Awake { pause, empty, polls } = *self else { return };
-        if node.home().is_led() {
+        if links.home.is_led() {
             *self = Watch::Asleep;
             return;
         }
-        let found = node.look();
-        let now = node.home().polls();
+        let found = links.look();
+        let now = links.home.polls();
         if now != polls {
             // Callers poll, so this is only in case they stop.
             *self = Watch::Awake { pause: LOOK_MAX, empty: 0, polls: now };
             return;
         }
         if found {
-            spin(node);
-            *self = Watch::Awake { pause: LOOK_MIN, empty: 0, polls: node.home().polls() };
+            spin(links);
+            *self = Watch::Awake { pause: LOOK_MIN, empty: 0, polls: links.home.polls() };
             return;
         }
         let empty = empty + 1;
         if empty < EMPTY_LOOKS {
             let pause = (pause * 2).clamp(LOOK_MIN, LOOK_MAX);
             *self = Watch::Awake { pause, empty, polls };
-        } else if node.thread_asleep() {
+        } else if links.thread_asleep() {
             *self = Watch::Asleep;
         } else {
-            self.wake(node);
+            self.wake(links);
         }
     }
 }
 
 /// Keeps looking as long as it finds data that nobody had fetched.
-fn spin<T: Transport>(node: &Node<T>) {
-    let polls = node.home().polls();
+fn spin<T: Transport>(links: &Links<T>) {
+    let polls = links.home.polls();
     let mut end = Instant::now() + SPIN;
     let limit = Instant::now() + LOOK_MAX;
     loop {
-        let found = node.look();
+        let found = links.look();
         let now = Instant::now();
         if found {
             end = now + SPIN;
         }
         // Messages about connections and callers must not wait for the end of a stream.
-        if now >= end.min(limit) || node.home().polls() != polls {
+        if now >= end.min(limit) || links.home.polls() != polls {
             return;
         }
         std::thread::yield_now();
