@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+use arrayvec::ArrayVec;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::event::Status;
 use dat_core::transport::{
@@ -244,7 +245,7 @@ impl Qp {
             Operation::Write(remote) => self.post_work(request, Work::Write(remote.addr, remote.key), request.segments),
             Operation::Read(remote) => {
                 // It fills what it names; the local segments may have room for more.
-                let mut cut = [Segment::default(); MAX_SEGMENTS];
+                let mut cut = ArrayVec::new();
                 let segments = shorten(request.segments, request.len, &mut cut);
                 self.post_work(request, Work::Read(remote.addr, remote.key), segments)
             }
@@ -391,22 +392,21 @@ fn as_long_as_possible<R>(
     }
 }
 
-/// The first segments that together are `len` long.
-fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut [Segment; MAX_SEGMENTS]) -> &'a [Segment] {
+/// The first segments that together are `len` long. `cut`, which is empty, holds them if the last has to be shorter.
+fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut ArrayVec<Segment, MAX_SEGMENTS>) -> &'a [Segment] {
     if segments.iter().map(|segment| segment.len).sum::<u64>() == len {
         return segments;
     }
     let mut left = len;
-    let mut count = 0;
-    for segment in segments {
+    for segment in segments.iter().take(MAX_SEGMENTS) {
         if left == 0 {
             break;
         }
-        cut[count] = Segment { len: segment.len.min(left), ..*segment };
-        left -= cut[count].len;
-        count += 1;
+        let len = segment.len.min(left);
+        cut.push(Segment { len, ..*segment });
+        left -= len;
     }
-    &cut[..count]
+    cut
 }
 
 /// Brings a new queue pair into the state in which it takes receives.
@@ -445,7 +445,7 @@ mod tests {
     fn segments_are_cut_to_the_length_of_a_read() {
         let of = |len: u64| Segment { addr: 0, len, key: 0 };
         let lens = |segments: &[Segment], len: u64| {
-            let mut cut = [Segment::default(); MAX_SEGMENTS];
+            let mut cut = ArrayVec::new();
             shorten(segments, len, &mut cut).iter().map(|segment| segment.len).collect::<Vec<_>>()
         };
         assert_eq!(lens(&[of(4), of(4)], 8), [4, 4]);

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use arrayvec::ArrayVec;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{MAX_SEGMENTS, Recv, Segment};
 use parking_lot::Mutex;
@@ -48,10 +49,10 @@ struct State {
     found_in: Arc<Pd>,
 }
 
+/// A receive that the device has no room for yet.
 struct BacklogRecv {
     id: u64,
-    count: usize,
-    segments: [Segment; MAX_SEGMENTS],
+    segments: ArrayVec<Segment, MAX_SEGMENTS>,
 }
 
 /// The use that a queue pair makes of a queue, until it says that it has ended.
@@ -137,10 +138,8 @@ impl SharedQueue {
             state.posted += 1;
             return Ok(());
         }
-        let mut segments = [Segment::default(); MAX_SEGMENTS];
-        let count = recv.segments.len().min(MAX_SEGMENTS);
-        segments[..count].copy_from_slice(&recv.segments[..count]);
-        state.backlog.push_back(BacklogRecv { id: recv.id, count, segments });
+        let segments = recv.segments.iter().take(MAX_SEGMENTS).copied().collect();
+        state.backlog.push_back(BacklogRecv { id: recv.id, segments });
         if state.backlog.len() == 1 {
             // The device must tell before it runs dry, for then nobody may be calling.
             self.apply_limit(&state);
@@ -157,16 +156,16 @@ impl SharedQueue {
         if Arc::ptr_eq(&state.found_in, &self.zone) {
             return self.raw.post(wr::recv(id), segments);
         }
-        let mut found = [Segment::default(); MAX_SEGMENTS];
-        for (to, from) in found.iter_mut().zip(segments) {
+        let mut found: ArrayVec<Segment, MAX_SEGMENTS> = ArrayVec::new();
+        for from in segments.iter().take(MAX_SEGMENTS) {
             let key = match self.hub.regions.key_in(from.key, &state.found_in) {
                 // The region is gone: the device finds that out when a message comes.
                 Err(error) if error.raw_os_error() == Some(libc::EINVAL) => from.key,
                 found => found?,
             };
-            *to = Segment { key, ..*from };
+            found.push(Segment { key, ..*from });
         }
-        self.raw.post(wr::recv(id), &found[..segments.len().min(MAX_SEGMENTS)])
+        self.raw.post(wr::recv(id), &found)
     }
 
     /// The device has consumed a receive.
@@ -179,7 +178,7 @@ impl SharedQueue {
     fn feed(&self, state: &mut State) {
         while self.takes(state) {
             let Some(next) = state.backlog.front() else { return };
-            if let Err(error) = self.hand_over(state, next.id, &next.segments[..next.count]) {
+            if let Err(error) = self.hand_over(state, next.id, &next.segments) {
                 log::error!("a receive of a shared queue waits: {error}");
                 return;
             }
