@@ -32,7 +32,7 @@ pub struct Shm {
 
 static NODES: Nodes<Shm> = Nodes::new();
 
-/// A protection zone: a number that regions and connections are compared by.
+/// A protection zone: a number by which regions and connections are compared.
 pub struct Zone(u32);
 
 impl ZoneId for Zone {
@@ -41,8 +41,8 @@ impl ZoneId for Zone {
     }
 }
 
-/// Zones are compared between processes only by the side that made them, so that numbers
-/// need to be unique in this process alone.
+/// Only the process that made a zone ever compares it with others, so that numbers need to be unique in this process
+/// alone.
 static NEXT_ZONE: AtomicU32 = AtomicU32::new(1);
 
 /// Registered memory.
@@ -72,7 +72,7 @@ impl Drop for Region {
     }
 }
 
-/// What remote rights are bound to: a row of the table of regions, while bound.
+/// A window, to which remote rights can be bound: a row of the table of regions, while bound.
 pub struct Window {
     node: Arc<Node<Shm>>,
     key: Mutex<Option<u32>>,
@@ -94,7 +94,7 @@ impl Drop for Window {
     }
 }
 
-/// Completions of all connections are found at once, so that there is nothing to keep.
+/// A completion queue. Completions of all connections are found at once, so that there is nothing to keep.
 pub struct Cq;
 
 fn attributes() -> AdapterAttributes {

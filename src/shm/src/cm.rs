@@ -1,5 +1,5 @@
-//! Connections: what is said about them over a link, and what follows. All of it runs on
-//! the node's thread, without any lock.
+//! Connections: the messages about them, and their consequences. Messages are handled on the node's thread, without any
+//! lock.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -23,7 +23,7 @@ pub struct Incoming<T: Transport> {
 }
 
 impl<T: Transport> Incoming<T> {
-    /// Whether the active end has given up.
+    /// True if the active end has given up.
     fn is_stale(&self) -> bool {
         self.request.stale.load(Ordering::Acquire) || self.link.pair().is_dead()
     }
@@ -77,7 +77,7 @@ pub fn request<T: Transport>(link: &Arc<Link<T>>, conn: &Arc<Conn<T>>, qualifier
     };
     let attached = link.attach(id.active, id, conn, 0);
     if !attached || conn.phase() == ConnPhase::Dead {
-        // No memory, or the program gave up while the place was looked for.
+        // There is no memory, or the program gave up while the place was looked for.
         link.withdraw(id);
         end(conn, ConnectionReport::NonPeerRejected);
         return;
@@ -93,7 +93,7 @@ pub fn end<T: Transport>(conn: &Conn<T>, report: ConnectionReport) {
     }
 }
 
-/// The active end has given up on a request that was accepted just now.
+/// Ends the passive end of a request that was accepted just now, because the active end has given up.
 pub fn fail_accept<T: Transport>(conn: &Conn<T>) {
     if conn.kill(false) {
         conn.let_go(CloseReason::Answer);
@@ -120,8 +120,8 @@ pub fn handle<T: Transport<Incoming = Incoming<T>>>(node: &Node<T>, link: &Arc<L
         Message::Accept { conn: id, zone, private_data } => match link.find(id.active, id) {
             Some(conn) => {
                 conn.set_peer_zone(zone);
-                // The peer hears of it before the program can end it again; what the peer
-                // sends from then on is not reported before the establishment.
+                // The peer hears of it before the program can end it again. Data that the peer sends from then on
+                // are not reported before the establishment.
                 link.send(Message::Ready { conn: id });
                 conn.report(ConnectionReport::Established(private_data));
                 if conn.shift(ConnPhase::Pending, ConnPhase::Up) {

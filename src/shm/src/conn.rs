@@ -23,7 +23,7 @@ use crate::wire::{CloseReason, ConnId};
 /// Turns that the receiving direction gets when the peer has let go.
 const DRAIN_TURNS: u32 = 64;
 
-/// How far a connection got.
+/// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ConnPhase {
@@ -57,7 +57,7 @@ pub trait Keeper: Send + Sync {
     fn let_go(self: Arc<Self>, id: ConnId, side: u8, reason: CloseReason);
 }
 
-/// What ties a connection to a link.
+/// A connection's place on its link, and the link that keeps it.
 struct Tie {
     end: End,
     id: ConnId,
@@ -126,7 +126,7 @@ impl<T: Transport> Conn<T> {
         self.zone
     }
 
-    /// How far it got.
+    /// How far it has come.
     pub fn phase(&self) -> ConnPhase {
         ConnPhase::from_u8(self.phase.load(Ordering::Acquire))
     }
@@ -208,7 +208,7 @@ impl<T: Transport> Conn<T> {
     /// no lock of the connection held.
     pub fn progress(self: &Arc<Self>) {
         self.progress_rx(Advance::Batch);
-        // A thread in the middle of a post, which may be a long one, takes this turn over.
+        // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
         if let Some(tx) = self.tx.try_lock() {
             return self.advance_tx(tx);
         }

@@ -16,11 +16,11 @@ use crate::os::vm::{self, VmError};
 use crate::pair::{End, Pair};
 use crate::regions::{Pin, RegionTable};
 
-/// What came of an attempt to move bytes to or from the peer's memory.
+/// The outcome of an attempt to move bytes to or from the peer's memory.
 pub enum Outcome {
-    /// Done.
+    /// The bytes are there.
     Done,
-    /// Not done, for good.
+    /// They will never be.
     Failed(Status),
     /// This process cannot reach the peer's memory; the peer has to do it.
     Refused,
@@ -227,8 +227,8 @@ fn outcome(pair: &Pair, result: Result<(), VmError>) -> Outcome {
         Ok(()) => Outcome::Done,
         Err(VmError::Fault) => Outcome::Failed(Status::RemoteAccess),
         Err(VmError::Denied | VmError::Unsupported) => Outcome::Refused,
-        // Its memory cannot be had any more: its socket tells whether it is gone, or has
-        // only lost its first thread. Until then it is asked to do it itself.
+        // The peer's memory cannot be reached any more. Its socket will tell if it is gone; if it has only lost its
+        // first thread, it is asked to move the bytes itself.
         Err(VmError::Gone) => {
             pair.set_reads_peer(false);
             Outcome::Refused

@@ -1,5 +1,5 @@
-//! What a process publishes to its peers: one word that tells whom to wake, two bells to wake them with, and the
-//! table of its registered memory.
+//! The memory that a process publishes to its peers: one word that tells whom to wake, and the table of its registered
+//! memory; and the two bells to wake its threads with.
 //!
 //! # Who makes progress
 //! Arrived data is handled by the threads that call in: a dequeue or a wait handles what there is for any connection
@@ -35,7 +35,7 @@ const HOME_SIZE: usize = 4096;
 /// Callers poll this often before peers are told not to ring for the thread.
 const POLLS_BEFORE_AWAKE: u32 = 64;
 
-/// Whom a peer wakes; the value of the word while that one sleeps.
+/// The bells of a process, and the value of the word while its peers are to ring them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Bell {
@@ -53,7 +53,7 @@ fn ring(bells: &[Doorbell; 2], word: u32) {
     }
 }
 
-/// How callers call in.
+/// Counts of the calls of callers.
 #[derive(Default)]
 struct Callers {
     polls: AtomicU32,
@@ -61,7 +61,7 @@ struct Callers {
     loops: AtomicU32,
 }
 
-/// What this process publishes.
+/// The memory and the bells that this process publishes.
 pub struct Home {
     published: SharedMemory,
     /// The registered memory of this process.
@@ -70,7 +70,7 @@ pub struct Home {
     /// True while a blocked waiter watches. The published word changes under this lock alone.
     leader: CachePadded<Mutex<bool>>,
     callers: CachePadded<Callers>,
-    /// A value that peers read to learn whether they can.
+    /// A value that peers read to find out if they can.
     probe: Box<u64>,
 }
 
@@ -100,7 +100,7 @@ impl Home {
         [self.published.fd(), self.regions.fd(), self.bells[0].as_fd(), self.bells[1].as_fd()]
     }
 
-    /// What peers read to learn whether they can.
+    /// The value that peers read to find out if they can.
     pub fn probe(&self) -> Probe {
         Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
     }
@@ -113,7 +113,7 @@ impl Home {
         }
     }
 
-    /// Wakes the thread that sleeps in this process, if one does. What it is to find was published before.
+    /// Wakes the thread that sleeps in this process, if one does. The news for it was published before.
     pub fn wake(&self) {
         // SYNC sleep: the news was published before this look.
         fence(Ordering::SeqCst);
@@ -123,7 +123,7 @@ impl Home {
     /// Takes note of a caller that polls.
     #[inline]
     pub fn note_poll(&self) {
-        // Only to tell the thread that callers poll: a lost count does no harm.
+        // The count only tells the thread that callers poll: a lost one does no harm.
         let polls = self.callers.polls.load(Ordering::Relaxed);
         self.callers.polls.store(polls.wrapping_add(1), Ordering::Relaxed);
         if self.word().load(Ordering::Relaxed) == Bell::Thread as u32 {
@@ -138,7 +138,7 @@ impl Home {
         }
     }
 
-    /// How often callers have polled; the number changes while they do.
+    /// The number of polls so far; it changes while callers poll.
     pub fn polls(&self) -> u32 {
         self.callers.polls.load(Ordering::Relaxed)
     }
@@ -148,8 +148,8 @@ impl Home {
         *self.leader.lock()
     }
 
-    /// Prepares a waiter for sleep; true if it becomes the leader, which has to poll the bell. `any_news` tells
-    /// whether anything has arrived.
+    /// Prepares a waiter for sleep; true if it becomes the leader, which has to poll the bell. `any_news` is
+    /// true if anything has arrived.
     pub fn arm(&self, any_news: impl FnOnce() -> bool) -> bool {
         self.callers.loops.store(0, Ordering::Relaxed);
         {
@@ -209,7 +209,7 @@ impl Home {
     }
 }
 
-/// What another process has published.
+/// The memory and the bells that another process has published.
 pub struct Peer {
     published: SharedMemory,
     /// The peer's registered memory.
@@ -218,10 +218,10 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Opens what a peer sent of its [`Home::fds`].
+    /// Opens the [`Home::fds`] that a peer sent.
     ///
     /// # Errors
-    /// `InvalidData` if it is not what a peer publishes; what the system says.
+    /// `InvalidData` if they are not what a peer publishes; what the system says.
     pub fn open([published, regions, waiter, thread]: [OwnedFd; 4]) -> io::Result<Peer> {
         Ok(Peer {
             published: SharedMemory::open(published, HOME_SIZE, Access::ReadOnly)?,
@@ -230,7 +230,7 @@ impl Peer {
         })
     }
 
-    /// Wakes the peer's thread that sleeps, if one does. What it is to find was published before.
+    /// Wakes the peer's thread that sleeps, if one does. The news for it was published before.
     pub fn wake(&self) {
         // SYNC sleep: the news was published before this look.
         fence(Ordering::SeqCst);

@@ -1,11 +1,11 @@
 //! The shm provider: connections between processes of one host, and within one.
 //!
-//! From the outside in: [`adapter`] is the transport that the core calls; a [`node`] is this process as its peers see
-//! it, with one [`thread`] that handles what [`cm`] says about connections; a [`link`] is a pair of processes; a
-//! [`conn`] is one end of a connection, with a sending ([`tx`]) and a receiving ([`rx`]) direction; [`copy`] moves the
-//! bytes. These lie in what processes show to each other: [`home`] is what one publishes, [`pair`] the memory that two
-//! of them share, [`ring`] carries records there, [`regions`] tells what memory peers may use. No module uses one that
-//! stands above it in docs/architecture.md, which tells the whole story.
+//! From the outside in: `adapter` is the transport that the core calls. A `node` is this process as its peers see it,
+//! with one `thread`, which handles messages about connections (`cm`) and keeps a `watch` over arrived data. A `link` is
+//! a pair of processes, a `conn` one end of a connection, with a sending (`tx`) and a receiving (`rx`) direction; `copy`
+//! moves the bytes. All of these work on memory that processes show to each other: `home` is the memory that a process
+//! publishes, with its registered `regions`, `pair` the memory that two of them share, where a `ring` carries `record`s.
+//! docs/architecture.md tells the whole story, and which module may use which.
 
 mod adapter;
 mod cm;

@@ -21,10 +21,10 @@ use crate::pair::{End, MAX_CONNS, Pair};
 use crate::process;
 use crate::wire::{CloseReason, ConnId, Message};
 
-/// How long a caller waits for another thread that handles what has arrived.
+/// The longest that a caller waits for another thread that handles arrived data.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// What a link asks of the node's thread.
+/// The tasks that a link has for the node's thread.
 pub trait Errands<T: Transport>: Send + Sync {
     /// Handles a message of this process to itself.
     fn deliver(&self, link: &Arc<Link<T>>, message: Message);
@@ -58,7 +58,7 @@ pub struct Link<T: Transport> {
     last_attempt: AtomicU64,
 }
 
-/// Which places of the shared memory are in use, as the side that gives them out sees it.
+/// The places of the shared memory that are in use, as the side that gives them out sees it.
 #[derive(Default)]
 struct Places {
     free: VecDeque<u32>,
@@ -67,7 +67,7 @@ struct Places {
     ends: HashMap<ConnId, LetGo>,
 }
 
-/// Which ends have let go of a connection.
+/// The ends that have let go of a connection.
 #[derive(Default)]
 struct LetGo {
     active: bool,
@@ -200,7 +200,7 @@ impl<T: Transport> Link<T> {
         self.note_let_go(id, false);
     }
 
-    /// Refuses a request of the peer, whose end here would have been the passive one. `consumer`: the program did.
+    /// Refuses a request of the peer; with `consumer` set, for the program.
     pub fn reject(self: &Arc<Self>, id: ConnId, consumer: bool) {
         self.note_let_go(id, false);
         self.send(Message::Reject { conn: id, consumer });
@@ -237,19 +237,19 @@ impl<T: Transport> Link<T> {
         Some(unanswered.entry(id).or_default().clone())
     }
 
-    /// The request has its answer.
+    /// Takes note that a request of the peer has its answer.
     pub fn answered(&self, id: ConnId) {
         self.unanswered.lock().remove(&id);
     }
 
-    /// The peer has given up on its request, if that has no answer yet.
+    /// Takes note that the peer has given up on its request, if that has no answer yet.
     pub fn give_up(&self, id: ConnId) {
         if let Some(request) = self.unanswered.lock().get(&id) {
             request.stale.store(true, Ordering::Release);
         }
     }
 
-    /// The peer is gone, and with it all its requests.
+    /// Takes note that the peer is gone, and has given up on all its requests.
     pub fn give_up_all(&self) {
         for request in self.unanswered.lock().values() {
             request.stale.store(true, Ordering::Release);
@@ -323,7 +323,7 @@ fn flush(socket: &Socket, outbox: &mut VecDeque<Vec<u8>>) -> bool {
 
 /// The links of a process, and the progress of all their connections.
 pub struct Links<T: Transport> {
-    /// What the process publishes.
+    /// The memory that the process publishes.
     pub home: Arc<Home>,
     all: RwLock<Vec<Arc<Link<T>>>>,
     /// The links again, for the thread that makes progress.

@@ -31,9 +31,9 @@ pub enum Command<T: Transport> {
         address: Address,
         /// The service point.
         qualifier: u64,
-        /// For the peer.
+        /// Bytes for the peer.
         private_data: Vec<u8>,
-        /// Time for all of it.
+        /// Time for the whole attempt.
         timeout: Option<Duration>,
     },
     /// Handle a message of this process to itself.
@@ -46,7 +46,7 @@ pub enum Command<T: Transport> {
 
 /// This process in one directory.
 pub struct Node<T: Transport> {
-    /// Where processes meet.
+    /// The directory where processes meet.
     pub directory: Directory,
     /// Name of this process's socket there.
     pub name: SocketName,
@@ -58,7 +58,7 @@ pub struct Node<T: Transport> {
     serial: AtomicU64,
     own: OnceCell<Arc<Link<T>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// Open adapters; see [`crate::nodes`].
+    /// The number of open adapters; see [`crate::nodes`].
     pub adapters: AtomicUsize,
     stopped: AtomicBool,
     /// Copies between processes are to be tried.
@@ -104,20 +104,20 @@ impl<T: Transport> Node<T> {
         self.own.get()
     }
 
-    /// For links, which the node keeps alive and not the other way round.
+    /// Itself as links see it, which the node keeps alive and not the other way round.
     pub fn errands(self: &Arc<Self>) -> Weak<dyn Errands<T>> {
         let errands: Arc<dyn Errands<T>> = self.clone();
         Arc::downgrade(&errands)
     }
 
-    /// True if this process can copy to and from the memory of `pid`, which says what is to be found where.
+    /// True if this process can copy to and from the memory of the process `pid`, which has told the probe `there`.
     pub fn can_copy(&self, pid: i32, there: &Probe) -> bool {
         self.vm && vm::probe(pid, there.addr, there.value)
     }
 
     /// A port qualifier for an end of a connection.
     pub fn next_port(&self) -> u64 {
-        // Outside of what a program can take for a service point of 16 bits.
+        // Above the qualifiers of 16 bits that programs take for service points.
         0x1_0000 + self.ports.fetch_add(1, Ordering::Relaxed)
     }
 

@@ -20,7 +20,7 @@ type Map<T> = Mutex<HashMap<PathBuf, Weak<Node<T>>>>;
 pub struct Nodes<T: Transport>(AtomicPtr<Map<T>>);
 
 impl<T: Transport> Nodes<T> {
-    /// No nodes.
+    /// An empty list of nodes.
     pub const fn new() -> Self {
         Nodes(AtomicPtr::new(std::ptr::null_mut()))
     }
@@ -56,7 +56,7 @@ impl<T: Transport> Nodes<T> {
             log::error!("shm: {error}");
             Error::InsufficientResources(Resource::Device)
         };
-        // What OFED wrote for its own providers, such as "ib0 0", means nothing here.
+        // The words that OFED writes for its own providers, such as "ib0 0", mean nothing here.
         let path = if instance.starts_with('/') { instance } else { "" };
         let directory = Directory::open(path).map_err(device)?;
         if let Some(node) = nodes.get(directory.path()).and_then(Weak::upgrade)
@@ -74,7 +74,7 @@ impl<T: Transport> Nodes<T> {
         Ok(node)
     }
 
-    /// An adapter is closed; with the last one the node's thread ends, and has ended on return.
+    /// Takes note that an adapter is closed. With the last one the node's thread ends, and has ended on return.
     pub fn release(&self, node: &Node<T>) {
         {
             let _nodes = self.map().lock();
@@ -86,7 +86,7 @@ impl<T: Transport> Nodes<T> {
         node.join();
     }
 
-    /// In the child of a fork: the parent's nodes are not this process's.
+    /// Forgets all nodes, in the child of a fork: they are the parent's.
     pub fn forget(&self) {
         self.0.store(std::ptr::null_mut(), Ordering::Release);
     }

@@ -41,7 +41,7 @@ const CHUNK_SIZE: usize = (CHUNK * 2 * DIRECTION).next_multiple_of(RINGS);
 const CHUNKS: usize = MAX_CONNS as usize / CHUNK;
 /// Bytes of the memory; only those that connections touch are backed by pages.
 const SIZE: usize = RINGS + CHUNKS * CHUNK_SIZE;
-/// Bytes of it that are mapped from the beginning.
+/// Bytes at its start that are mapped at once.
 const HEAD: usize = RINGS;
 
 /// Word of a ring's producer: it has let go of the connection.
@@ -190,7 +190,7 @@ impl Pair {
     pub fn mark(&self, side: u8, index: u32) {
         let (summary, words) = self.ready(side);
         let word = index as usize / 64 % WORDS;
-        // SYNC ready: what was written before is seen by the thread that takes the bit.
+        // SYNC ready: the thread that takes the bit sees all that was written before.
         if words[word].fetch_or(1 << (index % 64), Ordering::SeqCst) == 0 {
             summary.fetch_or(1 << word, Ordering::SeqCst);
         }
@@ -319,7 +319,7 @@ fn ring_at(index: u32, direction: u8) -> usize {
     (index as usize % CHUNK * 2 + usize::from(direction)) * DIRECTION
 }
 
-/// One end of a connection in the memory of its pair: what its two directions know of the rest of the process.
+/// One end of a connection in the memory of its pair. Its two directions know no more of the rest of the process.
 pub struct End {
     /// The memory.
     pub pair: Arc<Pair>,

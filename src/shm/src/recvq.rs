@@ -1,4 +1,4 @@
-//! Posted receives, first in first out, without an allocation a receive.
+//! Posted receives, first in first out, without an allocation for each.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ pub struct Taken {
     pub id: RecvId,
     /// Sum of its segments' lengths.
     pub capacity: u64,
-    /// Where its bytes go.
+    /// The memory that its bytes go to.
     pub segments: ArrayVec<Segment, MAX_SEGMENTS>,
 }
 

@@ -21,7 +21,7 @@ use crate::tx::Tx;
 /// Records handled in one turn, so that one connection does not keep others waiting.
 const BATCH: usize = 64;
 
-/// The connection that messages arrive for: it has the receives, and reports them.
+/// The connection that messages arrive for. It has the receives, and reports them.
 pub trait Inbox {
     /// True while data flows.
     fn is_up(&self) -> bool;
@@ -37,14 +37,14 @@ pub trait Inbox {
     fn complete(&self, done: RecvDone);
 }
 
-/// What went wrong with a connection, found under a lock and acted on without.
+/// The failure of a connection, found under a lock and acted on without.
 #[derive(Debug, Default)]
 pub struct Fatal {
     /// The receive that failed.
     pub recv: Option<RecvDone>,
     /// The request that failed.
     pub request: Option<(RequestId, Status)>,
-    /// What the peer's oldest request failed with.
+    /// The status with which the peer's oldest request fails.
     pub peer: Option<Status>,
 }
 
@@ -53,11 +53,11 @@ pub struct Fatal {
 pub enum Advance {
     /// Up to the batch.
     Batch,
-    /// As far as the ring goes: the peer has let go, and what lies in its own memory is not to be trusted any more.
+    /// Up to the batch, but without data from the peer's memory: it has let go, and may use that for something else.
     Drain,
 }
 
-/// What a turn of the receiving direction brought.
+/// The results of a turn of the receiving direction.
 #[derive(Default)]
 pub struct RxReport {
     /// The peer wants to know how far this side got.
@@ -68,13 +68,13 @@ pub struct RxReport {
     pub fatal: Option<Fatal>,
 }
 
-/// What to do after a record.
+/// The way on after a record.
 enum Next {
-    /// It is consumed.
+    /// The record is consumed.
     Consumed,
-    /// It has to wait.
+    /// The record has to wait.
     Wait,
-    /// It has to wait, and nothing is handled any more: the sender has let go.
+    /// Nothing is handled any more, because the sender has let go.
     Stop,
     /// The connection cannot go on.
     Fail(Fatal),
@@ -91,12 +91,12 @@ pub struct Rx {
     arriving: Arriving,
 }
 
-/// What has arrived in part.
+/// A message or a write that has arrived in part.
 #[derive(Default)]
 struct Arriving {
     /// The receive of the last message.
     taken: Taken,
-    /// Its message is not complete.
+    /// Set while its message is not complete.
     partial: Option<Partial>,
     writing: Option<Writing>,
 }
@@ -142,7 +142,7 @@ impl Rx {
         }
         let turn = Turn { end, inbox, tx, advance };
         let arriving = &mut self.arriving;
-        // Answers first: they must not wait behind messages that find no receive.
+        // Answers come first, because they must not wait behind messages that find no receive.
         let mut open = turn.empty(answers, &mut report, |ring, view| turn.answer(ring, view));
         if report.fatal.is_none() {
             open &= turn.empty(requests, &mut report, |ring, view| arriving.handle(&turn, ring, view));
@@ -226,7 +226,7 @@ impl Arriving {
         }
     }
 
-    /// Takes a receive for a message of `len` bytes; gives what to do instead of going on with it, if anything.
+    /// Takes a receive for a message of `len` bytes. If that is not possible, gives the way on.
     fn take<I: Inbox>(&mut self, turn: &Turn<'_, I>, len: u64) -> Option<Next> {
         match turn.inbox.take(&mut self.taken) {
             Ok(true) if len > self.taken.capacity => {

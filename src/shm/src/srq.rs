@@ -19,7 +19,7 @@ pub trait Starved: Send + Sync {
     /// True while it stands in line; changed under the queue's lock alone.
     fn in_line(&self) -> &AtomicBool;
 
-    /// There are receives again.
+    /// Goes on: there are receives again.
     fn resume(self: Arc<Self>);
 }
 

@@ -1,5 +1,5 @@
-//! The one thread of a node: it makes links, carries messages about connections, keeps
-//! their time, and looks after arrived data when nobody else does.
+//! The one thread of a node. It makes links, carries messages about connections, keeps their time, and looks after
+//! arrived data when no other thread does.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -24,13 +24,12 @@ use crate::process;
 use crate::watch::Watch;
 use crate::wire::{CloseReason, MAX_PACKET, Message, Probe, VERSION};
 
-/// How long to try again, and how long to wait in between, while a process takes no new links because its queue of
-/// them is full.
+/// Time for which a connect is tried again, and the pause in between, while the queue of new links of a process is full.
 const BUSY: Duration = Duration::from_millis(128);
 const BUSY_PAUSE: Duration = Duration::from_micros(500);
-/// How long a process may take to answer a greeting.
+/// The longest that a process may take to answer a greeting.
 const GREETING: Duration = Duration::from_secs(30);
-/// How long new links wait where there are no descriptors for them.
+/// Time after which new links are taken again where there were no descriptors for them.
 const RETRY: Duration = Duration::from_millis(20);
 
 const BELL: u64 = 0;
@@ -65,7 +64,7 @@ pub fn start<T: Transport<Incoming = Incoming<T>>>(
     })
 }
 
-/// A connect that waits for its link.
+/// A connect whose link does not exist yet.
 struct PendingConnect<T: Transport> {
     /// Not kept alive: the program may have gone on without it.
     conn: Weak<Conn<T>>,
@@ -74,14 +73,14 @@ struct PendingConnect<T: Transport> {
 }
 
 impl<T: Transport> PendingConnect<T> {
-    /// Asks for the connection over the link that it waited for.
+    /// Asks for the connection over its link.
     fn request(self, link: &Arc<Link<T>>) {
         if let Some(conn) = self.conn.upgrade() {
             cm::request(link, &conn, self.qualifier, self.private_data);
         }
     }
 
-    /// There is no link to be had.
+    /// Refuses the connect, because it gets no link.
     fn refuse(self) {
         if let Some(conn) = self.conn.upgrade() {
             cm::end(&conn, ConnectionReport::NonPeerRejected);
@@ -93,13 +92,13 @@ impl<T: Transport> PendingConnect<T> {
 enum Stage<T: Transport> {
     /// Accepted; the peer says hello next.
     Greeted(Socket),
-    /// Connected; the peer answers the hello next. These wait for it.
+    /// Connected; the peer answers the hello next, and these connects wait for that.
     Greeting(Arc<Link<T>>, Vec<PendingConnect<T>>),
     /// Up.
     Up(Arc<Link<T>>),
 }
 
-/// What is to happen at a time.
+/// An event that is due at some time.
 enum Due<T: Transport> {
     /// The program's patience with a connect is over.
     Connect(Weak<Conn<T>>),
@@ -142,7 +141,7 @@ struct Thread<T: Transport> {
     reachable: Reachable,
     peers: HashMap<u64, Stage<T>>,
     names: HashMap<SocketName, u64>,
-    /// Connects to a process that is connecting to this one.
+    /// Connects that wait for a link which the other process is making. They are listed by its name.
     orphans: HashMap<SocketName, Vec<PendingConnect<T>>>,
     timers: BinaryHeap<Reverse<Timer<T>>>,
     next_token: u64,
@@ -176,7 +175,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         }
     }
 
-    /// How long to wait for events.
+    /// The longest time to wait for events.
     fn timeout(&self) -> Option<Duration> {
         let timer = self.timers.peek().map(|Reverse(timer)| timer.due.saturating_duration_since(Instant::now()));
         [timer, self.watch.pause()].into_iter().flatten().min()
@@ -206,7 +205,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         }
     }
 
-    /// Finds or makes the link to who listens, then asks for the connection.
+    /// Finds or makes the link to the process that listens, then asks for the connection.
     fn connect(&mut self, waiting: PendingConnect<T>) {
         let Ok(Some(name)) = self.node.directory.lookup(waiting.qualifier) else {
             waiting.refuse();
@@ -275,7 +274,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         Ok((token, Link::new(self.node.errands(), pair, name.clone(), Some(socket))))
     }
 
-    /// Listens to a socket no more.
+    /// Stops listening to a socket.
     fn forget(&self, socket: &Socket) {
         if let Err(error) = self.epoll.delete(socket.as_fd()) {
             log::debug!("shm: a socket was not listened to: {error}");
@@ -301,7 +300,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
                 }
                 Ok(None) => return,
                 Err(error) => {
-                    // Out of descriptors, most likely: not to be tried again at once.
+                    // There are most likely no descriptors left, so trying again at once would not help.
                     log::warn!("shm: accept: {error}");
                     if self.epoll.delete(self.reachable.listener.as_fd()).is_ok() {
                         self.set_timer(RETRY, Due::Accept);
@@ -357,7 +356,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
             }
             (Some(Stage::Greeted(_)), Message::Hello { version: VERSION, name, probe }) => {
                 let Some(Stage::Greeted(socket)) = self.peers.remove(&token) else { return false };
-                // Noted again by the link, if there will be one.
+                // The link, if there will be one, notes it again.
                 process::forget_socket(socket.as_fd().as_raw_fd());
                 return self.on_hello(token, socket, &name, probe, fds).unwrap_or_else(|error| {
                     log::warn!("shm: a peer's hello: {error}");
@@ -399,7 +398,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         let name = SocketName::parse(name).ok_or_else(nameless)?;
         let greeting = self.names.get(&name).copied();
         let both = greeting.filter(|token| matches!(self.peers.get(token), Some(Stage::Greeting(..))));
-        // Two processes that connect to each other at once: the lesser name's link is used.
+        // Of two processes that connect to each other at once, the one with the lesser name makes the link.
         if both.is_some() && self.node.name.as_str() < name.as_str() {
             self.forget(&socket);
             let _ = socket.send(&Message::UseMine.encode(), &[])?;
@@ -449,7 +448,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         Ok(true)
     }
 
-    /// The peer is gone, or broke the protocol.
+    /// Ends a link whose peer is gone, or broke the protocol.
     fn lose(&mut self, token: u64) {
         let (link, queue) = match self.peers.remove(&token) {
             Some(Stage::Up(link)) => (link, Vec::new()),
@@ -508,7 +507,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         }
     }
 
-    /// The last adapter of the process is closed.
+    /// Ends all links, because the last adapter of the process is closed.
     fn hang_up(&mut self) {
         for token in self.peers.keys().copied().collect::<Vec<_>>() {
             self.lose(token);

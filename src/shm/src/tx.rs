@@ -27,18 +27,18 @@ const MAX_ANSWERS: usize = 256;
 /// The segments of one request.
 type Segments = ArrayVec<Segment, MAX_SEGMENTS>;
 
-/// What ends the flight of a request.
+/// The event that ends the flight of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Done {
     /// The peer has consumed the ring up to here.
     At(u64),
-    /// Nothing more, once all earlier ones are done.
+    /// Nothing more is needed, once all earlier ones are done.
     Now,
-    /// The rest of its bytes, which the peer sends.
+    /// The peer has sent the rest of its bytes.
     Reading,
-    /// It failed.
+    /// The request has failed.
     Failed(Status),
-    /// The end of the connection, which is near: the peer has let go.
+    /// The end of the connection, which is near because the peer has let go.
     Never,
 }
 
@@ -52,7 +52,7 @@ struct Flying {
 #[derive(Clone, Copy)]
 struct Queued {
     request: Request<'static>,
-    /// How many segments it has.
+    /// The number of its segments.
     count: usize,
 }
 
@@ -72,7 +72,7 @@ struct Answer {
     offset: u64,
 }
 
-/// What came of launching a request.
+/// The outcome of launching a request.
 enum Launch {
     /// It is carried out as far as this side can.
     Flying(Done),
@@ -80,7 +80,7 @@ enum Launch {
     NoRoom,
 }
 
-/// What a look at the sending direction brought.
+/// The results of a look at the sending direction.
 #[derive(Default)]
 pub struct TxReport {
     /// Requests up to this one succeeded.
@@ -307,7 +307,7 @@ impl Tx {
     }
 
     fn write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> Launch {
-        // What began in the ring goes on there.
+        // A write that began in the ring goes on there.
         let outcome = if self.offset > 0 { Outcome::Refused } else { copy::to_peer(end, request.segments, remote) };
         match outcome {
             Outcome::Done => Launch::Flying(Done::Now),
@@ -476,7 +476,7 @@ impl Tx {
     }
 }
 
-/// What came of a record.
+/// The outcome of putting a record into the ring.
 enum Put {
     /// It is in the ring and ends there.
     At(u64),

@@ -1,4 +1,4 @@
-//! How the node's thread looks after arrived data when nobody else does.
+//! The watch that the node's thread keeps over arrived data when no other thread does.
 
 use std::time::{Duration, Instant};
 
@@ -6,19 +6,19 @@ use dat_core::transport::Transport;
 
 use crate::link::Links;
 
-/// How long the thread keeps looking after it found data that nobody had fetched.
+/// Time for which the thread keeps looking after it found data that nobody had fetched.
 const SPIN: Duration = Duration::from_micros(200);
-/// How long it sleeps between two looks, at least and at most, while it is awake.
+/// The shortest and the longest sleep between two looks while it is awake.
 const LOOK_MIN: Duration = Duration::from_micros(500);
 const LOOK_MAX: Duration = Duration::from_millis(8);
-/// Looks that find nothing and nobody polling, after which it sleeps until it is rung.
+/// Looks in a row, without data found and without a caller that polls, after which it sleeps until it is rung.
 const EMPTY_LOOKS: u32 = 4;
 
-/// How often the thread looks.
+/// State of the watch.
 pub enum Watch {
-    /// Not before it is rung, or because a blocked waiter does it.
+    /// The thread does not look before it is rung, or because a blocked waiter watches.
     Asleep,
-    /// Now and then.
+    /// The thread looks now and then.
     Awake {
         /// Time until the next look.
         pause: Duration,
@@ -30,7 +30,7 @@ pub enum Watch {
 }
 
 impl Watch {
-    /// How long the thread may sleep; `None` for as long as nobody rings.
+    /// The longest that the thread may sleep; `None` if that is until it is rung.
     pub fn pause(&self) -> Option<Duration> {
         match self {
             Watch::Asleep => None,
@@ -38,7 +38,7 @@ impl Watch {
         }
     }
 
-    /// The thread was rung.
+    /// Wakes the watch, because the thread was rung.
     pub fn wake<T: Transport>(&mut self, links: &Links<T>) {
         links.home.thread_awake();
         *self = Watch::Awake { pause: Duration::ZERO, empty: 0, polls: links.home.polls() };
@@ -54,7 +54,7 @@ impl Watch {
         let found = links.look();
         let now = links.home.polls();
         if now != polls {
-            // Callers poll, so this is only in case they stop.
+            // Callers poll, so the thread only looks in case they stop.
             *self = Watch::Awake { pause: LOOK_MAX, empty: 0, polls: now };
             return;
         }
