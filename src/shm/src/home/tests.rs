@@ -13,13 +13,15 @@ fn peers_ring_for_the_waiter_as_long_as_it_leads() {
     let home = Home::new().unwrap();
     let word = || home.word().load(Ordering::Relaxed);
     let (led, stray) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let end = Instant::now() + Duration::from_secs(20);
+    let soon = || Instant::now() + Duration::from_secs(20);
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
+                let mut end = soon();
                 while led.load(Ordering::Relaxed) < LEADS {
                     let leader = home.arm(|| false);
                     if leader {
+                        end = soon();
                         let round = led.fetch_add(1, Ordering::Relaxed);
                         // One thread gives the watch up while the other takes it over.
                         for _ in 0..round % 13 {
