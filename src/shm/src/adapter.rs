@@ -10,25 +10,30 @@ use dat_core::transport::{
     AdapterAttributes, BindTarget, Closing, Connect, ListenerSink, MAX_SEGMENTS, QpInit, Recv, RegionKeys, Rejection,
     Request, RequestId, Transport, ZoneId,
 };
-use host::zone;
+use host::{fork, zone};
 use parking_lot::Mutex;
 
 use crate::cm::Incoming;
 use crate::conn::{Conn, ConnPhase};
-use crate::node::{self, Bell, Command, Node, ShmListener};
+use crate::home::Bell;
+use crate::node::{Command, Listener, Node};
+use crate::nodes::Nodes;
 use crate::os::pages;
 use crate::regions::ROWS;
 use crate::srq::SharedQueue;
-use crate::wire::{self, MAX_PRIVATE_DATA};
+use crate::thread;
+use crate::wire;
 
 /// An open interface adapter.
 pub struct Shm {
-    node: Arc<Node>,
+    node: Arc<Node<Shm>>,
     attributes: AdapterAttributes,
 }
 
-/// A protection zone: a number that regions and connections are compared by. Between processes only
-/// the side that made it compares it.
+static NODES: Nodes<Shm> = Nodes::new();
+
+/// A protection zone: a number by which regions and connections are compared. Between processes only the one that made
+/// it compares it.
 pub struct Zone(u32);
 
 impl ZoneId for Zone {
@@ -39,7 +44,7 @@ impl ZoneId for Zone {
 
 /// Registered memory.
 pub struct Region {
-    node: Arc<Node>,
+    node: Arc<Node<Shm>>,
     key: u32,
     zone: u32,
     remote: bool,
@@ -57,16 +62,16 @@ impl RegionKeys for Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        self.node.regions().remove(self.key);
+        self.node.links.home.regions.remove(self.key);
         if self.remote {
-            self.node.await_peers_idle();
+            self.node.links.await_peers_idle();
         }
     }
 }
 
-/// What remote rights are bound to: a row of the table of regions, while bound.
+/// A window, to which remote rights can be bound: a row of the table of regions, while bound.
 pub struct Window {
-    node: Arc<Node>,
+    node: Arc<Node<Shm>>,
     key: Mutex<Option<u32>>,
 }
 
@@ -74,8 +79,8 @@ impl Window {
     fn replace(&self, key: Option<u32>) {
         let old = std::mem::replace(&mut *self.key.lock(), key);
         if let Some(old) = old {
-            self.node.regions().remove(old);
-            self.node.await_peers_idle();
+            self.node.links.home.regions.remove(old);
+            self.node.links.await_peers_idle();
         }
     }
 }
@@ -86,7 +91,7 @@ impl Drop for Window {
     }
 }
 
-/// Completions of all connections are found at once, so that there is nothing to keep.
+/// A completion queue. Completions of all connections are found at once, so that there is nothing to keep.
 pub struct Cq;
 
 fn attributes() -> AdapterAttributes {
@@ -129,7 +134,7 @@ fn attributes() -> AdapterAttributes {
 
 impl Drop for Shm {
     fn drop(&mut self) {
-        self.node.release();
+        NODES.release(&self.node);
     }
 }
 
@@ -139,12 +144,12 @@ impl Transport for Shm {
     type Window = Window;
     type Cq = Cq;
     type Srq = Arc<SharedQueue>;
-    type Qp = Conn;
-    type Listener = ShmListener;
-    type Incoming = Incoming;
+    type Qp = Conn<Shm>;
+    type Listener = Listener<Shm>;
+    type Incoming = Incoming<Shm>;
 
     fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
-        Ok(Arc::new(Shm { node: Node::get(instance)?, attributes: attributes() }))
+        Ok(Arc::new(Shm { node: NODES.get(instance, thread::start)?, attributes: attributes() }))
     }
 
     fn attributes(&self) -> &AdapterAttributes {
@@ -162,7 +167,7 @@ impl Transport for Shm {
         }
         // SAFETY: registering is the program's promise that the memory is there, and to be
         // used as the rights say, until it deregisters it.
-        let key = unsafe { self.node.regions().insert(addr, len, rights, zone.0) };
+        let key = unsafe { self.node.links.home.regions.insert(addr, len, rights, zone.0) };
         let key = key.ok_or(Error::InsufficientResources(Resource::Region))?;
         let remote = rights.intersects(Rights::REMOTE_READ | Rights::REMOTE_WRITE);
         Ok(Region { node: self.node.clone(), key, zone: zone.0, remote })
@@ -182,19 +187,19 @@ impl Transport for Shm {
 
     #[inline]
     fn poll(&self, _cq: Option<&Cq>) {
-        self.node.poll();
+        self.node.links.poll();
     }
 
     fn settle(&self, _cq: Option<&Cq>) {
-        self.node.settle();
+        self.node.links.settle();
     }
 
     fn arm(&self, _cq: Option<&Cq>) -> Option<RawFd> {
-        self.node.arm().then(|| self.node.bell(Bell::Waiter).as_fd().as_raw_fd())
+        self.node.links.arm().then(|| self.node.links.home.bell(Bell::Waiter).as_fd().as_raw_fd())
     }
 
     fn disarm(&self, _cq: Option<&Cq>, armed: Option<RawFd>) {
-        self.node.disarm(armed.is_some());
+        self.node.links.disarm(armed.is_some());
     }
 
     fn srq_create(&self, _zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue>> {
@@ -219,27 +224,27 @@ impl Transport for Shm {
         Ok(())
     }
 
-    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Conn>> {
-        Conn::new(&self.node, &init)
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Conn<Shm>>> {
+        Conn::new(init.sink, self.node.next_port(), init.zone.id(), init.srq.cloned(), &init.sizes)
     }
 
-    fn post_recv(&self, qp: &Conn, recv: &Recv<'_>) -> Result<()> {
+    fn post_recv(&self, qp: &Conn<Shm>, recv: &Recv<'_>) -> Result<()> {
         qp.post_recv(recv);
         Ok(())
     }
 
-    fn recv_kick(&self, qp: &Arc<Conn>) {
+    fn recv_kick(&self, qp: &Arc<Conn<Shm>>) {
         qp.recv_kick();
     }
 
-    fn post(&self, qp: &Arc<Conn>, request: &Request<'_>) -> Result<()> {
+    fn post(&self, qp: &Arc<Conn<Shm>>, request: &Request<'_>) -> Result<()> {
         qp.post(request);
         Ok(())
     }
 
     fn post_bind(
         &self,
-        qp: &Arc<Conn>,
+        qp: &Arc<Conn<Shm>>,
         id: RequestId,
         window: &Window,
         target: Option<&BindTarget<'_, Region>>,
@@ -250,7 +255,8 @@ impl Transport for Shm {
                 let rights = target.rights.intersection(Rights::REMOTE_READ | Rights::REMOTE_WRITE);
                 // SAFETY: a part of a region that is registered, and stays so while the
                 // window is bound into it (the core refuses to free it).
-                let key = unsafe { self.node.regions().insert(target.addr, target.len, rights, target.region.zone) };
+                let key =
+                    unsafe { self.node.links.home.regions.insert(target.addr, target.len, rights, target.region.zone) };
                 Some(key.ok_or(Error::InsufficientResources(Resource::Region))?)
             }
             None => None,
@@ -260,52 +266,53 @@ impl Transport for Shm {
         Ok(key.unwrap_or(0))
     }
 
-    fn drain(&self, qp: &Arc<Conn>) {
+    fn drain(&self, qp: &Arc<Conn<Shm>>) {
         qp.drain();
     }
 
-    fn reap(&self, qp: &Arc<Conn>) {
+    fn reap(&self, qp: &Arc<Conn<Shm>>) {
         qp.progress_tx();
     }
 
-    fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(ShmListener, u64)> {
+    fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener<Shm>, u64)> {
         self.node.listen(qualifier, sink)
     }
 
-    fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
+    fn connect(&self, qp: &Arc<Conn<Shm>>, connect: &Connect<'_>) -> Result<()> {
         qp.shift(ConnPhase::Idle, ConnPhase::Pending);
         self.node.command(Command::Connect {
             conn: qp.clone(),
             address: connect.address.clone(),
             qualifier: connect.qualifier,
-            private_data: connect.private_data[..connect.private_data.len().min(MAX_PRIVATE_DATA)].to_vec(),
+            private_data: connect.private_data.to_vec(),
             timeout: connect.timeout,
         });
         Ok(())
     }
 
-    fn accept(&self, incoming: &mut Option<Incoming>, qp: &Arc<Conn>, private_data: &[u8]) -> Result<()> {
+    fn accept(&self, incoming: &mut Option<Incoming<Shm>>, qp: &Arc<Conn<Shm>>, private_data: &[u8]) -> Result<()> {
         let incoming = incoming.take().ok_or(Error::Internal)?;
         incoming.accept(&self.node, qp, private_data);
         Ok(())
     }
 
-    fn reject(&self, incoming: Incoming, why: Rejection) {
+    fn reject(&self, incoming: Incoming<Shm>, why: Rejection) {
         incoming.refuse(why);
     }
 
-    fn local_qualifier(&self, qp: &Conn) -> u64 {
+    fn local_qualifier(&self, qp: &Conn<Shm>) -> u64 {
         qp.port()
     }
 
-    fn disconnect(&self, qp: &Arc<Conn>, broken: bool) -> Closing {
+    fn disconnect(&self, qp: &Arc<Conn<Shm>>, broken: bool) -> Closing {
         if qp.kill(false) {
-            qp.send_close(if broken { wire::CloseReason::Broken(None) } else { wire::CloseReason::Disconnected });
+            qp.let_go(if broken { wire::CloseReason::Broken(None) } else { wire::CloseReason::Disconnected });
         }
         Closing::Done
     }
 
     fn after_fork_in_child() {
-        node::after_fork_in_child();
+        NODES.forget();
+        fork::close_in_child();
     }
 }

@@ -1,30 +1,31 @@
-//! Connections: what is said about them over a link, and what follows. All of it runs on
-//! the node's thread, without any lock.
+//! Connections: the messages about them, and their consequences. Messages are handled on the node's thread, without any
+//! lock.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dat_core::addr::Address;
-use dat_core::transport::{ConnectionReport, Rejection, RequestInfo};
+use dat_core::transport::{ConnectionReport, Rejection, RequestInfo, Transport};
 
 use crate::conn::{Conn, ConnPhase};
-use crate::link::{Link, MAX_CONNS, Unanswered};
+use crate::link::{Link, Unanswered};
 use crate::node::{Command, Node};
+use crate::pair::MAX_CONNS;
 use crate::wire::{CloseReason, ConnId, Message};
 
 /// A connection request that waits for an answer; dropped without one, it is refused.
-pub struct Incoming {
-    link: Arc<Link>,
+pub struct Incoming<T: Transport> {
+    link: Arc<Link<T>>,
     id: ConnId,
     zone: u32,
     request: Arc<Unanswered>,
     answered: bool,
 }
 
-impl Incoming {
-    /// Whether the active end has given up.
+impl<T: Transport> Incoming<T> {
+    /// True if the active end has given up.
     fn is_stale(&self) -> bool {
-        self.request.stale.load(Ordering::Acquire) || self.link.is_dead()
+        self.request.stale.load(Ordering::Acquire) || self.link.pair().is_dead()
     }
 
     /// Refuses the request.
@@ -35,37 +36,37 @@ impl Incoming {
     fn reject(&mut self, consumer: bool) {
         if !std::mem::replace(&mut self.answered, true) {
             self.link.answered(self.id);
-            self.link.let_go(self.id, 1 - self.id.active, Message::Reject { conn: self.id, consumer });
+            self.link.reject(self.id, consumer);
         }
     }
 
     /// Accepts the request with `conn`.
-    pub fn accept(mut self, node: &Node, conn: &Arc<Conn>, private_data: &[u8]) {
+    pub fn accept(mut self, node: &Node<T>, conn: &Arc<Conn<T>>, private_data: &[u8]) {
         self.answered = true;
         let side = 1 - self.id.active;
         conn.shift(ConnPhase::Idle, ConnPhase::Pending);
-        if !conn.wire(&self.link, self.id, side, self.zone) {
+        if !self.link.attach(side, self.id, conn, self.zone) {
             self.answered = false;
             self.reject(false);
             node.command(Command::Fail(conn.clone()));
             return;
         }
         self.link.answered(self.id);
-        self.link.send(Message::Accept { conn: self.id, zone: conn.zone, private_data: private_data.to_vec() });
+        self.link.send(Message::Accept { conn: self.id, zone: conn.zone(), private_data: private_data.to_vec() });
         if self.is_stale() {
             node.command(Command::Fail(conn.clone()));
         }
     }
 }
 
-impl Drop for Incoming {
+impl<T: Transport> Drop for Incoming<T> {
     fn drop(&mut self) {
         self.reject(false);
     }
 }
 
 /// Asks the peer of `link` for a connection to the active end `conn`.
-pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data: Vec<u8>) {
+pub fn request<T: Transport>(link: &Arc<Link<T>>, conn: &Arc<Conn<T>>, qualifier: u64, private_data: Vec<u8>) {
     if conn.phase() != ConnPhase::Pending {
         return;
     }
@@ -74,39 +75,37 @@ pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data:
         end(conn, ConnectionReport::NonPeerRejected);
         return;
     };
-    let wired = conn.wire(link, id, id.active, 0);
-    if !wired || conn.phase() == ConnPhase::Dead {
-        // No memory, or the program gave up while the place was looked for.
-        link.detach(id.active, id);
-        link.note_let_go(id, true);
-        link.note_let_go(id, false);
+    let attached = link.attach(id.active, id, conn, 0);
+    if !attached || conn.phase() == ConnPhase::Dead {
+        // There is no memory, or the program gave up while the place was looked for.
+        link.withdraw(id);
         end(conn, ConnectionReport::NonPeerRejected);
         return;
     }
-    link.send(Message::Request { conn: id, qualifier, zone: conn.zone, port: conn.port(), private_data });
+    link.send(Message::Request { conn: id, qualifier, zone: conn.zone(), port: conn.port(), private_data });
 }
 
 /// Ends an attempt from this end, if it has not ended yet.
-pub fn end(conn: &Arc<Conn>, report: ConnectionReport) {
+pub fn end<T: Transport>(conn: &Conn<T>, report: ConnectionReport) {
     if conn.kill(false) {
-        conn.send_close(CloseReason::Disconnected);
-        conn.sink.connection(report);
+        conn.let_go(CloseReason::Disconnected);
+        conn.report(report);
     }
 }
 
-/// The active end has given up on a request that was accepted just now.
-pub fn fail_accept(conn: &Arc<Conn>) {
+/// Ends the passive end of a request that was accepted just now, because the active end has given up.
+pub fn fail_accept<T: Transport>(conn: &Conn<T>) {
     if conn.kill(false) {
-        conn.send_close(CloseReason::Answer);
-        conn.sink.connection(ConnectionReport::AcceptFailed);
+        conn.let_go(CloseReason::Answer);
+        conn.report(ConnectionReport::AcceptFailed);
     }
 }
 
 /// Handles a message about a connection; false if the peer breaks the protocol.
-pub fn handle(node: &Arc<Node>, link: &Arc<Link>, message: Message) -> bool {
+pub fn handle<T: Transport<Incoming = Incoming<T>>>(node: &Node<T>, link: &Arc<Link<T>>, message: Message) -> bool {
     match message {
         Message::Request { conn, qualifier, zone, port, private_data } => {
-            if conn.index >= MAX_CONNS || (!link.is_local() && conn.active != link.passive_side()) {
+            if conn.index >= MAX_CONNS || (!link.pair().is_local() && conn.active != link.pair().passive_side()) {
                 return false;
             }
             let Some(request) = link.expect_answer(conn) else { return false };
@@ -120,13 +119,11 @@ pub fn handle(node: &Arc<Node>, link: &Arc<Link>, message: Message) -> bool {
         }
         Message::Accept { conn: id, zone, private_data } => match link.find(id.active, id) {
             Some(conn) => {
-                if let Some(wired) = conn.wired() {
-                    wired.peer_zone.store(zone, Ordering::Relaxed);
-                }
-                // The peer hears of it before the program can end it again; what the peer
-                // sends from then on is not reported before the establishment.
+                conn.set_peer_zone(zone);
+                // The peer hears of it before the program can end it again. Data that the peer sends from then on
+                // are not reported before the establishment.
                 link.send(Message::Ready { conn: id });
-                conn.sink.connection(ConnectionReport::Established(private_data));
+                conn.report(ConnectionReport::Established(private_data));
                 if conn.shift(ConnPhase::Pending, ConnPhase::Up) {
                     conn.progress();
                 }
@@ -140,14 +137,14 @@ pub fn handle(node: &Arc<Node>, link: &Arc<Link>, message: Message) -> bool {
             {
                 link.note_let_go(id, true);
                 let report = if consumer { ConnectionReport::PeerRejected } else { ConnectionReport::NonPeerRejected };
-                conn.sink.connection(report);
+                conn.report(report);
             }
         }
         Message::Ready { conn: id } => {
             if let Some(conn) = link.find(1 - id.active, id) {
                 // Nothing that arrives is reported before this.
                 if conn.phase() == ConnPhase::Pending {
-                    conn.sink.connection(ConnectionReport::Established(Vec::new()));
+                    conn.report(ConnectionReport::Established(Vec::new()));
                     if conn.shift(ConnPhase::Pending, ConnPhase::Up) {
                         conn.progress();
                     }
@@ -161,9 +158,7 @@ pub fn handle(node: &Arc<Node>, link: &Arc<Link>, message: Message) -> bool {
             let side = if to_active { id.active } else { 1 - id.active };
             match link.find(side, id) {
                 Some(conn) => conn.on_peer_close(reason),
-                None if !to_active => {
-                    link.give_up(id);
-                }
+                None if !to_active => link.give_up(id),
                 None => {}
             }
         }

@@ -1,31 +1,28 @@
 //! One end of a connection: the queue pair of this transport.
 //!
-//! The two directions are apart: [`Tx`](crate::tx::Tx) behind one lock, [`Rx`](crate::rx::Rx)
-//! behind another. Order: `rx`, then `tx`.
+//! The two directions are apart: [`Tx`] behind one lock, [`Rx`] behind another. Order: `rx`, then `tx`.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 
 use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::transport::{
-    ConnectionReport, EndpointSink, QpInit, Recv, RecvDone, RecvQueue, Request, RequestId, Taken, ZoneId,
+    ConnectionReport, EndpointSink, QpSizes, Recv, RecvDone, RecvQueue, Request, RequestId, Taken, Transport, Verdict,
 };
 use once_cell::sync::OnceCell;
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::Shm;
-use crate::link::Link;
-use crate::node::Node;
-use crate::rx::{Advance, Rx};
-use crate::srq::SharedQueue;
+use crate::pair::End;
+use crate::rx::{Advance, Fatal, Inbox, Rx};
+use crate::srq::{SharedQueue, Starved};
 use crate::tx::Tx;
-use crate::wire::{CloseReason, ConnId, Message};
+use crate::wire::{CloseReason, ConnId};
 
-/// Turns that what has arrived gets when the peer has let go.
+/// Turns that the receiving direction gets when the peer has let go.
 const DRAIN_TURNS: u32 = 64;
 
-/// How far a connection got.
+/// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ConnPhase {
@@ -50,75 +47,70 @@ impl ConnPhase {
     }
 }
 
-/// What ties a connection to a link.
-pub struct Wired {
-    /// The link.
-    pub link: Arc<Link>,
-    /// Which connection of the link.
-    pub id: ConnId,
-    /// Which of its ends this is: 0 or 1.
-    pub side: u8,
-    /// Protection zone of the peer's endpoint.
-    pub peer_zone: AtomicU32,
+/// The keeper of a connection's place, which it tells of its end.
+pub trait Keeper: Send + Sync {
+    /// Takes the end on `side` from its place.
+    fn detach(&self, id: ConnId, side: u8);
+
+    /// Tells the peer that the end on `side` has let go.
+    fn let_go(self: Arc<Self>, id: ConnId, side: u8, reason: CloseReason);
 }
 
-impl Wired {
-    fn to_active(&self) -> bool {
-        self.side != self.id.active
-    }
+/// A connection's place on its link, and the link that keeps it.
+struct Tie {
+    end: End,
+    id: ConnId,
+    keeper: Arc<dyn Keeper>,
 }
 
-/// One end of a connection.
-pub struct Conn {
-    pub(crate) node: Arc<Node>,
-    pub(crate) sink: EndpointSink<Shm>,
-    pub(crate) zone: u32,
+/// One end of a connection of the transport `T`.
+pub struct Conn<T: Transport> {
+    sink: EndpointSink<T>,
+    zone: u32,
     port: u64,
-    srq: Option<Arc<SharedQueue>>,
+    phase: AtomicU8,
+    tie: OnceCell<Tie>,
     own: Mutex<RecvQueue>,
+    srq: Option<Arc<SharedQueue>>,
     /// A message waits for a receive of `own`.
     starved: AtomicBool,
+    /// It stands in line at `srq`.
+    in_line: AtomicBool,
+    tx: Mutex<Tx>,
     /// A thread that found `tx` taken left its turn to the holder.
     again: AtomicBool,
-    /// Waits in line at the shared queue; changed under that queue's lock.
-    pub(crate) queued: AtomicBool,
-    phase: AtomicU8,
-    wired: OnceCell<Wired>,
-    pub(crate) tx: Mutex<Tx>,
-    pub(crate) rx: Mutex<Rx>,
+    rx: Mutex<Rx>,
 }
 
-/// What went wrong with a connection, found under a lock and acted on without.
-#[derive(Debug, Default)]
-pub struct Fatal {
-    /// The receive that failed.
-    pub recv: Option<RecvDone>,
-    /// The request that failed.
-    pub request: Option<(RequestId, Status)>,
-    /// What the peer's oldest request failed with.
-    pub peer: Option<Status>,
-}
-
-impl Conn {
-    /// A queue pair that is not connected.
-    pub fn new(node: &Arc<Node>, init: &QpInit<'_, Shm>) -> Result<Arc<Self>> {
-        let own = match init.srq {
+impl<T: Transport> Conn<T> {
+    /// A queue pair that is not connected, with the port qualifier `port`, for an endpoint of the protection zone
+    /// `zone`.
+    ///
+    /// # Errors
+    /// [`Resource::Memory`](dat_core::error::Resource::Memory).
+    pub fn new(
+        sink: EndpointSink<T>,
+        port: u64,
+        zone: u32,
+        srq: Option<Arc<SharedQueue>>,
+        sizes: &QpSizes,
+    ) -> Result<Arc<Self>> {
+        let own = match srq {
             Some(_) => RecvQueue::default(),
-            None => RecvQueue::new(init.sizes.recvs, init.sizes.recv_segments)?,
+            None => RecvQueue::new(sizes.recvs, sizes.recv_segments)?,
         };
         Ok(Arc::new(Conn {
-            node: node.clone(),
-            sink: init.sink.clone(),
-            zone: init.zone.id(),
-            port: node.next_port(),
-            srq: init.srq.cloned(),
-            own: Mutex::new(own),
-            starved: AtomicBool::new(false),
-            again: AtomicBool::new(false),
-            queued: AtomicBool::new(false),
+            sink,
+            zone,
+            port,
             phase: AtomicU8::new(ConnPhase::Idle as u8),
-            wired: OnceCell::new(),
-            tx: Mutex::new(Tx::new(&init.sizes)?),
+            tie: OnceCell::new(),
+            own: Mutex::new(own),
+            srq,
+            starved: AtomicBool::new(false),
+            in_line: AtomicBool::new(false),
+            tx: Mutex::new(Tx::new(sizes)?),
+            again: AtomicBool::new(false),
             rx: Mutex::new(Rx::default()),
         }))
     }
@@ -128,7 +120,12 @@ impl Conn {
         self.port
     }
 
-    /// How far it got.
+    /// Protection zone of this end's endpoint.
+    pub fn zone(&self) -> u32 {
+        self.zone
+    }
+
+    /// How far it has come.
     pub fn phase(&self) -> ConnPhase {
         ConnPhase::from_u8(self.phase.load(Ordering::Acquire))
     }
@@ -138,25 +135,32 @@ impl Conn {
         self.phase.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// The link and the place on it, once there is one.
-    pub fn wired(&self) -> Option<&Wired> {
-        self.wired.get()
-    }
-
-    /// Ties the connection to its place on a link and opens its rings; false if there is no
-    /// memory for them, or it was tied before.
-    pub fn wire(self: &Arc<Self>, link: &Arc<Link>, id: ConnId, side: u8, peer_zone: u32) -> bool {
-        let (Some(producers), Some(consumers)) = (link.producers(id.index, side), link.consumers(id.index, side))
+    /// Ties the connection to its place and opens its rings; false if there is no memory for them, or it was tied
+    /// before.
+    pub fn tie(&self, keeper: Arc<dyn Keeper>, id: ConnId, end: End) -> bool {
+        let (Some(producers), Some(consumers)) =
+            (end.pair.producers(end.index, end.side), end.pair.consumers(end.index, end.side))
         else {
             return false;
         };
-        let wired = Wired { link: link.clone(), id, side, peer_zone: AtomicU32::new(peer_zone) };
-        if self.wired.set(wired).is_err() {
+        if self.tie.set(Tie { end, id, keeper }).is_err() {
             return false;
         }
         self.tx.lock().open(producers);
         self.rx.lock().open(consumers);
-        link.attach(side, id, self)
+        true
+    }
+
+    /// Notes the protection zone of the peer's endpoint.
+    pub fn set_peer_zone(&self, zone: u32) {
+        if let Some(Tie { end, .. }) = self.tie.get() {
+            end.peer_zone.store(zone, Ordering::Relaxed);
+        }
+    }
+
+    /// Tells the endpoint what befell the connection. Called without a lock.
+    pub fn report(&self, report: ConnectionReport) {
+        self.sink.connection(report);
     }
 
     /// Adds a receive to the connection's own queue.
@@ -167,91 +171,43 @@ impl Conn {
     /// Lets a message go on that waited for a receive of the own queue.
     pub fn recv_kick(self: &Arc<Self>) {
         if self.starved.load(Ordering::SeqCst) && self.starved.swap(false, Ordering::SeqCst) {
-            self.resume();
+            self.progress_rx(Advance::Batch);
         }
-    }
-
-    /// Takes the next receive for a message that is arriving.
-    pub(crate) fn take_recv(self: &Arc<Self>, taken: &mut Taken) -> bool {
-        if let Some(srq) = &self.srq {
-            return srq.take(self, taken);
-        }
-        if self.own.lock().pop(taken) {
-            return true;
-        }
-        // Whoever posts next either finds this set, or posted before the second look.
-        self.starved.store(true, Ordering::SeqCst);
-        let found = self.own.lock().pop(taken);
-        if found {
-            self.starved.store(false, Ordering::SeqCst);
-        }
-        found
-    }
-
-    /// Whether receives come from a shared queue.
-    pub(crate) fn has_srq(&self) -> bool {
-        self.srq.is_some()
     }
 
     /// Starts a request, or queues it behind those that wait for room.
-    pub fn post(self: &Arc<Self>, request: &Request<'_>) {
-        let mut tx = self.tx.lock();
-        if let Some(wired) = self.wired() {
-            tx.post(self, wired, request);
+    #[inline]
+    pub fn post(&self, request: &Request<'_>) {
+        if let Some(Tie { end, .. }) = self.tie.get() {
+            let mut tx = self.tx.lock();
+            tx.post(end, request);
+            self.leave_tx(tx, end);
         }
-        self.leave_tx(tx);
     }
 
     /// Adds a request that is carried out already, in the order of the others.
     pub fn post_done(&self, id: RequestId, signalled: bool) {
-        let mut tx = self.tx.lock();
-        if let Some(wired) = self.wired() {
-            tx.post_done(wired, id, signalled);
-        }
-        self.leave_tx(tx);
-    }
-
-    /// Lets arrived messages go on after they found no receive.
-    pub fn resume(self: &Arc<Self>) {
-        if self.progress_rx(Advance::Batch) {
-            self.look_again();
+        if let Some(Tie { end, .. }) = self.tie.get() {
+            let mut tx = self.tx.lock();
+            tx.post_done(end, id, signalled);
+            self.leave_tx(tx, end);
         }
     }
 
-    /// Has somebody look at this connection soon.
-    fn look_again(&self) {
-        if let Some(wired) = self.wired() {
-            wired.link.mark(wired.side, wired.id.index);
+    /// From now on the program waits for the last request.
+    pub fn drain(&self) {
+        if let Some(Tie { end, .. }) = self.tie.get() {
+            let mut tx = self.tx.lock();
+            tx.drain(end);
+            self.leave_tx(tx, end);
         }
     }
 
-    /// Does all that can be done: arrived records, acknowledged requests, requests that
-    /// waited for room. Called with no lock of the connection held.
+    /// Does all that can be done: arrived records, acknowledged requests, requests that waited for room. Called with
+    /// no lock of the connection held.
     pub fn progress(self: &Arc<Self>) {
-        if self.progress_rx(Advance::Batch) {
-            // More is there than one turn takes; others get theirs first.
-            self.look_again();
-        }
-        self.try_progress_tx();
-    }
-
-    /// Handles arrived records; true if more are left.
-    fn progress_rx(self: &Arc<Self>, advance: Advance) -> bool {
-        let Some(wired) = self.wired() else { return false };
-        let turn = self.rx.lock().progress(self, wired, advance);
-        if turn.acknowledge {
-            wired.link.mark(1 - wired.side, wired.id.index);
-        }
-        if let Some(fatal) = turn.fatal {
-            self.fail(fatal);
-            return false;
-        }
-        turn.more
-    }
-
-    /// As [`Conn::progress_tx`], but leaves it to a thread that is in the middle of a post,
-    /// which may be a long one.
-    fn try_progress_tx(self: &Arc<Self>) {
+        self.progress_rx(Advance::Batch);
+        // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
         if let Some(tx) = self.tx.try_lock() {
             return self.advance_tx(tx);
         }
@@ -263,65 +219,74 @@ impl Conn {
         }
     }
 
+    /// Handles arrived records; true if more are left, at which this process looks again soon.
+    fn progress_rx(self: &Arc<Self>, advance: Advance) -> bool {
+        let Some(Tie { end, .. }) = self.tie.get() else { return false };
+        let report = self.rx.lock().progress(end, self, &self.tx, advance);
+        if report.acknowledge {
+            end.tell_peer();
+        }
+        if let Some(fatal) = report.fatal {
+            self.fail(fatal);
+            return false;
+        }
+        if report.more && advance == Advance::Batch {
+            // Other connections get their turn first.
+            end.look_again();
+        }
+        report.more
+    }
+
     /// Reports acknowledged requests and goes on with those that wait.
     pub fn progress_tx(self: &Arc<Self>) {
         self.advance_tx(self.tx.lock());
     }
 
     fn advance_tx(self: &Arc<Self>, mut tx: MutexGuard<'_, Tx>) {
-        let Some(wired) = self.wired() else { return };
-        let turn = tx.progress(self, wired);
-        self.leave_tx(tx);
-        if turn.done.is_some_and(|last| self.sink.requests_done(last)) {
+        let Some(Tie { end, .. }) = self.tie.get() else { return };
+        let report = tx.progress(end);
+        self.leave_tx(tx, end);
+        if report.done.is_some_and(|last| self.sink.requests_done(last)) {
             self.sink.drained();
         }
-        if let Some(failed) = turn.failed {
+        if let Some(failed) = report.failed {
             self.fail(Fatal { request: Some(failed), ..Fatal::default() });
-        } else if turn.answer.is_some() {
+        } else if report.answer.is_some() {
             // The region went while the peer read it.
             self.fail(Fatal { peer: Some(Status::RemoteAccess), ..Fatal::default() });
         }
     }
 
-    /// Gives the sending direction free, and sees to what others left to its holder.
-    fn leave_tx(&self, tx: MutexGuard<'_, Tx>) {
+    /// Gives the sending direction free, and sees to what other threads left to its holder.
+    #[inline]
+    fn leave_tx(&self, tx: MutexGuard<'_, Tx>, end: &End) {
         drop(tx);
-        // SYNC again: pairs with the store in try_progress_tx.
+        // SYNC again: pairs with the store in progress.
         fence(Ordering::SeqCst);
         if self.again.load(Ordering::Relaxed) && self.again.swap(false, Ordering::SeqCst) {
-            self.look_again();
+            end.look_again();
         }
-    }
-
-    /// The program waits for the last request.
-    pub fn drain(&self) {
-        let mut tx = self.tx.lock();
-        if let Some(wired) = self.wired() {
-            tx.drain(wired);
-        }
-        self.leave_tx(tx);
     }
 
     /// Fails the connection from this end.
-    pub fn fail(self: &Arc<Self>, fatal: Fatal) {
-        if !self.kill(true) {
-            return;
+    fn fail(self: &Arc<Self>, fatal: Fatal) {
+        if self.kill(true) {
+            self.let_go(CloseReason::Broken(fatal.peer));
+            self.sink.failed(fatal.recv, fatal.request);
         }
-        self.send_close(CloseReason::Broken(fatal.peer));
-        self.sink.failed(fatal.recv, fatal.request);
     }
 
-    /// Ends the connection at this end; false if that was done before. On return neither
-    /// this process nor the peer touches memory on behalf of the connection, whoever
-    /// ended it, and all successful requests are reported if `report` is set.
-    pub fn kill(self: &Arc<Self>, report: bool) -> bool {
+    /// Ends the connection at this end; false if that was done before. On return neither this process nor the peer
+    /// touches memory on behalf of the connection, whichever of them ended it, and all successful requests are
+    /// reported if `report` is set.
+    pub fn kill(&self, report: bool) -> bool {
         let first = self.phase.swap(ConnPhase::Dead as u8, Ordering::AcqRel) != ConnPhase::Dead as u8;
         self.rx.lock().close();
         let done = self.tx.lock().close();
-        if let Some(wired) = self.wired() {
-            wired.link.close_ring(wired.id.index, wired.side);
-            wired.link.await_peer_idle(wired.id.index, wired.side);
-            wired.link.detach(wired.side, wired.id);
+        if let Some(Tie { end, id, keeper }) = self.tie.get() {
+            end.pair.close(end.index, end.side);
+            end.pair.await_peer_idle(end.index, end.side);
+            keeper.detach(*id, end.side);
         }
         if done.is_some_and(|last| first && report && self.sink.requests_done(last)) {
             self.sink.drained();
@@ -330,18 +295,17 @@ impl Conn {
     }
 
     /// Tells the peer that this end has let go.
-    pub fn send_close(&self, reason: CloseReason) {
-        if let Some(wired) = self.wired() {
-            let to_active = wired.to_active();
-            wired.link.let_go(wired.id, wired.side, Message::Close { conn: wired.id, to_active, reason });
+    pub fn let_go(&self, reason: CloseReason) {
+        if let Some(Tie { end, id, keeper }) = self.tie.get() {
+            keeper.clone().let_go(*id, end.side, reason);
         }
     }
 
-    /// The peer has let go, or is gone: what arrived before is delivered, then it is over.
+    /// The peer has let go, or is gone: what arrived before is delivered, then the connection is over.
     pub fn on_peer_close(self: &Arc<Self>, reason: CloseReason) {
         if self.phase() == ConnPhase::Up {
-            // A peer that has let go adds nothing, so this ends; one that does not keep to
-            // the rules is not listened to for ever.
+            // A peer that has let go adds nothing, so this ends; one that does not keep to the rules is not listened
+            // to for ever.
             for _ in 0..DRAIN_TURNS {
                 if !self.progress_rx(Advance::Drain) {
                     break;
@@ -353,11 +317,55 @@ impl Conn {
         if !self.kill(true) {
             return;
         }
-        self.send_close(CloseReason::Answer);
+        self.let_go(CloseReason::Answer);
         match reason {
             CloseReason::Broken(Some(status)) => self.sink.failed(None, oldest.map(|id| (id, status))),
             CloseReason::Broken(None) => self.sink.connection(ConnectionReport::Broken),
             CloseReason::Disconnected | CloseReason::Answer => self.sink.connection(ConnectionReport::Disconnected),
         }
+    }
+}
+
+impl<T: Transport> Inbox for Conn<T> {
+    #[inline]
+    fn is_up(&self) -> bool {
+        self.phase.load(Ordering::Acquire) == ConnPhase::Up as u8
+    }
+
+    fn take(self: &Arc<Self>, taken: &mut Taken) -> std::result::Result<bool, Fatal> {
+        if let Some(srq) = &self.srq {
+            if !srq.take(self, taken) {
+                return Ok(false);
+            }
+            return match self.sink.recv_taken(taken.id) {
+                Verdict::Continue => Ok(true),
+                Verdict::Break => Err(Fatal::default()),
+            };
+        }
+        if self.own.lock().pop(taken) {
+            return Ok(true);
+        }
+        // A thread that posts next either finds this set, or posted before the second look.
+        self.starved.store(true, Ordering::SeqCst);
+        let found = self.own.lock().pop(taken);
+        if found {
+            self.starved.store(false, Ordering::SeqCst);
+        }
+        Ok(found)
+    }
+
+    #[inline]
+    fn complete(&self, done: RecvDone) {
+        self.sink.recv_done(done);
+    }
+}
+
+impl<T: Transport> Starved for Conn<T> {
+    fn in_line(&self) -> &AtomicBool {
+        &self.in_line
+    }
+
+    fn resume(self: Arc<Self>) {
+        self.progress_rx(Advance::Batch);
     }
 }

@@ -1,25 +1,30 @@
 //! The transport shm: connections between processes of one host, and within one.
 //!
-//! From the outside in: [`adapter`] is the transport that the core calls; a [`node`] is
-//! this process as its peers see it, with one [`thread`]; a [`link`] is a pair of
-//! processes; a [`conn`] is one end of a connection, with a sending ([`tx`]) and a receiving
-//! ([`rx`]) direction; [`ring`] carries its records, [`regions`] tells what memory peers
-//! may use, [`copy`] moves the bytes. docs/architecture.md tells the whole story.
+//! From the outside in: `adapter` is the transport that the core calls. A `node` is this process as its peers see it,
+//! with one `thread`, which handles messages about connections (`cm`) and keeps a `watch` over arrived data. A `link` is
+//! a pair of processes, a `conn` one end of a connection, with a sending (`tx`) and a receiving (`rx`) direction; `copy`
+//! moves the bytes. All of these work on memory that processes show to each other: `home` is the memory that a process
+//! publishes, with its registered `regions`, `pair` the memory that two of them share, where a `ring` carries `record`s.
+//! docs/architecture.md tells the whole story, and which module may use which.
 
-pub mod adapter;
-pub mod cm;
-pub mod conn;
-pub mod copy;
-pub mod link;
-pub mod node;
+mod adapter;
+mod cm;
+mod conn;
+mod copy;
+mod home;
+mod link;
+mod node;
+mod nodes;
 mod os;
+mod pair;
 mod record;
 mod regions;
 mod ring;
 mod rx;
 mod srq;
-pub mod thread;
+mod thread;
 mod tx;
+mod watch;
 mod wire;
 
 pub use adapter::Shm;

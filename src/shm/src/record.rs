@@ -1,4 +1,4 @@
-//! What the records in a ring say.
+//! Records of a connection: their kinds, flags and contents.
 
 /// Kinds of record; 0 is the ring's own.
 pub mod kind {
@@ -6,36 +6,48 @@ pub mod kind {
     pub const MESSAGE: u8 = 1;
     /// A piece of a message; `aux` is the length of the whole.
     pub const MESSAGE_PIECE: u8 = 2;
-    /// A message that is to be read from the sender's memory: the payload says where,
-    /// `aux` is its length.
+    /// A message that is to be read from the sender's memory. The payload says where it is, `aux` is its length.
     pub const REMOTE_MESSAGE: u8 = 3;
-    /// A piece of an RDMA write; the first one begins with the target, `aux` is the
-    /// length of the whole.
+    /// A piece of an RDMA write; the first one begins with the target, `aux` is the length of the whole.
     pub const WRITE_PIECE: u8 = 4;
     /// Asks for an RDMA read of the target in the payload.
     pub const READ: u8 = 5;
-    /// A piece of what the oldest read asked for.
+    /// A piece of the data that the oldest read asked for.
     pub const READ_DATA: u8 = 6;
-    /// Nothing but the wish to be told when it is consumed.
+    /// Nothing. The producer only wants to know when it is consumed.
     pub const NOTHING: u8 = 7;
 }
 
-/// The message is announced to a solicited waiter.
+/// Flag of a record: [`Header::solicited`].
 pub const SOLICITED: u8 = 1;
-/// The producer wants to know when the record is consumed.
+/// Flag of a record: [`Header::acknowledge`].
 pub const ACKNOWLEDGE: u8 = 2;
+
+/// The longest message that travels in the ring as one record; longer ones are read from the sender's memory, or
+/// travel in pieces of this length.
+pub const EAGER_MAX: u64 = 8 * 1024;
+/// Bytes of a read that one record carries where the peer cannot read by itself.
+pub const ANSWER_MAX: u64 = 4080;
+
+/// The part of a record before its payload.
+#[derive(Clone, Copy, Debug)]
+pub struct Header {
+    /// One of [`kind`].
+    pub kind: u8,
+    /// The message is announced to a solicited waiter.
+    pub solicited: bool,
+    /// The producer wants to know when the record is consumed.
+    pub acknowledge: bool,
+    /// Depends on the kind; for most the length of the whole message or transfer.
+    pub aux: u64,
+}
 
 /// Bytes of a [`place`].
 pub const PLACE: usize = 16;
 /// Bytes of a [`target`].
 pub const TARGET: usize = 24;
 
-/// The flags of a record.
-pub fn flags(solicited: bool, signalled: bool) -> u8 {
-    (u8::from(solicited) * SOLICITED) | (u8::from(signalled) * ACKNOWLEDGE)
-}
-
-/// Where a piece of a message lies in the sender's memory.
+/// The place of a piece of a message in the sender's memory.
 pub fn place(addr: u64, len: u64) -> [u8; PLACE] {
     let mut bytes = [0; PLACE];
     bytes[..8].copy_from_slice(&addr.to_le_bytes());

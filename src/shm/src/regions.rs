@@ -6,10 +6,9 @@
 //! row, 14 which generation of it. Generations are never 0, so no key is 0, and a key
 //! comes back only after very many registrations.
 //!
-//! What the owner itself relies on it keeps in private memory. There, rows also count
-//! *pins*: whoever copies into or out of the program's memory holds a [`Pin`]
-//! meanwhile, and [`RegionTable::remove`] waits for the last of them, so that memory is
-//! never pulled away under a copy.
+//! The owner keeps the rows that it relies on itself in private memory. There they also count *pins*: a thread that
+//! copies into or out of the program's memory holds a [`Pin`] meanwhile, and [`RegionTable::remove`] waits for the last
+//! of them, so that memory is never pulled away under a copy.
 //!
 //! Peers cannot pin. A transfer that a peer had begun when a row was removed may still end
 //! in the memory; it is the program's part not to give memory away while it is a target.
@@ -40,19 +39,19 @@ const ROW_SIZE: usize = 32;
 /// as there are rows that never were used.
 const REST: usize = 1024;
 
-/// Private rows are made in chunks of so many.
+/// Private rows in a chunk; they are made by the chunk.
 const CHUNK: usize = 1024;
 
-/// Why a peer's operation on registered memory is refused.
+/// The reason why a peer's operation on registered memory is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoteFault {
-    /// There is no such region, or no longer.
+    /// There is no such region, or not any more.
     Key,
     /// The region belongs to another protection zone.
     Zone,
-    /// The region does not grant it.
+    /// The region does not grant the operation.
     Rights,
-    /// It reaches beyond the region.
+    /// The range reaches beyond the region.
     Bounds,
 }
 
@@ -94,14 +93,14 @@ fn split_key(key: u32) -> (usize, u32) {
     ((key & (ROWS as u32 - 1)) as usize, key >> INDEX_BITS)
 }
 
-/// Whether `len` bytes at `addr` are inside of the `size` bytes at `base`.
+/// True if `len` bytes at `addr` are inside of the `size` bytes at `base`.
 #[inline]
 fn within(addr: u64, len: u64, base: u64, size: u64) -> bool {
     addr >= base && addr - base <= size && len <= size - (addr - base)
 }
 
-/// A row as its owner keeps it; a cache line each, for pins of different regions must
-/// not slow each other down.
+/// A row as its owner keeps it. Each has a cache line of its own, because pins of different regions must not slow each
+/// other down.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Local {
@@ -117,7 +116,7 @@ const PINS: u64 = (1 << 31) - 1;
 const WAITER: u64 = 1 << 31;
 const GENERATION_SHIFT: u32 = 32;
 
-/// Which rows are to be used next. A row's next generation stays in it while it is free.
+/// The rows that are free.
 #[derive(Debug)]
 struct Free {
     /// Rows from here on have never been used.
@@ -132,7 +131,7 @@ pub struct RegionTable {
     memory: SharedMemory,
     chunks: Box<[OnceLock<Box<[Local; CHUNK]>>]>,
     free: Mutex<Free>,
-    /// Where [`RegionTable::remove`] sleeps until pins are gone.
+    /// [`RegionTable::remove`] sleeps with this lock until pins are gone.
     sleepers: Mutex<()>,
     unpinned: Condvar,
 }
@@ -152,19 +151,18 @@ impl RegionTable {
         })
     }
 
-    /// What peers map, with [`PeerRegions::open`].
+    /// The descriptor that peers map with [`PeerRegions::open`].
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.memory.fd()
     }
 
-    /// Enters the `len` bytes at `addr`, a whole region or what a window shows of one, and
+    /// Enters the `len` bytes at `addr`, a whole region or the part of one that a window shows, and
     /// returns the key. `None` if all rows are in use, or the range goes past the end of
     /// the address space.
     ///
     /// # Safety
     /// Until [`RegionTable::remove`] returns, the bytes can be read, and can be written if
-    /// `rights` has a right to write. (For memory of a program this is what the program
-    /// promises when it registers it.)
+    /// `rights` has a right to write. (A program promises that when it registers memory.)
     pub unsafe fn insert(&self, addr: u64, len: u64, rights: Rights, zone: u32) -> Option<u32> {
         addr.checked_add(len)?;
         let (index, generation) = self.allocate()?;
@@ -174,18 +172,16 @@ impl RegionTable {
         local.len.store(len, Ordering::Relaxed);
         local.rights.store(rights.bits().into(), Ordering::Relaxed);
         local.zone.store(zone, Ordering::Relaxed);
-        // Added, not stored: somebody may just be trying a key of the past, with a count
-        // up that he takes down again.
-        // SYNC region-pin: hands the words above to who finds the generation.
+        // Added, not stored: another thread may just be trying a key of the past and have the count up for a moment.
+        // SYNC region-pin: hands the words above to a thread that finds the generation.
         local.state.fetch_add(u64::from(generation) << GENERATION_SHIFT, Ordering::Release);
-        // SYNC region-reuse: who finds any of the words below finds the row's old
-        // generation gone.
+        // SYNC region-reuse: a peer that finds any of the words below finds the row's old generation gone.
         fence(Ordering::Release);
         row.addr.store(addr, Ordering::Relaxed);
         row.len.store(len, Ordering::Relaxed);
         row.rights.store(rights.bits().into(), Ordering::Relaxed);
         row.zone.store(zone, Ordering::Relaxed);
-        // SYNC region-row: hands the words above to who finds the generation.
+        // SYNC region-row: hands the words above to a peer that finds the generation.
         row.generation.store(generation, Ordering::Release);
         Some(generation << INDEX_BITS | index)
     }
@@ -199,8 +195,8 @@ impl RegionTable {
         free.removed.pop_front()
     }
 
-    /// Takes out what `key` names and waits until nobody has it pinned. Returns whether it
-    /// was there. Not to be called with a pin of the same key in hand.
+    /// Takes out the row that `key` names and waits until no thread has it pinned; false if it was not there. Not to be
+    /// called with a pin of the same key in hand.
     pub fn remove(&self, key: u32) -> bool {
         let (index, generation) = split_key(key);
         let Some(local) = self.local(index) else { return false };
@@ -217,7 +213,7 @@ impl RegionTable {
             row.generation.store(0, Ordering::Relaxed);
         }
         let mut sleeper = self.sleepers.lock();
-        // SYNC region-unpin: the copies of those who had it pinned are over.
+        // SYNC region-unpin: the copies of the threads that had it pinned are over.
         while local.state.load(Ordering::Acquire) & PINS != 0 {
             self.unpinned.wait(&mut sleeper);
         }
@@ -239,17 +235,17 @@ impl RegionTable {
     pub fn pin(&self, key: u32) -> Option<Pin<'_>> {
         let (index, generation) = split_key(key);
         let local = self.local(index)?;
-        // SYNC region-pin: counted first, so that who removes it sees us or we see that it
-        // is gone; and the words that came with the generation are visible.
+        // SYNC region-pin: counted first, so that a thread that removes it sees us or we see that it is gone; and the
+        // words that came with the generation are visible.
         let state = local.state.fetch_add(1, Ordering::AcqRel);
-        // Holds the count, to be taken down in either case.
+        // The pin takes the count down again in either case.
         let pin = Pin { table: self, local };
         (generation != 0 && (state >> GENERATION_SHIFT) as u32 == generation).then_some(pin)
     }
 
     #[cold]
     fn wake(&self) {
-        // Taken, so that a remover is not between its look and its sleep.
+        // With the lock taken, no remover is between its look and its sleep.
         let _sleepers = self.sleepers.lock();
         self.unpinned.notify_all();
     }
@@ -272,7 +268,7 @@ pub struct Pin<'t> {
 }
 
 impl Pin<'_> {
-    /// Whether `wanted` on `len` bytes at `addr` is granted.
+    /// Checks that `wanted` is granted on the `len` bytes at `addr`.
     ///
     /// # Errors
     /// [`RemoteFault::Rights`], [`RemoteFault::Bounds`].
@@ -291,7 +287,7 @@ impl Pin<'_> {
         self.local.zone.load(Ordering::Relaxed)
     }
 
-    /// What the region grants.
+    /// The rights that the region grants.
     #[inline]
     pub fn rights(&self) -> Rights {
         Rights::from_bits(self.local.rights.load(Ordering::Relaxed) as u8)
@@ -352,8 +348,8 @@ impl PeerRegions {
         Ok(PeerRegions { memory: SharedMemory::open(fd, TABLE_SIZE, Access::ReadOnly)? })
     }
 
-    /// Whether the peer's region or window `key` of the zone `zone` grants `wanted` on the
-    /// `len` bytes at `addr`, as the peer counts. Takes no lock and makes no system call.
+    /// Checks that the peer's region or window `key` of the zone `zone` grants `wanted` on the `len` bytes at `addr`, as
+    /// the peer counts. Takes no lock and makes no system call.
     ///
     /// # Errors
     /// The first of [`RemoteFault::Key`], [`RemoteFault::Zone`], [`RemoteFault::Rights`],

@@ -329,16 +329,10 @@ impl<A: Area> Producer<A> {
         }
     }
 
-    /// Slots that the consumer may see, of all times.
-    #[inline]
-    pub fn position(&self) -> u64 {
-        self.committed
-    }
-
     /// The consumer's position now: records that end there or before are consumed.
     ///
     /// # Errors
-    /// [`Corrupt`] if it went back, or beyond [`Producer::position`].
+    /// [`Corrupt`] if it went back, or beyond what the consumer may see.
     #[inline]
     pub fn consumed(&mut self) -> Result<u64, Corrupt> {
         // SYNC ring-head: what the consumer has read may be overwritten.
@@ -416,12 +410,6 @@ pub struct RecordView {
 }
 
 impl RecordView {
-    /// Slots that the record takes.
-    #[inline]
-    pub fn slots(&self) -> u64 {
-        self.slots
-    }
-
     /// The consumer's position once the record is consumed.
     #[inline]
     pub fn end(&self) -> u64 {
@@ -438,12 +426,6 @@ impl<A: Area> Consumer<A> {
     /// The consumer of a new ring. There is to be one alone.
     pub fn new(area: A) -> Self {
         Consumer { area, head: 0, released: 0, tail: 0 }
-    }
-
-    /// Where the ring lies.
-    #[inline]
-    pub fn area(&self) -> &A {
-        &self.area
     }
 
     /// The next record, if there is one.
@@ -534,12 +516,6 @@ impl<A: Area> Consumer<A> {
     pub fn advance(&mut self, view: &RecordView) {
         self.skip(view);
         self.release();
-    }
-
-    /// Slots consumed, of all times.
-    #[inline]
-    pub fn position(&self) -> u64 {
-        self.head
     }
 }
 

@@ -1,33 +1,62 @@
 //! The receiving direction of a connection.
 //!
-//! Records are handled in order. A message that finds no receive stays in the ring, with
-//! all that comes behind it, until there is one: it neither fails nor gets lost.
+//! Records are handled in order. A message that finds no receive stays in the ring, with all that comes behind it,
+//! until there is one: it neither fails nor gets lost.
 
 use std::sync::Arc;
 
+use arrayvec::ArrayVec;
 use dat_core::event::Status;
-use dat_core::transport::{MAX_SEGMENTS, RecvDone, RemoteSegment, Taken, Verdict};
+use dat_core::transport::{MAX_SEGMENTS, RecvDone, RemoteSegment, RequestId, Taken};
+use parking_lot::Mutex;
 
-use crate::conn::{Conn, ConnPhase, Fatal, Wired};
 use crate::copy;
 use crate::os::user::Target;
-use crate::record::{self, kind};
+use crate::pair::End;
+use crate::record::{self, EAGER_MAX, kind};
 use crate::ring::{Consumer, Corrupt, RecordView};
-use crate::tx::EAGER_MAX;
+use crate::tx::Tx;
 
 /// Records handled in one turn, so that one connection does not keep others waiting.
 const BATCH: usize = 64;
+
+/// The connection that messages arrive for. It has the receives, and reports them.
+pub trait Inbox {
+    /// True while data flows.
+    fn is_up(&self) -> bool;
+
+    /// Takes the next receive for a message that is arriving; false if there is none, and then the connection is
+    /// looked at again once there is.
+    ///
+    /// # Errors
+    /// The connection cannot go on.
+    fn take(self: &Arc<Self>, taken: &mut Taken) -> Result<bool, Fatal>;
+
+    /// Reports a receive that is complete.
+    fn complete(&self, done: RecvDone);
+}
+
+/// The failure of a connection, found under a lock and acted on without.
+#[derive(Debug, Default)]
+pub struct Fatal {
+    /// The receive that failed.
+    pub recv: Option<RecvDone>,
+    /// The request that failed.
+    pub request: Option<(RequestId, Status)>,
+    /// The status with which the peer's oldest request fails.
+    pub peer: Option<Status>,
+}
 
 /// How far a turn goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advance {
     /// Up to the batch.
     Batch,
-    /// The peer has let go: what lies in its own memory is not to be trusted any more.
+    /// Up to the batch, but without data from the peer's memory: it has let go, and may use that for something else.
     Drain,
 }
 
-/// What came of a turn.
+/// The results of a turn of the receiving direction.
 #[derive(Default)]
 pub struct RxReport {
     /// The peer wants to know how far this side got.
@@ -36,6 +65,39 @@ pub struct RxReport {
     pub more: bool,
     /// The connection cannot go on.
     pub fatal: Option<Fatal>,
+}
+
+/// The way on after a record.
+enum Next {
+    /// The record is consumed.
+    Consumed,
+    /// The record has to wait.
+    Wait,
+    /// Nothing is handled any more, because the sender has let go.
+    Stop,
+    /// The connection cannot go on.
+    Fail(Fatal),
+}
+
+fn fail(recv: Option<RecvDone>, peer: Option<Status>) -> Next {
+    Next::Fail(Fatal { recv, request: None, peer })
+}
+
+/// The receiving direction: its rings, of requests and of answers, while they are open.
+#[derive(Default)]
+pub struct Rx {
+    rings: Option<[Consumer; 2]>,
+    arriving: Arriving,
+}
+
+/// A message or a write that has arrived in part.
+#[derive(Default)]
+struct Arriving {
+    /// The receive of the last message.
+    taken: Taken,
+    /// Set while its message is not complete.
+    partial: Option<Partial>,
+    writing: Option<Writing>,
 }
 
 /// A message of which a part has arrived.
@@ -50,161 +112,136 @@ struct Writing {
     offset: u64,
 }
 
-/// The receiving direction.
-#[derive(Default)]
-pub struct Rx {
-    consumer: Option<Consumer>,
-    answers: Option<Consumer>,
-    open: bool,
-    taken: Taken,
-    /// `taken` holds a receive whose message is not complete.
-    partial: Option<Partial>,
-    writing: Option<Writing>,
-}
-
-/// What to do after a record.
-enum Next {
-    /// It is consumed.
-    Consumed,
-    /// It has to wait.
-    Wait,
-    /// The connection cannot go on.
-    Fail(Fatal),
-}
-
-fn fail(recv: Option<RecvDone>, peer: Option<Status>) -> Next {
-    Next::Fail(Fatal { recv, request: None, peer })
+/// One turn of the receiving direction.
+struct Turn<'a, I> {
+    end: &'a End,
+    inbox: &'a Arc<I>,
+    tx: &'a Mutex<Tx>,
+    advance: Advance,
 }
 
 impl Rx {
     /// Opens the rings, of requests and of answers; records are handled once data may flow.
-    pub fn open(&mut self, [consumer, answers]: [Consumer; 2]) {
-        self.consumer = Some(consumer);
-        self.answers = Some(answers);
-        self.open = true;
+    pub fn open(&mut self, rings: [Consumer; 2]) {
+        self.rings = Some(rings);
     }
 
     /// Handles nothing any more.
     pub fn close(&mut self) {
-        self.open = false;
-        self.consumer = None;
-        self.answers = None;
+        self.rings = None;
     }
 
-    /// Handles records.
-    pub fn progress(&mut self, conn: &Arc<Conn>, wired: &Wired, advance: Advance) -> RxReport {
-        let mut turn = RxReport::default();
-        if !self.open || conn.phase() != ConnPhase::Up {
-            return turn;
+    /// Handles records. `tx` is the other direction of the connection.
+    #[inline]
+    pub fn progress<I: Inbox>(&mut self, end: &End, inbox: &Arc<I>, tx: &Mutex<Tx>, advance: Advance) -> RxReport {
+        let mut report = RxReport::default();
+        let Some([requests, answers]) = &mut self.rings else { return report };
+        if !inbox.is_up() {
+            return report;
         }
-        // Answers first: they must not wait behind messages that find no receive.
-        if let Some(mut answers) = self.answers.take() {
-            self.empty(conn, &mut answers, &mut turn, |rx, ring, view| rx.answer(conn, wired, ring, view));
-            self.answers = Some(answers);
+        let turn = Turn { end, inbox, tx, advance };
+        let arriving = &mut self.arriving;
+        // Answers come first, because they must not wait behind messages that find no receive.
+        let mut open = turn.empty(answers, &mut report, |ring, view| turn.answer(ring, view));
+        if report.fatal.is_none() {
+            open &= turn.empty(requests, &mut report, |ring, view| arriving.handle(&turn, ring, view));
         }
-        if turn.fatal.is_none()
-            && let Some(mut consumer) = self.consumer.take()
-        {
-            self.empty(conn, &mut consumer, &mut turn, |rx, ring, view| rx.handle(conn, wired, ring, view, advance));
-            self.consumer = Some(consumer);
+        if !open {
+            self.rings = None;
         }
-        turn
+        report
     }
+}
 
-    /// Handles the records of a ring, up to the batch.
+impl<I: Inbox> Turn<'_, I> {
+    /// Handles the records of a ring, up to the batch; false if nothing is to be handled any more.
+    #[inline]
     fn empty(
-        &mut self,
-        conn: &Conn,
+        &self,
         ring: &mut Consumer,
-        turn: &mut RxReport,
-        mut handle: impl FnMut(&mut Self, &Consumer, &RecordView) -> Next,
-    ) {
+        report: &mut RxReport,
+        mut handle: impl FnMut(&Consumer, &RecordView) -> Next,
+    ) -> bool {
         for step in 0..=BATCH {
             let view = match ring.peek() {
                 Ok(Some(view)) => view,
-                Ok(None) => return,
+                Ok(None) => return true,
                 Err(Corrupt) => {
-                    turn.fatal = Some(Fatal::default());
-                    return;
+                    report.fatal = Some(Fatal::default());
+                    return true;
                 }
             };
             if step == BATCH {
-                turn.more = true;
-                return;
+                report.more = true;
+                return true;
             }
-            if conn.phase() != ConnPhase::Up {
-                return;
+            if !self.inbox.is_up() {
+                return true;
             }
-            match handle(self, ring, &view) {
+            match handle(ring, &view) {
                 Next::Consumed => {
-                    turn.acknowledge |= view.flags & record::ACKNOWLEDGE != 0;
+                    report.acknowledge |= view.flags & record::ACKNOWLEDGE != 0;
                     ring.advance(&view);
                 }
-                Next::Wait => return,
+                Next::Wait => return true,
+                Next::Stop => return false,
                 Next::Fail(fatal) => {
-                    turn.fatal = Some(fatal);
-                    return;
+                    report.fatal = Some(fatal);
+                    return true;
                 }
             }
         }
+        true
     }
 
-    fn handle(
-        &mut self,
-        conn: &Arc<Conn>,
-        wired: &Wired,
-        ring: &Consumer,
-        view: &RecordView,
-        advance: Advance,
-    ) -> Next {
-        match view.kind {
-            kind::MESSAGE | kind::MESSAGE_PIECE => self.message(conn, ring, view),
-            kind::REMOTE_MESSAGE if advance == Advance::Drain => Next::Wait,
-            kind::REMOTE_MESSAGE => self.remote_message(conn, wired, ring, view),
-            kind::WRITE_PIECE => self.write_piece(conn, ring, view),
-            kind::READ => self.read(conn, wired, ring, view),
-            kind::NOTHING => Next::Consumed,
-            _ => fail(None, None),
-        }
-    }
-
-    /// Takes what a read of this side asked for.
-    fn answer(&mut self, conn: &Arc<Conn>, wired: &Wired, ring: &Consumer, view: &RecordView) -> Next {
+    /// Takes the data that a read of this side asked for.
+    fn answer(&self, ring: &Consumer, view: &RecordView) -> Next {
         if view.kind != kind::READ_DATA {
             return fail(None, None);
         }
-        let taken = conn.tx.lock().on_read_data(conn, ring.source(view, 0, view.len as usize));
-        match taken {
+        match self.tx.lock().on_read_data(self.end, ring.source(view, 0, view.len as usize)) {
             Ok(last) => {
                 if last {
-                    wired.link.mark(wired.side, wired.id.index);
+                    self.end.look_again();
                 }
                 Next::Consumed
             }
             Err(failed) => Next::Fail(Fatal { request: failed, ..Fatal::default() }),
         }
     }
+}
 
-    /// Takes a receive for a message of `len` bytes; `Ok(false)` if there is none.
-    fn take(&mut self, conn: &Arc<Conn>, len: u64) -> Result<bool, Fatal> {
-        if !conn.take_recv(&mut self.taken) {
-            return Ok(false);
+impl Arriving {
+    /// Handles a record of the ring of requests.
+    fn handle<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+        match view.kind {
+            kind::MESSAGE | kind::MESSAGE_PIECE => self.message(turn, ring, view),
+            kind::REMOTE_MESSAGE if turn.advance == Advance::Drain => Next::Wait,
+            kind::REMOTE_MESSAGE => self.remote_message(turn, ring, view),
+            kind::WRITE_PIECE => self.write_piece(turn.end, ring, view),
+            kind::READ => read(turn, ring, view),
+            kind::NOTHING => Next::Consumed,
+            _ => fail(None, None),
         }
-        if conn.has_srq() && conn.sink.recv_taken(self.taken.id) == Verdict::Break {
-            return Err(Fatal::default());
+    }
+
+    /// Takes a receive for a message of `len` bytes. If that is not possible, gives the way on.
+    fn take<I: Inbox>(&mut self, turn: &Turn<'_, I>, len: u64) -> Option<Next> {
+        match turn.inbox.take(&mut self.taken) {
+            Ok(true) if len > self.taken.capacity => {
+                Some(fail(Some(self.done(Status::LocalLength, 0, false)), Some(Status::RemoteResponder)))
+            }
+            Ok(true) => None,
+            Ok(false) => Some(Next::Wait),
+            Err(fatal) => Some(Next::Fail(fatal)),
         }
-        if len > self.taken.capacity {
-            let recv = self.done(Status::LocalLength, 0, false);
-            return Err(Fatal { recv: Some(recv), request: None, peer: Some(Status::RemoteResponder) });
-        }
-        Ok(true)
     }
 
     fn done(&self, status: Status, len: u64, solicited: bool) -> RecvDone {
         RecvDone { id: self.taken.id, status, len, solicited }
     }
 
-    fn message(&mut self, conn: &Arc<Conn>, ring: &Consumer, view: &RecordView) -> Next {
+    fn message<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
         let bytes = ring.source(view, 0, view.len as usize);
         let len = view.aux;
         let whole = view.kind == kind::MESSAGE;
@@ -214,62 +251,56 @@ impl Rx {
         let offset = match &self.partial {
             Some(partial) if !whole && partial.len == len => partial.offset,
             Some(_) => return fail(None, None),
-            None => match self.take(conn, len) {
-                Ok(true) => 0,
-                Ok(false) => return Next::Wait,
-                Err(fatal) => return Next::Fail(fatal),
+            None => match self.take(turn, len) {
+                Some(next) => return next,
+                None => 0,
             },
         };
         let end = offset + bytes.len() as u64;
         if end > len || (bytes.is_empty() && len > 0) {
             return fail(None, None);
         }
-        if !copy::scatter(&conn.node, self.taken.segments(), offset, bytes, end == len) {
+        if !copy::scatter(turn.end.regions(), self.taken.segments(), offset, bytes, end == len) {
             let recv = self.done(Status::LocalProtection, 0, false);
             return fail(Some(recv), Some(Status::RemoteResponder));
         }
         if end == len {
             self.partial = None;
-            conn.sink.recv_done(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
+            turn.inbox.complete(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
         } else {
             self.partial = Some(Partial { len, offset: end });
         }
         Next::Consumed
     }
 
-    fn remote_message(&mut self, conn: &Arc<Conn>, wired: &Wired, ring: &Consumer, view: &RecordView) -> Next {
-        let mut places = [(0_u64, 0_u64); MAX_SEGMENTS];
+    fn remote_message<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
         let payload = view.len as usize;
         let count = payload / record::PLACE;
         if count > MAX_SEGMENTS || !payload.is_multiple_of(record::PLACE) || self.partial.is_some() {
             return fail(None, None);
         }
-        for (at, place) in places[..count].iter_mut().enumerate() {
+        let place = |at: usize| {
             let mut bytes = [0; record::PLACE];
             ring.copy_out(view, at * record::PLACE, Target::of(&mut bytes));
-            *place = record::read_place(&bytes);
-        }
-        let places = &places[..count];
+            record::read_place(&bytes)
+        };
+        let places: ArrayVec<_, MAX_SEGMENTS> = (0..count).map(place).collect();
         let sum = places.iter().try_fold(0_u64, |sum, (_, len)| sum.checked_add(*len));
         let len = view.aux;
         if sum != Some(len) {
             return fail(None, None);
         }
-        match self.take(conn, len) {
-            Ok(true) => {}
-            Ok(false) => return Next::Wait,
-            Err(fatal) => return Next::Fail(fatal),
+        if let Some(next) = self.take(turn, len) {
+            return next;
         }
-        let fetched = copy::fetch(&conn.node, wired.link.pid, places, self.taken.segments(), len);
+        let fetched = copy::fetch(turn.end, &places, self.taken.segments(), len);
         // The sender may have let go meanwhile and used its memory for something else.
-        let gone = fetched == Err(None) || wired.link.is_dead();
-        if gone || wired.link.peer_closed(wired.id.index, wired.side) {
-            self.open = false;
-            return Next::Wait;
+        if fetched == Err(None) || turn.end.peer_is_gone() {
+            return Next::Stop;
         }
         match fetched {
             Ok(()) => {
-                conn.sink.recv_done(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
+                turn.inbox.complete(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
                 Next::Consumed
             }
             Err(status) => {
@@ -279,24 +310,17 @@ impl Rx {
         }
     }
 
-    fn write_piece(&mut self, conn: &Arc<Conn>, ring: &Consumer, view: &RecordView) -> Next {
+    fn write_piece(&mut self, end: &End, ring: &Consumer, view: &RecordView) -> Next {
         let payload = ring.source(view, 0, view.len as usize);
         let (writing, bytes) = match self.writing.take() {
             Some(writing) => (writing, payload),
-            None => {
-                let mut header = [0; record::TARGET];
-                if payload.len() < record::TARGET {
-                    return fail(None, None);
-                }
-                ring.copy_out(view, 0, Target::of(&mut header));
-                let (addr, key, len) = record::read_target(&header);
-                (Writing { target: RemoteSegment { addr, len, key }, offset: 0 }, payload.split(record::TARGET).1)
-            }
+            None if payload.len() < record::TARGET => return fail(None, None),
+            None => (Writing { target: read_target(ring, view), offset: 0 }, payload.split(record::TARGET).1),
         };
         if writing.target.len != view.aux || bytes.is_empty() {
             return fail(None, None);
         }
-        if !copy::write_for_peer(&conn.node, conn.zone, &writing.target, writing.offset, bytes) {
+        if !copy::write_for_peer(end, &writing.target, writing.offset, bytes) {
             return fail(None, Some(Status::RemoteAccess));
         }
         let offset = writing.offset + bytes.len() as u64;
@@ -305,23 +329,28 @@ impl Rx {
         }
         Next::Consumed
     }
+}
 
-    fn read(&mut self, conn: &Arc<Conn>, wired: &Wired, ring: &Consumer, view: &RecordView) -> Next {
-        let mut header = [0; record::TARGET];
-        if view.len as usize != record::TARGET {
-            return fail(None, None);
-        }
-        ring.copy_out(view, 0, Target::of(&mut header));
-        let (addr, key, len) = record::read_target(&header);
-        let target = RemoteSegment { addr, len, key };
-        if !copy::may_read(&conn.node, &target, conn.zone) {
-            return fail(None, Some(Status::RemoteAccess));
-        }
-        if conn.tx.lock().on_read(target) {
-            wired.link.mark(wired.side, wired.id.index);
-            Next::Consumed
-        } else {
-            fail(None, Some(Status::RemoteResponder))
-        }
+/// Takes a read of the peer that this side has to carry out.
+fn read<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+    if view.len as usize != record::TARGET {
+        return fail(None, None);
     }
+    let target = read_target(ring, view);
+    if !copy::may_read(turn.end.regions(), &target, turn.end.zone) {
+        return fail(None, Some(Status::RemoteAccess));
+    }
+    if !turn.tx.lock().on_read(target) {
+        return fail(None, Some(Status::RemoteResponder));
+    }
+    turn.end.look_again();
+    Next::Consumed
+}
+
+/// The range of registered memory that the payload of a record begins with.
+fn read_target(ring: &Consumer, view: &RecordView) -> RemoteSegment {
+    let mut bytes = [0; record::TARGET];
+    ring.copy_out(view, 0, Target::of(&mut bytes));
+    let (addr, key, len) = record::read_target(&bytes);
+    RemoteSegment { addr, len, key }
 }

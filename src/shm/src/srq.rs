@@ -1,18 +1,25 @@
-//! The transport's side of a shared receive queue: the buffers that are available, and
-//! the connections that ran out of them.
+//! The transport's side of a shared receive queue: the buffers that are available, and the connections that ran out
+//! of them.
 
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use dat_core::error::Result;
 use dat_core::transport::{Recv, RecvQueue, Taken};
 use parking_lot::Mutex;
 
-use crate::conn::Conn;
-
 /// Connections that can stand in line without an allocation.
 const LINE: usize = 256;
+
+/// A connection that can run out of receives.
+pub trait Starved: Send + Sync {
+    /// True while it stands in line; changed under the queue's lock alone.
+    fn in_line(&self) -> &AtomicBool;
+
+    /// Goes on: there are receives again.
+    fn resume(self: Arc<Self>);
+}
 
 /// A shared receive queue.
 pub struct SharedQueue {
@@ -22,17 +29,17 @@ pub struct SharedQueue {
 
 struct State {
     queue: RecvQueue,
-    starved: VecDeque<Weak<Conn>>,
+    line: VecDeque<Weak<dyn Starved>>,
 }
 
 impl SharedQueue {
     /// A queue for `recvs` receives of up to `segments` segments.
+    ///
+    /// # Errors
+    /// As for [`RecvQueue::new`].
     pub fn new(recvs: usize, segments: usize) -> Result<Arc<Self>> {
         let queue = RecvQueue::new(recvs, segments)?;
-        Ok(Arc::new(SharedQueue {
-            state: Mutex::new(State { queue, starved: VecDeque::with_capacity(LINE) }),
-            segments,
-        }))
+        Ok(Arc::new(SharedQueue { state: Mutex::new(State { queue, line: VecDeque::with_capacity(LINE) }), segments }))
     }
 
     /// Adds a receive.
@@ -41,26 +48,28 @@ impl SharedQueue {
     }
 
     /// Makes room for `recvs` receives.
+    ///
+    /// # Errors
+    /// As for [`RecvQueue::reserve`].
     pub fn resize(&self, recvs: usize) -> Result<()> {
         self.state.lock().queue.reserve(recvs, self.segments)
     }
 
-    /// Takes the oldest receive for `conn`; if there is none, `conn` is resumed when
-    /// there is one.
-    pub fn take(&self, conn: &Arc<Conn>, taken: &mut Taken) -> bool {
+    /// Takes the oldest receive for `conn`; false if there is none, and then `conn` is resumed when there is one.
+    pub fn take<C: Starved + 'static>(&self, conn: &Arc<C>, taken: &mut Taken) -> bool {
         let mut state = self.state.lock();
         if state.queue.pop(taken) {
             return true;
         }
-        // A connection waits once, however often it finds nothing.
-        if !conn.queued.swap(true, Ordering::Relaxed) {
-            state.starved.push_back(Arc::downgrade(conn));
+        // A connection stands in line once, however often it finds nothing.
+        if !conn.in_line().swap(true, Ordering::Relaxed) {
+            let conn: Arc<dyn Starved> = conn.clone();
+            state.line.push_back(Arc::downgrade(&conn));
         }
         false
     }
 
-    /// Lets starved connections go on while there are receives, in the order in which
-    /// they starved.
+    /// Lets starved connections go on while there are receives, in the order in which they starved.
     pub fn kick(&self) {
         loop {
             let next = {
@@ -68,10 +77,8 @@ impl SharedQueue {
                 if state.queue.is_empty() {
                     return;
                 }
-                match state.starved.pop_front() {
-                    Some(conn) => conn.upgrade().inspect(|conn| conn.queued.store(false, Ordering::Relaxed)),
-                    None => return,
-                }
+                let Some(next) = state.line.pop_front() else { return };
+                next.upgrade().inspect(|conn| conn.in_line().store(false, Ordering::Relaxed))
             };
             if let Some(conn) = next {
                 conn.resume();

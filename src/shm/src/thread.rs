@@ -1,5 +1,5 @@
-//! The one thread of a node: it makes links, carries messages about connections, keeps
-//! their time, and looks after arrived data when nobody else does.
+//! The one thread of a node. It makes links, carries messages about connections, keeps their time, and looks after
+//! arrived data when no other thread does.
 
 use std::collections::HashMap;
 use std::io;
@@ -8,33 +8,28 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use dat_core::transport::ConnectionReport;
-use host::doorbell::Doorbell;
+use dat_core::transport::{ConnectionReport, Transport};
 use host::poll::{Epoll, Events, Interest, Ready};
 use host::signal;
 use host::timers::Timers;
 
-use crate::cm;
+use crate::cm::{self, Incoming};
 use crate::conn::{Conn, ConnPhase};
-use crate::link::{Link, PAIR_HEAD, PAIR_SIZE, Peer};
-use crate::node::{Bell, Command, HOME_SIZE, Node};
+use crate::home::{Bell, Peer};
+use crate::link::Link;
+use crate::node::{Command, Node};
 use crate::os::directory::{Reachable, SocketName};
-use crate::os::memory::{Access, SharedMemory};
 use crate::os::socket::{ConnectError, Recv, Sent, Socket};
-use crate::regions::PeerRegions;
+use crate::pair::Pair;
+use crate::watch::Watch;
 use crate::wire::{CloseReason, MAX_PACKET, Message, Probe, VERSION};
 
-/// How long the thread keeps looking after it found data that nobody had fetched.
-const SPIN: Duration = Duration::from_micros(200);
-/// How long it sleeps between two looks, at least and at most, while it is awake.
-const LOOK_MIN: Duration = Duration::from_micros(500);
-const LOOK_MAX: Duration = Duration::from_millis(8);
-/// Looks that find nothing and nobody polling, after which it sleeps until it is rung.
-const EMPTY_LOOKS: u32 = 4;
-
-/// How long a process may take to answer a greeting.
+/// Time for which a connect is tried again, and the pause in between, while the queue of new links of a process is full.
+const BUSY: Duration = Duration::from_millis(128);
+const BUSY_PAUSE: Duration = Duration::from_micros(500);
+/// The longest that a process may take to answer a greeting.
 const GREETING: Duration = Duration::from_secs(30);
-/// How long new links wait where there are no descriptors for them.
+/// Time after which new links are taken again where there were no descriptors for them.
 const RETRY: Duration = Duration::from_millis(20);
 
 const BELL: u64 = 0;
@@ -42,9 +37,12 @@ const LISTENER: u64 = 1;
 const FIRST_PEER: u64 = 2;
 
 /// Starts the thread.
-pub fn start(node: &Arc<Node>, reachable: Reachable) -> io::Result<JoinHandle<()>> {
+pub fn start<T: Transport<Incoming = Incoming<T>>>(
+    node: &Arc<Node<T>>,
+    reachable: Reachable,
+) -> io::Result<JoinHandle<()>> {
     let epoll = Epoll::new()?;
-    epoll.add(node.bell(Bell::Thread).as_fd(), BELL, Interest::READ)?;
+    epoll.add(node.links.home.bell(Bell::Thread).as_fd(), BELL, Interest::READ)?;
     epoll.add(reachable.listener.as_fd(), LISTENER, Interest::READ)?;
     let mut state = Thread {
         node: node.clone(),
@@ -64,23 +62,23 @@ pub fn start(node: &Arc<Node>, reachable: Reachable) -> io::Result<JoinHandle<()
     })
 }
 
-/// A connect that waits for its link.
-struct PendingConnect {
+/// A connect whose link does not exist yet.
+struct PendingConnect<T: Transport> {
     /// Not kept alive: the program may have gone on without it.
-    conn: Weak<Conn>,
+    conn: Weak<Conn<T>>,
     qualifier: u64,
     private_data: Vec<u8>,
 }
 
-impl PendingConnect {
-    /// Asks for the connection over the link that it waited for.
-    fn request(self, link: &Arc<Link>) {
+impl<T: Transport> PendingConnect<T> {
+    /// Asks for the connection over its link.
+    fn request(self, link: &Arc<Link<T>>) {
         if let Some(conn) = self.conn.upgrade() {
             cm::request(link, &conn, self.qualifier, self.private_data);
         }
     }
 
-    /// There is no link to be had.
+    /// Refuses the connect, because it gets no link.
     fn refuse(self) {
         if let Some(conn) = self.conn.upgrade() {
             cm::end(&conn, ConnectionReport::NonPeerRejected);
@@ -89,19 +87,19 @@ impl PendingConnect {
 }
 
 /// How far a link has come.
-enum Stage {
+enum Stage<T: Transport> {
     /// Accepted; the peer says hello next.
     Greeted(Socket),
-    /// Connected; the peer answers the hello next. These wait for it.
-    Greeting(Arc<Link>, Vec<PendingConnect>),
+    /// Connected; the peer answers the hello next, and these connects wait for that.
+    Greeting(Arc<Link<T>>, Vec<PendingConnect<T>>),
     /// Up.
-    Up(Arc<Link>),
+    Up(Arc<Link<T>>),
 }
 
-/// What is to happen at a time.
-enum Due {
+/// An event that is due at some time.
+enum Due<T: Transport> {
     /// The program's patience with a connect is over.
-    Connect(Weak<Conn>),
+    Connect(Weak<Conn<T>>),
     /// A process has not answered a greeting, or not said hello.
     Greeting(u64),
     /// The link that another process was to make has not come.
@@ -110,28 +108,20 @@ enum Due {
     Accept,
 }
 
-/// How the thread looks after arrived data.
-enum Watch {
-    /// Until it is rung; or a blocked waiter does it.
-    Asleep,
-    /// Now and then.
-    Awake { pause: Duration, empty: u32, polls: u32 },
-}
-
-struct Thread {
-    node: Arc<Node>,
+struct Thread<T: Transport> {
+    node: Arc<Node<T>>,
     epoll: Epoll,
     reachable: Reachable,
-    peers: HashMap<u64, Stage>,
+    peers: HashMap<u64, Stage<T>>,
     names: HashMap<SocketName, u64>,
-    /// Connects to a process that is connecting to this one.
-    orphans: HashMap<SocketName, Vec<PendingConnect>>,
-    timers: Timers<Due>,
+    /// Connects that wait for a link which the other process is making. They are listed by its name.
+    orphans: HashMap<SocketName, Vec<PendingConnect<T>>>,
+    timers: Timers<Due<T>>,
     next_token: u64,
     watch: Watch,
 }
 
-impl Thread {
+impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
     fn run(&mut self) {
         let mut events = Events::with_capacity(64);
         while !self.node.is_stopped() {
@@ -143,8 +133,8 @@ impl Thread {
             for event in events.iter() {
                 match event.token {
                     BELL => {
-                        self.node.bell(Bell::Thread).clear();
-                        self.wake();
+                        self.node.links.home.bell(Bell::Thread).clear();
+                        self.watch.wake(&self.node.links);
                     }
                     LISTENER => self.accept(),
                     token => self.on_socket(token, &event),
@@ -154,75 +144,17 @@ impl Thread {
                 self.obey(command);
             }
             self.expire();
-            self.look();
+            self.watch.look(&self.node.links);
         }
     }
 
-    /// How long to wait for events.
+    /// The longest time to wait for events.
     fn timeout(&self) -> Option<Duration> {
         let timer = self.timers.next_due().map(|due| due.saturating_duration_since(Instant::now()));
-        let watch = match self.watch {
-            Watch::Asleep => None,
-            Watch::Awake { pause, .. } => Some(pause),
-        };
-        [timer, watch].into_iter().flatten().min()
+        [timer, self.watch.pause()].into_iter().flatten().min()
     }
 
-    fn wake(&mut self) {
-        self.node.thread_awake();
-        self.watch = Watch::Awake { pause: Duration::ZERO, empty: 0, polls: self.node.polls() };
-    }
-
-    /// Looks after arrived data, unless somebody else does.
-    fn look(&mut self) {
-        let Watch::Awake { pause, empty, polls } = self.watch else { return };
-        if self.node.led() {
-            self.watch = Watch::Asleep;
-            return;
-        }
-        let found = self.node.look();
-        let now = self.node.polls();
-        if now != polls {
-            // Callers poll, so this is only in case they stop.
-            self.watch = Watch::Awake { pause: LOOK_MAX, empty: 0, polls: now };
-            return;
-        }
-        if found {
-            self.spin();
-            self.watch = Watch::Awake { pause: LOOK_MIN, empty: 0, polls: self.node.polls() };
-            return;
-        }
-        let empty = empty + 1;
-        if empty < EMPTY_LOOKS {
-            let pause = (pause * 2).clamp(LOOK_MIN, LOOK_MAX);
-            self.watch = Watch::Awake { pause, empty, polls };
-        } else if self.node.thread_asleep() {
-            self.watch = Watch::Asleep;
-        } else {
-            self.wake();
-        }
-    }
-
-    /// Keeps looking as long as it finds data that nobody had fetched.
-    fn spin(&self) {
-        let polls = self.node.polls();
-        let mut end = Instant::now() + SPIN;
-        let limit = Instant::now() + LOOK_MAX;
-        loop {
-            let found = self.node.look();
-            let now = Instant::now();
-            if found {
-                end = now + SPIN;
-            }
-            // Messages about connections and callers must not wait for the end of a stream.
-            if now >= end.min(limit) || self.node.polls() != polls {
-                return;
-            }
-            std::thread::yield_now();
-        }
-    }
-
-    fn obey(&mut self, command: Command) {
+    fn obey(&mut self, command: Command<T>) {
         match command {
             Command::Connect { conn, address, qualifier, private_data, timeout } => {
                 if let Some(timeout) = timeout {
@@ -246,8 +178,8 @@ impl Thread {
         }
     }
 
-    /// Finds or makes the link to who listens, then asks for the connection.
-    fn connect(&mut self, waiting: PendingConnect) {
+    /// Finds or makes the link to the process that listens, then asks for the connection.
+    fn connect(&mut self, waiting: PendingConnect<T>) {
         let Ok(Some(name)) = self.node.directory.lookup(waiting.qualifier) else {
             waiting.refuse();
             return;
@@ -278,7 +210,7 @@ impl Thread {
     }
 
     /// Connects to another process and says hello.
-    fn greet(&mut self, name: SocketName, waiting: PendingConnect) -> Result<(), (PendingConnect, io::Error)> {
+    fn greet(&mut self, name: SocketName, waiting: PendingConnect<T>) -> Result<(), (PendingConnect<T>, io::Error)> {
         match self.try_greet(&name) {
             Ok((token, link)) => {
                 self.names.insert(name, token);
@@ -290,13 +222,12 @@ impl Thread {
         }
     }
 
-    fn try_greet(&mut self, name: &SocketName) -> io::Result<(u64, Arc<Link>)> {
+    fn try_greet(&mut self, name: &SocketName) -> io::Result<(u64, Arc<Link<T>>)> {
         let start = Instant::now();
         let socket = loop {
             match self.node.directory.connect(name) {
                 Ok(socket) => break socket,
-                // Its queue of new links is full; it is working on it.
-                Err(ConnectError::Busy) if start.elapsed() < LOOK_MAX * 16 => std::thread::sleep(LOOK_MIN),
+                Err(ConnectError::Busy) if start.elapsed() < BUSY => std::thread::sleep(BUSY_PAUSE),
                 Err(ConnectError::Busy) => return Err(io::ErrorKind::WouldBlock.into()),
                 Err(ConnectError::Nobody) => return Err(io::ErrorKind::ConnectionRefused.into()),
                 Err(ConnectError::Io(error)) => return Err(error),
@@ -304,19 +235,19 @@ impl Thread {
         };
         let peer = socket.peer_credentials()?;
         peer.same_user()?;
-        let memory = SharedMemory::create_mapped("dat-shm-pair", PAIR_SIZE, PAIR_HEAD, Access::ReadWrite)?;
-        let hello = Message::Hello { version: VERSION, name: self.node.name.to_string(), probe: self.node.probe() };
-        let bells = [self.node.bell(Bell::Waiter).as_fd(), self.node.bell(Bell::Thread).as_fd()];
-        let fds = [memory.fd(), self.node.home().fd(), self.node.regions().fd(), bells[0], bells[1]];
-        if socket.send(&hello.encode(), &fds)? != Sent::Done {
+        let pair = Pair::create(&self.node.links.home, peer.pid, Some(0))?;
+        let probe = self.node.links.home.probe();
+        let hello = Message::Hello { version: VERSION, name: self.node.name.to_string(), probe };
+        let [home, regions, waiter, thread] = self.node.links.home.fds();
+        if socket.send(&hello.encode(), &[pair.fd(), home, regions, waiter, thread])? != Sent::Done {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let token = self.token();
         self.epoll.add(socket.as_fd(), token, Interest::READ)?;
-        Ok((token, Link::new(&self.node, memory, name.clone(), peer.pid, Some((socket, 0)))))
+        Ok((token, Link::new(self.node.errands(), pair, name.clone(), Some(socket))))
     }
 
-    /// Listens to a socket no more.
+    /// Stops listening to a socket.
     fn forget(&self, socket: &Socket) {
         if let Err(error) = self.epoll.delete(socket.as_fd()) {
             log::debug!("shm: a socket was not listened to: {error}");
@@ -341,7 +272,7 @@ impl Thread {
                 }
                 Ok(None) => return,
                 Err(error) => {
-                    // Out of descriptors, most likely: not to be tried again at once.
+                    // There are most likely no descriptors left, so trying again at once would not help.
                     log::warn!("shm: accept: {error}");
                     if self.epoll.delete(self.reachable.listener.as_fd()).is_ok() {
                         self.set_timer(RETRY, Due::Accept);
@@ -390,7 +321,7 @@ impl Thread {
     /// Handles a message; false if the link is to end.
     fn on_message(&mut self, token: u64, message: Message, fds: &mut Vec<OwnedFd>) -> bool {
         match (self.peers.get(&token), message) {
-            (Some(Stage::Up(link)), Message::Reads(reads)) => link.set_peer_reads(reads),
+            (Some(Stage::Up(link)), Message::Reads(reads)) => link.pair().set_peer_reads(reads),
             (Some(Stage::Up(link)), message) => {
                 let link = link.clone();
                 return cm::handle(&self.node, &link, message);
@@ -437,27 +368,25 @@ impl Thread {
         let name = SocketName::parse(name).ok_or_else(nameless)?;
         let greeting = self.names.get(&name).copied();
         let both = greeting.filter(|token| matches!(self.peers.get(token), Some(Stage::Greeting(..))));
-        // Two processes that connect to each other at once: the lesser name's link is used.
+        // Of two processes that connect to each other at once, the one with the lesser name makes the link.
         if both.is_some() && self.node.name.as_str() < name.as_str() {
             self.forget(&socket);
             let _ = socket.send(&Message::UseMine.encode(), &[])?;
             return Ok(true);
         }
         let [memory, home, regions, waiter, thread] = take_fds(fds)?;
-        let memory = SharedMemory::open_mapped(memory, PAIR_SIZE, PAIR_HEAD, Access::ReadWrite)?;
-        let peer = published(home, regions, waiter, thread)?;
         let pid = socket.peer_credentials()?.pid;
+        let pair = Pair::open(&self.node.links.home, memory, pid, 1)?;
         let reads = self.node.can_copy(pid, &probe);
-        let welcome = Message::Welcome { name: self.node.name.to_string(), probe: self.node.probe(), reads };
-        let bells = [self.node.bell(Bell::Waiter).as_fd(), self.node.bell(Bell::Thread).as_fd()];
-        let fds = [self.node.home().fd(), self.node.regions().fd(), bells[0], bells[1]];
-        if socket.send(&welcome.encode(), &fds)? != Sent::Done {
+        pair.set_peer(Peer::open([home, regions, waiter, thread])?);
+        pair.set_reads_peer(reads);
+        let probe = self.node.links.home.probe();
+        let welcome = Message::Welcome { name: self.node.name.to_string(), probe, reads };
+        if socket.send(&welcome.encode(), &self.node.links.home.fds())? != Sent::Done {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        let link = Link::new(&self.node, memory, name.clone(), pid, Some((socket, 1)));
-        link.set_peer(peer);
-        link.set_reads_peer(reads);
-        self.node.add_link(&link);
+        let link = Link::new(self.node.errands(), pair, name.clone(), Some(socket));
+        self.node.links.add(&link);
         self.peers.insert(token, Stage::Up(link.clone()));
         let mut waiting = self.orphans.remove(&name).unwrap_or_default();
         if let Some(Stage::Greeting(own, queue)) = both.and_then(|token| self.peers.remove(&token)) {
@@ -474,15 +403,14 @@ impl Thread {
     }
 
     fn on_welcome(&mut self, token: u64, probe: Probe, reads: bool, fds: &mut Vec<OwnedFd>) -> io::Result<bool> {
-        let [home, regions, waiter, thread] = take_fds(fds)?;
-        let peer = published(home, regions, waiter, thread)?;
+        let peer = Peer::open(take_fds(fds)?)?;
         let Some(Stage::Greeting(link, queue)) = self.peers.remove(&token) else { return Ok(false) };
-        let own_reads = self.node.can_copy(link.pid, &probe);
-        link.set_peer(peer);
-        link.set_reads_peer(own_reads);
-        link.set_peer_reads(reads);
+        let own_reads = self.node.can_copy(link.pair().pid, &probe);
+        link.pair().set_peer(peer);
+        link.pair().set_reads_peer(own_reads);
+        link.pair().set_peer_reads(reads);
         link.send(Message::Reads(own_reads));
-        self.node.add_link(&link);
+        self.node.links.add(&link);
         self.peers.insert(token, Stage::Up(link.clone()));
         for one in queue {
             one.request(&link);
@@ -490,7 +418,7 @@ impl Thread {
         Ok(true)
     }
 
-    /// The peer is gone, or broke the protocol.
+    /// Ends a link whose peer is gone, or broke the protocol.
     fn lose(&mut self, token: u64) {
         let (link, queue) = match self.peers.remove(&token) {
             Some(Stage::Up(link)) => (link, Vec::new()),
@@ -507,12 +435,12 @@ impl Thread {
         if self.names.get(&link.name) == Some(&token) {
             self.names.remove(&link.name);
         }
-        link.bury();
+        link.pair().bury();
         link.give_up_all();
         for conn in link.all() {
             conn.on_peer_close(CloseReason::Disconnected);
         }
-        self.node.remove_link(&link);
+        self.node.links.remove(&link);
         queue.into_iter().for_each(PendingConnect::refuse);
     }
 
@@ -541,13 +469,13 @@ impl Thread {
         }
     }
 
-    fn set_timer(&mut self, after: Duration, what: Due) {
+    fn set_timer(&mut self, after: Duration, what: Due<T>) {
         if let Some(due) = Instant::now().checked_add(after) {
             self.timers.set(due, what);
         }
     }
 
-    /// The last adapter of the process is closed.
+    /// Ends all links, because the last adapter of the process is closed.
     fn hang_up(&mut self) {
         for token in self.peers.keys().copied().collect::<Vec<_>>() {
             self.lose(token);
@@ -559,12 +487,4 @@ fn take_fds<const N: usize>(fds: &mut Vec<OwnedFd>) -> io::Result<[OwnedFd; N]> 
     std::mem::take(fds)
         .try_into()
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not as many descriptors as there should be"))
-}
-
-fn published(home: OwnedFd, regions: OwnedFd, waiter: OwnedFd, thread: OwnedFd) -> io::Result<Peer> {
-    Ok(Peer {
-        home: SharedMemory::open(home, HOME_SIZE, Access::ReadOnly)?,
-        regions: PeerRegions::open(regions)?,
-        bells: [Doorbell::from_peer(waiter)?, Doorbell::from_peer(thread)?],
-    })
 }

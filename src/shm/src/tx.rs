@@ -1,101 +1,86 @@
 //! The sending direction of a connection.
 //!
-//! Requests are carried out in posting order. What fits goes into the ring, or straight
-//! into the peer's memory, inside the post; the rest waits in a queue and goes on when
-//! the peer has made room. A request is complete when the peer has consumed its records,
-//! that is, has put the message where it belongs.
+//! Requests are carried out in posting order. A request that fits goes into the ring, or straight into the peer's
+//! memory, inside the post; the others wait in a queue and go on when the peer has made room. A request is complete
+//! when the peer has consumed its records, that is, has put the message where it belongs.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
+use arrayvec::ArrayVec;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::event::Status;
 use dat_core::transport::{MAX_SEGMENTS, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment};
 
-use crate::conn::{Conn, Wired};
-use crate::copy;
-use crate::link::{ANSWER_SLOTS, RING_SLOTS};
+use crate::copy::{self, Outcome};
 use crate::os::user::Source;
-use crate::record::{self, kind};
-use crate::ring::{Corrupt, Producer, Reservation, slots_for};
+use crate::pair::{ANSWER_SLOTS, End, RING_SLOTS};
+use crate::record::{self, ANSWER_MAX, EAGER_MAX, Header, kind};
+use crate::ring::{Area, Corrupt, Producer, Reservation, slots_for};
 
-/// The longest message that travels in the ring as one record; longer ones are read from
-/// the sender's memory, or travel in pieces of this length.
-pub const EAGER_MAX: u64 = 8 * 1024;
-/// Bytes of a read that one record carries where the peer cannot read by itself.
-const ANSWER_MAX: u64 = 4080;
-
+// What `Outlet::put` relies on.
 const _: () = assert!(slots_for(EAGER_MAX as usize + record::TARGET) <= RING_SLOTS as u64 / 4 + 1);
 const _: () = assert!(slots_for(ANSWER_MAX as usize) <= ANSWER_SLOTS as u64 / 4);
 
-/// What ends the flight of a request.
+/// Reads of the peer that this side takes at a time.
+const MAX_ANSWERS: usize = 256;
+
+/// The segments of one request.
+type Segments = ArrayVec<Segment, MAX_SEGMENTS>;
+
+/// The event that ends the flight of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Done {
     /// The peer has consumed the ring up to here.
     At(u64),
-    /// Done, as soon as all earlier ones are.
+    /// Nothing more is needed, once all earlier ones are done.
     Now,
-    /// Its bytes are still to come from the peer.
+    /// The peer has sent the rest of its bytes.
     Reading,
-    /// It failed.
+    /// The request has failed.
     Failed(Status),
-    /// The peer has let go, so that the end of the connection is near.
+    /// The end of the connection, which is near because the peer has let go.
     Never,
 }
 
+/// A request that is carried out as far as this side can.
 struct Flying {
     id: RequestId,
     done: Done,
 }
 
-/// A request that waits for room in the ring.
+/// A request that waits for room in the ring, without its segments.
+#[derive(Clone, Copy)]
 struct Queued {
-    id: RequestId,
-    operation: Operation,
+    request: Request<'static>,
+    /// The number of its segments.
     count: usize,
-    len: u64,
-    fence: bool,
-    signalled: bool,
 }
 
-/// A read of the peer that this side carries out, where the peer cannot itself.
-struct Answer {
-    target: RemoteSegment,
-    offset: u64,
-}
-
-/// The destination of an own read that the peer carries out.
+/// An own read that the peer carries out.
 struct Reading {
     id: RequestId,
-    count: usize,
     len: u64,
+    /// Bytes that have arrived.
     offset: u64,
-    segments: [Segment; MAX_SEGMENTS],
+    segments: Segments,
 }
 
-/// The sending direction.
-#[derive(Default)]
-pub struct Tx {
-    producer: Option<Producer>,
-    answerer: Option<Producer>,
-    flying: VecDeque<Flying>,
-    waiting: VecDeque<Queued>,
-    segments: VecDeque<Segment>,
-    answers: VecDeque<Answer>,
-    reading: VecDeque<Box<Reading>>,
-    reads_out: usize,
-    /// Bytes of the oldest waiting request that are in the ring already.
+/// A read of the peer that this side carries out, because the peer cannot read its memory.
+struct Answer {
+    target: RemoteSegment,
+    /// Bytes that are in the ring already.
     offset: u64,
-    /// End of the last record, if neither it nor a later one asks for an acknowledgement.
-    unasked: Option<u64>,
-    /// The program waits for the last request: see [`Tx::drain`].
-    draining: bool,
-    closed: bool,
-    /// The last request that is known to have succeeded.
-    done: Option<RequestId>,
 }
 
-/// What came of a turn.
+/// The outcome of launching a request.
+enum Launch {
+    /// It is carried out as far as this side can.
+    Flying(Done),
+    /// It has to wait.
+    NoRoom,
+}
+
+/// The results of a look at the sending direction.
 #[derive(Default)]
 pub struct TxReport {
     /// Requests up to this one succeeded.
@@ -106,352 +91,276 @@ pub struct TxReport {
     pub answer: Option<Status>,
 }
 
-/// Whether a request was carried out as far as this side can.
-enum Launch {
-    Flying(Done),
-    NoRoom,
+/// The sending direction.
+#[derive(Default)]
+pub struct Tx {
+    outlet: Outlet,
+    flying: VecDeque<Flying>,
+    queued: VecDeque<Queued>,
+    /// The segments of the queued requests.
+    segments: VecDeque<Segment>,
+    reading: VecDeque<Box<Reading>>,
+    /// Own reads that the peer carries out at a time.
+    reads_out: usize,
+    /// The ring that answers go into, and the reads that are not answered yet.
+    answer_outlet: Outlet,
+    answers: VecDeque<Answer>,
+    /// Bytes of the oldest queued request that are in the ring already.
+    offset: u64,
+    /// The last request that is known to have succeeded.
+    done: Option<RequestId>,
+    /// A request has failed; no later one is carried out.
+    failed: bool,
+    /// The program waits for the last request: see [`Tx::drain`].
+    draining: bool,
+    closed: bool,
 }
-
-/// What came of a record.
-enum Put {
-    /// It ends there, and asks for an acknowledgement or not.
-    At {
-        end: u64,
-        asks: bool,
-    },
-    NoRoom,
-    Failed(Status),
-}
-
-/// Reads of the peer that this side takes at a time.
-const MAX_ANSWERS: usize = 256;
 
 impl Tx {
-    /// Room for as many requests as the queue pair admits.
+    /// A direction with room for as many requests as the queue pair admits.
+    ///
+    /// # Errors
+    /// [`Resource::Memory`].
     pub fn new(sizes: &QpSizes) -> Result<Self> {
         let mut tx = Tx { reads_out: usize::from(sizes.reads_out).max(1), ..Tx::default() };
         let memory = |_| Error::InsufficientResources(Resource::Memory);
         tx.flying.try_reserve_exact(sizes.requests).map_err(memory)?;
-        tx.waiting.try_reserve_exact(sizes.requests).map_err(memory)?;
+        tx.queued.try_reserve_exact(sizes.requests).map_err(memory)?;
         tx.segments.try_reserve_exact(sizes.requests.saturating_mul(sizes.request_segments)).map_err(memory)?;
         Ok(tx)
     }
 
     /// Opens the rings, for requests and for answers.
-    pub fn open(&mut self, [producer, answerer]: [Producer; 2]) {
-        self.producer = Some(producer);
-        self.answerer = Some(answerer);
+    pub fn open(&mut self, [requests, answers]: [Producer; 2]) {
+        self.outlet.producer = Some(requests);
+        self.answer_outlet.producer = Some(answers);
     }
 
     /// Carries a request out, or queues it.
-    pub fn post(&mut self, conn: &Arc<Conn>, wired: &Wired, request: &Request<'_>) {
+    #[inline]
+    pub fn post(&mut self, end: &End, request: &Request<'_>) {
         // A post that races with the end of the connection is flushed by the core.
         if self.closed {
             return;
         }
-        let waits = !self.waiting.is_empty() || (request.fence && !self.reading.is_empty());
-        if !waits {
-            let launch = self.launch(
-                conn,
-                wired,
-                request.id,
-                request.operation,
-                request.segments,
-                request.len,
-                request.signalled,
-            );
-            if let Launch::Flying(done) = launch {
-                self.fly(wired, request.id, done, request.signalled);
-                return;
-            }
+        let waits = !self.queued.is_empty() || (request.fence && !self.reading.is_empty());
+        if !waits && let Launch::Flying(done) = self.launch(end, request) {
+            self.fly(end, request.id, done, request.signalled);
+            return;
         }
-        self.waiting.push_back(Queued {
-            id: request.id,
-            operation: request.operation,
-            count: request.segments.len(),
-            len: request.len,
-            fence: request.fence,
-            signalled: request.signalled,
-        });
-        self.segments.extend(request.segments);
-    }
-
-    /// Takes note of a request that is carried out as far as this side can. What the peer
-    /// has no reason to tell about, this side has to find out by itself.
-    fn fly(&mut self, wired: &Wired, id: RequestId, done: Done, signalled: bool) {
-        self.flying.push_back(Flying { id, done });
-        match done {
-            Done::Now if signalled || self.draining => {}
-            Done::Failed(_) => {}
-            _ => return,
-        }
-        wired.link.mark(wired.side, wired.id.index);
-        self.ask(wired);
-    }
-
-    /// Asks the peer to tell when it has consumed what is in the ring, unless a record
-    /// does so already.
-    fn ask(&mut self, wired: &Wired) {
-        let Some(end) = self.unasked else { return };
-        let consumed = self.producer.as_mut().is_none_or(|producer| producer.consumed().is_ok_and(|head| head >= end));
-        if consumed {
-            self.unasked = None;
-        } else if let Put::At { .. } = self.put((kind::NOTHING, record::ACKNOWLEDGE, 0), 0, |_| true) {
-            // Without room, the last record asks: see `put`.
-            wired.link.mark(1 - wired.side, wired.id.index);
-        }
-    }
-
-    /// The program waits for the last request, so the peer has to tell about it.
-    pub fn drain(&mut self, wired: &Wired) {
-        self.draining = true;
-        self.ask(wired);
-        wired.link.mark(wired.side, wired.id.index);
+        let Request { id, operation, segments, len, fence, signalled } = *request;
+        let request = Request { id, operation, segments: &[], len, fence, signalled };
+        self.queued.push_back(Queued { request, count: segments.len() });
+        self.segments.extend(segments);
     }
 
     /// Adds a request that is carried out already.
-    pub fn post_done(&mut self, wired: &Wired, id: RequestId, signalled: bool) {
+    pub fn post_done(&mut self, end: &End, id: RequestId, signalled: bool) {
         if self.closed {
             return;
         }
-        if self.waiting.is_empty() {
-            self.fly(wired, id, Done::Now, signalled);
+        if self.queued.is_empty() {
+            self.fly(end, id, Done::Now, signalled);
         } else {
+            // It waits for its turn as a write of no byte.
             let operation = Operation::Write(RemoteSegment::default());
-            self.waiting.push_back(Queued { id, operation, count: 0, len: 0, fence: false, signalled });
+            let request = Request { id, operation, segments: &[], len: 0, fence: false, signalled };
+            self.queued.push_back(Queued { request, count: 0 });
         }
     }
 
-    /// Takes note of what the peer has consumed, and goes on with what waits.
-    pub fn progress(&mut self, conn: &Arc<Conn>, wired: &Wired) -> TxReport {
+    /// Takes note of a request that is carried out as far as this side can. If the peer has no reason to tell of its
+    /// end, this side has to find out by itself.
+    #[inline]
+    fn fly(&mut self, end: &End, id: RequestId, done: Done, signalled: bool) {
+        self.flying.push_back(Flying { id, done });
+        match done {
+            Done::Now if signalled || self.draining => {}
+            Done::Failed(_) => self.failed = true,
+            _ => return,
+        }
+        end.look_again();
+        self.ask(end);
+    }
+
+    /// Asks the peer to tell when it has consumed the records in the ring.
+    fn ask(&mut self, end: &End) {
+        if self.outlet.ask() {
+            end.tell_peer();
+        }
+    }
+
+    /// From now on the program waits for the last request, so the peer has to tell about it.
+    pub fn drain(&mut self, end: &End) {
+        self.draining = true;
+        self.ask(end);
+        end.look_again();
+    }
+
+    /// Takes note of the records that the peer has consumed, and goes on with the requests that wait.
+    pub fn progress(&mut self, end: &End) -> TxReport {
+        let mut report = TxReport::default();
         if self.closed {
-            return TxReport::default();
+            return report;
         }
-        let mut turn = self.harvest();
-        if turn.failed.is_none() {
-            if let Some(status) = self.answer(conn, wired) {
-                turn.answer = Some(status);
+        self.harvest(&mut report);
+        if report.failed.is_none() {
+            if !self.answers.is_empty() {
+                report.answer = self.answer(end);
             }
-            if self.pump(conn, wired) {
-                let later = self.harvest();
-                turn.done = later.done.or(turn.done);
-                turn.failed = later.failed;
+            if !self.queued.is_empty() {
+                self.pump(end, &mut report);
             }
-            if self.draining && self.waiting.is_empty() {
-                self.ask(wired);
+            if self.draining && self.queued.is_empty() {
+                self.ask(end);
             }
         }
-        turn
+        report
     }
 
-    /// Takes requests off that are complete.
-    fn harvest(&mut self) -> TxReport {
-        let turn = self.take_off();
-        // Kept, for whoever ends the connection before this is reported.
-        self.done = turn.done.or(self.done);
-        turn
-    }
-
-    fn take_off(&mut self) -> TxReport {
-        let mut turn = TxReport::default();
-        let Some(producer) = &mut self.producer else { return turn };
-        let consumed = match producer.consumed() {
-            Ok(consumed) => consumed,
-            Err(_) => {
-                turn.failed = self.flying.front().map(|flying| (flying.id, Status::Transport));
-                return turn;
-            }
+    /// Takes off the requests that are complete.
+    fn harvest(&mut self, report: &mut TxReport) {
+        let Some(first) = self.flying.front() else { return };
+        let Some(producer) = &mut self.outlet.producer else { return };
+        let Ok(consumed) = producer.consumed() else {
+            report.failed = Some((first.id, Status::Transport));
+            return;
         };
         while let Some(flying) = self.flying.front() {
             match flying.done {
                 Done::At(position) if position <= consumed => {}
                 Done::Now => {}
                 Done::Failed(status) => {
-                    turn.failed = Some((flying.id, status));
-                    return turn;
+                    report.failed = Some((flying.id, status));
+                    return;
                 }
-                Done::At(_) | Done::Reading | Done::Never => return turn,
+                Done::At(_) | Done::Reading | Done::Never => return,
             }
-            turn.done = Some(flying.id);
+            report.done = Some(flying.id);
+            // Kept, in case the connection ends before this is reported.
+            self.done = report.done;
             self.flying.pop_front();
         }
-        turn
     }
 
-    /// Goes on with requests that wait; true if any was carried out.
-    fn pump(&mut self, conn: &Arc<Conn>, wired: &Wired) -> bool {
+    /// Goes on with requests that wait.
+    fn pump(&mut self, end: &End, report: &mut TxReport) {
         let mut went = false;
-        while let Some(head) = self.waiting.front() {
+        while let Some(&Queued { request, count }) = self.queued.front() {
             let reads = self.reading.len();
-            let held = match head.operation {
-                Operation::Read(_) => reads >= self.reads_out || (head.fence && reads > 0),
-                _ => head.fence && reads > 0,
+            let waits = match request.operation {
+                Operation::Read(_) => reads >= self.reads_out || (request.fence && reads > 0),
+                _ => request.fence && reads > 0,
             };
-            if held || matches!(self.flying.back(), Some(Flying { done: Done::Failed(_), .. })) {
-                return went;
+            if waits {
+                break;
             }
-            let (id, operation, len, signalled) = (head.id, head.operation, head.len, head.signalled);
-            let count = head.count;
-            let mut segments = [Segment::default(); MAX_SEGMENTS];
-            for (place, segment) in segments.iter_mut().zip(self.segments.iter().take(count)) {
-                *place = *segment;
-            }
-            let Launch::Flying(done) = self.launch(conn, wired, id, operation, &segments[..count], len, signalled)
-            else {
-                return went;
-            };
-            self.waiting.pop_front();
+            let segments: Segments = self.segments.iter().take(count.min(MAX_SEGMENTS)).copied().collect();
+            let Launch::Flying(done) = self.launch(end, &Request { segments: &segments, ..request }) else { break };
+            self.queued.pop_front();
             self.segments.drain(..count);
-            self.fly(wired, id, done, signalled);
+            self.fly(end, request.id, done, request.signalled);
             went = true;
         }
-        went
+        if went {
+            self.harvest(report);
+        }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn launch(
-        &mut self,
-        conn: &Arc<Conn>,
-        wired: &Wired,
-        id: RequestId,
-        operation: Operation,
-        segments: &[Segment],
-        len: u64,
-        signalled: bool,
-    ) -> Launch {
-        if matches!(self.flying.back(), Some(Flying { done: Done::Failed(_), .. })) {
-            // Nothing runs behind a failed request.
+    /// Carries a request out as far as this side can now.
+    #[inline]
+    fn launch(&mut self, end: &End, request: &Request<'_>) -> Launch {
+        if self.failed {
             return Launch::NoRoom;
         }
-        match operation {
-            Operation::Send { solicited } => self.send(conn, wired, solicited, segments, len, signalled),
+        let (len, signalled) = (request.len, request.signalled);
+        match request.operation {
+            Operation::Send { solicited } => {
+                let header = Header { kind: kind::MESSAGE, solicited, acknowledge: signalled, aux: len };
+                if len <= EAGER_MAX {
+                    self.pieces(end, header, &[], request)
+                } else if end.pair.is_local() || !end.pair.peer_reads() {
+                    self.pieces(end, Header { kind: kind::MESSAGE_PIECE, ..header }, &[], request)
+                } else {
+                    self.announce(end, Header { kind: kind::REMOTE_MESSAGE, ..header }, request.segments)
+                }
+            }
             Operation::Write(_) | Operation::Read(_) if len == 0 => Launch::Flying(Done::Now),
-            Operation::Write(remote) => self.write(conn, wired, remote, segments, len, signalled),
-            Operation::Read(remote) => self.read(conn, wired, id, remote, segments, len),
+            Operation::Write(remote) => self.write(end, &RemoteSegment { len, ..remote }, request),
+            Operation::Read(remote) => self.read(end, &remote, request),
         }
     }
 
-    fn send(
-        &mut self,
-        conn: &Arc<Conn>,
-        wired: &Wired,
-        solicited: bool,
-        segments: &[Segment],
-        len: u64,
-        signalled: bool,
-    ) -> Launch {
-        let flags = record::flags(solicited, signalled);
-        if len <= EAGER_MAX {
-            return self.pieces(conn, wired, (kind::MESSAGE, flags, len), &[], segments, len);
-        }
-        if wired.link.is_local() || !wired.link.peer_reads() {
-            return self.pieces(conn, wired, (kind::MESSAGE_PIECE, flags, len), &[], segments, len);
-        }
-        let mut places = [0; MAX_SEGMENTS * record::PLACE];
-        for (bytes, segment) in places.chunks_exact_mut(record::PLACE).zip(segments) {
-            bytes.copy_from_slice(&record::place(segment.addr, segment.len));
-        }
-        let places = &places[..segments.len() * record::PLACE];
-        match self.put((kind::REMOTE_MESSAGE, flags, len), places.len(), |slot| {
-            slot.write(Source::of(places)) == places.len()
-        }) {
-            Put::At { end, .. } => {
-                wired.link.mark(1 - wired.side, wired.id.index);
-                Launch::Flying(Done::At(end))
+    /// Tells the peer where a long message is, which it reads by itself.
+    fn announce(&mut self, end: &End, header: Header, segments: &[Segment]) -> Launch {
+        let places: ArrayVec<_, MAX_SEGMENTS> =
+            segments.iter().map(|segment| record::place(segment.addr, segment.len)).collect();
+        let places = places.as_flattened();
+        match self.outlet.put(header, places.len(), |room| room.write(Source::of(places)) == places.len()) {
+            Put::At(position) => {
+                end.tell_peer();
+                Launch::Flying(Done::At(position))
             }
             Put::NoRoom => Launch::NoRoom,
             Put::Failed(status) => Launch::Flying(Done::Failed(status)),
         }
     }
 
-    fn write(
-        &mut self,
-        conn: &Arc<Conn>,
-        wired: &Wired,
-        remote: RemoteSegment,
-        segments: &[Segment],
-        len: u64,
-        signalled: bool,
-    ) -> Launch {
-        let refused = self.offset > 0;
-        let outcome = if refused {
-            copy::Outcome::Refused
-        } else {
-            copy::to_peer(conn, wired, segments, &RemoteSegment { len, ..remote })
-        };
+    fn write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> Launch {
+        // A write that began in the ring goes on there.
+        let outcome = if self.offset > 0 { Outcome::Refused } else { copy::to_peer(end, request.segments, remote) };
         match outcome {
-            copy::Outcome::Done => Launch::Flying(Done::Now),
-            copy::Outcome::Failed(status) => Launch::Flying(Done::Failed(status)),
-            copy::Outcome::PeerGone => Launch::Flying(Done::Never),
-            copy::Outcome::Refused => {
-                let target = record::target(remote.addr, remote.key, len);
-                self.pieces(
-                    conn,
-                    wired,
-                    (kind::WRITE_PIECE, record::flags(false, signalled), len),
-                    &target,
-                    segments,
-                    len,
-                )
+            Outcome::Done => Launch::Flying(Done::Now),
+            Outcome::Failed(status) => Launch::Flying(Done::Failed(status)),
+            Outcome::PeerGone => Launch::Flying(Done::Never),
+            Outcome::Refused => {
+                let target = record::target(remote.addr, remote.key, remote.len);
+                let acknowledge = request.signalled;
+                let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: remote.len };
+                self.pieces(end, header, &target, request)
             }
         }
     }
 
-    fn read(
-        &mut self,
-        conn: &Arc<Conn>,
-        wired: &Wired,
-        id: RequestId,
-        remote: RemoteSegment,
-        segments: &[Segment],
-        len: u64,
-    ) -> Launch {
-        match copy::from_peer(conn, wired, &remote, segments) {
-            copy::Outcome::Done => return Launch::Flying(Done::Now),
-            copy::Outcome::Failed(status) => return Launch::Flying(Done::Failed(status)),
-            copy::Outcome::PeerGone => return Launch::Flying(Done::Never),
-            copy::Outcome::Refused => {}
+    fn read(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> Launch {
+        match copy::from_peer(end, remote, request.segments) {
+            Outcome::Done => return Launch::Flying(Done::Now),
+            Outcome::Failed(status) => return Launch::Flying(Done::Failed(status)),
+            Outcome::PeerGone => return Launch::Flying(Done::Never),
+            Outcome::Refused => {}
         }
         if self.reading.len() >= self.reads_out {
             return Launch::NoRoom;
         }
+        let (id, len) = (request.id, request.len);
         let target = record::target(remote.addr, remote.key, len);
-        let asked = self.put((kind::READ, record::flags(false, true), len), target.len(), |slot| {
-            slot.write(Source::of(&target)) == target.len()
-        });
-        match asked {
+        let header = Header { kind: kind::READ, solicited: false, acknowledge: true, aux: len };
+        match self.outlet.put(header, target.len(), |room| room.write(Source::of(&target)) == target.len()) {
             Put::NoRoom => Launch::NoRoom,
             Put::Failed(status) => Launch::Flying(Done::Failed(status)),
-            Put::At { .. } => {
-                wired.link.mark(1 - wired.side, wired.id.index);
-                let mut into = [Segment::default(); MAX_SEGMENTS];
-                into[..segments.len()].copy_from_slice(segments);
-                self.reading.push_back(Box::new(Reading { id, count: segments.len(), len, offset: 0, segments: into }));
+            Put::At(_) => {
+                end.tell_peer();
+                let segments = request.segments.iter().take(MAX_SEGMENTS).copied().collect();
+                self.reading.push_back(Box::new(Reading { id, len, offset: 0, segments }));
                 Launch::Flying(Done::Reading)
             }
         }
     }
 
-    /// Puts `head` and then the bytes of `segments` into the ring, in as many records as
-    /// it takes. What finds no room goes on at the next call.
-    fn pieces(
-        &mut self,
-        conn: &Arc<Conn>,
-        wired: &Wired,
-        record: (u8, u8, u64),
-        head: &[u8],
-        segments: &[Segment],
-        len: u64,
-    ) -> Launch {
+    /// Puts `head` and then the bytes of the request into the ring, in as many records as it takes. Bytes that find
+    /// no room go on at the next call.
+    #[inline]
+    fn pieces(&mut self, end: &End, header: Header, head: &[u8], request: &Request<'_>) -> Launch {
         let mut went = false;
         let launch = loop {
             let offset = self.offset;
             let head = if offset == 0 { head } else { &[] };
-            let take = (len - offset).min(EAGER_MAX);
-            let put = self.put(record, head.len() + take as usize, |slot| {
-                slot.write(Source::of(head));
+            let take = (request.len - offset).min(EAGER_MAX);
+            let put = self.outlet.put(header, head.len() + take as usize, |room| {
+                room.write(Source::of(head));
                 let mut wrote = 0;
-                let there = copy::gather(&conn.node, segments, offset, take, |bytes| wrote += slot.write(bytes));
+                let there =
+                    copy::gather(end.regions(), request.segments, offset, take, |bytes| wrote += room.write(bytes));
                 there && wrote as u64 == take
             });
             match put {
@@ -460,76 +369,69 @@ impl Tx {
                     self.offset = 0;
                     break Launch::Flying(Done::Failed(status));
                 }
-                Put::At { end, .. } => {
+                Put::At(position) => {
                     went = true;
                     self.offset = offset + take;
-                    if self.offset == len {
+                    if self.offset == request.len {
                         self.offset = 0;
-                        break Launch::Flying(Done::At(end));
+                        break Launch::Flying(Done::At(position));
                     }
                 }
             }
         };
         if went {
-            wired.link.mark(1 - wired.side, wired.id.index);
+            end.tell_peer();
         }
         launch
     }
 
-    /// Puts one record into the ring of requests.
-    fn put(&mut self, record: (u8, u8, u64), len: usize, fill: impl FnOnce(&mut Reservation<'_>) -> bool) -> Put {
-        let put = put(&mut self.producer, RING_SLOTS, record, len, fill);
-        if let Put::At { end, asks } = put {
-            self.unasked = (!asks).then_some(end);
-        }
-        put
-    }
-
-    /// Takes a read of the peer that this side has to carry out; false if there are more
-    /// than it may have.
+    /// Takes a read of the peer that this side has to carry out; false if there are more than it may have.
     pub fn on_read(&mut self, target: RemoteSegment) -> bool {
-        if self.closed || self.answers.len() >= MAX_ANSWERS {
-            return false;
+        let room = !self.closed && self.answers.len() < MAX_ANSWERS;
+        if room {
+            self.answers.push_back(Answer { target, offset: 0 });
         }
-        self.answers.push_back(Answer { target, offset: 0 });
-        true
+        room
     }
 
-    /// Carries out reads of the peer, as far as there is room.
-    fn answer(&mut self, conn: &Arc<Conn>, wired: &Wired) -> Option<Status> {
+    /// Carries out reads of the peer, as far as there is room; gives the status with which one failed.
+    fn answer(&mut self, end: &End) -> Option<Status> {
         let mut went = false;
         let failed = loop {
-            let Some(answer) = self.answers.front() else { break None };
+            let Some(answer) = self.answers.front_mut() else { break None };
             let (target, offset) = (answer.target, answer.offset);
             let take = (target.len - offset).min(ANSWER_MAX);
-            let put = put(&mut self.answerer, ANSWER_SLOTS, (kind::READ_DATA, 0, target.len), take as usize, |slot| {
-                copy::read_for_peer(&conn.node, conn.zone, &target, offset, take, |bytes| {
-                    slot.write(bytes);
+            let header = Header { kind: kind::READ_DATA, solicited: false, acknowledge: false, aux: target.len };
+            let put = self.answer_outlet.put(header, take as usize, |room| {
+                copy::read_for_peer(end, &target, offset, take, |bytes| {
+                    room.write(bytes);
                 })
             });
             match put {
                 Put::NoRoom => break None,
                 Put::Failed(status) => break Some(status),
-                Put::At { .. } => {
+                Put::At(_) => {
                     went = true;
-                    if offset + take == target.len {
+                    answer.offset += take;
+                    if answer.offset == target.len {
                         self.answers.pop_front();
-                    } else if let Some(answer) = self.answers.front_mut() {
-                        answer.offset += take;
                     }
                 }
             }
         };
         if went {
-            wired.link.mark(1 - wired.side, wired.id.index);
+            end.tell_peer();
         }
         failed
     }
 
     /// Takes bytes of the oldest read of this side; true if it is complete.
+    ///
+    /// # Errors
+    /// The request that failed, if it is known: the connection cannot go on.
     pub fn on_read_data(
         &mut self,
-        conn: &Arc<Conn>,
+        end: &End,
         bytes: Source<'_>,
     ) -> std::result::Result<bool, Option<(RequestId, Status)>> {
         let Some(reading) = self.reading.front_mut() else { return Err(None) };
@@ -538,7 +440,7 @@ impl Tx {
             return Err(Some((reading.id, Status::BadResponse)));
         }
         let last = reading.offset + len == reading.len;
-        if !copy::scatter(&conn.node, &reading.segments[..reading.count], reading.offset, bytes, last) {
+        if !copy::scatter(end.regions(), &reading.segments, reading.offset, bytes, last) {
             return Err(Some((reading.id, Status::LocalProtection)));
         }
         reading.offset += len;
@@ -553,52 +455,81 @@ impl Tx {
     }
 
     /// The oldest request that is not complete.
-    pub fn oldest(&mut self) -> Option<RequestId> {
-        self.flying.front().map(|flying| flying.id).or_else(|| self.waiting.front().map(|waiting| waiting.id))
+    pub fn oldest(&self) -> Option<RequestId> {
+        self.flying.front().map(|flying| flying.id).or_else(|| self.queued.front().map(|queued| queued.request.id))
     }
 
     /// Ends the direction: gives the last request that has succeeded, reported or not.
     pub fn close(&mut self) -> Option<RequestId> {
-        if self.closed {
-            return self.done;
+        if !self.closed {
+            self.harvest(&mut TxReport::default());
+            self.closed = true;
+            self.outlet.producer = None;
+            self.answer_outlet.producer = None;
+            self.flying = VecDeque::new();
+            self.queued = VecDeque::new();
+            self.segments = VecDeque::new();
+            self.answers.clear();
+            self.reading.clear();
         }
-        self.harvest();
-        self.closed = true;
-        self.producer = None;
-        self.answerer = None;
-        self.flying = VecDeque::new();
-        self.waiting = VecDeque::new();
-        self.segments = VecDeque::new();
-        self.answers.clear();
-        self.reading.clear();
         self.done
     }
 }
 
-/// Puts one record into a ring of `slots` slots.
-fn put(
-    producer: &mut Option<Producer>,
-    slots: usize,
-    (kind, flags, aux): (u8, u8, u64),
-    len: usize,
-    fill: impl FnOnce(&mut Reservation<'_>) -> bool,
-) -> Put {
-    let Some(producer) = producer else { return Put::NoRoom };
-    // A producer that finds no room waits for the peer's word, and has it only if a
-    // record in the ring asks for it. There is no room only if about half of the ring is in
-    // use: a record takes a quarter at most, and so does the pad before it. So it is
-    // enough that each record asks that fills the ring to more than a quarter.
-    let pressed = producer.used() + slots_for(len) > slots as u64 / 4;
-    let mut slot = match producer.reserve(len) {
-        Ok(Some(slot)) => slot,
-        Ok(None) => return Put::NoRoom,
-        Err(Corrupt) => return Put::Failed(Status::Transport),
-    };
-    if !fill(&mut slot) {
-        return Put::Failed(Status::LocalProtection);
+/// The outcome of putting a record into the ring.
+enum Put {
+    /// It is in the ring and ends there.
+    At(u64),
+    /// It has to wait until the peer has made room.
+    NoRoom,
+    /// It cannot be put there, ever.
+    Failed(Status),
+}
+
+/// A ring as the side that fills it uses it: one record at a time, shown to the peer at once.
+#[derive(Default)]
+struct Outlet {
+    /// `None` before the ring is opened, and after it is closed.
+    producer: Option<Producer>,
+    /// End of the last record, if neither it nor a later one asks for an acknowledgement.
+    unasked: Option<u64>,
+}
+
+impl Outlet {
+    /// Puts one record into the ring: `fill` writes a payload of up to `len` bytes, or returns false if it cannot.
+    #[inline]
+    fn put(&mut self, header: Header, len: usize, fill: impl FnOnce(&mut Reservation<'_>) -> bool) -> Put {
+        let Some(producer) = &mut self.producer else { return Put::NoRoom };
+        // A producer that finds no room waits for the peer's word, and has it only if a record in the ring asks for
+        // it. There is no room only if about half of the ring is in use: a record takes a quarter at most, and so
+        // does the pad before it. So it is enough that each record asks that fills the ring to more than a quarter.
+        let pressed = producer.used() + slots_for(len) > producer.area().slots() / 4;
+        let mut room = match producer.reserve(len) {
+            Ok(Some(room)) => room,
+            Ok(None) => return Put::NoRoom,
+            Err(Corrupt) => return Put::Failed(Status::Transport),
+        };
+        if !fill(&mut room) {
+            return Put::Failed(Status::LocalProtection);
+        }
+        let asks = header.acknowledge || pressed;
+        let flags = (u8::from(header.solicited) * record::SOLICITED) | (u8::from(asks) * record::ACKNOWLEDGE);
+        let end = room.finish(header.kind, flags, header.aux);
+        producer.commit();
+        self.unasked = (!asks).then_some(end);
+        Put::At(end)
     }
-    let flags = if pressed { flags | record::ACKNOWLEDGE } else { flags };
-    let end = slot.finish(kind, flags, aux);
-    producer.commit();
-    Put::At { end, asks: flags & record::ACKNOWLEDGE != 0 }
+
+    /// Asks the peer to tell when it has consumed all records, unless one of them does so already; true if there is
+    /// a new record for the peer to see.
+    fn ask(&mut self) -> bool {
+        let Some(end) = self.unasked else { return false };
+        if self.producer.as_mut().is_none_or(|producer| producer.consumed().is_ok_and(|head| head >= end)) {
+            self.unasked = None;
+            return false;
+        }
+        // Without room, the last record asks: see `put`.
+        let header = Header { kind: kind::NOTHING, solicited: false, acknowledge: true, aux: 0 };
+        matches!(self.put(header, 0, |_| true), Put::At(_))
+    }
 }

@@ -1,7 +1,7 @@
 //! The messages that two processes exchange over their socket.
 //!
-//! Each is one packet: a kind byte, then the fields in little-endian order. Whatever a
-//! peer sends is decoded without trust; what does not decode ends the link.
+//! Each is one packet: a kind byte, then the fields in little-endian order. Packets are decoded without trust in the
+//! peer; one that does not decode ends the link.
 
 use dat_core::event::Status;
 
@@ -16,9 +16,9 @@ pub const MAX_PACKET: usize = 1024;
 /// whether it can read there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// Where.
+    /// Its address.
     pub addr: u64,
-    /// What.
+    /// The value there.
     pub value: u64,
 }
 
@@ -34,12 +34,12 @@ pub struct ConnId {
     pub attempt: u64,
 }
 
-/// Why an end lets go of a connection.
+/// The reason why an end lets go of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
     /// The program ended it.
     Disconnected,
-    /// It failed at this end; with a status, the peer's oldest request is the cause.
+    /// The connection failed at this end; with a status, the peer's oldest request is the cause.
     Broken(Option<Status>),
     /// The peer ended it, and this is the answer.
     Answer,
@@ -55,17 +55,17 @@ pub enum Message {
     Welcome { name: String, probe: Probe, reads: bool },
     /// Answer to [`Message::Hello`] of a process to which this one is connecting.
     UseMine,
-    /// Whether the sender can read the receiver's memory.
+    /// True if the sender can read the receiver's memory.
     Reads(bool),
     /// A connection request.
     Request { conn: ConnId, qualifier: u64, zone: u32, port: u64, private_data: Vec<u8> },
     /// The request was accepted.
     Accept { conn: ConnId, zone: u32, private_data: Vec<u8> },
-    /// The request was refused; `consumer`: by the program.
+    /// The request was refused; with `consumer` set, by the program.
     Reject { conn: ConnId, consumer: bool },
     /// The active end has seen the acceptance.
     Ready { conn: ConnId },
-    /// The sender has let go of the connection. `to_active`: it is for the active end.
+    /// The sender has let go of the connection; with `to_active` set, this is for the active end.
     Close { conn: ConnId, to_active: bool, reason: CloseReason },
 }
 
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
 }
 
 impl Message {
-    /// The packet.
+    /// Writes the packet.
     pub fn encode(&self) -> Vec<u8> {
         match self {
             Message::Hello { version, name, probe } => Writer::new(1).u32(*version).bytes(name.as_bytes()).probe(probe),

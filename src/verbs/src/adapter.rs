@@ -115,7 +115,7 @@ impl Transport for Verbs {
 
     #[inline]
     fn poll(&self, cq: Option<&Arc<CompletionQueue>>) {
-        // What was complete before the call is told when it returns, whoever else is polling.
+        // Work that was complete before the call is reported when it returns, also if another thread is polling.
         self.settle(cq);
     }
 
@@ -171,7 +171,7 @@ impl Transport for Verbs {
     fn srq_arm_limit(&self, srq: &Srq, limit: usize) -> Result<()> {
         srq.set_limit(limit)?;
         if limit > 0 {
-            // What was consumed between the core's look and now raises nothing.
+            // The device raises no event for receives that it consumed between the core's look and now.
             self.hub.command(|work| work.look = true);
         }
         Ok(())
@@ -212,7 +212,7 @@ impl Transport for Verbs {
     }
 
     fn drain(&self, qp: &Arc<Qp>) {
-        // Nobody may be looking for the completion of the last request.
+        // It may be that no thread looks for the completion of the last request.
         self.hub.command(|work| work.awaited.push(qp.clone()));
     }
 

@@ -12,14 +12,14 @@ use crate::locate::Place;
 use crate::sys::device::Context;
 use crate::sys::qp::LONGEST;
 
-/// Private data that fit into a connection request: rdma_cm needs the rest of the 92 bytes
-/// of the wire for itself.
+/// Bytes of private data that fit into a connection request: rdma_cm needs the rest of the 92 bytes of the wire for
+/// itself.
 pub const MAX_PRIVATE_DATA: usize = 56;
 
-/// The vendor that Soft-RoCE gives itself.
+/// The vendor number of Soft-RoCE.
 const SOFT_ROCE: u32 = 0xff_ffff;
 
-/// What only the transport needs to know of a device.
+/// Limits of a device that only the transport needs to know.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Entries of a completion queue.
@@ -30,14 +30,14 @@ pub struct Limits {
     pub reads_in: u8,
     /// Own reads at a time.
     pub reads_out: u8,
-    /// Whether shared receive queues can be resized.
+    /// Shared receive queues can be resized.
     pub srq_resize: bool,
-    /// Whether there are memory windows.
+    /// There are memory windows.
     pub windows: bool,
-    /// Whether the device is Soft-RoCE, which does some things in its own way: it does not keep peers
-    /// within the range of a window, and has a status of its own for messages that are too long.
+    /// The device is Soft-RoCE, which does some things in its own way: it does not keep peers within the range of a
+    /// window, and it has a status of its own for messages that are too long.
     pub soft_roce: bool,
-    /// Whether the device speaks iWARP.
+    /// The device speaks iWARP.
     pub iwarp: bool,
 }
 
@@ -69,13 +69,13 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     };
     let mut segments = count(device.max_sge).min(MAX_SEGMENTS);
     if device.max_srq > 0 {
-        // One limit for all receives.
+        // The core knows one limit for all receives.
         segments = segments.min(count(device.max_srq_sge));
     }
     let segments = segments.max(1);
     let mut message = u64::from(port.max_msg_sz);
     if device.vendor_id == SOFT_ROCE {
-        // It names 8 MiB and carries what the length of a request can say.
+        // It names a limit of 8 MiB, but carries any length that a request can name.
         message = message.max(1 << 30);
     }
     let message = message.min(LONGEST);
@@ -95,7 +95,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         max_rdma_read_in: count(device.max_res_rd_atom),
         max_rdma_read_out: usize::from(limits.reads_out) * count(device.max_qp),
         max_evds: count(device.max_cq),
-        // The queue is the library's own; that of the device only feeds it.
+        // The program's queue is the library's own; that of the device only feeds it.
         max_evd_qlen: 1 << 20,
         max_segments: segments,
         max_segments_read: read_segments,

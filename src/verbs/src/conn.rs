@@ -1,5 +1,5 @@
-//! Connections: what is asked of rdma_cm, and what follows from its events. Events are
-//! handled on the adapter's thread, without any lock.
+//! Connections: the requests to rdma_cm, and the handling of its events. Events are handled on the adapter's thread,
+//! without any lock.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::locate::device_of;
 use crate::qp::{Qp, QpPhase};
 use crate::sys::cm::{CmId, Event, RETRIES, Terms};
 
-/// Who has the identifier with a token.
+/// The owner of the identifier with a token.
 pub enum Party {
     /// A listener.
     Listener(u64, ListenerSink<Verbs>),
@@ -24,7 +24,7 @@ pub enum Party {
     Incoming,
     /// An end of a connection.
     End(Arc<Qp>),
-    /// Nobody: its farewell is under way.
+    /// None any more: its farewell is under way.
     Leaving,
 }
 
@@ -51,26 +51,26 @@ pub struct Incoming {
     reads: (u8, u8),
 }
 
-/// What the C providers send with a rejection by the program, so that it can be told from
-/// the end of a process: the version of their private data.
+/// Private data of a rejection by the program, by which the peer tells it from the end of a process. The C providers
+/// send the same: the version of their private data.
 const CONSUMER_REJECTS: [u8; 4] = 1_u32.to_be_bytes();
 /// The kernel's number for a rejection that an application asked for.
 const REJECTED_BY_APPLICATION: i32 = 28;
-/// Time for the kernel to find the way where the program set no limit.
+/// Time for the kernel to find the route where the program set no limit.
 const NO_LIMIT: Duration = Duration::from_secs(20);
-/// How long the kernel is asked at a time to look for the peer's neighbour address: it may miss the answer and sleep
-/// until the time is up.
+/// Time for which the kernel is asked at a time to look for the peer's neighbour address: it may miss the answer and
+/// sleep until the time is up.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long a sender waits before it tries again where there was no receive: 0.16 ms, as the wire
-/// says it. The kernel's own choice, 0, stands for 655 ms.
+/// Time after which a sender tries again where there was no receive, in the code of the wire: 0.16 ms. The kernel's own
+/// choice, 0, stands for 655 ms.
 const RNR_TIMER: u8 = 8;
-/// How long Soft-RoCE waits for an answer before it repeats what it sent: 0.27 s, as the wire says it.
+/// Time after which Soft-RoCE repeats a packet that was not answered, in the code of the wire: 0.27 s.
 const SOFT_ROCE_TIMEOUT: u8 = 16;
-/// The longest time the kernel is asked to look for the way at once.
+/// The longest time for which the kernel is asked to look for the route at once.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// The port that stands for a qualifier: itself, if it is one; above, where the C provider
-/// over rdma_cm puts it.
+/// The port that stands for a qualifier: the same number if it is a port, else the one that the C provider over rdma_cm
+/// takes.
 pub fn port_of(qualifier: u64) -> u16 {
     match u16::try_from(qualifier) {
         Ok(port) => port,
@@ -115,7 +115,7 @@ impl Incoming {
             request.id = None;
         }
         if let Err(error) = accepted {
-            // The peer has given up, or will when nothing comes.
+            // The peer has given up, or will when it gets no answer.
             log::debug!("a request could not be accepted: {error}");
             let _ = id.reject(&[]);
             qp.begin_end(ConnectionReport::AcceptFailed);
@@ -152,8 +152,8 @@ pub fn listen(hub: &Arc<Hub>, qualifier: Option<u64>, sink: ListenerSink<Verbs>)
     Ok((VerbsListener { hub: hub.clone(), token, _id: id }, qualifier))
 }
 
-/// Where an address leads. The loopback address and others of this host have no device, unless they are those of
-/// another adapter: they mean this one.
+/// The address to connect to. The loopback address and other addresses of this host have no device unless they belong
+/// to another adapter, so they stand for this one.
 fn destination(hub: &Hub, address: &Address) -> IpAddr {
     let ip = address.ip();
     let here = hub.place.address;
@@ -163,7 +163,10 @@ fn destination(hub: &Hub, address: &Address) -> IpAddr {
     if address.is_local() && device_of(ip).is_none_or(|device| device == hub.place.device) { here } else { ip }
 }
 
-/// Whether an address leads to one of the family of this adapter's.
+/// Checks that an address leads to one of the family of this adapter's.
+///
+/// # Errors
+/// [`AddressFault::Unsupported`] if it does not.
 pub fn check_address(hub: &Hub, address: &Address) -> Result<()> {
     let fits = |ip: IpAddr| ip.is_ipv4() == hub.place.address.is_ipv4();
     if fits(address.ip()) || fits(destination(hub, address)) {
@@ -209,7 +212,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
 
 fn left(deadline: Option<Instant>) -> Duration {
     match deadline {
-        // A little more than there is: the adapter's own timer shall end the attempt.
+        // A little longer than the time that is left, so that the adapter's own timer ends the attempt.
         Some(deadline) => (deadline.saturating_duration_since(Instant::now()) + Duration::from_secs(1)).min(LONGEST),
         None => NO_LIMIT,
     }
@@ -231,11 +234,11 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
             }
             _ => {
                 attr.max_rd_atomic = reads.1;
-                // The receiver may take its time: retry without end.
+                // The receiver may take its time, so the device tries again without end.
                 attr.rnr_retry = 7;
                 attr.retry_cnt = RETRIES;
                 if qp.hub.limits.soft_roce {
-                    // It loses packets when much comes at once, and the time that rdma_cm gives is seconds.
+                    // It loses packets when many come at once, and the time that rdma_cm sets is seconds.
                     attr.timeout = attr.timeout.min(SOFT_ROCE_TIMEOUT);
                 }
             }
@@ -278,7 +281,7 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Connecting) => established(&qp, event.private_data),
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Accepting) => established(&qp, Vec::new()),
         (kind::RDMA_CM_EVENT_REJECTED, QpPhase::Connecting) => {
-            // iWARP tells no reason.
+            // iWARP gives no reason.
             let by_application = event.status == REJECTED_BY_APPLICATION || hub.limits.iwarp;
             let program = by_application && event.private_data.iter().any(|&byte| byte != 0);
             qp.give_up(if program { ConnectionReport::PeerRejected } else { ConnectionReport::NonPeerRejected });
@@ -323,11 +326,11 @@ fn request(hub: &Arc<Hub>, event: Event) {
     };
     let reads = (event.responder_resources, event.initiator_depth);
     let incoming = Incoming { hub: hub.clone(), token, id: Some(Arc::new(id)), reads };
-    // Whatever comes back is refused when it is dropped.
+    // A request that comes back is refused when it is dropped.
     let _ = sink.request(incoming, info);
 }
 
-/// Takes the next step of an attempt; where that fails, the attempt ends.
+/// Takes the next step of an attempt, which ends if that fails.
 fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>) {
     let Some(id) = qp.state.lock().cm.as_ref().map(|(_, id)| id.clone()) else { return };
     if let Err(error) = next(qp, &id) {
@@ -341,8 +344,8 @@ fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>)
     }
 }
 
-/// Reads served and reads asked for at a time that both ends have room for. Where the peer serves none,
-/// one is tried all the same: it fails, while none would wait for ever.
+/// Reads served and reads asked for at a time that both ends have room for. Where the peer serves none, one is tried
+/// all the same, because it fails, while a limit of none would make reads wait for ever.
 fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
     (ours.0.min(theirs.0), ours.1.min(theirs.1.max(1)))
 }
@@ -351,7 +354,7 @@ fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
 fn look_again(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     match qp.state.lock().way {
         Some((from, to, until)) if Instant::now() < until => {
-            // The kernel says of an address without a route that the time is up; here it says why.
+            // The kernel reports a timeout for an address without a route; a socket tells the reason.
             UdpSocket::bind((from.ip(), 0))?.connect(to)?;
             id.resolve_addr(from, to, PATIENCE)
         }
@@ -370,12 +373,13 @@ fn ask(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     })
 }
 
-/// The peer has accepted; so do we. It may serve and ask for fewer reads at a time than we.
+/// The peer has accepted, and this end confirms it. The peer may serve and ask for fewer reads at a time than this
+/// end.
 fn answered(qp: &Arc<Qp>, event: Event) {
     let mut up = false;
     let reads = fewer(qp.reads, (event.responder_resources, event.initiator_depth));
     step(qp, |qp, id| {
-        // Whoever abandons the attempt waits for this, or this finds it abandoned.
+        // A thread that abandons the attempt waits for this lock, or has taken it before.
         let state = qp.state.lock();
         if state.phase == QpPhase::Connecting {
             to_ready(qp, id, reads)?;

@@ -1,13 +1,13 @@
-//! Completion queues: what they hold is reported to the endpoints; they announce it to
-//! sleepers; they never overflow.
+//! Completion queues. They report completions to the endpoints and announce them to threads that sleep, and they
+//! never overflow.
 //!
 //! A dispatcher's queue consists of *parts*, queues of the device. Each queue pair takes
 //! places for all of its work in one part before it is made; a part that is too short
 //! is resized, and where the device cannot do that another one is added.
 //!
-//! Receives whose waiters are told only of announced messages complete in parts of their own:
-//! completions do not carry the sender's flag, but a queue can be asked to announce only those
-//! that have it. Such a part is armed all the time.
+//! Receives whose waiters are told only of announced messages complete in parts of their own: completions do not carry
+//! the sender's flag, but the device can be asked to announce only those that have it. Such a part is armed all the
+//! time.
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
@@ -32,10 +32,10 @@ const BATCH: usize = 16;
 /// The completion queue of a dispatcher.
 pub struct CompletionQueue {
     channel: Arc<Channel>,
-    /// The channel is one that other queues have, too.
+    /// Other queues have the same channel.
     common: bool,
     parts: Mutex<Vec<Part>>,
-    /// Whoever fetches completions holds this and reports them in order.
+    /// A thread that fetches completions holds this lock until it has reported them, so that they are told in order.
     fetch: Mutex<Fetch>,
     armed: AtomicUsize,
 }
@@ -45,17 +45,18 @@ struct Part {
     solicited: bool,
     depth: usize,
     taken: usize,
-    /// Shared receive queues whose buffers complete here, and for how many there is room.
+    /// Shared receive queues whose buffers complete here, by address, and the number of buffers that there is room
+    /// for.
     shared: Vec<(usize, usize)>,
 }
 
-/// What fetching needs.
+/// The tools of a thread that fetches completions.
 struct Fetch {
     batch: Batch,
     sources: Vec<Source>,
     /// The queue pairs that complete here, by number.
     ends: HashMap<u32, Arc<Qp>>,
-    /// Those that have something to report when no lock is held.
+    /// Queue pairs that have something to report once no lock is held.
     touched: Vec<Arc<Qp>>,
 }
 
@@ -65,27 +66,27 @@ struct Source {
     solicited: bool,
     /// The queue pair that received last.
     last: u32,
-    /// An announced message was among those fetched, or is the next.
+    /// An announced message was among those fetched, or will be the next.
     due: bool,
 }
 
-/// What came of a fetch.
+/// The outcome of a fetch.
 #[derive(Default)]
 struct Found {
     /// There may be more.
     more: bool,
-    /// Announcements were taken from the channel, perhaps those of others.
+    /// Announcements were taken from the channel, perhaps those meant for other queues.
     drained: bool,
 }
 
-/// What is to complete in a queue.
+/// Work that is to complete in a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     /// Places for the work of one queue pair.
     pub count: usize,
     /// A shared receive queue, by its address, and its receives; they have places in common.
     pub shared: Option<(usize, usize)>,
-    /// Only what its sender announces is announced.
+    /// Waiters are told only of messages that their senders announce.
     pub solicited: bool,
 }
 
@@ -139,8 +140,8 @@ impl CompletionQueue {
         Ok(cq)
     }
 
-    /// Adds a part. What is to be fetched from is for the caller to note, without the lock of the parts:
-    /// whoever fetches may wait for a lock that is held where that one is wanted.
+    /// Adds a part. The caller adds the source to those that are fetched from, without the lock of the parts: a thread
+    /// that fetches may hold the lock of the sources and wait for one that is held by a thread that wants the parts.
     fn add_part(&self, hub: &Hub, parts: &mut Vec<Part>, depth: usize, solicited: bool) -> Result<Source> {
         let failed = exhausted(Resource::Evd);
         let raw = RawCq::new(&self.channel, depth.min(hub.limits.cqe).max(1)).map_err(&failed)?;
@@ -217,7 +218,7 @@ impl CompletionQueue {
         drop(gone);
     }
 
-    /// Reports what has completed, after whoever is at it: on return all that had completed before
+    /// Reports all work that has completed, after any other thread that does: on return all that had completed before
     /// the call is reported.
     pub fn settle(&self, hub: &Hub) {
         if self.settle_alone() {
@@ -225,8 +226,8 @@ impl CompletionQueue {
         }
     }
 
-    /// Reports what has completed here. True if announcements were taken from a channel that other
-    /// queues have, too.
+    /// Reports all work that has completed here. True if announcements were taken from a channel that other queues
+    /// have, too.
     fn settle_alone(&self) -> bool {
         let mut drained = false;
         loop {
@@ -245,8 +246,8 @@ impl CompletionQueue {
         }
     }
 
-    /// Announcements on the common channel were taken that may have been for sleepers on other queues: these
-    /// are asked again, and looked through.
+    /// Announcements on the common channel were taken that may have been for sleepers on other queues: those queues
+    /// are asked to announce again, and looked through.
     fn settle_others(&self, hub: &Hub) {
         let mut more = true;
         while std::mem::take(&mut more) {
@@ -289,9 +290,9 @@ impl CompletionQueue {
         found
     }
 
-    /// Learns from the channel whether a message that its sender announced is among those that were
-    /// fetched. An announcement may come a little before its completion or after it; so once
-    /// there is one, the queue is read to its end before it is passed on.
+    /// Learns from the channel whether a message that its sender announced is among those that were fetched. An
+    /// announcement may come a little before its completion or after it; so once there is one, the queue is read to
+    /// its end before the core is told of it.
     fn look_for_announcement(
         &self,
         source: &mut Source,
@@ -354,8 +355,8 @@ impl CompletionQueue {
         }
     }
 
-    /// Announcements were taken that may have been for others who sleep on this queue: true if there are any,
-    /// for whom it has to be looked at again.
+    /// Announcements were taken that may have been for other threads that sleep on this queue: true if there are any,
+    /// and then the queue has to be looked at again.
     fn notify_sleepers(&self) -> bool {
         let slept_on = self.armed.load(Ordering::Acquire) > 0;
         if slept_on {
@@ -373,12 +374,12 @@ static OWN: Mutex<Vec<Weak<Channel>>> = Mutex::new(Vec::new());
 #[derive(Default)]
 pub struct Channels {
     common: Mutex<Option<Arc<Channel>>>,
-    /// Queues on the common channel that somebody sleeps on, once for each sleeper.
+    /// Queues on the common channel that threads sleep on, once for each sleeper.
     sleepers: Mutex<Vec<Arc<CompletionQueue>>>,
 }
 
 impl Channels {
-    /// A channel for a queue, and whether other queues have it, too.
+    /// A channel for a queue; true if other queues have it, too.
     fn get(&self, context: &Arc<Context>) -> std::io::Result<(Arc<Channel>, bool)> {
         let mut own = OWN.lock();
         own.retain(|channel| channel.strong_count() > 0);
@@ -397,7 +398,7 @@ impl Channels {
     }
 }
 
-/// How many descriptors the process takes for channels of single queues at most.
+/// The most descriptors that the process takes for channels of single queues.
 fn most_channels() -> usize {
     match limit::open_files() {
         Ok(Some(files)) => usize::try_from(files / 8).unwrap_or(usize::MAX).min(256),

@@ -1,6 +1,6 @@
-//! How queue pairs end. However a connection ends, the queue pair goes to the error state
-//! ([`Qp::begin_end`]), the thread waits until all of its work has come back ([`Qp::drained`]), and only
-//! then is the core told ([`Qp::finish`]): from that moment the buffers are the program's again.
+//! The end of queue pairs. However a connection ends, the queue pair goes to the error state ([`Qp::begin_end`]), the
+//! thread waits until all of its work has come back ([`Qp::drained`]), and only then the core is told
+//! ([`Qp::finish`]): from that moment the buffers are the program's again.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,19 +12,19 @@ use rdma_sys::ibv_qp_state;
 use crate::conn::Party;
 use crate::qp::{Qp, QpPhase};
 
-/// How long the device may take to give work back.
+/// The longest that the device may take to give work back.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
-/// How long Soft-RoCE must be quiet for a queue pair on a shared queue to count as drained: it does not tell
-/// when it takes no more buffers.
+/// Time without a completion after which a queue pair of Soft-RoCE on a shared queue counts as drained: the device does
+/// not tell when it takes no more buffers.
 const SRQ_QUIET: Duration = Duration::from_millis(10);
-/// How long other devices may take to tell it.
+/// The longest that other devices may take to tell so.
 const SRQ_LIMIT: Duration = Duration::from_secs(1);
-/// How long the kernel may repeat a farewell that got lost.
+/// The time in which the kernel may repeat a farewell that got lost.
 const FAREWELL: Duration = Duration::from_secs(10);
 
 impl Qp {
-    /// The error state, for a connection that is up or nearly so. What follows is the
-    /// thread's. False if it is going down, or was never up.
+    /// Begins the end of a connection that is up or nearly so: the queue pair goes to the error state, and the thread
+    /// does the rest. False if the connection is going down already, or was never up.
     pub fn begin_end(self: &Arc<Self>, cause: ConnectionReport) -> bool {
         let cm = {
             let mut state = self.state.lock();
@@ -42,7 +42,7 @@ impl Qp {
         self.sends.lock().close();
         self.recvs.lock().close();
         self.to_error();
-        // Answers the peer's farewell, too.
+        // This answers the peer's farewell, too.
         let farewell = cm.is_some_and(|cm| cm.disconnect().is_ok());
         self.state.lock().farewell = farewell;
         self.hub.command(|work| work.draining.push(self.clone()));
@@ -60,8 +60,8 @@ impl Qp {
         self.last_reached.store(true, Ordering::Release);
     }
 
-    /// Whether all work has come back, as far as completions were fetched; asked by the
-    /// thread now and then while the queue pair goes down.
+    /// True if all work has come back, as far as completions were fetched. The thread asks now and then while the
+    /// queue pair goes down.
     pub fn drained(&self) -> bool {
         let all = self.sends.lock().is_back() && self.recvs.lock().is_back();
         let now = Instant::now();
@@ -92,8 +92,8 @@ impl Qp {
 
     /// Tells the core of the end; called by the thread once the queue pair is drained.
     pub fn finish(self: &Arc<Self>) {
-        // The device must not touch the buffers any more. What it did before is told: a reset makes some drop what
-        // was not fetched, and others have still more to tell after it.
+        // The device must not touch the buffers any more. Completions are fetched before the reset, because some
+        // devices drop those that were not fetched, and once more after it, because others complete more work then.
         self.settle();
         let _ = self.raw().go(ibv_qp_state::IBV_QPS_RESET);
         self.settle();
@@ -106,13 +106,13 @@ impl Qp {
         };
         log::debug!("queue pair {}: over, {cause:?}", self.number());
         if let Some((token, cm)) = cm {
-            // The kernel repeats a farewell that gets lost, as long as the identifier is there.
+            // The kernel repeats a farewell that got lost, as long as the identifier is there.
             let leave = Instant::now() + if farewell { FAREWELL } else { Duration::ZERO };
             self.hub.parties.lock().insert(token, Party::Leaving);
             self.hub.work.lock().leaving.set(leave, (token, cm));
         }
         let failed = failure.recv.is_some() || failure.request.is_some();
-        // The first failure is what ended it, though the peer's farewell may be what was seen first.
+        // The first failure has ended the connection, though the peer's farewell may have been seen before it.
         if failed && cause != ConnectionReport::AcceptFailed {
             self.sink.failed(failure.recv, failure.request);
         } else {
@@ -120,13 +120,13 @@ impl Qp {
         }
     }
 
-    /// Waits until the end is over.
+    /// Waits until the core is told of the end.
     pub fn await_end(self: &Arc<Self>) {
         let limit = Instant::now() + 2 * DRAIN_LIMIT;
         let mut state = self.state.lock();
         while state.phase != QpPhase::Dead && !self.ended.wait_until(&mut state, limit).timed_out() {}
         if state.phase != QpPhase::Dead {
-            // The thread cannot do it: it is stuck, or it is the one that waits here.
+            // The thread cannot do it: it is stuck, or it is the thread that waits here.
             drop(state);
             self.finish();
         }
@@ -161,12 +161,12 @@ impl Qp {
         }
     }
 
-    /// Whether it is over.
+    /// True if the connection is over.
     pub fn is_dead(&self) -> bool {
         self.phase() == QpPhase::Dead
     }
 
-    /// Nobody looks for it any more.
+    /// Takes the queue pair out of all tables.
     fn leave(&self) {
         self.hub.table.write().remove(&self.number());
         if let Some(srq) = &self.srq {

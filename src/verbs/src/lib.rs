@@ -1,12 +1,12 @@
 //! The transport verbs: connections over the kernel's RDMA stack, InfiniBand, RoCE, iWARP
 //! or Soft-RoCE.
 //!
-//! From the outside in: [`adapter`] is the transport that the core calls; a [`hub`] is what
-//! an open adapter shares with its one [`thread`], which handles connections ([`conn`]),
-//! asynchronous events and the ends of queue pairs ([`ending`]); [`cq`] reports completions, [`qp`]
-//! is one end of a connection, [`side`] the work of one of its directions, [`srq`] a shared receive queue, [`memory`] zones, regions and
-//! windows; [`locate`] finds the device that a configuration names, [`status`] translates
-//! what went wrong. All calls into the two libraries are in [`sys`].
+//! From the outside in: [`adapter`] is the transport that the core calls. An open adapter shares a [`hub`] with its one
+//! [`thread`], which handles connections ([`conn`]), asynchronous events and the ends of queue pairs ([`ending`]).
+//! [`cq`] reports completions, [`qp`] is one end of a connection, [`side`] the work of one of its directions, [`srq`] a
+//! shared receive queue, [`memory`] has zones, regions and windows. [`locate`] finds the device that a configuration
+//! names, [`attributes`] reads its limits, [`status`] translates its errors. All calls into the two libraries are in
+//! [`sys`].
 
 pub mod adapter;
 pub mod attributes;

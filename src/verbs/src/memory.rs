@@ -17,14 +17,14 @@ use crate::sys::memory::{Access, Mr, Mw, Pd};
 
 /// A protection zone.
 pub struct Zone {
-    /// Before the zone of the device, in which it is registered.
+    /// Dropped before the zone of the device, in which it is registered.
     anchor: Mutex<Option<Arc<Anchor>>>,
     pub(crate) pd: Arc<Pd>,
     number: u32,
 }
 
-/// Memory of our own that nobody uses: a window is unbound by binding it to no byte of a
-/// region, and some devices insist on the region.
+/// Memory of our own that is never used: a window is unbound by binding it to no byte of a region, and some devices
+/// insist on the region.
 struct Anchor {
     mr: Mr,
     bytes: Box<[u8; 64]>,
@@ -61,7 +61,7 @@ impl Zone {
 pub struct Region {
     shared: Arc<Shared>,
     remote: bool,
-    /// Where it is listed, if it is.
+    /// The hub in whose table it is listed, if it is.
     listed: Option<Arc<Hub>>,
 }
 
@@ -71,7 +71,7 @@ struct Shared {
     addr: u64,
     len: usize,
     access: Access,
-    /// In other zones, for the use of shared receive queues there.
+    /// Its registrations in other zones, where shared receive queues use it.
     elsewhere: Mutex<Vec<(Arc<Pd>, Mr)>>,
 }
 
@@ -135,11 +135,11 @@ impl Region {
     pub fn new(hub: &Arc<Hub>, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Self> {
         let mut access = remote_access(rights);
         if rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE) {
-            // The device demands the local right with the remote one; the core checks what
-            // the program asked for.
+            // The device demands the local right with the remote one. The core checks the rights that the program
+            // asked for.
             access |= LOCAL_WRITE;
             if hub.limits.iwarp {
-                // There the answer to a read is a write of the peer's.
+                // There the peer answers a read with a write.
                 access |= REMOTE_WRITE;
             }
         }
@@ -148,7 +148,7 @@ impl Region {
         let windows = if hub.limits.windows { MW_BIND } else { 0 };
         let mut made = Mr::new(&zone.pd, addr, bytes, access | windows);
         if windows != 0 && access & LOCAL_WRITE == 0 && made.is_err() {
-            // Windows ask the kernel for pages that can be written; these may not be.
+            // The kernel wants pages for windows to be writable, which these may not be.
             made = Mr::new(&zone.pd, addr, bytes, access);
         }
         let mr = made.map_err(|error| explain(&error, addr, len))?;
@@ -180,17 +180,17 @@ fn explain(error: &io::Error, addr: u64, len: u64) -> Error {
     }
 }
 
-/// What remote rights are bound to.
+/// A window, to which remote rights can be bound.
 pub struct Window(Mutex<Bound>);
 
 enum Bound {
     /// A window of the device, and the region that it shows.
     Window { mw: Arc<Mw>, region: Option<Arc<Shared>>, anchor: Arc<Anchor> },
-    /// Where the device does not keep peers within the range of a window: a registration of just the range.
+    /// A registration of just the range, where the device does not keep peers within the range of a window.
     Range { pd: Arc<Pd>, range: Option<Mr> },
 }
 
-/// What is to be posted for a bind.
+/// The request that a bind posts.
 pub enum Posting<'a> {
     /// Have the window show a range (first, count) of a region with some access.
     Bind(&'a Mw, (&'a Mr, u64, u64, u32)),
@@ -198,7 +198,7 @@ pub enum Posting<'a> {
     Nothing,
 }
 
-/// What a bind needs until it is done, whatever the program frees meanwhile.
+/// Objects that a bind needs until it is done, even if the program frees its own references meanwhile.
 #[derive(Default)]
 pub struct Kept {
     _mw: Option<Arc<Mw>>,
@@ -221,8 +221,8 @@ impl Window {
         Ok(Window(Mutex::new(bound)))
     }
 
-    /// Calls `post` with what is to be posted; gives the key that peers use from then on, 0 if there is none, and what
-    /// must stay until the bind is done.
+    /// Binds the window to `target`, or unbinds it: calls `post` with the request to post. Gives the key that peers use
+    /// from then on, 0 if there is none, and the objects that must stay until the bind is done.
     pub fn bind(
         &self,
         target: Option<&BindTarget<'_, Region>>,

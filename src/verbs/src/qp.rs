@@ -1,14 +1,15 @@
-//! One end of a connection: a queue pair and what is known about its work.
+//! One end of a connection: a queue pair and the work that is under way on it.
 //!
 //! Completions are taken in by [`Qp::complete`], under the lock of a completion queue, and
-//! passed on to the core there; what must be told without a lock is told by [`Qp::report`]
-//! afterwards. How it ends is in [`crate::ending`].
+//! passed on to the core there; [`Qp::report`] tells afterwards what must be told without a lock.
+//! [`crate::ending`] has the end.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+use arrayvec::ArrayVec;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::event::Status;
 use dat_core::transport::{
@@ -32,23 +33,23 @@ use crate::sys::qp::{Caps, RawQp, Work};
 pub mod wr {
     const RECV: u64 = 1 << 63;
 
-    /// That of a receive.
+    /// The identifier of a receive.
     pub fn recv(id: u64) -> u64 {
         id | RECV
     }
 
-    /// That of a request.
+    /// The identifier of a request.
     pub fn send(id: u64) -> u64 {
         id & !RECV
     }
 
-    /// Whether it is a receive, and the core's number.
+    /// Splits an identifier: true for a receive, and the core's number.
     pub fn split(id: u64) -> (bool, u64) {
         (id & RECV != 0, id & !RECV)
     }
 }
 
-/// Where a connection stands.
+/// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QpPhase {
     /// Nothing was tried yet.
@@ -65,7 +66,7 @@ pub enum QpPhase {
     Dead,
 }
 
-/// What changes with the phase.
+/// The part of a queue pair that changes with its phase.
 pub struct State {
     /// The phase.
     pub phase: QpPhase,
@@ -73,21 +74,21 @@ pub struct State {
     pub cm: Option<(u64, Arc<CmId>)>,
     /// The private data of the request, until it is sent.
     pub private_data: Vec<u8>,
-    /// When the attempt ends.
+    /// The moment when the attempt times out.
     pub deadline: Option<Instant>,
-    /// The way that is looked for: from, to, and how long at most.
+    /// The route that the kernel looks for: from where, to where, and until when.
     pub way: Option<(SocketAddr, SocketAddr, Instant)>,
-    /// Why it goes down.
+    /// The reason why it goes down.
     pub cause: ConnectionReport,
     /// The first receive or request that failed.
     pub failure: Failure,
-    /// Whether the peer was told of the end.
+    /// True if the peer was told of the end.
     pub farewell: bool,
-    /// When draining began.
+    /// The moment when draining began.
     pub since: Option<Instant>,
-    /// Completions that were seen, and since when there was no other.
+    /// The number of completions at the last look.
     pub seen: u64,
-    /// See `seen`.
+    /// The moment since when there was no other.
     pub quiet: Option<Instant>,
 }
 
@@ -108,24 +109,24 @@ pub struct Qp {
     requests: Places,
     receives: Places,
     pub(crate) srq: Option<Attachment>,
-    /// Reads of the peer that are served, own reads, at a time.
+    /// The most reads at a time: of the peer, which the device serves, and own ones.
     pub(crate) reads: (u8, u8),
     pub(crate) sends: Mutex<Side>,
     pub(crate) recvs: Mutex<Side>,
-    /// Completions of whatever kind.
+    /// Completions so far, of any kind.
     pub(crate) completions: AtomicU64,
-    /// Something failed or was flushed.
+    /// A request or a receive failed or was flushed.
     failed: AtomicBool,
     /// The core waits to be told, without a lock, that its last request is done.
     drained: AtomicBool,
-    /// No more buffers of a shared queue are coming back.
+    /// The device has given back the last buffer of a shared queue.
     pub(crate) last_reached: AtomicBool,
     pub(crate) state: Mutex<State>,
     /// The phase became [`QpPhase::Dead`].
     pub(crate) ended: Condvar,
 }
 
-/// Places in the queues of the device below which there is no use in asking for fewer.
+/// The shortest queue to ask a device for.
 const FEW: usize = 16;
 
 impl Qp {
@@ -139,7 +140,7 @@ impl Qp {
         };
         let request_cq = init.request_cq.or(init.recv_cq).or(spare.as_ref()).ok_or(Error::Internal)?;
         let recv_cq = init.recv_cq.or(init.request_cq).or(spare.as_ref()).ok_or(Error::Internal)?;
-        // No more at the device than one of its completion queues takes.
+        // The device gets no more work than one of its completion queues takes.
         let sends = (sizes.requests + 1).min(hub.limits.cqe);
         let recvs = if srq.is_some() { 0 } else { (sizes.recvs + 1).min(hub.limits.cqe) };
         let requests = request_cq.take(hub, Load { count: sends, shared: None, solicited: false })?;
@@ -192,12 +193,12 @@ impl Qp {
         Ok(qp)
     }
 
-    /// Its number.
+    /// The number under which the device knows it.
     pub fn number(&self) -> u32 {
         self.raw.number()
     }
 
-    /// Whether it takes buffers from a shared queue.
+    /// True if it takes buffers from a shared queue.
     pub fn has_srq(&self) -> bool {
         self.srq.is_some()
     }
@@ -217,7 +218,7 @@ impl Qp {
         [&self.requests, &self.receives]
     }
 
-    /// Whether its work completes in the queue that the device knows under this address.
+    /// True if its work completes in the queue that the device knows under this address.
     pub fn completes_in(&self, address: usize) -> bool {
         self.places().iter().any(|places| places.raw().address() == address)
     }
@@ -243,8 +244,8 @@ impl Qp {
             Operation::Send { solicited } => self.post_work(request, Work::Send { solicited }, request.segments),
             Operation::Write(remote) => self.post_work(request, Work::Write(remote.addr, remote.key), request.segments),
             Operation::Read(remote) => {
-                // It fills what it names; the local segments may have room for more.
-                let mut cut = [Segment::default(); MAX_SEGMENTS];
+                // The device fills all segments that a read names, which may have room for more than it asks for.
+                let mut cut = ArrayVec::new();
                 let segments = shorten(request.segments, request.len, &mut cut);
                 self.post_work(request, Work::Read(remote.addr, remote.key), segments)
             }
@@ -279,8 +280,8 @@ impl Qp {
         Ok(key)
     }
 
-    /// Takes a completion in; true if [`Qp::report`] has something to tell. Called with the
-    /// lock of the completion queue held, so that completions are told in order.
+    /// Passes a completion on to the core; true if [`Qp::report`] has something to tell. Called with the lock of the
+    /// completion queue held, so that completions are told in order.
     pub fn complete(&self, completion: &ibv_wc) -> bool {
         let (is_recv, id) = wr::split(completion.wr_id);
         self.completions.fetch_add(1, Ordering::AcqRel);
@@ -371,9 +372,8 @@ fn small(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// Makes a queue pair with as many of `sends` and `recvs` as the device can: how many that
-/// is depends on the number of segments, which devices do not tell. What is missing waits in a
-/// backlog.
+/// Makes a queue pair with as many of `sends` and `recvs` as the device can. How many these are depends on the number
+/// of segments, in a way that devices do not tell. Work beyond them waits in a backlog.
 fn as_long_as_possible<R>(
     mut sends: usize,
     mut recvs: usize,
@@ -391,22 +391,21 @@ fn as_long_as_possible<R>(
     }
 }
 
-/// The first segments that together are `len` long.
-fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut [Segment; MAX_SEGMENTS]) -> &'a [Segment] {
+/// The first segments that together are `len` long. `cut`, which is empty, holds them if the last has to be shorter.
+fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut ArrayVec<Segment, MAX_SEGMENTS>) -> &'a [Segment] {
     if segments.iter().map(|segment| segment.len).sum::<u64>() == len {
         return segments;
     }
     let mut left = len;
-    let mut count = 0;
-    for segment in segments {
+    for segment in segments.iter().take(MAX_SEGMENTS) {
         if left == 0 {
             break;
         }
-        cut[count] = Segment { len: segment.len.min(left), ..*segment };
-        left -= cut[count].len;
-        count += 1;
+        let len = segment.len.min(left);
+        cut.push(Segment { len, ..*segment });
+        left -= len;
     }
-    &cut[..count]
+    cut
 }
 
 /// Brings a new queue pair into the state in which it takes receives.
@@ -445,7 +444,7 @@ mod tests {
     fn segments_are_cut_to_the_length_of_a_read() {
         let of = |len: u64| Segment { addr: 0, len, key: 0 };
         let lens = |segments: &[Segment], len: u64| {
-            let mut cut = [Segment::default(); MAX_SEGMENTS];
+            let mut cut = ArrayVec::new();
             shorten(segments, len, &mut cut).iter().map(|segment| segment.len).collect::<Vec<_>>()
         };
         assert_eq!(lens(&[of(4), of(4)], 8), [4, 4]);

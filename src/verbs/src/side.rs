@@ -1,7 +1,7 @@
-//! Work of one direction of a queue pair: what the device has, and what waits for a place there.
+//! Work of one direction of a queue pair: the part that the device has, and the part that waits for a place there.
 //!
-//! A program may ask for longer queues than the device has. Then the device gets as many as it
-//! has places, in order, and the next one whenever one is done.
+//! A program may ask for longer queues than the device has. Then the device gets as many requests or receives as it has
+//! places, in order, and the next one whenever one is done.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ pub struct Side {
     done: u64,
     room: u64,
     backlog: VecDeque<BacklogWork>,
-    /// What binds that are under way need, by their numbers.
+    /// Objects that binds need which are under way, by the numbers of these.
     binds: VecDeque<(u64, Kept)>,
 }
 
@@ -27,38 +27,41 @@ pub struct Side {
 pub struct BacklogWork {
     /// The core's number.
     pub id: u64,
-    /// What a request does; `None` for a receive.
+    /// The operation of a request; `None` for a receive.
     pub work: Option<Work>,
     /// Local memory.
     pub segments: Box<[Segment]>,
-    /// Not to start before all earlier reads are complete.
+    /// It must not start before all earlier reads are complete.
     pub fence: bool,
 }
 
 impl Side {
-    /// A direction for which the device has `places`. One of them is for the work whose completion
-    /// is out before its place is free.
+    /// A direction for which the device has `places`. One of them stays free, because a completion comes a little
+    /// before the device can use the place again.
     pub fn new(places: usize) -> Self {
         let room = places.saturating_sub(1).max(1) as u64;
         Side { open: true, posted: 0, done: 0, room, backlog: VecDeque::new(), binds: VecDeque::new() }
     }
 
-    /// Whether work is taken at all; what comes later is completed by the end of the connection.
+    /// True while work is taken. The end of the connection completes work that comes later.
     pub fn is_open(&self) -> bool {
         self.open
     }
 
-    /// Whether the device has no place now.
+    /// True if the device has no place now.
     pub fn is_full(&self) -> bool {
         self.posted - self.done >= self.room || !self.backlog.is_empty()
     }
 
-    /// The device has taken one.
+    /// The device has taken a request or a receive.
     pub fn posted(&mut self) {
         self.posted += 1;
     }
 
-    /// Keeps one for later.
+    /// Keeps a request or a receive for later.
+    ///
+    /// # Errors
+    /// [`Resource::Memory`].
     pub fn wait(&mut self, waiting: BacklogWork) -> Result<()> {
         let memory = |_| Error::InsufficientResources(Resource::Memory);
         self.backlog.try_reserve(1).map_err(memory)?;
@@ -72,12 +75,12 @@ impl Side {
         self.binds.push_back((id, kept));
     }
 
-    /// Nothing that binds need is needed any more.
+    /// Drops the objects that binds need: none of them is under way any more.
     pub fn forget_binds(&mut self) {
         self.binds.clear();
     }
 
-    /// The one with this number is done; what waits takes its place.
+    /// The request or the receive with this number is done; the next one in the backlog takes its place.
     pub fn done(&mut self, id: u64, raw: &RawQp) {
         self.done += 1;
         while self.binds.front().is_some_and(|(bind, _)| *bind <= id) {
@@ -98,13 +101,13 @@ impl Side {
         }
     }
 
-    /// Takes nothing any more. The core completes what waits.
+    /// Takes nothing any more. The core completes the work that waits.
     pub fn close(&mut self) {
         self.open = false;
         self.backlog.clear();
     }
 
-    /// Whether the device has given everything back.
+    /// True if the device has given all work back.
     pub fn is_back(&self) -> bool {
         self.done >= self.posted
     }

@@ -1,8 +1,9 @@
-//! Shared receive queues: the device's, and a backlog for what it has no room for.
+//! Shared receive queues: that of the device, and a backlog for receives that it has no room for.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use arrayvec::ArrayVec;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{MAX_SEGMENTS, Recv, RecvQueue, Segment};
 use parking_lot::Mutex;
@@ -19,8 +20,7 @@ pub struct SharedQueue {
     pub(crate) raw: Arc<RawSrq>,
     hub: Arc<Hub>,
     zone: Arc<Pd>,
-    /// The device looks for the buffers in the zone of the queue pair. So they wait in the backlog until
-    /// there is one.
+    /// The device looks for the buffers in the zone of the queue pair, so they wait in the backlog until there is one.
     by_user: bool,
     state: Mutex<State>,
 }
@@ -32,11 +32,11 @@ struct State {
     room: usize,
     /// Receives that the device has.
     posted: usize,
-    /// What comes next when the device has consumed one.
+    /// Receives that come next when the device has consumed one.
     backlog: RecvQueue,
     /// The most segments that a receive has.
     segments: usize,
-    /// Below this number of receives the core wants to be told; 0 for never.
+    /// The core wants to be told when there are fewer receives than this; 0 for never.
     limit: usize,
     /// The device cannot be resized.
     fixed: bool,
@@ -44,12 +44,13 @@ struct State {
     due: bool,
     /// The device was fed since then.
     fed: bool,
-    /// Queue pairs that take buffers, and the zone in which the device finds those that it has.
+    /// The number of queue pairs that take buffers.
     users: usize,
+    /// The zone in which the device finds the buffers that it has.
     found_in: Arc<Pd>,
 }
 
-/// The use that a queue pair makes of a queue, until it says that it has ended.
+/// The use that a queue pair makes of a queue, until [`Attachment::end`].
 pub struct Attachment {
     queue: Arc<SharedQueue>,
     ended: AtomicBool,
@@ -135,13 +136,13 @@ impl SharedQueue {
         }
         state.backlog.push(recv);
         if state.backlog.len() == 1 {
-            // The device must tell before it runs dry, for then nobody may be calling.
+            // The device must raise an event before it runs dry, because no thread may be calling in by then.
             self.apply_limit(&state);
         }
         Ok(())
     }
 
-    /// Whether the device can have another receive.
+    /// True if the device can have another receive.
     fn takes(&self, state: &State) -> bool {
         state.posted < state.room && (state.users > 0 || !self.by_user)
     }
@@ -150,16 +151,16 @@ impl SharedQueue {
         if Arc::ptr_eq(found_in, &self.zone) {
             return self.raw.post(wr::recv(id), segments);
         }
-        let mut found = [Segment::default(); MAX_SEGMENTS];
-        for (to, from) in found.iter_mut().zip(segments) {
+        let mut found: ArrayVec<Segment, MAX_SEGMENTS> = ArrayVec::new();
+        for from in segments.iter().take(MAX_SEGMENTS) {
             let key = match self.hub.regions.key_in(from.key, found_in) {
-                // The region is gone: the device finds that out when a message comes.
+                // The region is gone, as the device finds out when a message comes.
                 Err(error) if error.raw_os_error() == Some(libc::EINVAL) => from.key,
                 found => found?,
             };
-            *to = Segment { key, ..*from };
+            found.push(Segment { key, ..*from });
         }
-        self.raw.post(wr::recv(id), &found[..segments.len().min(MAX_SEGMENTS)])
+        self.raw.post(wr::recv(id), &found)
     }
 
     /// The device has consumed a receive.
@@ -217,7 +218,7 @@ impl SharedQueue {
         self.try_limit(&state).map_err(exhausted(Resource::Srq))
     }
 
-    /// The device's event came. Whether receives that it counts are still to be reported.
+    /// The device's event came; true if receives that it counts are still to be reported.
     pub fn limit_reached(&self) -> bool {
         let mut state = self.state.lock();
         if !state.backlog.is_empty() || state.limit > 0 {
@@ -228,7 +229,7 @@ impl SharedQueue {
         self.limit_settled(&mut state)
     }
 
-    /// Whether receives that the device's event was about are still to be reported.
+    /// True if receives that the device's event was about are still to be reported.
     pub fn limit_pending(&self) -> bool {
         self.limit_settled(&mut self.state.lock())
     }
@@ -259,20 +260,20 @@ impl SharedQueue {
         self.raw.set_limit(u32::try_from(device.min(state.room)).unwrap_or(0))
     }
 
-    /// Whether receives wait for a place while endpoints take some.
+    /// True if receives wait for a place while endpoints take some.
     pub fn is_starving(&self) -> bool {
         let state = self.state.lock();
         state.users > 0 && !state.backlog.is_empty()
     }
 
-    /// Receives that it has room for at the device.
+    /// The number of receives that the device has room for.
     pub fn room(&self) -> usize {
         self.state.lock().room
     }
 }
 
 impl State {
-    /// Makes room in the backlog for what the device may not have, of `depth` receives, so that posting never
+    /// Makes room in the backlog for those of `depth` receives that the device may not have, so that posting never
     /// allocates.
     fn reserve(&mut self, depth: usize, by_user: bool) -> Result<()> {
         let most = if by_user { depth } else { depth.saturating_sub(self.room) };

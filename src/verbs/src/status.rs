@@ -1,4 +1,4 @@
-//! What went wrong, from the terms of the device into those of the core.
+//! Errors of the device in the terms of the core.
 
 use std::ffi::CStr;
 use std::io;

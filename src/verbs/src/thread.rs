@@ -1,6 +1,6 @@
-//! The thread of an adapter: connections, asynchronous events, the ends of queue pairs. Completions
-//! are fetched by whoever dequeues or waits; the thread looks for them now and then, for their
-//! consequences where nobody calls.
+//! The thread of an adapter. It handles connections, asynchronous events and the ends of queue pairs. Completions are
+//! fetched by threads that dequeue or wait; this one looks for them now and then, because they may have consequences
+//! while no thread calls in.
 
 use std::iter;
 use std::os::fd::AsFd;
@@ -18,14 +18,14 @@ use crate::hub::Hub;
 use crate::qp::{Qp, QpPhase};
 use crate::sys::device::AsyncEvent;
 
-/// How often work that comes back is looked for.
+/// Time between two looks at a queue pair whose work is coming back.
 const DRAIN_TICK: Duration = Duration::from_millis(1);
 /// Events handled at a time: a flood of requests must not keep connections from ending.
 const EVENTS: usize = 64;
-/// How often completions are looked for while somebody is to be told without calling, or a shared receive queue
-/// has more buffers than its device: an overflow, a watermark or a failure may show on a queue that nobody reads.
+/// Time between two looks for completions while threads sleep or agents are set, or while a shared receive queue has
+/// more buffers than its device: an overflow, a watermark or a failure may show on a queue that nobody reads.
 const WATCH_TICK: Duration = Duration::from_millis(20);
-/// How often they are looked for otherwise, while there are connections.
+/// Time between two looks otherwise, while there are connections.
 const IDLE_TICK: Duration = Duration::from_millis(100);
 
 /// Starts the thread.
@@ -44,15 +44,15 @@ fn run(hub: &Arc<Hub>) {
         if hub.stop.load(Ordering::Acquire) {
             return;
         }
-        // A panic, of which its hook has written a line, must not take all connections along.
+        // A panic must not take all connections along. The panic hook has written a line about it.
         let turn = catch_unwind(AssertUnwindSafe(|| turn(hub, &mut limits_due)));
         sleep(hub, turn.unwrap_or(Some(IDLE_TICK)));
     }
 }
 
-/// Handles what has come; gives the time until something else is due.
+/// Handles events that have come, then work that is due; gives the time until more is due.
 fn turn(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
-    // What is left makes the sleep a short one.
+    // Events that are left over end the next sleep at once.
     for event in iter::from_fn(|| hub.context.next_event()).take(EVENTS) {
         device_event(hub, event, limits_due);
     }
@@ -62,7 +62,7 @@ fn turn(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
     work(hub, limits_due)
 }
 
-/// Does what is due; gives the time until something else is.
+/// Does the work that is due; gives the time until more is due.
 fn work(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
     let now = Instant::now();
     let (reports, late, draining, awaited, left, look) = {
@@ -170,7 +170,7 @@ fn device_event(hub: &Arc<Hub>, event: AsyncEvent, limits_due: &mut Vec<usize>) 
 }
 
 fn sleep(hub: &Hub, limit: Option<Duration>) {
-    // A device that is gone has nothing to read, and says so for ever.
+    // The descriptor of a device that is gone reports an error for ever, so it is left out.
     let device = (!hub.lost.load(Ordering::Relaxed)).then(|| hub.context.events());
     let found = poll::wait([Some(hub.bell.as_fd()), Some(hub.channel.as_fd()), device], limit);
     if let Ok([_, _, device]) = found

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, At
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, fstatfs, ftruncate, memfd_create};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
-use super::user::{Source, Target, copy};
+use super::user::Target;
 
 /// What may be done with a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,13 +221,6 @@ impl SharedMemory {
         self.fd.as_fd()
     }
 
-    /// Bytes.
-    #[inline]
-    #[allow(clippy::len_without_is_empty)] // never empty
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
     #[inline]
     fn range(&self, offset: usize, len: usize, align: usize) -> Result<NonNull<u8>, OutOfBounds> {
         let fits = offset <= self.len && len <= self.len - offset;
@@ -273,17 +266,6 @@ impl SharedMemory {
         Ok(unsafe { at.cast::<T>().as_ref() })
     }
 
-    /// Bytes to copy from; they can change under the copy.
-    ///
-    /// # Errors
-    /// [`OutOfBounds`] if they are not inside.
-    #[inline]
-    pub fn source(&self, offset: usize, len: usize) -> Result<Source<'_>, OutOfBounds> {
-        let at = self.range(offset, len, 1)?;
-        // SAFETY: inside the mapping, which can be read as long as `self` lives.
-        Ok(unsafe { Source::new(at.as_ptr().expose_provenance() as u64, len) })
-    }
-
     /// Bytes to copy to.
     ///
     /// # Errors
@@ -294,16 +276,6 @@ impl SharedMemory {
         // SAFETY: inside the mapping, which can be written as long as `self` lives; what is
         // referred to in it are atomic words alone.
         Ok(unsafe { Target::new(at.as_ptr().expose_provenance() as u64, len) })
-    }
-
-    /// Fills `bytes` from `offset`.
-    ///
-    /// # Errors
-    /// [`OutOfBounds`] if there are not as many.
-    pub fn copy_out(&self, offset: usize, bytes: &mut [u8]) -> Result<(), OutOfBounds> {
-        let source = self.source(offset, bytes.len())?;
-        copy(Target::of(bytes), source);
-        Ok(())
     }
 }
 
@@ -324,6 +296,7 @@ impl fmt::Debug for SharedMemory {
 mod tests {
 
     use super::*;
+    use crate::os::user::{Source, copy};
 
     fn again(memory: &SharedMemory) -> OwnedFd {
         memory.fd().try_clone_to_owned().expect("dup")
@@ -334,13 +307,21 @@ mod tests {
         Ok(())
     }
 
+    fn copy_out(memory: &SharedMemory, offset: usize, bytes: &mut [u8]) -> Result<(), OutOfBounds> {
+        memory.target(offset, bytes.len())?;
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            *byte = memory.at::<AtomicU8>(offset + at)?.load(Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
     #[test]
     fn both_sides_see_the_same_memory() {
         let ours = SharedMemory::create("test", 1 << 20, Access::ReadWrite).expect("create");
         let theirs = SharedMemory::open(again(&ours), 1 << 20, Access::ReadWrite).expect("open");
         copy_in(&ours, 5000, b"hello").expect("in");
         let mut out = [0_u8; 5];
-        theirs.copy_out(5000, &mut out).expect("out");
+        copy_out(&theirs, 5000, &mut out).expect("out");
         assert_eq!(&out, b"hello");
         theirs.at::<AtomicU64>(64).expect("at").store(7, Ordering::Release);
         assert_eq!(ours.at::<AtomicU64>(64).expect("at").load(Ordering::Acquire), 7);
@@ -354,12 +335,12 @@ mod tests {
         assert_eq!(copy_in(&s, 8189, b"abc"), Ok(()));
         assert_eq!(copy_in(&s, 8192, b""), Ok(()));
         assert_eq!(copy_in(&s, usize::MAX, b"a"), Err(OutOfBounds));
-        assert_eq!(s.copy_out(8193, &mut []), Err(OutOfBounds));
+        assert_eq!(copy_out(&s, 8193, &mut []), Err(OutOfBounds));
         assert!(s.at::<AtomicU64>(8184).is_ok());
         assert_eq!(s.at::<AtomicU64>(8185).err(), Some(OutOfBounds));
         assert_eq!(s.at::<AtomicU64>(4).err(), Some(OutOfBounds));
         assert_eq!(s.at::<[AtomicU32; 3]>(8184).err(), Some(OutOfBounds));
-        assert_eq!(s.source(1, usize::MAX).err(), Some(OutOfBounds));
+        assert_eq!(s.target(1, usize::MAX).err(), Some(OutOfBounds));
     }
 
     #[test]

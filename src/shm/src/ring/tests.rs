@@ -54,10 +54,10 @@ fn records_come_out_as_they_went_in() {
     for len in [0, 1, 47, 48, 49, 112, 113, 200, 496] {
         let payload: Vec<u8> = (0..len).map(|i| (i * 7 + len) as u8).collect();
         let end = put(&mut producer, 3, &payload).expect("room");
-        assert_eq!(producer.position(), end);
+        assert_eq!(producer.committed, end);
         assert_eq!(get(&mut consumer), Some((3, payload)));
         assert_eq!(producer.consumed(), Ok(end));
-        assert_eq!(consumer.position(), end);
+        assert_eq!(consumer.head, end);
         assert_eq!(free_slots(&mut producer), Ok(16));
     }
 }
@@ -73,7 +73,7 @@ fn pieces_make_one_payload_and_room_left_over_is_given_back() {
     producer.commit();
     assert_eq!(free_slots(&mut producer), Ok(15));
     let view = consumer.peek().expect("honest").expect("record");
-    assert_eq!((view.len, view.slots(), view.end()), (7, 1, 1));
+    assert_eq!((view.len, view.slots, view.end()), (7, 1, 1));
     let mut part = [0; 4];
     assert_eq!(consumer.copy_out(&view, 5, Target::of(&mut part)), 2);
     assert_eq!(&part, b"fg\0\0");
@@ -99,7 +99,7 @@ fn an_unfinished_record_leaves_no_trace() {
     room.write(Source::of(b"lost"));
     drop(room);
     producer.commit();
-    assert_eq!(producer.position(), 0);
+    assert_eq!(producer.committed, 0);
     assert_eq!(get(&mut consumer), None);
 }
 
@@ -109,10 +109,10 @@ fn several_records_are_shown_at_once() {
     for kind in 1..=3 {
         let _ = producer.reserve(0).expect("honest").expect("room").finish(kind, kind ^ 0xff, u64::from(kind) << 40);
     }
-    assert_eq!(producer.position(), 0);
+    assert_eq!(producer.committed, 0);
     assert_eq!(get(&mut consumer), None);
     producer.commit();
-    assert_eq!(producer.position(), 3);
+    assert_eq!(producer.committed, 3);
     for kind in 1..=3 {
         assert_eq!(get(&mut consumer), Some((kind, vec![])));
     }
@@ -212,13 +212,13 @@ fn a_consumer_that_lies_is_found_out() {
 fn a_producer_that_lies_is_found_out() {
     for lie in [9, u64::MAX, 1 << 40] {
         let (_, mut consumer) = pair(8);
-        consumer.area().tail().store(lie, Ordering::Relaxed);
+        consumer.area.tail().store(lie, Ordering::Relaxed);
         assert_eq!(consumer.peek(), Err(Corrupt), "tail {lie}");
     }
     let (mut producer, mut consumer) = pair(8);
     put(&mut producer, 1, b"").expect("room");
     assert!(get(&mut consumer).is_some());
-    consumer.area().tail().store(0, Ordering::Relaxed);
+    consumer.area.tail().store(0, Ordering::Relaxed);
     assert_eq!(consumer.peek(), Err(Corrupt), "tail went back");
 }
 
@@ -236,8 +236,8 @@ fn a_record_that_is_not_consistent_is_found_out() {
     ];
     for (what, header) in bad {
         let (_, mut consumer) = pair(8);
-        consumer.area().store_header(0, header);
-        consumer.area().tail().store(3, Ordering::Relaxed);
+        consumer.area.store_header(0, header);
+        consumer.area.tail().store(3, Ordering::Relaxed);
         assert_eq!(consumer.peek(), Err(Corrupt), "{what}");
     }
     // Past the end of the area, and padding with a length.
@@ -249,9 +249,9 @@ fn a_record_that_is_not_consistent_is_found_out() {
     for (header, honest) in
         [(pack(1, 0, 2, 100, 0), false), (pack(PAD, 0, 1, 1, 0), false), (pack(PAD, 0, 1, 0, 0), true)]
     {
-        consumer.area().store_header(7, header);
-        consumer.area().store_header(8, pack(1, 0, 1, 0, 0));
-        consumer.area().tail().store(9, Ordering::Relaxed);
+        consumer.area.store_header(7, header);
+        consumer.area.store_header(8, pack(1, 0, 1, 0, 0));
+        consumer.area.tail().store(9, Ordering::Relaxed);
         assert_eq!(consumer.peek().is_ok(), honest);
     }
 }
@@ -285,7 +285,7 @@ fn two_threads_pass_records_of_all_sizes() {
                 }
             }
             producer.commit();
-            while producer.consumed().expect("honest") != producer.position() {
+            while producer.consumed().expect("honest") != producer.committed {
                 thread::yield_now();
             }
         });

@@ -12,7 +12,8 @@ use super::device::Context;
 /// A protection zone.
 pub struct Pd {
     raw: NonNull<ibv_pd>,
-    context: Arc<Context>,
+    /// Kept open as long as the zone is there.
+    _context: Arc<Context>,
 }
 
 // SAFETY: see the module above: calls may come from any thread.
@@ -25,16 +26,11 @@ impl Pd {
     pub fn new(context: &Arc<Context>) -> io::Result<Arc<Self>> {
         // SAFETY: an open context.
         let raw = NonNull::new(unsafe { ibv_alloc_pd(context.raw()) }).ok_or_else(io::Error::last_os_error)?;
-        Ok(Arc::new(Pd { raw, context: context.clone() }))
+        Ok(Arc::new(Pd { raw, _context: context.clone() }))
     }
 
     pub(super) fn raw(&self) -> *mut ibv_pd {
         self.raw.as_ptr()
-    }
-
-    /// The device it belongs to.
-    pub fn context(&self) -> &Arc<Context> {
-        &self.context
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::ffi::c_int;
 use std::io;
-use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
+use arrayvec::ArrayVec;
 use dat_core::transport::{MAX_SEGMENTS, Segment};
 use rdma_sys::*;
 
@@ -58,26 +58,17 @@ pub enum Work {
 /// room enough.
 pub const LONGEST: u64 = 0x7fff_ffff;
 
-/// Segments in the form of the device.
-struct Elements {
-    list: [MaybeUninit<ibv_sge>; MAX_SEGMENTS],
-    count: c_int,
-}
+/// Segments in the form of the device. Most requests have one: the other places are not touched.
+type Elements = ArrayVec<ibv_sge, MAX_SEGMENTS>;
 
-impl Elements {
-    fn of(segments: &[Segment]) -> Self {
-        // Most requests have one segment: the other places are not worth a touch.
-        let mut list = [const { MaybeUninit::uninit() }; MAX_SEGMENTS];
-        for (place, segment) in list.iter_mut().zip(segments) {
-            place.write(ibv_sge { addr: segment.addr, length: segment.len.min(LONGEST) as u32, lkey: segment.key });
-        }
-        Elements { list, count: segments.len().min(MAX_SEGMENTS) as c_int }
-    }
-
-    /// The first of the elements, as many of which are written as `count` says.
-    fn first(&mut self) -> *mut ibv_sge {
-        self.list.as_mut_ptr().cast()
-    }
+/// Adds segments to a list, which is empty.
+#[inline]
+fn fill(elements: &mut Elements, segments: &[Segment]) {
+    elements.extend(segments.iter().take(MAX_SEGMENTS).map(|segment| ibv_sge {
+        addr: segment.addr,
+        length: segment.len.min(LONGEST) as u32,
+        lkey: segment.key,
+    }));
 }
 
 impl RawQp {
@@ -128,12 +119,13 @@ impl RawQp {
 
     /// Hands over a request. All of them complete visibly.
     pub fn post_send(&self, id: u64, work: Work, segments: &[Segment], fence: bool) -> io::Result<()> {
-        let mut elements = Elements::of(segments);
+        let mut elements = Elements::new();
+        fill(&mut elements, segments);
         // SAFETY: plain data, for which zero is a value.
         let mut wr: ibv_send_wr = unsafe { std::mem::zeroed() };
         wr.wr_id = id;
-        wr.sg_list = elements.first();
-        wr.num_sge = elements.count;
+        wr.sg_list = elements.as_mut_ptr();
+        wr.num_sge = elements.len() as c_int;
         wr.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
         if fence {
             wr.send_flags |= ibv_send_flags::IBV_SEND_FENCE.0;
@@ -180,8 +172,9 @@ impl RawQp {
 
     /// Hands over a receive.
     pub fn post_recv(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
-        let mut elements = Elements::of(segments);
-        let (sg_list, num_sge) = (elements.first(), elements.count);
+        let mut elements = Elements::new();
+        fill(&mut elements, segments);
+        let (sg_list, num_sge) = (elements.as_mut_ptr(), elements.len() as c_int);
         let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
         let mut bad = ptr::null_mut();
         // SAFETY: as in `post_send`.
@@ -251,8 +244,9 @@ impl RawSrq {
 
     /// Hands over a receive.
     pub fn post(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
-        let mut elements = Elements::of(segments);
-        let (sg_list, num_sge) = (elements.first(), elements.count);
+        let mut elements = Elements::new();
+        fill(&mut elements, segments);
+        let (sg_list, num_sge) = (elements.as_mut_ptr(), elements.len() as c_int);
         let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
         let mut bad = ptr::null_mut();
         // SAFETY: as in `RawQp::post_send`.
@@ -277,10 +271,10 @@ mod tests {
     #[test]
     fn an_element_says_as_much_as_devices_take() {
         let of = |len: u64| {
-            let mut elements = Elements::of(&[Segment { addr: 8, len: 16, key: 1 }, Segment { addr: 24, len, key: 2 }]);
-            assert_eq!(elements.count, 2);
-            // SAFETY: two elements are written.
-            let second = unsafe { *elements.first().add(1) };
+            let mut elements = Elements::new();
+            fill(&mut elements, &[Segment { addr: 8, len: 16, key: 1 }, Segment { addr: 24, len, key: 2 }]);
+            assert_eq!(elements.len(), 2);
+            let second = elements[1];
             (second.addr, second.length, second.lkey)
         };
         assert_eq!(of(100), (24, 100, 2));

@@ -1,60 +1,54 @@
-//! Who is woken: what peers read in the published word of a node agrees with who watches.
+//! Who is woken: what peers read in the published word agrees with who watches.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
-use dat_shm::node::{Bell, Node};
+use super::*;
 
 /// How often one of the threads is to lead.
 const LEADS: usize = 200_000;
 
 #[test]
 fn peers_ring_for_the_waiter_as_long_as_it_leads() {
-    let dir = tempfile::tempdir().unwrap();
-    let node = Node::get(dir.path().join("meet").to_str().unwrap()).unwrap();
-    let word = || {
-        let mut word = [0; 4];
-        node.home().copy_out(0, &mut word).unwrap();
-        Bell::from_word(u32::from_ne_bytes(word))
-    };
+    let home = Home::new().unwrap();
+    let word = || home.word().load(Ordering::Relaxed);
     let (led, stray) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let end = Instant::now() + Duration::from_secs(20);
+    let soon = || Instant::now() + Duration::from_secs(20);
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
+                let mut end = soon();
                 while led.load(Ordering::Relaxed) < LEADS {
-                    let leader = node.arm();
+                    let leader = home.arm(|| false);
                     if leader {
+                        end = soon();
                         let round = led.fetch_add(1, Ordering::Relaxed);
                         // One thread gives the watch up while the other takes it over.
                         for _ in 0..round % 13 {
                             std::hint::spin_loop();
                         }
-                        if word() != Some(Bell::Waiter) {
+                        if word() != Bell::Waiter as u32 {
                             stray.fetch_add(1, Ordering::Relaxed);
                         }
                     }
-                    node.disarm(leader);
+                    home.disarm(leader, || false);
                     assert!(leader || Instant::now() < end, "the leader does not give up the watch");
                 }
             });
         }
     });
     assert_eq!(stray.into_inner(), 0, "the waiter slept, and peers rang for somebody else");
-    assert!(!node.led());
-    node.release();
+    assert!(!home.is_led());
 }
 
 #[test]
 fn news_for_a_waiter_that_leads_ring_its_bell() {
-    let dir = tempfile::tempdir().unwrap();
-    let node = Node::get(dir.path().join("meet").to_str().unwrap()).unwrap();
+    let home = Home::new().unwrap();
     for _ in 0..1000 {
-        assert!(node.arm());
-        assert!(!node.arm(), "there is one leader");
-        node.wake_sleeper();
-        assert!(node.bell(Bell::Waiter).clear());
-        node.disarm(true);
+        assert!(home.arm(|| false));
+        assert!(!home.arm(|| false), "there is one leader");
+        home.wake();
+        assert!(home.bell(Bell::Waiter).clear());
+        home.disarm(true, || false);
     }
-    node.release();
 }

@@ -1,0 +1,242 @@
+//! The memory that a process publishes to its peers: one word that tells whom to wake, and the table of its registered
+//! memory; and the two bells to wake its threads with.
+//!
+//! # Who makes progress
+//! Arrived data is handled by the threads that call in: a dequeue or a wait handles what there is for any connection
+//! of the process. When no thread calls in, one has to be woken, and peers learn which from the published word:
+//!
+//! | word | who watches | a peer with news |
+//! |---|---|---|
+//! | [`AWAKE`] | callers poll; the node's thread looks in now and then | does nothing |
+//! | [`Bell::Waiter`] | one blocked waiter (the *leader*), in poll(2) | rings the first bell |
+//! | [`Bell::Thread`] | the node's thread, in epoll(7) | rings the second bell |
+//!
+//! A thread that writes the word looks for news once more afterwards, and a peer that has news publishes it before it
+//! reads the word, so nothing is slept over (SYNC sleep).
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering, fence};
+
+use crossbeam_utils::CachePadded;
+use host::doorbell::Doorbell;
+use parking_lot::Mutex;
+
+use crate::os::memory::{Access, SharedMemory, ViewU32};
+use crate::regions::{PeerRegions, RegionTable};
+use crate::wire::Probe;
+
+/// Value of the word while nobody sleeps.
+const AWAKE: u32 = 0;
+
+/// Bytes of published memory apart from the table of regions.
+const HOME_SIZE: usize = 4096;
+
+/// Callers poll this often before peers are told not to ring for the thread.
+const POLLS_BEFORE_AWAKE: u32 = 64;
+
+/// The bells of a process, and the value of the word while its peers are to ring them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Bell {
+    /// A blocked waiter.
+    Waiter = 1,
+    /// The node's thread.
+    Thread = 2,
+}
+
+/// Rings the bell that the word `word` names among `bells`, if it names one.
+#[inline]
+fn ring(bells: &[Doorbell; 2], word: u32) {
+    if let Some(bell) = bells.get((word as usize).wrapping_sub(1)) {
+        bell.ring();
+    }
+}
+
+/// Counts of the calls of callers.
+#[derive(Default)]
+struct Callers {
+    polls: AtomicU32,
+    /// Polls in a row while peers ring for the thread.
+    loops: AtomicU32,
+}
+
+/// The memory and the bells that this process publishes.
+pub struct Home {
+    published: SharedMemory,
+    /// The registered memory of this process.
+    pub regions: RegionTable,
+    bells: [Doorbell; 2],
+    /// True while a blocked waiter watches. The published word changes under this lock alone.
+    leader: CachePadded<Mutex<bool>>,
+    callers: CachePadded<Callers>,
+    /// A value that peers read to find out if they can.
+    probe: Box<u64>,
+}
+
+impl Home {
+    /// Publishes an empty table of regions; nobody sleeps.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new() -> io::Result<Home> {
+        Ok(Home {
+            published: SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?,
+            regions: RegionTable::new()?,
+            bells: [Doorbell::new()?, Doorbell::new()?],
+            leader: CachePadded::default(),
+            callers: CachePadded::default(),
+            probe: Box::new(u64::from(std::process::id()) << 32 ^ 0x0064_6174_2d73_686d),
+        })
+    }
+
+    /// The bell that wakes a blocked waiter, or the thread.
+    pub fn bell(&self, bell: Bell) -> &Doorbell {
+        &self.bells[bell as usize - 1]
+    }
+
+    /// The descriptors that a peer opens as a [`Peer`], in its order.
+    pub fn fds(&self) -> [BorrowedFd<'_>; 4] {
+        [self.published.fd(), self.regions.fd(), self.bells[0].as_fd(), self.bells[1].as_fd()]
+    }
+
+    /// The value that peers read to find out if they can.
+    pub fn probe(&self) -> Probe {
+        Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
+    }
+
+    #[inline]
+    fn word(&self) -> &AtomicU32 {
+        match self.published.at(0) {
+            Ok(word) => word,
+            Err(_) => unreachable!("the first word lies inside the memory"),
+        }
+    }
+
+    /// Wakes the thread that sleeps in this process, if one does. The news for it was published before.
+    pub fn wake(&self) {
+        // SYNC sleep: the news was published before this look.
+        fence(Ordering::SeqCst);
+        ring(&self.bells, self.word().load(Ordering::SeqCst));
+    }
+
+    /// Takes note of a caller that polls.
+    #[inline]
+    pub fn note_poll(&self) {
+        // The count only tells the thread that callers poll: a lost one does no harm.
+        let polls = self.callers.polls.load(Ordering::Relaxed);
+        self.callers.polls.store(polls.wrapping_add(1), Ordering::Relaxed);
+        if self.word().load(Ordering::Relaxed) == Bell::Thread as u32 {
+            let loops = self.callers.loops.load(Ordering::Relaxed) + 1;
+            self.callers.loops.store(loops, Ordering::Relaxed);
+            if loops > POLLS_BEFORE_AWAKE {
+                // Callers poll in a loop: spare peers the bell, but have the thread look in from now on, in case
+                // they stop.
+                self.callers.loops.store(0, Ordering::Relaxed);
+                self.bell(Bell::Thread).ring();
+            }
+        }
+    }
+
+    /// The number of polls so far; it changes while callers poll.
+    pub fn polls(&self) -> u32 {
+        self.callers.polls.load(Ordering::Relaxed)
+    }
+
+    /// True if a blocked waiter watches.
+    pub fn is_led(&self) -> bool {
+        *self.leader.lock()
+    }
+
+    /// Prepares a waiter for sleep; true if it becomes the leader, which has to poll the bell. `any_news` is
+    /// true if anything has arrived.
+    pub fn arm(&self, any_news: impl FnOnce() -> bool) -> bool {
+        self.callers.loops.store(0, Ordering::Relaxed);
+        {
+            let mut leader = self.leader.lock();
+            if std::mem::replace(&mut *leader, true) {
+                return false;
+            }
+            self.word().store(Bell::Waiter as u32, Ordering::SeqCst);
+        }
+        // SYNC sleep: news that came before is found here, news that comes later rings.
+        fence(Ordering::SeqCst);
+        if any_news() {
+            self.bell(Bell::Waiter).ring();
+        }
+        true
+    }
+
+    /// Ends what [`Home::arm`] began, which returned `leader`.
+    pub fn disarm(&self, leader: bool, any_news: impl FnOnce() -> bool) {
+        if !leader {
+            return;
+        }
+        self.bell(Bell::Waiter).clear();
+        {
+            let mut leader = self.leader.lock();
+            *leader = false;
+            // Until the next one arms, the thread watches.
+            self.word().store(Bell::Thread as u32, Ordering::SeqCst);
+        }
+        // SYNC sleep: as in arm.
+        fence(Ordering::SeqCst);
+        if any_news() {
+            self.bell(Bell::Thread).ring();
+        }
+    }
+
+    /// The thread is awake, so that nobody needs to ring for it.
+    pub fn thread_awake(&self) {
+        let leader = self.leader.lock();
+        if !*leader {
+            self.word().store(AWAKE, Ordering::SeqCst);
+        }
+    }
+
+    /// The thread is going to sleep for as long as nobody rings; false if there is news, so that it must not.
+    pub fn thread_asleep(&self, any_news: impl FnOnce() -> bool) -> bool {
+        {
+            let leader = self.leader.lock();
+            if *leader {
+                return true;
+            }
+            self.word().store(Bell::Thread as u32, Ordering::SeqCst);
+        }
+        // SYNC sleep: as in arm.
+        fence(Ordering::SeqCst);
+        !any_news()
+    }
+}
+
+/// The memory and the bells that another process has published.
+pub struct Peer {
+    published: SharedMemory,
+    /// The peer's registered memory.
+    pub regions: PeerRegions,
+    bells: [Doorbell; 2],
+}
+
+impl Peer {
+    /// Opens the [`Home::fds`] that a peer sent.
+    ///
+    /// # Errors
+    /// `InvalidData` if they are not what a peer publishes; what the system says.
+    pub fn open([published, regions, waiter, thread]: [OwnedFd; 4]) -> io::Result<Peer> {
+        Ok(Peer {
+            published: SharedMemory::open(published, HOME_SIZE, Access::ReadOnly)?,
+            regions: PeerRegions::open(regions)?,
+            bells: [Doorbell::from_peer(waiter)?, Doorbell::from_peer(thread)?],
+        })
+    }
+
+    /// Wakes the peer's thread that sleeps, if one does. The news for it was published before.
+    pub fn wake(&self) {
+        // SYNC sleep: the news was published before this look.
+        fence(Ordering::SeqCst);
+        ring(&self.bells, self.published.view::<ViewU32>(0).map_or(AWAKE, ViewU32::load));
+    }
+}
+
+#[cfg(test)]
+mod tests;

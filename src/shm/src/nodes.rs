@@ -1,0 +1,93 @@
+//! The nodes of a process, one for each directory, as long as adapters are open there.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+
+use dat_core::error::{Error, Resource, Result};
+use dat_core::transport::Transport;
+use parking_lot::Mutex;
+
+use crate::node::Node;
+use crate::os::directory::{Directory, Reachable};
+
+type Map<T> = Mutex<HashMap<PathBuf, Weak<Node<T>>>>;
+
+/// The nodes of a process. A child of fork starts over with a new map, for another thread may have held the lock.
+pub struct Nodes<T: Transport>(AtomicPtr<Map<T>>);
+
+impl<T: Transport> Nodes<T> {
+    /// An empty list of nodes.
+    pub const fn new() -> Self {
+        Nodes(AtomicPtr::new(std::ptr::null_mut()))
+    }
+
+    fn map(&self) -> &Map<T> {
+        let mut map = self.0.load(Ordering::Acquire);
+        if map.is_null() {
+            let fresh = Box::into_raw(Box::<Map<T>>::default());
+            map = match self.0.compare_exchange(map, fresh, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => fresh,
+                Err(other) => {
+                    // SAFETY: made in this call and given to nobody.
+                    drop(unsafe { Box::from_raw(fresh) });
+                    other
+                }
+            };
+        }
+        // SAFETY: maps are never freed once they are published.
+        unsafe { &*map }
+    }
+
+    /// The node in the directory that `instance` names, for another adapter. `start` starts the thread of a new one.
+    ///
+    /// # Errors
+    /// [`Resource::Device`].
+    pub fn get(
+        &self,
+        instance: &str,
+        start: impl FnOnce(&Arc<Node<T>>, Reachable) -> io::Result<JoinHandle<()>>,
+    ) -> Result<Arc<Node<T>>> {
+        let mut nodes = self.map().lock();
+        let device = |error: io::Error| {
+            log::error!("shm: {error}");
+            Error::InsufficientResources(Resource::Device)
+        };
+        // The words that OFED writes for its own providers, such as "ib0 0", mean nothing here.
+        let path = if instance.starts_with('/') { instance } else { "" };
+        let directory = Directory::open(path).map_err(device)?;
+        if let Some(node) = nodes.get(directory.path()).and_then(Weak::upgrade)
+            && !node.is_stopped()
+        {
+            node.adapters.fetch_add(1, Ordering::AcqRel);
+            return Ok(node);
+        }
+        let path = directory.path().to_owned();
+        let reachable = directory.listen().map_err(device)?;
+        let node = Node::new(directory, reachable.name().clone()).map_err(device)?;
+        node.set_thread(start(&node, reachable).map_err(device)?);
+        node.adapters.fetch_add(1, Ordering::AcqRel);
+        nodes.insert(path, Arc::downgrade(&node));
+        Ok(node)
+    }
+
+    /// Takes note that an adapter is closed. With the last one the node's thread ends, and has ended on return.
+    pub fn release(&self, node: &Node<T>) {
+        {
+            let _nodes = self.map().lock();
+            if node.adapters.fetch_sub(1, Ordering::AcqRel) != 1 {
+                return;
+            }
+            node.stop();
+        }
+        node.join();
+    }
+
+    /// Forgets all nodes, in the child of a fork: they are the parent's.
+    pub fn forget(&self) {
+        self.0.store(std::ptr::null_mut(), Ordering::Release);
+    }
+}

@@ -1,0 +1,382 @@
+//! The memory that two processes share, however many connections they have.
+//!
+//! It has a page of *ready* bits for each side, a bit a connection, and then two rings for each direction of each
+//! connection: one for requests, and one for the data that reads ask for, which must not wait behind messages that
+//! wait for receives. Side 0 is the process that connected the link, side 1 the one that accepted it. A process
+//! shares memory with itself, too, and has both sides of that.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+use std::time::{Duration, Instant};
+
+use once_cell::sync::OnceCell;
+
+use crate::home::{Home, Peer};
+use crate::os::memory::{Access, SharedMemory};
+use crate::regions::RegionTable;
+use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
+
+/// Slots of a ring for requests.
+pub const RING_SLOTS: usize = 512;
+/// Slots of a ring for the data that reads of the peer ask for.
+pub const ANSWER_SLOTS: usize = 256;
+/// Connections that a pair of processes can have at a time.
+pub const MAX_CONNS: u32 = 4096;
+
+/// Bytes for the ready bits of one side.
+const READY: usize = 4096;
+/// Words of ready bits. The summary has a bit for each of them.
+const WORDS: usize = MAX_CONNS as usize / 64;
+/// Words before those, in a cache line of their own; the first is the summary.
+const SUMMARY: usize = 8;
+
+const RINGS: usize = 64 * 1024;
+const ANSWERS: usize = size_of::<RingShared>() + RING_SLOTS * SLOT;
+const DIRECTION: usize = ANSWERS + size_of::<RingShared>() + ANSWER_SLOTS * SLOT;
+/// Connections whose rings are mapped together, when the first of them comes up.
+const CHUNK: usize = 64;
+const CHUNK_SIZE: usize = (CHUNK * 2 * DIRECTION).next_multiple_of(RINGS);
+const CHUNKS: usize = MAX_CONNS as usize / CHUNK;
+/// Bytes of the memory; only those that connections touch are backed by pages.
+const SIZE: usize = RINGS + CHUNKS * CHUNK_SIZE;
+/// Bytes at its start that are mapped at once.
+const HEAD: usize = RINGS;
+
+/// Word of a ring's producer: it has let go of the connection.
+const CLOSED: usize = 0;
+/// Word of a ring's producer: odd while it moves bytes to or from the peer's memory.
+const MOVING: usize = 1;
+
+/// The longest that letting go waits for a peer in the middle of a transfer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The shared memory of this process and another one, or itself.
+pub struct Pair {
+    home: Arc<Home>,
+    memory: SharedMemory,
+    chunks: [OnceCell<Arc<SharedMemory>>; CHUNKS],
+    /// Side of this process; `None` if it has both.
+    side: Option<u8>,
+    /// The peer's process.
+    pub pid: i32,
+    peer: OnceCell<Peer>,
+    reads_peer: AtomicBool,
+    peer_reads: AtomicBool,
+    dead: AtomicBool,
+}
+
+impl Pair {
+    /// Makes memory that this process shares with the process `pid`, in which it has `side`, or both sides.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn create(home: &Arc<Home>, pid: i32, side: Option<u8>) -> io::Result<Arc<Pair>> {
+        let name = if side.is_some() { "dat-shm-pair" } else { "dat-shm-self" };
+        let memory = SharedMemory::create_mapped(name, SIZE, HEAD, Access::ReadWrite)?;
+        Ok(Pair::new(home, memory, pid, side))
+    }
+
+    /// Opens the memory that the process `pid` has made; this process has the other side.
+    ///
+    /// # Errors
+    /// As for [`SharedMemory::open`].
+    pub fn open(home: &Arc<Home>, fd: OwnedFd, pid: i32, side: u8) -> io::Result<Arc<Pair>> {
+        let memory = SharedMemory::open_mapped(fd, SIZE, HEAD, Access::ReadWrite)?;
+        Ok(Pair::new(home, memory, pid, Some(side)))
+    }
+
+    fn new(home: &Arc<Home>, memory: SharedMemory, pid: i32, side: Option<u8>) -> Arc<Pair> {
+        Arc::new(Pair {
+            home: home.clone(),
+            memory,
+            chunks: [const { OnceCell::new() }; CHUNKS],
+            side,
+            pid,
+            peer: OnceCell::new(),
+            reads_peer: AtomicBool::new(false),
+            peer_reads: AtomicBool::new(false),
+            dead: AtomicBool::new(false),
+        })
+    }
+
+    /// The descriptor that the peer opens as its [`Pair`].
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.memory.fd()
+    }
+
+    /// True if both sides are in this process.
+    #[inline]
+    pub fn is_local(&self) -> bool {
+        self.side.is_none()
+    }
+
+    /// True if this process has that side.
+    #[inline]
+    fn has_side(&self, side: u8) -> bool {
+        self.side.is_none_or(|own| own == side)
+    }
+
+    /// The sides that this process has.
+    pub fn sides(&self) -> impl Iterator<Item = u8> + '_ {
+        (0..2).filter(|&side| self.has_side(side))
+    }
+
+    /// Side of the ends that begin connections here.
+    pub fn active_side(&self) -> u8 {
+        self.side.unwrap_or(0)
+    }
+
+    /// Side of the ends that accept connections there.
+    pub fn passive_side(&self) -> u8 {
+        1 - self.active_side()
+    }
+
+    /// The memory that the peer has published, once it has said hello.
+    #[inline]
+    pub fn peer(&self) -> Option<&Peer> {
+        self.peer.get()
+    }
+
+    /// Takes the memory that the peer has published; false if there is some already.
+    pub fn set_peer(&self, peer: Peer) -> bool {
+        self.peer.set(peer).is_ok()
+    }
+
+    /// True if the peer can read the memory of this process.
+    pub fn peer_reads(&self) -> bool {
+        self.peer_reads.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether the peer can read the memory of this process.
+    pub fn set_peer_reads(&self, reads: bool) {
+        self.peer_reads.store(reads, Ordering::Relaxed);
+    }
+
+    /// True if this process can read and write the peer's memory.
+    pub fn reads_peer(&self) -> bool {
+        self.reads_peer.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether this process can read and write the peer's memory.
+    pub fn set_reads_peer(&self, reads: bool) {
+        self.reads_peer.store(reads, Ordering::Relaxed);
+    }
+
+    /// True if the peer is gone.
+    pub fn is_dead(&self) -> bool {
+        self.dead.load(Ordering::Acquire)
+    }
+
+    /// Notes that the peer is gone.
+    pub fn bury(&self) {
+        self.dead.store(true, Ordering::Release);
+    }
+
+    // ---- Ready bits ----
+
+    /// The summary of a side's ready bits, and the bits.
+    #[inline]
+    fn ready(&self, side: u8) -> (&AtomicU64, &[AtomicU64; WORDS]) {
+        match self.memory.at::<[AtomicU64; SUMMARY + WORDS]>(usize::from(side) * READY) {
+            Ok([summary, _, _, _, _, _, _, _, words @ ..]) => (summary, words),
+            // The size of the memory was checked when it was mapped.
+            Err(_) => unreachable!("ready bits lie inside the memory"),
+        }
+    }
+
+    /// Tells `side` that there is something for a connection of it, and wakes it if it sleeps.
+    pub fn mark(&self, side: u8, index: u32) {
+        let (summary, words) = self.ready(side);
+        let word = index as usize / 64 % WORDS;
+        // SYNC ready: the thread that takes the bit sees all that was written before.
+        if words[word].fetch_or(1 << (index % 64), Ordering::SeqCst) == 0 {
+            summary.fetch_or(1 << word, Ordering::SeqCst);
+        }
+        if self.has_side(side) {
+            self.home.wake();
+        } else if let Some(peer) = self.peer() {
+            peer.wake();
+        }
+    }
+
+    /// True if any connection of this process has something to do.
+    pub fn any_ready(&self) -> bool {
+        self.sides().any(|side| self.ready(side).0.load(Ordering::SeqCst) != 0)
+    }
+
+    /// Calls `each` with the side and the place of every connection of this process that has something to do, and
+    /// takes its bit; false if there is none.
+    #[inline]
+    pub fn take_ready(&self, mut each: impl FnMut(u8, u32)) -> bool {
+        let mut any = false;
+        for side in 0..2 {
+            if !self.has_side(side) {
+                continue;
+            }
+            let (summary, words) = self.ready(side);
+            if summary.load(Ordering::Relaxed) == 0 {
+                continue;
+            }
+            any = true;
+            let mut set = summary.swap(0, Ordering::SeqCst);
+            while set != 0 {
+                let word = set.trailing_zeros();
+                set &= set - 1;
+                // SYNC ready: pairs with the bit set in mark.
+                let mut bits = words[word as usize % WORDS].swap(0, Ordering::SeqCst);
+                while bits != 0 {
+                    each(side, word * 64 + bits.trailing_zeros());
+                    bits &= bits - 1;
+                }
+            }
+        }
+        any
+    }
+
+    // ---- Rings ----
+
+    /// The part of the memory where the rings of a connection are, mapped on first use.
+    fn chunk(&self, index: u32) -> Option<&Arc<SharedMemory>> {
+        let number = index as usize / CHUNK;
+        let map = || self.memory.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE).map(Arc::new);
+        let chunk = self.chunks.get(number)?.get_or_try_init(map);
+        chunk.inspect_err(|error| log::error!("shm: no memory for connections: {error}")).ok()
+    }
+
+    fn shared(&self, index: u32, direction: u8) -> Option<&RingShared> {
+        self.chunk(index)?.at(ring_at(index, direction)).ok()
+    }
+
+    /// The rings that `side` of a connection fills: for requests, and for answers.
+    pub fn producers(&self, index: u32, side: u8) -> Option<[Producer; 2]> {
+        Some(self.areas(index, side)?.map(Producer::new))
+    }
+
+    /// The rings that `side` of a connection empties: of requests, and of answers.
+    pub fn consumers(&self, index: u32, side: u8) -> Option<[Consumer; 2]> {
+        Some(self.areas(index, 1 - side)?.map(Consumer::new))
+    }
+
+    fn areas(&self, index: u32, direction: u8) -> Option<[Mapped; 2]> {
+        let chunk = self.chunk(index)?;
+        let at = ring_at(index, direction);
+        let area = |at, slots| Mapped::new(chunk.clone(), at, at + size_of::<RingShared>(), slots).ok();
+        Some([area(at, RING_SLOTS)?, area(at + ANSWERS, ANSWER_SLOTS)?])
+    }
+
+    /// Makes the rings new for another connection.
+    pub fn reset(&self, index: u32) {
+        for at in [ring_at(index, 0), ring_at(index, 1)] {
+            for ring in [at, at + ANSWERS] {
+                if let Some(Ok(shared)) = self.chunk(index).map(|chunk| chunk.at::<RingShared>(ring)) {
+                    shared.reset();
+                }
+            }
+        }
+    }
+
+    // ---- Transfers that go past the rings ----
+
+    /// Closes the end on `side` to the peer's transfers.
+    pub fn close(&self, index: u32, side: u8) {
+        if let Some(shared) = self.shared(index, side) {
+            // SYNC closed: a peer that begins to move bytes after this sees it.
+            shared.tail.flags[CLOSED].store(1, Ordering::SeqCst);
+        }
+    }
+
+    /// True if the peer of the end on `side` has let go.
+    fn peer_closed(&self, index: u32, side: u8) -> bool {
+        self.shared(index, 1 - side).is_none_or(|shared| shared.tail.flags[CLOSED].load(Ordering::SeqCst) != 0)
+    }
+
+    /// Waits until the peer of the end on `side` is not in the middle of a transfer that began before the call.
+    pub fn await_peer_idle(&self, index: u32, side: u8) {
+        let Some(shared) = self.shared(index, 1 - side) else { return };
+        // SYNC moving: pairs with the store in begin_moving.
+        fence(Ordering::SeqCst);
+        let word = &shared.tail.flags[MOVING];
+        let first = word.load(Ordering::SeqCst);
+        if first & 1 == 0 {
+            return;
+        }
+        let start = Instant::now();
+        while word.load(Ordering::SeqCst) == first && !self.is_dead() {
+            // A thread of this process always gets to the end.
+            if !self.is_local() && start.elapsed() > PATIENCE {
+                log::warn!("shm: process {} does not end a transfer", self.pid);
+                return;
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Where the rings of one direction of a connection are in their chunk.
+fn ring_at(index: u32, direction: u8) -> usize {
+    (index as usize % CHUNK * 2 + usize::from(direction)) * DIRECTION
+}
+
+/// One end of a connection in the memory of its pair. Its two directions know no more of the rest of the process.
+pub struct End {
+    /// The memory.
+    pub pair: Arc<Pair>,
+    /// The connection's place in it.
+    pub index: u32,
+    /// Side of this end: 0 or 1.
+    pub side: u8,
+    /// Protection zone of this end's endpoint.
+    pub zone: u32,
+    /// Protection zone of the peer's endpoint.
+    pub peer_zone: AtomicU32,
+}
+
+impl End {
+    /// The registered memory of this process.
+    #[inline]
+    pub fn regions(&self) -> &RegionTable {
+        &self.pair.home.regions
+    }
+
+    /// Tells the peer that there is something for its end.
+    #[inline]
+    pub fn tell_peer(&self) {
+        self.pair.mark(1 - self.side, self.index);
+    }
+
+    /// Has this process look at this end soon.
+    #[inline]
+    pub fn look_again(&self) {
+        self.pair.mark(self.side, self.index);
+    }
+
+    /// True if the peer has let go, or is gone.
+    pub fn peer_is_gone(&self) -> bool {
+        self.pair.is_dead() || self.pair.peer_closed(self.index, self.side)
+    }
+
+    /// Begins to move bytes to or from the peer's memory; `None` if the peer has let go.
+    pub fn begin_moving(&self) -> Option<Moving<'_>> {
+        let word = &self.pair.shared(self.index, self.side)?.tail.flags[MOVING];
+        let odd = word.load(Ordering::Relaxed) | 1;
+        word.store(odd, Ordering::SeqCst);
+        let moving = Moving { word, odd };
+        // SYNC moving: either this sees that the peer has let go, or the peer sees the odd word and waits.
+        fence(Ordering::SeqCst);
+        if self.peer_is_gone() { None } else { Some(moving) }
+    }
+}
+
+/// A transfer to or from the peer's memory that is under way.
+pub struct Moving<'a> {
+    word: &'a AtomicU32,
+    odd: u32,
+}
+
+impl Drop for Moving<'_> {
+    fn drop(&mut self) {
+        self.word.store(self.odd.wrapping_add(1), Ordering::SeqCst);
+    }
+}
