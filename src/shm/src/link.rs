@@ -98,16 +98,6 @@ impl<T: Transport> Link<T> {
         self.socket.as_ref()
     }
 
-    /// Lets all connections go on that have something to do; true if there were any.
-    #[inline]
-    fn progress(&self) -> bool {
-        self.pair.take_ready(|side, index| {
-            if let Some(conn) = self.conn(side, index) {
-                conn.progress();
-            }
-        })
-    }
-
     fn conn(&self, side: u8, index: u32) -> Option<Arc<Conn<T>>> {
         let conns = self.conns[usize::from(side)].read();
         conns.get(index as usize)?.as_ref().map(|(_, conn)| conn.clone())
@@ -385,7 +375,16 @@ impl<T: Transport> Links<T> {
     }
 }
 
+/// Lets all connections go on that have something to do; true if there were any.
 #[inline]
 fn progress<T: Transport>(links: &[Arc<Link<T>>]) -> bool {
-    links.iter().fold(false, |any, link| link.progress() | any)
+    let mut any = false;
+    for link in links {
+        any |= link.pair.take_ready(|side, index| {
+            if let Some(conn) = link.conn(side, index) {
+                conn.progress();
+            }
+        });
+    }
+    any
 }
