@@ -41,16 +41,14 @@ trip()
         tail -n 5 "$work/told"
         exit 1
     }
-    # Each block of costs names the file and the function that they are of.
+    # fl= is the file of the function that fn= names; fi= and fe= are those of code that was inlined.
     awk -v name="$name" '
-        /^f[lie]=/ { file = substr($0, 4); next }
-        /^fn=/ { which = substr($0, 4); next }
-        /^calls=/ { getline; next }
-        /^[0-9]/ {
+        /^fl=/ { file = substr($0, 4); next }
+        /^fn=/ {
+            which = substr($0, 4)
             if (!match(file, /src\/[a-z0-9]+\/src\/.*$/)) next
-            files[substr(file, RSTART)]
             if (index(which, "{{closure") || index(which, "drop_in_place")) next
-            if (match(which, /^<?(core|alloc|std|lock_api|parking_lot)/)) next
+            files[substr(file, RSTART)]
             functions[which]
         }
         END {
