@@ -18,7 +18,7 @@ use crate::lmr::LocalSegment;
 use crate::mem::Rights;
 use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
-use crate::transport::{Checked, Recv, RecvId, Transport};
+use crate::transport::{Checked, Poll, Recv, RecvId, Transport};
 use crate::users::{Counted, Use, Users};
 
 /// A shared receive queue.
@@ -205,7 +205,7 @@ impl<T: Transport> Srq<T> {
     /// The sizes, the watermark and the counters, exact at this moment
     /// (uDAPL 1.2, dat_srq_query).
     pub fn query(&self) -> SrqStatus {
-        self.ia.transport().settle(None);
+        self.ia.transport().poll(None, Poll::Complete);
         let books = self.books.lock();
         SrqStatus {
             max_recvs: books.max_recvs,
@@ -227,7 +227,7 @@ impl<T: Transport> Srq<T> {
         if max_recvs == 0 || max_recvs > self.ia.transport().attributes().max_recvs_per_srq {
             return Err(Error::InvalidParameter(Arg::QueueLength));
         }
-        self.ia.transport().settle(None);
+        self.ia.transport().poll(None, Poll::Complete);
         let mut books = self.books.lock();
         let outstanding = self.outstanding.load(Ordering::Acquire);
         if max_recvs < outstanding || max_recvs < books.low_watermark {
@@ -250,7 +250,7 @@ impl<T: Transport> Srq<T> {
         if !self.ia.transport().attributes().srq_low_watermark {
             return Err(Error::ModelNotSupported);
         }
-        self.ia.transport().settle(None);
+        self.ia.transport().poll(None, Poll::Complete);
         let fires = {
             let mut books = self.books.lock();
             if low_watermark > books.max_recvs {

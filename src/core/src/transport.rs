@@ -235,6 +235,16 @@ pub enum Closing {
     Later,
 }
 
+/// The conduct of [`Transport::poll`] when another thread is polling already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Poll {
+    /// It may leave the work to that thread.
+    IfFree,
+    /// It waits for that thread, so that on return all that had happened before the call has
+    /// been reported.
+    Complete,
+}
+
 /// Keys of a registered region.
 pub trait RegionKeys {
     /// Names the region in local segments.
@@ -331,15 +341,10 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Makes a completion queue for at least `depth` completions.
     fn cq_create(&self, depth: usize) -> Result<Self::Cq>;
 
-    /// Makes room for at least `depth` completions; loses none.
-    fn cq_resize(&self, cq: &Self::Cq, depth: usize) -> Result<()>;
-
-    /// Looks for completions, without a system call, and reports them to their sinks.
-    fn poll(&self, cq: Option<&Self::Cq>);
-
-    /// As [`Transport::poll`], but waits for another thread that is polling, so that on
-    /// return all that had happened before the call has been reported.
-    fn settle(&self, cq: Option<&Self::Cq>);
+    /// Looks for completions, without a system call, and reports them to their sinks: those
+    /// of `cq`, or of all completion queues. `how` says what to do about another thread that
+    /// does the same.
+    fn poll(&self, cq: Option<&Self::Cq>, how: Poll);
 
     /// Prepares for sleep: from now on new work makes the returned descriptor readable,
     /// or is reported by another thread. The caller polls once more before it sleeps.

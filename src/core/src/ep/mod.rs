@@ -29,7 +29,7 @@ use crate::ia::Ia;
 use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
 use crate::srq::Srq;
-use crate::transport::{Closing, RecvDone, Transport};
+use crate::transport::{Closing, Poll, RecvDone, Transport};
 use crate::users::{Counted, Use};
 use flight::Flight;
 use recv::{Early, Posted};
@@ -295,7 +295,7 @@ impl<T: Transport> Endpoint<T> {
     /// The state, and whether no receive and no request is outstanding
     /// (uDAPL 1.2, dat_ep_get_status).
     pub fn status(&self) -> (State, bool, bool) {
-        self.ia.transport().settle(None);
+        self.ia.transport().poll(None, Poll::Complete);
         let control = self.control.lock();
         if let Some(qp) = &control.qp {
             let qp = qp.clone();

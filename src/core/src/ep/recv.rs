@@ -9,7 +9,7 @@ use crate::event::{AsyncReason, Event, Status, Transfer};
 use crate::lmr::LocalSegment;
 use crate::slab::Handle;
 use crate::srq::{Charge, Srq, check_recv};
-use crate::transport::{Recv, RecvDone, RecvId, Transport, Verdict};
+use crate::transport::{Poll, Recv, RecvDone, RecvId, Transport, Verdict};
 
 /// A receive of the endpoint's own queue.
 #[derive(Clone, Copy, Debug)]
@@ -192,7 +192,7 @@ impl<T: Transport> Endpoint<T> {
         if hard < WATERMARK_INFINITE {
             return Err(Error::InvalidParameter(Arg::HardWatermark));
         }
-        self.ia.transport().settle(None);
+        self.ia.transport().poll(None, Poll::Complete);
         let passed = {
             let mut control = self.control.lock();
             let mut receives = self.receives.lock();
@@ -209,7 +209,7 @@ impl<T: Transport> Endpoint<T> {
 
     /// The buffers that the endpoint has at this moment (uDAPL 1.2, dat_ep_recv_query).
     pub fn recv_query(&self) -> RecvInfo {
-        self.ia.transport().settle(None);
+        self.ia.transport().poll(None, Poll::Complete);
         let receives = self.receives.lock();
         let allocated = receives.buffers();
         RecvInfo { allocated, span: allocated }

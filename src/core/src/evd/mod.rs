@@ -17,7 +17,7 @@ use crate::event::{AsyncReason, Event};
 use crate::ia::Ia;
 use crate::slab::{Header, Kind, Object};
 use crate::srq::Charge;
-use crate::transport::Transport;
+use crate::transport::{Poll, Transport};
 use crate::users::{Counted, Use, Users};
 
 /// A set of event streams.
@@ -273,11 +273,6 @@ impl<T: Transport> Evd<T> {
         if qlen > self.ia.transport().attributes().max_evd_qlen {
             return Err(Error::InsufficientResources(Resource::Evd));
         }
-        // Refused before the transport does anything; what arrives meanwhile is seen again.
-        self.queue.lock().check_resize(qlen)?;
-        if let Some(cq) = &self.cq {
-            self.ia.transport().cq_resize(cq, qlen)?;
-        }
         self.queue.lock().resize(qlen)
     }
 
@@ -311,7 +306,7 @@ impl<T: Transport> Evd<T> {
     /// Looks for completions in the transport.
     #[inline]
     pub(crate) fn poll(&self) {
-        self.ia.transport().poll(self.cq.as_ref());
+        self.ia.transport().poll(self.cq.as_ref(), Poll::IfFree);
     }
 
     /// Queues an event if there is room. `announce` makes it a notification event.
