@@ -27,6 +27,9 @@ pub struct Srq<T: Transport> {
     pz: Mutex<Option<Use<Pz<T>>>>,
     max_segments: usize,
     queue: T::Srq,
+    /// One change of the size or the watermark at a time, the transport's part included. Taken
+    /// before the books, and never by whoever posts or receives.
+    tuning: Mutex<()>,
     books: Mutex<Books>,
     outstanding: Outstanding,
 }
@@ -118,6 +121,7 @@ impl<T: Transport> Srq<T> {
             pz: Mutex::new(Some(pz)),
             max_segments,
             queue,
+            tuning: Mutex::default(),
             books: Mutex::new(books),
             outstanding: Outstanding::default(),
         })
@@ -216,15 +220,23 @@ impl<T: Transport> Srq<T> {
             return Err(Error::InvalidParameter(Arg::QueueLength));
         }
         self.ia.transport().poll(None, Poll::Complete);
-        let mut books = self.books.lock();
-        if max_recvs < self.outstanding.count() || max_recvs < books.low_watermark {
-            return Err(Error::InvalidState(Refusal::SrqTooShort));
-        }
-        if max_recvs > books.buffers.len() {
+        let _tuning = self.tuning.lock();
+        let grows = {
+            let mut books = self.books.lock();
+            if max_recvs < self.outstanding.count() || max_recvs < books.low_watermark {
+                return Err(Error::InvalidState(Refusal::SrqTooShort));
+            }
+            let grows = max_recvs > books.buffers.len();
+            if !grows {
+                books.max_recvs = max_recvs;
+            }
+            grows
+        };
+        if grows {
+            // The new size is above the old one, so whatever is posted meanwhile fits it as well.
             self.ia.transport().srq_resize(&self.queue, max_recvs)?;
-            books.grow(max_recvs)?;
+            self.books.lock().grow(max_recvs)?;
         }
-        books.max_recvs = max_recvs;
         Ok(())
     }
 
@@ -238,6 +250,16 @@ impl<T: Transport> Srq<T> {
             return Err(Error::ModelNotSupported);
         }
         self.ia.transport().poll(None, Poll::Complete);
+        // The transport is armed without the books' lock, for which receives would wait. That
+        // loses nothing:
+        // * Calls do not overtake each other from the books to the transport, so that it is left
+        //   armed for the watermark that the books have.
+        // * Whether the event is due is decided in the books alone, which disarm as they say so:
+        //   it comes once an arming, be it here, or in `taken`, or with a late report of the
+        //   transport on an earlier arming.
+        // * A buffer that is taken before the transport is armed is reported all the same, as
+        //   `Transport::srq_arm_limit` promises.
+        let tuning = self.tuning.lock();
         let due = {
             let mut books = self.books.lock();
             if low_watermark > books.max_recvs {
@@ -245,11 +267,11 @@ impl<T: Transport> Srq<T> {
             }
             books.low_watermark = low_watermark;
             books.armed = true;
-            let due = books.fires();
-            let limit = if due { 0 } else { low_watermark };
-            self.ia.transport().srq_arm_limit(&self.queue, limit)?;
-            due
+            books.fires()
         };
+        let limit = if due { 0 } else { low_watermark };
+        self.ia.transport().srq_arm_limit(&self.queue, limit)?;
+        drop(tuning);
         if due {
             self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
         }
@@ -308,3 +330,6 @@ impl Books {
         due
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -187,7 +187,8 @@ pub trait Transport: Send + Sync + Sized + 'static {
 
     /// Asks for a report of the receives that were taken, by [`EndpointSink::recv_taken`] or
     /// [`EndpointSink::recv_done`], when fewer than `limit` are left, even if no thread polls
-    /// and even if that is so already. 0 asks for none.
+    /// and even if that is so already. 0 asks for none. The core calls this with no lock held
+    /// that a report takes.
     fn srq_arm_limit(&self, srq: &Self::Srq, limit: usize) -> Result<()>;
 
     /// Makes a queue pair, unconnected.
