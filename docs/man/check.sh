@@ -265,47 +265,6 @@ if [ -f "$include/dat/udat.h" ]; then
 fi
 result 'the table of dat_ep_modify is complete' "$tmp/out"
 
-# The same table from the code: bit and row of every rule, in the order of the
-# bits. A rule names its class; admits() tells in which states a class may be
-# modified; State::ALL gives the order of the states.
-rules=$here/../../src/core/src/ep/modify.rs
-states=$here/../../src/core/src/ep/state.rs
-if [ -f "$rules" ] && [ -f "$states" ] && [ -f "$include/dat/udat.h" ]; then
-    sed -n '/pub const ALL: /,/\];/s/.*State::\([A-Za-z]*\),.*/\1/p' "$states" >"$tmp/states"
-    {
-        sed 's/^/state /' "$tmp/states"
-        sed -n '/pub fn admits(/,/^    }/p' "$rules" | tr -c 'A-Za-z:' '\n' | awk '
-            /^Class::/ { class = substr($0, 8) }
-            /^[A-Z][A-Za-z]*$/ && class != "" { print "admits", class, $0 }'
-        sed -n 's/^ *rule(Field::[A-Za-z]*, 0x\([0-9a-f_]*\), \([A-Za-z]*\), .*/rule \1 \2/p' \
-            "$rules" | tr -d '_'
-    } | awk '
-        $1 == "state" { order[++states] = $2 }
-        $1 == "admits" { admits[$2, $3] = 1 }
-        $1 == "rule" {
-            row = $2
-            for (i = 1; i <= states; i++)
-                row = row " " ($3 == "Never" ? "P" : ($3, order[i]) in admits ? "A" : "S")
-            print row
-        }' >"$tmp/code"
-    cat "$include"/dat/*.h |
-        sed -n 's/^#define \(DAT_EP_FIELD_[A-Z0-9_]*\) UINT64_C(0x\([0-9A-Fa-f]*\)).*/\1 \2/p' \
-        >"$tmp/bits"
-    awk 'NR == FNR { bit[$1] = tolower($2); next }
-         {
-             row = sprintf("%8s", $2 in bit ? bit[$2] : "?")
-             gsub(/ /, "0", row)
-             for (i = 4; i <= NF; i++) row = row " " $i
-             print row
-         }' "$tmp/bits" "$tmp/table" >"$tmp/page"
-    [ "$(wc -l <"$tmp/states")" -eq 9 ] || echo 'State::ALL is not nine states' >>"$tmp/out"
-    [ "$(wc -l <"$tmp/code")" -eq 30 ] || echo "$(wc -l <"$tmp/code") rules instead of 30" >>"$tmp/out"
-    diff "$tmp/page" "$tmp/code" | sed -n -e 's/^</page:/p' -e 's/^>/code:/p' >>"$tmp/out"
-    result 'the table of dat_ep_modify is that of the code' "$tmp/out"
-else
-    skip 'the table of dat_ep_modify is that of the code' 'no src/core or no include/dat'
-fi
-
 # The limits that libdaplshm(7) tells. The terms in the code are such that the
 # shell can work them out, once it knows the three names in them.
 limits=$here/../../src/shm/src/adapter.rs
@@ -317,7 +276,7 @@ if [ -f "$limits" ]; then
     INDEX_BITS=$(constant INDEX_BITS "$here/../../src/shm/src/regions.rs")
     ROWS=$(($(constant ROWS "$here/../../src/shm/src/regions.rs")))
     LARGEST=$(($(constant LARGEST "$limits")))
-    MAX_SEGMENTS=$(($(constant MAX_SEGMENTS "$here/../../src/core/src/transport.rs")))
+    MAX_SEGMENTS=$(($(constant MAX_SEGMENTS "$here/../../src/core/src/transport/work.rs")))
     MAX_PRIVATE_DATA=$(($(constant MAX_PRIVATE_DATA "$here/../../src/shm/src/wire.rs")))
     sed -n '/^\.\\" BEGIN limits$/,/^\.\\" END limits$/p' "$here/libdaplshm.7" |
         grep -v '^\.' >"$tmp/limits"

@@ -6,7 +6,8 @@
 #   trips.sh PROGRAM LIBDIR
 #
 # PROGRAM is trips, LIBDIR the directory with libdat.so.1 and libdaplshm.so.1 of the debug build, in
-# which functions are not merged. Closures and functions of the standard library are not counted.
+# which functions are not merged. Closures, functions of the standard library, and what bitflags writes
+# are not counted.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -46,6 +47,8 @@ trip()
         /^fl=/ { file = substr($0, 4); next }
         /^fn=/ {
             which = substr($0, 4)
+            # What bitflags generates.
+            if (index(which, "::_::")) next
             if (!match(file, /src\/[a-z0-9]+\/src\/.*$/)) next
             if (index(which, "{{closure") || index(which, "drop_in_place")) next
             files[substr(file, RSTART)]

@@ -1,13 +1,12 @@
 //! Consumer notification objects: one place to wait for many dispatchers.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::agent::Agent;
 use crate::error::{Error, Refusal, Result};
-use crate::evd::Evd;
 use crate::ia::Ia;
 use crate::slab::{Handle, Header, Kind, Object};
 use crate::transport::Transport;
@@ -20,7 +19,8 @@ pub struct Cno<T: Transport> {
     users: Users,
     ia: Arc<Ia<T>>,
     state: Mutex<CnoState>,
-    evds: Mutex<Vec<Weak<Evd<T>>>>,
+    /// The dispatchers that are tied to it.
+    evds: Mutex<Vec<Handle>>,
     /// The transport was asked to look for events without a caller.
     watch: Mutex<bool>,
 }
@@ -63,7 +63,7 @@ impl<T: Transport> Counted for Cno<T> {
 }
 
 impl<T: Transport> Cno<T> {
-    /// Makes a notification object (uDAPL 1.2, dat_cno_create).
+    /// Makes a notification object.
     pub fn create(ia: &Arc<Ia<T>>, agent: Option<Agent>) -> Result<Arc<Self>> {
         let cno = ia.adopt(Cno {
             header: Header::default(),
@@ -77,7 +77,7 @@ impl<T: Transport> Cno<T> {
         Ok(cno)
     }
 
-    /// Frees it (uDAPL 1.2, dat_cno_free).
+    /// Frees it.
     ///
     /// # Errors
     /// [`Refusal::CnoInUse`] while a dispatcher refers to it or a thread waits on it.
@@ -96,8 +96,8 @@ impl<T: Transport> Cno<T> {
         Ok(())
     }
 
-    /// Frees it whoever uses it; waiters return with no dispatcher, and so is the agent
-    /// called.
+    /// Frees it, even while it is used: waiters return, and the agent is called, with no
+    /// dispatcher.
     pub(crate) fn free_anyway(&self) {
         self.users.retire_anyway();
         self.ia.disown(self);
@@ -121,8 +121,7 @@ impl<T: Transport> Cno<T> {
         self.state.lock().agent
     }
 
-    /// Replaces the agent (uDAPL 1.2, dat_cno_modify_agent). An agent hears of one
-    /// trigger; setting it again arms it again.
+    /// Replaces the agent. An agent hears of one trigger; setting it again arms it again.
     pub fn modify_agent(&self, agent: Option<Agent>) {
         let cno = self.header.handle();
         {
@@ -136,7 +135,8 @@ impl<T: Transport> Cno<T> {
         self.ia.agents().wait_for(cno);
     }
 
-    /// An agent must hear of events though no thread of the program calls in.
+    /// Tells the transport whether an agent must hear of events although no thread of the
+    /// program calls in.
     fn watch(&self, on: bool) {
         let mut watch = self.watch.lock();
         if std::mem::replace(&mut *watch, on) != on {
@@ -144,26 +144,22 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    pub(crate) fn attach(&self, evd: &Arc<Evd<T>>) {
+    /// Ties the dispatcher `evd` to it.
+    pub(crate) fn attach(&self, evd: Handle) {
         let mut evds = self.evds.lock();
-        evds.retain(|known| known.upgrade().is_some_and(|known| !Arc::ptr_eq(&known, evd)));
-        evds.push(Arc::downgrade(evd));
-    }
-
-    pub(crate) fn detach(&self, evd: Handle) {
-        self.evds.lock().retain(|known| known.upgrade().is_some_and(|known| known.header().handle() != evd));
-    }
-
-    /// Looks for completions that the dispatchers tied to it may have.
-    pub(crate) fn poll(&self) {
-        for evd in self.evds.lock().iter().filter_map(Weak::upgrade) {
-            evd.poll();
+        if !evds.contains(&evd) {
+            evds.push(evd);
         }
     }
 
-    /// The dispatchers tied to it.
-    pub(crate) fn evds(&self) -> Vec<Arc<Evd<T>>> {
-        self.evds.lock().iter().filter_map(Weak::upgrade).collect()
+    /// Ends what [`Cno::attach`] began.
+    pub(crate) fn detach(&self, evd: Handle) {
+        self.evds.lock().retain(|&known| known != evd);
+    }
+
+    /// The dispatchers that are tied to it, for as long as the list is held.
+    pub(crate) fn evds(&self) -> MutexGuard<'_, Vec<Handle>> {
+        self.evds.lock()
     }
 
     /// An announced event arrived on `evd`: wakes one waiter, or is kept for the next.
@@ -207,7 +203,7 @@ impl<T: Transport> Cno<T> {
         number
     }
 
-    /// What an enrolled thread was told.
+    /// The dispatcher that an enrolled thread was told of.
     pub(crate) fn told(&self, number: u64) -> Option<Handle> {
         let state = self.state.lock();
         if state.dead {

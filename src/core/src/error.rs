@@ -1,14 +1,14 @@
-//! What can go wrong, in the terms of the specification but without its numbers.
+//! The things that can go wrong, in the terms of the specification but without its numbers.
 //!
-//! A face of the library (for example uDAPL 1.2) turns an [`Error`] into its own
-//! code and subtype with one total match.
+//! A face of the library turns an [`Error`] into a code of its version of the interface,
+//! with one total match.
 
-use crate::ep::State;
+use crate::ep_state::State;
 
 /// Result of every call of the core.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a call was refused. Nothing was changed when a call answers one of these.
+/// The reason for which a call was refused. Nothing was changed when a call answers one of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// A handle is not of a live object of the wanted kind.
@@ -43,10 +43,17 @@ pub enum Error {
     Aborted,
     /// An address can never be one of a peer.
     InvalidAddress(AddressFault),
-    /// The call is not built yet.
+    /// The transport has nothing to do the call with.
     NotImplemented,
     /// The library found itself in a state it does not expect.
     Internal,
+}
+
+impl From<State> for Error {
+    /// The refusal of a call that an endpoint in this state does not admit.
+    fn from(state: State) -> Self {
+        Error::InvalidState(Refusal::Endpoint(state))
+    }
 }
 
 /// The part that a handle plays in a call.
@@ -77,59 +84,39 @@ pub enum Role {
 pub enum Arg {
     /// Attribute structure or one of its fields.
     Attributes,
-    /// Parameter mask.
-    Mask,
-    /// A value named by the parameter mask.
+    /// A parameter that can never be changed.
+    Field,
+    /// The new value of a parameter.
     Value,
-    /// Where a result is to go.
-    Output,
     /// Flags of a call.
     Flags,
     /// Number of segments.
     SegmentCount,
     /// The list of segments or what it describes.
     Segments,
-    /// The remote segment.
-    RemoteSegment,
     /// A queue length or a number of entries.
     QueueLength,
-    /// A watermark (the first of two, where there are two).
+    /// A watermark.
     Watermark,
-    /// The second of two watermarks.
-    HardWatermark,
     /// The number of events to wait for.
     Threshold,
     /// A time limit.
     Timeout,
-    /// A network address.
-    Address,
     /// A connection qualifier.
     Qualifier,
-    /// Private data.
-    PrivateData,
     /// Size of the private data.
     PrivateDataSize,
-    /// Kind of memory.
-    MemoryType,
     /// Description of a region.
     Region,
     /// Length of a region.
     Length,
-    /// Memory privileges.
-    Privileges,
     /// Event streams of a dispatcher.
     Streams,
     /// The dispatcher cannot take this event.
     Evd,
-    /// A software event.
-    Event,
-    /// Protection zone of an endpoint against that of its receive queue.
-    Zone,
-    /// A name.
-    Name,
 }
 
-/// Why a state does not admit a call.
+/// The reason for which a state does not admit a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The endpoint is in this state.
@@ -189,7 +176,7 @@ pub enum Access {
     RemoteWrite,
 }
 
-/// What is wrong with an address.
+/// The fault of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressFault {
     /// Of a family, or of a kind such as multicast, that cannot be connected to.

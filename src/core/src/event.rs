@@ -1,10 +1,11 @@
-//! Events, as they wait on an event dispatcher.
+//! Events, as they wait on an event dispatcher; the streams that they come in, and how they are
+//! announced.
 
 use std::sync::Arc;
 
 use crate::slab::Handle;
 
-/// How a data transfer or a bind ended.
+/// The end of a data transfer or a bind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     /// Done.
@@ -57,7 +58,7 @@ pub enum ConnectionEvent {
     Unreachable,
 }
 
-/// What an asynchronous event tells.
+/// The reason of an asynchronous event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsyncReason {
     /// An event found no room on the dispatcher.
@@ -77,22 +78,22 @@ pub enum Event {
     Transfer {
         /// The endpoint; may have been freed since.
         ep: Handle,
-        /// What the poster gave.
+        /// The cookie that the poster gave.
         cookie: u64,
-        /// How it ended.
+        /// The way in which it ended.
         status: Status,
         /// Bytes; meaningful on success.
         len: u64,
-        /// What it was.
+        /// The kind of transfer.
         transfer: Transfer,
     },
     /// A bind ended.
     Bind {
         /// The remote memory region.
         rmr: Handle,
-        /// What the poster gave.
+        /// The cookie that the poster gave.
         cookie: u64,
-        /// How it ended.
+        /// The way in which it ended.
         status: Status,
     },
     /// Somebody wants to connect.
@@ -110,21 +111,80 @@ pub enum Event {
     Connection {
         /// The endpoint; may have been freed since.
         ep: Handle,
-        /// What happened.
+        /// The thing that happened.
         kind: ConnectionEvent,
-        /// What the peer sent along, if anything; the endpoint keeps it in place.
+        /// The bytes that the peer sent along, if any; the endpoint keeps them in place.
         private_data: Option<Arc<[u8]>>,
     },
     /// Something happened that no call is waiting for.
     Async {
         /// The object concerned.
         object: Handle,
-        /// What happened.
+        /// The thing that happened.
         reason: AsyncReason,
     },
     /// A program posted this.
     Software {
-        /// What it gave.
+        /// The pointer that it gave.
         pointer: usize,
     },
+}
+
+bitflags::bitflags! {
+    /// A set of event streams.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Streams: u8 {
+        /// Events that a program posts.
+        const SOFTWARE = 1;
+        /// Connection requests.
+        const REQUESTS = 2;
+        /// Completions of data transfers.
+        const TRANSFERS = 4;
+        /// Connection events.
+        const CONNECTIONS = 8;
+        /// Completions of binds.
+        const BINDS = 16;
+        /// Asynchronous events.
+        const ASYNC = 32;
+    }
+}
+
+impl Streams {
+    /// No stream.
+    pub const NONE: Streams = Streams::empty();
+}
+
+/// The way in which a stream feeds a dispatcher, for the rule on thresholds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feed {
+    /// Every completion is announced.
+    Threshold,
+    /// The poster decides which completion is announced.
+    Unsignalled,
+    /// The sender decides which completion is announced.
+    Solicited,
+}
+
+bitflags::bitflags! {
+    /// Wishes of a poster about a completion, and the configuration of the streams of an
+    /// endpoint. A face may use the same bits, and then needs no translation; bits that are
+    /// none of these are refused like flags in the wrong place.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct CompletionFlags: u32 {
+        /// No event on success.
+        const SUPPRESS = 0x01;
+        /// The peer's receive is announced to a solicited waiter.
+        const SOLICITED_WAIT = 0x02;
+        /// The event is not announced.
+        const UNSIGNALLED = 0x04;
+        /// Start only when all earlier reads are complete.
+        const BARRIER_FENCE = 0x08;
+        /// As an attribute: every completion is announced.
+        const EVD_THRESHOLD = 0x10;
+    }
+}
+
+impl CompletionFlags {
+    /// An event and an announcement for every completion.
+    pub const DEFAULT: CompletionFlags = CompletionFlags::empty();
 }

@@ -1,4 +1,6 @@
-//! Open interface adapters: what a program made from one, and how it all ends.
+//! Open interface adapters, as every object knows the one that it was made from.
+//!
+//! Opening and closing, which know every object, are in [`crate::open`].
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -7,28 +9,38 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 
 use crate::agent::Agents;
-use crate::cno::Cno;
-use crate::ep::Endpoint;
-use crate::error::{Error, Refusal, Resource, Result};
-use crate::evd::{Evd, Streams};
+use crate::error::{Error, Refusal, Resource, Result, Role};
 use crate::event::{AsyncReason, Event};
-use crate::lmr::{Lmr, LmrTable};
-use crate::pz::Pz;
-use crate::rmr::Rmr;
+use crate::lmr_table::LmrTable;
 use crate::slab::{Handle, Header, Kind, Object, Slab};
-use crate::sp::{Cr, Psp, Rsp, points::Points};
-use crate::srq::Srq;
-use crate::transport::{AdapterSink, Transport};
-use crate::users::Use;
+use crate::transport::Transport;
+use crate::transport::report::AdapterReports;
 
-/// Which dispatcher takes the asynchronous events of an adapter.
-pub enum AsyncEvd<T: Transport> {
-    /// One made with the adapter, for this many events at least.
-    Create(usize),
-    /// One of another open instance.
-    Given(Arc<Evd<T>>),
-    /// One that is somewhere else on the host; events of this instance are dropped.
-    Elsewhere,
+/// A dispatcher, as far as an adapter needs it for its asynchronous events.
+pub(crate) trait AsyncQueue: Send + Sync {
+    /// Its handle.
+    fn handle(&self) -> Handle;
+
+    /// Queues an event; false if there is no room for it.
+    fn offer(&self, event: Event) -> bool;
+}
+
+/// The way out for the asynchronous events of an adapter.
+pub(crate) struct AsyncOutlet {
+    /// The dispatcher.
+    queue: Arc<dyn AsyncQueue>,
+    /// Whether it was made with the adapter and ends with it.
+    own: bool,
+    /// Keeps the dispatcher from being freed.
+    _hold: Box<dyn Send>,
+}
+
+impl AsyncOutlet {
+    /// Events go to `queue`, which stays in use for as long as `hold` lives. `own` tells whether the
+    /// dispatcher was made with the adapter.
+    pub fn new(queue: Arc<dyn AsyncQueue>, own: bool, hold: impl Send + 'static) -> Self {
+        AsyncOutlet { queue, own, _hold: Box::new(hold) }
+    }
 }
 
 /// An open interface adapter.
@@ -38,22 +50,42 @@ pub struct Ia<T: Transport> {
     transport: Arc<T>,
     slab: &'static Slab<T>,
     children: Mutex<Children>,
-    async_evd: Mutex<Option<AsyncUse<T>>>,
+    async_outlet: Mutex<Option<AsyncOutlet>>,
     lmrs: LmrTable,
-    points: Points<T>,
+    points: Points,
     agents: Agents,
     closed: AtomicBool,
 }
 
-struct AsyncUse<T: Transport> {
-    evd: Use<Evd<T>>,
-    own: bool,
-}
-
+/// The handles of all that was made from an adapter.
 #[derive(Default)]
 struct Children {
     live: HashMap<Kind, BTreeSet<Handle>>,
     closed: bool,
+}
+
+/// The service points of an adapter by qualifier, for requests that are handed off.
+#[derive(Default)]
+pub(crate) struct Points(Mutex<HashMap<u64, Handle>>);
+
+impl Points {
+    /// The service point `point` listens on `qualifier`.
+    pub fn insert(&self, qualifier: u64, point: Handle) {
+        self.0.lock().insert(qualifier, point);
+    }
+
+    /// Ends what [`Points::insert`] began, if no other service point listens there by now.
+    pub fn remove(&self, qualifier: u64, point: Handle) {
+        let mut points = self.0.lock();
+        if points.get(&qualifier) == Some(&point) {
+            points.remove(&qualifier);
+        }
+    }
+
+    /// The service point that listens on `qualifier`.
+    pub fn find(&self, qualifier: u64) -> Option<Handle> {
+        self.0.lock().get(&qualifier).copied()
+    }
 }
 
 impl<T: Transport> Object for Ia<T> {
@@ -65,131 +97,44 @@ impl<T: Transport> Object for Ia<T> {
 }
 
 impl<T: Transport> Ia<T> {
-    /// Opens an instance (uDAPL 1.2, dat_ia_open). The handles of all its objects come
-    /// from `slab`.
-    ///
-    /// # Errors
-    /// [`crate::error::Arg::QueueLength`] for a queue length of 0,
-    /// [`crate::error::Role::EvdAsync`] for a dispatcher that does not admit
-    /// asynchronous events or belongs to another adapter, and what the transport says.
-    pub fn open(slab: &'static Slab<T>, name: &str, instance: &str, async_evd: AsyncEvd<T>) -> Result<Arc<Self>> {
-        if let AsyncEvd::Given(evd) = &async_evd {
-            let fits = evd.streams().contains(Streams::ASYNC) && evd.ia().name == name;
-            if !fits {
-                return Err(Error::InvalidHandle(crate::error::Role::EvdAsync));
-            }
-        }
-        let ia = Arc::new(Ia {
+    /// An adapter from which nothing was made, without a handle.
+    pub(crate) fn new(slab: &'static Slab<T>, name: &str, transport: Arc<T>) -> Arc<Self> {
+        Arc::new(Ia {
             header: Header::default(),
             name: name.to_owned(),
-            transport: T::open(name, instance)?,
+            transport,
             slab,
             children: Mutex::default(),
-            async_evd: Mutex::new(None),
+            async_outlet: Mutex::new(None),
             lmrs: LmrTable::default(),
             points: Points::default(),
             agents: Agents::default(),
             closed: AtomicBool::new(false),
-        });
-        ia.transport.report_to(AdapterSink { ia: Arc::downgrade(&ia) });
-        let (evd, own) = match async_evd {
-            AsyncEvd::Create(qlen) => (Some(Evd::create(&ia, qlen, None, Streams::ASYNC)?), true),
-            AsyncEvd::Given(evd) => (Some(evd), false),
-            AsyncEvd::Elsewhere => (None, false),
-        };
-        if let Some(evd) = evd {
-            let evd = Use::of(&evd).ok_or(Error::InvalidHandle(crate::error::Role::EvdAsync))?;
-            *ia.async_evd.lock() = Some(AsyncUse { evd, own });
-        }
-        if slab.insert(ia.clone()).is_none() {
-            ia.destroy();
-            return Err(Error::InsufficientResources(Resource::Memory));
-        }
-        Ok(ia)
+        })
     }
 
-    /// Closes the instance only if the program has freed all it made
-    /// (uDAPL 1.2, dat_ia_close with the graceful flag).
+    /// Admits no more objects if there is none but `spared`.
     ///
     /// # Errors
-    /// [`Refusal::IaInUse`]; nothing was changed then.
-    pub fn close_graceful(&self) -> Result<()> {
-        {
-            let own_async = self.async_evd.lock().as_ref().filter(|a| a.own).map(|a| a.evd.header().handle());
-            let mut children = self.children.lock();
-            let in_use = children.live.values().flatten().any(|&handle| Some(handle) != own_async);
-            if in_use || children.closed {
-                return Err(Error::InvalidState(Refusal::IaInUse));
-            }
-            children.closed = true;
+    /// [`Refusal::IaInUse`] if there is another one, or the adapter is closed.
+    pub(crate) fn shut_if_unused(&self, spared: Option<Handle>) -> Result<()> {
+        let mut children = self.children.lock();
+        let in_use = children.live.values().flatten().any(|&handle| Some(handle) != spared);
+        if in_use || children.closed {
+            return Err(Error::InvalidState(Refusal::IaInUse));
         }
-        self.destroy();
+        children.closed = true;
         Ok(())
     }
 
-    /// Closes the instance and destroys all that was made from it
-    /// (uDAPL 1.2, dat_ia_close with the abrupt flag).
-    pub fn close_abrupt(&self) {
+    /// Admits no more objects; true for the one caller that is to destroy those that there are.
+    pub(crate) fn shut(&self) -> bool {
         self.children.lock().closed = true;
-        self.destroy();
+        !self.closed.swap(true, Ordering::AcqRel)
     }
 
-    fn destroy(&self) {
-        if self.closed.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        self.children.lock().closed = true;
-        for psp in self.all::<Psp<T>>() {
-            psp.free();
-        }
-        for rsp in self.all::<Rsp<T>>() {
-            rsp.free();
-        }
-        for cr in self.all::<Cr<T>>() {
-            cr.abandon();
-        }
-        let endpoints = self.all::<Endpoint<T>>();
-        // All connections begin to end before the first one is waited for.
-        for ep in &endpoints {
-            ep.let_go();
-        }
-        for ep in endpoints {
-            ep.free_anyway();
-        }
-        for srq in self.all::<Srq<T>>() {
-            srq.free_anyway();
-        }
-        for rmr in self.all::<Rmr<T>>() {
-            rmr.free();
-        }
-        for lmr in self.all::<Lmr<T>>() {
-            lmr.free_anyway();
-        }
-        for pz in self.all::<Pz<T>>() {
-            self.disown(&*pz);
-        }
-        let async_use = self.async_evd.lock().take();
-        let lent = async_use.as_ref().filter(|a| a.own && a.evd.users_count() > 1).map(|a| a.evd.object().clone());
-        for evd in self.all::<Evd<T>>() {
-            if lent.as_ref().is_some_and(|lent| Arc::ptr_eq(lent, &evd)) {
-                evd.orphan();
-            } else {
-                evd.free_anyway();
-            }
-        }
-        for cno in self.all::<Cno<T>>() {
-            cno.free_anyway();
-        }
-        if let Some(borrowed) = async_use {
-            let evd = borrowed.evd.object().clone();
-            drop(borrowed);
-            evd.free_if_orphaned();
-        }
-        self.agents.stop();
-        self.slab.remove::<Ia<T>>(self.header.handle());
-    }
-
-    fn all<O: Object>(&self) -> Vec<Arc<O>> {
+    /// All live objects of a kind that were made from the adapter.
+    pub(crate) fn all<O: Object>(&self) -> Vec<Arc<O>> {
         let handles: Vec<Handle> = match self.children.lock().live.get(&O::KIND) {
             Some(live) => live.iter().copied().collect(),
             None => Vec::new(),
@@ -198,6 +143,9 @@ impl<T: Transport> Ia<T> {
     }
 
     /// Gives an object a handle and remembers it for the close.
+    ///
+    /// # Errors
+    /// [`Role::Ia`] if the adapter is closed, [`Resource::Memory`] if there are no more handles.
     pub(crate) fn adopt<O: Object>(&self, object: O) -> Result<Arc<O>> {
         self.adopt_shared(Arc::new(object))
     }
@@ -207,7 +155,7 @@ impl<T: Transport> Ia<T> {
         let full = Error::InsufficientResources(Resource::Memory);
         let mut children = self.children.lock();
         if children.closed {
-            return Err(Error::InvalidHandle(crate::error::Role::Ia));
+            return Err(Error::InvalidHandle(Role::Ia));
         }
         let handle = self.slab.insert(object.clone()).ok_or(full)?;
         children.live.entry(O::KIND).or_default().insert(handle);
@@ -238,7 +186,7 @@ impl<T: Transport> Ia<T> {
         &self.transport
     }
 
-    /// Where its handles come from.
+    /// The slab that its handles come from.
     pub fn slab(&self) -> &'static Slab<T> {
         self.slab
     }
@@ -248,7 +196,7 @@ impl<T: Transport> Ia<T> {
         &self.lmrs
     }
 
-    pub(crate) fn points(&self) -> &Points<T> {
+    pub(crate) fn points(&self) -> &Points {
         &self.points
     }
 
@@ -257,15 +205,31 @@ impl<T: Transport> Ia<T> {
     }
 
     /// The dispatcher of asynchronous events; `None` if it is elsewhere.
-    pub fn async_evd(&self) -> Option<Arc<Evd<T>>> {
-        self.async_evd.lock().as_ref().map(|a| a.evd.object().clone())
+    pub fn async_evd(&self) -> Option<Handle> {
+        self.async_outlet.lock().as_ref().map(|outlet| outlet.queue.handle())
+    }
+
+    /// As [`Ia::async_evd`], if the dispatcher was made with the adapter.
+    pub(crate) fn own_async_evd(&self) -> Option<Handle> {
+        self.async_outlet.lock().as_ref().filter(|outlet| outlet.own).map(|outlet| outlet.queue.handle())
+    }
+
+    /// Says where asynchronous events go, if anywhere. Gives what was said before.
+    pub(crate) fn set_async_outlet(&self, outlet: Option<AsyncOutlet>) -> Option<AsyncOutlet> {
+        std::mem::replace(&mut self.async_outlet.lock(), outlet)
     }
 
     /// Queues an asynchronous event; dropped with a line in the log if there is no room.
     pub(crate) fn raise(&self, object: Handle, reason: AsyncReason) {
-        let Some(evd) = self.async_evd() else { return };
-        if !evd.offer(Event::Async { object, reason }, true, None) {
+        let Some(queue) = self.async_outlet.lock().as_ref().map(|outlet| outlet.queue.clone()) else { return };
+        if !queue.offer(Event::Async { object, reason }) {
             log::warn!("ia {}: no room for an asynchronous event ({reason:?})", self.name);
         }
+    }
+}
+
+impl<T: Transport> AdapterReports for Ia<T> {
+    fn catastrophe(&self) {
+        self.raise(self.header.handle(), AsyncReason::IaCatastrophic);
     }
 }

@@ -2,22 +2,36 @@
 //!
 //! This crate knows what interface adapters, protection zones, memory regions, event
 //! dispatchers, endpoints, shared receive queues and service points are and what may be
-//! done with them in which state. It knows nothing of a C interface: a *face* (uDAPL 1.2)
-//! translates calls into those of this crate and its results into codes. It knows
-//! nothing of hardware either: a [`transport::Transport`] moves the bytes.
+//! done with them in which state. It knows nothing of a C interface: a *face* translates calls
+//! into those of this crate and its results into codes. It knows nothing of hardware either: a
+//! [`transport::Transport`] moves the bytes.
+//!
+//! Modules use each other in one direction only, from the first line of this list to the last:
+//!
+//! * `open`: opening and closing adapters; [`wait`]: blocking waits
+//! * `sp`, service points and requests
+//! * [`ep`], endpoints
+//! * `srq`, `rmr`, `lmr`, `evd`, `cno`, `pz`: the other objects
+//! * `ia`: what all objects know of their adapter
+//! * [`transport`]: what moves the bytes, and reports to sinks
+//! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`: the words that all of them use
 //!
 //! docs/architecture.md tells how the parts work together.
 
 pub mod addr;
 mod agent;
+mod charge;
 mod cno;
 pub mod ep;
+mod ep_state;
 pub mod error;
 mod evd;
 pub mod event;
 mod ia;
 mod lmr;
+mod lmr_table;
 mod mem;
+mod open;
 mod pz;
 mod rmr;
 mod slab;
@@ -32,11 +46,13 @@ pub use agent::Agent;
 pub use cno::Cno;
 pub use ep::{Endpoint, EpAttributes, EpParts, EpStatus};
 pub use error::{Error, Result};
-pub use evd::{Evd, EvdStatus, Feed, Streams};
-pub use event::Event;
-pub use ia::{AsyncEvd, Ia};
-pub use lmr::{Lmr, LmrTable, LocalSegment, Memory};
+pub use evd::{Evd, EvdStatus};
+pub use event::{CompletionFlags, Event, Feed, Streams};
+pub use ia::Ia;
+pub use lmr::{Lmr, Memory};
+pub use lmr_table::{LmrTable, LocalSegment};
 pub use mem::Rights;
+pub use open::AsyncEvd;
 pub use pz::Pz;
 pub use rmr::{Rmr, RmrStatus};
 pub use slab::{Handle, Header, Held, Kind, Object, Slab};

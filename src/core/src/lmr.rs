@@ -1,39 +1,28 @@
-//! Local memory regions and the table in which every post looks them up.
+//! Local memory regions.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-use std::{array, ptr};
 
 use parking_lot::Mutex;
 
-use crate::error::{Access, Arg, Error, Refusal, Resource, Result};
+use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::ia::Ia;
+use crate::lmr_table::Registration;
 use crate::mem::Rights;
 use crate::pz::Pz;
 use crate::slab::{Handle, Header, Kind, Object};
-use crate::transport::{RegionKeys, Segment, Transport};
+use crate::transport::{RegionKeys, Transport};
 use crate::users::{Counted, Use, Users};
 
 /// How a region was described when it was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// An address range of the process.
+    /// An address range of the process, by its first byte.
     Virtual(u64),
     /// The memory of another region.
     Region(Handle),
-    /// An address range that other processes map too, and the name they share.
-    Shared(u64, [u8; 40]),
-}
-
-/// A segment as a program names it, before it was checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LocalSegment {
-    /// Context of the region.
-    pub context: u32,
-    /// First byte.
-    pub addr: u64,
-    /// Bytes.
-    pub len: u64,
+    /// An address range that other processes map too, by its first byte, and the name that they
+    /// know it by.
+    Shared(u64, Box<[u8]>),
 }
 
 /// A local memory region.
@@ -66,8 +55,8 @@ impl<T: Transport> Counted for Lmr<T> {
 }
 
 impl<T: Transport> Lmr<T> {
-    /// Registers memory (uDAPL 1.2, dat_lmr_create). For [`Memory::Region`] the range
-    /// is that of `source`; `len` is not looked at.
+    /// Registers memory. For [`Memory::Region`] the range is that of `source`; `len` is not looked
+    /// at.
     ///
     /// # Errors
     /// [`Arg::Length`] for length 0 or above the adapter's limit, [`Arg::Region`] for a
@@ -80,8 +69,8 @@ impl<T: Transport> Lmr<T> {
         pz: &Arc<Pz<T>>,
         rights: Rights,
     ) -> Result<Arc<Self>> {
-        let (addr, len) = match (memory, source) {
-            (Memory::Virtual(addr) | Memory::Shared(addr, _), _) => (addr, len),
+        let (addr, len) = match (&memory, source) {
+            (Memory::Virtual(addr) | Memory::Shared(addr, _), _) => (*addr, len),
             (Memory::Region(_), Some(source)) => (source.addr, source.len),
             (Memory::Region(_), None) => return Err(Error::InvalidParameter(Arg::Region)),
         };
@@ -92,11 +81,10 @@ impl<T: Transport> Lmr<T> {
         if addr == 0 || addr.checked_add(len - 1).is_none_or(|last| last > limits.max_lmr_address) {
             return Err(Error::InvalidParameter(Arg::Region));
         }
-        let zone = Use::of(pz).ok_or(Error::InvalidHandle(crate::error::Role::Pz))?;
+        let zone = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
         let region = ia.transport().register(zone.zone(), addr, len, rights)?;
-        let entry = Entry { addr, len, rights, zone: zone.id(), key: region.local_key() };
-        let context = ia.lmrs().insert(&entry).ok_or(Error::InsufficientResources(Resource::Region))?;
-        let remote = rights.intersects(Rights::REMOTE_READ | Rights::REMOTE_WRITE);
+        let registration = Registration { addr, len, rights, zone: zone.id(), key: region.local_key() };
+        let context = ia.lmrs().insert(&registration).ok_or(Error::InsufficientResources(Resource::Region))?;
         let lmr = ia.adopt(Lmr {
             header: Header::default(),
             users: Users::default(),
@@ -106,7 +94,7 @@ impl<T: Transport> Lmr<T> {
             len,
             rights,
             context,
-            remote_key: if remote { region.remote_key() } else { 0 },
+            remote_key: if rights.intersects(Rights::REMOTE) { region.remote_key() } else { 0 },
             region: Mutex::new(Some(Arc::new(region))),
             pz: Mutex::new(Some(zone)),
         });
@@ -118,7 +106,7 @@ impl<T: Transport> Lmr<T> {
         lmr
     }
 
-    /// Deregisters the memory (uDAPL 1.2, dat_lmr_free).
+    /// Deregisters the memory.
     ///
     /// # Errors
     /// [`Refusal::LmrInUse`] while a remote memory region is bound into it.
@@ -153,7 +141,7 @@ impl<T: Transport> Lmr<T> {
         self.pz.lock().as_ref().map(|pz| pz.object().clone())
     }
 
-    /// How it was described; stays in place as long as the region.
+    /// How it was described. The name of shared memory stays in place as long as the region.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
@@ -174,12 +162,12 @@ impl<T: Transport> Lmr<T> {
         self.rights
     }
 
-    /// What local segments name it by.
+    /// The context by which local segments name it.
     pub fn context(&self) -> u32 {
         self.context
     }
 
-    /// What peers name it by; 0 if they have no right.
+    /// The key by which peers name it; 0 if they have no right.
     pub fn remote_key(&self) -> u32 {
         self.remote_key
     }
@@ -187,274 +175,5 @@ impl<T: Transport> Lmr<T> {
     /// The transport's side of it; `None` once freed.
     pub fn region(&self) -> Option<Arc<T::Region>> {
         self.region.lock().clone()
-    }
-}
-
-struct Entry {
-    addr: u64,
-    len: u64,
-    rights: Rights,
-    zone: u32,
-    key: u32,
-}
-
-/// One row of the table. `generation` is 0 while the row is empty.
-struct Row {
-    generation: AtomicU32,
-    addr: AtomicU64,
-    len: AtomicU64,
-    zone: AtomicU32,
-    rights: AtomicU32,
-    key: AtomicU32,
-    handle: AtomicUsize,
-}
-
-const INDEX_BITS: u32 = 20;
-const GENERATION_MASK: u32 = (1 << (32 - INDEX_BITS)) - 1;
-const FIRST_CHUNK: usize = 256;
-const CHUNKS: usize = 13;
-
-/// Regions by context. Look-ups take no lock: rows never move, and a row that changes
-/// under a reader is noticed by its generation.
-pub struct LmrTable {
-    chunks: [AtomicPtr<Row>; CHUNKS],
-    rows: Mutex<Rows>,
-}
-
-struct Rows {
-    free: std::collections::VecDeque<u32>,
-    used: u32,
-    next_generation: Vec<u16>,
-}
-
-impl Default for LmrTable {
-    fn default() -> Self {
-        LmrTable {
-            chunks: array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
-            rows: Mutex::new(Rows { free: Default::default(), used: 0, next_generation: Vec::new() }),
-        }
-    }
-}
-
-/// Chunk and place of a row: chunk k holds 256 * 2^k rows.
-#[inline]
-fn place(index: u32) -> (usize, usize) {
-    let n = index as usize + FIRST_CHUNK;
-    let chunk = (usize::BITS - 1 - n.leading_zeros()) as usize - FIRST_CHUNK.trailing_zeros() as usize;
-    (chunk, n - (FIRST_CHUNK << chunk))
-}
-
-impl LmrTable {
-    /// The most regions that one adapter can have.
-    pub const CAPACITY: usize = (1 << INDEX_BITS) - FIRST_CHUNK;
-
-    #[inline]
-    fn row(&self, index: u32) -> Option<&Row> {
-        let (chunk, at) = place(index);
-        let first = self.chunks.get(chunk)?.load(Ordering::Acquire);
-        if first.is_null() {
-            return None;
-        }
-        // SAFETY: chunk k has FIRST_CHUNK << k rows and `at` is below that; rows live as
-        // long as the table.
-        Some(unsafe { &*first.add(at) })
-    }
-
-    fn insert(&self, entry: &Entry) -> Option<u32> {
-        let mut rows = self.rows.lock();
-        // A context is named again only after many others, and with another generation.
-        let reuse = rows.free.len() > 1024 || rows.used as usize >= Self::CAPACITY;
-        let index = match if reuse { rows.free.pop_front() } else { None } {
-            Some(index) => index,
-            None if (rows.used as usize) < Self::CAPACITY => {
-                let index = rows.used;
-                let (chunk, at) = place(index);
-                if at == 0 {
-                    let fresh: Vec<Row> = (0..FIRST_CHUNK << chunk).map(|_| Row::empty()).collect();
-                    let first = Box::leak(fresh.into_boxed_slice()).as_mut_ptr();
-                    self.chunks[chunk].store(first, Ordering::Release);
-                }
-                rows.used += 1;
-                rows.next_generation.push(1);
-                index
-            }
-            None => return None,
-        };
-        let generation = u32::from(rows.next_generation[index as usize]);
-        let following = (generation & GENERATION_MASK) % GENERATION_MASK + 1;
-        rows.next_generation[index as usize] = following as u16;
-        let row = self.row(index)?;
-        row.addr.store(entry.addr, Ordering::Relaxed);
-        row.len.store(entry.len, Ordering::Relaxed);
-        row.zone.store(entry.zone, Ordering::Relaxed);
-        row.rights.store(u32::from(entry.rights.bits()), Ordering::Relaxed);
-        row.key.store(entry.key, Ordering::Relaxed);
-        row.handle.store(0, Ordering::Relaxed);
-        // SYNC row: the fields are in place before the generation.
-        row.generation.store(generation, Ordering::Release);
-        Some(generation << INDEX_BITS | index)
-    }
-
-    fn name(&self, context: u32, handle: Handle) {
-        if let Some(row) = self.row(context & ((1 << INDEX_BITS) - 1)) {
-            row.handle.store(handle.0, Ordering::Release);
-        }
-    }
-
-    fn remove(&self, context: u32) {
-        let mut rows = self.rows.lock();
-        let index = context & ((1 << INDEX_BITS) - 1);
-        if let Some(row) = self.row(index) {
-            row.generation.store(0, Ordering::SeqCst);
-            rows.free.push_back(index);
-        }
-    }
-
-    #[inline]
-    fn find(&self, context: u32) -> Option<(Entry, Handle)> {
-        let row = self.row(context & ((1 << INDEX_BITS) - 1))?;
-        let generation = context >> INDEX_BITS;
-        // SYNC row: pairs with the store in insert.
-        if generation == 0 || row.generation.load(Ordering::Acquire) != generation {
-            return None;
-        }
-        let entry = Entry {
-            addr: row.addr.load(Ordering::Relaxed),
-            len: row.len.load(Ordering::Relaxed),
-            rights: Rights::from_bits(row.rights.load(Ordering::Relaxed) as u8),
-            zone: row.zone.load(Ordering::Relaxed),
-            key: row.key.load(Ordering::Relaxed),
-        };
-        let handle = Handle(row.handle.load(Ordering::Relaxed));
-        fence(Ordering::Acquire);
-        (row.generation.load(Ordering::Relaxed) == generation).then_some((entry, handle))
-    }
-
-    /// Checks a segment against the region it names, for use within `zone`.
-    ///
-    /// # Errors
-    /// [`Error::PrivilegesViolation`] for an unknown context or a missing right,
-    /// [`Error::ProtectionViolation`] for another zone, [`Arg::Segments`] for a range
-    /// outside the region.
-    #[inline]
-    pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
-        let access = if right == Rights::LOCAL_WRITE { Access::Write } else { Access::Read };
-        let Some((entry, _)) = self.find(segment.context) else {
-            return Err(Error::PrivilegesViolation(access));
-        };
-        if entry.zone != zone {
-            return Err(Error::ProtectionViolation(access));
-        }
-        // InfiniBand libraries never asked for a local read right, so either will do.
-        let enough = match access {
-            Access::Write => Rights::LOCAL_WRITE,
-            _ => Rights::LOCAL_READ | Rights::LOCAL_WRITE,
-        };
-        if !entry.rights.intersects(enough) {
-            return Err(Error::PrivilegesViolation(access));
-        }
-        if !within(segment, &entry) {
-            return Err(Error::InvalidParameter(Arg::Segments));
-        }
-        Ok(Segment { addr: segment.addr, len: segment.len, key: entry.key })
-    }
-
-    /// Whether a segment lies in a region of any zone.
-    pub fn covers(&self, segment: &LocalSegment) -> bool {
-        self.find(segment.context).is_some_and(|(entry, _)| within(segment, &entry))
-    }
-
-    /// The zone of a region, if it is still there.
-    pub fn zone_of(&self, context: u32) -> Option<u32> {
-        self.find(context).map(|(entry, _)| entry.zone)
-    }
-
-    /// The handle of the region that a context names.
-    pub fn handle_of(&self, context: u32) -> Option<Handle> {
-        self.find(context).map(|(_, handle)| handle)
-    }
-}
-
-#[inline]
-fn within(segment: &LocalSegment, entry: &Entry) -> bool {
-    segment.addr.checked_sub(entry.addr).is_some_and(|offset| offset <= entry.len && segment.len <= entry.len - offset)
-}
-
-impl Row {
-    fn empty() -> Self {
-        Row {
-            generation: AtomicU32::new(0),
-            addr: AtomicU64::new(0),
-            len: AtomicU64::new(0),
-            zone: AtomicU32::new(0),
-            rights: AtomicU32::new(0),
-            key: AtomicU32::new(0),
-            handle: AtomicUsize::new(0),
-        }
-    }
-}
-
-impl Drop for LmrTable {
-    fn drop(&mut self) {
-        for (k, chunk) in self.chunks.iter_mut().enumerate() {
-            let first = *chunk.get_mut();
-            if !first.is_null() {
-                let rows = ptr::slice_from_raw_parts_mut(first, FIRST_CHUNK << k);
-                // SAFETY: insert leaked a box of exactly this length, and nobody borrows
-                // the table any more.
-                drop(unsafe { Box::from_raw(rows) });
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn entry(addr: u64, len: u64) -> Entry {
-        Entry { addr, len, rights: Rights::LOCAL_READ, zone: 3, key: 9 }
-    }
-
-    #[test]
-    fn rows_are_where_their_index_says() {
-        assert_eq!(place(0), (0, 0));
-        assert_eq!(place(255), (0, 255));
-        assert_eq!(place(256), (1, 0));
-        assert_eq!(place(767), (1, 511));
-        assert_eq!(place(768), (2, 0));
-        assert_eq!(place(LmrTable::CAPACITY as u32 - 1).0, 11);
-    }
-
-    #[test]
-    fn segments_are_checked_for_context_zone_right_and_bounds() {
-        let table = LmrTable::default();
-        let context = table.insert(&entry(1000, 100)).unwrap();
-        let at = |addr, len| LocalSegment { context, addr, len };
-        let check = |s: LocalSegment, zone, right| table.check(&s, zone, right);
-        assert_eq!(check(at(1000, 100), 3, Rights::LOCAL_READ), Ok(Segment { addr: 1000, len: 100, key: 9 }));
-        assert!(check(at(1100, 0), 3, Rights::LOCAL_READ).is_ok());
-        for (addr, len) in [(999, 1), (1000, 101), (1100, 1), (1050, u64::MAX), (u64::MAX, 1)] {
-            let refused = check(at(addr, len), 3, Rights::LOCAL_READ);
-            assert_eq!(refused, Err(Error::InvalidParameter(Arg::Segments)));
-        }
-        assert!(matches!(check(at(1000, 1), 4, Rights::LOCAL_READ), Err(Error::ProtectionViolation(_))));
-        assert!(matches!(check(at(1000, 1), 3, Rights::LOCAL_WRITE), Err(Error::PrivilegesViolation(_))));
-        table.remove(context);
-        assert!(matches!(check(at(1000, 1), 3, Rights::LOCAL_READ), Err(Error::PrivilegesViolation(_))));
-        assert!(table.check(&LocalSegment { context: 0, addr: 0, len: 0 }, 3, Rights::NONE).is_err());
-        assert!(table.check(&LocalSegment { context: u32::MAX, addr: 0, len: 0 }, 3, Rights::NONE).is_err());
-    }
-
-    #[test]
-    fn a_stale_context_is_not_taken_for_a_new_region() {
-        let table = LmrTable::default();
-        let first = table.insert(&entry(1, 1)).unwrap();
-        table.remove(first);
-        for _ in 0..3000 {
-            let next = table.insert(&entry(1, 1)).unwrap();
-            assert_ne!(next, first);
-            table.remove(next);
-        }
     }
 }

@@ -32,7 +32,7 @@ impl<T: Transport> Counted for Pz<T> {
 }
 
 impl<T: Transport> Pz<T> {
-    /// Makes a protection zone (uDAPL 1.2, dat_pz_create).
+    /// Makes a protection zone.
     ///
     /// # Errors
     /// [`Error::InsufficientResources`].
@@ -41,7 +41,7 @@ impl<T: Transport> Pz<T> {
         ia.adopt(Pz { header: Header::default(), users: Users::default(), ia: ia.clone(), zone })
     }
 
-    /// Frees the zone (uDAPL 1.2, dat_pz_free).
+    /// Frees the zone.
     ///
     /// # Errors
     /// [`Refusal::PzInUse`] while an endpoint, a memory region or a shared receive

@@ -6,7 +6,8 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::error::{Error, Resource, Result, Role};
 use crate::ia::Ia;
-use crate::lmr::{Lmr, LocalSegment};
+use crate::lmr::Lmr;
+use crate::lmr_table::LocalSegment;
 use crate::mem::Rights;
 use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
@@ -23,7 +24,7 @@ pub struct Rmr<T: Transport> {
     binding: Mutex<Option<Binding<T>>>,
 }
 
-/// What a remote memory region is bound to.
+/// The binding of a remote memory region.
 pub(crate) struct Binding<T: Transport> {
     /// Held so that the region cannot be freed under the window.
     #[allow(dead_code)]
@@ -33,14 +34,14 @@ pub(crate) struct Binding<T: Transport> {
     pub key: u32,
 }
 
-/// What a query shows of the binding.
+/// The binding as a query shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RmrStatus {
     /// The bound range.
     pub segment: LocalSegment,
     /// The rights it grants.
     pub rights: Rights,
-    /// What peers name it by.
+    /// The key by which peers name it.
     pub remote_key: u32,
 }
 
@@ -53,7 +54,7 @@ impl<T: Transport> Object for Rmr<T> {
 }
 
 impl<T: Transport> Rmr<T> {
-    /// Makes an unbound region in `pz` (uDAPL 1.2, dat_rmr_create).
+    /// Makes an unbound region in `pz`.
     ///
     /// # Errors
     /// [`Error::InsufficientResources`], [`Error::NotImplemented`].
@@ -78,7 +79,7 @@ impl<T: Transport> Rmr<T> {
         })
     }
 
-    /// Frees the region, unbinding it first (uDAPL 1.2, dat_rmr_free).
+    /// Frees the region, unbinding it first.
     pub fn free(&self) {
         let mut binding = self.binding.lock();
         self.window.lock().take();
@@ -108,12 +109,12 @@ impl<T: Transport> Rmr<T> {
         self.window.lock().clone()
     }
 
-    /// What it is bound to, held for a change.
+    /// Its binding, held for a change.
     pub(crate) fn binding(&self) -> MutexGuard<'_, Option<Binding<T>>> {
         self.binding.lock()
     }
 
-    /// What it is bound to (uDAPL 1.2, dat_rmr_query); `None` if unbound.
+    /// Its binding; `None` if it is unbound.
     pub fn status(&self) -> Option<RmrStatus> {
         self.binding.lock().as_ref().map(|binding| RmrStatus {
             segment: binding.segment,

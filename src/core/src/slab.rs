@@ -1,10 +1,10 @@
 //! Handles: cells of memory that stay where they are for the life of the process.
 //!
-//! A handle is the address of a cell. The first word of a cell belongs to the face
-//! (uDAPL 1.2 keeps its provider table there); the second tells whether the cell is
-//! alive, of which kind the object behind it is, how often the cell was used, and how
-//! many calls are inside the object at the moment. A check therefore never reads
-//! memory that could have been given back, whatever address a program passes.
+//! A handle is the address of a cell. The first word of a cell belongs to the face, which may keep
+//! a table of functions there; the second tells whether the cell is alive, of which kind the object
+//! behind it is, how often the cell was used, and how many calls are inside the object at the
+//! moment. A check therefore never reads memory that could have been given back, whatever address a
+//! program passes.
 //!
 //! A freed cell is used again only after [`QUARANTINE`] others were freed, so that a
 //! stale handle is refused for a long time.
@@ -25,11 +25,6 @@ pub struct Handle(pub usize);
 impl Handle {
     /// No object.
     pub const NULL: Handle = Handle(0);
-
-    /// Whether this stands for no object.
-    pub fn is_null(self) -> bool {
-        self.0 == 0
-    }
 }
 
 /// The kinds of object that have handles.

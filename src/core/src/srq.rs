@@ -1,24 +1,21 @@
 //! Shared receive queues, and the books on where each of their buffers is.
 //!
 //! A posted buffer is *available* until an endpoint takes it and *outstanding* until the
-//! program has dequeued its completion. Outstanding buffers are counted by
-//! [`Charge`]s: a charge comes into being with a post, travels with the buffer into the
-//! completion event, and whatever becomes of that event, dropping the charge takes the
-//! buffer off the books.
+//! program has dequeued its completion, which a [`Charge`] counts.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
+use crate::charge::{Charge, Outstanding};
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::event::AsyncReason;
 use crate::ia::Ia;
-use crate::lmr::LocalSegment;
+use crate::lmr_table::LocalSegment;
 use crate::mem::Rights;
 use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
-use crate::transport::{Checked, Recv, RecvId, Transport};
+use crate::transport::{Checked, Poll, Recv, RecvId, Transport};
 use crate::users::{Counted, Use, Users};
 
 /// A shared receive queue.
@@ -30,11 +27,14 @@ pub struct Srq<T: Transport> {
     pz: Mutex<Option<Use<Pz<T>>>>,
     max_segments: usize,
     queue: T::Srq,
+    /// One change of the size or the watermark at a time, the transport's part included. Taken
+    /// before the books, and never by whoever posts or receives.
+    tuning: Mutex<()>,
     books: Mutex<Books>,
-    outstanding: Arc<AtomicUsize>,
+    outstanding: Outstanding,
 }
 
-/// What [`Srq::query`] shows.
+/// The parameters of a queue, as [`Srq::query`] shows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SrqStatus {
     /// Entries that the queue has.
@@ -49,25 +49,15 @@ pub struct SrqStatus {
     pub outstanding: usize,
 }
 
-/// One outstanding buffer of a shared receive queue.
-pub struct Charge<T: Transport> {
-    outstanding: Arc<AtomicUsize>,
-    queue: std::marker::PhantomData<fn() -> T>,
-}
-
-impl<T: Transport> Drop for Charge<T> {
-    fn drop(&mut self) {
-        self.outstanding.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
+/// Where each buffer is. Whoever posts or receives waits for this lock.
 struct Books {
     max_recvs: usize,
     available: usize,
     low_watermark: usize,
     armed: bool,
-    /// Cookies of buffers that are available or taken, by receive number.
-    cookies: Vec<Entry>,
+    /// The buffers by receive number.
+    buffers: Vec<Buffer>,
+    /// The receive numbers of those that are free.
     free: Vec<u32>,
 }
 
@@ -78,7 +68,8 @@ enum Place {
     Taken,
 }
 
-struct Entry {
+struct Buffer {
+    /// What the poster gave, unless the buffer is free.
     cookie: u64,
     place: Place,
 }
@@ -98,8 +89,8 @@ impl<T: Transport> Counted for Srq<T> {
 }
 
 impl<T: Transport> Srq<T> {
-    /// Makes a queue for `max_recvs` receives of up to `max_segments` segments, to which
-    /// no endpoint is attached (uDAPL 1.2, dat_srq_create).
+    /// Makes a queue for `max_recvs` receives of up to `max_segments` segments, to which no
+    /// endpoint is attached.
     ///
     /// # Errors
     /// [`Arg::Attributes`] for a size of 0 or above the adapter's limits,
@@ -120,7 +111,7 @@ impl<T: Transport> Srq<T> {
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
         let queue = ia.transport().srq_create(pz.zone(), max_recvs, max_segments)?;
         let mut books =
-            Books { max_recvs: 0, available: 0, low_watermark: 0, armed: false, cookies: Vec::new(), free: Vec::new() };
+            Books { max_recvs: 0, available: 0, low_watermark: 0, armed: false, buffers: Vec::new(), free: Vec::new() };
         books.grow(max_recvs)?;
         ia.adopt(Srq {
             header: Header::default(),
@@ -130,12 +121,13 @@ impl<T: Transport> Srq<T> {
             pz: Mutex::new(Some(pz)),
             max_segments,
             queue,
+            tuning: Mutex::default(),
             books: Mutex::new(books),
-            outstanding: Arc::default(),
+            outstanding: Outstanding::default(),
         })
     }
 
-    /// Frees the queue; buffers on it vanish (uDAPL 1.2, dat_srq_free).
+    /// Frees the queue; buffers on it vanish.
     ///
     /// # Errors
     /// [`Refusal::SrqInUse`] while an endpoint is attached.
@@ -172,19 +164,20 @@ impl<T: Transport> Srq<T> {
         &self.queue
     }
 
-    /// Posts a receive (uDAPL 1.2, dat_srq_post_recv).
+    /// Posts a receive.
     ///
     /// # Errors
-    /// [`Arg::SegmentCount`], the errors of [`crate::lmr::LmrTable::check`] with the zone
+    /// [`Arg::SegmentCount`], the errors of [`crate::lmr_table::LmrTable::check`] with the zone
     /// of the queue, [`Error::InsufficientResources`] if all entries are occupied.
     pub fn post_recv(&self, segments: &[LocalSegment], cookie: u64) -> Result<()> {
         if segments.len() > self.max_segments {
             return Err(Error::InvalidParameter(Arg::SegmentCount));
         }
-        let checked = check_recv(&self.ia, segments, self.zone)?;
+        let mut checked = Checked::new();
+        self.ia.lmrs().check_all(segments, self.zone, Rights::LOCAL_WRITE, &mut checked)?;
         {
             let mut books = self.books.lock();
-            if self.outstanding.load(Ordering::Acquire) >= books.max_recvs {
+            if self.outstanding.count() >= books.max_recvs {
                 return Err(Error::InsufficientResources(Resource::Memory));
             }
             let Some(id) = books.free.pop() else {
@@ -194,30 +187,29 @@ impl<T: Transport> Srq<T> {
                 .transport()
                 .srq_post(&self.queue, &Recv { id: id.into(), segments: &checked })
                 .inspect_err(|_| books.free.push(id))?;
-            books.cookies[id as usize] = Entry { cookie, place: Place::Available };
+            books.buffers[id as usize] = Buffer { cookie, place: Place::Available };
             books.available += 1;
-            self.outstanding.fetch_add(1, Ordering::AcqRel);
+            self.outstanding.add();
         }
         self.ia.transport().srq_kick(&self.queue);
         Ok(())
     }
 
-    /// The sizes, the watermark and the counters, exact at this moment
-    /// (uDAPL 1.2, dat_srq_query).
+    /// The sizes, the watermark and the counters, exact at this moment.
     pub fn query(&self) -> SrqStatus {
-        self.ia.transport().settle(None);
+        self.ia.transport().poll(None, Poll::Complete);
         let books = self.books.lock();
         SrqStatus {
             max_recvs: books.max_recvs,
             max_segments: self.max_segments,
             low_watermark: books.low_watermark,
             available: books.available,
-            outstanding: self.outstanding.load(Ordering::Acquire),
+            outstanding: self.outstanding.count(),
         }
     }
 
-    /// Changes the number of entries to `max_recvs` (uDAPL 1.2, dat_srq_resize). No
-    /// buffer and no message is lost; the watermark stays armed, or not, as it was.
+    /// Changes the number of entries to `max_recvs`. No buffer and no message is lost; the
+    /// watermark stays armed, or not, as it was.
     ///
     /// # Errors
     /// [`Arg::QueueLength`] for 0 or above the adapter's limit, [`Refusal::SrqTooShort`]
@@ -227,22 +219,29 @@ impl<T: Transport> Srq<T> {
         if max_recvs == 0 || max_recvs > self.ia.transport().attributes().max_recvs_per_srq {
             return Err(Error::InvalidParameter(Arg::QueueLength));
         }
-        self.ia.transport().settle(None);
-        let mut books = self.books.lock();
-        let outstanding = self.outstanding.load(Ordering::Acquire);
-        if max_recvs < outstanding || max_recvs < books.low_watermark {
-            return Err(Error::InvalidState(Refusal::SrqTooShort));
-        }
-        if max_recvs > books.cookies.len() {
+        self.ia.transport().poll(None, Poll::Complete);
+        let _tuning = self.tuning.lock();
+        let grows = {
+            let mut books = self.books.lock();
+            if max_recvs < self.outstanding.count() || max_recvs < books.low_watermark {
+                return Err(Error::InvalidState(Refusal::SrqTooShort));
+            }
+            let grows = max_recvs > books.buffers.len();
+            if !grows {
+                books.max_recvs = max_recvs;
+            }
+            grows
+        };
+        if grows {
+            // The new size is above the old one, so whatever is posted meanwhile fits it as well.
             self.ia.transport().srq_resize(&self.queue, max_recvs)?;
-            books.grow(max_recvs)?;
+            self.books.lock().grow(max_recvs)?;
         }
-        books.max_recvs = max_recvs;
         Ok(())
     }
 
-    /// Sets the low watermark and arms its event, which is raised at once if fewer
-    /// buffers are available already (uDAPL 1.2, dat_srq_set_lw). 0 disarms.
+    /// Sets the low watermark and arms its event, which is raised at once if fewer buffers are
+    /// available already. 0 disarms.
     ///
     /// # Errors
     /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`].
@@ -250,20 +249,30 @@ impl<T: Transport> Srq<T> {
         if !self.ia.transport().attributes().srq_low_watermark {
             return Err(Error::ModelNotSupported);
         }
-        self.ia.transport().settle(None);
-        let fires = {
+        self.ia.transport().poll(None, Poll::Complete);
+        // The transport is armed without the books' lock, for which receives would wait. That
+        // loses nothing:
+        // * Calls do not overtake each other from the books to the transport, so that it is left
+        //   armed for the watermark that the books have.
+        // * Whether the event is due is decided in the books alone, which disarm as they say so:
+        //   it comes once an arming, be it here, or in `taken`, or with a late report of the
+        //   transport on an earlier arming.
+        // * A buffer that is taken before the transport is armed is reported all the same, as
+        //   `Transport::srq_arm_limit` promises.
+        let tuning = self.tuning.lock();
+        let due = {
             let mut books = self.books.lock();
             if low_watermark > books.max_recvs {
                 return Err(Error::InvalidParameter(Arg::Watermark));
             }
             books.low_watermark = low_watermark;
             books.armed = true;
-            let fires = books.fires();
-            let limit = if fires { 0 } else { low_watermark };
-            self.ia.transport().srq_arm_limit(&self.queue, limit)?;
-            fires
+            books.fires()
         };
-        if fires {
+        let limit = if due { 0 } else { low_watermark };
+        self.ia.transport().srq_arm_limit(&self.queue, limit)?;
+        drop(tuning);
+        if due {
             self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
         }
         Ok(())
@@ -273,11 +282,11 @@ impl<T: Transport> Srq<T> {
     pub(crate) fn taken(&self, id: RecvId) {
         let fires = {
             let mut books = self.books.lock();
-            let Some(entry) = books.cookies.get_mut(id as usize) else { return };
-            if entry.place != Place::Available {
+            let Some(buffer) = books.buffers.get_mut(id as usize) else { return };
+            if buffer.place != Place::Available {
                 return;
             }
-            entry.place = Place::Taken;
+            buffer.place = Place::Taken;
             books.available -= 1;
             books.fires()
         };
@@ -287,25 +296,25 @@ impl<T: Transport> Srq<T> {
     }
 
     /// A taken buffer is complete: its cookie, and the charge for its event.
-    pub(crate) fn complete(&self, id: RecvId) -> Option<(u64, Charge<T>)> {
+    pub(crate) fn complete(&self, id: RecvId) -> Option<(u64, Charge)> {
         let mut books = self.books.lock();
-        let entry = books.cookies.get_mut(id as usize).filter(|entry| entry.place == Place::Taken)?;
-        entry.place = Place::Free;
-        let cookie = entry.cookie;
+        let buffer = books.buffers.get_mut(id as usize).filter(|buffer| buffer.place == Place::Taken)?;
+        buffer.place = Place::Free;
+        let cookie = buffer.cookie;
         books.free.push(id as u32);
-        Some((cookie, Charge { outstanding: self.outstanding.clone(), queue: std::marker::PhantomData }))
+        Some((cookie, self.outstanding.charge()))
     }
 }
 
 impl Books {
     /// Makes room for `entries` buffers at a time.
     fn grow(&mut self, entries: usize) -> Result<()> {
-        let have = self.cookies.len();
+        let have = self.buffers.len();
         let memory = |_| Error::InsufficientResources(Resource::Memory);
-        self.cookies.try_reserve_exact(entries - have).map_err(memory)?;
+        self.buffers.try_reserve_exact(entries - have).map_err(memory)?;
         self.free.try_reserve_exact(entries - self.free.len()).map_err(memory)?;
         for id in have..entries {
-            self.cookies.push(Entry { cookie: 0, place: Place::Free });
+            self.buffers.push(Buffer { cookie: 0, place: Place::Free });
             self.free.push(id as u32);
         }
         self.max_recvs = entries;
@@ -322,12 +331,5 @@ impl Books {
     }
 }
 
-/// Checks the segments of a receive within `zone`.
-pub(crate) fn check_recv<T: Transport>(ia: &Ia<T>, segments: &[LocalSegment], zone: u32) -> Result<Checked> {
-    let mut checked = Checked::new();
-    for segment in segments.iter().filter(|segment| segment.len > 0) {
-        let piece = ia.lmrs().check(segment, zone, Rights::LOCAL_WRITE)?;
-        checked.try_push(piece).map_err(|_| Error::InvalidParameter(Arg::SegmentCount))?;
-    }
-    Ok(checked)
-}
+#[cfg(test)]
+mod tests;

@@ -173,7 +173,7 @@ fn sleep_on(waker: &Waker, armed: impl Iterator<Item = RawFd>, limit: Limit, now
     sleep
 }
 
-/// Begins to wait for `threshold` events (uDAPL 1.2, dat_evd_wait).
+/// Begins to wait for `threshold` events.
 ///
 /// Ends with [`Error::TimeoutExpired`], [`Error::Aborted`] if the dispatcher was
 /// destroyed, [`Error::Interrupted`] after a signal, [`Error::InvalidState`] if
@@ -232,6 +232,20 @@ struct CnoWait<T: Transport> {
 }
 
 impl<T: Transport> CnoWait<T> {
+    /// Looks for completions that the dispatchers tied to the object may have.
+    fn poll(&self) {
+        let slab = self.cno.ia().slab();
+        for evd in self.cno.evds().iter().filter_map(|&evd| slab.get::<Evd<T>>(evd)) {
+            evd.poll();
+        }
+    }
+
+    /// The dispatchers tied to the object.
+    fn evds(&self) -> Vec<Arc<Evd<T>>> {
+        let slab = self.cno.ia().slab();
+        self.cno.evds().iter().filter_map(|&evd| Some(slab.get::<Evd<T>>(evd)?.share())).collect()
+    }
+
     fn disarm(&mut self) {
         for (evd, armed) in self.armed.drain(..) {
             evd.ia().transport().disarm(evd.cq(), armed);
@@ -256,13 +270,13 @@ impl<T: Transport> CnoWait<T> {
         if self.number.is_none() {
             self.number = Some(self.cno.enter(&waker));
         }
-        for evd in self.cno.evds() {
+        for evd in self.evds() {
             if self.armed.len() + 1 < MAX_FDS {
                 let armed = evd.ia().transport().arm(evd.cq());
                 self.armed.push((evd, armed));
             }
         }
-        self.cno.poll();
+        self.poll();
         if let Some(evd) = self.check() {
             return Step::Done(Ok(evd));
         }
@@ -289,14 +303,13 @@ impl<T: Transport> Drop for CnoWait<T> {
     }
 }
 
-/// Begins to wait for a trigger (uDAPL 1.2, dat_cno_wait). Ends with the dispatcher
-/// that caused it, NULL if the object was destroyed, [`Error::QueueEmpty`] when the time
-/// is up, [`Error::Interrupted`] after a signal.
+/// Begins to wait for a trigger. Ends with the dispatcher that caused it, NULL if the object was
+/// destroyed, [`Error::QueueEmpty`] when the time is up, [`Error::Interrupted`] after a signal.
 pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Limit) -> Step<Result<Handle>> {
     let mut wait = CnoWait { cno, limit, number: None, armed: Vec::new() };
     let spin_end = Instant::now() + SPIN;
     loop {
-        wait.cno.poll();
+        wait.poll();
         if let Some(evd) = wait.check() {
             return Step::Done(Ok(evd));
         }
@@ -316,7 +329,7 @@ pub fn cno_resume<T: Transport>(interrupted: bool) -> Step<Result<Handle>> {
     let Some(mut wait) = pop_pending::<CnoWait<T>>() else {
         return Step::Done(Err(Error::Internal));
     };
-    wait.cno.poll();
+    wait.poll();
     if let Some(evd) = wait.check() {
         return Step::Done(Ok(evd));
     }

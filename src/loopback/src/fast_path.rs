@@ -1,7 +1,7 @@
 //! The fast path: post, dequeue, wait when ready.
 
+use dat_core::CompletionFlags;
 use dat_core::Srq;
-use dat_core::ep::flags;
 use dat_core::event::Status;
 use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::wait::{self, Limit, Step};
@@ -23,18 +23,18 @@ pub fn allocations_of<T: Transport>(side: &Side<T>, rounds: usize) -> usize {
     let parts = [segment(&lmr, 0, 32), segment(&lmr, 64, 32)];
     let into = [segment(&lmr, 4096, 64)];
     let round = || {
-        b.post_recv(&into, 1, flags::DEFAULT).unwrap();
-        a.post_send(&parts, 2, flags::DEFAULT).unwrap();
+        b.post_recv(&into, 1, CompletionFlags::DEFAULT).unwrap();
+        a.post_send(&parts, 2, CompletionFlags::DEFAULT).unwrap();
         srq.post_recv(&into, 3).unwrap();
-        d.post_send(&parts, 4, flags::DEFAULT).unwrap();
-        a.post_write(&parts, 5, remote, flags::DEFAULT).unwrap();
-        a.post_read(&parts, 6, remote, flags::DEFAULT).unwrap();
+        d.post_send(&parts, 4, CompletionFlags::DEFAULT).unwrap();
+        a.post_write(&parts, 5, remote, CompletionFlags::DEFAULT).unwrap();
+        a.post_read(&parts, 6, remote, CompletionFlags::DEFAULT).unwrap();
         for _ in 0..6 {
             assert_eq!(transfer(&side.transfers).1, Status::Success);
         }
         // A wait that finds its event.
-        b.post_recv(&into, 1, flags::DEFAULT).unwrap();
-        a.post_send(&parts, 2, flags::SUPPRESS).unwrap();
+        b.post_recv(&into, 1, CompletionFlags::DEFAULT).unwrap();
+        a.post_send(&parts, 2, CompletionFlags::SUPPRESS).unwrap();
         while !b.status().1 {
             std::thread::yield_now();
         }

@@ -1,12 +1,12 @@
-//! Attributes in the form of the C structures, and back.
+//! Attributes of adapters and providers, rights and streams in the form of the C structures, and
+//! back.
 
 use std::ffi::c_char;
 use std::ptr;
 
 use dat_core::addr::Address;
-use dat_core::ep::State;
 use dat_core::transport::AdapterAttributes;
-use dat_core::{EpAttributes, Feed, Rights, Streams};
+use dat_core::{Feed, Rights, Streams};
 use dat_face::count;
 use dat_udat12::*;
 
@@ -28,70 +28,6 @@ fn name(text: &str) -> [c_char; DAT_NAME_MAX_LENGTH] {
         *to = c_char::from_ne_bytes([from]);
     }
     name
-}
-
-/// The attributes of an endpoint as the program gives them. The named ones are known by their
-/// number alone: it must be 0, for there are none.
-pub(crate) fn ep_attributes(attr: &DAT_EP_ATTR) -> EpAttributes {
-    EpAttributes {
-        service_type: attr.service_type,
-        max_message_size: attr.max_message_size,
-        max_rdma_size: attr.max_rdma_size,
-        qos: attr.qos,
-        recv_completion_flags: attr.recv_completion_flags,
-        request_completion_flags: attr.request_completion_flags,
-        max_recv_dtos: attr.max_recv_dtos,
-        max_request_dtos: attr.max_request_dtos,
-        max_recv_iov: attr.max_recv_iov,
-        max_request_iov: attr.max_request_iov,
-        max_rdma_read_in: attr.max_rdma_read_in,
-        max_rdma_read_out: attr.max_rdma_read_out,
-        srq_soft_hw: attr.srq_soft_hw,
-        max_rdma_read_iov: attr.max_rdma_read_iov,
-        max_rdma_write_iov: attr.max_rdma_write_iov,
-        transport_specific_count: attr.ep_transport_specific_count,
-        provider_specific_count: attr.ep_provider_specific_count,
-    }
-}
-
-/// The attributes of an endpoint in the form of the interface.
-pub(crate) fn c_ep_attributes(attr: &EpAttributes) -> DAT_EP_ATTR {
-    DAT_EP_ATTR {
-        service_type: attr.service_type,
-        max_message_size: attr.max_message_size,
-        max_rdma_size: attr.max_rdma_size,
-        qos: attr.qos,
-        recv_completion_flags: attr.recv_completion_flags,
-        request_completion_flags: attr.request_completion_flags,
-        max_recv_dtos: attr.max_recv_dtos,
-        max_request_dtos: attr.max_request_dtos,
-        max_recv_iov: attr.max_recv_iov,
-        max_request_iov: attr.max_request_iov,
-        max_rdma_read_in: attr.max_rdma_read_in,
-        max_rdma_read_out: attr.max_rdma_read_out,
-        srq_soft_hw: attr.srq_soft_hw,
-        max_rdma_read_iov: attr.max_rdma_read_iov,
-        max_rdma_write_iov: attr.max_rdma_write_iov,
-        ep_transport_specific_count: attr.transport_specific_count,
-        ep_transport_specific: ptr::null_mut(),
-        ep_provider_specific_count: attr.provider_specific_count,
-        ep_provider_specific: ptr::null_mut(),
-    }
-}
-
-/// An endpoint state in the form of the interface.
-pub(crate) fn c_ep_state(state: State) -> DAT_EP_STATE {
-    match state {
-        State::Unconnected => DAT_EP_STATE_UNCONNECTED,
-        State::Reserved => DAT_EP_STATE_RESERVED,
-        State::PassiveConnectionPending => DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
-        State::ActiveConnectionPending => DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
-        State::TentativeConnectionPending => DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
-        State::Connected => DAT_EP_STATE_CONNECTED,
-        State::DisconnectPending => DAT_EP_STATE_DISCONNECT_PENDING,
-        State::Disconnected => DAT_EP_STATE_DISCONNECTED,
-        State::CompletionPending => DAT_EP_STATE_COMPLETION_PENDING,
-    }
 }
 
 /// Attributes of an adapter that was opened as `opened_as`. The address stays where it is for as long
@@ -246,61 +182,7 @@ pub(crate) fn c_feed(feed: Option<Feed>) -> DAT_EVD_STATE {
 
 #[cfg(test)]
 mod tests {
-    use dat_core::ep::flags;
-    use dat_core::ep::modify::{Field, RULES};
-
     use super::*;
-
-    #[test]
-    fn the_bits_of_the_core_are_those_of_the_interface() {
-        assert_eq!(flags::SUPPRESS, DAT_COMPLETION_SUPPRESS_FLAG);
-        assert_eq!(flags::SOLICITED_WAIT, DAT_COMPLETION_SOLICITED_WAIT_FLAG);
-        assert_eq!(flags::UNSIGNALLED, DAT_COMPLETION_UNSIGNALLED_FLAG);
-        assert_eq!(flags::BARRIER_FENCE, DAT_COMPLETION_BARRIER_FENCE_FLAG);
-        assert_eq!(flags::EVD_THRESHOLD, DAT_COMPLETION_EVD_THRESHOLD_FLAG);
-        assert_eq!(dat_core::ep::WATERMARK_INFINITE, DAT_WATERMARK_INFINITE);
-    }
-
-    #[test]
-    fn every_field_of_an_endpoint_has_the_mask_bit_of_the_interface() {
-        let bit = |field| match field {
-            Field::Ia => DAT_EP_FIELD_IA_HANDLE,
-            Field::State => DAT_EP_FIELD_EP_STATE,
-            Field::LocalAddress => DAT_EP_FIELD_LOCAL_IA_ADDRESS_PTR,
-            Field::LocalPort => DAT_EP_FIELD_LOCAL_PORT_QUAL,
-            Field::RemoteAddress => DAT_EP_FIELD_REMOTE_IA_ADDRESS_PTR,
-            Field::RemotePort => DAT_EP_FIELD_REMOTE_PORT_QUAL,
-            Field::Pz => DAT_EP_FIELD_PZ_HANDLE,
-            Field::RecvEvd => DAT_EP_FIELD_RECV_EVD_HANDLE,
-            Field::RequestEvd => DAT_EP_FIELD_REQUEST_EVD_HANDLE,
-            Field::ConnectEvd => DAT_EP_FIELD_CONNECT_EVD_HANDLE,
-            Field::Srq => DAT_EP_FIELD_SRQ_HANDLE,
-            Field::ServiceType => DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE,
-            Field::MaxMessageSize => DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE,
-            Field::MaxRdmaSize => DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE,
-            Field::Qos => DAT_EP_FIELD_EP_ATTR_QOS,
-            Field::RecvCompletionFlags => DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS,
-            Field::RequestCompletionFlags => DAT_EP_FIELD_EP_ATTR_REQUEST_COMPLETION_FLAGS,
-            Field::MaxRecvDtos => DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS,
-            Field::MaxRequestDtos => DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS,
-            Field::MaxRecvIov => DAT_EP_FIELD_EP_ATTR_MAX_RECV_IOV,
-            Field::MaxRequestIov => DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_IOV,
-            Field::MaxRdmaReadIn => DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IN,
-            Field::MaxRdmaReadOut => DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_OUT,
-            Field::SrqSoftHighWatermark => DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW,
-            Field::MaxRdmaReadIov => DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IOV,
-            Field::MaxRdmaWriteIov => DAT_EP_FIELD_EP_ATTR_MAX_RDMA_WRITE_IOV,
-            Field::TransportSpecificCount => DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR,
-            Field::TransportSpecific => DAT_EP_FIELD_EP_ATTR_TRANSPORT_SPECIFIC_ATTR,
-            Field::ProviderSpecificCount => DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR,
-            Field::ProviderSpecific => DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR,
-        };
-        for rule in RULES {
-            assert_eq!(u64::from(rule.bit), bit(rule.field), "{:?}", rule.field);
-        }
-        let all = RULES.iter().fold(0, |all, rule| all | u64::from(rule.bit));
-        assert_eq!(all, DAT_EP_FIELD_ALL);
-    }
 
     #[test]
     fn rights_and_streams_are_read_back_and_unknown_bits_refused() {

@@ -61,10 +61,10 @@ pub unsafe extern "C" fn dat_cr_accept<F: Face>(
         if let Some(ep) = &ep {
             same_ia(cr.ia(), ep.ia(), Role::Ep)?;
         }
-        let limit = cr.ia().transport().attributes().max_private_data;
+        let limits = cr.ia().transport().attributes();
         // SAFETY: the caller's promise.
-        let private_data = unsafe { connect::private_data(private_data_size, private_data, limit, 3) }?;
-        cr.accept(ep.as_ref(), &private_data).at(&[(Arg::PrivateDataSize, 3)])
+        let private_data = unsafe { connect::private_data(private_data_size, private_data, limits, 3) }?;
+        cr.accept(ep.as_ref(), &private_data).at(&[])
     })
 }
 

@@ -1,6 +1,7 @@
 //! Endpoints. Connecting is in [`connect`], changing them in [`modify`], posting
 //! in [`crate::post`].
 
+mod attr;
 pub mod connect;
 pub mod modify;
 
@@ -19,7 +20,8 @@ use dat_udat12::{
     DAT_EP_STATE, DAT_EVD_HANDLE, DAT_IA_HANDLE, DAT_PZ_HANDLE, DAT_RETURN, DAT_SRQ_HANDLE,
 };
 
-use crate::attr::{address_ptr, boolean, c_ep_attributes, c_ep_state, ep_attributes};
+use crate::attr::{address_ptr, boolean};
+use crate::ep::attr::{c_ep_attributes, c_ep_state, ep_attributes, watermark};
 
 /// The dispatcher behind a handle that may be NULL, if it is one of `ia` that admits `stream`.
 fn evd_of<F: Face>(
@@ -104,7 +106,8 @@ pub unsafe extern "C" fn dat_ep_create<F: Face>(
             connect_evd_handle,
         )?;
         let out = ep_handle.required(7)?;
-        let attr = ep_attributes.get().map(|attr| self::ep_attributes(&attr));
+        let decode = |attr| self::ep_attributes(&attr, false).ok_or(Fault::Argument(6));
+        let attr = ep_attributes.get().map(decode).transpose()?;
         let ep = Endpoint::create(&ia, &parts.with(None), attr).at(&[(Arg::Attributes, 6)])?;
         out.write(handle_of(&*ep));
         Ok(())
@@ -140,10 +143,10 @@ pub unsafe extern "C" fn dat_ep_create_with_srq<F: Face>(
         )?;
         let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
         same_ia(&ia, srq.ia(), Role::Srq)?;
-        let attr = self::ep_attributes(&ep_attributes.required(7)?);
+        let attr = ep_attributes.required(7)?;
         let out = ep_handle.required(8)?;
-        let ep =
-            Endpoint::create(&ia, &parts.with(Some(&srq)), Some(attr)).at(&[(Arg::Attributes, 7), (Arg::Zone, 2)])?;
+        let attr = self::ep_attributes(&attr, true).ok_or(Fault::Argument(7))?;
+        let ep = Endpoint::create(&ia, &parts.with(Some(&srq)), Some(attr)).at(&[(Arg::Attributes, 7)])?;
         out.write(handle_of(&*ep));
         Ok(())
     })
@@ -180,7 +183,7 @@ pub unsafe extern "C" fn dat_ep_query<F: Face>(
             request_evd_handle: handle_or_null(status.request_evd.as_ref()),
             connect_evd_handle: handle_or_null(status.connect_evd.as_ref()),
             srq_handle: handle_or_null(status.srq.as_ref()),
-            ep_attr: c_ep_attributes(&status.attr),
+            ep_attr: c_ep_attributes(&status.attr, status.srq.is_some()),
         });
         Ok(())
     })
@@ -252,9 +255,11 @@ pub unsafe extern "C" fn dat_ep_set_watermark<F: Face>(
     hard_high_watermark: DAT_COUNT,
 ) -> DAT_RETURN {
     slow::<F>(|| {
-        find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?
-            .set_watermark(soft_high_watermark, hard_high_watermark)
-            .at(&[(Arg::Watermark, 2), (Arg::HardWatermark, 3)])
+        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+        let soft = watermark(soft_high_watermark).ok_or(Fault::Argument(2))?;
+        let hard = watermark(hard_high_watermark).ok_or(Fault::Argument(3))?;
+        ep.set_watermark(soft, hard);
+        Ok(())
     })
 }
 

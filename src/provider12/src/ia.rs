@@ -1,10 +1,12 @@
 //! Interface adapters.
 
+use std::ptr::null_mut;
+
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Transport;
 use dat_core::{AsyncEvd, Evd, Ia};
 use dat_face::guard::slow;
-use dat_face::handle::{find, handle_of, handle_or_null};
+use dat_face::handle::{find, handle_of, raw};
 use dat_face::ptr::OutPtr;
 use dat_face::{At, Face, Fault};
 use dat_udat12::{
@@ -56,7 +58,7 @@ pub unsafe extern "C" fn dat_ia_openv<F: Face>(
             (AsyncEvd::Given(find::<F, Evd<F::Transport>>(wanted, Role::EvdAsync)?), Some(wanted))
         };
         let ia = Ia::open(slab, &name.to_string_lossy(), &instance, async_evd).at(&[(Arg::QueueLength, 2)])?;
-        async_evd_handle.write(told.unwrap_or_else(|| handle_or_null(ia.async_evd().as_ref())));
+        async_evd_handle.write(told.unwrap_or_else(|| ia.async_evd().map_or(null_mut(), raw)));
         out.write(handle_of(&*ia));
         Ok(())
     })
@@ -92,7 +94,7 @@ pub unsafe extern "C" fn dat_ia_query<F: Face>(
         let provider_attr = if provider_attr_mask == 0 { None } else { Some(provider_attr.required(6)?) };
         let limits = ia.transport().attributes();
         if let Some(out) = async_evd_handle.optional() {
-            out.write(ia.async_evd().map_or(DAT_EVD_OUT_OF_SCOPE, |evd| handle_of(&*evd)));
+            out.write(ia.async_evd().map_or(DAT_EVD_OUT_OF_SCOPE, raw));
         }
         if let Some(out) = ia_attr {
             out.write(c_ia_attributes(limits, ia.name()));

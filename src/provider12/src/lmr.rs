@@ -59,12 +59,8 @@ pub unsafe extern "C" fn dat_lmr_create<F: Face>(
             (unsafe { ptr::memory(mem_type, region_description) }?, None)
         };
         let rights = rights(privileges).ok_or(Fault::Argument(6))?;
-        let lmr = Lmr::create(&ia, memory, source.as_deref(), length, &pz, rights).at(&[
-            (Arg::MemoryType, 2),
-            (Arg::Region, 3),
-            (Arg::Length, 4),
-            (Arg::Privileges, 6),
-        ])?;
+        let lmr = Lmr::create(&ia, memory, source.as_deref(), length, &pz, rights)
+            .at(&[(Arg::Region, 3), (Arg::Length, 4)])?;
         if let Some(out) = lmr_handle.optional() {
             out.write(handle_of(&*lmr));
         }
@@ -112,7 +108,7 @@ pub unsafe extern "C" fn dat_lmr_query<F: Face>(
                 DAT_REGION_DESCRIPTION {
                     for_shared_memory: DAT_SHARED_MEMORY {
                         virtual_address: std::ptr::with_exposed_provenance_mut(*start as usize),
-                        shared_memory_id: std::ptr::from_ref(name).cast_mut().cast(),
+                        shared_memory_id: name.as_ptr().cast_mut().cast(),
                     },
                 },
             ),

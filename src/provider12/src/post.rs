@@ -4,14 +4,16 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::transport::RemoteSegment;
-use dat_core::{Endpoint, Evd, Srq};
+use dat_core::{CompletionFlags, Endpoint, Evd, Srq};
 use dat_face::guard::fast;
 use dat_face::handle::enter;
 use dat_face::ptr::{InPtr, OutPtr};
 use dat_face::{Answer, At, Face, Fault, Positions};
 use dat_udat12::{
-    DAT_COMPLETION_FLAGS, DAT_COUNT, DAT_DTO_COOKIE, DAT_EP_HANDLE, DAT_EVD_HANDLE, DAT_EVENT, DAT_LMR_TRIPLET,
-    DAT_RETURN, DAT_RMR_TRIPLET, DAT_SRQ_HANDLE,
+    DAT_COMPLETION_BARRIER_FENCE_FLAG, DAT_COMPLETION_DEFAULT_FLAG, DAT_COMPLETION_EVD_THRESHOLD_FLAG,
+    DAT_COMPLETION_FLAGS, DAT_COMPLETION_SOLICITED_WAIT_FLAG, DAT_COMPLETION_SUPPRESS_FLAG,
+    DAT_COMPLETION_UNSIGNALLED_FLAG, DAT_COUNT, DAT_DTO_COOKIE, DAT_EP_HANDLE, DAT_EVD_HANDLE, DAT_EVENT,
+    DAT_LMR_TRIPLET, DAT_RETURN, DAT_RMR_TRIPLET, DAT_SRQ_HANDLE,
 };
 
 use crate::event::c_event;
@@ -20,7 +22,23 @@ use crate::ptr::{self, Segments};
 /// Where the arguments of a send or receive stand.
 const TRANSFER: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
 /// Where the arguments of an RDMA operation stand.
-const RDMA: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::RemoteSegment, 5), (Arg::Flags, 6)];
+const RDMA: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 6)];
+
+// The core has the bits of the interface, so that flags need no translation.
+const _: () = {
+    assert!(CompletionFlags::DEFAULT.bits() == DAT_COMPLETION_DEFAULT_FLAG);
+    assert!(CompletionFlags::SUPPRESS.bits() == DAT_COMPLETION_SUPPRESS_FLAG);
+    assert!(CompletionFlags::SOLICITED_WAIT.bits() == DAT_COMPLETION_SOLICITED_WAIT_FLAG);
+    assert!(CompletionFlags::UNSIGNALLED.bits() == DAT_COMPLETION_UNSIGNALLED_FLAG);
+    assert!(CompletionFlags::BARRIER_FENCE.bits() == DAT_COMPLETION_BARRIER_FENCE_FLAG);
+    assert!(CompletionFlags::EVD_THRESHOLD.bits() == DAT_COMPLETION_EVD_THRESHOLD_FLAG);
+};
+
+/// Completion flags in the terms of the core, which refuses bits that are none.
+#[inline(always)]
+pub(crate) fn completion_flags(flags: DAT_COMPLETION_FLAGS) -> CompletionFlags {
+    CompletionFlags::from_bits_retain(flags)
+}
 
 /// The remote segment of an RDMA operation, its fifth argument.
 #[inline(always)]
@@ -45,7 +63,7 @@ pub unsafe extern "C" fn dat_ep_post_send<F: Face>(
         let mut segments = Segments::new();
         // SAFETY: the caller's promise.
         unsafe { ptr::read_segments(&mut segments, num_segments, local_iov) }?;
-        ep.post_send(&segments, ptr::word(user_cookie), completion_flags).at(TRANSFER)
+        ep.post_send(&segments, ptr::word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
     })
 }
 
@@ -65,7 +83,7 @@ pub unsafe extern "C" fn dat_ep_post_recv<F: Face>(
         let mut segments = Segments::new();
         // SAFETY: the caller's promise.
         unsafe { ptr::read_segments(&mut segments, num_segments, local_iov) }?;
-        ep.post_recv(&segments, ptr::word(user_cookie), completion_flags).at(TRANSFER)
+        ep.post_recv(&segments, ptr::word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
     })
 }
 
@@ -88,7 +106,7 @@ pub unsafe extern "C" fn dat_ep_post_rdma_read<F: Face>(
         unsafe { ptr::read_segments(&mut segments, num_segments, local_iov) }?;
         // SAFETY: the caller's promise.
         let remote = remote(unsafe { InPtr::new(remote_iov) })?;
-        ep.post_read(&segments, ptr::word(user_cookie), remote, completion_flags).at(RDMA)
+        ep.post_read(&segments, ptr::word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
     })
 }
 
@@ -111,7 +129,7 @@ pub unsafe extern "C" fn dat_ep_post_rdma_write<F: Face>(
         unsafe { ptr::read_segments(&mut segments, num_segments, local_iov) }?;
         // SAFETY: the caller's promise.
         let remote = remote(unsafe { InPtr::new(remote_iov) })?;
-        ep.post_write(&segments, ptr::word(user_cookie), remote, completion_flags).at(RDMA)
+        ep.post_write(&segments, ptr::word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
     })
 }
 

@@ -1,6 +1,6 @@
 //! Structures of the interface that the program points to or passes by value: segments, contexts,
-//! addresses, descriptions of memory, agents. Nothing here panics or allocates, and reads ask for no
-//! alignment.
+//! addresses, descriptions of memory, agents. Nothing here panics, nothing but the name of shared
+//! memory allocates, and reads ask for no alignment.
 
 use arrayvec::ArrayVec;
 use dat_core::addr::Address;
@@ -119,7 +119,7 @@ pub(crate) unsafe fn memory(kind: DAT_MEM_TYPE, region: DAT_REGION_DESCRIPTION) 
             // SAFETY: not NULL, so readable as the caller promises.
             let name = unsafe { shared.shared_memory_id.read_unaligned() };
             let name = name.map(|byte| byte.to_ne_bytes()[0]);
-            Ok(Memory::Shared(shared.virtual_address.addr() as u64, name))
+            Ok(Memory::Shared(shared.virtual_address.addr() as u64, Box::new(name)))
         }
         _ => Err(Fault::Argument(2)),
     }

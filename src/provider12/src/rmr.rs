@@ -12,7 +12,7 @@ use dat_udat12::{
 };
 
 use crate::attr::{c_rights, rights};
-use crate::ptr;
+use crate::{post, ptr};
 
 /// Slot of dat_rmr_create.
 ///
@@ -101,6 +101,7 @@ pub unsafe extern "C" fn dat_rmr_bind<F: Face>(
             let lmr = lmr.ok_or(Fault::Argument(2))?.share();
             (Some(lmr), rights.intersection(Rights::REMOTE_READ | Rights::REMOTE_WRITE))
         };
+        let completion_flags = post::completion_flags(completion_flags);
         let key = ep
             .post_bind(&rmr, lmr.as_ref(), segment, rights, ptr::word(user_cookie), completion_flags)
             .at(&[(Arg::Segments, 2), (Arg::Flags, 6)])?;

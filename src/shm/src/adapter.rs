@@ -7,8 +7,8 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Arg, Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, BindTarget, Closing, Connect, ListenerSink, MAX_SEGMENTS, QpInit, Recv, RegionKeys, Rejection,
-    Request, RequestId, Transport, ZoneId,
+    AdapterAttributes, BindTarget, Closing, Connect, ListenerSink, MAX_SEGMENTS, Poll, QpInit, Recv, RegionKeys,
+    Rejection, Request, RequestId, Transport, ZoneId,
 };
 use host::{fork, zone};
 use parking_lot::Mutex;
@@ -181,17 +181,12 @@ impl Transport for Shm {
         Ok(Cq)
     }
 
-    fn cq_resize(&self, _cq: &Cq, _depth: usize) -> Result<()> {
-        Ok(())
-    }
-
     #[inline]
-    fn poll(&self, _cq: Option<&Cq>) {
-        self.node.links.poll();
-    }
-
-    fn settle(&self, _cq: Option<&Cq>) {
-        self.node.links.settle();
+    fn poll(&self, _cq: Option<&Cq>, how: Poll) {
+        match how {
+            Poll::IfFree => self.node.links.poll(),
+            Poll::Complete => self.node.links.settle(),
+        };
     }
 
     fn arm(&self, _cq: Option<&Cq>) -> Option<RawFd> {

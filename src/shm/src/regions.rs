@@ -290,7 +290,7 @@ impl Pin<'_> {
     /// The rights that the region grants.
     #[inline]
     pub fn rights(&self) -> Rights {
-        Rights::from_bits(self.local.rights.load(Ordering::Relaxed) as u8)
+        Rights::from_bits_truncate(self.local.rights.load(Ordering::Relaxed) as u8)
     }
 
     /// Bytes to copy from, if `wanted` is granted; with [`Rights::NONE`] they need only be
@@ -371,7 +371,7 @@ impl PeerRegions {
         if row_zone != zone {
             return Err(RemoteFault::Zone);
         }
-        if !Rights::from_bits(rights as u8).contains(wanted) {
+        if !Rights::from_bits_truncate(rights as u8).contains(wanted) {
             return Err(RemoteFault::Rights);
         }
         if within(addr, len, base, size) { Ok(()) } else { Err(RemoteFault::Bounds) }

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use common::{Side, open};
 use dat_core::addr::Address;
-use dat_core::ep::{ConnectRequest, State, flags};
+use dat_core::ep::{ConnectRequest, State};
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::transport::RemoteSegment;
-use dat_core::{Endpoint, Error, Evd, Event, Lmr, Psp, PspMode};
+use dat_core::{CompletionFlags, Endpoint, Error, Evd, Event, Lmr, Psp, PspMode};
 use dat_loopback::{connect, connection, endpoint, endpoint_with_requests, next, quiet, register, segment, transfer};
 use dat_shm::Shm;
 
@@ -41,13 +41,13 @@ impl Pair {
         RemoteSegment { addr: self.lmr.addr() + offset, len, key: self.lmr.remote_key() }
     }
 
-    fn send(&self, cookie: u64, flags: u32) {
+    fn send(&self, cookie: u64, flags: CompletionFlags) {
         self.a.post_send(&[segment(&self.lmr, 0, 8)], cookie, flags).unwrap();
     }
 
     /// Posts a receive at the passive end.
     fn receive(&self, cookie: u64) {
-        self.b.post_recv(&[segment(&self.lmr, 2048, 8)], cookie, flags::DEFAULT).unwrap();
+        self.b.post_recv(&[segment(&self.lmr, 2048, 8)], cookie, CompletionFlags::DEFAULT).unwrap();
     }
 }
 
@@ -59,8 +59,8 @@ fn rdma_behind_a_suppressed_send_completes() {
         if early {
             pair.receive(3);
         }
-        pair.send(1, flags::SUPPRESS);
-        pair.a.post_write(&[segment(&pair.lmr, 0, 8)], 2, pair.remote(100, 8), flags::DEFAULT).unwrap();
+        pair.send(1, CompletionFlags::SUPPRESS);
+        pair.a.post_write(&[segment(&pair.lmr, 0, 8)], 2, pair.remote(100, 8), CompletionFlags::DEFAULT).unwrap();
         if !early {
             assert!(quiet(&pair.requests), "the send before it has no receive yet");
             pair.receive(3);
@@ -74,8 +74,8 @@ fn rdma_behind_a_suppressed_send_completes() {
 #[test]
 fn an_rdma_read_behind_a_suppressed_send_completes() {
     let pair = pair();
-    pair.send(1, flags::SUPPRESS);
-    pair.a.post_read(&[segment(&pair.lmr, 0, 8)], 2, pair.remote(100, 8), flags::DEFAULT).unwrap();
+    pair.send(1, CompletionFlags::SUPPRESS);
+    pair.a.post_read(&[segment(&pair.lmr, 0, 8)], 2, pair.remote(100, 8), CompletionFlags::DEFAULT).unwrap();
     pair.receive(3);
     assert_eq!(transfer(&pair.side.transfers), (3, Status::Success, 8));
     assert_eq!(transfer(&pair.requests), (2, Status::Success, 8));
@@ -85,10 +85,10 @@ fn an_rdma_read_behind_a_suppressed_send_completes() {
 #[test]
 fn a_failure_behind_a_suppressed_send_is_reported() {
     let pair = pair();
-    pair.send(1, flags::SUPPRESS);
+    pair.send(1, CompletionFlags::SUPPRESS);
     let beyond = pair.remote(4090, 80);
-    pair.a.post_write(&[segment(&pair.lmr, 0, 80)], 2, beyond, flags::DEFAULT).unwrap();
-    pair.send(4, flags::DEFAULT);
+    pair.a.post_write(&[segment(&pair.lmr, 0, 80)], 2, beyond, CompletionFlags::DEFAULT).unwrap();
+    pair.send(4, CompletionFlags::DEFAULT);
     for _ in 0..3 {
         pair.receive(3);
     }
@@ -115,7 +115,7 @@ fn a_graceful_disconnect_behind_a_suppressed_send_ends() {
         if early {
             pair.receive(3);
         }
-        pair.send(1, flags::SUPPRESS);
+        pair.send(1, CompletionFlags::SUPPRESS);
         pair.a.disconnect(true).unwrap();
         if !early {
             assert!(quiet(&pair.side.connections), "the send has no receive yet");
@@ -139,7 +139,7 @@ fn no_byte_is_written_once_the_target_has_disconnected() {
         pair.bytes[100..108].fill(7);
         pair.b.disconnect(false).unwrap();
         // Whether the other end knows it already is a matter of luck.
-        let posted = pair.a.post_write(&[segment(&pair.lmr, 0, 8)], 2, pair.remote(100, 8), flags::DEFAULT);
+        let posted = pair.a.post_write(&[segment(&pair.lmr, 0, 8)], 2, pair.remote(100, 8), CompletionFlags::DEFAULT);
         connection(&pair.side.connections, ConnectionEvent::Disconnected);
         connection(&pair.side.connections, ConnectionEvent::Disconnected);
         match posted {
@@ -160,7 +160,7 @@ fn a_refused_connect_leaves_receives_posted() {
     let (a, b) = (endpoint(&side, None), endpoint(&side, None));
     let mut bytes = vec![0_u8; 4096];
     let lmr = register(&side, &mut bytes);
-    b.post_recv(&[segment(&lmr, 2048, 8)], 3, flags::DEFAULT).unwrap();
+    b.post_recv(&[segment(&lmr, 2048, 8)], 3, CompletionFlags::DEFAULT).unwrap();
     let nobody = Address::new(std::net::SocketAddr::from(([224, 0, 0, 1], 0)));
     let request =
         ConnectRequest { address: &nobody, qualifier: 5, timeout: Some(Duration::from_secs(20)), private_data: b"" };
@@ -168,7 +168,7 @@ fn a_refused_connect_leaves_receives_posted() {
     assert_eq!(b.query().state, State::Unconnected);
     assert!(quiet(&side.transfers) && quiet(&side.connections));
     connect(&side, &b, &a);
-    a.post_send(&[segment(&lmr, 0, 8)], 4, flags::DEFAULT).unwrap();
+    a.post_send(&[segment(&lmr, 0, 8)], 4, CompletionFlags::DEFAULT).unwrap();
     let mut seen = [transfer(&side.transfers), transfer(&side.transfers)];
     seen.sort_unstable_by_key(|(cookie, ..)| *cookie);
     assert_eq!(seen, [(3, Status::Success, 8), (4, Status::Success, 8)]);
@@ -181,7 +181,7 @@ fn a_connect_that_nobody_listens_to_flushes_receives() {
     let a = endpoint(&side, None);
     let mut bytes = vec![0_u8; 64];
     let lmr = register(&side, &mut bytes);
-    a.post_recv(&[segment(&lmr, 0, 8)], 3, flags::DEFAULT).unwrap();
+    a.post_recv(&[segment(&lmr, 0, 8)], 3, CompletionFlags::DEFAULT).unwrap();
     // A qualifier that was there a moment ago.
     let psp = Psp::create(&side.ia, None, &side.requests, PspMode::Consumer).unwrap();
     let qualifier = psp.point().qualifier();

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use common::{Side, open_in};
 use dat_core::addr::Address;
-use dat_core::ep::{ConnectRequest, flags};
+use dat_core::ep::ConnectRequest;
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::transport::RemoteSegment;
-use dat_core::{Cr, Endpoint, Error, Event, Psp, PspMode};
+use dat_core::{CompletionFlags, Cr, Endpoint, Error, Event, Psp, PspMode};
 use dat_loopback::{connection, endpoint, next, register, segment, transfer};
 use dat_shm::Shm;
 
@@ -42,7 +42,7 @@ fn peer(dir: &Path) {
         let Event::Request { cr, .. } = next(&side.requests) else { panic!("no request") };
         let cr = side.ia.slab().get::<Cr<Shm>>(cr).unwrap().share();
         let ep = endpoint(&side, None);
-        ep.post_recv(&[segment(&lmr, 0, 8)], 1, flags::DEFAULT).unwrap();
+        ep.post_recv(&[segment(&lmr, 0, 8)], 1, CompletionFlags::DEFAULT).unwrap();
         cr.accept(Some(&ep), &place).unwrap();
         connection(&side.connections, ConnectionEvent::Established);
         assert_eq!(transfer(&side.transfers), (1, Status::Success, 8));
@@ -97,11 +97,11 @@ fn a_graceful_disconnect_of_the_peer_is_one_whatever_is_posted() {
     for _ in 0..ROUNDS {
         let (ep, remote) = meet(&side);
         let end = Instant::now() + Duration::from_secs(20);
-        ep.post_send(&[segment(&lmr, 0, 8)], 1, flags::DEFAULT).unwrap();
+        ep.post_send(&[segment(&lmr, 0, 8)], 1, CompletionFlags::DEFAULT).unwrap();
         let kind = loop {
             assert!(Instant::now() < end, "no connection event in time");
             // Refused once the connection has ended, or while there is no room.
-            let _ = ep.post_write(&[segment(&lmr, 0, 8)], 2, remote, flags::DEFAULT);
+            let _ = ep.post_write(&[segment(&lmr, 0, 8)], 2, remote, CompletionFlags::DEFAULT);
             while let Ok(event) = side.transfers.dequeue() {
                 let Event::Transfer { status, .. } = event else { panic!("{event:?}") };
                 assert!(matches!(status, Status::Success | Status::Flushed), "{status:?}");

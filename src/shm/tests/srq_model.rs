@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dat_core::addr::Address;
-use dat_core::ep::{ConnectRequest, State, flags};
+use dat_core::ep::{ConnectRequest, State};
 use dat_core::error::Refusal;
 use dat_core::event::{AsyncReason, ConnectionEvent};
 use dat_core::{
-    AsyncEvd, Cr, Endpoint, EpParts, Error, Evd, Event, Ia, Lmr, LocalSegment, Memory, Psp, PspMode, Pz, Rights, Slab,
-    Srq, Streams,
+    AsyncEvd, CompletionFlags, Cr, Endpoint, EpParts, Error, Evd, Event, Ia, Lmr, LocalSegment, Memory, Psp, PspMode,
+    Pz, Rights, Slab, Srq, Streams,
 };
 use dat_shm::Shm;
 use proptest::prelude::*;
@@ -246,7 +246,7 @@ impl World {
                 assert_eq!(posted, self.model.post());
             }
             Call::Send(k) if self.model.connected[k] => {
-                let sent = self.senders[k].post_send(&[self.segment], 0, flags::SUPPRESS);
+                let sent = self.senders[k].post_send(&[self.segment], 0, CompletionFlags::SUPPRESS);
                 if sent.is_ok() {
                     self.model.send(k);
                 }
@@ -310,7 +310,7 @@ impl World {
         assert!(status.available <= status.outstanding && status.outstanding <= status.max_recvs);
         let model = (self.model.max, self.model.available, self.model.outstanding());
         assert_eq!((status.max_recvs, status.available, status.outstanding), model);
-        let events = self.ia.async_evd().unwrap();
+        let events = self.ia.async_evd().and_then(|evd| self.ia.slab().get::<Evd<Shm>>(evd)).unwrap();
         while let Ok(event) = events.dequeue() {
             assert!(matches!(event, Event::Async { reason: AsyncReason::SrqLowWatermark, .. }));
             self.model.fired = self.model.fired.checked_sub(1).expect("one event more than due");

@@ -9,7 +9,7 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, QpInit, Recv,
+    AdapterAttributes, AdapterSink, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, Poll, QpInit, Recv,
     Rejection, Request, RequestId, Transport,
 };
 use host::fork;
@@ -104,22 +104,13 @@ impl Transport for Verbs {
         CompletionQueue::new(&self.hub, depth)
     }
 
-    fn cq_resize(&self, _cq: &Arc<CompletionQueue>, _depth: usize) -> Result<()> {
-        // Queue pairs have places for all of their work; the dispatcher's own queue holds events.
-        Ok(())
-    }
-
     fn report_to(&self, sink: AdapterSink<Self>) {
         let _ = self.hub.adapter.set(sink);
     }
 
     #[inline]
-    fn poll(&self, cq: Option<&Arc<CompletionQueue>>) {
-        // Work that was complete before the call is reported when it returns, also if another thread is polling.
-        self.settle(cq);
-    }
-
-    fn settle(&self, cq: Option<&Arc<CompletionQueue>>) {
+    fn poll(&self, cq: Option<&Arc<CompletionQueue>>, _how: Poll) {
+        // Completions are reported under the queue's lock, and so after those of any other thread.
         match cq {
             Some(cq) => cq.settle(&self.hub),
             None => self.hub.settle(),

@@ -3,11 +3,11 @@
 mod common;
 
 use common::open;
-use dat_core::ep::{EpAttributes, flags};
+use dat_core::ep::{EpAttributes, Watermark};
 use dat_core::error::{Error, Resource};
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::transport::{RemoteSegment, Transport};
-use dat_core::{AsyncEvd, Endpoint, EpParts, Evd, Event, Ia, Object, Pz, Slab, Srq, Streams};
+use dat_core::{AsyncEvd, CompletionFlags, Endpoint, EpParts, Evd, Event, Ia, Object, Pz, Slab, Srq, Streams};
 use dat_loopback::{connect, connection, endpoint, next, register, segment, transfer};
 use dat_verbs::Verbs;
 
@@ -27,8 +27,7 @@ fn requests_beyond_the_places_of_the_device_wait() {
     let side = open();
     let most = side.ia.transport().attributes().max_dto_per_ep.min(100_000);
     let requests = Evd::create(&side.ia, most, None, Streams::TRANSFERS).unwrap();
-    let attributes =
-        EpAttributes { max_request_dtos: i32::try_from(most).unwrap(), ..endpoint(&side, None).query().attr };
+    let attributes = EpAttributes { max_request_dtos: most, ..endpoint(&side, None).query().attr };
     let parts = EpParts { request_evd: Some(&requests), ..side.parts() };
     let a = Endpoint::create(&side.ia, &parts, Some(attributes)).unwrap();
     let b = endpoint(&side, None);
@@ -37,9 +36,9 @@ fn requests_beyond_the_places_of_the_device_wait() {
     let lmr = register(&side, &mut bytes);
     let to = RemoteSegment { addr: lmr.addr() + 8, len: 8, key: lmr.remote_key() };
     for cookie in 0..most as u64 {
-        a.post_write(&[segment(&lmr, 0, 8)], cookie, to, flags::DEFAULT).unwrap();
+        a.post_write(&[segment(&lmr, 0, 8)], cookie, to, CompletionFlags::DEFAULT).unwrap();
     }
-    let full = a.post_write(&[segment(&lmr, 0, 8)], 0, to, flags::DEFAULT);
+    let full = a.post_write(&[segment(&lmr, 0, 8)], 0, to, CompletionFlags::DEFAULT);
     // Some may be done by now, which makes room.
     assert!(matches!(full, Ok(()) | Err(Error::InsufficientResources(_))), "{full:?}");
     for cookie in 0..most as u64 {
@@ -60,13 +59,13 @@ fn buffers_of_a_shared_queue_are_found_whatever_the_zone_of_the_endpoint() {
         let parts = EpParts { pz: Some(zone), srq: Some(&srq), ..side.parts() };
         // Before and after there is an endpoint.
         srq.post_recv(&[segment(&lmr, 0, 64)], 1).unwrap();
-        let attributes = EpAttributes { max_recv_dtos: -1, ..endpoint(&side, None).query().attr };
+        let attributes = EpAttributes { hard_watermark: Watermark::Infinite, ..endpoint(&side, None).query().attr };
         let rx = Endpoint::create(&side.ia, &parts, Some(attributes)).unwrap();
         let tx = endpoint(&side, None);
         connect(&side, &tx, &rx);
         srq.post_recv(&[segment(&lmr, 64, 64)], 2).unwrap();
         for cookie in [1, 2] {
-            tx.post_send(&[segment(&lmr, 128, 32)], 3, flags::SUPPRESS).unwrap();
+            tx.post_send(&[segment(&lmr, 128, 32)], 3, CompletionFlags::SUPPRESS).unwrap();
             assert_eq!(transfer(&side.transfers), (cookie, Status::Success, 32));
         }
         rx.disconnect(false).unwrap();
@@ -90,8 +89,8 @@ fn a_freed_endpoint_has_let_go_of_its_buffers() {
         let (a, b) = (endpoint(&side, None), endpoint(&side, None));
         connect(&side, &a, &b);
         for cookie in 0..8 {
-            b.post_recv(&[segment(&lmr, 0, 1 << 15)], cookie, flags::DEFAULT).unwrap();
-            a.post_send(&[segment(&lmr, 1 << 15, 1 << 15)], 100, flags::SUPPRESS).unwrap();
+            b.post_recv(&[segment(&lmr, 0, 1 << 15)], cookie, CompletionFlags::DEFAULT).unwrap();
+            a.post_send(&[segment(&lmr, 1 << 15, 1 << 15)], 100, CompletionFlags::SUPPRESS).unwrap();
         }
         b.free().unwrap();
         let mut seen = Vec::new();
@@ -116,7 +115,7 @@ fn a_freed_endpoint_has_let_go_of_its_buffers() {
 #[ignore = "needs an RDMA device"]
 fn reads_at_a_time_are_no_more_than_the_peer_serves() {
     let side = open();
-    let most = side.ia.transport().attributes().max_rdma_read_per_ep_out as u64;
+    let most = side.ia.transport().attributes().max_rdma_read_per_ep_out;
     let mut bytes = vec![7_u8; 1 << 16];
     let lmr = register(&side, &mut bytes);
     let default = endpoint(&side, None).query().attr;
@@ -125,7 +124,7 @@ fn reads_at_a_time_are_no_more_than_the_peer_serves() {
             let parts = side.parts();
             Endpoint::create(&side.ia, &parts, Some(attributes)).unwrap()
         };
-        let wide = EpAttributes { max_rdma_read_out: most as i32, ..default };
+        let wide = EpAttributes { max_rdma_read_out: most, ..default };
         let narrow = EpAttributes { max_rdma_read_in: served, ..default };
         // Each end is once the one that connects.
         for active in [true, false] {
@@ -136,12 +135,12 @@ fn reads_at_a_time_are_no_more_than_the_peer_serves() {
                 connect(&side, &target, &reader);
             }
             let from = RemoteSegment { addr: lmr.addr() + (1 << 15), len: 4096, key: lmr.remote_key() };
-            for cookie in 0..2 * most {
-                reader.post_read(&[segment(&lmr, 0, 4096)], cookie, from, flags::DEFAULT).unwrap();
+            for cookie in 0..2 * most as u64 {
+                reader.post_read(&[segment(&lmr, 0, 4096)], cookie, from, CompletionFlags::DEFAULT).unwrap();
             }
             assert_eq!(transfer(&side.transfers).1, status);
             if status == Status::Success {
-                for cookie in 1..2 * most {
+                for cookie in 1..2 * most as u64 {
                     assert_eq!(transfer(&side.transfers), (cookie, Status::Success, 4096));
                 }
             }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::addr::Address;
-use crate::ep::{Control, Endpoint, Next, State, Trigger, next, not_ready};
+use crate::ep::endpoint::{Control, Endpoint, not_ready};
+use crate::ep::receives::Passed;
+use crate::ep_state::{Next, State, Trigger, next};
 use crate::error::{AddressFault, Arg, Error, Resource, Result, Role};
-use crate::evd::Feed;
-use crate::event::{ConnectionEvent, Event};
-use crate::transport::{Closing, Connect, ConnectionReport, EndpointSink, QpInit, QpSizes, Transport};
+use crate::event::{ConnectionEvent, Event, Feed};
+use crate::transport::{Closing, Connect, EndpointSink, QpInit, QpSizes, Transport};
 
-/// Where an endpoint shall connect to, and how.
+/// The peer that an endpoint shall connect to, and the terms.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectRequest<'a> {
     /// The host.
@@ -19,23 +20,21 @@ pub struct ConnectRequest<'a> {
     pub qualifier: u64,
     /// Time for the whole establishment; `None` for no limit of the program's.
     pub timeout: Option<Duration>,
-    /// Bytes for the peer.
+    /// Bytes for the peer, as many as [`crate::transport::AdapterAttributes::check_private_data`]
+    /// admits.
     pub private_data: &'a [u8],
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Starts to connect (uDAPL 1.2, dat_ep_connect). The outcome is one event on the
-    /// connect dispatcher.
+    /// Starts to connect. The outcome is one event on the connect dispatcher.
     ///
     /// # Errors
-    /// [`crate::error::Refusal::Endpoint`] unless unconnected, [`Role::EvdConnect`] without a connect
-    /// dispatcher, [`crate::error::Refusal::EndpointNotReady`] without a zone,
-    /// [`Arg::PrivateDataSize`], [`Arg::Timeout`] for 0,
-    /// [`Error::InsufficientResources`]. The endpoint stays unconnected then.
+    /// [`crate::error::Refusal::Endpoint`] unless unconnected, [`Role::EvdConnect`] without a
+    /// connect dispatcher, [`crate::error::Refusal::EndpointNotReady`] without a zone,
+    /// [`Arg::Timeout`] for 0, [`Error::InvalidAddress`], [`Error::InsufficientResources`]. The
+    /// endpoint stays unconnected then.
     pub fn connect(self: &Arc<Self>, request: &ConnectRequest<'_>) -> Result<()> {
-        if request.private_data.len() > self.ia.transport().attributes().max_private_data {
-            return Err(Error::InvalidParameter(Arg::PrivateDataSize));
-        }
+        debug_assert!(self.ia.transport().attributes().check_private_data(request.private_data.len()).is_ok());
         if request.timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(Error::InvalidParameter(Arg::Timeout));
         }
@@ -62,7 +61,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Starts to connect to where `like` is connected to (uDAPL 1.2, dat_ep_dup_connect).
+    /// Starts to connect to where `like` is connected to.
     ///
     /// # Errors
     /// As [`Endpoint::connect`]; [`crate::error::Refusal::Endpoint`] with the state of
@@ -77,14 +76,14 @@ impl<T: Transport> Endpoint<T> {
             let control = like.control.lock();
             match &control.remote {
                 Some(remote) if control.state == State::Connected => remote.clone(),
-                _ => return Err(control.state.refusal()),
+                _ => return Err(control.state.into()),
             }
         };
         self.connect(&ConnectRequest { address: &address, qualifier, timeout, private_data })
     }
 
-    /// Accepts a connection request with this endpoint (uDAPL 1.2, dat_cr_accept).
-    /// `trigger` tells whether the request brought the endpoint.
+    /// Accepts a connection request with this endpoint. `trigger` tells whether the request brought
+    /// the endpoint.
     pub(crate) fn accept(
         self: &Arc<Self>,
         trigger: Trigger,
@@ -107,8 +106,8 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Ends the connection or the attempt at one (uDAPL 1.2, dat_ep_disconnect). Graceful:
-    /// posted requests are carried through first.
+    /// Ends the connection or the attempt at one. Graceful: posted requests are carried through
+    /// first.
     ///
     /// # Errors
     /// [`crate::error::Refusal::Endpoint`] if there is neither.
@@ -140,34 +139,14 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// The connection, or the attempt at one, changed.
-    pub(crate) fn on_connection(&self, life: u64, report: ConnectionReport) {
-        let passed = {
-            let mut control = self.control.lock();
-            if control.life != life || control.freed {
-                return;
-            }
-            match report {
-                ConnectionReport::Established(private_data) => self.establish(&mut control, private_data),
-                ended => {
-                    let event = ending(control.state, &ended);
-                    if next(control.state, Trigger::Ended).is_ok() {
-                        self.end(&mut control, Some(event), None, None);
-                    }
-                    return;
-                }
-            }
-        };
-        self.act_on(passed);
-    }
-
-    fn establish(&self, control: &mut Control<T>, private_data: Vec<u8>) -> super::recv::Passed {
+    /// The connection is up: the event that announces it, and what was complete before it.
+    pub(super) fn establish(&self, control: &mut Control<T>, private_data: Vec<u8>) -> Passed {
         let active = control.state == State::ActiveConnectionPending;
         let Ok(Next::Go(to)) = next(control.state, Trigger::Established) else { return Default::default() };
         if let Some(qp) = &control.qp {
             control.local_qualifier = self.ia.transport().local_qualifier(qp);
         }
-        // The passive side's event has no private data: programs tell the sides apart by it.
+        // Private data is an answer to the active side; the event of the passive side has none.
         let private_data: Option<Arc<[u8]>> = (active && !private_data.is_empty()).then(|| private_data.into());
         control.private_data = private_data.clone();
         control.state = to;
@@ -188,7 +167,7 @@ impl<T: Transport> Endpoint<T> {
         receives.watermarks_passed()
     }
 
-    /// What connecting and accepting need.
+    /// Checks that the endpoint has what connecting and accepting need.
     fn ready(&self, control: &Control<T>) -> Result<()> {
         if control.connect_evd.is_none() {
             return Err(Error::InvalidHandle(Role::EvdConnect));
@@ -211,17 +190,16 @@ impl<T: Transport> Endpoint<T> {
     /// receives posted so far.
     fn make_qp(self: &Arc<Self>, control: &mut Control<T>) -> Result<Arc<T::Qp>> {
         let transport = self.ia.transport();
-        let count = |count: i32| usize::try_from(count).unwrap_or(0);
-        let reads = |count: i32| u8::try_from(count).unwrap_or(u8::MAX);
+        let reads = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
         let attr = &control.attr;
         let mut requests = self.requests.lock();
         let mut receives = self.receives.lock();
-        if !requests.flight.reserve(count(attr.max_request_dtos)) {
+        if !requests.flight.reserve(attr.max_request_dtos) {
             return Err(Error::InsufficientResources(Resource::Memory));
         }
         let zone = control.pz.as_ref().ok_or_else(not_ready)?;
         let qp = transport.qp_create(QpInit {
-            sink: EndpointSink { ep: self.clone(), life: control.life },
+            sink: EndpointSink::new(self.clone(), control.life),
             zone: zone.zone(),
             request_cq: requests.evd.as_ref().and_then(|evd| evd.cq()),
             recv_cq: receives.evd.as_ref().and_then(|evd| evd.cq()),
@@ -229,7 +207,7 @@ impl<T: Transport> Endpoint<T> {
             solicited: receives.feed == Feed::Solicited,
             sizes: QpSizes {
                 recvs: receives.capacity,
-                requests: count(attr.max_request_dtos),
+                requests: attr.max_request_dtos,
                 recv_segments: receives.max_segments,
                 request_segments: requests
                     .max_segments
@@ -268,45 +246,5 @@ impl<T: Transport> Endpoint<T> {
         requests.qp = None;
         receives.qp = None;
         self.flush_receives(&mut receives);
-    }
-}
-
-/// The event that ends an endpoint's connection or attempt, by its state.
-fn ending(state: State, report: &ConnectionReport) -> ConnectionEvent {
-    match (state, report) {
-        (State::CompletionPending, _) => ConnectionEvent::AcceptCompletionError,
-        (State::DisconnectPending, _) => ConnectionEvent::Disconnected,
-        (State::ActiveConnectionPending, ConnectionReport::PeerRejected) => ConnectionEvent::PeerRejected,
-        (State::ActiveConnectionPending, ConnectionReport::TimedOut) => ConnectionEvent::TimedOut,
-        (State::ActiveConnectionPending, ConnectionReport::Unreachable) => ConnectionEvent::Unreachable,
-        (State::ActiveConnectionPending, _) => ConnectionEvent::NonPeerRejected,
-        (_, ConnectionReport::Broken) => ConnectionEvent::Broken,
-        _ => ConnectionEvent::Disconnected,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_ending_is_told_in_the_terms_of_the_state() {
-        use ConnectionEvent as E;
-        use ConnectionReport as R;
-        let cases = [
-            (State::ActiveConnectionPending, R::PeerRejected, E::PeerRejected),
-            (State::ActiveConnectionPending, R::NonPeerRejected, E::NonPeerRejected),
-            (State::ActiveConnectionPending, R::TimedOut, E::TimedOut),
-            (State::ActiveConnectionPending, R::Unreachable, E::Unreachable),
-            (State::ActiveConnectionPending, R::Broken, E::NonPeerRejected),
-            (State::CompletionPending, R::AcceptFailed, E::AcceptCompletionError),
-            (State::CompletionPending, R::Disconnected, E::AcceptCompletionError),
-            (State::Connected, R::Disconnected, E::Disconnected),
-            (State::Connected, R::Broken, E::Broken),
-            (State::DisconnectPending, R::Broken, E::Disconnected),
-        ];
-        for (state, report, event) in cases {
-            assert_eq!(ending(state, &report), event, "{state:?} {report:?}");
-        }
     }
 }

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::ep::{Control, Endpoint, State};
+use crate::ep::endpoint::{Control, Endpoint};
+use crate::ep_state::State;
 use crate::evd::Evd;
 use crate::event::{ConnectionEvent, Event, Status};
 use crate::transport::{Closing, RecvDone, RequestId, Transport};
@@ -63,20 +64,6 @@ impl<T: Transport> Endpoint<T> {
         drop((request_qp, recv_qp));
     }
 
-    /// The connection failed in the transport.
-    pub(crate) fn on_failed(&self, life: u64, recv: Option<RecvDone>, request: Option<(RequestId, Status)>) {
-        let mut control = self.control.lock();
-        if control.life != life || control.freed {
-            return;
-        }
-        let event = match control.state {
-            // One event in all: the program has asked for the end already.
-            State::DisconnectPending => ConnectionEvent::Disconnected,
-            _ => ConnectionEvent::Broken,
-        };
-        self.end(&mut control, Some(event), recv, request);
-    }
-
     /// Fails the connection from this side, if there is one.
     pub(super) fn break_connection(&self) {
         self.settle_requests();
@@ -91,18 +78,6 @@ impl<T: Transport> Endpoint<T> {
         };
         if self.ia.transport().disconnect(&qp, true) == Closing::Done {
             self.end(&mut control, Some(event), None, None);
-        }
-    }
-
-    /// The last request of a graceful disconnect is complete.
-    pub(crate) fn finish_drain(&self, life: u64) {
-        let mut control = self.control.lock();
-        if control.life != life || control.state != State::DisconnectPending {
-            return;
-        }
-        let Some(qp) = control.qp.clone() else { return };
-        if self.ia.transport().disconnect(&qp, false) == Closing::Done {
-            self.end(&mut control, Some(ConnectionEvent::Disconnected), None, None);
         }
     }
 }

@@ -2,70 +2,24 @@
 
 mod queue;
 
-use std::ops::BitOr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
-pub(crate) use queue::{Offer, WaitState};
-use queue::{Queue, Queued};
+pub(crate) use queue::WaitState;
+use queue::{Offer, Queue};
 
+use crate::charge::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
-use crate::event::{AsyncReason, Event};
-use crate::ia::Ia;
-use crate::slab::{Header, Kind, Object};
-use crate::srq::Charge;
-use crate::transport::Transport;
+use crate::event::{AsyncReason, Event, Feed, Streams};
+use crate::ia::{AsyncQueue, Ia};
+use crate::slab::{Handle, Header, Kind, Object};
+use crate::transport::{Poll, Transport};
 use crate::users::{Counted, Use, Users};
 
-/// A set of event streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Streams(u8);
-
-impl Streams {
-    /// Events that a program posts.
-    pub const SOFTWARE: Streams = Streams(1);
-    /// Connection requests.
-    pub const REQUESTS: Streams = Streams(2);
-    /// Completions of data transfers.
-    pub const TRANSFERS: Streams = Streams(4);
-    /// Connection events.
-    pub const CONNECTIONS: Streams = Streams(8);
-    /// Completions of binds.
-    pub const BINDS: Streams = Streams(16);
-    /// Asynchronous events.
-    pub const ASYNC: Streams = Streams(32);
-    /// No stream.
-    pub const NONE: Streams = Streams(0);
-
-    /// Whether all of `other` is in the set.
-    pub const fn contains(self, other: Streams) -> bool {
-        self.0 & other.0 == other.0
-    }
-}
-
-impl BitOr for Streams {
-    type Output = Streams;
-
-    fn bitor(self, other: Streams) -> Streams {
-        Streams(self.0 | other.0)
-    }
-}
-
-/// How a stream that feeds a dispatcher is configured, for the rule on thresholds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Feed {
-    /// Every completion is announced.
-    Threshold,
-    /// The poster decides which completion is announced.
-    Unsignalled,
-    /// The sender decides which completion is announced.
-    Solicited,
-}
-
-/// What a query of a dispatcher shows besides what never changes.
+/// The parameters of a dispatcher that change, as a query shows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvdStatus {
     /// Events it has room for.
@@ -86,6 +40,7 @@ pub struct Evd<T: Transport> {
     streams: Streams,
     cq: Option<T::Cq>,
     queue: Mutex<Queue<T>>,
+    /// The adapter that made it is gone, but another one still uses it.
     orphan: AtomicBool,
 }
 
@@ -104,7 +59,7 @@ impl<T: Transport> Counted for Evd<T> {
 }
 
 impl<T: Transport> Evd<T> {
-    /// Makes a dispatcher for at least `qlen` events (uDAPL 1.2, dat_evd_create).
+    /// Makes a dispatcher for at least `qlen` events.
     ///
     /// # Errors
     /// [`Arg::QueueLength`] for 0, [`Arg::Streams`] for no stream,
@@ -132,13 +87,13 @@ impl<T: Transport> Evd<T> {
             orphan: AtomicBool::new(false),
         })?;
         if let Some(cno) = cno {
-            cno.attach(&evd);
+            cno.attach(evd.header.handle());
             evd.queue.lock().cno = Some(cno);
         }
         Ok(evd)
     }
 
-    /// Frees the dispatcher and what is queued on it (uDAPL 1.2, dat_evd_free).
+    /// Frees the dispatcher and what is queued on it.
     ///
     /// # Errors
     /// [`Refusal::EvdInUse`] while a stream feeds it, [`Refusal::EvdWaiter`] while a
@@ -180,12 +135,13 @@ impl<T: Transport> Evd<T> {
         self.users.count()
     }
 
-    /// The adapter that made this dispatcher is gone, but another one still uses it.
+    /// The adapter that made this dispatcher is gone, but another one still uses it; its end is
+    /// that of the last such use ([`AsyncHold`]).
     pub(crate) fn orphan(&self) {
         self.orphan.store(true, Ordering::Release);
     }
 
-    pub(crate) fn free_if_orphaned(&self) {
+    fn free_if_orphaned(&self) {
         if self.orphan.load(Ordering::Acquire) && self.users.retire() {
             self.bury();
         }
@@ -206,7 +162,7 @@ impl<T: Transport> Evd<T> {
         self.cq.as_ref()
     }
 
-    /// Its changing parameters (uDAPL 1.2, dat_evd_query).
+    /// Its changing parameters.
     pub fn status(&self) -> EvdStatus {
         let queue = self.queue.lock();
         EvdStatus { qlen: queue.qlen, enabled: queue.enabled, waitable: queue.waitable, feed: queue.feed() }
@@ -217,12 +173,12 @@ impl<T: Transport> Evd<T> {
         self.queue.lock().cno.as_ref().map(|cno| cno.object().clone())
     }
 
-    /// Ties the dispatcher to another notification object, or to none
-    /// (uDAPL 1.2, dat_evd_modify_cno). Events queued already do not trigger it.
-    pub fn modify_cno(self: &Arc<Self>, cno: Option<&Arc<Cno<T>>>) -> Result<()> {
+    /// Ties the dispatcher to another notification object, or to none. Events queued already do not
+    /// trigger it.
+    pub fn modify_cno(&self, cno: Option<&Arc<Cno<T>>>) -> Result<()> {
         let new = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         if let Some(new) = &new {
-            new.attach(self);
+            new.attach(self.header.handle());
         }
         let old = std::mem::replace(&mut self.queue.lock().cno, new);
         if let Some(old) = old {
@@ -234,17 +190,17 @@ impl<T: Transport> Evd<T> {
         Ok(())
     }
 
-    /// Lets events trigger the notification object (uDAPL 1.2, dat_evd_enable).
+    /// Lets events trigger the notification object.
     pub fn enable(&self) {
         self.queue.lock().enabled = true;
     }
 
-    /// Keeps events from triggering the notification object (uDAPL 1.2, dat_evd_disable).
+    /// Keeps events from triggering the notification object.
     pub fn disable(&self) {
         self.queue.lock().enabled = false;
     }
 
-    /// Keeps threads from waiting; one that waits returns (uDAPL 1.2, dat_evd_set_unwaitable).
+    /// Keeps threads from waiting; one that waits returns.
     pub fn set_unwaitable(&self) {
         let waker = {
             let mut queue = self.queue.lock();
@@ -256,12 +212,12 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Lets threads wait again (uDAPL 1.2, dat_evd_clear_unwaitable).
+    /// Lets threads wait again.
     pub fn clear_unwaitable(&self) {
         self.queue.lock().waitable = true;
     }
 
-    /// Changes the room to at least `qlen` events (uDAPL 1.2, dat_evd_resize). Loses none.
+    /// Changes the room to at least `qlen` events. Loses none.
     ///
     /// # Errors
     /// [`Arg::QueueLength`] for 0, [`Refusal::EvdTooShort`] if more events are queued or a
@@ -273,15 +229,10 @@ impl<T: Transport> Evd<T> {
         if qlen > self.ia.transport().attributes().max_evd_qlen {
             return Err(Error::InsufficientResources(Resource::Evd));
         }
-        // Refused before the transport does anything; what arrives meanwhile is seen again.
-        self.queue.lock().check_resize(qlen)?;
-        if let Some(cq) = &self.cq {
-            self.ia.transport().cq_resize(cq, qlen)?;
-        }
         self.queue.lock().resize(qlen)
     }
 
-    /// Queues a software event (uDAPL 1.2, dat_evd_post_se).
+    /// Queues a software event.
     ///
     /// # Errors
     /// [`Arg::Evd`] if the dispatcher does not admit software events,
@@ -293,7 +244,7 @@ impl<T: Transport> Evd<T> {
         if self.offer(Event::Software { pointer }, true, None) { Ok(()) } else { Err(Error::QueueFull) }
     }
 
-    /// Takes the oldest event (uDAPL 1.2, dat_evd_dequeue), whether announced or not.
+    /// Takes the oldest event, whether announced or not.
     ///
     /// # Errors
     /// [`Refusal::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
@@ -311,12 +262,12 @@ impl<T: Transport> Evd<T> {
     /// Looks for completions in the transport.
     #[inline]
     pub(crate) fn poll(&self) {
-        self.ia.transport().poll(self.cq.as_ref());
+        self.ia.transport().poll(self.cq.as_ref(), Poll::IfFree);
     }
 
     /// Queues an event if there is room. `announce` makes it a notification event.
-    pub(crate) fn offer(&self, event: Event, announce: bool, charge: Option<Charge<T>>) -> bool {
-        let offered = self.queue.lock().offer(Queued { event, charge }, announce);
+    pub(crate) fn offer(&self, event: Event, announce: bool, charge: Option<Charge>) -> bool {
+        let offered = self.queue.lock().offer(event, charge, announce);
         match offered {
             Offer::Full => return false,
             Offer::Quiet => {}
@@ -338,7 +289,7 @@ impl<T: Transport> Evd<T> {
 
     /// Queues an event; if there is no room the event is lost and the loss is reported
     /// as an asynchronous event.
-    pub(crate) fn push(&self, event: Event, announce: bool, charge: Option<Charge<T>>) {
+    pub(crate) fn push(&self, event: Event, announce: bool, charge: Option<Charge>) {
         if !self.offer(event, announce, charge) {
             self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow);
         }
@@ -356,5 +307,34 @@ impl<T: Transport> Evd<T> {
 
     pub(crate) fn with_wait<R>(&self, f: impl FnOnce(&mut WaitState<'_, T>) -> R) -> R {
         f(&mut WaitState { queue: &mut self.queue.lock() })
+    }
+}
+
+impl<T: Transport> AsyncQueue for Evd<T> {
+    fn handle(&self) -> Handle {
+        self.header.handle()
+    }
+
+    fn offer(&self, event: Event) -> bool {
+        Evd::offer(self, event, true, None)
+    }
+}
+
+/// The use that an adapter makes of a dispatcher for its asynchronous events.
+pub(crate) struct AsyncHold<T: Transport>(Option<Use<Evd<T>>>);
+
+impl<T: Transport> AsyncHold<T> {
+    /// Begins to use `evd`; `None` if it is being freed.
+    pub fn of(evd: &Arc<Evd<T>>) -> Option<Self> {
+        Use::of(evd).map(|used| AsyncHold(Some(used)))
+    }
+}
+
+impl<T: Transport> Drop for AsyncHold<T> {
+    fn drop(&mut self) {
+        let Some(used) = self.0.take() else { return };
+        let evd = used.object().clone();
+        drop(used);
+        evd.free_if_orphaned();
     }
 }

@@ -3,22 +3,21 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::charge::Charge;
 use crate::cno::Cno;
-use crate::error::{Error, Refusal, Resource, Result};
-use crate::evd::Feed;
-use crate::event::Event;
-use crate::srq::Charge;
+use crate::error::{Arg, Error, Refusal, Resource, Result};
+use crate::event::{Event, Feed};
 use crate::transport::Transport;
 use crate::users::Use;
 use crate::waker::Waker;
 
 /// An event that waits, and the entry of a shared receive queue that it keeps occupied.
-pub(crate) struct Queued<T: Transport> {
+pub(crate) struct Queued {
     pub event: Event,
-    pub charge: Option<Charge<T>>,
+    pub charge: Option<Charge>,
 }
 
-impl<T: Transport> Queued<T> {
+impl Queued {
     /// The program has taken the event: its buffer leaves the books.
     pub fn settle(self) -> Event {
         drop(self.charge);
@@ -42,7 +41,7 @@ pub(crate) struct Wait {
 }
 
 pub(crate) struct Queue<T: Transport> {
-    events: VecDeque<Queued<T>>,
+    events: VecDeque<Queued>,
     pub qlen: usize,
     pub enabled: bool,
     pub waitable: bool,
@@ -59,11 +58,11 @@ impl<T: Transport> Queue<T> {
         Ok(Queue { events, qlen, enabled: true, waitable: true, dead: false, wait: None, cno: None, feeds: [0; 3] })
     }
 
-    pub fn offer(&mut self, queued: Queued<T>, announce: bool) -> Offer<T> {
+    pub fn offer(&mut self, event: Event, charge: Option<Charge>, announce: bool) -> Offer<T> {
         if self.events.len() >= self.qlen || self.dead {
             return Offer::Full;
         }
-        self.events.push_back(queued);
+        self.events.push_back(Queued { event, charge });
         self.tell(announce)
     }
 
@@ -88,14 +87,14 @@ impl<T: Transport> Queue<T> {
     }
 
     /// The oldest event, for a dequeue.
-    pub fn take(&mut self) -> Result<Option<Queued<T>>> {
+    pub fn take(&mut self) -> Result<Option<Queued>> {
         if self.wait.is_some() {
             return Err(Error::InvalidState(Refusal::EvdWaiter));
         }
         Ok(self.events.pop_front())
     }
 
-    pub fn take_all(&mut self) -> VecDeque<Queued<T>> {
+    pub fn take_all(&mut self) -> VecDeque<Queued> {
         std::mem::take(&mut self.events)
     }
 
@@ -150,7 +149,7 @@ impl<T: Transport> WaitState<'_, T> {
             return Err(Error::InvalidState(Refusal::EvdUnwaitable));
         }
         if threshold == 0 || threshold > self.queue.qlen {
-            return Err(Error::InvalidParameter(crate::error::Arg::Threshold));
+            return Err(Error::InvalidParameter(Arg::Threshold));
         }
         if threshold != 1 {
             match self.queue.feed() {
@@ -172,7 +171,7 @@ impl<T: Transport> WaitState<'_, T> {
     }
 
     /// What ends the wait now; `None` to go on waiting.
-    pub fn check(&mut self) -> Option<Result<(Queued<T>, usize)>> {
+    pub fn check(&mut self) -> Option<Result<(Queued, usize)>> {
         if self.queue.dead {
             return Some(Err(Error::Aborted));
         }

@@ -6,11 +6,10 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use parking_lot::Mutex;
 
 use crate::addr::Address;
-use crate::ep::{Endpoint, State, Trigger};
-use crate::error::{Arg, Error, Result, Role};
+use crate::ep::{Endpoint, Next, State, Trigger};
+use crate::error::{Error, Result, Role};
 use crate::ia::Ia;
 use crate::slab::{Header, Kind, Object};
-use crate::sp::dismiss;
 use crate::transport::{Rejection, RequestInfo, Transport};
 
 /// A connection request.
@@ -81,7 +80,7 @@ impl<T: Transport> Cr<T> {
         self.remote_qualifier
     }
 
-    /// What the peer sent along; valid as long as the request.
+    /// The bytes that the peer sent along; valid as long as the request.
     pub fn private_data(&self) -> &[AtomicU8] {
         &self.private_data
     }
@@ -91,13 +90,12 @@ impl<T: Transport> Cr<T> {
         self.ep.as_ref()
     }
 
-    /// Accepts the request (uDAPL 1.2, dat_cr_accept) with `ep`, or with the endpoint
-    /// that it brought. On failure the request can be answered again.
+    /// Accepts the request with `ep`, or with the endpoint that it brought. On failure the request
+    /// can be answered again.
     ///
     /// # Errors
-    /// [`Role::Cr`] if it was answered already; [`Role::Ep`] if an endpoint is given
-    /// although it brought one, or none although it brought none, or the endpoint lacks
-    /// a zone or a dispatcher; [`Arg::PrivateDataSize`];
+    /// [`Role::Cr`] if it was answered already; [`Role::Ep`] if an endpoint is given although it
+    /// brought one, or none although it brought none, or the endpoint lacks a zone or a dispatcher;
     /// [`crate::error::Refusal::Endpoint`].
     pub fn accept(&self, ep: Option<&Arc<Endpoint<T>>>, private_data: &[u8]) -> Result<()> {
         let (ep, trigger) = match (ep, &self.ep) {
@@ -105,9 +103,7 @@ impl<T: Transport> Cr<T> {
             (None, Some(ep)) => (ep, Trigger::AcceptImplicit),
             _ => return Err(Error::InvalidHandle(Role::Ep)),
         };
-        if private_data.len() > self.ia.transport().attributes().max_private_data {
-            return Err(Error::InvalidParameter(Arg::PrivateDataSize));
-        }
+        debug_assert!(self.ia.transport().attributes().check_private_data(private_data.len()).is_ok());
         let mut incoming = self.incoming.lock();
         if incoming.is_none() {
             return Err(Error::InvalidHandle(Role::Cr));
@@ -118,39 +114,13 @@ impl<T: Transport> Cr<T> {
         Ok(())
     }
 
-    /// Rejects the request (uDAPL 1.2, dat_cr_reject).
+    /// Rejects the request.
     ///
     /// # Errors
     /// [`Role::Cr`] if it was answered already.
     pub fn reject(&self) -> Result<()> {
         let incoming = self.take()?;
         self.ia.transport().reject(incoming, Rejection::Consumer);
-        Ok(())
-    }
-
-    /// Passes the request to the service point on `qualifier`, where it arrives as a
-    /// new one (uDAPL 1.2, dat_cr_handoff). If nobody listens there it is refused.
-    ///
-    /// # Errors
-    /// [`Role::Cr`] if it was answered already, [`Arg::Qualifier`] for qualifier 0.
-    pub fn handoff(&self, qualifier: u64) -> Result<()> {
-        if qualifier == 0 {
-            return Err(Error::InvalidParameter(Arg::Qualifier));
-        }
-        let incoming = self.take()?;
-        let info = RequestInfo {
-            qualifier,
-            remote_address: self.remote.clone(),
-            remote_qualifier: self.remote_qualifier,
-            private_data: self.private_data.iter().map(|byte| byte.load(Ordering::Relaxed)).collect(),
-        };
-        let refused = match self.ia.points().find(qualifier) {
-            Some(point) => point.on_request(incoming, info).err(),
-            None => Some(incoming),
-        };
-        if let Some(incoming) = refused {
-            self.ia.transport().reject(incoming, Rejection::Provider);
-        }
         Ok(())
     }
 
@@ -161,7 +131,19 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    fn take(&self) -> Result<T::Incoming> {
+    /// The request as a service point gets it that listens on `qualifier`.
+    pub(super) fn info(&self, qualifier: u64) -> RequestInfo {
+        RequestInfo {
+            qualifier,
+            remote_address: self.remote.clone(),
+            remote_qualifier: self.remote_qualifier,
+            private_data: self.private_data.iter().map(|byte| byte.load(Ordering::Relaxed)).collect(),
+        }
+    }
+
+    /// Takes the request for an answer other than accepting it; the endpoint that it brought is
+    /// given back.
+    pub(super) fn take(&self) -> Result<T::Incoming> {
         let incoming = self.incoming.lock().take().ok_or(Error::InvalidHandle(Role::Cr))?;
         self.ia.disown(self);
         // A tentative endpoint goes; a reserved one is the program's again.
@@ -179,4 +161,12 @@ impl<T: Transport> Cr<T> {
 #[cold]
 fn unreachable_incoming<I>() -> I {
     unreachable!("a connection request vanished before it had a handle")
+}
+
+/// Gives back the endpoint of a request that came to nothing.
+pub(super) fn dismiss<T: Transport>(ep: Option<Arc<Endpoint<T>>>) {
+    let Some(ep) = ep else { return };
+    if ep.shift(Trigger::RequestAnswered) == Ok(Next::Destroy) {
+        ep.free_anyway();
+    }
 }

@@ -6,10 +6,10 @@ use crate::error::{Arg, Error, Result};
 use crate::evd::Evd;
 use crate::ia::Ia;
 use crate::slab::{Header, Kind, Object};
-use crate::sp::{Provision, ServicePoint};
+use crate::sp::point::{Provision, ServicePoint};
 use crate::transport::Transport;
 
-/// Who provides the endpoints of a public service point's requests.
+/// The source of the endpoints of a public service point's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PspMode {
     /// The program, when it accepts.
@@ -34,8 +34,7 @@ impl<T: Transport> Object for Psp<T> {
 }
 
 impl<T: Transport> Psp<T> {
-    /// Listens on `qualifier` (uDAPL 1.2, dat_psp_create), or on one that the transport
-    /// chooses (dat_psp_create_any).
+    /// Listens on `qualifier`, or on one that the transport chooses.
     ///
     /// # Errors
     /// [`crate::error::Role::EvdRequests`] for a dispatcher that does not admit requests,
@@ -60,18 +59,18 @@ impl<T: Transport> Psp<T> {
         }
     }
 
-    /// Stops listening (uDAPL 1.2, dat_psp_free). Requests announced before stay valid.
+    /// Stops listening. Requests announced before stay valid.
     pub fn free(&self) {
-        self.point.ia.disown(self);
+        self.point.ia().disown(self);
         self.point.shut();
     }
 
-    /// What it has in common with a reserved one.
+    /// The part that it has in common with a reserved one.
     pub fn point(&self) -> &Arc<ServicePoint<T>> {
         &self.point
     }
 
-    /// Who provides the endpoints.
+    /// The source of the endpoints.
     pub fn mode(&self) -> PspMode {
         self.mode
     }

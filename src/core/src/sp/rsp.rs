@@ -7,7 +7,7 @@ use crate::error::{Arg, Error, Result};
 use crate::evd::Evd;
 use crate::ia::Ia;
 use crate::slab::{Header, Kind, Object};
-use crate::sp::{Provision, ServicePoint};
+use crate::sp::point::{Provision, ServicePoint};
 use crate::transport::Transport;
 
 /// A reserved service point.
@@ -26,8 +26,7 @@ impl<T: Transport> Object for Rsp<T> {
 }
 
 impl<T: Transport> Rsp<T> {
-    /// Listens on `qualifier` for one request to `ep`, which becomes reserved
-    /// (uDAPL 1.2, dat_rsp_create).
+    /// Listens on `qualifier` for one request to `ep`, which becomes reserved.
     ///
     /// # Errors
     /// [`crate::error::Role::EvdRequests`], [`Arg::Qualifier`] for qualifier 0,
@@ -53,15 +52,14 @@ impl<T: Transport> Rsp<T> {
         })
     }
 
-    /// Stops listening (uDAPL 1.2, dat_rsp_free). An endpoint that waited for the request
-    /// is unconnected again.
+    /// Stops listening. An endpoint that waited for the request is unconnected again.
     pub fn free(&self) {
-        self.point.ia.disown(self);
+        self.point.ia().disown(self);
         self.point.shut();
         let _ = self.ep.shift(Trigger::Release);
     }
 
-    /// What it has in common with a public one.
+    /// The part that it has in common with a public one.
     pub fn point(&self) -> &Arc<ServicePoint<T>> {
         &self.point
     }

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Checked, MAX_SEGMENTS, Recv, RecvId, Segment};
 use crate::error::{Error, Resource, Result};
+use crate::transport::work::{Checked, MAX_SEGMENTS, Recv, RecvId, Segment};
 
 /// A receive that was read off a queue, with room for the segments of any.
 #[derive(Default)]

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use dat_core::Endpoint;
 use dat_core::ep::ConnectRequest;
+use dat_core::ep::table::Qos;
 use dat_core::error::{AddressFault, Arg, Error, Role};
+use dat_core::transport::AdapterAttributes;
 use dat_core::transport::Transport;
 use dat_face::guard::slow;
 use dat_face::handle::{find, same_ia};
@@ -13,10 +15,10 @@ use dat_face::{Answer, At, Face, Fault};
 use dat_udat12::{
     DAT_CLOSE_ABRUPT_FLAG, DAT_CLOSE_FLAGS, DAT_CLOSE_GRACEFUL_FLAG, DAT_CONN_QUAL, DAT_CONNECT_DEFAULT_FLAG,
     DAT_CONNECT_FLAGS, DAT_CONNECT_MULTIPATH_FLAG, DAT_COUNT, DAT_EP_HANDLE, DAT_IA_ADDRESS_PTR, DAT_PVOID, DAT_QOS,
-    DAT_QOS_BEST_EFFORT, DAT_QOS_ECONOMY, DAT_QOS_HIGH_THROUGHPUT, DAT_QOS_LOW_LATENCY, DAT_QOS_PREMIUM, DAT_RETURN,
-    DAT_TIMEOUT, DAT_TIMEOUT_INFINITE,
+    DAT_RETURN, DAT_TIMEOUT, DAT_TIMEOUT_INFINITE,
 };
 
+use crate::ep::attr::qos;
 use crate::ptr;
 
 /// A time limit; `None` for ever.
@@ -28,13 +30,19 @@ fn duration(timeout: DAT_TIMEOUT) -> Option<Duration> {
     micros(timeout).map(|micros| Duration::from_micros(micros.into()))
 }
 
-/// A copy of the private data of a call, of `limit` bytes at most. Its size stands at `position`,
+/// A copy of the private data of a call, if the adapter with these limits can carry it. Its size stands at `position`,
 /// the data at the next one.
 ///
 /// # Safety
 /// `data` is NULL, or `size` bytes there can be read.
-pub(crate) unsafe fn private_data(size: DAT_COUNT, data: DAT_PVOID, limit: usize, position: u32) -> Answer<Vec<u8>> {
-    let size = usize::try_from(size).ok().filter(|&size| size <= limit).ok_or(Fault::Argument(position))?;
+pub(crate) unsafe fn private_data(
+    size: DAT_COUNT,
+    data: DAT_PVOID,
+    limits: &AdapterAttributes,
+    position: u32,
+) -> Answer<Vec<u8>> {
+    let size = usize::try_from(size).map_err(|_| Fault::Argument(position))?;
+    limits.check_private_data(size).map_err(|_| Fault::Argument(position))?;
     if size == 0 {
         return Ok(Vec::new());
     }
@@ -46,12 +54,11 @@ pub(crate) unsafe fn private_data(size: DAT_COUNT, data: DAT_PVOID, limit: usize
 }
 
 /// Accepts best effort alone.
-fn check_qos(qos: DAT_QOS, position: u32) -> Answer<()> {
-    const KNOWN: DAT_QOS = DAT_QOS_HIGH_THROUGHPUT | DAT_QOS_LOW_LATENCY | DAT_QOS_ECONOMY | DAT_QOS_PREMIUM;
-    match qos {
-        DAT_QOS_BEST_EFFORT => Ok(()),
-        qos if qos & !KNOWN == 0 => Err(Fault::Core(Error::ModelNotSupported)),
-        _ => Err(Fault::Argument(position)),
+fn check_qos(quality_of_service: DAT_QOS, position: u32) -> Answer<()> {
+    match qos(quality_of_service) {
+        Some(Qos::BestEffort) => Ok(()),
+        Some(Qos::Other) => Err(Fault::Core(Error::ModelNotSupported)),
+        None => Err(Fault::Argument(position)),
     }
 }
 
@@ -77,9 +84,9 @@ pub unsafe extern "C" fn dat_ep_connect<F: Face>(
             DAT_CONNECT_MULTIPATH_FLAG => return Err(Fault::Core(Error::ModelNotSupported)),
             _ => return Err(Fault::Argument(8)),
         }
-        let limit = ep.ia().transport().attributes().max_private_data;
+        let limits = ep.ia().transport().attributes();
         // SAFETY: the caller's promise.
-        let private_data = unsafe { self::private_data(private_data_size, private_data, limit, 5) }?;
+        let private_data = unsafe { self::private_data(private_data_size, private_data, limits, 5) }?;
         // SAFETY: the caller's promise.
         let address = unsafe { ptr::address(remote_ia_address) };
         let address = address
@@ -92,7 +99,7 @@ pub unsafe extern "C" fn dat_ep_connect<F: Face>(
             timeout: duration(timeout),
             private_data: &private_data,
         })
-        .at(&[(Arg::Address, 2), (Arg::Qualifier, 3), (Arg::Timeout, 4), (Arg::PrivateDataSize, 5)])
+        .at(&[(Arg::Qualifier, 3), (Arg::Timeout, 4)])
     })
 }
 
@@ -113,10 +120,10 @@ pub unsafe extern "C" fn dat_ep_dup_connect<F: Face>(
         let like = find::<F, Endpoint<F::Transport>>(ep_dup_handle, Role::Ep)?;
         same_ia(ep.ia(), like.ia(), Role::Ep)?;
         check_qos(quality_of_service, 6)?;
-        let limit = ep.ia().transport().attributes().max_private_data;
+        let limits = ep.ia().transport().attributes();
         // SAFETY: the caller's promise.
-        let private_data = unsafe { self::private_data(private_data_size, private_data, limit, 4) }?;
-        ep.dup_connect(&like, duration(timeout), &private_data).at(&[(Arg::Timeout, 3), (Arg::PrivateDataSize, 4)])
+        let private_data = unsafe { self::private_data(private_data_size, private_data, limits, 4) }?;
+        ep.dup_connect(&like, duration(timeout), &private_data).at(&[(Arg::Timeout, 3)])
     })
 }
 

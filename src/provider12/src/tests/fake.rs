@@ -132,13 +132,7 @@ impl Transport for Fake {
         Ok(())
     }
 
-    fn cq_resize(&self, _: &(), _: usize) -> Result<()> {
-        Ok(())
-    }
-
-    fn poll(&self, _: Option<&()>) {}
-
-    fn settle(&self, _: Option<&()>) {}
+    fn poll(&self, _: Option<&()>, _: Poll) {}
 
     fn arm(&self, _: Option<&()>) -> Option<RawFd> {
         None

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::os::user::copy;
 
-const ALL: Rights = Rights::from_bits(15);
+const ALL: Rights = Rights::all();
 
 fn table() -> (RegionTable, PeerRegions) {
     let table = RegionTable::new().expect("table");

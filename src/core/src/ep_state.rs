@@ -1,8 +1,6 @@
 //! The endpoint's states as a table: what leads where, and what is refused.
 
-use crate::error::{Error, Refusal, Result};
-
-/// The states of an endpoint (uDAPL 1.2, dat_ep_get_status).
+/// The states of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
     /// Quiet; the first state.
@@ -38,37 +36,32 @@ impl State {
         State::DisconnectPending,
         State::Disconnected,
     ];
-
-    /// The refusal of a call that this state does not admit.
-    pub fn refusal(self) -> Error {
-        Error::InvalidState(Refusal::Endpoint(self))
-    }
 }
 
-/// What can happen to an endpoint.
+/// The things that can happen to an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trigger {
-    /// dat_ep_connect or dat_ep_dup_connect.
+    /// The program connects it.
     Connect,
-    /// dat_cr_accept with this endpoint as argument.
+    /// The program accepts a request and names this endpoint.
     AcceptExplicit,
-    /// dat_cr_accept of a request that brought this endpoint.
+    /// The program accepts a request that brought this endpoint.
     AcceptImplicit,
-    /// dat_rsp_create.
+    /// A reserved service point is made for it.
     Reserve,
-    /// dat_rsp_free.
+    /// Its reserved service point is freed.
     Release,
     /// The reserved service point got its request.
     RequestArrived,
     /// The request that holds the endpoint was rejected or handed off.
     RequestAnswered,
-    /// dat_ep_disconnect, abrupt.
+    /// The program disconnects it abruptly.
     DisconnectAbrupt,
-    /// dat_ep_disconnect, graceful.
+    /// The program disconnects it gracefully.
     DisconnectGraceful,
-    /// dat_ep_reset.
+    /// The program resets it.
     Reset,
-    /// dat_ep_free.
+    /// The program frees it.
     Free,
     /// The connection is up.
     Established,
@@ -95,7 +88,7 @@ impl Trigger {
     ];
 }
 
-/// Where a trigger leads.
+/// The effect of a trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// To this state.
@@ -106,11 +99,11 @@ pub enum Next {
     Destroy,
 }
 
-/// The transition of a state on a trigger (uDAPL 1.2, section on endpoint states).
+/// The transition of a state on a trigger.
 ///
 /// # Errors
-/// [`Refusal::Endpoint`] with the state, if it does not admit the trigger.
-pub fn next(state: State, trigger: Trigger) -> Result<Next> {
+/// The state itself, if it does not admit the trigger.
+pub fn next(state: State, trigger: Trigger) -> Result<Next, State> {
     use State::*;
     use Trigger::*;
     let to = match (state, trigger) {
@@ -139,32 +132,12 @@ pub fn next(state: State, trigger: Trigger) -> Result<Next> {
         (Unconnected, Reset) => Next::Stay,
         (Disconnected, Reset) => Next::Go(Unconnected),
 
-        (Reserved | PassiveConnectionPending | TentativeConnectionPending, Free) => return Err(state.refusal()),
+        (Reserved | PassiveConnectionPending | TentativeConnectionPending, Free) => return Err(state),
         (_, Free) => Next::Destroy,
 
-        _ => return Err(state.refusal()),
+        _ => return Err(state),
     };
     Ok(to)
-}
-
-/// Whether requests may be posted, and what becomes of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gate {
-    /// They go to the transport.
-    Open,
-    /// They are accepted and flushed at once.
-    Flush,
-    /// They are refused.
-    Closed,
-}
-
-/// What becomes of a request posted in a state.
-pub fn request_gate(state: State) -> Gate {
-    match state {
-        State::Connected => Gate::Open,
-        State::Disconnected => Gate::Flush,
-        _ => Gate::Closed,
-    }
 }
 
 #[cfg(test)]
@@ -193,7 +166,7 @@ mod tests {
                     Ok(Next::Stay) => 'n',
                     Ok(_) => 'o',
                     Err(error) => {
-                        assert_eq!(error, state.refusal());
+                        assert_eq!(error, state);
                         'x'
                     }
                 };
@@ -222,18 +195,5 @@ mod tests {
                 assert_ne!(next(state, trigger), Ok(Next::Go(state)), "{trigger:?} in {state:?}");
             }
         }
-    }
-
-    #[test]
-    fn requests_are_admitted_only_when_connected_and_flushed_when_disconnected() {
-        let row: String = State::ALL
-            .into_iter()
-            .map(|state| match request_gate(state) {
-                Gate::Open => 'o',
-                Gate::Flush => 'f',
-                Gate::Closed => 'x',
-            })
-            .collect();
-        assert_eq!(row, "xxxxxxoxf");
     }
 }

@@ -1,0 +1,340 @@
+//! The endpoint itself: what it is made of, and how it comes and goes.
+//!
+//! It has three locks, taken in this order: `control` (state, attributes, connection),
+//! `requests`, `receives`. Posting takes only the one of its direction.
+
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
+
+use crate::addr::Address;
+use crate::ep::attr::EpAttributes;
+use crate::ep::receives::Receives;
+use crate::ep::requests::Requests;
+use crate::ep_state::{Next, State, Trigger, next};
+use crate::error::{Error, Refusal, Resource, Result, Role};
+use crate::evd::Evd;
+use crate::ia::Ia;
+use crate::pz::Pz;
+use crate::slab::{Header, Kind, Object};
+use crate::srq::Srq;
+use crate::transport::{Closing, Poll, Transport};
+use crate::users::{Counted, Use};
+
+/// The objects that an endpoint is made of.
+pub struct EpParts<'a, T: Transport> {
+    /// Protection zone.
+    pub pz: Option<&'a Arc<Pz<T>>>,
+    /// The dispatcher on which receives complete.
+    pub recv_evd: Option<&'a Arc<Evd<T>>>,
+    /// The dispatcher on which requests complete.
+    pub request_evd: Option<&'a Arc<Evd<T>>>,
+    /// The dispatcher for connection events.
+    pub connect_evd: Option<&'a Arc<Evd<T>>>,
+    /// The queue that buffers are taken from, if the endpoint has none of its own.
+    pub srq: Option<&'a Arc<Srq<T>>>,
+}
+
+impl<T: Transport> Default for EpParts<'_, T> {
+    fn default() -> Self {
+        EpParts { pz: None, recv_evd: None, request_evd: None, connect_evd: None, srq: None }
+    }
+}
+
+/// An endpoint.
+pub struct Endpoint<T: Transport> {
+    pub(super) header: Header,
+    pub(super) ia: Arc<Ia<T>>,
+    pub(super) srq: Option<Arc<Srq<T>>>,
+    pub(super) control: Mutex<Control<T>>,
+    pub(super) requests: Mutex<Requests<T>>,
+    pub(super) receives: Mutex<Receives<T>>,
+}
+
+/// The part of an endpoint that concerns both directions.
+pub(super) struct Control<T: Transport> {
+    pub state: State,
+    pub attr: EpAttributes,
+    pub pz: Option<Use<Pz<T>>>,
+    pub connect_evd: Option<Use<Evd<T>>>,
+    pub srq: Option<Use<Srq<T>>>,
+    pub qp: Option<Arc<T::Qp>>,
+    /// Rises when a connection ends, so that late reports on it are told apart.
+    pub life: u64,
+    pub remote: Option<(Arc<Address>, u64)>,
+    pub local_qualifier: u64,
+    pub private_data: Option<Arc<[u8]>>,
+    pub freed: bool,
+}
+
+/// The parameters of an endpoint, as a query shows them.
+pub struct EpStatus<T: Transport> {
+    /// State.
+    pub state: State,
+    /// Attributes.
+    pub attr: EpAttributes,
+    /// Protection zone.
+    pub pz: Option<Arc<Pz<T>>>,
+    /// The dispatcher on which receives complete.
+    pub recv_evd: Option<Arc<Evd<T>>>,
+    /// The dispatcher on which requests complete.
+    pub request_evd: Option<Arc<Evd<T>>>,
+    /// The dispatcher for connection events.
+    pub connect_evd: Option<Arc<Evd<T>>>,
+    /// The shared receive queue.
+    pub srq: Option<Arc<Srq<T>>>,
+    /// The peer's address and qualifier; the endpoint keeps the address in place until it is
+    /// connected to another peer, reset or freed.
+    pub remote: Option<(Arc<Address>, u64)>,
+    /// Local port qualifier; 0 if there is none.
+    pub local_qualifier: u64,
+}
+
+impl<T: Transport> Object for Endpoint<T> {
+    const KIND: Kind = Kind::Ep;
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
+}
+
+fn used<O: Counted>(object: Option<&Arc<O>>, role: Role) -> Result<Option<Use<O>>> {
+    object.map(|object| Use::of(object).ok_or(Error::InvalidHandle(role))).transpose()
+}
+
+fn shared<O: Counted>(used: &Option<Use<O>>) -> Option<Arc<O>> {
+    used.as_ref().map(|used| used.object().clone())
+}
+
+impl<T: Transport> Endpoint<T> {
+    /// Makes an endpoint. Without attributes it gets defaults with which it can do everything.
+    ///
+    /// # Errors
+    /// Those of [`EpAttributes::check_new`], and [`Error::InsufficientResources`].
+    pub fn create(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: Option<EpAttributes>) -> Result<Arc<Self>> {
+        let limits = ia.transport().attributes();
+        let attr = match attr {
+            Some(attr) => attr,
+            None => {
+                let mut attr = EpAttributes::defaults(limits);
+                if parts.recv_evd.is_none() {
+                    attr.max_recv_dtos = 0;
+                }
+                if parts.request_evd.is_none() {
+                    attr.max_request_dtos = 0;
+                }
+                attr
+            }
+        };
+        attr.check_new(limits, parts.recv_evd.is_some(), parts.request_evd.is_some(), parts.srq.is_some())?;
+        Self::create_in(ia, parts, attr, State::Unconnected)
+    }
+
+    /// Makes the endpoint that the provider offers with a connection request: without a
+    /// zone and dispatchers, which the program gives it by a modify.
+    pub(crate) fn create_tentative(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
+        let attr = EpAttributes::defaults(ia.transport().attributes());
+        Self::create_in(ia, &EpParts::default(), attr, State::TentativeConnectionPending)
+    }
+
+    fn create_in(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: EpAttributes, state: State) -> Result<Arc<Self>> {
+        let limits = ia.transport().attributes();
+        if ia.count(Kind::Ep) >= limits.max_eps {
+            return Err(Error::InsufficientResources(Resource::Endpoint));
+        }
+        if parts.srq.is_some_and(|srq| srq.users().count() >= limits.max_eps_per_srq) {
+            return Err(Error::InsufficientResources(Resource::Srq));
+        }
+        let recv_evd = used(parts.recv_evd, Role::EvdRecv)?;
+        let request_evd = used(parts.request_evd, Role::EvdRequest)?;
+        let ep = Endpoint {
+            header: Header::default(),
+            ia: ia.clone(),
+            srq: parts.srq.cloned(),
+            control: Mutex::new(Control {
+                state,
+                attr,
+                pz: used(parts.pz, Role::Pz)?,
+                connect_evd: used(parts.connect_evd, Role::EvdConnect)?,
+                srq: used(parts.srq, Role::Srq)?,
+                qp: None,
+                life: 1,
+                remote: None,
+                local_qualifier: 0,
+                private_data: None,
+                freed: false,
+            }),
+            requests: Mutex::new(Requests::new(request_evd)),
+            receives: Mutex::new(Receives::new(recv_evd, parts.srq.is_some())),
+        };
+        {
+            let control = ep.control.lock();
+            let mut requests = ep.requests.lock();
+            let mut receives = ep.receives.lock();
+            ep.configure(&control, &mut requests, &mut receives)?;
+            requests.enter(state);
+            receives.set_watermarks(control.attr.soft_watermark, control.attr.hard_watermark);
+            if let Some(evd) = &requests.evd {
+                evd.add_feed(requests.feed);
+            }
+            if let Some(evd) = &receives.evd {
+                evd.add_feed(receives.feed);
+            }
+        }
+        ia.adopt(ep)
+    }
+
+    /// Brings what the posting sides keep of the attributes and the zone up to date.
+    ///
+    /// # Errors
+    /// [`Resource::Memory`]; nothing was changed then.
+    pub(super) fn configure(
+        &self,
+        control: &Control<T>,
+        requests: &mut Requests<T>,
+        receives: &mut Receives<T>,
+    ) -> Result<()> {
+        let limits = self.ia.transport().attributes();
+        let attr = &control.attr;
+        if self.srq.is_none() {
+            let more = attr.max_recv_dtos.saturating_sub(receives.posted.len());
+            if receives.posted.try_reserve_exact(more).is_err() {
+                return Err(Error::InsufficientResources(Resource::Memory));
+            }
+            receives.capacity = attr.max_recv_dtos;
+            receives.max_segments = attr.max_recv_iov;
+        }
+        let zone = control.pz.as_ref().map(|pz| pz.id());
+        receives.zone = zone;
+        receives.feed = attr.recv_feed(self.srq.is_some());
+
+        requests.zone = zone;
+        requests.feed = attr.request_feed();
+        requests.max_segments = attr.max_request_iov;
+        requests.max_read_segments = attr.read_segments(limits);
+        requests.max_write_segments = attr.write_segments(limits);
+        requests.max_message = attr.message_limit(limits);
+        requests.max_rdma = attr.rdma_limit(limits);
+        Ok(())
+    }
+
+    /// The adapter it belongs to.
+    pub fn ia(&self) -> &Arc<Ia<T>> {
+        &self.ia
+    }
+
+    /// Everything about the endpoint.
+    pub fn query(&self) -> EpStatus<T> {
+        let control = self.control.lock();
+        EpStatus {
+            state: control.state,
+            attr: control.attr,
+            pz: shared(&control.pz),
+            recv_evd: shared(&self.receives.lock().evd),
+            request_evd: shared(&self.requests.lock().evd),
+            connect_evd: shared(&control.connect_evd),
+            srq: self.srq.clone(),
+            remote: control.remote.clone(),
+            local_qualifier: control.local_qualifier,
+        }
+    }
+
+    /// The state, and whether no receive and no request is outstanding.
+    pub fn status(&self) -> (State, bool, bool) {
+        self.ia.transport().poll(None, Poll::Complete);
+        let control = self.control.lock();
+        if let Some(qp) = &control.qp {
+            let qp = qp.clone();
+            drop(control);
+            self.ia.transport().reap(&qp);
+        } else {
+            drop(control);
+        }
+        let control = self.control.lock();
+        let request_idle = self.requests.lock().flight.is_empty();
+        let receives = self.receives.lock();
+        let recv_idle = receives.posted.is_empty() && receives.taken.is_empty();
+        (control.state, recv_idle, request_idle)
+    }
+
+    /// Frees the endpoint; a connection ends at once. Work that is outstanding is flushed.
+    ///
+    /// # Errors
+    /// [`Refusal::Endpoint`] while a service point or a connection request holds it.
+    pub fn free(&self) -> Result<()> {
+        next(self.control.lock().state, Trigger::Free)?;
+        self.free_anyway();
+        Ok(())
+    }
+
+    /// Frees the endpoint in whatever state.
+    pub(crate) fn free_anyway(&self) {
+        self.settle_requests();
+        {
+            let mut control = self.control.lock();
+            if std::mem::replace(&mut control.freed, true) {
+                return;
+            }
+            while let Some(qp) = control.qp.clone() {
+                if self.ia.transport().disconnect(&qp, false) == Closing::Done {
+                    break;
+                }
+                // The buffers are the program's again when the call returns.
+                MutexGuard::unlocked(&mut control, || self.ia.transport().await_end(&qp));
+            }
+            self.end(&mut control, None, None, None);
+            // Sinks of the queue pair may keep the endpoint itself for a while.
+            control.qp = None;
+            control.pz = None;
+            control.connect_evd = None;
+            control.srq = None;
+            self.requests.lock().detach();
+            self.receives.lock().detach();
+        }
+        self.ia.disown(self);
+    }
+
+    /// Begins to end the connection, so that [`Endpoint::free_anyway`] has less to wait for.
+    pub(crate) fn let_go(&self) {
+        self.settle_requests();
+        let control = self.control.lock();
+        if let Some(qp) = &control.qp {
+            let _ = self.ia.transport().disconnect(qp, false);
+        }
+    }
+
+    /// Makes the endpoint ready for another connection.
+    ///
+    /// # Errors
+    /// [`Refusal::Endpoint`] unless it is unconnected or disconnected.
+    pub fn reset(&self) -> Result<()> {
+        let mut control = self.control.lock();
+        let Next::Go(to) = next(control.state, Trigger::Reset)? else { return Ok(()) };
+        control.state = to;
+        control.remote = None;
+        control.local_qualifier = 0;
+        control.private_data = None;
+        let mut requests = self.requests.lock();
+        let mut receives = self.receives.lock();
+        self.configure(&control, &mut requests, &mut receives)?;
+        requests.enter(to);
+        receives.enter(to);
+        Ok(())
+    }
+
+    /// Goes from one state to another on a trigger that brings nothing else about.
+    pub(crate) fn shift(&self, trigger: Trigger) -> Result<Next> {
+        let mut control = self.control.lock();
+        let to = next(control.state, trigger)?;
+        if let Next::Go(state) = to {
+            control.state = state;
+            self.requests.lock().enter(state);
+        }
+        Ok(to)
+    }
+}
+
+/// The refusal of a call that needs a zone or a dispatcher that the endpoint lacks.
+pub(super) fn not_ready() -> Error {
+    Error::InvalidState(Refusal::EndpointNotReady)
+}

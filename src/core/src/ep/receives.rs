@@ -1,0 +1,129 @@
+//! The receives of an endpoint: what posting them and completing them needs, and the
+//! watermarks on them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::charge::Charge;
+use crate::ep::attr::Watermark;
+use crate::ep_state::State;
+use crate::evd::Evd;
+use crate::event::{Event, Feed, Status, Transfer};
+use crate::lmr_table::LocalSegment;
+use crate::slab::Handle;
+use crate::transport::{RecvDone, RecvId, Transport};
+use crate::users::Use;
+
+/// A receive of the endpoint's own queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Posted {
+    pub id: RecvId,
+    pub cookie: u64,
+    /// Its completion is not announced.
+    pub quiet: bool,
+}
+
+/// The segments of a receive that waits for the queue pair to be made.
+pub(super) struct Early {
+    pub id: RecvId,
+    pub segments: Box<[LocalSegment]>,
+}
+
+/// Which watermarks were passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Passed {
+    pub soft: bool,
+    pub hard: bool,
+}
+
+/// The part of an endpoint that is behind the lock on its receives.
+pub(super) struct Receives<T: Transport> {
+    pub life: u64,
+    /// The state is DISCONNECTED: what is posted is flushed at once.
+    pub flush: bool,
+    pub connected: bool,
+    pub evd: Option<Use<Evd<T>>>,
+    pub qp: Option<Arc<T::Qp>>,
+    pub zone: Option<u32>,
+    /// Receives of the endpoint's own queue, in posting order.
+    pub posted: VecDeque<Posted>,
+    /// Segments of those posted before there is a queue pair.
+    pub early: VecDeque<Early>,
+    pub next_id: RecvId,
+    /// Buffers taken from the shared queue and not complete.
+    pub taken: Vec<RecvId>,
+    /// Completions that came before the connection was announced.
+    pub held: Vec<RecvDone>,
+    pub capacity: usize,
+    pub max_segments: usize,
+    pub feed: Feed,
+    soft_limit: Option<usize>,
+    hard_limit: Option<usize>,
+    soft_armed: bool,
+}
+
+impl<T: Transport> Receives<T> {
+    pub fn new(evd: Option<Use<Evd<T>>>, srq: bool) -> Self {
+        Receives {
+            life: 1,
+            flush: false,
+            connected: false,
+            evd,
+            qp: None,
+            zone: None,
+            posted: VecDeque::new(),
+            early: VecDeque::new(),
+            next_id: 0,
+            // Few are under way at a time, but taking them must not allocate.
+            taken: Vec::with_capacity(if srq { 64 } else { 0 }),
+            held: Vec::new(),
+            capacity: 0,
+            max_segments: 0,
+            feed: Feed::Threshold,
+            soft_limit: None,
+            hard_limit: None,
+            soft_armed: false,
+        }
+    }
+
+    pub fn enter(&mut self, state: State) {
+        self.connected = matches!(state, State::Connected | State::DisconnectPending);
+        self.flush = state == State::Disconnected;
+    }
+
+    /// Lets go of the dispatcher.
+    pub fn detach(&mut self) {
+        if let Some(evd) = self.evd.take() {
+            evd.remove_feed(self.feed);
+        }
+    }
+
+    /// Queues the completion of a receive. `charge` is that of a buffer of a shared queue.
+    pub fn complete(&self, ep: Handle, cookie: u64, status: Status, len: u64, announce: bool, charge: Option<Charge>) {
+        let Some(evd) = &self.evd else { return };
+        let event = Event::Transfer { ep, cookie, status, len, transfer: Transfer::Recv };
+        evd.push(event, announce || status != Status::Success, charge);
+    }
+
+    /// The buffers that the endpoint has.
+    pub fn buffers(&self) -> usize {
+        self.posted.len() + self.taken.len()
+    }
+
+    /// Sets both watermarks and arms the event of the soft one.
+    pub fn set_watermarks(&mut self, soft: Watermark, hard: Watermark) {
+        self.soft_limit = soft.limit();
+        self.hard_limit = hard.limit();
+        self.soft_armed = self.soft_limit.is_some();
+    }
+
+    /// Which watermarks the buffers exceed; the soft one once an arming, the hard one only
+    /// while there is a connection to break.
+    pub fn watermarks_passed(&mut self) -> Passed {
+        let buffers = self.buffers();
+        let soft = self.soft_armed && self.soft_limit.is_some_and(|soft| buffers > soft);
+        self.soft_armed &= !soft;
+        let hard = self.connected && self.hard_limit.is_some_and(|hard| buffers > hard);
+        Passed { soft, hard }
+    }
+}

@@ -1,0 +1,146 @@
+//! The reports of a transport on the connection of an endpoint.
+
+use crate::ep::endpoint::Endpoint;
+use crate::ep_state::{State, Trigger, next};
+use crate::event::{AsyncReason, ConnectionEvent, Status};
+use crate::transport::report::EndpointReports;
+use crate::transport::{Closing, ConnectionReport, RecvDone, RecvId, RequestId, Transport, Verdict};
+
+impl<T: Transport> EndpointReports for Endpoint<T> {
+    fn recv_taken(&self, life: u64, id: RecvId) -> Verdict {
+        let Some(srq) = &self.srq else { return Verdict::Continue };
+        srq.taken(id);
+        let passed = {
+            let mut receives = self.receives.lock();
+            if receives.life != life {
+                self.flush_late(&receives, srq, id);
+                return Verdict::Continue;
+            }
+            receives.taken.push(id);
+            receives.watermarks_passed()
+        };
+        if passed.soft {
+            self.ia.raise(self.header.handle(), AsyncReason::EpSoftHighWatermark);
+        }
+        if passed.hard { Verdict::Break } else { Verdict::Continue }
+    }
+
+    fn recv_done(&self, life: u64, done: RecvDone) {
+        let mut receives = self.receives.lock();
+        if receives.life != life {
+            if let Some(srq) = &self.srq {
+                srq.taken(done.id);
+                self.flush_late(&receives, srq, done.id);
+            }
+        } else if receives.connected {
+            self.finish_recv(&mut receives, done);
+        } else {
+            // The transport is ahead of the event that announces the connection.
+            receives.held.push(done);
+        }
+    }
+
+    fn recv_announced(&self, life: u64) {
+        let receives = self.receives.lock();
+        if receives.life == life
+            && let Some(evd) = &receives.evd
+        {
+            evd.announce();
+        }
+    }
+
+    fn requests_done(&self, life: u64, last: RequestId) -> bool {
+        let mut requests = self.requests.lock();
+        if requests.life != life {
+            return false;
+        }
+        while let Some(request) = requests.flight.pop_through(last) {
+            requests.complete(self.header.handle(), &request, Status::Success);
+        }
+        requests.draining && requests.flight.is_empty()
+    }
+
+    fn drained(&self, life: u64) {
+        let mut control = self.control.lock();
+        if control.life != life || control.state != State::DisconnectPending {
+            return;
+        }
+        let Some(qp) = control.qp.clone() else { return };
+        if self.ia.transport().disconnect(&qp, false) == Closing::Done {
+            self.end(&mut control, Some(ConnectionEvent::Disconnected), None, None);
+        }
+    }
+
+    fn failed(&self, life: u64, recv: Option<RecvDone>, request: Option<(RequestId, Status)>) {
+        let mut control = self.control.lock();
+        if control.life != life || control.freed {
+            return;
+        }
+        let event = match control.state {
+            // The program has asked for the end already, and gets one event in all.
+            State::DisconnectPending => ConnectionEvent::Disconnected,
+            _ => ConnectionEvent::Broken,
+        };
+        self.end(&mut control, Some(event), recv, request);
+    }
+
+    fn connection(&self, life: u64, report: ConnectionReport) {
+        let passed = {
+            let mut control = self.control.lock();
+            if control.life != life || control.freed {
+                return;
+            }
+            match report {
+                ConnectionReport::Established(private_data) => self.establish(&mut control, private_data),
+                ended => {
+                    let event = ending(control.state, &ended);
+                    if next(control.state, Trigger::Ended).is_ok() {
+                        self.end(&mut control, Some(event), None, None);
+                    }
+                    return;
+                }
+            }
+        };
+        self.act_on(passed);
+    }
+}
+
+/// The event that ends an endpoint's connection or attempt, by its state.
+fn ending(state: State, report: &ConnectionReport) -> ConnectionEvent {
+    match (state, report) {
+        (State::CompletionPending, _) => ConnectionEvent::AcceptCompletionError,
+        (State::DisconnectPending, _) => ConnectionEvent::Disconnected,
+        (State::ActiveConnectionPending, ConnectionReport::PeerRejected) => ConnectionEvent::PeerRejected,
+        (State::ActiveConnectionPending, ConnectionReport::TimedOut) => ConnectionEvent::TimedOut,
+        (State::ActiveConnectionPending, ConnectionReport::Unreachable) => ConnectionEvent::Unreachable,
+        (State::ActiveConnectionPending, _) => ConnectionEvent::NonPeerRejected,
+        (_, ConnectionReport::Broken) => ConnectionEvent::Broken,
+        _ => ConnectionEvent::Disconnected,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ending_is_told_in_the_terms_of_the_state() {
+        use ConnectionEvent as E;
+        use ConnectionReport as R;
+        let cases = [
+            (State::ActiveConnectionPending, R::PeerRejected, E::PeerRejected),
+            (State::ActiveConnectionPending, R::NonPeerRejected, E::NonPeerRejected),
+            (State::ActiveConnectionPending, R::TimedOut, E::TimedOut),
+            (State::ActiveConnectionPending, R::Unreachable, E::Unreachable),
+            (State::ActiveConnectionPending, R::Broken, E::NonPeerRejected),
+            (State::CompletionPending, R::AcceptFailed, E::AcceptCompletionError),
+            (State::CompletionPending, R::Disconnected, E::AcceptCompletionError),
+            (State::Connected, R::Disconnected, E::Disconnected),
+            (State::Connected, R::Broken, E::Broken),
+            (State::DisconnectPending, R::Broken, E::Disconnected),
+        ];
+        for (state, report, event) in cases {
+            assert_eq!(ending(state, &report), event, "{state:?} {report:?}");
+        }
+    }
+}

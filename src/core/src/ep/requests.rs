@@ -1,0 +1,263 @@
+//! The requests of an endpoint: those in flight, and what posting and completing them needs.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::ep_state::State;
+use crate::error::{Arg, Error, Result};
+use crate::evd::Evd;
+use crate::event::{CompletionFlags, Event, Feed, Status, Transfer};
+use crate::slab::Handle;
+use crate::transport::{RequestId, Transport};
+use crate::users::Use;
+
+/// The work of a request in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// It transfers data.
+    Transfer(Transfer),
+    /// It binds or unbinds this remote memory region.
+    Bind(Handle),
+}
+
+/// A request in flight.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InFlight {
+    pub cookie: u64,
+    pub flags: CompletionFlags,
+    pub len: u64,
+    pub work: Work,
+}
+
+/// The requests in flight of one endpoint. Numbers rise by one with each post, so a
+/// report on one of them tells about all earlier ones.
+#[derive(Debug, Default)]
+pub(super) struct Flight {
+    requests: VecDeque<InFlight>,
+    first: RequestId,
+    capacity: usize,
+}
+
+impl Flight {
+    /// Makes room for `capacity` requests.
+    pub fn reserve(&mut self, capacity: usize) -> bool {
+        let more = capacity.saturating_sub(self.requests.len());
+        if self.requests.try_reserve_exact(more).is_err() {
+            return false;
+        }
+        self.capacity = capacity;
+        true
+    }
+
+    /// The number that the next request will have; `None` if there is no room for it.
+    #[inline]
+    pub fn next(&self) -> Option<RequestId> {
+        (self.requests.len() < self.capacity).then(|| self.first + self.requests.len() as u64)
+    }
+
+    /// Adds the request of which [`Flight::next`] gave the number.
+    #[inline]
+    pub fn push(&mut self, request: InFlight) {
+        self.requests.push_back(request);
+    }
+
+    /// Takes back the request pushed last.
+    pub fn unpush(&mut self) {
+        self.requests.pop_back();
+    }
+
+    /// The oldest request, if its number is at most `last`.
+    #[inline]
+    pub fn pop_through(&mut self, last: RequestId) -> Option<InFlight> {
+        if self.first > last {
+            return None;
+        }
+        let request = self.requests.pop_front()?;
+        self.first += 1;
+        Some(request)
+    }
+
+    /// The oldest request.
+    pub fn pop(&mut self) -> Option<InFlight> {
+        self.pop_through(RequestId::MAX)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+}
+
+/// The fate of a request that is posted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gate {
+    /// They go to the transport.
+    Open,
+    /// They are accepted and flushed at once.
+    Flush,
+    /// They are refused.
+    Closed,
+}
+
+/// The fate of a request that is posted in a state.
+fn request_gate(state: State) -> Gate {
+    match state {
+        State::Connected => Gate::Open,
+        State::Disconnected => Gate::Flush,
+        _ => Gate::Closed,
+    }
+}
+
+/// The part of an endpoint that is behind the lock on its requests.
+pub(super) struct Requests<T: Transport> {
+    pub life: u64,
+    pub gate: Gate,
+    pub state: State,
+    pub evd: Option<Use<Evd<T>>>,
+    pub qp: Option<Arc<T::Qp>>,
+    pub zone: Option<u32>,
+    pub flight: Flight,
+    pub feed: Feed,
+    pub max_segments: usize,
+    pub max_read_segments: usize,
+    pub max_write_segments: usize,
+    pub max_message: u64,
+    pub max_rdma: u64,
+    /// The state is DISCONNECT_PENDING: the connection ends with the last request.
+    pub draining: bool,
+}
+
+impl<T: Transport> Requests<T> {
+    pub fn new(evd: Option<Use<Evd<T>>>) -> Self {
+        Requests {
+            life: 1,
+            gate: Gate::Closed,
+            state: State::Unconnected,
+            evd,
+            qp: None,
+            zone: None,
+            flight: Flight::default(),
+            feed: Feed::Threshold,
+            max_segments: 0,
+            max_read_segments: 0,
+            max_write_segments: 0,
+            max_message: 0,
+            max_rdma: 0,
+            draining: false,
+        }
+    }
+
+    pub fn enter(&mut self, state: State) {
+        self.state = state;
+        self.gate = request_gate(state);
+        self.draining = state == State::DisconnectPending;
+    }
+
+    /// Lets go of the dispatcher.
+    pub fn detach(&mut self) {
+        if let Some(evd) = self.evd.take() {
+            evd.remove_feed(self.feed);
+        }
+    }
+
+    /// Refuses requests in a state that does not admit them.
+    #[inline]
+    pub fn admit(&self) -> Result<()> {
+        match self.gate {
+            Gate::Open | Gate::Flush => Ok(()),
+            Gate::Closed => Err(self.state.into()),
+        }
+    }
+
+    /// Refuses flags that a request cannot have; `send` tells whether it is a send.
+    #[inline]
+    pub fn check_flags(&self, completion: CompletionFlags, send: bool) -> Result<()> {
+        let mut valid = CompletionFlags::SUPPRESS | CompletionFlags::BARRIER_FENCE;
+        if send {
+            valid |= CompletionFlags::SOLICITED_WAIT;
+        }
+        if self.feed == Feed::Unsignalled {
+            valid |= CompletionFlags::UNSIGNALLED;
+        }
+        if !valid.contains(completion) {
+            return Err(Error::InvalidParameter(Arg::Flags));
+        }
+        Ok(())
+    }
+
+    /// Queues the completion of a request, unless it succeeded and was to be silent then.
+    pub fn complete(&self, ep: Handle, request: &InFlight, status: Status) {
+        if status == Status::Success && request.flags.contains(CompletionFlags::SUPPRESS) {
+            return;
+        }
+        let Some(evd) = &self.evd else { return };
+        let cookie = request.cookie;
+        let event = match request.work {
+            Work::Transfer(transfer) => Event::Transfer { ep, cookie, status, len: request.len, transfer },
+            Work::Bind(rmr) => Event::Bind { rmr, cookie, status },
+        };
+        let announce = status != Status::Success || !request.flags.contains(CompletionFlags::UNSIGNALLED);
+        evd.push(event, announce, None);
+    }
+
+    /// Queues the completions of all requests up to the one that failed: success for those
+    /// before it, then its status.
+    pub fn drain(&mut self, ep: Handle, failed: Option<(RequestId, Status)>) {
+        if let Some((id, status)) = failed {
+            while let Some(request) = id.checked_sub(1).and_then(|last| self.flight.pop_through(last)) {
+                self.complete(ep, &request, Status::Success);
+            }
+            if let Some(request) = self.flight.pop_through(id) {
+                self.complete(ep, &request, status);
+            }
+        }
+    }
+
+    /// Queues flushed completions for all requests in flight.
+    pub fn flush(&mut self, ep: Handle) {
+        while let Some(request) = self.flight.pop() {
+            self.complete(ep, &request, Status::Flushed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(cookie: u64) -> InFlight {
+        InFlight { cookie, flags: CompletionFlags::DEFAULT, len: 0, work: Work::Transfer(Transfer::Send) }
+    }
+
+    #[test]
+    fn a_report_completes_all_earlier_requests_once() {
+        let mut flight = Flight::default();
+        assert_eq!(flight.next(), None);
+        assert!(flight.reserve(3));
+        for cookie in 0..3 {
+            assert_eq!(flight.next(), Some(cookie));
+            flight.push(request(cookie));
+        }
+        assert_eq!(flight.next(), None);
+        let through = |flight: &mut Flight, last| {
+            std::iter::from_fn(|| flight.pop_through(last)).map(|request| request.cookie).collect::<Vec<_>>()
+        };
+        assert_eq!(through(&mut flight, 1), [0, 1]);
+        assert_eq!(through(&mut flight, 1), []);
+        assert_eq!(flight.next(), Some(3));
+        assert_eq!(through(&mut flight, 9), [2]);
+        assert!(flight.is_empty());
+    }
+
+    #[test]
+    fn requests_are_admitted_only_when_connected_and_flushed_when_disconnected() {
+        let row: String = State::ALL
+            .into_iter()
+            .map(|state| match request_gate(state) {
+                Gate::Open => 'o',
+                Gate::Flush => 'f',
+                Gate::Closed => 'x',
+            })
+            .collect();
+        assert_eq!(row, "xxxxxxoxf");
+    }
+}

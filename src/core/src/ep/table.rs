@@ -1,0 +1,393 @@
+//! The parameters of an endpoint as one table: which of them may change in which states, and
+//! what their values must be.
+//!
+//! [`RULES`] serves the creation of an endpoint and its modification; where these differ, the
+//! row says how. The code, the manual page and the tests follow that table.
+
+use crate::ep_state::State;
+use crate::event::{CompletionFlags, Streams};
+use crate::transport::AdapterAttributes;
+
+/// The parameters of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the names are those of the specification's parameters
+pub enum Field {
+    Ia,
+    State,
+    LocalAddress,
+    LocalPort,
+    RemoteAddress,
+    RemotePort,
+    Pz,
+    RecvEvd,
+    RequestEvd,
+    ConnectEvd,
+    Srq,
+    ServiceType,
+    MaxMessageSize,
+    MaxRdmaSize,
+    Qos,
+    RecvCompletionFlags,
+    RequestCompletionFlags,
+    MaxRecvDtos,
+    MaxRequestDtos,
+    MaxRecvIov,
+    MaxRequestIov,
+    MaxRdmaReadIn,
+    MaxRdmaReadOut,
+    SrqSoftHighWatermark,
+    MaxRdmaReadIov,
+    MaxRdmaWriteIov,
+    TransportSpecificCount,
+    TransportSpecific,
+    ProviderSpecificCount,
+    ProviderSpecific,
+}
+
+impl Field {
+    /// The row of the table on this field.
+    pub fn rule(self) -> &'static Rule {
+        // Every field has its row, in the order of the fields.
+        &RULES[self as usize]
+    }
+}
+
+/// When a field may be modified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Never, in no state.
+    Never,
+    /// In the quiescent states: unconnected and tentative connection pending.
+    Quiescent,
+    /// Until a connection is asked for or accepted.
+    BeforeConnection,
+    /// When unconnected.
+    Unconnected,
+}
+
+impl Class {
+    /// Whether a field of this class may be modified in `state`.
+    pub fn admits(self, state: State) -> bool {
+        use State::*;
+        match self {
+            Class::Never => false,
+            Class::Quiescent => matches!(state, Unconnected | TentativeConnectionPending),
+            Class::BeforeConnection => {
+                matches!(state, Unconnected | Reserved | PassiveConnectionPending | TentativeConnectionPending)
+            }
+            Class::Unconnected => state == Unconnected,
+        }
+    }
+}
+
+/// A quality of service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Qos {
+    /// Best effort, the only one that is offered.
+    BestEffort,
+    /// Another one that the specification knows.
+    Other,
+}
+
+/// A value of a field that is not an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// The one value that there is: reliable service, no named attributes.
+    Fixed,
+    /// Bytes.
+    Size(u64),
+    /// A number of something.
+    Count(usize),
+    /// A quality of service.
+    Qos(Qos),
+    /// Completion flags.
+    Flags(CompletionFlags),
+}
+
+/// The condition on a value.
+#[derive(Clone, Copy, Debug)]
+pub enum Check {
+    /// The field has no value of its own that could be given.
+    None,
+    /// A protection zone of the same adapter, or none.
+    Zone,
+    /// A dispatcher of the same adapter that admits this stream, or none.
+    Evd(Streams),
+    /// [`Setting::Fixed`].
+    Fixed,
+    /// At most so many bytes.
+    Size(Most<u64>),
+    /// [`Qos::BestEffort`]. A creation reports the others as not supported.
+    Qos,
+    /// Completion flags.
+    Flags {
+        /// Those that a new endpoint can have.
+        create: Flags,
+        /// Those that a modify can set. A receive must not have been posted for those of receives.
+        modify: Flags,
+    },
+    /// A count. One of the receive stream is not looked at when an endpoint with a shared receive
+    /// queue is made, and cannot be modified then.
+    Count {
+        /// At least so many.
+        least: Least,
+        /// At most so many.
+        most: Most<usize>,
+        /// The stream that it is about.
+        stream: Stream,
+    },
+}
+
+/// The streams of work of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // named after what is posted
+pub enum Stream {
+    Receives,
+    Requests,
+}
+
+/// A limit of the adapter.
+pub type Most<N> = fn(&AdapterAttributes) -> N;
+
+/// Sets of completion flags.
+#[derive(Clone, Copy, Debug)]
+pub enum Flags {
+    /// Any of the flags together.
+    Any,
+    /// One of these sets.
+    OneOf(&'static [CompletionFlags]),
+}
+
+/// The lower limit of a count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Least {
+    /// 0.
+    Zero,
+    /// 1; 0 for a new endpoint without a dispatcher for the stream.
+    One,
+    /// 0; a new endpoint has more exactly if it has a dispatcher for the stream. What modifies may
+    /// leave an endpoint with is said in [`super::Endpoint::modify`].
+    Dispatcher,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// The field.
+    pub field: Field,
+    /// When it may be modified.
+    pub class: Class,
+    /// The condition on its value.
+    pub check: Check,
+}
+
+const fn rule(field: Field, class: Class, check: Check) -> Rule {
+    Rule { field, class, check }
+}
+
+const fn count(field: Field, stream: Stream, least: Least, most: Most<usize>) -> Rule {
+    rule(field, Class::BeforeConnection, Check::Count { least, most, stream })
+}
+
+const RECV_FLAGS: Flags = Flags::OneOf(&[
+    CompletionFlags::DEFAULT,
+    CompletionFlags::UNSIGNALLED,
+    CompletionFlags::SOLICITED_WAIT,
+    CompletionFlags::EVD_THRESHOLD,
+]);
+const REQUEST_FLAGS: Flags =
+    Flags::OneOf(&[CompletionFlags::DEFAULT, CompletionFlags::UNSIGNALLED, CompletionFlags::EVD_THRESHOLD]);
+
+/// Field, class and value check of every parameter, in the order of the fields.
+pub const RULES: [Rule; 30] = {
+    use Class::*;
+    use Stream::*;
+    [
+        rule(Field::Ia, Never, Check::None),
+        rule(Field::State, Never, Check::None),
+        rule(Field::LocalAddress, Never, Check::None),
+        rule(Field::LocalPort, Never, Check::None),
+        rule(Field::RemoteAddress, Never, Check::None),
+        rule(Field::RemotePort, Never, Check::None),
+        rule(Field::Pz, Quiescent, Check::Zone),
+        rule(Field::RecvEvd, BeforeConnection, Check::Evd(Streams::TRANSFERS)),
+        rule(Field::RequestEvd, BeforeConnection, Check::Evd(Streams::TRANSFERS)),
+        rule(Field::ConnectEvd, BeforeConnection, Check::Evd(Streams::CONNECTIONS)),
+        rule(Field::Srq, Never, Check::None),
+        rule(Field::ServiceType, BeforeConnection, Check::Fixed),
+        rule(Field::MaxMessageSize, BeforeConnection, Check::Size(|limits| limits.max_message)),
+        rule(Field::MaxRdmaSize, BeforeConnection, Check::Size(|limits| limits.max_rdma)),
+        rule(Field::Qos, BeforeConnection, Check::Qos),
+        rule(Field::RecvCompletionFlags, BeforeConnection, Check::Flags { create: RECV_FLAGS, modify: RECV_FLAGS }),
+        rule(
+            Field::RequestCompletionFlags,
+            BeforeConnection,
+            Check::Flags { create: Flags::Any, modify: REQUEST_FLAGS },
+        ),
+        count(Field::MaxRecvDtos, Receives, Least::Dispatcher, |limits| limits.max_dto_per_ep),
+        count(Field::MaxRequestDtos, Requests, Least::Dispatcher, |limits| limits.max_dto_per_ep),
+        count(Field::MaxRecvIov, Receives, Least::One, |limits| limits.max_segments),
+        count(Field::MaxRequestIov, Requests, Least::One, |limits| limits.max_segments),
+        count(Field::MaxRdmaReadIn, Requests, Least::Zero, |limits| limits.max_rdma_read_per_ep_in),
+        count(Field::MaxRdmaReadOut, Requests, Least::Zero, |limits| limits.max_rdma_read_per_ep_out),
+        rule(Field::SrqSoftHighWatermark, Never, Check::None),
+        count(Field::MaxRdmaReadIov, Requests, Least::Zero, |limits| limits.max_segments_read),
+        count(Field::MaxRdmaWriteIov, Requests, Least::Zero, |limits| limits.max_segments_write),
+        rule(Field::TransportSpecificCount, Unconnected, Check::Fixed),
+        rule(Field::TransportSpecific, Unconnected, Check::Fixed),
+        rule(Field::ProviderSpecificCount, Unconnected, Check::Fixed),
+        rule(Field::ProviderSpecific, Unconnected, Check::Fixed),
+    ]
+};
+
+/// The circumstances in which a value is checked.
+pub(super) struct Against<'a> {
+    pub limits: &'a AdapterAttributes,
+    /// The endpoint receives from a shared queue.
+    pub srq: bool,
+    pub purpose: Purpose,
+}
+
+/// The purpose for which a value is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The creation of an endpoint, with or without a dispatcher for each stream.
+    Create { recv_evd: bool, request_evd: bool },
+    /// A modify.
+    Modify,
+}
+
+impl Check {
+    /// Whether a value that is not an object is admitted.
+    pub(super) fn admits(&self, setting: Setting, against: &Against<'_>) -> bool {
+        let (limits, purpose) = (against.limits, against.purpose);
+        match (*self, setting) {
+            (Check::Fixed, Setting::Fixed) => true,
+            (Check::Size(most), Setting::Size(size)) => size <= most(limits),
+            (Check::Qos, Setting::Qos(qos)) => purpose != Purpose::Modify || qos == Qos::BestEffort,
+            (Check::Flags { create, modify }, Setting::Flags(flags)) => match purpose {
+                Purpose::Create { .. } => create.admit(flags),
+                Purpose::Modify => modify.admit(flags),
+            },
+            (Check::Count { stream: Stream::Receives, .. }, Setting::Count(_)) if against.srq => {
+                purpose != Purpose::Modify
+            }
+            (Check::Count { least, most, stream }, Setting::Count(count)) => {
+                let dispatcher = match (purpose, stream) {
+                    (Purpose::Create { recv_evd, .. }, Stream::Receives) => Some(recv_evd),
+                    (Purpose::Create { request_evd, .. }, Stream::Requests) => Some(request_evd),
+                    (Purpose::Modify, _) => None,
+                };
+                let enough = match (least, dispatcher) {
+                    (Least::Zero, _) | (Least::One, Some(false)) | (Least::Dispatcher, None) => true,
+                    (Least::One, _) => count > 0,
+                    (Least::Dispatcher, Some(dispatcher)) => (count > 0) == dispatcher,
+                };
+                enough && count <= most(limits)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Flags {
+    fn admit(self, flags: CompletionFlags) -> bool {
+        match self {
+            Flags::Any => CompletionFlags::all().contains(flags),
+            Flags::OneOf(sets) => sets.contains(&flags),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_has_one_row() {
+        for (at, rule) in RULES.iter().enumerate() {
+            assert_eq!(rule.field as usize, at);
+            assert_eq!(rule.field.rule().field, rule.field);
+        }
+        assert_eq!(Field::ProviderSpecific as usize + 1, RULES.len());
+    }
+
+    const CREATE: Purpose = Purpose::Create { recv_evd: true, request_evd: true };
+    const WITHOUT: Purpose = Purpose::Create { recv_evd: false, request_evd: false };
+
+    fn admits(field: Field, setting: Setting, purpose: Purpose, srq: bool) -> bool {
+        field.rule().check.admits(setting, &Against { limits: &AdapterAttributes::small(), srq, purpose })
+    }
+
+    #[test]
+    fn counts_are_within_their_limits() {
+        // Field, limit, least when made with dispatchers, when made without, when modified.
+        let rows = [
+            (Field::MaxRequestDtos, 10, 1, 0, 0),
+            (Field::MaxRequestIov, 5, 1, 0, 1),
+            (Field::MaxRecvDtos, 10, 1, 0, 0),
+            (Field::MaxRecvIov, 5, 1, 0, 1),
+            (Field::MaxRdmaReadIn, 1, 0, 0, 0),
+            (Field::MaxRdmaReadOut, 2, 0, 0, 0),
+            (Field::MaxRdmaReadIov, 3, 0, 0, 0),
+            (Field::MaxRdmaWriteIov, 4, 0, 0, 0),
+        ];
+        for (field, most, made, without, modified) in rows {
+            // Without a dispatcher there is nothing to count.
+            let none = matches!(field, Field::MaxRequestDtos | Field::MaxRecvDtos);
+            for count in 0..=most + 1 {
+                let got = |purpose| admits(field, Setting::Count(count), purpose, false);
+                assert_eq!(got(CREATE), (made..=most).contains(&count), "{field:?} {count}");
+                assert_eq!(got(WITHOUT), (without..=if none { 0 } else { most }).contains(&count), "{field:?} {count}");
+                assert_eq!(got(Purpose::Modify), (modified..=most).contains(&count), "{field:?} {count}");
+            }
+        }
+        for field in [Field::MaxRecvDtos, Field::MaxRecvIov] {
+            assert!(admits(field, Setting::Count(99), CREATE, true) && admits(field, Setting::Count(0), WITHOUT, true));
+            assert!(!admits(field, Setting::Count(1), Purpose::Modify, true));
+        }
+    }
+
+    #[test]
+    fn a_modify_is_stricter_than_a_creation_where_the_row_says_so() {
+        for bits in 0..=0x3f {
+            let flags = Setting::Flags(CompletionFlags::from_bits_retain(bits));
+            let got = |field| [CREATE, Purpose::Modify].map(|purpose| admits(field, flags, purpose, false));
+            let receives = matches!(bits, 0 | 0x02 | 0x04 | 0x10);
+            assert_eq!(got(Field::RecvCompletionFlags), [receives, receives], "{bits:#x}");
+            let requests = [bits <= 0x1f, matches!(bits, 0 | 0x04 | 0x10)];
+            assert_eq!(got(Field::RequestCompletionFlags), requests, "{bits:#x}");
+        }
+        let other = Setting::Qos(Qos::Other);
+        assert!(admits(Field::Qos, other, CREATE, false) && !admits(Field::Qos, other, Purpose::Modify, false));
+        assert!(admits(Field::Qos, Setting::Qos(Qos::BestEffort), Purpose::Modify, false));
+    }
+
+    #[test]
+    fn sizes_are_limited_and_a_setting_of_another_kind_is_refused() {
+        for (field, most) in [(Field::MaxMessageSize, 1000), (Field::MaxRdmaSize, 2000)] {
+            for purpose in [CREATE, Purpose::Modify] {
+                assert!(
+                    admits(field, Setting::Size(0), purpose, false)
+                        && admits(field, Setting::Size(most), purpose, false)
+                );
+                assert!(!admits(field, Setting::Size(most + 1), purpose, false));
+                assert!(!admits(field, Setting::Count(1), purpose, false));
+            }
+        }
+        assert!(admits(Field::ServiceType, Setting::Fixed, Purpose::Modify, false));
+        assert!(!admits(Field::Pz, Setting::Fixed, Purpose::Modify, false));
+        assert!(!admits(Field::Ia, Setting::Fixed, Purpose::Modify, false));
+    }
+
+    #[test]
+    fn classes_admit_the_states_of_the_specification() {
+        let row = |class: Class| State::ALL.map(|state| if class.admits(state) { 'A' } else { 'S' });
+        let text = |class| row(class).into_iter().collect::<String>();
+        // UNC RES PCP ACP TCP CMP CON DSP DIS
+        assert_eq!(text(Class::Quiescent), "ASSSASSSS");
+        assert_eq!(text(Class::BeforeConnection), "AAASASSSS");
+        assert_eq!(text(Class::Unconnected), "ASSSSSSSS");
+        assert_eq!(text(Class::Never), "SSSSSSSSS");
+    }
+}

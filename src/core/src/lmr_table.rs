@@ -1,0 +1,314 @@
+//! Local memory regions by context: the table in which every post looks them up.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use std::{array, ptr};
+
+use parking_lot::Mutex;
+
+use crate::error::{Access, Arg, Error, Result};
+use crate::mem::Rights;
+use crate::slab::Handle;
+use crate::transport::{Checked, Segment};
+
+/// A segment as a program names it, before it was checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocalSegment {
+    /// Context of the region.
+    pub context: u32,
+    /// First byte.
+    pub addr: u64,
+    /// Bytes.
+    pub len: u64,
+}
+
+/// A region as the table knows it.
+pub(crate) struct Registration {
+    pub addr: u64,
+    pub len: u64,
+    pub rights: Rights,
+    pub zone: u32,
+    pub key: u32,
+}
+
+/// One row of the table. `generation` is 0 while the row is empty.
+struct Row {
+    generation: AtomicU32,
+    addr: AtomicU64,
+    len: AtomicU64,
+    zone: AtomicU32,
+    rights: AtomicU32,
+    key: AtomicU32,
+    handle: AtomicUsize,
+}
+
+const INDEX_BITS: u32 = 20;
+const GENERATION_MASK: u32 = (1 << (32 - INDEX_BITS)) - 1;
+const FIRST_CHUNK: usize = 256;
+const CHUNKS: usize = 13;
+
+/// Regions by context. Look-ups take no lock: rows never move, and a row that changes
+/// under a reader is noticed by its generation.
+pub struct LmrTable {
+    chunks: [AtomicPtr<Row>; CHUNKS],
+    rows: Mutex<Rows>,
+}
+
+struct Rows {
+    free: VecDeque<u32>,
+    used: u32,
+    next_generation: Vec<u16>,
+}
+
+impl Default for LmrTable {
+    fn default() -> Self {
+        LmrTable {
+            chunks: array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+            rows: Mutex::new(Rows { free: Default::default(), used: 0, next_generation: Vec::new() }),
+        }
+    }
+}
+
+/// Chunk and place of a row: chunk k holds 256 * 2^k rows.
+#[inline]
+fn place(index: u32) -> (usize, usize) {
+    let n = index as usize + FIRST_CHUNK;
+    let chunk = (usize::BITS - 1 - n.leading_zeros()) as usize - FIRST_CHUNK.trailing_zeros() as usize;
+    (chunk, n - (FIRST_CHUNK << chunk))
+}
+
+impl LmrTable {
+    /// The most regions that one adapter can have.
+    pub const CAPACITY: usize = (1 << INDEX_BITS) - FIRST_CHUNK;
+
+    #[inline]
+    fn row(&self, index: u32) -> Option<&Row> {
+        let (chunk, at) = place(index);
+        let first = self.chunks.get(chunk)?.load(Ordering::Acquire);
+        if first.is_null() {
+            return None;
+        }
+        // SAFETY: chunk k has FIRST_CHUNK << k rows and `at` is below that; rows live as
+        // long as the table.
+        Some(unsafe { &*first.add(at) })
+    }
+
+    pub(crate) fn insert(&self, registration: &Registration) -> Option<u32> {
+        let mut rows = self.rows.lock();
+        // A context is named again only after many others, and with another generation.
+        let reuse = rows.free.len() > 1024 || rows.used as usize >= Self::CAPACITY;
+        let index = match if reuse { rows.free.pop_front() } else { None } {
+            Some(index) => index,
+            None if (rows.used as usize) < Self::CAPACITY => {
+                let index = rows.used;
+                let (chunk, at) = place(index);
+                if at == 0 {
+                    let fresh: Vec<Row> = (0..FIRST_CHUNK << chunk).map(|_| Row::empty()).collect();
+                    let first = Box::leak(fresh.into_boxed_slice()).as_mut_ptr();
+                    self.chunks[chunk].store(first, Ordering::Release);
+                }
+                rows.used += 1;
+                rows.next_generation.push(1);
+                index
+            }
+            None => return None,
+        };
+        let generation = u32::from(rows.next_generation[index as usize]);
+        let following = (generation & GENERATION_MASK) % GENERATION_MASK + 1;
+        rows.next_generation[index as usize] = following as u16;
+        let row = self.row(index)?;
+        row.addr.store(registration.addr, Ordering::Relaxed);
+        row.len.store(registration.len, Ordering::Relaxed);
+        row.zone.store(registration.zone, Ordering::Relaxed);
+        row.rights.store(u32::from(registration.rights.bits()), Ordering::Relaxed);
+        row.key.store(registration.key, Ordering::Relaxed);
+        row.handle.store(0, Ordering::Relaxed);
+        // SYNC row: the fields are in place before the generation.
+        row.generation.store(generation, Ordering::Release);
+        Some(generation << INDEX_BITS | index)
+    }
+
+    pub(crate) fn name(&self, context: u32, handle: Handle) {
+        if let Some(row) = self.row(context & ((1 << INDEX_BITS) - 1)) {
+            row.handle.store(handle.0, Ordering::Release);
+        }
+    }
+
+    pub(crate) fn remove(&self, context: u32) {
+        let mut rows = self.rows.lock();
+        let index = context & ((1 << INDEX_BITS) - 1);
+        if let Some(row) = self.row(index) {
+            row.generation.store(0, Ordering::SeqCst);
+            rows.free.push_back(index);
+        }
+    }
+
+    #[inline]
+    fn find(&self, context: u32) -> Option<(Registration, Handle)> {
+        let row = self.row(context & ((1 << INDEX_BITS) - 1))?;
+        let generation = context >> INDEX_BITS;
+        // SYNC row: pairs with the store in insert.
+        if generation == 0 || row.generation.load(Ordering::Acquire) != generation {
+            return None;
+        }
+        let registration = Registration {
+            addr: row.addr.load(Ordering::Relaxed),
+            len: row.len.load(Ordering::Relaxed),
+            rights: Rights::from_bits_truncate(row.rights.load(Ordering::Relaxed) as u8),
+            zone: row.zone.load(Ordering::Relaxed),
+            key: row.key.load(Ordering::Relaxed),
+        };
+        let handle = Handle(row.handle.load(Ordering::Relaxed));
+        fence(Ordering::Acquire);
+        (row.generation.load(Ordering::Relaxed) == generation).then_some((registration, handle))
+    }
+
+    /// Checks a segment against the region it names, for use within `zone`.
+    ///
+    /// # Errors
+    /// [`Error::PrivilegesViolation`] for an unknown context or a missing right,
+    /// [`Error::ProtectionViolation`] for another zone, [`Arg::Segments`] for a range
+    /// outside the region.
+    #[inline]
+    pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
+        let access = if right == Rights::LOCAL_WRITE { Access::Write } else { Access::Read };
+        let Some((registration, _)) = self.find(segment.context) else {
+            return Err(Error::PrivilegesViolation(access));
+        };
+        if registration.zone != zone {
+            return Err(Error::ProtectionViolation(access));
+        }
+        // Hardware has no local read right: what can be written locally can be read as well.
+        let enough = match access {
+            Access::Write => Rights::LOCAL_WRITE,
+            _ => Rights::LOCAL_READ | Rights::LOCAL_WRITE,
+        };
+        if !registration.rights.intersects(enough) {
+            return Err(Error::PrivilegesViolation(access));
+        }
+        if !within(segment, &registration) {
+            return Err(Error::InvalidParameter(Arg::Segments));
+        }
+        Ok(Segment { addr: segment.addr, len: segment.len, key: registration.key })
+    }
+
+    /// Checks the segments of a work request as [`LmrTable::check`] does, for use within `zone`,
+    /// and adds them to `checked`. Segments of length 0 are passed over. Gives the sum of the
+    /// lengths.
+    ///
+    /// # Errors
+    /// Those of [`LmrTable::check`]; [`Arg::SegmentCount`] if there are more than a work request
+    /// can name, [`Error::LengthError`] if the sum is too large for a number.
+    #[inline]
+    pub fn check_all(&self, segments: &[LocalSegment], zone: u32, right: Rights, checked: &mut Checked) -> Result<u64> {
+        let mut total = 0_u64;
+        for segment in segments.iter().filter(|segment| segment.len > 0) {
+            let piece = self.check(segment, zone, right)?;
+            checked.try_push(piece).map_err(|_| Error::InvalidParameter(Arg::SegmentCount))?;
+            total = total.checked_add(segment.len).ok_or(Error::LengthError)?;
+        }
+        Ok(total)
+    }
+
+    /// Whether a segment lies in a region of any zone.
+    pub fn covers(&self, segment: &LocalSegment) -> bool {
+        self.find(segment.context).is_some_and(|(registration, _)| within(segment, &registration))
+    }
+
+    /// The zone of a region, if it is still there.
+    pub fn zone_of(&self, context: u32) -> Option<u32> {
+        self.find(context).map(|(registration, _)| registration.zone)
+    }
+
+    /// The handle of the region that a context names.
+    pub fn handle_of(&self, context: u32) -> Option<Handle> {
+        self.find(context).map(|(_, handle)| handle)
+    }
+}
+
+#[inline]
+fn within(segment: &LocalSegment, registration: &Registration) -> bool {
+    segment
+        .addr
+        .checked_sub(registration.addr)
+        .is_some_and(|offset| offset <= registration.len && segment.len <= registration.len - offset)
+}
+
+impl Row {
+    fn empty() -> Self {
+        Row {
+            generation: AtomicU32::new(0),
+            addr: AtomicU64::new(0),
+            len: AtomicU64::new(0),
+            zone: AtomicU32::new(0),
+            rights: AtomicU32::new(0),
+            key: AtomicU32::new(0),
+            handle: AtomicUsize::new(0),
+        }
+    }
+}
+
+impl Drop for LmrTable {
+    fn drop(&mut self) {
+        for (k, chunk) in self.chunks.iter_mut().enumerate() {
+            let first = *chunk.get_mut();
+            if !first.is_null() {
+                let rows = ptr::slice_from_raw_parts_mut(first, FIRST_CHUNK << k);
+                // SAFETY: insert leaked a box of exactly this length, and nobody borrows
+                // the table any more.
+                drop(unsafe { Box::from_raw(rows) });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn registration(addr: u64, len: u64) -> Registration {
+        Registration { addr, len, rights: Rights::LOCAL_READ, zone: 3, key: 9 }
+    }
+
+    #[test]
+    fn rows_are_where_their_index_says() {
+        assert_eq!(place(0), (0, 0));
+        assert_eq!(place(255), (0, 255));
+        assert_eq!(place(256), (1, 0));
+        assert_eq!(place(767), (1, 511));
+        assert_eq!(place(768), (2, 0));
+        assert_eq!(place(LmrTable::CAPACITY as u32 - 1).0, 11);
+    }
+
+    #[test]
+    fn segments_are_checked_for_context_zone_right_and_bounds() {
+        let table = LmrTable::default();
+        let context = table.insert(&registration(1000, 100)).unwrap();
+        let at = |addr, len| LocalSegment { context, addr, len };
+        let check = |s: LocalSegment, zone, right| table.check(&s, zone, right);
+        assert_eq!(check(at(1000, 100), 3, Rights::LOCAL_READ), Ok(Segment { addr: 1000, len: 100, key: 9 }));
+        assert!(check(at(1100, 0), 3, Rights::LOCAL_READ).is_ok());
+        for (addr, len) in [(999, 1), (1000, 101), (1100, 1), (1050, u64::MAX), (u64::MAX, 1)] {
+            let refused = check(at(addr, len), 3, Rights::LOCAL_READ);
+            assert_eq!(refused, Err(Error::InvalidParameter(Arg::Segments)));
+        }
+        assert!(matches!(check(at(1000, 1), 4, Rights::LOCAL_READ), Err(Error::ProtectionViolation(_))));
+        assert!(matches!(check(at(1000, 1), 3, Rights::LOCAL_WRITE), Err(Error::PrivilegesViolation(_))));
+        table.remove(context);
+        assert!(matches!(check(at(1000, 1), 3, Rights::LOCAL_READ), Err(Error::PrivilegesViolation(_))));
+        assert!(table.check(&LocalSegment { context: 0, addr: 0, len: 0 }, 3, Rights::NONE).is_err());
+        assert!(table.check(&LocalSegment { context: u32::MAX, addr: 0, len: 0 }, 3, Rights::NONE).is_err());
+    }
+
+    #[test]
+    fn a_stale_context_is_not_taken_for_a_new_region() {
+        let table = LmrTable::default();
+        let first = table.insert(&registration(1, 1)).unwrap();
+        table.remove(first);
+        for _ in 0..3000 {
+            let next = table.insert(&registration(1, 1)).unwrap();
+            assert_ne!(next, first);
+            table.remove(next);
+        }
+    }
+}

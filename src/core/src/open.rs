@@ -1,0 +1,137 @@
+//! Opening an interface adapter, and closing it with all that was made from it.
+//!
+//! This is the one place that knows every kind of object.
+
+use std::sync::Arc;
+
+use crate::cno::Cno;
+use crate::ep::Endpoint;
+use crate::error::{Error, Resource, Result, Role};
+use crate::evd::{AsyncHold, Evd};
+use crate::event::Streams;
+use crate::ia::{AsyncOutlet, Ia};
+use crate::lmr::Lmr;
+use crate::pz::Pz;
+use crate::rmr::Rmr;
+use crate::slab::{Object, Slab};
+use crate::sp::{Cr, Psp, Rsp, ServicePoint};
+use crate::srq::Srq;
+use crate::transport::report::Reports;
+use crate::transport::{AdapterSink, Transport};
+
+impl<T: Transport> Reports for T {
+    type Incoming = T::Incoming;
+    type Endpoint = Endpoint<T>;
+    type Point = ServicePoint<T>;
+    type Adapter = Ia<T>;
+}
+
+/// The dispatcher that takes the asynchronous events of an adapter.
+pub enum AsyncEvd<T: Transport> {
+    /// One made with the adapter, for this many events at least.
+    Create(usize),
+    /// One of another open instance.
+    Given(Arc<Evd<T>>),
+    /// One that is somewhere else on the host; events of this instance are dropped.
+    Elsewhere,
+}
+
+impl<T: Transport> Ia<T> {
+    /// Opens an instance. The handles of all its objects come from `slab`.
+    ///
+    /// # Errors
+    /// [`crate::error::Arg::QueueLength`] for a queue length of 0, [`Role::EvdAsync`] for a
+    /// dispatcher that does not admit asynchronous events or belongs to another adapter, and
+    /// those of [`Transport::open`].
+    pub fn open(slab: &'static Slab<T>, name: &str, instance: &str, async_evd: AsyncEvd<T>) -> Result<Arc<Self>> {
+        if let AsyncEvd::Given(evd) = &async_evd {
+            let fits = evd.streams().contains(Streams::ASYNC) && evd.ia().name() == name;
+            if !fits {
+                return Err(Error::InvalidHandle(Role::EvdAsync));
+            }
+        }
+        let ia = Ia::new(slab, name, T::open(name, instance)?);
+        ia.transport().report_to(AdapterSink::new(Arc::downgrade(&ia)));
+        let (evd, own) = match async_evd {
+            AsyncEvd::Create(qlen) => (Some(Evd::create(&ia, qlen, None, Streams::ASYNC)?), true),
+            AsyncEvd::Given(evd) => (Some(evd), false),
+            AsyncEvd::Elsewhere => (None, false),
+        };
+        if let Some(evd) = evd {
+            let hold = AsyncHold::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?;
+            ia.set_async_outlet(Some(AsyncOutlet::new(evd, own, hold)));
+        }
+        if slab.insert(ia.clone()).is_none() {
+            ia.destroy();
+            return Err(Error::InsufficientResources(Resource::Memory));
+        }
+        Ok(ia)
+    }
+
+    /// Closes the instance only if the program has freed all it made.
+    ///
+    /// # Errors
+    /// [`crate::error::Refusal::IaInUse`]; nothing was changed then.
+    pub fn close_graceful(&self) -> Result<()> {
+        self.shut_if_unused(self.own_async_evd())?;
+        self.destroy();
+        Ok(())
+    }
+
+    /// Closes the instance and destroys all that was made from it.
+    pub fn close_abrupt(&self) {
+        self.destroy();
+    }
+
+    fn destroy(&self) {
+        if !self.shut() {
+            return;
+        }
+        for psp in self.all::<Psp<T>>() {
+            psp.free();
+        }
+        for rsp in self.all::<Rsp<T>>() {
+            rsp.free();
+        }
+        for cr in self.all::<Cr<T>>() {
+            cr.abandon();
+        }
+        let endpoints = self.all::<Endpoint<T>>();
+        // All connections begin to end before the first one is waited for.
+        for ep in &endpoints {
+            ep.let_go();
+        }
+        for ep in endpoints {
+            ep.free_anyway();
+        }
+        for srq in self.all::<Srq<T>>() {
+            srq.free_anyway();
+        }
+        for rmr in self.all::<Rmr<T>>() {
+            rmr.free();
+        }
+        for lmr in self.all::<Lmr<T>>() {
+            lmr.free_anyway();
+        }
+        for pz in self.all::<Pz<T>>() {
+            self.disown(&*pz);
+        }
+        let own = self.own_async_evd();
+        let outlet = self.set_async_outlet(None);
+        for evd in self.all::<Evd<T>>() {
+            // One user is this adapter itself.
+            let lent = own == Some(evd.header().handle()) && evd.users_count() > 1;
+            if lent {
+                evd.orphan();
+            } else {
+                evd.free_anyway();
+            }
+        }
+        for cno in self.all::<Cno<T>>() {
+            cno.free_anyway();
+        }
+        drop(outlet);
+        self.agents().stop();
+        self.slab().remove::<Ia<T>>(self.header().handle());
+    }
+}

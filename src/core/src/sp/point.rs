@@ -1,0 +1,163 @@
+//! The part that public and reserved service points have in common.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::ep::{Endpoint, Trigger};
+use crate::error::{Error, Result, Role};
+use crate::evd::Evd;
+use crate::event::{Event, Streams};
+use crate::ia::Ia;
+use crate::slab::{Handle, Object};
+use crate::sp::cr::{Cr, dismiss};
+use crate::transport::report::PointReports;
+use crate::transport::{ListenerSink, RequestInfo, Transport};
+use crate::users::Use;
+
+/// The source of the endpoint of a request.
+pub(super) enum Provision<T: Transport> {
+    /// The program, when it accepts.
+    Consumer,
+    /// The provider makes one for each request.
+    Provider,
+    /// This one, for the only request.
+    Reserved(Arc<Endpoint<T>>),
+}
+
+/// The part of a service point that listens and takes requests.
+pub struct ServicePoint<T: Transport> {
+    ia: Arc<Ia<T>>,
+    provision: Provision<T>,
+    state: Mutex<PointState<T>>,
+}
+
+struct PointState<T: Transport> {
+    handle: Handle,
+    evd: Option<Use<Evd<T>>>,
+    qualifier: u64,
+    listener: Option<T::Listener>,
+    /// Takes requests.
+    open: bool,
+    /// Freed: never opens again.
+    shut: bool,
+}
+
+impl<T: Transport> ServicePoint<T> {
+    pub(super) fn new(ia: &Arc<Ia<T>>, evd: &Arc<Evd<T>>, provision: Provision<T>) -> Result<Arc<Self>> {
+        let bad = Error::InvalidHandle(Role::EvdRequests);
+        if !evd.streams().contains(Streams::REQUESTS) || !Arc::ptr_eq(evd.ia(), ia) {
+            return Err(bad);
+        }
+        let evd = Some(Use::of(evd).ok_or(bad)?);
+        let state = PointState { handle: Handle::NULL, evd, qualifier: 0, listener: None, open: false, shut: false };
+        Ok(Arc::new(ServicePoint { ia: ia.clone(), provision, state: Mutex::new(state) }))
+    }
+
+    /// Takes the qualifier, or one that is free, and starts to listen.
+    pub(super) fn open(self: &Arc<Self>, handle: Handle, qualifier: Option<u64>) -> Result<()> {
+        {
+            let mut state = self.state.lock();
+            state.handle = handle;
+            state.open = !state.shut;
+        }
+        let sink = ListenerSink::new(self.clone());
+        let (listener, qualifier) = self.ia.transport().listen(qualifier, sink)?;
+        self.ia.points().insert(qualifier, handle);
+        let mut state = self.state.lock();
+        state.qualifier = qualifier;
+        // The only request may have come already, or the adapter may be closing.
+        let unwanted = if state.open { state.listener.replace(listener) } else { Some(listener) };
+        let shut = state.shut;
+        drop(state);
+        drop(unwanted);
+        if shut {
+            self.ia.points().remove(qualifier, handle);
+            return Err(Error::InvalidHandle(Role::Ia));
+        }
+        Ok(())
+    }
+
+    /// Stops to take requests.
+    fn close(&self) {
+        let (listener, qualifier, handle) = {
+            let mut state = self.state.lock();
+            state.open = false;
+            (state.listener.take(), state.qualifier, state.handle)
+        };
+        self.ia.points().remove(qualifier, handle);
+        drop(listener);
+    }
+
+    /// Stops for good.
+    pub(super) fn shut(&self) {
+        self.state.lock().shut = true;
+        self.close();
+        let evd = self.state.lock().evd.take();
+        drop(evd);
+    }
+
+    /// The qualifier it listens on.
+    pub fn qualifier(&self) -> u64 {
+        self.state.lock().qualifier
+    }
+
+    /// The dispatcher on which requests are announced; `None` once freed.
+    pub fn evd(&self) -> Option<Arc<Evd<T>>> {
+        self.state.lock().evd.as_ref().map(|evd| evd.object().clone())
+    }
+
+    /// The adapter it belongs to.
+    pub fn ia(&self) -> &Arc<Ia<T>> {
+        &self.ia
+    }
+}
+
+impl<T: Transport> PointReports<T::Incoming> for ServicePoint<T> {
+    /// A request arrived: gives it a handle and announces it. Given back if it cannot be
+    /// taken: the point is closed, or its dispatcher is full.
+    fn request(&self, incoming: T::Incoming, info: RequestInfo) -> std::result::Result<(), T::Incoming> {
+        let (evd, handle) = {
+            let mut state = self.state.lock();
+            let Some(evd) = state.evd.as_ref().map(|evd| evd.object().clone()) else { return Err(incoming) };
+            if !state.open {
+                return Err(incoming);
+            }
+            if matches!(self.provision, Provision::Reserved(_)) {
+                state.open = false;
+            }
+            (evd, state.handle)
+        };
+        let qualifier = info.qualifier;
+        let ep = match &self.provision {
+            Provision::Consumer => None,
+            Provision::Provider => match Endpoint::create_tentative(&self.ia) {
+                Ok(ep) => Some(ep),
+                Err(_) => return Err(incoming),
+            },
+            Provision::Reserved(ep) => match ep.shift(Trigger::RequestArrived) {
+                Ok(_) => Some(ep.clone()),
+                Err(_) => return Err(incoming),
+            },
+        };
+        let reserved = matches!(self.provision, Provision::Reserved(_));
+        if reserved {
+            self.close();
+        }
+        let cr = match Cr::create(&self.ia, incoming, info, ep.clone()) {
+            Ok(cr) => cr,
+            Err(incoming) => {
+                dismiss(ep);
+                return Err(incoming);
+            }
+        };
+        let event = Event::Request { point: handle, reserved, qualifier, cr: cr.header().handle() };
+        if evd.offer(event, true, None) {
+            return Ok(());
+        }
+        match cr.withdraw() {
+            Some(incoming) => Err(incoming),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The abilities and limits of an adapter, and the sizes that are asked of it.
+
+use crate::addr::Address;
+use crate::error::{Arg, Error, Result};
+
+/// Limits and abilities of an open adapter.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // the names are those of the specification's attributes
+pub struct AdapterAttributes {
+    pub vendor: String,
+    pub provider: String,
+    pub hardware_version: (u32, u32),
+    pub firmware_version: (u32, u32),
+    pub address: Address,
+    pub max_eps: usize,
+    pub max_dto_per_ep: usize,
+    pub max_rdma_read_per_ep_in: usize,
+    pub max_rdma_read_per_ep_out: usize,
+    pub max_rdma_read_in: usize,
+    pub max_rdma_read_out: usize,
+    pub max_evds: usize,
+    pub max_evd_qlen: usize,
+    pub max_segments: usize,
+    pub max_segments_read: usize,
+    pub max_segments_write: usize,
+    pub max_lmrs: usize,
+    pub max_lmr_block: u64,
+    pub max_lmr_address: u64,
+    pub max_pzs: usize,
+    pub max_message: u64,
+    pub max_rdma: u64,
+    pub max_rmrs: usize,
+    pub max_rmr_address: u64,
+    pub max_srqs: usize,
+    pub max_eps_per_srq: usize,
+    pub max_recvs_per_srq: usize,
+    pub max_private_data: usize,
+    pub optimal_alignment: usize,
+    pub srq: bool,
+    pub srq_low_watermark: bool,
+    pub rmr: bool,
+}
+
+impl AdapterAttributes {
+    /// Whether a connection request, or the answer to one, can carry `len` bytes of private
+    /// data. A face asks before it reads the bytes; nothing behind it asks again.
+    ///
+    /// # Errors
+    /// [`Arg::PrivateDataSize`] if these are more than `max_private_data`.
+    pub fn check_private_data(&self, len: usize) -> Result<()> {
+        if len > self.max_private_data {
+            return Err(Error::InvalidParameter(Arg::PrivateDataSize));
+        }
+        Ok(())
+    }
+}
+
+/// Sizes of a queue pair that is about to be made.
+#[derive(Clone, Copy, Debug)]
+pub struct QpSizes {
+    /// Receives outstanding at a time; 0 with a shared receive queue.
+    pub recvs: usize,
+    /// Requests outstanding at a time.
+    pub requests: usize,
+    /// Segments of a receive.
+    pub recv_segments: usize,
+    /// Segments of a request.
+    pub request_segments: usize,
+    /// Reads of the peer served at a time.
+    pub reads_in: u8,
+    /// Own reads outstanding at a time.
+    pub reads_out: u8,
+}
+
+#[cfg(test)]
+impl AdapterAttributes {
+    /// Small limits, those of an endpoint's counts each of its own size.
+    pub(crate) fn small() -> Self {
+        AdapterAttributes {
+            vendor: String::new(),
+            provider: String::new(),
+            hardware_version: (0, 0),
+            firmware_version: (0, 0),
+            address: Address::loopback(),
+            max_eps: 8,
+            max_dto_per_ep: 10,
+            max_rdma_read_per_ep_in: 1,
+            max_rdma_read_per_ep_out: 2,
+            max_rdma_read_in: 8,
+            max_rdma_read_out: 16,
+            max_evds: 8,
+            max_evd_qlen: 64,
+            max_segments: 5,
+            max_segments_read: 3,
+            max_segments_write: 4,
+            max_lmrs: 8,
+            max_lmr_block: 4096,
+            max_lmr_address: u64::MAX,
+            max_pzs: 8,
+            max_message: 1000,
+            max_rdma: 2000,
+            max_rmrs: 8,
+            max_rmr_address: u64::MAX,
+            max_srqs: 8,
+            max_eps_per_srq: 8,
+            max_recvs_per_srq: 64,
+            max_private_data: 100,
+            optimal_alignment: 64,
+            srq: true,
+            srq_low_watermark: true,
+            rmr: true,
+        }
+    }
+}

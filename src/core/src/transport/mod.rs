@@ -1,0 +1,265 @@
+//! The contract with a transport: what it must do, and what it may tell the core.
+//!
+//! The core is generic over [`Transport`], so every call on the fast path is dispatched statically.
+//! A transport talks back through the sinks it was given: [`EndpointSink`] for one connection,
+//! [`ListenerSink`] for one service point, [`AdapterSink`] for the adapter as a whole.
+//!
+//! # Locks
+//! The core calls a transport with locks of its own held; therefore a transport
+//!
+//! * may call the *data* methods of a sink ([`EndpointSink::recv_taken`],
+//!   [`EndpointSink::recv_done`], [`EndpointSink::recv_announced`],
+//!   [`EndpointSink::requests_done`]) with the locks held under which it finds completions,
+//!   but must not take those locks inside [`Transport::post_recv`],
+//!   [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
+//! * must hold no lock at all when it calls any other method of a sink.
+//!
+//! docs/architecture.md says how each method is done over shared memory and over verbs.
+
+mod limits;
+mod recv_queue;
+pub(crate) mod report;
+mod work;
+
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use limits::{AdapterAttributes, QpSizes};
+pub use recv_queue::{RecvQueue, Taken};
+pub use report::{AdapterSink, ConnectionReport, EndpointSink, ListenerSink, RecvDone, RequestInfo, Verdict};
+pub use work::{
+    BindTarget, Checked, MAX_SEGMENTS, Operation, Recv, RecvId, RemoteSegment, Request, RequestId, Segment,
+};
+
+use crate::addr::Address;
+use crate::error::Result;
+use crate::mem::Rights;
+
+/// The parts that a queue pair is made of.
+pub struct QpInit<'a, T: Transport> {
+    /// The sink that it reports to.
+    pub sink: EndpointSink<T>,
+    /// Its protection zone.
+    pub zone: &'a T::Zone,
+    /// The queue in which its requests complete.
+    pub request_cq: Option<&'a T::Cq>,
+    /// The queue in which its receives complete.
+    pub recv_cq: Option<&'a T::Cq>,
+    /// The shared receive queue it takes buffers from.
+    pub srq: Option<&'a T::Srq>,
+    /// Waiters are told only of receives that the sender announces. A transport that cannot
+    /// tell which receives these are reports all of them as not announced, and calls
+    /// [`EndpointSink::recv_announced`] when one was.
+    pub solicited: bool,
+    /// Queue sizes.
+    pub sizes: QpSizes,
+}
+
+/// The peer to connect to, and the terms.
+pub struct Connect<'a> {
+    /// The host.
+    pub address: &'a Address,
+    /// The service point.
+    pub qualifier: u64,
+    /// Bytes for the peer's connection request, at most
+    /// [`AdapterAttributes::max_private_data`].
+    pub private_data: &'a [u8],
+    /// Time for the whole establishment; `None` leaves it to the transport.
+    pub timeout: Option<Duration>,
+}
+
+/// The reason for which a connection request is turned down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rejection {
+    /// The program rejected it.
+    Consumer,
+    /// There was nobody to take it: no service point, no room in the queue.
+    Provider,
+}
+
+/// The progress that [`Transport::disconnect`] made before it returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// The transport has let go of all buffers and reports nothing more.
+    Done,
+    /// A [`ConnectionReport::Disconnected`] follows when it has.
+    Later,
+}
+
+/// The conduct of [`Transport::poll`] when another thread is polling already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Poll {
+    /// It may leave the work to that thread.
+    IfFree,
+    /// It waits for that thread, so that on return all that had happened before the call has
+    /// been reported.
+    Complete,
+}
+
+/// Keys of a registered region.
+pub trait RegionKeys {
+    /// Names the region in local segments.
+    fn local_key(&self) -> u32;
+    /// Names the region to peers; 0 if no remote right was granted.
+    fn remote_key(&self) -> u32;
+}
+
+/// Identity of a protection zone.
+pub trait ZoneId {
+    /// Unique in the process.
+    fn id(&self) -> u32;
+}
+
+/// A transport: one value for each open interface adapter.
+pub trait Transport: Send + Sync + Sized + 'static {
+    /// A protection zone.
+    type Zone: ZoneId + Send + Sync;
+    /// Registered memory; dropped to deregister.
+    type Region: RegionKeys + Send + Sync;
+    /// Something that remote rights can be bound to.
+    type Window: Send + Sync;
+    /// A queue in which completions of data transfer are found.
+    type Cq: Send + Sync;
+    /// A shared receive queue.
+    type Srq: Send + Sync;
+    /// One end of a connection.
+    type Qp: Send + Sync;
+    /// A service point that listens; dropped to stop.
+    type Listener: Send + Sync;
+    /// A connection request not yet answered; dropped to refuse.
+    type Incoming: Send + Sync;
+
+    /// Opens the adapter that an entry of the configuration describes by `instance`.
+    ///
+    /// # Errors
+    /// [`crate::Error::InsufficientResources`] with [`crate::error::Resource::Device`] if there is
+    /// no such device.
+    fn open(name: &str, instance: &str) -> Result<Arc<Self>>;
+
+    /// Limits and abilities.
+    fn attributes(&self) -> &AdapterAttributes;
+
+    /// Says where to report what befalls the adapter as a whole; called once, before
+    /// anything is made.
+    fn report_to(&self, _sink: AdapterSink<Self>) {}
+
+    /// Makes a protection zone.
+    fn zone_create(&self) -> Result<Self::Zone>;
+
+    /// Registers `len` bytes at `addr`; `rights` includes the remote ones.
+    fn register(&self, zone: &Self::Zone, addr: u64, len: u64, rights: Rights) -> Result<Self::Region>;
+
+    /// Makes an unbound window.
+    fn window_create(&self, zone: &Self::Zone) -> Result<Self::Window>;
+
+    /// Makes a completion queue for at least `depth` completions.
+    fn cq_create(&self, depth: usize) -> Result<Self::Cq>;
+
+    /// Looks for completions, without a system call, and reports them to their sinks: those
+    /// of `cq`, or of all completion queues. `how` says what to do about another thread that
+    /// does the same.
+    fn poll(&self, cq: Option<&Self::Cq>, how: Poll);
+
+    /// Prepares for sleep: from now on new work makes the returned descriptor readable, or is
+    /// reported by another thread. The caller polls once more before it sleeps.
+    fn arm(&self, cq: Option<&Self::Cq>) -> Option<RawFd>;
+
+    /// Ends what [`Transport::arm`] began; `armed` is what it returned.
+    fn disarm(&self, cq: Option<&Self::Cq>, armed: Option<RawFd>);
+
+    /// With `on`, an agent of the program must hear of events although no thread of the program
+    /// calls in; without, that need has ended. The calls come in pairs.
+    fn watch(&self, _on: bool) {}
+
+    /// Makes a shared receive queue for at least `depth` receives of `segments` each.
+    fn srq_create(&self, zone: &Self::Zone, depth: usize, segments: usize) -> Result<Self::Srq>;
+
+    /// Hands over a receive. Never fails for want of room: the core counts.
+    fn srq_post(&self, srq: &Self::Srq, recv: &Recv<'_>) -> Result<()>;
+
+    /// Called after [`Transport::srq_post`] without any lock: lets endpoints that ran out of
+    /// buffers go on.
+    fn srq_kick(&self, srq: &Self::Srq);
+
+    /// Makes room for `depth` receives; loses none.
+    fn srq_resize(&self, srq: &Self::Srq, depth: usize) -> Result<()>;
+
+    /// Asks for a report of the receives that were taken, by [`EndpointSink::recv_taken`] or
+    /// [`EndpointSink::recv_done`], when fewer than `limit` are left, even if no thread polls
+    /// and even if that is so already. 0 asks for none. The core calls this with no lock held
+    /// that a report takes.
+    fn srq_arm_limit(&self, srq: &Self::Srq, limit: usize) -> Result<()>;
+
+    /// Makes a queue pair, unconnected.
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Self::Qp>>;
+
+    /// Hands over a receive, in any state of the queue pair.
+    fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<()>;
+
+    /// Called after [`Transport::post_recv`] without any lock: lets a message that waited for a
+    /// buffer go on.
+    fn recv_kick(&self, qp: &Arc<Self::Qp>);
+
+    /// Hands over a request of a connected queue pair. Requests complete in order: a report on one
+    /// implies success of all earlier ones.
+    fn post(&self, qp: &Arc<Self::Qp>, request: &Request<'_>) -> Result<()>;
+
+    /// Binds `window`, or unbinds it with no target, as a request in the order of the
+    /// others; the new remote key is known at once.
+    fn post_bind(
+        &self,
+        qp: &Arc<Self::Qp>,
+        id: RequestId,
+        window: &Self::Window,
+        target: Option<&BindTarget<'_, Self::Region>>,
+        signalled: bool,
+    ) -> Result<u32>;
+
+    /// The end of the connection waits for the requests that are outstanding: the completion
+    /// of the last one must be reported, whether it is signalled or not.
+    fn drain(&self, _qp: &Arc<Self::Qp>) {}
+
+    /// Looks for completions of the requests of `qp` alone; called when its queue is full.
+    fn reap(&self, qp: &Arc<Self::Qp>);
+
+    /// Listens on `qualifier`, or on one of the transport's choice; requests go to `sink`.
+    ///
+    /// # Errors
+    /// [`crate::Error::QualifierInUse`], [`crate::Error::QualifierUnavailable`].
+    fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Self::Listener, u64)>;
+
+    /// Whether the transport can connect to the address of a host.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidAddress`].
+    fn check_address(&self, _address: &Address) -> Result<()> {
+        Ok(())
+    }
+
+    /// Starts to connect; the outcome is reported later, never inside the call.
+    fn connect(&self, qp: &Arc<Self::Qp>, connect: &Connect<'_>) -> Result<()>;
+
+    /// Accepts a request with `qp`; the outcome is reported later. `private_data` is for the
+    /// peer, at most [`AdapterAttributes::max_private_data`] bytes. On failure the request
+    /// can be answered again.
+    fn accept(&self, incoming: &mut Option<Self::Incoming>, qp: &Arc<Self::Qp>, private_data: &[u8]) -> Result<()>;
+
+    /// Refuses a request.
+    fn reject(&self, incoming: Self::Incoming, why: Rejection);
+
+    /// Port qualifier of the local end.
+    fn local_qualifier(&self, qp: &Self::Qp) -> u64;
+
+    /// Ends a connection or an attempt at once. With `broken` the peer is told that it
+    /// failed. After [`Closing::Done`] no sink of `qp` is called any more.
+    fn disconnect(&self, qp: &Arc<Self::Qp>, broken: bool) -> Closing;
+
+    /// Called after a [`Closing::Later`], without a lock: returns when the transport has
+    /// let go of all buffers and [`Transport::disconnect`] would answer [`Closing::Done`].
+    fn await_end(&self, _qp: &Arc<Self::Qp>) {}
+
+    /// Called in the child of a fork, before anything else happens there: lets go of what must not
+    /// be shared with the parent. Takes no lock that another thread of the parent may have held.
+    fn after_fork_in_child() {}
+}

@@ -1,0 +1,212 @@
+//! The reports of a transport, and the sinks that it reports to.
+//!
+//! A transport knows the sinks alone. Which objects stand behind them is said by the one
+//! implementation of [`Reports`], so that nothing here refers to an object, and yet every
+//! report is dispatched statically.
+
+use std::sync::{Arc, Weak};
+
+use crate::addr::Address;
+use crate::event::Status;
+use crate::transport::work::{RecvId, RequestId};
+
+/// The end of a receive.
+#[derive(Clone, Copy, Debug)]
+pub struct RecvDone {
+    /// Its number.
+    pub id: RecvId,
+    /// Success, or what went wrong.
+    pub status: Status,
+    /// Bytes received.
+    pub len: u64,
+    /// Whether the sender asked for the solicited waiter.
+    pub solicited: bool,
+}
+
+/// The peer that asked for a connection.
+#[derive(Clone, Debug)]
+pub struct RequestInfo {
+    /// The qualifier that was addressed.
+    pub qualifier: u64,
+    /// Address of the peer.
+    pub remote_address: Address,
+    /// Port qualifier of the peer.
+    pub remote_qualifier: u64,
+    /// The bytes that the peer sent along.
+    pub private_data: Vec<u8>,
+}
+
+/// A change of a connection or of an attempt at one. Each attempt ends in exactly one
+/// report that is not [`ConnectionReport::Established`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConnectionReport {
+    /// The connection is up; the active side gets the acceptor's private data.
+    Established(Vec<u8>),
+    /// The peer's program rejected the request.
+    PeerRejected,
+    /// The request was refused, but not by the peer's program.
+    NonPeerRejected,
+    /// The time given was not enough.
+    TimedOut,
+    /// The address leads nowhere.
+    Unreachable,
+    /// The passive side accepted, but the connection did not come up.
+    AcceptFailed,
+    /// The peer ended the connection, or is gone.
+    Disconnected,
+    /// The connection failed.
+    Broken,
+}
+
+/// The answer of the core to a buffer that was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Verdict {
+    /// Go on.
+    Continue,
+    /// The hard high watermark was passed: fail the connection.
+    Break,
+}
+
+/// The objects that stand behind the sinks of a transport.
+pub trait Reports: Sized {
+    /// A connection request not yet answered.
+    type Incoming;
+    /// Stands behind an [`EndpointSink`].
+    type Endpoint: EndpointReports + Send + Sync + 'static;
+    /// Stands behind a [`ListenerSink`].
+    type Point: PointReports<Self::Incoming> + Send + Sync + 'static;
+    /// Stands behind an [`AdapterSink`].
+    type Adapter: AdapterReports + Send + Sync + 'static;
+}
+
+/// The reports on one connection, each with the life of the endpoint that it is about. What
+/// they mean, and when they are made, is said at the methods of [`EndpointSink`].
+#[allow(missing_docs)]
+pub trait EndpointReports {
+    fn recv_taken(&self, life: u64, id: RecvId) -> Verdict;
+    fn recv_done(&self, life: u64, done: RecvDone);
+    fn recv_announced(&self, life: u64);
+    fn requests_done(&self, life: u64, last: RequestId) -> bool;
+    fn drained(&self, life: u64);
+    fn failed(&self, life: u64, recv: Option<RecvDone>, request: Option<(RequestId, Status)>);
+    fn connection(&self, life: u64, report: ConnectionReport);
+}
+
+/// The reports of a listener.
+pub trait PointReports<I> {
+    /// See [`ListenerSink::request`].
+    fn request(&self, incoming: I, info: RequestInfo) -> Result<(), I>;
+}
+
+/// The reports on an adapter as a whole.
+pub trait AdapterReports {
+    /// See [`AdapterSink::catastrophe`].
+    fn catastrophe(&self);
+}
+
+/// The sink of one queue pair. It names one life of an endpoint: reports that
+/// come after the endpoint was reset are dropped.
+pub struct EndpointSink<R: Reports> {
+    endpoint: Arc<R::Endpoint>,
+    life: u64,
+}
+
+impl<R: Reports> Clone for EndpointSink<R> {
+    fn clone(&self) -> Self {
+        EndpointSink { endpoint: self.endpoint.clone(), life: self.life }
+    }
+}
+
+impl<R: Reports> EndpointSink<R> {
+    pub(crate) fn new(endpoint: Arc<R::Endpoint>, life: u64) -> Self {
+        EndpointSink { endpoint, life }
+    }
+
+    /// The endpoint took a buffer for a message that is arriving. Transports that see
+    /// only completions need not call it.
+    #[inline]
+    pub fn recv_taken(&self, id: RecvId) -> Verdict {
+        self.endpoint.recv_taken(self.life, id)
+    }
+
+    /// A receive is complete.
+    #[inline]
+    pub fn recv_done(&self, done: RecvDone) {
+        self.endpoint.recv_done(self.life, done);
+    }
+
+    /// One of the receives reported so far was announced by its sender
+    /// ([`super::QpInit::solicited`]).
+    pub fn recv_announced(&self) {
+        self.endpoint.recv_announced(self.life);
+    }
+
+    /// All requests up to and including `last` succeeded. True if the end of the connection
+    /// waits for them; then [`EndpointSink::drained`] is to be called, without a lock.
+    #[inline]
+    #[must_use]
+    pub fn requests_done(&self, last: RequestId) -> bool {
+        self.endpoint.requests_done(self.life, last)
+    }
+
+    /// Goes on with the end of the connection that waited for the last request.
+    pub fn drained(&self) {
+        self.endpoint.drained(self.life);
+    }
+
+    /// The connection failed: the named receive or request was the first to fail, and
+    /// all that is still outstanding is flushed. The transport has let go of all buffers.
+    pub fn failed(&self, recv: Option<RecvDone>, request: Option<(RequestId, Status)>) {
+        self.endpoint.failed(self.life, recv, request);
+    }
+
+    /// The connection, or the attempt at one, changed. But for
+    /// [`ConnectionReport::Established`] the transport has let go of all buffers.
+    pub fn connection(&self, report: ConnectionReport) {
+        self.endpoint.connection(self.life, report);
+    }
+}
+
+/// The sink of a listener.
+pub struct ListenerSink<R: Reports> {
+    point: Arc<R::Point>,
+}
+
+impl<R: Reports> Clone for ListenerSink<R> {
+    fn clone(&self) -> Self {
+        ListenerSink { point: self.point.clone() }
+    }
+}
+
+impl<R: Reports> ListenerSink<R> {
+    pub(crate) fn new(point: Arc<R::Point>) -> Self {
+        ListenerSink { point }
+    }
+
+    /// A request arrived.
+    ///
+    /// # Errors
+    /// Gives the request back if nobody can take it.
+    pub fn request(&self, incoming: R::Incoming, info: RequestInfo) -> Result<(), R::Incoming> {
+        self.point.request(incoming, info)
+    }
+}
+
+/// The sink for what befalls the adapter as a whole.
+pub struct AdapterSink<R: Reports> {
+    adapter: Weak<R::Adapter>,
+}
+
+impl<R: Reports> AdapterSink<R> {
+    pub(crate) fn new(adapter: Weak<R::Adapter>) -> Self {
+        AdapterSink { adapter }
+    }
+
+    /// The adapter cannot go on: its connections end, and nothing else will work.
+    pub fn catastrophe(&self) {
+        if let Some(adapter) = self.adapter.upgrade() {
+            adapter.catastrophe();
+        }
+    }
+}

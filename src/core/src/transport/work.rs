@@ -1,0 +1,92 @@
+//! The work that the core hands to a transport: requests, receives, bindings.
+
+use arrayvec::ArrayVec;
+
+use crate::mem::Rights;
+
+/// The most segments that a single work request can name.
+pub const MAX_SEGMENTS: usize = 32;
+
+/// A piece of registered local memory, checked by the core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// First byte.
+    pub addr: u64,
+    /// Bytes.
+    pub len: u64,
+    /// The local key of the region ([`super::RegionKeys::local_key`]).
+    pub key: u32,
+}
+
+/// The checked segments of a work request. Places that are not used are not touched.
+pub type Checked = ArrayVec<Segment, MAX_SEGMENTS>;
+
+/// A piece of the peer's memory; only the peer's side can check it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RemoteSegment {
+    /// First byte, as the peer counts.
+    pub addr: u64,
+    /// Bytes.
+    pub len: u64,
+    /// The remote key of a region or a window of the peer.
+    pub key: u32,
+}
+
+/// Number of a request of one endpoint; rises by one with each post.
+pub type RequestId = u64;
+
+/// Number under which a receive was handed to a transport.
+pub type RecvId = u64;
+
+/// The operation of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Send to the peer's next receive buffer.
+    Send {
+        /// Whether the matching receive is to be announced to a solicited waiter.
+        solicited: bool,
+    },
+    /// Write the local segments to the peer's memory.
+    Write(RemoteSegment),
+    /// Read the peer's memory into the local segments.
+    Read(RemoteSegment),
+}
+
+/// A request to post.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// Its number.
+    pub id: RequestId,
+    /// Its operation.
+    pub operation: Operation,
+    /// Local memory, in order.
+    pub segments: &'a [Segment],
+    /// Sum of the lengths of `segments`; for a read, the length of the remote segment.
+    pub len: u64,
+    /// Whether it must not start before all earlier reads are complete.
+    pub fence: bool,
+    /// Whether its completion is worth waking a sleeping poster for.
+    pub signalled: bool,
+}
+
+/// A receive to post.
+#[derive(Clone, Copy, Debug)]
+pub struct Recv<'a> {
+    /// Its number.
+    pub id: RecvId,
+    /// Local memory, in order.
+    pub segments: &'a [Segment],
+}
+
+/// The range and rights of a window that is being bound.
+#[derive(Clone, Copy, Debug)]
+pub struct BindTarget<'a, R> {
+    /// The region it opens.
+    pub region: &'a R,
+    /// First byte.
+    pub addr: u64,
+    /// Bytes.
+    pub len: u64,
+    /// Remote rights granted.
+    pub rights: Rights,
+}
