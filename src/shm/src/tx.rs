@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use arrayvec::ArrayVec;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::event::Status;
-use dat_core::transport::{MAX_SEGMENTS, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment};
+use dat_core::transport::{Checked, MAX_SEGMENTS, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment};
 
 use crate::copy::{self, Outcome};
 use crate::os::user::Source;
@@ -23,9 +23,6 @@ const _: () = assert!(slots_for(ANSWER_MAX as usize) <= ANSWER_SLOTS as u64 / 4)
 
 /// Reads of the peer that this side takes at a time.
 const MAX_ANSWERS: usize = 256;
-
-/// The segments of one request.
-type Segments = ArrayVec<Segment, MAX_SEGMENTS>;
 
 /// The event that ends the flight of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +59,7 @@ struct Reading {
     len: u64,
     /// Bytes that have arrived.
     offset: u64,
-    segments: Segments,
+    segments: Checked,
 }
 
 /// A read of the peer that this side carries out, because the peer cannot read its memory.
@@ -255,7 +252,7 @@ impl Tx {
             if waits {
                 break;
             }
-            let segments: Segments = self.segments.iter().take(count.min(MAX_SEGMENTS)).copied().collect();
+            let segments: Checked = self.segments.iter().take(count.min(MAX_SEGMENTS)).copied().collect();
             let Launch::Flying(done) = self.launch(end, &Request { segments: &segments, ..request }) else { break };
             self.queued.pop_front();
             self.segments.drain(..count);

@@ -9,12 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use arrayvec::ArrayVec;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::event::Status;
 use dat_core::transport::{
-    ConnectionReport, EndpointSink, MAX_SEGMENTS, Operation, QpInit, Recv, RecvDone, Request, RequestId, Segment,
-    Verdict,
+    Checked, ConnectionReport, EndpointSink, MAX_SEGMENTS, Operation, QpInit, Recv, RecvDone, Request, RequestId,
+    Segment, Verdict,
 };
 use parking_lot::{Condvar, Mutex};
 use rdma_sys::{ibv_access_flags, ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_status};
@@ -245,7 +244,7 @@ impl Qp {
             Operation::Write(remote) => self.post_work(request, Work::Write(remote.addr, remote.key), request.segments),
             Operation::Read(remote) => {
                 // The device fills all segments that a read names, which may have room for more than it asks for.
-                let mut cut = ArrayVec::new();
+                let mut cut = Checked::new();
                 let segments = shorten(request.segments, request.len, &mut cut);
                 self.post_work(request, Work::Read(remote.addr, remote.key), segments)
             }
@@ -392,7 +391,7 @@ fn as_long_as_possible<R>(
 }
 
 /// The first segments that together are `len` long. `cut`, which is empty, holds them if the last has to be shorter.
-fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut ArrayVec<Segment, MAX_SEGMENTS>) -> &'a [Segment] {
+fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut Checked) -> &'a [Segment] {
     if segments.iter().map(|segment| segment.len).sum::<u64>() == len {
         return segments;
     }
@@ -444,7 +443,7 @@ mod tests {
     fn segments_are_cut_to_the_length_of_a_read() {
         let of = |len: u64| Segment { addr: 0, len, key: 0 };
         let lens = |segments: &[Segment], len: u64| {
-            let mut cut = ArrayVec::new();
+            let mut cut = Checked::new();
             shorten(segments, len, &mut cut).iter().map(|segment| segment.len).collect::<Vec<_>>()
         };
         assert_eq!(lens(&[of(4), of(4)], 8), [4, 4]);

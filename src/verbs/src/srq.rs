@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use arrayvec::ArrayVec;
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::{MAX_SEGMENTS, Recv, RecvQueue, Segment};
+use dat_core::transport::{Checked, MAX_SEGMENTS, Recv, RecvQueue, Segment};
 use parking_lot::Mutex;
 
 use crate::hub::Hub;
@@ -151,7 +150,7 @@ impl SharedQueue {
         if Arc::ptr_eq(found_in, &self.zone) {
             return self.raw.post(wr::recv(id), segments);
         }
-        let mut found: ArrayVec<Segment, MAX_SEGMENTS> = ArrayVec::new();
+        let mut found = Checked::new();
         for from in segments.iter().take(MAX_SEGMENTS) {
             let key = match self.hub.regions.key_in(from.key, found_in) {
                 // The region is gone, as the device finds out when a message comes.
