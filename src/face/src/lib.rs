@@ -8,21 +8,19 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`handle`] | handles as a program holds them, and the objects behind them |
-//! | [`fault`] | why a call fails, with the position of the argument, before it becomes a code |
-//! | [`guard`] | the frame around each call: panics, cancellation, and the return code |
+//! | [`call`] | the frame around each call: panics, cancellation, faults and their return codes |
 //! | [`ptr`] | the program's pointers for input and output |
 //! | [`wait`] | the calls that block, which a cancelled thread can leave |
 //! | [`registration`] | the adapters that the library was initialised for |
 //! | [`fork`] | what a fork leaves behind |
 //!
 //! # Panics and cancellation
-//! A slow call runs in [`guard::slow`], where a panic becomes a return code. A fast call runs in
-//! [`guard::fast`] and contains nothing that panics. In neither can the thread be cancelled; it can
+//! A slow call runs in [`call::slow`], where a panic becomes a return code. A fast call runs in
+//! [`call::fast`] and contains nothing that panics. In neither can the thread be cancelled; it can
 //! while it sleeps in [`wait`].
 
-pub mod fault;
+pub mod call;
 pub mod fork;
-pub mod guard;
 pub mod handle;
 pub mod ptr;
 pub mod registration;
@@ -33,7 +31,7 @@ use std::ffi::c_char;
 use dat_core::transport::Transport;
 use dat_core::{Event, Handle};
 
-pub use fault::{Answer, At, Fault, Positions};
+pub use call::{Answer, At, Fault, Positions};
 pub use handle::{Adapter, Domain, RawHandle};
 
 /// A return code of the C interface.

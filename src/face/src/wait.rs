@@ -17,7 +17,7 @@ use dat_core::{Cno, Evd, Handle};
 use host::cancel;
 use libc::{nfds_t, pollfd, sigset_t, timespec};
 
-use crate::guard::{PANICKED, caught, code};
+use crate::call::{PANICKED, caught, code};
 use crate::handle::{RawHandle, find, raw};
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Code, Count, Face, Fault, Positions, Version, count};

@@ -4,7 +4,7 @@ use std::ptr::with_exposed_provenance_mut;
 
 use dat_core::error::Role;
 use dat_core::{Agent, Cno, Handle, Ia};
-use dat_face::guard::slow;
+use dat_face::call::slow;
 use dat_face::handle::{find, handle_of, raw};
 use dat_face::ptr::OutPtr;
 use dat_face::{Answer, At, Face, Fault};

@@ -2,7 +2,7 @@
 
 use dat_core::error::Role;
 use dat_core::{Cno, Cr, Endpoint, Evd, Header, Ia, Kind, Lmr, Object, Psp, Pz, Rmr, Rsp, Srq};
-use dat_face::guard::slow;
+use dat_face::call::slow;
 use dat_face::handle::find;
 use dat_face::ptr::OutPtr;
 use dat_face::{Answer, Face, Fault};

@@ -5,7 +5,7 @@ use std::ptr;
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Transport;
 use dat_core::{Cr, Endpoint};
-use dat_face::guard::slow;
+use dat_face::call::slow;
 use dat_face::handle::{find, find_or_null, handle_or_null, same_ia};
 use dat_face::ptr::OutPtr;
 use dat_face::{At, Face, Fault, count};

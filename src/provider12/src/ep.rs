@@ -11,7 +11,7 @@ use std::sync::Arc;
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Transport;
 use dat_core::{Endpoint, EpParts, Evd, Ia, Pz, Srq, Streams};
-use dat_face::guard::slow;
+use dat_face::call::slow;
 use dat_face::handle::{find, find_or_null, handle_of, handle_or_null, same_ia};
 use dat_face::ptr::{InPtr, OutPtr};
 use dat_face::{Answer, At, Face, Fault, count};

@@ -2,7 +2,7 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Cno, Evd, Ia};
-use dat_face::guard::slow;
+use dat_face::call::slow;
 use dat_face::handle::{find, find_or_null, handle_of, handle_or_null, same_ia};
 use dat_face::ptr::{InPtr, OutPtr, read_field};
 use dat_face::{At, Face, Fault, count};

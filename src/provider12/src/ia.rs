@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Transport;
 use dat_core::{AsyncEvd, Evd, Ia};
-use dat_face::guard::slow;
+use dat_face::call::slow;
 use dat_face::handle::{find, handle_of, raw};
 use dat_face::ptr::OutPtr;
 use dat_face::{At, Face, Fault};

@@ -4,7 +4,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Ia, Lmr, Memory, Pz};
-use dat_face::guard::slow;
+use dat_face::call::slow;
 use dat_face::handle::{find, handle_of, handle_or_null, raw, same_ia};
 use dat_face::ptr::OutPtr;
 use dat_face::{Answer, At, Face, Fault};

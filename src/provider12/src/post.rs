@@ -5,7 +5,7 @@
 use dat_core::error::{Arg, Role};
 use dat_core::transport::RemoteSegment;
 use dat_core::{CompletionFlags, Endpoint, Evd, Srq};
-use dat_face::guard::fast;
+use dat_face::call::fast;
 use dat_face::handle::enter;
 use dat_face::ptr::{InPtr, OutPtr};
 use dat_face::{Answer, At, Face, Fault, Positions};

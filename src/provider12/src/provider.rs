@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem;
 
-use dat_face::guard::caught;
+use dat_face::call::caught;
 use dat_face::registration::{Identity, registry_function};
 use dat_face::{Face, fork};
 use dat_udat12::{

@@ -2,7 +2,7 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Evd, Ia, Psp, PspMode};
-use dat_face::guard::slow;
+use dat_face::call::slow;
 use dat_face::handle::{find, handle_of, handle_or_null};
 use dat_face::ptr::OutPtr;
 use dat_face::{Answer, At, Face, Fault};

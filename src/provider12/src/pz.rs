@@ -2,7 +2,7 @@
 
 use dat_core::error::Role;
 use dat_core::{Ia, Pz};
-use dat_face::guard::slow;
+use dat_face::call::slow;
 use dat_face::handle::{find, handle_of};
 use dat_face::ptr::OutPtr;
 use dat_face::{At, Face, Fault};

@@ -2,7 +2,7 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Endpoint, Handle, Lmr, LocalSegment, Pz, Rights, Rmr};
-use dat_face::guard::slow;
+use dat_face::call::slow;
 use dat_face::handle::{find, handle_of, handle_or_null, raw, same_ia};
 use dat_face::ptr::{InPtr, OutPtr};
 use dat_face::{At, Face, Fault};

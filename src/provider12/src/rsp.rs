@@ -2,7 +2,7 @@
 
 use dat_core::error::{Arg, Error, Role};
 use dat_core::{Endpoint, Evd, Ia, Rsp};
-use dat_face::guard::slow;
+use dat_face::call::slow;
 use dat_face::handle::{find, handle_of, handle_or_null, same_ia};
 use dat_face::ptr::OutPtr;
 use dat_face::{At, Face, Fault};

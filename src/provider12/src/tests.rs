@@ -1,8 +1,8 @@
 //! The slots, called through the table as a C program would, over a transport that moves nothing.
 
+mod call;
 mod connection;
 mod fake;
-mod guard;
 mod handles;
 mod objects;
 mod provider;

@@ -8,7 +8,7 @@ use dat_core::ep::table::Qos;
 use dat_core::error::{AddressFault, Arg, Error, Role};
 use dat_core::transport::AdapterAttributes;
 use dat_core::transport::Transport;
-use dat_face::guard::slow;
+use dat_face::call::slow;
 use dat_face::handle::{find, same_ia};
 use dat_face::ptr::bytes;
 use dat_face::{Answer, At, Face, Fault};

@@ -6,7 +6,7 @@ use dat_core::Endpoint;
 use dat_core::ep::table::{Class, Field, RULES, Setting};
 use dat_core::ep::{Changes, Value};
 use dat_core::error::{Arg, Role};
-use dat_face::guard::slow;
+use dat_face::call::slow;
 use dat_face::handle::{find, find_or_null};
 use dat_face::ptr::{InPtr, read_field};
 use dat_face::{At, Face, Fault};

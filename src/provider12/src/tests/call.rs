@@ -1,7 +1,7 @@
 //! The frame around slow calls.
 
 use dat_face::Fault;
-use dat_face::guard::slow;
+use dat_face::call::slow;
 
 use super::*;
 
