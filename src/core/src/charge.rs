@@ -35,6 +35,7 @@ impl Outstanding {
 pub(crate) struct Charge(Arc<AtomicUsize>);
 
 impl Drop for Charge {
+    #[inline]
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }

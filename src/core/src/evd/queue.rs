@@ -19,6 +19,7 @@ pub(crate) struct Queued {
 
 impl Queued {
     /// The program has taken the event: its buffer leaves the books.
+    #[inline]
     pub fn settle(self) -> Event {
         drop(self.charge);
         self.event
@@ -58,6 +59,7 @@ impl<T: Transport> Queue<T> {
         Ok(Queue { events, qlen, enabled: true, waitable: true, dead: false, wait: None, cno: None, feeds: [0; 3] })
     }
 
+    #[inline]
     pub fn offer(&mut self, event: Event, charge: Option<Charge>, announce: bool) -> Offer<T> {
         if self.events.len() >= self.qlen || self.dead {
             return Offer::Full;
