@@ -140,7 +140,7 @@ impl<T: Transport> Cno<T> {
     fn watch(&self, on: bool) {
         let mut watch = self.watch.lock();
         if std::mem::replace(&mut *watch, on) != on {
-            self.ia.transport().watch(on);
+            self.ia.transport.watch(on);
         }
     }
 

@@ -47,11 +47,11 @@ impl AsyncOutlet {
 pub struct Ia<T: Transport> {
     header: Header,
     name: String,
-    transport: Arc<T>,
+    pub(crate) transport: Arc<T>,
     slab: &'static Slab<T>,
     children: Mutex<Children>,
     async_outlet: Mutex<Option<AsyncOutlet>>,
-    lmrs: LmrTable,
+    pub(crate) lmrs: LmrTable,
     points: Points,
     agents: Agents,
     closed: AtomicBool,

@@ -74,7 +74,7 @@ impl<T: Transport> Lmr<T> {
             (Memory::Region(_), Some(source)) => (source.addr, source.len),
             (Memory::Region(_), None) => return Err(Error::InvalidParameter(Arg::Region)),
         };
-        let limits = ia.transport().attributes();
+        let limits = ia.transport.attributes();
         if len == 0 || len > limits.max_lmr_block {
             return Err(Error::InvalidParameter(Arg::Length));
         }
@@ -82,9 +82,9 @@ impl<T: Transport> Lmr<T> {
             return Err(Error::InvalidParameter(Arg::Region));
         }
         let zone = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
-        let region = ia.transport().register(zone.zone(), addr, len, rights)?;
+        let region = ia.transport.register(zone.zone(), addr, len, rights)?;
         let registration = Registration { addr, len, rights, zone: zone.id(), key: region.local_key() };
-        let context = ia.lmrs().insert(&registration).ok_or(Error::InsufficientResources(Resource::Region))?;
+        let context = ia.lmrs.insert(&registration).ok_or(Error::InsufficientResources(Resource::Region))?;
         let lmr = ia.adopt(Lmr {
             header: Header::default(),
             users: Users::default(),
@@ -99,9 +99,9 @@ impl<T: Transport> Lmr<T> {
             pz: Mutex::new(Some(zone)),
         });
         if let Ok(lmr) = &lmr {
-            ia.lmrs().name(context, lmr.header.handle());
+            ia.lmrs.name(context, lmr.header.handle());
         } else {
-            ia.lmrs().remove(context);
+            ia.lmrs.remove(context);
         }
         lmr
     }
@@ -125,7 +125,7 @@ impl<T: Transport> Lmr<T> {
     }
 
     fn bury(&self) {
-        self.ia.lmrs().remove(self.context);
+        self.ia.lmrs.remove(self.context);
         self.region.lock().take();
         self.pz.lock().take();
         self.ia.disown(self);

@@ -171,7 +171,7 @@ impl LmrTable {
     /// outside the region.
     #[inline]
     pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
-        let access = if right == Rights::LOCAL_WRITE { Access::Write } else { Access::Read };
+        let access = if right.contains(Rights::LOCAL_WRITE) { Access::Write } else { Access::Read };
         let Some((registration, _)) = self.find(segment.context) else {
             return Err(Error::PrivilegesViolation(access));
         };

@@ -51,7 +51,7 @@ impl<T: Transport> Ia<T> {
             }
         }
         let ia = Ia::new(slab, name, T::open(name, instance)?);
-        ia.transport().report_to(AdapterSink::new(Arc::downgrade(&ia)));
+        ia.transport.report_to(AdapterSink::new(Arc::downgrade(&ia)));
         let (evd, own) = match async_evd {
             AsyncEvd::Create(qlen) => (Some(Evd::create(&ia, qlen, None, Streams::ASYNC)?), true),
             AsyncEvd::Given(evd) => (Some(evd), false),

@@ -37,7 +37,7 @@ impl<T: Transport> Pz<T> {
     /// # Errors
     /// [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
-        let zone = ia.transport().zone_create()?;
+        let zone = ia.transport.zone_create()?;
         ia.adopt(Pz { header: Header::default(), users: Users::default(), ia: ia.clone(), zone })
     }
 

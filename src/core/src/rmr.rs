@@ -60,7 +60,7 @@ impl<T: Transport> Rmr<T> {
     /// [`Error::InsufficientResources`], [`Error::NotImplemented`].
     pub fn create(pz: &Arc<Pz<T>>) -> Result<Arc<Self>> {
         let ia = pz.ia();
-        let limits = ia.transport().attributes();
+        let limits = ia.transport.attributes();
         if !limits.rmr {
             return Err(Error::NotImplemented);
         }
@@ -68,7 +68,7 @@ impl<T: Transport> Rmr<T> {
             return Err(Error::InsufficientResources(Resource::Region));
         }
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
-        let window = ia.transport().window_create(pz.zone())?;
+        let window = ia.transport.window_create(pz.zone())?;
         pz.ia().clone().adopt(Rmr {
             header: Header::default(),
             ia: ia.clone(),

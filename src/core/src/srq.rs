@@ -96,7 +96,7 @@ impl<T: Transport> Srq<T> {
     /// [`Arg::Attributes`] for a size of 0 or above the adapter's limits,
     /// [`Error::ModelNotSupported`], [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, pz: &Arc<Pz<T>>, max_recvs: usize, max_segments: usize) -> Result<Arc<Self>> {
-        let limits = ia.transport().attributes();
+        let limits = ia.transport.attributes();
         if !limits.srq {
             return Err(Error::ModelNotSupported);
         }
@@ -109,7 +109,7 @@ impl<T: Transport> Srq<T> {
             return Err(Error::InsufficientResources(Resource::Srq));
         }
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
-        let queue = ia.transport().srq_create(pz.zone(), max_recvs, max_segments)?;
+        let queue = ia.transport.srq_create(pz.zone(), max_recvs, max_segments)?;
         let mut books =
             Books { max_recvs: 0, available: 0, low_watermark: 0, armed: false, buffers: Vec::new(), free: Vec::new() };
         books.grow(max_recvs)?;
@@ -174,7 +174,7 @@ impl<T: Transport> Srq<T> {
             return Err(Error::InvalidParameter(Arg::SegmentCount));
         }
         let mut checked = Checked::new();
-        self.ia.lmrs().check_all(segments, self.zone, Rights::LOCAL_WRITE, &mut checked)?;
+        self.ia.lmrs.check_all(segments, self.zone, Rights::LOCAL_WRITE, &mut checked)?;
         {
             let mut books = self.books.lock();
             if self.outstanding.count() >= books.max_recvs {
@@ -191,13 +191,13 @@ impl<T: Transport> Srq<T> {
             books.available += 1;
             self.outstanding.add();
         }
-        self.ia.transport().srq_kick(&self.queue);
+        self.ia.transport.srq_kick(&self.queue);
         Ok(())
     }
 
     /// The sizes, the watermark and the counters, exact at this moment.
     pub fn query(&self) -> SrqStatus {
-        self.ia.transport().poll(None, Poll::Complete);
+        self.ia.transport.poll(None, Poll::Complete);
         let books = self.books.lock();
         SrqStatus {
             max_recvs: books.max_recvs,
@@ -216,10 +216,10 @@ impl<T: Transport> Srq<T> {
     /// below the outstanding buffers or the low watermark,
     /// [`Error::InsufficientResources`].
     pub fn resize(&self, max_recvs: usize) -> Result<()> {
-        if max_recvs == 0 || max_recvs > self.ia.transport().attributes().max_recvs_per_srq {
+        if max_recvs == 0 || max_recvs > self.ia.transport.attributes().max_recvs_per_srq {
             return Err(Error::InvalidParameter(Arg::QueueLength));
         }
-        self.ia.transport().poll(None, Poll::Complete);
+        self.ia.transport.poll(None, Poll::Complete);
         let _tuning = self.tuning.lock();
         let grows = {
             let mut books = self.books.lock();
@@ -234,7 +234,7 @@ impl<T: Transport> Srq<T> {
         };
         if grows {
             // The new size is above the old one, so whatever is posted meanwhile fits it as well.
-            self.ia.transport().srq_resize(&self.queue, max_recvs)?;
+            self.ia.transport.srq_resize(&self.queue, max_recvs)?;
             self.books.lock().grow(max_recvs)?;
         }
         Ok(())
@@ -246,10 +246,10 @@ impl<T: Transport> Srq<T> {
     /// # Errors
     /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`].
     pub fn set_low_watermark(&self, low_watermark: usize) -> Result<()> {
-        if !self.ia.transport().attributes().srq_low_watermark {
+        if !self.ia.transport.attributes().srq_low_watermark {
             return Err(Error::ModelNotSupported);
         }
-        self.ia.transport().poll(None, Poll::Complete);
+        self.ia.transport.poll(None, Poll::Complete);
         // The transport is armed without the books' lock, for which receives would wait. That
         // loses nothing:
         // * Calls do not overtake each other from the books to the transport, so that it is left
@@ -270,7 +270,7 @@ impl<T: Transport> Srq<T> {
             books.fires()
         };
         let limit = if due { 0 } else { low_watermark };
-        self.ia.transport().srq_arm_limit(&self.queue, limit)?;
+        self.ia.transport.srq_arm_limit(&self.queue, limit)?;
         drop(tuning);
         if due {
             self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);

@@ -9,11 +9,9 @@ use dat_face::handle::{find, handle_of, raw};
 use dat_face::ptr::OutPtr;
 use dat_face::{Answer, At, Face, Fault};
 use dat_udat12::{
-    DAT_CNO_FIELD_ALL, DAT_CNO_HANDLE, DAT_CNO_PARAM, DAT_CNO_PARAM_MASK, DAT_IA_HANDLE, DAT_OS_WAIT_PROXY_AGENT,
-    DAT_OS_WAIT_PROXY_AGENT_NULL, DAT_RETURN,
+    DAT_AGENT_FUNC, DAT_CNO_FIELD_ALL, DAT_CNO_HANDLE, DAT_CNO_PARAM, DAT_CNO_PARAM_MASK, DAT_IA_HANDLE,
+    DAT_OS_WAIT_PROXY_AGENT, DAT_OS_WAIT_PROXY_AGENT_NULL, DAT_RETURN,
 };
-
-use crate::ptr;
 
 /// An agent in the terms of the core; `None` for the one that stands for none. It is the
 /// second argument everywhere.
@@ -29,9 +27,23 @@ fn agent(agent: DAT_OS_WAIT_PROXY_AGENT) -> Answer<Option<Agent>> {
     }
 }
 
+/// The agent function at an address.
+///
+/// # Safety
+/// A program gave a function of this type as an agent, and this is its address.
+unsafe fn agent_function(function: usize) -> DAT_AGENT_FUNC {
+    let function = std::ptr::with_exposed_provenance::<()>(function);
+    // SAFETY: the caller's promise; the option of a function pointer has the layout of a pointer.
+    unsafe { std::mem::transmute::<*const (), DAT_AGENT_FUNC>(function) }
+}
+
+/// Calls an agent, as the core asks for it.
 fn call(data: usize, function: usize, evd: Handle) {
     // SAFETY: `agent` took the address from a function pointer of this type.
-    unsafe { ptr::call_agent(function, with_exposed_provenance_mut(data), raw(evd)) };
+    if let Some(function) = unsafe { agent_function(function) } {
+        // SAFETY: an agent takes its own data and a handle or NULL.
+        unsafe { function(with_exposed_provenance_mut(data), raw(evd)) };
+    }
 }
 
 /// Slot of dat_cno_create.
@@ -92,7 +104,7 @@ pub unsafe extern "C" fn dat_cno_query<F: Face>(
             Some(agent) => DAT_OS_WAIT_PROXY_AGENT {
                 instance_data: with_exposed_provenance_mut(agent.data),
                 // SAFETY: `agent` took the address from a function pointer of this type.
-                proxy_agent_func: unsafe { ptr::agent_function(agent.function) },
+                proxy_agent_func: unsafe { agent_function(agent.function) },
             },
             None => DAT_OS_WAIT_PROXY_AGENT_NULL,
         };

@@ -12,7 +12,7 @@ use dat_udat12::{
     DAT_HANDLE_TYPE_RMR, DAT_HANDLE_TYPE_RSP, DAT_HANDLE_TYPE_SRQ, DAT_RETURN,
 };
 
-use crate::ptr;
+use crate::post::word;
 
 /// Calls `f` with what every object has.
 fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
@@ -40,7 +40,7 @@ fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> 
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn dat_set_consumer_context<F: Face>(dat_handle: DAT_HANDLE, context: DAT_CONTEXT) -> DAT_RETURN {
-    slow::<F>(|| with_header::<F, ()>(dat_handle, |header| header.set_context(ptr::word(context))))
+    slow::<F>(|| with_header::<F, ()>(dat_handle, |header| header.set_context(word(context))))
 }
 
 /// Slot of dat_get_consumer_context.
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn dat_get_consumer_context<F: Face>(
     let context = unsafe { OutPtr::new(context) };
     slow::<F>(|| {
         let word = with_header::<F, u64>(dat_handle, Header::context)?;
-        context.required(2)?.write(ptr::context(word));
+        context.required(2)?.write(DAT_CONTEXT { as_64: word });
         Ok(())
     })
 }

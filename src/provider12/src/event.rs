@@ -10,7 +10,6 @@ use dat_face::handle::raw;
 use dat_udat12::*;
 
 use crate::attr::address_ptr;
-use crate::ptr::context;
 
 /// The C form of an event that was taken from the dispatcher `evd_handle`.
 #[inline]
@@ -19,7 +18,7 @@ pub(crate) fn c_event<F: Face>(evd_handle: DAT_EVD_HANDLE, event: Event) -> DAT_
         Event::Transfer { ep, cookie, status, len, transfer: _ } => {
             let dto_completion_event_data = DAT_DTO_COMPLETION_EVENT_DATA {
                 ep_handle: raw(ep),
-                user_cookie: context(cookie),
+                user_cookie: DAT_CONTEXT { as_64: cookie },
                 status: c_status(status),
                 transfered_length: len,
             };
@@ -28,7 +27,7 @@ pub(crate) fn c_event<F: Face>(evd_handle: DAT_EVD_HANDLE, event: Event) -> DAT_
         Event::Bind { rmr, cookie, status } => {
             let rmr_completion_event_data = DAT_RMR_BIND_COMPLETION_EVENT_DATA {
                 rmr_handle: raw(rmr),
-                user_cookie: context(cookie),
+                user_cookie: DAT_CONTEXT { as_64: cookie },
                 status: c_status(status),
             };
             (DAT_RMR_BIND_COMPLETION_EVENT, DAT_EVENT_DATA { rmr_completion_event_data })

@@ -9,7 +9,7 @@
 //! | module | what it knows |
 //! |---|---|
 //! | [`code`] | the return code of every fault |
-//! | `ptr`, `event`, `attr` | structures of the interface: segments, events, attributes |
+//! | `event`, `attr` | events and attributes in the form of the C structures |
 //! | [`post`] | the fast slots: posting and dequeuing |
 //! | [`wait`] | the slots that block |
 //! | [`provider`] | `dat_provider_init` and `dat_provider_fini` |
@@ -29,7 +29,6 @@ pub mod lmr;
 pub mod post;
 pub mod provider;
 pub mod psp;
-mod ptr;
 pub mod pz;
 pub mod rmr;
 pub mod rsp;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{Ordering, fence};
 
 use dat_core::error::{Arg, Role};
-use dat_core::{Ia, Lmr, Memory, Pz};
+use dat_core::{Ia, Lmr, LocalSegment, Memory, Pz};
 use dat_face::call::slow;
 use dat_face::handle::{find, handle_of, handle_or_null, raw, same_ia};
 use dat_face::ptr::OutPtr;
@@ -16,7 +16,55 @@ use dat_udat12::{
 };
 
 use crate::attr::{c_rights, rights};
-use crate::ptr;
+use crate::post::local_segment;
+
+/// What memory a description of `kind` stands for, where that is not the memory of another
+/// region. The description is the third argument, the kind the second.
+///
+/// # Safety
+/// For shared memory the name is NULL, or its 40 bytes can be read.
+unsafe fn memory(kind: DAT_MEM_TYPE, region: DAT_REGION_DESCRIPTION) -> Answer<Memory> {
+    match kind {
+        DAT_MEM_TYPE_VIRTUAL => {
+            // SAFETY: for this kind the program has filled this member.
+            let start = unsafe { region.for_va };
+            Ok(Memory::Virtual(start.addr() as u64))
+        }
+        DAT_MEM_TYPE_SHARED_VIRTUAL => {
+            // SAFETY: as above.
+            let shared = unsafe { region.for_shared_memory };
+            if shared.shared_memory_id.is_null() {
+                return Err(Fault::Argument(3));
+            }
+            // SAFETY: not NULL, so readable as the caller promises.
+            let name = unsafe { shared.shared_memory_id.read_unaligned() };
+            let name = name.map(|byte| byte.to_ne_bytes()[0]);
+            Ok(Memory::Shared(shared.virtual_address.addr() as u64, Box::new(name)))
+        }
+        _ => Err(Fault::Argument(2)),
+    }
+}
+
+/// The region that a description names.
+fn source_region(region: DAT_REGION_DESCRIPTION) -> DAT_LMR_HANDLE {
+    // SAFETY: for the kind of memory that this is called for, the program has filled this member;
+    // any value of it is only compared.
+    unsafe { region.for_lmr_handle }
+}
+
+/// The triplets of an array whose length is counted in 64 bits, one at a time.
+///
+/// # Safety
+/// `list` is NULL, or `count` triplets there can be read as long as the iterator is used.
+unsafe fn long_list(list: *const DAT_LMR_TRIPLET, count: DAT_VLEN) -> impl Iterator<Item = LocalSegment> {
+    let count = if list.is_null() { 0 } else { usize::try_from(count).unwrap_or(usize::MAX) };
+    (0..count).map(move |index| {
+        // SAFETY: index is below count, and the caller promises that many. An array that the
+        // program could have does not wrap around.
+        let triplet = unsafe { list.wrapping_add(index).read_unaligned() };
+        local_segment(&triplet)
+    })
+}
 
 /// Slot of dat_lmr_create.
 ///
@@ -50,13 +98,13 @@ pub unsafe extern "C" fn dat_lmr_create<F: Face>(
         let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
         same_ia(&ia, pz.ia(), Role::Pz)?;
         let (memory, source) = if mem_type == DAT_MEM_TYPE_LMR {
-            let source = ptr::source_region(region_description);
+            let source = source_region(region_description);
             let source = find::<F, Lmr<F::Transport>>(source, Role::Lmr)?;
             same_ia(&ia, source.ia(), Role::Lmr)?;
             (Memory::Region(dat_core::Object::header(&*source).handle()), Some(source))
         } else {
             // SAFETY: the caller's promise.
-            (unsafe { ptr::memory(mem_type, region_description) }?, None)
+            (unsafe { self::memory(mem_type, region_description) }?, None)
         };
         let rights = rights(privileges).ok_or(Fault::Argument(6))?;
         let lmr = Lmr::create(&ia, memory, source.as_deref(), length, &pz, rights)
@@ -148,7 +196,7 @@ unsafe fn sync<F: Face>(ia_handle: DAT_IA_HANDLE, list: *const DAT_LMR_TRIPLET, 
         return Err(Fault::Argument(2));
     }
     // SAFETY: the caller's promise.
-    let mut segments = unsafe { ptr::long_list(list, count) };
+    let mut segments = unsafe { long_list(list, count) };
     if !segments.all(|segment| segment.len == 0 || ia.lmrs().covers(&segment)) {
         return Err(Fault::Argument(2));
     }

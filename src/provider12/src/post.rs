@@ -2,9 +2,10 @@
 //!
 //! Nothing here allocates, formats, makes a system call or panics.
 
+use arrayvec::ArrayVec;
 use dat_core::error::{Arg, Role};
-use dat_core::transport::RemoteSegment;
-use dat_core::{CompletionFlags, Endpoint, Evd, Srq};
+use dat_core::transport::{MAX_SEGMENTS, RemoteSegment};
+use dat_core::{CompletionFlags, Endpoint, Evd, LocalSegment, Srq};
 use dat_face::call::fast;
 use dat_face::handle::enter;
 use dat_face::ptr::{InPtr, OutPtr};
@@ -12,12 +13,11 @@ use dat_face::{Answer, At, Face, Fault, Positions};
 use dat_udat12::{
     DAT_COMPLETION_BARRIER_FENCE_FLAG, DAT_COMPLETION_DEFAULT_FLAG, DAT_COMPLETION_EVD_THRESHOLD_FLAG,
     DAT_COMPLETION_FLAGS, DAT_COMPLETION_SOLICITED_WAIT_FLAG, DAT_COMPLETION_SUPPRESS_FLAG,
-    DAT_COMPLETION_UNSIGNALLED_FLAG, DAT_COUNT, DAT_DTO_COOKIE, DAT_EP_HANDLE, DAT_EVD_HANDLE, DAT_EVENT,
+    DAT_COMPLETION_UNSIGNALLED_FLAG, DAT_CONTEXT, DAT_COUNT, DAT_DTO_COOKIE, DAT_EP_HANDLE, DAT_EVD_HANDLE, DAT_EVENT,
     DAT_LMR_TRIPLET, DAT_RETURN, DAT_RMR_TRIPLET, DAT_SRQ_HANDLE,
 };
 
 use crate::event::c_event;
-use crate::ptr::{self, Segments};
 
 /// Where the arguments of a send or receive stand.
 const TRANSFER: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
@@ -38,6 +38,49 @@ const _: () = {
 #[inline(always)]
 pub(crate) fn completion_flags(flags: DAT_COMPLETION_FLAGS) -> CompletionFlags {
     CompletionFlags::from_bits_retain(flags)
+}
+
+/// The segments of a post.
+type Segments = ArrayVec<LocalSegment, MAX_SEGMENTS>;
+
+/// Appends the `count` segments of a post. The count is the second argument of every post and the
+/// list the third. The room is the caller's, for to return it would be to copy it.
+///
+/// # Errors
+/// The second argument is invalid if it is negative or above what any endpoint can have,
+/// the third if it is NULL and the count is not 0.
+///
+/// # Safety
+/// `list` is NULL, or `count` triplets there can be read.
+#[inline(always)]
+unsafe fn read_segments(segments: &mut Segments, count: DAT_COUNT, list: *const DAT_LMR_TRIPLET) -> Answer<()> {
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    if count > segments.remaining_capacity() {
+        return Err(Fault::Argument(2));
+    }
+    if list.is_null() && count > 0 {
+        return Err(Fault::Argument(3));
+    }
+    for index in 0..count {
+        // SAFETY: index is below count, and the caller promises that many.
+        let triplet = unsafe { list.add(index).read_unaligned() };
+        // SAFETY: the room was enough for count elements before the first.
+        unsafe { segments.push_unchecked(local_segment(&triplet)) };
+    }
+    Ok(())
+}
+
+/// A triplet in the terms of the core.
+#[inline]
+pub(crate) fn local_segment(triplet: &DAT_LMR_TRIPLET) -> LocalSegment {
+    LocalSegment { context: triplet.lmr_context, addr: triplet.virtual_address, len: triplet.segment_length }
+}
+
+/// The bits of a cookie or context.
+#[inline]
+pub(crate) fn word(context: DAT_CONTEXT) -> u64 {
+    // SAFETY: all members are 8 bytes of which any value is a number.
+    unsafe { context.as_64 }
 }
 
 /// The remote segment of an RDMA operation, its fifth argument.
@@ -62,8 +105,8 @@ pub unsafe extern "C" fn dat_ep_post_send<F: Face>(
         let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         let mut segments = Segments::new();
         // SAFETY: the caller's promise.
-        unsafe { ptr::read_segments(&mut segments, num_segments, local_iov) }?;
-        ep.post_send(&segments, ptr::word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
+        unsafe { read_segments(&mut segments, num_segments, local_iov) }?;
+        ep.post_send(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
     })
 }
 
@@ -82,8 +125,8 @@ pub unsafe extern "C" fn dat_ep_post_recv<F: Face>(
         let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         let mut segments = Segments::new();
         // SAFETY: the caller's promise.
-        unsafe { ptr::read_segments(&mut segments, num_segments, local_iov) }?;
-        ep.post_recv(&segments, ptr::word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
+        unsafe { read_segments(&mut segments, num_segments, local_iov) }?;
+        ep.post_recv(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
     })
 }
 
@@ -103,10 +146,10 @@ pub unsafe extern "C" fn dat_ep_post_rdma_read<F: Face>(
         let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         let mut segments = Segments::new();
         // SAFETY: the caller's promise.
-        unsafe { ptr::read_segments(&mut segments, num_segments, local_iov) }?;
+        unsafe { read_segments(&mut segments, num_segments, local_iov) }?;
         // SAFETY: the caller's promise.
         let remote = remote(unsafe { InPtr::new(remote_iov) })?;
-        ep.post_read(&segments, ptr::word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
+        ep.post_read(&segments, word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
     })
 }
 
@@ -126,10 +169,10 @@ pub unsafe extern "C" fn dat_ep_post_rdma_write<F: Face>(
         let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         let mut segments = Segments::new();
         // SAFETY: the caller's promise.
-        unsafe { ptr::read_segments(&mut segments, num_segments, local_iov) }?;
+        unsafe { read_segments(&mut segments, num_segments, local_iov) }?;
         // SAFETY: the caller's promise.
         let remote = remote(unsafe { InPtr::new(remote_iov) })?;
-        ep.post_write(&segments, ptr::word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
+        ep.post_write(&segments, word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
     })
 }
 
@@ -147,8 +190,8 @@ pub unsafe extern "C" fn dat_srq_post_recv<F: Face>(
         let srq = enter::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
         let mut segments = Segments::new();
         // SAFETY: the caller's promise.
-        unsafe { ptr::read_segments(&mut segments, num_segments, local_iov) }?;
-        srq.post_recv(&segments, ptr::word(user_cookie)).at(TRANSFER)
+        unsafe { read_segments(&mut segments, num_segments, local_iov) }?;
+        srq.post_recv(&segments, word(user_cookie)).at(TRANSFER)
     })
 }
 

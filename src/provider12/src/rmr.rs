@@ -12,7 +12,7 @@ use dat_udat12::{
 };
 
 use crate::attr::{c_rights, rights};
-use crate::{post, ptr};
+use crate::post::{completion_flags, local_segment, word};
 
 /// Slot of dat_rmr_create.
 ///
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn dat_rmr_bind<F: Face>(
         let rmr = find::<F, Rmr<F::Transport>>(rmr_handle, Role::Rmr)?;
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         same_ia(rmr.ia(), ep.ia(), Role::Ep)?;
-        let segment = ptr::local_segment(&lmr_triplet.required(2)?);
+        let segment = local_segment(&lmr_triplet.required(2)?);
         let unbind = segment.len == 0;
         let out = if unbind { context.optional() } else { Some(context.required(7)?) };
         let (lmr, rights) = if unbind {
@@ -101,9 +101,9 @@ pub unsafe extern "C" fn dat_rmr_bind<F: Face>(
             let lmr = lmr.ok_or(Fault::Argument(2))?.share();
             (Some(lmr), rights.intersection(Rights::REMOTE_READ | Rights::REMOTE_WRITE))
         };
-        let completion_flags = post::completion_flags(completion_flags);
+        let completion_flags = self::completion_flags(completion_flags);
         let key = ep
-            .post_bind(&rmr, lmr.as_ref(), segment, rights, ptr::word(user_cookie), completion_flags)
+            .post_bind(&rmr, lmr.as_ref(), segment, rights, word(user_cookie), completion_flags)
             .at(&[(Arg::Segments, 2), (Arg::Flags, 6)])?;
         if let Some(out) = out {
             out.write(key);

@@ -34,7 +34,7 @@ impl<T: Transport> Endpoint<T> {
     /// [`Arg::Timeout`] for 0, [`Error::InvalidAddress`], [`Error::InsufficientResources`]. The
     /// endpoint stays unconnected then.
     pub fn connect(self: &Arc<Self>, request: &ConnectRequest<'_>) -> Result<()> {
-        debug_assert!(self.ia.transport().attributes().check_private_data(request.private_data.len()).is_ok());
+        debug_assert!(self.ia.transport.attributes().check_private_data(request.private_data.len()).is_ok());
         if request.timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(Error::InvalidParameter(Arg::Timeout));
         }
@@ -44,7 +44,7 @@ impl<T: Transport> Endpoint<T> {
         if !request.address.is_host() {
             return Err(Error::InvalidAddress(AddressFault::Unsupported));
         }
-        self.ia.transport().check_address(request.address)?;
+        self.ia.transport.check_address(request.address)?;
         let qp = self.make_qp(&mut control)?;
         let connect = Connect {
             address: request.address,
@@ -52,7 +52,7 @@ impl<T: Transport> Endpoint<T> {
             private_data: request.private_data,
             timeout: request.timeout,
         };
-        if let Err(error) = self.ia.transport().connect(&qp, &connect) {
+        if let Err(error) = self.ia.transport.connect(&qp, &connect) {
             self.unmake_qp(&mut control);
             return Err(error);
         }
@@ -97,7 +97,7 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InvalidHandle(Role::Ep));
         }
         let qp = self.make_qp(&mut control)?;
-        if let Err(error) = self.ia.transport().accept(incoming, &qp, private_data) {
+        if let Err(error) = self.ia.transport.accept(incoming, &qp, private_data) {
             self.unmake_qp(&mut control);
             return Err(error);
         }
@@ -125,11 +125,11 @@ impl<T: Transport> Endpoint<T> {
                 requests.flight.is_empty()
             };
             if !idle {
-                self.ia.transport().drain(&qp);
+                self.ia.transport.drain(&qp);
                 return Ok(());
             }
         }
-        match self.ia.transport().disconnect(&qp, false) {
+        match self.ia.transport.disconnect(&qp, false) {
             Closing::Done => self.end(&mut control, Some(ConnectionEvent::Disconnected), None, None),
             Closing::Later => {
                 control.state = State::DisconnectPending;
@@ -144,7 +144,7 @@ impl<T: Transport> Endpoint<T> {
         let active = control.state == State::ActiveConnectionPending;
         let Ok(Next::Go(to)) = next(control.state, Trigger::Established) else { return Default::default() };
         if let Some(qp) = &control.qp {
-            control.local_qualifier = self.ia.transport().local_qualifier(qp);
+            control.local_qualifier = self.ia.transport.local_qualifier(qp);
         }
         // Private data is an answer to the active side; the event of the passive side has none.
         let private_data: Option<Arc<[u8]>> = (active && !private_data.is_empty()).then(|| private_data.into());
@@ -189,7 +189,7 @@ impl<T: Transport> Endpoint<T> {
     /// Makes the queue pair from the attributes as they are now, and hands over the
     /// receives posted so far.
     fn make_qp(self: &Arc<Self>, control: &mut Control<T>) -> Result<Arc<T::Qp>> {
-        let transport = self.ia.transport();
+        let transport = &self.ia.transport;
         let reads = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
         let attr = &control.attr;
         let mut requests = self.requests.lock();
@@ -236,7 +236,7 @@ impl<T: Transport> Endpoint<T> {
     /// over are flushed: their segments are gone with the queue pair.
     fn unmake_qp(&self, control: &mut Control<T>) {
         if let Some(qp) = control.qp.take() {
-            let _ = self.ia.transport().disconnect(&qp, false);
+            let _ = self.ia.transport.disconnect(&qp, false);
         }
         control.life += 1;
         let mut requests = self.requests.lock();

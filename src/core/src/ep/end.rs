@@ -76,7 +76,7 @@ impl<T: Transport> Endpoint<T> {
             State::DisconnectPending => ConnectionEvent::Disconnected,
             _ => ConnectionEvent::Broken,
         };
-        if self.ia.transport().disconnect(&qp, true) == Closing::Done {
+        if self.ia.transport.disconnect(&qp, true) == Closing::Done {
             self.end(&mut control, Some(event), None, None);
         }
     }

@@ -112,7 +112,7 @@ impl<T: Transport> Endpoint<T> {
     /// # Errors
     /// Those of [`EpAttributes::check_new`], and [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: Option<EpAttributes>) -> Result<Arc<Self>> {
-        let limits = ia.transport().attributes();
+        let limits = ia.transport.attributes();
         let attr = match attr {
             Some(attr) => attr,
             None => {
@@ -133,12 +133,12 @@ impl<T: Transport> Endpoint<T> {
     /// Makes the endpoint that the provider offers with a connection request: without a
     /// zone and dispatchers, which the program gives it by a modify.
     pub(crate) fn create_tentative(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
-        let attr = EpAttributes::defaults(ia.transport().attributes());
+        let attr = EpAttributes::defaults(ia.transport.attributes());
         Self::create_in(ia, &EpParts::default(), attr, State::TentativeConnectionPending)
     }
 
     fn create_in(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: EpAttributes, state: State) -> Result<Arc<Self>> {
-        let limits = ia.transport().attributes();
+        let limits = ia.transport.attributes();
         if ia.count(Kind::Ep) >= limits.max_eps {
             return Err(Error::InsufficientResources(Resource::Endpoint));
         }
@@ -194,7 +194,7 @@ impl<T: Transport> Endpoint<T> {
         requests: &mut Requests<T>,
         receives: &mut Receives<T>,
     ) -> Result<()> {
-        let limits = self.ia.transport().attributes();
+        let limits = self.ia.transport.attributes();
         let attr = &control.attr;
         if self.srq.is_none() {
             let more = attr.max_recv_dtos.saturating_sub(receives.posted.len());
@@ -241,12 +241,12 @@ impl<T: Transport> Endpoint<T> {
 
     /// The state, and whether no receive and no request is outstanding.
     pub fn status(&self) -> (State, bool, bool) {
-        self.ia.transport().poll(None, Poll::Complete);
+        self.ia.transport.poll(None, Poll::Complete);
         let control = self.control.lock();
         if let Some(qp) = &control.qp {
             let qp = qp.clone();
             drop(control);
-            self.ia.transport().reap(&qp);
+            self.ia.transport.reap(&qp);
         } else {
             drop(control);
         }
@@ -276,11 +276,11 @@ impl<T: Transport> Endpoint<T> {
                 return;
             }
             while let Some(qp) = control.qp.clone() {
-                if self.ia.transport().disconnect(&qp, false) == Closing::Done {
+                if self.ia.transport.disconnect(&qp, false) == Closing::Done {
                     break;
                 }
                 // The buffers are the program's again when the call returns.
-                MutexGuard::unlocked(&mut control, || self.ia.transport().await_end(&qp));
+                MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
             }
             self.end(&mut control, None, None, None);
             // Sinks of the queue pair may keep the endpoint itself for a while.
@@ -299,7 +299,7 @@ impl<T: Transport> Endpoint<T> {
         self.settle_requests();
         let control = self.control.lock();
         if let Some(qp) = &control.qp {
-            let _ = self.ia.transport().disconnect(qp, false);
+            let _ = self.ia.transport.disconnect(qp, false);
         }
     }
 

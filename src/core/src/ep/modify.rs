@@ -117,7 +117,7 @@ impl<T: Transport> Endpoint<T> {
                 }
             }
             (check, &Value::Setting(setting)) => {
-                let limits = self.ia.transport().attributes();
+                let limits = self.ia.transport.attributes();
                 let against = Against { limits, srq: self.srq.is_some(), purpose: Purpose::Modify };
                 if !check.admits(setting, &against) {
                     return Err(BAD_VALUE);

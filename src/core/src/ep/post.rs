@@ -80,7 +80,7 @@ impl<T: Transport> Endpoint<T> {
         }
         let zone = requests.zone.ok_or_else(not_ready)?;
         let mut checked = Checked::new();
-        let total = self.ia.lmrs().check_all(segments, zone, right, &mut checked)?;
+        let total = self.ia.lmrs.check_all(segments, zone, right, &mut checked)?;
         let len = match operation {
             Operation::Send { .. } if total > requests.max_message => return Err(Error::LengthError),
             Operation::Write(remote) if total > remote.len => return Err(Error::LengthError),
@@ -110,7 +110,7 @@ impl<T: Transport> Endpoint<T> {
             signalled: !completion.contains(CompletionFlags::SUPPRESS),
         };
         flight.push(in_flight);
-        self.ia.transport().post(qp, &request).inspect_err(|_| flight.unpush())
+        self.ia.transport.post(qp, &request).inspect_err(|_| flight.unpush())
     }
 
     /// The number of the next request. If the queue is full, looks for completions first; `None`
@@ -127,7 +127,7 @@ impl<T: Transport> Endpoint<T> {
     fn reap_for_room(&self, requests: &mut MutexGuard<'_, Requests<T>>) -> Result<Option<RequestId>> {
         if let Some(qp) = requests.qp.clone() {
             let ia = &self.ia;
-            MutexGuard::unlocked(requests, || ia.transport().reap(&qp));
+            MutexGuard::unlocked(requests, || ia.transport.reap(&qp));
             requests.admit()?;
         }
         match requests.flight.next() {
@@ -204,7 +204,7 @@ impl<T: Transport> Endpoint<T> {
     pub(crate) fn settle_requests(&self) {
         let qp = self.requests.lock().qp.clone();
         if let Some(qp) = qp {
-            self.ia.transport().reap(&qp);
+            self.ia.transport.reap(&qp);
         }
     }
 }

@@ -102,7 +102,7 @@ impl<T: Transport> Receives<T> {
     pub fn complete(&self, ep: Handle, cookie: u64, status: Status, len: u64, announce: bool, charge: Option<Charge>) {
         let Some(evd) = &self.evd else { return };
         let event = Event::Transfer { ep, cookie, status, len, transfer: Transfer::Recv };
-        evd.push(event, announce || status != Status::Success, charge);
+        evd.push(event, announce || !matches!(status, Status::Success), charge);
     }
 
     /// The buffers that the endpoint has.

@@ -36,7 +36,8 @@ impl<T: Transport> Endpoint<T> {
         }
         let mut receives = self.receives.lock();
         let quiet = completion.contains(CompletionFlags::UNSIGNALLED);
-        if !CompletionFlags::UNSIGNALLED.contains(completion) || (quiet && receives.feed != Feed::Unsignalled) {
+        if !CompletionFlags::UNSIGNALLED.contains(completion) || (quiet && !matches!(receives.feed, Feed::Unsignalled))
+        {
             return Err(Error::InvalidParameter(Arg::Flags));
         }
         let zone = receives.zone.ok_or_else(not_ready)?;
@@ -47,7 +48,7 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InvalidParameter(Arg::SegmentCount));
         }
         let mut checked = Checked::new();
-        self.ia.lmrs().check_all(segments, zone, Rights::LOCAL_WRITE, &mut checked)?;
+        self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_WRITE, &mut checked)?;
         if receives.flush {
             receives.complete(self.header.handle(), cookie, Status::Flushed, 0, true, None);
             return Ok(());
@@ -58,7 +59,7 @@ impl<T: Transport> Endpoint<T> {
         let id = receives.next_id;
         let qp = receives.qp.clone();
         match &qp {
-            Some(qp) => self.ia.transport().post_recv(qp, &Recv { id, segments: &checked })?,
+            Some(qp) => self.ia.transport.post_recv(qp, &Recv { id, segments: &checked })?,
             None => receives.early.push_back(Early { id, segments: segments.into() }),
         }
         receives.posted.push_back(Posted { id, cookie, quiet });
@@ -67,7 +68,7 @@ impl<T: Transport> Endpoint<T> {
         drop(receives);
         self.act_on(passed);
         if let Some(qp) = qp {
-            self.ia.transport().recv_kick(&qp);
+            self.ia.transport.recv_kick(&qp);
         }
         Ok(())
     }
@@ -96,7 +97,7 @@ impl<T: Transport> Endpoint<T> {
                     receives.taken.swap_remove(at);
                 }
                 let Some((cookie, charge)) = srq.complete(done.id) else { return };
-                let announce = receives.feed != Feed::Solicited || done.solicited;
+                let announce = !matches!(receives.feed, Feed::Solicited) || done.solicited;
                 receives.complete(ep, cookie, done.status, done.len, announce, Some(charge));
             }
             None => {
@@ -117,7 +118,7 @@ impl<T: Transport> Endpoint<T> {
     /// Sets and arms the high watermarks on the buffers of the endpoint. The attributes of an
     /// endpoint without a shared receive queue show the soft one only.
     pub fn set_watermark(&self, soft: Watermark, hard: Watermark) {
-        self.ia.transport().poll(None, Poll::Complete);
+        self.ia.transport.poll(None, Poll::Complete);
         let passed = {
             let mut control = self.control.lock();
             let mut receives = self.receives.lock();
@@ -133,7 +134,7 @@ impl<T: Transport> Endpoint<T> {
 
     /// The buffers that the endpoint has at this moment.
     pub fn recv_query(&self) -> RecvInfo {
-        self.ia.transport().poll(None, Poll::Complete);
+        self.ia.transport.poll(None, Poll::Complete);
         let receives = self.receives.lock();
         let allocated = receives.buffers();
         RecvInfo { allocated, span: allocated }
@@ -158,7 +159,7 @@ impl<T: Transport> Endpoint<T> {
                 .segments
                 .iter()
                 .filter(|segment| segment.len > 0)
-                .all(|segment| zone.is_some() && self.ia.lmrs().zone_of(segment.context) == zone);
+                .all(|segment| zone.is_some() && self.ia.lmrs.zone_of(segment.context) == zone);
             if !fits {
                 failed.push(early.id);
             }
@@ -178,8 +179,8 @@ impl<T: Transport> Endpoint<T> {
         while let Some(early) = receives.early.pop_front() {
             let zone = receives.zone.unwrap_or(0);
             let mut checked = Checked::new();
-            match self.ia.lmrs().check_all(&early.segments, zone, Rights::LOCAL_WRITE, &mut checked) {
-                Ok(_) => self.ia.transport().post_recv(qp, &Recv { id: early.id, segments: &checked })?,
+            match self.ia.lmrs.check_all(&early.segments, zone, Rights::LOCAL_WRITE, &mut checked) {
+                Ok(_) => self.ia.transport.post_recv(qp, &Recv { id: early.id, segments: &checked })?,
                 Err(_) => {
                     let at = receives.posted.iter().position(|posted| posted.id == early.id);
                     if let Some(posted) = at.and_then(|at| receives.posted.remove(at)) {

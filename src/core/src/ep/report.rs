@@ -66,7 +66,7 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
             return;
         }
         let Some(qp) = control.qp.clone() else { return };
-        if self.ia.transport().disconnect(&qp, false) == Closing::Done {
+        if self.ia.transport.disconnect(&qp, false) == Closing::Done {
             self.end(&mut control, Some(ConnectionEvent::Disconnected), None, None);
         }
     }

@@ -175,7 +175,7 @@ impl<T: Transport> Requests<T> {
         if send {
             valid |= CompletionFlags::SOLICITED_WAIT;
         }
-        if self.feed == Feed::Unsignalled {
+        if matches!(self.feed, Feed::Unsignalled) {
             valid |= CompletionFlags::UNSIGNALLED;
         }
         if !valid.contains(completion) {
@@ -186,7 +186,7 @@ impl<T: Transport> Requests<T> {
 
     /// Queues the completion of a request, unless it succeeded and was to be silent then.
     pub fn complete(&self, ep: Handle, request: &InFlight, status: Status) {
-        if status == Status::Success && request.flags.contains(CompletionFlags::SUPPRESS) {
+        if matches!(status, Status::Success) && request.flags.contains(CompletionFlags::SUPPRESS) {
             return;
         }
         let Some(evd) = &self.evd else { return };
@@ -195,7 +195,7 @@ impl<T: Transport> Requests<T> {
             Work::Transfer(transfer) => Event::Transfer { ep, cookie, status, len: request.len, transfer },
             Work::Bind(rmr) => Event::Bind { rmr, cookie, status },
         };
-        let announce = status != Status::Success || !request.flags.contains(CompletionFlags::UNSIGNALLED);
+        let announce = !matches!(status, Status::Success) || !request.flags.contains(CompletionFlags::UNSIGNALLED);
         evd.push(event, announce, None);
     }
 

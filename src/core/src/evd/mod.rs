@@ -71,11 +71,11 @@ impl<T: Transport> Evd<T> {
         if streams == Streams::NONE {
             return Err(Error::InvalidParameter(Arg::Streams));
         }
-        let limits = ia.transport().attributes();
+        let limits = ia.transport.attributes();
         if qlen > limits.max_evd_qlen || ia.count(Kind::Evd) >= limits.max_evds {
             return Err(Error::InsufficientResources(Resource::Evd));
         }
-        let cq = streams.contains(Streams::TRANSFERS).then(|| ia.transport().cq_create(qlen)).transpose()?;
+        let cq = streams.contains(Streams::TRANSFERS).then(|| ia.transport.cq_create(qlen)).transpose()?;
         let cno = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         let evd = ia.adopt(Evd {
             header: Header::default(),
@@ -226,7 +226,7 @@ impl<T: Transport> Evd<T> {
         if qlen == 0 {
             return Err(Error::InvalidParameter(Arg::QueueLength));
         }
-        if qlen > self.ia.transport().attributes().max_evd_qlen {
+        if qlen > self.ia.transport.attributes().max_evd_qlen {
             return Err(Error::InsufficientResources(Resource::Evd));
         }
         self.queue.lock().resize(qlen)
@@ -262,7 +262,7 @@ impl<T: Transport> Evd<T> {
     /// Looks for completions in the transport.
     #[inline]
     pub(crate) fn poll(&self) {
-        self.ia.transport().poll(self.cq.as_ref(), Poll::IfFree);
+        self.ia.transport.poll(self.cq.as_ref(), Poll::IfFree);
     }
 
     /// Queues an event if there is room. `announce` makes it a notification event.

@@ -103,7 +103,7 @@ impl<T: Transport> Cr<T> {
             (None, Some(ep)) => (ep, Trigger::AcceptImplicit),
             _ => return Err(Error::InvalidHandle(Role::Ep)),
         };
-        debug_assert!(self.ia.transport().attributes().check_private_data(private_data.len()).is_ok());
+        debug_assert!(self.ia.transport.attributes().check_private_data(private_data.len()).is_ok());
         let mut incoming = self.incoming.lock();
         if incoming.is_none() {
             return Err(Error::InvalidHandle(Role::Cr));
@@ -120,14 +120,14 @@ impl<T: Transport> Cr<T> {
     /// [`Role::Cr`] if it was answered already.
     pub fn reject(&self) -> Result<()> {
         let incoming = self.take()?;
-        self.ia.transport().reject(incoming, Rejection::Consumer);
+        self.ia.transport.reject(incoming, Rejection::Consumer);
         Ok(())
     }
 
     /// Refuses the request because the adapter is being closed.
     pub(crate) fn abandon(&self) {
         if let Ok(incoming) = self.take() {
-            self.ia.transport().reject(incoming, Rejection::Provider);
+            self.ia.transport.reject(incoming, Rejection::Provider);
         }
     }
 

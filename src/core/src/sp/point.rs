@@ -62,7 +62,7 @@ impl<T: Transport> ServicePoint<T> {
             state.open = !state.shut;
         }
         let sink = ListenerSink::new(self.clone());
-        let (listener, qualifier) = self.ia.transport().listen(qualifier, sink)?;
+        let (listener, qualifier) = self.ia.transport.listen(qualifier, sink)?;
         self.ia.points().insert(qualifier, handle);
         let mut state = self.state.lock();
         state.qualifier = qualifier;

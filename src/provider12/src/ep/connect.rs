@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use dat_core::Endpoint;
+use dat_core::addr::Address;
 use dat_core::ep::ConnectRequest;
 use dat_core::ep::table::Qos;
 use dat_core::error::{AddressFault, Arg, Error, Role};
-use dat_core::transport::AdapterAttributes;
-use dat_core::transport::Transport;
+use dat_core::transport::{AdapterAttributes, Transport};
 use dat_face::call::slow;
 use dat_face::handle::{find, same_ia};
 use dat_face::ptr::bytes;
@@ -15,11 +15,10 @@ use dat_face::{Answer, At, Face, Fault};
 use dat_udat12::{
     DAT_CLOSE_ABRUPT_FLAG, DAT_CLOSE_FLAGS, DAT_CLOSE_GRACEFUL_FLAG, DAT_CONN_QUAL, DAT_CONNECT_DEFAULT_FLAG,
     DAT_CONNECT_FLAGS, DAT_CONNECT_MULTIPATH_FLAG, DAT_COUNT, DAT_EP_HANDLE, DAT_IA_ADDRESS_PTR, DAT_PVOID, DAT_QOS,
-    DAT_RETURN, DAT_TIMEOUT, DAT_TIMEOUT_INFINITE,
+    DAT_RETURN, DAT_SOCK_ADDR, DAT_TIMEOUT, DAT_TIMEOUT_INFINITE,
 };
 
 use crate::ep::attr::qos;
-use crate::ptr;
 
 /// A time limit; `None` for ever.
 pub(crate) fn micros(timeout: DAT_TIMEOUT) -> Option<u32> {
@@ -51,6 +50,27 @@ pub(crate) unsafe fn private_data(
     }
     // SAFETY: not NULL, and readable as the caller promises.
     Ok(unsafe { bytes(data.cast(), size) })
+}
+
+/// The socket address of a peer; `None` if the pointer is NULL.
+///
+/// # Errors
+/// [`AddressFault::Unsupported`] for a family other than IPv4 and IPv6.
+///
+/// # Safety
+/// `address` is NULL, or points to a socket address that is complete for its family.
+unsafe fn address(address: *const DAT_SOCK_ADDR) -> Option<Result<Address, AddressFault>> {
+    if address.is_null() {
+        return None;
+    }
+    // SAFETY: the family is the first field of every socket address.
+    let family = unsafe { (&raw const (*address).sa_family).read_unaligned() };
+    let Some(len) = Address::native_len(family) else { return Some(Err(AddressFault::Unsupported)) };
+    let mut native = [0; 28];
+    let Some(room) = native.get_mut(..len) else { return Some(Err(AddressFault::Unsupported)) };
+    // SAFETY: an address of this family has that many bytes, and the caller promises a whole one.
+    unsafe { room.as_mut_ptr().copy_from_nonoverlapping(address.cast(), len) };
+    Some(Address::from_native(&native).ok_or(AddressFault::Unsupported))
 }
 
 /// Accepts best effort alone.
@@ -88,7 +108,7 @@ pub unsafe extern "C" fn dat_ep_connect<F: Face>(
         // SAFETY: the caller's promise.
         let private_data = unsafe { self::private_data(private_data_size, private_data, limits, 5) }?;
         // SAFETY: the caller's promise.
-        let address = unsafe { ptr::address(remote_ia_address) };
+        let address = unsafe { self::address(remote_ia_address) };
         let address = address
             .ok_or(Fault::Argument(2))?
             .and_then(|address| if address.is_host() { Ok(address) } else { Err(AddressFault::Unsupported) })
