@@ -11,6 +11,7 @@
 #                       RDMA=NETDEV on this machine's own device; TESTS=pattern
 #   make measure        counts the instructions of the fast path; KEEP=1 writes them to
 #                       tests-c/perf/instructions.txt
+#   make trips          counts the functions and files that calls go through
 #   make derived        writes what is derived from src/udat12: include/dat, the table of functions
 #                       in README.md, lists for tests-c
 #   make install        installs what make built, or builds it first if nothing is there;
@@ -50,7 +51,7 @@ TARGET := $(abspath $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target))
 OUT    := $(TARGET)/lib
 export CARGO_TARGET_DIR := $(TARGET)
 
-.PHONY: all base verbs no-verbs demo check lint test check-c check-verbs measure derived \
+.PHONY: all base verbs no-verbs demo check lint test check-c check-verbs measure trips derived \
 	built install uninstall clean
 
 VERBS_0    = no-verbs
@@ -130,6 +131,10 @@ check-verbs:
 
 measure: all
 	@$(MAKE) --no-print-directory -C tests-c measure KEEP=$(KEEP)
+
+trips:
+	$(CARGO) build --locked
+	@$(MAKE) --no-print-directory -C tests-c trips BUILD=debug
 
 derived:
 	$(CARGO) run --quiet --locked -p dat-derived

@@ -58,7 +58,7 @@ trip()
             for (i in files) f++
             for (i in functions) n++
             printf "%-28s %4d functions %4d files\n", name, n, f
-            if (ENVIRON["V"] == "") exit
+            if (ENVIRON["V"] == "" || ENVIRON["V"] == "0") exit
             for (i in functions) print "    " i
             for (i in files) print "    " i
         }' "$work/out-01"
