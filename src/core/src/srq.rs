@@ -244,7 +244,8 @@ impl<T: Transport> Srq<T> {
     /// available already. 0 disarms.
     ///
     /// # Errors
-    /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`].
+    /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`], what the
+    /// transport answers. The old watermark holds then, armed or not as it was.
     pub fn set_low_watermark(&self, low_watermark: usize) -> Result<()> {
         if !self.ia.transport.attributes().srq_low_watermark {
             return Err(Error::ModelNotSupported);
@@ -260,22 +261,31 @@ impl<T: Transport> Srq<T> {
         // * A buffer that is taken before the transport is armed is reported all the same, as
         //   `Transport::srq_arm_limit` promises.
         let tuning = self.tuning.lock();
-        let due = {
+        let (before, due) = {
             let mut books = self.books.lock();
             if low_watermark > books.max_recvs {
                 return Err(Error::InvalidParameter(Arg::Watermark));
             }
-            books.low_watermark = low_watermark;
-            books.armed = true;
-            books.fires()
+            let before = (books.low_watermark, books.armed);
+            (books.low_watermark, books.armed) = (low_watermark, true);
+            (before, books.fires())
         };
         let limit = if due { 0 } else { low_watermark };
-        self.ia.transport.srq_arm_limit(&self.queue, limit)?;
+        let result = self.ia.transport.srq_arm_limit(&self.queue, limit);
+        let due = match result {
+            Ok(()) => due,
+            // The old watermark holds, which buffers may have undercut in the meantime.
+            Err(_) => {
+                let mut books = self.books.lock();
+                (books.low_watermark, books.armed) = before;
+                books.fires()
+            }
+        };
         drop(tuning);
         if due {
             self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
         }
-        Ok(())
+        result
     }
 
     /// An endpoint took a buffer. Harmless if it was reported already.

@@ -1,12 +1,13 @@
 //! Watermarks against a transport that takes its time to be armed.
 
 use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
 use super::*;
+use crate::error::Resource;
 use crate::evd::Evd;
 use crate::event::Event;
 use crate::lmr::{Lmr, Memory};
@@ -22,6 +23,8 @@ struct Device {
     attributes: AdapterAttributes,
     /// The limit that the queue is armed for.
     armed: AtomicUsize,
+    /// Arming fails.
+    fails: AtomicBool,
     /// Numbers of the receives that were handed over and not taken.
     posted: Mutex<Vec<RecvId>>,
     /// Says that arming has begun, and waits for leave to end it.
@@ -62,6 +65,7 @@ impl Transport for Device {
         Ok(Arc::new(Device {
             attributes: AdapterAttributes { max_recvs_per_srq: 2 * SIZE, ..AdapterAttributes::small() },
             armed: AtomicUsize::new(0),
+            fails: AtomicBool::new(false),
             posted: Mutex::default(),
             gate: Mutex::default(),
         }))
@@ -99,6 +103,9 @@ impl Transport for Device {
 
     fn srq_arm_limit(&self, (): &(), limit: usize) -> Result<()> {
         self.await_leave();
+        if self.fails.load(Ordering::Relaxed) {
+            return Err(Error::InsufficientResources(Resource::Srq));
+        }
         // Another thread may arm meanwhile, if the core lets it.
         thread::yield_now();
         self.armed.store(limit, Ordering::Relaxed);
@@ -300,6 +307,34 @@ fn a_watermark_that_is_undercut_already_is_told_of_once_and_not_armed() {
     full.srq.set_low_watermark(0).unwrap();
     full.take();
     assert_eq!((full.events(), full.device().armed.load(Ordering::Relaxed)), (0, 0));
+}
+
+#[test]
+fn a_watermark_that_the_transport_refuses_leaves_the_old_one_as_it_was() {
+    let full = Full::new();
+    let refused = Err(Error::InsufficientResources(Resource::Srq));
+    full.srq.set_low_watermark(SIZE - 2).unwrap();
+    full.device().fails.store(true, Ordering::Relaxed);
+    assert_eq!(full.srq.set_low_watermark(1), refused);
+    assert_eq!(full.srq.query().low_watermark, SIZE - 2);
+    let taken = [full.take(), full.take()];
+    assert_eq!(full.events(), 0);
+    // It is armed still, and a buffer that undercuts it while another one is refused is told of.
+    let (there, leave) = full.device().stop_next();
+    thread::scope(|scope| {
+        let call = scope.spawn(|| full.srq.set_low_watermark(1));
+        there.recv_timeout(PATIENCE).expect("the call");
+        full.take();
+        assert_eq!(full.events(), 0);
+        leave.send(()).expect("the call");
+        assert_eq!(call.join().expect("the call"), refused);
+    });
+    assert_eq!(full.events(), 1);
+    // It was told of and stays so.
+    assert_eq!(full.srq.set_low_watermark(1), refused);
+    full.take();
+    assert_eq!(full.events(), 0);
+    taken.map(|id| full.complete(id));
 }
 
 #[test]
