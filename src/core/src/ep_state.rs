@@ -144,7 +144,7 @@ pub fn next(state: State, trigger: Trigger) -> Result<Next, State> {
 mod tests {
     use super::*;
 
-    /// The operations of section 2.4 of the semantics, a column a state: `o` is admitted,
+    /// The operations by state, as in the table of endpoint states of the specification. Each state has a column: `o` is admitted,
     /// `x` refused, `n` succeeds without effect, in the order of [`State::ALL`].
     const OPERATIONS: [(Trigger, &str); 9] = [
         (Trigger::Connect, "oxxxxxxxx"),

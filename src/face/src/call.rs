@@ -21,8 +21,8 @@ pub enum Fault {
     Argument(u32),
     /// What the core answered, other than an argument or a handle.
     Core(Error),
-    /// A code that only the version knows.
-    Code(Code),
+    /// No adapter of this name is registered.
+    NotRegistered,
 }
 
 impl Fault {
