@@ -1,4 +1,4 @@
-//! How libdat.so.1 is linked: its name, its version node, and what it needs.
+//! Sets how libdat.so.1 is linked: its name, its version node, and the libraries it needs.
 
 use std::env;
 use std::fs;
@@ -11,8 +11,8 @@ fn main() {
 
     argument("-Wl,-soname,libdat.so.1".to_owned());
 
-    // The node alone. Which symbols bear it is said beside each function (src/symver.rs); rustc's
-    // own script makes everything else local.
+    // This defines only the node. The symbols that have it are named beside each function (src/symver.rs); rustc's own
+    // script makes everything else local.
     let map = out.join("libdat.map");
     write(&map, "DAT_1.2 { };\n");
     argument(format!("-Wl,--version-script={}", map.display()));
@@ -20,9 +20,9 @@ fn main() {
     // Providers hold addresses in this library and are never unloaded, so neither is this library.
     argument("-Wl,-z,nodelete".to_owned());
 
-    // Rust's thread-local data refer to __tls_get_addr, for which the system's linker script of libc
-    // adds the dynamic linker itself to the libraries needed. It is in every process that has libc,
-    // so the name resolves without: this script is that one without the dynamic linker.
+    // Rust's thread-local data refer to __tls_get_addr, and for this the system's linker script of libc adds the
+    // dynamic linker itself to the needed libraries. The dynamic linker is in every process that has libc, so the name
+    // resolves anyway: this script is the system's without the dynamic linker.
     let gnu = env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "gnu");
     if gnu {
         let folder = out.join("libc");

@@ -1,12 +1,12 @@
-//! The forms in which a version of the interface is written down. No name of any version is here.
+//! The forms in which a version of the interface is written down. No version is named here.
 //!
-//! A version has a crate of its own with its types, its constants and two lists, each of which is a macro that
-//! calls another macro, the *callback*, with what it has. What comes of a list is the callback's affair, so that
-//! an entry is written once:
+//! A version has its own crate with its types, its constants and two lists. Each list is a macro that passes its
+//! contents to another macro, the *callback*. The callback decides what to make of a list, so that an entry is written
+//! once:
 //!
 //! | list | an entry is | callbacks |
 //! |---|---|---|
-//! | `for_each_call!` | a call: documentation, arguments, who carries it out | [`slot_type!`]; the exports of the library; the headers and what else the project derives |
+//! | `for_each_call!` | a call: documentation, arguments, how it is carried out | [`slot_type!`]; the exports of the library; the headers and the other files that the project derives |
 //! | `for_each_slot!` | a place in the provider table | [`provider_table!`]; the table of a provider |
 //!
 //! # A call
@@ -14,15 +14,15 @@
 //! /// Documentation.
 //! extern "C" fn NAME(ARGUMENT: TYPE, ...) => HOW;
 //! ```
-//! Every call returns a `DAT_RETURN`. `extern "C-unwind"` is for the calls in which a thread can be cancelled. HOW is one
-//! of
+//! Every call returns a `DAT_RETURN`. `extern "C-unwind"` is for the calls in which a thread can be cancelled. HOW is
+//! one of
 //!
 //! * `dispatch(SUBTYPE)`: the library calls the slot of the provider that the first argument, a handle, belongs to. SUBTYPE
 //!   goes with `DAT_INVALID_HANDLE` when there is none.
 //! * `wrap`: the library has code of its own around the slot.
 //! * `own`: there is no slot.
 //!
-//! Where the slot has fewer arguments than the call, the rest follow: `fn NAME(SLOT'S) and (THE REST) => wrap as WHOLE`,
+//! If the slot has fewer arguments than the call, the rest follow: `fn NAME(SLOT'S) and (THE REST) => wrap as WHOLE`,
 //! and WHOLE names the type of the function with all of them.
 //!
 //! # A slot
@@ -30,8 +30,8 @@
 
 #![no_std]
 
-/// Defines an enumeration of the interface: in Rust the type is the number that C passes, so that
-/// any value may come in, and each member is a constant.
+/// Defines an enumeration of the interface. In Rust the type is the number that C passes, so that any value may come
+/// in, and each member is a constant.
 #[macro_export]
 macro_rules! c_enum {
     ($(#[$attr:meta])* pub enum $tag:ident as $name:ident {
@@ -45,7 +45,7 @@ macro_rules! c_enum {
     };
 }
 
-/// A callback for `for_each_call!`: the type of the slot, under the name of the call.
+/// A callback for `for_each_call!`: makes the type of the slot, under the name of the call.
 #[macro_export]
 macro_rules! slot_type {
     ($(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*) => own;) => {};
@@ -69,8 +69,8 @@ macro_rules! slot_type {
     };
 }
 
-/// A callback for `for_each_slot!`: the provider table and the names of its fields' types. `slot_types` in scope has the
-/// types under the names of the calls.
+/// A callback for `for_each_slot!`: makes the provider table and the names of its fields' types. `slot_types` must be
+/// in scope and have the types under the names of the calls.
 #[macro_export]
 macro_rules! provider_table {
     ($($name:ident: $field:ident, $type:ident;)*) => {
@@ -103,10 +103,10 @@ macro_rules! provider_table {
                 #[doc = concat!("Slot of ", stringify!($name), ".")]
                 ///
                 /// # Safety
-                /// The table is readable.
+                /// The table must be readable.
                 #[inline(always)]
                 pub unsafe fn $name(table: *const super::dat_provider) -> super::$type {
-                    // SAFETY: readable as the caller promises.
+                    // SAFETY: the table is readable, as the caller promises.
                     unsafe { (*table).$field }
                 }
             )*
@@ -114,7 +114,7 @@ macro_rules! provider_table {
     };
 }
 
-/// Asserts while compiling what size and alignment a type has, in bytes.
+/// Asserts at compile time the size and alignment of a type, in bytes.
 #[macro_export]
 macro_rules! scalar {
     ($type:ty, $size:literal, $align:literal) => {
@@ -122,7 +122,7 @@ macro_rules! scalar {
     };
 }
 
-/// Asserts while compiling the size and alignment of a structure or union, and for each field its offset and size.
+/// Asserts at compile time the size and alignment of a structure or union, and for each field its offset and size.
 #[macro_export]
 macro_rules! record {
     ($type:ty, $size:literal, $align:literal, { $($field:ident: $offset:literal, $length:literal;)* }) => {
@@ -132,14 +132,14 @@ macro_rules! record {
                 size_of::<T>()
             }
             let record = core::mem::MaybeUninit::<$type>::uninit();
-            // SAFETY: a place within `record`, of which nothing is read.
+            // SAFETY: the place is within `record`, and nothing is read.
             let field = unsafe { &raw const (*record.as_ptr()).$field };
             assert!(core::mem::offset_of!($type, $field) == $offset && size_behind(field) == $length);
         };)*
     };
 }
 
-/// Asserts while compiling what values constants have; `$group` says what they belong to.
+/// Asserts at compile time the values of constants; `$group` names what they belong to.
 #[macro_export]
 macro_rules! values {
     ($group:ident { $($name:ident = $value:expr,)* }) => {

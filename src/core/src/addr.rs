@@ -79,16 +79,16 @@ impl Address {
         self.socket.ip()
     }
 
-    /// Whether it can be one of a peer at all: not one of a group, nor of everybody.
+    /// Whether a single peer can have this address; multicast and broadcast addresses belong to none.
     pub fn is_host(&self) -> bool {
         let ip = self.ip();
         !ip.is_multicast() && !matches!(ip, IpAddr::V4(v4) if v4.is_broadcast())
     }
 
-    /// Whether it is one of this host.
+    /// Whether the address belongs to this host.
     pub fn is_local(&self) -> bool {
         let ip = self.ip();
-        // Of the others only those of this host can be bound.
+        // A socket can be bound to any other address only if this host has it.
         ip.is_loopback() || (self.is_host() && !ip.is_unspecified() && UdpSocket::bind((ip, 0)).is_ok())
     }
 }

@@ -1,8 +1,7 @@
 //! Calls into the program: the agents of notification objects.
 //!
-//! A trigger can come up anywhere, with locks held and deep inside a transport. The
-//! program's function must be called with no lock held and may call anything itself, so
-//! all calls are made by one thread, which exists only once an agent was called for.
+//! A trigger can come up anywhere, with locks held and deep inside a transport. The program's function must be called
+//! with no lock held and may call anything itself. So one thread makes all calls; it starts with the first of them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::slab::Handle;
 
-/// A function of the program's together with its data, and the way to call it.
+/// A function of the program with its data, and the way to call it.
 #[derive(Clone, Copy, Debug)]
 pub struct Agent {
     /// The program's data.
@@ -23,7 +22,7 @@ pub struct Agent {
     pub call: fn(data: usize, function: usize, evd: Handle),
 }
 
-/// A call that is due: on behalf of which notification object, whom, and with what.
+/// A call that is due: the notification object, its agent, and the dispatcher to pass.
 struct Call {
     cno: Handle,
     agent: Agent,
@@ -33,7 +32,7 @@ struct Call {
 #[derive(Default)]
 struct Pending {
     calls: VecDeque<Call>,
-    /// The thread, once there is one, and the object that it is calling for.
+    /// The thread, once it exists, and the object for which it is making a call.
     thread: Option<ThreadId>,
     calling: Option<Handle>,
     stopped: bool,
@@ -46,7 +45,7 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// Has the agent of `cno` called soon.
+    /// Schedules a call of the agent of `cno`.
     pub fn schedule(&self, cno: Handle, agent: Agent, evd: Handle) {
         let (pending, changed) = &*self.shared;
         let mut pending = pending.lock();
@@ -62,8 +61,7 @@ impl Agents {
         changed.notify_all();
     }
 
-    /// Passes calls for `cno` that are due on to another agent, or drops them if there is
-    /// none; whether there were any.
+    /// Redirects due calls for `cno` to another agent, or drops them if there is none. Returns whether there were any.
     pub fn replace(&self, cno: Handle, agent: Option<Agent>) -> bool {
         let mut pending = self.shared.0.lock();
         let mut any = false;
@@ -71,7 +69,7 @@ impl Agents {
             if call.cno != cno {
                 return true;
             }
-            // An agent hears of one trigger.
+            // An agent is told of one trigger only.
             let keep = agent.is_some() && !any;
             any = true;
             if let Some(agent) = agent {
@@ -82,8 +80,7 @@ impl Agents {
         any
     }
 
-    /// Waits for a call for `cno` that is under way, unless it is the caller itself. Called
-    /// without a lock.
+    /// Waits for a call for `cno` that is under way, unless the agent itself is the caller. Called without a lock.
     pub fn wait_for(&self, cno: Handle) {
         let (pending, changed) = &*self.shared;
         let mut pending = pending.lock();
@@ -92,8 +89,8 @@ impl Agents {
         }
     }
 
-    /// Ends the thread after the calls that are due already, and waits for them, unless it
-    /// is the caller itself. Called without a lock.
+    /// Lets the thread finish the calls that are due and end, and waits for its end unless that thread is the caller.
+    /// Called without a lock.
     pub fn stop(&self) {
         let (pending, changed) = &*self.shared;
         let mut pending = pending.lock();

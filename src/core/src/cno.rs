@@ -21,7 +21,7 @@ pub struct Cno<T: Transport> {
     state: Mutex<CnoState>,
     /// The dispatchers that are tied to it.
     evds: Mutex<Vec<Handle>>,
-    /// The transport was asked to look for events without a caller.
+    /// Whether the transport was asked to look for events when no thread calls in.
     watch: Mutex<bool>,
 }
 
@@ -35,7 +35,7 @@ impl<T: Transport> Drop for Cno<T> {
 struct CnoState {
     /// The dispatcher of a trigger that no waiter has taken.
     triggered: Option<Handle>,
-    /// Threads that wait, each with what it was told.
+    /// The waiting threads, each with the dispatcher that it was told of.
     waiters: VecDeque<Waiter>,
     next: u64,
     agent: Option<Agent>,
@@ -77,7 +77,7 @@ impl<T: Transport> Cno<T> {
         Ok(cno)
     }
 
-    /// Frees it.
+    /// Frees the object.
     ///
     /// # Errors
     /// [`Refusal::CnoInUse`] while a dispatcher refers to it or a thread waits on it.
@@ -96,8 +96,7 @@ impl<T: Transport> Cno<T> {
         Ok(())
     }
 
-    /// Frees it, even while it is used: waiters return, and the agent is called, with no
-    /// dispatcher.
+    /// Frees the object even while it is used: waiters return, and the agent is called, both without a dispatcher.
     pub(crate) fn free_anyway(&self) {
         self.users.retire_anyway();
         self.ia.disown(self);
@@ -121,22 +120,21 @@ impl<T: Transport> Cno<T> {
         self.state.lock().agent
     }
 
-    /// Replaces the agent. An agent hears of one trigger; setting it again arms it again.
+    /// Replaces the agent. An agent is told of one trigger only; setting it again arms it again.
     pub fn modify_agent(&self, agent: Option<Agent>) {
         let cno = self.header.handle();
         {
             let mut state = self.state.lock();
-            // A trigger that the old one has not heard of yet is for the new one.
+            // A trigger that the old agent was not told of goes to the new one.
             let passed_on = self.ia.agents().replace(cno, agent);
             state.agent = agent.filter(|_| !passed_on);
         }
         self.watch(agent.is_some());
-        // The old one is not called any more once this has returned.
+        // The old agent is not called any more once this has returned.
         self.ia.agents().wait_for(cno);
     }
 
-    /// Tells the transport whether an agent must hear of events although no thread of the
-    /// program calls in.
+    /// Tells the transport whether an agent must be told of events although no thread of the program calls in.
     fn watch(&self, on: bool) {
         let mut watch = self.watch.lock();
         if std::mem::replace(&mut *watch, on) != on {
@@ -144,7 +142,7 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Ties the dispatcher `evd` to it.
+    /// Ties the dispatcher `evd` to this object.
     pub(crate) fn attach(&self, evd: Handle) {
         let mut evds = self.evds.lock();
         if !evds.contains(&evd) {
@@ -152,17 +150,17 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Ends what [`Cno::attach`] began.
+    /// Undoes [`Cno::attach`].
     pub(crate) fn detach(&self, evd: Handle) {
         self.evds.lock().retain(|&known| known != evd);
     }
 
-    /// The dispatchers that are tied to it, for as long as the list is held.
+    /// The dispatchers that are tied to this object; the list stays locked for as long as the guard lives.
     pub(crate) fn evds(&self) -> MutexGuard<'_, Vec<Handle>> {
         self.evds.lock()
     }
 
-    /// An announced event arrived on `evd`: wakes one waiter, or is kept for the next.
+    /// Reports an announced event on `evd`: wakes one waiter, or keeps the trigger for the next one.
     pub(crate) fn trigger(&self, evd: Handle) {
         let (waker, agent) = {
             let mut state = self.state.lock();
@@ -193,7 +191,7 @@ impl<T: Transport> Cno<T> {
         if state.dead { Some(Handle::NULL) } else { state.triggered.take() }
     }
 
-    /// Enrols a waiting thread.
+    /// Adds a waiting thread.
     pub(crate) fn enter(&self, waker: &Arc<Waker>) -> u64 {
         let mut state = self.state.lock();
         state.next += 1;
@@ -203,7 +201,7 @@ impl<T: Transport> Cno<T> {
         number
     }
 
-    /// The dispatcher that an enrolled thread was told of.
+    /// The dispatcher that a waiting thread was told of.
     pub(crate) fn told(&self, number: u64) -> Option<Handle> {
         let state = self.state.lock();
         if state.dead {
@@ -212,8 +210,7 @@ impl<T: Transport> Cno<T> {
         state.waiters.iter().find(|waiter| waiter.number == number).and_then(|waiter| waiter.told)
     }
 
-    /// Strikes a waiting thread off. A trigger that it was told of and did not
-    /// take goes to the next.
+    /// Removes a waiting thread. A trigger that it was told of and did not take goes to the next one.
     pub(crate) fn leave(&self, number: u64, took: bool) {
         let untaken = {
             let mut state = self.state.lock();

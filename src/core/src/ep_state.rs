@@ -1,4 +1,4 @@
-//! The endpoint's states as a table: what leads where, and what is refused.
+//! The endpoint's states as a table: the transitions, and what is refused.
 
 /// The states of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,7 +65,7 @@ pub enum Trigger {
     Free,
     /// The connection is up.
     Established,
-    /// The connection, or the attempt at one, has ended for whatever reason.
+    /// The connection, or the attempt at one, has ended for any reason.
     Ended,
 }
 
@@ -91,11 +91,11 @@ impl Trigger {
 /// The effect of a trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// To this state.
+    /// The endpoint goes to this state.
     Go(State),
-    /// Nowhere: the call succeeds without effect.
+    /// The state stays: the call succeeds without effect.
     Stay,
-    /// Out of existence.
+    /// The endpoint ceases to exist.
     Destroy,
 }
 
@@ -122,7 +122,7 @@ pub fn next(state: State, trigger: Trigger) -> Result<Next, State> {
         (ActiveConnectionPending | CompletionPending, Established) => Next::Go(Connected),
         (ActiveConnectionPending | CompletionPending | Connected | DisconnectPending, Ended) => Next::Go(Disconnected),
 
-        // Giving up an attempt is the same with either flag.
+        // Both flags end an attempt in the same way.
         (ActiveConnectionPending | CompletionPending, DisconnectAbrupt | DisconnectGraceful) => Next::Go(Disconnected),
         (Connected | DisconnectPending, DisconnectAbrupt) => Next::Go(Disconnected),
         (Connected, DisconnectGraceful) => Next::Go(DisconnectPending),
@@ -144,8 +144,8 @@ pub fn next(state: State, trigger: Trigger) -> Result<Next, State> {
 mod tests {
     use super::*;
 
-    /// The operations by state, as in the table of endpoint states of the specification. Each state has a column: `o` is admitted,
-    /// `x` refused, `n` succeeds without effect, in the order of [`State::ALL`].
+    /// The operations of the specification's table of endpoint states, with one column for each state, in the order
+    /// of [`State::ALL`]: `o` is admitted, `x` refused, `n` succeeds without effect.
     const OPERATIONS: [(Trigger, &str); 9] = [
         (Trigger::Connect, "oxxxxxxxx"),
         (Trigger::Reserve, "oxxxxxxxx"),

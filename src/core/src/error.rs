@@ -8,9 +8,9 @@ use crate::ep_state::State;
 /// Result of every call of the core.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The reason for which a call was refused. Nothing was changed when a call answers one of these, but for
-/// receives that a transport was handed for a connect or an accept that it then refused: these
-/// complete as flushed.
+/// The reason why a call was refused. Nothing was changed when a call returns one of these, except that
+/// receives which a transport was handed for a connect or an accept that it then refused complete as
+/// flushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// A handle is not of a live object of the wanted kind.
@@ -43,9 +43,9 @@ pub enum Error {
     Interrupted,
     /// The object was destroyed under the waiting thread.
     Aborted,
-    /// An address can never be one of a peer.
+    /// An address cannot belong to a peer.
     InvalidAddress(AddressFault),
-    /// The transport has nothing to do the call with.
+    /// The transport lacks what the call needs.
     NotImplemented,
     /// The library found itself in a state it does not expect.
     Internal,
@@ -81,7 +81,7 @@ pub enum Role {
     Any,
 }
 
-/// The argument at fault; a face knows at which position it stands.
+/// The argument at fault; a face knows its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arg {
     /// Attribute structure or one of its fields.
@@ -94,7 +94,7 @@ pub enum Arg {
     Flags,
     /// Number of segments.
     SegmentCount,
-    /// The list of segments or what it describes.
+    /// The list of segments or the memory it describes.
     Segments,
     /// A queue length or a number of entries.
     QueueLength,
@@ -118,7 +118,7 @@ pub enum Arg {
     Evd,
 }
 
-/// The reason for which a state does not admit a call.
+/// The reason why a state does not admit a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The endpoint is in this state.
@@ -127,7 +127,7 @@ pub enum Refusal {
     EndpointNotReady,
     /// The endpoint receives from a shared receive queue.
     EndpointHasSrq,
-    /// Receives have been posted, which fixes the receive completion flags.
+    /// Receives have been posted, so the receive completion flags cannot change.
     ReceivesPosted,
     /// Objects made from the interface adapter still exist.
     IaInUse,
@@ -141,9 +141,9 @@ pub enum Refusal {
     EvdWaiter,
     /// The dispatcher was made unwaitable.
     EvdUnwaitable,
-    /// A threshold other than one on a dispatcher that is told of some events only.
+    /// The threshold is not 1 on a dispatcher that is told of some events only.
     EvdConfigNotify,
-    /// A threshold other than one on a dispatcher configured for solicited events.
+    /// The threshold is not 1 on a dispatcher configured for solicited events.
     EvdConfigSolicited,
     /// More events are queued, or waited for, than the requested length holds.
     EvdTooShort,
@@ -181,10 +181,10 @@ pub enum Access {
 /// The fault of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressFault {
-    /// Of a family, or of a kind such as multicast, that cannot be connected to.
+    /// The family, or a kind such as multicast, cannot be connected to.
     Unsupported,
-    /// Known to be unreachable.
+    /// The address is known to be unreachable.
     Unreachable,
-    /// Not an address.
+    /// The bytes are not an address.
     Malformed,
 }

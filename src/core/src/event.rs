@@ -10,17 +10,17 @@ use crate::slab::Handle;
 pub enum Status {
     /// Done.
     Success,
-    /// Not done: the connection ended first.
+    /// The connection ended before the work was done.
     Flushed,
     /// The message is longer than the receive buffer.
     LocalLength,
     /// The endpoint is inconsistent.
     LocalEndpoint,
-    /// A local region: wrong zone, too few rights, out of bounds or gone.
+    /// A local region has the wrong zone or too few rights, is out of bounds or is gone.
     LocalProtection,
-    /// The peer answered what nobody asked.
+    /// The peer sent an answer that belongs to no request.
     BadResponse,
-    /// The peer's memory is not open to the operation.
+    /// The peer's memory does not admit the operation.
     RemoteAccess,
     /// The peer could not carry the operation out.
     RemoteResponder,
@@ -76,11 +76,11 @@ pub enum AsyncReason {
 pub enum Event {
     /// A data transfer ended.
     Transfer {
-        /// The endpoint; may have been freed since.
+        /// The endpoint, which may have been freed since.
         ep: Handle,
         /// The cookie that the poster gave.
         cookie: u64,
-        /// The way in which it ended.
+        /// The status with which it ended.
         status: Status,
         /// Bytes; meaningful on success.
         len: u64,
@@ -93,7 +93,7 @@ pub enum Event {
         rmr: Handle,
         /// The cookie that the poster gave.
         cookie: u64,
-        /// The way in which it ended.
+        /// The status with which it ended.
         status: Status,
     },
     /// Somebody wants to connect.
@@ -102,30 +102,30 @@ pub enum Event {
         point: Handle,
         /// Whether the service point is a reserved one.
         reserved: bool,
-        /// The qualifier that was addressed.
+        /// The qualifier that the peer asked for.
         qualifier: u64,
         /// The request.
         cr: Handle,
     },
     /// A connection changed.
     Connection {
-        /// The endpoint; may have been freed since.
+        /// The endpoint, which may have been freed since.
         ep: Handle,
-        /// The thing that happened.
+        /// The kind of change.
         kind: ConnectionEvent,
-        /// The bytes that the peer sent along, if any; the endpoint keeps them in place.
+        /// The peer's private data, if any; the endpoint keeps the bytes in place.
         private_data: Option<Arc<[u8]>>,
     },
-    /// Something happened that no call is waiting for.
+    /// Something happened that no call waits for.
     Async {
-        /// The object concerned.
+        /// The object that the event is about.
         object: Handle,
-        /// The thing that happened.
+        /// The reason.
         reason: AsyncReason,
     },
-    /// A program posted this.
+    /// A program posted the event.
     Software {
-        /// The pointer that it gave.
+        /// The pointer that the program gave.
         pointer: usize,
     },
 }
@@ -166,9 +166,9 @@ pub enum Feed {
 }
 
 bitflags::bitflags! {
-    /// Wishes of a poster about a completion, and the configuration of the streams of an
-    /// endpoint. A face may use the same bits, and then needs no translation; bits that are
-    /// none of these are refused like flags in the wrong place.
+    /// Completion flags: a poster's choices for one completion, and the configuration of an endpoint's streams. A face
+    /// may use the same bits, and then needs no translation; bits that are none of these are refused like flags in the
+    /// wrong place.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct CompletionFlags: u32 {
         /// No event on success.
@@ -179,7 +179,7 @@ bitflags::bitflags! {
         const UNSIGNALLED = 0x04;
         /// Start only when all earlier reads are complete.
         const BARRIER_FENCE = 0x08;
-        /// As an attribute: every completion is announced.
+        /// Every completion is announced; used as an attribute.
         const EVD_THRESHOLD = 0x10;
     }
 }

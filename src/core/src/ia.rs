@@ -1,4 +1,4 @@
-//! Open interface adapters, as every object knows the one that it was made from.
+//! Open interface adapters, as known to every object that was made from one.
 //!
 //! Opening and closing, which know every object, are in [`crate::open`].
 
@@ -25,7 +25,7 @@ pub(crate) trait AsyncQueue: Send + Sync {
     fn offer(&self, event: Event) -> bool;
 }
 
-/// The way out for the asynchronous events of an adapter.
+/// The destination of the asynchronous events of an adapter.
 pub(crate) struct AsyncOutlet {
     /// The dispatcher.
     queue: Arc<dyn AsyncQueue>,
@@ -36,8 +36,8 @@ pub(crate) struct AsyncOutlet {
 }
 
 impl AsyncOutlet {
-    /// Events go to `queue`, which stays in use for as long as `hold` lives. `own` tells whether the
-    /// dispatcher was made with the adapter.
+    /// Events go to `queue`, which stays in use while `hold` lives. `own` tells whether the dispatcher was made with
+    /// the adapter.
     pub fn new(queue: Arc<dyn AsyncQueue>, own: bool, hold: impl Send + 'static) -> Self {
         AsyncOutlet { queue, own, _hold: Box::new(hold) }
     }
@@ -57,7 +57,7 @@ pub struct Ia<T: Transport> {
     destroyed: AtomicBool,
 }
 
-/// The handles of all that was made from an adapter.
+/// The handles of all objects that were made from an adapter.
 #[derive(Default)]
 struct Children {
     live: HashMap<Kind, BTreeSet<Handle>>,
@@ -69,12 +69,12 @@ struct Children {
 pub(crate) struct Points(Mutex<HashMap<u64, Handle>>);
 
 impl Points {
-    /// The service point `point` listens on `qualifier`.
+    /// Notes that the service point `point` listens on `qualifier`.
     pub fn insert(&self, qualifier: u64, point: Handle) {
         self.0.lock().insert(qualifier, point);
     }
 
-    /// Ends what [`Points::insert`] began, if no other service point listens there by now.
+    /// Undoes [`Points::insert`], unless another service point listens there by now.
     pub fn remove(&self, qualifier: u64, point: Handle) {
         let mut points = self.0.lock();
         if points.get(&qualifier) == Some(&point) {
@@ -97,7 +97,7 @@ impl<T: Transport> Object for Ia<T> {
 }
 
 impl<T: Transport> Ia<T> {
-    /// An adapter from which nothing was made, without a handle.
+    /// A new adapter without objects and without a handle.
     pub(crate) fn new(slab: &'static Slab<T>, name: &str, transport: Arc<T>) -> Arc<Self> {
         Arc::new(Ia {
             header: Header::default(),
@@ -113,10 +113,10 @@ impl<T: Transport> Ia<T> {
         })
     }
 
-    /// Admits no more objects if there is none but `spared`.
+    /// Admits no more objects if none exists but `spared`.
     ///
     /// # Errors
-    /// [`Refusal::IaInUse`] if there is another one, or the adapter is closed.
+    /// [`Refusal::IaInUse`] if another one exists, or the adapter is closed.
     pub(crate) fn shut_if_unused(&self, spared: Option<Handle>) -> Result<()> {
         let mut children = self.children.lock();
         let in_use = children.live.values().flatten().any(|&handle| Some(handle) != spared);
@@ -127,7 +127,7 @@ impl<T: Transport> Ia<T> {
         Ok(())
     }
 
-    /// Admits no more objects; true for the one caller that is to destroy those that there are.
+    /// Admits no more objects. True for the one caller that is to destroy those that exist.
     pub(crate) fn shut(&self) -> bool {
         self.children.lock().closed = true;
         !self.destroyed.swap(true, Ordering::AcqRel)
@@ -142,7 +142,7 @@ impl<T: Transport> Ia<T> {
         handles.into_iter().filter_map(|handle| Some(self.slab.get::<O>(handle)?.share())).collect()
     }
 
-    /// Gives an object a handle and remembers it for the close.
+    /// Gives an object a handle and records it for the close.
     ///
     /// # Errors
     /// [`Role::Ia`] if the adapter is closed, [`Resource::Memory`] if there are no more handles.
@@ -150,7 +150,7 @@ impl<T: Transport> Ia<T> {
         self.adopt_shared(Arc::new(object))
     }
 
-    /// As [`Ia::adopt`], for an object that is shared already.
+    /// Does what [`Ia::adopt`] does for an object that is already shared.
     pub(crate) fn adopt_shared<O: Object>(&self, object: Arc<O>) -> Result<Arc<O>> {
         let full = Error::InsufficientResources(Resource::Memory);
         let mut children = self.children.lock();
@@ -171,7 +171,7 @@ impl<T: Transport> Ia<T> {
         self.slab.remove::<O>(handle)
     }
 
-    /// Objects of a kind that are alive.
+    /// The number of live objects of a kind.
     pub fn count(&self, kind: Kind) -> usize {
         self.children.lock().live.get(&kind).map_or(0, BTreeSet::len)
     }
@@ -186,7 +186,7 @@ impl<T: Transport> Ia<T> {
         &self.transport
     }
 
-    /// The slab that its handles come from.
+    /// The slab that the handles of its objects come from.
     pub fn slab(&self) -> &'static Slab<T> {
         self.slab
     }
@@ -209,17 +209,17 @@ impl<T: Transport> Ia<T> {
         self.async_outlet.lock().as_ref().map(|outlet| outlet.queue.handle())
     }
 
-    /// As [`Ia::async_evd`], if the dispatcher was made with the adapter.
+    /// The same as [`Ia::async_evd`] if the dispatcher was made with the adapter.
     pub(crate) fn own_async_evd(&self) -> Option<Handle> {
         self.async_outlet.lock().as_ref().filter(|outlet| outlet.own).map(|outlet| outlet.queue.handle())
     }
 
-    /// Says where asynchronous events go, if anywhere. Gives what was said before.
+    /// Sets the destination of asynchronous events, if any. Returns the previous one.
     pub(crate) fn set_async_outlet(&self, outlet: Option<AsyncOutlet>) -> Option<AsyncOutlet> {
         std::mem::replace(&mut self.async_outlet.lock(), outlet)
     }
 
-    /// Queues an asynchronous event; dropped with a line in the log if there is no room.
+    /// Queues an asynchronous event. Drops it with a line in the log if there is no room.
     pub(crate) fn raise(&self, object: Handle, reason: AsyncReason) {
         let Some(queue) = self.async_outlet.lock().as_ref().map(|outlet| outlet.queue.clone()) else { return };
         if !queue.offer(Event::Async { object, reason }) {

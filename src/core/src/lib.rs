@@ -1,20 +1,19 @@
 //! Objects and rules of the Direct Access Transport.
 //!
-//! This crate knows what interface adapters, protection zones, memory regions, event
-//! dispatchers, endpoints, shared receive queues and service points are and what may be
-//! done with them in which state. It knows nothing of a C interface: a *face* translates calls
-//! into those of this crate and its results into codes. It knows nothing of hardware either: a
+//! This crate defines interface adapters, protection zones, memory regions, event dispatchers, endpoints, shared
+//! receive queues and service points, and the operations on them in each state. It knows nothing of a C interface: a
+//! *face* translates calls into those of this crate and its results into codes. It knows nothing of hardware either: a
 //! [`transport::Transport`] moves the bytes.
 //!
-//! Modules use each other in one direction only, from the first line of this list to the last:
+//! Modules depend on each other in one direction only, from the top of this list to the bottom:
 //!
 //! * `open`: opening and closing adapters; [`wait`]: blocking waits
 //! * `sp`, service points and requests
 //! * [`ep`], endpoints
 //! * `srq`, `rmr`, `lmr`, `evd`, `cno`, `pz`: the other objects
-//! * `ia`: what all objects know of their adapter
-//! * [`transport`]: what moves the bytes, and reports to sinks
-//! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`: the words that all of them use
+//! * `ia`: the adapter, as all objects know it
+//! * [`transport`]: the contract with what moves the bytes, which reports to sinks
+//! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`: the types that all of them use
 //!
 //! docs/architecture.md tells how the parts work together.
 

@@ -13,15 +13,14 @@ use crate::slab::{Handle, Header, Kind, Object};
 use crate::transport::{RegionKeys, Transport};
 use crate::users::{Counted, Use, Users};
 
-/// How a region was described when it was made.
+/// The description from which a region was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// An address range of the process, by its first byte.
     Virtual(u64),
     /// The memory of another region.
     Region(Handle),
-    /// An address range that other processes map too, by its first byte, and the name that they
-    /// know it by.
+    /// An address range that other processes map too: its first byte, and the name that they know it by.
     Shared(u64, Box<[u8]>),
 }
 
@@ -55,8 +54,7 @@ impl<T: Transport> Counted for Lmr<T> {
 }
 
 impl<T: Transport> Lmr<T> {
-    /// Registers memory. For [`Memory::Region`] the range is that of `source`; `len` is not looked
-    /// at.
+    /// Registers memory. For [`Memory::Region`] the range is that of `source`, and `len` is ignored.
     ///
     /// # Errors
     /// [`Arg::Length`] for length 0 or above the adapter's limit, [`Arg::Region`] for a
@@ -118,7 +116,7 @@ impl<T: Transport> Lmr<T> {
         Ok(())
     }
 
-    /// Deregisters the memory whoever uses it: for the abrupt close of the adapter.
+    /// Deregisters the memory even while it is used, for the abrupt close of the adapter.
     pub(crate) fn free_anyway(&self) {
         self.users.retire_anyway();
         self.bury();
@@ -141,7 +139,7 @@ impl<T: Transport> Lmr<T> {
         self.pz.lock().as_ref().map(|pz| pz.object().clone())
     }
 
-    /// How it was described. The name of shared memory stays in place as long as the region.
+    /// The description of the memory. The name of shared memory stays in place as long as the region.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
@@ -167,7 +165,7 @@ impl<T: Transport> Lmr<T> {
         self.context
     }
 
-    /// The key by which peers name it; 0 if they have no right.
+    /// The key by which peers name it; 0 if it grants no remote right.
     pub fn remote_key(&self) -> u32 {
         self.remote_key
     }

@@ -11,7 +11,7 @@ use crate::mem::Rights;
 use crate::slab::Handle;
 use crate::transport::{Checked, Segment};
 
-/// A segment as a program names it, before it was checked.
+/// A segment as a program names it, not yet checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalSegment {
     /// Context of the region.
@@ -192,13 +192,12 @@ impl LmrTable {
         Ok(Segment { addr: segment.addr, len: segment.len, key: registration.key })
     }
 
-    /// Checks the segments of a work request as [`LmrTable::check`] does, for use within `zone`,
-    /// and adds them to `checked`. Segments of length 0 are passed over. Gives the sum of the
-    /// lengths.
+    /// Checks the segments of a work request as [`LmrTable::check`] does, for use within `zone`, and adds them to
+    /// `checked`. Skips segments of length 0. Returns the sum of the lengths.
     ///
     /// # Errors
-    /// Those of [`LmrTable::check`]; [`Arg::SegmentCount`] if there are more than a work request
-    /// can name, [`Error::LengthError`] if the sum is too large for a number.
+    /// Those of [`LmrTable::check`]; [`Arg::SegmentCount`] if there are more than a work request can name,
+    /// [`Error::LengthError`] if the sum does not fit its type.
     #[inline]
     pub fn check_all(&self, segments: &[LocalSegment], zone: u32, right: Rights, checked: &mut Checked) -> Result<u64> {
         let mut total = 0_u64;
@@ -215,7 +214,7 @@ impl LmrTable {
         self.find(segment.context).is_some_and(|(registration, _)| within(segment, &registration))
     }
 
-    /// The zone of a region, if it is still there.
+    /// The zone of a region, if the region still exists.
     pub fn zone_of(&self, context: u32) -> Option<u32> {
         self.find(context).map(|(registration, _)| registration.zone)
     }

@@ -1,8 +1,8 @@
 //! Memory rights.
 
 bitflags::bitflags! {
-    /// A set of the four rights that a memory region can grant. The numbers are our own; tables
-    /// in shared or atomic memory hold them.
+    /// A set of the four rights that a memory region can grant. The bits are this project's own; tables in shared or
+    /// atomic memory hold them.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub struct Rights: u8 {
         /// Local reading.

@@ -1,4 +1,4 @@
-//! Opening an interface adapter, and closing it with all that was made from it.
+//! Opening an interface adapter, and closing it with all objects made from it.
 //!
 //! This is the one place that knows every kind of object.
 
@@ -28,11 +28,11 @@ impl<T: Transport> Reports for T {
 
 /// The dispatcher that takes the asynchronous events of an adapter.
 pub enum AsyncEvd<T: Transport> {
-    /// One made with the adapter, for this many events at least.
+    /// A dispatcher made with the adapter, for at least this many events.
     Create(usize),
-    /// One of another open instance.
+    /// A dispatcher of another open instance.
     Given(Arc<Evd<T>>),
-    /// One that is somewhere else on the host; events of this instance are dropped.
+    /// A dispatcher elsewhere on the host; events of this instance are dropped.
     Elsewhere,
 }
 
@@ -68,7 +68,7 @@ impl<T: Transport> Ia<T> {
         Ok(ia)
     }
 
-    /// Closes the instance only if the program has freed all it made.
+    /// Closes the instance only if the program has freed all objects it made.
     ///
     /// # Errors
     /// [`crate::error::Refusal::IaInUse`]; nothing was changed then.
@@ -78,7 +78,7 @@ impl<T: Transport> Ia<T> {
         Ok(())
     }
 
-    /// Closes the instance and destroys all that was made from it.
+    /// Closes the instance and destroys all objects made from it.
     pub fn close_abrupt(&self) {
         self.destroy();
     }

@@ -1,5 +1,4 @@
-//! Protection zones: endpoints, memory and shared receive queues work together only
-//! within one.
+//! Protection zones: endpoints, memory and shared receive queues work together only within one zone.
 
 use std::sync::Arc;
 

@@ -1,10 +1,9 @@
 //! Handles: cells of memory that stay where they are for the life of the process.
 //!
-//! A handle is the address of a cell. The first word of a cell belongs to the face, which may keep
-//! a table of functions there; the second tells whether the cell is alive, of which kind the object
-//! behind it is, how often the cell was used, and how many calls are inside the object at the
-//! moment. A check therefore never reads memory that could have been given back, whatever address a
-//! program passes.
+//! A handle is the address of a cell. The first word of a cell belongs to the face, which may keep a table of functions
+//! there. The second word holds the state: whether the cell is alive, the kind of the object behind it, how often the
+//! cell was used, and how many calls are inside the object. A check therefore never reads memory that could have been
+//! given back, whatever address a program passes.
 //!
 //! A freed cell is used again only after [`QUARANTINE`] others were freed, so that a
 //! stale handle is refused for a long time.
@@ -66,11 +65,11 @@ pub trait Object: Send + Sync + 'static {
     /// The kind written into the cell; unique among the types put into one slab.
     const KIND: Kind;
 
-    /// What every object has.
+    /// The header that every object has.
     fn header(&self) -> &Header;
 }
 
-/// What every object has: its handle, and a word of the program's.
+/// The part that every object has: its handle, and a word for the program.
 #[derive(Debug, Default)]
 pub struct Header {
     handle: AtomicUsize,
@@ -78,7 +77,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The handle; NULL before the object was put into a slab.
+    /// The handle; NULL until the object is put into a slab.
     #[inline]
     pub fn handle(&self) -> Handle {
         Handle(self.handle.load(Ordering::Relaxed))
@@ -102,7 +101,7 @@ const GENERATION_ONE: u64 = 1 << 32;
 const GENERATION_MASK: u64 = 0x00ff_ffff << 32;
 const PINS_MASK: u64 = 0xffff_ffff;
 
-/// Freed cells that rest before the first of them is used again.
+/// The number of freed cells that rest before the first of them is used again.
 pub const QUARANTINE: usize = 4096;
 const FIRST_CHUNK: usize = 1024;
 const CHUNKS: usize = 16;
@@ -141,7 +140,7 @@ type Release = unsafe fn(*mut ());
 /// # Safety
 /// `object` came from `Arc::<O>::into_raw` and the caller owns that reference.
 unsafe fn release<O: Object>(object: *mut ()) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller owns the reference, as promised.
     drop(unsafe { Arc::from_raw(object.cast::<O>().cast_const()) });
 }
 
@@ -200,8 +199,8 @@ impl<D> Slab<D> {
         Kind::ALL.get(kind.wrapping_sub(1)).copied()
     }
 
-    /// Makes `handle` dead if it is alive and of type `O`; true for exactly one caller.
-    /// The object goes when the last call inside it has left.
+    /// Makes `handle` dead if it is alive and of type `O`; true for exactly one caller. The object is dropped when the
+    /// last call inside it has left.
     pub fn remove<O: Object>(&self, handle: Handle) -> bool {
         let Some(cell) = self.cell(handle.0) else { return false };
         let wanted = ALIVE | ((O::KIND as u64) << KIND_SHIFT);
@@ -210,7 +209,7 @@ impl<D> Slab<D> {
             if old & (ALIVE | KIND_MASK) != wanted {
                 return false;
             }
-            // Holds a pin of its own, so that the object goes in unpin at the earliest.
+            // This adds a pin of its own, so that the object is dropped in unpin at the earliest.
             let new = (old & !ALIVE) + 1;
             match cell.state.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => break,
@@ -222,8 +221,8 @@ impl<D> Slab<D> {
         true
     }
 
-    /// Makes every live handle dead without dropping what is behind it: for the child
-    /// of a fork, which must not touch what it shares with its parent.
+    /// Makes every live handle dead without dropping the objects. Meant for the child of a fork, which must not touch
+    /// what it shares with its parent.
     pub fn abandon(&self) {
         for chunk in &self.chunks {
             let first = chunk.cells.load(Ordering::Acquire);
@@ -299,7 +298,7 @@ impl<D> Slab<D> {
     }
 }
 
-/// Leaves a cell; the last one out of a dead cell drops the object.
+/// Leaves a cell. The last call to leave a dead cell drops the object.
 fn unpin(cell: &'static Cell) {
     let state = cell.state.fetch_sub(1, Ordering::AcqRel) - 1;
     if state & ALIVE == 0 && state & PINS_MASK == 0 && state & KIND_MASK != 0 {
@@ -321,7 +320,7 @@ fn bury(cell: &'static Cell, state: u64) {
     }
 }
 
-/// A call inside an object: keeps it in place although its handle may be freed meanwhile.
+/// A call inside an object: keeps the object in place even if its handle is freed meanwhile.
 pub struct Held<'a, O: Object> {
     cell: &'static Cell,
     object: *const O,
@@ -330,7 +329,7 @@ pub struct Held<'a, O: Object> {
 }
 
 impl<O: Object> Held<'_, O> {
-    /// A reference of its own to the object.
+    /// A reference of the caller's own to the object.
     pub fn share(&self) -> Arc<O> {
         // SAFETY: the cell owns a reference made by Arc::into_raw, and the pin keeps it.
         unsafe { Arc::increment_strong_count(self.object) };

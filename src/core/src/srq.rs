@@ -1,4 +1,4 @@
-//! Shared receive queues, and the books on where each of their buffers is.
+//! Shared receive queues, and the books that say where each of their buffers is.
 //!
 //! A posted buffer is *available* until an endpoint takes it and *outstanding* until the
 //! program has dequeued its completion, which a [`Charge`] counts.
@@ -27,8 +27,8 @@ pub struct Srq<T: Transport> {
     pz: Mutex<Option<Use<Pz<T>>>>,
     max_segments: usize,
     queue: T::Srq,
-    /// One change of the size or the watermark at a time, the transport's part included. Taken
-    /// before the books, and never by whoever posts or receives.
+    /// Held during a change of the size or the watermark, including the transport's part, so that there is one change
+    /// at a time. Taken before the books, and never for posting or receiving.
     tuning: Mutex<()>,
     books: Mutex<Books>,
     outstanding: Outstanding,
@@ -49,7 +49,7 @@ pub struct SrqStatus {
     pub outstanding: usize,
 }
 
-/// Where each buffer is. Whoever posts or receives waits for this lock.
+/// The place of each buffer. Posting and receiving wait for this lock.
 struct Books {
     max_recvs: usize,
     available: usize,
@@ -57,7 +57,7 @@ struct Books {
     armed: bool,
     /// The buffers by receive number.
     buffers: Vec<Buffer>,
-    /// The receive numbers of those that are free.
+    /// The receive numbers of the free buffers.
     free: Vec<u32>,
 }
 
@@ -69,7 +69,7 @@ enum Place {
 }
 
 struct Buffer {
-    /// What the poster gave, unless the buffer is free.
+    /// The cookie that the poster gave; meaningless while the buffer is free.
     cookie: u64,
     place: Place,
 }
@@ -233,33 +233,32 @@ impl<T: Transport> Srq<T> {
             grows
         };
         if grows {
-            // The new size is above the old one, so whatever is posted meanwhile fits it as well.
+            // The new size is larger than the old one, so all buffers posted meanwhile fit it as well.
             self.ia.transport.srq_resize(&self.queue, max_recvs)?;
             self.books.lock().grow(max_recvs)?;
         }
         Ok(())
     }
 
-    /// Sets the low watermark and arms its event, which is raised at once if fewer buffers are
-    /// available already. 0 disarms.
+    /// Sets the low watermark and arms its event. The event is raised at once if fewer buffers are available already. 0
+    /// disarms it.
     ///
     /// # Errors
-    /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`], what the
-    /// transport answers. The old watermark holds then, armed or not as it was.
+    /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`], or the error of the transport. The
+    /// old watermark then stays in force, armed or not as it was.
     pub fn set_low_watermark(&self, low_watermark: usize) -> Result<()> {
         if !self.ia.transport.attributes().srq_low_watermark {
             return Err(Error::ModelNotSupported);
         }
         self.ia.transport.poll(None, Poll::Complete);
-        // The transport is armed without the books' lock, for which receives would wait. That
-        // loses nothing:
-        // * Calls do not overtake each other from the books to the transport, so that it is left
-        //   armed for the watermark that the books have.
-        // * Whether the event is due is decided in the books alone, which disarm as they say so:
-        //   it comes once an arming, be it here, or in `taken`, or with a late report of the
-        //   transport on an earlier arming.
-        // * A buffer that is taken before the transport is armed is reported all the same, as
-        //   `Transport::srq_arm_limit` promises.
+        // The transport is armed without holding the books' lock, because receives would wait for it. Nothing is lost:
+        // * Calls pass from the books to the transport in order, so the transport ends up armed for the watermark in
+        //   the books.
+        // * Only the books decide whether the event is due, and they disarm in the same step. So the event comes once
+        //   for each arming, whether from here, from `taken`, or from a late report of the transport on an earlier
+        //   arming.
+        // * A buffer that is taken before the transport is armed is still reported, as `Transport::srq_arm_limit`
+        //   promises.
         let tuning = self.tuning.lock();
         let (before, due) = {
             let mut books = self.books.lock();
@@ -274,7 +273,7 @@ impl<T: Transport> Srq<T> {
         let result = self.ia.transport.srq_arm_limit(&self.queue, limit);
         let due = match result {
             Ok(()) => due,
-            // The old watermark holds, which buffers may have undercut in the meantime.
+            // The old watermark stays in force; the available buffers may have dropped below it meanwhile.
             Err(_) => {
                 let mut books = self.books.lock();
                 (books.low_watermark, books.armed) = before;
@@ -288,7 +287,7 @@ impl<T: Transport> Srq<T> {
         result
     }
 
-    /// An endpoint took a buffer. Harmless if it was reported already.
+    /// Records that an endpoint took a buffer. Harmless if it was reported already.
     pub(crate) fn taken(&self, id: RecvId) {
         let fires = {
             let mut books = self.books.lock();
@@ -305,7 +304,7 @@ impl<T: Transport> Srq<T> {
         }
     }
 
-    /// A taken buffer is complete: its cookie, and the charge for its event.
+    /// Records that a taken buffer is complete. Returns its cookie, and the charge for its event.
     pub(crate) fn complete(&self, id: RecvId) -> Option<(u64, Charge)> {
         let mut books = self.books.lock();
         let buffer = books.buffers.get_mut(id as usize).filter(|buffer| buffer.place == Place::Taken)?;
@@ -331,7 +330,7 @@ impl Books {
         Ok(())
     }
 
-    /// Whether the watermark's event is due; true once an arming.
+    /// Whether the watermark's event is due; true once for each arming.
     fn fires(&mut self) -> bool {
         let due = self.armed && self.available < self.low_watermark;
         if due {

@@ -1,4 +1,4 @@
-//! Who uses an object: what keeps it from being freed.
+//! The users of an object, which keep it from being freed.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -19,17 +19,17 @@ impl Users {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Takes no more users, if there are none; true for exactly one caller.
+    /// Takes no more users, provided there are none; true for exactly one caller.
     pub fn retire(&self) -> bool {
         self.0.compare_exchange(0, RETIRED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Takes no more users, whoever there still is.
+    /// Takes no more users, even while there still are some.
     pub fn retire_anyway(&self) {
         self.0.fetch_or(RETIRED, Ordering::AcqRel);
     }
 
-    /// Takes users again, after a [`Users::retire`] that came to nothing.
+    /// Takes users again, after a [`Users::retire`] that was undone.
     pub fn revive(&self) {
         self.0.fetch_and(!RETIRED, Ordering::AcqRel);
     }

@@ -1,10 +1,9 @@
 //! Blocking waits, in steps.
 //!
-//! A wait must be a place where a thread can be cancelled, and cancellation unwinds
-//! the thread's stack without regard to Rust. So the face sleeps itself, in a frame that
-//! owns nothing: it asks for [`Step`]s, and when it is told to [`Step::Sleep`] it calls
-//! poll(2) and asks again. All that a wait holds meanwhile is in a list of the thread's
-//! own, which is cleared when the thread ends.
+//! A wait must be a place where a thread can be cancelled, and cancellation unwinds the thread's stack without regard
+//! to Rust. So the face itself sleeps, in a frame that owns nothing: it asks for [`Step`]s, and when it gets
+//! [`Step::Sleep`] it calls poll(2) and asks again. Everything that a wait holds meanwhile is in a list that belongs to
+//! the thread and is cleared when the thread ends.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -20,9 +19,9 @@ use crate::slab::Handle;
 use crate::transport::Transport;
 use crate::waker::Waker;
 
-/// How long a wait looks for work before it sleeps.
+/// The time for which a wait looks for work before it sleeps.
 const SPIN: Duration = Duration::from_micros(30);
-/// The longest sleep where no descriptor tells of new work.
+/// The longest sleep where no descriptor reports new work.
 const BLIND: Duration = Duration::from_millis(1);
 /// Descriptors that one sleep can watch: the thread's own and those of completion queues.
 pub const MAX_FDS: usize = 17;
@@ -30,14 +29,14 @@ pub const MAX_FDS: usize = 17;
 /// Time limit of a wait.
 #[derive(Clone, Copy, Debug)]
 pub enum Limit {
-    /// Until then.
+    /// The wait ends at this time.
     Until(Instant),
-    /// For ever.
+    /// The wait has no limit.
     Never,
 }
 
 impl Limit {
-    /// The limit `micros` from now; `None` for ever.
+    /// The limit in `micros` microseconds from now; `None` for no limit.
     pub fn from_micros(micros: Option<u32>) -> Self {
         match micros {
             Some(micros) => Limit::Until(Instant::now() + Duration::from_micros(micros.into())),
@@ -50,36 +49,35 @@ impl Limit {
     }
 }
 
-/// What to sleep on; plain data.
+/// The descriptors and the time limit of one sleep; plain data.
 #[derive(Clone, Copy)]
 pub struct Sleep {
     /// Descriptors to poll for reading.
     pub fds: [RawFd; MAX_FDS],
-    /// How many of them.
+    /// The number of descriptors.
     pub count: usize,
-    /// How long; `None` for ever.
+    /// The time limit; `None` for no limit.
     pub timeout: Option<Duration>,
 }
 
-/// What a waiting face does next.
+/// The next thing that a waiting face does.
 pub enum Step<R> {
-    /// Return this.
+    /// Return this result.
     Done(R),
     /// Sleep, then ask again.
     Sleep(Sleep),
 }
 
-/// What [`evd_begin`] and [`evd_resume`] end with.
+/// The result of [`evd_begin`] and [`evd_resume`].
 pub struct EvdOutcome {
-    /// The event, or why there is none.
+    /// The event, or the reason why there is none.
     pub result: Result<Event>,
     /// Events queued at the end.
     pub more: usize,
 }
 
 thread_local! {
-    /// Waits of this thread that sleep; more than one if an agent or a signal handler
-    /// waits too.
+    /// Sleeping waits of this thread. There can be more than one, because an agent or a signal handler may wait too.
     static PENDING: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -180,7 +178,7 @@ fn sleep_on(waker: &Waker, armed: impl Iterator<Item = RawFd>, limit: Limit, now
 /// another thread waits, the dispatcher is unwaitable or its streams do not admit the
 /// threshold, [`crate::error::Arg::Threshold`] for 0 or more than the queue holds.
 pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit) -> Step<EvdOutcome> {
-    // What has arrived before the call counts as queued at its entry.
+    // Events that arrived before the call count as queued at its entry.
     if evd.with_wait(|wait| wait.is_short_of(threshold)) {
         evd.poll();
     }
@@ -206,12 +204,12 @@ pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit)
     }
 }
 
-/// Goes on after a sleep; `interrupted` if a signal ended it.
+/// Continues after a sleep; `interrupted` tells whether a signal ended it.
 pub fn evd_resume<T: Transport>(interrupted: bool) -> Step<EvdOutcome> {
     let Some(mut wait) = pop_pending::<EvdWait<T>>() else {
         return Step::Done(EvdOutcome { result: Err(Error::Internal), more: 0 });
     };
-    // Before the watch is handed over, so that there is nothing left to be woken for.
+    // This comes before the watch is handed over, so that nothing is left to wake the thread for.
     wait.evd.poll();
     if let Some(outcome) = wait.check() {
         return Step::Done(outcome);
@@ -303,8 +301,8 @@ impl<T: Transport> Drop for CnoWait<T> {
     }
 }
 
-/// Begins to wait for a trigger. Ends with the dispatcher that caused it, NULL if the object was
-/// destroyed, [`Error::QueueEmpty`] when the time is up, [`Error::Interrupted`] after a signal.
+/// Begins to wait for a trigger. Ends with the dispatcher that caused it, NULL if the object was destroyed,
+/// [`Error::QueueEmpty`] when the time is up, [`Error::Interrupted`] after a signal.
 pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Limit) -> Step<Result<Handle>> {
     let mut wait = CnoWait { cno, limit, number: None, armed: Vec::new() };
     let spin_end = Instant::now() + SPIN;
@@ -324,7 +322,7 @@ pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Limit) -> Step<Result<Ha
     }
 }
 
-/// Goes on after a sleep; `interrupted` if a signal ended it.
+/// Continues after a sleep; `interrupted` tells whether a signal ended it.
 pub fn cno_resume<T: Transport>(interrupted: bool) -> Step<Result<Handle>> {
     let Some(mut wait) = pop_pending::<CnoWait<T>>() else {
         return Step::Done(Err(Error::Internal));

@@ -1,5 +1,5 @@
-//! Waking a thread that sleeps in poll(2): one bell a thread, made when the thread sleeps for the
-//! first time and gone when it ends.
+//! Waking a thread that sleeps in poll(2). Each thread has one bell, made when the thread sleeps for the first time and
+//! gone when it ends.
 
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, RawFd};
@@ -38,14 +38,13 @@ impl Waker {
         Waker { bell: Doorbell::new().ok(), rung: AtomicBool::new(false), process: process::id() }
     }
 
-    /// What the thread polls; `None` if no descriptor was to be had, so that the
-    /// thread has to look again after a while by itself.
+    /// The descriptor that the thread polls. `None` if none could be made; the thread must then look again by itself
+    /// after a while.
     pub fn fd(&self) -> Option<RawFd> {
         self.bell.as_ref().map(AsRawFd::as_raw_fd)
     }
 
-    /// Makes the thread's sleep end, now or when it starts. One system call at most
-    /// between two sleeps.
+    /// Ends the thread's sleep, now or when it starts. Makes at most one system call between two sleeps.
     pub fn wake(&self) {
         if self.rung.swap(true, Ordering::AcqRel) {
             return;
@@ -55,16 +54,16 @@ impl Waker {
         }
     }
 
-    /// Forgets earlier wake-ups; called by the thread itself before it looks for the
-    /// condition that it is going to sleep for.
+    /// Forgets earlier wake-ups. The thread itself calls this before it checks the condition that it is going to sleep
+    /// for.
     pub fn clear(&self) {
-        // Cleared even where it does not seem rung: a wake-up of the last time may ring only now,
-        // and would end every sleep to come at once.
+        // The bell is cleared even if it does not seem rung: an earlier wake-up may ring only now, and would end every
+        // later sleep at once.
         if let Some(bell) = &self.bell {
             bell.clear();
         }
-        // Only now: a wake-up before this line found the bell rung and did not ring it, but
-        // its condition is visible to the look that follows.
+        // This comes last: a wake-up before this line found the bell rung and did not ring it, but its condition is
+        // visible to the check that follows.
         self.rung.swap(false, Ordering::AcqRel);
     }
 }
@@ -105,7 +104,7 @@ mod tests {
     #[test]
     fn a_wake_up_that_rings_late_is_cleared_as_well() {
         let waker = Waker::new();
-        // A thread that wakes has said so, and is held up before it rings;
+        // A thread that wakes the sleeper has set the flag, and is held up before it rings;
         assert!(!waker.rung.swap(true, Ordering::AcqRel));
         // the sleeper clears meanwhile.
         waker.clear();

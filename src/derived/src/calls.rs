@@ -11,7 +11,7 @@ use syn::{Attribute, Item, LitStr, Token, Type};
 use crate::Result;
 use crate::doc::{self, Doc};
 
-/// Every call, by what it is about, in the order of the lists.
+/// Every call, grouped by subject, in the order of the lists.
 pub struct Calls {
     /// The lists.
     pub groups: Vec<CallGroup>,
@@ -21,7 +21,7 @@ pub struct Calls {
 
 /// The calls of one list.
 pub struct CallGroup {
-    /// What they are about.
+    /// Their subject.
     pub about: String,
     /// The calls.
     pub calls: Vec<Call>,
@@ -35,11 +35,11 @@ pub struct Call {
     pub doc: Doc,
     /// `"C"` or `"C-unwind"`.
     pub abi: LitStr,
-    /// The arguments that the slot has too, where there is a slot.
+    /// The arguments that the slot has too, if there is a slot.
     pub arguments: Vec<Argument>,
-    /// Arguments that the call has beyond.
+    /// The further arguments of the call.
     pub more: Vec<Argument>,
-    /// Says who carries it out.
+    /// The way in which it is carried out.
     pub how: How,
 }
 
@@ -51,14 +51,14 @@ pub struct Argument {
     pub ty: Type,
 }
 
-/// The ways to carry a call out.
+/// The ways to carry out a call.
 pub enum How {
-    /// The provider that the first argument leads to.
+    /// The provider that the first argument belongs to does it.
     Dispatch,
-    /// libdat, around the provider's slot. The name is that of the type of the whole function, where the slot has
-    /// fewer arguments.
+    /// libdat does it, around the provider's slot. If the slot has fewer arguments, the name is that of the type of the
+    /// whole function.
     Wrap(Option<Ident>),
-    /// libdat alone.
+    /// libdat does it alone.
     Own,
 }
 
@@ -115,7 +115,7 @@ impl Calls {
         self.slots.iter().find(|slot| slot.call == call.name)
     }
 
-    /// Every name is there once, and has a slot if and only if it says so.
+    /// Checks that every name occurs once, and has a slot if and only if its entry says so.
     fn check(&self) -> Result<()> {
         let names = self.names();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -216,7 +216,7 @@ fn names_of_lists(body: TokenStream) -> Vec<String> {
     idents.filter(|name| name.ends_with("_calls")).collect()
 }
 
-/// The entry of a call, as it stands in the braces.
+/// The entry of a call, as written in the braces.
 struct Entry {
     attrs: Vec<Attribute>,
     abi: LitStr,

@@ -1,4 +1,4 @@
-//! Takes the documentation of a call apart.
+//! Parses the documentation of a call.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,7 +7,7 @@ use syn::{Attribute, Expr, Lit, Meta};
 
 use crate::Result;
 
-/// A row of the table of errors ends with this if its codes come from providers of somebody else's alone.
+/// A row of the table of errors ends with this if its codes come only from providers of others.
 const FOREIGN: &str = "never from the providers of this project";
 
 /// A return code.
@@ -19,7 +19,7 @@ pub struct Code {
 }
 
 impl Code {
-    /// One of this type and subtype; `foreign` if the providers of this project never return it.
+    /// A code of this type and subtype; `foreign` if the providers of this project never return it.
     pub fn new(kind: &str, subtype: &str, foreign: bool) -> Code {
         Code { kind: kind.to_owned(), subtype: subtype.to_owned(), foreign }
     }
@@ -35,11 +35,11 @@ impl fmt::Display for Code {
 
 /// The documentation of a call.
 pub struct Doc {
-    /// What the call does: paragraphs.
+    /// The effect of the call, in paragraphs.
     pub summary: Vec<String>,
     /// The table of errors.
     pub errors: Vec<Row>,
-    /// Where it is specified.
+    /// The place where it is specified.
     pub specification: String,
 }
 
@@ -54,7 +54,7 @@ pub struct Row {
 }
 
 impl Doc {
-    /// Takes `lines` apart; `arguments` are those that the parameters have to be about, in order.
+    /// Parses `lines`; `arguments` are those that the parameters must describe, in order.
     pub fn read(lines: &[String], arguments: &[String]) -> Result<Doc> {
         let sections = sections(lines);
         let headings: Vec<&str> = sections.iter().map(|(heading, _)| heading.as_str()).collect();
@@ -81,7 +81,7 @@ impl Doc {
         Ok(doc)
     }
 
-    /// The types in the table of errors, each once, in its order.
+    /// The types in the table of errors, each once, in the order of the table.
     pub fn types(&self) -> Vec<&str> {
         let mut types: Vec<&str> = Vec::new();
         for row in &self.errors {
@@ -137,7 +137,7 @@ fn sections(lines: &[String]) -> Vec<(String, Vec<String>)> {
     sections
 }
 
-/// Lines without an empty one between them are a paragraph.
+/// Joins lines into paragraphs, which empty lines separate.
 fn paragraphs(lines: &[String]) -> Vec<String> {
     let paragraphs = lines.split(|line| line.is_empty()).map(|lines| lines.join(" "));
     paragraphs.filter(|paragraph| !paragraph.is_empty()).collect()
@@ -159,7 +159,7 @@ fn rows(lines: &[String]) -> Result<Vec<Row>> {
 }
 
 impl Row {
-    /// ``| `TYPE` / `SUBTYPE`, ... | when |``, where a subtype may be abbreviated to `..._WORD`.
+    /// Parses ``| `TYPE` / `SUBTYPE`, ... | when |``, where a subtype may be abbreviated to `..._WORD`.
     fn read(row: &str) -> Option<Row> {
         let (returned, when) = row.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")?;
         let [kind, names @ ..] = &code(returned)[..] else { return None };

@@ -1,4 +1,4 @@
-//! Makes the C form of the numbers in src/udat12/src/layout.
+//! Writes the numbers in src/udat12/src/layout in the form of C.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Lists of calls: the exported names, the return codes to be tested, the table in README.md.
+//! Lists of calls: the exported names, the return codes to test, the table in README.md.
 
 use std::fs;
 use std::path::Path;

@@ -1,17 +1,17 @@
-//! Writes what is derived from src/udat12, and checks what has to agree with it.
+//! Writes the files that are derived from src/udat12, and checks those that have to agree with it.
 //!
 //! | derived | from | in |
 //! |---|---|---|
 //! | the C headers, include/dat | modules, lists of calls and slots, macros | `headers` |
 //! | tests-c/abi/symbols.txt, the names that libdat exports | the calls | `lists` |
-//! | tests-c/codes/codes.txt, the types of return codes that have to be tested | the tables of errors | `lists` |
+//! | tests-c/codes/codes.txt, the types of return codes that need a test | the tables of errors | `lists` |
 //! | tests-c/abi/layout.def, sizes, offsets and values for C | src/udat12/src/layout | `layout` |
 //! | the table of functions in README.md | the calls | `lists` |
 //!
-//! The manual pages in docs/man are written by hand; `man` sees to it that each has the return codes of its call.
+//! The manual pages in docs/man are written by hand; `man` checks that each has the return codes of its call.
 //!
-//! `cargo run -p dat-derived` writes all of it; with `--check` nothing is written. The exit status is 1 if a manual page
-//! does not agree or, with `--check`, a file in the tree is not what would be written.
+//! `cargo run -p dat-derived` writes all of it; with `--check` it writes nothing. The exit status is 1 if a manual page
+//! does not agree or, with `--check`, a file in the tree differs from what would be written.
 
 mod calls;
 mod doc;
@@ -26,14 +26,14 @@ use std::process::ExitCode;
 
 use crate::calls::Calls;
 
-/// What a step answers: text to show when it fails.
+/// The result of a step: an error is a text to show.
 type Result<T> = std::result::Result<T, String>;
 
-/// A file as it has to be.
+/// A derived file with the contents that it should have.
 struct Derived {
-    /// Where it is in the tree.
+    /// Its path in the tree.
     path: String,
-    /// What is in it.
+    /// Its contents.
     text: String,
 }
 
@@ -53,12 +53,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// The top of the tree that this program was built from.
+/// The top of the tree from which this program was built.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Does `each` with all derived files, then looks at the manual pages.
+/// Applies `each` to all derived files, then checks the manual pages.
 fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     let root = root();
     let calls = Calls::read(&root)?;
@@ -72,7 +72,7 @@ fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
 
-/// Writes a file if it differs from what is there.
+/// Writes a file if it differs from the one in the tree.
 fn write(file: &Derived) -> Result<()> {
     let path = root().join(&file.path);
     if fs::read_to_string(&path).is_ok_and(|old| old == file.text) {
@@ -85,7 +85,7 @@ fn write(file: &Derived) -> Result<()> {
     Ok(())
 }
 
-/// Compares a file with what is there.
+/// Compares a file with the one in the tree.
 fn check(file: &Derived) -> Result<()> {
     match fs::read_to_string(root().join(&file.path)) {
         Ok(old) if old == file.text => Ok(()),

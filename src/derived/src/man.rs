@@ -11,7 +11,7 @@ use crate::doc::Code;
 /// A macro that has a page of its own, and the call that it stands for.
 const MACROS: &[(&str, &str)] = &[("dat_ia_open", "dat_ia_openv")];
 
-/// A page names the states of an endpoint in the text below, where the tag would be too long.
+/// A page names the states of an endpoint in the text below if the tag would be too long.
 const STATES: &str = "DAT_INVALID_STATE_EP_...";
 
 /// Lists what is wrong with the pages, a line for each fault.
@@ -30,7 +30,7 @@ pub fn faults(root: &Path, calls: &Calls) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// An entry says this if its codes come from providers of somebody else's alone.
+/// An entry says this if its codes come only from providers of others.
 const FOREIGN: &str = "Never from the providers of this project";
 
 /// Every type with every subtype in the tags under RETURN VALUES.
@@ -40,7 +40,7 @@ fn codes(page: &str) -> BTreeSet<Code> {
     for entry in section.split("\n.TP\n").map(|entry| entry.trim_start_matches(".TP\n")) {
         let (tag, text) = entry.split_once('\n').unwrap_or((entry, ""));
         let Some(tag) = tag.strip_prefix(".BR ") else { continue };
-        // What follows the last tag is about all of them.
+        // The text after the last tag is about all codes.
         let text = text.split("\n.PP\n").next().unwrap_or_default();
         let (names, states) = (names(tag), tag.contains(STATES));
         let Some(kind) = names.first() else { continue };
@@ -54,7 +54,7 @@ fn codes(page: &str) -> BTreeSet<Code> {
     codes
 }
 
-/// The names in capitals; not those that end in an underscore and stand for several.
+/// The names in capitals, except those that end in an underscore and stand for several.
 fn names(text: &str) -> Vec<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '\\');
     let words = words.flat_map(|word| word.split("\\fB")).map(|word| word.trim_end_matches("\\fP"));

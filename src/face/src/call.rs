@@ -1,9 +1,8 @@
-//! The frame around each call: panics and cancellation end here, and what a call fails for becomes its
-//! return code.
+//! The frame around each call: panics and cancellation end here, and the reason why a call fails becomes its return
+//! code.
 //!
-//! The core says what is wrong; which argument of the C function that is, the call says with a list
-//! of positions. Faults stay typed until the call returns, where [`Version::code`] gives them their
-//! numbers.
+//! The core says what is wrong; the call says, with a list of positions, which argument of the C function that is.
+//! Faults stay typed until the call returns, where [`Version::code`] gives them their numbers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,21 +11,21 @@ use host::cancel::{self, uncancelled};
 
 use crate::{Code, Face, SUCCESS, Version};
 
-/// Why a call fails.
+/// The reason why a call fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The handle in this part is not that of a live object of its kind.
+    /// The handle in this role is not that of a live object of its kind.
     Handle(Role),
-    /// The argument at this position, counted from 1, is invalid; 0 for one that no position names.
+    /// The argument at this position, counted from 1, is invalid; 0 for one without a position.
     Argument(u32),
-    /// What the core answered, other than an argument or a handle.
+    /// An error of the core that is not about an argument or a handle.
     Core(Error),
     /// No adapter of this name is registered.
     NotRegistered,
 }
 
 impl Fault {
-    /// What `error` of the core means in a call whose arguments stand at `positions`.
+    /// The fault for an `error` of the core in a call whose arguments are at `positions`.
     #[cold]
     pub fn new(error: Error, positions: &[(Arg, u32)]) -> Self {
         match error {
@@ -42,15 +41,15 @@ impl Fault {
 /// Result of a part of a call.
 pub type Answer<T> = Result<T, Fault>;
 
-/// Positions of arguments, counted from 1, by their part in a call.
+/// Positions of arguments, counted from 1, by their role in a call.
 pub type Positions = &'static [(Arg, u32)];
 
-/// Gives the errors of the core their place among the arguments.
+/// Gives the errors of the core their positions among the arguments.
 pub trait At<T> {
-    /// The value, or the fault of a call whose arguments stand at `positions`.
+    /// Returns the value, or the fault of a call whose arguments are at `positions`.
     ///
     /// # Errors
-    /// As [`Fault::new`] says.
+    /// The fault that [`Fault::new`] makes of the error.
     fn at(self, positions: Positions) -> Answer<T>;
 }
 
@@ -72,9 +71,9 @@ pub(crate) fn code<F: Face>(answer: Answer<()>) -> Code {
 
 /// Runs the body of a slow call and gives its return code.
 ///
-/// A panic becomes the code of [`Error::Internal`]; the panic hook of [`host::diagnostics`]
-/// has written its line by then. The thread cannot be cancelled meanwhile: it would leave
-/// locks behind, and its stack could not be unwound through this code.
+/// A panic becomes the code of [`Error::Internal`]; the panic hook of [`host::diagnostics`] has written its line by
+/// then. The thread cannot be cancelled meanwhile: cancellation would leave locks behind, and the stack could not be
+/// unwound through this code.
 pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
     let before = cancel::forbid();
     let code = code::<F>(caught(body).unwrap_or(Err(PANICKED)));
@@ -82,9 +81,8 @@ pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
     code
 }
 
-/// Runs the body of a fast call and gives its return code. The body neither allocates nor panics:
-/// should it panic all the same, the process ends, since no frame here catches. The thread cannot be
-/// cancelled meanwhile.
+/// Runs the body of a fast call and gives its return code. The body neither allocates nor panics. If it panicked
+/// anyway, the process would end, because no frame here catches. The thread cannot be cancelled meanwhile.
 #[inline(always)]
 pub fn fast<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
     uncancelled(|| code::<F>(body()))

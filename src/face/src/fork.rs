@@ -1,13 +1,13 @@
-//! What a fork leaves behind: the child finds every handle of its parent dead.
+//! The state after a fork: the child finds every handle of its parent dead.
 
 use dat_core::transport::Transport;
 
 use crate::Face;
 
-/// Watches for forks from now on. To be called before the first adapter is registered.
+/// Watches for forks from now on. Must be called before the first adapter is registered.
 pub fn watch<F: Face>() {
     F::domain().fork_watch.call_once(|| {
-        // SAFETY: the three functions stay where they are: provider libraries are not unloaded.
+        // SAFETY: the three functions are never unloaded, because provider libraries are not.
         let failed = unsafe { libc::pthread_atfork(Some(prepare::<F>), Some(parent::<F>), Some(child::<F>)) };
         if failed != 0 {
             log::warn!("handles of the parent will not be refused in the child of a fork");
@@ -15,10 +15,10 @@ pub fn watch<F: Face>() {
     });
 }
 
-/// Holds the registrations still, so that the child does not get them half changed.
+/// Locks the registrations, so that the child does not get them half changed.
 unsafe extern "C" fn prepare<F: Face>() {
     let held = F::domain().registrations();
-    // SAFETY: this is the handler before a fork, and the lock is that of the registrations.
+    // SAFETY: this is the handler before a fork, and the lock belongs to the registrations.
     unsafe { F::domain().fork.keep(held) };
 }
 

@@ -1,9 +1,8 @@
 //! Handles as a program holds them, and the objects behind them.
 //!
-//! A handle is the address of a cell whose first word is the address of the provider table.
-//! Each adapter name that a provider library was initialised for has a table of its own, for
-//! registries read the name from the table behind a handle when they close it; so each name
-//! also has a slab of its own. [`Domain`] is the list of them.
+//! A handle is the address of a cell whose first word is the address of the provider table. Each adapter name that a
+//! provider library was initialised for has its own table, because registries read the name from the table behind a
+//! handle when they close it; so each name also has its own slab. [`Domain`] is the list of them.
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr;
@@ -18,19 +17,19 @@ use host::fork::Hold;
 use crate::registration::Registrations;
 use crate::{Answer, Face, Fault, Version};
 
-/// A handle in the form that programs know.
+/// A handle in the form that programs use.
 pub type RawHandle = *mut c_void;
 
 /// The table type of a face's version.
 type Table<F> = <<F as Face>::Version as Version>::Table;
 
-/// Everything that one provider library knows: the adapters it was initialised for, and where
-/// the handles of their objects are.
+/// Everything that one provider library holds: the adapters it was initialised for, and the slabs with the handles of
+/// their objects.
 pub struct Domain<F: Face> {
-    /// The slabs; a list that only grows, but for a fork, which starts a new one.
+    /// The slabs, in a list that only grows, except that a fork starts a new one.
     first: AtomicPtr<Space<F>>,
-    /// Of the standard library, because its lock can be opened in the child of a fork whatever
-    /// other threads of the parent were doing.
+    /// A lock of the standard library, because it can be unlocked in the child of a fork whatever other threads of the
+    /// parent were doing.
     registrations: Mutex<Registrations<F>>,
     /// The lock on the registrations while a fork is going on.
     pub(crate) fork: Hold<MutexGuard<'static, Registrations<F>>>,
@@ -44,22 +43,22 @@ struct Space<F: Face> {
     next: Option<&'static Space<F>>,
 }
 
-/// An adapter name with its provider table. Lives for ever: handles point to the table.
+/// An adapter name with its provider table. It is never freed, because handles point to the table.
 pub struct Adapter<F: Face> {
     table: Table<F>,
     name: CString,
-    /// Where its handles come from; NULL before the first open in this process.
+    /// The slab of its handles; NULL before the first open in this process.
     space: AtomicPtr<Space<F>>,
-    /// Whether the registration that was opened last said so.
+    /// Whether the registration that was opened last is thread-safe.
     thread_safe: AtomicBool,
 }
 
 impl<F: Face> Adapter<F> {
-    /// An adapter of this name, for ever.
+    /// Makes an adapter of this name that is never freed.
     pub(crate) fn leak(name: &CStr) -> &'static Self {
         let name = name.to_owned();
         Box::leak(Box::new(Adapter {
-            // The text stays where it is when the CString moves into the box.
+            // The text does not move when the CString moves into the box.
             table: F::Version::table::<F>(name.as_ptr()),
             name,
             space: AtomicPtr::new(ptr::null_mut()),
@@ -72,17 +71,17 @@ impl<F: Face> Adapter<F> {
         &self.name
     }
 
-    /// The provider table, which registries know the adapter by.
+    /// The provider table, by which registries know the adapter.
     pub fn table(&'static self) -> &'static Table<F> {
         &self.table
     }
 
-    /// Whether the registration under which it was opened last is for threads.
+    /// Whether the registration under which it was opened last is thread-safe.
     pub fn thread_safe(&self) -> bool {
         self.thread_safe.load(Ordering::Relaxed)
     }
 
-    /// Notes whether the registration under which it is being opened is for threads.
+    /// Stores whether the registration under which it is being opened is thread-safe.
     pub fn set_thread_safe(&self, thread_safe: bool) {
         self.thread_safe.store(thread_safe, Ordering::Relaxed);
     }
@@ -106,9 +105,9 @@ impl<F: Face> Domain<F> {
 
     #[inline]
     fn spaces(&self) -> impl Iterator<Item = &'static Space<F>> {
-        // SYNC space: pairs with the store in slab_of, so that what it points to is there.
+        // SYNC space: pairs with the store in slab_of, so that the memory behind the pointer is initialised.
         let first = self.first.load(Ordering::Acquire);
-        // SAFETY: NULL or a box that slab_of leaked.
+        // SAFETY: the pointer is NULL or comes from a box that slab_of leaked.
         std::iter::successors(unsafe { first.as_ref() }, |space: &&'static Space<F>| space.next)
     }
 
@@ -125,10 +124,10 @@ impl<F: Face> Domain<F> {
         self.spaces().find_map(|space| space.slab.kind(handle))
     }
 
-    /// The slab of an adapter. The caller holds the lock on the registrations, or else
-    /// threads that open one name for the first time at once could make two.
+    /// The slab of an adapter. The caller holds the lock on the registrations; otherwise threads that open one name for
+    /// the first time at once could make two.
     pub fn slab_of(&self, adapter: &'static Adapter<F>) -> &'static Slab<F::Transport> {
-        // SAFETY: NULL or a box that this function leaked.
+        // SAFETY: the pointer is NULL or comes from a box that this function leaked.
         if let Some(space) = unsafe { adapter.space.load(Ordering::Acquire).as_ref() } {
             return &space.slab;
         }
@@ -141,16 +140,16 @@ impl<F: Face> Domain<F> {
         &space.slab
     }
 
-    /// The adapter that a slab is of.
+    /// The adapter that a slab belongs to.
     pub fn adapter_of(&self, slab: &'static Slab<F::Transport>) -> Option<&'static Adapter<F>> {
         let registrations = self.registrations();
         registrations.adapters().find(|adapter| {
-            // SAFETY: NULL or a box that slab_of leaked.
+            // SAFETY: the pointer is NULL or comes from a box that slab_of leaked.
             unsafe { adapter.space.load(Ordering::Acquire).as_ref() }.is_some_and(|space| ptr::eq(&space.slab, slab))
         })
     }
 
-    /// In the child of a fork: every handle of the parent is dead, nothing behind it is
+    /// Cleans up in the child of a fork: every handle of the parent becomes dead, the objects behind them are not
     /// touched, and later opens get slabs that no thread of the parent can have left locked.
     pub(crate) fn abandon<'a>(&self, adapters: impl Iterator<Item = &'a Adapter<F>>) {
         for space in self.spaces() {
@@ -169,7 +168,7 @@ impl<F: Face> Default for Domain<F> {
     }
 }
 
-/// The handle of an object in the form that programs know.
+/// The handle of an object in the form that programs use.
 #[inline]
 pub fn handle_of(object: &impl Object) -> RawHandle {
     raw(object.header().handle())
@@ -180,30 +179,29 @@ pub fn handle_or_null<O: Object>(object: Option<&Arc<O>>) -> RawHandle {
     object.map_or(ptr::null_mut(), |object| handle_of(&**object))
 }
 
-/// A handle of the core in the form that programs know.
+/// A handle of the core in the form that programs use.
 #[inline]
 pub fn raw(handle: Handle) -> RawHandle {
     ptr::with_exposed_provenance_mut::<c_void>(handle.0)
 }
 
-/// Enters the object of type `O` behind `handle`, which plays `role` in the call, without taking a
-/// reference to it.
+/// Enters the object of type `O` behind `handle`, which has this `role` in the call, without taking a reference to it.
 #[inline(always)]
 pub fn enter<F: Face, O: Object>(handle: RawHandle, role: Role) -> Answer<Held<'static, O>> {
     F::domain().get::<O>(handle).ok_or(Fault::Handle(role))
 }
 
-/// The object of type `O` behind `handle`, which plays `role` in the call.
+/// Finds the object of type `O` behind `handle`, which has this `role` in the call.
 pub fn find<F: Face, O: Object>(handle: RawHandle, role: Role) -> Answer<Arc<O>> {
     enter::<F, O>(handle, role).map(|held| held.share())
 }
 
-/// As [`find`], for an argument that may be NULL.
+/// Does what [`find`] does for an argument that may be NULL.
 pub fn find_or_null<F: Face, O: Object>(handle: RawHandle, role: Role) -> Answer<Option<Arc<O>>> {
     if handle.is_null() { Ok(None) } else { find::<F, O>(handle, role).map(Some) }
 }
 
-/// Refuses an object in the part `role` that belongs to another instance of an adapter.
+/// Refuses an object with this `role` if it belongs to another instance of an adapter.
 pub fn same_ia<T: Transport>(ia: &Arc<Ia<T>>, other: &Arc<Ia<T>>, role: Role) -> Answer<()> {
     if Arc::ptr_eq(ia, other) { Ok(()) } else { Err(Fault::Handle(role)) }
 }

@@ -1,12 +1,12 @@
 //! The program's pointers for input and output.
 //!
-//! A call wraps its pointer arguments in its first lines, which is where it says that they are
-//! the caller's promise; from then on its code is safe. Nothing here panics or allocates
-//! except [`bytes`], which is for private data. Reads and writes ask for no alignment.
+//! A call wraps its pointer arguments in its first lines and states there that they are valid as the caller promises;
+//! after that its code is safe. Nothing here panics or allocates except [`bytes`], which is for private data. Reads and
+//! writes need no alignment.
 
 use crate::{Answer, Fault};
 
-/// A pointer to something that the program gives; NULL or readable.
+/// A pointer to an input of the program; NULL or readable.
 pub struct InPtr<V>(*const V);
 
 impl<V> Clone for InPtr<V> {
@@ -20,20 +20,19 @@ impl<V> Copy for InPtr<V> {}
 impl<V> InPtr<V> {
     /// Wraps an argument.
     ///
-    /// # Safety
-    /// For the time of the call `pointer` is NULL or readable.
+    /// During the call `pointer` must be NULL or readable.
     #[inline]
     pub unsafe fn new(pointer: *const V) -> Self {
         InPtr(pointer)
     }
 
-    /// The argument as it came.
+    /// The argument itself.
     #[inline]
     pub fn as_ptr(self) -> *const V {
         self.0
     }
 
-    /// Whether it points to nothing.
+    /// Whether the pointer is NULL.
     #[inline]
     pub fn is_null(self) -> bool {
         self.0.is_null()
@@ -41,7 +40,7 @@ impl<V> InPtr<V> {
 }
 
 impl<V: Copy> InPtr<V> {
-    /// What it points to; `None` if it is NULL.
+    /// Reads the value; `None` if the pointer is NULL.
     #[inline]
     pub fn get(self) -> Option<V> {
         if self.is_null() {
@@ -51,7 +50,7 @@ impl<V: Copy> InPtr<V> {
         Some(unsafe { self.0.read_unaligned() })
     }
 
-    /// What it points to.
+    /// Reads the value of an argument that must not be NULL.
     ///
     /// # Errors
     /// The argument at `position` is invalid if it is NULL.
@@ -77,7 +76,7 @@ macro_rules! read_field {
 }
 pub use read_field;
 
-/// A pointer to where a result is to go; NULL or writable.
+/// A pointer to the place for a result; NULL or writable.
 pub struct OutPtr<V>(*mut V);
 
 impl<V> Clone for OutPtr<V> {
@@ -91,14 +90,13 @@ impl<V> Copy for OutPtr<V> {}
 impl<V> OutPtr<V> {
     /// Wraps an argument.
     ///
-    /// # Safety
-    /// For the time of the call `pointer` is NULL or writable.
+    /// During the call `pointer` must be NULL or writable.
     #[inline]
     pub unsafe fn new(pointer: *mut V) -> Self {
         OutPtr(pointer)
     }
 
-    /// A place that can be written to.
+    /// The writable place, for an argument that must not be NULL.
     ///
     /// # Errors
     /// The argument at `position` is invalid if it is NULL.
@@ -107,40 +105,40 @@ impl<V> OutPtr<V> {
         if self.0.is_null() { Err(Fault::Argument(position)) } else { Ok(Out(self.0)) }
     }
 
-    /// A place that can be written to; `None` if it is NULL.
+    /// The writable place; `None` if the pointer is NULL.
     #[inline]
     pub fn optional(self) -> Option<Out<V>> {
         if self.0.is_null() { None } else { Some(Out(self.0)) }
     }
 }
 
-/// A place in the program's memory that can be written to.
+/// A writable place in the program's memory.
 pub struct Out<V>(*mut V);
 
 impl<V> Out<V> {
     /// Writes the result.
     #[inline]
     pub fn write(self, value: V) {
-        // SAFETY: made by OutPtr from a pointer that is not NULL, so writable as promised there.
+        // SAFETY: OutPtr made this from a pointer that is not NULL, so it is writable as promised there.
         unsafe { self.0.write_unaligned(value) };
     }
 }
 
 impl<V: Copy> Out<V> {
-    /// What the program wrote there before the call.
+    /// Reads the value that the program put there before the call.
     ///
     /// # Safety
-    /// The argument is for input as well as output: the program has filled it.
+    /// The argument must be for input as well as output, so that the program has filled it.
     pub unsafe fn read(&self) -> V {
         // SAFETY: not NULL, and filled as the caller promises.
         unsafe { self.0.read_unaligned() }
     }
 }
 
-/// A copy of `len` bytes of the program's.
+/// Copies `len` bytes of the program.
 ///
 /// # Safety
-/// `data` is not NULL, and `len` bytes there can be read.
+/// `data` must not be NULL, and `len` bytes there must be readable.
 pub unsafe fn bytes(data: *const u8, len: usize) -> Vec<u8> {
     let mut copy: Vec<u8> = Vec::with_capacity(len);
     // SAFETY: readable as the caller promises; the vector has room for it.

@@ -1,16 +1,16 @@
 //! The adapters that the provider library was initialised for.
 //!
-//! The registry is found at run time: the library links none, and loads under any.
+//! The registry is found at run time: the library is linked against none, and can be loaded by any.
 
 use std::ffi::{CStr, c_void};
 
 use crate::Face;
 use crate::handle::Adapter;
 
-/// What the library was initialised for and not finished with.
+/// The adapters for which init was called but fini was not.
 pub struct Registrations<F: Face> {
     live: Vec<Registration<F>>,
-    /// One for each name there ever was.
+    /// One adapter for each name that was ever registered.
     adapters: Vec<&'static Adapter<F>>,
 }
 
@@ -18,18 +18,18 @@ pub struct Registrations<F: Face> {
 pub struct Registration<F: Face> {
     /// The adapter of that name.
     pub adapter: &'static Adapter<F>,
-    /// What the configuration has to say to the provider.
+    /// The text in the configuration that is meant for the provider.
     pub instance: String,
-    /// Version and thread safety it was registered with.
+    /// Version and thread safety with which it was registered.
     pub identity: Identity,
 }
 
-/// What tells registrations of one name apart.
+/// The fields that tell registrations of one name apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Major and minor number of the interface.
     pub version: (u32, u32),
-    /// Whether it is for threads.
+    /// Whether the registration is thread-safe.
     pub thread_safe: bool,
 }
 
@@ -42,18 +42,18 @@ impl<F: Face> Registrations<F> {
         self.adapters.iter().copied()
     }
 
-    /// The last registration of a name. Entries that differ in thread safety alone have the same
-    /// name; the one that a registry has just initialised is the one that it opens.
+    /// The last registration of a name. Entries that differ only in thread safety have the same name; a registry opens
+    /// the one that it has just initialised.
     pub fn newest(&self, name: &CStr) -> Option<&Registration<F>> {
         self.live.iter().rev().find(|registration| registration.adapter.name() == name)
     }
 
-    /// Registers `name`, in place of an earlier registration that is the same.
+    /// Registers `name`. Replaces an earlier registration with the same identity.
     ///
     /// # Parameters
     /// * `name` - the adapter.
     /// * `identity` - version and thread safety.
-    /// * `instance` - what the configuration tells the transport.
+    /// * `instance` - the text of the configuration for the transport.
     pub fn add(&mut self, name: &CStr, identity: Identity, instance: String) -> &'static Adapter<F> {
         let known = self.adapters().find(|adapter| adapter.name() == name);
         let adapter = known.unwrap_or_else(|| {
@@ -66,19 +66,19 @@ impl<F: Face> Registrations<F> {
         adapter
     }
 
-    /// Takes a registration away; gives its adapter if there was one.
+    /// Removes a registration; returns its adapter if there was one.
     pub fn remove(&mut self, name: &CStr, identity: Identity) -> Option<&'static Adapter<F>> {
         let at = self.live.iter().position(|known| known.adapter.name() == name && known.identity == identity)?;
         Some(self.live.remove(at).adapter)
     }
 }
 
-/// The address of a function of the registry that is in this process; NULL if there is none.
+/// The address of a function of the registry in this process; NULL if there is none.
 ///
 /// # Parameters
 /// * `name` - the function.
-/// * `node` - the symbol version that the registry of the wanted version of the interface gives it.
-///   Functions of several versions may have the same name and be here together.
+/// * `node` - the symbol version of the function in a registry for the wanted version of the interface. Functions of
+///   several versions may have the same name and be in one process.
 pub fn registry_function(name: &CStr, node: &CStr) -> *mut c_void {
     // SAFETY: looks a name up among the libraries of the process; both strings are C strings.
     let versioned = unsafe { libc::dlvsym(libc::RTLD_DEFAULT, name.as_ptr(), node.as_ptr()) };

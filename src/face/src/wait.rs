@@ -1,11 +1,10 @@
 //! The calls that block.
 //!
-//! A thread may be cancelled while it waits, and cancellation unwinds its stack as if an
-//! exception of another language went through. Rust allows that for frames that own nothing
-//! with a destructor. So the frames that are on the stack during the sleep, [`evd_wait`],
-//! [`cno_wait`], `block` and `sleep_on`, have plain data alone; everything else happens in *steps*,
-//! which return before the sleep, catch panics and cannot be cancelled. What a wait holds
-//! meanwhile is with the core, and goes when the thread ends.
+//! A thread may be cancelled while it waits, and cancellation unwinds its stack as if an exception of another language
+//! passed through. Rust allows that for frames that own nothing with a destructor. So the frames that are on the stack
+//! during the sleep, [`evd_wait`], [`cno_wait`], `block` and `sleep_on`, have plain data alone; everything else happens
+//! in *steps*, which return before the sleep, catch panics and cannot be cancelled. The core holds the state of a wait
+//! meanwhile, and drops it when the thread ends.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -23,12 +22,12 @@ use crate::ptr::OutPtr;
 use crate::{Answer, At, Code, Count, Face, Fault, Positions, Version, count};
 
 unsafe extern "C-unwind" {
-    // As in the libc crate, but it may unwind: it is where a thread is cancelled.
+    // This is the function of the libc crate, except that it may unwind: a thread can be cancelled in it.
     fn ppoll(fds: *mut pollfd, count: nfds_t, timeout: *const timespec, mask: *const sigset_t) -> c_int;
 }
 
-/// Sleeps until one of the descriptors is readable or the time is up. Gives whether a signal
-/// ended it. Owns nothing: it may be unwound.
+/// Sleeps until one of the descriptors is readable or the time is up. Returns whether a signal ended the sleep. Owns
+/// nothing: it may be unwound.
 fn sleep_on(sleep: &Sleep) -> bool {
     let mut fds = [pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; MAX_FDS];
     let mut used: nfds_t = 0;
@@ -53,10 +52,10 @@ fn time_of(time: Duration) -> timespec {
 
 /// A call that blocks, with its arguments. Plain data.
 trait Blocking: Copy {
-    /// The first step. `None` when the call is done, and has written its results.
+    /// The first step. `None` when the call is done and has written its results.
     fn begin(self) -> Answer<Option<Sleep>>;
 
-    /// The step after a sleep, which a signal has `interrupted` or not.
+    /// The step after a sleep; `interrupted` tells whether a signal ended it.
     fn resume(self, interrupted: bool) -> Answer<Option<Sleep>>;
 }
 
@@ -102,7 +101,7 @@ impl<F: Face> Clone for EvdWait<F> {
 impl<F: Face> Copy for EvdWait<F> {}
 
 impl<F: Face> EvdWait<F> {
-    /// What a step of the core asks for; writes the results if it was the last one.
+    /// Translates a step of the core; writes the results if it was the last one.
     fn after(self, step: Step<EvdOutcome>) -> Answer<Option<Sleep>> {
         let outcome = match step {
             Step::Sleep(sleep) => return Ok(Some(sleep)),
@@ -142,10 +141,10 @@ impl<F: Face> Blocking for EvdWait<F> {
 ///
 /// # Parameters
 /// * `evd` - the dispatcher.
-/// * `limit` - how long to wait.
+/// * `limit` - the time limit of the wait.
 /// * `threshold` - events that must be queued.
-/// * `event` - where the oldest goes; required.
-/// * `more` - where the number of those that remain goes, also when the time is up; required.
+/// * `event` - the place for the oldest event; required.
+/// * `more` - the place for the number of events that remain, also written when the time is up; required.
 #[inline(always)]
 pub fn evd_wait<F: Face>(
     evd: RawHandle,
@@ -174,7 +173,7 @@ impl<F: Face> Clone for CnoWait<F> {
 impl<F: Face> Copy for CnoWait<F> {}
 
 impl<F: Face> CnoWait<F> {
-    /// What a step of the core asks for; writes the result if it was the last one.
+    /// Translates a step of the core; writes the result if it was the last one.
     fn after(self, step: Step<dat_core::Result<Handle>>) -> Answer<Option<Sleep>> {
         let result = match step {
             Step::Sleep(sleep) => return Ok(Some(sleep)),
@@ -209,7 +208,7 @@ impl<F: Face> Blocking for CnoWait<F> {
 /// # Parameters
 /// * `cno` - the notification object.
 /// * `limit` - how long to wait.
-/// * `evd` - where the dispatcher that triggered it goes, or NULL when the time is up; required.
+/// * `evd` - the place for the dispatcher that triggered it, or for NULL when the time is up; required.
 #[inline(always)]
 pub fn cno_wait<F: Face>(cno: RawHandle, limit: Limit, evd: OutPtr<RawHandle>) -> Code {
     block::<F>(CnoWait::<F> { cno, limit, evd, face: std::marker::PhantomData })

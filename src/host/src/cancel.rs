@@ -1,10 +1,9 @@
-//! Cancellation of threads: where `pthread_cancel` may end a thread, and where not.
+//! Cancellation of threads: the places where `pthread_cancel` may end a thread.
 //!
-//! Cancellation unwinds the stack from a system call of libc, and nearly every one is a place
-//! for it: closing a descriptor with the last reference to it, loading a library, a line in the
-//! log. It would go through frames that hold locks and that Rust does not let it through. So a
-//! face runs everything with cancellation forbidden but the sleep of a wait, in frames that own
-//! nothing.
+//! Cancellation unwinds the stack from a system call of libc, and nearly every one is a cancellation point: closing a
+//! descriptor with the last reference to it, loading a library, writing a line to the log. It would unwind frames that
+//! hold locks and that Rust does not allow to be unwound. So a face forbids cancellation everywhere except in the sleep
+//! of a wait, whose frames own nothing.
 
 use std::ffi::c_int;
 
@@ -19,19 +18,19 @@ unsafe extern "C-unwind" {
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
 }
 
-/// From now on a cancellation of the calling thread has to wait.
+/// Makes cancellations of the calling thread wait from now on.
 #[inline(always)]
 pub fn forbid() -> Before {
     let mut before = 0;
-    // SAFETY: the state is one of the two that there are; `before` outlives the call.
+    // SAFETY: the state is one of the two that exist; `before` outlives the call.
     unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut before) };
     Before(before)
 }
 
-/// Ends what [`forbid`] began. It is no cancellation point itself.
+/// Undoes [`forbid`]. It is no cancellation point itself.
 ///
 /// # Parameters
-/// * `before` - what the outermost `forbid` returned.
+/// * `before` - the value that the outermost `forbid` returned.
 #[inline(always)]
 pub fn restore(before: Before) {
     let mut ignored = 0;
@@ -39,8 +38,8 @@ pub fn restore(before: Before) {
     unsafe { pthread_setcancelstate(before.0, &mut ignored) };
 }
 
-/// Runs `f`, in which the thread cannot be cancelled: two uncontended exchanges, no system call.
-/// After a panic of `f` it stays so.
+/// Runs `f` with cancellation of the thread forbidden: two uncontended exchanges, no system call. After a panic of `f`
+/// it stays forbidden.
 #[inline(always)]
 pub fn uncancelled<R>(f: impl FnOnce() -> R) -> R {
     let before = forbid();

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char};
 
-/// The text at `text`, if there is one that ends in time.
+/// The text at `text`, if there is one that ends within the limit.
 ///
 /// # Parameters
 /// * `limit` - the most bytes that the text may have with the NUL at its end.

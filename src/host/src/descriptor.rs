@@ -8,10 +8,10 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 
-/// Has calls on `fd` answer at once where they would wait.
+/// Makes calls on `fd` return at once where they would wait.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub fn never_block(fd: BorrowedFd<'_>) -> io::Result<()> {
     let flags = fcntl_getfl(fd)?;
     if !flags.contains(OFlags::NONBLOCK) {
@@ -20,10 +20,10 @@ pub fn never_block(fd: BorrowedFd<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Has `fd` closed when an exec replaces the process.
+/// Makes the system close `fd` when an exec replaces the process.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub fn close_on_exec(fd: BorrowedFd<'_>) -> io::Result<()> {
     let flags = fcntl_getfd(fd)?;
     Ok(fcntl_setfd(fd, flags | FdFlags::CLOEXEC)?)

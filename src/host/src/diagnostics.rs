@@ -1,4 +1,4 @@
-//! When a line may be written to standard error, and how.
+//! Lines on standard error: when one may be written, and how.
 //!
 //! The libraries are silent unless the environment asks:
 //!
@@ -11,10 +11,9 @@
 //! | `RUST_LOG` | `error`, `warn`, `info`, `debug`, `trace`, `off` | that level |
 //! | | `dat=debug` | that level; terms for other programs' modules are passed over |
 //!
-//! The variable that asks for most decides. They are ignored in a process that runs with more
-//! rights than its starter. One more rule serves the person at a terminal: the first [`report`] of
-//! a process is written when standard error is a terminal, unless one of the variables says 0 or
-//! `off`.
+//! If several are set, the one that asks for most decides. All are ignored in a process that runs with more rights than
+//! its starter. One more rule serves a user at a terminal: the first [`report`] of a process is written when standard
+//! error is a terminal, unless one of the variables says 0 or `off`.
 //!
 //! Each shared library has its own copy of the `log` facade, so each calls [`init`] for itself, with
 //! its own name; a line begins with that name.
@@ -34,36 +33,36 @@ use log::{Level, LevelFilter, Log, Metadata, Record};
 
 use crate::environment;
 
-/// Ask for messages: a number, 0 for none.
+/// These ask for messages by a number, 0 for none.
 const MASKS: [&str; 2] = ["DAT_DBG_TYPE", "DAPL_DBG_TYPE"];
 
-/// Asks for messages in the words of the `log` facade: `error` to `trace`, `off`.
+/// This asks for messages in the words of the `log` facade: `error` to `trace`, `off`.
 const WORDS: &str = "RUST_LOG";
 
-/// What the names of our modules and libraries begin with.
+/// The first words in the names of this project's modules and libraries.
 const OURS: [&str; 4] = ["dat", "dapl", "libdat", "libdapl"];
 
-/// Longest line in bytes; the rest is cut.
+/// Longest line in bytes; the rest is cut off.
 const LINE_MAX: usize = 1024;
 
 static STDERR: OnceLock<Stderr> = OnceLock::new();
 static REPORTED: AtomicBool = AtomicBool::new(false);
 
-/// What the environment wants to see.
+/// The messages that the environment asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Wish {
     level: LevelFilter,
-    /// Somebody said 0 or `off`, and nobody asked for anything.
+    /// Whether a variable said 0 or `off`, and none asked for anything.
     hushed: bool,
 }
 
-/// Makes this library's messages go to standard error, as far as the environment asks for them, and
-/// makes a panic in this library one such message in place of the usual text.
+/// Sends this library's messages to standard error, as far as the environment asks for them, and turns a panic in this
+/// library into one such message in place of the usual text.
 ///
 /// May be called any number of times from any thread; the first call decides.
 ///
 /// # Parameters
-/// * `library` - what each line begins with, for example `libdat`.
+/// * `library` - the first word of each line, for example `libdat`.
 pub fn init(library: &'static str) {
     STDERR.get_or_init(|| {
         let masks = MASKS.map(environment::secure);
@@ -86,10 +85,10 @@ pub fn init(library: &'static str) {
     }
 }
 
-/// Tells the user why something they asked for did not work.
+/// Tells the user why something that they asked for did not work.
 ///
-/// Written when the environment asks for errors; otherwise once a process, on standard error, if
-/// that is a terminal and nobody asked for silence; otherwise not at all.
+/// The line is written when the environment asks for errors. Otherwise the first one of a process is written to
+/// standard error if that is a terminal and no variable asked for silence.
 pub fn report(message: fmt::Arguments<'_>) {
     if log::log_enabled!(Level::Error) {
         log::error!("{message}");
@@ -101,7 +100,7 @@ pub fn report(message: fmt::Arguments<'_>) {
     }
 }
 
-/// The back end of the `log` facade: a line at a time, in one write.
+/// The back end of the `log` facade, which writes each line in one call.
 struct Stderr {
     library: &'static str,
     wish: Wish,
@@ -110,7 +109,7 @@ struct Stderr {
 impl Stderr {
     fn write(&self, message: fmt::Arguments<'_>) {
         let mut line = Line(String::with_capacity(160));
-        // A Line takes everything, so this cannot fail.
+        // A Line takes any text, so this cannot fail.
         let _ = write!(line, "{}: {message}", self.library);
         let mut line = line.0;
         line.push('\n');
@@ -139,7 +138,7 @@ impl Log for Stderr {
     fn flush(&self) {}
 }
 
-/// Text that stays on one line: control characters come out as escapes, an overlong rest is cut.
+/// Text that stays on one line: control characters are escaped, and the end of an overlong text is cut off.
 struct Line(String);
 
 impl fmt::Write for Line {
@@ -158,8 +157,8 @@ impl fmt::Write for Line {
     }
 }
 
-/// Writes in one call, so that lines of several processes do not mix. What cannot be written is
-/// lost: there is nobody to tell.
+/// Writes in one call, so that lines of several processes do not mix. Text that cannot be written is lost, because
+/// there is nobody to tell.
 fn write_all(bytes: &[u8]) {
     let _ = rustix::io::write(rustix::stdio::stderr(), bytes);
 }
@@ -197,13 +196,13 @@ fn number(value: &[u8]) -> Option<u64> {
     let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
     match &digits[..end] {
         "" => None,
-        // More digits than fit still ask for everything.
+        // Digits that do not fit the type still ask for everything.
         digits => Some(u64::from_str_radix(digits, radix).unwrap_or(u64::MAX)),
     }
 }
 
-/// The level in a list such as `warn,dat=debug`: a word alone counts, and so does one for a module
-/// of ours; one for these comes before the word alone.
+/// The level in a list such as `warn,dat=debug`. Both a word alone and a word for a module of this project count; the
+/// latter takes precedence.
 fn level_of_words(words: &str) -> Option<LevelFilter> {
     let mut general = None;
     let mut ours = None;

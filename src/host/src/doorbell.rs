@@ -1,4 +1,4 @@
-//! A bell that wakes whoever sleeps on it, in this process or in another.
+//! A bell that wakes the threads that sleep on it, in this process or in another.
 
 #![forbid(unsafe_code)]
 
@@ -10,28 +10,27 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use crate::descriptor::never_block;
 
-/// An event descriptor: anybody rings it, and it is readable until it is cleared. It does not
-/// outlive an exec.
+/// An event descriptor. Anybody may ring it, and it is readable until it is cleared. It does not outlive an exec.
 #[derive(Debug)]
 pub struct Doorbell {
     fd: OwnedFd,
 }
 
 impl Doorbell {
-    /// Makes one that is silent.
+    /// Makes a silent doorbell.
     ///
     /// # Errors
-    /// What the system says, such as too many open files.
+    /// The error of the system, for example too many open files.
     pub fn new() -> io::Result<Doorbell> {
         Ok(Doorbell { fd: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)? })
     }
 
-    /// Takes the doorbell that a peer has sent. To be rung only: what it counts is the
-    /// peer's. (A peer can make it block again and so hold up who rings it, as it could
-    /// by other means, for it runs as the same user.)
+    /// Takes the doorbell that a peer has sent. It may only be rung, because the peer controls its counter. (A peer can
+    /// make it block again and so hold up a thread that rings it, but it can do so by other means as well, because it
+    /// runs as the same user.)
     ///
     /// # Errors
-    /// `InvalidData` if it is anything but an event descriptor; what the system says.
+    /// `InvalidData` if it is anything but an event descriptor; otherwise the error of the system.
     pub fn from_peer(fd: OwnedFd) -> io::Result<Doorbell> {
         let link = fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))?;
         if link.as_os_str() != "anon_inode:[eventfd]" {
@@ -41,14 +40,13 @@ impl Doorbell {
         Ok(Doorbell { fd })
     }
 
-    /// Makes the descriptor readable. Never blocks: a bell that cannot be rung again is
-    /// ringing already.
+    /// Makes the descriptor readable. Never blocks: a bell that cannot be rung again is already ringing.
     #[inline]
     pub fn ring(&self) {
         let _ = rustix::io::write(&self.fd, &1_u64.to_ne_bytes());
     }
 
-    /// Makes it silent; returns whether it had been rung.
+    /// Silences the bell; returns whether it had been rung.
     #[inline]
     pub fn clear(&self) -> bool {
         rustix::io::read(&self.fd, &mut [0_u8; 8]) == Ok(8)

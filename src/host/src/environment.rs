@@ -2,11 +2,11 @@
 
 use std::ffi::OsString;
 
-/// The value of `name`, or `None` when it is not set or when this process runs with more rights
-/// than whoever started it (set-user-ID, set-group-ID, file capabilities).
+/// The value of `name`. `None` when it is not set, or when this process runs with more rights than its starter
+/// (set-user-ID, set-group-ID, file capabilities).
 ///
-/// Every variable of these libraries is read through here: whoever starts a privileged program
-/// must not choose what files it reads, what it writes or which ways it goes.
+/// Every variable of these libraries is read through here. A user who starts a privileged program must not choose the
+/// files it reads, the output it writes or the way it works.
 pub fn secure(name: &str) -> Option<OsString> {
     value(name, privileged())
 }
@@ -30,7 +30,7 @@ mod tests {
 
     use super::*;
 
-    /// Cargo sets it for every test.
+    /// Cargo sets this variable for every test.
     const SET: &str = "CARGO_MANIFEST_DIR";
     const UNSET: &str = "DAT_NO_SUCH_VARIABLE";
 
@@ -43,7 +43,7 @@ mod tests {
         assert_eq!(value(UNSET, true), None);
     }
 
-    /// The kernel's word for it is the one that counts.
+    /// The privileges that the kernel reports are the ones that count.
     #[test]
     fn privileges_are_those_that_the_kernel_tells() {
         let words = fs::read("/proc/self/auxv").expect("auxv");

@@ -1,20 +1,19 @@
-//! What a fork must not break: locks that another thread holds, and descriptors whose end peers wait
-//! for.
+//! Things that a fork must not break: locks that another thread holds, and descriptors whose end peers wait for.
 //!
-//! Where the kernel takes the end of the last copy of a descriptor for the end of the process,
-//! peers would not be told that a process is gone while a child of it lives.
+//! The kernel may take the end of the last copy of a descriptor for the end of the process. Peers would then not be
+//! told that a process is gone while a child of it lives.
 
 use std::cell::UnsafeCell;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The descriptors; 0 is a free place. Fixed, because the child of a fork can neither take a lock
-/// nor trust a list that another thread was changing.
+/// The descriptors; 0 is a free place. The size is fixed, because the child of a fork can neither take a lock nor trust
+/// a list that another thread was changing.
 static NOTED: [AtomicI32; 4096] = [const { AtomicI32::new(0) }; 4096];
 
-/// A note that children close a descriptor. It has to end before the descriptor is closed here, for
-/// the number may be that of another file at once: a value that owns both names the note first, one
-/// that closes in its own `drop` calls [`NotInherited::end`] there.
+/// A note that children close a descriptor. The note must end before the descriptor is closed here, because another
+/// file may get the same number at once. So a value that owns both declares the note first, and one that closes in its
+/// own `drop` calls [`NotInherited::end`] there.
 ///
 /// There are 4096 notes. A descriptor that finds no place stays open in children.
 #[derive(Debug)]
@@ -32,7 +31,7 @@ impl NotInherited {
         NotInherited(fd)
     }
 
-    /// Children keep the descriptor from now on.
+    /// Lets children keep the descriptor from now on.
     pub fn end(&mut self) {
         if self.0 == 0 {
             return;
@@ -52,27 +51,25 @@ impl Drop for NotInherited {
     }
 }
 
-/// Closes in the child of a fork what its parent has noted. Takes no lock and allocates nothing.
+/// Closes, in the child of a fork, the descriptors that its parent has noted. Takes no lock and allocates nothing.
 ///
-/// To be called by the child alone, which must never again touch a value that owns one of these
-/// descriptors: its number may be that of another file soon.
+/// Only the child may call this, and it must never again touch a value that owns one of these descriptors, because
+/// another file may soon get the same number.
 pub fn close_in_child() {
     for place in &NOTED {
         let fd = place.swap(0, Ordering::AcqRel);
         if fd > 0 {
-            // SAFETY: the child's copy of a descriptor whose owner is left alone, as said above.
+            // SAFETY: this is the child's copy of a descriptor, and its owner is never touched again, as said above.
             unsafe { rustix::io::close(fd) };
         }
     }
 }
 
-/// A place for the guard of a lock while a fork is going on: the handler before the fork takes the lock
-/// and leaves the guard here, the handlers after it fetch it. So the child does not get what the lock
-/// protects half changed.
+/// A place for the guard of a lock during a fork: the handler before the fork takes the lock and leaves the guard here,
+/// and the handlers after the fork fetch it. So the child never gets the locked data half changed.
 pub struct Hold<G>(UnsafeCell<Option<G>>);
 
-// SAFETY: the cell is touched by `keep` and `fetch` alone, whose callers promise that they do it one
-// at a time.
+// SAFETY: only `keep` and `fetch` touch the cell, and their callers promise to do so one at a time.
 unsafe impl<G> Sync for Hold<G> {}
 
 impl<G> Hold<G> {
@@ -83,8 +80,8 @@ impl<G> Hold<G> {
 
     /// Leaves a guard here.
     ///
-    /// # Safety
-    /// The caller is the handler before a fork, and `guard` is of the lock that is always held when
+    /// Only the handler before a fork may call this, and `guard` must belong to the lock that is always held when this
+    /// place is used.
     /// this place is used.
     pub unsafe fn keep(&self, guard: G) {
         // SAFETY: the lock, which the caller has, allows one user at a time.
@@ -93,8 +90,8 @@ impl<G> Hold<G> {
 
     /// Fetches the guard.
     ///
-    /// # Safety
-    /// The caller is a handler after a fork, before which [`Hold::keep`] was called: the lock is held
+    /// Only a handler after a fork may call this, and [`Hold::keep`] must have been called before that fork: the lock
+    /// is held until the guard is dropped.
     /// until the guard is dropped.
     pub unsafe fn fetch(&self) -> Option<G> {
         // SAFETY: the lock, which is still held, allows one user at a time.
@@ -120,21 +117,21 @@ mod tests {
         NOTED.iter().any(|place| place.load(Ordering::Relaxed) == fd)
     }
 
-    /// A child that lives on does not keep a peer from being told of the end.
+    /// A child that lives on does not keep a peer from being told of the end of its parent.
     #[test]
     fn a_child_keeps_only_what_is_not_noted() {
         let (mut heard, noted) = UnixStream::pair().expect("pair");
         let (mut waited, kept) = UnixStream::pair().expect("pair");
         let note = NotInherited::new(&noted);
         assert!(is_noted(noted.as_raw_fd()));
-        // SAFETY: the child calls nothing but the system.
+        // SAFETY: the child makes system calls only.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            // SAFETY: numbers alone; the child dies with this test.
+            // SAFETY: the arguments are numbers; the child dies with this test.
             unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
             close_in_child();
             loop {
-                // SAFETY: sleeps.
+                // SAFETY: the call only sleeps.
                 unsafe { libc::pause() };
             }
         }
@@ -148,7 +145,7 @@ mod tests {
         assert_eq!(heard.read(&mut [0]).expect("the end"), 0);
         waited.set_nonblocking(true).expect("nonblocking");
         assert_eq!(waited.read(&mut [0]).expect_err("the child has it").kind(), std::io::ErrorKind::WouldBlock);
-        // SAFETY: our child, not yet waited for.
+        // SAFETY: the process is our child and was not waited for yet.
         unsafe { libc::kill(child, libc::SIGKILL) };
         // SAFETY: as above; no status is wanted.
         unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };

@@ -1,26 +1,26 @@
-//! What the libraries need of the operating system, written once.
+//! The parts of the operating system that the libraries need, written once.
 //!
-//! libdat.so.1, the core and every transport stand on this crate. It knows no object of the
-//! interface and no version of it, and nothing of a transport's hardware.
+//! libdat.so.1, the core and every transport depend on this crate. It knows no object of the interface and no version
+//! of it, and nothing about a transport's hardware.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`doorbell`] | an event descriptor that wakes whoever sleeps on it |
+//! | [`doorbell`] | an event descriptor that wakes the threads that sleep on it |
 //! | [`poll`] | sleeping on descriptors: a few of them, or a set |
-//! | [`timers`] | what is to happen at which time |
-//! | [`cancel`] | where `pthread_cancel` may end a thread |
-//! | [`signal`] | threads of ours run none of the program's signal handlers |
-//! | [`descriptor`] | flags of descriptors that somebody else has made |
+//! | [`timers`] | things that are due at a time |
+//! | [`cancel`] | the places where `pthread_cancel` may end a thread |
+//! | [`signal`] | keeps the program's signal handlers off the libraries' threads |
+//! | [`descriptor`] | flags of descriptors that other libraries or processes have made |
 //! | [`fork`] | descriptors that the child of a fork must not keep open |
 //! | [`zone`] | numbers of protection zones |
-//! | [`limit`] | how much the process may have |
+//! | [`limit`] | resource limits of the process |
 //! | [`net`] | network interfaces and their addresses |
 //! | [`sysfs`] | RDMA devices and their network interfaces, as the kernel lists them |
-//! | [`environment`] | environment variables, read only where that is safe |
-//! | [`diagnostics`] | when a line may be written to standard error, and how |
+//! | [`environment`] | environment variables, read only where it is safe |
+//! | [`diagnostics`] | lines on standard error: when one may be written, and how |
 //! | [`cstr`] | names that C programs hand in |
 //!
-//! Each shared library is linked with its own copy, so what is static here belongs to one library.
+//! Each shared library is linked with its own copy, so statics in this crate belong to one library.
 
 pub mod cancel;
 pub mod cstr;

@@ -1,22 +1,21 @@
-//! How much the process may have.
+//! Resource limits of the process.
 //!
-//! By libc: rustix takes it for granted that the system answers, which a filter of system calls
-//! can deny.
+//! These call libc, because rustix assumes that the system answers, and a filter of system calls can prevent that.
 
 use std::io;
 
-/// Open files; `None` for any number.
+/// Open files; `None` for no limit.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub fn open_files() -> io::Result<Option<u64>> {
     soft(libc::RLIMIT_NOFILE)
 }
 
-/// Bytes of memory that is locked, as registered memory is; `None` for any number.
+/// Bytes of locked memory, which registered memory is; `None` for no limit.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub fn locked_memory() -> io::Result<Option<u64>> {
     soft(libc::RLIMIT_MEMLOCK)
 }

@@ -4,8 +4,8 @@ use std::ffi::CStr;
 use std::net::IpAddr;
 use std::ptr;
 
-/// Names and IP addresses of the network interfaces, a pair for each address, in the order of the
-/// system. Empty where it does not tell.
+/// Names and IP addresses of the network interfaces, one pair for each address, in the order of the system. Empty if
+/// the system does not tell.
 pub fn interfaces() -> Vec<(String, IpAddr)> {
     let mut list = ptr::null_mut();
     // SAFETY: the place is writable.
@@ -37,7 +37,7 @@ pub fn interfaces() -> Vec<(String, IpAddr)> {
         let name = unsafe { CStr::from_ptr(entry.ifa_name) }.to_string_lossy().into_owned();
         found.push((name, ip));
     }
-    // SAFETY: from getifaddrs, freed once.
+    // SAFETY: the list comes from getifaddrs and is freed once.
     unsafe { libc::freeifaddrs(list) };
     found
 }

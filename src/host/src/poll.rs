@@ -15,7 +15,7 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-/// What [`wait`] found on a descriptor.
+/// The state that [`wait`] found a descriptor in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Polled {
     /// There is something to read.
@@ -24,18 +24,18 @@ pub struct Polled {
     pub failed: bool,
 }
 
-/// Waits until there is something to read on one of `fds` or `limit` is over; `None` has no end.
-/// Finds nothing after a timeout or a signal.
+/// Waits until there is something to read on one of `fds` or `limit` is over; `None` waits without a limit. Finds
+/// nothing after a timeout or a signal.
 ///
 /// # Parameters
-/// * `fds` - those to look at; `None` is passed over.
+/// * `fds` - the descriptors to look at; `None` is skipped.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub fn wait<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], limit: Option<Duration>) -> io::Result<[Polled; N]> {
     let mut entries: ArrayVec<PollFd<'_>, N> =
         fds.into_iter().flatten().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
-    // A time that is too long for the system has no end.
+    // A time that is too long for the system counts as no limit.
     let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
     match rustix::event::poll(&mut entries, limit.as_ref()) {
         Ok(_) => {}
@@ -53,8 +53,8 @@ pub fn wait<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], limit: Option<Dura
 }
 
 bitflags! {
-    /// What to wait for on a descriptor of an [`Epoll`]. Errors and the end of a connection are
-    /// always told.
+    /// The conditions to wait for on a descriptor of an [`Epoll`]. Errors and the end of a connection are always
+    /// reported.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Interest: u8 {
         /// Something to read.
@@ -73,17 +73,16 @@ impl Interest {
     }
 }
 
-/// What happened on a descriptor.
+/// The state of a descriptor that is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
-    /// What the descriptor was added with.
+    /// The token that the descriptor was added with.
     pub token: u64,
-    /// There is something to read, or the end to find by reading.
+    /// There is something to read, or the end of the stream can be found by reading.
     pub readable: bool,
     /// There is room to write.
     pub writable: bool,
-    /// The peer has closed its end, or the descriptor failed. What came before can
-    /// still be read.
+    /// The peer has closed its end, or the descriptor failed. Earlier data can still be read.
     pub closed: bool,
 }
 
@@ -93,7 +92,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// Room for `capacity` results, at least one, at a time.
+    /// Makes room for `capacity` results at a time, at least one.
     pub fn with_capacity(capacity: usize) -> Events {
         Events { found: Vec::with_capacity(capacity.max(1)) }
     }
@@ -123,40 +122,40 @@ impl Epoll {
     /// Makes an empty set.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn new() -> io::Result<Epoll> {
         Ok(Epoll { fd: epoll::create(epoll::CreateFlags::CLOEXEC)? })
     }
 
-    /// Adds `fd`, which is to be deleted before it is closed if it has duplicates.
+    /// Adds `fd`. If it has duplicates, it must be deleted before it is closed.
     ///
     /// # Errors
-    /// `AlreadyExists`, or what the system says.
+    /// `AlreadyExists`, or another error of the system.
     pub fn add(&self, fd: BorrowedFd<'_>, token: u64, interest: Interest) -> io::Result<()> {
         Ok(epoll::add(&self.fd, fd, EventData::new_u64(token), interest.events())?)
     }
 
-    /// Changes what `fd` is waited for.
+    /// Changes the conditions that `fd` is waited for.
     ///
     /// # Errors
-    /// `NotFound`, or what the system says.
+    /// `NotFound`, or another error of the system.
     pub fn modify(&self, fd: BorrowedFd<'_>, token: u64, interest: Interest) -> io::Result<()> {
         Ok(epoll::modify(&self.fd, fd, EventData::new_u64(token), interest.events())?)
     }
 
-    /// Takes `fd` out.
+    /// Removes `fd`.
     ///
     /// # Errors
-    /// `NotFound`, or what the system says.
+    /// `NotFound`, or another error of the system.
     pub fn delete(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         Ok(epoll::delete(&self.fd, fd)?)
     }
 
-    /// Waits until something happens or `timeout` (rounded up to milliseconds, 24 days at most) is
-    /// over; `None` has no end. Leaves the results in `events`: none after a timeout or a signal.
+    /// Waits until something happens or `timeout` (rounded up to milliseconds, 24 days at most) is over; `None` waits
+    /// without a limit. Leaves the results in `events`: none after a timeout or a signal.
     ///
     /// # Errors
-    /// What the system says; `events` is empty then.
+    /// The error of the system; `events` is empty then.
     pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         let most = Duration::from_millis(i32::MAX as u64);
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout.min(most)).ok());
@@ -240,7 +239,7 @@ mod tests {
             scope.spawn(|| bell.ring());
             assert_eq!(tokens(&epoll, LONG).len(), 1);
         });
-        // Longer than the system takes, which must not make it an error.
+        // This is longer than the system takes, which must not make it an error.
         assert_eq!(tokens(&epoll, Some(Duration::MAX)).len(), 1);
     }
 

@@ -2,11 +2,11 @@
 
 /// Keeps the program's signal handlers from running on the calling thread.
 pub fn block_all() {
-    // SAFETY: plain data, for which zero is a value.
+    // SAFETY: the structure is plain data, and zero is a valid value.
     let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: writes to a live variable.
     unsafe { libc::sigfillset(&raw mut all) };
-    // By libc, which leaves out the signals that it needs itself to change users and to cancel threads.
+    // This calls libc, which leaves out the signals that it needs itself to change users and to cancel threads.
     // SAFETY: reads a live variable; the old mask is not wanted.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, std::ptr::null_mut()) };
 }
@@ -31,7 +31,7 @@ mod tests {
         let mask = mask.join().expect("no panic");
         let has = |signal: i32| mask & 1 << (signal - 1) != 0;
         assert!([libc::SIGTERM, libc::SIGUSR1, libc::SIGALRM, libc::SIGPIPE, 64].into_iter().all(has));
-        // SIGSETXID of glibc: blocked, it would hang the program's setuid().
+        // 33 is SIGSETXID of glibc: blocked, it would hang the program's setuid().
         assert!(!has(33));
     }
 }

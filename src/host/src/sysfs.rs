@@ -1,7 +1,7 @@
 //! RDMA devices and their network interfaces, as the kernel lists them below /sys. Nothing has to
 //! be loaded to read them.
 //!
-//! What cannot be read is left out: a host without RDMA has no such folder.
+//! Entries that cannot be read are left out: a host without RDMA has no such folder.
 
 #![forbid(unsafe_code)]
 
@@ -10,7 +10,7 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// Where the kernel shows its devices.
+/// The folder in which the kernel shows its devices.
 pub const ROOT: &str = "/sys";
 
 /// The RDMA devices below `sysfs`, in the order of their names and numbers.
@@ -20,14 +20,13 @@ pub fn devices(sysfs: &Path) -> Vec<OsString> {
 
 /// The network interfaces of a device, each once.
 ///
-/// RoCE and iWARP have them behind the GIDs of a port, in the order of the slots, so that the one
-/// that the device was made for comes first. InfiniBand shows those of all ports together, beside
-/// the device.
+/// RoCE and iWARP devices have them behind the GIDs of a port, in the order of the slots, so that the interface for
+/// which the device was made comes first. InfiniBand shows those of all ports together, beside the device.
 ///
 /// # Parameters
 /// * `sysfs` - [`ROOT`], or a tree like it.
-/// * `device` - one of [`devices`], or any text that a user wrote.
-/// * `port` - from 1; `None` for all ports.
+/// * `device` - one of [`devices`], or any text from a user.
+/// * `port` - counted from 1; `None` for all ports.
 pub fn interfaces(sysfs: &Path, device: &OsStr, port: Option<u8>) -> Vec<OsString> {
     let mut found: Vec<OsString> = Vec::new();
     if !is_name(device) {
@@ -55,7 +54,7 @@ pub fn interfaces(sysfs: &Path, device: &OsStr, port: Option<u8>) -> Vec<OsStrin
     found
 }
 
-/// Whether `text` names an entry of a folder.
+/// Whether `text` can be the name of an entry in a folder.
 fn is_name(text: &OsStr) -> bool {
     !text.is_empty() && !text.as_bytes().contains(&b'/') && !text.as_bytes().starts_with(b".")
 }

@@ -1,12 +1,11 @@
-//! What is to happen at which time.
+//! Things that are due at a time.
 
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// Things that are due at a time. Of those due at the same time the one that was set first comes
-/// first.
+/// A set of things that are due at a time. If several are due at the same time, the one that was set first comes first.
 #[derive(Debug)]
 pub struct Timers<T> {
     waiting: BTreeMap<(Instant, u64), T>,
@@ -20,29 +19,29 @@ impl<T> Default for Timers<T> {
 }
 
 impl<T> Timers<T> {
-    /// Has `what` due at `when`.
+    /// Adds `what`, due at `when`.
     pub fn set(&mut self, when: Instant, what: T) {
         self.waiting.insert((when, self.set), what);
         self.set += 1;
     }
 
-    /// When the next is due.
+    /// The time when the next thing is due.
     pub fn next_due(&self) -> Option<Instant> {
         self.waiting.first_key_value().map(|(&(when, _), _)| when)
     }
 
-    /// Takes the next that is due at `now`.
+    /// Takes the next thing that is due at `now`.
     pub fn take_due(&mut self, now: Instant) -> Option<T> {
         let first = self.waiting.first_entry().filter(|first| first.key().0 <= now)?;
         Some(first.remove())
     }
 
-    /// Forgets those that `keep` does not want.
+    /// Removes the things for which `keep` is false.
     pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
         self.waiting.retain(|_, what| keep(what));
     }
 
-    /// Has those that are `meant` due at `when` instead.
+    /// Makes the things for which `meant` is true due at `when` instead.
     pub fn move_to(&mut self, when: Instant, meant: impl Fn(&T) -> bool) {
         let moved: Vec<T> = self.waiting.extract_if(.., |_, what| meant(what)).map(|(_, what)| what).collect();
         for what in moved {

@@ -1,13 +1,13 @@
-//! From a handle to the provider's function.
+//! The way from a handle to the provider's function.
 //!
-//! The first word behind a handle points to the table of the provider that made the object. A handle
-//! is accepted when it is not NULL, is aligned, lies where a program can have memory, and that word
-//! is a table that a provider has registered. Whether the object is alive and of the right kind is
-//! for the provider to say; other handles among the arguments are its business too.
+//! The first word behind a handle points to the table of the provider that made the object. A handle is accepted when
+//! it is not NULL, is aligned, lies where a program can have memory, and that word is a table that a provider has
+//! registered. The provider checks whether the object is alive and of the right kind; it also checks other handles
+//! among the arguments.
 //!
-//! What a data transfer costs here is a load, a compare and an indirect jump. The functions made by
-//! `dispatch!` do not allocate, lock, make a system call or panic. They own nothing that would have to be
-//! dropped, so that a thread which `pthread_cancel` ends within a provider's wait passes through them.
+//! Here a data transfer costs a load, a compare and an indirect jump. The functions made by `dispatch!` do not
+//! allocate, lock, make a system call or panic. They own nothing with a destructor, so a thread that `pthread_cancel`
+//! ends within a provider's wait can be unwound through them.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -16,18 +16,18 @@ use dat_udat12::{DAT_HANDLE, DAT_INVALID_HANDLE, DAT_PROVIDER, DAT_RETURN, DAT_R
 
 use crate::tables::TABLES;
 
-/// Lowest address that a program can have memory at; the small integers that other libraries use
-/// as handles are below it.
+/// Lowest address at which a program can have memory; the small integers that other libraries use as handles are below
+/// it.
 const LOWEST: usize = 65536;
 
-/// First address that no program can have memory at unless it asks for it by number.
+/// First address at which no program has memory unless it asks for it by number.
 const HIGHEST: usize = if cfg!(target_arch = "x86_64") { 1 << 47 } else { 1 << 52 };
 
-/// The first word of the object behind `handle`, or NULL when there can be no object.
+/// The first word of the object behind `handle`, or NULL if there can be no object.
 ///
 /// # Safety
-/// If `handle` is a multiple of 8 and an address that programs can have memory at, then the 8 bytes
-/// there must be readable.
+/// If `handle` is a multiple of 8 and an address at which programs can have memory, then the 8 bytes there must be
+/// readable.
 #[inline(always)]
 unsafe fn first_word(handle: DAT_HANDLE) -> *const DAT_PROVIDER {
     let address = handle.addr();
@@ -36,27 +36,27 @@ unsafe fn first_word(handle: DAT_HANDLE) -> *const DAT_PROVIDER {
     {
         return ptr::null();
     }
-    // SAFETY: aligned and in range as checked, hence readable as the caller promises. Atomic, because
-    // a stale handle may point to memory that another thread is using for something else.
+    // SAFETY: the handle is aligned and in range as checked, hence readable as the caller promises. The load is atomic,
+    // because a stale handle may point to memory that another thread is using for something else.
     let word = unsafe { AtomicPtr::<DAT_PROVIDER>::from_ptr(handle.cast()) };
     word.load(Ordering::Relaxed)
 }
 
-/// The table of the provider that made the object behind `handle`, or `None` when there is no such.
+/// The table of the provider that made the object behind `handle`, or `None` if there is none.
 ///
 /// # Safety
-/// As for [`provider_if_first`].
+/// The same as for [`provider_if_first`].
 pub unsafe fn provider_of(handle: DAT_HANDLE) -> Option<*const DAT_PROVIDER> {
     // SAFETY: the caller's promise.
     let table = unsafe { first_word(handle) };
     TABLES.contains(table).then_some(table)
 }
 
-/// As [`provider_of`], but looks at the first table alone.
+/// Does what [`provider_of`] does, but looks only at the first table.
 ///
 /// # Safety
-/// If `handle` is a multiple of 8 and an address that programs can have memory at, then the 8 bytes
-/// there must be readable.
+/// If `handle` is a multiple of 8 and an address at which programs can have memory, then the 8 bytes there must be
+/// readable.
 #[inline(always)]
 pub unsafe fn provider_if_first(handle: DAT_HANDLE) -> Option<*const DAT_PROVIDER> {
     // SAFETY: the caller's promise.
@@ -72,8 +72,8 @@ pub const fn invalid_handle(subtype: DAT_RETURN_SUBTYPE) -> DAT_RETURN {
 
 /// Defines an exported function that calls the provider's function of the same name and arguments.
 ///
-/// The first argument supplies the table; `$subtype` goes with `DAT_INVALID_HANDLE`. A slot that is NULL
-/// gives `DAT_NOT_IMPLEMENTED`. The types, and `slot` with the slots of a table, come from where this is used.
+/// The first argument supplies the table; `$subtype` goes with `DAT_INVALID_HANDLE`. A slot that is NULL gives
+/// `DAT_NOT_IMPLEMENTED`. The place of use supplies the types, and `slot` with the slots of a table.
 macro_rules! dispatch {
     (
         $(#[$doc:meta])*
@@ -85,8 +85,8 @@ macro_rules! dispatch {
         $(#[$doc])*
         ///
         /// # Safety
-        /// A handle that is aligned must point to readable memory; each other pointer must be NULL or
-        /// valid for what its parameter says.
+        /// A handle that is aligned must point to readable memory; each other pointer must be NULL or valid as its
+        /// parameter says.
         #[unsafe(no_mangle)]
         pub unsafe extern $abi fn $name($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {
             // SAFETY: the caller's promise about handles.
@@ -99,7 +99,7 @@ macro_rules! dispatch {
                 return unsafe { function($handle $(, $argument)*) };
             }
 
-            // Whatever is not the usual case is outside, so that the usual one needs no stack.
+            // All unusual cases are in this function, so that the usual one needs no stack.
             #[cold]
             #[inline(never)]
             unsafe extern $abi fn otherwise($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {

@@ -1,7 +1,7 @@
 //! The functions that programs call, made from the list of calls.
 //!
-//! A call that goes to the provider needs nothing but its entry in the list. What libdat does itself for the others is
-//! in `by_hand`, under the name of the call.
+//! A call that goes to the provider needs nothing but its entry in the list. The code of the other calls is in
+//! `by_hand`, under the name of the call.
 
 use std::ffi::{c_char, c_ulong};
 
@@ -37,13 +37,13 @@ macro_rules! export {
         $(#[$doc])*
         ///
         /// # Safety
-        /// A handle that is aligned must point to readable memory; each other pointer must be NULL or valid for what
-        /// its parameter says.
+        /// A handle that is aligned must point to readable memory; each other pointer must be NULL or valid as its
+        /// parameter says.
         #[unsafe(no_mangle)]
         pub unsafe extern $abi fn $name(
             $($argument: $type,)* $($($more: $more_type),*)?
         ) -> DAT_RETURN {
-            // SAFETY: the caller's promise, which is the same there.
+            // SAFETY: the caller makes the promise that the function asks for.
             unsafe { by_hand::$name($($argument,)* $($($more),*)?) }
         }
     };

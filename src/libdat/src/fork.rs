@@ -1,8 +1,8 @@
 //! The registry across fork.
 //!
-//! The child gets a copy of one thread and of all memory. Were another thread changing the registry
-//! at that moment, the child would inherit a lock that nobody opens. So the registry is held still
-//! for the time of the fork, and threads that are loading a provider finish that first.
+//! The child gets a copy of one thread and of all memory. If another thread were changing the registry at that moment,
+//! the child would inherit a lock that nobody unlocks. So the registry is locked during the fork, and threads that are
+//! loading a provider finish that first.
 
 use std::time::Duration;
 
@@ -14,18 +14,18 @@ use crate::provider::{Provider12, REGISTRY};
 /// The registry's lock while a fork is going on.
 static HOLD: Hold<Held<'static, Provider12>> = Hold::new();
 
-/// How long a fork waits for another thread's dlopen: longer than a library takes to load, short enough
-/// for whoever waits in vain.
+/// The longest time for which a fork waits for another thread's dlopen: longer than a library takes to load, but short
+/// enough for a thread that waits in vain.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Called by the dynamic linker when the library comes in, so that no fork is missed.
+/// The dynamic linker calls this when it loads the library, so that no fork is missed.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_LOAD: extern "C" fn() = at_load;
 
 extern "C" fn at_load() {
-    // SAFETY: the three functions stay where they are, as the library is never unloaded. Should there
-    // be no memory for the registration, a fork works as it does without one.
+    // SAFETY: the three functions stay in place, because the library is never unloaded. If there is no memory for the
+    // registration, a fork works as it does without one.
     unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
 }
 

@@ -1,4 +1,4 @@
-//! Around the slow functions: panics and cancellation end here.
+//! The frame around the slow functions: panics and cancellation end here.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,9 +7,8 @@ use host::cancel;
 
 /// Runs the body of a slow function.
 ///
-/// A panic becomes `DAT_INTERNAL_ERROR`; the panic hook has written its line by then. The thread
-/// cannot be cancelled meanwhile: the body reads files and takes locks, and a thread that ended
-/// there would leave them behind.
+/// A panic becomes `DAT_INTERNAL_ERROR`; the panic hook has written its line by then. The thread cannot be cancelled
+/// meanwhile: the body reads files and takes locks, and a thread that ended there would leave them behind.
 pub fn slow(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
     let before = cancel::forbid();
     let code = match catch_unwind(AssertUnwindSafe(body)) {

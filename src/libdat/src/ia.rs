@@ -1,4 +1,4 @@
-//! Interface adapters: what libdat does to open and close them.
+//! Interface adapters: libdat's part in opening and closing them.
 
 use std::ffi::c_ulong;
 use std::ptr;
@@ -16,10 +16,10 @@ use crate::dispatch::{invalid_handle, provider_of};
 use crate::guard::slow;
 use crate::provider::REGISTRY;
 
-/// Finds the entry that serves the request, has its provider open an instance, and counts that.
+/// Finds the entry that serves the request, lets its provider open an instance, and counts the instance.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid for what its parameter says.
+/// Each pointer must be NULL or valid as its parameter says.
 pub unsafe fn dat_ia_openv(
     provider: DAT_NAME_PTR,
     asynch_evd_min_qlen: DAT_COUNT,
@@ -39,8 +39,7 @@ pub unsafe fn dat_ia_openv(
         let request = Request { name, major: dat_major, minor: dat_minor, thread_safe: thread_safety != DAT_FALSE };
         let ticket = REGISTRY.open(&request).map_err(|error| not_found(&request, error))?;
         let mut opened: DAT_IA_HANDLE = ptr::null_mut();
-        // SAFETY: the ticket keeps the table registered; the pointers are those of the caller, or of
-        // this frame.
+        // SAFETY: the ticket keeps the table registered; the pointers come from the caller or from this frame.
         let code =
             unsafe { open_instance(ticket.table.0, provider, asynch_evd_min_qlen, asynch_evd_handle, &mut opened) };
         if code != DAT_SUCCESS {
@@ -57,7 +56,8 @@ pub unsafe fn dat_ia_openv(
 /// The provider's part of dat_ia_openv.
 ///
 /// # Safety
-/// As for [`dat_ia_openv`]; `table` is registered, `name` is a C string.
+/// Each pointer must be NULL or valid as the parameter of [`dat_ia_openv`] says; `table` is registered, `name` is a C
+/// string.
 unsafe fn open_instance(
     table: *const DAT_PROVIDER,
     name: DAT_NAME_PTR,
@@ -65,7 +65,7 @@ unsafe fn open_instance(
     async_evd: *mut DAT_EVD_HANDLE,
     opened: *mut DAT_IA_HANDLE,
 ) -> DAT_RETURN {
-    // Not every provider looks before it reads.
+    // Some providers read it without checking for NULL.
     if async_evd.is_null() {
         return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
     }
@@ -77,7 +77,7 @@ unsafe fn open_instance(
     }
 }
 
-/// The return code, and the line for whoever wants one.
+/// The return code of a failed open; also reports the reason.
 #[cold]
 fn not_found(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
     let subtype = match error {
@@ -124,7 +124,7 @@ fn tell_missing(request: &Request<'_>, missing: Missing) {
     }
 }
 
-/// Has the provider close the instance, and counts it off its entry.
+/// Lets the provider close the instance, and removes it from the count of its entry.
 ///
 /// # Safety
 /// A handle that is aligned must point to readable memory.
@@ -135,7 +135,7 @@ pub unsafe fn dat_ia_close(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAG
         let table = table.ok_or(invalid_handle(DAT_INVALID_HANDLE_IA))?;
         // SAFETY: a registered table stays readable until its provider removes it.
         let close = unsafe { (*table).ia_close_func }.ok_or(DAT_NOT_IMPLEMENTED)?;
-        // Taken out first: once closed, the address may be that of another thread's new instance.
+        // The ticket is taken out first: after the close, another thread's new instance may have the same address.
         let ticket = REGISTRY.unbind(ia_handle.addr());
         // SAFETY: the arguments are passed on as they came; the slot has this type.
         let code = unsafe { close(ia_handle, close_flags) };
@@ -148,7 +148,7 @@ pub unsafe fn dat_ia_close(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAG
     })
 }
 
-/// Gives back the handle if a registered provider made it.
+/// Returns the handle if a registered provider made it.
 ///
 /// # Safety
 /// A handle that is aligned must point to readable memory; `ia_handle` must be NULL or writable.

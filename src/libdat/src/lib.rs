@@ -1,14 +1,14 @@
 //! libdat.so.1: the consumer side of uDAPL 1.2 and the registry of providers.
 //!
-//! The functions that programs call come from the list of calls ([`exports`]). Almost every one does the same: it
-//! finds the provider's table of functions behind a handle, makes sure that it is one that a provider
-//! registered, and jumps through it ([`dispatch`]). The rest opens and closes adapters (`ia`), keeps the
-//! registry (`registry_api`) and names return codes (`strerror`).
+//! The functions that programs call come from the list of calls ([`exports`]). Almost all do the same: they find the
+//! provider's table of functions behind a handle, check that a provider registered it, and jump through it
+//! ([`dispatch`]). The other functions open and close adapters (`ia`), keep the registry (`registry_api`) and name
+//! return codes (`strerror`).
 //!
 //! | path | functions | rules |
 //! |---|---|---|
-//! | dispatched | all that take a handle but open and close | no lock, no allocation, no system call, nothing that can panic |
-//! | slow | open, close, registry | may do all of it; a panic becomes `DAT_INTERNAL_ERROR` (`guard`) |
+//! | dispatched | all that take a handle, except open and close | no lock, no allocation, no system call, nothing that can panic |
+//! | slow | open, close, registry | no restrictions; a panic becomes `DAT_INTERNAL_ERROR` (`guard`) |
 
 #[macro_use]
 mod dispatch;

@@ -1,4 +1,4 @@
-//! What uDAPL 1.2 brings to the registry: its provider table, its init and fini, its entries.
+//! The parts that uDAPL 1.2 adds to the registry: its provider table, its init and fini, its entries.
 
 use std::ffi::{CStr, c_char};
 use std::mem;
@@ -26,12 +26,12 @@ pub struct Provider12;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table(pub *const DAT_PROVIDER);
 
-// SAFETY: a table is read by any thread from the moment it is registered; that is the interface.
+// SAFETY: the interface lets any thread read a table from the moment it is registered.
 unsafe impl Send for Table {}
 
 const LOADER: Loader = Loader { init: DAT_PROVIDER_INIT_FUNC_STR, fini: DAT_PROVIDER_FINI_FUNC_STR };
 
-/// What stands in the entries that need no configuration.
+/// The contents of the entries that need no configuration.
 const VERSION: Version = Version {
     major: DAT_VERSION_MAJOR,
     minor: DAT_VERSION_MINOR,
@@ -85,7 +85,7 @@ impl Backend for Provider12 {
         let fini: DAT_PROVIDER_FINI_FUNC = unsafe { mem::transmute(address) };
         let info = info_of(identity);
         if let Some(fini) = fini {
-            // SAFETY: the argument outlives the call; init came before, as the registry sees to.
+            // SAFETY: the argument outlives the call; the registry makes sure that init came before.
             unsafe { fini(&info) };
         }
     }
@@ -102,7 +102,7 @@ impl Backend for Provider12 {
 /// An identity in the form that programs and providers know.
 pub fn info_of(identity: &Identity) -> DAT_PROVIDER_INFO {
     let mut name: [c_char; DAT_NAME_MAX_LENGTH] = [0; DAT_NAME_MAX_LENGTH];
-    // The last element stays 0 whatever the length.
+    // The last element stays 0, whatever the length.
     let room = &mut name[..DAT_NAME_MAX_LENGTH - 1];
     for (to, from) in room.iter_mut().zip(identity.name.to_bytes()) {
         *to = c_char::from_ne_bytes([*from]);
@@ -115,7 +115,7 @@ pub fn info_of(identity: &Identity) -> DAT_PROVIDER_INFO {
     }
 }
 
-/// The identity that a provider registers under, or `None` when its name is empty or has no end.
+/// The identity under which a provider registers, or `None` if its name is empty or unterminated.
 pub fn identity_of(info: &DAT_PROVIDER_INFO) -> Option<Identity> {
     let bytes = info.ia_name.map(|byte| byte.to_ne_bytes()[0]);
     let name = CStr::from_bytes_until_nul(&bytes).ok()?;

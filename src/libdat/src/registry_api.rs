@@ -14,10 +14,10 @@ const fn invalid(argument: DAT_RETURN_SUBTYPE) -> DAT_RETURN {
     DAT_ERROR(DAT_INVALID_PARAMETER, argument)
 }
 
-/// Copies the entries out, if there is room for all.
+/// Copies the entries out, if there is room for all of them.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid for what its parameter says.
+/// Each pointer must be NULL or valid as its parameter says.
 pub unsafe fn dat_registry_list_providers(
     max_to_return: DAT_COUNT,
     entries_returned: *mut DAT_COUNT,
@@ -53,10 +53,10 @@ pub unsafe fn dat_registry_list_providers(
     })
 }
 
-/// Registers the table, if its identity is one.
+/// Registers the table, if its identity is valid.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid for what its parameter says.
+/// Each pointer must be NULL or valid as its parameter says.
 pub unsafe fn dat_registry_add_provider(
     provider: *const DAT_PROVIDER,
     provider_info: *const DAT_PROVIDER_INFO,
@@ -81,7 +81,7 @@ pub unsafe fn dat_registry_add_provider(
 /// Removes the table from the registry.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid for what its parameter says.
+/// Each pointer must be NULL or valid as its parameter says.
 pub unsafe fn dat_registry_remove_provider(
     provider: *const DAT_PROVIDER,
     provider_info: *const DAT_PROVIDER_INFO,

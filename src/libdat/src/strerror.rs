@@ -25,7 +25,7 @@ pub unsafe fn dat_strerror(
     }
     // SAFETY: not NULL as checked, and writable as the caller promises.
     unsafe { major_message.write(major.as_ptr()) };
-    // SAFETY: likewise.
+    // SAFETY: as for `major_message`.
     unsafe { minor_message.write(minor.as_ptr()) };
     DAT_SUCCESS
 }
@@ -45,7 +45,7 @@ macro_rules! names {
 }
 
 fn name_of_type(value: DAT_RETURN) -> Option<&'static CStr> {
-    // DAT_NOT_IMPLEMENTED contains the class bits; the mask takes them off.
+    // DAT_NOT_IMPLEMENTED contains the class bits; the mask removes them.
     names!(value, DAT_TYPE_MASK, {
         DAT_SUCCESS
         DAT_ABORT
@@ -241,7 +241,7 @@ mod tests {
         // SAFETY: NULL is one of the values the function takes.
         let code = unsafe { dat_strerror(DAT_ABORT, ptr::null_mut(), &mut text) };
         assert_eq!(DAT_GET_SUBTYPE(code), DAT_INVALID_ARG2);
-        // SAFETY: likewise.
+        // SAFETY: as above.
         let code = unsafe { dat_strerror(DAT_ABORT, &mut text, ptr::null_mut()) };
         assert_eq!(DAT_GET_SUBTYPE(code), DAT_INVALID_ARG3);
         assert!(text.is_null());

@@ -1,7 +1,7 @@
 //! Symbol versions.
 
-/// Gives an exported function its version node. The linker makes `name@@DAT_1.2` of it, the name
-/// that programs were linked with.
+/// Gives an exported function its version node. The linker turns its name into `name@@DAT_1.2`, the name that programs
+/// were linked with.
 macro_rules! symver {
     ($name:ident) => {
         // A test program has no version nodes.

@@ -1,22 +1,22 @@
 //! The provider tables whose handles are accepted.
 //!
-//! Every call with a handle asks here, so reading takes no lock: a few words are compared, the first
-//! of which is the one of the provider that was loaded first, most often the only one. Writing is
-//! rare, and the registry's lock allows one writer at a time.
+//! Every call with a handle looks here, so reading takes no lock: it compares a few words. The first of them belongs to
+//! the provider that was loaded first, which is usually the only one. Writing is rare, and the registry's lock allows
+//! one writer at a time.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use dat_udat12::DAT_PROVIDER;
 
-/// More tables than this are refused. A provider normally has one, however many adapters it serves.
+/// The largest number of tables. A provider normally has one, however many adapters it serves.
 const CAPACITY: usize = 256;
 
 /// A set of tables.
 pub struct Tables {
-    /// A place that is free holds NULL.
+    /// The tables; a free place holds NULL.
     places: [AtomicPtr<DAT_PROVIDER>; CAPACITY],
-    /// Places from here on were never used.
+    /// Places from this index on were never used.
     end: AtomicUsize,
 }
 
@@ -28,10 +28,10 @@ impl Tables {
         Tables { places: [const { AtomicPtr::new(ptr::null_mut()) }; CAPACITY], end: AtomicUsize::new(0) }
     }
 
-    /// Whether `table` is the first one, which is so for nearly every handle of nearly every program.
+    /// Whether `table` is the first one, as it is for nearly every handle of nearly every program.
     #[inline(always)]
     pub fn is_first(&self, table: *const DAT_PROVIDER) -> bool {
-        // SYNC tables: pairs with the store in insert, so that the table's contents are there.
+        // SYNC tables: pairs with the store in insert, so that the table's contents are visible.
         !table.is_null() && ptr::eq(self.places[0].load(Ordering::Acquire), table)
     }
 
@@ -47,8 +47,7 @@ impl Tables {
                 .any(|place| ptr::eq(place.load(Ordering::Acquire), table))
     }
 
-    /// Accepts handles of `table` from now on; `false` if there is no place left. One writer at a
-    /// time.
+    /// Accepts handles of `table` from now on; returns `false` if there is no place left. One writer at a time.
     pub fn insert(&self, table: *const DAT_PROVIDER) -> bool {
         if self.contains(table) {
             return true;
@@ -61,7 +60,7 @@ impl Tables {
         true
     }
 
-    /// Accepts handles of `table` no more: from now on it may be gone. One writer at a time.
+    /// Stops accepting handles of `table`: from now on it may be gone. One writer at a time.
     pub fn remove(&self, table: *const DAT_PROVIDER) {
         for place in &self.places {
             if ptr::eq(place.load(Ordering::Relaxed), table) {

@@ -15,12 +15,12 @@ pub(crate) fn boolean(value: bool) -> DAT_BOOLEAN {
     if value { DAT_TRUE } else { DAT_FALSE }
 }
 
-/// Where the native form of an address is.
+/// The pointer to the native form of an address.
 pub(crate) fn address_ptr(address: &Address) -> DAT_IA_ADDRESS_PTR {
     address.native().as_ptr().cast_mut().cast()
 }
 
-/// A name in an array of the interface, cut if it is too long, and always with an end.
+/// A name in an array of the interface, cut if it is too long, and always terminated.
 fn name(text: &str) -> [c_char; DAT_NAME_MAX_LENGTH] {
     let mut name = [0; DAT_NAME_MAX_LENGTH];
     let end = name.len() - 1;
@@ -30,8 +30,7 @@ fn name(text: &str) -> [c_char; DAT_NAME_MAX_LENGTH] {
     name
 }
 
-/// Attributes of an adapter that was opened as `opened_as`. The address stays where it is for as long
-/// as the adapter is open.
+/// Attributes of an adapter that was opened as `opened_as`. The address stays in place while the adapter is open.
 pub(crate) fn c_ia_attributes(limits: &AdapterAttributes, opened_as: &str) -> DAT_IA_ATTR {
     // Each endpoint is sure of its share if all of them together cannot exhaust the pool.
     let guaranteed = |each: usize, pool: usize| boolean(each.saturating_mul(limits.max_eps) <= pool);
@@ -81,12 +80,12 @@ mod watermarks {
     pub const HARD_HIGH: i32 = 0x100;
 }
 
-/// Bits of `srq_info_supported`: the available and the outstanding buffers. Those of
-/// `ep_recv_info_supported` are the same: the allocated buffers and their span.
+/// Bits of `srq_info_supported`: the available and the outstanding buffers. The bits of `ep_recv_info_supported` have
+/// the same values: the allocated buffers and their span.
 const BOTH_COUNTS: i32 = 0x01 | 0x10;
 
-/// Attributes of the provider. `thread_safe` is what it was registered as: it always is, but
-/// registries find the entry of an instance again by this attribute.
+/// Attributes of the provider. `thread_safe` is the value it was registered with: the provider is always thread-safe,
+/// but registries find the entry of an instance by this attribute.
 pub(crate) fn c_provider_attributes(limits: &AdapterAttributes, thread_safe: bool) -> DAT_PROVIDER_ATTR {
     let version = |text: &str| text.parse().unwrap_or(0);
     let low = if limits.srq && limits.srq_low_watermark { watermarks::LOW } else { 0 };
@@ -96,7 +95,7 @@ pub(crate) fn c_provider_attributes(limits: &AdapterAttributes, thread_safe: boo
         provider_version_minor: version(env!("CARGO_PKG_VERSION_MINOR")),
         dapl_version_major: DAT_VERSION_MAJOR,
         dapl_version_minor: DAT_VERSION_MINOR,
-        // Virtual memory, which has no bit, is offered by every provider.
+        // Every provider offers virtual memory, which has no bit.
         lmr_mem_types_supported: DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR | DAT_MEM_TYPE_SHARED_VIRTUAL,
         iov_ownership_on_return: DAT_IOV_CONSUMER,
         dat_qos_supported: DAT_QOS_BEST_EFFORT,
@@ -133,8 +132,7 @@ const RIGHTS: [(Rights, DAT_MEM_PRIV_FLAGS); 4] = [
     (Rights::REMOTE_WRITE, DAT_MEM_PRIV_REMOTE_WRITE_FLAG),
 ];
 
-/// The rights that `flags` stand for; `None` if there is an unknown bit. The bit about
-/// ordering is passed over.
+/// The rights that `flags` stand for; `None` if there is an unknown bit. The bit about ordering is ignored.
 pub(crate) fn rights(flags: DAT_MEM_PRIV_FLAGS) -> Option<Rights> {
     if flags & !(DAT_MEM_PRIV_ALL_FLAG | DAT_MEM_PRIV_RO_DISABLE_FLAG) != 0 {
         return None;

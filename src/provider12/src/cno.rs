@@ -13,8 +13,8 @@ use dat_udat12::{
     DAT_OS_WAIT_PROXY_AGENT, DAT_OS_WAIT_PROXY_AGENT_NULL, DAT_RETURN,
 };
 
-/// An agent in the terms of the core; `None` for the one that stands for none. It is the
-/// second argument everywhere.
+/// An agent in the terms of the core; `None` for the value that means no agent. It is the second argument of every call
+/// that takes one.
 fn agent(agent: DAT_OS_WAIT_PROXY_AGENT) -> Answer<Option<Agent>> {
     match agent.proxy_agent_func {
         Some(function) => Ok(Some(Agent {
@@ -30,14 +30,14 @@ fn agent(agent: DAT_OS_WAIT_PROXY_AGENT) -> Answer<Option<Agent>> {
 /// The agent function at an address.
 ///
 /// # Safety
-/// A program gave a function of this type as an agent, and this is its address.
+/// `function` is the address of a function of this type, which a program gave as an agent.
 unsafe fn agent_function(function: usize) -> DAT_AGENT_FUNC {
     let function = std::ptr::with_exposed_provenance::<()>(function);
     // SAFETY: the caller's promise; the option of a function pointer has the layout of a pointer.
     unsafe { std::mem::transmute::<*const (), DAT_AGENT_FUNC>(function) }
 }
 
-/// Calls an agent, as the core asks for it.
+/// Calls an agent for the core.
 fn call(data: usize, function: usize, evd: Handle) {
     // SAFETY: `agent` took the address from a function pointer of this type.
     if let Some(function) = unsafe { agent_function(function) } {
@@ -49,8 +49,7 @@ fn call(data: usize, function: usize, evd: Handle) {
 /// Slot of dat_cno_create.
 ///
 /// # Safety
-/// `cno_handle` is NULL or writable; the function of the agent is one of its type and stays so as
-/// long as it is the agent.
+/// `cno_handle` is NULL or writable; the function of the agent has its type and stays valid as long as it is the agent.
 pub unsafe extern "C" fn dat_cno_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     agent: DAT_OS_WAIT_PROXY_AGENT,
@@ -71,7 +70,7 @@ pub unsafe extern "C" fn dat_cno_create<F: Face>(
 /// Slot of dat_cno_modify_agent.
 ///
 /// # Safety
-/// As for [`dat_cno_create`].
+/// The same as for [`dat_cno_create`].
 pub unsafe extern "C" fn dat_cno_modify_agent<F: Face>(
     cno_handle: DAT_CNO_HANDLE,
     agent: DAT_OS_WAIT_PROXY_AGENT,

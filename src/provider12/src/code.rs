@@ -1,4 +1,4 @@
-//! Return codes. Every one bears the error class.
+//! Return codes. Every one has the error class.
 
 use dat_core::ep::State;
 use dat_core::error::{Access, AddressFault, Error, Refusal, Resource, Role};
@@ -25,7 +25,7 @@ const fn invalid_arg(position: u32) -> DAT_RETURN {
     DAT_ERROR(DAT_INVALID_PARAMETER, subtype)
 }
 
-/// `DAT_INVALID_HANDLE` for an object in the part `role`.
+/// `DAT_INVALID_HANDLE` for an object with this `role`.
 const fn invalid_handle(role: Role) -> DAT_RETURN {
     let subtype = match role {
         Role::Ia => DAT_INVALID_HANDLE_IA,
@@ -49,11 +49,11 @@ const fn invalid_handle(role: Role) -> DAT_RETURN {
     DAT_ERROR(DAT_INVALID_HANDLE, subtype)
 }
 
-/// The code of what the core answered.
+/// The code of an error of the core.
 fn refused(error: Error) -> DAT_RETURN {
     match error {
         Error::InvalidHandle(role) => invalid_handle(role),
-        // The position of an argument is known only to the call, which tells it as a fault.
+        // Only the call knows the position of an argument, and reports it as a fault.
         Error::InvalidParameter(_) => invalid_arg(0),
         Error::InvalidState(refusal) => DAT_ERROR(DAT_INVALID_STATE, state(refusal)),
         Error::InsufficientResources(resource) => DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, lacking(resource)),

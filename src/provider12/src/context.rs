@@ -14,7 +14,7 @@ use dat_udat12::{
 
 use crate::post::word;
 
-/// Calls `f` with what every object has.
+/// Calls `f` with the header that every object has.
 fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
     fn go<F: Face, O: Object, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
         Ok(f(find::<F, O>(handle, Role::Any)?.header()))

@@ -40,7 +40,7 @@ fn evd_of<F: Face>(
     Ok(evd)
 }
 
-/// The objects that an endpoint is made of, checked.
+/// The objects that make up an endpoint, checked.
 struct Parts<F: Face> {
     pz: Option<Arc<Pz<F::Transport>>>,
     recv: Option<Arc<Evd<F::Transport>>>,
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn dat_ep_create<F: Face>(
 /// Slot of dat_ep_create_with_srq.
 ///
 /// # Safety
-/// As for [`dat_ep_create`].
+/// The same as for [`dat_ep_create`].
 pub unsafe extern "C" fn dat_ep_create_with_srq<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,

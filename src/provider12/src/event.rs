@@ -45,7 +45,7 @@ pub(crate) fn c_event<F: Face>(evd_handle: DAT_EVD_HANDLE, event: Event) -> DAT_
             (DAT_CONNECTION_REQUEST_EVENT, DAT_EVENT_DATA { cr_arrival_event_data })
         }
         Event::Connection { ep, kind, private_data } => {
-            // The endpoint keeps the bytes in place when the event is gone.
+            // The endpoint keeps the bytes in place after the event is gone.
             let data = private_data.as_deref().unwrap_or_default();
             let connect_event_data = DAT_CONNECTION_EVENT_DATA {
                 ep_handle: raw(ep),
@@ -67,7 +67,7 @@ pub(crate) fn c_event<F: Face>(evd_handle: DAT_EVD_HANDLE, event: Event) -> DAT_
     DAT_EVENT { event_number, evd_handle, event_data }
 }
 
-/// The address of the adapter that a connection request came to.
+/// The address of the adapter at which a connection request arrived.
 fn local_address<F: Face>(cr: Handle) -> DAT_IA_ADDRESS_PTR {
     let cr = F::domain().get::<Cr<F::Transport>>(raw(cr));
     cr.map_or(null_mut(), |cr| address_ptr(&cr.ia().transport().attributes().address))
@@ -104,8 +104,8 @@ fn c_connection_event(kind: ConnectionEvent) -> DAT_EVENT_NUMBER {
     }
 }
 
-/// Number and reason. The interface has no numbers for watermarks, so they come as something
-/// that the provider has to tell, with the reason that the object's kind has for them.
+/// Number and reason. The interface has no event numbers for watermarks, so they are reported as provider events, with
+/// the reason that the kind of object has for them.
 fn c_async(reason: AsyncReason) -> (DAT_EVENT_NUMBER, DAT_COUNT) {
     let (number, reason) = match reason {
         AsyncReason::EvdOverflow => (DAT_ASYNC_ERROR_EVD_OVERFLOW, DAT_EVD_OVERFLOW_ERROR),

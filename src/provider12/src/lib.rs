@@ -1,12 +1,12 @@
 //! uDAPL 1.2 over the core: its codes, attributes, events and slots.
 //!
-//! A program's call comes through the provider table ([`table`]) into a *slot*: the function of the
-//! call's name, in the file of the object that the call is about. What the call does, and every code
-//! that it returns, is in the list of calls, [`dat_udat12::for_each_call`]. A slot turns handles,
-//! pointers and flags into the terms of the core, calls it, and turns the result back. What no version of the
-//! interface changes, it finds in [`dat_face`]; what is uDAPL 1.2's is here:
+//! A program's call comes through the provider table ([`table`]) into a *slot*: the function with the name of the call,
+//! in the file of the object that the call is about. The list of calls, [`dat_udat12::for_each_call`], says what each
+//! call does and which codes it returns. A slot turns handles, pointers and flags into the terms of the core, calls it,
+//! and turns the result back. Code that is the same for all versions of the interface is in [`dat_face`]; code for
+//! uDAPL 1.2 is here:
 //!
-//! | module | what it knows |
+//! | module | contents |
 //! |---|---|
 //! | [`code`] | the return code of every fault |
 //! | `event`, `attr` | events and attributes in the form of the C structures |
@@ -58,14 +58,13 @@ pub enum Udat12 {}
 #[repr(transparent)]
 pub struct Table(DAT_PROVIDER);
 
-// SAFETY: the pointers in a table are to functions and to a name that stays where it is, and nothing
-// in it changes.
+// SAFETY: the pointers in a table point to functions and to a name that stays in place, and nothing in it changes.
 unsafe impl Send for Table {}
 // SAFETY: as above.
 unsafe impl Sync for Table {}
 
 impl Table {
-    /// The table as programs and registries know it.
+    /// The table in the form that programs and registries use.
     pub fn as_ptr(&self) -> *const DAT_PROVIDER {
         &self.0
     }

@@ -18,8 +18,8 @@ use dat_udat12::{
 use crate::attr::{c_rights, rights};
 use crate::post::local_segment;
 
-/// What memory a description of `kind` stands for, where that is not the memory of another
-/// region. The description is the third argument, the kind the second.
+/// The memory that a description of `kind` stands for, unless it is the memory of another region. The description is
+/// the third argument, the kind the second.
 ///
 /// # Safety
 /// For shared memory the name is NULL, or its 40 bytes can be read.
@@ -47,20 +47,19 @@ unsafe fn memory(kind: DAT_MEM_TYPE, region: DAT_REGION_DESCRIPTION) -> Answer<M
 
 /// The region that a description names.
 fn source_region(region: DAT_REGION_DESCRIPTION) -> DAT_LMR_HANDLE {
-    // SAFETY: for the kind of memory that this is called for, the program has filled this member;
-    // any value of it is only compared.
+    // SAFETY: this is called for the kind of memory for which the program has filled this member; any value of it is
+    // only compared.
     unsafe { region.for_lmr_handle }
 }
 
 /// The triplets of an array whose length is counted in 64 bits, one at a time.
 ///
-/// # Safety
-/// `list` is NULL, or `count` triplets there can be read as long as the iterator is used.
+/// `list` is NULL, or `count` triplets there can be read while the iterator is used.
 unsafe fn long_list(list: *const DAT_LMR_TRIPLET, count: DAT_VLEN) -> impl Iterator<Item = LocalSegment> {
     let count = if list.is_null() { 0 } else { usize::try_from(count).unwrap_or(usize::MAX) };
     (0..count).map(move |index| {
-        // SAFETY: index is below count, and the caller promises that many. An array that the
-        // program could have does not wrap around.
+        // SAFETY: index is below count, and the caller promises that many elements. A real array of the program does
+        // not wrap around.
         let triplet = unsafe { list.wrapping_add(index).read_unaligned() };
         local_segment(&triplet)
     })
@@ -185,8 +184,7 @@ pub unsafe extern "C" fn dat_lmr_free<F: Face>(lmr_handle: DAT_LMR_HANDLE) -> DA
     slow::<F>(|| find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?.free().at(&[]))
 }
 
-/// Checks the segments of a synchronisation. The memory is coherent, so that a fence is all
-/// that remains to be done.
+/// Checks the segments of a synchronisation. The memory is coherent, so only a fence remains to be done.
 ///
 /// # Safety
 /// `list` is NULL, or `count` triplets there can be read.

@@ -20,9 +20,9 @@ use dat_udat12::{
 use crate::Udat12;
 use crate::event::c_event;
 
-/// Where the arguments of a send or receive stand.
+/// The positions of the arguments of a send or receive.
 const TRANSFER: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
-/// Where the arguments of an RDMA operation stand.
+/// The positions of the arguments of an RDMA operation.
 const RDMA: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 6)];
 
 // The core has the bits of the interface, so that flags need no translation.
@@ -35,7 +35,7 @@ const _: () = {
     assert!(CompletionFlags::EVD_THRESHOLD.bits() == DAT_COMPLETION_EVD_THRESHOLD_FLAG);
 };
 
-/// Completion flags in the terms of the core, which refuses bits that are none.
+/// Completion flags in the terms of the core, which refuses bits that are no flags.
 #[inline(always)]
 pub(crate) fn completion_flags(flags: DAT_COMPLETION_FLAGS) -> CompletionFlags {
     CompletionFlags::from_bits_retain(flags)
@@ -44,12 +44,12 @@ pub(crate) fn completion_flags(flags: DAT_COMPLETION_FLAGS) -> CompletionFlags {
 /// The segments of a post.
 type Segments = ArrayVec<LocalSegment, MAX_SEGMENTS>;
 
-/// Appends the `count` segments of a post. The count is the second argument of every post and the
-/// list the third. The room is the caller's, for to return it would be to copy it.
+/// Appends the `count` segments of a post. The count is the second argument of every post, the list the third. The
+/// caller provides the room, because returning the segments would copy them.
 ///
 /// # Errors
-/// The second argument is invalid if it is negative or above what any endpoint can have,
-/// the third if it is NULL and the count is not 0.
+/// The second argument is invalid if it is negative or above the limit of all endpoints, the third if it is NULL and
+/// the count is not 0.
 ///
 /// # Safety
 /// `list` is NULL, or `count` triplets there can be read.
@@ -65,7 +65,7 @@ unsafe fn read_segments(segments: &mut Segments, count: DAT_COUNT, list: *const 
     for index in 0..count {
         // SAFETY: index is below count, and the caller promises that many.
         let triplet = unsafe { list.add(index).read_unaligned() };
-        // SAFETY: the room was enough for count elements before the first.
+        // SAFETY: the room was checked for all count elements before the loop.
         unsafe { segments.push_unchecked(local_segment(&triplet)) };
     }
     Ok(())
@@ -80,7 +80,7 @@ pub(crate) fn local_segment(triplet: &DAT_LMR_TRIPLET) -> LocalSegment {
 /// The bits of a cookie or context.
 #[inline]
 pub(crate) fn word(context: DAT_CONTEXT) -> u64 {
-    // SAFETY: all members are 8 bytes of which any value is a number.
+    // SAFETY: all members are 8 bytes, of which any value is a number.
     unsafe { context.as_64 }
 }
 

@@ -21,7 +21,7 @@ use crate::Udat12;
 unsafe fn read_info(info: *const DAT_PROVIDER_INFO) -> Option<(CString, Identity)> {
     // SAFETY: the caller's promise.
     let info = unsafe { info.as_ref() }?;
-    // SAFETY: the array is read no further than it goes.
+    // SAFETY: nothing beyond the end of the array is read.
     let name = unsafe { cstr::bounded(info.ia_name.as_ptr(), DAT_NAME_MAX_LENGTH) }?;
     let version = (info.dapl_version_major, info.dapl_version_minor);
     let usable = !name.is_empty() && version.0 == DAT_VERSION_MAJOR;
@@ -31,20 +31,20 @@ unsafe fn read_info(info: *const DAT_PROVIDER_INFO) -> Option<(CString, Identity
 
 type RegistryFunction = unsafe extern "C" fn(*const DAT_PROVIDER, *const DAT_PROVIDER_INFO) -> DAT_RETURN;
 
-/// A function of the registry that is in this process.
+/// A function of the registry in this process.
 fn registry(name: &CStr) -> Option<RegistryFunction> {
     let address = registry_function(name, c"DAT_1.2");
-    // SAFETY: both functions of the registry that this is used for have this type, and the
-    // option of a function pointer has the layout of a pointer.
+    // SAFETY: both functions of the registry for which this is used have this type, and the option of a function
+    // pointer has the layout of a pointer.
     unsafe { mem::transmute::<*mut c_void, Option<RegistryFunction>>(address) }
 }
 
-/// What dat_provider_init does: registers the adapter that `info` names.
+/// Does the work of dat_provider_init: registers the adapter that `info` names.
 ///
 /// # Parameters
-/// * `library` - what lines in the log begin with.
+/// * `library` - the first word of lines in the log.
 /// * `info` - name, version and thread safety to register under; copied.
-/// * `instance_data` - what the entry of the configuration tells the transport; copied.
+/// * `instance_data` - the text of the configuration for the transport; copied.
 ///
 /// # Specification
 /// uDAPL 1.2, dat_provider_init(3DAT).
@@ -57,7 +57,7 @@ pub unsafe fn init<F: Face<Version = Udat12>>(
     instance_data: *const c_char,
 ) {
     let before = cancel::forbid();
-    // A panic has written its line; an adapter that is not registered is not found.
+    // A panic has already written its line; an adapter that is not registered is not found.
     let _ = caught(|| {
         diagnostics::init(library);
         fork::watch::<F>();
@@ -80,7 +80,7 @@ pub unsafe fn init<F: Face<Version = Udat12>>(
             return;
         };
         let adapter = F::domain().registrations().add(&name, identity, instance);
-        // SAFETY: the table lives for ever; `info` is readable as the caller promises.
+        // SAFETY: the table is never freed; `info` is readable as the caller promises.
         let code = unsafe { add(adapter.table().as_ptr(), info) };
         if code == DAT_SUCCESS {
             log::debug!("{}: registered", name.to_string_lossy());
@@ -94,7 +94,7 @@ pub unsafe fn init<F: Face<Version = Udat12>>(
     cancel::restore(before);
 }
 
-/// What dat_provider_fini does: takes the adapter that `info` names away again.
+/// Does the work of dat_provider_fini: removes the adapter that `info` names.
 ///
 /// # Specification
 /// uDAPL 1.2, dat_provider_fini(3DAT).
@@ -108,7 +108,7 @@ pub unsafe fn fini<F: Face<Version = Udat12>>(info: *const DAT_PROVIDER_INFO) {
         let Some((name, identity)) = (unsafe { read_info(info) }) else { return };
         let Some(adapter) = F::domain().registrations().remove(&name, identity) else { return };
         if let Some(remove) = registry(c"dat_registry_remove_provider") {
-            // SAFETY: the table lives for ever; `info` is readable as the caller promises.
+            // SAFETY: the table is never freed; `info` is readable as the caller promises.
             let code = unsafe { remove(adapter.table().as_ptr(), info) };
             log::debug!("{}: dat_registry_remove_provider answered {code:#x}", name.to_string_lossy());
         }
@@ -116,12 +116,12 @@ pub unsafe fn fini<F: Face<Version = Udat12>>(info: *const DAT_PROVIDER_INFO) {
     cancel::restore(before);
 }
 
-/// Makes a provider library of a transport: gives it a face of uDAPL 1.2, and exports
-/// `dat_provider_init` and `dat_provider_fini`. Once a library.
+/// Makes a provider library of a transport: gives it a face of uDAPL 1.2, and exports `dat_provider_init` and
+/// `dat_provider_fini`. To be used once in a library.
 ///
 /// # Parameters
 /// * the type that implements [`dat_core::transport::Transport`]
-/// * the name of the library, a string literal, which lines in the log begin with
+/// * the name of the library, a string literal, with which lines in the log begin
 #[macro_export]
 macro_rules! export_provider {
     ($transport:ty, $library:literal) => {
@@ -142,7 +142,7 @@ macro_rules! export_provider {
         ///
         /// # Parameters
         /// * `provider_info` - in, name, version and thread safety; copied.
-        /// * `instance_data` - in, what the configuration tells the provider; copied.
+        /// * `instance_data` - in, the text of the configuration for the provider; copied.
         ///
         /// # Specification
         /// uDAPL 1.2, dat_provider_init(3DAT).
@@ -158,7 +158,7 @@ macro_rules! export_provider {
             unsafe { $crate::provider::init::<Library>($library, provider_info, instance_data) };
         }
 
-        /// Takes the interface adapter that `provider_info` names away again.
+        /// Removes the interface adapter that `provider_info` names.
         ///
         /// # Parameters
         /// * `provider_info` - in, name, version and thread safety.

@@ -11,7 +11,7 @@ use dat_udat12::{
     DAT_PSP_HANDLE, DAT_PSP_PARAM, DAT_PSP_PARAM_MASK, DAT_PSP_PROVIDER_FLAG, DAT_RETURN,
 };
 
-/// Who provides the endpoints; the flags are the fourth argument.
+/// The provider of the endpoints; the flags are the fourth argument.
 fn mode(flags: DAT_PSP_FLAGS) -> Answer<PspMode> {
     match flags {
         DAT_PSP_CONSUMER_FLAG => Ok(PspMode::Consumer),

@@ -26,11 +26,11 @@ use crate::wait::*;
 
 macro_rules! table {
     ($($slot:ident: $field:ident, $type:ident;)*) => {
-        /// The table of a provider library over the transport `F`. Every slot is filled, with the function that has the
+        /// The table of a provider library over the transport `F`. Every slot is filled with the function that has the
         /// name of the call.
         ///
         /// # Parameters
-        /// * `device_name` - the name of the adapter, for as long as the table is used.
+        /// * `device_name` - the name of the adapter, valid as long as the table is used.
         pub const fn table<F: Face<Version = Udat12>>(device_name: *const c_char) -> DAT_PROVIDER {
             DAT_PROVIDER {
                 device_name,

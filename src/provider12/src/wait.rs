@@ -1,5 +1,5 @@
-//! The slots that block. How they do it is in [`dat_face::wait`]; their frames own nothing, since
-//! a cancelled thread is unwound through them.
+//! The slots that block. [`dat_face::wait`] does the work; its frames own nothing, because a cancelled thread is
+//! unwound through them.
 
 use dat_core::wait::Limit;
 use dat_face::ptr::OutPtr;

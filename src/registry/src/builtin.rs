@@ -1,9 +1,8 @@
 //! The entries that need no configuration.
 //!
-//! `shm` is always there: it joins processes of one host and needs no hardware. Each network
-//! interface of an RDMA device gives `verbs-<interface>`. The devices are read from sysfs, so
-//! nothing has to be loaded to list them. The files of the providers are named by the library that
-//! asks, since each version of the interface has its own.
+//! `shm` always exists: it connects processes of one host and needs no hardware. Each network interface of an RDMA
+//! device gives `verbs-<interface>`. The devices are read from sysfs, so nothing has to be loaded to list them. The
+//! calling library names the provider files, because each version of the interface has its own.
 
 #![forbid(unsafe_code)]
 
@@ -15,7 +14,7 @@ use host::sysfs;
 
 use crate::entry::{Api, Entry, Interface, NAME_MAX, ProviderVersion};
 
-/// What a version of the interface gives to the built-in entries.
+/// The parts of the built-in entries that depend on the version of the interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Version {
     /// Major number.
@@ -31,7 +30,7 @@ pub struct Version {
 /// The built-in entries for a version: `shm`, then the network interfaces of the RDMA devices found
 /// under `sysfs`, device by device.
 ///
-/// What cannot be read is left out: a host without RDMA has no such folder.
+/// Devices that cannot be read are left out: a host without RDMA has no such folder.
 pub fn entries(version: &Version, sysfs: &Path) -> Vec<Entry> {
     let &Version { major, minor, shm, verbs } = version;
     let entry = |name: &[u8], library: &CStr, instance_data: &[u8]| {
@@ -50,13 +49,13 @@ pub fn entries(version: &Version, sysfs: &Path) -> Vec<Entry> {
     list.extend(entry(b"shm", shm, b""));
     for interface in rdma_interfaces(sysfs) {
         let interface = interface.as_bytes();
-        // The instance data are those of the OFED providers: interface and port.
+        // The instance data have the form of the OFED providers: interface and port.
         list.extend(entry(&[b"verbs-", interface].concat(), verbs, &[interface, b" 0"].concat()));
     }
     list
 }
 
-/// Network interfaces of the RDMA devices, each once.
+/// Network interfaces of the RDMA devices, each of them once.
 fn rdma_interfaces(sysfs: &Path) -> Vec<OsString> {
     let mut all: Vec<OsString> = Vec::new();
     for device in sysfs::devices(sysfs) {

@@ -1,4 +1,4 @@
-//! What one registry entry says.
+//! The contents of one registry entry.
 
 use std::ffi::{CStr, CString};
 use std::fmt;
@@ -8,12 +8,12 @@ use std::sync::Arc;
 /// Longest name of an interface adapter in bytes, without the final NUL.
 pub const NAME_MAX: usize = 255;
 
-/// Who an entry is meant for.
+/// The interface that an entry is meant for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
-    /// `u`: programs, by way of the user library.
+    /// `u`: the user-level interface, for programs.
     User,
-    /// `k`: the kernel; of no interest to a program.
+    /// `k`: the kernel-level interface, of no use to a program.
     Kernel,
 }
 
@@ -28,7 +28,7 @@ pub struct Api {
     pub minor: u32,
 }
 
-/// What makes two entries the same entry: name, version and thread safety.
+/// The fields by which two entries count as the same: name, version and thread safety.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Name of the interface adapter, 1 to 255 bytes.
@@ -44,7 +44,7 @@ pub struct Identity {
 /// The provider's own version, such as `ACME.1.0`; for information only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderVersion {
-    /// Who made it.
+    /// The name of its maker.
     pub id: CString,
     /// Major number.
     pub major: u32,
@@ -67,9 +67,9 @@ pub struct Entry {
     pub library: CString,
     /// Field 6: version of the provider.
     pub provider_version: ProviderVersion,
-    /// Field 7: handed to the provider's init as it is; may be empty.
+    /// Field 7: passed unchanged to the provider's init; may be empty.
     pub instance_data: CString,
-    /// Field 8: kept, not used; may be empty.
+    /// Field 8: stored but not used; may be empty.
     pub platform_data: CString,
 }
 
@@ -85,7 +85,7 @@ impl Entry {
     }
 }
 
-/// Where the static entries of the process came from.
+/// The origin of the static entries of the process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A configuration file.
@@ -94,7 +94,7 @@ pub enum Source {
     BuiltIn,
 }
 
-/// Where one entry came from; shown as `file:line`.
+/// The origin of one entry; shown as `file:line`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The file, or the built-in list.

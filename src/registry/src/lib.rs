@@ -1,18 +1,18 @@
 //! The registry of interface adapters (IAs).
 //!
-//! A program names an IA; the registry finds the entry for that name, loads the provider library
-//! behind it, and counts who uses it. Nothing here depends on a version of the uDAPL interface:
-//! the version numbers, the thread safety and the table of functions are plain data, and the few
-//! calls that a version defines (a provider's init and fini) come in through [`Backend`].
+//! A program names an IA; the registry finds the entry for that name, loads the provider library behind it, and counts
+//! its users. Nothing here depends on a version of the uDAPL interface: the version numbers, the thread safety and the
+//! table of functions are plain data, and the few calls that a version defines (a provider's init and fini) come in
+//! through [`Backend`].
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | [`conf`] | the text of dat.conf: tokens, lines, entries, bad lines |
-//! | [`search`] | which file is read; what is used when there is none |
+//! | [`search`] | the choice of the file to read, and the fallback when there is none |
 //! | [`builtin`] | the entries that need no configuration |
-//! | [`select`] | which entry serves a request, and which criterion failed |
-//! | [`Registry`] | static and dynamic entries, reference counts, load and undo |
-//! | [`loader`] | the dynamic loader; the only module here with `unsafe` code of weight |
+//! | [`select`] | the choice of the entry that serves a request, or the criterion that failed |
+//! | [`Registry`] | static and dynamic entries, reference counts, loading and undoing |
+//! | [`loader`] | the dynamic loader; the only module here with much `unsafe` code |
 //!
 //! # Locks
 //! One mutex guards the entries. It is never held while a library is loaded or while a provider's

@@ -1,20 +1,19 @@
 //! The dynamic loader: finding and opening provider libraries.
 //!
-//! A provider library calls back into the library that loads it, by names it finds in the global
-//! scope of the process, for it is not linked against that library. So before the first provider
-//! comes in, [`Loader::load`] makes this library's own names global, which they are not when the
-//! program itself was opened as a private plug-in.
+//! A provider library is not linked against the library that loads it. It calls back into it by names that it finds in
+//! the global scope of the process. So before loading the first provider, [`Loader::load`] makes this library's own
+//! names global. They are not global if the program itself was opened as a private plug-in.
 //!
-//! Provider libraries come in with local scope: what they define is found through their handle
-//! alone, and one provider never takes the place of another's names. They are never unloaded;
-//! thread-local data with destructors would outlive their code.
+//! Provider libraries are loaded with local scope: their symbols are found through their handle alone, and the names of
+//! one provider never replace those of another. They are never unloaded, because thread-local data with destructors
+//! would outlive their code.
 
 use std::ffi::{CStr, CString, OsStr, c_void};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
 
-/// Opens provider libraries on behalf of the shared library it is part of.
+/// Opens provider libraries on behalf of the shared library that it is part of.
 #[derive(Clone, Copy, Debug)]
 pub struct Loader {
     /// The function every provider library must have.
@@ -23,7 +22,7 @@ pub struct Loader {
     pub fini: &'static CStr,
 }
 
-/// A provider library that was loaded.
+/// A loaded provider library.
 #[derive(Clone, Copy, Debug)]
 pub struct Library {
     /// Address of the init function, if the library has one.
@@ -32,22 +31,22 @@ pub struct Library {
     pub fini: Option<NonNull<c_void>>,
 }
 
-// SAFETY: the addresses are of code in a library that is never unloaded; any thread may call it.
+// SAFETY: the addresses point to code in a library that is never unloaded; any thread may call it.
 unsafe impl Send for Library {}
 
 impl Loader {
     /// Loads a library, which then stays in the process.
     ///
-    /// A name with a slash is a path. A name without one is looked for beside the library that this
-    /// code is part of, both as it was found and with symbolic links followed, and then by the loader
-    /// in its usual places. What lies beside is taken even when it turns out to be broken, so that
-    /// which file is used never depends on its contents.
+    /// A name with a slash is a path. A name without one is first looked for beside the library that this code is part
+    /// of, both at the path where that was found and with symbolic links followed, and then by the loader in its usual
+    /// places. A file beside this library is taken even if it turns out to be broken, so that the choice of the file
+    /// never depends on its contents.
     ///
-    /// The library's constructors run before this returns; they may call the registry. No lock may be
-    /// held by the caller.
+    /// The library's constructors run before this returns; they may call the registry. The caller must not hold any
+    /// lock.
     ///
     /// # Errors
-    /// The loader's own words.
+    /// The loader's message.
     pub fn load(&self, library: &CStr) -> Result<Library, String> {
         let own = promote();
         let path = beside(library, own);
@@ -56,7 +55,7 @@ impl Loader {
     }
 }
 
-/// Where a library without a slash in its name lies beside this one, whose handle is `own`.
+/// The path of a library without a slash in its name, if it lies beside this library, whose handle is `own`.
 fn beside(library: &CStr, own: Option<NonNull<c_void>>) -> Option<CString> {
     if library.to_bytes().contains(&b'/') {
         return None;
@@ -72,21 +71,21 @@ fn beside(library: &CStr, own: Option<NonNull<c_void>>) -> Option<CString> {
         .and_then(|path| CString::new(path.into_os_string().into_vec()).ok())
 }
 
-/// The file of this library, as an absolute path where the loader tells one.
+/// The file of this library, as an absolute path if the loader tells one.
 fn own_file(own: Option<NonNull<c_void>>) -> Option<PathBuf> {
     let path = Path::new(OsStr::from_bytes(own_path()?.to_bytes()));
     if path.is_absolute() {
         return Some(path.to_owned());
     }
-    // The program may have changed its folder since; the loader noted where that was.
+    // The program may have changed its working folder since; the loader remembers the library's folder.
     Some(origin(own?)?.join(path.file_name()?))
 }
 
-/// The folder that a library was found in.
+/// The folder in which a library was found.
 fn origin(library: NonNull<c_void>) -> Option<PathBuf> {
     let mut folder = vec![0u8; libc::PATH_MAX as usize + 1];
-    // SAFETY: the handle comes from dlopen and is never closed; for this request the loader writes a
-    // path, which is shorter than PATH_MAX because it was used to open a file.
+    // SAFETY: the handle comes from dlopen and is never closed. For this request the loader writes a path, which is
+    // shorter than PATH_MAX because it was used to open a file.
     let failed = unsafe { libc::dlinfo(library.as_ptr(), libc::RTLD_DI_ORIGIN, folder.as_mut_ptr().cast()) } != 0;
     if failed {
         return None;
@@ -95,7 +94,7 @@ fn origin(library: NonNull<c_void>) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(folder.to_bytes())))
 }
 
-/// The path under which the loader knows the library that this code is part of.
+/// The path by which the loader knows the library that this code is part of.
 fn own_path() -> Option<&'static CStr> {
     let mut info = libc::Dl_info {
         dli_fname: ptr::null(),
@@ -103,23 +102,23 @@ fn own_path() -> Option<&'static CStr> {
         dli_sname: ptr::null(),
         dli_saddr: ptr::null_mut(),
     };
-    // SAFETY: the address is of this library's code, and `info` outlives the call.
+    // SAFETY: the address belongs to this library's code, and `info` outlives the call.
     let found = unsafe { libc::dladdr(own_path as *const c_void, &mut info) };
     if found == 0 || info.dli_fname.is_null() {
         return None;
     }
-    // SAFETY: the loader keeps the name of a library as long as the library is mapped, which is as
-    // long as this code runs.
+    // SAFETY: the loader keeps the name of a library while the library is mapped, and it is mapped while this code
+    // runs.
     Some(unsafe { CStr::from_ptr(info.dli_fname) })
 }
 
-/// Puts this library's names into the global scope, and gives its handle. Without effect where they
-/// are there already; `None` where this code is part of the program itself.
+/// Puts this library's names into the global scope and returns its handle. Has no effect if they are there already.
+/// Returns `None` if this code is part of the program itself.
 fn promote() -> Option<NonNull<c_void>> {
     let path = own_path()?;
     let flags = libc::RTLD_NOW | libc::RTLD_GLOBAL | libc::RTLD_NOLOAD;
-    // SAFETY: the path is a C string; the library is loaded already, so no code runs. The reference
-    // that this takes is kept: providers hold addresses in this library for good.
+    // SAFETY: the path is a C string; the library is already loaded, so no code runs. The reference that this takes is
+    // kept, because providers hold addresses in this library forever.
     let handle = NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) });
     if handle.is_none() {
         log::debug!("own names stay as they are: {}", last_error());
@@ -129,8 +128,8 @@ fn promote() -> Option<NonNull<c_void>> {
 
 fn open(path: &CStr) -> Result<NonNull<c_void>, String> {
     let flags = libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_NODELETE;
-    // SAFETY: the path is a C string. The library's constructors run, with no lock of ours held;
-    // that they behave is what loading a provider means.
+    // SAFETY: the path is a C string. The library's constructors run while this library holds no lock; to load a
+    // provider means to trust its constructors.
     let handle = unsafe { libc::dlopen(path.as_ptr(), flags) };
     NonNull::new(handle).ok_or_else(last_error)
 }
@@ -140,15 +139,15 @@ fn symbol(handle: NonNull<c_void>, name: &CStr) -> Option<NonNull<c_void>> {
     NonNull::new(unsafe { libc::dlsym(handle.as_ptr(), name.as_ptr()) })
 }
 
-/// The loader's message of this thread's last failure.
+/// The loader's message about this thread's last failure.
 fn last_error() -> String {
     // SAFETY: dlerror has no preconditions.
     let message = unsafe { libc::dlerror() };
     if message.is_null() {
         return "the loader gave no reason".to_owned();
     }
-    // SAFETY: a message that is not NULL is a C string, valid until this thread's next call of the
-    // loader; it is copied here.
+    // SAFETY: a message that is not NULL is a C string, valid until this thread's next call of the loader; it is copied
+    // here.
     unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned()
 }
 

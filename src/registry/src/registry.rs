@@ -1,9 +1,9 @@
-//! Static and dynamic entries, reference counts, load and undo (uDAPL 1.2, dat_ia_open(3DAT),
-//! dat_ia_close(3DAT), dat_registry_add_provider(3DAT), dat_provider_init(3DAT)).
+//! Static and dynamic entries, reference counts, loading and undoing (uDAPL 1.2, dat_ia_open(3DAT), dat_ia_close(3DAT),
+//! dat_registry_add_provider(3DAT), dat_provider_init(3DAT)).
 //!
-//! A *static* entry is a line of the configuration. A *dynamic* entry is a provider that registered
-//! itself, normally from its init, and so there is a table of functions. Opening an adapter finds
-//! the identity that serves the request, makes sure that it has a dynamic entry, and counts:
+//! A *static* entry is a line of the configuration. A *dynamic* entry is a provider that registered itself, normally
+//! from its init, and so has a table of functions. Opening an adapter finds the identity that serves the request, makes
+//! sure that it has a dynamic entry, and counts:
 //!
 //! ```text
 //!              open: load once, init          last close: fini
@@ -12,10 +12,10 @@
 //!      \-- cannot be loaded ---+--> Failed     (remembered; costs no second attempt)
 //! ```
 //!
-//! Busy belongs to one thread, which works without the lock; others that need the entry wait.
+//! A Busy entry belongs to one thread, which works without the lock; other threads that need the entry wait.
 //!
-//! The lock is that of the standard library: one word and a futex. A lock with a queue of waiters in a
-//! table of its own could not be opened again in the child of a fork, where those waiters are not.
+//! The lock is the one of the standard library: one word and a futex. A lock that keeps its waiters in a table of its
+//! own could not be unlocked in the child of a fork, where those waiters do not exist.
 
 use std::ffi::CStr;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -33,31 +33,31 @@ mod tests;
 
 use state::{Dynamic, Phase, State};
 
-/// What a version of the interface brings to the registry: the provider's functions and tables.
+/// The parts that a version of the interface adds to the registry: the provider's functions and tables.
 ///
 /// [`load`](Backend::load), [`init`](Backend::init) and [`fini`](Backend::fini) are called without
 /// the registry's lock. The others are called with it and must not call the registry.
 pub trait Backend {
     /// A provider's table of functions.
     type Table: Copy + PartialEq;
-    /// A provider library in the process.
+    /// A loaded provider library.
     type Library: Clone;
 
     /// Reads the configuration; called once, at the first use of the registry.
     fn configure(&self) -> Found;
-    /// Loads a provider library for good.
+    /// Loads a provider library forever.
     ///
     /// # Errors
     /// The loader's reason.
     fn load(&self, library: &CStr) -> Result<Self::Library, String>;
-    /// Tells a provider that `identity` is going to be opened; it answers by registering a table.
+    /// Tells a provider that `identity` is about to be opened; the provider answers by registering a table.
     ///
     /// # Errors
-    /// Why the provider could not be told; it may have registered from a constructor all the same.
+    /// The reason why the provider could not be told; it may have registered from a constructor anyway.
     fn init(&self, library: &Self::Library, identity: &Identity, instance_data: &CStr) -> Result<(), String>;
-    /// Tells a provider that nobody uses `identity` any more; it answers by removing its table.
+    /// Tells a provider that nobody uses `identity` any more; the provider answers by removing its table.
     fn fini(&self, library: &Self::Library, identity: &Identity);
-    /// Makes handles of a table valid. `false`: no room for another table.
+    /// Makes handles of a table valid. Returns `false` if there is no room for another table.
     fn publish(&self, table: Self::Table) -> bool;
     /// Makes handles of a table invalid.
     fn retire(&self, table: Self::Table);
@@ -82,7 +82,7 @@ pub struct Ticket<T> {
     from_static: bool,
 }
 
-/// Why an adapter cannot be opened.
+/// The reason why an adapter cannot be opened.
 #[derive(Debug)]
 pub enum OpenError {
     /// No entry serves the request.
@@ -91,42 +91,41 @@ pub enum OpenError {
     Unusable(LoadFailure),
 }
 
-/// Why an entry cannot be used; enough for one line to the user.
+/// The reason why an entry cannot be used; enough for one line to the user.
 #[derive(Debug)]
 pub struct LoadFailure {
-    /// Where the entry stands.
+    /// The origin of the entry.
     pub origin: Origin,
     /// The adapter's name.
     pub name: String,
     /// The library, as the entry names it.
     pub library: String,
-    /// The loader's reason, or what the provider failed to do; `None` when it has been told before.
+    /// The loader's reason, or the provider's failure; `None` when it was reported before.
     pub reason: Option<String>,
 }
 
-/// Why a provider cannot be added.
+/// The reason why a provider cannot be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddError {
-    /// There is a dynamic entry of that identity.
+    /// A dynamic entry with that identity exists.
     AlreadyRegistered,
     /// There is no room for another table.
     Full,
 }
 
-/// Why a provider cannot be removed.
+/// The reason why a provider cannot be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoveError {
     /// No such dynamic entry.
     NotRegistered,
-    /// Instances of it are open.
+    /// Instances of the entry are open.
     InUse,
 }
 
-/// All that can be opened, at one moment: static entries in order, then dynamic ones without a
-/// static entry.
+/// All identities that can be opened at one moment: static entries in order, then dynamic ones without a static entry.
 pub type Listing = Vec<Identity>;
 
-/// What a program may want to know when a name is not found.
+/// Information for a program about a name that was not found.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     /// Names that can be opened, in order, each once.
@@ -141,12 +140,12 @@ impl<B: Backend> Registry<B> {
         Registry { backend, state: Mutex::new(None), idle: Condvar::new() }
     }
 
-    /// The lock on the entries, for a fork handler: held in the parent from before a fork until after
-    /// it, so that the child gets entries that are whole.
+    /// Locks the entries for a fork handler. The parent holds the lock from before a fork until after it, so that the
+    /// child gets consistent entries.
     ///
-    /// A child that is made while another thread is inside the dynamic loader cannot load anything
-    /// any more. So this waits for such a thread to come out, but not longer than `limit`, since that
-    /// thread may itself wait for what the fork is to bring.
+    /// A child that is made while another thread is inside the dynamic loader can never load anything. So this waits
+    /// for such a thread to come out, but not longer than `limit`, because that thread may itself wait for something
+    /// that the fork is to bring.
     pub fn hold_for_fork(&self, limit: Duration) -> Held<'_, B> {
         let me = thread::current().id();
         let others_are_loading =
@@ -159,8 +158,7 @@ impl<B: Backend> Registry<B> {
     }
 
     fn raw_lock(&self) -> MutexGuard<'_, Option<State<B>>> {
-        // A panic with the lock held leaves entries that are still in order: every change is made
-        // at the end of its step.
+        // A panic with the lock held leaves consistent entries: every change is made at the end of its step.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -172,12 +170,12 @@ impl<B: Backend> Registry<B> {
         Guard(guard)
     }
 
-    /// All that can be opened.
+    /// All identities that can be opened.
     pub fn list(&self) -> Listing {
         self.lock().get().identities().cloned().collect()
     }
 
-    /// What can be said about a name that was not found.
+    /// The information about a name that was not found.
     pub fn snapshot(&self, name: &CStr) -> Snapshot {
         let mut guard = self.lock();
         let state = guard.get();
@@ -195,8 +193,8 @@ impl<B: Backend> Registry<B> {
     /// Makes a table reachable under an identity (uDAPL 1.2, dat_registry_add_provider(3DAT)).
     ///
     /// # Errors
-    /// [`AddError::AlreadyRegistered`] for an identity that is there; [`AddError::Full`] when there is
-    /// no room. Nothing changes then.
+    /// [`AddError::AlreadyRegistered`] for an identity that exists already; [`AddError::Full`] when there is no room.
+    /// Nothing changes then.
     pub fn add(&self, identity: Identity, table: B::Table) -> Result<(), AddError> {
         let mut guard = self.lock();
         let state = guard.get();
@@ -210,11 +208,11 @@ impl<B: Backend> Registry<B> {
         Ok(())
     }
 
-    /// Takes a table away again (uDAPL 1.2, dat_registry_remove_provider(3DAT)).
+    /// Removes a table (uDAPL 1.2, dat_registry_remove_provider(3DAT)).
     ///
     /// # Errors
-    /// [`RemoveError::NotRegistered`] unless this table stands under this identity;
-    /// [`RemoveError::InUse`] while an instance is open.
+    /// [`RemoveError::NotRegistered`] unless this table is registered under this identity; [`RemoveError::InUse`] while
+    /// an instance is open.
     pub fn remove(&self, identity: &Identity, table: B::Table) -> Result<(), RemoveError> {
         let mut guard = self.lock();
         let state = guard.get();
@@ -229,7 +227,7 @@ impl<B: Backend> Registry<B> {
         }
     }
 
-    /// Finds the provider for a request, loads it if need be, and counts one more use of it.
+    /// Finds the provider for a request, loads it if necessary, and counts one more use of it.
     ///
     /// Blocks while another thread loads or finishes the same entry.
     ///
@@ -288,7 +286,7 @@ impl<B: Backend> Registry<B> {
         }
     }
 
-    /// Loads the library of an entry that this thread is busy with.
+    /// Loads the library of an entry that this thread has made busy.
     fn load(&self, identity: &Identity, library: &CStr) -> Result<B::Library, String> {
         let result = self.backend.load(library);
         let mut guard = self.lock();
@@ -300,7 +298,7 @@ impl<B: Backend> Registry<B> {
         result
     }
 
-    /// Counts one use less; the last one of an entry makes its provider finish.
+    /// Removes one use from the count. At the last use of an entry its provider's fini is called.
     ///
     /// Blocks while the provider's fini runs.
     pub fn release(&self, ticket: Ticket<B::Table>) {
@@ -321,7 +319,7 @@ impl<B: Backend> Registry<B> {
             return;
         }
         let Some(library) = entry.library.clone() else {
-            // It registered itself: there is no one to tell, and it stays until it removes itself.
+            // The provider registered itself: nobody is to be told, and the entry stays until the provider removes it.
             entry.phase = Phase::Idle;
             return;
         };
@@ -332,25 +330,25 @@ impl<B: Backend> Registry<B> {
         self.backend.fini(&library, &ticket.identity);
         let mut guard = self.lock();
         let state = guard.get();
-        // What a provider forgot to take back must not be called after its fini.
+        // A table that a provider forgot to remove must not be called after its fini.
         let leftover = state.dynamic(&ticket.identity);
         if leftover.is_some_and(|dynamic| dynamic.opens == 0 && dynamic.table == ticket.table) {
             self.drop_dynamic(state, &ticket.identity);
         }
         drop(guard);
-        // Sets the entry to idle and wakes those who wait for it.
+        // This sets the entry to idle and wakes the threads that wait for it.
         drop(busy);
     }
 
     /// Remembers which ticket an open instance belongs to.
     ///
     /// # Parameters
-    /// * `instance` - the address that the program knows the instance by.
+    /// * `instance` - the address by which the program knows the instance.
     pub fn bind(&self, instance: usize, ticket: Ticket<B::Table>) {
         self.lock().get().instances.push((instance, ticket));
     }
 
-    /// Takes back what [`bind`](Registry::bind) remembered; `None` for an instance that was not
+    /// Removes the ticket that [`bind`](Registry::bind) remembered, and returns it; `None` for an instance that was not
     /// opened here.
     pub fn unbind(&self, instance: usize) -> Option<Ticket<B::Table>> {
         let mut guard = self.lock();
@@ -370,7 +368,7 @@ impl<B: Backend> Registry<B> {
     }
 }
 
-/// The entries, locked and read.
+/// The entries, locked, with the configuration read.
 struct Guard<'a, B: Backend>(MutexGuard<'a, Option<State<B>>>);
 
 impl<B: Backend> Guard<'_, B> {
@@ -383,7 +381,7 @@ impl<B: Backend> Guard<'_, B> {
 pub struct Held<'a, B: Backend>(MutexGuard<'a, Option<State<B>>>);
 
 impl<B: Backend> Held<'_, B> {
-    /// In the child of a fork: entries that a thread of the parent was working on are idle, since
+    /// Cleans up in the child of a fork: entries that another thread of the parent was working on become idle, because
     /// that thread does not exist here. Entries of the calling thread stay as they are.
     pub fn abandon_other_threads(&mut self) {
         let me = thread::current().id();
@@ -396,7 +394,7 @@ impl<B: Backend> Held<'_, B> {
     }
 }
 
-/// An entry that this thread works on; set to idle should the work end in a panic.
+/// An entry that this thread works on. It becomes idle even if the work ends in a panic.
 struct Busy<'a, B: Backend> {
     registry: &'a Registry<B>,
     identity: &'a Identity,

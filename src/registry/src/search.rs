@@ -1,16 +1,16 @@
-//! Where the static entries come from.
+//! The search for the static entries.
 //!
 //! 1. `DAT_OVERRIDE`, when it is set and the process has no more rights than its starter: that
-//!    file and no other. If it cannot be read there are no entries.
+//!    file and no other. If it cannot be read, there are no entries.
 //! 2. `/etc/dat.conf`.
 //! 3. `/etc/rdma/dat.conf`.
-//! 4. None of them: the entries of [`builtin`].
+//! 4. If none of these is used: the entries of [`builtin`].
 //!
-//! A file in `/etc` all of whose lines are for another API version, as the packages of uDAPL 2.0
-//! install it, is not meant for programs of this one: it is passed over.
+//! A file in `/etc` whose lines are all for another API version, as the packages of uDAPL 2.0 install it, is not meant
+//! for programs of this version: it is skipped.
 //!
-//! A file that is there but cannot be read ends the search like one that is empty: to fall through
-//! to other adapters than the administrator wrote down would surprise.
+//! A file that exists but cannot be read ends the search, like an empty one: falling through to adapters other than
+//! those that the administrator wrote down would be a surprise.
 
 #![forbid(unsafe_code)]
 
@@ -31,7 +31,7 @@ const OVERRIDE: &str = "DAT_OVERRIDE";
 /// The places, in order.
 pub const FILES: [&str; 2] = ["/etc/dat.conf", "/etc/rdma/dat.conf"];
 
-/// Where to look; [`Places::of_this_process`] for real, other values for tests.
+/// The places to look in: [`Places::of_this_process`] in use, other values in tests.
 #[derive(Clone, Debug)]
 pub struct Places {
     /// The value of `DAT_OVERRIDE`, if it counts.
@@ -46,7 +46,7 @@ impl Places {
     /// The places of this process at this moment.
     pub fn of_this_process() -> Self {
         Places {
-            // Set but empty names nothing.
+            // A variable that is set but empty names no file.
             override_file: environment::secure(OVERRIDE).filter(|name| !name.is_empty()).map(PathBuf::from),
             files: FILES.iter().map(PathBuf::from).collect(),
             sysfs: PathBuf::from(sysfs::ROOT),
@@ -54,17 +54,17 @@ impl Places {
     }
 }
 
-/// What was found.
+/// The result of the search.
 #[derive(Debug)]
 pub struct Found {
-    /// The entries that take part, in order, each identity once.
+    /// The entries that can be used, in order, each identity once.
     pub entries: Vec<(Origin, Entry)>,
-    /// Names of entries of another major version, which are skipped silently; they tell a program
-    /// that asks for one of them that it is the version that is missing.
+    /// Names of entries of another major version, which are skipped silently. With them, a program that asks for such a
+    /// name can be told that only the version is missing.
     pub other_versions: Vec<(Origin, Entry)>,
-    /// Lines that are no entry.
+    /// Lines that are not valid entries.
     pub bad: Vec<(Origin, BadLine)>,
-    /// Why the file could not be read.
+    /// The reason why the file could not be read.
     pub failure: Option<(PathBuf, io::Error)>,
 }
 
@@ -107,8 +107,7 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 impl Found {
-    /// Takes the entries of a file. Whether all its lines, of which there are some, are for
-    /// another API version.
+    /// Takes the entries of a file. Returns true if the file has entries and all of them are for another API version.
     fn read(&mut self, path: &Path, text: &[u8], major: u32) -> bool {
         let mut own = 0_usize;
         let mut other = 0_usize;
@@ -196,7 +195,7 @@ mod tests {
         assert_eq!(found.other_versions.len(), 1);
         fs::write(&places.files[0], format!("{foreign}{}", line("mine"))).unwrap();
         assert_eq!(names(&find(&places, &VERSION)), ["mine"]);
-        // A file that was asked for counts as it is.
+        // A file that was asked for is used as it is.
         fs::write(&places.files[0], foreign).unwrap();
         places.override_file = Some(places.files[0].clone());
         assert!(names(&find(&places, &VERSION)).is_empty());
@@ -268,7 +267,7 @@ mod tests {
         assert_eq!(found.entries[0].0.line, 3);
     }
 
-    /// The example that is installed: as it is, and with every line of an adapter switched on.
+    /// The installed example, both unchanged and with every line of an adapter switched on.
     #[test]
     fn the_example_has_no_bad_line() {
         let root = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Which entry serves a request (uDAPL 1.2, dat_ia_open(3DAT)).
+//! The choice of the entry that serves a request (uDAPL 1.2, dat_ia_open(3DAT)).
 
 #![forbid(unsafe_code)]
 
@@ -6,7 +6,7 @@ use std::ffi::CStr;
 
 use crate::entry::Identity;
 
-/// What a program asks for when it opens an interface adapter.
+/// The adapter and the version that a program asks for when it opens an interface adapter.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// Name of the adapter.
@@ -24,19 +24,19 @@ pub struct Request<'a> {
 pub enum Missing {
     /// No entry of that name.
     Name,
-    /// None of them with that major number.
+    /// No entry of that name has that major number.
     Major,
-    /// None of those with that minor number or a higher one.
+    /// None of those has that minor number or a higher one.
     Minor,
     /// None of those is thread-safe, and the program needs it.
     ThreadSafety,
 }
 
-/// Finds the best of `candidates`, which come in order of preference among equals.
+/// Finds the best of `candidates`, which are given in order of preference among equals.
 ///
-/// Name and major number must be equal. The minor number must be high enough; the lowest such
-/// number wins. A thread-safe entry also serves a program that does not ask for thread safety, but
-/// an entry that says exactly what was asked comes first.
+/// Name and major number must be equal. The minor number must be high enough; the lowest such number wins. A
+/// thread-safe entry also serves a program that does not ask for thread safety, but an entry with exactly the requested
+/// thread safety takes precedence.
 ///
 /// # Errors
 /// [`Missing`] tells the first criterion at which no entry remained.

@@ -1,4 +1,4 @@
-//! Endpoint attributes: their defaults, and what follows from them.
+//! Endpoint attributes: their defaults, and the values that follow from them.
 
 use crate::ep::table::{Against, Field, Purpose, Qos, RULES, Setting};
 use crate::error::{Arg, Error, Result};
@@ -8,7 +8,7 @@ use crate::transport::AdapterAttributes;
 /// A high watermark on the receive buffers of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watermark {
-    /// That of an endpoint for which none was set: never passed.
+    /// The watermark of an endpoint for which none was set: never passed.
     Default,
     /// Passed when the endpoint has more buffers than this.
     At(usize),
@@ -17,7 +17,7 @@ pub enum Watermark {
 }
 
 impl Watermark {
-    /// The most buffers that do not pass it, if it can be passed.
+    /// The most buffers that do not pass the watermark; `None` if it is never passed.
     pub fn limit(self) -> Option<usize> {
         match self {
             Watermark::At(limit) => Some(limit),
@@ -39,15 +39,15 @@ pub struct EpAttributes {
     pub recv_completion_flags: CompletionFlags,
     /// Completion flags of the request stream.
     pub request_completion_flags: CompletionFlags,
-    /// Receives outstanding at a time. Not looked at with a shared receive queue.
+    /// Receives outstanding at a time. Ignored with a shared receive queue.
     pub max_recv_dtos: usize,
     /// Requests outstanding at a time.
     pub max_request_dtos: usize,
-    /// Segments of a receive. Not looked at with a shared receive queue.
+    /// Segments of a receive. Ignored with a shared receive queue.
     pub max_recv_iov: usize,
     /// Segments of a send.
     pub max_request_iov: usize,
-    /// Reads of the peer served at a time.
+    /// The peer's reads served at a time.
     pub max_rdma_read_in: usize,
     /// Own reads outstanding at a time.
     pub max_rdma_read_out: usize,
@@ -66,7 +66,7 @@ const DEFAULT_SEGMENTS: usize = 4;
 const DEFAULT_READS: usize = 4;
 
 impl EpAttributes {
-    /// The attributes of an endpoint that asked for none: it can do everything.
+    /// The attributes of an endpoint for which none were given: it can do everything.
     pub fn defaults(limits: &AdapterAttributes) -> Self {
         EpAttributes {
             max_message_size: limits.max_message,
@@ -105,7 +105,7 @@ impl EpAttributes {
         }
     }
 
-    /// The value of an attribute; `None` for a parameter that is none.
+    /// The value of an attribute; `None` for a parameter that is not an attribute.
     fn get(&self, field: Field) -> Option<Setting> {
         let setting = match field {
             Field::MaxMessageSize => Setting::Size(self.max_message_size),
@@ -126,7 +126,7 @@ impl EpAttributes {
         Some(setting)
     }
 
-    /// Puts a value in place that the table admits.
+    /// Stores a value that the table admits.
     pub(super) fn set(&mut self, field: Field, setting: Setting) {
         match (field, setting) {
             (Field::MaxMessageSize, Setting::Size(size)) => self.max_message_size = size,
@@ -142,7 +142,7 @@ impl EpAttributes {
             (Field::MaxRdmaReadOut, Setting::Count(count)) => self.max_rdma_read_out = count,
             (Field::MaxRdmaReadIov, Setting::Count(count)) => self.max_rdma_read_iov = count,
             (Field::MaxRdmaWriteIov, Setting::Count(count)) => self.max_rdma_write_iov = count,
-            // A setting that there is no choice about is not kept.
+            // A setting with only one possible value is not stored.
             _ => {}
         }
     }

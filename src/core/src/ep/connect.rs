@@ -11,17 +11,16 @@ use crate::error::{AddressFault, Arg, Error, Resource, Result, Role};
 use crate::event::{ConnectionEvent, Event, Feed};
 use crate::transport::{Closing, Connect, EndpointSink, QpInit, QpSizes, Transport};
 
-/// The peer that an endpoint shall connect to, and the terms.
+/// The peer that an endpoint is to connect to, and the terms.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectRequest<'a> {
     /// The host.
     pub address: &'a Address,
     /// The service point.
     pub qualifier: u64,
-    /// Time for the whole establishment; `None` for no limit of the program's.
+    /// Time for the whole establishment; `None` if the program sets no limit.
     pub timeout: Option<Duration>,
-    /// Bytes for the peer, as many as [`crate::transport::AdapterAttributes::check_private_data`]
-    /// admits.
+    /// Bytes for the peer, no more than [`crate::transport::AdapterAttributes::check_private_data`] admits.
     pub private_data: &'a [u8],
 }
 
@@ -61,7 +60,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Starts to connect to where `like` is connected to.
+    /// Starts to connect to the peer that `like` is connected to.
     ///
     /// # Errors
     /// As [`Endpoint::connect`]; [`crate::error::Refusal::Endpoint`] with the state of
@@ -139,7 +138,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// The connection is up: the event that announces it, and what was complete before it.
+    /// Reports that the connection is up: queues the event that announces it, and the completions from before it.
     pub(super) fn establish(&self, control: &mut Control<T>, private_data: Vec<u8>) -> Passed {
         let active = control.state == State::ActiveConnectionPending;
         let Ok(Next::Go(to)) = next(control.state, Trigger::Established) else { return Default::default() };
@@ -154,8 +153,8 @@ impl<T: Transport> Endpoint<T> {
         let mut receives = self.receives.lock();
         receives.enter(to);
         if let Some(evd) = &control.connect_evd {
-            // Messages may have come already. Whoever sees the event finds them: behind it on the
-            // same dispatcher, else there before it.
+            // Messages may have come already. A program that sees the event finds them: behind it on the same
+            // dispatcher, or already there on another one.
             let same = receives.evd.as_ref().is_some_and(|recv| Arc::ptr_eq(recv.object(), evd.object()));
             if !same {
                 self.release_held(&mut receives);

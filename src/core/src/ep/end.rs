@@ -1,5 +1,5 @@
-//! How connections end: every outstanding work request completes exactly once, and the
-//! program gets exactly one event that says why.
+//! The end of a connection: every outstanding work request completes exactly once, and the program gets exactly one
+//! event that says why.
 
 use std::sync::Arc;
 
@@ -13,9 +13,8 @@ impl<T: Transport> Endpoint<T> {
     /// Ends the connection or the attempt at one: the state becomes DISCONNECTED, then
     /// come the completions and the connection event.
     ///
-    /// Successful and failed completions come before the event, flushed ones after it
-    /// where they share its dispatcher. On another dispatcher they come first, so that
-    /// whoever saw the event finds them there.
+    /// Successful and failed completions come before the event. Flushed ones come after it if they share its
+    /// dispatcher. On another dispatcher they come first, so that a program that saw the event finds them there.
     pub(super) fn end(
         &self,
         control: &mut Control<T>,

@@ -1,4 +1,4 @@
-//! The endpoint itself: what it is made of, and how it comes and goes.
+//! The endpoint itself: its parts, and how it is made and freed.
 //!
 //! It has three locks, taken in this order: `control` (state, attributes, connection),
 //! `requests`, `receives`. Posting takes only the one of its direction.
@@ -31,7 +31,7 @@ pub struct EpParts<'a, T: Transport> {
     pub request_evd: Option<&'a Arc<Evd<T>>>,
     /// The dispatcher for connection events.
     pub connect_evd: Option<&'a Arc<Evd<T>>>,
-    /// The queue that buffers are taken from, if the endpoint has none of its own.
+    /// The queue that the endpoint takes buffers from, if it has none of its own.
     pub srq: Option<&'a Arc<Srq<T>>>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Control<T: Transport> {
     pub connect_evd: Option<Use<Evd<T>>>,
     pub srq: Option<Use<Srq<T>>>,
     pub qp: Option<Arc<T::Qp>>,
-    /// Rises when a connection ends, so that late reports on it are told apart.
+    /// Rises when a connection ends, so that late reports on it can be recognised.
     pub life: u64,
     pub remote: Option<(Arc<Address>, u64)>,
     pub local_qualifier: u64,
@@ -184,7 +184,7 @@ impl<T: Transport> Endpoint<T> {
         ia.adopt(ep)
     }
 
-    /// Brings what the posting sides keep of the attributes and the zone up to date.
+    /// Updates the copies of the attributes and the zone that the posting sides keep.
     ///
     /// # Errors
     /// [`Resource::Memory`]; nothing was changed then.
@@ -283,7 +283,7 @@ impl<T: Transport> Endpoint<T> {
                 MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
             }
             self.end(&mut control, None, None, None);
-            // Sinks of the queue pair may keep the endpoint itself for a while.
+            // Sinks of the queue pair may keep the endpoint itself alive for a while.
             control.qp = None;
             control.pz = None;
             control.connect_evd = None;
@@ -322,7 +322,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Goes from one state to another on a trigger that brings nothing else about.
+    /// Changes the state on a trigger that has no other effect.
     pub(crate) fn shift(&self, trigger: Trigger) -> Result<Next> {
         let mut control = self.control.lock();
         let to = next(control.state, trigger)?;

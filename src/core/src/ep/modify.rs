@@ -18,18 +18,18 @@ use crate::users::Use;
 
 /// The new value of a field.
 pub enum Value<T: Transport> {
-    /// One that is not an object.
+    /// A value that is not an object.
     Setting(Setting),
     /// A protection zone, or none.
     Pz(Option<Arc<Pz<T>>>),
     /// A dispatcher, or none.
     Evd(Option<Arc<Evd<T>>>),
-    /// A number or a handle of the program's that stands for no value: there is no such object,
-    /// or nothing has such a size.
+    /// A number or a handle from the program that stands for no value: no such object exists, or nothing has such a
+    /// size.
     Invalid,
 }
 
-/// Fields with their new values, one of each field at most.
+/// Fields with their new values, each field at most once.
 pub type Changes<T> = ArrayVec<(Field, Value<T>), { RULES.len() }>;
 
 const BAD_VALUE: Error = Error::InvalidParameter(Arg::Value);
@@ -44,10 +44,9 @@ struct Draft<T: Transport> {
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Changes the fields of `changes`, all or none of them. If the receives or the requests
-    /// that can be outstanding are changed to some, there must be a dispatcher for them; an
-    /// endpoint that came with a connection request may get it later. Receives that are posted
-    /// already must still fit.
+    /// Changes the fields of `changes`: either all of them or none. If the number of receives or requests that can be
+    /// outstanding is changed to more than 0, there must be a dispatcher for them; an endpoint that came with a
+    /// connection request may get it later. Receives that are already posted must still fit.
     ///
     /// # Errors
     /// In this order: [`Arg::Field`] for a field that can never change; [`Refusal::Endpoint`] if
@@ -82,7 +81,7 @@ impl<T: Transport> Endpoint<T> {
         if !tentative && changed(Field::MaxRequestDtos) && draft.attr.max_request_dtos > 0 && !has_request {
             return Err(BAD_VALUE);
         }
-        // What is posted has to complete somewhere.
+        // Posted receives need a dispatcher to complete on.
         if !has_recv && !receives.posted.is_empty() {
             return Err(BAD_VALUE);
         }
@@ -129,7 +128,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Makes the endpoint what the draft says, or leaves it as it was.
+    /// Changes the endpoint as the draft says, or leaves it as it was.
     fn put_in_place(
         &self,
         control: &mut Control<T>,

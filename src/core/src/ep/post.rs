@@ -32,8 +32,8 @@ impl<T: Transport> Endpoint<T> {
     /// Posts an RDMA write.
     ///
     /// # Errors
-    /// As [`Endpoint::post_send`]; [`Error::LengthError`] also if the remote segment is
-    /// shorter than the local ones together.
+    /// Those of [`Endpoint::post_send`]; [`Error::LengthError`] also if the remote segment is shorter than the local
+    /// ones together.
     pub fn post_write(
         &self,
         segments: &[LocalSegment],
@@ -47,8 +47,8 @@ impl<T: Transport> Endpoint<T> {
     /// Posts an RDMA read.
     ///
     /// # Errors
-    /// As [`Endpoint::post_send`]; [`Error::LengthError`] also if the local segments
-    /// together are shorter than the remote one.
+    /// Those of [`Endpoint::post_send`]; [`Error::LengthError`] also if the local segments together are shorter than
+    /// the remote one.
     pub fn post_read(
         &self,
         segments: &[LocalSegment],
@@ -113,8 +113,8 @@ impl<T: Transport> Endpoint<T> {
         self.ia.transport.post(qp, &request).inspect_err(|_| flight.unpush())
     }
 
-    /// The number of the next request. If the queue is full, looks for completions first; `None`
-    /// if the connection has ended meanwhile, so that the request is to be flushed.
+    /// The number of the next request. If the queue is full, looks for completions first. `None` if the connection has
+    /// ended meanwhile, so that the request is to be flushed.
     #[inline]
     fn make_room(&self, requests: &mut MutexGuard<'_, Requests<T>>) -> Result<Option<RequestId>> {
         match requests.flight.next() {
@@ -137,8 +137,8 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Posts the binding of `rmr` to a part of `lmr`, or its unbinding for a segment of
-    /// length 0. Gives the context for peers.
+    /// Posts the binding of `rmr` to a part of `lmr`, or its unbinding for a segment of length 0. Returns the context
+    /// for peers.
     ///
     /// # Errors
     /// [`crate::error::Refusal::Endpoint`], [`Arg::Flags`], [`Arg::Segments`] for a range
@@ -177,8 +177,8 @@ impl<T: Transport> Endpoint<T> {
             return Ok(0);
         };
         let Requests { qp: Some(qp), flight, .. } = &mut *requests else { return Err(requests.state.into()) };
-        // The region is used before it is looked at, so that it is not freed in between; and
-        // the binding is held until it says what the window shows.
+        // The region is marked as used before it is looked at, so that it is not freed in between. The binding stays
+        // locked until it holds what the window shows.
         let bound = target.map(|lmr| Use::of(lmr).ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let region = target.map(|lmr| lmr.region().ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let mut binding = rmr.binding();

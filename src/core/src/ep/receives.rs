@@ -1,5 +1,4 @@
-//! The receives of an endpoint: what posting them and completing them needs, and the
-//! watermarks on them.
+//! The receives of an endpoint: the state that posting and completing them needs, and the watermarks on them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,7 +18,7 @@ use crate::users::Use;
 pub(super) struct Posted {
     pub id: RecvId,
     pub cookie: u64,
-    /// Its completion is not announced.
+    /// Whether its completion is not announced.
     pub quiet: bool,
 }
 
@@ -29,7 +28,7 @@ pub(super) struct Early {
     pub segments: Box<[LocalSegment]>,
 }
 
-/// Which watermarks were passed.
+/// The watermarks that were passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Passed {
     pub soft: bool,
@@ -39,7 +38,7 @@ pub(super) struct Passed {
 /// The part of an endpoint that is behind the lock on its receives.
 pub(super) struct Receives<T: Transport> {
     pub life: u64,
-    /// The state is DISCONNECTED: what is posted is flushed at once.
+    /// Set in state DISCONNECTED: posted receives are flushed at once.
     pub flush: bool,
     pub connected: bool,
     pub evd: Option<Use<Evd<T>>>,
@@ -74,7 +73,7 @@ impl<T: Transport> Receives<T> {
             posted: VecDeque::new(),
             early: VecDeque::new(),
             next_id: 0,
-            // Few are under way at a time, but taking them must not allocate.
+            // Few buffers are taken at a time, but taking one must not allocate.
             taken: Vec::with_capacity(if srq { 64 } else { 0 }),
             held: Vec::new(),
             capacity: 0,
@@ -117,8 +116,8 @@ impl<T: Transport> Receives<T> {
         self.soft_armed = self.soft_limit.is_some();
     }
 
-    /// Which watermarks the buffers exceed; the soft one once an arming, the hard one only
-    /// while there is a connection to break.
+    /// The watermarks that the buffers exceed: the soft one once for each arming, the hard one only while there is a
+    /// connection to break.
     pub fn watermarks_passed(&mut self) -> Passed {
         let buffers = self.buffers();
         let soft = self.soft_armed && self.soft_limit.is_some_and(|soft| buffers > soft);

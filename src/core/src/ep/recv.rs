@@ -73,7 +73,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Completes a buffer that was taken for a connection which had ended: it is the program's again.
+    /// Completes a buffer that was taken for a connection that has ended: it belongs to the program again.
     pub(super) fn flush_late(&self, receives: &Receives<T>, srq: &Srq<T>, id: RecvId) {
         if let Some((cookie, charge)) = srq.complete(id) {
             receives.complete(self.header.handle(), cookie, Status::Flushed, 0, true, Some(charge));
@@ -140,7 +140,7 @@ impl<T: Transport> Endpoint<T> {
         RecvInfo { allocated, span: allocated }
     }
 
-    /// Raises what passed watermarks ask for; called without a lock.
+    /// Does what passed watermarks call for; called without a lock.
     pub(super) fn act_on(&self, passed: Passed) {
         if passed.soft {
             self.ia.raise(self.header.handle(), AsyncReason::EpSoftHighWatermark);

@@ -77,7 +77,7 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
             return;
         }
         let event = match control.state {
-            // The program has asked for the end already, and gets one event in all.
+            // The program has already asked for the end, and gets one event in all.
             State::DisconnectPending => ConnectionEvent::Disconnected,
             _ => ConnectionEvent::Broken,
         };

@@ -1,4 +1,4 @@
-//! The requests of an endpoint: those in flight, and what posting and completing them needs.
+//! The requests of an endpoint: those in flight, and the state that posting and completing them needs.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use crate::users::Use;
 /// The work of a request in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
-    /// It transfers data.
+    /// A data transfer.
     Transfer(Transfer),
-    /// It binds or unbinds this remote memory region.
+    /// The bind or unbind of this remote memory region.
     Bind(Handle),
 }
 
@@ -55,7 +55,7 @@ impl Flight {
         (self.requests.len() < self.capacity).then(|| self.first + self.requests.len() as u64)
     }
 
-    /// Adds the request of which [`Flight::next`] gave the number.
+    /// Adds the request whose number came from [`Flight::next`].
     #[inline]
     pub fn push(&mut self, request: InFlight) {
         self.requests.push_back(request);
@@ -87,18 +87,18 @@ impl Flight {
     }
 }
 
-/// The fate of a request that is posted.
+/// The handling of requests that are posted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gate {
-    /// They go to the transport.
+    /// Requests go to the transport.
     Open,
-    /// They are accepted and flushed at once.
+    /// Requests are accepted and flushed at once.
     Flush,
-    /// They are refused.
+    /// Requests are refused.
     Closed,
 }
 
-/// The fate of a request that is posted in a state.
+/// The handling of requests that are posted in a state.
 fn request_gate(state: State) -> Gate {
     match state {
         State::Connected => Gate::Open,
@@ -184,7 +184,7 @@ impl<T: Transport> Requests<T> {
         Ok(())
     }
 
-    /// Queues the completion of a request, unless it succeeded and was to be silent then.
+    /// Queues the completion of a request, unless it succeeded and asked for no event then.
     pub fn complete(&self, ep: Handle, request: &InFlight, status: Status) {
         if matches!(status, Status::Success) && request.flags.contains(CompletionFlags::SUPPRESS) {
             return;

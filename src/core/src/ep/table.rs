@@ -52,10 +52,10 @@ impl Field {
     }
 }
 
-/// When a field may be modified.
+/// The states in which a field may be modified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Never, in no state.
+    /// In no state.
     Never,
     /// In the quiescent states: unconnected and tentative connection pending.
     Quiescent,
@@ -83,16 +83,16 @@ impl Class {
 /// A quality of service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Qos {
-    /// Best effort, the only one that is offered.
+    /// Best effort, the only one offered.
     BestEffort,
-    /// Another one that the specification knows.
+    /// Another one that the specification names.
     Other,
 }
 
 /// A value of a field that is not an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// The one value that there is: reliable service, no named attributes.
+    /// The only possible value: reliable service, no named attributes.
     Fixed,
     /// Bytes.
     Size(u64),
@@ -107,7 +107,7 @@ pub enum Setting {
 /// The condition on a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Check {
-    /// The field has no value of its own that could be given.
+    /// The field has no value that could be given.
     None,
     /// A protection zone of the same adapter, or none.
     Zone,
@@ -115,7 +115,7 @@ pub enum Check {
     Evd(Streams),
     /// [`Setting::Fixed`].
     Fixed,
-    /// At most so many bytes.
+    /// At most this many bytes.
     Size(Most<u64>),
     /// [`Qos::BestEffort`]. A creation reports the others as not supported.
     Qos,
@@ -123,17 +123,17 @@ pub enum Check {
     Flags {
         /// Those that a new endpoint can have.
         create: Flags,
-        /// Those that a modify can set. A receive must not have been posted for those of receives.
+        /// Those that a modify can set. The flags for receives cannot be set once a receive was posted.
         modify: Flags,
     },
-    /// A count. One of the receive stream is not looked at when an endpoint with a shared receive
-    /// queue is made, and cannot be modified then.
+    /// A count. With a shared receive queue, a count of the receive stream is ignored at creation and cannot be
+    /// modified.
     Count {
-        /// At least so many.
+        /// The lower limit.
         least: Least,
-        /// At most so many.
+        /// The upper limit.
         most: Most<usize>,
-        /// The stream that it is about.
+        /// The stream that the count belongs to.
         stream: Stream,
     },
 }
@@ -165,8 +165,8 @@ pub enum Least {
     Zero,
     /// 1; 0 for a new endpoint without a dispatcher for the stream.
     One,
-    /// 0; a new endpoint has more exactly if it has a dispatcher for the stream. What modifies may
-    /// leave an endpoint with is said in [`super::Endpoint::modify`].
+    /// 0. A new endpoint has more than 0 exactly if it has a dispatcher for the stream. [`super::Endpoint::modify`]
+    /// says what a modify may leave.
     Dispatcher,
 }
 
@@ -175,7 +175,7 @@ pub enum Least {
 pub struct Rule {
     /// The field.
     pub field: Field,
-    /// When it may be modified.
+    /// The states in which it may be modified.
     pub class: Class,
     /// The condition on its value.
     pub check: Check,
@@ -243,7 +243,7 @@ pub const RULES: [Rule; 30] = {
 /// The circumstances in which a value is checked.
 pub(super) struct Against<'a> {
     pub limits: &'a AdapterAttributes,
-    /// The endpoint receives from a shared queue.
+    /// Whether the endpoint receives from a shared queue.
     pub srq: bool,
     pub purpose: Purpose,
 }
@@ -258,7 +258,7 @@ pub(super) enum Purpose {
 }
 
 impl Check {
-    /// Whether a value that is not an object is admitted.
+    /// Whether this value, which is not an object, is admitted.
     pub(super) fn admits(&self, setting: Setting, against: &Against<'_>) -> bool {
         let (limits, purpose) = (against.limits, against.purpose);
         match (*self, setting) {
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn counts_are_within_their_limits() {
-        // Field, limit, least when made with dispatchers, when made without, when modified.
+        // Field, limit, least value when made with dispatchers, when made without, when modified.
         let rows = [
             (Field::MaxRequestDtos, 10, 1, 0, 0),
             (Field::MaxRequestIov, 5, 1, 0, 1),

@@ -1,4 +1,4 @@
-//! Event dispatchers: one queue to the program, whatever feeds it.
+//! Event dispatchers: each is one queue to the program, whatever feeds it.
 
 mod queue;
 
@@ -22,13 +22,13 @@ use crate::users::{Counted, Use, Users};
 /// The parameters of a dispatcher that change, as a query shows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvdStatus {
-    /// Events it has room for.
+    /// Events that it has room for.
     pub qlen: usize,
     /// Whether it triggers its notification object.
     pub enabled: bool,
     /// Whether threads may wait on it.
     pub waitable: bool,
-    /// How the endpoints that feed it are configured; `None` without any.
+    /// The configuration of the endpoints that feed it; `None` without any.
     pub feed: Option<Feed>,
 }
 
@@ -40,7 +40,7 @@ pub struct Evd<T: Transport> {
     streams: Streams,
     cq: Option<T::Cq>,
     queue: Mutex<Queue<T>>,
-    /// The adapter that made it is gone, but another one still uses it.
+    /// Whether the adapter that made it is gone while another one still uses it.
     orphan: AtomicBool,
 }
 
@@ -135,8 +135,8 @@ impl<T: Transport> Evd<T> {
         self.users.count()
     }
 
-    /// The adapter that made this dispatcher is gone, but another one still uses it; its end is
-    /// that of the last such use ([`AsyncHold`]).
+    /// Notes that the adapter that made this dispatcher is gone while another one still uses it; the dispatcher ends
+    /// with the last such use ([`AsyncHold`]).
     pub(crate) fn orphan(&self) {
         self.orphan.store(true, Ordering::Release);
     }
@@ -217,7 +217,7 @@ impl<T: Transport> Evd<T> {
         self.queue.lock().waitable = true;
     }
 
-    /// Changes the room to at least `qlen` events. Loses none.
+    /// Changes the capacity to at least `qlen` events. Loses no event.
     ///
     /// # Errors
     /// [`Arg::QueueLength`] for 0, [`Refusal::EvdTooShort`] if more events are queued or a
@@ -300,7 +300,7 @@ impl<T: Transport> Evd<T> {
         *self.queue.lock().feed_count(feed) += 1;
     }
 
-    /// Ends what [`Evd::add_feed`] counted.
+    /// Undoes [`Evd::add_feed`].
     pub(crate) fn remove_feed(&self, feed: Feed) {
         *self.queue.lock().feed_count(feed) -= 1;
     }

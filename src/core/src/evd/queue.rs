@@ -1,4 +1,4 @@
-//! The queue of an event dispatcher, and the rules of who is told of a new event.
+//! The queue of an event dispatcher, and the rules that say who is told of a new event.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use crate::transport::Transport;
 use crate::users::Use;
 use crate::waker::Waker;
 
-/// An event that waits, and the entry of a shared receive queue that it keeps occupied.
+/// A queued event, and the entry of a shared receive queue that it keeps occupied.
 pub(crate) struct Queued {
     pub event: Event,
     pub charge: Option<Charge>,
 }
 
 impl Queued {
-    /// The program has taken the event: its buffer leaves the books.
+    /// Settles the books when the program has taken the event: its buffer no longer counts.
     #[inline]
     pub fn settle(self) -> Event {
         drop(self.charge);
@@ -26,7 +26,7 @@ impl Queued {
     }
 }
 
-/// What came of an event that was offered, and whom to tell once the lock is free.
+/// The result of offering an event: the waiter or object to tell once the lock is free.
 pub(crate) enum Offer<T: Transport> {
     Full,
     Quiet,
@@ -73,7 +73,7 @@ impl<T: Transport> Queue<T> {
         if self.events.is_empty() || self.dead { Offer::Quiet } else { self.tell(true) }
     }
 
-    /// Whom an event that was queued concerns.
+    /// The waiter or notification object to tell of an event that was just queued.
     fn tell(&mut self, announce: bool) -> Offer<T> {
         let waiting = self.wait.is_some();
         if let Some(wait) = &mut self.wait {
@@ -136,13 +136,13 @@ impl<T: Transport> Queue<T> {
     }
 }
 
-/// The view of a waiting thread on the queue, under its lock.
+/// A waiting thread's view of the queue, under its lock.
 pub(crate) struct WaitState<'a, T: Transport> {
     pub queue: &'a mut Queue<T>,
 }
 
 impl<T: Transport> WaitState<'_, T> {
-    /// Makes the calling thread the one that waits.
+    /// Makes the calling thread the waiter.
     pub fn enter(&mut self, threshold: usize) -> Result<()> {
         if self.queue.wait.is_some() {
             return Err(Error::InvalidState(Refusal::EvdWaiter));
@@ -160,8 +160,7 @@ impl<T: Transport> WaitState<'_, T> {
                 Some(Feed::Threshold) | None => {}
             }
         }
-        // At entry every queued event counts, whether it was announced or not; from then on
-        // only an announced one ends the wait.
+        // At entry every queued event counts, announced or not; after that only an announced one ends the wait.
         let announced = self.queue.events.len() >= threshold;
         self.queue.wait = Some(Wait { threshold, announced, waker: None });
         Ok(())
@@ -172,7 +171,7 @@ impl<T: Transport> WaitState<'_, T> {
         self.queue.events.len() < threshold
     }
 
-    /// What ends the wait now; `None` to go on waiting.
+    /// The result of the wait if it ends now; `None` if it goes on.
     pub fn check(&mut self) -> Option<Result<(Queued, usize)>> {
         if self.queue.dead {
             return Some(Err(Error::Aborted));
@@ -188,14 +187,14 @@ impl<T: Transport> WaitState<'_, T> {
         None
     }
 
-    /// The thread is going to sleep.
+    /// Notes that the thread is going to sleep.
     pub fn block(&mut self, waker: &Arc<Waker>) {
         if let Some(wait) = &mut self.queue.wait {
             wait.waker = Some(waker.clone());
         }
     }
 
-    /// Ends the wait; events that are queued then.
+    /// Ends the wait. Returns the number of events queued then.
     pub fn leave(&mut self) -> usize {
         self.queue.wait = None;
         self.queue.events.len()

@@ -57,7 +57,7 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    /// Takes the request back from a program that could not be told of it.
+    /// Withdraws the request because the program could not be told of it.
     pub(super) fn withdraw(&self) -> Option<T::Incoming> {
         let incoming = self.incoming.lock().take()?;
         self.ia.disown(self);
@@ -131,7 +131,7 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    /// The request as a service point gets it that listens on `qualifier`.
+    /// The description of the request for a service point that listens on `qualifier`.
     pub(super) fn info(&self, qualifier: u64) -> RequestInfo {
         RequestInfo {
             qualifier,
@@ -141,12 +141,11 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    /// Takes the request for an answer other than accepting it; the endpoint that it brought is
-    /// given back.
+    /// Takes the request for an answer other than acceptance, and gives back the endpoint that it brought.
     pub(super) fn take(&self) -> Result<T::Incoming> {
         let incoming = self.incoming.lock().take().ok_or(Error::InvalidHandle(Role::Cr))?;
         self.ia.disown(self);
-        // A tentative endpoint goes; a reserved one is the program's again.
+        // A tentative endpoint is freed; a reserved one belongs to the program again.
         let pending = self.ep.as_ref().is_some_and(|ep| {
             matches!(ep.query().state, State::TentativeConnectionPending | State::PassiveConnectionPending)
         });
@@ -157,7 +156,7 @@ impl<T: Transport> Cr<T> {
     }
 }
 
-/// The request was put into the value a moment ago by the same thread.
+/// Never reached: the same thread put the request into the value a moment ago.
 #[cold]
 fn unreachable_incoming<I>() -> I {
     unreachable!("a connection request vanished before it had a handle")

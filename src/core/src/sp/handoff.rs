@@ -12,8 +12,8 @@ use crate::transport::report::PointReports;
 use crate::transport::{Rejection, Transport};
 
 impl<T: Transport> Cr<T> {
-    /// Passes the request to the service point on `qualifier`, where it arrives as a
-    /// new one. If nobody listens there it is refused.
+    /// Passes the request to the service point on `qualifier`, where it arrives as a new one. If no service point
+    /// listens there, the request is refused.
     ///
     /// # Errors
     /// [`crate::error::Role::Cr`] if it was answered already, [`Arg::Qualifier`] for

@@ -1,4 +1,4 @@
-//! Service points, where connection requests arrive, and the requests.
+//! Service points, where connection requests arrive, and the requests themselves.
 
 mod cr;
 mod handoff;

@@ -15,13 +15,13 @@ use crate::transport::report::PointReports;
 use crate::transport::{ListenerSink, RequestInfo, Transport};
 use crate::users::Use;
 
-/// The source of the endpoint of a request.
+/// The source of the endpoint for a request.
 pub(super) enum Provision<T: Transport> {
-    /// The program, when it accepts.
+    /// The program names one when it accepts.
     Consumer,
     /// The provider makes one for each request.
     Provider,
-    /// This one, for the only request.
+    /// This endpoint serves the only request.
     Reserved(Arc<Endpoint<T>>),
 }
 
@@ -37,9 +37,9 @@ struct PointState<T: Transport> {
     evd: Option<Use<Evd<T>>>,
     qualifier: u64,
     listener: Option<T::Listener>,
-    /// Takes requests.
+    /// Whether it takes requests.
     open: bool,
-    /// Freed: never opens again.
+    /// Whether it was freed and never opens again.
     shut: bool,
 }
 
@@ -54,7 +54,7 @@ impl<T: Transport> ServicePoint<T> {
         Ok(Arc::new(ServicePoint { ia: ia.clone(), provision, state: Mutex::new(state) }))
     }
 
-    /// Takes the qualifier, or one that is free, and starts to listen.
+    /// Takes the qualifier, or a free one, and starts to listen.
     pub(super) fn open(self: &Arc<Self>, handle: Handle, qualifier: Option<u64>) -> Result<()> {
         {
             let mut state = self.state.lock();
@@ -78,7 +78,7 @@ impl<T: Transport> ServicePoint<T> {
         Ok(())
     }
 
-    /// Stops to take requests.
+    /// Stops taking requests.
     fn close(&self) {
         let (listener, qualifier, handle) = {
             let mut state = self.state.lock();
@@ -89,7 +89,7 @@ impl<T: Transport> ServicePoint<T> {
         drop(listener);
     }
 
-    /// Stops for good.
+    /// Stops taking requests for good.
     pub(super) fn shut(&self) {
         self.state.lock().shut = true;
         self.close();
@@ -114,8 +114,8 @@ impl<T: Transport> ServicePoint<T> {
 }
 
 impl<T: Transport> PointReports<T::Incoming> for ServicePoint<T> {
-    /// A request arrived: gives it a handle and announces it. Given back if it cannot be
-    /// taken: the point is closed, or its dispatcher is full.
+    /// Handles an arriving request: gives it a handle and announces it. Returns it if it cannot be taken because the
+    /// point is closed or its dispatcher is full.
     fn request(&self, incoming: T::Incoming, info: RequestInfo) -> std::result::Result<(), T::Incoming> {
         let (evd, handle) = {
             let mut state = self.state.lock();

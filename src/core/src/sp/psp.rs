@@ -12,9 +12,9 @@ use crate::transport::Transport;
 /// The source of the endpoints of a public service point's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PspMode {
-    /// The program, when it accepts.
+    /// The program names one when it accepts.
     Consumer,
-    /// The provider.
+    /// The provider makes one for each request.
     Provider,
 }
 

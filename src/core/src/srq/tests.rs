@@ -23,11 +23,11 @@ struct Device {
     attributes: AdapterAttributes,
     /// The limit that the queue is armed for.
     armed: AtomicUsize,
-    /// Arming fails.
+    /// Whether arming fails.
     fails: AtomicBool,
     /// Numbers of the receives that were handed over and not taken.
     posted: Mutex<Vec<RecvId>>,
-    /// Says that arming has begun, and waits for leave to end it.
+    /// Reports that arming has begun, and waits for permission to end it.
     gate: Mutex<Option<(Sender<()>, Receiver<()>)>>,
 }
 
@@ -192,8 +192,8 @@ impl Device {
         }
     }
 
-    /// Stops the next change of the queue in the middle. What the test gets tells when it is there, and
-    /// gives it leave to go on.
+    /// Stops the next change of the queue in the middle. The test gets one end that tells when the change has stopped,
+    /// and one that lets it go on.
     fn stop_next(&self) -> (Receiver<()>, Sender<()>) {
         let (began, there) = channel();
         let (leave, given) = channel();
@@ -319,7 +319,7 @@ fn a_watermark_that_the_transport_refuses_leaves_the_old_one_as_it_was() {
     assert_eq!(full.srq.query().low_watermark, SIZE - 2);
     let taken = [full.take(), full.take()];
     assert_eq!(full.events(), 0);
-    // It is armed still, and a buffer that undercuts it while another one is refused is told of.
+    // The watermark is still armed, and a buffer that undercuts it while another change is refused raises the event.
     let (there, leave) = full.device().stop_next();
     thread::scope(|scope| {
         let call = scope.spawn(|| full.srq.set_low_watermark(1));
@@ -330,7 +330,7 @@ fn a_watermark_that_the_transport_refuses_leaves_the_old_one_as_it_was() {
         assert_eq!(call.join().expect("the call"), refused);
     });
     assert_eq!(full.events(), 1);
-    // It was told of and stays so.
+    // The event was raised and does not come again.
     assert_eq!(full.srq.set_low_watermark(1), refused);
     full.take();
     assert_eq!(full.events(), 0);

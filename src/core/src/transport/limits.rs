@@ -1,4 +1,4 @@
-//! The abilities and limits of an adapter, and the sizes that are asked of it.
+//! The abilities and limits of an adapter, and the sizes requested of it.
 
 use crate::addr::Address;
 use crate::error::{Arg, Error, Result};
@@ -42,11 +42,11 @@ pub struct AdapterAttributes {
 }
 
 impl AdapterAttributes {
-    /// Whether a connection request, or the answer to one, can carry `len` bytes of private
-    /// data. A face asks before it reads the bytes; nothing behind it asks again.
+    /// Checks whether a connection request, or the answer to one, can carry `len` bytes of private data. A face asks
+    /// before it reads the bytes; nothing behind it asks again.
     ///
     /// # Errors
-    /// [`Arg::PrivateDataSize`] if these are more than `max_private_data`.
+    /// [`Arg::PrivateDataSize`] if `len` is more than `max_private_data`.
     pub fn check_private_data(&self, len: usize) -> Result<()> {
         if len > self.max_private_data {
             return Err(Error::InvalidParameter(Arg::PrivateDataSize));
@@ -55,7 +55,7 @@ impl AdapterAttributes {
     }
 }
 
-/// Sizes of a queue pair that is about to be made.
+/// Sizes of a new queue pair.
 #[derive(Clone, Copy, Debug)]
 pub struct QpSizes {
     /// Receives outstanding at a time; 0 with a shared receive queue.
@@ -66,7 +66,7 @@ pub struct QpSizes {
     pub recv_segments: usize,
     /// Segments of a request.
     pub request_segments: usize,
-    /// Reads of the peer served at a time.
+    /// The peer's reads served at a time.
     pub reads_in: u8,
     /// Own reads outstanding at a time.
     pub reads_out: u8,
@@ -74,7 +74,7 @@ pub struct QpSizes {
 
 #[cfg(test)]
 impl AdapterAttributes {
-    /// Small limits, those of an endpoint's counts each of its own size.
+    /// Small limits, with a different value for each of an endpoint's counts.
     pub(crate) fn small() -> Self {
         AdapterAttributes {
             vendor: String::new(),

@@ -1,4 +1,4 @@
-//! The contract with a transport: what it must do, and what it may tell the core.
+//! The contract with a transport: what it must do, and what it may report to the core.
 //!
 //! The core is generic over [`Transport`], so every call on the fast path is dispatched statically.
 //! A transport talks back through the sinks it was given: [`EndpointSink`] for one connection,
@@ -46,11 +46,11 @@ pub struct QpInit<'a, T: Transport> {
     pub request_cq: Option<&'a T::Cq>,
     /// The queue in which its receives complete.
     pub recv_cq: Option<&'a T::Cq>,
-    /// The shared receive queue it takes buffers from.
+    /// The shared receive queue that it takes buffers from.
     pub srq: Option<&'a T::Srq>,
-    /// Waiters are told only of receives that the sender announces. A transport that cannot
-    /// tell which receives these are reports all of them as not announced, and calls
-    /// [`EndpointSink::recv_announced`] when one was.
+    /// Whether waiters are told only of receives that the sender announces. A transport that cannot recognise these
+    /// receives reports all of them as not announced, and calls [`EndpointSink::recv_announced`] when one was
+    /// announced.
     pub solicited: bool,
     /// Queue sizes.
     pub sizes: QpSizes,
@@ -69,12 +69,12 @@ pub struct Connect<'a> {
     pub timeout: Option<Duration>,
 }
 
-/// The reason for which a connection request is turned down.
+/// The reason why a connection request is turned down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejection {
     /// The program rejected it.
     Consumer,
-    /// There was nobody to take it: no service point, no room in the queue.
+    /// Nobody could take it: there was no service point, or no room in the queue.
     Provider,
 }
 
@@ -83,17 +83,16 @@ pub enum Rejection {
 pub enum Closing {
     /// The transport has let go of all buffers and reports nothing more.
     Done,
-    /// A [`ConnectionReport::Disconnected`] follows when it has.
+    /// The transport reports [`ConnectionReport::Disconnected`] when it has let go of them.
     Later,
 }
 
-/// The conduct of [`Transport::poll`] when another thread is polling already.
+/// The behaviour of [`Transport::poll`] when another thread is already polling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Poll {
-    /// It may leave the work to that thread.
+    /// The call may leave the work to that thread.
     IfFree,
-    /// It waits for that thread, so that on return all that had happened before the call has
-    /// been reported.
+    /// The call waits for that thread, so that on return all that happened before the call has been reported.
     Complete,
 }
 
@@ -117,9 +116,9 @@ pub trait Transport: Send + Sync + Sized + 'static {
     type Zone: ZoneId + Send + Sync;
     /// Registered memory; dropped to deregister.
     type Region: RegionKeys + Send + Sync;
-    /// Something that remote rights can be bound to.
+    /// A window that remote rights can be bound to.
     type Window: Send + Sync;
-    /// A queue in which completions of data transfer are found.
+    /// A queue in which completions of data transfers are found.
     type Cq: Send + Sync;
     /// A shared receive queue.
     type Srq: Send + Sync;
@@ -140,8 +139,7 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Limits and abilities.
     fn attributes(&self) -> &AdapterAttributes;
 
-    /// Says where to report what befalls the adapter as a whole; called once, before
-    /// anything is made.
+    /// Sets the sink for reports on the adapter as a whole. Called once, before anything is made.
     fn report_to(&self, _sink: AdapterSink<Self>) {}
 
     /// Makes a protection zone.
@@ -156,39 +154,36 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Makes a completion queue for at least `depth` completions.
     fn cq_create(&self, depth: usize) -> Result<Self::Cq>;
 
-    /// Looks for completions, without a system call, and reports them to their sinks: those
-    /// of `cq`, or of all completion queues. `how` says what to do about another thread that
-    /// does the same.
+    /// Looks for completions, without a system call, and reports them to their sinks: those of `cq`, or of all
+    /// completion queues. `how` says what to do while another thread does the same.
     fn poll(&self, cq: Option<&Self::Cq>, how: Poll);
 
-    /// Prepares for sleep: from now on new work makes the returned descriptor readable, or is
-    /// reported by another thread. The caller polls once more before it sleeps.
+    /// Prepares for sleep: from now on new work either makes the returned descriptor readable or is reported by another
+    /// thread. The caller polls once more before it sleeps.
     fn arm(&self, cq: Option<&Self::Cq>) -> Option<RawFd>;
 
-    /// Ends what [`Transport::arm`] began; `armed` is what it returned.
+    /// Undoes [`Transport::arm`]; `armed` is what it returned.
     fn disarm(&self, cq: Option<&Self::Cq>, armed: Option<RawFd>);
 
-    /// With `on`, an agent of the program must hear of events although no thread of the program
-    /// calls in; without, that need has ended. The calls come in pairs.
+    /// With `on`, an agent of the program must be told of events although no thread of the program calls in; without
+    /// `on`, that need has ended. The calls come in pairs.
     fn watch(&self, _on: bool) {}
 
     /// Makes a shared receive queue for at least `depth` receives of `segments` each.
     fn srq_create(&self, zone: &Self::Zone, depth: usize, segments: usize) -> Result<Self::Srq>;
 
-    /// Hands over a receive. Never fails for want of room: the core counts.
+    /// Hands over a receive. Never fails for lack of room, because the core counts.
     fn srq_post(&self, srq: &Self::Srq, recv: &Recv<'_>) -> Result<()>;
 
-    /// Called after [`Transport::srq_post`] without any lock: lets endpoints that ran out of
-    /// buffers go on.
+    /// Called after [`Transport::srq_post`] without any lock: lets endpoints continue that ran out of buffers.
     fn srq_kick(&self, srq: &Self::Srq);
 
-    /// Makes room for `depth` receives; loses none.
+    /// Makes room for `depth` receives. Loses none.
     fn srq_resize(&self, srq: &Self::Srq, depth: usize) -> Result<()>;
 
     /// Asks for a report of the receives that were taken, by [`EndpointSink::recv_taken`] or
-    /// [`EndpointSink::recv_done`], when fewer than `limit` are left, even if no thread polls
-    /// and even if that is so already. 0 asks for none. The core calls this with no lock held
-    /// that a report takes.
+    /// [`EndpointSink::recv_done`], when fewer than `limit` are left, even if no thread polls and even if fewer are
+    /// left already. 0 asks for none. The core calls this without holding any lock that a report takes.
     fn srq_arm_limit(&self, srq: &Self::Srq, limit: usize) -> Result<()>;
 
     /// Makes a queue pair, unconnected.
@@ -197,16 +192,15 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Hands over a receive, in any state of the queue pair.
     fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<()>;
 
-    /// Called after [`Transport::post_recv`] without any lock: lets a message that waited for a
-    /// buffer go on.
+    /// Called after [`Transport::post_recv`] without any lock: lets a message continue that waited for a buffer.
     fn recv_kick(&self, qp: &Arc<Self::Qp>);
 
     /// Hands over a request of a connected queue pair. Requests complete in order: a report on one
     /// implies success of all earlier ones.
     fn post(&self, qp: &Arc<Self::Qp>, request: &Request<'_>) -> Result<()>;
 
-    /// Binds `window`, or unbinds it with no target, as a request in the order of the
-    /// others; the new remote key is known at once.
+    /// Binds `window`, or unbinds it if there is no target, as a request in order with the others. The new remote key
+    /// is known at once.
     fn post_bind(
         &self,
         qp: &Arc<Self::Qp>,
@@ -216,20 +210,20 @@ pub trait Transport: Send + Sync + Sized + 'static {
         signalled: bool,
     ) -> Result<u32>;
 
-    /// The end of the connection waits for the requests that are outstanding: the completion
-    /// of the last one must be reported, whether it is signalled or not.
+    /// Notes that the end of the connection waits for the outstanding requests: the completion of the last one must be
+    /// reported, whether it is signalled or not.
     fn drain(&self, _qp: &Arc<Self::Qp>) {}
 
     /// Looks for completions of the requests of `qp` alone; called when its queue is full.
     fn reap(&self, qp: &Arc<Self::Qp>);
 
-    /// Listens on `qualifier`, or on one of the transport's choice; requests go to `sink`.
+    /// Listens on `qualifier`, or on one that the transport chooses; requests go to `sink`.
     ///
     /// # Errors
     /// [`crate::Error::QualifierInUse`], [`crate::Error::QualifierUnavailable`].
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Self::Listener, u64)>;
 
-    /// Whether the transport can connect to the address of a host.
+    /// Checks whether the transport can connect to the address of a host.
     ///
     /// # Errors
     /// [`crate::Error::InvalidAddress`].
@@ -251,15 +245,15 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Port qualifier of the local end.
     fn local_qualifier(&self, qp: &Self::Qp) -> u64;
 
-    /// Ends a connection or an attempt at once. With `broken` the peer is told that it
-    /// failed. After [`Closing::Done`] no sink of `qp` is called any more.
+    /// Ends a connection or an attempt at once. With `broken` the peer is told that it failed. After [`Closing::Done`]
+    /// no sink of `qp` is called any more.
     fn disconnect(&self, qp: &Arc<Self::Qp>, broken: bool) -> Closing;
 
     /// Called after a [`Closing::Later`], without a lock: returns when the transport has
     /// let go of all buffers and [`Transport::disconnect`] would answer [`Closing::Done`].
     fn await_end(&self, _qp: &Arc<Self::Qp>) {}
 
-    /// Called in the child of a fork, before anything else happens there: lets go of what must not
-    /// be shared with the parent. Takes no lock that another thread of the parent may have held.
+    /// Called in the child of a fork, before anything else happens there: lets go of what must not be shared with the
+    /// parent. Takes no lock that another thread of the parent may have held.
     fn after_fork_in_child() {}
 }

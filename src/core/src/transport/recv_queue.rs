@@ -1,11 +1,11 @@
-//! Posted receives that a transport keeps, first in first out.
+//! Posted receives that a transport keeps, first in, first out.
 
 use std::collections::VecDeque;
 
 use crate::error::{Error, Resource, Result};
 use crate::transport::work::{Checked, MAX_SEGMENTS, Recv, RecvId, Segment};
 
-/// A receive that was read off a queue, with room for the segments of any.
+/// A receive that was taken from a queue, with room for the segments of any receive.
 #[derive(Default)]
 pub struct Taken {
     /// Its number.
@@ -16,13 +16,13 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Where its bytes go.
+    /// The segments that its bytes go to.
     #[inline]
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// Becomes the receive `id`, which has no segment yet.
+    /// Starts over as the receive `id`, without segments.
     #[inline]
     fn begin(&mut self, id: RecvId) {
         self.id = id;
@@ -33,13 +33,13 @@ impl Taken {
     #[inline]
     fn add(&mut self, segment: Segment) {
         self.capacity += segment.len;
-        // There is room: no receive is pushed with more.
+        // There is room, because no receive is pushed with more segments.
         let _ = self.segments.try_push(segment);
     }
 }
 
-/// A queue of posted receives, for a transport that keeps them itself or whose device has no room
-/// for all of them. It allocates nothing while it holds no more than room was made for.
+/// A queue of posted receives, for a transport that keeps them itself or whose device has no room for all of them. It
+/// allocates nothing while it holds no more than it has room for.
 #[derive(Default)]
 pub struct RecvQueue {
     receives: VecDeque<(RecvId, u8)>,
@@ -60,7 +60,7 @@ impl RecvQueue {
     /// Makes room for `recvs` receives in all, of up to `segments` segments.
     ///
     /// # Errors
-    /// [`Resource::Memory`]; what it holds stays.
+    /// [`Resource::Memory`]; the receives that it holds stay.
     pub fn reserve(&mut self, recvs: usize, segments: usize) -> Result<()> {
         let memory = |_| Error::InsufficientResources(Resource::Memory);
         let more = recvs.saturating_sub(self.receives.len());
@@ -88,10 +88,10 @@ impl RecvQueue {
         true
     }
 
-    /// Takes the oldest receive if `accept`, which is shown it, does not fail; false if there is none.
+    /// Takes the oldest receive if `accept`, which is shown that receive, succeeds. Returns false if there is none.
     ///
     /// # Errors
-    /// That of `accept`; the receive stays the oldest.
+    /// The error of `accept`; the receive stays the oldest.
     pub fn pop_if<E>(
         &mut self,
         accept: impl FnOnce(&Taken) -> std::result::Result<(), E>,
@@ -106,13 +106,13 @@ impl RecvQueue {
         Ok(true)
     }
 
-    /// How many there are.
+    /// The number of receives.
     #[inline]
     pub fn len(&self) -> usize {
         self.receives.len()
     }
 
-    /// Whether there is none.
+    /// Whether the queue is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.receives.is_empty()

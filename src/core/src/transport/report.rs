@@ -1,8 +1,7 @@
 //! The reports of a transport, and the sinks that it reports to.
 //!
-//! A transport knows the sinks alone. Which objects stand behind them is said by the one
-//! implementation of [`Reports`], so that nothing here refers to an object, and yet every
-//! report is dispatched statically.
+//! A transport knows the sinks alone. The one implementation of [`Reports`] names the objects behind them, so that
+//! nothing here refers to an object, and yet every report is dispatched statically.
 
 use std::sync::{Arc, Weak};
 
@@ -15,7 +14,7 @@ use crate::transport::work::{RecvId, RequestId};
 pub struct RecvDone {
     /// Its number.
     pub id: RecvId,
-    /// Success, or what went wrong.
+    /// Success, or the kind of failure.
     pub status: Status,
     /// Bytes received.
     pub len: u64,
@@ -26,13 +25,13 @@ pub struct RecvDone {
 /// The peer that asked for a connection.
 #[derive(Clone, Debug)]
 pub struct RequestInfo {
-    /// The qualifier that was addressed.
+    /// The qualifier that the peer asked for.
     pub qualifier: u64,
     /// Address of the peer.
     pub remote_address: Address,
     /// Port qualifier of the peer.
     pub remote_qualifier: u64,
-    /// The bytes that the peer sent along.
+    /// The peer's private data.
     pub private_data: Vec<u8>,
 }
 
@@ -46,9 +45,9 @@ pub enum ConnectionReport {
     PeerRejected,
     /// The request was refused, but not by the peer's program.
     NonPeerRejected,
-    /// The time given was not enough.
+    /// The time limit has passed.
     TimedOut,
-    /// The address leads nowhere.
+    /// The address cannot be reached.
     Unreachable,
     /// The passive side accepted, but the connection did not come up.
     AcceptFailed,
@@ -62,9 +61,9 @@ pub enum ConnectionReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Verdict {
-    /// Go on.
+    /// The transfer goes on.
     Continue,
-    /// The hard high watermark was passed: fail the connection.
+    /// The hard high watermark was passed: the connection must fail.
     Break,
 }
 
@@ -72,16 +71,16 @@ pub enum Verdict {
 pub trait Reports: Sized {
     /// A connection request not yet answered.
     type Incoming;
-    /// Stands behind an [`EndpointSink`].
+    /// The object behind an [`EndpointSink`].
     type Endpoint: EndpointReports + Send + Sync + 'static;
-    /// Stands behind a [`ListenerSink`].
+    /// The object behind a [`ListenerSink`].
     type Point: PointReports<Self::Incoming> + Send + Sync + 'static;
-    /// Stands behind an [`AdapterSink`].
+    /// The object behind an [`AdapterSink`].
     type Adapter: AdapterReports + Send + Sync + 'static;
 }
 
-/// The reports on one connection, each with the life of the endpoint that it is about. What
-/// they mean, and when they are made, is said at the methods of [`EndpointSink`].
+/// The reports on one connection, each with the life of the endpoint that it belongs to. The methods of
+/// [`EndpointSink`] say what the reports mean and when they are made.
 #[allow(missing_docs)]
 pub trait EndpointReports {
     fn recv_taken(&self, life: u64, id: RecvId) -> Verdict;
@@ -105,8 +104,8 @@ pub trait AdapterReports {
     fn catastrophe(&self);
 }
 
-/// The sink of one queue pair. It names one life of an endpoint: reports that
-/// come after the endpoint was reset are dropped.
+/// The sink of one queue pair. It names one life of an endpoint: reports that arrive after the endpoint was reset are
+/// dropped.
 pub struct EndpointSink<R: Reports> {
     endpoint: Arc<R::Endpoint>,
     life: u64,
@@ -123,46 +122,45 @@ impl<R: Reports> EndpointSink<R> {
         EndpointSink { endpoint, life }
     }
 
-    /// The endpoint took a buffer for a message that is arriving. Transports that see
-    /// only completions need not call it.
+    /// Reports that the endpoint took a buffer for a message that is arriving. Transports that see only completions
+    /// need not call it.
     #[inline]
     pub fn recv_taken(&self, id: RecvId) -> Verdict {
         self.endpoint.recv_taken(self.life, id)
     }
 
-    /// A receive is complete.
+    /// Reports that a receive is complete.
     #[inline]
     pub fn recv_done(&self, done: RecvDone) {
         self.endpoint.recv_done(self.life, done);
     }
 
-    /// One of the receives reported so far was announced by its sender
-    /// ([`super::QpInit::solicited`]).
+    /// Reports that one of the receives reported so far was announced by its sender ([`super::QpInit::solicited`]).
     pub fn recv_announced(&self) {
         self.endpoint.recv_announced(self.life);
     }
 
-    /// All requests up to and including `last` succeeded. True if the end of the connection
-    /// waits for them; then [`EndpointSink::drained`] is to be called, without a lock.
+    /// Reports that all requests up to and including `last` succeeded. Returns true if the end of the connection waits
+    /// for them; then [`EndpointSink::drained`] is to be called, without a lock.
     #[inline]
     #[must_use]
     pub fn requests_done(&self, last: RequestId) -> bool {
         self.endpoint.requests_done(self.life, last)
     }
 
-    /// Goes on with the end of the connection that waited for the last request.
+    /// Continues the end of the connection, which waited for the last request.
     pub fn drained(&self) {
         self.endpoint.drained(self.life);
     }
 
-    /// The connection failed: the named receive or request was the first to fail, and
-    /// all that is still outstanding is flushed. The transport has let go of all buffers.
+    /// Reports that the connection failed. The named receive or request was the first to fail, and all that is still
+    /// outstanding is flushed. The transport has let go of all buffers.
     pub fn failed(&self, recv: Option<RecvDone>, request: Option<(RequestId, Status)>) {
         self.endpoint.failed(self.life, recv, request);
     }
 
-    /// The connection, or the attempt at one, changed. But for
-    /// [`ConnectionReport::Established`] the transport has let go of all buffers.
+    /// Reports a change of the connection, or of the attempt at one. Except for [`ConnectionReport::Established`], the
+    /// transport has let go of all buffers.
     pub fn connection(&self, report: ConnectionReport) {
         self.endpoint.connection(self.life, report);
     }
@@ -184,16 +182,16 @@ impl<R: Reports> ListenerSink<R> {
         ListenerSink { point }
     }
 
-    /// A request arrived.
+    /// Reports that a request arrived.
     ///
     /// # Errors
-    /// Gives the request back if nobody can take it.
+    /// Returns the request if nobody can take it.
     pub fn request(&self, incoming: R::Incoming, info: RequestInfo) -> Result<(), R::Incoming> {
         self.point.request(incoming, info)
     }
 }
 
-/// The sink for what befalls the adapter as a whole.
+/// The sink for reports on the adapter as a whole.
 pub struct AdapterSink<R: Reports> {
     adapter: Weak<R::Adapter>,
 }
@@ -203,7 +201,7 @@ impl<R: Reports> AdapterSink<R> {
         AdapterSink { adapter }
     }
 
-    /// The adapter cannot go on: its connections end, and nothing else will work.
+    /// Reports that the adapter cannot go on: its connections end, and nothing else will work.
     pub fn catastrophe(&self) {
         if let Some(adapter) = self.adapter.upgrade() {
             adapter.catastrophe();

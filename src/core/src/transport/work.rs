@@ -18,13 +18,13 @@ pub struct Segment {
     pub key: u32,
 }
 
-/// The checked segments of a work request. Places that are not used are not touched.
+/// The checked segments of a work request. Unused places are not touched.
 pub type Checked = ArrayVec<Segment, MAX_SEGMENTS>;
 
 /// A piece of the peer's memory; only the peer's side can check it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RemoteSegment {
-    /// First byte, as the peer counts.
+    /// First byte, as an address of the peer.
     pub addr: u64,
     /// Bytes.
     pub len: u64,
@@ -65,7 +65,7 @@ pub struct Request<'a> {
     pub len: u64,
     /// Whether it must not start before all earlier reads are complete.
     pub fence: bool,
-    /// Whether its completion is worth waking a sleeping poster for.
+    /// Whether its completion may wake a sleeping poster.
     pub signalled: bool,
 }
 

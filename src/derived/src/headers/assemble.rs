@@ -1,4 +1,4 @@
-//! Puts a header together: what cbindgen makes of its modules, and the text around.
+//! Assembles a header from the output of cbindgen for its modules and the text around it.
 
 use std::collections::HashSet;
 use std::fs;
@@ -64,7 +64,7 @@ fn section(root: &Path, header: &Header, source: &Source) -> Result<Option<Strin
     Ok(Some(section))
 }
 
-/// What cbindgen makes of a unit.
+/// The output of cbindgen for a unit.
 fn bindings(root: &Path, header: &Header, unit: &Unit) -> Result<String> {
     let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
     let file = dir.path().join("unit.rs");
@@ -84,7 +84,7 @@ fn bindings(root: &Path, header: &Header, unit: &Unit) -> Result<String> {
         .write(&mut output);
     let output = String::from_utf8(output).map_err(|e| e.to_string())?;
 
-    // cbindgen only warns of what it leaves out.
+    // cbindgen only warns of items that it leaves out.
     let words: HashSet<&str> = output.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     if let Some(name) = unit.names.iter().find(|name| !words.contains(name.as_str())) {
         return Err(format!("cbindgen left out {name}"));

@@ -1,4 +1,4 @@
-//! What the headers have of the calls: prototypes, types of slots, the table, macros.
+//! The parts of the headers that come from the calls: prototypes, types of slots, the table, macros.
 
 use quote::quote;
 use syn::{Item, parse_quote};
@@ -7,10 +7,10 @@ use super::spec::Level;
 use super::text::{WIDTH, wrap};
 use crate::calls::{Argument, Call, Calls, How};
 
-/// A title and what stands under it.
+/// A title and the items below it.
 type Part = (String, Vec<Item>);
 
-/// The prototypes, a part for each list.
+/// The prototypes, one part for each list.
 pub fn prototypes(calls: &Calls, level: Level) -> Vec<Part> {
     let part = |group: &crate::calls::CallGroup| {
         let calls = group.calls.iter().filter(|call| Level::of(&call.name.to_string()) == level);
@@ -31,7 +31,7 @@ fn prototype(call: &Call) -> Item {
     }
 }
 
-/// The lines of a prototype's comment, each with a space in front.
+/// The lines of a prototype's comment, each starting with a space.
 fn comment(call: &Call) -> Vec<String> {
     let mut paragraphs: Vec<String> = call.doc.summary.iter().map(|text| text.replace('`', "")).collect();
     let specification = match call.doc.specification.strip_prefix("None;") {

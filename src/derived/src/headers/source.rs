@@ -1,9 +1,8 @@
-//! Makes cbindgen's input from a module of src/udat12.
+//! Turns a module of src/udat12 into cbindgen's input.
 //!
-//! The modules are what Rust should see of the interface; C should see some of it in another way.
-//! `c_enum!` becomes an enumeration. Integers keep the base in which they are written, which
-//! cbindgen would make decimal, and masks of 64 bits get that width. What the texts in
-//! src/udat12/macros define is left out, as is what has no meaning in C.
+//! The modules describe the interface for Rust; some of it must look different in C. `c_enum!` becomes an enumeration.
+//! Integers keep the base in which they are written, which cbindgen would make decimal, and masks of 64 bits get that
+//! width. Items that the texts in src/udat12/macros define are left out, and so are items that have no meaning in C.
 
 use std::collections::HashSet;
 
@@ -18,28 +17,28 @@ use crate::{Result, doc};
 /// Types of constants that have 64 bits.
 const WIDE: &[&str] = &["DAT_EP_PARAM_MASK", "DAT_IA_ATTR_MASK", "DAT_PROVIDER_ATTR_MASK"];
 
-/// A module, or items as a module could have them, ready for cbindgen.
+/// A module, or items that could come from a module, ready for cbindgen.
 pub struct Source {
     /// The first line of its documentation.
     pub title: String,
-    /// What it has for C, in order.
+    /// Its items for C, in order.
     pub units: Vec<Unit>,
 }
 
-/// What cbindgen gets at a time: an item, with its second name if it has one.
+/// The input of one run of cbindgen: an item, with its second name if it has one.
 ///
-/// All at once, cbindgen would sort constants, types and functions apart from each other.
+/// In a single run cbindgen would sort constants, types and functions apart from each other.
 #[derive(Default)]
 pub struct Unit {
     /// Rust that cbindgen understands.
     pub rust: String,
     /// The names that must be in the output.
     pub names: Vec<String>,
-    /// Those of them that are types.
+    /// The types among these names.
     pub types: Vec<String>,
-    /// For a structure, union or enumeration that the same module gives a second name: both.
+    /// For a structure, union or enumeration with a second name in the same module: both names.
     pub second: Option<Second>,
-    /// What stands in the output in place of integers.
+    /// The names that stand in the output in place of integers.
     pub literals: Literals,
 }
 
@@ -52,13 +51,13 @@ pub struct Second {
 }
 
 impl Source {
-    /// Reads a module's text. `defined` are the names of macros that the header has anyway.
+    /// Reads a module's text. `defined` has the names of macros that the header defines itself.
     pub fn new(text: &str, defined: &HashSet<String>) -> Result<Source> {
         let file = syn::parse_file(text).map_err(|e| e.to_string())?;
         Source::of(doc::lines(&file.attrs).into_iter().next().unwrap_or_default(), file.items, defined)
     }
 
-    /// Takes items that no module has.
+    /// Takes items that come from no module.
     pub fn of(title: String, items: Vec<Item>, defined: &HashSet<String>) -> Result<Source> {
         let mut source = Source { title, units: Vec::new() };
         for item in items {
@@ -119,7 +118,7 @@ impl Source {
         let mut unit = Unit::default();
         unit.literals.wide = is_wide(&item.ty);
         unit.literals.visit_expr_mut(&mut item.expr);
-        // What type it has in Rust must not become a cast in C.
+        // The Rust type of the constant must not become a cast in C.
         *item.ty = syn::parse_quote!(u32);
         unit.names.push(name);
         unit.push(&item);
@@ -161,7 +160,7 @@ impl Unit {
     }
 }
 
-/// What stands in `c_enum! { ... }`.
+/// The contents of `c_enum! { ... }`.
 struct Enumeration {
     attrs: Vec<Attribute>,
     tag: Ident,
@@ -184,7 +183,7 @@ impl Parse for Enumeration {
     }
 }
 
-/// Integers as C should have them, and names that stand for them until then.
+/// Integers in the form that C should have, and the names that stand for them until then.
 #[derive(Default)]
 pub struct Literals {
     texts: Vec<String>,
@@ -192,7 +191,7 @@ pub struct Literals {
 }
 
 impl Literals {
-    /// Puts the integers where their names are.
+    /// Replaces the names by their integers.
     pub fn restore(&self, mut output: String) -> String {
         for (index, text) in self.texts.iter().enumerate() {
             output = output.replace(&placeholder(index).to_string(), text);

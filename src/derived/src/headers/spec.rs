@@ -1,4 +1,4 @@
-//! Which header has what, and what it includes.
+//! The contents and the includes of each header.
 
 use Level::{Registry, Shared, User};
 
@@ -6,7 +6,7 @@ use Level::{Registry, Shared, User};
 pub struct Header {
     /// Its name, as in `#include <dat/NAME>`.
     pub name: &'static str,
-    /// What it is about, for the comment at its top.
+    /// Its subject, for the comment at its top.
     pub about: &'static str,
     /// Headers of the system that it needs.
     pub system: &'static [&'static str],
@@ -14,9 +14,9 @@ pub struct Header {
     pub needs: &'static [&'static str],
     /// Headers of include/dat that it adds at its end; they need it in turn.
     pub adds: &'static [&'static str],
-    /// What it has, in the order in which it appears.
+    /// Its parts, in the order in which they appear.
     pub parts: &'static [Part],
-    /// Structures that it names without showing them; another header does.
+    /// Structures that it names but another header defines.
     pub incomplete: &'static [&'static str],
     /// Whether it has values that only an extension of C99 and C11 allows.
     pub extended: bool,
@@ -38,14 +38,14 @@ pub enum Part {
     Redirections(Level),
 }
 
-/// Which interface a call belongs to, which decides in which header it is.
+/// The interface that a call belongs to, which decides which header has it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// What the user-level and the kernel-level interface share.
+    /// The part that the user-level and the kernel-level interface share.
     Shared,
     /// The user-level interface alone, see [`USER`].
     User,
-    /// What providers and the registry have between them, see [`REGISTRY`].
+    /// The interface between providers and the registry, see [`REGISTRY`].
     Registry,
 }
 
@@ -70,7 +70,7 @@ const USER: &[&str] = &[
 const REGISTRY: &[&str] = &["dat_registry_add_provider", "dat_registry_remove_provider", "dats_get_ia_handle"];
 
 impl Level {
-    /// That of a call.
+    /// The level of a call.
     pub fn of(call: &str) -> Level {
         match call {
             call if USER.contains(&call) => User,
@@ -88,9 +88,9 @@ impl Header {
 
 /// All headers.
 ///
-/// Each can be included alone. dat_redirection.h and udat_redirection.h need each other's types
-/// and those of udat.h, which has always brought both: it adds them at its end, when all they need
-/// is there, whichever of the three a program includes first.
+/// Each can be included alone. dat_redirection.h and udat_redirection.h need each other's types and those of udat.h,
+/// which has always included both: it adds them at its end, when everything they need is defined, whichever of the
+/// three a program includes first.
 pub const HEADERS: &[Header] = &[
     Header {
         system: &["netinet/in.h", "stddef.h", "stdint.h", "sys/socket.h"],

@@ -3,7 +3,7 @@
 /// Longest line of a header.
 pub const WIDTH: usize = 100;
 
-/// Puts words on lines of at most `width` characters.
+/// Fills lines of at most `width` characters with words.
 pub fn wrap<'a>(words: impl IntoIterator<Item = &'a str>, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in words {

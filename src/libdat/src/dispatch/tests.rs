@@ -1,4 +1,4 @@
-//! Which handles are accepted, against a table of this test's own.
+//! The handles that are accepted, tested against a table of this test's own.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -8,7 +8,7 @@ use dat_udat12::*;
 use super::*;
 use crate::exports::{dat_evd_dequeue, dat_pz_free};
 
-/// An object as a provider makes it: the table, then the provider's own.
+/// An object as a provider makes it: the table first, then the provider's own data.
 #[repr(C, align(8))]
 struct Object {
     table: *const DAT_PROVIDER,
@@ -17,7 +17,7 @@ struct Object {
 
 /// A table with NULL in every slot.
 fn empty() -> DAT_PROVIDER {
-    // SAFETY: a table holds pointers alone, and each of them may be NULL.
+    // SAFETY: a table holds only pointers, and each of them may be NULL.
     unsafe { MaybeUninit::zeroed().assume_init() }
 }
 
@@ -44,7 +44,7 @@ fn calls_go_through_registered_tables_alone() {
     assert!(TABLES.insert(other) && TABLES.insert(table));
     let empty_queue = DAT_ERROR(DAT_QUEUE_EMPTY, DAT_NO_SUBTYPE);
     assert_eq!(call(handle), empty_queue, "one table further");
-    // SAFETY: the handle is of a live object.
+    // SAFETY: the handle belongs to a live object.
     let code = unsafe { dat_pz_free(handle) };
     assert_eq!(code, DAT_NOT_IMPLEMENTED, "a slot that is NULL");
 

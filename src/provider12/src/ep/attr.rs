@@ -10,7 +10,7 @@ use dat_udat12::*;
 
 use crate::post::completion_flags;
 
-/// A quality of service in the terms of the core; `None` if there is no such.
+/// A quality of service in the terms of the core; `None` if the value stands for none.
 pub(super) fn qos(qos: DAT_QOS) -> Option<Qos> {
     const KNOWN: DAT_QOS = DAT_QOS_HIGH_THROUGHPUT | DAT_QOS_LOW_LATENCY | DAT_QOS_ECONOMY | DAT_QOS_PREMIUM;
     match qos {
@@ -28,7 +28,7 @@ pub(super) fn watermark(watermark: DAT_COUNT) -> Option<Watermark> {
     }
 }
 
-/// As [`watermark`], for a new endpoint, where 0 asks for the default.
+/// Does what [`watermark`] does for a new endpoint, where 0 asks for the default.
 fn new_watermark(watermark: DAT_COUNT) -> Option<Watermark> {
     if watermark == 0 { Some(Watermark::Default) } else { self::watermark(watermark) }
 }
@@ -41,11 +41,10 @@ fn c_watermark(watermark: Watermark) -> DAT_COUNT {
     }
 }
 
-/// The attributes of a new endpoint as the program gives them; `None` if one of them stands for
-/// nothing. With a shared receive queue (`srq`) `max_recv_dtos` is the hard high watermark, and
-/// `max_recv_iov` is not looked at.
+/// The attributes of a new endpoint as the program gives them; `None` if one of them is no valid value. With a shared
+/// receive queue (`srq`) `max_recv_dtos` is the hard high watermark, and `max_recv_iov` is ignored.
 pub(super) fn ep_attributes(attr: &DAT_EP_ATTR, srq: bool) -> Option<EpAttributes> {
-    // There are no named attributes, and their lists are not looked at when there are none.
+    // There are no named attributes; when their number is 0, the list is ignored.
     let fits = attr.service_type == DAT_SERVICE_TYPE_RC
         && attr.ep_transport_specific_count == 0
         && attr.ep_provider_specific_count == 0;
@@ -78,7 +77,7 @@ pub(super) fn c_ep_attributes(attr: &EpAttributes, srq: bool) -> DAT_EP_ATTR {
         service_type: DAT_SERVICE_TYPE_RC,
         max_message_size: attr.max_message_size,
         max_rdma_size: attr.max_rdma_size,
-        // No endpoint has another one.
+        // No endpoint has any other.
         qos: DAT_QOS_BEST_EFFORT,
         recv_completion_flags: attr.recv_completion_flags.bits(),
         request_completion_flags: attr.request_completion_flags.bits(),
@@ -124,7 +123,7 @@ mod tests {
             assert_eq!(watermark(value).map(c_watermark), Some(value));
         }
         assert_eq!((watermark(-2), new_watermark(DAT_COUNT::MIN)), (None, None));
-        // No buffer is allowed by the one, any number by the other.
+        // The first allows no buffer, the second any number.
         assert_eq!(watermark(0).and_then(Watermark::limit), Some(0));
         assert_eq!(new_watermark(0).and_then(Watermark::limit), None);
     }

@@ -20,7 +20,7 @@ use dat_udat12::{
 
 use crate::ep::attr::qos;
 
-/// A time limit; `None` for ever.
+/// A time limit; `None` for no limit.
 pub(crate) fn micros(timeout: DAT_TIMEOUT) -> Option<u32> {
     (timeout != DAT_TIMEOUT_INFINITE).then_some(timeout)
 }
@@ -29,8 +29,8 @@ fn duration(timeout: DAT_TIMEOUT) -> Option<Duration> {
     micros(timeout).map(|micros| Duration::from_micros(micros.into()))
 }
 
-/// A copy of the private data of a call, if the adapter with these limits can carry it. Its size stands at `position`,
-/// the data at the next one.
+/// A copy of the private data of a call, if the adapter with these limits can carry it. `position` is the position of
+/// its size; the data is the next argument.
 ///
 /// # Safety
 /// `data` is NULL, or `size` bytes there can be read.
@@ -73,7 +73,7 @@ unsafe fn address(address: *const DAT_SOCK_ADDR) -> Option<Result<Address, Addre
     Some(Address::from_native(&native).ok_or(AddressFault::Unsupported))
 }
 
-/// Accepts best effort alone.
+/// Accepts only best effort.
 fn check_qos(quality_of_service: DAT_QOS, position: u32) -> Answer<()> {
     match qos(quality_of_service) {
         Some(Qos::BestEffort) => Ok(()),

@@ -1,6 +1,5 @@
-//! Changing an endpoint. What may change when is in the table of the core,
-//! [`dat_core::ep::table::RULES`]; what the program asks for is decoded here before the core is
-//! called, once.
+//! Changing an endpoint. The table of the core, [`dat_core::ep::table::RULES`], says what may change when. The code
+//! here decodes what the program asks for, and then calls the core once.
 
 use dat_core::Endpoint;
 use dat_core::ep::table::{Class, Field, RULES, Setting};
@@ -38,7 +37,7 @@ pub unsafe extern "C" fn dat_ep_modify<F: Face>(
         if ep_param_mask & !DAT_EP_FIELD_ALL != 0 || named().any(|rule| rule.class == Class::Never) {
             return Err(Fault::Argument(2));
         }
-        // Only now is the structure read, and only where the mask says that it is filled.
+        // The structure is read only now, and only where the mask says that it is filled.
         let changes: Changes<F::Transport> =
             named().map(|rule| (rule.field, value::<F>(rule.field, ep_param_mask, ep_param))).collect();
         ep.modify(&changes).at(&[(Arg::Field, 2), (Arg::Value, 3)])
@@ -97,8 +96,8 @@ bits! {
     ProviderSpecific => DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR,
 }
 
-/// The new value of a field. Nothing else of the structure is read, but for the number of elements
-/// of a list, if the mask names it too.
+/// The new value of a field. Nothing else of the structure is read, except the number of elements of a list if the mask
+/// names that too.
 fn value<F: Face>(field: Field, mask: DAT_EP_PARAM_MASK, param: InPtr<DAT_EP_PARAM>) -> Value<F::Transport> {
     let pz = |handle: DAT_PZ_HANDLE| find_or_null::<F, _>(handle, Role::Pz).ok().map(Value::Pz);
     let evd = |handle: DAT_EVD_HANDLE| find_or_null::<F, _>(handle, Role::Evd).ok().map(Value::Evd);
@@ -111,7 +110,7 @@ fn value<F: Face>(field: Field, mask: DAT_EP_PARAM_MASK, param: InPtr<DAT_EP_PAR
             read_field!(param, $($name).+)
         };
     }
-    // There are no named attributes: a list of them must be NULL, or of no elements.
+    // There are no named attributes: a list of them must be NULL or have no elements.
     macro_rules! list {
         ($name:ident, $count:ident, $count_bit:ident) => {
             read!(ep_attr.$name)
@@ -178,8 +177,8 @@ mod tests {
         assert_eq!(seen, DAT_EP_FIELD_ALL);
         assert_eq!(seen, 0x7fff_f7ff);
     }
-    /// The row of the manual page on a field: `A` for a state in which it may be modified, `S` for one
-    /// that refuses it, `P` throughout if the mask is wrong.
+    /// The row of a field in the manual page: `A` for a state in which it may be modified, `S` for one that refuses it,
+    /// `P` throughout if the mask is wrong.
     fn row(rule: &Rule) -> String {
         let letter = |state| match rule.class {
             Class::Never => " P",
@@ -193,7 +192,7 @@ mod tests {
     fn the_manual_page_has_the_table() {
         let page = include_str!("../../../../docs/man/dat_ep_modify.3");
         let rows = page.lines().filter_map(|line| line.strip_prefix(".EpRow "));
-        // Between the bit and the states stands the name of the field in C.
+        // The C name of the field is between the bit and the states.
         let rows: Vec<String> = rows
             .map(|row| row.split(' ').enumerate().filter(|(at, _)| *at != 1).map(|(_, word)| word).collect::<Vec<_>>())
             .map(|words| words.join(" "))

@@ -1,10 +1,10 @@
-//! One line into tokens (uDAPL 1.2, dat.conf(4)).
+//! Divides one line into tokens (uDAPL 1.2, dat.conf(4)).
 
 #![forbid(unsafe_code)]
 
 use std::borrow::Cow;
 
-/// Why a line cannot be divided into tokens.
+/// The reason why a line cannot be divided into tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LexFault {
     /// A quoted token does not end on its line.
@@ -13,7 +13,7 @@ pub enum LexFault {
     NulByte,
 }
 
-/// The tokens of one line, which comes without its line end.
+/// The tokens of one line, given without its line end.
 ///
 /// * Blanks and tabs separate tokens; leading ones are skipped.
 /// * `#` where a token could begin makes the rest of the line a comment; inside a token it is an

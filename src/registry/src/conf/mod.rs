@@ -1,10 +1,10 @@
 //! The text of dat.conf.
 //!
-//! One entry per line, eight fields in fixed order, separated by blanks and tabs. The parser takes
-//! any bytes: what it cannot read is a [`BadLine`], and the lines around it still count.
+//! One entry per line, eight fields in fixed order, separated by blanks and tabs. The parser takes any bytes: a line
+//! that it cannot read becomes a [`BadLine`], and the lines around it still count.
 //!
-//! The functions of this module hold no state and write nothing; whoever reads the file decides
-//! which bad lines are worth a message.
+//! The functions of this module hold no state and write nothing; their caller decides which bad lines deserve a
+//! message.
 
 #![forbid(unsafe_code)]
 

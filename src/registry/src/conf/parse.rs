@@ -1,4 +1,4 @@
-//! Tokens into entries (uDAPL 1.2, dat.conf(4)).
+//! Turns tokens into entries (uDAPL 1.2, dat.conf(4)).
 
 #![forbid(unsafe_code)]
 
@@ -9,7 +9,7 @@ use std::fmt;
 use super::lexer::{LexFault, Tokens};
 use crate::entry::{Api, Entry, Interface, NAME_MAX, ProviderVersion};
 
-/// What is wrong with a line.
+/// The fault of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The line cannot be divided into fields.
@@ -54,7 +54,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A line that is no entry.
+/// A line that is not a valid entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
     /// Line in the file, counted from 1.
@@ -72,15 +72,14 @@ pub struct BadLine {
 pub enum Line {
     /// An entry, with its line counted from 1.
     Entry(u32, Entry),
-    /// A line that is no entry.
+    /// A line that is not a valid entry.
     Bad(BadLine),
 }
 
 /// Reads the text of a configuration file.
 ///
-/// Yields every line that is neither blank nor a comment, in order. Any bytes are accepted. All
-/// entries come out, also those that take no part (`k`, `nondefault`, other versions); which of
-/// them count is the caller's choice.
+/// Yields every line that is neither blank nor a comment, in order. Any bytes are accepted. Entries that will not be
+/// used (`k`, `nondefault`, other versions) are included; the caller chooses which of them count.
 pub fn parse(text: &[u8]) -> impl Iterator<Item = Line> + '_ {
     (1u32..).zip(text.split(|byte| *byte == b'\n')).filter_map(|(line, bytes)| parse_line(line, bytes))
 }
@@ -95,7 +94,7 @@ fn parse_line(line: u32, bytes: &[u8]) -> Option<Line> {
     })
 }
 
-/// What was read before a fault.
+/// The fields that were read before a fault.
 #[derive(Default)]
 struct Seen {
     name: Option<CString>,
@@ -133,7 +132,7 @@ fn entry(first: Token<'_>, mut tokens: Tokens<'_>, seen: &mut Seen) -> Result<En
     };
     let library = field(5)?;
     if library.is_empty() {
-        // To the loader an empty name is the program itself.
+        // The loader takes an empty name for the program itself.
         return Err(Fault::EmptyLibrary);
     }
     let library = c_string(library)?;

@@ -1,4 +1,4 @@
-//! The entries of a registry, and what one step does to them. All of it happens under the lock.
+//! The entries of a registry, and the effects of each step on them. All of it happens under the lock.
 
 use std::thread::ThreadId;
 
@@ -18,19 +18,19 @@ pub(super) struct State<B: Backend> {
     pub(super) instances: Vec<(usize, Ticket<B::Table>)>,
 }
 
-/// An entry of the configuration, and how far its library is.
+/// An entry of the configuration, and the state of its library.
 pub(super) struct Static<L> {
     origin: Origin,
     pub(super) entry: Entry,
     pub(super) identity: Identity,
     pub(super) phase: Phase,
-    /// Whether the thread that is busy with it is inside the dynamic loader.
+    /// Whether the thread that made it busy is inside the dynamic loader.
     pub(super) loading: bool,
     pub(super) library: Option<L>,
     pub(super) opens: usize,
 }
 
-/// See the picture in the module above.
+/// The states of an entry, as in the picture in the module above.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Idle,
@@ -80,14 +80,13 @@ impl<B: Backend> State<B> {
 
     pub(super) fn select(&self, request: &Request<'_>) -> Result<Identity, Missing> {
         select(request, self.identities()).cloned().map_err(|missing| {
-            // An entry of another major version serves nobody, but it knows the name.
+            // An entry of another major version serves no request, but it has the name.
             let named = self.others.iter().any(|other| *other.name == *request.name);
             if named { missing.max(Missing::Major) } else { missing }
         })
     }
 
-    /// Whether a thread is inside the dynamic loader, and it is not `me`, which might be what that
-    /// thread waits for.
+    /// Whether a thread is inside the dynamic loader and `me` is not; that thread might be waiting for `me`.
     pub(super) fn others_are_loading(&self, me: ThreadId) -> bool {
         let loading = |entry: &&Static<B::Library>| entry.loading;
         let mine = |entry: &Static<B::Library>| entry.phase == Phase::Busy(me);
@@ -103,7 +102,7 @@ impl<B: Backend> State<B> {
         self.dynamics.iter_mut().find(|d| d.identity == *identity)
     }
 
-    /// After a load and an init: what they came to.
+    /// Stores the result of a load and an init.
     pub(super) fn settle(
         &mut self,
         identity: &Identity,
@@ -129,7 +128,7 @@ impl<B: Backend> State<B> {
                 Ok(ticket)
             }
             None => {
-                // Its init may find a device the next time.
+                // The init may find a device the next time.
                 entry.phase = Phase::Idle;
                 let silent = || "the library did not register this adapter".to_owned();
                 Err(entry.unusable(Some(told.err().unwrap_or_else(silent))))

@@ -1,4 +1,4 @@
-//! Tests of counts, load and undo against a provider that only writes down what it is told.
+//! Tests of counts, loading and undoing against a provider that only records what it is told.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -12,8 +12,8 @@ use crate::search::Found;
 
 type Hook = Box<dyn Fn(&'static Registry<Fake>) + Send + Sync>;
 
-/// Providers named by library: "none" cannot be loaded, "mute" registers nothing, the others
-/// register the table given by their number.
+/// Providers, told apart by their library: "none" cannot be loaded, "mute" registers nothing, the others register the
+/// table with their number.
 struct Fake {
     names: Vec<(&'static str, bool, &'static str)>,
     others: Vec<&'static str>,
@@ -365,7 +365,7 @@ fn a_fork_waits_for_a_thread_that_loads() {
     let (go, wait) = mpsc::channel::<()>();
     let wait = Mutex::new(wait);
     let hook: Hook = Box::new(move |registry| {
-        // The thread that loads may fork itself.
+        // The thread that loads may itself fork.
         drop(registry.hold_for_fork(Duration::from_secs(60)));
         entered.send(()).unwrap();
         wait.lock().unwrap().recv().unwrap();
