@@ -36,6 +36,8 @@ mod rmr;
 mod slab;
 mod sp;
 mod srq;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod transport;
 pub mod users;
 pub mod wait;

@@ -1,0 +1,120 @@
+//! An open adapter of a test.
+
+use std::sync::Arc;
+
+use super::{Buffer, End, connect};
+use crate::ep::{Endpoint, EpAttributes, EpParts};
+use crate::evd::Evd;
+use crate::event::Streams;
+use crate::ia::Ia;
+use crate::mem::Rights;
+use crate::open::AsyncEvd;
+use crate::pz::Pz;
+use crate::slab::Slab;
+use crate::srq::Srq;
+use crate::transport::Transport;
+
+/// Events that the dispatchers of a test have room for.
+const ROOM: usize = 512;
+
+/// An open adapter with a protection zone. It is closed abruptly when the value goes.
+pub struct Adapter<T: Transport> {
+    /// The adapter.
+    pub ia: Arc<Ia<T>>,
+    /// A protection zone.
+    pub pz: Arc<Pz<T>>,
+}
+
+impl<T: Transport> Drop for Adapter<T> {
+    fn drop(&mut self) {
+        self.ia.close_abrupt();
+    }
+}
+
+impl<T: Transport> Adapter<T> {
+    /// Opens the adapter that `name` and `instance` describe.
+    ///
+    /// # Panics
+    /// Where that fails.
+    pub fn open(name: &str, instance: &str) -> Self {
+        let slab: &'static Slab<T> = Box::leak(Box::new(Slab::new(0)));
+        let ia = Ia::open(slab, name, instance, AsyncEvd::Create(64)).unwrap();
+        Adapter { pz: Pz::create(&ia).unwrap(), ia }
+    }
+
+    /// The dispatcher of asynchronous events.
+    pub fn events(&self) -> Arc<Evd<T>> {
+        let evd = self.ia.async_evd().expect("it was opened with one");
+        self.ia.slab().get::<Evd<T>>(evd).expect("it lives as long as the adapter").share()
+    }
+
+    /// A dispatcher.
+    pub fn evd(&self, streams: Streams) -> Arc<Evd<T>> {
+        Evd::create(&self.ia, ROOM, None, streams).unwrap()
+    }
+
+    /// An endpoint with defaults for all attributes.
+    pub fn end(&self) -> End<T> {
+        self.end_with(None, |_| {})
+    }
+
+    /// An endpoint that takes its receives from `srq`.
+    pub fn end_on(&self, srq: &Arc<Srq<T>>) -> End<T> {
+        self.end_with(Some(srq), |_| {})
+    }
+
+    /// An endpoint with other attributes than the defaults.
+    pub fn end_with(&self, srq: Option<&Arc<Srq<T>>>, change: impl FnOnce(&mut EpAttributes)) -> End<T> {
+        let transfers = || self.evd(Streams::TRANSFERS | Streams::BINDS);
+        let (receives, requests, connections) = (transfers(), transfers(), self.evd(Streams::CONNECTIONS));
+        self.end_to(&self.pz, [&receives, &requests, &connections], srq, change)
+    }
+
+    /// An endpoint in `pz` whose receives, requests and connection events go to these dispatchers.
+    pub fn end_to(
+        &self,
+        pz: &Arc<Pz<T>>,
+        [receives, requests, connections]: [&Arc<Evd<T>>; 3],
+        srq: Option<&Arc<Srq<T>>>,
+        change: impl FnOnce(&mut EpAttributes),
+    ) -> End<T> {
+        let parts = EpParts {
+            pz: Some(pz),
+            recv_evd: Some(receives),
+            request_evd: Some(requests),
+            connect_evd: Some(connections),
+            srq,
+        };
+        let mut attributes = EpAttributes::defaults(self.ia.transport().attributes());
+        change(&mut attributes);
+        End {
+            ep: Endpoint::create(&self.ia, &parts, Some(attributes)).unwrap(),
+            receives: receives.clone(),
+            requests: requests.clone(),
+            connections: connections.clone(),
+        }
+    }
+
+    /// Two endpoints that are connected with each other.
+    pub fn pair(&self) -> (End<T>, End<T>) {
+        let (a, b) = (self.end(), self.end());
+        connect(&a, &b);
+        (a, b)
+    }
+
+    /// A shared receive queue of one segment a buffer.
+    pub fn srq(&self, recvs: usize) -> Arc<Srq<T>> {
+        Srq::create(&self.ia, &self.pz, recvs, 1).unwrap()
+    }
+
+    /// Memory with all rights.
+    pub fn buffer(&self, len: usize) -> Buffer<T> {
+        let remote = Rights::REMOTE_READ | Rights::REMOTE_WRITE;
+        self.buffer_with(len, Rights::LOCAL_READ | Rights::LOCAL_WRITE | remote)
+    }
+
+    /// Memory with these rights.
+    pub fn buffer_with(&self, len: usize, rights: Rights) -> Buffer<T> {
+        Buffer::new(&self.ia, &self.pz, len, rights)
+    }
+}

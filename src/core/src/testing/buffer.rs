@@ -1,0 +1,103 @@
+//! Registered memory of a test.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::ia::Ia;
+use crate::lmr::{Lmr, Memory};
+use crate::lmr_table::LocalSegment;
+use crate::mem::Rights;
+use crate::pz::Pz;
+use crate::transport::{RemoteSegment, Transport};
+
+/// Memory that is registered as long as the value lives. Transports write to it at any time,
+/// so it consists of atomics.
+pub struct Buffer<T: Transport> {
+    lmr: Arc<Lmr<T>>,
+    bytes: Box<[AtomicU8]>,
+}
+
+impl<T: Transport> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        // A test may have freed it.
+        if self.lmr.region().is_some() {
+            self.lmr.free_anyway();
+        }
+    }
+}
+
+/// Byte `at` of the pattern `seed`: it repeats neither at powers of two nor between seeds.
+fn pattern(at: usize, seed: usize) -> u8 {
+    (at * 7 + at / 251 + seed * 37 + 1) as u8
+}
+
+impl<T: Transport> Buffer<T> {
+    /// Registers `len` bytes of 0 in `pz`.
+    ///
+    /// # Panics
+    /// Where that fails.
+    pub fn new(ia: &Arc<Ia<T>>, pz: &Arc<Pz<T>>, len: usize, rights: Rights) -> Self {
+        let bytes: Box<[AtomicU8]> = (0..len).map(|_| AtomicU8::new(0)).collect();
+        let addr = bytes.as_ptr().expose_provenance() as u64;
+        let lmr = Lmr::create(ia, Memory::Virtual(addr), None, len as u64, pz, rights).unwrap();
+        Buffer { lmr, bytes }
+    }
+
+    /// The region.
+    pub fn lmr(&self) -> &Arc<Lmr<T>> {
+        &self.lmr
+    }
+
+    /// A part of it, for the endpoints of this side.
+    pub fn at(&self, offset: usize, len: usize) -> LocalSegment {
+        LocalSegment { context: self.lmr.context(), addr: self.lmr.addr() + offset as u64, len: len as u64 }
+    }
+
+    /// A part of it, for peers.
+    pub fn remote(&self, offset: usize, len: usize) -> RemoteSegment {
+        RemoteSegment { addr: self.lmr.addr() + offset as u64, len: len as u64, key: self.lmr.remote_key() }
+    }
+
+    /// Fills a part with one byte.
+    pub fn fill(&self, part: Range<usize>, byte: u8) {
+        for cell in &self.bytes[part] {
+            cell.store(byte, Ordering::Relaxed);
+        }
+    }
+
+    /// Fills a part with the pattern `seed`.
+    pub fn paint(&self, part: Range<usize>, seed: usize) {
+        for (at, cell) in self.bytes[part].iter().enumerate() {
+            cell.store(pattern(at, seed), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether every byte of a part is this one.
+    pub fn is_all(&self, part: Range<usize>, byte: u8) -> bool {
+        self.bytes[part].iter().all(|cell| cell.load(Ordering::Relaxed) == byte)
+    }
+
+    /// Whether a part shows the pattern `seed` from its beginning.
+    pub fn shows(&self, part: Range<usize>, seed: usize) -> bool {
+        self.shows_from(part, seed, 0)
+    }
+
+    /// Whether a part shows the pattern `seed` as it is from its byte `first` on.
+    pub fn shows_from(&self, part: Range<usize>, seed: usize, first: usize) -> bool {
+        let mut cells = self.bytes[part].iter().zip(first..);
+        cells.all(|(cell, at)| cell.load(Ordering::Relaxed) == pattern(at, seed))
+    }
+
+    /// Puts bytes at `offset`.
+    pub fn put(&self, offset: usize, bytes: &[u8]) {
+        for (cell, &byte) in self.bytes[offset..].iter().zip(bytes) {
+            cell.store(byte, Ordering::Relaxed);
+        }
+    }
+
+    /// The bytes of a part.
+    pub fn bytes(&self, part: Range<usize>) -> Vec<u8> {
+        self.bytes[part].iter().map(|cell| cell.load(Ordering::Relaxed)).collect()
+    }
+}

@@ -1,0 +1,167 @@
+//! One end of a connection, and how two of them connect.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{next, patience};
+use crate::addr::Address;
+use crate::ep::{ConnectRequest, Endpoint, State};
+use crate::error::Result;
+use crate::evd::Evd;
+use crate::event::{CompletionFlags, ConnectionEvent, Event, Status, Streams, Transfer};
+use crate::lmr_table::LocalSegment;
+use crate::slab::Object;
+use crate::sp::{Cr, Psp, PspMode};
+use crate::transport::{RemoteSegment, Transport};
+
+/// An endpoint and the dispatchers of its streams.
+pub struct End<T: Transport> {
+    /// The endpoint.
+    pub ep: Arc<Endpoint<T>>,
+    /// Where receives complete.
+    pub receives: Arc<Evd<T>>,
+    /// Where requests complete.
+    pub requests: Arc<Evd<T>>,
+    /// Where connection events go.
+    pub connections: Arc<Evd<T>>,
+}
+
+/// Cookie, status and length of a completion.
+pub type Completion = (u64, Status, u64);
+
+impl<T: Transport> End<T> {
+    /// Posts a receive.
+    #[track_caller]
+    pub fn receive(&self, into: LocalSegment, cookie: u64) {
+        self.ep.post_recv(&[into], cookie, CompletionFlags::DEFAULT).unwrap();
+    }
+
+    /// Posts a send.
+    #[track_caller]
+    pub fn send(&self, from: LocalSegment, cookie: u64) {
+        self.ep.post_send(&[from], cookie, CompletionFlags::DEFAULT).unwrap();
+    }
+
+    /// Posts an RDMA write.
+    #[track_caller]
+    pub fn write(&self, from: LocalSegment, cookie: u64, to: RemoteSegment) {
+        self.ep.post_write(&[from], cookie, to, CompletionFlags::DEFAULT).unwrap();
+    }
+
+    /// Posts an RDMA read.
+    #[track_caller]
+    pub fn read(&self, into: LocalSegment, cookie: u64, from: RemoteSegment) {
+        self.ep.post_read(&[into], cookie, from, CompletionFlags::DEFAULT).unwrap();
+    }
+
+    /// The next completion of a receive of this endpoint.
+    #[track_caller]
+    pub fn arrived(&self) -> Completion {
+        let (transfer, completion) = self.transfer(next(&self.receives));
+        assert_eq!(transfer, Transfer::Recv);
+        completion
+    }
+
+    /// The next receive completes like that, whatever its length.
+    #[track_caller]
+    pub fn arrives(&self, cookie: u64, status: Status) {
+        let (got, how, _) = self.arrived();
+        assert_eq!((got, how), (cookie, status));
+    }
+
+    /// The next completion of a request of this endpoint.
+    #[track_caller]
+    pub fn done(&self) -> Completion {
+        let (transfer, completion) = self.transfer(next(&self.requests));
+        assert_ne!(transfer, Transfer::Recv);
+        completion
+    }
+
+    /// The next request completes like that, whatever its length.
+    #[track_caller]
+    pub fn completes(&self, cookie: u64, status: Status) {
+        let (got, how, _) = self.done();
+        assert_eq!((got, how), (cookie, status));
+    }
+
+    #[track_caller]
+    fn transfer(&self, event: Event) -> (Transfer, Completion) {
+        match event {
+            Event::Transfer { ep, cookie, status, len, transfer } => {
+                assert_eq!(ep, self.ep.header().handle());
+                (transfer, (cookie, status, len))
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The next connection event of this endpoint, and what the peer sent along.
+    #[track_caller]
+    pub fn news(&self) -> (ConnectionEvent, Vec<u8>) {
+        match next(&self.connections) {
+            Event::Connection { ep, kind, private_data } => {
+                assert_eq!(ep, self.ep.header().handle());
+                (kind, private_data.map_or(Vec::new(), |data| data.to_vec()))
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The next connection event is this one.
+    #[track_caller]
+    pub fn is_told(&self, wanted: ConnectionEvent) {
+        assert_eq!(self.news().0, wanted);
+    }
+
+    /// The state.
+    pub fn state(&self) -> State {
+        self.ep.query().state
+    }
+}
+
+/// Asks for a connection with the service point on `qualifier` of the adapter of `to`.
+///
+/// # Errors
+/// Those of [`Endpoint::connect`].
+pub fn request<T: Transport>(
+    active: &End<T>,
+    to: &Address,
+    qualifier: u64,
+    timeout: Option<Duration>,
+    private_data: &[u8],
+) -> Result<()> {
+    active.ep.connect(&ConnectRequest { address: to, qualifier, timeout, private_data })
+}
+
+/// The next connection request.
+///
+/// # Panics
+/// When none comes in time.
+#[track_caller]
+pub fn next_request<T: Transport>(requests: &Evd<T>) -> Arc<Cr<T>> {
+    match next(requests) {
+        Event::Request { cr, .. } => requests.ia().slab().get::<Cr<T>>(cr).unwrap().share(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Connects two endpoints with each other.
+///
+/// # Panics
+/// Where that fails.
+#[track_caller]
+pub fn connect<T: Transport>(active: &End<T>, passive: &End<T>) {
+    let ia = passive.ep.ia();
+    let requests = Evd::create(ia, 8, None, Streams::REQUESTS).unwrap();
+    let psp = Psp::create(ia, None, &requests, PspMode::Consumer).unwrap();
+    let address = ia.transport().attributes().address.clone();
+    request(active, &address, psp.point().qualifier(), Some(patience()), b"hello").unwrap();
+    let cr = next_request(&requests);
+    // The wire may have padding.
+    assert!(cr.private_data().len() >= 5);
+    cr.accept(Some(&passive.ep), b"welcome").unwrap();
+    active.is_told(ConnectionEvent::Established);
+    passive.is_told(ConnectionEvent::Established);
+    psp.free();
+    requests.free().unwrap();
+}

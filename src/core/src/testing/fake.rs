@@ -1,0 +1,368 @@
+//! A transport that moves no bytes: what its peer would do is done by the test.
+
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::addr::Address;
+use crate::error::{Error, Resource, Result};
+use crate::mem::Rights;
+use crate::transport::{
+    AdapterAttributes, AdapterSink, BindTarget, Closing, Connect, EndpointSink, ListenerSink, Poll, QpInit, Recv,
+    RecvId, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
+};
+
+/// A transport that takes everything and does nothing.
+pub struct Fake {
+    attributes: AdapterAttributes,
+    state: Mutex<State>,
+}
+
+struct State {
+    qps: Vec<EndpointSink<Fake>>,
+    listeners: Vec<(u64, ListenerSink<Fake>)>,
+    adapter: Option<AdapterSink<Fake>>,
+    calls: Vec<Call>,
+    /// How many calls are to succeed before one fails, and how that one does.
+    refusal: Option<(usize, Error)>,
+    closing: Closing,
+}
+
+/// A call that the core made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// A receive of an endpoint's own was handed over.
+    Recv(RecvId),
+    /// A receive of a shared queue was handed over.
+    SharedRecv(RecvId),
+    /// A transfer was handed over.
+    Request(RequestId),
+    /// A bind was handed over.
+    Bind(RequestId),
+    /// An endpoint is to connect to this qualifier.
+    Connect(u64),
+    /// A request was accepted.
+    Accept,
+    /// A request was turned down.
+    Reject(Rejection),
+    /// The completion of the last request is awaited.
+    Drain,
+    /// A connection, or an attempt at one, is to end.
+    Disconnect {
+        /// The peer is to be told that it failed.
+        broken: bool,
+    },
+    /// The end of a connection is waited for.
+    AwaitEnd,
+    /// The low watermark of a shared queue was set to this.
+    ArmLimit(usize),
+    /// Events are to be looked for without a caller, or not any more.
+    Watch(bool),
+}
+
+static NUMBER: AtomicU32 = AtomicU32::new(1);
+
+fn number() -> u32 {
+    NUMBER.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A protection zone: a number.
+pub struct Zone(u32);
+
+impl ZoneId for Zone {
+    fn id(&self) -> u32 {
+        self.0
+    }
+}
+
+/// Registered memory: a number, which is both of its keys.
+pub struct Region(u32);
+
+impl RegionKeys for Region {
+    fn local_key(&self) -> u32 {
+        self.0
+    }
+
+    fn remote_key(&self) -> u32 {
+        self.0
+    }
+}
+
+impl Fake {
+    /// The instance that is no device: it does not open.
+    pub const NO_DEVICE: &str = "no device";
+    /// The instance whose opening panics.
+    pub const PANIC: &str = "panic";
+    /// The most private data.
+    pub const MAX_PRIVATE_DATA: usize = 100;
+    /// A qualifier that somebody else has.
+    pub const QUALIFIER_IN_USE: u64 = 666;
+    /// The qualifier that is chosen for whoever asks for any.
+    pub const QUALIFIER_CHOSEN: u64 = 1024;
+    /// The local qualifier of every connection.
+    pub const LOCAL_QUALIFIER: u64 = 77;
+
+    /// Where the queue pair that was made last reports to.
+    ///
+    /// # Panics
+    /// When none was made.
+    pub fn last_qp(&self) -> EndpointSink<Fake> {
+        self.state.lock().qps.last().cloned().expect("a queue pair was made")
+    }
+
+    /// The listener that was made as number `at`, from 0, and its qualifier.
+    ///
+    /// # Panics
+    /// When there were not so many.
+    pub fn listener(&self, at: usize) -> (u64, ListenerSink<Fake>) {
+        self.state.lock().listeners[at].clone()
+    }
+
+    /// Reports that the adapter cannot go on.
+    pub fn fail(&self) {
+        let adapter = self.state.lock().adapter.take();
+        if let Some(adapter) = &adapter {
+            adapter.catastrophe();
+        }
+        self.state.lock().adapter = adapter;
+    }
+
+    /// The calls since this was last asked, in order.
+    pub fn calls(&self) -> Vec<Call> {
+        std::mem::take(&mut self.state.lock().calls)
+    }
+
+    /// Of the calls that make or hand over something, the one behind the next `others` fails
+    /// with `error`.
+    pub fn refuse_after(&self, others: usize, error: Error) {
+        self.state.lock().refusal = Some((others, error));
+    }
+
+    /// What a disconnect answers from now on. After [`Closing::Later`] the test reports the end.
+    pub fn closes(&self, closing: Closing) {
+        self.state.lock().closing = closing;
+    }
+
+    /// Notes a call that cannot fail.
+    fn note(&self, call: Call) {
+        self.state.lock().calls.push(call);
+    }
+
+    /// Notes a call, unless it is the one to fail.
+    fn hand_over(&self, call: Call) -> Result<()> {
+        self.admit()?;
+        self.note(call);
+        Ok(())
+    }
+
+    fn admit(&self) -> Result<()> {
+        let refusal = &mut self.state.lock().refusal;
+        match refusal {
+            Some((0, error)) => {
+                let error = *error;
+                *refusal = None;
+                Err(error)
+            }
+            Some((others, _)) => {
+                *others -= 1;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Transport for Fake {
+    type Zone = Zone;
+    type Region = Region;
+    type Window = ();
+    type Cq = ();
+    type Srq = ();
+    type Qp = ();
+    type Listener = ();
+    type Incoming = ();
+
+    fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
+        match instance {
+            Fake::NO_DEVICE => return Err(Error::InsufficientResources(Resource::Device)),
+            Fake::PANIC => panic!("on purpose"),
+            _ => {}
+        }
+        let state = State {
+            qps: Vec::new(),
+            listeners: Vec::new(),
+            adapter: None,
+            calls: Vec::new(),
+            refusal: None,
+            closing: Closing::Done,
+        };
+        Ok(Arc::new(Fake { attributes: attributes(), state: Mutex::new(state) }))
+    }
+
+    fn attributes(&self) -> &AdapterAttributes {
+        &self.attributes
+    }
+
+    fn report_to(&self, sink: AdapterSink<Self>) {
+        self.state.lock().adapter = Some(sink);
+    }
+
+    fn zone_create(&self) -> Result<Zone> {
+        self.admit()?;
+        Ok(Zone(number()))
+    }
+
+    fn register(&self, _: &Zone, _: u64, _: u64, _: Rights) -> Result<Region> {
+        self.admit()?;
+        Ok(Region(number()))
+    }
+
+    fn window_create(&self, _: &Zone) -> Result<()> {
+        self.admit()
+    }
+
+    fn cq_create(&self, _: usize) -> Result<()> {
+        self.admit()
+    }
+
+    fn poll(&self, _: Option<&()>, _: Poll) {}
+
+    fn arm(&self, _: Option<&()>) -> Option<RawFd> {
+        None
+    }
+
+    fn disarm(&self, _: Option<&()>, _: Option<RawFd>) {}
+
+    fn watch(&self, on: bool) {
+        self.note(Call::Watch(on));
+    }
+
+    fn srq_create(&self, _: &Zone, _: usize, _: usize) -> Result<()> {
+        self.admit()
+    }
+
+    fn srq_post(&self, (): &(), recv: &Recv<'_>) -> Result<()> {
+        self.hand_over(Call::SharedRecv(recv.id))
+    }
+
+    fn srq_kick(&self, (): &()) {}
+
+    fn srq_resize(&self, (): &(), _: usize) -> Result<()> {
+        self.admit()
+    }
+
+    fn srq_arm_limit(&self, (): &(), limit: usize) -> Result<()> {
+        self.hand_over(Call::ArmLimit(limit))
+    }
+
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<()>> {
+        self.admit()?;
+        self.state.lock().qps.push(init.sink);
+        Ok(Arc::new(()))
+    }
+
+    fn post_recv(&self, (): &(), recv: &Recv<'_>) -> Result<()> {
+        self.hand_over(Call::Recv(recv.id))
+    }
+
+    fn recv_kick(&self, _: &Arc<()>) {}
+
+    fn post(&self, _: &Arc<()>, request: &Request<'_>) -> Result<()> {
+        self.hand_over(Call::Request(request.id))
+    }
+
+    fn post_bind(
+        &self,
+        _: &Arc<()>,
+        id: RequestId,
+        (): &(),
+        _: Option<&BindTarget<'_, Region>>,
+        _: bool,
+    ) -> Result<u32> {
+        self.hand_over(Call::Bind(id))?;
+        Ok(number())
+    }
+
+    fn drain(&self, _: &Arc<()>) {
+        self.note(Call::Drain);
+    }
+
+    fn reap(&self, _: &Arc<()>) {}
+
+    fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<((), u64)> {
+        if qualifier == Some(Fake::QUALIFIER_IN_USE) {
+            return Err(Error::QualifierInUse);
+        }
+        let qualifier = qualifier.unwrap_or(Fake::QUALIFIER_CHOSEN);
+        self.state.lock().listeners.push((qualifier, sink));
+        Ok(((), qualifier))
+    }
+
+    fn connect(&self, _: &Arc<()>, connect: &Connect<'_>) -> Result<()> {
+        self.hand_over(Call::Connect(connect.qualifier))
+    }
+
+    fn accept(&self, incoming: &mut Option<()>, _: &Arc<()>, _: &[u8]) -> Result<()> {
+        self.hand_over(Call::Accept)?;
+        incoming.take();
+        Ok(())
+    }
+
+    fn reject(&self, (): (), why: Rejection) {
+        self.note(Call::Reject(why));
+    }
+
+    fn local_qualifier(&self, (): &()) -> u64 {
+        Fake::LOCAL_QUALIFIER
+    }
+
+    fn disconnect(&self, _: &Arc<()>, broken: bool) -> Closing {
+        let mut state = self.state.lock();
+        state.calls.push(Call::Disconnect { broken });
+        state.closing
+    }
+
+    fn await_end(&self, _: &Arc<()>) {
+        self.note(Call::AwaitEnd);
+        std::thread::yield_now();
+    }
+}
+
+fn attributes() -> AdapterAttributes {
+    AdapterAttributes {
+        vendor: "vendor".into(),
+        provider: "fake".into(),
+        hardware_version: (1, 2),
+        firmware_version: (3, 4),
+        address: Address::loopback(),
+        max_eps: 8,
+        max_dto_per_ep: 64,
+        max_rdma_read_per_ep_in: 4,
+        max_rdma_read_per_ep_out: 4,
+        max_rdma_read_in: 32,
+        max_rdma_read_out: 31,
+        max_evds: 64,
+        max_evd_qlen: 1000,
+        max_segments: 8,
+        max_segments_read: 4,
+        max_segments_write: 4,
+        max_lmrs: 64,
+        max_lmr_block: 1 << 40,
+        max_lmr_address: u64::MAX,
+        max_pzs: 64,
+        max_message: 1 << 30,
+        max_rdma: 1 << 30,
+        max_rmrs: 4,
+        max_rmr_address: u64::MAX,
+        max_srqs: 4,
+        max_eps_per_srq: 4,
+        max_recvs_per_srq: 64,
+        max_private_data: Fake::MAX_PRIVATE_DATA,
+        optimal_alignment: 64,
+        srq: true,
+        srq_low_watermark: true,
+        rmr: true,
+    }
+}

@@ -1,0 +1,153 @@
+//! What is registered: which memory may be touched by whom.
+
+use std::collections::BTreeMap;
+
+use crate::mem::Rights;
+use crate::transport::{RemoteSegment, Segment};
+
+/// A range of memory that a key names.
+#[derive(Clone, Copy)]
+pub struct Row {
+    /// First byte.
+    pub addr: u64,
+    /// Bytes.
+    pub len: u64,
+    /// Rights granted.
+    pub rights: Rights,
+    /// The zone in which they are.
+    pub zone: u32,
+    /// The region that a window is bound into; `None` for a region itself.
+    pub region: Option<u32>,
+}
+
+/// Which of two lists of segments is not, or not any more, registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unregistered {
+    /// The one to copy from.
+    Source,
+    /// The one to copy to.
+    Target,
+}
+
+/// All regions and windows of a fabric. Its lock is held while memory is touched, so that
+/// memory is the program's again when it has been deregistered.
+#[derive(Default)]
+pub struct Table {
+    rows: BTreeMap<u32, Row>,
+    /// What each window is bound to, by its number.
+    windows: BTreeMap<u32, Option<u32>>,
+    last: u32,
+}
+
+impl Table {
+    /// A key that was never used.
+    pub fn reserve(&mut self) -> u32 {
+        self.last += 1;
+        self.last
+    }
+
+    /// Registers a range; gives its key.
+    pub fn insert(&mut self, row: Row) -> u32 {
+        let key = self.reserve();
+        self.rows.insert(key, row);
+        key
+    }
+
+    /// Deregisters a range.
+    pub fn remove(&mut self, key: u32) {
+        self.rows.remove(&key);
+    }
+
+    /// Makes an unbound window; gives its number.
+    pub fn open_window(&mut self) -> u32 {
+        let number = self.reserve();
+        self.windows.insert(number, None);
+        number
+    }
+
+    /// Unbinds a window for good; a bind of it that is still to come has no effect.
+    pub fn close_window(&mut self, number: u32) {
+        if let Some(Some(key)) = self.windows.remove(&number) {
+            self.rows.remove(&key);
+        }
+    }
+
+    /// Binds a window to a range under `key`, or to nothing. False if the region is gone.
+    pub fn bind(&mut self, number: u32, key: u32, row: Option<Row>) -> bool {
+        let Some(bound) = self.windows.get_mut(&number) else { return true };
+        if let Some(before) = bound.take() {
+            self.rows.remove(&before);
+        }
+        let Some(row) = row else { return true };
+        if !row.region.is_some_and(|region| self.rows.contains_key(&region)) {
+            return false;
+        }
+        *bound = Some(key);
+        self.rows.insert(key, row);
+        true
+    }
+
+    /// The range that a key names, as long as the region behind it is there.
+    fn find(&self, key: u32) -> Option<&Row> {
+        let row = self.rows.get(&key)?;
+        match row.region {
+            Some(region) if !self.rows.contains_key(&region) => None,
+            _ => Some(row),
+        }
+    }
+
+    /// What a peer in `zone` names, if it has `right` there.
+    pub fn open_to(&self, remote: &RemoteSegment, zone: u32, right: Rights) -> Option<Segment> {
+        let row = self.find(remote.key)?;
+        let piece = Segment { addr: remote.addr, len: remote.len, key: remote.key };
+        (row.zone == zone && row.rights.contains(right) && row.covers(&piece)).then_some(piece)
+    }
+
+    fn registered(&self, segments: &[Segment]) -> bool {
+        segments.iter().all(|segment| self.find(segment.key).is_some_and(|row| row.covers(segment)))
+    }
+
+    /// Copies `len` bytes from the memory of the first list to that of the second, each in
+    /// the order of the list; both are long enough.
+    ///
+    /// # Errors
+    /// Nothing was copied then.
+    pub fn copy(&self, from: &[Segment], to: &[Segment], len: u64) -> Result<(), Unregistered> {
+        if !self.registered(from) {
+            return Err(Unregistered::Source);
+        }
+        if !self.registered(to) {
+            return Err(Unregistered::Target);
+        }
+        let (mut sources, mut targets) = (from.iter(), to.iter());
+        let (mut source, mut target) = (Segment::default(), Segment::default());
+        let mut left = len;
+        while left > 0 {
+            while source.len == 0 {
+                source = *sources.next().ok_or(Unregistered::Source)?;
+            }
+            while target.len == 0 {
+                target = *targets.next().ok_or(Unregistered::Target)?;
+            }
+            let piece = left.min(source.len).min(target.len);
+            let first = std::ptr::with_exposed_provenance::<u8>(source.addr as usize);
+            let place = std::ptr::with_exposed_provenance_mut::<u8>(target.addr as usize);
+            // SAFETY: both lie in memory that is registered, which is the program's promise that
+            // it may be read and written, and stays so while the table is borrowed.
+            unsafe { std::ptr::copy(first, place, piece as usize) };
+            for segment in [&mut source, &mut target] {
+                segment.addr += piece;
+                segment.len -= piece;
+            }
+            left -= piece;
+        }
+        Ok(())
+    }
+}
+
+impl Row {
+    fn covers(&self, piece: &Segment) -> bool {
+        let offset = piece.addr.checked_sub(self.addr);
+        offset.is_some_and(|offset| offset <= self.len && piece.len <= self.len - offset)
+    }
+}

@@ -1,0 +1,315 @@
+//! A transport between the endpoints of one process, through its memory.
+//!
+//! It is meant to be seen to be right, not to be fast. All adapters that were opened with
+//! the same instance share a [`Fabric`], whose state has one lock. Posting only adds to the
+//! fabric's intake; whoever polls, and the fabric's thread, takes the work from there in
+//! order and carries it out. What must be reported without a lock is reported by the thread
+//! alone, in order.
+//!
+//! The child of a fork cannot use it.
+
+mod cm;
+mod data;
+mod fabric;
+mod memory;
+
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::addr::Address;
+use crate::error::{Error, Result};
+use crate::mem::Rights;
+use crate::transport::{
+    AdapterAttributes, BindTarget, Closing, Connect, ListenerSink, MAX_SEGMENTS, Operation, Poll, QpInit, Recv,
+    RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
+};
+use cm::Incoming;
+use fabric::{Bind, Fabric, Receive, Task, Transfer, Work};
+use memory::Row;
+
+/// An adapter of the in-memory transport; the instance is the name of its fabric.
+pub struct Loopback {
+    fabric: Arc<Fabric>,
+    name: String,
+    attributes: AdapterAttributes,
+}
+
+impl Drop for Loopback {
+    fn drop(&mut self) {
+        Fabric::leave(&self.name);
+    }
+}
+
+static NEXT_ZONE: AtomicU32 = AtomicU32::new(1);
+
+/// A protection zone: a number.
+pub struct Zone(u32);
+
+impl ZoneId for Zone {
+    fn id(&self) -> u32 {
+        self.0
+    }
+}
+
+/// Registered memory: a row of the fabric's table, whose number is both keys.
+pub struct Region {
+    fabric: Arc<Fabric>,
+    key: u32,
+    zone: u32,
+    remote: bool,
+}
+
+impl RegionKeys for Region {
+    fn local_key(&self) -> u32 {
+        self.key
+    }
+
+    fn remote_key(&self) -> u32 {
+        if self.remote { self.key } else { 0 }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        self.fabric.memory.lock().remove(self.key);
+    }
+}
+
+/// What remote rights are bound to: a row of the fabric's table while it is bound.
+pub struct Window {
+    fabric: Arc<Fabric>,
+    number: u32,
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        self.fabric.memory.lock().close_window(self.number);
+    }
+}
+
+/// A shared receive queue.
+pub struct SharedQueue {
+    fabric: Arc<Fabric>,
+    number: u64,
+}
+
+impl Drop for SharedQueue {
+    fn drop(&mut self) {
+        self.fabric.lock().srqs.remove(&self.number);
+    }
+}
+
+/// One end of a connection.
+pub struct Qp {
+    number: u64,
+}
+
+/// A service point that listens.
+pub struct Listener {
+    fabric: Arc<Fabric>,
+    qualifier: u64,
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let stopped = self.fabric.lock().listeners.remove(&self.qualifier);
+        // It keeps its service point, which is not to be dropped under the lock.
+        drop(stopped);
+    }
+}
+
+impl Transport for Loopback {
+    type Zone = Zone;
+    type Region = Region;
+    type Window = Window;
+    type Cq = ();
+    type Srq = SharedQueue;
+    type Qp = Qp;
+    type Listener = Listener;
+    type Incoming = Incoming;
+
+    fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
+        let fabric = Fabric::join(instance);
+        Ok(Arc::new(Loopback { fabric, name: instance.to_owned(), attributes: attributes() }))
+    }
+
+    fn attributes(&self) -> &AdapterAttributes {
+        &self.attributes
+    }
+
+    fn zone_create(&self) -> Result<Zone> {
+        Ok(Zone(NEXT_ZONE.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Region> {
+        let row = Row { addr, len, rights, zone: zone.0, region: None };
+        let key = self.fabric.memory.lock().insert(row);
+        let remote = rights.intersects(Rights::REMOTE_READ | Rights::REMOTE_WRITE);
+        Ok(Region { fabric: self.fabric.clone(), key, zone: zone.0, remote })
+    }
+
+    fn window_create(&self, _zone: &Zone) -> Result<Window> {
+        let number = self.fabric.memory.lock().open_window();
+        Ok(Window { fabric: self.fabric.clone(), number })
+    }
+
+    fn cq_create(&self, _depth: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn poll(&self, _cq: Option<&()>, how: Poll) {
+        match how {
+            Poll::IfFree => self.fabric.run_if_free(),
+            Poll::Complete => self.fabric.run(),
+        }
+    }
+
+    fn arm(&self, _cq: Option<&()>) -> Option<RawFd> {
+        // The thread reports all that happens.
+        None
+    }
+
+    fn disarm(&self, _cq: Option<&()>, _armed: Option<RawFd>) {}
+
+    fn srq_create(&self, _zone: &Zone, depth: usize, _segments: usize) -> Result<SharedQueue> {
+        let number = self.fabric.lock().add_srq(depth);
+        Ok(SharedQueue { fabric: self.fabric.clone(), number })
+    }
+
+    fn srq_post(&self, srq: &SharedQueue, recv: &Recv<'_>) -> Result<()> {
+        self.fabric.hand_in(Work::SharedRecv(srq.number, Receive::new(recv)));
+        Ok(())
+    }
+
+    fn srq_kick(&self, _srq: &SharedQueue) {
+        self.fabric.run_if_free();
+    }
+
+    fn srq_resize(&self, _srq: &SharedQueue, _depth: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn srq_arm_limit(&self, _srq: &SharedQueue, _limit: usize) -> Result<()> {
+        // Every buffer that is taken is reported at once.
+        Ok(())
+    }
+
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Qp>> {
+        let number = self.fabric.lock().add_end(&init);
+        Ok(Arc::new(Qp { number }))
+    }
+
+    fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<()> {
+        self.fabric.hand_in(Work::Recv(qp.number, Receive::new(recv)));
+        Ok(())
+    }
+
+    fn recv_kick(&self, _qp: &Arc<Qp>) {
+        self.fabric.run_if_free();
+    }
+
+    fn post(&self, qp: &Arc<Qp>, request: &Request<'_>) -> Result<()> {
+        // Requests are carried out one after the other, which is as much as a fence asks for.
+        let task = match request.operation {
+            Operation::Send { solicited } => Task::Send { solicited },
+            Operation::Write(to) => Task::Write(to),
+            Operation::Read(from) => Task::Read(from),
+        };
+        let segments = request.segments.try_into().map_err(|_| Error::Internal)?;
+        self.fabric.hand_in(Work::Request(qp.number, Transfer { id: request.id, task, segments, len: request.len }));
+        Ok(())
+    }
+
+    fn post_bind(
+        &self,
+        qp: &Arc<Qp>,
+        id: RequestId,
+        window: &Window,
+        target: Option<&BindTarget<'_, Region>>,
+        _signalled: bool,
+    ) -> Result<u32> {
+        let key = if target.is_some() { self.fabric.memory.lock().reserve() } else { 0 };
+        let row = target.map(|target| Row {
+            addr: target.addr,
+            len: target.len,
+            rights: target.rights.intersection(Rights::REMOTE_READ | Rights::REMOTE_WRITE),
+            zone: target.region.zone,
+            region: Some(target.region.key),
+        });
+        let task = Task::Bind(Bind { window: window.number, key, row });
+        self.fabric.hand_in(Work::Request(qp.number, Transfer { id, task, segments: Default::default(), len: 0 }));
+        Ok(key)
+    }
+
+    fn reap(&self, _qp: &Arc<Qp>) {
+        self.fabric.run();
+    }
+
+    fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
+        let qualifier = self.fabric.lock().listen(qualifier, sink)?;
+        Ok((Listener { fabric: self.fabric.clone(), qualifier }, qualifier))
+    }
+
+    fn connect(&self, qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
+        self.fabric.connect(qp.number, connect);
+        Ok(())
+    }
+
+    fn accept(&self, incoming: &mut Option<Incoming>, qp: &Arc<Qp>, private_data: &[u8]) -> Result<()> {
+        let incoming = incoming.take().ok_or(Error::Internal)?;
+        self.fabric.accept(&incoming, qp.number, private_data);
+        Ok(())
+    }
+
+    fn reject(&self, incoming: Incoming, why: Rejection) {
+        incoming.refuse(why);
+    }
+
+    fn local_qualifier(&self, qp: &Qp) -> u64 {
+        qp.number
+    }
+
+    fn disconnect(&self, qp: &Arc<Qp>, broken: bool) -> Closing {
+        self.fabric.disconnect(qp.number, broken);
+        Closing::Done
+    }
+}
+
+fn attributes() -> AdapterAttributes {
+    const LARGEST: u64 = 1 << 31;
+    AdapterAttributes {
+        vendor: "libdat".into(),
+        provider: "loopback".into(),
+        hardware_version: (1, 0),
+        firmware_version: (1, 0),
+        address: Address::loopback(),
+        max_eps: 1024,
+        max_dto_per_ep: 4096,
+        max_rdma_read_per_ep_in: 16,
+        max_rdma_read_per_ep_out: 16,
+        max_rdma_read_in: 16 * 1024,
+        max_rdma_read_out: 16 * 1024,
+        max_evds: 4096,
+        max_evd_qlen: 1 << 16,
+        max_segments: MAX_SEGMENTS,
+        max_segments_read: MAX_SEGMENTS,
+        max_segments_write: MAX_SEGMENTS,
+        max_lmrs: 4096,
+        max_lmr_block: 1 << 46,
+        max_lmr_address: u64::MAX >> 1,
+        max_pzs: 1024,
+        max_message: LARGEST,
+        max_rdma: LARGEST,
+        max_rmrs: 1024,
+        max_rmr_address: u64::MAX >> 1,
+        max_srqs: 64,
+        max_eps_per_srq: 1024,
+        max_recvs_per_srq: 4096,
+        max_private_data: 64,
+        optimal_alignment: 64,
+        srq: true,
+        srq_low_watermark: true,
+        rmr: true,
+    }
+}
