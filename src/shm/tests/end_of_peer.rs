@@ -1,19 +1,15 @@
 //! Two processes: the peer disconnects in the middle of what this end posts.
 
-mod common;
-
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Instant;
 
-use common::{Side, open_in};
 use dat_core::addr::Address;
-use dat_core::ep::ConnectRequest;
-use dat_core::event::{ConnectionEvent, Status};
+use dat_core::event::{ConnectionEvent, Event, Status};
+use dat_core::testing::{Adapter, End, next_request, patience, request};
 use dat_core::transport::RemoteSegment;
-use dat_core::{CompletionFlags, Cr, Endpoint, Error, Event, Psp, PspMode};
-use dat_loopback::{connection, endpoint, next, register, segment, transfer};
+use dat_core::{CompletionFlags, Error, Psp, PspMode, Streams};
 use dat_shm::Shm;
 
 const QUALIFIER: u64 = 7777;
@@ -31,52 +27,49 @@ impl Drop for Peer {
     }
 }
 
+/// An adapter that meets all others opened in that directory.
+fn open_in(dir: &Path) -> Adapter<Shm> {
+    Adapter::open("shm", dir.join("meet").to_str().unwrap())
+}
+
 /// Accepts one connection after another, takes one message from each, and disconnects.
 fn peer(dir: &Path) {
-    let side = open_in(dir);
-    let psp = Psp::create(&side.ia, Some(QUALIFIER), &side.requests, PspMode::Consumer).unwrap();
-    let mut bytes = vec![0_u8; 4096];
-    let lmr = register(&side, &mut bytes);
-    let place = [lmr.addr().to_le_bytes(), u64::from(lmr.remote_key()).to_le_bytes()].concat();
+    let adapter = open_in(dir);
+    let requests = adapter.evd(Streams::REQUESTS);
+    let psp = Psp::create(&adapter.ia, Some(QUALIFIER), &requests, PspMode::Consumer).unwrap();
+    let memory = adapter.buffer(4096);
+    let remote = memory.remote(100, 8);
+    let place = [remote.addr.to_le_bytes(), u64::from(remote.key).to_le_bytes()].concat();
     for _ in 0..ROUNDS {
-        let Event::Request { cr, .. } = next(&side.requests) else { panic!("no request") };
-        let cr = side.ia.slab().get::<Cr<Shm>>(cr).unwrap().share();
-        let ep = endpoint(&side, None);
-        ep.post_recv(&[segment(&lmr, 0, 8)], 1, CompletionFlags::DEFAULT).unwrap();
-        cr.accept(Some(&ep), &place).unwrap();
-        connection(&side.connections, ConnectionEvent::Established);
-        assert_eq!(transfer(&side.transfers), (1, Status::Success, 8));
-        ep.disconnect(true).unwrap();
-        connection(&side.connections, ConnectionEvent::Disconnected);
-        ep.free().unwrap();
+        let cr = next_request(&requests);
+        let end = adapter.end();
+        end.receive(memory.at(0, 8), 1);
+        cr.accept(Some(&end.ep), &place).unwrap();
+        end.is_told(ConnectionEvent::Established);
+        assert_eq!(end.arrived(), (1, Status::Success, 8));
+        end.ep.disconnect(true).unwrap();
+        end.is_told(ConnectionEvent::Disconnected);
+        end.ep.free().unwrap();
     }
     psp.free();
-    side.ia.close_abrupt();
 }
 
 /// Connects as soon as the peer listens.
-fn meet(side: &Side) -> (Arc<Endpoint<Shm>>, RemoteSegment) {
-    let end = Instant::now() + Duration::from_secs(20);
-    let address = Address::loopback();
+fn meet(adapter: &Adapter<Shm>) -> (End<Shm>, RemoteSegment) {
+    let end = Instant::now() + patience();
     loop {
-        let ep = endpoint(side, None);
-        let request = ConnectRequest {
-            address: &address,
-            qualifier: QUALIFIER,
-            timeout: Some(Duration::from_secs(20)),
-            private_data: b"",
-        };
-        ep.connect(&request).unwrap();
-        match next(&side.connections) {
-            Event::Connection { kind: ConnectionEvent::Established, private_data: Some(place), .. } => {
+        let this = adapter.end();
+        request(&this, &Address::loopback(), QUALIFIER, Some(patience()), b"").unwrap();
+        match this.news() {
+            (ConnectionEvent::Established, place) => {
                 let number = |at: usize| u64::from_le_bytes(place[at..at + 8].try_into().unwrap());
                 let key = u32::try_from(number(8)).unwrap();
-                return (ep, RemoteSegment { addr: number(0) + 100, len: 8, key });
+                return (this, RemoteSegment { addr: number(0), len: 8, key });
             }
-            Event::Connection { kind: ConnectionEvent::NonPeerRejected, .. } => {
+            (ConnectionEvent::NonPeerRejected, _) => {
                 assert!(Instant::now() < end, "the peer does not listen");
-                ep.free().unwrap();
-                std::thread::yield_now();
+                this.ep.free().unwrap();
+                thread::yield_now();
             }
             other => panic!("{other:?}"),
         }
@@ -91,31 +84,29 @@ fn a_graceful_disconnect_of_the_peer_is_one_whatever_is_posted() {
     let dir = tempfile::tempdir().unwrap();
     let own = std::env::current_exe().unwrap();
     let mut child = Peer(Command::new(own).env(MEET, dir.path()).stdout(Stdio::null()).spawn().unwrap());
-    let side = open_in(dir.path());
-    let mut bytes = vec![0_u8; 4096];
-    let lmr = register(&side, &mut bytes);
+    let adapter = open_in(dir.path());
+    let memory = adapter.buffer(4096);
     for _ in 0..ROUNDS {
-        let (ep, remote) = meet(&side);
-        let end = Instant::now() + Duration::from_secs(20);
-        ep.post_send(&[segment(&lmr, 0, 8)], 1, CompletionFlags::DEFAULT).unwrap();
+        let (this, remote) = meet(&adapter);
+        let end = Instant::now() + patience();
+        this.send(memory.at(0, 8), 1);
         let kind = loop {
             assert!(Instant::now() < end, "no connection event in time");
             // Refused once the connection has ended, or while there is no room.
-            let _ = ep.post_write(&[segment(&lmr, 0, 8)], 2, remote, CompletionFlags::DEFAULT);
-            while let Ok(event) = side.transfers.dequeue() {
+            let _ = this.ep.post_write(&[memory.at(0, 8)], 2, remote, CompletionFlags::DEFAULT);
+            while let Ok(event) = this.requests.dequeue() {
                 let Event::Transfer { status, .. } = event else { panic!("{event:?}") };
                 assert!(matches!(status, Status::Success | Status::Flushed), "{status:?}");
             }
-            match side.connections.dequeue() {
+            match this.connections.dequeue() {
                 Ok(Event::Connection { kind, .. }) => break kind,
                 Ok(other) => panic!("{other:?}"),
                 Err(error) => assert!(matches!(error, Error::QueueEmpty), "{error:?}"),
             }
         };
         assert_eq!(kind, ConnectionEvent::Disconnected);
-        ep.free().unwrap();
-        while side.transfers.dequeue().is_ok() {}
+        this.ep.free().unwrap();
     }
-    side.ia.close_abrupt();
+    adapter.ia.close_abrupt();
     assert!(child.0.wait().unwrap().success());
 }

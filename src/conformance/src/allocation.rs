@@ -1,0 +1,78 @@
+//! The fast path (post, dequeue, wait when ready) does not allocate.
+
+use std::sync::Barrier;
+use std::thread;
+use std::time::Duration;
+
+use dat_core::event::{Event, Status};
+use dat_core::testing::{connect, next, until, wait};
+use dat_core::transport::Transport;
+use dat_core::wait::{self, Limit, Step};
+use dat_core::{CompletionFlags, Streams};
+
+use crate::counting::allocations;
+use crate::{Network, rounds};
+
+/// Transfers of every kind, and a wait that finds its event. The program's allocator is
+/// [`crate::counting::Counting`].
+pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Network<T>) {
+    let adapter = network.open();
+    // All completions of all ends are fetched from one place.
+    let transfers = adapter.evd(Streams::TRANSFERS | Streams::BINDS);
+    let srq = adapter.srq(64);
+    let end = |srq| {
+        let connections = adapter.evd(Streams::CONNECTIONS);
+        adapter.end_to(&adapter.pz, [&transfers, &transfers, &connections], srq, |_| {})
+    };
+    let (a, b, c, d) = (end(None), end(None), end(Some(&srq)), end(None));
+    connect(&a, &b);
+    connect(&d, &c);
+    let memory = adapter.buffer(1 << 16);
+    let remote = memory.remote(8192, 64);
+    let parts = [memory.at(0, 32), memory.at(64, 32)];
+    let into = [memory.at(4096, 64)];
+    let round = || {
+        b.ep.post_recv(&into, 1, CompletionFlags::DEFAULT).unwrap();
+        a.ep.post_send(&parts, 2, CompletionFlags::DEFAULT).unwrap();
+        srq.post_recv(&into, 3).unwrap();
+        d.ep.post_send(&parts, 4, CompletionFlags::DEFAULT).unwrap();
+        a.ep.post_write(&parts, 5, remote, CompletionFlags::DEFAULT).unwrap();
+        a.ep.post_read(&parts, 6, remote, CompletionFlags::DEFAULT).unwrap();
+        for _ in 0..6 {
+            let Event::Transfer { status, .. } = next(&transfers) else { panic!("no transfer") };
+            assert_eq!(status, Status::Success);
+        }
+        // A wait that finds its event.
+        b.ep.post_recv(&into, 1, CompletionFlags::DEFAULT).unwrap();
+        a.ep.post_send(&parts, 2, CompletionFlags::SUPPRESS).unwrap();
+        until("the message is there", || b.ep.status().1);
+        match wait::evd_begin(transfers.clone(), 1, Limit::Never) {
+            Step::Done(outcome) => assert!(outcome.result.is_ok()),
+            Step::Sleep(_) => unreachable!("the message is there"),
+        }
+    };
+    // What is made on first use.
+    sleep_on_a_lock();
+    assert!(wait(&a.connections, 1, Some(Duration::from_millis(1))).result.is_err());
+    (0..100).for_each(|_| round());
+    let before = allocations();
+    (0..rounds(10_000)).for_each(|_| round());
+    assert_eq!(allocations() - before, 0);
+}
+
+/// Has the calling thread sleep on a lock that another thread holds.
+fn sleep_on_a_lock() {
+    let lock = parking_lot::Mutex::new(());
+    let taken = Barrier::new(2);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let held = lock.lock();
+            taken.wait();
+            // Long enough for the other to give up spinning; nothing depends on it.
+            thread::sleep(Duration::from_millis(20));
+            drop(held);
+        });
+        taken.wait();
+        drop(lock.lock());
+    });
+}

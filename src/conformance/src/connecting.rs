@@ -1,0 +1,307 @@
+//! How connections come about, and how they do not: private data, rejections, timeouts.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use dat_core::addr::Address;
+use dat_core::ep::State;
+use dat_core::event::{ConnectionEvent, Status};
+use dat_core::testing::{Adapter, Buffer, End, connect, next_request, patience, quiet, request, until};
+use dat_core::transport::Transport;
+use dat_core::{Error, Evd, Psp, PspMode, Streams};
+
+use crate::Network;
+
+/// An adapter with a service point, and memory.
+pub(crate) struct Scene<T: Transport> {
+    pub memory: Buffer<T>,
+    pub requests: Arc<Evd<T>>,
+    pub psp: Arc<Psp<T>>,
+    pub address: Address,
+    pub adapter: Adapter<T>,
+}
+
+impl<T: Transport> Scene<T> {
+    pub fn new(network: &Network<T>) -> Self {
+        let adapter = network.open();
+        let requests = adapter.evd(Streams::REQUESTS);
+        let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
+        let address = adapter.ia.transport().attributes().address.clone();
+        Scene { memory: adapter.buffer(4096), requests, psp, address, adapter }
+    }
+
+    /// Asks for a connection with the service point.
+    #[track_caller]
+    pub fn ask(&self, end: &End<T>, timeout: Option<Duration>) {
+        request(end, &self.address, self.psp.point().qualifier(), timeout, b"").unwrap();
+    }
+
+    /// Messages go both ways.
+    #[track_caller]
+    pub fn talk(&self, a: &End<T>, b: &End<T>) {
+        for (from, to) in [(a, b), (b, a)] {
+            to.receive(self.memory.at(2048, 64), 901);
+            from.send(self.memory.at(1024, 64), 902);
+            to.arrives(901, Status::Success);
+            from.completes(902, Status::Success);
+        }
+    }
+
+    /// The attempt of `end` ended with one event, and flushed the one receive that was posted;
+    /// afterwards the endpoint is as good as new.
+    #[track_caller]
+    fn failed(&self, end: &End<T>, kind: ConnectionEvent, cookie: u64) {
+        assert_eq!(end.news(), (kind, vec![]));
+        assert_eq!(end.state(), State::Disconnected);
+        end.arrives(cookie, Status::Flushed);
+        assert!(quiet([&end.connections]));
+        end.ep.reset().unwrap();
+        assert_eq!(end.state(), State::Unconnected);
+        let other = self.adapter.end();
+        connect(end, &other);
+        self.talk(end, &other);
+    }
+}
+
+/// Private data of every length goes to the request, and to the active side's event.
+pub fn private_data_goes_both_ways<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let most = scene.adapter.ia.transport().attributes().max_private_data;
+    assert!(most > 0);
+    for len in [0, 1, most / 2, most] {
+        let (a, b) = (scene.adapter.end(), scene.adapter.end());
+        let (question, answer): (Vec<u8>, Vec<u8>) =
+            (0..len).map(|k| ((k % 250 + 1) as u8, (k % 240 + 2) as u8)).unzip();
+        let qualifier = scene.psp.point().qualifier();
+        request(&a, &scene.address, qualifier, Some(patience()), &question).unwrap();
+        let cr = next_request(&scene.requests);
+        // The wire may have padding.
+        let asked = cr.private_data();
+        let asked: Vec<u8> = asked.iter().map(|byte| byte.load(std::sync::atomic::Ordering::Relaxed)).collect();
+        assert!(asked.starts_with(&question) && asked[len..].iter().all(|&byte| byte == 0), "{asked:?}");
+        cr.accept(Some(&b.ep), &answer).unwrap();
+        let (kind, told) = a.news();
+        assert_eq!(kind, ConnectionEvent::Established);
+        assert!(told.starts_with(&answer) && told[len..].iter().all(|&byte| byte == 0), "{told:?}");
+        assert_eq!(b.news(), (ConnectionEvent::Established, vec![]), "it has its data in the request");
+        scene.talk(&a, &b);
+    }
+    let limits = scene.adapter.ia.transport().attributes();
+    assert!(limits.check_private_data(most).is_ok() && limits.check_private_data(most + 1).is_err());
+}
+
+/// What both sides learn of each other.
+pub fn both_sides_know_whom_they_are_connected_with<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let (a, b) = (scene.adapter.end(), scene.adapter.end());
+    scene.ask(&a, Some(patience()));
+    assert_eq!(a.state(), State::ActiveConnectionPending);
+    let cr = next_request(&scene.requests);
+    assert_eq!(cr.remote_address().ip(), scene.address.ip());
+    cr.accept(Some(&b.ep), b"").unwrap();
+    for end in [&a, &b] {
+        end.is_told(ConnectionEvent::Established);
+        assert_eq!(end.state(), State::Connected);
+        let (address, _) = end.ep.query().remote.expect("it is connected");
+        assert_eq!(address.ip(), scene.address.ip());
+    }
+    assert_eq!(a.ep.query().remote.map(|(_, qualifier)| qualifier), Some(scene.psp.point().qualifier()));
+    assert!(quiet([&a.connections, &b.connections, &scene.requests]));
+}
+
+/// Adapters of one network that were opened by themselves.
+pub fn two_adapters_connect<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let other = network.open();
+    let (a, b) = (other.end(), scene.adapter.end());
+    connect(&a, &b);
+    let memory = other.buffer(4096);
+    memory.paint(0..64, 1);
+    b.receive(scene.memory.at(0, 64), 1);
+    a.send(memory.at(0, 64), 2);
+    b.arrives(1, Status::Success);
+    a.completes(2, Status::Success);
+    assert!(scene.memory.shows(0..64, 1));
+    b.read(scene.memory.at(128, 64), 3, memory.remote(0, 64));
+    b.completes(3, Status::Success);
+    assert!(scene.memory.shows(128..192, 1));
+}
+
+/// Many attempts at a time, accepted in another order.
+pub fn many_connections_come_up_at_once<T: Transport>(network: &Network<T>) {
+    const COUNT: usize = 16;
+    let scene = Scene::new(network);
+    let ends: Vec<_> = (0..COUNT).map(|_| (scene.adapter.end(), scene.adapter.end())).collect();
+    for (k, (a, _)) in ends.iter().enumerate() {
+        let qualifier = scene.psp.point().qualifier();
+        request(a, &scene.address, qualifier, Some(patience()), &[k as u8 + 1]).unwrap();
+    }
+    let mut asked: Vec<_> = (0..COUNT).map(|_| next_request(&scene.requests)).collect();
+    asked.reverse();
+    for cr in asked {
+        let k = usize::from(cr.private_data()[0].load(std::sync::atomic::Ordering::Relaxed)) - 1;
+        cr.accept(Some(&ends[k].1.ep), b"").unwrap();
+    }
+    for (a, b) in &ends {
+        a.is_told(ConnectionEvent::Established);
+        b.is_told(ConnectionEvent::Established);
+    }
+    for (a, b) in &ends {
+        scene.talk(a, b);
+    }
+}
+
+/// The program turns a request down.
+pub fn a_rejected_attempt_is_told_so<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let a = scene.adapter.end();
+    a.receive(scene.memory.at(0, 64), 1);
+    scene.ask(&a, Some(patience()));
+    next_request(&scene.requests).reject().unwrap();
+    scene.failed(&a, ConnectionEvent::PeerRejected, 1);
+}
+
+/// Nobody listens on the qualifier, which somebody had a moment ago.
+pub fn a_connect_that_nobody_listens_to_is_refused<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let a = scene.adapter.end();
+    a.receive(scene.memory.at(0, 64), 2);
+    let qualifier = scene.psp.point().qualifier();
+    scene.psp.free();
+    request(&a, &scene.address, qualifier, Some(patience()), b"").unwrap();
+    scene.failed(&a, ConnectionEvent::NonPeerRejected, 2);
+}
+
+/// A request that is dropped with its adapter is refused by the provider.
+pub fn a_close_refuses_the_requests_of_the_adapter<T: Transport>(network: &Network<T>) {
+    let (scene, other) = (Scene::new(network), network.open());
+    let a = other.end();
+    scene.ask(&a, Some(patience()));
+    let _cr = next_request(&scene.requests);
+    scene.adapter.ia.close_abrupt();
+    a.is_told(ConnectionEvent::NonPeerRejected);
+}
+
+/// The time of the active side is up; an answer that comes later finds nobody.
+pub fn an_attempt_that_is_not_answered_times_out<T: Transport>(network: &Network<T>) {
+    let time = patience() / 100;
+    let scene = Scene::new(network);
+    let (a, late) = (scene.adapter.end(), scene.adapter.end());
+    a.receive(scene.memory.at(0, 64), 3);
+    late.receive(scene.memory.at(64, 64), 4);
+    let start = Instant::now();
+    scene.ask(&a, Some(time));
+    let cr = next_request(&scene.requests);
+    until("the attempt ends", || a.state() == State::Disconnected);
+    assert!(start.elapsed() >= time - Duration::from_millis(1));
+    scene.failed(&a, ConnectionEvent::TimedOut, 3);
+    cr.accept(Some(&late.ep), b"").unwrap();
+    scene.failed(&late, ConnectionEvent::AcceptCompletionError, 4);
+}
+
+/// Without a limit an attempt waits for its answer, and a limit ends with it.
+pub fn an_attempt_waits_for_its_answer<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    // Not so short that a slow machine could miss it.
+    let short = patience() / 40;
+    for timeout in [None, Some(short)] {
+        let (a, b) = (scene.adapter.end(), scene.adapter.end());
+        let start = Instant::now();
+        scene.ask(&a, timeout);
+        let cr = next_request(&scene.requests);
+        assert!(quiet([&a.connections]));
+        cr.accept(Some(&b.ep), b"").unwrap();
+        a.is_told(ConnectionEvent::Established);
+        b.is_told(ConnectionEvent::Established);
+        if timeout.is_some() {
+            until("the limit has passed", || start.elapsed() > short);
+        }
+        assert!(quiet([&a.connections, &b.connections]));
+        scene.talk(&a, &b);
+    }
+}
+
+/// The active side changes its mind: one event, and the request can still be answered.
+pub fn an_attempt_is_given_up<T: Transport>(network: &Network<T>) {
+    for graceful in [false, true] {
+        let scene = Scene::new(network);
+        let a = scene.adapter.end();
+        a.receive(scene.memory.at(0, 64), 5);
+        scene.ask(&a, Some(patience()));
+        let cr = next_request(&scene.requests);
+        a.ep.disconnect(graceful).unwrap();
+        a.is_told(ConnectionEvent::Disconnected);
+        assert_eq!(a.state(), State::Disconnected);
+        a.arrives(5, Status::Flushed);
+        assert!(quiet([&a.connections]));
+        cr.reject().unwrap();
+        // An answer that comes too late finds nobody.
+        let (c, d) = (scene.adapter.end(), scene.adapter.end());
+        scene.ask(&c, Some(patience()));
+        let cr = next_request(&scene.requests);
+        c.ep.free().unwrap();
+        cr.accept(Some(&d.ep), b"").unwrap();
+        let (kind, _) = d.news();
+        // Where the answer crosses the farewell, the connection may have stood for a moment.
+        match kind {
+            ConnectionEvent::AcceptCompletionError => {}
+            ConnectionEvent::Established => d.is_told(ConnectionEvent::Disconnected),
+            other => panic!("{other:?}"),
+        }
+        assert!(quiet([&d.connections]));
+    }
+}
+
+/// Addresses at which there is nobody.
+pub fn an_address_without_a_host_is_not_reached<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let qualifier = scene.psp.point().qualifier();
+    for ip in ["192.0.2.1", "2001:db8::1"] {
+        let a = scene.adapter.end();
+        let nobody = Address::new(std::net::SocketAddr::new(ip.parse().unwrap(), 0));
+        match request(&a, &nobody, qualifier, Some(patience() / 20), b"") {
+            Ok(()) => {
+                let (kind, _) = a.news();
+                let fits = [ConnectionEvent::Unreachable, ConnectionEvent::TimedOut, ConnectionEvent::NonPeerRejected];
+                assert!(fits.contains(&kind), "{ip}: {kind:?}");
+            }
+            Err(error) => assert!(matches!(error, Error::InvalidAddress(_)), "{ip}: {error:?}"),
+        }
+    }
+    assert!(quiet([&scene.requests]));
+}
+
+/// An address that is refused at the call leaves the endpoint as it was, with its receives.
+pub fn a_refused_connect_leaves_receives_posted<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let (a, b) = (scene.adapter.end(), scene.adapter.end());
+    b.receive(scene.memory.at(2048, 8), 3);
+    let group = Address::new(std::net::SocketAddr::from(([224, 0, 0, 1], 0)));
+    let refused = request(&b, &group, 5, Some(patience()), b"");
+    assert!(matches!(refused, Err(Error::InvalidAddress(_))));
+    assert_eq!(b.state(), State::Unconnected);
+    assert!(quiet([&b.receives, &b.connections]));
+    connect(&b, &a);
+    a.send(scene.memory.at(0, 8), 4);
+    assert_eq!(b.arrived(), (3, Status::Success, 8));
+    assert_eq!(a.done(), (4, Status::Success, 8));
+}
+
+/// A second connection to where the first one leads.
+pub fn a_connection_is_duplicated<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let ends: Vec<_> = (0..4).map(|_| scene.adapter.end()).collect();
+    scene.ask(&ends[0], Some(patience()));
+    next_request(&scene.requests).accept(Some(&ends[1].ep), b"").unwrap();
+    ends[0].is_told(ConnectionEvent::Established);
+    ends[1].is_told(ConnectionEvent::Established);
+    ends[2].ep.dup_connect(&ends[0].ep, Some(patience()), b"again").unwrap();
+    let cr = next_request(&scene.requests);
+    let told: Vec<u8> = cr.private_data().iter().map(|byte| byte.load(std::sync::atomic::Ordering::Relaxed)).collect();
+    assert!(told.starts_with(b"again"));
+    cr.accept(Some(&ends[3].ep), b"").unwrap();
+    ends[2].is_told(ConnectionEvent::Established);
+    ends[3].is_told(ConnectionEvent::Established);
+    scene.talk(&ends[2], &ends[3]);
+    scene.talk(&ends[0], &ends[1]);
+}

@@ -1,0 +1,38 @@
+//! What every transport must do, as a suite of tests that each of them instantiates whole.
+//!
+//! A transport's own tests say how to come by a network on which its adapters meet, and get
+//! one `#[test]` for every test of the suite:
+//!
+//! ```text
+//! fn network() -> Network<Shm> { /* a directory that nobody else knows */ }
+//!
+//! dat_conformance::conformance!(network);
+//! ```
+//!
+//! Attributes for all of them come first: `conformance!(#[ignore = "needs a device"] network)`.
+//! The macro sets the allocator of the test program, so it can be used once in each.
+//!
+//! The tests use the core as a face does. What the trait leaves open, they leave open.
+
+pub mod allocation;
+pub mod cleanup;
+pub mod completions;
+pub mod connecting;
+pub mod counting;
+pub mod endings;
+pub mod listeners;
+pub mod modify;
+mod network;
+pub mod order;
+pub mod rdma;
+pub mod receives;
+pub mod segments;
+pub mod sizes;
+pub mod srq;
+pub mod srq_model;
+mod suite;
+pub mod waits;
+pub mod watermarks;
+pub mod windows;
+
+pub use network::{Network, rounds};

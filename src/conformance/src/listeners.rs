@@ -1,0 +1,163 @@
+//! Service points: qualifiers, backlogs, reserved ones, endpoints of the provider's.
+
+use dat_core::ep::State;
+use dat_core::error::Error;
+use dat_core::event::{ConnectionEvent, Event};
+use dat_core::testing::{next, next_request, patience, quiet, request, until};
+use dat_core::transport::Transport;
+use dat_core::{Evd, Object, Psp, PspMode, Rsp, Streams};
+
+use crate::Network;
+use crate::connecting::Scene;
+use crate::modify::equip;
+
+/// A qualifier belongs to one service point at a time, also between adapters.
+pub fn a_qualifier_has_one_owner<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let other = network.open();
+    let elsewhere = other.evd(Streams::REQUESTS);
+    let qualifier = scene.psp.point().qualifier();
+    assert_ne!(qualifier, 0);
+    let twice = Psp::create(&scene.adapter.ia, Some(qualifier), &scene.requests, PspMode::Consumer);
+    assert_eq!(twice.err(), Some(Error::QualifierInUse));
+    let twice = Psp::create(&other.ia, Some(qualifier), &elsewhere, PspMode::Consumer);
+    assert_eq!(twice.err(), Some(Error::QualifierInUse));
+    let reserved = scene.adapter.end();
+    let twice = Rsp::create(&scene.adapter.ia, qualifier, &reserved.ep, &scene.requests);
+    assert_eq!(twice.err(), Some(Error::QualifierInUse));
+    assert_eq!(reserved.state(), State::Unconnected);
+    scene.psp.free();
+    let psp = Psp::create(&other.ia, Some(qualifier), &elsewhere, PspMode::Consumer).unwrap();
+    assert_eq!(psp.point().qualifier(), qualifier);
+}
+
+/// Qualifiers that the transport chooses are all different.
+pub fn chosen_qualifiers_differ<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let points: Vec<_> =
+        (0..16).map(|_| Psp::create(&scene.adapter.ia, None, &scene.requests, PspMode::Consumer).unwrap()).collect();
+    let mut qualifiers: Vec<_> = points.iter().map(|psp| psp.point().qualifier()).collect();
+    qualifiers.push(scene.psp.point().qualifier());
+    qualifiers.sort_unstable();
+    qualifiers.dedup();
+    assert_eq!(qualifiers.len(), 17);
+    assert!(!qualifiers.contains(&0));
+}
+
+/// A request tells through which service point it came.
+pub fn a_request_names_its_service_point<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let other = Psp::create(&scene.adapter.ia, None, &scene.requests, PspMode::Consumer).unwrap();
+    for psp in [&other, &scene.psp] {
+        let a = scene.adapter.end();
+        let wanted = psp.point().qualifier();
+        request(&a, &scene.address, wanted, Some(patience()), b"").unwrap();
+        let Event::Request { point, reserved, qualifier, .. } = next(&scene.requests) else { panic!("no request") };
+        assert_eq!((point, reserved, qualifier), (psp.header().handle(), false, wanted));
+        a.ep.free().unwrap();
+    }
+}
+
+/// Requests that were announced stay valid when their service point goes.
+pub fn announced_requests_outlive_their_service_point<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let (a, b) = (scene.adapter.end(), scene.adapter.end());
+    scene.ask(&a, Some(patience()));
+    let cr = next_request(&scene.requests);
+    scene.psp.free();
+    cr.accept(Some(&b.ep), b"").unwrap();
+    a.is_told(ConnectionEvent::Established);
+    b.is_told(ConnectionEvent::Established);
+    scene.talk(&a, &b);
+}
+
+/// The room of the dispatcher is the backlog: what it does not hold is refused.
+pub fn requests_beyond_the_backlog_are_refused<T: Transport>(network: &Network<T>) {
+    const ROOM: usize = 2;
+    let scene = Scene::new(network);
+    let requests = Evd::create(&scene.adapter.ia, ROOM, None, Streams::REQUESTS).unwrap();
+    let psp = Psp::create(&scene.adapter.ia, None, &requests, PspMode::Consumer).unwrap();
+    let ends: Vec<_> = (0..=ROOM).map(|_| scene.adapter.end()).collect();
+    for end in &ends {
+        request(end, &scene.address, psp.point().qualifier(), Some(patience()), b"").unwrap();
+    }
+    let pending = || ends.iter().filter(|end| end.state() == State::ActiveConnectionPending).count();
+    until("one is refused", || pending() == ROOM);
+    // It need not be the last.
+    let refused = ends.iter().find(|end| end.state() == State::Disconnected).expect("one is not pending");
+    refused.is_told(ConnectionEvent::NonPeerRejected);
+    let events = scene.adapter.events();
+    assert!(quiet([&events]), "that is no overflow");
+    assert_eq!(pending(), ROOM);
+    for _ in 0..ROOM {
+        next_request(&requests).reject().unwrap();
+    }
+    assert!(quiet([&requests]));
+    // There is room again.
+    let more = scene.adapter.end();
+    request(&more, &scene.address, psp.point().qualifier(), Some(patience()), b"").unwrap();
+    next_request(&requests).reject().unwrap();
+    more.is_told(ConnectionEvent::PeerRejected);
+}
+
+/// A reserved service point takes one request, for the endpoint that it was made for.
+pub fn a_reserved_service_point_takes_one_request<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let (a, late, b) = (scene.adapter.end(), scene.adapter.end(), scene.adapter.end());
+    let qualifier = scene.psp.point().qualifier();
+    scene.psp.free();
+    let rsp = Rsp::create(&scene.adapter.ia, qualifier, &b.ep, &scene.requests).unwrap();
+    assert_eq!(b.state(), State::Reserved);
+    request(&a, &scene.address, qualifier, Some(patience()), b"").unwrap();
+    let cr = next_request(&scene.requests);
+    assert_eq!(b.state(), State::PassiveConnectionPending);
+    request(&late, &scene.address, qualifier, Some(patience()), b"").unwrap();
+    late.is_told(ConnectionEvent::NonPeerRejected);
+    cr.accept(None, b"").unwrap();
+    a.is_told(ConnectionEvent::Established);
+    b.is_told(ConnectionEvent::Established);
+    scene.talk(&a, &b);
+    rsp.free();
+}
+
+/// A service point of the provider's makes an endpoint for each request, which the program
+/// gives a zone and dispatchers.
+pub fn a_service_point_brings_its_endpoints<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let psp = Psp::create(&scene.adapter.ia, None, &scene.requests, PspMode::Provider).unwrap();
+    let a = scene.adapter.end();
+    request(&a, &scene.address, psp.point().qualifier(), Some(patience()), b"").unwrap();
+    let cr = next_request(&scene.requests);
+    let tentative = cr.ep().expect("the request brings an endpoint").clone();
+    assert_eq!(tentative.query().state, State::TentativeConnectionPending);
+    let b = equip(&scene.adapter, tentative);
+    b.receive(scene.memory.at(2048, 64), 1);
+    cr.accept(None, b"").unwrap();
+    a.is_told(ConnectionEvent::Established);
+    b.is_told(ConnectionEvent::Established);
+    a.send(scene.memory.at(0, 64), 2);
+    b.arrives(1, dat_core::event::Status::Success);
+    a.completes(2, dat_core::event::Status::Success);
+    scene.talk(&a, &b);
+}
+
+/// A request that is passed to another service point is accepted there.
+pub fn a_request_is_handed_off<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let elsewhere = scene.adapter.evd(Streams::REQUESTS);
+    let other = Psp::create(&scene.adapter.ia, None, &elsewhere, PspMode::Consumer).unwrap();
+    let (a, b) = (scene.adapter.end(), scene.adapter.end());
+    scene.ask(&a, Some(patience()));
+    next_request(&scene.requests).handoff(other.point().qualifier()).unwrap();
+    next_request(&elsewhere).accept(Some(&b.ep), b"").unwrap();
+    a.is_told(ConnectionEvent::Established);
+    b.is_told(ConnectionEvent::Established);
+    scene.talk(&a, &b);
+    // Where nobody listens it is refused.
+    let c = scene.adapter.end();
+    scene.ask(&c, Some(patience()));
+    let qualifier = other.point().qualifier();
+    other.free();
+    next_request(&scene.requests).handoff(qualifier).unwrap();
+    c.is_told(ConnectionEvent::NonPeerRejected);
+}

@@ -1,0 +1,170 @@
+//! What comes in which order: messages, completions, failures.
+
+use dat_core::Streams;
+use dat_core::event::{ConnectionEvent, Event, Status};
+use dat_core::testing::{next, next_request, patience, quiet, request};
+use dat_core::transport::Transport;
+use dat_core::{CompletionFlags, Psp, PspMode};
+
+use crate::{Network, rounds};
+
+/// Many messages of mixed sizes, with a window of receives.
+pub fn messages_arrive_in_order<T: Transport>(network: &Network<T>) {
+    const WINDOW: usize = 16;
+    const MOST: usize = 12_000;
+    const SIZES: [usize; 9] = [1, 64, 0, 4096, 17, 300, 8192, 2, MOST];
+    let adapter = network.open();
+    let (a, b) = adapter.pair();
+    let (from, to) = (adapter.buffer(WINDOW * MOST), adapter.buffer(WINDOW * MOST));
+    let count = rounds(400);
+    let place = |k: usize| k % WINDOW * MOST;
+    for k in 0..WINDOW.min(count) {
+        b.receive(to.at(place(k), MOST), k as u64);
+    }
+    let mut sent = 0;
+    for k in 0..count {
+        while sent < count && sent < k + WINDOW {
+            let (at, len) = (place(sent), SIZES[sent % SIZES.len()]);
+            from.paint(at..at + len, sent);
+            a.send(from.at(at, len), sent as u64);
+            sent += 1;
+        }
+        let (at, len) = (place(k), SIZES[k % SIZES.len()]);
+        assert_eq!(a.done(), (k as u64, Status::Success, len as u64));
+        assert_eq!(b.arrived(), (k as u64, Status::Success, len as u64));
+        assert!(to.shows(at..at + len, k), "message {k}");
+        if k + WINDOW < count {
+            b.receive(to.at(at, MOST), (k + WINDOW) as u64);
+        }
+    }
+}
+
+/// Sends, writes and reads in one queue.
+pub fn requests_complete_in_posting_order<T: Transport>(network: &Network<T>) {
+    let adapter = network.open();
+    let (a, b) = adapter.pair();
+    let (near, far) = (adapter.buffer(1 << 16), adapter.buffer(1 << 17));
+    for _ in 0..rounds(20) {
+        for k in 0..8 {
+            b.receive(far.at((1 << 16) + k * 64, 64), k as u64);
+        }
+        for k in 0..24_usize {
+            let len = if k % 2 == 1 { 40 } else { 30_000 };
+            match k % 3 {
+                0 => a.send(near.at(0, 40), k as u64),
+                1 => a.write(near.at(0, len), k as u64, far.remote(0, len)),
+                _ => a.read(near.at(0, len), k as u64, far.remote(0, len)),
+            }
+        }
+        (0..24).for_each(|k| a.completes(k, Status::Success));
+        (0..8).for_each(|k| b.arrives(k, Status::Success));
+    }
+}
+
+/// The requests before it succeed, all that comes after it is flushed, in order.
+pub fn a_failure_comes_between_successes_and_flushed_ones<T: Transport>(network: &Network<T>) {
+    let adapter = network.open();
+    let (near, far) = (adapter.buffer(4096), adapter.buffer(4096));
+    let (a, _b) = adapter.pair();
+    (100..105).for_each(|cookie| a.receive(near.at(1024, 64), cookie));
+    for cookie in 0..20 {
+        let beyond = if cookie == 7 { 32 } else { 0 };
+        let mut to = far.remote(4096 - 64, 64);
+        to.addr += beyond;
+        // The last ones may find the connection ended, which flushes them too.
+        a.write(near.at(0, 64), cookie, to);
+    }
+    (0..7).for_each(|cookie| a.completes(cookie, Status::Success));
+    a.completes(7, Status::RemoteAccess);
+    (8..20).for_each(|cookie| a.completes(cookie, Status::Flushed));
+    (100..105).for_each(|cookie| a.arrives(cookie, Status::Flushed));
+    a.is_told(ConnectionEvent::Broken);
+    assert!(quiet([&a.connections, &a.requests, &a.receives]));
+}
+
+/// One dispatcher for all shows that no message overtakes the event of its connection.
+pub fn established_comes_before_the_first_message<T: Transport>(network: &Network<T>) {
+    let adapter = network.open();
+    let memory = adapter.buffer(4096);
+    let requests = adapter.evd(Streams::REQUESTS);
+    let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
+    let address = adapter.ia.transport().attributes().address.clone();
+    for _ in 0..rounds(20) {
+        let all = adapter.evd(Streams::TRANSFERS | Streams::CONNECTIONS);
+        let a = adapter.end();
+        let b = adapter.end_to(&adapter.pz, [&all, &all, &all], None, |_| {});
+        b.receive(memory.at(0, 64), 1);
+        request(&a, &address, psp.point().qualifier(), Some(patience()), b"").unwrap();
+        next_request(&requests).accept(Some(&b.ep), b"").unwrap();
+        a.is_told(ConnectionEvent::Established);
+        a.send(memory.at(64, 64), 2);
+        b.is_told(ConnectionEvent::Established);
+        b.arrives(1, Status::Success);
+        a.completes(2, Status::Success);
+        b.ep.free().unwrap();
+        a.ep.free().unwrap();
+        all.free().unwrap();
+    }
+}
+
+/// A message that comes after a write says that the write is there.
+pub fn a_message_says_that_writes_before_it_have_arrived<T: Transport>(network: &Network<T>) {
+    let adapter = network.open();
+    let (a, b) = adapter.pair();
+    let (near, far) = (adapter.buffer(4096), adapter.buffer(4096));
+    for k in 0..rounds(100) {
+        near.paint(0..64, k);
+        far.fill(0..64, 0);
+        b.receive(far.at(2048, 64), 1);
+        a.ep.post_write(&[near.at(0, 64)], 5, far.remote(0, 64), CompletionFlags::SUPPRESS).unwrap();
+        a.send(near.at(0, 8), 6);
+        b.arrives(1, Status::Success);
+        assert!(far.shows(0..64, k));
+        a.completes(6, Status::Success);
+    }
+}
+
+/// Completions of a peer's requests do not mix with one's own: both ways at once.
+pub fn both_ways_at_once_keep_their_order<T: Transport>(network: &Network<T>) {
+    let adapter = network.open();
+    let (a, b) = adapter.pair();
+    let memory = adapter.buffer(1 << 14);
+    for _ in 0..rounds(50) {
+        for (end, at) in [(&a, 0), (&b, 4096)] {
+            (0..8).for_each(|k| end.receive(memory.at(at + k * 64, 64), k as u64));
+        }
+        for (end, at) in [(&a, 8192), (&b, 12_288)] {
+            (0..8).for_each(|k| end.send(memory.at(at + k * 64, 1 + k), 100 + k as u64));
+        }
+        for end in [&a, &b] {
+            for k in 0..8 {
+                assert_eq!(end.arrived(), (k, Status::Success, k + 1));
+                assert_eq!(end.done(), (100 + k, Status::Success, k + 1));
+            }
+        }
+    }
+}
+
+/// An overflow of a dispatcher loses events, tells so, and loses nothing else.
+pub fn an_overflow_is_told_and_the_connection_goes_on<T: Transport>(network: &Network<T>) {
+    let adapter = network.open();
+    let (a, b) = adapter.pair();
+    let memory = adapter.buffer(4096);
+    b.receives.resize(2).unwrap();
+    for cookie in 0..4 {
+        b.receive(memory.at(0, 64), cookie);
+    }
+    for cookie in 0..4 {
+        a.send(memory.at(64, 64), cookie);
+        a.completes(cookie, Status::Success);
+    }
+    dat_core::testing::until("all receives complete", || b.ep.recv_query().allocated == 0);
+    let events = adapter.events();
+    let Event::Async { reason, .. } = next(&events) else { panic!("no asynchronous event") };
+    assert_eq!(reason, dat_core::event::AsyncReason::EvdOverflow);
+    (0..2).for_each(|cookie| b.arrives(cookie, Status::Success));
+    assert!(quiet([&b.receives]));
+    b.receive(memory.at(0, 64), 5);
+    a.send(memory.at(64, 64), 6);
+    b.arrives(5, Status::Success);
+}

@@ -1,0 +1,145 @@
+//! Shared receive queues: the low watermark, resizing, and the high watermarks of endpoints.
+
+use dat_core::Object;
+use dat_core::ep::{State, Watermark};
+use dat_core::error::{Error, Refusal};
+use dat_core::event::{AsyncReason, ConnectionEvent, Event, Status};
+use dat_core::testing::{patience, quiet, until, wait};
+use dat_core::transport::Transport;
+
+use crate::Network;
+use crate::srq::Scene;
+
+/// Undercut, the low watermark is told of once; setting it arms it again.
+pub fn the_low_watermark_fires_once_an_arming<T: Transport>(network: &Network<T>) {
+    let Some(scene) = Scene::new(network, 1) else { return };
+    scene.fill(0..5);
+    scene.srq.set_low_watermark(4).unwrap();
+    scene.send(0);
+    assert!(quiet([&scene.events]), "four are left");
+    scene.send(0);
+    scene.low_watermark();
+    scene.send(0);
+    assert!(quiet([&scene.events]), "it has fired");
+    // Undercut already: at once, each time.
+    for _ in 0..2 {
+        scene.srq.set_low_watermark(4).unwrap();
+        scene.low_watermark();
+    }
+    // Filled up again, and undercut again: only after another arming.
+    scene.take_all(0, 3);
+    scene.fill(5..9);
+    (0..3).for_each(|_| scene.send(0));
+    assert!(quiet([&scene.events]));
+    scene.srq.set_low_watermark(2).unwrap();
+    scene.send(0);
+    assert!(quiet([&scene.events]), "two are left");
+    scene.send(0);
+    scene.low_watermark();
+    // 0 is never undercut.
+    scene.srq.set_low_watermark(0).unwrap();
+    scene.send(0);
+    assert!(quiet([&scene.events]));
+}
+
+/// The watermark is told of though no thread looks.
+pub fn the_low_watermark_is_told_of_though_nobody_looks<T: Transport>(network: &Network<T>) {
+    let Some(scene) = Scene::new(network, 1) else { return };
+    scene.fill(0..3);
+    scene.srq.set_low_watermark(3).unwrap();
+    scene.pairs[0].0.send(scene.memory.at(4096, 32), 1);
+    let outcome = wait(&scene.events, 1, Some(patience()));
+    let Ok(Event::Async { reason: AsyncReason::SrqLowWatermark, .. }) = outcome.result else { panic!("no event") };
+}
+
+/// No buffer and no message is lost by a resize, and the watermark stays armed.
+pub fn a_shared_queue_is_resized_under_use<T: Transport>(network: &Network<T>) {
+    let Some(scene) = Scene::new(network, 1) else { return };
+    scene.fill(0..10);
+    scene.srq.set_low_watermark(5).unwrap();
+    let too_short = Err(Error::InvalidState(Refusal::SrqTooShort));
+    assert_eq!(scene.srq.resize(9), too_short);
+    scene.send(0);
+    assert_eq!(scene.srq.resize(9), too_short, "what is not dequeued counts");
+    scene.take(0);
+    scene.srq.resize(9).unwrap();
+    assert!(scene.post(0).is_err());
+    scene.srq.resize(40).unwrap();
+    for k in 10..41 {
+        scene.post(k).unwrap();
+    }
+    assert!(scene.post(41).is_err());
+    assert_eq!(scene.counts(), (40, 40));
+    let mut seen = Vec::new();
+    for _ in 0..35 {
+        scene.send(0);
+        seen.push(scene.take(0));
+    }
+    assert!(quiet([&scene.events]), "five are left");
+    scene.send(0);
+    scene.low_watermark();
+    seen.push(scene.take(0));
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), 36, "every buffer once");
+    assert_eq!(scene.srq.resize(4), too_short, "the watermark is higher");
+    scene.srq.set_low_watermark(0).unwrap();
+    scene.srq.resize(4).unwrap();
+    assert_eq!(scene.counts(), (4, 4));
+    // While messages wait for buffers.
+    (0..4).for_each(|_| scene.send(0));
+    scene.take_all(0, 4);
+    let (tx, rx) = &scene.pairs[0];
+    (0..3).for_each(|cookie| tx.send(scene.memory.at(4096, 32), cookie));
+    scene.srq.resize(8).unwrap();
+    scene.fill(0..3);
+    (0..3).for_each(|_| assert_eq!(rx.arrived().1, Status::Success));
+    (0..3).for_each(|cookie| tx.completes(cookie, Status::Success));
+}
+
+/// The soft high watermark of an endpoint is told of when it takes a buffer too many.
+pub fn the_soft_high_watermark_fires_when_a_buffer_is_taken<T: Transport>(network: &Network<T>) {
+    let Some(scene) = Scene::new(network, 2) else { return };
+    scene.fill(0..10);
+    let rx = &scene.pairs[0].1;
+    rx.ep.set_watermark(Watermark::At(0), Watermark::Infinite);
+    scene.send(1);
+    assert!(quiet([&scene.events]), "another endpoint took it");
+    scene.send(0);
+    scene.is_told(rx.ep.header().handle(), AsyncReason::EpSoftHighWatermark);
+    scene.send(0);
+    assert!(quiet([&scene.events]), "it has fired");
+    rx.ep.set_watermark(Watermark::At(0), Watermark::Infinite);
+    scene.send(0);
+    scene.is_told(rx.ep.header().handle(), AsyncReason::EpSoftHighWatermark);
+    assert_eq!(rx.state(), State::Connected);
+}
+
+/// The hard one ends the connection, and loses no buffer.
+pub fn the_hard_high_watermark_ends_the_connection<T: Transport>(network: &Network<T>) {
+    let Some(scene) = Scene::new(network, 2) else { return };
+    scene.fill(0..8);
+    let (tx, rx) = &scene.pairs[0];
+    scene.send(0);
+    scene.take(0);
+    rx.ep.set_watermark(Watermark::Infinite, Watermark::At(0));
+    assert!(quiet([&rx.connections]), "nothing is taken");
+    tx.send(scene.memory.at(4096, 32), 1);
+    rx.is_told(ConnectionEvent::Broken);
+    network.is_told_of_a_failure(tx);
+    let (cookie, ..) = tx.done();
+    assert_eq!(cookie, 1);
+    // At most the one that was taken has come back.
+    until("no buffer is under way", || {
+        let _ = rx.receives.dequeue();
+        let (available, outstanding) = scene.counts();
+        available == outstanding
+    });
+    let (left, _) = scene.counts();
+    assert!((6..=7).contains(&left), "{left}");
+    for _ in 0..left {
+        scene.send(1);
+        scene.take(1);
+    }
+    assert_eq!(scene.counts(), (0, 0));
+}
