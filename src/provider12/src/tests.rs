@@ -2,7 +2,6 @@
 
 mod call;
 mod connection;
-mod fake;
 mod handles;
 mod objects;
 mod provider;
@@ -12,11 +11,11 @@ use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use dat_core::testing::Fake;
 use dat_face::{Domain, Face};
 use dat_udat12::*;
 
 use crate::provider::register_for_test;
-use fake::Fake;
 
 /// The face of a library over the fake transport.
 struct FakeFace;

@@ -2,13 +2,13 @@
 
 use dat_core::addr::Address;
 use dat_core::event::Status;
-use dat_core::transport::{ConnectionReport, EndpointSink, RecvDone, RequestInfo};
+use dat_core::transport::{ConnectionReport, EndpointSink, RecvDone, RequestInfo, Transport};
 
 use super::*;
 
 /// A request arrives at the first listener; gives its handle.
 pub fn arrive(setup: &Setup, private_data: &[u8]) -> DAT_CR_HANDLE {
-    let (qualifier, sink) = setup.core().transport().listeners.lock()[0].clone();
+    let (qualifier, sink) = setup.core().transport().listener(0);
     let info = RequestInfo {
         qualifier,
         remote_address: Address::new("10.1.2.3:0".parse().unwrap()),
@@ -27,7 +27,7 @@ pub fn arrive(setup: &Setup, private_data: &[u8]) -> DAT_CR_HANDLE {
 }
 
 fn local_address(setup: &Setup) -> DAT_IA_ADDRESS_PTR {
-    setup.core().transport().attributes_address()
+    crate::attr::address_ptr(&setup.core().transport().attributes().address)
 }
 
 /// What the peer of the last queue pair brings about.
@@ -36,8 +36,8 @@ fn report(setup: &Setup, report: ConnectionReport) {
 }
 
 /// Where the last queue pair reports to.
-pub fn sink(setup: &Setup) -> EndpointSink<super::fake::Fake> {
-    setup.core().transport().qps.lock().last().cloned().expect("a queue pair")
+pub fn sink(setup: &Setup) -> EndpointSink<Fake> {
+    setup.core().transport().last_qp()
 }
 
 fn received(id: u64) -> RecvDone {
@@ -122,7 +122,7 @@ fn buffers_taken_after_the_end_are_flushed() {
 #[test]
 fn an_adapter_that_cannot_go_on_says_so() {
     let setup = Setup::new();
-    setup.core().transport().adapter.lock().as_ref().expect("a sink").catastrophe();
+    setup.core().transport().fail();
     let event = setup.dequeue(setup.async_evd).expect("an event");
     assert_eq!(event.event_number, DAT_ASYNC_ERROR_IA_CATASTROPHIC);
 }
@@ -239,7 +239,7 @@ fn service_points_row_by_row() {
         (bad_evd, other, 5, evd, 0),
         (arg_error(2), ia, 0, evd, 0),
         (arg_error(4), ia, 5, evd, 2),
-        (DAT_ERROR(DAT_CONN_QUAL_IN_USE, 0), ia, fake::QUALIFIER_IN_USE, evd, 0),
+        (DAT_ERROR(DAT_CONN_QUAL_IN_USE, 0), ia, Fake::QUALIFIER_IN_USE, evd, 0),
     ] {
         assert_eq!(slot!(t, psp_create_func(ia, qualifier, evd, flags, &mut psp)), code);
         assert_eq!(psp, UNTOUCHED);
@@ -250,7 +250,7 @@ fn service_points_row_by_row() {
     assert_eq!(slot!(t, psp_create_any_func(ia, &mut qualifier, evd, 0, null_mut())), arg_error(5));
     assert_eq!(slot!(t, psp_create_any_func(ia, &mut qualifier, evd, 7, &mut psp)), arg_error(4));
     assert_eq!(slot!(t, psp_create_any_func(ia, &mut qualifier, evd, 1, &mut psp)), OK);
-    assert_eq!(qualifier, fake::QUALIFIER_CHOSEN);
+    assert_eq!(qualifier, Fake::QUALIFIER_CHOSEN);
     let mut param = DAT_PSP_PARAM { ia_handle: null_mut(), conn_qual: 0, evd_handle: null_mut(), psp_flags: 9 };
     assert_eq!(slot!(t, psp_query_func(psp, 0x10, &mut param)), arg_error(2));
     assert_eq!(slot!(t, psp_query_func(psp, DAT_PSP_FIELD_ALL, null_mut())), arg_error(3));
@@ -275,7 +275,7 @@ fn reserved_service_points_row_by_row() {
         (handle_error(DAT_INVALID_HANDLE_EVD_CR), ia, 5, ep, setup.dto_evd),
         (handle_error(DAT_INVALID_HANDLE_EVD_CR), ia, 5, ep, null_mut()),
         (arg_error(2), ia, 0, ep, evd),
-        (DAT_ERROR(DAT_CONN_QUAL_IN_USE, 0), ia, fake::QUALIFIER_IN_USE, ep, evd),
+        (DAT_ERROR(DAT_CONN_QUAL_IN_USE, 0), ia, Fake::QUALIFIER_IN_USE, ep, evd),
     ] {
         assert_eq!(slot!(t, rsp_create_func(ia, qualifier, ep, evd, &mut rsp)), code);
         assert_eq!(rsp, UNTOUCHED);
