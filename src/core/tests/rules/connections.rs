@@ -1,0 +1,226 @@
+//! Connecting: what is refused, what is told, and when messages show.
+
+use dat_core::ep::State;
+use dat_core::error::{AddressFault, Arg, Error, Refusal, Resource, Role};
+use dat_core::testing::{Call, quiet};
+use dat_core::transport::Transport;
+use dat_core::{CompletionFlags, Endpoint, EpParts, Streams};
+
+use super::*;
+
+#[test]
+fn what_cannot_be_connected_to_is_refused() {
+    let adapter = open();
+    let end = adapter.end();
+    let host = Address::loopback();
+    let group = Address::new("224.0.0.1:0".parse().unwrap());
+    let nobody = Address::new("255.255.255.255:0".parse().unwrap());
+    let unsupported = Error::InvalidAddress(AddressFault::Unsupported);
+    let zero = Some(std::time::Duration::ZERO);
+    let limits = adapter.ia.transport().attributes();
+    assert_eq!(limits.check_private_data(Fake::MAX_PRIVATE_DATA), Ok(()));
+    let too_much = limits.check_private_data(Fake::MAX_PRIVATE_DATA + 1);
+    assert_eq!(too_much, Err(Error::InvalidParameter(Arg::PrivateDataSize)));
+    for (address, timeout, error) in [
+        (&group, None, unsupported),
+        (&nobody, None, unsupported),
+        (&host, zero, Error::InvalidParameter(Arg::Timeout)),
+    ] {
+        assert_eq!(request(&end, address, QUALIFIER, timeout, b""), Err(error));
+        assert_eq!(end.state(), State::Unconnected);
+    }
+    assert_eq!(fake(&adapter).calls(), []);
+    assert_eq!(request(&end, &host, QUALIFIER, None, &[7; Fake::MAX_PRIVATE_DATA]), Ok(()));
+    assert_eq!(end.state(), State::ActiveConnectionPending);
+    assert_eq!(ask(&end), Err(State::ActiveConnectionPending.into()));
+}
+
+#[test]
+fn an_endpoint_without_its_parts_is_not_ready() {
+    let adapter = open();
+    let connections = adapter.evd(Streams::CONNECTIONS);
+    let connect = |parts: &EpParts<'_, Fake>| {
+        let ep = Endpoint::create(&adapter.ia, parts, None).unwrap();
+        let address = Address::loopback();
+        ep.connect(&dat_core::ep::ConnectRequest {
+            address: &address,
+            qualifier: QUALIFIER,
+            timeout: None,
+            private_data: b"",
+        })
+    };
+    let none = EpParts::default();
+    assert_eq!(connect(&none), Err(Error::InvalidHandle(Role::EvdConnect)));
+    let told = EpParts { connect_evd: Some(&connections), ..none };
+    assert_eq!(connect(&told), Err(Error::InvalidState(Refusal::EndpointNotReady)));
+    let zoned = EpParts { pz: Some(&adapter.pz), connect_evd: Some(&connections), ..EpParts::default() };
+    assert_eq!(connect(&zoned), Ok(()));
+}
+
+#[test]
+fn an_attempt_that_the_transport_refuses_leaves_the_endpoint_unconnected() {
+    let adapter = open();
+    let end = adapter.end();
+    let error = Error::InsufficientResources(Resource::Device);
+    end.ep.post_recv(&[], 1, CompletionFlags::DEFAULT).unwrap();
+    // The queue pair itself: the receive stays.
+    fake(&adapter).refuse_after(0, error);
+    assert_eq!(ask(&end), Err(error));
+    assert_eq!((end.state(), end.ep.recv_query().allocated), (State::Unconnected, 1));
+    // Behind the queue pair and the receive: the receive went with the queue pair.
+    fake(&adapter).refuse_after(2, error);
+    fake(&adapter).calls();
+    assert_eq!(ask(&end), Err(error));
+    assert_eq!(end.state(), State::Unconnected);
+    assert_eq!(fake(&adapter).calls(), [Call::Recv(0), Call::Disconnect { broken: false }]);
+    end.arrives(1, Status::Flushed);
+    assert!(quiet([&end.connections]));
+    establish(&adapter, &end);
+}
+
+#[test]
+fn a_connection_from_connect_to_reset() {
+    let adapter = open();
+    let end = adapter.end();
+    ask(&end).unwrap();
+    let sink = fake(&adapter).last_qp();
+    sink.connection(ConnectionReport::Established(b"welcome".to_vec()));
+    assert_eq!(end.news(), (ConnectionEvent::Established, b"welcome".to_vec()));
+    let status = end.ep.query();
+    let (address, qualifier) = status.remote.unwrap();
+    assert_eq!((*address).clone(), Address::loopback());
+    assert_eq!((qualifier, status.local_qualifier), (QUALIFIER, Fake::LOCAL_QUALIFIER));
+
+    let dup = adapter.end();
+    let dup_connect = |like: &End<Fake>, timeout| dup.ep.dup_connect(&like.ep, timeout, b"");
+    assert_eq!(dup_connect(&dup, None), Err(State::Unconnected.into()));
+    assert_eq!(dup_connect(&end, Some(std::time::Duration::ZERO)), Err(Error::InvalidParameter(Arg::Timeout)));
+    fake(&adapter).calls();
+    assert_eq!(dup_connect(&end, None), Ok(()));
+    assert_eq!(fake(&adapter).calls(), [Call::Connect(QUALIFIER)]);
+
+    assert_eq!(end.ep.reset(), Err(State::Connected.into()));
+    end.ep.disconnect(true).unwrap();
+    assert_eq!(end.news(), (ConnectionEvent::Disconnected, vec![]));
+    end.ep.disconnect(false).unwrap();
+    assert!(quiet([&end.connections]));
+    assert!(end.ep.query().remote.is_some());
+    end.ep.reset().unwrap();
+    let status = end.ep.query();
+    assert!(status.remote.is_none());
+    assert_eq!((status.state, status.local_qualifier), (State::Unconnected, 0));
+}
+
+#[test]
+fn an_attempt_ends_in_the_way_that_is_reported() {
+    use ConnectionEvent as E;
+    use ConnectionReport as R;
+    let adapter = open();
+    let end = adapter.end();
+    for (report, event) in [
+        (R::PeerRejected, E::PeerRejected),
+        (R::NonPeerRejected, E::NonPeerRejected),
+        (R::TimedOut, E::TimedOut),
+        (R::Unreachable, E::Unreachable),
+        (R::Broken, E::NonPeerRejected),
+    ] {
+        end.ep.post_recv(&[], 1, CompletionFlags::DEFAULT).unwrap();
+        ask(&end).unwrap();
+        let sink = fake(&adapter).last_qp();
+        sink.connection(report);
+        assert_eq!(end.news(), (event, vec![]));
+        assert_eq!(end.state(), State::Disconnected);
+        end.arrives(1, Status::Flushed);
+        // A second end of the same attempt is late.
+        sink.connection(R::Disconnected);
+        assert!(quiet([&end.connections]));
+        end.ep.reset().unwrap();
+    }
+}
+
+#[test]
+fn reports_of_an_earlier_life_are_dropped() {
+    let adapter = open();
+    let (end, old) = connected(&adapter);
+    end.ep.disconnect(false).unwrap();
+    end.is_told(ConnectionEvent::Disconnected);
+    end.ep.reset().unwrap();
+    end.ep.post_recv(&[], 1, CompletionFlags::DEFAULT).unwrap();
+    let new = establish(&adapter, &end);
+    end.ep.post_send(&[], 2, CompletionFlags::DEFAULT).unwrap();
+    old.recv_done(received(0));
+    assert!(!old.requests_done(9));
+    old.failed(None, Some((0, Status::Transport)));
+    old.connection(ConnectionReport::Disconnected);
+    old.drained();
+    assert_eq!(end.state(), State::Connected);
+    assert!(quiet([&end.connections, &end.receives, &end.requests]));
+    new.recv_done(received(0));
+    end.arrives(1, Status::Success);
+    end.ep.free().unwrap();
+    assert_eq!(end.done(), (2, Status::Flushed, 0));
+    new.connection(ConnectionReport::Disconnected);
+    assert!(quiet([&end.connections]), "a freed endpoint tells nothing");
+}
+
+/// An endpoint with two receives posted, all of whose events go to one dispatcher.
+fn on_one_dispatcher(adapter: &Adapter<Fake>) -> End<Fake> {
+    let evd = adapter.evd(Streams::TRANSFERS | Streams::CONNECTIONS);
+    let end = adapter.end_to(&adapter.pz, [&evd, &evd, &evd], None, |_| {});
+    (0..2).for_each(|cookie| end.ep.post_recv(&[], cookie, CompletionFlags::DEFAULT).unwrap());
+    end
+}
+
+#[test]
+fn messages_do_not_overtake_the_event_of_their_connection() {
+    let adapter = open();
+    let end = on_one_dispatcher(&adapter);
+    ask(&end).unwrap();
+    let sink = fake(&adapter).last_qp();
+    sink.recv_done(received(0));
+    assert!(quiet([&end.receives]));
+    sink.connection(ConnectionReport::Established(Vec::new()));
+    sink.recv_done(received(1));
+    end.is_told(ConnectionEvent::Established);
+    end.arrives(0, Status::Success);
+    end.arrives(1, Status::Success);
+}
+
+#[test]
+fn whoever_sees_a_connection_finds_the_messages_that_came_before() {
+    let adapter = open();
+    let end = adapter.end();
+    end.ep.post_recv(&[], 1, CompletionFlags::DEFAULT).unwrap();
+    ask(&end).unwrap();
+    let sink = fake(&adapter).last_qp();
+    sink.recv_done(received(0));
+    assert!(quiet([&end.receives]));
+    sink.connection(ConnectionReport::Established(Vec::new()));
+    end.is_told(ConnectionEvent::Established);
+    assert!(end.receives.dequeue().is_ok());
+}
+
+#[test]
+fn messages_of_a_connection_that_never_came_up_are_not_lost() {
+    let adapter = open();
+    let end = on_one_dispatcher(&adapter);
+    ask(&end).unwrap();
+    let sink = fake(&adapter).last_qp();
+    sink.recv_done(received(0));
+    sink.connection(ConnectionReport::Unreachable);
+    end.arrives(0, Status::Success);
+    end.is_told(ConnectionEvent::Unreachable);
+    end.arrives(1, Status::Flushed);
+}
+
+#[test]
+fn a_receive_completes_in_posting_order_only() {
+    let adapter = open();
+    let (end, sink) = connected(&adapter);
+    (0..2).for_each(|cookie| end.ep.post_recv(&[], cookie, CompletionFlags::DEFAULT).unwrap());
+    // What a transport must not do is not passed on.
+    sink.recv_done(received(1));
+    assert!(quiet([&end.receives]));
+    sink.recv_done(received(0));
+    end.arrives(0, Status::Success);
+}

@@ -1,0 +1,232 @@
+//! Ends of connections: one event, and every piece of work completed once, in order.
+
+use std::thread;
+
+use dat_core::ep::State;
+use dat_core::event::Event;
+use dat_core::testing::{Call, quiet, until};
+use dat_core::transport::Closing;
+use dat_core::{CompletionFlags, Endpoint, Object, Streams};
+
+use super::*;
+
+/// Four sends and two receives are outstanding.
+fn busy(adapter: &Adapter<Fake>, end: &End<Fake>) {
+    (0..4).for_each(|cookie| end.ep.post_send(&[], cookie, CompletionFlags::DEFAULT).unwrap());
+    (0..2).for_each(|cookie| end.ep.post_recv(&[], 10 + cookie, CompletionFlags::DEFAULT).unwrap());
+    fake(adapter).calls();
+}
+
+/// What is queued, in a word each.
+fn told(end: &End<Fake>) -> Vec<String> {
+    std::iter::from_fn(|| end.connections.dequeue().ok())
+        .map(|event| match event {
+            Event::Transfer { cookie, status, .. } => format!("{cookie} {status:?}"),
+            Event::Connection { kind, .. } => format!("{kind:?}"),
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+#[test]
+fn a_failure_comes_between_successes_and_flushed_ones() {
+    let adapter = open();
+    let (end, sink) = connected(&adapter);
+    busy(&adapter, &end);
+    let recv = RecvDone { id: 0, status: Status::LocalLength, len: 0, solicited: false };
+    sink.failed(Some(recv), Some((2, Status::RemoteAccess)));
+    end.completes(0, Status::Success);
+    end.completes(1, Status::Success);
+    end.completes(2, Status::RemoteAccess);
+    end.completes(3, Status::Flushed);
+    end.arrives(10, Status::LocalLength);
+    end.arrives(11, Status::Flushed);
+    end.is_told(ConnectionEvent::Broken);
+    assert_eq!(end.state(), State::Disconnected);
+    assert_eq!(fake(&adapter).calls(), [], "the transport knows");
+    assert!(quiet([&end.connections, &end.requests, &end.receives]));
+}
+
+#[test]
+fn on_one_dispatcher_flushed_ones_come_behind_the_event() {
+    let adapter = open();
+    let evd = adapter.evd(Streams::TRANSFERS | Streams::CONNECTIONS);
+    let end = adapter.end_to(&adapter.pz, [&evd, &evd, &evd], None, |_| {});
+    let sink = establish(&adapter, &end);
+    busy(&adapter, &end);
+    sink.failed(None, Some((1, Status::Transport)));
+    let wanted = ["0 Success", "1 Transport", "Broken", "2 Flushed", "3 Flushed", "10 Flushed", "11 Flushed"];
+    assert_eq!(told(&end), wanted);
+}
+
+#[test]
+fn on_other_dispatchers_everything_is_there_before_the_event() {
+    let adapter = open();
+    let (end, sink) = connected(&adapter);
+    busy(&adapter, &end);
+    sink.connection(ConnectionReport::Disconnected);
+    // Nothing else happens between the event and the look.
+    end.is_told(ConnectionEvent::Disconnected);
+    (0..4).for_each(|cookie| end.completes(cookie, Status::Flushed));
+    (10..12).for_each(|cookie| end.arrives(cookie, Status::Flushed));
+}
+
+#[test]
+fn an_abrupt_end_flushes_at_once_where_the_transport_lets_go_at_once() {
+    let adapter = open();
+    let (end, _) = connected(&adapter);
+    busy(&adapter, &end);
+    end.ep.disconnect(false).unwrap();
+    assert_eq!(fake(&adapter).calls(), [Call::Disconnect { broken: false }]);
+    assert_eq!(end.state(), State::Disconnected);
+    end.is_told(ConnectionEvent::Disconnected);
+    (0..4).for_each(|cookie| end.completes(cookie, Status::Flushed));
+    // What is posted now comes back at once, behind the others.
+    end.ep.post_send(&[], 4, CompletionFlags::DEFAULT).unwrap();
+    end.ep.post_recv(&[], 12, CompletionFlags::DEFAULT).unwrap();
+    end.completes(4, Status::Flushed);
+    (10..13).for_each(|cookie| end.arrives(cookie, Status::Flushed));
+    assert_eq!(fake(&adapter).calls(), []);
+    // But not any more after a reset.
+    end.ep.reset().unwrap();
+    assert_eq!(end.ep.post_send(&[], 5, CompletionFlags::DEFAULT), Err(State::Unconnected.into()));
+    end.ep.post_recv(&[], 13, CompletionFlags::DEFAULT).unwrap();
+    assert!(quiet([&end.receives]));
+}
+
+#[test]
+fn an_end_that_takes_its_time_is_pending_until_it_is_reported() {
+    let adapter = open();
+    let (end, sink) = connected(&adapter);
+    busy(&adapter, &end);
+    fake(&adapter).closes(Closing::Later);
+    end.ep.disconnect(false).unwrap();
+    assert_eq!(end.state(), State::DisconnectPending);
+    assert!(quiet([&end.connections, &end.requests, &end.receives]), "the buffers are in use");
+    assert_eq!(end.ep.post_send(&[], 4, CompletionFlags::DEFAULT), Err(State::DisconnectPending.into()));
+    // What was done before is told as it was.
+    assert!(!sink.requests_done(0) && !sink.requests_done(1));
+    sink.connection(ConnectionReport::Disconnected);
+    end.is_told(ConnectionEvent::Disconnected);
+    assert_eq!(end.state(), State::Disconnected);
+    (0..2).for_each(|cookie| end.completes(cookie, Status::Success));
+    (2..4).for_each(|cookie| end.completes(cookie, Status::Flushed));
+    (10..12).for_each(|cookie| end.arrives(cookie, Status::Flushed));
+}
+
+#[test]
+fn a_free_waits_until_the_transport_has_let_go() {
+    let adapter = open();
+    let (end, _) = connected(&adapter);
+    busy(&adapter, &end);
+    fake(&adapter).closes(Closing::Later);
+    thread::scope(|scope| {
+        let freeing = scope.spawn(|| end.ep.free());
+        until("the transport is asked", || fake(&adapter).calls().contains(&Call::Disconnect { broken: false }));
+        assert!(quiet([&end.requests, &end.receives]));
+        assert!(!freeing.is_finished());
+        fake(&adapter).closes(Closing::Done);
+        assert_eq!(freeing.join().unwrap(), Ok(()));
+    });
+    (0..4).for_each(|cookie| end.completes(cookie, Status::Flushed));
+    (10..12).for_each(|cookie| end.arrives(cookie, Status::Flushed));
+    assert!(quiet([&end.connections]), "whoever frees it knows");
+    end.requests.free().unwrap();
+    end.receives.free().unwrap();
+    end.connections.free().unwrap();
+}
+
+#[test]
+fn a_graceful_end_waits_for_the_last_request() {
+    let adapter = open();
+    let (end, sink) = connected(&adapter);
+    busy(&adapter, &end);
+    end.ep.disconnect(true).unwrap();
+    assert_eq!(fake(&adapter).calls(), [Call::Drain]);
+    assert_eq!(end.state(), State::DisconnectPending);
+    end.ep.disconnect(true).unwrap();
+    assert_eq!(fake(&adapter).calls(), []);
+    // Messages still arrive.
+    sink.recv_done(received(0));
+    end.arrives(10, Status::Success);
+    assert!(!sink.requests_done(2));
+    assert!(sink.requests_done(3), "the end waits for that");
+    sink.drained();
+    assert_eq!(fake(&adapter).calls(), [Call::Disconnect { broken: false }]);
+    (0..4).for_each(|cookie| end.completes(cookie, Status::Success));
+    end.is_told(ConnectionEvent::Disconnected);
+    end.arrives(11, Status::Flushed);
+}
+
+#[test]
+fn a_graceful_end_without_requests_is_one_at_once() {
+    let adapter = open();
+    let (end, _) = connected(&adapter);
+    fake(&adapter).calls();
+    end.ep.disconnect(true).unwrap();
+    assert_eq!(fake(&adapter).calls(), [Call::Disconnect { broken: false }]);
+    end.is_told(ConnectionEvent::Disconnected);
+}
+
+#[test]
+fn a_failure_in_the_middle_of_a_graceful_end_is_that_end() {
+    let adapter = open();
+    for by_failure in [true, false] {
+        let (end, sink) = connected(&adapter);
+        busy(&adapter, &end);
+        end.ep.disconnect(true).unwrap();
+        if by_failure {
+            sink.failed(None, Some((1, Status::RemoteAccess)));
+            end.completes(0, Status::Success);
+            end.completes(1, Status::RemoteAccess);
+        } else {
+            sink.connection(ConnectionReport::Broken);
+            end.completes(0, Status::Flushed);
+            end.completes(1, Status::Flushed);
+        }
+        end.is_told(ConnectionEvent::Disconnected);
+        assert!(quiet([&end.connections]));
+        end.ep.free().unwrap();
+    }
+}
+
+#[test]
+fn an_attempt_is_given_up_in_either_way() {
+    let adapter = open();
+    for graceful in [false, true] {
+        let end = adapter.end();
+        ask(&end).unwrap();
+        fake(&adapter).calls();
+        end.ep.disconnect(graceful).unwrap();
+        assert_eq!(fake(&adapter).calls(), [Call::Disconnect { broken: false }]);
+        end.is_told(ConnectionEvent::Disconnected);
+        assert_eq!(end.state(), State::Disconnected);
+        fake(&adapter).last_qp().connection(ConnectionReport::Established(Vec::new()));
+        assert!(quiet([&end.connections]));
+        end.ep.free().unwrap();
+    }
+    let idle = adapter.end();
+    assert_eq!(idle.ep.disconnect(false), Err(State::Unconnected.into()));
+}
+
+#[test]
+fn a_close_begins_all_ends_before_it_waits_for_one() {
+    let adapter = open();
+    let ends: Vec<_> = (0..3).map(|_| connected(&adapter).0).collect();
+    fake(&adapter).closes(Closing::Later);
+    fake(&adapter).calls();
+    thread::scope(|scope| {
+        let closing = scope.spawn(|| adapter.ia.close_abrupt());
+        let mut asked = Vec::new();
+        until("the first one is waited for", || {
+            asked.extend(fake(&adapter).calls());
+            asked.contains(&Call::AwaitEnd)
+        });
+        assert_eq!(asked[..3], [Call::Disconnect { broken: false }; 3]);
+        assert!(!closing.is_finished());
+        fake(&adapter).closes(Closing::Done);
+    });
+    for end in &ends {
+        assert!(adapter.ia.slab().get::<Endpoint<Fake>>(end.ep.header().handle()).is_none());
+    }
+}

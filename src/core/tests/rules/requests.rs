@@ -1,0 +1,213 @@
+//! Service points and connection requests.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use dat_core::ep::State;
+use dat_core::error::{Arg, Error, Refusal, Role};
+use dat_core::testing::{Call, next_request, quiet};
+use dat_core::transport::{Rejection, RequestInfo};
+use dat_core::{Cr, Endpoint, Evd, Object, Psp, PspMode, Rsp, Streams};
+
+use super::*;
+
+/// A request arrives at the listener that was made as number `at`.
+fn arrive(adapter: &Adapter<Fake>, requests: &Evd<Fake>, at: usize) -> Arc<Cr<Fake>> {
+    let (qualifier, sink) = fake(adapter).listener(at);
+    assert!(sink.request((), info(qualifier)).is_ok());
+    next_request(requests)
+}
+
+fn info(qualifier: u64) -> RequestInfo {
+    RequestInfo {
+        qualifier,
+        remote_address: Address::new("10.1.2.3:0".parse().unwrap()),
+        remote_qualifier: 4321,
+        private_data: b"hello".to_vec(),
+    }
+}
+
+fn psp(adapter: &Adapter<Fake>, requests: &Arc<Evd<Fake>>, qualifier: u64, mode: PspMode) -> Arc<Psp<Fake>> {
+    Psp::create(&adapter.ia, Some(qualifier), requests, mode).unwrap()
+}
+
+const ANSWERED: Result<()> = Err(Error::InvalidHandle(Role::Cr));
+const NO_END: Result<()> = Err(Error::InvalidHandle(Role::Ep));
+
+#[test]
+fn a_service_point_wants_a_dispatcher_and_a_qualifier() {
+    let adapter = open();
+    let (requests, other) = (adapter.evd(Streams::REQUESTS), open());
+    let transfers = adapter.evd(Streams::TRANSFERS);
+    let elsewhere = other.evd(Streams::REQUESTS);
+    let create = |qualifier, evd| Psp::create(&adapter.ia, qualifier, evd, PspMode::Consumer).err();
+    let bad = Some(Error::InvalidHandle(Role::EvdConnectionRequests));
+    assert_eq!(create(Some(5), &transfers), bad);
+    assert_eq!(create(Some(5), &elsewhere), bad);
+    assert_eq!(create(Some(0), &requests), Some(Error::InvalidParameter(Arg::Qualifier)));
+    assert_eq!(create(Some(Fake::QUALIFIER_IN_USE), &requests), Some(Error::QualifierInUse));
+    let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Provider).unwrap();
+    assert_eq!((psp.point().qualifier(), psp.mode()), (Fake::QUALIFIER_CHOSEN, PspMode::Provider));
+    assert_eq!(requests.free(), Err(Error::InvalidState(Refusal::EvdInUse)));
+    psp.free();
+    requests.free().unwrap();
+}
+
+#[test]
+fn a_reserved_service_point_holds_its_endpoint() {
+    let adapter = open();
+    let requests = adapter.evd(Streams::REQUESTS);
+    let transfers = adapter.evd(Streams::TRANSFERS);
+    let end = adapter.end();
+    let create = |qualifier, evd| Rsp::create(&adapter.ia, qualifier, &end.ep, evd);
+    for (qualifier, evd, error) in [
+        (5, &transfers, Error::InvalidHandle(Role::EvdConnectionRequests)),
+        (0, &requests, Error::InvalidParameter(Arg::Qualifier)),
+        (Fake::QUALIFIER_IN_USE, &requests, Error::QualifierInUse),
+    ] {
+        assert_eq!(create(qualifier, evd).err(), Some(error));
+        assert_eq!(end.state(), State::Unconnected);
+    }
+    let rsp = create(5, &requests).unwrap();
+    assert_eq!(end.state(), State::Reserved);
+    assert!(Arc::ptr_eq(rsp.ep(), &end.ep));
+    let refused = Some(State::Reserved.into());
+    assert_eq!(end.ep.free().err(), refused);
+    assert_eq!(create(9, &requests).err(), refused);
+    assert_eq!(ask(&end).err(), refused);
+    rsp.free();
+    assert_eq!(end.state(), State::Unconnected);
+    end.ep.free().unwrap();
+}
+
+#[test]
+fn a_reserved_endpoint_is_the_one_that_accepts() {
+    let adapter = open();
+    let requests = adapter.evd(Streams::REQUESTS);
+    let (end, other) = (adapter.end(), adapter.end());
+    let rsp = Rsp::create(&adapter.ia, 5, &end.ep, &requests).unwrap();
+    let cr = arrive(&adapter, &requests, 0);
+    assert_eq!(end.state(), State::PassiveConnectionPending);
+    // One is all that it takes.
+    let (_, sink) = fake(&adapter).listener(0);
+    assert!(sink.request((), info(5)).is_err());
+    assert_eq!(cr.accept(Some(&other.ep), b""), NO_END);
+    cr.accept(None, b"").unwrap();
+    assert_eq!(end.state(), State::CompletionPending);
+    rsp.free();
+    assert_eq!(end.state(), State::CompletionPending);
+    fake(&adapter).last_qp().connection(ConnectionReport::Established(Vec::new()));
+    end.is_told(ConnectionEvent::Established);
+}
+
+#[test]
+fn a_reserved_endpoint_is_free_again_when_its_request_is_turned_down() {
+    let adapter = open();
+    let requests = adapter.evd(Streams::REQUESTS);
+    let end = adapter.end();
+    let _rsp = Rsp::create(&adapter.ia, 5, &end.ep, &requests).unwrap();
+    let cr = arrive(&adapter, &requests, 0);
+    cr.reject().unwrap();
+    assert_eq!(end.state(), State::Unconnected);
+    assert_eq!(cr.reject(), ANSWERED);
+    end.ep.free().unwrap();
+}
+
+#[test]
+fn a_request_is_shown_and_accepted() {
+    let adapter = open();
+    let requests = adapter.evd(Streams::REQUESTS);
+    psp(&adapter, &requests, 5, PspMode::Consumer);
+    let cr = arrive(&adapter, &requests, 0);
+    assert_eq!(cr.remote_address().ip(), "10.1.2.3".parse::<std::net::IpAddr>().unwrap());
+    assert_eq!(cr.remote_qualifier(), 4321);
+    assert!(cr.ep().is_none());
+    let data: Vec<u8> = cr.private_data().iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
+    assert_eq!(data, b"hello");
+
+    let end = adapter.end();
+    let bare = Endpoint::create(&adapter.ia, &Default::default(), None).unwrap();
+    assert_eq!(cr.accept(None, b""), NO_END);
+    assert_eq!(cr.accept(Some(&bare), b""), NO_END);
+    assert_eq!(end.state(), State::Unconnected);
+    // A failure of the transport leaves the request to be answered again.
+    fake(&adapter).refuse_after(1, Error::Internal);
+    assert_eq!(cr.accept(Some(&end.ep), b""), Err(Error::Internal));
+    assert_eq!(end.state(), State::Unconnected);
+    cr.accept(Some(&end.ep), b"welcome").unwrap();
+    assert_eq!(end.state(), State::CompletionPending);
+    assert_eq!((cr.accept(Some(&end.ep), b""), cr.reject(), cr.handoff(6)), (ANSWERED, ANSWERED, ANSWERED));
+
+    fake(&adapter).last_qp().connection(ConnectionReport::Established(b"ignored".to_vec()));
+    assert_eq!(end.news(), (ConnectionEvent::Established, vec![]));
+    assert_eq!(end.state(), State::Connected);
+    let (address, qualifier) = end.ep.query().remote.unwrap();
+    assert_eq!((address.ip(), qualifier), (cr.remote_address().ip(), 4321));
+}
+
+#[test]
+fn a_request_is_rejected() {
+    let adapter = open();
+    let requests = adapter.evd(Streams::REQUESTS);
+    psp(&adapter, &requests, 5, PspMode::Consumer);
+    let cr = arrive(&adapter, &requests, 0);
+    fake(&adapter).calls();
+    cr.reject().unwrap();
+    assert_eq!(fake(&adapter).calls(), [Call::Reject(Rejection::Consumer)]);
+    assert!(adapter.ia.slab().get::<Cr<Fake>>(cr.header().handle()).is_none());
+}
+
+#[test]
+fn a_request_is_handed_off() {
+    let adapter = open();
+    let requests = adapter.evd(Streams::REQUESTS);
+    psp(&adapter, &requests, 5, PspMode::Consumer);
+    let other = psp(&adapter, &requests, 6, PspMode::Provider);
+    let cr = arrive(&adapter, &requests, 0);
+    assert_eq!(cr.handoff(0), Err(Error::InvalidParameter(Arg::Qualifier)));
+    cr.handoff(6).unwrap();
+    assert_eq!(cr.handoff(6), ANSWERED);
+    let again = next_request(&requests);
+    assert_eq!(again.private_data().len(), 5);
+    let tentative = again.ep().expect("its service point brings one").clone();
+    assert_eq!(tentative.query().state, State::TentativeConnectionPending);
+    assert_eq!(tentative.free(), Err(State::TentativeConnectionPending.into()));
+    again.reject().unwrap();
+    assert!(adapter.ia.slab().get::<Endpoint<Fake>>(tentative.header().handle()).is_none());
+    // Where nobody listens any more it is refused.
+    let cr = arrive(&adapter, &requests, 0);
+    other.free();
+    fake(&adapter).calls();
+    cr.handoff(6).unwrap();
+    assert_eq!(fake(&adapter).calls(), [Call::Reject(Rejection::Provider)]);
+}
+
+#[test]
+fn a_tentative_endpoint_wants_dispatchers_before_it_accepts() {
+    let adapter = open();
+    let requests = adapter.evd(Streams::REQUESTS);
+    psp(&adapter, &requests, 5, PspMode::Provider);
+    let cr = arrive(&adapter, &requests, 0);
+    assert_eq!(cr.accept(None, b""), NO_END);
+    assert_eq!(cr.ep().unwrap().query().state, State::TentativeConnectionPending);
+    let other = adapter.end();
+    assert_eq!(cr.accept(Some(&other.ep), b""), NO_END);
+    cr.reject().unwrap();
+}
+
+#[test]
+fn a_request_that_cannot_be_announced_is_given_back() {
+    let adapter = open();
+    let requests = Evd::create(&adapter.ia, 1, None, Streams::REQUESTS).unwrap();
+    let psp = psp(&adapter, &requests, 5, PspMode::Provider);
+    let cr = arrive(&adapter, &requests, 0);
+    let (_, sink) = fake(&adapter).listener(0);
+    assert!(sink.request((), info(5)).is_ok());
+    assert!(sink.request((), info(5)).is_err(), "there is no room");
+    assert_eq!(adapter.ia.count(dat_core::Kind::Ep), 2, "its endpoint is gone");
+    assert!(quiet([&adapter.events()]), "that is no overflow");
+    drop(next_request(&requests));
+    psp.free();
+    assert!(sink.request((), info(5)).is_err(), "nobody listens");
+    cr.reject().unwrap();
+}

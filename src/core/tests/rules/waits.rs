@@ -1,0 +1,255 @@
+//! Waits: thresholds, announcements, what ends them, whom a trigger wakes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dat_core::error::{Arg, Error, Refusal};
+use dat_core::testing::{self, patience, until, wait_for_trigger};
+use dat_core::wait::{self, EvdOutcome, Limit, Step};
+use dat_core::{Agent, Cno, CompletionFlags, Evd, Event, Handle, Object, Streams};
+
+use super::*;
+
+const NOW: Option<Duration> = Some(Duration::ZERO);
+
+/// Whether a thread waits on the dispatcher, which is empty.
+fn has_waiter(evd: &Evd<Fake>) -> bool {
+    evd.dequeue().err() == Some(Error::InvalidState(Refusal::EvdWaiter))
+}
+
+/// Waits in a thread of its own while `script` runs.
+fn while_waiting(evd: &Arc<Evd<Fake>>, threshold: usize, script: impl FnOnce()) -> EvdOutcome {
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| testing::wait(evd, threshold, None));
+        until("a thread waits", || has_waiter(evd));
+        script();
+        waiter.join().unwrap()
+    })
+}
+
+fn error(outcome: EvdOutcome) -> (Option<Error>, usize) {
+    (outcome.result.err(), outcome.more)
+}
+
+#[test]
+fn a_threshold_is_at_most_what_the_queue_holds() {
+    let adapter = open();
+    let evd = Evd::create(&adapter.ia, 10, None, Streams::SOFTWARE).unwrap();
+    for threshold in [0, 11] {
+        assert_eq!(error(testing::wait(&evd, threshold, NOW)), (Some(Error::InvalidParameter(Arg::Threshold)), 0));
+    }
+    assert_eq!(error(testing::wait(&evd, 1, NOW)), (Some(Error::TimeoutExpired), 0));
+    evd.post_software(1).unwrap();
+    let start = Instant::now();
+    let limit = Duration::from_millis(5);
+    assert_eq!(error(testing::wait(&evd, 2, Some(limit))), (Some(Error::TimeoutExpired), 1));
+    assert!(start.elapsed() >= limit);
+    evd.post_software(2).unwrap();
+    evd.post_software(3).unwrap();
+    let outcome = testing::wait(&evd, 2, NOW);
+    assert!(matches!(outcome.result, Ok(Event::Software { pointer: 1 })));
+    assert_eq!(outcome.more, 2);
+}
+
+#[test]
+fn streams_that_are_told_of_some_events_admit_one_as_threshold() {
+    let adapter = open();
+    let end = adapter.end_with(None, |attr| {
+        attr.recv_completion_flags = CompletionFlags::SOLICITED_WAIT;
+        attr.request_completion_flags = CompletionFlags::UNSIGNALLED;
+    });
+    let two = |evd| testing::wait(evd, 2, NOW).result.err();
+    assert_eq!(two(&end.receives), Some(Error::InvalidState(Refusal::EvdConfigSolicited)));
+    assert_eq!(two(&end.requests), Some(Error::InvalidState(Refusal::EvdConfigNotify)));
+    end.ep.free().unwrap();
+    assert_eq!(two(&end.receives), Some(Error::TimeoutExpired));
+}
+
+#[test]
+fn a_sleeping_waiter_is_woken_by_an_event_by_unwaitable_and_by_the_end() {
+    let adapter = open();
+    let evd = Evd::create(&adapter.ia, 10, None, Streams::SOFTWARE).unwrap();
+    let outcome = while_waiting(&evd, 2, || {
+        // There is one waiter at a time, and nobody takes its events.
+        let refused = Some(Error::InvalidState(Refusal::EvdWaiter));
+        assert_eq!(testing::wait(&evd, 1, NOW).result.err(), refused);
+        assert_eq!(evd.free().err(), refused);
+        assert_eq!(evd.resize(1), Err(Error::InvalidState(Refusal::EvdTooShort)));
+        evd.post_software(1).unwrap();
+        assert_eq!(evd.dequeue().err(), refused);
+        evd.post_software(2).unwrap();
+    });
+    assert!(matches!(outcome.result, Ok(Event::Software { pointer: 1 })));
+    assert_eq!(outcome.more, 1);
+    evd.dequeue().unwrap();
+
+    let unwaitable = Some(Error::InvalidState(Refusal::EvdUnwaitable));
+    let outcome = while_waiting(&evd, 1, || evd.set_unwaitable());
+    assert_eq!(outcome.result.err(), unwaitable);
+    evd.post_software(3).unwrap();
+    assert_eq!(testing::wait(&evd, 1, NOW).result.err(), unwaitable);
+    evd.clear_unwaitable();
+    assert!(testing::wait(&evd, 1, NOW).result.is_ok());
+
+    let outcome = while_waiting(&evd, 1, || adapter.ia.close_abrupt());
+    assert_eq!(outcome.result.err(), Some(Error::Aborted));
+}
+
+#[test]
+fn an_announcement_wakes_whoever_waits_for_solicited_messages() {
+    let adapter = open();
+    let end = adapter.end_with(None, |attr| attr.recv_completion_flags = CompletionFlags::SOLICITED_WAIT);
+    (0..3).for_each(|cookie| end.ep.post_recv(&[], cookie, CompletionFlags::DEFAULT).unwrap());
+    let sink = establish(&adapter, &end);
+    let outcome = while_waiting(&end.receives, 1, || {
+        sink.recv_done(received(0));
+        sink.recv_done(received(1));
+        assert!(has_waiter(&end.receives));
+        sink.recv_announced();
+    });
+    assert!(matches!(outcome.result, Ok(Event::Transfer { cookie: 0, .. })));
+    assert_eq!(outcome.more, 1);
+    end.arrives(1, Status::Success);
+    // With nothing queued there is nobody to tell.
+    sink.recv_announced();
+    assert_eq!(testing::wait(&end.receives, 1, NOW).result.err(), Some(Error::TimeoutExpired));
+    // One that its sender announced needs no more words.
+    let outcome = while_waiting(&end.receives, 1, || {
+        sink.recv_done(RecvDone { solicited: true, ..received(2) });
+    });
+    assert!(matches!(outcome.result, Ok(Event::Transfer { cookie: 2, .. })));
+}
+
+#[test]
+fn unsignalled_completions_wake_nobody_and_failures_do() {
+    let adapter = open();
+    let end = adapter.end_with(None, |attr| attr.request_completion_flags = CompletionFlags::UNSIGNALLED);
+    let sink = establish(&adapter, &end);
+    (0..2).for_each(|cookie| end.ep.post_send(&[], cookie, CompletionFlags::UNSIGNALLED).unwrap());
+    let outcome = while_waiting(&end.requests, 1, || {
+        assert!(!sink.requests_done(0));
+        assert!(has_waiter(&end.requests));
+        sink.failed(None, Some((1, Status::RemoteAccess)));
+    });
+    assert!(matches!(outcome.result, Ok(Event::Transfer { cookie: 0, status: Status::Success, .. })));
+    end.completes(1, Status::RemoteAccess);
+}
+
+#[test]
+fn a_trigger_is_kept_for_one_waiter() {
+    let adapter = open();
+    let cno = Cno::create(&adapter.ia, None).unwrap();
+    let evd = Evd::create(&adapter.ia, 8, Some(&cno), Streams::SOFTWARE).unwrap();
+    let handle = evd.header().handle();
+    assert_eq!(wait_for_trigger(&cno, NOW), Err(Error::QueueEmpty));
+    evd.post_software(1).unwrap();
+    evd.post_software(2).unwrap();
+    assert_eq!(wait_for_trigger(&cno, NOW), Ok(handle));
+    assert_eq!(wait_for_trigger(&cno, NOW), Err(Error::QueueEmpty), "one trigger is kept");
+    // Not while the dispatcher is disabled, nor while a thread waits on it.
+    evd.disable();
+    evd.post_software(3).unwrap();
+    assert_eq!(wait_for_trigger(&cno, NOW), Err(Error::QueueEmpty));
+    evd.enable();
+    while evd.dequeue().is_ok() {}
+    let outcome = while_waiting(&evd, 1, || evd.post_software(4).unwrap());
+    assert!(outcome.result.is_ok());
+    assert_eq!(wait_for_trigger(&cno, NOW), Err(Error::QueueEmpty));
+    // What was queued before does not trigger the next object.
+    evd.post_software(5).unwrap();
+    let other = Cno::create(&adapter.ia, None).unwrap();
+    evd.modify_cno(Some(&other)).unwrap();
+    assert_eq!(wait_for_trigger(&other, NOW), Err(Error::QueueEmpty));
+    assert_eq!(wait_for_trigger(&cno, NOW), Ok(handle));
+}
+
+#[test]
+fn triggers_wake_as_many_threads_as_there_are() {
+    let adapter = open();
+    let cno = Cno::create(&adapter.ia, None).unwrap();
+    let evd = Evd::create(&adapter.ia, 64, Some(&cno), Streams::SOFTWARE).unwrap();
+    let woken = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                assert_eq!(wait_for_trigger(&cno, Some(patience())), Ok(evd.header().handle()));
+                woken.fetch_add(1, Ordering::AcqRel);
+            });
+        }
+        // A trigger that nobody has taken yet swallows the next.
+        for wanted in 1..=4 {
+            evd.post_software(wanted).unwrap();
+            until("a thread is woken", || woken.load(Ordering::Acquire) >= wanted);
+        }
+    });
+    assert_eq!(woken.into_inner(), 4);
+    cno.free().expect_err("a dispatcher refers to it");
+}
+
+#[test]
+fn the_end_of_a_notification_object_ends_its_waits() {
+    let adapter = open();
+    let cno = Cno::create(&adapter.ia, None).unwrap();
+    // A face is told to sleep, and asks again when something has woken it.
+    let Step::Sleep(sleep) = wait::cno_begin(cno.clone(), Limit::Never) else { panic!("nothing has happened") };
+    assert!(sleep.count > 0);
+    assert_eq!(cno.free(), Err(Error::InvalidState(Refusal::CnoInUse)));
+    adapter.ia.close_abrupt();
+    let Step::Done(told) = wait::cno_resume::<Fake>(false) else { panic!("the object is gone") };
+    assert_eq!(told, Ok(Handle::NULL));
+}
+
+#[test]
+fn a_signal_ends_a_wait_unless_there_is_an_event() {
+    let adapter = open();
+    let evd = Evd::create(&adapter.ia, 8, None, Streams::SOFTWARE).unwrap();
+    for queued in [false, true] {
+        let Step::Sleep(_) = wait::evd_begin(evd.clone(), 1, Limit::Never) else { panic!("nothing has happened") };
+        assert!(has_waiter(&evd));
+        if queued {
+            evd.post_software(1).unwrap();
+        }
+        let Step::Done(outcome) = wait::evd_resume::<Fake>(true) else { panic!("it was interrupted") };
+        assert_eq!(outcome.result.err(), if queued { None } else { Some(Error::Interrupted) });
+        assert!(matches!(evd.dequeue(), Err(Error::QueueEmpty)), "nobody waits");
+    }
+}
+
+/// Notes the dispatcher that an agent was called with, and how often it was.
+struct Heard {
+    evd: AtomicUsize,
+    calls: AtomicUsize,
+}
+
+fn hear(data: usize, _function: usize, evd: Handle) {
+    // SAFETY: the tests give the address of a value that outlives the adapter.
+    let heard = unsafe { &*std::ptr::with_exposed_provenance::<Heard>(data) };
+    heard.evd.store(evd.0, Ordering::Release);
+    heard.calls.fetch_add(1, Ordering::AcqRel);
+}
+
+#[test]
+fn an_agent_hears_of_one_trigger_and_is_armed_again_by_setting_it() {
+    let heard = Box::new(Heard { evd: AtomicUsize::new(1), calls: AtomicUsize::new(0) });
+    let agent = Agent { data: (&raw const *heard).expose_provenance(), function: 0, call: hear };
+    let adapter = open();
+    let cno = Cno::create(&adapter.ia, Some(agent)).unwrap();
+    let evd = Evd::create(&adapter.ia, 8, Some(&cno), Streams::SOFTWARE).unwrap();
+    let called = |times| until("the agent is called", || heard.calls.load(Ordering::Acquire) == times);
+    evd.post_software(1).unwrap();
+    called(1);
+    assert_eq!(heard.evd.load(Ordering::Acquire), evd.header().handle().0);
+    assert!(cno.agent().is_none());
+    evd.post_software(2).unwrap();
+    cno.modify_agent(Some(agent));
+    assert_eq!(heard.calls.load(Ordering::Acquire), 1);
+    evd.post_software(3).unwrap();
+    called(2);
+    // The end of the object is told with no dispatcher.
+    cno.modify_agent(Some(agent));
+    adapter.ia.close_abrupt();
+    called(3);
+    assert_eq!(heard.evd.load(Ordering::Acquire), 0);
+}
