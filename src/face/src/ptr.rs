@@ -20,6 +20,7 @@ impl<V> Copy for InPtr<V> {}
 impl<V> InPtr<V> {
     /// Wraps an argument.
     ///
+    /// # Safety
     /// During the call `pointer` must be NULL or readable.
     #[inline]
     pub unsafe fn new(pointer: *const V) -> Self {
@@ -90,6 +91,7 @@ impl<V> Copy for OutPtr<V> {}
 impl<V> OutPtr<V> {
     /// Wraps an argument.
     ///
+    /// # Safety
     /// During the call `pointer` must be NULL or writable.
     #[inline]
     pub unsafe fn new(pointer: *mut V) -> Self {

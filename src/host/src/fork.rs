@@ -80,9 +80,9 @@ impl<G> Hold<G> {
 
     /// Leaves a guard here.
     ///
+    /// # Safety
     /// Only the handler before a fork may call this, and `guard` must belong to the lock that is always held when this
     /// place is used.
-    /// this place is used.
     pub unsafe fn keep(&self, guard: G) {
         // SAFETY: the lock, which the caller has, allows one user at a time.
         unsafe { *self.0.get() = Some(guard) };
@@ -90,9 +90,9 @@ impl<G> Hold<G> {
 
     /// Fetches the guard.
     ///
+    /// # Safety
     /// Only a handler after a fork may call this, and [`Hold::keep`] must have been called before that fork: the lock
     /// is held until the guard is dropped.
-    /// until the guard is dropped.
     pub unsafe fn fetch(&self) -> Option<G> {
         // SAFETY: the lock, which is still held, allows one user at a time.
         unsafe { (*self.0.get()).take() }
