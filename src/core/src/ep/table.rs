@@ -165,8 +165,8 @@ pub enum Least {
     Zero,
     /// 1; 0 for a new endpoint without a dispatcher for the stream.
     One,
-    /// 0. A new endpoint has more than 0 exactly if it has a dispatcher for the stream. [`super::Endpoint::modify`]
-    /// says what a modify may leave.
+    /// None, but a new endpoint has more than none exactly if it has a dispatcher for the stream.
+    /// [`super::Endpoint::modify`] says what a modify may leave.
     Dispatcher,
 }
 
