@@ -144,8 +144,8 @@ pub fn next(state: State, trigger: Trigger) -> Result<Next, State> {
 mod tests {
     use super::*;
 
-    /// The operations of section 2.4 of the semantics with one column for each state, in the order of [`State::ALL`]:
-    /// `o` is admitted, `x` refused, `n` succeeds without effect.
+    /// The operations of the specification's table of endpoint states, with one column for each state, in the order
+    /// of [`State::ALL`]: `o` is admitted, `x` refused, `n` succeeds without effect.
     const OPERATIONS: [(Trigger, &str); 9] = [
         (Trigger::Connect, "oxxxxxxxx"),
         (Trigger::Reserve, "oxxxxxxxx"),

@@ -8,7 +8,9 @@ use crate::ep_state::State;
 /// Result of every call of the core.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The reason why a call was refused. Nothing was changed when a call returns one of these.
+/// The reason why a call was refused. Nothing was changed when a call returns one of these, except that
+/// receives which a transport was handed for a connect or an accept that it then refused complete as
+/// flushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// A handle is not of a live object of the wanted kind.
@@ -70,7 +72,7 @@ pub enum Role {
     Cr,
     Cno,
     Evd,
-    EvdRequests,
+    EvdConnectionRequests,
     EvdRequest,
     EvdRecv,
     EvdConnect,

@@ -54,7 +54,7 @@ pub struct Ia<T: Transport> {
     pub(crate) lmrs: LmrTable,
     points: Points,
     agents: Agents,
-    closed: AtomicBool,
+    destroyed: AtomicBool,
 }
 
 /// The handles of all objects that were made from an adapter.
@@ -109,7 +109,7 @@ impl<T: Transport> Ia<T> {
             lmrs: LmrTable::default(),
             points: Points::default(),
             agents: Agents::default(),
-            closed: AtomicBool::new(false),
+            destroyed: AtomicBool::new(false),
         })
     }
 
@@ -130,7 +130,7 @@ impl<T: Transport> Ia<T> {
     /// Admits no more objects. True for the one caller that is to destroy those that exist.
     pub(crate) fn shut(&self) -> bool {
         self.children.lock().closed = true;
-        !self.closed.swap(true, Ordering::AcqRel)
+        !self.destroyed.swap(true, Ordering::AcqRel)
     }
 
     /// All live objects of a kind that were made from the adapter.

@@ -97,7 +97,7 @@ impl<T: Transport> Lmr<T> {
             pz: Mutex::new(Some(zone)),
         });
         if let Ok(lmr) = &lmr {
-            ia.lmrs.name(context, lmr.header.handle());
+            ia.lmrs.set_handle(context, lmr.header.handle());
         } else {
             ia.lmrs.remove(context);
         }

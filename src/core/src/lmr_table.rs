@@ -45,7 +45,7 @@ struct Row {
 const INDEX_BITS: u32 = 20;
 const GENERATION_MASK: u32 = (1 << (32 - INDEX_BITS)) - 1;
 const FIRST_CHUNK: usize = 256;
-const CHUNKS: usize = 13;
+const CHUNKS: usize = 12;
 
 /// Regions by context. Look-ups take no lock: rows never move, and a row that changes
 /// under a reader is noticed by its generation.
@@ -128,7 +128,7 @@ impl LmrTable {
         Some(generation << INDEX_BITS | index)
     }
 
-    pub(crate) fn name(&self, context: u32, handle: Handle) {
+    pub(crate) fn set_handle(&self, context: u32, handle: Handle) {
         if let Some(row) = self.row(context & ((1 << INDEX_BITS) - 1)) {
             row.handle.store(handle.0, Ordering::Release);
         }

@@ -125,7 +125,7 @@ struct Free {
     chunks: usize,
 }
 
-/// All handles of one provider library; `D` keeps apart slabs of different transports.
+/// The handles of one adapter name; `D` keeps apart slabs of different transports.
 pub struct Slab<D> {
     face: usize,
     chunks: [Chunk; CHUNKS],

@@ -20,8 +20,8 @@ pub enum Fault {
     Argument(u32),
     /// An error of the core that is not about an argument or a handle.
     Core(Error),
-    /// A code that only the version knows.
-    Code(Code),
+    /// No adapter of this name is registered.
+    NotRegistered,
 }
 
 impl Fault {

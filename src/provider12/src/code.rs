@@ -12,7 +12,7 @@ pub fn code(fault: Fault) -> DAT_RETURN {
         Fault::Handle(role) => invalid_handle(role),
         Fault::Argument(position) => invalid_arg(position),
         Fault::Core(error) => refused(error),
-        Fault::Code(code) => code,
+        Fault::NotRegistered => DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED),
     }
 }
 
@@ -37,7 +37,7 @@ const fn invalid_handle(role: Role) -> DAT_RETURN {
         Role::Rsp => DAT_INVALID_HANDLE_RSP,
         Role::Cr => DAT_INVALID_HANDLE_CR,
         Role::Cno => DAT_INVALID_HANDLE_CNO,
-        Role::EvdRequests => DAT_INVALID_HANDLE_EVD_CR,
+        Role::EvdConnectionRequests => DAT_INVALID_HANDLE_EVD_CR,
         Role::EvdRequest => DAT_INVALID_HANDLE_EVD_REQUEST,
         Role::EvdRecv => DAT_INVALID_HANDLE_EVD_RECV,
         Role::EvdConnect => DAT_INVALID_HANDLE_EVD_CONN,

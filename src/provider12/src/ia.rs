@@ -10,10 +10,9 @@ use dat_face::handle::{find, handle_of, raw};
 use dat_face::ptr::OutPtr;
 use dat_face::{At, Face, Fault};
 use dat_udat12::{
-    DAT_CLOSE_ABRUPT_FLAG, DAT_CLOSE_FLAGS, DAT_CLOSE_GRACEFUL_FLAG, DAT_COUNT, DAT_ERROR, DAT_EVD_ASYNC_EXISTS,
-    DAT_EVD_HANDLE, DAT_EVD_OUT_OF_SCOPE, DAT_IA_ATTR, DAT_IA_ATTR_MASK, DAT_IA_FIELD_ALL, DAT_IA_HANDLE,
-    DAT_NAME_MAX_LENGTH, DAT_NAME_NOT_REGISTERED, DAT_NAME_PTR, DAT_PROVIDER_ATTR, DAT_PROVIDER_ATTR_MASK,
-    DAT_PROVIDER_FIELD_ALL, DAT_PROVIDER_NOT_FOUND, DAT_RETURN,
+    DAT_CLOSE_ABRUPT_FLAG, DAT_CLOSE_FLAGS, DAT_CLOSE_GRACEFUL_FLAG, DAT_COUNT, DAT_EVD_ASYNC_EXISTS, DAT_EVD_HANDLE,
+    DAT_EVD_OUT_OF_SCOPE, DAT_IA_ATTR, DAT_IA_ATTR_MASK, DAT_IA_FIELD_ALL, DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH,
+    DAT_NAME_PTR, DAT_PROVIDER_ATTR, DAT_PROVIDER_ATTR_MASK, DAT_PROVIDER_FIELD_ALL, DAT_RETURN,
 };
 use host::cstr;
 
@@ -37,13 +36,12 @@ pub unsafe extern "C" fn dat_ia_openv<F: Face>(
     slow::<F>(|| {
         // SAFETY: the caller's promise.
         let name = unsafe { cstr::bounded(name, DAT_NAME_MAX_LENGTH) }.ok_or(Fault::Argument(1))?;
-        let out = ia_handle.required(1).map_err(|_| Fault::Handle(Role::Ia))?;
+        let out = ia_handle.optional().ok_or(Fault::Handle(Role::Ia))?;
         let async_evd_handle = async_evd_handle.required(3)?;
         let domain = F::domain();
         let (slab, instance) = {
             let registrations = domain.registrations();
-            let unknown = || Fault::Code(DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
-            let registration = registrations.newest(name).ok_or_else(unknown)?;
+            let registration = registrations.newest(name).ok_or(Fault::NotRegistered)?;
             registration.adapter.set_thread_safe(registration.identity.thread_safe);
             (domain.slab_of(registration.adapter), registration.instance.clone())
         };

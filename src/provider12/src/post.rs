@@ -17,6 +17,7 @@ use dat_udat12::{
     DAT_LMR_TRIPLET, DAT_RETURN, DAT_RMR_TRIPLET, DAT_SRQ_HANDLE,
 };
 
+use crate::Udat12;
 use crate::event::c_event;
 
 /// The positions of the arguments of a send or receive.
@@ -199,7 +200,10 @@ pub unsafe extern "C" fn dat_srq_post_recv<F: Face>(
 ///
 /// # Safety
 /// `event` is NULL or writable.
-pub unsafe extern "C" fn dat_evd_dequeue<F: Face>(evd_handle: DAT_EVD_HANDLE, event: *mut DAT_EVENT) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_evd_dequeue<F: Face<Version = Udat12>>(
+    evd_handle: DAT_EVD_HANDLE,
+    event: *mut DAT_EVENT,
+) -> DAT_RETURN {
     fast::<F>(|| {
         let evd = enter::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         // SAFETY: the caller's promise.

@@ -35,7 +35,7 @@ pub unsafe extern "C" fn dat_psp_create<F: Face>(
     let psp_handle = unsafe { OutPtr::new(psp_handle) };
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
-        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdRequests)?;
+        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdConnectionRequests)?;
         let out = psp_handle.required(5)?;
         let psp = Psp::create(&ia, Some(conn_qual), &evd, mode(psp_flags)?).at(&[(Arg::Qualifier, 2)])?;
         out.write(handle_of(&*psp));
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn dat_psp_create_any<F: Face>(
     let psp_handle = unsafe { OutPtr::new(psp_handle) };
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
-        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdRequests)?;
+        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdConnectionRequests)?;
         let qualifier = conn_qual.required(2)?;
         let out = psp_handle.required(5)?;
         let psp = Psp::create(&ia, None, &evd, mode(psp_flags)?).at(&[])?;

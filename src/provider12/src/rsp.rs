@@ -31,7 +31,7 @@ pub unsafe extern "C" fn dat_rsp_create<F: Face>(
         }
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         same_ia(&ia, ep.ia(), Role::Ep)?;
-        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdRequests)?;
+        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdConnectionRequests)?;
         let out = rsp_handle.required(5)?;
         let rsp = Rsp::create(&ia, conn_qual, &ep, &evd).at(&[(Arg::Qualifier, 2)])?;
         out.write(handle_of(&*rsp));

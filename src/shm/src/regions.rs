@@ -9,8 +9,7 @@
 //! copies into or out of the program's memory holds a [`Pin`] meanwhile, and [`RegionTable::remove`] waits for the last
 //! of them, so that memory is never taken away during a copy.
 //!
-//! Peers cannot pin. A transfer that a peer had begun when a row was removed may still end in the memory; the program
-//! must not give memory away while it is a target.
+//! Peers cannot pin. A free waits for peers that are in the middle of a transfer, see the adapter.
 
 use std::collections::VecDeque;
 use std::io;

@@ -15,7 +15,7 @@ use dat_core::transport::{
 use host::fork;
 use parking_lot::Mutex;
 
-use crate::conn::{self, Incoming, VerbsListener};
+use crate::cm::{self, Incoming, Listener};
 use crate::cq::CompletionQueue;
 use crate::hub::Hub;
 use crate::memory::{Posting, Region, Window, Zone};
@@ -72,7 +72,7 @@ impl Transport for Verbs {
     type Cq = Arc<CompletionQueue>;
     type Srq = Srq;
     type Qp = Qp;
-    type Listener = VerbsListener;
+    type Listener = Listener;
     type Incoming = Incoming;
 
     fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
@@ -211,16 +211,16 @@ impl Transport for Verbs {
         qp.reap();
     }
 
-    fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(VerbsListener, u64)> {
-        conn::listen(&self.hub, qualifier, sink)
+    fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
+        cm::listen(&self.hub, qualifier, sink)
     }
 
     fn check_address(&self, address: &Address) -> Result<()> {
-        conn::check_address(&self.hub, address)
+        cm::check_address(&self.hub, address)
     }
 
     fn connect(&self, qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
-        conn::connect(qp, connect)
+        cm::connect(qp, connect)
     }
 
     fn accept(&self, incoming: &mut Option<Incoming>, qp: &Arc<Qp>, private_data: &[u8]) -> Result<()> {

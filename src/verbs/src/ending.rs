@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use dat_core::transport::ConnectionReport;
 use rdma_sys::ibv_qp_state;
 
-use crate::conn::Party;
+use crate::cm::Party;
 use crate::qp::{Qp, QpPhase};
 
 /// The longest that the device may take to give work back.

@@ -14,7 +14,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::adapter::Verbs;
 use crate::attributes::{self, Limits};
-use crate::conn::Party;
+use crate::cm::Party;
 use crate::cq::{Channels, CompletionQueue};
 use crate::locate::{Place, locate};
 use crate::memory::Regions;

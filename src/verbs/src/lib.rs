@@ -2,7 +2,7 @@
 //! or Soft-RoCE.
 //!
 //! From the outside in: [`adapter`] is the transport that the core calls. An open adapter shares a [`hub`] with its one
-//! [`thread`], which handles connections ([`conn`]), asynchronous events and the ends of queue pairs ([`ending`]).
+//! [`thread`], which handles connections ([`cm`]), asynchronous events and the ends of queue pairs ([`ending`]).
 //! [`cq`] reports completions, [`qp`] is one end of a connection, [`side`] the work of one of its directions, [`srq`] a
 //! shared receive queue, [`memory`] has zones, regions and windows. [`locate`] finds the device that a configuration
 //! names, [`attributes`] reads its limits, [`status`] translates its errors. All calls into the two libraries are in
@@ -10,7 +10,7 @@
 
 pub mod adapter;
 pub mod attributes;
-pub mod conn;
+pub mod cm;
 pub mod cq;
 pub mod ending;
 pub mod hub;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use dat_core::transport::ConnectionReport;
 use host::{poll, signal};
 
-use crate::conn;
+use crate::cm;
 use crate::hub::Hub;
 use crate::qp::{Qp, QpPhase};
 use crate::sys::device::AsyncEvent;
@@ -57,7 +57,7 @@ fn turn(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
         device_event(hub, event, limits_due);
     }
     for event in iter::from_fn(|| hub.channel.next()).take(EVENTS) {
-        conn::handle(hub, event);
+        cm::handle(hub, event);
     }
     work(hub, limits_due)
 }

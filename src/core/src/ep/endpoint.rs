@@ -310,13 +310,13 @@ impl<T: Transport> Endpoint<T> {
     pub fn reset(&self) -> Result<()> {
         let mut control = self.control.lock();
         let Next::Go(to) = next(control.state, Trigger::Reset)? else { return Ok(()) };
+        let mut requests = self.requests.lock();
+        let mut receives = self.receives.lock();
+        self.configure(&control, &mut requests, &mut receives)?;
         control.state = to;
         control.remote = None;
         control.local_qualifier = 0;
         control.private_data = None;
-        let mut requests = self.requests.lock();
-        let mut receives = self.receives.lock();
-        self.configure(&control, &mut requests, &mut receives)?;
         requests.enter(to);
         receives.enter(to);
         Ok(())

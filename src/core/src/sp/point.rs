@@ -45,7 +45,7 @@ struct PointState<T: Transport> {
 
 impl<T: Transport> ServicePoint<T> {
     pub(super) fn new(ia: &Arc<Ia<T>>, evd: &Arc<Evd<T>>, provision: Provision<T>) -> Result<Arc<Self>> {
-        let bad = Error::InvalidHandle(Role::EvdRequests);
+        let bad = Error::InvalidHandle(Role::EvdConnectionRequests);
         if !evd.streams().contains(Streams::REQUESTS) || !Arc::ptr_eq(evd.ia(), ia) {
             return Err(bad);
         }

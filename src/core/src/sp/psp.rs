@@ -37,7 +37,7 @@ impl<T: Transport> Psp<T> {
     /// Listens on `qualifier`, or on one that the transport chooses.
     ///
     /// # Errors
-    /// [`crate::error::Role::EvdRequests`] for a dispatcher that does not admit requests,
+    /// [`crate::error::Role::EvdConnectionRequests`] for a dispatcher that does not admit requests,
     /// [`Arg::Qualifier`] for qualifier 0, [`Error::QualifierInUse`],
     /// [`Error::QualifierUnavailable`], [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, qualifier: Option<u64>, evd: &Arc<Evd<T>>, mode: PspMode) -> Result<Arc<Self>> {

@@ -29,7 +29,7 @@ impl<T: Transport> Rsp<T> {
     /// Listens on `qualifier` for one request to `ep`, which becomes reserved.
     ///
     /// # Errors
-    /// [`crate::error::Role::EvdRequests`], [`Arg::Qualifier`] for qualifier 0,
+    /// [`crate::error::Role::EvdConnectionRequests`], [`Arg::Qualifier`] for qualifier 0,
     /// [`crate::error::Refusal::Endpoint`] unless `ep` is unconnected,
     /// [`Error::QualifierInUse`], [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, qualifier: u64, ep: &Arc<Endpoint<T>>, evd: &Arc<Evd<T>>) -> Result<Arc<Self>> {

@@ -334,7 +334,7 @@ fn a_watermark_that_the_transport_refuses_leaves_the_old_one_as_it_was() {
     assert_eq!(full.srq.set_low_watermark(1), refused);
     full.take();
     assert_eq!(full.events(), 0);
-    taken.map(|id| full.complete(id));
+    taken.into_iter().for_each(|id| full.complete(id));
 }
 
 #[test]

@@ -14,7 +14,24 @@
 //!   [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
 //! * must hold no lock at all when it calls any other method of a sink.
 //!
-//! docs/architecture.md says how each method is done over shared memory and over verbs.
+//! # Promises that no signature shows
+//! * A request is done when its bytes are where they go: a send when the message is in a receive
+//!   buffer of the peer. A message for which there is no receive waits without end, and its
+//!   connection stands.
+//! * The last bytes of a transfer become visible last, because programs poll them.
+//! * A queue pair ends once. Its end is told by exactly one of [`EndpointSink::failed`], an
+//!   [`EndpointSink::connection`] other than established, and [`Closing::Done`]; by then the transport
+//!   has let go of all its buffers, and reports nothing more of it.
+//! * Receives of a queue pair complete in the order in which they were posted.
+//! * `None` for a completion queue means all of the adapter's.
+//!
+//! # Errors
+//! A method answers an error only if it has had no effect. It answers
+//! [`crate::Error::InsufficientResources`] when memory or the device is exhausted, and otherwise only what its own
+//! documentation lists.
+//!
+//! docs/architecture.md says how each method is done over shared memory and over verbs. `testing::Loopback`, in
+//! memory, is the shortest complete transport.
 
 mod limits;
 mod recv_queue;
@@ -146,6 +163,9 @@ pub trait Transport: Send + Sync + Sized + 'static {
     fn zone_create(&self) -> Result<Self::Zone>;
 
     /// Registers `len` bytes at `addr`; `rights` includes the remote ones.
+    ///
+    /// # Errors
+    /// [`crate::error::Arg::Region`] if the memory is not mapped, or not with these rights.
     fn register(&self, zone: &Self::Zone, addr: u64, len: u64, rights: Rights) -> Result<Self::Region>;
 
     /// Makes an unbound window.

@@ -1,5 +1,6 @@
 //! The frame around slow calls.
 
+use dat_core::Error;
 use dat_face::Fault;
 use dat_face::call::slow;
 
@@ -8,7 +9,7 @@ use super::*;
 #[test]
 fn results_come_through_and_panics_become_codes() {
     assert_eq!(slow::<FakeFace>(|| Ok(())), DAT_SUCCESS);
-    assert_eq!(slow::<FakeFace>(|| Err(Fault::Code(DAT_ABORT))), DAT_ABORT);
+    assert_eq!(slow::<FakeFace>(|| Err(Fault::Core(Error::Aborted))), DAT_ERROR(DAT_ABORT, DAT_NO_SUBTYPE));
     let internal = DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
     assert_eq!(slow::<FakeFace>(|| panic!("on purpose")), internal);
 }

@@ -3,7 +3,7 @@
 //!
 //! Most unsafe code of the crate is here. The rest is in [`crate::ring`], whose records lie in shared memory, in
 //! [`crate::regions`] and [`crate::adapter`], which trust the program about the memory that it registers, and in
-//! [`crate::node`], whose list of nodes outlives a fork.
+//! [`crate::nodes`], whose list outlives a fork.
 
 pub mod directory;
 pub mod memory;

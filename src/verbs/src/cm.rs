@@ -29,13 +29,13 @@ pub enum Party {
 }
 
 /// A service point that listens; dropped to stop.
-pub struct VerbsListener {
+pub struct Listener {
     hub: Arc<Hub>,
     token: u64,
     _id: CmId,
 }
 
-impl Drop for VerbsListener {
+impl Drop for Listener {
     fn drop(&mut self) {
         let party = self.hub.parties.lock().remove(&self.token);
         drop(party);
@@ -125,7 +125,7 @@ impl Incoming {
 }
 
 /// Listens on `qualifier`, or on one that the kernel chooses.
-pub fn listen(hub: &Arc<Hub>, qualifier: Option<u64>, sink: ListenerSink<Verbs>) -> Result<(VerbsListener, u64)> {
+pub fn listen(hub: &Arc<Hub>, qualifier: Option<u64>, sink: ListenerSink<Verbs>) -> Result<(Listener, u64)> {
     let failed = |error: std::io::Error| match error.raw_os_error() {
         Some(libc::EADDRINUSE) if qualifier.is_some() => Error::QualifierInUse,
         Some(libc::EADDRINUSE | libc::EADDRNOTAVAIL) if qualifier.is_none() => Error::QualifierUnavailable,
@@ -149,7 +149,7 @@ pub fn listen(hub: &Arc<Hub>, qualifier: Option<u64>, sink: ListenerSink<Verbs>)
         drop(party);
         return Err(failed(error));
     }
-    Ok((VerbsListener { hub: hub.clone(), token, _id: id }, qualifier))
+    Ok((Listener { hub: hub.clone(), token, _id: id }, qualifier))
 }
 
 /// The address to connect to. The loopback address and other addresses of this host have no device unless they belong
