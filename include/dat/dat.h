@@ -27,7 +27,7 @@ extern "C" {
 /** Name of an interface adapter: a string of less than DAT_NAME_MAX_LENGTH characters. */
 typedef char *DAT_NAME_PTR;
 
-/** An attribute that has a name of its own: two strings. */
+/** A named attribute: two strings. */
 typedef struct dat_named_attr {
     /** Name. */
     const char *name;
@@ -43,29 +43,32 @@ typedef enum dat_boolean {
     DAT_TRUE = 1,
 } DAT_BOOLEAN;
 
-/** A word of the consumer, kept and given back bit for bit. */
+/** A word of the consumer, returned bit for bit. */
 typedef union dat_context {
-    /** As a pointer. */
+    /** The word as a pointer. */
     DAT_PVOID as_ptr;
-    /** As a number of 64 bits. */
+    /** The word as a number of 64 bits. */
     DAT_UINT64 as_64;
-    /** As the longest number. */
+    /** The word as the longest number. */
     DAT_UVERYLONG as_index;
 } DAT_CONTEXT;
 
-/** Word of the consumer that comes back in the completion of a data transfer. */
+/** Word of the consumer that is returned in the completion of a data transfer. */
 typedef DAT_CONTEXT DAT_DTO_COOKIE;
 
-/** Word of the consumer that comes back in the completion of a bind. */
+/** Word of the consumer that is returned in the completion of a bind. */
 typedef DAT_CONTEXT DAT_RMR_COOKIE;
 
-/** How a data transfer completes; also how the streams of an endpoint are configured. */
+/**
+ * Way in which a data transfer completes; also the configuration of the streams of an
+ * endpoint.
+ */
 typedef enum dat_completion_flags {
     /** An event that notifies. */
     DAT_COMPLETION_DEFAULT_FLAG = 0x00,
     /** No event if the operation succeeds. */
     DAT_COMPLETION_SUPPRESS_FLAG = 0x01,
-    /** The receive at the remote side notifies, where its stream waits for solicited messages. */
+    /** The receive at the remote side notifies, if its stream waits for solicited messages. */
     DAT_COMPLETION_SOLICITED_WAIT_FLAG = 0x02,
     /** An event that does not notify. */
     DAT_COMPLETION_UNSIGNALLED_FLAG = 0x04,
@@ -75,15 +78,15 @@ typedef enum dat_completion_flags {
     DAT_COMPLETION_EVD_THRESHOLD_FLAG = 0x10,
 } DAT_COMPLETION_FLAGS;
 
-/** Time to wait in microseconds, from the call on. */
+/** Time to wait in microseconds, counted from the call. */
 typedef DAT_UINT32 DAT_TIMEOUT;
 
-/** Wait for ever. */
+/** Wait without a limit. */
 #define DAT_TIMEOUT_INFINITE 0xFFFFFFFF
 
 /**
  * Any object of the interface. The first word behind a valid handle points to the DAT_PROVIDER
- * that serves it.
+ * that serves the object.
  */
 typedef DAT_PVOID DAT_HANDLE;
 
@@ -158,7 +161,7 @@ typedef DAT_UINT64 DAT_CONN_QUAL;
 /** Port qualifier: the number of one end of a connection. */
 typedef DAT_UINT64 DAT_PORT_QUAL;
 
-/** Quality of service asked of a connection; bits in DAT_PROVIDER_ATTR. */
+/** Quality of service of a connection; bits in DAT_PROVIDER_ATTR. */
 typedef enum dat_qos {
     /** Best effort. */
     DAT_QOS_BEST_EFFORT = 0x00,
@@ -180,15 +183,15 @@ typedef enum dat_connect_flags {
     DAT_CONNECT_MULTIPATH_FLAG = 1,
 } DAT_CONNECT_FLAGS;
 
-/** How dat_ia_close and dat_ep_disconnect end things. */
+/** Way in which dat_ia_close and dat_ep_disconnect end things. */
 typedef enum dat_close_flags {
-    /** At once; what is outstanding fails. */
+    /** At once; outstanding work fails. */
     DAT_CLOSE_ABRUPT_FLAG = 0,
-    /** Orderly: after posted requests are done; an adapter only when it is empty. */
+    /** Orderly: after posted requests are done; for an adapter, only if no objects are left. */
     DAT_CLOSE_GRACEFUL_FLAG = 1,
 } DAT_CLOSE_FLAGS;
 
-/** What dat_ia_close and dat_ep_disconnect do by default. */
+/** Default of dat_ia_close and dat_ep_disconnect. */
 #define DAT_CLOSE_DEFAULT DAT_CLOSE_ABRUPT_FLAG
 
 /* ---- Memory and protection ---- */
@@ -203,7 +206,7 @@ typedef DAT_UINT32 DAT_RMR_CONTEXT;
 typedef struct dat_lmr_triplet {
     /** The region that holds the segment, see dat_lmr_create. */
     DAT_LMR_CONTEXT lmr_context;
-    /** Unused; aligns what follows. */
+    /** Unused; aligns the next field. */
     DAT_UINT32 pad;
     /** Address of the first byte. */
     DAT_VADDR virtual_address;
@@ -212,13 +215,13 @@ typedef struct dat_lmr_triplet {
 } DAT_LMR_TRIPLET;
 
 /**
- * The remote memory of an RDMA operation. In local byte order: who ships it to another host
- * converts it.
+ * The remote memory of an RDMA operation, in local byte order: a program that sends it to
+ * another host converts it.
  */
 typedef struct dat_rmr_triplet {
     /** The memory as the remote side named it. */
     DAT_RMR_CONTEXT rmr_context;
-    /** Unused; aligns what follows. */
+    /** Unused; aligns the next field. */
     DAT_UINT32 pad;
     /** Address of the first byte at the remote side. */
     DAT_VADDR target_address;
@@ -241,8 +244,8 @@ typedef enum dat_mem_priv_flags {
     /** All four rights. */
     DAT_MEM_PRIV_ALL_FLAG = 0x033,
     /**
-     * No relaxed ordering for this memory. Known to the Solaris headers only; here for their
-     * programs, as the bit clashes with nothing. Ignored.
+     * No relaxed ordering for this memory. Only the Solaris headers have it; it is here for
+     * their programs, because the bit clashes with nothing. Ignored.
      */
     DAT_MEM_PRIV_RO_DISABLE_FLAG = 0x100,
 } DAT_MEM_PRIV_FLAGS;
@@ -253,7 +256,7 @@ typedef enum dat_mem_priv_flags {
 /** Local and remote write; for compatibility. */
 #define DAT_MEM_PRIV_WRITE_FLAG (DAT_MEM_PRIV_LOCAL_WRITE_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG)
 
-/** What dat_lmr_query tells of a local memory region. */
+/** Parameters of a local memory region, see dat_lmr_query. */
 typedef struct dat_lmr_param DAT_LMR_PARAM;
 
 /** Selects fields of DAT_LMR_PARAM. */
@@ -282,7 +285,7 @@ typedef enum dat_lmr_param_mask {
     DAT_LMR_FIELD_ALL = 0x3FF,
 } DAT_LMR_PARAM_MASK;
 
-/** What dat_rmr_query tells of a remote memory region. */
+/** Parameters of a remote memory region, see dat_rmr_query. */
 typedef struct dat_rmr_param {
     /** The adapter that it belongs to. */
     DAT_IA_HANDLE ia_handle;
@@ -312,7 +315,7 @@ typedef enum dat_rmr_param_mask {
     DAT_RMR_FIELD_ALL = 0x1F,
 } DAT_RMR_PARAM_MASK;
 
-/** What dat_pz_query tells of a protection zone. */
+/** Parameters of a protection zone, see dat_pz_query. */
 typedef struct dat_pz_param {
     /** The adapter that it belongs to. */
     DAT_IA_HANDLE ia_handle;
@@ -326,7 +329,7 @@ typedef enum dat_pz_param_mask {
     DAT_PZ_FIELD_ALL = 0x01,
 } DAT_PZ_PARAM_MASK;
 
-/** Who owns the array of segments after a post returned. */
+/** Owner of the array of segments after a post returned. */
 typedef enum dat_iov_ownership {
     /** The consumer: it may be reused at once. */
     DAT_IOV_CONSUMER = 0,
@@ -356,7 +359,7 @@ typedef enum dat_evd_flags {
     DAT_EVD_DEFAULT_FLAG = 0x1F0,
 } DAT_EVD_FLAGS;
 
-/** What dat_evd_query tells of an event dispatcher. */
+/** Parameters of an event dispatcher, see dat_evd_query. */
 typedef struct dat_evd_param DAT_EVD_PARAM;
 
 /** Selects fields of DAT_EVD_PARAM. */
@@ -379,7 +382,7 @@ typedef enum dat_evd_param_mask {
 typedef enum dat_dto_completion_status {
     /** Done. */
     DAT_DTO_SUCCESS = 0,
-    /** Not done, for the connection ended or does not exist. */
+    /** Not done, because the connection ended or does not exist. */
     DAT_DTO_ERR_FLUSHED = 1,
     /** Message longer than the local memory, or another local length problem. */
     DAT_DTO_ERR_LOCAL_LENGTH = 2,
@@ -391,7 +394,7 @@ typedef enum dat_dto_completion_status {
     DAT_DTO_ERR_BAD_RESPONSE = 5,
     /** Remote memory: zone, right, bounds or context. */
     DAT_DTO_ERR_REMOTE_ACCESS = 6,
-    /** The remote side could not do its part. */
+    /** The remote side could not carry out its part. */
     DAT_DTO_ERR_REMOTE_RESPONDER = 7,
     /** The transport gave up. */
     DAT_DTO_ERR_TRANSPORT = 8,
@@ -424,7 +427,7 @@ typedef struct dat_dto_completion_event_data {
     DAT_EP_HANDLE ep_handle;
     /** The cookie of the post. */
     DAT_DTO_COOKIE user_cookie;
-    /** How it went. */
+    /** Its outcome. */
     DAT_DTO_COMPLETION_STATUS status;
     /** Bytes moved, if it succeeded. */
     DAT_VLEN transfered_length;
@@ -436,7 +439,7 @@ typedef struct dat_rmr_bind_completion_event_data {
     DAT_RMR_HANDLE rmr_handle;
     /** The cookie of the post. */
     DAT_RMR_COOKIE user_cookie;
-    /** How it went. */
+    /** Its outcome. */
     DAT_DTO_COMPLETION_STATUS status;
 } DAT_RMR_BIND_COMPLETION_EVENT_DATA;
 
@@ -450,11 +453,11 @@ typedef union dat_sp_handle {
 
 /** Data of DAT_CONNECTION_REQUEST_EVENT. */
 typedef struct dat_cr_arrival_event_data {
-    /** Where the request arrived. */
+    /** The service point at which the request arrived. */
     DAT_SP_HANDLE sp_handle;
-    /** The local address that was asked for. */
+    /** The local address that the peer asked for. */
     DAT_IA_ADDRESS_PTR local_ia_address_ptr;
-    /** The qualifier that was asked for. */
+    /** The qualifier that the peer asked for. */
     DAT_CONN_QUAL conn_qual;
     /** The request, to be accepted, rejected or handed off. */
     DAT_CR_HANDLE cr_handle;
@@ -464,7 +467,7 @@ typedef struct dat_cr_arrival_event_data {
 typedef struct dat_connection_event_data {
     /** The endpoint. */
     DAT_EP_HANDLE ep_handle;
-    /** Bytes of private data that the accepting side gave. */
+    /** Bytes of private data from the accepting side. */
     DAT_COUNT private_data_size;
     /** The private data. */
     DAT_PVOID private_data;
@@ -472,9 +475,9 @@ typedef struct dat_connection_event_data {
 
 /** Data of the asynchronous events. */
 typedef struct dat_asynch_error_event_data {
-    /** The object that it is about. */
+    /** The object that the event is about. */
     DAT_HANDLE dat_handle;
-    /** Why: a value of the reasons of that kind of object. */
+    /** One of the reasons for that kind of object. */
     DAT_COUNT reason;
 } DAT_ASYNCH_ERROR_EVENT_DATA;
 
@@ -498,7 +501,7 @@ typedef enum ep_async_error_reason {
 
 /** Reason of an asynchronous event whose dat_handle is an event dispatcher. */
 typedef enum evd_async_error_reason {
-    /** An event was lost for want of room. */
+    /** An event was lost for lack of room. */
     DAT_EVD_OVERFLOW_ERROR = 0,
     /** Anything else. */
     DAT_EVD_OTHER_ERROR = 1,
@@ -534,7 +537,7 @@ typedef enum pz_async_error_reason {
 
 /** Data of DAT_SOFTWARE_EVENT. */
 typedef struct dat_software_event_data {
-    /** What dat_evd_post_se was given. */
+    /** The pointer that was passed to dat_evd_post_se. */
     DAT_PVOID pointer;
 } DAT_SOFTWARE_EVENT_DATA;
 
@@ -544,13 +547,16 @@ typedef enum dat_event_number {
     DAT_DTO_COMPLETION_EVENT = 0x00001,
     /** A bind completed. */
     DAT_RMR_BIND_COMPLETION_EVENT = 0x01001,
-    /** A connection is asked for. */
+    /** A peer asks for a connection. */
     DAT_CONNECTION_REQUEST_EVENT = 0x02001,
     /** The endpoint is connected. */
     DAT_CONNECTION_EVENT_ESTABLISHED = 0x04001,
-    /** The remote consumer said no. */
+    /** The remote consumer rejected the request. */
     DAT_CONNECTION_EVENT_PEER_REJECTED = 0x04002,
-    /** Refused by other than the remote consumer: nobody listens, no room, or the transport. */
+    /**
+     * Not the remote consumer refused the request: there was no listener, no room, or the
+     * transport failed.
+     */
     DAT_CONNECTION_EVENT_NON_PEER_REJECTED = 0x04003,
     /** An accepted connection could not be completed. */
     DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR = 0x04004,
@@ -558,11 +564,11 @@ typedef enum dat_event_number {
     DAT_CONNECTION_EVENT_DISCONNECTED = 0x04005,
     /** The connection was lost by an error. */
     DAT_CONNECTION_EVENT_BROKEN = 0x04006,
-    /** The time given to dat_ep_connect ran out. */
+    /** The time limit given to dat_ep_connect has passed. */
     DAT_CONNECTION_EVENT_TIMED_OUT = 0x04007,
     /** The remote address cannot be reached. */
     DAT_CONNECTION_EVENT_UNREACHABLE = 0x04008,
-    /** An event dispatcher lost an event for want of room. */
+    /** An event dispatcher lost an event for lack of room. */
     DAT_ASYNC_ERROR_EVD_OVERFLOW = 0x08001,
     /** The adapter is lost. */
     DAT_ASYNC_ERROR_IA_CATASTROPHIC = 0x08002,
@@ -571,8 +577,8 @@ typedef enum dat_event_number {
     /** Something timed out. */
     DAT_ASYNC_ERROR_TIMED_OUT = 0x08004,
     /**
-     * The provider has something to tell of dat_handle. Watermarks come under this number: see
-     * reason.
+     * The provider reports something about dat_handle. Watermarks are reported with this
+     * number: see reason.
      */
     DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR = 0x08005,
     /** Posted by dat_evd_post_se. */
@@ -595,13 +601,13 @@ typedef union dat_event_data {
     DAT_SOFTWARE_EVENT_DATA software_event_data;
 } DAT_EVENT_DATA;
 
-/** An event as dat_evd_wait and dat_evd_dequeue hand it out. */
+/** An event as dat_evd_wait and dat_evd_dequeue return it. */
 typedef struct dat_event {
-    /** What happened. */
+    /** The kind of event. */
     DAT_EVENT_NUMBER event_number;
     /** The event dispatcher that it came from. */
     DAT_EVD_HANDLE evd_handle;
-    /** More about it. */
+    /** Its data. */
     DAT_EVENT_DATA event_data;
 } DAT_EVENT;
 
@@ -665,7 +671,7 @@ typedef enum dat_ep_state {
     DAT_EP_STATE_RESERVED = 2,
     /** Reserved, attributes not yet given. */
     DAT_EP_STATE_UNCONFIGURED_RESERVED = 3,
-    /** A request for it came to its reserved service point. */
+    /** A request for it arrived at its reserved service point. */
     DAT_EP_STATE_PASSIVE_CONNECTION_PENDING = 4,
     /** Passive pending, attributes not yet given. */
     DAT_EP_STATE_UNCONFIGURED_PASSIVE = 5,
@@ -688,7 +694,7 @@ typedef enum dat_ep_state {
 /** Older name of DAT_EP_STATE_DISCONNECTED. */
 #define DAT_EP_STATE_ERROR DAT_EP_STATE_DISCONNECTED
 
-/** What dat_ep_query tells of an endpoint and dat_ep_modify changes. */
+/** Parameters of an endpoint, see dat_ep_query and dat_ep_modify. */
 typedef struct dat_ep_param {
     /** The adapter that it belongs to. */
     DAT_IA_HANDLE ia_handle;
@@ -821,7 +827,7 @@ typedef DAT_UINT64 DAT_EP_PARAM_MASK;
 /** Default of the high watermarks of an endpoint. */
 #define DAT_HW_DEFAULT DAT_WATERMARK_INFINITE
 
-/** In place of a count that cannot be told. */
+/** Value of a count that is not known. */
 #define DAT_VALUE_UNKNOWN (-2)
 
 /* ---- Shared receive queues ---- */
@@ -847,7 +853,7 @@ typedef enum dat_srq_state {
     DAT_SRQ_STATE_ERROR = 1,
 } DAT_SRQ_STATE;
 
-/** What dat_srq_query tells of a shared receive queue. */
+/** Parameters of a shared receive queue, see dat_srq_query. */
 typedef struct dat_srq_param {
     /** The adapter that it belongs to. */
     DAT_IA_HANDLE ia_handle;
@@ -894,7 +900,7 @@ typedef enum dat_srq_param_mask {
 
 /* ---- Service points and connection requests ---- */
 
-/** Who supplies the endpoint for a request at a public service point. */
+/** Supplier of the endpoint for a request at a public service point. */
 typedef enum dat_psp_flags {
     /** The consumer names an endpoint when it accepts. */
     DAT_PSP_CONSUMER_FLAG = 0,
@@ -902,15 +908,15 @@ typedef enum dat_psp_flags {
     DAT_PSP_PROVIDER_FLAG = 1,
 } DAT_PSP_FLAGS;
 
-/** What dat_psp_query tells of a public service point. */
+/** Parameters of a public service point, see dat_psp_query. */
 typedef struct dat_psp_param {
     /** The adapter that it belongs to. */
     DAT_IA_HANDLE ia_handle;
     /** The qualifier that it listens on. */
     DAT_CONN_QUAL conn_qual;
-    /** Where its requests go. */
+    /** The event dispatcher for its requests. */
     DAT_EVD_HANDLE evd_handle;
-    /** Who supplies the endpoint. */
+    /** The supplier of the endpoint. */
     DAT_PSP_FLAGS psp_flags;
 } DAT_PSP_PARAM;
 
@@ -928,13 +934,13 @@ typedef enum dat_psp_param_mask {
     DAT_PSP_FIELD_ALL = 0x0F,
 } DAT_PSP_PARAM_MASK;
 
-/** What dat_rsp_query tells of a reserved service point. */
+/** Parameters of a reserved service point, see dat_rsp_query. */
 typedef struct dat_rsp_param {
     /** The adapter that it belongs to. */
     DAT_IA_HANDLE ia_handle;
     /** The qualifier that it listens on. */
     DAT_CONN_QUAL conn_qual;
-    /** Where its request goes. */
+    /** The event dispatcher for its request. */
     DAT_EVD_HANDLE evd_handle;
     /** The endpoint that it reserves. */
     DAT_EP_HANDLE ep_handle;
@@ -955,7 +961,7 @@ typedef enum dat_rsp_param_mask {
 } DAT_RSP_PARAM_MASK;
 
 /**
- * What dat_cr_query tells of a connection request. Its pointers are valid as long as the request.
+ * Parameters of a connection request, see dat_cr_query. The pointers live as long as the request.
  */
 typedef struct dat_cr_param {
     /** Remote address. */
@@ -986,7 +992,7 @@ typedef enum dat_cr_param_mask {
     DAT_CR_FIELD_ALL = 0x1F,
 } DAT_CR_PARAM_MASK;
 
-/** When the provider makes the endpoint for a request at a public service point. */
+/** Cases in which the provider makes the endpoint for a request at a public service point. */
 typedef enum dat_ep_creator_for_psp {
     /** Never. */
     DAT_PSP_CREATES_EP_NEVER = 0,
@@ -1000,10 +1006,10 @@ typedef enum dat_ep_creator_for_psp {
 
 /**
  * Attributes of an interface adapter, see dat_ia_query. Maxima are those of the whole adapter,
- * shared by all who use it.
+ * which all its users share.
  */
 typedef struct dat_ia_attr {
-    /** Name as it was opened. */
+    /** Name under which it was opened. */
     char adapter_name[DAT_NAME_MAX_LENGTH];
     /** Vendor of the adapter. */
     char vendor_name[DAT_NAME_MAX_LENGTH];
@@ -1061,9 +1067,9 @@ typedef struct dat_ia_attr {
     DAT_COUNT max_rdma_read_in;
     /** RDMA reads outstanding at the adapter as originator. */
     DAT_COUNT max_rdma_read_out;
-    /** Each endpoint gets max_rdma_read_per_ep_in; else they share a pool. */
+    /** Each endpoint gets max_rdma_read_per_ep_in; otherwise they share a pool. */
     DAT_BOOLEAN max_rdma_read_per_ep_in_guaranteed;
-    /** Each endpoint gets max_rdma_read_per_ep_out; else they share a pool. */
+    /** Each endpoint gets max_rdma_read_per_ep_out; otherwise they share a pool. */
     DAT_BOOLEAN max_rdma_read_per_ep_out_guaranteed;
     /** Elements of transport_attr. */
     DAT_COUNT num_transport_attr;
@@ -1209,14 +1215,14 @@ typedef struct dat_provider_info {
     DAT_UINT32 dapl_version_major;
     /** Version of the interface, minor. */
     DAT_UINT32 dapl_version_minor;
-    /** Whether threads may use it without locks of their own. */
+    /** Whether several threads may use the provider without locks of their own. */
     DAT_BOOLEAN is_thread_safe;
 } DAT_PROVIDER_INFO;
 
 /* ---- Calls: interface adapters ---- */
 
 /**
- * Opens an instance of an interface adapter by a name that dat_registry_list_providers tells.
+ * Opens an instance of an interface adapter by a name that dat_registry_list_providers lists.
  * Programs call it as dat_ia_open, a macro that adds the version and the thread safety that they
  * were compiled for.
  *
@@ -1237,7 +1243,7 @@ extern DAT_RETURN dat_ia_openv(DAT_NAME_PTR provider,
                                DAT_BOOLEAN thread_safety);
 
 /**
- * Tells the EVD for asynchronous events, the attributes of an adapter and those of its provider.
+ * Returns the EVD for asynchronous events, the attributes of an adapter and those of its provider.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_ia_query(3DAT).
@@ -1251,11 +1257,12 @@ extern DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia_handle,
 
 /**
  * Closes an instance of an interface adapter. DAT_CLOSE_ABRUPT_FLAG destroys all its objects;
- * DAT_CLOSE_GRACEFUL_FLAG works only if none is left but the EVD that opening it made.
+ * DAT_CLOSE_GRACEFUL_FLAG works only if none is left except the EVD that was made when it was
+ * opened.
  *
- * The last instance of an entry to be closed also makes its provider finish; the library stays in
- * the process. An instance of a provider that registered itself without an entry is closed
- * likewise. When the provider refuses, nothing changes.
+ * Closing the last instance of an entry also calls the provider's fini; the library stays in the
+ * process. An instance of a provider that registered itself without an entry is closed in the same
+ * way. If the provider refuses, nothing changes.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ia_close(3DAT); finishing:
@@ -1266,8 +1273,8 @@ extern DAT_RETURN dat_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_fl
 /* ---- Calls: objects of any kind ---- */
 
 /**
- * Stores a word of the consumer in an object of any kind, in place of the one that it had. The word
- * is kept, not looked at. Two threads that store into the same object at once have to agree between
+ * Stores a word of the consumer in an object of any kind, in place of the previous one. The word is
+ * stored, not interpreted. Two threads that store into the same object at once must coordinate
  * themselves. Does not block.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_set_consumer_context(3DAT).
@@ -1275,7 +1282,7 @@ extern DAT_RETURN dat_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_fl
 extern DAT_RETURN dat_set_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT context);
 
 /**
- * Gives back the word that dat_set_consumer_context stored last, 0 before the first.
+ * Returns the word that dat_set_consumer_context stored last, 0 before the first.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_get_consumer_context(3DAT).
@@ -1283,7 +1290,7 @@ extern DAT_RETURN dat_set_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT co
 extern DAT_RETURN dat_get_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT *context);
 
 /**
- * Tells what kind of object a handle stands for.
+ * Returns the kind of object that a handle stands for.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_get_handle_type(3DAT).
@@ -1301,7 +1308,7 @@ extern DAT_RETURN dat_get_handle_type(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *ha
 extern DAT_RETURN dat_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle);
 
 /**
- * Tells the adapter of a protection zone.
+ * Returns the adapter of a protection zone.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_pz_query(3DAT).
@@ -1320,7 +1327,7 @@ extern DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle);
 /* ---- Calls: local memory regions ---- */
 
 /**
- * Tells the chosen attributes of an LMR.
+ * Returns the chosen attributes of an LMR.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_lmr_query(3DAT).
@@ -1330,15 +1337,14 @@ extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle,
                                 DAT_LMR_PARAM *lmr_param);
 
 /**
- * Ends the registration of memory. The memory itself stays as it is; outstanding transfers may
- * fail.
+ * Ends the registration of memory. The memory itself is unchanged; outstanding transfers may fail.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2, dat_lmr_free(3DAT).
  */
 extern DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
 
 /**
- * Makes what this side has written visible to later RDMA reads of others. Needed only where
+ * Makes data that this side has written visible to later RDMA reads of others. Needed only where
  * lmr_sync_req of the provider attributes is true.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
@@ -1349,7 +1355,7 @@ extern DAT_RETURN dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia_handle,
                                          DAT_VLEN num_segments);
 
 /**
- * Makes what RDMA writes of others have brought visible to this side. Needed only where
+ * Makes data that RDMA writes of others have brought visible to this side. Needed only where
  * lmr_sync_req of the provider attributes is true.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
@@ -1370,7 +1376,7 @@ extern DAT_RETURN dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia_handle,
 extern DAT_RETURN dat_rmr_create(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
 
 /**
- * Tells the chosen attributes of an RMR.
+ * Returns the chosen attributes of an RMR.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_rmr_query(3DAT).
@@ -1380,11 +1386,11 @@ extern DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle,
                                 DAT_RMR_PARAM *rmr_param);
 
 /**
- * Posts a bind: once it completes, the RMR names a part of an LMR to the remote side, in place of
- * what it was bound to. A segment_length of 0 only ends the binding there is.
+ * Posts a bind. Once it completes, the RMR names a part of an LMR to the remote side, in place of
+ * the part to which it was bound before. A segment_length of 0 only ends the existing binding.
  *
- * The bind is a request of the endpoint, in the order of the others. The new context is known at
- * once, but of use to the peer only when the bind is complete; the old one ends then.
+ * The bind is a request of the endpoint, in order with the others. The new context is known at
+ * once, but the peer can use it only when the bind is complete; the old one ends then.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_MODEL_NOT_SUPPORTED,
@@ -1399,7 +1405,7 @@ extern DAT_RETURN dat_rmr_bind(DAT_RMR_HANDLE rmr_handle,
                                DAT_RMR_CONTEXT *context);
 
 /**
- * Destroys an RMR; a binding ends.
+ * Destroys an RMR; its binding ends.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_rmr_free(3DAT).
  */
@@ -1408,7 +1414,7 @@ extern DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
 /* ---- Calls: event dispatchers ---- */
 
 /**
- * Tells the chosen attributes and the state of an EVD.
+ * Returns the chosen attributes and the state of an EVD.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_evd_query(3DAT).
@@ -1434,8 +1440,8 @@ extern DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
 extern DAT_RETURN dat_evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event);
 
 /**
- * Changes how many events an EVD can hold, to at least evd_min_qlen. No event is lost, and a thread
- * that waits keeps its threshold.
+ * Changes the number of events that an EVD can hold, to at least evd_min_qlen. No event is lost,
+ * and a waiting thread keeps its threshold.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_evd_resize(3DAT).
@@ -1482,8 +1488,8 @@ extern DAT_RETURN dat_ep_create_with_srq(DAT_IA_HANDLE ia_handle,
                                          DAT_EP_HANDLE *ep_handle);
 
 /**
- * Tells the state, the addresses, the objects and the attributes of an endpoint, of these the
- * chosen ones.
+ * Returns the state, the addresses, the objects and the attributes of an endpoint, as far as the
+ * mask selects them.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_ep_query(3DAT).
@@ -1493,8 +1499,8 @@ extern DAT_RETURN dat_ep_query(DAT_EP_HANDLE ep_handle,
                                DAT_EP_PARAM *ep_param);
 
 /**
- * Changes the chosen fields of an endpoint: all of them, or none on error. Which field can change
- * in which state is a table in the manual page.
+ * Changes the chosen fields of an endpoint: all of them, or none on error. A table in the manual
+ * page shows which field can change in which state.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ep_modify(3DAT).
@@ -1504,7 +1510,7 @@ extern DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle,
                                 const DAT_EP_PARAM *ep_param);
 
 /**
- * Tells the state of an endpoint and whether receives and requests are outstanding. Every result
+ * Returns the state of an endpoint and whether receives and requests are outstanding. Every result
  * may be NULL.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_ep_get_status(3DAT).
@@ -1516,7 +1522,7 @@ extern DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep_handle,
 
 /**
  * Counts the receive buffers that an endpoint holds. Either result may be NULL; a count that a
- * provider cannot tell is DAT_VALUE_UNKNOWN.
+ * provider does not know is DAT_VALUE_UNKNOWN.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED. See uDAPL 1.2,
  * dat_ep_recv_query(3DAT).
@@ -1526,9 +1532,9 @@ extern DAT_RETURN dat_ep_recv_query(DAT_EP_HANDLE ep_handle,
                                     DAT_COUNT *bufs_alloc_span);
 
 /**
- * Sets and arms the high watermarks on the receive buffers that an endpoint holds. Above the soft
- * one there is one asynchronous event; above the hard one the connection breaks.
- * DAT_WATERMARK_INFINITE is none.
+ * Sets and arms the high watermarks on the receive buffers that an endpoint holds. Passing the soft
+ * one raises one asynchronous event; passing the hard one breaks the connection.
+ * DAT_WATERMARK_INFINITE means none.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED. See
  * uDAPL 1.2, dat_ep_set_watermark(3DAT).
@@ -1538,8 +1544,8 @@ extern DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle,
                                        DAT_COUNT hard_high_watermark);
 
 /**
- * Makes a disconnected endpoint an unconnected one, ready for another connection. Completions that
- * were not dequeued may be lost. Without effect on an unconnected endpoint.
+ * Makes a disconnected endpoint unconnected, ready for another connection. Completions that were
+ * not dequeued may be lost. Has no effect on an unconnected endpoint.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2, dat_ep_reset(3DAT).
  */
@@ -1555,8 +1561,9 @@ extern DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep_handle);
 /* ---- Calls: connections of endpoints ---- */
 
 /**
- * Starts to connect an endpoint to a service point, and returns. The endpoint is active connection
- * pending, and one event on its connect EVD tells how it went. After any error it is as it was.
+ * Starts to connect an endpoint to a service point, and returns. The endpoint becomes active
+ * connection pending, and one event on its connect EVD reports the outcome. After any error it is
+ * unchanged.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
  * DAT_INVALID_ADDRESS, DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2,
@@ -1572,8 +1579,8 @@ extern DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle,
                                  DAT_CONNECT_FLAGS connect_flags);
 
 /**
- * Starts to connect an endpoint to where another one is connected, and returns, as dat_ep_connect
- * does.
+ * Starts to connect an endpoint to the peer of another, connected endpoint, and returns, as
+ * dat_ep_connect does.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
  * DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ep_dup_connect(3DAT).
@@ -1586,9 +1593,9 @@ extern DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle,
                                      DAT_QOS quality_of_service);
 
 /**
- * Starts to end a connection, or an attempt at one, and returns: at once, or after posted requests
- * are done. Without effect on a disconnected endpoint, and, if graceful, on one that is
- * disconnecting.
+ * Starts to end a connection, or an attempt at one, and returns. The end comes at once, or after
+ * posted requests are done. Has no effect on a disconnected endpoint, nor, if graceful, on one that
+ * is disconnecting.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ep_disconnect(3DAT).
@@ -1598,8 +1605,8 @@ extern DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS clo
 /* ---- Calls: transfers of endpoints ---- */
 
 /**
- * Posts a send: the segments, in order, are one message to the other side. Returns at once: the
- * list may be reused then, the memory when the completion has come.
+ * Posts a send: the segments, in order, form one message to the other side. Returns at once. The
+ * list may be reused then, the memory only after the completion.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
  * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
@@ -1612,7 +1619,7 @@ extern DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep_handle,
                                    DAT_COMPLETION_FLAGS completion_flags);
 
 /**
- * Posts a receive: the segments are filled in order by one message. Possible in every state; on a
+ * Posts a receive: one message fills the segments in order. Possible in every state; on a
  * disconnected endpoint the receive is flushed.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
@@ -1674,7 +1681,7 @@ extern DAT_RETURN dat_srq_create(DAT_IA_HANDLE ia_handle,
 extern DAT_RETURN dat_srq_free(DAT_SRQ_HANDLE srq_handle);
 
 /**
- * Posts a receive buffer to an SRQ. Any endpoint of the SRQ may take it: the completion names that
+ * Posts a receive buffer to an SRQ. Any endpoint of the SRQ may take it. The completion names that
  * endpoint, and notifies as its attributes say.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_PRIVILEGES_VIOLATION,
@@ -1686,8 +1693,8 @@ extern DAT_RETURN dat_srq_post_recv(DAT_SRQ_HANDLE srq_handle,
                                     DAT_DTO_COOKIE user_cookie);
 
 /**
- * Tells the chosen attributes of an SRQ and how many of its buffers are available and outstanding,
- * exactly as they are at this moment.
+ * Returns the chosen attributes of an SRQ and the numbers of its available and outstanding buffers,
+ * exact at this moment.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_srq_query(3DAT).
@@ -1697,8 +1704,8 @@ extern DAT_RETURN dat_srq_query(DAT_SRQ_HANDLE srq_handle,
                                 DAT_SRQ_PARAM *srq_param);
 
 /**
- * Changes how many buffers of an SRQ can be outstanding. No buffer and no message is lost; the low
- * watermark stays armed, or not, as it was.
+ * Changes the number of buffers of an SRQ that can be outstanding. No buffer and no message is
+ * lost; the low watermark stays armed, or not, as it was.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_srq_resize(3DAT).
@@ -1707,8 +1714,7 @@ extern DAT_RETURN dat_srq_resize(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_re
 
 /**
  * Sets and arms the low watermark of an SRQ; setting it again replaces it and arms it again. As
- * soon as fewer buffers are available, which may be during the call, there is one asynchronous
- * event.
+ * soon as fewer buffers are available, perhaps during the call, one asynchronous event is raised.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_srq_set_lw(3DAT).
@@ -1718,7 +1724,7 @@ extern DAT_RETURN dat_srq_set_lw(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_waterm
 /* ---- Calls: public service points ---- */
 
 /**
- * Makes a public service point (PSP): it listens on a connection qualifier for any number of
+ * Makes a public service point (PSP). It listens on a connection qualifier for any number of
  * requests, whose events go to an EVD. Requests may arrive before the call returns. The length of
  * the EVD is the backlog.
  *
@@ -1744,7 +1750,7 @@ extern DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia_handle,
                                      DAT_PSP_HANDLE *psp_handle);
 
 /**
- * Tells the chosen attributes of a PSP.
+ * Returns the chosen attributes of a PSP.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_psp_query(3DAT).
@@ -1755,7 +1761,7 @@ extern DAT_RETURN dat_psp_query(DAT_PSP_HANDLE psp_handle,
 
 /**
  * Destroys a PSP. Requests that it announced can still be answered; later ones are refused as if
- * nobody had listened.
+ * there were no listener.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_psp_free(3DAT).
  */
@@ -1764,8 +1770,8 @@ extern DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
 /* ---- Calls: reserved service points ---- */
 
 /**
- * Makes a reserved service point (RSP): it listens on a connection qualifier for one request, which
- * is for one endpoint. The endpoint is reserved until then.
+ * Makes a reserved service point (RSP). It listens on a connection qualifier for one request, for
+ * one endpoint. The endpoint is reserved until then.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
  * DAT_INVALID_STATE, DAT_CONN_QUAL_IN_USE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2,
@@ -1778,7 +1784,7 @@ extern DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_RSP_HANDLE *rsp_handle);
 
 /**
- * Tells the chosen attributes of an RSP.
+ * Returns the chosen attributes of an RSP.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_rsp_query(3DAT).
@@ -1798,7 +1804,8 @@ extern DAT_RETURN dat_rsp_free(DAT_RSP_HANDLE rsp_handle);
 /* ---- Calls: connection requests ---- */
 
 /**
- * Tells who asks for a connection, with what private data, and for which endpoint.
+ * Returns the peer that asks for a connection, its private data, and the endpoint that the request
+ * is for.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_cr_query(3DAT).
@@ -1809,8 +1816,8 @@ extern DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle,
 
 /**
  * Accepts a connection request and starts to complete the connection, without waiting. The request
- * is gone, the endpoint is completion pending, and one event on its connect EVD tells how it went.
- * On error the request, the endpoint and the private data are as they were.
+ * is gone, the endpoint becomes completion pending, and one event on its connect EVD reports the
+ * outcome. On error the request, the endpoint and the private data are unchanged.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_cr_accept(3DAT).
@@ -1822,7 +1829,7 @@ extern DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr_handle,
 
 /**
  * Rejects a connection request. The request is gone; an endpoint of a reserved service point is
- * unconnected again, one that the provider made is gone too.
+ * unconnected again, and one that the provider made is gone too.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_cr_reject(3DAT).
  */
@@ -1830,7 +1837,8 @@ extern DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr_handle);
 
 /**
  * Hands a connection request on to another service point of the same adapter, where it arrives as a
- * new request; where nobody listens it is refused. The handle is dead in either case.
+ * new request. If no service point listens there, the request is refused. The handle is dead in
+ * either case.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_cr_handoff(3DAT).
@@ -1840,8 +1848,9 @@ extern DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff)
 /* ---- Calls: registry and return codes ---- */
 
 /**
- * Lists what dat_ia_open can open: first the entries of the configuration in their order, loaded or
- * not, then providers that registered themselves without an entry. Nothing is loaded. Thread-safe.
+ * Lists the adapters that dat_ia_open can open: first the entries of the configuration in their
+ * order, loaded or not, then providers that registered themselves without an entry. Nothing is
+ * loaded. Thread-safe.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 1.2, dat_registry_list_providers(3DAT).
  */
@@ -1850,9 +1859,9 @@ extern DAT_RETURN dat_registry_list_providers(DAT_COUNT max_to_return,
                                               DAT_PROVIDER_INFO **dat_provider_list);
 
 /**
- * Gives the names of a return code's type and subtype, which are static texts. The class bits do
- * not matter: a code is named the same as error, as warning and bare. Thread-safe; takes no lock
- * and allocates nothing.
+ * Returns the names of a return code's type and subtype, which are static texts. The class bits do
+ * not matter: a code has the same names as error, as warning and without a class. Thread-safe;
+ * takes no lock and allocates nothing.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 1.2, dat_strerror(3DAT).
  */
@@ -1879,7 +1888,7 @@ extern DAT_RETURN dat_strerror(DAT_RETURN value,
 
 /**
  * Opens an interface adapter, as dat_ia_openv does for the version and the thread safety that the
- * program is compiled for. No function: libdat exports dat_ia_openv alone.
+ * program is compiled for. Not a function: libdat exports only dat_ia_openv.
  */
 #define dat_ia_open(name, qlen, async_evd, ia) \
     dat_ia_openv((name), (qlen), (async_evd), (ia), \

@@ -42,27 +42,27 @@ typedef DAT_UINT32 DAT_RETURN;
 /** The bits of the subtype in a return code. */
 #define DAT_SUBTYPE_MASK 0x0000FFFF
 
-/** Type of a return code, bits 16 to 29: what went wrong. */
+/** Type of a return code, bits 16 to 29: the kind of result. */
 typedef enum dat_return_type {
-    /** The call did what it was asked. */
+    /** The call succeeded. */
     DAT_SUCCESS = 0x00000000,
-    /** The object went away under the call. */
+    /** The object was destroyed during the call. */
     DAT_ABORT = 0x00010000,
     /** Another service point listens on the connection qualifier. */
     DAT_CONN_QUAL_IN_USE = 0x00020000,
-    /** Something ran out; the subtype tells what. */
+    /** A resource ran out; the subtype names it. */
     DAT_INSUFFICIENT_RESOURCES = 0x00030000,
     /** The implementation failed. */
     DAT_INTERNAL_ERROR = 0x00040000,
-    /** A handle is NULL, stale, or of the wrong kind; the subtype tells which. */
+    /** A handle is NULL, stale, or of the wrong kind; the subtype says which one. */
     DAT_INVALID_HANDLE = 0x00050000,
-    /** An argument is not acceptable; the subtype tells which. */
+    /** An argument is not acceptable; the subtype says which one. */
     DAT_INVALID_PARAMETER = 0x00060000,
-    /** The object is in a state that does not allow the call; the subtype tells which. */
+    /** The object is in a state that does not allow the call; the subtype names the state. */
     DAT_INVALID_STATE = 0x00070000,
     /** The lengths of the local and the remote memory do not fit together. */
     DAT_LENGTH_ERROR = 0x00080000,
-    /** The provider does not support what was asked for. */
+    /** The provider does not support the request. */
     DAT_MODEL_NOT_SUPPORTED = 0x00090000,
     /** No provider of that name, version and thread safety is registered or could be loaded. */
     DAT_PROVIDER_NOT_FOUND = 0x000A0000,
@@ -96,9 +96,9 @@ typedef enum dat_return_type {
 /** Older name of DAT_PROVIDER_NOT_FOUND. */
 #define DAT_NAME_NOT_FOUND DAT_PROVIDER_NOT_FOUND
 
-/** Subtype of a return code, bits 0 to 15: which argument, handle, state or resource it was. */
+/** Subtype of a return code, bits 0 to 15: the argument, handle, state or resource concerned. */
 typedef enum dat_return_subtype {
-    /** Nothing more is known. */
+    /** No further information. */
     DAT_NO_SUBTYPE = 0,
     /** The operation was interrupted. */
     DAT_SUB_INTERRUPTED = 1,
@@ -303,8 +303,8 @@ typedef enum dat_return_subtype {
     /** None of that thread safety. */
     DAT_THREAD_SAFETY_NOT_FOUND = 101,
     /**
-     * Relaxed ordering was not asked for properly. Known to the Solaris headers only; here for
-     * their programs, as the value clashes with nothing. Never returned.
+     * Relaxed ordering was not requested properly. Only the Solaris headers have it; it is
+     * here for their programs, because the value clashes with nothing. Never returned.
      */
     DAT_INVALID_RO_COOKIE = 102,
 } DAT_RETURN_SUBTYPE;

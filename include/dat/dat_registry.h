@@ -17,26 +17,26 @@
 extern "C" {
 #endif
 
-/* ---- Between the registry and provider libraries ---- */
+/* ---- Interface between the registry and provider libraries ---- */
 
 /**
- * Type of dat_provider_init, which a provider library exports: called once before the adapter is
- * first opened, to register it with dat_registry_add_provider.
+ * Type of dat_provider_init, which a provider library exports. It is called once before the
+ * adapter is first opened, to register it with dat_registry_add_provider.
  */
 typedef void (*DAT_PROVIDER_INIT_FUNC)(const DAT_PROVIDER_INFO *provider_info,
                                        const char *instance_data);
 
 /**
- * Type of dat_provider_fini, which a provider library exports: called after the adapter was last
- * closed, to remove what dat_provider_init registered.
+ * Type of dat_provider_fini, which a provider library exports. It is called after the adapter
+ * was last closed, to remove the registration made by dat_provider_init.
  */
 typedef void (*DAT_PROVIDER_FINI_FUNC)(const DAT_PROVIDER_INFO *provider_info);
 
 /* ---- Calls: registry and return codes ---- */
 
 /**
- * Makes a provider known under an identity: name, version and thread safety. A provider calls it
- * from its dat_provider_init, or a program that brings its own provider calls it at any time.
+ * Registers a provider under an identity: name, version and thread safety. A provider calls this
+ * from its dat_provider_init; a program that brings its own provider may call it at any time.
  * Thread-safe; may be called from a library's constructor.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_PROVIDER_ALREADY_REGISTERED,
@@ -46,9 +46,9 @@ extern DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider,
                                             const DAT_PROVIDER_INFO *provider_info);
 
 /**
- * Takes a provider away again. A provider calls it from its dat_provider_fini, or whoever added the
- * provider calls it. On return the table is no longer used, unless it stands under other identities
- * too, and handles that point to it are invalid. Thread-safe.
+ * Removes a provider. A provider calls this from its dat_provider_fini; a program that added the
+ * provider may call it too. On return the table is no longer used, unless it is registered under
+ * other identities too, and handles that point to it are invalid. Thread-safe.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_PROVIDER_IN_USE. See uDAPL 1.2,
  * dat_registry_remove_provider(3DAT).
@@ -57,9 +57,9 @@ extern DAT_RETURN dat_registry_remove_provider(const DAT_PROVIDER *provider,
                                                const DAT_PROVIDER_INFO *provider_info);
 
 /**
- * Gives the provider's handle of an instance for the one that a program holds. They are the same
- * here, so it gives back what it got. Providers made for a library that numbers its instances call
- * it.
+ * Returns the provider's handle of an instance for the handle that a program holds. They are the
+ * same here, so it returns its argument. Providers made for a library that numbers its instances
+ * call it.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. Not in uDAPL 1.2: part of the
  * binary interface between the registry and providers on Linux.

@@ -23,7 +23,7 @@ extern "C" {
 /** Consumer notification object. */
 typedef DAT_HANDLE DAT_CNO_HANDLE;
 
-/** Kind of memory that a local memory region is made from. */
+/** Kind of memory from which a local memory region is made. */
 typedef enum dat_mem_type {
     /** Memory of the process, see for_va. */
     DAT_MEM_TYPE_VIRTUAL = 0,
@@ -32,8 +32,8 @@ typedef enum dat_mem_type {
     /** Memory shared between processes, see for_shared_memory. */
     DAT_MEM_TYPE_SHARED_VIRTUAL = 2,
     /**
-     * Strongly ordered memory of the process. Known to the Solaris headers only; here for
-     * their programs, as the value clashes with nothing. Providers may answer
+     * Strongly ordered memory of the process. Only the Solaris headers have it; it is here
+     * for their programs, because the value clashes with nothing. Providers may answer
      * DAT_INVALID_PARAMETER.
      */
     DAT_MEM_TYPE_SO_VIRTUAL = 3,
@@ -43,14 +43,14 @@ typedef enum dat_mem_type {
 #define DAT_LMR_COOKIE_SIZE 40
 
 /**
- * Name of shared memory: points to DAT_LMR_COOKIE_SIZE bytes, all of which count (it is no
+ * Name of shared memory: points to DAT_LMR_COOKIE_SIZE bytes, all of which count (it is not a
  * string).
  */
 typedef char (*DAT_LMR_COOKIE)[DAT_LMR_COOKIE_SIZE];
 
 /** Shared memory to be registered. */
 typedef struct dat_shared_memory {
-    /** Where this process has it. */
+    /** Its address in this process. */
     DAT_PVOID virtual_address;
     /** Its name, the same in every process. */
     DAT_LMR_COOKIE shared_memory_id;
@@ -66,7 +66,7 @@ typedef union dat_region_description {
     DAT_SHARED_MEMORY for_shared_memory;
 } DAT_REGION_DESCRIPTION;
 
-/** What dat_lmr_query tells of a local memory region. */
+/** Parameters of a local memory region, see dat_lmr_query. */
 struct dat_lmr_param {
     /** The adapter that it belongs to. */
     DAT_IA_HANDLE ia_handle;
@@ -74,7 +74,7 @@ struct dat_lmr_param {
     DAT_MEM_TYPE mem_type;
     /** The memory. */
     DAT_REGION_DESCRIPTION region_desc;
-    /** Bytes asked for. */
+    /** Bytes requested. */
     DAT_VLEN length;
     /** Its protection zone. */
     DAT_PZ_HANDLE pz_handle;
@@ -84,7 +84,7 @@ struct dat_lmr_param {
     DAT_LMR_CONTEXT lmr_context;
     /** Names it to the remote side. */
     DAT_RMR_CONTEXT rmr_context;
-    /** Bytes registered, at least those asked for. */
+    /** Bytes registered, at least as many as requested. */
     DAT_VLEN registered_size;
     /** First address registered. */
     DAT_VADDR registered_address;
@@ -111,7 +111,7 @@ typedef enum dat_evd_state {
     DAT_EVD_STATE_CONFIG_THRESHOLD = 0x30,
 } DAT_EVD_STATE;
 
-/** What dat_evd_query tells of an event dispatcher. */
+/** Parameters of an event dispatcher, see dat_evd_query. */
 struct dat_evd_param {
     /** The adapter that it belongs to. */
     DAT_IA_HANDLE ia_handle;
@@ -136,7 +136,7 @@ typedef struct dat_os_wait_proxy_agent {
     DAT_AGENT_FUNC proxy_agent_func;
 } DAT_OS_WAIT_PROXY_AGENT;
 
-/** What dat_cno_query tells of a notification object. */
+/** Parameters of a notification object, see dat_cno_query. */
 typedef struct dat_cno_param {
     /** The adapter that it belongs to. */
     DAT_IA_HANDLE ia_handle;
@@ -159,8 +159,8 @@ typedef enum dat_cno_param_mask {
 /**
  * Kind of protection that the zones of a provider offer.
  *
- * The Solaris headers also have DAT_PZ_SAME, as 1, which is DAT_PZ_SHAREABLE here; so it is
- * left out.
+ * The Solaris headers also have DAT_PZ_SAME with the value 1, which is DAT_PZ_SHAREABLE
+ * here; so it is left out.
  */
 typedef enum dat_pz_support {
     /** A zone serves one endpoint. */
@@ -183,27 +183,27 @@ struct dat_provider_attr {
     DAT_UINT32 dapl_version_minor;
     /** Kinds of memory, as a set of bits. */
     DAT_MEM_TYPE lmr_mem_types_supported;
-    /** Who owns an array of segments after a post. */
+    /** Owner of an array of segments after a post. */
     DAT_IOV_OWNERSHIP iov_ownership_on_return;
     /** Qualities of service, as a set of bits. */
     DAT_QOS dat_qos_supported;
     /** Completion flags, as a set of bits. */
     DAT_COMPLETION_FLAGS completion_flags_supported;
-    /** Whether threads may use it without locks of their own. */
+    /** Whether several threads may use the provider without locks of their own. */
     DAT_BOOLEAN is_thread_safe;
     /** Bytes of private data that a connection can carry each way. */
     DAT_COUNT max_private_data_size;
     /** Whether DAT_CONNECT_MULTIPATH_FLAG works. */
     DAT_BOOLEAN supports_multipath;
-    /** Who makes endpoints at public service points. */
+    /** Cases in which the provider makes endpoints at public service points. */
     DAT_EP_CREATOR_FOR_PSP ep_creator;
     /** Kind of protection. */
     DAT_PZ_SUPPORT pz_support;
     /** Best alignment of buffers in bytes. */
     DAT_UINT32 optimal_buffer_alignment;
     /**
-     * Which streams may share an event dispatcher, in the order software, connection request, data
-     * transfer, connection, bind, asynchronous. Not const as in other headers, so that the
+     * Streams that may share an event dispatcher, in the order software, connection request,
+     * data transfer, connection, bind, asynchronous. Not const as in other headers, so that the
      * structure can be copied and be a variable in C++.
      */
     DAT_BOOLEAN evd_stream_merging_supported[6][6];
@@ -211,15 +211,18 @@ struct dat_provider_attr {
     DAT_BOOLEAN srq_supported;
     /** Watermarks, a set of bits: 0x001 low, 0x010 soft high, 0x100 hard high. */
     DAT_COUNT srq_watermarks_supported;
-    /** Whether an endpoint may have another zone than its shared receive queue. */
+    /** Whether an endpoint may have a zone other than that of its shared receive queue. */
     DAT_BOOLEAN srq_ep_pz_difference_supported;
-    /** What dat_srq_query can tell, a set of bits: 0x01 available, 0x10 outstanding. */
+    /** Counts that dat_srq_query returns, a set of bits: 0x01 available, 0x10 outstanding. */
     DAT_COUNT srq_info_supported;
-    /** What dat_ep_recv_query can tell, a set of bits: 0x01 allocated, 0x10 span. */
+    /** Counts that dat_ep_recv_query returns, a set of bits: 0x01 allocated, 0x10 span. */
     DAT_COUNT ep_recv_info_supported;
     /** Whether dat_lmr_sync_rdma_read and dat_lmr_sync_rdma_write are needed. */
     DAT_BOOLEAN lmr_sync_req;
-    /** Whether errors of memory always come by completion, never by the return code of a post. */
+    /**
+     * Whether memory errors are always reported by completion, never by the return code of a
+     * post.
+     */
     DAT_BOOLEAN dto_async_return_guaranteed;
     /** Whether the sink of an RDMA read needs the right of remote write. */
     DAT_BOOLEAN rdma_write_for_rdma_read_req;
@@ -350,37 +353,37 @@ extern DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle,
 
 /**
  * Attaches an EVD to another CNO, or with DAT_HANDLE_NULL to none. During the call events may
- * trigger either, afterwards only the new one. Events that are queued already do not trigger it.
+ * trigger either, afterwards only the new one. Events that are already queued do not trigger it.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_modify_cno(3DAT).
  */
 extern DAT_RETURN dat_evd_modify_cno(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle);
 
 /**
- * Lets events trigger the CNO of an EVD. Without effect if they do.
+ * Lets events trigger the CNO of an EVD. Has no effect if they already do.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_enable(3DAT).
  */
 extern DAT_RETURN dat_evd_enable(DAT_EVD_HANDLE evd_handle);
 
 /**
- * Keeps events from triggering the CNO of an EVD. They are queued all the same; a trigger on its
- * way may still arrive. Without effect if they do not trigger it.
+ * Keeps events from triggering the CNO of an EVD. Events are still queued, and a trigger that is on
+ * its way may still arrive. Has no effect if they already do not trigger it.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_disable(3DAT).
  */
 extern DAT_RETURN dat_evd_disable(DAT_EVD_HANDLE evd_handle);
 
 /**
- * Makes an EVD one that cannot be waited on; a thread that waits on it returns with
- * DAT_INVALID_STATE. Without effect if it is one.
+ * Makes an EVD unwaitable; a thread that waits on it returns with DAT_INVALID_STATE. Has no effect
+ * if the EVD is unwaitable already.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_set_unwaitable(3DAT).
  */
 extern DAT_RETURN dat_evd_set_unwaitable(DAT_EVD_HANDLE evd_handle);
 
 /**
- * Makes an EVD one that can be waited on again. Without effect if it is one.
+ * Makes an EVD waitable again. Has no effect if it is waitable already.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_clear_unwaitable(3DAT).
  */
@@ -388,9 +391,9 @@ extern DAT_RETURN dat_evd_clear_unwaitable(DAT_EVD_HANDLE evd_handle);
 
 /**
  * Waits until at least threshold events are queued on an EVD, then takes the oldest. At entry every
- * queued event counts; while the thread is blocked only one that notifies ends the wait. One thread
- * can wait at a time. A cancellation point: a thread that pthread_cancel ends in it leaves the EVD
- * in order.
+ * queued event counts; while the thread is blocked, only an event that notifies ends the wait. One
+ * thread can wait at a time. A cancellation point: if pthread_cancel ends a thread in it, the EVD
+ * stays usable.
  *
  * Returns DAT_SUCCESS; DAT_TIMEOUT_EXPIRED, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
  * DAT_INVALID_STATE, DAT_INTERRUPTED_CALL, DAT_ABORT. See uDAPL 1.2, dat_evd_wait(3DAT).
@@ -404,7 +407,7 @@ extern DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd_handle,
 /* ---- Calls: consumer notification objects ---- */
 
 /**
- * Makes a consumer notification object (CNO), which the EVDs that are attached to it trigger. A
+ * Makes a consumer notification object (CNO). The EVDs that are attached to it trigger it. A
  * trigger wakes a thread that waits on it, and calls the agent.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
@@ -415,7 +418,7 @@ extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
                                  DAT_CNO_HANDLE *cno_handle);
 
 /**
- * Gives a CNO another agent at once, and arms it; with DAT_OS_WAIT_PROXY_AGENT_NULL there is none.
+ * Replaces the agent of a CNO at once and arms it; with DAT_OS_WAIT_PROXY_AGENT_NULL there is none.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_cno_modify_agent(3DAT).
@@ -423,7 +426,7 @@ extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
 extern DAT_RETURN dat_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent);
 
 /**
- * Tells the adapter and the agent of a CNO.
+ * Returns the adapter and the agent of a CNO.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
  * dat_cno_query(3DAT).
@@ -433,9 +436,9 @@ extern DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle,
                                 DAT_CNO_PARAM *cno_param);
 
 /**
- * Waits until an EVD that is attached to a CNO triggers it. A trigger that came before is taken at
- * once. Several threads may wait; a trigger wakes one of them. A cancellation point: a thread that
- * pthread_cancel ends in it leaves the CNO in order.
+ * Waits until an EVD that is attached to a CNO triggers it. An earlier trigger is taken at once.
+ * Several threads may wait; a trigger wakes one of them. A cancellation point: if pthread_cancel
+ * ends a thread in it, the CNO stays usable.
  *
  * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
  * DAT_INTERRUPTED_CALL. See uDAPL 1.2, dat_cno_wait(3DAT).
@@ -454,13 +457,13 @@ extern DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle);
 /* ---- Macros ---- */
 
 /**
- * Given to dat_ia_open in place of an event dispatcher: asynchronous events go to one that exists
+ * Passed to dat_ia_open in place of an event dispatcher: asynchronous events go to one that exists
  * elsewhere.
  */
 #define DAT_EVD_ASYNC_EXISTS ((DAT_EVD_HANDLE)0x1)
 
 /**
- * Given back by dat_ia_query: the event dispatcher of asynchronous events is not of this process.
+ * Returned by dat_ia_query: the event dispatcher of asynchronous events is in another process.
  */
 #define DAT_EVD_OUT_OF_SCOPE ((DAT_EVD_HANDLE)0x2)
 

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* ---- What a program is compiled for ---- */
+/* ---- Configuration that a program is compiled with ---- */
 
 /** Major version of the interface that a program is compiled for. */
 #define DAT_VERSION_MAJOR 1

@@ -54,6 +54,7 @@ fn source_region(region: DAT_REGION_DESCRIPTION) -> DAT_LMR_HANDLE {
 
 /// The triplets of an array whose length is counted in 64 bits, one at a time.
 ///
+/// # Safety
 /// `list` is NULL, or `count` triplets there can be read while the iterator is used.
 unsafe fn long_list(list: *const DAT_LMR_TRIPLET, count: DAT_VLEN) -> impl Iterator<Item = LocalSegment> {
     let count = if list.is_null() { 0 } else { usize::try_from(count).unwrap_or(usize::MAX) };

@@ -1,6 +1,6 @@
 //! One end of a connection: the queue pair of this transport.
 //!
-//! The two directions are apart: [`Tx`] behind one lock, [`Rx`] behind another. Order: `rx`, then `tx`.
+//! The two directions have separate locks, [`Tx`] one and [`Rx`] another. The order is `rx`, then `tx`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};

@@ -1,8 +1,8 @@
 //! Moving bytes between registered memory, the ring, and the peer's memory.
 //!
-//! Every access to the program's memory is made under a pin of its region, so that a region that is being freed is
-//! not touched any more once the free has returned. The bytes of one transfer become visible in order as far as
-//! their end is concerned: a thread that polls the last of them finds all others.
+//! Every access to the program's memory is made under a pin of its region, so that a region is no longer touched once
+//! the free of it has returned. The last bytes of a transfer become visible last: a thread that polls them finds all
+//! others.
 
 use std::sync::atomic::Ordering;
 

@@ -1,9 +1,10 @@
-//! The memory that a process publishes to its peers: one word that tells whom to wake, and the table of its registered
-//! memory; and the two bells to wake its threads with.
+//! The memory that a process publishes to its peers: one word that says which thread to wake, and the table of its
+//! registered memory. The two bells that wake its threads are also here.
 //!
 //! # Who makes progress
-//! Arrived data is handled by the threads that call in: a dequeue or a wait handles what there is for any connection
-//! of the process. When no thread calls in, one has to be woken, and peers learn which from the published word:
+//! Arrived data is handled by the threads that call in: a dequeue or a wait handles all data that arrived for any
+//! connection of the process. When no thread calls in, one has to be woken, and the published word tells peers which
+//! one:
 //!
 //! | word | who watches | a peer with news |
 //! |---|---|---|
@@ -11,8 +12,8 @@
 //! | [`Bell::Waiter`] | one blocked waiter (the *leader*), in poll(2) | rings the first bell |
 //! | [`Bell::Thread`] | the node's thread, in epoll(7) | rings the second bell |
 //!
-//! A thread that writes the word looks for news once more afterwards, and a peer that has news publishes it before it
-//! reads the word, so nothing is slept over (SYNC sleep).
+//! A thread that writes the word looks for news once more afterwards, and a peer publishes its news before it reads the
+//! word. So nobody sleeps while there is news (SYNC sleep).
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -5,7 +5,7 @@
 //! a pair of processes, a `conn` one end of a connection, with a sending (`tx`) and a receiving (`rx`) direction; `copy`
 //! moves the bytes. All of these work on memory that processes show to each other: `home` is the memory that a process
 //! publishes, with its registered `regions`, `pair` the memory that two of them share, where a `ring` carries `record`s.
-//! docs/architecture.md tells the whole story, and which module may use which.
+//! docs/architecture.md describes all of this, and the order in which modules may use each other.
 
 mod adapter;
 mod cm;

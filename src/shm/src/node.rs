@@ -1,4 +1,4 @@
-//! This process as its peers see it: its name, its links, its service points, its one thread.
+//! This process as its peers see it: its name, its links, its service points and its one thread.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

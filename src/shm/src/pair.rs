@@ -1,9 +1,9 @@
 //! The memory that two processes share, however many connections they have.
 //!
-//! It has a page of *ready* bits for each side, a bit a connection, and then two rings for each direction of each
-//! connection: one for requests, and one for the data that reads ask for, which must not wait behind messages that
-//! wait for receives. Side 0 is the process that connected the link, side 1 the one that accepted it. A process
-//! shares memory with itself, too, and has both sides of that.
+//! It has a page of *ready* bits for each side, one bit for each connection, and two rings for each direction of each
+//! connection: one for requests, and one for the data that reads ask for, which must not wait behind messages that wait
+//! for receives. Side 0 is the process that connected the link, side 1 the one that accepted it. A process also shares
+//! memory with itself, and has both sides of that.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};

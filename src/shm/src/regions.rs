@@ -1,16 +1,15 @@
 //! The table of registered memory that a process shows to its peers.
 //!
-//! A [`RegionTable`] lies in [`SharedMemory`] that peers map for reading, so that the side
-//! that starts an RDMA operation checks it against the target's registered regions
-//! without asking the target. A row is named by a *key* of 32 bits: 18 bits say which
-//! row, 14 which generation of it. Generations are never 0, so no key is 0, and a key
-//! comes back only after very many registrations.
+//! A [`RegionTable`] lies in [`SharedMemory`] that peers map for reading, so that the side that starts an RDMA
+//! operation checks it against the target's registered regions without asking the target. A row is named by a *key* of
+//! 32 bits: 18 bits for the row, 14 for its generation. Generations are never 0, so no key is 0, and a key returns only
+//! after very many registrations.
 //!
-//! The owner keeps the rows that it relies on itself in private memory. There they also count *pins*: a thread that
+//! The owner keeps the rows that it relies on itself in private memory, where they also count *pins*: a thread that
 //! copies into or out of the program's memory holds a [`Pin`] meanwhile, and [`RegionTable::remove`] waits for the last
-//! of them, so that memory is never pulled away under a copy.
+//! of them, so that memory is never taken away during a copy.
 //!
-//! Peers cannot pin. A free waits for those that are in the middle of a transfer, see the adapter.
+//! Peers cannot pin. A free waits for peers that are in the middle of a transfer, see the adapter.
 
 use std::collections::VecDeque;
 use std::io;

@@ -1,19 +1,18 @@
 //! A ring of 64-byte slots in shared memory: one direction of one connection, with one
 //! producer and one consumer.
 //!
-//! The shared part is a [`RingShared`] (who got how far) and a data area of a power of
-//! two slots. What travels are *records*: a header of 16 bytes and a payload right behind
-//! it, in as many consecutive slots as it takes. A record is never split at the end of
-//! the area: the slots left over there are covered by a pad record.
+//! The shared part is a [`RingShared`] (the positions of both sides) and a data area of a power of two slots. The ring
+//! carries *records*: a header of 16 bytes and a payload right behind it, in as many consecutive slots as needed. A
+//! record is never split at the end of the area: a pad record covers the slots left over there.
 //!
-//! Each side keeps its own position to itself and takes from shared memory only the
-//! other's, checked against what is possible; a header is copied first and then
-//! checked. So a peer that lies can make its own connection fail ([`Corrupt`]), no more.
+//! Each side keeps its own position private. From shared memory it takes only the other side's position, checked
+//! against what is possible; a header is copied first and then checked. So a peer that lies can only make its own
+//! connection fail ([`Corrupt`]).
 //!
 //! Positions count slots since the ring was new, in 64 bits, and never go back.
 //!
-//! Two pairs order the two sides: `SYNC ring-tail` hands records to the consumer, `SYNC
-//! ring-head` hands slots back to the producer.
+//! Two pairs order the two sides: `SYNC ring-tail` passes records to the consumer, `SYNC ring-head` passes slots back
+//! to the producer.
 
 use std::fmt;
 use std::ptr::NonNull;

@@ -1,7 +1,7 @@
 //! The receiving direction of a connection.
 //!
-//! Records are handled in order. A message that finds no receive stays in the ring, with all that comes behind it,
-//! until there is one: it neither fails nor gets lost.
+//! Records are handled in order. A message without a receive stays in the ring, with everything behind it, until there
+//! is a receive: it neither fails nor gets lost.
 
 use std::sync::Arc;
 

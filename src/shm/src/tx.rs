@@ -1,8 +1,8 @@
 //! The sending direction of a connection.
 //!
 //! Requests are carried out in posting order. A request that fits goes into the ring, or straight into the peer's
-//! memory, inside the post; the others wait in a queue and go on when the peer has made room. A request is complete
-//! when the peer has consumed its records, that is, has put the message where it belongs.
+//! memory, inside the post; other requests wait in a queue and continue when the peer has made room. A request is
+//! complete when the peer has consumed its records, that is, has put the message into its place.
 
 use std::collections::VecDeque;
 

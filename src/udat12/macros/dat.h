@@ -15,7 +15,7 @@
 
 /**
  * Opens an interface adapter, as dat_ia_openv does for the version and the thread safety that the
- * program is compiled for. No function: libdat exports dat_ia_openv alone.
+ * program is compiled for. Not a function: libdat exports only dat_ia_openv.
  */
 #define dat_ia_open(name, qlen, async_evd, ia) \
     dat_ia_openv((name), (qlen), (async_evd), (ia), \

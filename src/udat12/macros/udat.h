@@ -1,11 +1,11 @@
 /**
- * Given to dat_ia_open in place of an event dispatcher: asynchronous events go to one that exists
+ * Passed to dat_ia_open in place of an event dispatcher: asynchronous events go to one that exists
  * elsewhere.
  */
 #define DAT_EVD_ASYNC_EXISTS ((DAT_EVD_HANDLE)0x1)
 
 /**
- * Given back by dat_ia_query: the event dispatcher of asynchronous events is not of this process.
+ * Returned by dat_ia_query: the event dispatcher of asynchronous events is in another process.
  */
 #define DAT_EVD_OUT_OF_SCOPE ((DAT_EVD_HANDLE)0x2)
 

@@ -1,14 +1,14 @@
 //! The calls of uDAPL 1.2, each written once.
 //!
-//! The documentation of an entry is that of the call. Its parts are, in this order: what the call does, `# Parameters`,
-//! `# Errors`, `# Events` where there are any, `# Specification`. The library's function carries all of it; the C header
-//! gets what stands before the first heading, the types of return codes and the specification.
+//! The documentation of an entry is that of the call. Its parts are, in this order: the effect of the call, `#
+//! Parameters`, `# Errors`, `# Events` if there are any, `# Specification`. The library's function has all of it; the C
+//! header gets the part before the first heading, the types of return codes and the specification.
 //!
-//! The table under `# Errors` has every type and subtype that can come back, but for `DAT_INTERNAL_ERROR`, which any call
-//! may return, and `DAT_NOT_IMPLEMENTED`, with which a provider may answer any call that it does not carry out. A type
-//! alone has no subtype. `..._WORD` is the subtype before with another last word. What only a provider of somebody else's
-//! returns says "never from the providers of this project". The manual page of a call has the same types and subtypes, and
-//! for each type there is a test; `cargo run -p dat-derived` and `tests-c/codes/complete.sh` see to it.
+//! The table under `# Errors` has every type and subtype that can be returned, except `DAT_INTERNAL_ERROR`, which any
+//! call may return, and `DAT_NOT_IMPLEMENTED`, which a provider may return from any call that it does not carry out. A
+//! type alone has no subtype. `..._WORD` is the previous subtype with another last word. A row for codes that only
+//! providers of others return says "never from the providers of this project". The manual page of a call has the same
+//! types and subtypes, and each type has a test; `cargo run -p dat-derived` and `tests-c/codes/complete.sh` check this.
 
 mod cno;
 mod connect;
@@ -48,7 +48,8 @@ macro_rules! for_each_call {
     };
 }
 
-/// Calls the macro `$callback` with the slots of the provider table, in their order, which is the binary interface.
+/// Calls the macro `$callback` with the slots of the provider table in the order of the table, which is the binary
+/// interface.
 #[macro_export]
 macro_rules! for_each_slot {
     ($callback:path) => {

@@ -1,4 +1,4 @@
-//! What user-level and kernel-level interface have in common
+//! Common part of the user-level and the kernel-level interface
 
 pub mod ep;
 pub mod event;

@@ -24,27 +24,27 @@ pub const DAT_TYPE_MASK: DAT_RETURN = 0x3FFF0000;
 pub const DAT_SUBTYPE_MASK: DAT_RETURN = 0x0000FFFF;
 
 c_enum! {
-    /// Type of a return code, bits 16 to 29: what went wrong.
+    /// Type of a return code, bits 16 to 29: the kind of result.
     pub enum dat_return_type as DAT_RETURN_TYPE {
-        /// The call did what it was asked.
+        /// The call succeeded.
         DAT_SUCCESS = 0x00000000,
-        /// The object went away under the call.
+        /// The object was destroyed during the call.
         DAT_ABORT = 0x00010000,
         /// Another service point listens on the connection qualifier.
         DAT_CONN_QUAL_IN_USE = 0x00020000,
-        /// Something ran out; the subtype tells what.
+        /// A resource ran out; the subtype names it.
         DAT_INSUFFICIENT_RESOURCES = 0x00030000,
         /// The implementation failed.
         DAT_INTERNAL_ERROR = 0x00040000,
-        /// A handle is NULL, stale, or of the wrong kind; the subtype tells which.
+        /// A handle is NULL, stale, or of the wrong kind; the subtype says which one.
         DAT_INVALID_HANDLE = 0x00050000,
-        /// An argument is not acceptable; the subtype tells which.
+        /// An argument is not acceptable; the subtype says which one.
         DAT_INVALID_PARAMETER = 0x00060000,
-        /// The object is in a state that does not allow the call; the subtype tells which.
+        /// The object is in a state that does not allow the call; the subtype names the state.
         DAT_INVALID_STATE = 0x00070000,
         /// The lengths of the local and the remote memory do not fit together.
         DAT_LENGTH_ERROR = 0x00080000,
-        /// The provider does not support what was asked for.
+        /// The provider does not support the request.
         DAT_MODEL_NOT_SUPPORTED = 0x00090000,
         /// No provider of that name, version and thread safety is registered or could be loaded.
         DAT_PROVIDER_NOT_FOUND = 0x000A0000,
@@ -78,9 +78,9 @@ c_enum! {
 pub const DAT_NAME_NOT_FOUND: DAT_RETURN_TYPE = DAT_PROVIDER_NOT_FOUND;
 
 c_enum! {
-    /// Subtype of a return code, bits 0 to 15: which argument, handle, state or resource it was.
+    /// Subtype of a return code, bits 0 to 15: the argument, handle, state or resource concerned.
     pub enum dat_return_subtype as DAT_RETURN_SUBTYPE {
-        /// Nothing more is known.
+        /// No further information.
         DAT_NO_SUBTYPE = 0,
         /// The operation was interrupted.
         DAT_SUB_INTERRUPTED = 1,
@@ -284,8 +284,8 @@ c_enum! {
         DAT_MINOR_NOT_FOUND = 100,
         /// None of that thread safety.
         DAT_THREAD_SAFETY_NOT_FOUND = 101,
-        /// Relaxed ordering was not asked for properly. Known to the Solaris headers only; here for
-        /// their programs, as the value clashes with nothing. Never returned.
+        /// Relaxed ordering was not requested properly. Only the Solaris headers have it; it is
+        /// here for their programs, because the value clashes with nothing. Never returned.
         DAT_INVALID_RO_COOKIE = 102,
     }
 }
@@ -308,8 +308,8 @@ pub const fn DAT_GET_SUBTYPE(status: DAT_RETURN) -> DAT_RETURN {
     status & DAT_SUBTYPE_MASK
 }
 
-/// The return code of an error of this type and subtype. In no header, as programs only take
-/// codes apart.
+/// The return code of an error of this type and subtype. It is in no header, because programs
+/// only take codes apart.
 #[must_use]
 pub const fn DAT_ERROR(type_: DAT_RETURN_TYPE, subtype: DAT_RETURN_SUBTYPE) -> DAT_RETURN {
     DAT_CLASS_ERROR | type_ | subtype

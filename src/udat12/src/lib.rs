@@ -1,8 +1,8 @@
 //! The binary interface of uDAPL 1.2 on Linux: types, constants, the calls and the provider table.
 //!
-//! One module a header; the calls, with what is derived from them, are in [`for_each_call`] and [`for_each_slot`].
-//! `cargo run -p dat-derived` writes include/dat from all of it, so that every comment here is one that C programmers read
-//! too; what only a macro can say stands in macros/. Names are those of C. Code is no more than what takes return codes
+//! There is one module for each header; the calls, from which much is derived, are in [`for_each_call`] and
+//! [`for_each_slot`]. `cargo run -p dat-derived` writes include/dat from all of it, so C programmers read every comment
+//! here too. Texts that only a macro can express are in macros/. Names are those of C. The only code takes return codes
 //! apart; the calls are declared, not defined.
 
 #![no_std]

@@ -13,7 +13,7 @@ pub use provider::*;
 pub type DAT_CNO_HANDLE = DAT_HANDLE;
 
 c_enum! {
-    /// Kind of memory that a local memory region is made from.
+    /// Kind of memory from which a local memory region is made.
     pub enum dat_mem_type as DAT_MEM_TYPE {
         /// Memory of the process, see for_va.
         DAT_MEM_TYPE_VIRTUAL = 0,
@@ -21,8 +21,8 @@ c_enum! {
         DAT_MEM_TYPE_LMR = 1,
         /// Memory shared between processes, see for_shared_memory.
         DAT_MEM_TYPE_SHARED_VIRTUAL = 2,
-        /// Strongly ordered memory of the process. Known to the Solaris headers only; here for
-        /// their programs, as the value clashes with nothing. Providers may answer
+        /// Strongly ordered memory of the process. Only the Solaris headers have it; it is here
+        /// for their programs, because the value clashes with nothing. Providers may answer
         /// DAT_INVALID_PARAMETER.
         DAT_MEM_TYPE_SO_VIRTUAL = 3,
     }
@@ -31,7 +31,7 @@ c_enum! {
 /// Bytes in the name of shared memory, see DAT_LMR_COOKIE.
 pub const DAT_LMR_COOKIE_SIZE: usize = 40;
 
-/// Name of shared memory: points to DAT_LMR_COOKIE_SIZE bytes, all of which count (it is no
+/// Name of shared memory: points to DAT_LMR_COOKIE_SIZE bytes, all of which count (it is not a
 /// string).
 pub type DAT_LMR_COOKIE = *mut [c_char; DAT_LMR_COOKIE_SIZE];
 
@@ -39,7 +39,7 @@ pub type DAT_LMR_COOKIE = *mut [c_char; DAT_LMR_COOKIE_SIZE];
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct dat_shared_memory {
-    /// Where this process has it.
+    /// Its address in this process.
     pub virtual_address: DAT_PVOID,
     /// Its name, the same in every process.
     pub shared_memory_id: DAT_LMR_COOKIE,
@@ -63,7 +63,7 @@ pub union dat_region_description {
 /// The memory to be registered by dat_lmr_create; DAT_MEM_TYPE tells which member is valid.
 pub type DAT_REGION_DESCRIPTION = dat_region_description;
 
-/// What dat_lmr_query tells of a local memory region.
+/// Parameters of a local memory region, see dat_lmr_query.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct dat_lmr_param {
@@ -73,7 +73,7 @@ pub struct dat_lmr_param {
     pub mem_type: DAT_MEM_TYPE,
     /// The memory.
     pub region_desc: DAT_REGION_DESCRIPTION,
-    /// Bytes asked for.
+    /// Bytes requested.
     pub length: DAT_VLEN,
     /// Its protection zone.
     pub pz_handle: DAT_PZ_HANDLE,
@@ -83,7 +83,7 @@ pub struct dat_lmr_param {
     pub lmr_context: DAT_LMR_CONTEXT,
     /// Names it to the remote side.
     pub rmr_context: DAT_RMR_CONTEXT,
-    /// Bytes registered, at least those asked for.
+    /// Bytes registered, at least as many as requested.
     pub registered_size: DAT_VLEN,
     /// First address registered.
     pub registered_address: DAT_VADDR,
@@ -110,7 +110,7 @@ c_enum! {
     }
 }
 
-/// What dat_evd_query tells of an event dispatcher.
+/// Parameters of an event dispatcher, see dat_evd_query.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct dat_evd_param {
@@ -126,11 +126,11 @@ pub struct dat_evd_param {
     pub evd_flags: DAT_EVD_FLAGS,
 }
 
-/// Given to dat_ia_open in place of an event dispatcher: asynchronous events go to one that exists
-/// elsewhere.
+/// Passed to dat_ia_open in place of an event dispatcher: asynchronous events go to one that
+/// exists elsewhere.
 pub const DAT_EVD_ASYNC_EXISTS: DAT_EVD_HANDLE = core::ptr::without_provenance_mut(1);
 
-/// Given back by dat_ia_query: the event dispatcher of asynchronous events is not of this process.
+/// Returned by dat_ia_query: the event dispatcher of asynchronous events is in another process.
 pub const DAT_EVD_OUT_OF_SCOPE: DAT_EVD_HANDLE = core::ptr::without_provenance_mut(2);
 
 /// Function that a consumer notification object calls when it is triggered.
@@ -153,7 +153,7 @@ pub type DAT_OS_WAIT_PROXY_AGENT = dat_os_wait_proxy_agent;
 pub const DAT_OS_WAIT_PROXY_AGENT_NULL: DAT_OS_WAIT_PROXY_AGENT =
     dat_os_wait_proxy_agent { instance_data: core::ptr::null_mut(), proxy_agent_func: None };
 
-/// What dat_cno_query tells of a notification object.
+/// Parameters of a notification object, see dat_cno_query.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct dat_cno_param {
@@ -163,7 +163,7 @@ pub struct dat_cno_param {
     pub agent: DAT_OS_WAIT_PROXY_AGENT,
 }
 
-/// What dat_cno_query tells of a notification object.
+/// Parameters of a notification object, see dat_cno_query.
 pub type DAT_CNO_PARAM = dat_cno_param;
 
 c_enum! {

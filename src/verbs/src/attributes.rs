@@ -1,4 +1,4 @@
-//! Limits and abilities, from those of the device.
+//! Limits and abilities of an adapter, derived from those of the device.
 
 use std::ffi::{CStr, c_int};
 use std::io;

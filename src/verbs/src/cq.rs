@@ -1,9 +1,9 @@
 //! Completion queues. They report completions to the endpoints and announce them to threads that sleep, and they
 //! never overflow.
 //!
-//! A dispatcher's queue consists of *parts*, queues of the device. Each queue pair takes
-//! places for all of its work in one part before it is made; a part that is too short
-//! is resized, and where the device cannot do that another one is added.
+//! A dispatcher's queue consists of *parts*, queues of the device. Each queue pair reserves places for all of its work
+//! in one part before it is made. A part that is too short is resized; if the device cannot do that, another part is
+//! added.
 //!
 //! Receives whose waiters are told only of announced messages complete in parts of their own: completions do not carry
 //! the sender's flag, but the device can be asked to announce only those that have it. Such a part is armed all the

@@ -1,6 +1,6 @@
 //! The end of queue pairs. However a connection ends, the queue pair goes to the error state ([`Qp::begin_end`]), the
-//! thread waits until all of its work has come back ([`Qp::drained`]), and only then the core is told
-//! ([`Qp::finish`]): from that moment the buffers are the program's again.
+//! thread waits until all of its work has come back ([`Qp::drained`]), and only then the core is told ([`Qp::finish`]):
+//! from that moment the buffers belong to the program again.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! What an open adapter, its objects and its thread share.
+//! The state that an open adapter, its objects and its thread share.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -23,26 +23,26 @@ use crate::srq::SharedQueue;
 use crate::sys::cm::{CmId, EventChannel};
 use crate::sys::device::Context;
 
-/// What the thread has to do besides what descriptors tell.
+/// The tasks of the thread other than those that descriptors report.
 #[derive(Default)]
 pub struct Work {
     /// Queue pairs in the error state whose work is coming back.
     pub draining: Vec<Arc<Qp>>,
-    /// Queue pairs whose connection ends with the last request.
+    /// Queue pairs whose connection ends after the last request.
     pub awaited: Vec<Arc<Qp>>,
-    /// Attempts at connections that end at a time.
+    /// Attempts at connections, with the times when they end.
     pub timers: Timers<Arc<Qp>>,
     /// Ends of attempts to be reported.
     pub reports: Vec<(Arc<Qp>, ConnectionReport)>,
-    /// Identifiers, by token, whose farewell may be under way until a time.
+    /// Identifiers, by token, whose farewell may be under way, with the time when they can go.
     pub leaving: Timers<(u64, Arc<CmId>)>,
-    /// Look for completions now.
+    /// Whether to look for completions now.
     pub look: bool,
 }
 
-/// What an open adapter, its objects and its thread share.
+/// The state that an open adapter, its objects and its thread share.
 pub struct Hub {
-    /// The queue pairs by number. Before the device, so that they go first.
+    /// The queue pairs by number. The field comes before the device, so that they are dropped first.
     pub(crate) table: RwLock<HashMap<u32, Arc<Qp>>>,
     pub(crate) parties: Mutex<HashMap<u64, Party>>,
     pub(crate) work: Mutex<Work>,
@@ -54,14 +54,14 @@ pub struct Hub {
     pub(crate) attributes: AdapterAttributes,
     pub(crate) adapter: OnceLock<AdapterSink<Verbs>>,
     pub(crate) limits: Limits,
-    /// Tests have shared receive queues made as if the device could not resize them.
+    /// Whether tests want shared receive queues made as if the device could not resize them.
     pub(crate) force_backlog: bool,
-    /// Threads that sleep in a wait, and agents: they have to be told, for they do not call in.
+    /// The number of sleeping waits and of agents, which must be told of events because they do not call in.
     pub(crate) sleepers: AtomicUsize,
     pub(crate) stop: AtomicBool,
-    /// The device tells nothing any more.
+    /// Whether the device reports nothing any more.
     pub(crate) lost: AtomicBool,
-    /// Before the bell, as it has to be.
+    /// The field comes before the bell, as it must.
     _note: NotInherited,
     /// Wakes the thread.
     pub(crate) bell: Doorbell,
@@ -127,7 +127,7 @@ impl Hub {
         self.table.read().values().cloned().collect()
     }
 
-    /// Gives the thread something to do.
+    /// Gives the thread a task.
     pub fn command(&self, f: impl FnOnce(&mut Work)) {
         f(&mut self.work.lock());
         self.bell.ring();
@@ -138,8 +138,8 @@ impl Hub {
         self.cqs.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Adds a completion queue to those that are settled. Places are used again and never move, so
-    /// that whoever goes through the list misses none.
+    /// Adds a completion queue to those that are settled. Places are reused and never move, so that a thread that goes
+    /// through the list misses none.
     pub fn add_cq(&self, cq: &Arc<CompletionQueue>) {
         let mut cqs = self.cqs.lock();
         match cqs.iter_mut().find(|cq| cq.strong_count() == 0) {
@@ -152,7 +152,7 @@ impl Hub {
     pub fn settle(&self) {
         let mut at = 0;
         loop {
-            // Without a lock while reporting, and without a copy of the list.
+            // No lock is held while reporting, and the list is not copied.
             let Some(cq) = self.cqs.lock().get(at).cloned() else { return };
             if let Some(cq) = cq.upgrade() {
                 cq.settle(self);
@@ -161,14 +161,14 @@ impl Hub {
         }
     }
 
-    /// Whether a shared receive queue has buffers that its device has no room for: somebody must make it
-    /// consume, though nobody may be calling.
+    /// Whether a shared receive queue has buffers for which its device has no room: the thread must then make the
+    /// device consume, because no other thread may be calling.
     pub fn is_starving(&self) -> bool {
         let srqs: Vec<_> = self.srqs.lock().values().filter_map(Weak::upgrade).collect();
         srqs.iter().any(|srq| srq.is_starving())
     }
 
-    /// The shared receive queue that the device knows under this address.
+    /// The shared receive queue whose address in the device's events is this one.
     pub fn srq(&self, address: usize) -> Option<Arc<SharedQueue>> {
         self.srqs.lock().get(&address)?.upgrade()
     }

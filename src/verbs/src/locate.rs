@@ -1,4 +1,4 @@
-//! From the words of a configuration to a device, a port and an address.
+//! Finds the device, the port and the address that the words of a configuration mean.
 
 #![forbid(unsafe_code)]
 
@@ -12,23 +12,23 @@ use host::{net, sysfs};
 use crate::sys::cm::{CmId, EventChannel};
 use crate::sys::device;
 
-/// Where an adapter is.
+/// The place of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Name of the device.
     pub device: String,
-    /// Its port, from 1.
+    /// Its port, counted from 1.
     pub port: u8,
-    /// The local address that connections are made from.
+    /// The local address from which connections are made.
     pub address: IpAddr,
 }
 
-/// What an entry asks for.
+/// The words of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Wish {
     /// An interface, a device, an address or a host name.
     word: String,
-    /// The port that it must be; any, where nothing or 0 was written.
+    /// The required port; `None` for any, if nothing or 0 was written.
     port: Option<u8>,
 }
 
@@ -36,18 +36,18 @@ struct Wish {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Candidate {
     address: IpAddr,
-    /// The device that was named: an interface may belong to several.
+    /// The device if one was named, because an interface may belong to several.
     device: Option<String>,
 }
 
 /// Names and addresses of the network interfaces.
 type Interfaces = [(String, IpAddr)];
 
-/// Finds the adapter that `instance` describes: "NETDEV PORT", "DEVICE PORT", an IP address
-/// or the name of this host. Where it is empty, an entry named `verbs-NETDEV` says it.
+/// Finds the adapter that `instance` describes: "NETDEV PORT", "DEVICE PORT", an IP address or the name of this host.
+/// If `instance` is empty, the entry's name `verbs-NETDEV` tells the interface.
 ///
 /// # Errors
-/// One line that tells what was looked for and what there is.
+/// One line that says what was looked for and what exists.
 pub fn locate(name: &str, instance: &str) -> Result<Place, String> {
     let sysfs = Path::new(sysfs::ROOT);
     let devices = device::names();
@@ -55,7 +55,7 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, String> {
     let search = || {
         let wish = Wish::parse(name, instance)?;
         if devices.is_empty() {
-            // Nothing is asked of a resolver that may take its time to say no.
+            // The resolver is not asked, because it may take long to say no.
             return Err(format!("looked for {}", wish.shown()));
         }
         let mut candidates = wish.candidates(sysfs, &interfaces);
@@ -95,13 +95,13 @@ impl Wish {
         }
     }
 
-    /// Names of hosts come without a port, so that a device that is not there is not looked
-    /// up on the network.
+    /// Whether the word may be the name of a host. Such names come without a port, so that a missing device is not
+    /// looked up on the network.
     fn may_be_a_host(&self) -> bool {
         self.port.is_none()
     }
 
-    /// Addresses that the word stands for, best first, but for names of hosts.
+    /// Addresses that the word stands for, best first, except for names of hosts.
     fn candidates(&self, sysfs: &Path, interfaces: &Interfaces) -> Vec<Candidate> {
         if let Ok(address) = self.word.parse::<IpAddr>() {
             return vec![Candidate { address, device: None }];
@@ -112,7 +112,7 @@ impl Wish {
             .into_iter()
             .flat_map(|netdev| addresses(interfaces, &netdev))
             .map(|address| Candidate { address, device: Some(self.word.clone()) });
-        // A port other than 0 is that of a device, should an interface have the same name.
+        // A port other than 0 belongs to a device, even if an interface has the same name.
         let mut found: Vec<Candidate> =
             if port.is_some() { of_device.chain(own).collect() } else { own.chain(of_device).collect() };
         found.sort_by_key(|candidate| candidate.address.is_ipv6());
@@ -120,7 +120,7 @@ impl Wish {
         found
     }
 
-    /// The first candidate that is what was wished for.
+    /// The first candidate that fulfils the wish.
     fn choose(
         &self,
         candidates: &[Candidate],
@@ -148,8 +148,8 @@ impl Wish {
     }
 }
 
-/// Addresses of an interface, IPv4 first: those that bear its name, then those of its aliases. Link-local
-/// ones are left out, since nothing can be reached from them without naming the interface.
+/// Addresses of an interface, IPv4 first: those under its name, then those of its aliases. Link-local addresses are
+/// left out, because nothing can be reached from them without naming the interface.
 fn addresses(interfaces: &Interfaces, netdev: &str) -> Vec<IpAddr> {
     let usable = || interfaces.iter().filter(|(_, address)| !is_link_local(address));
     let own = usable().filter(|(name, _)| name == netdev);
@@ -163,7 +163,7 @@ fn is_link_local(address: &IpAddr) -> bool {
     matches!(address, IpAddr::V6(v6) if Ipv6Addr::segments(v6)[0] & 0xffc0 == 0xfe80)
 }
 
-/// Addresses of a host, as the resolver tells them.
+/// Addresses of a host, as the resolver returns them.
 fn hosts(name: &str) -> Vec<Candidate> {
     let found = (name, 0).to_socket_addrs().into_iter().flatten();
     let mut found: Vec<Candidate> = found.map(|address| Candidate { address: address.ip(), device: None }).collect();
@@ -172,8 +172,8 @@ fn hosts(name: &str) -> Vec<Candidate> {
     found
 }
 
-/// The network interfaces of one port of a device, or of all. One whose name is no text cannot be
-/// among those of the system.
+/// The network interfaces of one port of a device, or of all ports. An interface whose name is not text cannot be among
+/// those of the system.
 fn netdevs_of(sysfs: &Path, device: &str, port: Option<u8>) -> Vec<String> {
     let found = sysfs::interfaces(sysfs, device.as_ref(), port);
     found.into_iter().filter_map(|name| name.into_string().ok()).collect()
@@ -205,7 +205,7 @@ pub fn device_of(address: IpAddr) -> Option<String> {
     bind(address).ok().map(|(device, _)| device)
 }
 
-/// The first of the files through which devices are used that this process must not open.
+/// The first of the device files that this process may not open.
 fn forbidden() -> Option<String> {
     let mut files = vec!["/dev/infiniband/rdma_cm".to_owned()];
     for entry in fs::read_dir("/dev/infiniband").into_iter().flatten().flatten() {
@@ -221,7 +221,7 @@ fn forbidden() -> Option<String> {
     })
 }
 
-/// Which device and port an address belongs to.
+/// The device and port that an address belongs to.
 fn bind(address: IpAddr) -> io::Result<(String, u8)> {
     let foreign = || match forbidden() {
         Some(file) => io::Error::other(format!("no permission for {file}")),
@@ -250,7 +250,7 @@ mod tests {
     const ALIAS: [u8; 4] = [10, 1, 0, 9];
     const VLAN: [u8; 4] = [10, 7, 0, 1];
 
-    /// rxe0 on v0 with a VLAN, in slot order; mlx4_0, of InfiniBand, with one interface a port.
+    /// rxe0 on v0 with a VLAN, in slot order; mlx4_0, of InfiniBand, with one interface for each port.
     fn sysfs() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         let put = |path: &str, text: &str| {
@@ -334,7 +334,7 @@ mod tests {
         assert!(found("../net 1").is_empty() && found(". 1").is_empty());
     }
 
-    /// The port that an address is bound to decides.
+    /// The port to which an address is bound decides.
     #[test]
     fn another_device_or_port_than_the_one_asked_for_is_passed_over() {
         let root = sysfs();

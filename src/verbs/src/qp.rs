@@ -1,8 +1,7 @@
 //! One end of a connection: a queue pair and the work that is under way on it.
 //!
-//! Completions are taken in by [`Qp::complete`], under the lock of a completion queue, and
-//! passed on to the core there; [`Qp::report`] tells afterwards what must be told without a lock.
-//! [`crate::ending`] has the end.
+//! [`Qp::complete`] takes in completions under the lock of a completion queue and passes them on to the core there;
+//! [`Qp::report`] does afterwards the reports that need to be made without a lock. [`crate::ending`] has the end.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Shared receive queues: that of the device, and a backlog for receives that it has no room for.
+//! Shared receive queues: the queue of the device, and a backlog for receives for which the device has no room.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,6 @@
-//! The thread of an adapter. It handles connections, asynchronous events and the ends of queue pairs. Completions are
-//! fetched by threads that dequeue or wait; this one looks for them now and then, because they may have consequences
-//! while no thread calls in.
+//! The thread of an adapter. It handles connections, asynchronous events and the ends of queue pairs. Threads that
+//! dequeue or wait fetch completions; this thread looks for them now and then, because they may have consequences while
+//! no thread calls in.
 
 use std::iter;
 use std::os::fd::AsFd;

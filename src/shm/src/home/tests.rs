@@ -1,4 +1,4 @@
-//! Who is woken: what peers read in the published word agrees with who watches.
+//! Tests that peers read in the published word which thread to wake.
 
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};

@@ -1,11 +1,10 @@
 //! The directory in which the processes of a user find each other.
 //!
-//! It holds, for every process, the socket at which it can be reached, `p-PID-RANDOM`;
-//! and, for every service point, a symbolic link `q-QUALIFIER` to the socket of the
-//! process that has it. A link is made in one step and only if there is none, so a
-//! qualifier has one owner. What dead processes left is replaced or swept away; who
-//! takes away or replaces a link holds a lock on the file `lock`, so that nobody takes
-//! away what somebody else has just made.
+//! For every process it holds the socket at which the process can be reached, `p-PID-RANDOM`. For every service point
+//! it holds a symbolic link `q-QUALIFIER` to the socket of the process that owns the service point. A link is made in
+//! one step and only if there is none, so a qualifier has one owner. Entries of dead processes are replaced or swept
+//! away. A process that removes or replaces a link holds a lock on the file `lock`, so that no process removes a link
+//! that another one has just made.
 
 #![forbid(unsafe_code)]
 
@@ -30,15 +29,13 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::socket::{ConnectError, Listener, Socket};
 
-/// Qualifiers that [`Directory::claim_any`] is meant for: those that fit 16 bits and are
-/// not reserved by custom.
+/// Qualifiers for [`Directory::claim_any`]: those that fit 16 bits and are not reserved by custom.
 pub const ANY: RangeInclusive<u64> = 1024..=65535;
 
-/// Entries that one [`Directory::sweep`] looks at, so that a crowded directory does not
-/// hold up who comes in.
+/// Entries that one [`Directory::sweep`] looks at, so that a crowded directory does not delay a process that joins.
 const SWEEP: usize = 4096;
 
-/// A socket that never got its final name is of a process that died, after so long.
+/// After this time, a socket that never got its final name belongs to a dead process.
 const UNFINISHED: Duration = Duration::from_secs(60);
 
 /// File name of a process's socket: `p-PID-RANDOM`.
@@ -57,12 +54,12 @@ impl SocketName {
         (digits(pid) && is_hex16(random)).then(|| SocketName(text.to_owned()))
     }
 
-    /// As it stands in the directory.
+    /// The name as it appears in the directory.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The process that made it, as that process counted.
+    /// The process that made it, as numbered in that process's own namespace.
     fn pid(&self) -> Option<libc::pid_t> {
         self.0.split('-').nth(1)?.parse().ok()
     }
@@ -82,10 +79,10 @@ fn link_name(qualifier: u64) -> String {
     format!("q-{qualifier:016x}")
 }
 
-/// Why a qualifier could not be claimed.
+/// The reason why a qualifier could not be claimed.
 #[derive(Debug)]
 pub enum ClaimError {
-    /// A living process has it; with [`Directory::claim_any`], they all are.
+    /// A living process has it; for [`Directory::claim_any`], all are taken.
     Taken,
     /// The directory failed.
     Io(io::Error),
@@ -97,7 +94,7 @@ impl From<io::Error> for ClaimError {
     }
 }
 
-/// The directory, open. Clones are the same.
+/// The directory, open. All clones refer to the same one.
 #[derive(Clone, Debug)]
 pub struct Directory {
     inner: Arc<Inner>,
@@ -110,14 +107,13 @@ struct Inner {
 }
 
 impl Directory {
-    /// Opens the directory that the instance data of a configuration entry names: an
-    /// absolute path, or nothing for `/tmp/dat-shm-UID`. It is made if it does not exist.
-    /// Sweeps it.
+    /// Opens the directory that the instance data of a configuration entry names: an absolute path, or nothing for
+    /// `/tmp/dat-shm-UID`. Makes the directory if it does not exist. Sweeps it.
     ///
     /// # Errors
-    /// With a text that names the directory: if the path is not absolute, or leads to a
-    /// symbolic link, to something else than a directory, to a directory of another user, or
-    /// to one that others can look into; and what the system says.
+    /// The error's text names the directory. It occurs if the path is not absolute, or leads to a symbolic link, to
+    /// something other than a directory, to a directory of another user, or to one that others can look into; other
+    /// errors are those of the system.
     pub fn open(instance: &str) -> io::Result<Directory> {
         let instance = instance.trim();
         let me = geteuid().as_raw();
@@ -127,7 +123,7 @@ impl Directory {
         if !path.is_absolute() {
             return Err(refuse(io::ErrorKind::InvalidInput, &"not an absolute path"));
         }
-        // Without slashes at the end, which would make the system follow a link there.
+        // The path is used without trailing slashes, which would make the system follow a link there.
         let path: PathBuf = path.components().collect();
         match fs::DirBuilder::new().mode(0o700).create(&path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -149,15 +145,14 @@ impl Directory {
             let why = format!("open to other users (mode {:o}); it has to be 700", stat.st_mode & 0o777);
             return Err(refuse(io::ErrorKind::PermissionDenied, &why));
         }
-        // Those who clean up /tmp leave a directory alone that somebody has locked. Failure costs
-        // only that protection.
+        // Programs that clean up /tmp leave a locked directory alone. If the lock fails, only that protection is lost.
         let _ = flock(&fd, FlockOperation::NonBlockingLockShared);
         let directory = Directory { inner: Arc::new(Inner { path, fd }) };
         directory.sweep();
         Ok(directory)
     }
 
-    /// Where it is.
+    /// The path of the directory.
     pub fn path(&self) -> &Path {
         &self.inner.path
     }
@@ -170,10 +165,10 @@ impl Directory {
     /// Makes a socket at which this process can be reached.
     ///
     /// # Errors
-    /// As for [`Listener::bind`].
+    /// Those of [`Listener::bind`].
     pub fn listen(&self) -> io::Result<Reachable> {
         let name = SocketName::new();
-        // Bound under another name first: a socket that does not listen yet looks dead.
+        // The socket is bound under another name first, because a socket that does not listen yet looks dead.
         let unfinished = self.inner.path.join(format!("n{}", &name.0[1..]));
         let listener = Listener::bind(&unfinished)?;
         if let Err(error) = fs::rename(&unfinished, self.socket_path(&name)) {
@@ -186,7 +181,7 @@ impl Directory {
     /// Connects to the process that owns the socket `name`.
     ///
     /// # Errors
-    /// As for [`Socket::connect`].
+    /// Those of [`Socket::connect`].
     pub fn connect(&self, name: &SocketName) -> Result<Socket, ConnectError> {
         Socket::connect(&self.socket_path(name))
     }
@@ -194,7 +189,7 @@ impl Directory {
     /// The socket of the process that has `qualifier`, if any has it. That process may be dead.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn lookup(&self, qualifier: u64) -> io::Result<Option<SocketName>> {
         Ok(self.inner.read_link(&link_name(qualifier))?.and_then(|text| SocketName::parse(&text)))
     }
@@ -214,14 +209,14 @@ impl Directory {
                 return Err(ClaimError::Taken);
             }
             let _lock = self.inner.lock()?;
-            // Still the dead one's? Whoever replaced it held the lock.
+            // This checks that the dead process still has the link: a process that replaced it held the lock.
             if self.inner.read_link(&link)?.as_ref() == Some(&found) {
                 self.inner.unlink(&link)?;
             }
         }
     }
 
-    /// Takes a qualifier of `range` that is free, looking from a random place on.
+    /// Takes a free qualifier of `range`, starting the search at a random place.
     ///
     /// # Errors
     /// [`ClaimError::Taken`] if none is free.
@@ -235,7 +230,7 @@ impl Directory {
                 return Ok(self.claimed(qualifier, socket));
             }
         }
-        // All have owners; some may be dead.
+        // All have owners, but some of these may be dead.
         for qualifier in all() {
             match self.claim(qualifier, socket) {
                 Err(ClaimError::Taken) => {}
@@ -249,18 +244,18 @@ impl Directory {
         Claim { directory: self.clone(), qualifier, socket: socket.clone(), owner: process::id() }
     }
 
-    /// Whether the process behind a link's text lives; `own` does.
+    /// Whether the process that a link's text names is alive; `own` is.
     fn is_alive(&self, text: &str, own: &SocketName) -> bool {
         if text == own.0 {
             return true;
         }
         let Some(name) = SocketName::parse(text) else { return false };
-        // What fails for another reason is not proof of death.
+        // A failure for any other reason is no proof of death.
         !matches!(self.connect(&name), Err(ConnectError::Nobody))
     }
 
-    /// Takes away what dead processes have left. Living ones do not notice: a socket is
-    /// tried only if the process that made it cannot be found.
+    /// Removes the entries of dead processes. Living processes do not notice: a socket is tried only if the process
+    /// that made it cannot be found.
     pub fn sweep(&self) {
         if let Err(error) = self.try_sweep() {
             log::debug!("shm: cannot sweep {}: {error}", self.inner.path.display());
@@ -284,7 +279,7 @@ impl Directory {
                 self.inner.unlink(text)?;
             }
         }
-        // Links only now that the dead ones' sockets are gone; most need but one look.
+        // Links come last, when the sockets of the dead are gone; most links then need only one look.
         for link in links {
             let is_dead = || -> io::Result<bool> {
                 let Some(text) = self.inner.read_link(&link)? else { return Ok(false) };
@@ -302,7 +297,7 @@ impl Directory {
     }
 }
 
-/// Whether there is no process `pid` to be seen from here.
+/// Whether no process `pid` is visible from here.
 fn is_unknown(pid: libc::pid_t) -> bool {
     Some(pid)
         .filter(|&pid| pid > 0)
@@ -326,8 +321,8 @@ impl Inner {
         }
     }
 
-    /// The text of a link; `None` if there is no such link. What is not a link, or has
-    /// no sensible text, reads as an empty one.
+    /// The text of a link; `None` if there is no such link. An entry that is not a link, or has no sensible text,
+    /// counts as an empty text.
     fn read_link(&self, link: &str) -> io::Result<Option<String>> {
         let mut text = [0_u8; 64];
         match readlinkat_raw(&self.fd, link, &mut text) {
@@ -338,7 +333,7 @@ impl Inner {
         }
     }
 
-    /// Takes an entry away; it may be gone already.
+    /// Removes an entry, which may be gone already.
     fn unlink(&self, name: &str) -> io::Result<()> {
         match unlinkat(&self.fd, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -360,15 +355,15 @@ struct Lock(OwnedFd);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Not left to closing: a child of fork may have inherited the descriptor.
+        // Closing is not enough: a child of a fork may have inherited the descriptor.
         let _ = flock(&self.0, FlockOperation::Unlock);
     }
 }
 
-/// A socket at which this process can be reached. Its file goes with it.
+/// A socket at which this process can be reached. Its file is removed with it.
 #[derive(Debug)]
 pub struct Reachable {
-    /// Where connections arrive.
+    /// The socket at which connections arrive.
     pub listener: Listener,
     directory: Directory,
     name: SocketName,
@@ -384,14 +379,14 @@ impl Reachable {
 
 impl Drop for Reachable {
     fn drop(&mut self) {
-        // In a child of fork the file is still the parent's.
+        // In a child of a fork the file still belongs to the parent.
         if self.owner == process::id() {
             let _ = self.directory.inner.unlink(&self.name.0);
         }
     }
 }
 
-/// A qualifier that is ours until this is dropped.
+/// A qualifier that belongs to this process until the claim is dropped.
 #[derive(Debug)]
 #[must_use]
 pub struct Claim {
@@ -420,7 +415,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // In a child of fork the qualifier is still the parent's.
+        // In a child of a fork the qualifier still belongs to the parent.
         if self.owner != process::id() {
             return;
         }
@@ -430,14 +425,14 @@ impl Drop for Claim {
     }
 }
 
-/// A number that no other process comes upon.
+/// A number that is unlikely to occur in any other process.
 fn random() -> u64 {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let mut bytes = [0_u8; 8];
     if getrandom(&mut bytes, GetRandomFlags::NONBLOCK) == Ok(bytes.len()) {
         return u64::from_ne_bytes(bytes);
     }
-    // Early at boot, or filtered: the clock, the process and a count have to do.
+    // Early at boot, or under a filter, the clock, the process and a counter must do.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
     let mixed = now ^ u64::from(process::id()).rotate_left(40) ^ CALLS.fetch_add(1, Ordering::Relaxed).rotate_left(20);
     mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)

@@ -1,9 +1,8 @@
 //! Memory shared between processes: sealed, anonymous, of fixed size.
 //!
-//! The bytes of a [`SharedMemory`] are foreign: a peer can write to them at any moment, whatever
-//! the protocol says. Atomic words are read and written as such ([`SharedMemory::at`]);
-//! everything else is copied as plain bytes by address and never referred to, so that a
-//! peer which breaks the protocol can spoil bytes but nothing else.
+//! The bytes of a [`SharedMemory`] are foreign: a peer can write to them at any moment, whatever the protocol says.
+//! Atomic words are read and written as such ([`SharedMemory::at`]). All other bytes are copied by address and never
+//! referred to, so that a peer that breaks the protocol can spoil bytes but nothing else.
 
 use std::fmt;
 use std::io;
@@ -18,12 +17,12 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
 use super::user::Target;
 
-/// What may be done with a mapping.
+/// The access that a mapping allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Reading and writing.
     ReadWrite,
-    /// Reading alone.
+    /// Reading only.
     ReadOnly,
 }
 
@@ -45,22 +44,22 @@ impl From<OutOfBounds> for io::Error {
     }
 }
 
-/// Types that may lie in memory which others write to.
+/// Types that may lie in memory to which others write.
 ///
 /// # Safety
-/// The type consists of atomic integers and of types that are `Shared` themselves (and
-/// of padding), so that any bit pattern is a value and any change is an atomic store;
-/// its layout is fixed (`repr(C)` or `repr(transparent)`); it has no destructor.
+/// The type must consist of atomic integers and of types that are `Shared` themselves (and of padding), so that any bit
+/// pattern is a value and any change is an atomic store. Its layout must be fixed (`repr(C)` or `repr(transparent)`),
+/// and it must have no destructor.
 pub unsafe trait Shared: Sync + 'static {}
 
-/// [`Shared`] types that can be seen through a mapping without the right to write.
+/// [`Shared`] types that can be accessed through a mapping without write permission.
 ///
 /// # Safety
-/// As for [`Shared`]; and the type's methods only ever load, and only with
-/// [`Ordering::Relaxed`], for any other access may need write permission.
+/// The conditions of [`Shared`] hold, and the type's methods only load, and only with [`Ordering::Relaxed`], because
+/// any other access may need write permission.
 pub unsafe trait SharedView: Sync + 'static {}
 
-// SAFETY: atomic integers, any bit pattern is a value.
+// SAFETY: these are atomic integers, for which any bit pattern is a value.
 unsafe impl Shared for AtomicU8 {}
 // SAFETY: as above.
 unsafe impl Shared for AtomicU16 {}
@@ -108,8 +107,8 @@ unsafe impl SharedView for ViewU64 {}
 // SAFETY: an array has the layout of its elements in a row, and no methods that store.
 unsafe impl<T: SharedView, const N: usize> SharedView for [T; N] {}
 
-/// A mapped piece of shared memory. The mapping goes with the value; the memory itself
-/// when the last process lets go of it. A child of `fork` does not inherit the mapping.
+/// A mapped piece of shared memory. The mapping ends with the value; the memory itself is freed when the last process
+/// lets go of it. A child of `fork` does not inherit the mapping.
 pub struct SharedMemory {
     base: NonNull<u8>,
     len: usize,
@@ -117,37 +116,35 @@ pub struct SharedMemory {
     fd: Arc<OwnedFd>,
 }
 
-// SAFETY: the mapping belongs to the value and is of no thread; it is accessed by atomics
-// and by raw copies only (module text).
+// SAFETY: the mapping belongs to the value and to no thread; it is accessed only by atomics and by raw copies (see the
+// module text).
 unsafe impl Send for SharedMemory {}
 // SAFETY: as for Send.
 unsafe impl Sync for SharedMemory {}
 
-/// The seals without which memory is not accepted: with them no peer can take away
-/// memory that we have mapped.
+/// The seals without which memory is not accepted: with them no peer can take away memory that this process has mapped.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 impl SharedMemory {
-    /// Makes shared memory of `size` bytes, all 0, of which memory is used only where it is
-    /// touched. `name` shows in /proc/PID/maps. `peers` says what other processes may do
-    /// with it; we can always write.
+    /// Makes shared memory of `size` bytes, all 0; pages take up memory only once they are touched. `name` appears in
+    /// /proc/PID/maps. `peers` is the access of other processes; this process can always write.
     ///
     /// # Errors
-    /// What the system says; `InvalidInput` for a size of 0 or above `isize::MAX`.
+    /// The error of the system; `InvalidInput` for a size of 0 or above `isize::MAX`.
     pub fn create(name: &str, size: usize, peers: Access) -> io::Result<SharedMemory> {
         SharedMemory::create_mapped(name, size, size, peers)
     }
 
-    /// As [`SharedMemory::create`], of which only the first `mapped` bytes are mapped; the rest
-    /// is for [`SharedMemory::window`].
+    /// Does what [`SharedMemory::create`] does, but maps only the first `mapped` bytes; the rest is for
+    /// [`SharedMemory::window`].
     ///
     /// # Errors
-    /// As for [`SharedMemory::create`].
+    /// Those of [`SharedMemory::create`].
     pub fn create_mapped(name: &str, size: usize, mapped: usize, peers: Access) -> io::Result<SharedMemory> {
         let fd = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&fd, size as u64)?;
         let memory = SharedMemory::map(Arc::new(fd), 0, size.min(mapped), Access::ReadWrite)?;
-        // After our own mapping: the seal forbids only later ones.
+        // This comes after the mapping of this process: the seal forbids only later ones.
         if peers == Access::ReadOnly && fcntl_add_seals(&memory.fd, SEALS | SealFlags::FUTURE_WRITE).is_ok() {
             return Ok(memory);
         }
@@ -161,21 +158,21 @@ impl SharedMemory {
     /// Maps memory that a peer has made.
     ///
     /// # Errors
-    /// `InvalidData` if it is not sealed anonymous memory of exactly `expected_size`
-    /// bytes, so that no access could ever fault; else what the system says.
+    /// `InvalidData` if it is not sealed anonymous memory of exactly `expected_size` bytes, in which no access could
+    /// ever fault; otherwise the error of the system.
     pub fn open(fd: OwnedFd, expected_size: usize, access: Access) -> io::Result<SharedMemory> {
         SharedMemory::open_mapped(fd, expected_size, expected_size, access)
     }
 
-    /// As [`SharedMemory::open`], of which only the first `mapped` bytes are mapped.
+    /// Does what [`SharedMemory::open`] does, but maps only the first `mapped` bytes.
     ///
     /// # Errors
-    /// As for [`SharedMemory::open`].
+    /// Those of [`SharedMemory::open`].
     pub fn open_mapped(fd: OwnedFd, expected_size: usize, mapped: usize, access: Access) -> io::Result<SharedMemory> {
         if !fcntl_get_seals(&fd).is_ok_and(|seals| seals.contains(SEALS)) {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's memory is not a sealed memfd"));
         }
-        // Huge pages of a pool can be sealed too, but fault where the pool is empty.
+        // Huge pages of a pool can be sealed too, but accessing them faults when the pool is empty.
         if fstatfs(&fd)?.f_type != libc::TMPFS_MAGIC {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's memory is not of ordinary pages"));
         }
@@ -191,7 +188,7 @@ impl SharedMemory {
     /// page size. It must lie inside the memory, whose size never changes.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn window(&self, offset: usize, len: usize) -> io::Result<SharedMemory> {
         SharedMemory::map(self.fd.clone(), offset, len, self.access)
     }
@@ -205,18 +202,18 @@ impl SharedMemory {
             Access::ReadOnly => ProtFlags::READ,
         };
         let flags = MapFlags::SHARED | MapFlags::NORESERVE;
-        // SAFETY: a new mapping where the kernel finds room; nothing is replaced.
+        // SAFETY: this makes a new mapping where the kernel finds room, and replaces none.
         let base = unsafe { mmap(ptr::null_mut(), len, protection, flags, &fd, offset as u64) }?;
         let Some(base) = NonNull::new(base.cast::<u8>()) else {
             return Err(io::ErrorKind::OutOfMemory.into()); // page 0 is never given unasked
         };
         let memory = SharedMemory { base, len, access, fd };
-        // SAFETY: exactly our mapping; it only loses its heirs.
+        // SAFETY: the range is exactly this mapping, which is only hidden from children.
         unsafe { madvise(base.as_ptr().cast(), len, Advice::LinuxDontFork) }?;
         Ok(memory)
     }
 
-    /// What a peer maps.
+    /// The descriptor that a peer maps.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
@@ -228,7 +225,7 @@ impl SharedMemory {
         if !fits || !offset.is_multiple_of(align) {
             return Err(OutOfBounds);
         }
-        // SAFETY: not beyond the end of the mapping.
+        // SAFETY: the offset is not beyond the end of the mapping.
         Ok(unsafe { self.base.add(offset) })
     }
 
@@ -248,12 +245,12 @@ impl SharedMemory {
     pub fn at<T: Shared>(&self, offset: usize) -> Result<&T, OutOfBounds> {
         const { assert!(align_of::<T>() <= 4096 && !mem::needs_drop::<T>()) };
         let at = self.writable(offset, size_of::<T>(), align_of::<T>())?;
-        // SAFETY: inside the mapping, aligned, writable, mapped as long as `self` lives, and
-        // of a type for which any bits and any change by others are fine (Shared).
+        // SAFETY: the words are inside the mapping, aligned and writable, and mapped as long as `self` lives. Their
+        // type allows any bits and any change by others (Shared).
         Ok(unsafe { at.cast::<T>().as_ref() })
     }
 
-    /// The atomic words at `offset`, to be read only; for either kind of mapping.
+    /// The atomic words at `offset`, for reading only; works with either kind of mapping.
     ///
     /// # Errors
     /// [`OutOfBounds`] if they are not inside or not aligned.
@@ -261,27 +258,27 @@ impl SharedMemory {
     pub fn view<T: SharedView>(&self, offset: usize) -> Result<&T, OutOfBounds> {
         const { assert!(align_of::<T>() <= 4096 && !mem::needs_drop::<T>()) };
         let at = self.range(offset, size_of::<T>(), align_of::<T>())?;
-        // SAFETY: inside the mapping, aligned, mapped as long as `self` lives, and of a type
-        // that only ever loads, for which any bits and any change are fine (SharedView).
+        // SAFETY: the words are inside the mapping, aligned, and mapped as long as `self` lives. Their type only ever
+        // loads, and allows any bits and any change (SharedView).
         Ok(unsafe { at.cast::<T>().as_ref() })
     }
 
-    /// Bytes to copy to.
+    /// The bytes at `offset` as the target of a copy.
     ///
     /// # Errors
     /// [`OutOfBounds`] if they are not inside, or the mapping is read-only.
     #[inline]
     pub fn target(&self, offset: usize, len: usize) -> Result<Target<'_>, OutOfBounds> {
         let at = self.writable(offset, len, 1)?;
-        // SAFETY: inside the mapping, which can be written as long as `self` lives; what is
-        // referred to in it are atomic words alone.
+        // SAFETY: the bytes are inside the mapping, which can be written as long as `self` lives; only atomic words in
+        // it are ever referred to.
         Ok(unsafe { Target::new(at.as_ptr().expose_provenance() as u64, len) })
     }
 }
 
 impl Drop for SharedMemory {
     fn drop(&mut self) {
-        // SAFETY: exactly our mapping; every reference into it borrows `self`.
+        // SAFETY: the range is exactly this mapping; every reference into it borrows `self`.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len) };
     }
 }

@@ -1,4 +1,4 @@
-//! Pages of the program's memory: what can be registered.
+//! Checks whether pages of the program's memory can be registered.
 
 use std::ptr;
 
@@ -6,7 +6,7 @@ use once_cell::sync::OnceCell;
 use rustix::mm::{Advice, madvise};
 use rustix::param::page_size;
 
-/// Whether all of a range is mapped.
+/// Whether the whole range is mapped.
 pub fn is_mapped(addr: u64, len: u64) -> bool {
     const PAGES: usize = 4096;
     let page = page_size();
@@ -15,8 +15,8 @@ pub fn is_mapped(addr: u64, len: u64) -> bool {
     let mut resident = [0_u8; PAGES];
     while at < end {
         let part = (end - at).min(PAGES * page);
-        // What is resident is not wanted, only whether there is a gap.
-        // SAFETY: reads no memory of the range, and writes a byte a page to a buffer that has room.
+        // Only gaps matter, not which pages are resident.
+        // SAFETY: this reads no memory of the range, and writes one byte for each page to a buffer that has room.
         if unsafe { libc::mincore(ptr::without_provenance_mut(at), part, resident.as_mut_ptr()) } != 0 {
             return false;
         }
@@ -25,16 +25,15 @@ pub fn is_mapped(addr: u64, len: u64) -> bool {
     true
 }
 
-/// Whether the first and the last page of a mapped range can be read, and written if
-/// `write` is set. Pages are touched as if they were used. Says yes where the kernel cannot
-/// tell.
+/// Whether the first and the last page of a mapped range can be read, and also written if `write` is set. The pages are
+/// touched as if they were used. Returns true if the kernel cannot tell.
 pub fn is_accessible(addr: u64, len: u64, write: bool) -> bool {
     static KNOWN: OnceCell<bool> = OnceCell::new();
     let populate = |addr: usize, write: bool| {
         let advice = if write { Advice::LinuxPopulateWrite } else { Advice::LinuxPopulateRead };
         let page = page_size();
         let first = ptr::without_provenance_mut(addr / page * page);
-        // SAFETY: faults one page in and changes no byte of it.
+        // SAFETY: this faults one page in and changes no byte of it.
         unsafe { madvise(first, page, advice) }.is_ok()
     };
     let own = 0_u8;

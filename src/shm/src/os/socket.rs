@@ -1,8 +1,8 @@
-//! Local sockets that keep messages apart and carry descriptors.
+//! Local sockets that preserve message boundaries and carry descriptors.
 //!
-//! They never block: where there is nothing to read or no room to write, the call says so
-//! and [`host::poll::Epoll`] tells when to come back. A child of fork does not inherit them: a
-//! peer takes the end of a socket for the end of the process.
+//! They never block: if there is nothing to read or no room to write, the call reports that, and [`host::poll::Epoll`]
+//! tells when to try again. A child of a fork does not inherit them, because a peer takes the end of a socket for the
+//! end of the process.
 
 use std::ffi::OsStr;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -23,11 +23,11 @@ use rustix::net::{
 /// The most descriptors that one message can carry.
 pub const MAX_FDS: usize = 16;
 
-/// Bytes of the longest path of a socket.
+/// The longest path of a socket, in bytes.
 const MAX_PATH: usize = 107;
 
-/// Who is at the other end, as the kernel vouches; for a listener's connection as of
-/// the time when it was asked for, for a connection to a listener as of its start.
+/// The process at the other end, as the kernel vouches. For a connection of a listener this is the state when the
+/// connection was requested, for a connection to a listener the state when it began to listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credentials {
     /// The process; 0 if it is not visible from here.
@@ -49,45 +49,45 @@ impl Credentials {
     }
 }
 
-/// What became of a message to send.
+/// The outcome of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Sent {
-    /// It is on its way, descriptors included.
+    /// The message is on its way, descriptors included.
     Done,
     /// There is no room now; nothing was sent.
     WouldBlock,
-    /// Nobody is left to read it.
+    /// No process is left to read it.
     Closed,
 }
 
-/// What was received.
+/// The outcome of receiving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Recv {
-    /// A message of so many bytes.
+    /// A message of this many bytes.
     Message(usize),
-    /// There is none now.
+    /// No message is there now.
     WouldBlock,
-    /// There will be none any more.
+    /// No message will come any more.
     Closed,
 }
 
-/// Why a connection was not made.
+/// The reason why a connection was not made.
 #[derive(Debug)]
 pub enum ConnectError {
-    /// Nobody listens there: no such file, or its owner is gone.
+    /// No process listens there: the file does not exist, or its owner is gone.
     Nobody,
-    /// The listener's queue is full; to be tried again.
+    /// The listener's queue is full; the caller should try again.
     Busy,
-    /// Something else.
+    /// Any other error of the system.
     Io(io::Error),
 }
 
 /// One end of a connection.
 #[derive(Debug)]
 pub struct Socket {
-    /// First, so that the note goes before the descriptor.
+    /// The first field, so that the note ends before the descriptor.
     _note: NotInherited,
     fd: OwnedFd,
 }
@@ -100,7 +100,7 @@ fn new_socket() -> io::Result<OwnedFd> {
 
 fn address(path: &Path) -> io::Result<SocketAddrUnix> {
     let bytes = OsStr::as_bytes(path.as_os_str());
-    // An empty path would be the name of another kind of socket, a longer one would not end with a NUL.
+    // An empty path would name another kind of socket, and a longer one would not end with a NUL.
     let address = Some(bytes).filter(|bytes| !bytes.is_empty() && bytes.len() <= MAX_PATH).map(SocketAddrUnix::new);
     address.and_then(Result::ok).ok_or_else(|| {
         let text = format!("{}: not usable as the path of a socket", path.display());
@@ -119,7 +119,7 @@ impl Socket {
     /// Connects to the listener at `path`. Does not wait for it to accept.
     ///
     /// # Errors
-    /// [`ConnectError`].
+    /// See [`ConnectError`].
     pub fn connect(path: &Path) -> Result<Socket, ConnectError> {
         let address = address(path).map_err(ConnectError::Io)?;
         let fd = new_socket().map_err(ConnectError::Io)?;
@@ -131,10 +131,10 @@ impl Socket {
         }
     }
 
-    /// Two ends of a connection within the process.
+    /// Makes a connection within the process and returns both ends.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn pair() -> io::Result<(Socket, Socket)> {
         let (one, two) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, FLAGS, None)?;
         Ok((Socket::new(one), Socket::new(two)))
@@ -143,8 +143,8 @@ impl Socket {
     /// Sends `bytes` as one message, with duplicates of `fds`.
     ///
     /// # Errors
-    /// `InvalidInput` for an empty message, which would look like the end, or more than
-    /// [`MAX_FDS`] descriptors; what the system says. Nothing was sent then.
+    /// `InvalidInput` for an empty message, which would look like the end, or for more than [`MAX_FDS`] descriptors;
+    /// otherwise the error of the system. Nothing was sent then.
     pub fn send(&self, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<Sent> {
         if bytes.is_empty() || fds.len() > MAX_FDS {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -163,13 +163,11 @@ impl Socket {
         }
     }
 
-    /// Receives one message into `buf` and appends its descriptors to `fds`; they are
-    /// closed when an exec replaces the process.
+    /// Receives one message into `buf` and appends its descriptors to `fds`. An exec closes them.
     ///
     /// # Errors
-    /// `InvalidData` if `buf` was too short or there were more than [`MAX_FDS`]
-    /// descriptors: the message is lost and none of its descriptors stays open; what the
-    /// system says.
+    /// `InvalidData` if `buf` was too short or there were more than [`MAX_FDS`] descriptors: the message is lost and
+    /// none of its descriptors stays open. Otherwise the error of the system.
     pub fn recv(&self, buf: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<Recv> {
         let mut space: Control = [MaybeUninit::uninit(); _];
         let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -186,7 +184,7 @@ impl Socket {
                 fds.extend(received);
             }
         }
-        // What the control buffer needs to be aligned may be room for a descriptor more.
+        // The bytes that align the control buffer may leave room for one descriptor more.
         let too_many = fds.len() - before > MAX_FDS;
         if too_many || got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
             fds.truncate(before);
@@ -199,16 +197,17 @@ impl Socket {
         Ok(Recv::Message(got.bytes))
     }
 
-    /// Who is at the other end.
+    /// The process at the other end.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn peer_credentials(&self) -> io::Result<Credentials> {
-        // By libc: rustix knows no process 0, which is what the kernel says of one that is not visible.
+        // This calls libc: rustix knows no process 0, which is what the kernel reports for a process that is not
+        // visible.
         let mut found = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
         let mut len = size_of_val(&found) as libc::socklen_t;
         let (level, option) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
-        // SAFETY: writes at most `len` bytes to a live structure.
+        // SAFETY: this writes at most `len` bytes to a live structure.
         let result =
             unsafe { libc::getsockopt(self.fd.as_raw_fd(), level, option, (&raw mut found).cast(), &raw mut len) };
         if result != 0 {
@@ -224,25 +223,25 @@ impl AsFd for Socket {
     }
 }
 
-/// Where connections arrive.
+/// A socket at which connections arrive.
 #[derive(Debug)]
 pub struct Listener {
-    /// First, so that the note goes before the descriptor.
+    /// The first field, so that the note ends before the descriptor.
     _note: NotInherited,
     fd: OwnedFd,
 }
 
 impl Listener {
-    /// Listens at `path`, which is made and stays when the listener is dropped.
+    /// Listens at `path`. Makes the file, which stays when the listener is dropped.
     ///
     /// # Errors
-    /// `AddrInUse` if there is such a file; `InvalidInput` for a path of more than 107
-    /// bytes; what the system says.
+    /// `AddrInUse` if the file exists; `InvalidInput` for a path of more than 107 bytes; otherwise the error of the
+    /// system.
     pub fn bind(path: &Path) -> io::Result<Listener> {
         let address = address(path)?;
         let fd = new_socket()?;
         bind(&fd, &address)?;
-        // The kernel lowers the number to what it allows.
+        // The kernel lowers the number to the largest that it allows.
         listen(&fd, 4096)?;
         Ok(Listener { _note: NotInherited::new(&fd), fd })
     }
@@ -250,7 +249,7 @@ impl Listener {
     /// Takes the next connection, if one has arrived.
     ///
     /// # Errors
-    /// What the system says, such as too many open files: the connection waits.
+    /// The error of the system, for example too many open files; the connection then stays in the queue.
     pub fn accept(&self) -> io::Result<Option<Socket>> {
         match retry_on_intr(|| accept_with(&self.fd, FLAGS)) {
             Ok(fd) => Ok(Some(Socket::new(fd))),
@@ -381,7 +380,7 @@ mod tests {
         let error = theirs.recv(&mut [0; 3], &mut fds).expect_err("truncated");
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
         assert!(fds.is_empty());
-        // The one that travelled was the last.
+        // The descriptor that was sent was the last one.
         assert_eq!(probe.recv(&mut [0; 8], &mut fds).expect("recv"), Recv::Closed);
         assert_eq!(ours.send(b"fit", &[]).expect("send"), Sent::Done);
         assert_eq!(theirs.recv(&mut [0; 3], &mut fds).expect("recv"), Recv::Message(3), "the next is whole");

@@ -2,20 +2,20 @@
 
 use std::ptr;
 
-/// A child with a copy of our memory, asleep until this is dropped. It shares our table
-/// of descriptors, so that what other tests close meanwhile is closed.
+/// A child with a copy of this process's memory, which sleeps until this is dropped. It shares the table of
+/// descriptors, so a descriptor that another test closes is closed in the child too.
 pub struct Twin(libc::pid_t);
 
 impl Twin {
     pub fn new() -> Twin {
-        // SAFETY: as fork. The child does nothing but call the system, which is allowed in a
-        // copy of a process with several threads.
+        // SAFETY: this acts like fork. The child only makes system calls, which is allowed in a copy of a process with
+        // several threads.
         let pid = unsafe { libc::syscall(libc::SYS_clone, libc::CLONE_FILES | libc::SIGCHLD, 0, 0, 0, 0) };
         if pid == 0 {
-            // SAFETY: numbers alone; the child dies with its parent.
+            // SAFETY: the arguments are numbers; the child dies with its parent.
             unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
             loop {
-                // SAFETY: sleeps.
+                // SAFETY: the call only sleeps.
                 unsafe { libc::pause() };
             }
         }
@@ -27,7 +27,7 @@ impl Twin {
         self.0
     }
 
-    /// The number of a process that does not exist any more.
+    /// The number of a process that no longer exists.
     pub fn dead() -> libc::pid_t {
         Twin::new().pid()
     }
@@ -35,7 +35,7 @@ impl Twin {
 
 impl Drop for Twin {
     fn drop(&mut self) {
-        // SAFETY: our child, not yet waited for.
+        // SAFETY: the process is our child and was not waited for yet.
         unsafe { libc::kill(self.0, libc::SIGKILL) };
         // SAFETY: as above; no status is wanted.
         unsafe { libc::waitpid(self.0, ptr::null_mut(), 0) };

@@ -1,18 +1,17 @@
 //! Pieces of memory that belong to the program, or to a segment shared with a peer.
 //!
-//! The bytes behind a [`Source`] or a [`Target`] can change at any moment by the hand of
-//! another thread or process. They are therefore never seen through references: they
-//! are copied by address, and whatever comes out is only ever taken as bytes.
+//! Another thread or process can change the bytes behind a [`Source`] or a [`Target`] at any moment. They are therefore
+//! never accessed through references: they are copied by address, and the copies are only ever treated as bytes.
 
 use std::marker::PhantomData;
 use std::ptr;
 use std::slice;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
-/// A piece of memory that `A` tells how to access. Laid out as an `iovec`.
+/// A piece of memory; `A` says how it may be accessed. Laid out as an `iovec`.
 ///
-/// It can be copied, for several targets may well be the same memory: a program that
-/// has two transfers into one place gets bytes of either.
+/// It can be copied, because several targets may be the same memory: a program with two transfers into one place gets
+/// bytes of either.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Piece<A> {
@@ -34,8 +33,8 @@ pub struct Read<'a>(PhantomData<&'a ()>);
 #[derive(Clone, Copy, Debug)]
 pub struct Write<'a>(PhantomData<&'a ()>);
 
-// SAFETY: an address and a length; every access to what lies behind is a raw copy, for
-// which the memory is accessible from any thread while the piece lasts (contract of `new`).
+// SAFETY: this is an address and a length. Every access to the memory is a raw copy, and the memory is accessible from
+// any thread while the piece lasts (contract of `new`).
 unsafe impl<A> Send for Piece<A> {}
 // SAFETY: as for Send.
 unsafe impl<A> Sync for Piece<A> {}
@@ -44,15 +43,15 @@ impl<A> Piece<A> {
     /// No bytes.
     pub const EMPTY: Self = Piece::at(ptr::null_mut(), 0);
 
-    /// The contract of `new` is the caller's.
+    /// The caller fulfils the contract of `new`.
     const fn at(iov_base: *mut libc::c_void, iov_len: usize) -> Self {
         Piece { vec: libc::iovec { iov_base, iov_len }, access: PhantomData }
     }
 
-    /// The pieces as the system takes them.
+    /// The pieces in the form that the system takes.
     #[inline]
     pub(super) fn as_vecs(pieces: &[Self]) -> &[libc::iovec] {
-        // SAFETY: a transparent wrapper of an iovec.
+        // SAFETY: the type is a transparent wrapper of an iovec.
         unsafe { slice::from_raw_parts(pieces.as_ptr().cast(), pieces.len()) }
     }
 
@@ -68,7 +67,7 @@ impl<A> Piece<A> {
         self.vec.iov_len
     }
 
-    /// Whether there is not a byte.
+    /// Whether the piece has no bytes.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.vec.iov_len == 0
@@ -79,7 +78,7 @@ impl<A> Piece<A> {
     pub fn split(self, at: usize) -> (Self, Self) {
         let at = at.min(self.len());
         let base = self.vec.iov_base;
-        // Within the piece or one past its end; wrapping because it need not be memory at all.
+        // The address is within the piece or one past its end; it wraps because it need not be valid memory.
         (Piece::at(base, at), Piece::at(base.wrapping_byte_add(at), self.len() - at))
     }
 }
@@ -88,7 +87,7 @@ impl<'a> Source<'a> {
     /// The `len` bytes at `addr`.
     ///
     /// # Safety
-    /// They can be read while `'a` lasts, or `len` is 0.
+    /// The bytes must be readable while `'a` lasts, or `len` must be 0.
     #[inline]
     pub const unsafe fn new(addr: u64, len: usize) -> Self {
         Piece::at(ptr::with_exposed_provenance_mut(addr as usize), len)
@@ -111,8 +110,8 @@ impl<'a> Target<'a> {
     /// The `len` bytes at `addr`.
     ///
     /// # Safety
-    /// They can be written while `'a` lasts, and nothing in Rust holds a reference to
-    /// them, or `len` is 0.
+    /// The bytes must be writable while `'a` lasts, and nothing in Rust may hold a reference to them; or `len` must be
+    /// 0.
     #[inline]
     pub const unsafe fn new(addr: u64, len: usize) -> Self {
         Piece::at(ptr::with_exposed_provenance_mut(addr as usize), len)
@@ -131,7 +130,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Copies as many bytes as both hold and returns how many. The two may overlap.
+/// Copies as many bytes as both pieces hold and returns their number. The pieces may overlap.
 #[inline]
 pub fn copy(dst: Target<'_>, src: Source<'_>) -> usize {
     let len = dst.len().min(src.len());
@@ -143,8 +142,8 @@ pub fn copy(dst: Target<'_>, src: Source<'_>) -> usize {
     len
 }
 
-/// How many bytes at the end of a transfer of `len` bytes that ends at the address `end`
-/// can be stored at once: 8, 4, 2 or 1, aligned.
+/// The number of bytes at the end of a transfer that can be stored at once: 8, 4, 2 or 1, aligned. The transfer has
+/// `len` bytes and ends at the address `end`.
 #[inline]
 pub(super) fn tail_len(end: u64, len: usize) -> usize {
     let aligned = 1_usize << end.trailing_zeros().min(3);
@@ -157,9 +156,8 @@ pub(super) fn tail_len(end: u64, len: usize) -> usize {
     }
 }
 
-/// As [`copy`], but the last bytes become visible last: a thread that polls the last
-/// byte, or the aligned word of up to 8 bytes that ends there, and then reads the rest,
-/// finds it all.
+/// Does what [`copy`] does, but makes the last bytes visible last: a thread that polls the last byte, or the aligned
+/// word of up to 8 bytes that ends there, and then reads the rest, finds all of it.
 #[inline]
 pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     let len = dst.len().min(src.len());
@@ -169,14 +167,14 @@ pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     let tail = tail_len(dst.addr().wrapping_add(len as u64), len);
     let head = len - tail;
     let mut word = [0_u8; 8];
-    // SAFETY: `head + tail` is `len`, so these are the last bytes of the source; the
-    // word has 8 and `tail` is at most 8. Read first, lest an overlapping head overwrites them.
+    // SAFETY: `head + tail` is `len`, so these are the last bytes of the source; the word has 8 and `tail` is at most
+    // 8. They are read first, because an overlapping head would overwrite them.
     unsafe { ptr::copy_nonoverlapping(src.as_ptr().add(head), word.as_mut_ptr(), tail) };
-    // SAFETY: the first `head` of `len` bytes of each; overlap is allowed.
+    // SAFETY: these are the first `head` of `len` bytes of each; overlap is allowed.
     unsafe { ptr::copy(src.as_ptr(), dst.as_ptr(), head) };
-    // SYNC tail-last: the program's own load of the tail is the other end.
+    // SYNC tail-last: pairs with the program's own load of the tail.
     fence(Ordering::Release);
-    // SAFETY: within the target.
+    // SAFETY: the address is within the target.
     let last = unsafe { dst.as_ptr().add(head) };
     let [a, b, c, d, ..] = word;
     match tail {
@@ -244,7 +242,7 @@ mod tests {
                 let mut bytes = before.clone();
                 let base = bytes.as_mut_ptr().expose_provenance() as u64;
                 let (from, to) = if up { (0, shift) } else { (shift, 0) };
-                // SAFETY: both ranges lie inside `bytes`, which is not looked at meanwhile.
+                // SAFETY: both ranges lie inside `bytes`, which is not accessed meanwhile.
                 let (src, dst) = unsafe { (Source::new(base + from as u64, 40), Target::new(base + to as u64, 40)) };
                 copy_tail_last(dst, src);
                 assert_eq!(bytes[to..to + 40], before[from..from + 40], "{shift} {up}");
@@ -288,7 +286,7 @@ mod tests {
             for round in 1..20_000_u64 {
                 let image = [round; WORDS];
                 let src = Source::at(image.as_ptr().cast_mut().cast(), 8 * WORDS);
-                // SAFETY: the words live until the scope ends and are only seen as atomics.
+                // SAFETY: the words live until the scope ends and are only accessed as atomics.
                 copy_tail_last(unsafe { Target::new(base, 8 * WORDS) }, src);
             }
             stop.store(true, Ordering::Relaxed);

@@ -1,13 +1,11 @@
-//! Copies between the memories of two processes, by one system call and one copy.
+//! Copies between the memories of two processes, each with one system call and one copy.
 //!
-//! The remote addresses are the peer's. The kernel checks that they exist, and nothing
-//! else: whether the peer has registered them is checked before, against
-//! [`crate::regions::PeerRegions`].
+//! The remote addresses come from the peer. The kernel checks only that they exist; [`crate::regions::PeerRegions`] is
+//! checked before for whether the peer has registered them.
 //!
-//! Both directions keep the last bytes last: the cache line in which the destination
-//! ends is a copy of its own, after all others, and so is, after that, the aligned word
-//! of up to 8 bytes at its very end. Whoever polls the end of the destination therefore
-//! finds the rest complete.
+//! Both directions store the last bytes last: the cache line in which the destination ends is copied separately after
+//! everything else, and after that the aligned word of up to 8 bytes at its very end. A thread that polls the end of
+//! the destination therefore finds the rest complete.
 
 use std::fs;
 use std::io;
@@ -20,31 +18,31 @@ use super::user::{Source, Target, tail_len};
 
 const _: () = assert!(usize::BITS == 64, "addresses and lengths of peers are 64 bits wide");
 
-/// Entries handed to the kernel at a time: 32 pieces and what the split tail adds, with
-/// room for a piece that begins in the middle.
+/// The number of entries handed to the kernel at a time: 32 pieces, the entries that the split tail adds, and room for
+/// a piece that begins in the middle.
 const BATCH: usize = 36;
 
 /// Bytes of a cache line.
 const LINE: u64 = 64;
 
-/// Stores of one copy may overtake those of another where the processor does not order
-/// stores by itself; pieces that the kernel looks up separately keep their order.
+/// Whether remote pieces are split too. Stores of one copy may overtake those of another on processors that do not
+/// order stores; pieces that the kernel looks up separately keep their order.
 const SPLIT_REMOTE: bool = cfg!(not(target_arch = "x86_64"));
 
-/// Why a copy failed. Part of it may have been done.
+/// The reason why a copy failed. Part of it may have been done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VmError {
-    /// An address leads nowhere or is not accessible in this way.
+    /// An address is invalid or cannot be accessed in this way.
     Fault,
-    /// We may not touch the process.
+    /// This process may not access the other one.
     Denied,
-    /// The kernel, or what filters its calls, does not offer it.
+    /// The kernel, or a filter of its calls, does not offer the call.
     Unsupported,
-    /// There is no such process any more.
+    /// The process no longer exists.
     Gone,
     /// The two lists have different lengths.
     Length,
-    /// Something else: the number of the error.
+    /// Any other error, by its number.
     Other(i32),
 }
 
@@ -80,8 +78,8 @@ pub fn read_from(pid: libc::pid_t, remote: &[(u64, u64)], local: &[Target<'_>]) 
 pub fn write_to(pid: libc::pid_t, local: &[Source<'_>], remote: &[(u64, u64)]) -> Result<(), VmError> {
     let end = remote.iter().rfind(|piece| piece.1 != 0);
     let end = end.map_or((0, 0), |&(addr, len)| (addr.wrapping_add(len), len as usize));
-    // SAFETY: each source can be read (contract of `Source::new`), which is all that this
-    // direction does in our memory.
+    // SAFETY: each source can be read (contract of `Source::new`), and this direction only reads the memory of this
+    // process.
     unsafe { transfer(libc::process_vm_writev, pid, Source::as_vecs(local), remote, end) }
 }
 
@@ -94,11 +92,11 @@ type Call = unsafe extern "C" fn(
     libc::c_ulong,
 ) -> libc::ssize_t;
 
-/// Repeats `call` until all is copied. `end` is the address behind the destination and the
-/// length of its last piece.
+/// Repeats `call` until everything is copied. `end` is the address behind the destination and the length of its last
+/// piece.
 ///
 /// # Safety
-/// What `call` does with the `local` pieces is allowed.
+/// The access of `call` to the `local` pieces must be allowed.
 unsafe fn transfer(
     call: Call,
     pid: libc::pid_t,
@@ -110,7 +108,7 @@ unsafe fn transfer(
     if sum(remote) != Some(total) {
         return Err(VmError::Length);
     }
-    // Where the destination's last line and last word begin, counted from the start.
+    // The positions at which the destination's last line and last word begin, counted from the start.
     let line = ((end.0.wrapping_sub(1) % LINE) + 1).min(end.1 as u64);
     let cuts = [total - line.min(total), total - (tail_len(end.0, end.1) as u64).min(total)];
     let none = [total; 2];
@@ -122,8 +120,8 @@ unsafe fn transfer(
     while ours.done < total {
         let local_count = ours.fill(&mut local_vecs, &cuts);
         let remote_count = theirs.fill(&mut remote_vecs, if SPLIT_REMOTE { &cuts } else { &none });
-        // SAFETY: the arrays have as many entries; the local ones are within pieces for
-        // which the caller vouches; the remote ones are looked up in the other process.
+        // SAFETY: the arrays have as many entries; the local ones are within pieces for which the caller vouches, and
+        // the remote ones are looked up in the other process.
         let copied =
             unsafe { call(pid, local_vecs.as_ptr(), local_count as _, remote_vecs.as_ptr(), remote_count as _, 0) };
         match copied {
@@ -131,7 +129,7 @@ unsafe fn transfer(
                 ours.advance(copied as u64);
                 theirs.advance(copied as u64);
             }
-            // Nothing, and no reason: it will not become better.
+            // Nothing was copied, without a reason: trying again would not help.
             0 => return Err(VmError::Fault),
             _ => match io::Error::last_os_error().raw_os_error().unwrap_or(0) {
                 libc::EINTR => {}
@@ -162,7 +160,7 @@ impl Piece for libc::iovec {
 
 impl Piece for (u64, u64) {
     fn base(&self) -> *mut libc::c_void {
-        // Not an address of ours: never to be followed here.
+        // This is not an address of this process and must never be dereferenced here.
         ptr::without_provenance_mut(self.0 as usize)
     }
 
@@ -176,10 +174,10 @@ fn sum<P: Piece>(pieces: &[P]) -> Option<u64> {
     pieces.iter().try_fold(0_u64, |sum, piece| sum.checked_add(piece.len()))
 }
 
-/// How far a list is done.
+/// The progress within a list.
 struct Cursor<'a, P> {
     pieces: &'a [P],
-    /// The piece that is next, and the bytes of it that are done.
+    /// The next piece, and the number of its bytes that are done.
     first: usize,
     offset: u64,
     /// Bytes done.
@@ -187,8 +185,8 @@ struct Cursor<'a, P> {
 }
 
 impl<P: Piece> Cursor<'_, P> {
-    /// Fills `vecs` with what is next, cut where `cuts` say, in bytes from the start of the
-    /// list; returns how many entries there are.
+    /// Fills `vecs` with the next pieces, cut where `cuts` say, in bytes from the start of the list. Returns the number
+    /// of entries.
     fn fill(&self, vecs: &mut [libc::iovec; BATCH], cuts: &[u64; 2]) -> usize {
         let mut count = 0;
         let mut at = self.done;
@@ -223,14 +221,14 @@ impl<P: Piece> Cursor<'_, P> {
     }
 }
 
-/// Whether copies between processes are to be tried; `DAT_SHM_VM=0` in the environment
-/// makes the transport do as where the kernel refuses them.
+/// Whether to try copies between processes. With `DAT_SHM_VM=0` in the environment the transport behaves as if the
+/// kernel refused them.
 pub fn is_wanted() -> bool {
     environment::secure("DAT_SHM_VM").is_none_or(|value| value != "0")
 }
 
-/// Whether the process `pid` lets us read its memory and holds `expected` at
-/// `remote_addr`: a test of both our permission and the peer's identity.
+/// Whether the process `pid` lets this process read its memory and holds `expected` at `remote_addr`. This tests both
+/// the permission and the peer's identity.
 pub fn probe(pid: libc::pid_t, remote_addr: u64, expected: u64) -> bool {
     let mut word = [0_u8; 8];
     let read = read_from(pid, &[(remote_addr, 8)], &[Target::of(&mut word)]);
@@ -240,8 +238,8 @@ pub fn probe(pid: libc::pid_t, remote_addr: u64, expected: u64) -> bool {
     read.is_ok() && u64::from_ne_bytes(word) == expected
 }
 
-/// Lets other processes of the same user copy from and to our memory, where Yama keeps
-/// that to the parents of a process.
+/// Lets other processes of the same user copy from and to this process's memory, even where Yama allows that only to a
+/// process's parents.
 pub fn allow_tracing() {
     match fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope") {
         Ok(scope) if scope.trim() == "1" => {}

@@ -1,4 +1,4 @@
-//! The table from both sides.
+//! Tests of the table from both sides.
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! The ring in real memory.
+//! Tests of the ring in real memory.
 
 use std::thread;
 

@@ -3,8 +3,8 @@
 macro_rules! cno_calls {
     ($callback:path) => {
         $callback! {
-            /// Makes a consumer notification object (CNO), which the EVDs that are attached to it trigger. A trigger
-            /// wakes a thread that waits on it, and calls the agent.
+            /// Makes a consumer notification object (CNO). The EVDs that are attached to it trigger it. A trigger wakes
+            /// a thread that waits on it, and calls the agent.
             ///
             /// # Parameters
             /// * `ia_handle` - in, the adapter that it belongs to.
@@ -29,7 +29,7 @@ macro_rules! cno_calls {
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
         $callback! {
-            /// Gives a CNO another agent at once, and arms it; with DAT_OS_WAIT_PROXY_AGENT_NULL there is none.
+            /// Replaces the agent of a CNO at once and arms it; with DAT_OS_WAIT_PROXY_AGENT_NULL there is none.
             ///
             /// # Parameters
             /// * `cno_handle` - in, the CNO.
@@ -49,12 +49,12 @@ macro_rules! cno_calls {
             ) => dispatch(DAT_INVALID_HANDLE_CNO);
         }
         $callback! {
-            /// Tells the adapter and the agent of a CNO.
+            /// Returns the adapter and the agent of a CNO.
             ///
             /// # Parameters
             /// * `cno_handle` - in, the CNO.
-            /// * `cno_param_mask` - in, the fields that are wanted, bits of `DAT_CNO_FIELD_ALL`.
-            /// * `cno_param` - out, the fields. An agent that was called is no longer there.
+            /// * `cno_param_mask` - in, the requested fields, bits of `DAT_CNO_FIELD_ALL`.
+            /// * `cno_param` - out, the fields. An agent that was already called is not shown.
             ///
             /// # Errors
             /// | returned | when |
@@ -72,15 +72,15 @@ macro_rules! cno_calls {
             ) => dispatch(DAT_INVALID_HANDLE_CNO);
         }
         $callback! {
-            /// Waits until an EVD that is attached to a CNO triggers it. A trigger that came before is taken at once.
-            /// Several threads may wait; a trigger wakes one of them. A cancellation point: a thread that
-            /// pthread_cancel ends in it leaves the CNO in order.
+            /// Waits until an EVD that is attached to a CNO triggers it. An earlier trigger is taken at once. Several
+            /// threads may wait; a trigger wakes one of them. A cancellation point: if pthread_cancel ends a thread in
+            /// it, the CNO stays usable.
             ///
             /// # Parameters
             /// * `cno_handle` - in, the CNO.
-            /// * `timeout` - in, microseconds; 0 only looks, `DAT_TIMEOUT_INFINITE` waits for ever.
-            /// * `evd_handle` - out, an EVD that triggered it: a hint, others may have done so too. `DAT_HANDLE_NULL`
-            ///   when the time was up, and on success when the adapter was closed.
+            /// * `timeout` - in, microseconds; 0 only looks, `DAT_TIMEOUT_INFINITE` waits without a limit.
+            /// * `evd_handle` - out, an EVD that triggered it: a hint, others may have triggered it too.
+            ///   `DAT_HANDLE_NULL` when the time was up, and on success when the adapter was closed.
             ///
             /// # Errors
             /// | returned | when |

@@ -3,9 +3,9 @@
 macro_rules! context_calls {
     ($callback:path) => {
         $callback! {
-            /// Stores a word of the consumer in an object of any kind, in place of the one that it had. The word is
-            /// kept, not looked at. Two threads that store into the same object at once have to agree between
-            /// themselves. Does not block.
+            /// Stores a word of the consumer in an object of any kind, in place of the previous one. The word is
+            /// stored, not interpreted. Two threads that store into the same object at once must coordinate themselves.
+            /// Does not block.
             ///
             /// # Parameters
             /// * `dat_handle` - in, an object of any of the eleven kinds.
@@ -24,7 +24,7 @@ macro_rules! context_calls {
             ) => dispatch(DAT_INVALID_HANDLE1);
         }
         $callback! {
-            /// Gives back the word that dat_set_consumer_context stored last, 0 before the first.
+            /// Returns the word that dat_set_consumer_context stored last, 0 before the first.
             ///
             /// # Parameters
             /// * `dat_handle` - in, an object of any of the eleven kinds.
@@ -44,7 +44,7 @@ macro_rules! context_calls {
             ) => dispatch(DAT_INVALID_HANDLE1);
         }
         $callback! {
-            /// Tells what kind of object a handle stands for.
+            /// Returns the kind of object that a handle stands for.
             ///
             /// # Parameters
             /// * `dat_handle` - in, an object of any of the eleven kinds.

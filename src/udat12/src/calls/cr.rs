@@ -3,13 +3,13 @@
 macro_rules! cr_calls {
     ($callback:path) => {
         $callback! {
-            /// Tells who asks for a connection, with what private data, and for which endpoint.
+            /// Returns the peer that asks for a connection, its private data, and the endpoint that the request is for.
             ///
             /// # Parameters
             /// * `cr_handle` - in, the request, from its event.
-            /// * `cr_param_mask` - in, the fields that are wanted, bits of `DAT_CR_FIELD_ALL`.
-            /// * `cr_param` - out, the fields. What they point to lives as long as the request; the private data may be
-            ///   changed in place.
+            /// * `cr_param_mask` - in, the requested fields, bits of `DAT_CR_FIELD_ALL`.
+            /// * `cr_param` - out, the fields. The memory they point to lives as long as the request; the private data
+            ///   may be changed in place.
             ///
             /// # Errors
             /// | returned | when |
@@ -28,8 +28,8 @@ macro_rules! cr_calls {
         }
         $callback! {
             /// Accepts a connection request and starts to complete the connection, without waiting. The request is
-            /// gone, the endpoint is completion pending, and one event on its connect EVD tells how it went. On error
-            /// the request, the endpoint and the private data are as they were.
+            /// gone, the endpoint becomes completion pending, and one event on its connect EVD reports the outcome. On
+            /// error the request, the endpoint and the private data are unchanged.
             ///
             /// # Parameters
             /// * `cr_handle` - in, the request.
@@ -43,11 +43,11 @@ macro_rules! cr_calls {
             /// | returned | when |
             /// |---|---|
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` | not a request, or answered already |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint of the same adapter; one too many or one too few; it lacks a zone or an EVD |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint of the same adapter; given although the request brings one, or missing although it brings none; it lacks a zone or an EVD |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the size is negative or above `max_private_data_size` |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | the private data is NULL and its size is not 0 |
             /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | the endpoint given is in this state, not unconnected |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` | out of memory, or of what the transport needs for the endpoint, its EVDs or its SRQ |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` | out of memory, or of resources that the transport needs for the endpoint, its EVDs or its SRQ |
             ///
             /// # Events
             /// On the connect EVD of the endpoint: `DAT_CONNECTION_EVENT_ESTABLISHED`, or
@@ -63,8 +63,8 @@ macro_rules! cr_calls {
             ) => dispatch(DAT_INVALID_HANDLE_CR);
         }
         $callback! {
-            /// Rejects a connection request. The request is gone; an endpoint of a reserved service point is unconnected
-            /// again, one that the provider made is gone too.
+            /// Rejects a connection request. The request is gone; an endpoint of a reserved service point is
+            /// unconnected again, and one that the provider made is gone too.
             ///
             /// # Parameters
             /// * `cr_handle` - in, the request.
@@ -85,7 +85,7 @@ macro_rules! cr_calls {
         }
         $callback! {
             /// Hands a connection request on to another service point of the same adapter, where it arrives as a new
-            /// request; where nobody listens it is refused. The handle is dead in either case.
+            /// request. If no service point listens there, the request is refused. The handle is dead in either case.
             ///
             /// # Parameters
             /// * `cr_handle` - in, the request.

@@ -12,8 +12,8 @@ macro_rules! ep_calls {
             ///   `DAT_EVD_DTO_FLAG`, or `DAT_HANDLE_NULL`.
             /// * `connect_evd_handle` - in, the EVD for connection events, with `DAT_EVD_CONNECTION_FLAG`, or
             ///   `DAT_HANDLE_NULL`.
-            /// * `ep_attributes` - in, what it must be able to do; NULL for defaults with which it can do everything that
-            ///   its EVDs allow. 0 asks for the default where a 0 would make no sense: sizes, segments of RDMA.
+            /// * `ep_attributes` - in, the attributes that it needs; NULL for defaults with which it can do everything
+            ///   that its EVDs allow. 0 asks for the default where a 0 would make no sense: sizes, segments of RDMA.
             /// * `ep_handle` - out, the endpoint; written only on success.
             ///
             /// # Errors
@@ -45,15 +45,15 @@ macro_rules! ep_calls {
             ///
             /// # Parameters
             /// * `ia_handle` - in, the adapter that it belongs to.
-            /// * `pz_handle` - in, its protection zone, or `DAT_HANDLE_NULL`; may be another one than that of the SRQ,
-            ///   and governs everything but receives.
+            /// * `pz_handle` - in, its protection zone, or `DAT_HANDLE_NULL`; may differ from that of the SRQ, and
+            ///   governs everything but receives.
             /// * `recv_evd_handle`, `request_evd_handle` - in, the EVDs for completions, with `DAT_EVD_DTO_FLAG`, or
             ///   `DAT_HANDLE_NULL`.
             /// * `connect_evd_handle` - in, the EVD for connection events, with `DAT_EVD_CONNECTION_FLAG`, or
             ///   `DAT_HANDLE_NULL`.
             /// * `srq_handle` - in, the SRQ, which the endpoint uses until it is freed.
-            /// * `ep_attributes` - in, as for dat_ep_create. For both watermarks `DAT_HW_DEFAULT` is none; `max_recv_iov`
-            ///   is ignored.
+            /// * `ep_attributes` - in, as for dat_ep_create. For both watermarks `DAT_HW_DEFAULT` means none;
+            ///   `max_recv_iov` is ignored.
             /// * `ep_handle` - out, the endpoint; written only on success.
             ///
             /// # Errors
@@ -83,14 +83,15 @@ macro_rules! ep_calls {
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
         $callback! {
-            /// Tells the state, the addresses, the objects and the attributes of an endpoint, of these the chosen ones.
+            /// Returns the state, the addresses, the objects and the attributes of an endpoint, as far as the mask
+            /// selects them.
             ///
             /// # Parameters
             /// * `ep_handle` - in, the endpoint, in any state.
-            /// * `ep_param_mask` - in, the fields that are wanted, bits of `DAT_EP_FIELD_ALL`.
+            /// * `ep_param_mask` - in, the requested fields, bits of `DAT_EP_FIELD_ALL`.
             /// * `ep_param` - out, the fields. The local address stays in place as long as the adapter is open; the
-            ///   remote one until the endpoint connects to another peer, is reset or freed, and it is NULL before there
-            ///   was a peer.
+            ///   remote one until the endpoint connects to another peer, is reset or freed. The remote one is NULL
+            ///   until there is a peer.
             ///
             /// # Errors
             /// | returned | when |
@@ -108,8 +109,8 @@ macro_rules! ep_calls {
             ) => dispatch(DAT_INVALID_HANDLE_EP);
         }
         $callback! {
-            /// Changes the chosen fields of an endpoint: all of them, or none on error. Which field can change in which
-            /// state is a table in the manual page.
+            /// Changes the chosen fields of an endpoint: all of them, or none on error. A table in the manual page
+            /// shows which field can change in which state.
             ///
             /// # Parameters
             /// * `ep_handle` - in, the endpoint.
@@ -117,7 +118,7 @@ macro_rules! ep_calls {
             /// * `ep_param` - in, the new values; only the chosen fields are read. May be NULL if the mask is 0.
             ///
             /// # Errors
-            /// The causes are looked at in this order.
+            /// The causes are checked in this order.
             ///
             /// | returned | when |
             /// |---|---|
@@ -138,7 +139,7 @@ macro_rules! ep_calls {
             ) => dispatch(DAT_INVALID_HANDLE_EP);
         }
         $callback! {
-            /// Tells the state of an endpoint and whether receives and requests are outstanding. Every result may be
+            /// Returns the state of an endpoint and whether receives and requests are outstanding. Every result may be
             /// NULL.
             ///
             /// # Parameters
@@ -163,13 +164,13 @@ macro_rules! ep_calls {
         }
         $callback! {
             /// Counts the receive buffers that an endpoint holds. Either result may be NULL; a count that a provider
-            /// cannot tell is DAT_VALUE_UNKNOWN.
+            /// does not know is DAT_VALUE_UNKNOWN.
             ///
             /// # Parameters
             /// * `ep_handle` - in, the endpoint, in any state.
             /// * `nbufs_allocated` - out, buffers without completion: posted ones, or those taken from an SRQ.
-            /// * `bufs_alloc_span` - out, receive completions that there will be when all messages on their way to those
-            ///   buffers are complete.
+            /// * `bufs_alloc_span` - out, receive completions that there will be when all messages that are arriving in
+            ///   those buffers are complete.
             ///
             /// # Errors
             /// | returned | when |
@@ -186,8 +187,9 @@ macro_rules! ep_calls {
             ) => dispatch(DAT_INVALID_HANDLE_EP);
         }
         $callback! {
-            /// Sets and arms the high watermarks on the receive buffers that an endpoint holds. Above the soft one there
-            /// is one asynchronous event; above the hard one the connection breaks. DAT_WATERMARK_INFINITE is none.
+            /// Sets and arms the high watermarks on the receive buffers that an endpoint holds. Passing the soft one
+            /// raises one asynchronous event; passing the hard one breaks the connection. DAT_WATERMARK_INFINITE means
+            /// none.
             ///
             /// # Parameters
             /// * `ep_handle` - in, the endpoint, in any state.
@@ -215,8 +217,8 @@ macro_rules! ep_calls {
             ) => dispatch(DAT_INVALID_HANDLE_EP);
         }
         $callback! {
-            /// Makes a disconnected endpoint an unconnected one, ready for another connection. Completions that were not
-            /// dequeued may be lost. Without effect on an unconnected endpoint.
+            /// Makes a disconnected endpoint unconnected, ready for another connection. Completions that were not
+            /// dequeued may be lost. Has no effect on an unconnected endpoint.
             ///
             /// # Parameters
             /// * `ep_handle` - in, a disconnected or unconnected endpoint.
@@ -243,7 +245,7 @@ macro_rules! ep_calls {
             /// | returned | when |
             /// |---|---|
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._TENTCONNPENDING` | a service point holds it, or a connection request that waits for its answer |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._TENTCONNPENDING` | a service point or an unanswered connection request holds it |
             ///
             /// # Specification
             /// uDAPL 1.2, dat_ep_free(3DAT).

@@ -35,11 +35,11 @@ macro_rules! evd_calls {
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
         $callback! {
-            /// Tells the chosen attributes and the state of an EVD.
+            /// Returns the chosen attributes and the state of an EVD.
             ///
             /// # Parameters
             /// * `evd_handle` - in, the EVD.
-            /// * `evd_param_mask` - in, the fields that are wanted, bits of `DAT_EVD_FIELD_ALL`.
+            /// * `evd_param_mask` - in, the requested fields, bits of `DAT_EVD_FIELD_ALL`.
             /// * `evd_param` - out, the fields. The configuration band of the state is 0 until an endpoint feeds the EVD.
             ///
             /// # Errors
@@ -59,7 +59,7 @@ macro_rules! evd_calls {
         }
         $callback! {
             /// Attaches an EVD to another CNO, or with DAT_HANDLE_NULL to none. During the call events may trigger
-            /// either, afterwards only the new one. Events that are queued already do not trigger it.
+            /// either, afterwards only the new one. Events that are already queued do not trigger it.
             ///
             /// # Parameters
             /// * `evd_handle` - in, the EVD.
@@ -79,7 +79,7 @@ macro_rules! evd_calls {
             ) => dispatch(DAT_INVALID_HANDLE1);
         }
         $callback! {
-            /// Lets events trigger the CNO of an EVD. Without effect if they do.
+            /// Lets events trigger the CNO of an EVD. Has no effect if they already do.
             ///
             /// # Parameters
             /// * `evd_handle` - in, the EVD.
@@ -96,8 +96,8 @@ macro_rules! evd_calls {
             ) => dispatch(DAT_INVALID_HANDLE1);
         }
         $callback! {
-            /// Keeps events from triggering the CNO of an EVD. They are queued all the same; a trigger on its way may
-            /// still arrive. Without effect if they do not trigger it.
+            /// Keeps events from triggering the CNO of an EVD. Events are still queued, and a trigger that is on its
+            /// way may still arrive. Has no effect if they already do not trigger it.
             ///
             /// # Parameters
             /// * `evd_handle` - in, the EVD.
@@ -114,8 +114,8 @@ macro_rules! evd_calls {
             ) => dispatch(DAT_INVALID_HANDLE1);
         }
         $callback! {
-            /// Makes an EVD one that cannot be waited on; a thread that waits on it returns with DAT_INVALID_STATE.
-            /// Without effect if it is one.
+            /// Makes an EVD unwaitable; a thread that waits on it returns with DAT_INVALID_STATE. Has no effect if the
+            /// EVD is unwaitable already.
             ///
             /// # Parameters
             /// * `evd_handle` - in, the EVD.
@@ -132,7 +132,7 @@ macro_rules! evd_calls {
             ) => dispatch(DAT_INVALID_HANDLE1);
         }
         $callback! {
-            /// Makes an EVD one that can be waited on again. Without effect if it is one.
+            /// Makes an EVD waitable again. Has no effect if it is waitable already.
             ///
             /// # Parameters
             /// * `evd_handle` - in, the EVD.
@@ -150,17 +150,17 @@ macro_rules! evd_calls {
         }
         $callback! {
             /// Waits until at least threshold events are queued on an EVD, then takes the oldest. At entry every queued
-            /// event counts; while the thread is blocked only one that notifies ends the wait. One thread can wait at a
-            /// time. A cancellation point: a thread that pthread_cancel ends in it leaves the EVD in order.
+            /// event counts; while the thread is blocked, only an event that notifies ends the wait. One thread can
+            /// wait at a time. A cancellation point: if pthread_cancel ends a thread in it, the EVD stays usable.
             ///
             /// # Parameters
             /// * `evd_handle` - in, a waitable EVD.
-            /// * `timeout` - in, microseconds; 0 only looks, `DAT_TIMEOUT_INFINITE` waits for ever.
+            /// * `timeout` - in, microseconds; 0 only looks, `DAT_TIMEOUT_INFINITE` waits without a limit.
             /// * `threshold` - in, events that must be queued, 1 to the length of the EVD; 1 if an endpoint feeds it
             ///   that is configured to be unsignalled or to wait for solicited messages.
             /// * `event` - out, the oldest event; written only on success.
-            /// * `n_more_events` - out, how many events are queued after it; after `DAT_TIMEOUT_EXPIRED` and
-            ///   `DAT_INTERRUPTED_CALL` how many are queued.
+            /// * `n_more_events` - out, the number of events queued after it; after `DAT_TIMEOUT_EXPIRED` and
+            ///   `DAT_INTERRUPTED_CALL` the number of events queued.
             ///
             /// # Errors
             /// | returned | when |
@@ -212,7 +212,7 @@ macro_rules! evd_calls {
             ///
             /// # Parameters
             /// * `evd_handle` - in, an EVD with `DAT_EVD_SOFTWARE_FLAG`.
-            /// * `event` - in, its number must be `DAT_SOFTWARE_EVENT`; the pointer in it arrives as it is.
+            /// * `event` - in, its number must be `DAT_SOFTWARE_EVENT`; the pointer in it is delivered unchanged.
             ///
             /// # Errors
             /// | returned | when |
@@ -220,7 +220,7 @@ macro_rules! evd_calls {
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an EVD |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | the EVD does not admit software events |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `event` is NULL or has another number |
-            /// | `DAT_QUEUE_FULL` | no room; nothing was posted, and nothing that is queued is lost |
+            /// | `DAT_QUEUE_FULL` | no room; nothing was posted, and no queued event is lost |
             ///
             /// # Events
             /// `DAT_SOFTWARE_EVENT` on this EVD.
@@ -233,8 +233,8 @@ macro_rules! evd_calls {
             ) => dispatch(DAT_INVALID_HANDLE1);
         }
         $callback! {
-            /// Changes how many events an EVD can hold, to at least evd_min_qlen. No event is lost, and a thread that
-            /// waits keeps its threshold.
+            /// Changes the number of events that an EVD can hold, to at least evd_min_qlen. No event is lost, and a
+            /// waiting thread keeps its threshold.
             ///
             /// # Parameters
             /// * `evd_handle` - in, the EVD; streams may feed it meanwhile.

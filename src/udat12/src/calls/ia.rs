@@ -3,9 +3,8 @@
 macro_rules! ia_calls {
     ($callback:path) => {
         $callback! {
-            /// Opens an instance of an interface adapter by a name that dat_registry_list_providers tells. Programs
-            /// call it as dat_ia_open, a macro that adds the version and the thread safety that they were compiled
-            /// for.
+            /// Opens an instance of an interface adapter by a name that dat_registry_list_providers lists. Programs
+            /// call it as dat_ia_open, a macro that adds the version and the thread safety that they were compiled for.
             ///
             /// The provider library is loaded and initialised unless its entry is in use already. A library that could
             /// not be loaded is not tried again in this process. Blocks while another thread loads the same entry.
@@ -15,14 +14,14 @@ macro_rules! ia_calls {
             /// * `provider` - in, name of the adapter, 1 to 255 characters.
             /// * `asynch_evd_min_qlen` - in, events that the EVD for asynchronous events must hold if one is made, 1 to
             ///   `max_evd_qlen`.
-            /// * `asynch_evd_handle` - in and out, `DAT_HANDLE_NULL` to have an EVD made for asynchronous events; an EVD
+            /// * `asynch_evd_handle` - in and out, `DAT_HANDLE_NULL` to get a new EVD for asynchronous events; an EVD
             ///   with `DAT_EVD_ASYNC_FLAG` of another instance of the same adapter to use that one;
-            ///   `DAT_EVD_ASYNC_EXISTS` if there is one somewhere, which becomes `DAT_EVD_OUT_OF_SCOPE`.
+            ///   `DAT_EVD_ASYNC_EXISTS` if there is one elsewhere, which becomes `DAT_EVD_OUT_OF_SCOPE`.
             /// * `ia_handle` - out, the instance; written only on success.
-            /// * `dat_major`, `dat_minor` - in, version of the interface: the major number must be that of the entry,
-            ///   the minor number at most that.
-            /// * `thread_safety` - in, whether the program needs a thread-safe provider. A program that does not is
-            ///   served by either kind.
+            /// * `dat_major`, `dat_minor` - in, version of the interface: the major number must equal that of the
+            ///   entry, the minor number must not be higher.
+            /// * `thread_safety` - in, whether the program needs a thread-safe provider. If it does not, either kind
+            ///   serves it.
             ///
             /// # Errors
             /// | returned | when |
@@ -33,9 +32,9 @@ macro_rules! ia_calls {
             /// | `DAT_PROVIDER_NOT_FOUND` / `DAT_MAJOR_NOT_FOUND`, `DAT_MINOR_NOT_FOUND`, `DAT_THREAD_SAFETY_NOT_FOUND` | the first of the three criteria, in this order, that no entry of this name meets |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `asynch_evd_handle` is NULL |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | an EVD is to be made and the length is 0 or negative |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_ASYNC` | the EVD given is none, lacks the flag, or belongs to another adapter |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_ASYNC` | the handle is not an EVD, the EVD lacks the flag, or it belongs to another adapter |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_TEVD` | the length is above `max_evd_qlen` |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_DEVICE` | the transport cannot be opened: no descriptors are left, or what the entry names cannot be used |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_DEVICE` | the transport cannot be opened: no descriptors are left, or the device that the entry names cannot be used |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory |
             ///
             /// # Specification
@@ -52,15 +51,15 @@ macro_rules! ia_calls {
             ) => wrap as DAT_IA_OPENV_FUNC;
         }
         $callback! {
-            /// Tells the EVD for asynchronous events, the attributes of an adapter and those of its provider.
+            /// Returns the EVD for asynchronous events, the attributes of an adapter and those of its provider.
             ///
             /// # Parameters
             /// * `ia_handle` - in, the instance.
             /// * `async_evd_handle` - out, the EVD for asynchronous events, or `DAT_EVD_OUT_OF_SCOPE`; may be NULL.
-            /// * `ia_attr_mask` - in, the fields of `ia_attr` that are wanted, bits of `DAT_IA_FIELD_ALL`.
-            /// * `ia_attr` - out, attributes of the adapter; may be NULL if the mask is 0. What they point to belongs to
-            ///   the provider and lives until the instance is closed.
-            /// * `provider_attr_mask` - in, the fields of `provider_attr` that are wanted, bits of
+            /// * `ia_attr_mask` - in, the requested fields of `ia_attr`, bits of `DAT_IA_FIELD_ALL`.
+            /// * `ia_attr` - out, attributes of the adapter; may be NULL if the mask is 0. The memory they point to
+            ///   belongs to the provider and lives until the instance is closed.
+            /// * `provider_attr_mask` - in, the requested fields of `provider_attr`, bits of
             ///   `DAT_PROVIDER_FIELD_ALL`.
             /// * `provider_attr` - out, attributes of the provider; as `ia_attr`.
             ///
@@ -84,10 +83,10 @@ macro_rules! ia_calls {
         }
         $callback! {
             /// Closes an instance of an interface adapter. DAT_CLOSE_ABRUPT_FLAG destroys all its objects;
-            /// DAT_CLOSE_GRACEFUL_FLAG works only if none is left but the EVD that opening it made.
+            /// DAT_CLOSE_GRACEFUL_FLAG works only if none is left except the EVD that was made when it was opened.
             ///
-            /// The last instance of an entry to be closed also makes its provider finish; the library stays in the
-            /// process. An instance of a provider that registered itself without an entry is closed likewise. When the
+            /// Closing the last instance of an entry also calls the provider's fini; the library stays in the process.
+            /// An instance of a provider that registered itself without an entry is closed in the same way. If the
             /// provider refuses, nothing changes.
             ///
             /// # Parameters

@@ -8,25 +8,26 @@ macro_rules! lmr_calls {
             ///
             /// # Parameters
             /// * `ia_handle` - in, the adapter that it belongs to.
-            /// * `mem_type` - in, what `region_description` describes: `DAT_MEM_TYPE_VIRTUAL` for memory of the process,
-            ///   `DAT_MEM_TYPE_LMR` for that of another LMR, `DAT_MEM_TYPE_SHARED_VIRTUAL` for memory that processes
-            ///   share.
-            /// * `region_description` - in, an address, an LMR, or shared memory. The other LMR is remembered by its
-            ///   memory and may be freed afterwards.
-            /// * `length` - in, bytes, 1 to `max_lmr_block_size`; not looked at for an LMR.
+            /// * `mem_type` - in, the kind of memory in `region_description`: `DAT_MEM_TYPE_VIRTUAL` for memory of the
+            ///   process, `DAT_MEM_TYPE_LMR` for that of another LMR, `DAT_MEM_TYPE_SHARED_VIRTUAL` for memory that
+            ///   processes share.
+            /// * `region_description` - in, an address, an LMR, or shared memory. Only the memory of the other LMR
+            ///   matters; that LMR may be freed afterwards.
+            /// * `length` - in, bytes, 1 to `max_lmr_block_size`; ignored for an LMR.
             /// * `pz_handle` - in, its protection zone.
             /// * `privileges` - in, bits of `DAT_MEM_PRIV_ALL_FLAG`.
             /// * `lmr_handle` - out, the LMR; like the others written only on success.
             /// * `lmr_context` - out, its name in segments of this side.
             /// * `rmr_context` - out, its name for the remote side, 0 without a remote privilege.
-            /// * `registered_length`, `registered_address` - out, what was registered, at least what was asked for.
+            /// * `registered_length`, `registered_address` - out, the registered range, which covers at least the
+            ///   requested one.
             ///
             /// # Errors
             /// | returned | when |
             /// |---|---|
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not a protection zone of the adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | what is described is not an LMR of the adapter |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | the described region is not an LMR of the adapter |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | an unknown kind of memory |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | memory that cannot be used: address or name of shared memory NULL, beyond the address space, not mapped, or not with these privileges |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | the length is 0 or above `max_lmr_block_size` |
@@ -52,11 +53,11 @@ macro_rules! lmr_calls {
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
         $callback! {
-            /// Tells the chosen attributes of an LMR.
+            /// Returns the chosen attributes of an LMR.
             ///
             /// # Parameters
             /// * `lmr_handle` - in, the LMR.
-            /// * `lmr_param_mask` - in, the fields that are wanted, bits of `DAT_LMR_FIELD_ALL`.
+            /// * `lmr_param_mask` - in, the requested fields, bits of `DAT_LMR_FIELD_ALL`.
             /// * `lmr_param` - out, the fields. The name of shared memory stays in place until the LMR is freed.
             ///
             /// # Errors
@@ -75,7 +76,7 @@ macro_rules! lmr_calls {
             ) => dispatch(DAT_INVALID_HANDLE_LMR);
         }
         $callback! {
-            /// Ends the registration of memory. The memory itself stays as it is; outstanding transfers may fail.
+            /// Ends the registration of memory. The memory itself is unchanged; outstanding transfers may fail.
             ///
             /// # Parameters
             /// * `lmr_handle` - in, the LMR.
@@ -93,12 +94,12 @@ macro_rules! lmr_calls {
             ) => dispatch(DAT_INVALID_HANDLE_LMR);
         }
         $callback! {
-            /// Makes what this side has written visible to later RDMA reads of others. Needed only where lmr_sync_req of
-            /// the provider attributes is true.
+            /// Makes data that this side has written visible to later RDMA reads of others. Needed only where
+            /// lmr_sync_req of the provider attributes is true.
             ///
             /// # Parameters
             /// * `ia_handle` - in, the adapter.
-            /// * `local_segments` - in, the memory; segments of length 0 are passed over.
+            /// * `local_segments` - in, the memory; segments of length 0 are skipped.
             /// * `num_segments` - in, elements of `local_segments`.
             ///
             /// # Errors
@@ -116,12 +117,12 @@ macro_rules! lmr_calls {
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
         $callback! {
-            /// Makes what RDMA writes of others have brought visible to this side. Needed only where lmr_sync_req of the
-            /// provider attributes is true.
+            /// Makes data that RDMA writes of others have brought visible to this side. Needed only where lmr_sync_req
+            /// of the provider attributes is true.
             ///
             /// # Parameters
             /// * `ia_handle` - in, the adapter.
-            /// * `local_segments` - in, the memory; segments of length 0 are passed over.
+            /// * `local_segments` - in, the memory; segments of length 0 are skipped.
             /// * `num_segments` - in, elements of `local_segments`.
             ///
             /// # Errors

@@ -3,15 +3,15 @@
 macro_rules! post_calls {
     ($callback:path) => {
         $callback! {
-            /// Posts a send: the segments, in order, are one message to the other side. Returns at once: the list may be
-            /// reused then, the memory when the completion has come.
+            /// Posts a send: the segments, in order, form one message to the other side. Returns at once. The list may
+            /// be reused then, the memory only after the completion.
             ///
             /// # Parameters
             /// * `ep_handle` - in, a connected endpoint, or a disconnected one, where the send is flushed.
             /// * `num_segments` - in, elements of `local_iov`, 0 to `max_request_iov`; 0 for an empty message.
             /// * `local_iov` - in, the segments; read during the call; NULL only if there are none. Segments of length 0
-            ///   are passed over.
-            /// * `user_cookie` - in, comes back in the completion.
+            ///   are skipped.
+            /// * `user_cookie` - in, returned in the completion.
             /// * `completion_flags` - in, `DAT_COMPLETION_SUPPRESS_FLAG`, `DAT_COMPLETION_SOLICITED_WAIT_FLAG`,
             ///   `DAT_COMPLETION_BARRIER_FENCE_FLAG`, and `DAT_COMPLETION_UNSIGNALLED_FLAG` if the endpoint is configured
             ///   for it.
@@ -43,15 +43,15 @@ macro_rules! post_calls {
             ) => dispatch(DAT_INVALID_HANDLE_EP);
         }
         $callback! {
-            /// Posts a receive: the segments are filled in order by one message. Possible in every state; on a
-            /// disconnected endpoint the receive is flushed.
+            /// Posts a receive: one message fills the segments in order. Possible in every state; on a disconnected
+            /// endpoint the receive is flushed.
             ///
             /// # Parameters
             /// * `ep_handle` - in, an endpoint without an SRQ.
             /// * `num_segments` - in, elements of `local_iov`, 0 to `max_recv_iov`; 0 for an empty message.
             /// * `local_iov` - in, the segments; read during the call; NULL only if there are none. Segments of length 0
-            ///   are passed over.
-            /// * `user_cookie` - in, comes back in the completion.
+            ///   are skipped.
+            /// * `user_cookie` - in, returned in the completion.
             /// * `completion_flags` - in, `DAT_COMPLETION_UNSIGNALLED_FLAG` if the endpoint is configured for it, else
             ///   none.
             ///
@@ -88,8 +88,8 @@ macro_rules! post_calls {
             /// * `ep_handle` - in, a connected endpoint, or a disconnected one, where the read is flushed.
             /// * `num_segments` - in, elements of `local_iov`, 0 to `max_rdma_read_iov`.
             /// * `local_iov` - in, the segments, together at least as long as the remote memory; read during the call;
-            ///   NULL only if there are none. Segments of length 0 are passed over.
-            /// * `user_cookie` - in, comes back in the completion.
+            ///   NULL only if there are none. Segments of length 0 are skipped.
+            /// * `user_cookie` - in, returned in the completion.
             /// * `remote_iov` - in, the remote memory as the other side named it; read during the call.
             /// * `completion_flags` - in, `DAT_COMPLETION_SUPPRESS_FLAG`, `DAT_COMPLETION_BARRIER_FENCE_FLAG`, and
             ///   `DAT_COMPLETION_UNSIGNALLED_FLAG` if the endpoint is configured for it.
@@ -129,8 +129,8 @@ macro_rules! post_calls {
             /// * `ep_handle` - in, a connected endpoint, or a disconnected one, where the write is flushed.
             /// * `num_segments` - in, elements of `local_iov`, 0 to `max_rdma_write_iov`.
             /// * `local_iov` - in, the segments; read during the call; NULL only if there are none. Segments of length 0
-            ///   are passed over.
-            /// * `user_cookie` - in, comes back in the completion.
+            ///   are skipped.
+            /// * `user_cookie` - in, returned in the completion.
             /// * `remote_iov` - in, the remote memory as the other side named it, at least as long as the segments
             ///   together; read during the call.
             /// * `completion_flags` - in, `DAT_COMPLETION_SUPPRESS_FLAG`, `DAT_COMPLETION_BARRIER_FENCE_FLAG`, and

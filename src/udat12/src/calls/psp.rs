@@ -3,16 +3,16 @@
 macro_rules! psp_calls {
     ($callback:path) => {
         $callback! {
-            /// Makes a public service point (PSP): it listens on a connection qualifier for any number of requests,
+            /// Makes a public service point (PSP). It listens on a connection qualifier for any number of requests,
             /// whose events go to an EVD. Requests may arrive before the call returns. The length of the EVD is the
             /// backlog.
             ///
             /// # Parameters
             /// * `ia_handle` - in, the adapter that it belongs to.
             /// * `conn_qual` - in, the qualifier to listen on, not 0.
-            /// * `evd_handle` - in, where requests go, an EVD with `DAT_EVD_CR_FLAG`.
-            /// * `psp_flags` - in, who provides the endpoint of each request: `DAT_PSP_CONSUMER_FLAG` for the program,
-            ///   `DAT_PSP_PROVIDER_FLAG` for the provider.
+            /// * `evd_handle` - in, the EVD for requests, with `DAT_EVD_CR_FLAG`.
+            /// * `psp_flags` - in, the side that provides the endpoint of each request: `DAT_PSP_CONSUMER_FLAG` for the
+            ///   program, `DAT_PSP_PROVIDER_FLAG` for the provider.
             /// * `psp_handle` - out, the PSP; written only on success.
             ///
             /// # Errors
@@ -23,7 +23,7 @@ macro_rules! psp_calls {
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the qualifier is 0 or cannot be used |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | neither of the two flags |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `psp_handle` is NULL |
-            /// | `DAT_CONN_QUAL_IN_USE` | another service point listens there, or the transport lets only others listen there |
+            /// | `DAT_CONN_QUAL_IN_USE` | another service point listens there, or the transport reserves the qualifier for others |
             /// | `DAT_MODEL_NOT_SUPPORTED` | the provider lacks this mode; never from the providers of this project |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` | out of memory, or the transport cannot listen |
             ///
@@ -47,7 +47,7 @@ macro_rules! psp_calls {
             /// * `ia_handle` - in, the adapter that it belongs to.
             /// * `conn_qual` - out, the qualifier, above the privileged ones and at most 65535; like the other result
             ///   written only on success.
-            /// * `evd_handle` - in, where requests go, an EVD with `DAT_EVD_CR_FLAG`.
+            /// * `evd_handle` - in, the EVD for requests, with `DAT_EVD_CR_FLAG`.
             /// * `psp_flags` - in, as for dat_psp_create.
             /// * `psp_handle` - out, the PSP.
             ///
@@ -77,11 +77,11 @@ macro_rules! psp_calls {
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
         $callback! {
-            /// Tells the chosen attributes of a PSP.
+            /// Returns the chosen attributes of a PSP.
             ///
             /// # Parameters
             /// * `psp_handle` - in, the PSP.
-            /// * `psp_param_mask` - in, the fields that are wanted, bits of `DAT_PSP_FIELD_ALL`.
+            /// * `psp_param_mask` - in, the requested fields, bits of `DAT_PSP_FIELD_ALL`.
             /// * `psp_param` - out, the fields.
             ///
             /// # Errors
@@ -100,8 +100,8 @@ macro_rules! psp_calls {
             ) => dispatch(DAT_INVALID_HANDLE_PSP);
         }
         $callback! {
-            /// Destroys a PSP. Requests that it announced can still be answered; later ones are refused as if nobody had
-            /// listened.
+            /// Destroys a PSP. Requests that it announced can still be answered; later ones are refused as if there
+            /// were no listener.
             ///
             /// # Parameters
             /// * `psp_handle` - in, the PSP.

@@ -24,11 +24,11 @@ macro_rules! pz_calls {
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
         $callback! {
-            /// Tells the adapter of a protection zone.
+            /// Returns the adapter of a protection zone.
             ///
             /// # Parameters
             /// * `pz_handle` - in, the zone.
-            /// * `pz_param_mask` - in, the fields that are wanted, bits of `DAT_PZ_FIELD_ALL`.
+            /// * `pz_param_mask` - in, the requested fields, bits of `DAT_PZ_FIELD_ALL`.
             /// * `pz_param` - out, the fields.
             ///
             /// # Errors

@@ -3,15 +3,16 @@
 macro_rules! registry_calls {
     ($callback:path) => {
         $callback! {
-            /// Lists what dat_ia_open can open: first the entries of the configuration in their order, loaded or not,
-            /// then providers that registered themselves without an entry. Nothing is loaded. Thread-safe.
+            /// Lists the adapters that dat_ia_open can open: first the entries of the configuration in their order,
+            /// loaded or not, then providers that registered themselves without an entry. Nothing is loaded.
+            /// Thread-safe.
             ///
             /// # Parameters
             /// * `max_to_return` - in, elements of `dat_provider_list`; 0 only asks for the number of entries.
-            /// * `entries_returned` - out, how many entries there are. Written on success, and also when `max_to_return`
-            ///   is 0 or too small.
-            /// * `dat_provider_list` - in, pointers to structures of the caller, which are filled on success, as many as
-            ///   there are entries; further elements are not touched. May be NULL if `max_to_return` is 0.
+            /// * `entries_returned` - out, the number of entries. Written on success, and also when `max_to_return` is
+            ///   0 or too small.
+            /// * `dat_provider_list` - in, pointers to structures of the caller. On success as many of them are filled
+            ///   as there are entries; further elements are not touched. May be NULL if `max_to_return` is 0.
             ///
             /// # Errors
             /// | returned | when |
@@ -29,12 +30,12 @@ macro_rules! registry_calls {
             ) => own;
         }
         $callback! {
-            /// Makes a provider known under an identity: name, version and thread safety. A provider calls it from its
-            /// dat_provider_init, or a program that brings its own provider calls it at any time. Thread-safe; may be
+            /// Registers a provider under an identity: name, version and thread safety. A provider calls this from its
+            /// dat_provider_init; a program that brings its own provider may call it at any time. Thread-safe; may be
             /// called from a library's constructor.
             ///
             /// # Parameters
-            /// * `provider` - in, the table of the provider's functions; used where it is, so that it must stay there
+            /// * `provider` - in, the table of the provider's functions. It is not copied, so it must stay in place
             ///   until it is removed.
             /// * `provider_info` - in, the identity; copied.
             ///
@@ -42,7 +43,7 @@ macro_rules! registry_calls {
             /// | returned | when |
             /// |---|---|
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | `provider` is NULL or not aligned |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `provider_info` is NULL, its name is empty or has no end, or its major version is not 1, whose table this is |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `provider_info` is NULL, its name is empty or unterminated, or its major version is not 1, to which this table belongs |
             /// | `DAT_PROVIDER_ALREADY_REGISTERED` | a provider has this identity |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | too many tables are registered |
             ///
@@ -54,13 +55,13 @@ macro_rules! registry_calls {
             ) => own;
         }
         $callback! {
-            /// Takes a provider away again. A provider calls it from its dat_provider_fini, or whoever added the
-            /// provider calls it. On return the table is no longer used, unless it stands under other identities too,
-            /// and handles that point to it are invalid. Thread-safe.
+            /// Removes a provider. A provider calls this from its dat_provider_fini; a program that added the provider
+            /// may call it too. On return the table is no longer used, unless it is registered under other identities
+            /// too, and handles that point to it are invalid. Thread-safe.
             ///
             /// # Parameters
             /// * `provider` - in, the table that was added.
-            /// * `provider_info` - in, the identity that it was added under.
+            /// * `provider_info` - in, the identity under which it was added.
             ///
             /// # Errors
             /// | returned | when |
@@ -77,8 +78,8 @@ macro_rules! registry_calls {
             ) => own;
         }
         $callback! {
-            /// Gives the provider's handle of an instance for the one that a program holds. They are the same here, so
-            /// it gives back what it got. Providers made for a library that numbers its instances call it.
+            /// Returns the provider's handle of an instance for the handle that a program holds. They are the same
+            /// here, so it returns its argument. Providers made for a library that numbers its instances call it.
             ///
             /// # Parameters
             /// * `handle` - in, the program's handle as a number.
@@ -98,9 +99,9 @@ macro_rules! registry_calls {
             ) => own;
         }
         $callback! {
-            /// Gives the names of a return code's type and subtype, which are static texts. The class bits do not
-            /// matter: a code is named the same as error, as warning and bare. Thread-safe; takes no lock and allocates
-            /// nothing.
+            /// Returns the names of a return code's type and subtype, which are static texts. The class bits do not
+            /// matter: a code has the same names as error, as warning and without a class. Thread-safe; takes no lock
+            /// and allocates nothing.
             ///
             /// # Parameters
             /// * `value` - in, a return code of any call; `DAT_SUCCESS` is one.

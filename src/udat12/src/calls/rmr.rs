@@ -25,11 +25,11 @@ macro_rules! rmr_calls {
             ) => dispatch(DAT_INVALID_HANDLE_PZ);
         }
         $callback! {
-            /// Tells the chosen attributes of an RMR.
+            /// Returns the chosen attributes of an RMR.
             ///
             /// # Parameters
             /// * `rmr_handle` - in, the RMR.
-            /// * `rmr_param_mask` - in, the fields that are wanted, bits of `DAT_RMR_FIELD_ALL`.
+            /// * `rmr_param_mask` - in, the requested fields, bits of `DAT_RMR_FIELD_ALL`.
             /// * `rmr_param` - out, the fields; of an unbound RMR all but adapter and zone are 0.
             ///
             /// # Errors
@@ -48,19 +48,19 @@ macro_rules! rmr_calls {
             ) => dispatch(DAT_INVALID_HANDLE_RMR);
         }
         $callback! {
-            /// Posts a bind: once it completes, the RMR names a part of an LMR to the remote side, in place of what it
-            /// was bound to. A segment_length of 0 only ends the binding there is.
+            /// Posts a bind. Once it completes, the RMR names a part of an LMR to the remote side, in place of the part
+            /// to which it was bound before. A segment_length of 0 only ends the existing binding.
             ///
-            /// The bind is a request of the endpoint, in the order of the others. The new context is known at once, but
-            /// of use to the peer only when the bind is complete; the old one ends then.
+            /// The bind is a request of the endpoint, in order with the others. The new context is known at once, but
+            /// the peer can use it only when the bind is complete; the old one ends then.
             ///
             /// # Parameters
             /// * `rmr_handle` - in, the RMR.
-            /// * `lmr_triplet` - in, the part; of length 0 to unbind, and then nothing else of it and no privilege is
-            ///   looked at.
-            /// * `mem_priv` - in, remote privileges, bits of `DAT_MEM_PRIV_ALL_FLAG`; local ones are passed over.
+            /// * `lmr_triplet` - in, the part. A length of 0 unbinds; the rest of the triplet and the privileges are
+            ///   then ignored.
+            /// * `mem_priv` - in, remote privileges, bits of `DAT_MEM_PRIV_ALL_FLAG`; local ones are ignored.
             /// * `ep_handle` - in, a connected endpoint, or a disconnected one, where the bind is flushed.
-            /// * `user_cookie` - in, comes back in the completion.
+            /// * `user_cookie` - in, returned in the completion.
             /// * `completion_flags` - in, `DAT_COMPLETION_SUPPRESS_FLAG`, `DAT_COMPLETION_BARRIER_FENCE_FLAG`, and
             ///   `DAT_COMPLETION_UNSIGNALLED_FLAG` if the endpoint is configured for it.
             /// * `context` - out, the name for the remote side; may be NULL to unbind.
@@ -73,10 +73,10 @@ macro_rules! rmr_calls {
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | NULL, no such LMR, or not within it |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | unknown privileges |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | a flag that does not apply |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `context` is NULL and it is not to unbind |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `context` is NULL although this is not an unbind |
             /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` | the endpoint is in this state, neither connected nor disconnected |
             /// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_RDMA_READ` | LMR, RMR and endpoint are not all in one protection zone |
-            /// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_RDMA_READ`, `..._WRITE` | a remote privilege to which the LMR lacks the local one |
+            /// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_RDMA_READ`, `..._WRITE` | a remote privilege without the LMR having the local one |
             /// | `DAT_MODEL_NOT_SUPPORTED` | the provider has no RMRs; never from the providers of this project |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_request_dtos` requests are outstanding |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY_REGION` | the transport has no region left |
@@ -97,7 +97,7 @@ macro_rules! rmr_calls {
             ) => dispatch(DAT_INVALID_HANDLE_RMR);
         }
         $callback! {
-            /// Destroys an RMR; a binding ends.
+            /// Destroys an RMR; its binding ends.
             ///
             /// # Parameters
             /// * `rmr_handle` - in, the RMR.

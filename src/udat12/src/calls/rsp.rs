@@ -3,14 +3,14 @@
 macro_rules! rsp_calls {
     ($callback:path) => {
         $callback! {
-            /// Makes a reserved service point (RSP): it listens on a connection qualifier for one request, which is for
-            /// one endpoint. The endpoint is reserved until then.
+            /// Makes a reserved service point (RSP). It listens on a connection qualifier for one request, for one
+            /// endpoint. The endpoint is reserved until then.
             ///
             /// # Parameters
             /// * `ia_handle` - in, the adapter that it belongs to.
             /// * `conn_qual` - in, the qualifier to listen on, not 0.
             /// * `ep_handle` - in, an unconnected endpoint.
-            /// * `evd_handle` - in, where the request goes, an EVD with `DAT_EVD_CR_FLAG`.
+            /// * `evd_handle` - in, the EVD for the request, with `DAT_EVD_CR_FLAG`.
             /// * `rsp_handle` - out, the RSP; written only on success.
             ///
             /// # Errors
@@ -23,7 +23,7 @@ macro_rules! rsp_calls {
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the qualifier is 0 or cannot be used |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `rsp_handle` is NULL |
             /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | the endpoint is in this state, not unconnected |
-            /// | `DAT_CONN_QUAL_IN_USE` | another service point listens there, or the transport lets only others listen there |
+            /// | `DAT_CONN_QUAL_IN_USE` | another service point listens there, or the transport reserves the qualifier for others |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` | out of memory, or the transport cannot listen |
             ///
             /// # Events
@@ -40,11 +40,11 @@ macro_rules! rsp_calls {
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
         $callback! {
-            /// Tells the chosen attributes of an RSP.
+            /// Returns the chosen attributes of an RSP.
             ///
             /// # Parameters
-            /// * `rsp_handle` - in, the RSP; it lives until it is freed, also after its request.
-            /// * `rsp_param_mask` - in, the fields that are wanted, bits of `DAT_RSP_FIELD_ALL`.
+            /// * `rsp_handle` - in, the RSP; it lives until it is freed, even after its request.
+            /// * `rsp_param_mask` - in, the requested fields, bits of `DAT_RSP_FIELD_ALL`.
             /// * `rsp_param` - out, the fields.
             ///
             /// # Errors

@@ -9,8 +9,9 @@ macro_rules! srq_calls {
             /// * `ia_handle` - in, the adapter that it belongs to.
             /// * `pz_handle` - in, the protection zone that its buffers must be in; mandatory.
             /// * `srq_attr` - in, buffers that can be outstanding, 1 to `max_recv_per_srq`; segments of a buffer, 1 to
-            ///   `max_iov_segments_per_dto`; and `DAT_SRQ_LW_DEFAULT`, since any other low watermark would be undercut
-            ///   already. dat_srq_query tells the sizes that it got, which are no smaller.
+            ///   `max_iov_segments_per_dto`; and `DAT_SRQ_LW_DEFAULT`, because fewer buffers than any other low
+            ///   watermark would be available from the start. dat_srq_query returns the actual sizes, which are no
+            ///   smaller.
             /// * `srq_handle` - out, the SRQ; written only on success.
             ///
             /// # Errors
@@ -51,15 +52,15 @@ macro_rules! srq_calls {
             ) => dispatch(DAT_INVALID_HANDLE_SRQ);
         }
         $callback! {
-            /// Posts a receive buffer to an SRQ. Any endpoint of the SRQ may take it: the completion names that
+            /// Posts a receive buffer to an SRQ. Any endpoint of the SRQ may take it. The completion names that
             /// endpoint, and notifies as its attributes say.
             ///
             /// # Parameters
             /// * `srq_handle` - in, the SRQ.
             /// * `num_segments` - in, elements of `local_iov`, 0 to `max_recv_iov` of the SRQ.
             /// * `local_iov` - in, the segments, of the protection zone of the SRQ; read during the call; NULL only if
-            ///   there are none. Segments of length 0 are passed over.
-            /// * `user_cookie` - in, comes back in the completion.
+            ///   there are none. Segments of length 0 are skipped.
+            /// * `user_cookie` - in, returned in the completion.
             ///
             /// # Errors
             /// | returned | when |
@@ -84,16 +85,16 @@ macro_rules! srq_calls {
             ) => dispatch(DAT_INVALID_HANDLE_SRQ);
         }
         $callback! {
-            /// Tells the chosen attributes of an SRQ and how many of its buffers are available and outstanding, exactly
-            /// as they are at this moment.
+            /// Returns the chosen attributes of an SRQ and the numbers of its available and outstanding buffers, exact
+            /// at this moment.
             ///
             /// # Parameters
             /// * `srq_handle` - in, the SRQ.
-            /// * `srq_param_mask` - in, the fields that are wanted, bits of `DAT_SRQ_FIELD_ALL`.
-            /// * `srq_param` - out, the fields. `available_dto_count` are the buffers that an endpoint could still take;
-            ///   `outstanding_dto_count` also counts those that endpoints hold and those whose completion was not
-            ///   dequeued. A count that a provider cannot tell is `DAT_VALUE_UNKNOWN`; the providers of this project tell
-            ///   both.
+            /// * `srq_param_mask` - in, the requested fields, bits of `DAT_SRQ_FIELD_ALL`.
+            /// * `srq_param` - out, the fields. `available_dto_count` counts the buffers that an endpoint could still
+            ///   take; `outstanding_dto_count` also counts those that endpoints hold and those whose completion was not
+            ///   dequeued. A count that a provider does not know is `DAT_VALUE_UNKNOWN`; the providers of this project
+            ///   know both.
             ///
             /// # Errors
             /// | returned | when |
@@ -111,8 +112,8 @@ macro_rules! srq_calls {
             ) => dispatch(DAT_INVALID_HANDLE_SRQ);
         }
         $callback! {
-            /// Changes how many buffers of an SRQ can be outstanding. No buffer and no message is lost; the low
-            /// watermark stays armed, or not, as it was.
+            /// Changes the number of buffers of an SRQ that can be outstanding. No buffer and no message is lost; the
+            /// low watermark stays armed, or not, as it was.
             ///
             /// # Parameters
             /// * `srq_handle` - in, the SRQ; endpoints may use it meanwhile.
@@ -135,12 +136,12 @@ macro_rules! srq_calls {
         }
         $callback! {
             /// Sets and arms the low watermark of an SRQ; setting it again replaces it and arms it again. As soon as
-            /// fewer buffers are available, which may be during the call, there is one asynchronous event.
+            /// fewer buffers are available, perhaps during the call, one asynchronous event is raised.
             ///
             /// # Parameters
             /// * `srq_handle` - in, the SRQ.
-            /// * `low_watermark` - in, buffers below which the event comes, 0 to `max_recv_dtos` of the SRQ; 0
-            ///   (`DAT_SRQ_LW_DEFAULT`) disarms.
+            /// * `low_watermark` - in, buffers below which the event is raised, 0 to `max_recv_dtos` of the SRQ; 0
+            ///   (`DAT_SRQ_LW_DEFAULT`) disarms it.
             ///
             /// # Errors
             /// | returned | when |

@@ -70,7 +70,7 @@ c_enum! {
         DAT_EP_STATE_RESERVED = 2,
         /// Reserved, attributes not yet given.
         DAT_EP_STATE_UNCONFIGURED_RESERVED = 3,
-        /// A request for it came to its reserved service point.
+        /// A request for it arrived at its reserved service point.
         DAT_EP_STATE_PASSIVE_CONNECTION_PENDING = 4,
         /// Passive pending, attributes not yet given.
         DAT_EP_STATE_UNCONFIGURED_PASSIVE = 5,
@@ -94,7 +94,7 @@ c_enum! {
 /// Older name of DAT_EP_STATE_DISCONNECTED.
 pub const DAT_EP_STATE_ERROR: DAT_EP_STATE = DAT_EP_STATE_DISCONNECTED;
 
-/// What dat_ep_query tells of an endpoint and dat_ep_modify changes.
+/// Parameters of an endpoint, see dat_ep_query and dat_ep_modify.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct dat_ep_param {
@@ -124,7 +124,7 @@ pub struct dat_ep_param {
     pub ep_attr: DAT_EP_ATTR,
 }
 
-/// What dat_ep_query tells of an endpoint and dat_ep_modify changes.
+/// Parameters of an endpoint, see dat_ep_query and dat_ep_modify.
 pub type DAT_EP_PARAM = dat_ep_param;
 
 /// Selects fields of DAT_EP_PARAM, a set of DAT_EP_FIELD_ bits.
@@ -232,5 +232,5 @@ pub const DAT_WATERMARK_INFINITE: DAT_COUNT = -1;
 /// Default of the high watermarks of an endpoint.
 pub const DAT_HW_DEFAULT: DAT_COUNT = DAT_WATERMARK_INFINITE;
 
-/// In place of a count that cannot be told.
+/// Value of a count that is not known.
 pub const DAT_VALUE_UNKNOWN: DAT_COUNT = -2;

@@ -25,7 +25,7 @@ c_enum! {
     }
 }
 
-/// What dat_evd_query tells of an event dispatcher.
+/// Parameters of an event dispatcher, see dat_evd_query.
 pub type DAT_EVD_PARAM = dat_evd_param;
 
 c_enum! {
@@ -51,7 +51,7 @@ c_enum! {
     pub enum dat_dto_completion_status as DAT_DTO_COMPLETION_STATUS {
         /// Done.
         DAT_DTO_SUCCESS = 0,
-        /// Not done, for the connection ended or does not exist.
+        /// Not done, because the connection ended or does not exist.
         DAT_DTO_ERR_FLUSHED = 1,
         /// Message longer than the local memory, or another local length problem.
         DAT_DTO_ERR_LOCAL_LENGTH = 2,
@@ -63,7 +63,7 @@ c_enum! {
         DAT_DTO_ERR_BAD_RESPONSE = 5,
         /// Remote memory: zone, right, bounds or context.
         DAT_DTO_ERR_REMOTE_ACCESS = 6,
-        /// The remote side could not do its part.
+        /// The remote side could not carry out its part.
         DAT_DTO_ERR_REMOTE_RESPONDER = 7,
         /// The transport gave up.
         DAT_DTO_ERR_TRANSPORT = 8,
@@ -99,7 +99,7 @@ pub struct dat_dto_completion_event_data {
     pub ep_handle: DAT_EP_HANDLE,
     /// The cookie of the post.
     pub user_cookie: DAT_DTO_COOKIE,
-    /// How it went.
+    /// Its outcome.
     pub status: DAT_DTO_COMPLETION_STATUS,
     /// Bytes moved, if it succeeded.
     pub transfered_length: DAT_VLEN,
@@ -116,7 +116,7 @@ pub struct dat_rmr_bind_completion_event_data {
     pub rmr_handle: DAT_RMR_HANDLE,
     /// The cookie of the post.
     pub user_cookie: DAT_RMR_COOKIE,
-    /// How it went.
+    /// Its outcome.
     pub status: DAT_DTO_COMPLETION_STATUS,
 }
 
@@ -140,11 +140,11 @@ pub type DAT_SP_HANDLE = dat_sp_handle;
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct dat_cr_arrival_event_data {
-    /// Where the request arrived.
+    /// The service point at which the request arrived.
     pub sp_handle: DAT_SP_HANDLE,
-    /// The local address that was asked for.
+    /// The local address that the peer asked for.
     pub local_ia_address_ptr: DAT_IA_ADDRESS_PTR,
-    /// The qualifier that was asked for.
+    /// The qualifier that the peer asked for.
     pub conn_qual: DAT_CONN_QUAL,
     /// The request, to be accepted, rejected or handed off.
     pub cr_handle: DAT_CR_HANDLE,
@@ -159,7 +159,7 @@ pub type DAT_CR_ARRIVAL_EVENT_DATA = dat_cr_arrival_event_data;
 pub struct dat_connection_event_data {
     /// The endpoint.
     pub ep_handle: DAT_EP_HANDLE,
-    /// Bytes of private data that the accepting side gave.
+    /// Bytes of private data from the accepting side.
     pub private_data_size: DAT_COUNT,
     /// The private data.
     pub private_data: DAT_PVOID,
@@ -172,9 +172,9 @@ pub type DAT_CONNECTION_EVENT_DATA = dat_connection_event_data;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct dat_asynch_error_event_data {
-    /// The object that it is about.
+    /// The object that the event is about.
     pub dat_handle: DAT_HANDLE,
-    /// Why: a value of the reasons of that kind of object.
+    /// One of the reasons for that kind of object.
     pub reason: DAT_COUNT,
 }
 
@@ -206,7 +206,7 @@ c_enum! {
 c_enum! {
     /// Reason of an asynchronous event whose dat_handle is an event dispatcher.
     pub enum evd_async_error_reason as DAT_EVD_ASYNC_ERROR_REASON {
-        /// An event was lost for want of room.
+        /// An event was lost for lack of room.
         DAT_EVD_OVERFLOW_ERROR = 0,
         /// Anything else.
         DAT_EVD_OTHER_ERROR = 1,
@@ -253,7 +253,7 @@ c_enum! {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct dat_software_event_data {
-    /// What dat_evd_post_se was given.
+    /// The pointer that was passed to dat_evd_post_se.
     pub pointer: DAT_PVOID,
 }
 
@@ -267,13 +267,14 @@ c_enum! {
         DAT_DTO_COMPLETION_EVENT = 0x00001,
         /// A bind completed.
         DAT_RMR_BIND_COMPLETION_EVENT = 0x01001,
-        /// A connection is asked for.
+        /// A peer asks for a connection.
         DAT_CONNECTION_REQUEST_EVENT = 0x02001,
         /// The endpoint is connected.
         DAT_CONNECTION_EVENT_ESTABLISHED = 0x04001,
-        /// The remote consumer said no.
+        /// The remote consumer rejected the request.
         DAT_CONNECTION_EVENT_PEER_REJECTED = 0x04002,
-        /// Refused by other than the remote consumer: nobody listens, no room, or the transport.
+        /// Not the remote consumer refused the request: there was no listener, no room, or the
+        /// transport failed.
         DAT_CONNECTION_EVENT_NON_PEER_REJECTED = 0x04003,
         /// An accepted connection could not be completed.
         DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR = 0x04004,
@@ -281,11 +282,11 @@ c_enum! {
         DAT_CONNECTION_EVENT_DISCONNECTED = 0x04005,
         /// The connection was lost by an error.
         DAT_CONNECTION_EVENT_BROKEN = 0x04006,
-        /// The time given to dat_ep_connect ran out.
+        /// The time limit given to dat_ep_connect has passed.
         DAT_CONNECTION_EVENT_TIMED_OUT = 0x04007,
         /// The remote address cannot be reached.
         DAT_CONNECTION_EVENT_UNREACHABLE = 0x04008,
-        /// An event dispatcher lost an event for want of room.
+        /// An event dispatcher lost an event for lack of room.
         DAT_ASYNC_ERROR_EVD_OVERFLOW = 0x08001,
         /// The adapter is lost.
         DAT_ASYNC_ERROR_IA_CATASTROPHIC = 0x08002,
@@ -293,8 +294,8 @@ c_enum! {
         DAT_ASYNC_ERROR_EP_BROKEN = 0x08003,
         /// Something timed out.
         DAT_ASYNC_ERROR_TIMED_OUT = 0x08004,
-        /// The provider has something to tell of dat_handle. Watermarks come under this number: see
-        /// reason.
+        /// The provider reports something about dat_handle. Watermarks are reported with this
+        /// number: see reason.
         DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR = 0x08005,
         /// Posted by dat_evd_post_se.
         DAT_SOFTWARE_EVENT = 0x10001,
@@ -322,17 +323,17 @@ pub union dat_event_data {
 /// Data of an event; event_number tells which member is valid.
 pub type DAT_EVENT_DATA = dat_event_data;
 
-/// An event as dat_evd_wait and dat_evd_dequeue hand it out.
+/// An event as dat_evd_wait and dat_evd_dequeue return it.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct dat_event {
-    /// What happened.
+    /// The kind of event.
     pub event_number: DAT_EVENT_NUMBER,
     /// The event dispatcher that it came from.
     pub evd_handle: DAT_EVD_HANDLE,
-    /// More about it.
+    /// Its data.
     pub event_data: DAT_EVENT_DATA,
 }
 
-/// An event as dat_evd_wait and dat_evd_dequeue hand it out.
+/// An event as dat_evd_wait and dat_evd_dequeue return it.
 pub type DAT_EVENT = dat_event;

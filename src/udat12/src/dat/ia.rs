@@ -7,11 +7,11 @@ use crate::dat_platform_specific::*;
 use crate::udat::provider::dat_provider_attr;
 
 /// Attributes of an interface adapter, see dat_ia_query. Maxima are those of the whole adapter,
-/// shared by all who use it.
+/// which all its users share.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct dat_ia_attr {
-    /// Name as it was opened.
+    /// Name under which it was opened.
     pub adapter_name: [c_char; DAT_NAME_MAX_LENGTH],
     /// Vendor of the adapter.
     pub vendor_name: [c_char; DAT_NAME_MAX_LENGTH],
@@ -69,9 +69,9 @@ pub struct dat_ia_attr {
     pub max_rdma_read_in: DAT_COUNT,
     /// RDMA reads outstanding at the adapter as originator.
     pub max_rdma_read_out: DAT_COUNT,
-    /// Each endpoint gets max_rdma_read_per_ep_in; else they share a pool.
+    /// Each endpoint gets max_rdma_read_per_ep_in; otherwise they share a pool.
     pub max_rdma_read_per_ep_in_guaranteed: DAT_BOOLEAN,
-    /// Each endpoint gets max_rdma_read_per_ep_out; else they share a pool.
+    /// Each endpoint gets max_rdma_read_per_ep_out; otherwise they share a pool.
     pub max_rdma_read_per_ep_out_guaranteed: DAT_BOOLEAN,
     /// Elements of transport_attr.
     pub num_transport_attr: DAT_COUNT,
@@ -84,7 +84,7 @@ pub struct dat_ia_attr {
 }
 
 /// Attributes of an interface adapter, see dat_ia_query. Maxima are those of the whole adapter,
-/// shared by all who use it.
+/// which all its users share.
 pub type DAT_IA_ATTR = dat_ia_attr;
 
 /// Selects fields of DAT_IA_ATTR, a set of DAT_IA_FIELD_ bits.
@@ -223,7 +223,7 @@ pub struct dat_provider_info {
     pub dapl_version_major: DAT_UINT32,
     /// Version of the interface, minor.
     pub dapl_version_minor: DAT_UINT32,
-    /// Whether threads may use it without locks of their own.
+    /// Whether several threads may use the provider without locks of their own.
     pub is_thread_safe: DAT_BOOLEAN,
 }
 

@@ -17,7 +17,7 @@ pub type DAT_RMR_CONTEXT = DAT_UINT32;
 pub struct dat_lmr_triplet {
     /// The region that holds the segment, see dat_lmr_create.
     pub lmr_context: DAT_LMR_CONTEXT,
-    /// Unused; aligns what follows.
+    /// Unused; aligns the next field.
     pub pad: DAT_UINT32,
     /// Address of the first byte.
     pub virtual_address: DAT_VADDR,
@@ -28,14 +28,14 @@ pub struct dat_lmr_triplet {
 /// One segment of local memory in a data transfer.
 pub type DAT_LMR_TRIPLET = dat_lmr_triplet;
 
-/// The remote memory of an RDMA operation. In local byte order: who ships it to another host
-/// converts it.
+/// The remote memory of an RDMA operation, in local byte order: a program that sends it to
+/// another host converts it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct dat_rmr_triplet {
     /// The memory as the remote side named it.
     pub rmr_context: DAT_RMR_CONTEXT,
-    /// Unused; aligns what follows.
+    /// Unused; aligns the next field.
     pub pad: DAT_UINT32,
     /// Address of the first byte at the remote side.
     pub target_address: DAT_VADDR,
@@ -43,8 +43,8 @@ pub struct dat_rmr_triplet {
     pub segment_length: DAT_VLEN,
 }
 
-/// The remote memory of an RDMA operation. In local byte order: who ships it to another host
-/// converts it.
+/// The remote memory of an RDMA operation, in local byte order: a program that sends it to
+/// another host converts it.
 pub type DAT_RMR_TRIPLET = dat_rmr_triplet;
 
 c_enum! {
@@ -62,8 +62,8 @@ c_enum! {
         DAT_MEM_PRIV_REMOTE_WRITE_FLAG = 0x020,
         /// All four rights.
         DAT_MEM_PRIV_ALL_FLAG = 0x033,
-        /// No relaxed ordering for this memory. Known to the Solaris headers only; here for their
-        /// programs, as the bit clashes with nothing. Ignored.
+        /// No relaxed ordering for this memory. Only the Solaris headers have it; it is here for
+        /// their programs, because the bit clashes with nothing. Ignored.
         DAT_MEM_PRIV_RO_DISABLE_FLAG = 0x100,
     }
 }
@@ -74,7 +74,7 @@ pub const DAT_MEM_PRIV_READ_FLAG: DAT_MEM_PRIV_FLAGS = DAT_MEM_PRIV_LOCAL_READ_F
 /// Local and remote write; for compatibility.
 pub const DAT_MEM_PRIV_WRITE_FLAG: DAT_MEM_PRIV_FLAGS = DAT_MEM_PRIV_LOCAL_WRITE_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
 
-/// What dat_lmr_query tells of a local memory region.
+/// Parameters of a local memory region, see dat_lmr_query.
 pub type DAT_LMR_PARAM = dat_lmr_param;
 
 c_enum! {
@@ -105,7 +105,7 @@ c_enum! {
     }
 }
 
-/// What dat_rmr_query tells of a remote memory region.
+/// Parameters of a remote memory region, see dat_rmr_query.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct dat_rmr_param {
@@ -121,7 +121,7 @@ pub struct dat_rmr_param {
     pub rmr_context: DAT_RMR_CONTEXT,
 }
 
-/// What dat_rmr_query tells of a remote memory region.
+/// Parameters of a remote memory region, see dat_rmr_query.
 pub type DAT_RMR_PARAM = dat_rmr_param;
 
 c_enum! {
@@ -142,7 +142,7 @@ c_enum! {
     }
 }
 
-/// What dat_pz_query tells of a protection zone.
+/// Parameters of a protection zone, see dat_pz_query.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct dat_pz_param {
@@ -150,7 +150,7 @@ pub struct dat_pz_param {
     pub ia_handle: DAT_IA_HANDLE,
 }
 
-/// What dat_pz_query tells of a protection zone.
+/// Parameters of a protection zone, see dat_pz_query.
 pub type DAT_PZ_PARAM = dat_pz_param;
 
 c_enum! {
@@ -164,7 +164,7 @@ c_enum! {
 }
 
 c_enum! {
-    /// Who owns the array of segments after a post returned.
+    /// Owner of the array of segments after a post returned.
     pub enum dat_iov_ownership as DAT_IOV_OWNERSHIP {
         /// The consumer: it may be reused at once.
         DAT_IOV_CONSUMER = 0,

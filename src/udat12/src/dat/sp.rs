@@ -5,7 +5,7 @@ use crate::dat_platform_specific::*;
 use dat_abi::c_enum;
 
 c_enum! {
-    /// Who supplies the endpoint for a request at a public service point.
+    /// Supplier of the endpoint for a request at a public service point.
     pub enum dat_psp_flags as DAT_PSP_FLAGS {
         /// The consumer names an endpoint when it accepts.
         DAT_PSP_CONSUMER_FLAG = 0,
@@ -14,7 +14,7 @@ c_enum! {
     }
 }
 
-/// What dat_psp_query tells of a public service point.
+/// Parameters of a public service point, see dat_psp_query.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct dat_psp_param {
@@ -22,13 +22,13 @@ pub struct dat_psp_param {
     pub ia_handle: DAT_IA_HANDLE,
     /// The qualifier that it listens on.
     pub conn_qual: DAT_CONN_QUAL,
-    /// Where its requests go.
+    /// The event dispatcher for its requests.
     pub evd_handle: DAT_EVD_HANDLE,
-    /// Who supplies the endpoint.
+    /// The supplier of the endpoint.
     pub psp_flags: DAT_PSP_FLAGS,
 }
 
-/// What dat_psp_query tells of a public service point.
+/// Parameters of a public service point, see dat_psp_query.
 pub type DAT_PSP_PARAM = dat_psp_param;
 
 c_enum! {
@@ -47,7 +47,7 @@ c_enum! {
     }
 }
 
-/// What dat_rsp_query tells of a reserved service point.
+/// Parameters of a reserved service point, see dat_rsp_query.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct dat_rsp_param {
@@ -55,13 +55,13 @@ pub struct dat_rsp_param {
     pub ia_handle: DAT_IA_HANDLE,
     /// The qualifier that it listens on.
     pub conn_qual: DAT_CONN_QUAL,
-    /// Where its request goes.
+    /// The event dispatcher for its request.
     pub evd_handle: DAT_EVD_HANDLE,
     /// The endpoint that it reserves.
     pub ep_handle: DAT_EP_HANDLE,
 }
 
-/// What dat_rsp_query tells of a reserved service point.
+/// Parameters of a reserved service point, see dat_rsp_query.
 pub type DAT_RSP_PARAM = dat_rsp_param;
 
 c_enum! {
@@ -80,7 +80,7 @@ c_enum! {
     }
 }
 
-/// What dat_cr_query tells of a connection request. Its pointers are valid as long as the request.
+/// Parameters of a connection request, see dat_cr_query. The pointers live as long as the request.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct dat_cr_param {
@@ -96,7 +96,7 @@ pub struct dat_cr_param {
     pub local_ep_handle: DAT_EP_HANDLE,
 }
 
-/// What dat_cr_query tells of a connection request. Its pointers are valid as long as the request.
+/// Parameters of a connection request, see dat_cr_query. The pointers live as long as the request.
 pub type DAT_CR_PARAM = dat_cr_param;
 
 c_enum! {
@@ -118,7 +118,7 @@ c_enum! {
 }
 
 c_enum! {
-    /// When the provider makes the endpoint for a request at a public service point.
+    /// Cases in which the provider makes the endpoint for a request at a public service point.
     pub enum dat_ep_creator_for_psp as DAT_EP_CREATOR_FOR_PSP {
         /// Never.
         DAT_PSP_CREATES_EP_NEVER = 0,

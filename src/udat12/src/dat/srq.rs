@@ -32,7 +32,7 @@ c_enum! {
     }
 }
 
-/// What dat_srq_query tells of a shared receive queue.
+/// Parameters of a shared receive queue, see dat_srq_query.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct dat_srq_param {
@@ -55,7 +55,7 @@ pub struct dat_srq_param {
     pub outstanding_dto_count: DAT_COUNT,
 }
 
-/// What dat_srq_query tells of a shared receive queue.
+/// Parameters of a shared receive queue, see dat_srq_query.
 pub type DAT_SRQ_PARAM = dat_srq_param;
 
 c_enum! {

@@ -11,7 +11,7 @@ pub const DAT_NAME_MAX_LENGTH: usize = 256;
 /// Name of an interface adapter: a string of less than DAT_NAME_MAX_LENGTH characters.
 pub type DAT_NAME_PTR = *mut c_char;
 
-/// An attribute that has a name of its own: two strings.
+/// A named attribute: two strings.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct dat_named_attr {
@@ -21,7 +21,7 @@ pub struct dat_named_attr {
     pub value: *const c_char,
 }
 
-/// An attribute that has a name of its own: two strings.
+/// A named attribute: two strings.
 pub type DAT_NAMED_ATTR = dat_named_attr;
 
 c_enum! {
@@ -34,35 +34,36 @@ c_enum! {
     }
 }
 
-/// A word of the consumer, kept and given back bit for bit.
+/// A word of the consumer, returned bit for bit.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub union dat_context {
-    /// As a pointer.
+    /// The word as a pointer.
     pub as_ptr: DAT_PVOID,
-    /// As a number of 64 bits.
+    /// The word as a number of 64 bits.
     pub as_64: DAT_UINT64,
-    /// As the longest number.
+    /// The word as the longest number.
     pub as_index: DAT_UVERYLONG,
 }
 
-/// A word of the consumer, kept and given back bit for bit.
+/// A word of the consumer, returned bit for bit.
 pub type DAT_CONTEXT = dat_context;
 
-/// Word of the consumer that comes back in the completion of a data transfer.
+/// Word of the consumer that is returned in the completion of a data transfer.
 pub type DAT_DTO_COOKIE = DAT_CONTEXT;
 
-/// Word of the consumer that comes back in the completion of a bind.
+/// Word of the consumer that is returned in the completion of a bind.
 pub type DAT_RMR_COOKIE = DAT_CONTEXT;
 
 c_enum! {
-    /// How a data transfer completes; also how the streams of an endpoint are configured.
+    /// Way in which a data transfer completes; also the configuration of the streams of an
+    /// endpoint.
     pub enum dat_completion_flags as DAT_COMPLETION_FLAGS {
         /// An event that notifies.
         DAT_COMPLETION_DEFAULT_FLAG = 0x00,
         /// No event if the operation succeeds.
         DAT_COMPLETION_SUPPRESS_FLAG = 0x01,
-        /// The receive at the remote side notifies, where its stream waits for solicited messages.
+        /// The receive at the remote side notifies, if its stream waits for solicited messages.
         DAT_COMPLETION_SOLICITED_WAIT_FLAG = 0x02,
         /// An event that does not notify.
         DAT_COMPLETION_UNSIGNALLED_FLAG = 0x04,
@@ -73,14 +74,14 @@ c_enum! {
     }
 }
 
-/// Time to wait in microseconds, from the call on.
+/// Time to wait in microseconds, counted from the call.
 pub type DAT_TIMEOUT = DAT_UINT32;
 
-/// Wait for ever.
+/// Wait without a limit.
 pub const DAT_TIMEOUT_INFINITE: DAT_TIMEOUT = 0xFFFFFFFF;
 
 /// Any object of the interface. The first word behind a valid handle points to the DAT_PROVIDER
-/// that serves it.
+/// that serves the object.
 pub type DAT_HANDLE = DAT_PVOID;
 
 /// Connection request.
@@ -160,7 +161,7 @@ pub type DAT_CONN_QUAL = DAT_UINT64;
 pub type DAT_PORT_QUAL = DAT_UINT64;
 
 c_enum! {
-    /// Quality of service asked of a connection; bits in DAT_PROVIDER_ATTR.
+    /// Quality of service of a connection; bits in DAT_PROVIDER_ATTR.
     pub enum dat_qos as DAT_QOS {
         /// Best effort.
         DAT_QOS_BEST_EFFORT = 0x00,
@@ -186,14 +187,14 @@ c_enum! {
 }
 
 c_enum! {
-    /// How dat_ia_close and dat_ep_disconnect end things.
+    /// Way in which dat_ia_close and dat_ep_disconnect end things.
     pub enum dat_close_flags as DAT_CLOSE_FLAGS {
-        /// At once; what is outstanding fails.
+        /// At once; outstanding work fails.
         DAT_CLOSE_ABRUPT_FLAG = 0,
-        /// Orderly: after posted requests are done; an adapter only when it is empty.
+        /// Orderly: after posted requests are done; for an adapter, only if no objects are left.
         DAT_CLOSE_GRACEFUL_FLAG = 1,
     }
 }
 
-/// What dat_ia_close and dat_ep_disconnect do by default.
+/// Default of dat_ia_close and dat_ep_disconnect.
 pub const DAT_CLOSE_DEFAULT: DAT_CLOSE_FLAGS = DAT_CLOSE_ABRUPT_FLAG;

@@ -8,7 +8,7 @@ values!(DAT_MEM_TYPE {
     DAT_MEM_TYPE_VIRTUAL = 0,
     DAT_MEM_TYPE_LMR = 1,
     DAT_MEM_TYPE_SHARED_VIRTUAL = 2,
-    // Known to the Solaris headers only.
+    // Only the Solaris headers have it.
     DAT_MEM_TYPE_SO_VIRTUAL = 3,
 });
 
@@ -173,7 +173,7 @@ values!(DAT_RETURN_SUBTYPE {
     DAT_MAJOR_NOT_FOUND = 0x63,
     DAT_MINOR_NOT_FOUND = 0x64,
     DAT_THREAD_SAFETY_NOT_FOUND = 0x65,
-    // Known to the Solaris headers only.
+    // Only the Solaris headers have it.
     DAT_INVALID_RO_COOKIE = 0x66,
 });
 
@@ -231,7 +231,7 @@ values!(DAT_MEM_PRIV_FLAGS {
     DAT_MEM_PRIV_LOCAL_WRITE_FLAG = 0x10,
     DAT_MEM_PRIV_REMOTE_WRITE_FLAG = 0x20,
     DAT_MEM_PRIV_ALL_FLAG = 0x33,
-    // Known to the Solaris headers only.
+    // Only the Solaris headers have it.
     DAT_MEM_PRIV_RO_DISABLE_FLAG = 0x100,
 });
 

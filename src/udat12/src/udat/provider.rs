@@ -10,8 +10,8 @@ use dat_abi::c_enum;
 c_enum! {
     /// Kind of protection that the zones of a provider offer.
     ///
-    /// The Solaris headers also have DAT_PZ_SAME, as 1, which is DAT_PZ_SHAREABLE here; so it is
-    /// left out.
+    /// The Solaris headers also have DAT_PZ_SAME with the value 1, which is DAT_PZ_SHAREABLE
+    /// here; so it is left out.
     pub enum dat_pz_support as DAT_PZ_SUPPORT {
         /// A zone serves one endpoint.
         DAT_PZ_UNIQUE = 0,
@@ -36,41 +36,42 @@ pub struct dat_provider_attr {
     pub dapl_version_minor: DAT_UINT32,
     /// Kinds of memory, as a set of bits.
     pub lmr_mem_types_supported: DAT_MEM_TYPE,
-    /// Who owns an array of segments after a post.
+    /// Owner of an array of segments after a post.
     pub iov_ownership_on_return: DAT_IOV_OWNERSHIP,
     /// Qualities of service, as a set of bits.
     pub dat_qos_supported: DAT_QOS,
     /// Completion flags, as a set of bits.
     pub completion_flags_supported: DAT_COMPLETION_FLAGS,
-    /// Whether threads may use it without locks of their own.
+    /// Whether several threads may use the provider without locks of their own.
     pub is_thread_safe: DAT_BOOLEAN,
     /// Bytes of private data that a connection can carry each way.
     pub max_private_data_size: DAT_COUNT,
     /// Whether DAT_CONNECT_MULTIPATH_FLAG works.
     pub supports_multipath: DAT_BOOLEAN,
-    /// Who makes endpoints at public service points.
+    /// Cases in which the provider makes endpoints at public service points.
     pub ep_creator: DAT_EP_CREATOR_FOR_PSP,
     /// Kind of protection.
     pub pz_support: DAT_PZ_SUPPORT,
     /// Best alignment of buffers in bytes.
     pub optimal_buffer_alignment: DAT_UINT32,
-    /// Which streams may share an event dispatcher, in the order software, connection request, data
-    /// transfer, connection, bind, asynchronous. Not const as in other headers, so that the
+    /// Streams that may share an event dispatcher, in the order software, connection request,
+    /// data transfer, connection, bind, asynchronous. Not const as in other headers, so that the
     /// structure can be copied and be a variable in C++.
     pub evd_stream_merging_supported: [[DAT_BOOLEAN; 6]; 6],
     /// Whether there are shared receive queues.
     pub srq_supported: DAT_BOOLEAN,
     /// Watermarks, a set of bits: 0x001 low, 0x010 soft high, 0x100 hard high.
     pub srq_watermarks_supported: DAT_COUNT,
-    /// Whether an endpoint may have another zone than its shared receive queue.
+    /// Whether an endpoint may have a zone other than that of its shared receive queue.
     pub srq_ep_pz_difference_supported: DAT_BOOLEAN,
-    /// What dat_srq_query can tell, a set of bits: 0x01 available, 0x10 outstanding.
+    /// Counts that dat_srq_query returns, a set of bits: 0x01 available, 0x10 outstanding.
     pub srq_info_supported: DAT_COUNT,
-    /// What dat_ep_recv_query can tell, a set of bits: 0x01 allocated, 0x10 span.
+    /// Counts that dat_ep_recv_query returns, a set of bits: 0x01 allocated, 0x10 span.
     pub ep_recv_info_supported: DAT_COUNT,
     /// Whether dat_lmr_sync_rdma_read and dat_lmr_sync_rdma_write are needed.
     pub lmr_sync_req: DAT_BOOLEAN,
-    /// Whether errors of memory always come by completion, never by the return code of a post.
+    /// Whether memory errors are always reported by completion, never by the return code of a
+    /// post.
     pub dto_async_return_guaranteed: DAT_BOOLEAN,
     /// Whether the sink of an RDMA read needs the right of remote write.
     pub rdma_write_for_rdma_read_req: DAT_BOOLEAN,

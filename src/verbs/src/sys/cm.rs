@@ -14,12 +14,12 @@ use rdma_sys::*;
 
 use super::nonblocking;
 
-/// The result of a call that answers 0, or -1 and sets errno.
+/// The result of a call that returns 0 on success, or -1 and sets errno.
 fn outcome(answer: c_int) -> io::Result<()> {
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Where events of identifiers arrive.
+/// A channel on which events of identifiers arrive.
 pub struct EventChannel {
     raw: NonNull<rdma_event_channel>,
     note: NotInherited,
@@ -30,20 +30,20 @@ unsafe impl Send for EventChannel {}
 // SAFETY: as above.
 unsafe impl Sync for EventChannel {}
 
-/// What an event is about.
+/// The kind of an event.
 pub type EventKind = rdma_cm_event_type::Type;
 
-/// An event, copied and acknowledged: nothing waits for whoever handles it.
+/// An event, copied and already acknowledged, so that nothing waits for its handling.
 pub struct Event {
-    /// What happened.
+    /// The kind.
     pub kind: EventKind,
     /// The token of the identifier; for a request, that of the listener.
     pub token: u64,
     /// Zero, a negative errno, or the reason of a rejection.
     pub status: i32,
-    /// What the peer sent along, with the padding that the wire has.
+    /// The peer's private data, with the padding that the wire adds.
     pub private_data: Vec<u8>,
-    /// For a request or an answer: reads that this side shall serve at a time.
+    /// For a request or an answer: reads that this side is to serve at a time.
     pub responder_resources: u8,
     /// For a request or an answer: reads that the peer serves at a time.
     pub initiator_depth: u8,
@@ -53,7 +53,7 @@ pub struct Event {
 
 impl AsFd for EventChannel {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the descriptor of a live channel, which the field names as long as it lives.
+        // SAFETY: the descriptor belongs to a live channel, whose field names it as long as the channel lives.
         unsafe { BorrowedFd::borrow_raw(self.raw.as_ref().fd) }
     }
 }
@@ -61,9 +61,9 @@ impl AsFd for EventChannel {
 impl EventChannel {
     /// Makes a channel whose descriptor does not block.
     pub fn new() -> io::Result<Arc<Self>> {
-        // SAFETY: takes nothing.
+        // SAFETY: the call takes no arguments.
         let raw = NonNull::new(unsafe { rdma_create_event_channel() }).ok_or_else(io::Error::last_os_error)?;
-        // SAFETY: the descriptor of a live channel.
+        // SAFETY: the descriptor belongs to a live channel.
         let note = NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) });
         let channel = EventChannel { raw, note };
         nonblocking(channel.as_fd())?;
@@ -77,9 +77,8 @@ impl EventChannel {
         if unsafe { rdma_get_cm_event(self.raw.as_ptr(), &raw mut raw) } != 0 {
             return None;
         }
-        // SAFETY: an event that is not acknowledged yet; its identifiers are not destroyed
-        // before it is. Its parameters are those of a connection: there are no others in
-        // the port space that is used here.
+        // SAFETY: the event is not acknowledged yet, and its identifiers are not destroyed before it is. Its parameters
+        // are those of a connection: there are no others in the port space that is used here.
         let event = unsafe {
             let event = &*raw;
             let request = event.event == rdma_cm_event_type::RDMA_CM_EVENT_CONNECT_REQUEST;
@@ -102,7 +101,7 @@ impl EventChannel {
                 incoming,
             }
         };
-        // SAFETY: from rdma_get_cm_event, acknowledged once; nothing refers to it any more.
+        // SAFETY: the event comes from rdma_get_cm_event and is acknowledged once; nothing refers to it any more.
         unsafe { rdma_ack_cm_event(raw) };
         Some(event)
     }
@@ -116,7 +115,7 @@ impl Drop for EventChannel {
     }
 }
 
-/// A listener or one end of a connection. Events of it carry its token.
+/// A listener or one end of a connection. Its events carry its token.
 pub struct CmId {
     raw: NonNull<rdma_cm_id>,
     _channel: Arc<EventChannel>,
@@ -127,14 +126,14 @@ unsafe impl Send for CmId {}
 // SAFETY: as above.
 unsafe impl Sync for CmId {}
 
-/// What both ends agree upon.
+/// The terms that both ends agree upon.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
     /// Number of the queue pair.
     pub qp_number: u32,
     /// Whether it takes its buffers from a shared queue.
     pub srq: bool,
-    /// Reads of the peer served at a time.
+    /// The peer's reads served at a time.
     pub reads_in: u8,
     /// Own reads outstanding at a time.
     pub reads_out: u8,
@@ -142,13 +141,13 @@ pub struct Terms<'a> {
     pub private_data: &'a [u8],
 }
 
-/// How often a device repeats what was not acknowledged. 7 is the most that the wire can say, but some devices
-/// take it for "without end".
+/// The number of times that a device repeats what was not acknowledged. 7 is the largest number on the wire, but some
+/// devices take it for "without end".
 pub const RETRIES: u8 = 6;
 
 impl Terms<'_> {
     fn param(&self) -> rdma_conn_param {
-        // SAFETY: plain data, for which zero is a value.
+        // SAFETY: the structure is plain data, for which zero is a valid value.
         let mut param: rdma_conn_param = unsafe { std::mem::zeroed() };
         param.private_data = self.private_data.as_ptr().cast::<c_void>();
         param.private_data_len = u8::try_from(self.private_data.len()).unwrap_or(u8::MAX);
@@ -156,7 +155,7 @@ impl Terms<'_> {
         param.initiator_depth = self.reads_out;
         param.flow_control = 1;
         param.retry_count = RETRIES;
-        // Without end.
+        // 7 means without end.
         param.rnr_retry_count = 7;
         param.srq = self.srq.into();
         param.qp_num = self.qp_number;
@@ -168,7 +167,7 @@ impl CmId {
     /// Makes an identifier.
     pub fn new(channel: &Arc<EventChannel>, token: u64) -> io::Result<Self> {
         let mut raw = ptr::null_mut();
-        // SAFETY: a live channel; the place is writable; the token is not looked into.
+        // SAFETY: the channel is live, the place is writable, and the token is not dereferenced.
         outcome(unsafe {
             rdma_create_id(channel.raw.as_ptr(), &raw mut raw, token as *mut c_void, rdma_port_space::RDMA_PS_TCP)
         })?;
@@ -180,13 +179,13 @@ impl CmId {
         self.raw.as_ptr()
     }
 
-    /// Gives the identifier of a request its token; before other threads know of it.
+    /// Gives the identifier of a request its token, before other threads know the identifier.
     pub fn set_token(&mut self, token: u64) {
-        // SAFETY: nobody else has the identifier; the field is the owner's.
+        // SAFETY: nobody else has the identifier; the field belongs to its owner.
         unsafe { self.raw.as_mut().context = token as *mut c_void };
     }
 
-    /// Takes a local address; port 0 has one chosen.
+    /// Takes a local address; with port 0 the system chooses the port.
     pub fn bind(&self, address: SocketAddr) -> io::Result<()> {
         let mut native = native(address);
         // SAFETY: the storage holds a whole socket address.
@@ -195,8 +194,7 @@ impl CmId {
 
     /// Name and port of the device that the local address belongs to, once that is known.
     pub fn device(&self) -> Option<(String, u8)> {
-        // SAFETY: a live identifier; the device context is the library's own and lives as
-        // long as the process.
+        // SAFETY: the identifier is live; the device context belongs to the library and lives as long as the process.
         unsafe {
             let id = self.raw.as_ref();
             let context = id.verbs.as_ref()?;
@@ -212,14 +210,14 @@ impl CmId {
         outcome(unsafe { rdma_listen(self.raw(), backlog) })
     }
 
-    /// Starts to look for the way from one address to another.
+    /// Starts to resolve the way from one address to another.
     pub fn resolve_addr(&self, from: SocketAddr, to: SocketAddr, limit: Duration) -> io::Result<()> {
         let (mut from, mut to) = (native(from), native(to));
         // SAFETY: both storages hold whole socket addresses.
         outcome(unsafe { rdma_resolve_addr(self.raw(), (&raw mut from).cast(), (&raw mut to).cast(), millis(limit)) })
     }
 
-    /// Starts to look for the route.
+    /// Starts to resolve the route.
     pub fn resolve_route(&self, limit: Duration) -> io::Result<()> {
         // SAFETY: a live identifier.
         outcome(unsafe { rdma_resolve_route(self.raw(), millis(limit)) })
@@ -227,7 +225,7 @@ impl CmId {
 
     /// The attributes with which a queue pair goes to `state`, and their mask.
     pub fn qp_attributes(&self, state: ibv_qp_state::Type) -> io::Result<(ibv_qp_attr, c_int)> {
-        // SAFETY: plain data, for which zero is a value.
+        // SAFETY: the structure is plain data, for which zero is a valid value.
         let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };
         attr.qp_state = state;
         let mut mask = 0;
@@ -243,7 +241,7 @@ impl CmId {
         outcome(unsafe { rdma_connect(self.raw(), &raw mut param) })
     }
 
-    /// Tells the peer that this side is ready, too.
+    /// Tells the peer that this side is ready too.
     pub fn establish(&self) -> io::Result<()> {
         // SAFETY: a live identifier.
         outcome(unsafe { rdma_establish(self.raw()) })
@@ -269,7 +267,7 @@ impl CmId {
         outcome(unsafe { rdma_disconnect(self.raw()) })
     }
 
-    /// Tells that data came before the connection was announced.
+    /// Reports that data came before the connection was announced.
     pub fn established_by_data(&self) {
         // SAFETY: a live identifier.
         let _ = unsafe { rdma_notify(self.raw(), ibv_event_type::IBV_EVENT_COMM_EST) };
@@ -289,7 +287,7 @@ impl CmId {
 
     /// The peer's address.
     pub fn remote_address(&self) -> Option<Address> {
-        // SAFETY: a live identifier; the bytes of a socket address, for which any are valid.
+        // SAFETY: the identifier is live; these are the bytes of a socket address, for which any values are valid.
         let bytes: [u8; 28] = unsafe {
             let storage = &raw const self.raw.as_ref().route.addr.dst_addr_union;
             ptr::read(storage.cast())
@@ -300,8 +298,8 @@ impl CmId {
 
 impl Drop for CmId {
     fn drop(&mut self) {
-        // SAFETY: made once, destroyed once. Waits until the events that were fetched are
-        // acknowledged, which happens at once.
+        // SAFETY: the identifier was made once and is destroyed once. The call waits until the events that were fetched
+        // are acknowledged, which happens at once.
         unsafe { rdma_destroy_id(self.raw()) };
     }
 }
@@ -310,9 +308,9 @@ fn millis(limit: Duration) -> c_int {
     c_int::try_from(limit.as_millis().max(1)).unwrap_or(c_int::MAX)
 }
 
-/// The native form of a socket address, in a place that is large enough for any.
+/// The native form of a socket address, in a structure that is large enough for any.
 fn native(address: SocketAddr) -> libc::sockaddr_storage {
-    // SAFETY: plain data, for which zero is a value.
+    // SAFETY: the structure is plain data, for which zero is a valid value.
     let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
     let bytes = *Address::new(address).native();
     // SAFETY: the storage is larger than the 28 bytes.

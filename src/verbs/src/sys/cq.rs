@@ -27,7 +27,7 @@ unsafe impl Sync for Channel {}
 
 impl AsFd for Channel {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the descriptor of a live channel, which the field names as long as it lives.
+        // SAFETY: the descriptor belongs to a live channel, whose field names it as long as the channel lives.
         unsafe { BorrowedFd::borrow_raw(self.raw.as_ref().fd) }
     }
 }
@@ -38,23 +38,22 @@ impl Channel {
         // SAFETY: an open context.
         let raw = unsafe { ibv_create_comp_channel(context.raw()) };
         let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
-        // SAFETY: the descriptor of a live channel.
+        // SAFETY: the descriptor belongs to a live channel.
         let note = NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) });
         let channel = Channel { raw, note, context: context.clone() };
         nonblocking(channel.as_fd())?;
         Ok(Arc::new(channel))
     }
 
-    /// Takes all announcements, and notes them with the queues that they are about; true if
-    /// there was one.
+    /// Takes all announcements and notes them in their queues. Returns true if there was one.
     pub fn drain(&self) -> bool {
         let mut any = false;
         let mut cq = ptr::null_mut();
         let mut cookie = ptr::null_mut();
         // SAFETY: both places are writable; the descriptor does not block.
         while unsafe { ibv_get_cq_event(self.raw.as_ptr(), &raw mut cq, &raw mut cookie) } == 0 {
-            // SAFETY: the cookie is the flag that `RawCq::new` gave; it lives as long as the queue, which
-            // is not destroyed before its announcements are acknowledged.
+            // SAFETY: the cookie is the flag that `RawCq::new` gave. It lives as long as the queue, which is not
+            // destroyed before its announcements are acknowledged.
             unsafe {
                 (*cookie.cast::<AtomicBool>()).store(true, Ordering::Release);
                 ibv_ack_cq_events(cq, 1);
@@ -76,17 +75,17 @@ impl Drop for Channel {
 /// A completion queue of the device.
 pub struct RawCq {
     raw: NonNull<ibv_cq>,
-    /// An announcement was taken from the channel.
+    /// Whether an announcement was taken from the channel.
     announced: Box<AtomicBool>,
     _channel: Arc<Channel>,
 }
 
-/// Which completions are announced.
+/// The completions that are announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Announce {
-    /// The next.
+    /// The next completion.
     Next,
-    /// The next that failed, or whose sender asked for it.
+    /// The next completion that failed, or whose sender asked for an announcement.
     Solicited,
 }
 
@@ -95,20 +94,20 @@ unsafe impl Send for RawCq {}
 // SAFETY: as above.
 unsafe impl Sync for RawCq {}
 
-/// Place for completions that are being fetched.
+/// Room for completions that are being fetched.
 pub struct Batch {
     entries: Box<[ibv_wc]>,
 }
 
 impl Batch {
-    /// Room for `len` completions.
+    /// Makes room for `len` completions.
     pub fn new(len: usize) -> Self {
-        // SAFETY: plain data, for which zero is a value.
+        // SAFETY: the structure is plain data, for which zero is a valid value.
         let zero = || unsafe { std::mem::zeroed::<ibv_wc>() };
         Batch { entries: std::iter::repeat_with(zero).take(len).collect() }
     }
 
-    /// How many completions it has room for.
+    /// The number of completions that it has room for.
     pub fn room(&self) -> usize {
         self.entries.len()
     }
@@ -130,14 +129,14 @@ impl RawCq {
         self.raw.as_ptr()
     }
 
-    /// What asynchronous events name it by.
+    /// The address by which asynchronous events name it.
     pub fn address(&self) -> usize {
         self.raw() as usize
     }
 
     /// Completions that it has room for.
     pub fn depth(&self) -> usize {
-        // SAFETY: a live queue; a resize, which changes the field, is the caller's to order.
+        // SAFETY: the queue is live; the caller orders this with a resize, which changes the field.
         usize::try_from(unsafe { self.raw.as_ref().cqe }).unwrap_or(0)
     }
 
@@ -152,7 +151,7 @@ impl RawCq {
         }
     }
 
-    /// Has a completion announced on the channel.
+    /// Asks for the next completion to be announced on the channel.
     pub fn arm(&self, which: Announce) -> io::Result<()> {
         // SAFETY: a live queue.
         code(unsafe { ibv_req_notify_cq(self.raw(), (which == Announce::Solicited).into()) })
@@ -163,7 +162,7 @@ impl RawCq {
         self.announced.load(Ordering::Relaxed) && self.announced.swap(false, Ordering::AcqRel)
     }
 
-    /// Makes room for at least `depth` completions; loses none.
+    /// Makes room for at least `depth` completions. Loses none.
     pub fn resize(&self, depth: usize) -> io::Result<()> {
         let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
         // SAFETY: a live queue.

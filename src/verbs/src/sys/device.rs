@@ -1,4 +1,4 @@
-//! Devices: their list, and one that is open.
+//! The list of devices, and an open device.
 
 use std::ffi::{CStr, c_uint, c_void};
 use std::io;
@@ -11,13 +11,13 @@ use rdma_sys::*;
 
 use super::{code, nonblocking};
 
-/// Names of the devices that there are.
+/// Names of the existing devices.
 pub fn names() -> Vec<String> {
     with_list(|list| list.iter().map(|&device| name_of(device)).collect()).unwrap_or_default()
 }
 
 fn name_of(device: *mut ibv_device) -> String {
-    // SAFETY: a device of a list that is alive; the name is a C string in a fixed array.
+    // SAFETY: the device is in a live list; the name is a C string in a fixed array.
     let name = unsafe { ibv_get_device_name(device) };
     if name.is_null() {
         return String::new();
@@ -33,10 +33,10 @@ fn with_list<R>(f: impl FnOnce(&[*mut ibv_device]) -> R) -> io::Result<R> {
     if list.is_null() {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the list has `count` entries and is freed below, after its last use. Devices
-    // that were opened keep what they need.
+    // SAFETY: the list has `count` entries and is freed below, after its last use. Devices that were opened keep what
+    // they need.
     let result = f(unsafe { std::slice::from_raw_parts(list, usize::try_from(count).unwrap_or(0)) });
-    // SAFETY: from ibv_get_device_list, freed once.
+    // SAFETY: the list comes from ibv_get_device_list and is freed once.
     unsafe { ibv_free_device_list(list) };
     Ok(result)
 }
@@ -52,7 +52,7 @@ unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}
 
-/// Something that befell an object of a device.
+/// An event that concerns an object of a device, or the device itself.
 #[derive(Clone, Copy, Debug)]
 pub enum AsyncEvent {
     /// The queue pair with this number cannot go on.
@@ -73,8 +73,8 @@ pub enum AsyncEvent {
     Other(c_uint),
 }
 
-/// The layout of `ibv_async_event`, with a number where the bindings have an enumeration:
-/// a library newer than the bindings may deliver a value that these do not know.
+/// The layout of `ibv_async_event`, with a number where the bindings have an enumeration: a library newer than the
+/// bindings may deliver a value that they do not know.
 #[repr(C)]
 struct RawAsyncEvent {
     element: *mut c_void,
@@ -87,10 +87,10 @@ impl Context {
         let raw = with_list(|list| {
             let device = list.iter().copied().find(|&device| name_of(device) == name);
             let Some(device) = device else { return Err(io::Error::from_raw_os_error(libc::ENODEV)) };
-            // SAFETY: a device of a list that is alive.
+            // SAFETY: the device is in a live list.
             NonNull::new(unsafe { ibv_open_device(device) }).ok_or_else(io::Error::last_os_error)
         })??;
-        // SAFETY: the descriptors of an open context.
+        // SAFETY: the descriptors belong to an open context.
         let fds = unsafe { [raw.as_ref().cmd_fd, raw.as_ref().async_fd].map(|fd| BorrowedFd::borrow_raw(fd)) };
         let context = Context { raw, notes: fds.map(NotInherited::new) };
         nonblocking(context.events())?;
@@ -103,25 +103,25 @@ impl Context {
 
     /// The descriptor that becomes readable when there is an asynchronous event.
     pub fn events(&self) -> BorrowedFd<'_> {
-        // SAFETY: the descriptor of an open context, which the field names as long as it lives.
+        // SAFETY: the descriptor belongs to an open context, whose field names it as long as the context lives.
         unsafe { BorrowedFd::borrow_raw(self.raw.as_ref().async_fd) }
     }
 
     /// Limits and abilities of the device.
     pub fn query(&self) -> io::Result<ibv_device_attr> {
         let mut attr = MaybeUninit::<ibv_device_attr>::zeroed();
-        // SAFETY: writes the structure.
+        // SAFETY: the call writes the structure.
         code(unsafe { ibv_query_device(self.raw(), attr.as_mut_ptr()) })?;
-        // SAFETY: plain data, all of it initialised.
+        // SAFETY: the structure is plain data, all of it initialised.
         Ok(unsafe { attr.assume_init() })
     }
 
     /// Limits and state of a port.
     pub fn query_port(&self, port: u8) -> io::Result<ibv_port_attr> {
         let mut attr = MaybeUninit::<ibv_port_attr>::zeroed();
-        // SAFETY: writes the structure, or a prefix of it.
+        // SAFETY: the call writes the structure, or a prefix of it.
         code(unsafe { ___ibv_query_port(self.raw(), port, attr.as_mut_ptr()) })?;
-        // SAFETY: plain data, all of it initialised.
+        // SAFETY: the structure is plain data, all of it initialised.
         Ok(unsafe { attr.assume_init() })
     }
 
@@ -145,12 +145,12 @@ impl Context {
         const QP_LAST_WQE_REACHED: c_uint = 16;
         const _: () = assert!(size_of::<RawAsyncEvent>() == size_of::<ibv_async_event>());
         let mut event = RawAsyncEvent { element: std::ptr::null_mut(), event_type: 0 };
-        // SAFETY: the structure has the layout that is written, and the descriptor does not block.
+        // SAFETY: the structure has the layout that the call writes, and the descriptor does not block.
         if unsafe { ibv_get_async_event(self.raw(), (&raw mut event).cast()) } != 0 {
             return None;
         }
-        // SAFETY: for events of queue pairs the element is one, which is not destroyed
-        // before its events are acknowledged.
+        // SAFETY: for events of queue pairs the element is a queue pair, which is not destroyed before its events are
+        // acknowledged.
         let qp = || unsafe { (*event.element.cast::<ibv_qp>()).qp_num };
         let told = match event.event_type {
             CQ_ERR => AsyncEvent::CqFailed(event.element as usize),
@@ -162,7 +162,7 @@ impl Context {
             QP_LAST_WQE_REACHED => AsyncEvent::QpLastReached(qp()),
             other => AsyncEvent::Other(other),
         };
-        // SAFETY: an event from ibv_get_async_event, acknowledged once.
+        // SAFETY: the event comes from ibv_get_async_event and is acknowledged once.
         unsafe { ibv_ack_async_event((&raw mut event).cast()) };
         Some(told)
     }
@@ -171,7 +171,7 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         self.notes.iter_mut().for_each(NotInherited::end);
-        // SAFETY: all that was made from the context owned it and is gone.
+        // SAFETY: everything made from the context owned it and is gone.
         let _ = unsafe { ibv_close_device(self.raw()) };
     }
 }

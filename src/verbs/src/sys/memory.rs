@@ -12,7 +12,7 @@ use super::device::Context;
 /// A protection zone.
 pub struct Pd {
     raw: NonNull<ibv_pd>,
-    /// Kept open as long as the zone is there.
+    /// Kept open as long as the zone exists.
     _context: Arc<Context>,
 }
 
@@ -36,7 +36,7 @@ impl Pd {
 
 impl Drop for Pd {
     fn drop(&mut self) {
-        // SAFETY: all that was made in the zone owned it and is gone.
+        // SAFETY: everything made in the zone owned it and is gone.
         let failed = unsafe { ibv_dealloc_pd(self.raw()) };
         if failed != 0 {
             log::warn!("a protection zone stays: error {failed}");
@@ -44,7 +44,7 @@ impl Drop for Pd {
     }
 }
 
-/// What registered memory may be used for: a set of the `IBV_ACCESS_*` bits.
+/// The permitted uses of registered memory: a set of the `IBV_ACCESS_*` bits.
 pub type Access = c_int;
 
 /// Registered memory.
@@ -59,8 +59,8 @@ unsafe impl Send for Mr {}
 unsafe impl Sync for Mr {}
 
 impl Mr {
-    /// Registers `len` bytes at `addr`. The kernel checks that they are there; that they
-    /// are to be used is what the program promises when it registers them.
+    /// Registers `len` bytes at `addr`. The kernel checks that they exist; the program, which registers them, promises
+    /// that they may be used.
     pub fn new(pd: &Arc<Pd>, addr: u64, len: usize, access: Access) -> io::Result<Self> {
         // SAFETY: the kernel pins the pages or refuses; no memory is touched here.
         let raw = unsafe { ibv_reg_mr(pd.raw(), addr as *mut _, len, access) };
@@ -87,7 +87,7 @@ impl Mr {
 
 impl Drop for Mr {
     fn drop(&mut self) {
-        // SAFETY: registered once; windows bound into it are the core's to rule out.
+        // SAFETY: the memory was registered once; the core makes sure that no window is bound into it.
         let failed = unsafe { ibv_dereg_mr(self.raw()) };
         if failed != 0 {
             log::warn!("memory stays registered: error {failed}");
@@ -95,13 +95,13 @@ impl Drop for Mr {
     }
 }
 
-/// A memory window of type 1: any queue pair of its zone can bind it, again and again.
+/// A memory window of type 1: any queue pair of its zone can bind it, any number of times.
 pub struct Mw {
     raw: NonNull<ibv_mw>,
     _pd: Arc<Pd>,
 }
 
-// SAFETY: see the module above; who binds holds a lock of the window's.
+// SAFETY: see the module above; a thread that binds holds a lock of the window.
 unsafe impl Send for Mw {}
 // SAFETY: as above.
 unsafe impl Sync for Mw {}
@@ -119,7 +119,7 @@ impl Mw {
         self.raw.as_ptr()
     }
 
-    /// What peers name it by after the last bind that was posted.
+    /// The key by which peers name it after the last bind that was posted.
     pub fn rkey(&self) -> u32 {
         // SAFETY: a live window; only a bind changes the field, under the caller's lock.
         unsafe { self.raw.as_ref().rkey }
@@ -128,7 +128,7 @@ impl Mw {
 
 impl Drop for Mw {
     fn drop(&mut self) {
-        // SAFETY: allocated once; freeing unbinds.
+        // SAFETY: the window was allocated once; freeing unbinds it.
         let failed = unsafe { ibv_dealloc_mw(self.raw()) };
         if failed != 0 {
             log::warn!("a memory window stays: error {failed}");

@@ -1,9 +1,8 @@
-//! Owning wrappers around what libibverbs and librdmacm hand out.
+//! Owning wrappers around the objects of libibverbs and librdmacm.
 //!
-//! Every value owns what it was made from (a queue pair its zone and completion queues, a
-//! zone its device), so that nothing is closed under something that needs it. Calls into
-//! the two libraries may be made from any thread at any time; that is what they promise
-//! and what makes these types `Send` and `Sync`.
+//! Every value owns the objects it was made from (a queue pair its zone and completion queues, a zone its device), so
+//! that nothing is closed while something still needs it. Both libraries promise that any thread may call them at any
+//! time, and this makes these types `Send` and `Sync`.
 
 pub mod cm;
 pub mod cq;
@@ -17,20 +16,20 @@ use std::os::fd::BorrowedFd;
 
 use host::descriptor;
 
-/// The result of a call that answers 0 or an errno.
+/// The result of a call that returns 0 or an errno.
 fn code(answer: c_int) -> io::Result<()> {
     match answer {
         0 => Ok(()),
-        // Some providers answer a negative errno, some -1 and set errno.
+        // Some providers return a negative errno; others return -1 and set errno.
         -1 => Err(io::Error::last_os_error()),
         errno => Err(io::Error::from_raw_os_error(errno.abs())),
     }
 }
 
-/// Has a descriptor never block, and end with exec.
+/// Makes a descriptor never block, and close with an exec.
 fn nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
     descriptor::never_block(fd)?;
-    // Without it only the descriptor lives longer than it should.
+    // If this fails, the descriptor only lives longer than it should.
     let _ = descriptor::close_on_exec(fd);
     Ok(())
 }

@@ -20,9 +20,9 @@ pub struct Caps {
     pub sends: u32,
     /// Receives; 0 with a shared queue.
     pub recvs: u32,
-    /// Segments a request.
+    /// Segments of a request.
     pub send_segments: u32,
-    /// Segments a receive.
+    /// Segments of a receive.
     pub recv_segments: u32,
 }
 
@@ -40,12 +40,12 @@ unsafe impl Send for RawQp {}
 // SAFETY: as above.
 unsafe impl Sync for RawQp {}
 
-/// What a request does, in the terms of the device.
+/// The operation of a request, in the terms of the device.
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
     /// Send.
     Send {
-        /// With a solicited event.
+        /// Whether the send has a solicited event.
         solicited: bool,
     },
     /// RDMA write to the address with the key.
@@ -54,14 +54,13 @@ pub enum Work {
     Read(u64, u32),
 }
 
-/// The longest element that every device takes. No message is longer, so that a receive with more room has
-/// room enough.
+/// The longest element that every device takes. No message is longer, so a receive with more room always has enough.
 pub const LONGEST: u64 = 0x7fff_ffff;
 
-/// Segments in the form of the device. Most requests have one: the other places are not touched.
+/// Segments in the form of the device. Most requests have one; the other places are not touched.
 type Elements = ArrayVec<ibv_sge, MAX_SEGMENTS>;
 
-/// Adds segments to a list, which is empty.
+/// Adds segments to an empty list.
 #[inline]
 fn fill(elements: &mut Elements, segments: &[Segment]) {
     elements.extend(segments.iter().take(MAX_SEGMENTS).map(|segment| ibv_sge {
@@ -80,7 +79,7 @@ impl RawQp {
         srq: Option<&Arc<RawSrq>>,
         caps: Caps,
     ) -> io::Result<Self> {
-        // SAFETY: plain data, for which zero is a value.
+        // SAFETY: the structure is plain data, for which zero is a valid value.
         let mut init: ibv_qp_init_attr = unsafe { std::mem::zeroed() };
         init.send_cq = send_cq.raw();
         init.recv_cq = recv_cq.raw();
@@ -111,17 +110,17 @@ impl RawQp {
 
     /// Goes to a state that needs no other attribute: RESET or ERROR.
     pub fn go(&self, state: ibv_qp_state::Type) -> io::Result<()> {
-        // SAFETY: plain data, for which zero is a value.
+        // SAFETY: the structure is plain data, for which zero is a valid value.
         let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };
         attr.qp_state = state;
         self.modify(&mut attr, ibv_qp_attr_mask::IBV_QP_STATE.0 as c_int)
     }
 
-    /// Hands over a request. All of them complete visibly.
+    /// Hands over a request. Every request gets a completion.
     pub fn post_send(&self, id: u64, work: Work, segments: &[Segment], fence: bool) -> io::Result<()> {
         let mut elements = Elements::new();
         fill(&mut elements, segments);
-        // SAFETY: plain data, for which zero is a value.
+        // SAFETY: the structure is plain data, for which zero is a valid value.
         let mut wr: ibv_send_wr = unsafe { std::mem::zeroed() };
         wr.wr_id = id;
         wr.sg_list = elements.as_mut_ptr();
@@ -152,16 +151,16 @@ impl RawQp {
         code(unsafe { ibv_post_send(self.raw.as_ptr(), &raw mut wr, &raw mut bad) })
     }
 
-    /// Hands over a request that does nothing but complete in its turn: a write of no byte.
+    /// Hands over a request that does nothing but complete in its turn: a write of 0 bytes.
     pub fn post_nothing(&self, id: u64) -> io::Result<()> {
         self.post_send(id, Work::Write(0, 0), &[], false)
     }
 
-    /// Binds a window to a range of bytes (first, count) of a region with some access, and thereby
-    /// unbinds it from what it was bound to; its key is another one afterwards.
+    /// Binds a window to a range of bytes (first, count) of a region with some access. This ends its earlier binding
+    /// and gives it another key.
     pub fn post_bind(&self, id: u64, mw: &Mw, range: (&Mr, u64, u64, u32)) -> io::Result<()> {
         let (mr, addr, length, access) = range;
-        // SAFETY: plain data, for which zero is a value.
+        // SAFETY: the structure is plain data, for which zero is a valid value.
         let mut bind: ibv_mw_bind = unsafe { std::mem::zeroed() };
         bind.wr_id = id;
         bind.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
@@ -204,7 +203,7 @@ unsafe impl Send for RawSrq {}
 unsafe impl Sync for RawSrq {}
 
 impl RawSrq {
-    /// Makes a queue for at least `depth` receives, and says how many it has room for.
+    /// Makes a queue for at least `depth` receives. Returns the number that it has room for.
     pub fn new(pd: &Arc<Pd>, depth: u32, segments: u32) -> io::Result<(Arc<Self>, u32)> {
         let mut init = ibv_srq_init_attr {
             srq_context: ptr::null_mut(),
@@ -220,7 +219,7 @@ impl RawSrq {
         self.raw.as_ptr()
     }
 
-    /// What asynchronous events name it by.
+    /// The address by which asynchronous events name it.
     pub fn address(&self) -> usize {
         self.raw() as usize
     }
@@ -230,13 +229,13 @@ impl RawSrq {
         code(unsafe { ibv_modify_srq(self.raw(), &raw mut attr, mask.0 as c_int) })
     }
 
-    /// Makes room for `depth` receives; keeps those that are there.
+    /// Makes room for `depth` receives; keeps those in the queue.
     pub fn resize(&self, depth: u32) -> io::Result<()> {
         let attr = ibv_srq_attr { max_wr: depth, max_sge: 0, srq_limit: 0 };
         self.modify(attr, ibv_srq_attr_mask::IBV_SRQ_MAX_WR)
     }
 
-    /// Has an event raised, once, when fewer than `limit` receives are left.
+    /// Asks for one event when fewer than `limit` receives are left.
     pub fn set_limit(&self, limit: u32) -> io::Result<()> {
         let attr = ibv_srq_attr { max_wr: 0, max_sge: 0, srq_limit: limit };
         self.modify(attr, ibv_srq_attr_mask::IBV_SRQ_LIMIT)

@@ -27,7 +27,7 @@ fn names(directory: &Directory) -> Vec<String> {
     names
 }
 
-/// Leaves what a process leaves that dies: a socket at which nobody listens.
+/// Leaves the same entry as a process that dies: a socket without a listener.
 fn corpse(directory: &Directory, pid: u32) -> SocketName {
     let name = SocketName::parse(&format!("p-{pid}-{:016x}", random())).expect("name");
     drop(Listener::bind(&directory.socket_path(&name)).expect("bind"));
@@ -216,7 +216,7 @@ fn what_the_dead_left_is_swept_away() {
     let claim = directory.claim(1, live.name()).expect("claim");
     let dead = corpse(&directory, Twin::dead().cast_unsigned());
     symlink(dead.as_str(), directory.path().join(link_name(2))).expect("link");
-    // Its process lives, so it is not even tried.
+    // Its process lives, so the socket is not even tried.
     let unsure = corpse(&directory, process::id());
     symlink(unsure.as_str(), directory.path().join(link_name(3))).expect("link");
     fs::write(directory.path().join("n-1-0123456789abcdef"), "").expect("file");

@@ -32,7 +32,7 @@ fn lists_of_any_shape_are_followed() {
     let base = addr(&theirs);
     let ours: Vec<u8> = (0..10_000_u32).map(|i| (i * 31 % 251) as u8).collect();
     for (n, m) in [(1, 1), (32, 32), (1, 32), (32, 1), (100, 3), (3, 100), (500, 499)] {
-        // Pieces of unequal lengths, empty ones among them.
+        // The pieces have unequal lengths, and some are empty.
         let split = |parts: usize| -> Vec<usize> {
             let mut lens: Vec<usize> = (0..parts - 1).map(|i| (i * 7) % (10_000 / parts)).collect();
             lens.push(10_000 - lens.iter().sum::<usize>());
@@ -134,7 +134,7 @@ fn a_poller_of_the_last_word_sees_all_before_it() {
     const WORDS: usize = 700;
     let shared: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
     let place = [(shared.as_ptr().expose_provenance() as u64, 8 * WORDS as u64)];
-    // SAFETY: takes no arguments.
+    // SAFETY: the call takes no arguments.
     let me = unsafe { libc::getpid() };
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
