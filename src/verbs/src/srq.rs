@@ -212,9 +212,13 @@ impl SharedQueue {
     /// Sets the number of receives below which the core wants to be told.
     pub fn set_limit(&self, limit: usize) -> Result<()> {
         let mut state = self.state.lock();
-        state.limit = limit;
+        let before = std::mem::replace(&mut state.limit, limit);
+        if let Err(error) = self.try_limit(&state) {
+            state.limit = before;
+            return Err(exhausted(Resource::Srq)(error));
+        }
         state.due = false;
-        self.try_limit(&state).map_err(exhausted(Resource::Srq))
+        Ok(())
     }
 
     /// The device's event came; true if receives that it counts are still to be reported.

@@ -372,6 +372,7 @@ fn endpoints_row_by_row() {
         change(|a| a.recv_completion_flags = DAT_COMPLETION_SUPPRESS_FLAG),
         change(|a| a.qos = 0x10),
         change(|a| a.max_rdma_read_in = 5),
+        change(|a| a.srq_soft_hw = -2),
         change(|a| a.ep_transport_specific_count = 1),
         change(|a| a.ep_provider_specific_count = -1),
     ] {
@@ -440,6 +441,9 @@ fn endpoints_are_modified_by_the_mask_alone() {
     };
     for (mask, bad) in [
         (DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE, change(|a| a.max_rdma_size = u64::MAX)),
+        (DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE, change(|a| a.service_type = 1)),
+        (DAT_EP_FIELD_EP_ATTR_QOS, change(|a| a.qos = DAT_QOS_PREMIUM)),
+        (DAT_EP_FIELD_EP_ATTR_QOS, change(|a| a.qos = 0x10)),
         (DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS, change(|a| a.max_recv_dtos = -1)),
         (DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR, change(|a| a.ep_transport_specific_count = 1)),
         (DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR, change(|a| a.ep_provider_specific = UNTOUCHED.cast())),
