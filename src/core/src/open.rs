@@ -43,14 +43,14 @@ impl<T: Transport> Ia<T> {
     /// [`crate::error::Arg::QueueLength`] for a queue length of 0, [`Role::EvdAsync`] for a
     /// dispatcher that does not admit asynchronous events or belongs to another adapter, and
     /// those of [`Transport::open`].
-    pub fn open(slab: &'static Slab<T>, name: &str, instance: &str, async_evd: AsyncEvd<T>) -> Result<Arc<Self>> {
+    pub fn open(slab: &'static Slab<T>, name: &str, instance_data: &str, async_evd: AsyncEvd<T>) -> Result<Arc<Self>> {
         if let AsyncEvd::Given(evd) = &async_evd {
             let fits = evd.streams().contains(Streams::ASYNC) && evd.ia().name() == name;
             if !fits {
                 return Err(Error::InvalidHandle(Role::EvdAsync));
             }
         }
-        let ia = Ia::new(slab, name, T::open(name, instance)?);
+        let ia = Ia::new(slab, name, T::open(name, instance_data)?);
         ia.transport.report_to(AdapterSink::new(Arc::downgrade(&ia)));
         let (evd, own) = match async_evd {
             AsyncEvd::Create(qlen) => (Some(Evd::create(&ia, qlen, None, Streams::ASYNC)?), true),

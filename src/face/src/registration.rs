@@ -19,7 +19,7 @@ pub struct Registration<F: Face> {
     /// The adapter of that name.
     pub adapter: &'static Adapter<F>,
     /// The text in the configuration that is meant for the provider.
-    pub instance: String,
+    pub instance_data: String,
     /// Version and thread safety with which it was registered.
     pub identity: Identity,
 }
@@ -53,8 +53,8 @@ impl<F: Face> Registrations<F> {
     /// # Parameters
     /// * `name` - the adapter.
     /// * `identity` - version and thread safety.
-    /// * `instance` - the text of the configuration for the transport.
-    pub fn add(&mut self, name: &CStr, identity: Identity, instance: String) -> &'static Adapter<F> {
+    /// * `instance_data` - the text of the configuration for the transport.
+    pub fn add(&mut self, name: &CStr, identity: Identity, instance_data: String) -> &'static Adapter<F> {
         let known = self.adapters().find(|adapter| adapter.name() == name);
         let adapter = known.unwrap_or_else(|| {
             let adapter = Adapter::leak(name);
@@ -62,7 +62,7 @@ impl<F: Face> Registrations<F> {
             adapter
         });
         self.remove(name, identity);
-        self.live.push(Registration { adapter, instance, identity });
+        self.live.push(Registration { adapter, instance_data, identity });
         adapter
     }
 

@@ -9,10 +9,10 @@ use std::time::Duration;
 use dat_registry::Held;
 use host::fork::Hold;
 
-use crate::provider::{Provider12, REGISTRY};
+use crate::provider::{REGISTRY, Udat12Backend};
 
 /// The registry's lock while a fork is going on.
-static HOLD: Hold<Held<'static, Provider12>> = Hold::new();
+static HOLD: Hold<Held<'static, Udat12Backend>> = Hold::new();
 
 /// The longest time for which a fork waits for another thread's dlopen: longer than a library takes to load, but short
 /// enough for a thread that waits in vain.

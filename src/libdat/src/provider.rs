@@ -17,10 +17,10 @@ use host::diagnostics;
 use crate::tables::TABLES;
 
 /// The registry of this process.
-pub static REGISTRY: Registry<Provider12> = Registry::new(Provider12);
+pub static REGISTRY: Registry<Udat12Backend> = Registry::new(Udat12Backend);
 
 /// Providers of uDAPL 1.2.
-pub struct Provider12;
+pub struct Udat12Backend;
 
 /// A provider's table; compared by address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ const VERSION: Version = Version {
     verbs: c"libdaplverbs.so.1",
 };
 
-impl Backend for Provider12 {
+impl Backend for Udat12Backend {
     type Table = Table;
     type Library = Library;
 

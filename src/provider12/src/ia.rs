@@ -43,7 +43,7 @@ pub unsafe extern "C" fn dat_ia_openv<F: Face>(
             let registrations = domain.registrations();
             let registration = registrations.newest(name).ok_or(Fault::NotRegistered)?;
             registration.adapter.set_thread_safe(registration.identity.thread_safe);
-            (domain.slab_of(registration.adapter), registration.instance.clone())
+            (domain.slab_of(registration.adapter), registration.instance_data.clone())
         };
         // SAFETY: the argument is for input as well, as the caller promises.
         let wanted = unsafe { async_evd_handle.read() };

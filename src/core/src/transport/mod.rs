@@ -146,12 +146,12 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// A connection request not yet answered; dropped to refuse.
     type Incoming: Send + Sync;
 
-    /// Opens the adapter that an entry of the configuration describes by `instance`.
+    /// Opens the adapter that an entry of the configuration describes by `instance_data`.
     ///
     /// # Errors
     /// [`crate::Error::InsufficientResources`] with [`crate::error::Resource::Device`] if there is
     /// no such device.
-    fn open(name: &str, instance: &str) -> Result<Arc<Self>>;
+    fn open(name: &str, instance_data: &str) -> Result<Arc<Self>>;
 
     /// Limits and abilities.
     fn attributes(&self) -> &AdapterAttributes;
