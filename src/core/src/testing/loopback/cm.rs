@@ -7,7 +7,7 @@ use super::Loopback;
 use super::fabric::{Fabric, Report, State};
 use crate::addr::Address;
 use crate::error::{Error, Result};
-use crate::transport::{Connect, ConnectionReport, ListenerSink, Rejection, RequestInfo};
+use crate::transport::{Closing, Connect, ConnectionReport, ListenerSink, Rejection, RequestInfo};
 
 /// The first qualifier that is given to whoever asks for any.
 const FIRST_QUALIFIER: u64 = 1024;
@@ -94,7 +94,7 @@ impl Fabric {
                 private_data: connect.private_data.to_vec(),
             };
             let incoming = Incoming { fabric: self.clone(), attempt };
-            state.reports.push_back((active, Report::Request(listener, incoming, info)));
+            state.reports.push_back((0, Report::Request(listener, incoming, info)));
         } else {
             state.end(active, ConnectionReport::NonPeerRejected);
         }
@@ -135,17 +135,26 @@ impl Fabric {
         self.wake();
     }
 
-    /// Ends a connection, or an attempt at one. The end itself is told nothing any more.
-    pub fn disconnect(&self, number: u64, broken: bool) {
+    /// Ends a connection, or an attempt at one. The end itself is told nothing any more, unless
+    /// it is just being told something: then its end is told behind that.
+    pub fn disconnect(&self, number: u64, broken: bool) -> Closing {
         let mut state = self.lock();
-        // What is about to be told to this end is late; a request it made is still to be delivered.
-        state.reports.retain(|(told, report)| *told != number || matches!(report, Report::Request(..)));
+        let report = if broken { ConnectionReport::Broken } else { ConnectionReport::Disconnected };
+        let peer = state.ends.get(&number).and_then(|end| end.peer);
         state.attempts.retain(|_, attempt| attempt.active != number);
-        if let Some(peer) = state.remove(number).and_then(|end| end.peer) {
-            let report = if broken { ConnectionReport::Broken } else { ConnectionReport::Disconnected };
+        let closing = if state.is_telling(number) {
+            state.end(number, report.clone());
+            Closing::Later
+        } else {
+            state.remove(number);
+            state.reports.retain(|(told, _)| *told != number);
+            Closing::Done
+        };
+        if let Some(peer) = peer {
             state.end(peer, report);
         }
         drop(state);
         self.wake();
+        closing
     }
 }

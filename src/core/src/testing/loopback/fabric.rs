@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, ThreadId};
 use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -116,8 +116,10 @@ pub struct State {
     pub srqs: BTreeMap<u64, Shared>,
     pub listeners: BTreeMap<u64, ListenerSink<Loopback>>,
     pub attempts: BTreeMap<u64, Attempt>,
-    /// What is to be told, and by which end.
+    /// What is to be told, and to which end; 0 for a listener.
     pub reports: VecDeque<(u64, Report)>,
+    /// The end that is being told something, and the thread that tells it.
+    delivering: Option<(u64, ThreadId)>,
     last: u64,
 }
 
@@ -126,6 +128,17 @@ impl State {
     pub fn number(&mut self) -> u64 {
         self.last += 1;
         self.last
+    }
+
+    fn next_report(&mut self) -> Option<Report> {
+        let (number, report) = self.reports.pop_front()?;
+        self.delivering = Some((number, thread::current().id()));
+        Some(report)
+    }
+
+    /// Whether another thread is telling the end something.
+    pub fn is_telling(&self, number: u64) -> bool {
+        self.delivering.is_some_and(|(told, by)| told == number && by != thread::current().id())
     }
 
     pub fn add_srq(&mut self, depth: usize) -> u64 {
@@ -238,17 +251,19 @@ impl Fabric {
         self.intake.lock().pop_front()
     }
 
-    fn next_report(&self) -> Option<Report> {
-        self.state.lock().reports.pop_front().map(|(_, report)| report)
+    /// Tells the next report; false if there is none.
+    fn tell(&self) -> bool {
+        let Some(report) = self.state.lock().next_report() else { return false };
+        report.deliver();
+        self.state.lock().delivering = None;
+        true
     }
 
     fn serve(&self) {
         loop {
             self.run();
             let deadline = self.state.lock().expire(Instant::now());
-            while let Some(report) = self.next_report() {
-                report.deliver();
-            }
+            while self.tell() {}
             let mut signal = self.signal.lock();
             if !signal.due {
                 match deadline {

@@ -1,6 +1,7 @@
 //! What is registered: which memory may be touched by whom.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::mem::Rights;
 use crate::transport::{RemoteSegment, Segment};
@@ -108,7 +109,7 @@ impl Table {
     }
 
     /// Copies `len` bytes from the memory of the first list to that of the second, each in
-    /// the order of the list; both are long enough.
+    /// the order of the list; both are long enough. The last byte becomes visible last.
     ///
     /// # Errors
     /// Nothing was copied then.
@@ -130,16 +131,23 @@ impl Table {
                 target = *targets.next().ok_or(Unregistered::Target)?;
             }
             let piece = left.min(source.len).min(target.len);
+            left -= piece;
             let first = std::ptr::with_exposed_provenance::<u8>(source.addr as usize);
             let place = std::ptr::with_exposed_provenance_mut::<u8>(target.addr as usize);
+            let before_last = piece as usize - usize::from(left == 0);
             // SAFETY: both lie in memory that is registered, which is the program's promise that
             // it may be read and written, and stays so while the table is borrowed.
-            unsafe { std::ptr::copy(first, place, piece as usize) };
+            unsafe {
+                let last = first.add(piece as usize - 1).read();
+                std::ptr::copy(first, place, before_last);
+                if left == 0 {
+                    AtomicU8::from_ptr(place.add(before_last)).store(last, Ordering::Release);
+                }
+            }
             for segment in [&mut source, &mut target] {
                 segment.addr += piece;
                 segment.len -= piece;
             }
-            left -= piece;
         }
         Ok(())
     }
