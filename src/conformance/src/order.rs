@@ -1,8 +1,11 @@
 //! What comes in which order: messages, completions, failures.
 
+use std::sync::atomic::{Ordering, fence};
+use std::thread;
+
 use dat_core::Streams;
 use dat_core::event::{ConnectionEvent, Event, Status};
-use dat_core::testing::{next, next_request, patience, quiet, request};
+use dat_core::testing::{next, next_request, patience, quiet, request, until};
 use dat_core::transport::Transport;
 use dat_core::{CompletionFlags, Psp, PspMode};
 
@@ -124,6 +127,40 @@ pub fn a_message_says_that_writes_before_it_have_arrived<T: Transport>(network: 
     }
 }
 
+/// Whoever polls the last byte of a message, or of a write, finds the others behind it.
+pub fn the_last_byte_becomes_visible_last<T: Transport>(network: &Network<T>) {
+    const LARGEST: usize = 1 << 16;
+    let adapter = network.open();
+    let (near, far) = (adapter.buffer(LARGEST), adapter.buffer(LARGEST));
+    let (a, b) = adapter.pair();
+    for (message, len) in [8, 64, 200, 4096, 5000, LARGEST].into_iter().flat_map(|len| [(false, len), (true, len)]) {
+        for round in 1..=rounds(20) {
+            far.fill(0..len, 0);
+            near.paint(0..len - 1, round);
+            near.put(len - 1, &[round as u8]);
+            thread::scope(|scope| {
+                // It makes no call meanwhile.
+                let poller = scope.spawn(|| {
+                    until("the last byte is there", || far.is_all(len - 1..len, round as u8));
+                    fence(Ordering::Acquire);
+                    far.shows(0..len - 1, round)
+                });
+                if message {
+                    b.receive(far.at(0, len), 1);
+                    a.send(near.at(0, len), 2);
+                } else {
+                    a.write(near.at(0, len), 2, far.remote(0, len));
+                }
+                assert!(poller.join().unwrap(), "{len} bytes");
+                a.completes(2, Status::Success);
+                if message {
+                    b.arrives(1, Status::Success);
+                }
+            });
+        }
+    }
+}
+
 /// Completions of a peer's requests do not mix with one's own: both ways at once.
 pub fn both_ways_at_once_keep_their_order<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
@@ -158,7 +195,7 @@ pub fn an_overflow_is_told_and_the_connection_goes_on<T: Transport>(network: &Ne
         a.send(memory.at(64, 64), cookie);
         a.completes(cookie, Status::Success);
     }
-    dat_core::testing::until("all receives complete", || b.ep.recv_query().allocated == 0);
+    until("all receives complete", || b.ep.recv_query().allocated == 0);
     let events = adapter.events();
     let Event::Async { reason, .. } = next(&events) else { panic!("no asynchronous event") };
     assert_eq!(reason, dat_core::event::AsyncReason::EvdOverflow);

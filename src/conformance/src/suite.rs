@@ -29,6 +29,7 @@ macro_rules! conformance {
                 a_failure_comes_between_successes_and_flushed_ones,
                 established_comes_before_the_first_message,
                 a_message_says_that_writes_before_it_have_arrived,
+                the_last_byte_becomes_visible_last,
                 both_ways_at_once_keep_their_order,
                 an_overflow_is_told_and_the_connection_goes_on,
             }
