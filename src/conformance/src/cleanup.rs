@@ -69,7 +69,7 @@ pub fn a_close_ends_everything<T: Transport>(network: &Network<T>) {
         let memory = adapter.buffer(4096);
         let srq = adapter.srq(16);
         let cno = Cno::create(&adapter.ia, None).unwrap();
-        let requests = adapter.evd(Streams::REQUESTS);
+        let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
         let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
         let address = adapter.ia.transport().attributes().address.clone();
         let (a, b) = (adapter.end(), adapter.end_on(&srq));

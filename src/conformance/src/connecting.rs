@@ -24,7 +24,7 @@ pub(crate) struct Scene<T: Transport> {
 impl<T: Transport> Scene<T> {
     pub fn new(network: &Network<T>) -> Self {
         let adapter = network.open();
-        let requests = adapter.evd(Streams::REQUESTS);
+        let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
         let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
         let address = adapter.ia.transport().attributes().address.clone();
         Scene { memory: adapter.buffer(4096), requests, psp, address, adapter }

@@ -15,7 +15,7 @@ use crate::modify::equip;
 pub fn a_qualifier_has_one_owner<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let other = network.open();
-    let elsewhere = other.evd(Streams::REQUESTS);
+    let elsewhere = other.evd(Streams::CONNECTION_REQUESTS);
     let qualifier = scene.psp.point().qualifier();
     assert_ne!(qualifier, 0);
     let twice = Psp::create(&scene.adapter.ia, Some(qualifier), &scene.requests, PspMode::Consumer);
@@ -52,7 +52,9 @@ pub fn a_request_names_its_service_point<T: Transport>(network: &Network<T>) {
         let a = scene.adapter.end();
         let wanted = psp.point().qualifier();
         request(&a, &scene.address, wanted, Some(patience()), b"").unwrap();
-        let Event::Request { point, reserved, qualifier, .. } = next(&scene.requests) else { panic!("no request") };
+        let Event::ConnectionRequest { point, reserved, qualifier, .. } = next(&scene.requests) else {
+            panic!("no request")
+        };
         assert_eq!((point, reserved, qualifier), (psp.header().handle(), false, wanted));
         a.ep.free().unwrap();
     }
@@ -75,7 +77,7 @@ pub fn announced_requests_outlive_their_service_point<T: Transport>(network: &Ne
 pub fn requests_beyond_the_backlog_are_refused<T: Transport>(network: &Network<T>) {
     const ROOM: usize = 2;
     let scene = Scene::new(network);
-    let requests = Evd::create(&scene.adapter.ia, ROOM, None, Streams::REQUESTS).unwrap();
+    let requests = Evd::create(&scene.adapter.ia, ROOM, None, Streams::CONNECTION_REQUESTS).unwrap();
     let psp = Psp::create(&scene.adapter.ia, None, &requests, PspMode::Consumer).unwrap();
     let ends: Vec<_> = (0..=ROOM).map(|_| scene.adapter.end()).collect();
     for end in &ends {
@@ -144,7 +146,7 @@ pub fn a_service_point_brings_its_endpoints<T: Transport>(network: &Network<T>) 
 /// A request that is passed to another service point is accepted there.
 pub fn a_request_is_handed_off<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
-    let elsewhere = scene.adapter.evd(Streams::REQUESTS);
+    let elsewhere = scene.adapter.evd(Streams::CONNECTION_REQUESTS);
     let other = Psp::create(&scene.adapter.ia, None, &elsewhere, PspMode::Consumer).unwrap();
     let (a, b) = (scene.adapter.end(), scene.adapter.end());
     scene.ask(&a, Some(patience()));

@@ -89,7 +89,7 @@ pub fn a_failure_comes_between_successes_and_flushed_ones<T: Transport>(network:
 pub fn established_comes_before_the_first_message<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(4096);
-    let requests = adapter.evd(Streams::REQUESTS);
+    let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
     let address = adapter.ia.transport().attributes().address.clone();
     for _ in 0..rounds(20) {

@@ -73,14 +73,14 @@ pub fn a_threshold_is_waited_for<T: Transport>(network: &Network<T>) {
 /// Requests for connections, the connection, its end: each wakes its waiter.
 pub fn connections_wake_their_waiters<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
-    let requests = adapter.evd(Streams::REQUESTS);
+    let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
     let address = adapter.ia.transport().attributes().address.clone();
     let (a, b) = (adapter.end(), adapter.end());
     let outcome = while_waiting(&requests, 1, || {
         request(&a, &address, psp.point().qualifier(), Some(patience()), b"").unwrap();
     });
-    let Event::Request { cr, .. } = event(outcome) else { panic!("no request") };
+    let Event::ConnectionRequest { cr, .. } = event(outcome) else { panic!("no request") };
     let cr = adapter.ia.slab().get::<dat_core::Cr<T>>(cr).unwrap().share();
     let outcome = while_waiting(&a.connections, 1, || cr.accept(Some(&b.ep), b"").unwrap());
     let Event::Connection { kind: ConnectionEvent::Established, .. } = event(outcome) else { panic!("not up") };

@@ -97,7 +97,7 @@ pub enum Event {
         status: Status,
     },
     /// Somebody wants to connect.
-    Request {
+    ConnectionRequest {
         /// The service point.
         point: Handle,
         /// Whether the service point is a reserved one.
@@ -137,7 +137,7 @@ bitflags::bitflags! {
         /// Events that a program posts.
         const SOFTWARE = 1;
         /// Connection requests.
-        const REQUESTS = 2;
+        const CONNECTION_REQUESTS = 2;
         /// Completions of data transfers.
         const TRANSFERS = 4;
         /// Connection events.

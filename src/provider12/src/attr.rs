@@ -148,7 +148,7 @@ pub(crate) fn c_rights(rights: Rights) -> DAT_MEM_PRIV_FLAGS {
 /// Event streams and their bits in the interface.
 const STREAMS: [(Streams, DAT_EVD_FLAGS); 6] = [
     (Streams::SOFTWARE, DAT_EVD_SOFTWARE_FLAG),
-    (Streams::REQUESTS, DAT_EVD_CR_FLAG),
+    (Streams::CONNECTION_REQUESTS, DAT_EVD_CR_FLAG),
     (Streams::TRANSFERS, DAT_EVD_DTO_FLAG),
     (Streams::CONNECTIONS, DAT_EVD_CONNECTION_FLAG),
     (Streams::BINDS, DAT_EVD_RMR_BIND_FLAG),

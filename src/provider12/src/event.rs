@@ -32,7 +32,7 @@ pub(crate) fn c_event<F: Face>(evd_handle: DAT_EVD_HANDLE, event: Event) -> DAT_
             };
             (DAT_RMR_BIND_COMPLETION_EVENT, DAT_EVENT_DATA { rmr_completion_event_data })
         }
-        Event::Request { point, reserved, qualifier, cr } => {
+        Event::ConnectionRequest { point, reserved, qualifier, cr } => {
             let point = raw(point);
             let sp_handle =
                 if reserved { DAT_SP_HANDLE { rsp_handle: point } } else { DAT_SP_HANDLE { psp_handle: point } };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dat_core::addr::Address;
-use dat_core::transport::{ConnectionReport, Rejection, RequestInfo, Transport};
+use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, Rejection, Transport};
 
 use crate::conn::{Conn, ConnPhase};
 use crate::link::{Link, Unanswered};
@@ -111,8 +111,12 @@ pub fn handle<T: Transport<Incoming = Incoming<T>>>(node: &Node<T>, link: &Arc<L
             let Some(request) = link.expect_answer(conn) else { return false };
             let incoming = Incoming { link: link.clone(), id: conn, zone, request, answered: false };
             let Some(point) = node.point(qualifier) else { return true };
-            let info =
-                RequestInfo { qualifier, remote_address: Address::loopback(), remote_qualifier: port, private_data };
+            let info = ConnectionRequestInfo {
+                qualifier,
+                remote_address: Address::loopback(),
+                remote_qualifier: port,
+                private_data,
+            };
             if let Err(refused) = point.request(incoming, info) {
                 refused.refuse(Rejection::Provider);
             }

@@ -35,7 +35,7 @@ fn open_in(dir: &Path) -> Adapter<Shm> {
 /// Accepts one connection after another, takes one message from each, and disconnects.
 fn peer(dir: &Path) {
     let adapter = open_in(dir);
-    let requests = adapter.evd(Streams::REQUESTS);
+    let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let psp = Psp::create(&adapter.ia, Some(QUALIFIER), &requests, PspMode::Consumer).unwrap();
     let memory = adapter.buffer(4096);
     let remote = memory.remote(100, 8);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Error, Resource, Result};
-use dat_core::transport::{Connect, ConnectionReport, ListenerSink, Rejection, RequestInfo};
+use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 use rdma_sys::{ibv_access_flags, ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
 
 use crate::adapter::Verbs;
@@ -318,7 +318,7 @@ fn request(hub: &Arc<Hub>, event: Event) {
     let token = hub.token();
     id.set_token(token);
     hub.parties.lock().insert(token, Party::Incoming);
-    let info = RequestInfo {
+    let info = ConnectionRequestInfo {
         qualifier,
         remote_address: id.remote_address().unwrap_or_else(|| hub.attributes.address.clone()),
         remote_qualifier: id.remote_port().into(),

@@ -10,7 +10,7 @@ use crate::ep::{Endpoint, Next, State, Trigger};
 use crate::error::{Error, Result, Role};
 use crate::ia::Ia;
 use crate::slab::{Header, Kind, Object};
-use crate::transport::{Rejection, RequestInfo, Transport};
+use crate::transport::{ConnectionRequestInfo, Rejection, Transport};
 
 /// A connection request.
 pub struct Cr<T: Transport> {
@@ -36,7 +36,7 @@ impl<T: Transport> Cr<T> {
     pub(super) fn create(
         ia: &Arc<Ia<T>>,
         incoming: T::Incoming,
-        info: RequestInfo,
+        info: ConnectionRequestInfo,
         ep: Option<Arc<Endpoint<T>>>,
     ) -> std::result::Result<Arc<Self>, T::Incoming> {
         let cr = Arc::new(Cr {
@@ -132,8 +132,8 @@ impl<T: Transport> Cr<T> {
     }
 
     /// The description of the request for a service point that listens on `qualifier`.
-    pub(super) fn info(&self, qualifier: u64) -> RequestInfo {
-        RequestInfo {
+    pub(super) fn info(&self, qualifier: u64) -> ConnectionRequestInfo {
+        ConnectionRequestInfo {
             qualifier,
             remote_address: self.remote.clone(),
             remote_qualifier: self.remote_qualifier,

@@ -12,7 +12,7 @@ use crate::ia::Ia;
 use crate::slab::{Handle, Object};
 use crate::sp::cr::{Cr, dismiss};
 use crate::transport::report::PointReports;
-use crate::transport::{ListenerSink, RequestInfo, Transport};
+use crate::transport::{ConnectionRequestInfo, ListenerSink, Transport};
 use crate::users::Use;
 
 /// The source of the endpoint for a request.
@@ -46,7 +46,7 @@ struct PointState<T: Transport> {
 impl<T: Transport> ServicePoint<T> {
     pub(super) fn new(ia: &Arc<Ia<T>>, evd: &Arc<Evd<T>>, provision: Provision<T>) -> Result<Arc<Self>> {
         let bad = Error::InvalidHandle(Role::EvdConnectionRequests);
-        if !evd.streams().contains(Streams::REQUESTS) || !Arc::ptr_eq(evd.ia(), ia) {
+        if !evd.streams().contains(Streams::CONNECTION_REQUESTS) || !Arc::ptr_eq(evd.ia(), ia) {
             return Err(bad);
         }
         let evd = Some(Use::of(evd).ok_or(bad)?);
@@ -116,7 +116,7 @@ impl<T: Transport> ServicePoint<T> {
 impl<T: Transport> PointReports<T::Incoming> for ServicePoint<T> {
     /// Handles an arriving request: gives it a handle and announces it. Returns it if it cannot be taken because the
     /// point is closed or its dispatcher is full.
-    fn request(&self, incoming: T::Incoming, info: RequestInfo) -> std::result::Result<(), T::Incoming> {
+    fn request(&self, incoming: T::Incoming, info: ConnectionRequestInfo) -> std::result::Result<(), T::Incoming> {
         let (evd, handle) = {
             let mut state = self.state.lock();
             let Some(evd) = state.evd.as_ref().map(|evd| evd.object().clone()) else { return Err(incoming) };
@@ -151,7 +151,7 @@ impl<T: Transport> PointReports<T::Incoming> for ServicePoint<T> {
                 return Err(incoming);
             }
         };
-        let event = Event::Request { point: handle, reserved, qualifier, cr: cr.header().handle() };
+        let event = Event::ConnectionRequest { point: handle, reserved, qualifier, cr: cr.header().handle() };
         if evd.offer(event, true, None) {
             return Ok(());
         }

@@ -140,7 +140,7 @@ pub fn request<T: Transport>(
 #[track_caller]
 pub fn next_request<T: Transport>(requests: &Evd<T>) -> Arc<Cr<T>> {
     match next(requests) {
-        Event::Request { cr, .. } => requests.ia().slab().get::<Cr<T>>(cr).unwrap().share(),
+        Event::ConnectionRequest { cr, .. } => requests.ia().slab().get::<Cr<T>>(cr).unwrap().share(),
         other => panic!("{other:?}"),
     }
 }
@@ -152,7 +152,7 @@ pub fn next_request<T: Transport>(requests: &Evd<T>) -> Arc<Cr<T>> {
 #[track_caller]
 pub fn connect<T: Transport>(active: &End<T>, passive: &End<T>) {
     let ia = passive.ep.ia();
-    let requests = Evd::create(ia, 8, None, Streams::REQUESTS).unwrap();
+    let requests = Evd::create(ia, 8, None, Streams::CONNECTION_REQUESTS).unwrap();
     let psp = Psp::create(ia, None, &requests, PspMode::Consumer).unwrap();
     let address = ia.transport().attributes().address.clone();
     request(active, &address, psp.point().qualifier(), Some(patience()), b"hello").unwrap();

@@ -44,7 +44,7 @@ use std::time::Duration;
 
 pub use limits::{AdapterAttributes, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
-pub use report::{AdapterSink, ConnectionReport, EndpointSink, ListenerSink, RecvDone, RequestInfo, Verdict};
+pub use report::{AdapterSink, ConnectionReport, ConnectionRequestInfo, EndpointSink, ListenerSink, RecvDone, Verdict};
 pub use work::{
     BindTarget, Checked, MAX_SEGMENTS, Operation, Recv, RecvId, RemoteSegment, Request, RequestId, Segment,
 };

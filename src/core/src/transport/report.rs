@@ -24,7 +24,7 @@ pub struct RecvDone {
 
 /// The peer that asked for a connection.
 #[derive(Clone, Debug)]
-pub struct RequestInfo {
+pub struct ConnectionRequestInfo {
     /// The qualifier that the peer asked for.
     pub qualifier: u64,
     /// Address of the peer.
@@ -95,7 +95,7 @@ pub trait EndpointReports {
 /// The reports of a listener.
 pub trait PointReports<I> {
     /// See [`ListenerSink::request`].
-    fn request(&self, incoming: I, info: RequestInfo) -> Result<(), I>;
+    fn request(&self, incoming: I, info: ConnectionRequestInfo) -> Result<(), I>;
 }
 
 /// The reports on an adapter as a whole.
@@ -186,7 +186,7 @@ impl<R: Reports> ListenerSink<R> {
     ///
     /// # Errors
     /// Returns the request if nobody can take it.
-    pub fn request(&self, incoming: R::Incoming, info: RequestInfo) -> Result<(), R::Incoming> {
+    pub fn request(&self, incoming: R::Incoming, info: ConnectionRequestInfo) -> Result<(), R::Incoming> {
         self.point.request(incoming, info)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use dat_core::ep::State;
 use dat_core::error::{Arg, Error, Refusal, Role};
 use dat_core::testing::{Call, next_request, quiet};
-use dat_core::transport::{Rejection, RequestInfo};
+use dat_core::transport::{ConnectionRequestInfo, Rejection};
 use dat_core::{Cr, Endpoint, Evd, Object, Psp, PspMode, Rsp, Streams};
 
 use super::*;
@@ -18,8 +18,8 @@ fn arrive(adapter: &Adapter<Fake>, requests: &Evd<Fake>, at: usize) -> Arc<Cr<Fa
     next_request(requests)
 }
 
-fn info(qualifier: u64) -> RequestInfo {
-    RequestInfo {
+fn info(qualifier: u64) -> ConnectionRequestInfo {
+    ConnectionRequestInfo {
         qualifier,
         remote_address: Address::new("10.1.2.3:0".parse().unwrap()),
         remote_qualifier: 4321,
@@ -37,9 +37,9 @@ const NO_END: Result<()> = Err(Error::InvalidHandle(Role::Ep));
 #[test]
 fn a_service_point_wants_a_dispatcher_and_a_qualifier() {
     let adapter = open();
-    let (requests, other) = (adapter.evd(Streams::REQUESTS), open());
+    let (requests, other) = (adapter.evd(Streams::CONNECTION_REQUESTS), open());
     let transfers = adapter.evd(Streams::TRANSFERS);
-    let elsewhere = other.evd(Streams::REQUESTS);
+    let elsewhere = other.evd(Streams::CONNECTION_REQUESTS);
     let create = |qualifier, evd| Psp::create(&adapter.ia, qualifier, evd, PspMode::Consumer).err();
     let bad = Some(Error::InvalidHandle(Role::EvdConnectionRequests));
     assert_eq!(create(Some(5), &transfers), bad);
@@ -56,7 +56,7 @@ fn a_service_point_wants_a_dispatcher_and_a_qualifier() {
 #[test]
 fn a_reserved_service_point_holds_its_endpoint() {
     let adapter = open();
-    let requests = adapter.evd(Streams::REQUESTS);
+    let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let transfers = adapter.evd(Streams::TRANSFERS);
     let end = adapter.end();
     let create = |qualifier, evd| Rsp::create(&adapter.ia, qualifier, &end.ep, evd);
@@ -83,7 +83,7 @@ fn a_reserved_service_point_holds_its_endpoint() {
 #[test]
 fn a_reserved_endpoint_is_the_one_that_accepts() {
     let adapter = open();
-    let requests = adapter.evd(Streams::REQUESTS);
+    let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let (end, other) = (adapter.end(), adapter.end());
     let rsp = Rsp::create(&adapter.ia, 5, &end.ep, &requests).unwrap();
     let cr = arrive(&adapter, &requests, 0);
@@ -103,7 +103,7 @@ fn a_reserved_endpoint_is_the_one_that_accepts() {
 #[test]
 fn a_reserved_endpoint_is_free_again_when_its_request_is_turned_down() {
     let adapter = open();
-    let requests = adapter.evd(Streams::REQUESTS);
+    let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let end = adapter.end();
     let _rsp = Rsp::create(&adapter.ia, 5, &end.ep, &requests).unwrap();
     let cr = arrive(&adapter, &requests, 0);
@@ -116,7 +116,7 @@ fn a_reserved_endpoint_is_free_again_when_its_request_is_turned_down() {
 #[test]
 fn a_request_is_shown_and_accepted() {
     let adapter = open();
-    let requests = adapter.evd(Streams::REQUESTS);
+    let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     psp(&adapter, &requests, 5, PspMode::Consumer);
     let cr = arrive(&adapter, &requests, 0);
     assert_eq!(cr.remote_address().ip(), "10.1.2.3".parse::<std::net::IpAddr>().unwrap());
@@ -148,7 +148,7 @@ fn a_request_is_shown_and_accepted() {
 #[test]
 fn a_request_is_rejected() {
     let adapter = open();
-    let requests = adapter.evd(Streams::REQUESTS);
+    let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     psp(&adapter, &requests, 5, PspMode::Consumer);
     let cr = arrive(&adapter, &requests, 0);
     fake(&adapter).calls();
@@ -160,7 +160,7 @@ fn a_request_is_rejected() {
 #[test]
 fn a_request_is_handed_off() {
     let adapter = open();
-    let requests = adapter.evd(Streams::REQUESTS);
+    let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     psp(&adapter, &requests, 5, PspMode::Consumer);
     let other = psp(&adapter, &requests, 6, PspMode::Provider);
     let cr = arrive(&adapter, &requests, 0);
@@ -185,7 +185,7 @@ fn a_request_is_handed_off() {
 #[test]
 fn a_tentative_endpoint_wants_dispatchers_before_it_accepts() {
     let adapter = open();
-    let requests = adapter.evd(Streams::REQUESTS);
+    let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     psp(&adapter, &requests, 5, PspMode::Provider);
     let cr = arrive(&adapter, &requests, 0);
     assert_eq!(cr.accept(None, b""), NO_END);
@@ -198,7 +198,7 @@ fn a_tentative_endpoint_wants_dispatchers_before_it_accepts() {
 #[test]
 fn a_request_that_cannot_be_announced_is_given_back() {
     let adapter = open();
-    let requests = Evd::create(&adapter.ia, 1, None, Streams::REQUESTS).unwrap();
+    let requests = Evd::create(&adapter.ia, 1, None, Streams::CONNECTION_REQUESTS).unwrap();
     let psp = psp(&adapter, &requests, 5, PspMode::Provider);
     let cr = arrive(&adapter, &requests, 0);
     let (_, sink) = fake(&adapter).listener(0);

@@ -2,14 +2,14 @@
 
 use dat_core::addr::Address;
 use dat_core::event::Status;
-use dat_core::transport::{ConnectionReport, EndpointSink, RecvDone, RequestInfo, Transport};
+use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, EndpointSink, RecvDone, Transport};
 
 use super::*;
 
 /// A request arrives at the first listener; gives its handle.
 pub fn arrive(setup: &Setup, private_data: &[u8]) -> DAT_CR_HANDLE {
     let (qualifier, sink) = setup.core().transport().listener(0);
-    let info = RequestInfo {
+    let info = ConnectionRequestInfo {
         qualifier,
         remote_address: Address::new("10.1.2.3:0".parse().unwrap()),
         remote_qualifier: 4321,

@@ -7,7 +7,7 @@ use super::Loopback;
 use super::fabric::{Fabric, Report, State};
 use crate::addr::Address;
 use crate::error::{Error, Result};
-use crate::transport::{Closing, Connect, ConnectionReport, ListenerSink, Rejection, RequestInfo};
+use crate::transport::{Closing, Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 
 /// The first qualifier that is given to whoever asks for any.
 const FIRST_QUALIFIER: u64 = 1024;
@@ -87,7 +87,7 @@ impl Fabric {
             let attempt = state.number();
             let deadline = connect.timeout.map(|timeout| Instant::now() + timeout);
             state.attempts.insert(attempt, Attempt { active, deadline });
-            let info = RequestInfo {
+            let info = ConnectionRequestInfo {
                 qualifier: connect.qualifier,
                 remote_address: Address::loopback(),
                 remote_qualifier: active,

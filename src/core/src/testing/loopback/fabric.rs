@@ -12,8 +12,8 @@ use super::cm::{Attempt, Incoming};
 use super::memory::{Row, Table};
 use crate::event::Status;
 use crate::transport::{
-    Checked, ConnectionReport, EndpointSink, ListenerSink, QpInit, Recv, RecvDone, RecvId, Rejection, RemoteSegment,
-    RequestId, RequestInfo, ZoneId,
+    Checked, ConnectionReport, ConnectionRequestInfo, EndpointSink, ListenerSink, QpInit, Recv, RecvDone, RecvId,
+    Rejection, RemoteSegment, RequestId, ZoneId,
 };
 
 /// Fabrics by the instance that was opened, each with the number of its adapters.
@@ -69,7 +69,7 @@ pub enum Report {
     Connection(EndpointSink<Loopback>, ConnectionReport),
     Failed(EndpointSink<Loopback>, Option<RecvDone>, Option<(RequestId, Status)>),
     Drained(EndpointSink<Loopback>),
-    Request(ListenerSink<Loopback>, Incoming, RequestInfo),
+    Request(ListenerSink<Loopback>, Incoming, ConnectionRequestInfo),
 }
 
 impl Report {
