@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh - builds, installs into directories of its own and uses what is there. Prints TAP.
+# install.sh - builds, installs into its own directories and uses the installed files. Prints TAP.
 #
 # CARGO_TARGET_DIR names the build directory, CC the compiler; VERBS is as for make.
 set -u

@@ -1,6 +1,6 @@
 #!/bin/sh
-# check_headers.sh - the headers against an external description of the binary interface, with the
-# checker that belongs to it. Both are beside the project, or nowhere; layout.c has what matters.
+# check_headers.sh - checks the headers against an external description of the binary interface, with
+# its own checker. Both may be missing beside the project; layout.c tests the essential part.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)

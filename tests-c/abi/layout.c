@@ -1,8 +1,8 @@
 /*
  * layout.c - the headers have the sizes, offsets and values that are the binary interface.
  *
- * The numbers are data in layout.def. What the compiler makes of the headers is compared with
- * them, one subtest a type or a group of values.
+ * The numbers are data in layout.def. They are compared with the compiler's view of the headers, in
+ * one subtest for each type or group of values.
  */
 #include <dat/dat_registry.h>
 #include <dat/udat.h>

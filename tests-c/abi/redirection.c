@@ -2,8 +2,8 @@
  * redirection.c - the upper-case macros call through the table that the handle points to.
  *
  * No function of libdat takes part: the object is a word that points to a table of functions of
- * this program. Each notes that it was called, and whether every argument is the one that was
- * given, in its place.
+ * this program. Each notes that it was called, and whether every argument arrived unchanged and in
+ * its place.
  */
 #include <dat/udat.h>
 

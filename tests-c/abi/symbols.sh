@@ -1,5 +1,5 @@
 #!/bin/sh
-# symbols.sh - what the libraries export, under which version, and what they need.
+# symbols.sh - the symbols that the libraries export, their version, and the libraries they need.
 #
 # symbols.txt has the names that libdat.so.1 exports, sorted.
 set -u

@@ -1,5 +1,5 @@
 /*
- * directory.c - what shm answers when there is no place in its rendezvous directory, or no directory.
+ * directory.c - the codes of shm when its rendezvous directory is full or missing.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"

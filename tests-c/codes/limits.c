@@ -1,5 +1,5 @@
 /*
- * limits.c - as many objects as the adapter says it can have, and one more.
+ * limits.c - makes as many objects as the adapter says it can have, and one more.
  */
 #include "common/fixture.h"
 

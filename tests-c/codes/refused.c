@@ -1,8 +1,8 @@
 /*
  * refused.c - codes of the manual pages that no other program provokes.
  *
- * Where the specification leaves it open which of two codes comes, the other programs take both;
- * here it is the one that the page of the call promises.
+ * If the specification allows either of two codes, the other programs accept both; this one accepts
+ * only the code that the page of the call promises.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common/waiter.h"

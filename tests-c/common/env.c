@@ -1,4 +1,4 @@
-/* env.c - what a test program is told by whoever runs it. */
+/* env.c - the settings that a test program gets from its caller. */
 #define _POSIX_C_SOURCE 200809L
 #include "env.h"
 

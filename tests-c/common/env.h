@@ -1,12 +1,12 @@
 /*
- * env.h - what a test program is told by whoever runs it.
+ * env.h - the settings that a test program gets from its caller.
  *
  *   argv[1] or $DAT_IA     name of the interface adapter, "shm" by default
  *   $DAT_TEST_SCALE        factor for every deadline (valgrind, emulators)
  *   $DAT_TEST_QUICK        set to anything but 0: smaller numbers of everything
  *
- * The configuration file is not the programs' affair: run.sh writes a private
- * one and names it in $DAT_OVERRIDE.
+ * Programs need not provide a configuration file: run.sh writes a private one
+ * and names it in $DAT_OVERRIDE.
  */
 #ifndef TESTS_C_ENV_H
 #define TESTS_C_ENV_H

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The memory of all regions, so that it can go with the adapter. */
+/* The memory of all regions, so that it can be freed with the adapter. */
 struct block {
     struct block *next;
     unsigned long id;

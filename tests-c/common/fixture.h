@@ -2,7 +2,7 @@
  * fixture.h - the surroundings that most subtests need, in one call each.
  *
  * A fixture that cannot be set up ends the program ("Bail out!", or exit 1 in
- * a peer): what it is made of is the subject of other programs.
+ * a peer): other programs test its parts.
  */
 #ifndef TESTS_C_FIXTURE_H
 #define TESTS_C_FIXTURE_H

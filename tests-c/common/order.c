@@ -1,4 +1,4 @@
-/* order.c - what one process has another one do with its memory. */
+/* order.c - orders of one process to another about the memory of the latter. */
 #include "order.h"
 
 #include <string.h>

@@ -1,12 +1,12 @@
 /*
- * order.h - what one process has another one do with its memory.
+ * order.h - orders of one process to another about the memory of the latter.
  */
 #ifndef TESTS_C_ORDER_H
 #define TESTS_C_ORDER_H
 
 #include "peer.h"
 
-/* RECEIVE a message, FILL with a pattern, CHECK what is there; END. */
+/* RECEIVE a message, FILL with a pattern, CHECK the contents; END. */
 enum order_kind { RECEIVE, FILL, CHECK, END };
 
 struct order {

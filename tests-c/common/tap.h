@@ -2,7 +2,7 @@
  * tap.h - results of a test program in the Test Anything Protocol.
  *
  * Every check prints its line at once, so the output of a program that hangs
- * or crashes tells how far it came. The plan ("1..N") is the last line: a
+ * or crashes shows its progress. The plan ("1..N") is the last line: a
  * program that dies before done_testing() has none and counts as failed.
  *
  * A check may be made from any thread of the main process. A peer process

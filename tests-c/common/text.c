@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* dat_strerror() is itself under test, hence a table of our own. */
+/* dat_strerror() is itself under test, so this is a separate table. */
 #define NAME(x) { (unsigned)(x), #x }
 
 struct name {

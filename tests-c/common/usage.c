@@ -1,4 +1,4 @@
-/* usage.c - what a process holds. */
+/* usage.c - the resources that a process holds. */
 #define _DEFAULT_SOURCE
 #include "usage.h"
 

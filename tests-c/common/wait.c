@@ -1,4 +1,4 @@
-/* wait.c - waiting for what must happen, with a deadline. */
+/* wait.c - waiting for expected events, with a deadline. */
 #define _POSIX_C_SOURCE 200809L
 #include "wait.h"
 

@@ -1,8 +1,8 @@
 /*
- * wait.h - waiting for what must happen, with a deadline.
+ * wait.h - waiting for expected events, with a deadline.
  *
- * The deadline is SOON_MS, scaled, where none is given. The functions that
- * fetch an event say on a comment line what came when it was not the right one.
+ * The deadline is SOON_MS, scaled, if none is given. The functions that fetch
+ * an event print a wrong event on a comment line.
  */
 #ifndef TESTS_C_WAIT_H
 #define TESTS_C_WAIT_H

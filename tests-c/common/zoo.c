@@ -1,4 +1,4 @@
-/* zoo.c - one live object of every kind, and everything that is no handle. */
+/* zoo.c - one live object of every kind, and all kinds of values that are no handle. */
 #define _POSIX_C_SOURCE 200809L
 #include "zoo.h"
 

@@ -1,5 +1,5 @@
 /*
- * zoo.h - one live object of every kind, and everything that is no handle.
+ * zoo.h - one live object of every kind, and all kinds of values that are no handle.
  *
  * Every call that takes a handle must answer DAT_INVALID_HANDLE to NULL, to a
  * misaligned pointer, to plain readable memory, to an object of another kind

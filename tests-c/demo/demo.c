@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * The first process: starts the second one, connects to it, moves data in
- * every way and size, checks every byte, and prints what it took.
+ * every way and size, checks every byte, and prints the times.
  *
  *     demo [ADAPTER]      default: shm
  *
- * Exit status 0 if everything was as it must be.
+ * The exit status is 0 if everything was correct.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>

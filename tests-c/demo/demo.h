@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * demo: what a program has to do to move data with uDAPL 1.2.
+ * demo: the steps by which a program moves data with uDAPL 1.2.
  *
  * Read the files in this order:
  *
@@ -11,7 +11,7 @@
  *   serve.c     the second process, which does as it is told
  *   demo.c      the first process, which starts the second one, measures,
  *               checks and prints
- *   process.c   what has nothing to do with uDAPL
+ *   process.c   everything that is not about uDAPL
  *
  * They need <dat/udat.h>, -ldat, and nothing but the C library and POSIX.
  */

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * What has nothing to do with uDAPL: failing, and starting and ending the
+ * The parts that are not about uDAPL: failing, and starting and ending the
  * second process.
  */
 #define _POSIX_C_SOURCE 200809L

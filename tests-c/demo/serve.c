@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The second process: listens, accepts, and then does what the notes of the
- * first one say.
+ * The second process: listens, accepts, and then follows the notes of the
+ * first one.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #include "demo.h"
 
-/* Where in the pattern a message begins, so that no two in a row are the same. */
+/* The place in the pattern at which a message begins, so that no two in a row are the same. */
 size_t pattern_offset(DAT_UINT64 seed)
 {
     return (size_t)(seed % 1021) * 64;

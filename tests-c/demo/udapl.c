@@ -3,8 +3,8 @@
  *
  * From nothing to connected endpoints, and back.
  *
- * Everything in uDAPL is an object with a handle. The order of making them is
- * given by what they refer to, and the order of freeing is the reverse:
+ * Everything in uDAPL is an object with a handle. An object is made after those
+ * to which it refers, and freed before them:
  *
  *   interface adapter (IA)
  *     protection zone (PZ)          says which memory goes with which endpoint

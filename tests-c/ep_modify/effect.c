@@ -1,7 +1,7 @@
 /*
- * effect.c - dat_ep_modify(3DAT): what was modified before the connection is
- * what the connection uses: event dispatchers, protection zone, completion
- * flags. Limits: effect_limits.c. The passive side: effect_passive.c.
+ * effect.c - dat_ep_modify(3DAT): the connection uses the values that were
+ * modified before it: event dispatchers, protection zone, completion flags.
+ * Limits: effect_limits.c. The passive side: effect_passive.c.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "modify_common.h"

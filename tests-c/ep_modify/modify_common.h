@@ -1,6 +1,6 @@
 /*
  * modify_common.h - dat_ep_modify(3DAT) as data: every field of DAT_EP_PARAM,
- * its mask bit, and what the call must answer in each endpoint state.
+ * its mask bit, and the required return code in each endpoint state.
  */
 #ifndef TESTS_C_MODIFY_COMMON_H
 #define TESTS_C_MODIFY_COMMON_H

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one establishment looks like from both ends. */
+/* One establishment as seen from both ends. */
 struct talk {
     DAT_COUNT to_passive; /* bytes of private data */
     DAT_COUNT to_active;

@@ -1,4 +1,4 @@
-/* disconnect.c - the end of a connection, from either side, and what becomes of outstanding work. */
+/* disconnect.c - the end of a connection, from either side, and of outstanding work. */
 #include "common/fixture.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* dup_connect.c - dat_ep_dup_connect: to where another endpoint is connected. */
+/* dup_connect.c - dat_ep_dup_connect: connects to the peer of another endpoint. */
 #include "common/fixture.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* notify.c - CNOs: what triggers them, who is woken, agents. */
+/* notify.c - CNOs: their triggers, the waiters they wake, agents. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/waiter.h"
 

@@ -1,4 +1,4 @@
-/* ordering.c - what comes in which order: messages, completions, failures. */
+/* ordering.c - the order of messages, completions and failures. */
 #include "common/fixture.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* rdma.c - RDMA write and read: what the target's registrations allow, and what they do not. */
+/* rdma.c - RDMA write and read: accesses that the target's registrations allow or forbid. */
 #include "common/fixture.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* refuse.c - connections that do not come about: rejected, nobody there, no room, no answer. */
+/* refuse.c - connections that fail: rejected, no listener, no room, no answer. */
 #include "common/fixture.h"
 
 #include <arpa/inet.h>
@@ -10,7 +10,7 @@ static DAT_RETURN connect_for(struct side *s, DAT_CONN_QUAL qual, DAT_TIMEOUT ti
                           DAT_CONNECT_DEFAULT_FLAG);
 }
 
-/* The attempt ended with that event: state, data, receives, and what comes after. */
+/* The attempt ended with that event: state, data, receives, and later events. */
 static void ended(struct side *s, DAT_EVENT_NUMBER number, DAT_UINT64 receive, const char *what)
 {
     DAT_EVENT event;

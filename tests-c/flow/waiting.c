@@ -1,4 +1,4 @@
-/* waiting.c - dat_evd_wait: thresholds, timeouts, the one waiter, what ends a wait. */
+/* waiting.c - dat_evd_wait: thresholds, timeouts, the one waiter, the ends of a wait. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/waiter.h"
 

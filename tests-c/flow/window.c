@@ -1,4 +1,4 @@
-/* window.c - memory windows in use: what a bound RMR lets through, and when. */
+/* window.c - memory windows in use: the accesses that a bound RMR allows, and when. */
 #include "common/fixture.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* ep.c - endpoints: creation, query, status, freeing, what they hold. States: ep_states.c */
+/* ep.c - endpoints: creation, query, status, freeing, references. States: ep_states.c */
 #include "common/zoo.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What the specification says of one operation in one state. */
+/* The rule of the specification for one operation in one state. */
 enum expect {
     OK,      /* success */
     NO,      /* DAT_INVALID_STATE with the subtype of the state */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Arguments of dat_ia_open() and what it did with its outputs. */
+/* Arguments of dat_ia_open() and its outputs. */
 static DAT_RETURN open_ia(DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *evd,
                           DAT_IA_HANDLE *ia)
 {

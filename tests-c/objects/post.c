@@ -1,4 +1,4 @@
-/* post.c - the posting calls: parameters, handles, limits, what they refuse at the call. */
+/* post.c - the posting calls: parameters, handles, limits, refusals at the call. */
 #include "common/zoo.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #   instructions.sh PROGRAM LIBDIR --check  compares it with instructions.txt; prints TAP
 #
 # PROGRAM is fast_path, LIBDIR the directory with libdat.so.1 and libdaplshm.so.1. Each kind of round
-# runs ROUNDS and twice ROUNDS times, so that the difference is what ROUNDS rounds cost, without
+# runs ROUNDS and twice ROUNDS times, so that the difference is the cost of ROUNDS rounds, without
 # start and end:
 #
 #   instructions   of the thread that makes the calls, with those of the C library and the loop

@@ -4,8 +4,8 @@
  *   trips [ADAPTER]
  *
  * A message of 8 bytes on a connection of the process with itself: its post, and the fetch of both
- * completions; dat_srq_set_lw; dat_ep_modify of an attribute. A round before leaves nothing that is
- * made on first use.
+ * completions; dat_srq_set_lw; dat_ep_modify of an attribute. An earlier round makes everything that
+ * is made on first use.
  */
 #include "common/fixture.h"
 

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# trips.sh - how many functions and files of src/ a call goes through.
+# trips.sh - counts the functions and files of src/ that a call goes through.
 #
 #   trips.sh PROGRAM LIBDIR
 #
 # PROGRAM is trips, LIBDIR the directory with libdat.so.1 and libdaplshm.so.1 of the debug build, in
-# which functions are not merged. Closures, functions of the standard library, and what bitflags writes
-# are not counted.
+# which functions are not merged. Closures, functions of the standard library, and functions that
+# bitflags writes are not counted.
 set -u
 LC_ALL=C
 export LC_ALL

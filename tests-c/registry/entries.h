@@ -1,4 +1,4 @@
-/* entries.h - lines of dat.conf, and what the tests do with an adapter again and again. */
+/* entries.h - lines of dat.conf, and steps with an adapter that many tests need. */
 #ifndef TESTS_C_REGISTRY_ENTRIES_H
 #define TESTS_C_REGISTRY_ENTRIES_H
 

@@ -1,5 +1,5 @@
 /*
- * handles.c - what is no handle is refused by every function, before a provider sees it:
+ * handles.c - every function refuses values that are no handle, before a provider sees them:
  * NULL, misaligned, small numbers, readable memory, memory that was freed, an object of another
  * kind, an object whose provider is gone.
  */

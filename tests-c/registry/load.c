@@ -1,5 +1,5 @@
 /*
- * load.c - providers come in, are told when to start and to finish, and are counted:
+ * load.c - providers are loaded, told to start and to finish, and counted:
  * dat_provider_init(3DAT), dat_provider_fini(3DAT), dat_ia_open(3DAT), dat_ia_close(3DAT).
  */
 #define _POSIX_C_SOURCE 200809L

@@ -1,6 +1,6 @@
 /*
- * messages.c - what is written to standard error: nothing, unless the environment asks for it or
- * somebody sits at a terminal.
+ * messages.c - the lines on standard error: none, unless the environment asks for them or standard
+ * error is a terminal.
  */
 #include "registry/entries.h"
 

@@ -1,6 +1,6 @@
 /*
- * private.c - libdat comes in by dlopen(RTLD_LOCAL), as a dependency of a plug-in of a program that
- * knows nothing of it; a provider that does not link libdat works all the same.
+ * private.c - libdat is loaded by dlopen(RTLD_LOCAL), as a dependency of a plug-in of a program that
+ * does not link it; a provider that does not link libdat works anyway.
  */
 #include "registry/entries.h"
 

@@ -3,8 +3,8 @@
  *
  * The registry reads its configuration and the environment once a process. So a test of it is a
  * director, which starts this same program (or another one) once for each scene, with a private
- * configuration file and environment, relays the checks that the scene makes, and sees what it
- * wrote to standard error.
+ * configuration file and environment, relays the checks that the scene makes, and reads its
+ * standard error.
  *
  * The part for the scene itself (scene_child.c) does not need libdat.
  */

@@ -1,4 +1,4 @@
-/* search.c - where the registry looks for its entries. */
+/* search.c - the places in which the registry looks for its entries. */
 #define _POSIX_C_SOURCE 200809L
 #include "registry/entries.h"
 

@@ -1,6 +1,6 @@
 /*
- * secure_child.c - the program of secure.c, which may be set-user-ID. The loader looks for no library
- * of such a program in places that its starter names, so it opens libdat itself.
+ * secure_child.c - the program of secure.c, which may be set-user-ID. For such a program the loader
+ * ignores library paths from its starter, so it opens libdat itself.
  */
 #define _GNU_SOURCE
 #include "registry/scene.h"

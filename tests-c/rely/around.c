@@ -1,4 +1,4 @@
-/* around.c - what programs rely on in the configuration. */
+/* around.c - properties of the configuration on which programs rely. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
 

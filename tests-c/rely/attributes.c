@@ -1,4 +1,4 @@
-/* attributes.c - what programs rely on in endpoint attributes. */
+/* attributes.c - properties of endpoint attributes on which programs rely. */
 #include "common/fixture.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* connections.c - what programs rely on in connection management. */
+/* connections.c - properties of connection management on which programs rely. */
 #define _DEFAULT_SOURCE
 #include "common/fixture.h"
 

@@ -1,4 +1,4 @@
-/* data.c - what programs rely on when they move data. */
+/* data.c - properties of data transfers on which programs rely. */
 #define _DEFAULT_SOURCE
 #include "common/fixture.h"
 

@@ -1,4 +1,4 @@
-/* dlopen.c - a program that knows nothing of libdat loads a plug-in that links it, privately. */
+/* dlopen.c - a program without libdat privately loads a plug-in that links it. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "common/env.h"
 #include "common/tap.h"

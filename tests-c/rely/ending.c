@@ -1,4 +1,4 @@
-/* ending.c - what programs rely on when they end, or are ended. */
+/* ending.c - properties on which programs rely when they end or are killed. */
 #include "common/zoo.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* events.c - what programs rely on about events and threads. */
+/* events.c - properties of events and threads on which programs rely. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/waiter.h"
 

@@ -1,9 +1,9 @@
 /*
  * books.c - the buffers of an endpoint that goes away come back into the books
  * of dat_srq_query(3DAT): freed, reset, disconnected by either side, closed
- * abruptly, its peer killed, its EVD overflowed. What it had not taken stays
- * on the queue for the others; what it had taken ends as a completion, and
- * when that is dequeued or dropped the entry is free again.
+ * abruptly, its peer killed, its EVD overflowed. Buffers that it had not taken
+ * stay on the queue for the others; each one that it had taken ends as a
+ * completion, and when that is dequeued or dropped the entry is free again.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"

@@ -1,7 +1,7 @@
 /*
  * create.c - dat_srq_create(3DAT): sizes at least as asked and truly reported,
  * no endpoint attached, the zone mandatory, each bad argument with its code;
- * and what dat_ia_query(3DAT) says about shared receive queues.
+ * and the attributes of dat_ia_query(3DAT) about shared receive queues.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"

@@ -1,8 +1,8 @@
 /*
- * joining.c - while messages come in and are taken off an EVD, and the queue is
- * resized, another endpoint that receives from the queue onto that EVD connects.
- * It notifies of solicited messages alone: the specification wants a program not
- * to mix these, so a provider may refuse to, but it must not come to a standstill.
+ * joining.c - an endpoint connects that receives from a queue onto an EVD, while
+ * messages arrive and are taken off that EVD and the queue is resized. It notifies
+ * only of solicited messages. The specification asks programs not to mix these, so
+ * a provider may refuse it, but it must not come to a standstill.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"

@@ -1,7 +1,7 @@
 /*
- * post_recv.c - dat_srq_post_recv(3DAT): what a buffer must be (zone of the
- * queue, local write privilege, bounds, context, segments), how many there can
- * be, that nothing is queued on an error, and which endpoint a completion names.
+ * post_recv.c - dat_srq_post_recv(3DAT): the conditions on a buffer (zone of the
+ * queue, local write privilege, bounds, context, segments), the number of
+ * buffers, nothing queued on an error, and the endpoint in the completion.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"

@@ -1,8 +1,8 @@
 /*
  * query.c - dat_srq_query(3DAT): the arguments, and the two counters, which
  * are exact at every moment: the worked example, messages of all sizes, empty
- * queues, between processes and within one. What becomes of the buffers of an
- * endpoint that goes away: books.c.
+ * queues, between processes and within one. The buffers of an endpoint that goes
+ * away: books.c.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"

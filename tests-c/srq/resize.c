@@ -1,8 +1,8 @@
 /*
- * resize.c - dat_srq_resize(3DAT): the new size is what the query reports and
- * what can be posted; below the outstanding buffers or the low watermark it is
- * refused and nothing changes; no buffer and no message is lost; the
- * watermark's arming stays. Under full traffic: stress.c.
+ * resize.c - dat_srq_resize(3DAT): the query reports the new size, and that many
+ * buffers can be posted; a size below the outstanding buffers or the low
+ * watermark is refused and nothing changes; no buffer and no message is lost;
+ * the watermark's arming stays. Under full traffic: stress.c.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"

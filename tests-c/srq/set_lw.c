@@ -1,8 +1,8 @@
 /*
  * set_lw.c - dat_srq_set_lw(3DAT): the low watermark fires when fewer buffers
  * than that are on the queue, at once or when an endpoint takes one, once for
- * each setting; which event comes, and that it comes to a process of which no
- * thread is inside the library.
+ * each setting. The event has the right contents, and it comes even if no
+ * thread of the process is inside the library.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"

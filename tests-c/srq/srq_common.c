@@ -1,4 +1,4 @@
-/* srq_common.c - what the programs about the shared receive queue share. */
+/* srq_common.c - common parts of the programs about the shared receive queue. */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
 

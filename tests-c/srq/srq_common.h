@@ -1,5 +1,5 @@
 /*
- * srq_common.h - what the programs about the shared receive queue share: a
+ * srq_common.h - common parts of the programs about the shared receive queue: a
  * queue with memory for its buffers, connections onto it, its counters, and a
  * second process that sends.
  *

@@ -1,8 +1,8 @@
 /*
  * stress.c - dat_srq_resize(3DAT) under full traffic: eight endpoints receive
  * from one queue as fast as another process can send, one thread resizes the
- * queue up and down a thousand times, another one asks for its counters all the
- * while. No buffer and no message is lost, and the counters are never wrong.
+ * queue up and down a thousand times, and another one queries its counters all
+ * the time. No buffer and no message is lost, and the counters are never wrong.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"

@@ -1,8 +1,8 @@
 /*
  * confined.c - processes that may not read or write each other's memory.
  *
- * Containers and hardened hosts refuse process_vm_readv(2) and its like. What
- * may be faster with them must work without them: on one side, on both.
+ * Containers and hardened hosts refuse process_vm_readv(2) and similar calls.
+ * Everything must work without these calls, on one side or on both.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"

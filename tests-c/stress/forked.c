@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * In the child, what only the parent's other threads refer to looks like a leak. All other
- * errors count there as anywhere.
+ * In the child, memory to which only the parent's other threads refer looks like a leak. All
+ * other errors count there as anywhere.
  */
 #define EXPECT_LEAKS() ((void)0)
 #ifdef __has_include

@@ -1,4 +1,4 @@
-/* idle.c - who waits, or has nothing to do, leaves the processor to others. */
+/* idle.c - a process that waits or has nothing to do leaves the processor to others. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/waiter.h"
 
@@ -15,7 +15,7 @@ static long used(void)
            (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000;
 }
 
-/* Time over which is measured, and what of it may be used, in ms. */
+/* The time of a measurement and the processor time allowed in it, in ms. */
 #define SPAN 1500
 #define SHARE (SPAN / 10)
 

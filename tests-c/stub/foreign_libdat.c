@@ -2,7 +2,7 @@
  * foreign_libdat.c - a minimal libdat of another make: the two functions that providers call, and
  * a program that loads the provider in $FOREIGN_PROVIDER and drives its table.
  *
- * It has nothing of our libdat; its functions are visible to the provider because it is linked
+ * It shares nothing with our libdat; its functions are visible to the provider because it is linked
  * with -rdynamic.
  */
 #define _POSIX_C_SOURCE 200809L

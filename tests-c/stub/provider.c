@@ -1,14 +1,14 @@
 /*
  * provider.c - a provider of uDAPL 1.2 in C, written to the table alone.
  *
- * It is a shared library that does not link libdat, as providers are: what it calls there is found
- * in the process that loads it. It makes interface adapters, event dispatchers and protection zones
- * that do no more than the tests of the registry need; all other slots are NULL.
+ * It is a shared library that does not link libdat, like all providers: the functions that it calls
+ * there are found in the process that loads it. It makes interface adapters, event dispatchers and
+ * protection zones that do no more than the tests of the registry need; all other slots are NULL.
  *
- * What it is told goes to the file named in $STUB_LOG, one line each:
+ * It logs each call to the file named in $STUB_LOG, one line each:
  *
  *   init NAME MAJOR.MINOR THREADSAFE INSTANCE-DATA
- *   add TYPE                  type of what dat_registry_add_provider() returned
+ *   add TYPE                  type of the code that dat_registry_add_provider() returned
  *   open NAME, close, fini NAME, remove TYPE
  *
  * Variants, chosen when it is compiled:

@@ -10,7 +10,7 @@
 /* The name of another adapter "verbs-*" than the one of env_ia(). False when there is none. */
 bool other_adapter(char name[DAT_NAME_MAX_LENGTH]);
 
-/* The network interface of an adapter; NULL when its name does not tell. */
+/* The network interface of an adapter; NULL when its name has none. */
 const char *netdev_of(const char *adapter);
 
 /* Whether two network interfaces are the two ends of a virtual cable. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# check.sh - runs what needs an RDMA device: the C suite with tests-c/verbs, and the Rust tests that
+# check.sh - runs the tests that need an RDMA device: the C suite with tests-c/verbs, and the Rust tests that
 # are ignored without one. They run on $RDMA, a network interface of this machine, or, if that is not
 # set, on Soft-RoCE in a virtual machine. `make check-verbs` builds the libraries and calls this.
 #

@@ -1,5 +1,5 @@
 /*
- * conf_open.c - opens an adapter, says in one line what came of it, closes it.
+ * conf_open.c - opens an adapter, prints the result in one line, closes it.
  *
  *   conf_open ADAPTER            "DAT_SUCCESS 10.1.0.1", or the return code
  *   conf_open ADAPTER BYTES MAX  then registers BYTES with MAX bytes of locked

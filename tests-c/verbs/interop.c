@@ -8,8 +8,8 @@
  *   interop call ADAPTER QUALIFIER BYTES WHAT ADDRESS
  *   interop address ADAPTER
  *
- * BYTES is the length of the private data, each way. WHAT is who ends the connection, "caller" or
- * "server", or "reject".
+ * BYTES is the length of the private data, each way. WHAT names the side that ends the connection,
+ * "caller" or "server", or is "reject".
  */
 #define _POSIX_C_SOURCE 200809L
 #ifdef OTHER

@@ -1,8 +1,8 @@
 #!/bin/sh
 # interop.sh ADAPTER - tests connections to and from another implementation of uDAPL
 #
-# $DAT_TEST_DAPL2 is where the packages libdapl2 and libdapl-dev of Debian are unpacked (dpkg-deb -x;
-# not installed, for they would leave a dat.conf in /etc): uDAPL 2.0 with a provider over rdma_cm.
+# $DAT_TEST_DAPL2 is the directory in which the packages libdapl2 and libdapl-dev of Debian are unpacked
+# (dpkg-deb -x; not installed, because they would leave a dat.conf in /etc): uDAPL 2.0 with a provider over rdma_cm.
 set -u
 
 ia=${1:-verbs-v0}

@@ -1,6 +1,6 @@
 /*
  * open.c - the adapter is opened and closed again and again with room for fifty descriptors, and
- * what rdma-core keeps for itself is told.
+ * the descriptors that rdma-core keeps are reported.
  */
 #define _DEFAULT_SOURCE
 #include "adapters.h"

@@ -1,6 +1,6 @@
 /*
- * strange.c - what a peer can do that is not this library: a client written to librdmacm and
- * libibverbs against a service of ours. The service must neither end nor lose a buffer, and go on.
+ * strange.c - a peer that does not use this library: a client written to librdmacm and libibverbs
+ * against a service of ours. The service must not end or lose a buffer, and must go on.
  */
 #define _DEFAULT_SOURCE
 #include "adapters.h"

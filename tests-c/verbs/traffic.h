@@ -1,6 +1,6 @@
 /*
- * traffic.h - connections that are busy all the time, with books kept of each post: what is
- * pulled, killed or flooded here must leave them right.
+ * traffic.h - connections that are busy all the time, with books kept of each post: the books must
+ * be right after cables are pulled, processes killed or queues flooded.
  */
 #ifndef TESTS_C_TRAFFIC_H
 #define TESTS_C_TRAFFIC_H
@@ -9,7 +9,7 @@
 
 enum { FLOW_DEPTH = 6, FLOW_MESSAGE = 1024, FLOW_BULK = 8192, POOL_MAX = 256 };
 
-/* A shared receive queue of which it is known where each buffer is. */
+/* A shared receive queue with books on the place of each buffer. */
 struct pool {
     struct srq q;
     bool posted[POOL_MAX];

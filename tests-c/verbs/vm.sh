@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# vm.sh COMMAND [ARG...] - runs a command where there is an RDMA device, on a machine without one
+# vm.sh COMMAND [ARG...] - runs a command with an RDMA device, on a machine without one
 #
 # Boots the distribution's kernel in QEMU, without KVM if need be, with Soft-RoCE (rdma_rxe) on
 # one end of a veth pair, and runs the command in it as root. The machine's root file system is
-# there under the same paths, read-only below a scratch layer: writes vanish, but for those
-# below $VM_OUT. The exit status is that of the command; 124 when time ran out; 125 when there
-# was no machine; 77 when something to make one is missing, which is named.
+# there under the same paths, read-only below a scratch layer: writes vanish, except those
+# below $VM_OUT. The exit status is that of the command; 124 when time ran out; 125 when no
+# machine came up; 77 when something to make one is missing; a line then names it.
 #
 #   VM_OUT=DIR      a directory that the guest can write
 #   VM_TIMEOUT=S    the longest time for all of it, in seconds (900)

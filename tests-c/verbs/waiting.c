@@ -1,5 +1,5 @@
 /*
- * waiting.c - threads that wait, and completions that come just when they lie down: none is missed.
+ * waiting.c - threads that wait, and completions that come just as they fall asleep: none is missed.
  *
  * A peer that is asked answers after a random pause, from nothing to a little longer than a waiter
  * polls before it sleeps. Every wait has a deadline; one that is missed shows there.

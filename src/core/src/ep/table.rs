@@ -61,7 +61,7 @@ pub enum Class {
     Quiescent,
     /// Until a connection is asked for or accepted.
     BeforeConnection,
-    /// When unconnected.
+    /// In the unconnected state.
     Unconnected,
 }
 
