@@ -79,7 +79,7 @@ impl Home {
     /// Publishes an empty table of regions; nobody sleeps.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system call.
     pub fn new() -> io::Result<Home> {
         Ok(Home {
             published: SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?,

@@ -68,7 +68,7 @@ impl<T: Transport> Node<T> {
     /// A node with the name `name` in `directory`, linked with itself; it has no thread yet.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system call.
     pub fn new(directory: Directory, name: SocketName) -> std::io::Result<Arc<Self>> {
         let links = Links::new(Home::new()?);
         let pair = Pair::create(&links.home, std::process::id() as i32, None)?;

@@ -71,7 +71,7 @@ impl Pair {
     /// Makes memory that this process shares with the process `pid`, in which it has `side`, or both sides.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system call.
     pub fn create(home: &Arc<Home>, pid: i32, side: Option<u8>) -> io::Result<Arc<Pair>> {
         let name = if side.is_some() { "dat-shm-pair" } else { "dat-shm-self" };
         let memory = SharedMemory::create_mapped(name, SIZE, HEAD, Access::ReadWrite)?;

@@ -61,9 +61,9 @@ pub struct Line {
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct RingShared {
-    /// What the producer writes.
+    /// The words that the producer writes.
     pub tail: Line,
-    /// What the consumer writes.
+    /// The words that the consumer writes.
     pub head: Line,
 }
 
@@ -387,7 +387,7 @@ pub struct Consumer<A: Area = Mapped> {
     area: A,
     /// Where the next record begins.
     head: u64,
-    /// What the producer has been told.
+    /// The position that the producer was told last.
     released: u64,
     /// The producer's position, as last seen.
     tail: u64,
