@@ -79,8 +79,8 @@ macro_rules! provider_table {
             pub type $type = slot_types::$name;
         )*
 
-        /// Table of the functions of a provider, in the order that is the binary interface. A provider fills every slot;
-        /// one that it does not implement answers DAT_NOT_IMPLEMENTED.
+        /// Table of the functions of a provider, in the order that is the binary interface. A provider should fill every slot;
+        /// for one that is NULL libdat answers DAT_NOT_IMPLEMENTED.
         #[derive(Clone, Copy, Debug)]
         #[repr(C)]
         pub struct dat_provider {

@@ -8,9 +8,9 @@ use crate::ep_state::State;
 /// Result of every call of the core.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The reason why a call was refused. Nothing was changed when a call returns one of these, except that
-/// receives which a transport was handed for a connect or an accept that it then refused complete as
-/// flushed.
+/// The reason why a call was refused. Nothing was changed when a call returns one of these, with one
+/// exception: if the transport refuses a connect or an accept after it was given the posted receives, those
+/// receives complete as flushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// A handle is not of a live object of the wanted kind.

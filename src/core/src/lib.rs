@@ -10,10 +10,12 @@
 //! * `open`: opening and closing adapters; [`wait`]: blocking waits
 //! * `sp`, service points and requests
 //! * [`ep`], endpoints
-//! * `srq`, `rmr`, `lmr`, `evd`, `cno`, `pz`: the other objects
-//! * `ia`: the adapter, as all objects know it
+//! * `srq`, `rmr`, `lmr`, `evd`, `cno`, `pz`: the other objects; `charge`: the part of a shared queue that goes with
+//!   a buffer
+//! * `ia`: the adapter, as all objects know it; `lmr_table`: its regions by context; `agent`: calls of programs'
+//!   agents
 //! * [`transport`]: the contract with what moves the bytes, which reports to sinks
-//! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`: the types that all of them use
+//! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`, `waker`: the types that all of them use
 //!
 //! docs/architecture.md tells how the parts work together.
 

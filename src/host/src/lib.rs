@@ -11,7 +11,7 @@
 //! | [`cancel`] | the places where `pthread_cancel` may end a thread |
 //! | [`signal`] | keeps the program's signal handlers off the libraries' threads |
 //! | [`descriptor`] | flags of descriptors that other libraries or processes have made |
-//! | [`fork`] | descriptors that the child of a fork must not keep open |
+//! | [`fork`] | locks held over a fork; descriptors that the child must not keep open |
 //! | [`zone`] | numbers of protection zones |
 //! | [`limit`] | resource limits of the process |
 //! | [`net`] | network interfaces and their addresses |

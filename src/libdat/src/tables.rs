@@ -1,7 +1,7 @@
 //! The provider tables whose handles are accepted.
 //!
 //! Every call with a handle looks here, so reading takes no lock: it compares a few words. The first of them belongs to
-//! the provider that was loaded first, which is usually the only one. Writing is rare, and the registry's lock allows
+//! the adapter that was registered first, which is usually the only one that a program opens. Writing is rare, and the registry's lock allows
 //! one writer at a time.
 
 use std::ptr;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use dat_udat12::DAT_PROVIDER;
 
-/// The largest number of tables. A provider normally has one, however many adapters it serves.
+/// The largest number of tables. Our providers have one for each adapter name.
 const CAPACITY: usize = 256;
 
 /// A set of tables.

@@ -23,11 +23,13 @@
 //!   [`EndpointSink::connection`] other than established, and [`Closing::Done`]; by then the transport
 //!   has let go of all its buffers, and reports nothing more of it.
 //! * Receives of a queue pair complete in the order in which they were posted.
-//! * `None` for a completion queue means all of the adapter's.
+//! * `None` for a completion queue in [`Transport::poll`], [`Transport::arm`] and [`Transport::disarm`] means
+//!   all of the adapter's.
 //!
 //! # Errors
 //! A method answers an error only if it has had no effect. It answers
-//! [`crate::Error::InsufficientResources`] when memory or the device is exhausted, and otherwise only what its own
+//! [`crate::Error::InsufficientResources`] when memory or the device is exhausted,
+//! [`crate::Error::Internal`] where the core broke its part of the contract, and otherwise only what its own
 //! documentation lists.
 //!
 //! docs/architecture.md says how each method is done over shared memory and over verbs. `testing::Loopback`, in
@@ -59,9 +61,9 @@ pub struct QpInit<'a, T: Transport> {
     pub sink: EndpointSink<T>,
     /// Its protection zone.
     pub zone: &'a T::Zone,
-    /// The queue in which its requests complete.
+    /// The queue in which its requests complete; `None` if it has no dispatcher for them.
     pub request_cq: Option<&'a T::Cq>,
-    /// The queue in which its receives complete.
+    /// The queue in which its receives complete; `None` if it has no dispatcher for them.
     pub recv_cq: Option<&'a T::Cq>,
     /// The shared receive queue that it takes buffers from.
     pub srq: Option<&'a T::Srq>,

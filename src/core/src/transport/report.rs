@@ -35,8 +35,7 @@ pub struct ConnectionRequestInfo {
     pub private_data: Vec<u8>,
 }
 
-/// A change of a connection or of an attempt at one. Each attempt ends in exactly one
-/// report that is not [`ConnectionReport::Established`].
+/// A change of a connection or of an attempt at one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectionReport {
     /// The connection is up; the active side gets the acceptor's private data.
