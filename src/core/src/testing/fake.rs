@@ -3,9 +3,12 @@
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 
 use parking_lot::Mutex;
 
+use super::patience;
 use crate::addr::Address;
 use crate::error::{Error, Resource, Result};
 use crate::mem::Rights;
@@ -28,6 +31,8 @@ struct State {
     /// How many calls are to succeed before one fails, and how that one does.
     refusal: Option<(usize, Error)>,
     closing: Closing,
+    /// Tells that a change of a shared queue has begun, and waits for leave to end it.
+    stop: Option<(Sender<()>, Receiver<()>)>,
 }
 
 /// A call that the core made.
@@ -145,6 +150,26 @@ impl Fake {
         self.state.lock().closing = closing;
     }
 
+    /// Stops the next resize or arming of a shared queue in the middle. The test gets one end that tells when the call
+    /// has stopped, and one that lets it go on.
+    pub fn stop_next_change(&self) -> (Receiver<()>, Sender<()>) {
+        let (began, there) = channel();
+        let (leave, given) = channel();
+        self.state.lock().stop = Some((began, given));
+        (there, leave)
+    }
+
+    /// A change of a shared queue takes its time.
+    fn linger(&self) {
+        let stop = self.state.lock().stop.take();
+        if let Some((began, leave)) = stop {
+            began.send(()).expect("the test waits");
+            leave.recv_timeout(patience()).expect("the test gives leave");
+        }
+        // Another thread may change the queue meanwhile, if the core lets it.
+        thread::yield_now();
+    }
+
     /// Notes a call that cannot fail.
     fn note(&self, call: Call) {
         self.state.lock().calls.push(call);
@@ -197,6 +222,7 @@ impl Transport for Fake {
             calls: Vec::new(),
             refusal: None,
             closing: Closing::Done,
+            stop: None,
         };
         Ok(Arc::new(Fake { attributes: attributes(), state: Mutex::new(state) }))
     }
@@ -250,10 +276,12 @@ impl Transport for Fake {
     fn srq_kick(&self, (): &()) {}
 
     fn srq_resize(&self, (): &(), _: usize) -> Result<()> {
+        self.linger();
         self.admit()
     }
 
     fn srq_arm_limit(&self, (): &(), limit: usize) -> Result<()> {
+        self.linger();
         self.hand_over(Call::ArmLimit(limit))
     }
 
@@ -326,7 +354,7 @@ impl Transport for Fake {
 
     fn await_end(&self, _: &Arc<()>) {
         self.note(Call::AwaitEnd);
-        std::thread::yield_now();
+        thread::yield_now();
     }
 }
 
