@@ -8,7 +8,7 @@
 # steps.txt lists the steps and the longest time of each.
 #
 #   IA=shm           the adapter for the C suite and the demo
-#   RDMA=NETDEV        the RDMA device to use, by its network interface (Soft-RoCE in a virtual machine)
+#   RDMA=NETDEV      the RDMA device to use, by its network interface (Soft-RoCE in a virtual machine)
 #   CHECK_INSTALL=0  do not install missing Debian packages (as root, by default, they are)
 #
 # The last line is "N passed, N failed, N skipped"; the exit status is 0 when nothing failed. The
