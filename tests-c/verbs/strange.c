@@ -467,6 +467,7 @@ int main(int argc, char **argv)
     must(let(SHORT_SEND, 0, &a), "the first stranger");
     fds = entries("/proc/self/fd");
     memory = resident_kib();
+    say_descriptors("after the first stranger");
 
     greetings();
     memset(&a, 0, sizeof a);
@@ -497,6 +498,7 @@ int main(int argc, char **argv)
     }
     fds -= 2; /* the pipes of the stranger */
     ok(wait_until(descriptors_at_most, &fds, SOON_MS), "no descriptor is left open");
+    say_descriptors("after the last stranger");
     ok(resident_kib() - memory < 8 * 1024, "memory does not grow");
     diag("  resident: %ld KiB, %ld KiB before", resident_kib(), memory);
     is_success(dat_psp_free(psp), "dat_psp_free: success");
