@@ -462,9 +462,10 @@ int main(int argc, char **argv)
         skip_all("the adapter has no IPv4 address");
     psp = fx_listen(&svc.fx, &qual);
     peer_start(&p, "stranger");
-    /* What the libraries keep for good is there after the first use. */
+    /* What the libraries keep for good is there after the first use, and a thread's bell after its first sleep. */
     ordinary();
     must(let(SHORT_SEND, 0, &a), "the first stranger");
+    must(quiet(svc.fx.async), "an asynchronous event");
     fds = entries("/proc/self/fd");
     memory = resident_kib();
     say_descriptors("after the first stranger");
