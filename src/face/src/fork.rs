@@ -1,6 +1,7 @@
 //! The state after a fork: the child finds every handle of its parent dead.
 
 use dat_core::transport::Transport;
+use host::memory;
 
 use crate::Face;
 
@@ -28,6 +29,7 @@ unsafe extern "C" fn parent<F: Face>() {
 }
 
 unsafe extern "C" fn child<F: Face>() {
+    memory::after_fork_in_child();
     // SAFETY: this is the handler after a fork, in the child.
     if let Some(held) = unsafe { F::domain().fork.fetch() } {
         F::domain().abandon(held.adapters());
