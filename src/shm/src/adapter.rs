@@ -22,6 +22,7 @@ use crate::os::pages;
 use crate::regions::ROWS;
 use crate::srq::SharedQueue;
 use crate::thread;
+use crate::transfers;
 use crate::wire;
 
 /// An open interface adapter.
@@ -308,6 +309,7 @@ impl Transport for Shm {
 
     fn after_fork_in_child() {
         NODES.forget();
+        transfers::after_fork_in_child();
         fork::close_in_child();
     }
 }

@@ -17,12 +17,15 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use crossbeam_utils::CachePadded;
 use host::doorbell::Doorbell;
 use parking_lot::Mutex;
+use rustix::rand::{GetRandomFlags, getrandom};
 
+use crate::door::Door;
 use crate::os::memory::{Access, SharedMemory, ViewU32};
 use crate::regions::{PeerRegions, RegionTable};
 use crate::wire::Probe;
@@ -32,6 +35,10 @@ const AWAKE: u32 = 0;
 
 /// Bytes of published memory apart from the table of regions.
 const HOME_SIZE: usize = 4096;
+
+/// Where the word is that tells which thread to wake, and in another cache line the number of the door.
+const WORD: usize = 0;
+const DOOR: usize = 64;
 
 /// Callers poll this often before peers are told not to ring for the thread.
 const POLLS_BEFORE_AWAKE: u32 = 64;
@@ -64,14 +71,16 @@ struct Callers {
 
 /// The memory and the bells that this process publishes.
 pub struct Home {
-    published: SharedMemory,
+    published: Arc<SharedMemory>,
+    /// The thread through which peers reach the memory of this process.
+    pub door: Door,
     /// The registered memory of this process.
     pub regions: RegionTable,
     bells: [Doorbell; 2],
     /// True while a blocked waiter watches. The published word changes under this lock alone.
     leader: CachePadded<Mutex<bool>>,
     callers: CachePadded<Callers>,
-    /// A value that peers read to find out if they can.
+    /// A random value that peers read to find out if they can.
     probe: Box<u64>,
 }
 
@@ -81,13 +90,17 @@ impl Home {
     /// # Errors
     /// The error of the system call.
     pub fn new() -> io::Result<Home> {
+        let published = Arc::new(SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?);
+        let mut probe = [0; 8];
+        getrandom(&mut probe, GetRandomFlags::empty())?;
         Ok(Home {
-            published: SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?,
+            door: Door::new(published.clone(), DOOR),
+            published,
             regions: RegionTable::new()?,
             bells: [Doorbell::new()?, Doorbell::new()?],
             leader: CachePadded::default(),
             callers: CachePadded::default(),
-            probe: Box::new(u64::from(std::process::id()) << 32 ^ 0x0064_6174_2d73_686d),
+            probe: Box::new(u64::from_ne_bytes(probe)),
         })
     }
 
@@ -108,7 +121,7 @@ impl Home {
 
     #[inline]
     fn word(&self) -> &AtomicU32 {
-        match self.published.at(0) {
+        match self.published.at(WORD) {
             Ok(word) => word,
             Err(_) => unreachable!("the first word lies inside the memory"),
         }
@@ -235,7 +248,13 @@ impl Peer {
     pub fn wake(&self) {
         // SYNC sleep: the news was published before this look.
         fence(Ordering::SeqCst);
-        ring(&self.bells, self.published.view::<ViewU32>(0).map_or(AWAKE, ViewU32::load));
+        ring(&self.bells, self.published.view::<ViewU32>(WORD).map_or(AWAKE, ViewU32::load));
+    }
+
+    /// The number of the thread through which the peer's memory is reached, as the peer counts; 0 for none.
+    #[inline]
+    pub fn door(&self) -> u32 {
+        self.published.view::<ViewU32>(DOOR).map_or(0, ViewU32::load)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::link::{Errands, Link, Links};
 use crate::os::directory::{ANY, Claim, ClaimError, Directory, SocketName};
 use crate::os::vm;
 use crate::pair::Pair;
-use crate::wire::{Message, Probe};
+use crate::wire::Message;
 
 /// A task for the node's thread.
 pub enum Command<T: Transport> {
@@ -65,12 +65,13 @@ pub struct Node<T: Transport> {
 }
 
 impl<T: Transport> Node<T> {
-    /// A node with the name `name` in `directory`, linked with itself; it has no thread yet.
+    /// A node with the name `name` in `directory`, linked with itself; it has a door, but no thread yet.
     ///
     /// # Errors
     /// The error of the system call.
     pub fn new(directory: Directory, name: SocketName) -> std::io::Result<Arc<Self>> {
         let links = Links::new(Home::new()?);
+        links.home.door.open()?;
         let pair = Pair::create(&links.home, std::process::id() as i32, None)?;
         let node = Arc::new(Node {
             directory,
@@ -109,9 +110,9 @@ impl<T: Transport> Node<T> {
         Arc::downgrade(&errands)
     }
 
-    /// True if this process can copy to and from the memory of the process `pid`, which has told the probe `there`.
-    pub fn can_copy(&self, pid: i32, there: &Probe) -> bool {
-        self.vm && vm::probe(pid, there.addr, there.value)
+    /// True if this process can copy to and from the memory of the peer of `pair`.
+    pub fn can_copy(&self, pair: &Pair) -> bool {
+        self.vm && pair.door() != 0
     }
 
     /// A port qualifier for an end of a connection.
@@ -144,7 +145,7 @@ impl<T: Transport> Node<T> {
         self.links.home.bell(Bell::Thread).ring();
     }
 
-    /// Waits for the end of the thread.
+    /// Waits for the end of the thread, then closes the door.
     pub fn join(&self) {
         let thread = self.thread.lock().take();
         // The last adapter may go on the thread itself, in a report to the program.
@@ -153,6 +154,7 @@ impl<T: Transport> Node<T> {
         {
             log::error!("shm: the thread panicked");
         }
+        self.links.home.door.close();
     }
 
     // ---- Service points ----

@@ -377,8 +377,8 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         let [memory, home, regions, waiter, thread] = take_fds(fds)?;
         let pid = socket.peer_credentials()?.pid;
         let pair = Pair::open(&self.node.links.home, memory, pid, 1)?;
-        let reads = self.node.can_copy(pid, &probe);
-        pair.set_peer(Peer::open([home, regions, waiter, thread])?);
+        pair.set_peer(Peer::open([home, regions, waiter, thread])?, probe);
+        let reads = self.node.can_copy(&pair);
         pair.set_reads_peer(reads);
         let probe = self.node.links.home.probe();
         let welcome = Message::Welcome { name: self.node.name.to_string(), probe, reads };
@@ -405,8 +405,8 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
     fn on_welcome(&mut self, token: u64, probe: Probe, reads: bool, fds: &mut Vec<OwnedFd>) -> io::Result<bool> {
         let peer = Peer::open(take_fds(fds)?)?;
         let Some(Stage::Greeting(link, queue)) = self.peers.remove(&token) else { return Ok(false) };
-        let own_reads = self.node.can_copy(link.pair().pid, &probe);
-        link.pair().set_peer(peer);
+        link.pair().set_peer(peer, probe);
+        let own_reads = self.node.can_copy(link.pair());
         link.pair().set_reads_peer(own_reads);
         link.pair().set_peer_reads(reads);
         link.send(Message::Reads(own_reads));
