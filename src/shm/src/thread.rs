@@ -39,7 +39,7 @@ const FIRST_PEER: u64 = 2;
 /// Starts the thread.
 pub fn start<T: Transport<Incoming = Incoming<T>>>(
     node: &Arc<Node<T>>,
-    reachable: Reachable,
+    reachable: Arc<Reachable>,
 ) -> io::Result<JoinHandle<()>> {
     let epoll = Epoll::new()?;
     epoll.add(node.links.home.bell(Bell::Thread).as_fd(), BELL, Interest::READ)?;
@@ -111,7 +111,7 @@ enum Due<T: Transport> {
 struct Thread<T: Transport> {
     node: Arc<Node<T>>,
     epoll: Epoll,
-    reachable: Reachable,
+    reachable: Arc<Reachable>,
     peers: HashMap<u64, Stage<T>>,
     names: HashMap<SocketName, u64>,
     /// Connects that wait for a link which the other process is making. They are listed by its name.
