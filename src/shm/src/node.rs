@@ -73,7 +73,7 @@ impl<T: Transport> Node<T> {
     /// The error of the system call.
     pub fn new(directory: Directory, reachable: &Arc<Reachable>) -> std::io::Result<Arc<Self>> {
         let name = reachable.name().clone();
-        let links = Links::new(Home::new()?);
+        let links = Links::new(Home::new(&directory)?);
         let pair = Pair::create(&links.home, std::process::id() as i32, None)?;
         let node = Arc::new(Node {
             directory,

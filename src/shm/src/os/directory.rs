@@ -189,6 +189,11 @@ impl Directory {
         self.inner.path.join(&name.0)
     }
 
+    /// A path for a socket that will soon have another name, or none.
+    pub fn unfinished(&self) -> PathBuf {
+        self.inner.path.join(format!("n{}", &SocketName::new().0[1..]))
+    }
+
     /// Makes a socket at which this process can be reached.
     ///
     /// # Errors
@@ -196,7 +201,7 @@ impl Directory {
     pub fn listen(&self) -> io::Result<Arc<Reachable>> {
         let name = SocketName::new();
         // The socket is bound under another name first, because a socket that does not listen yet looks dead.
-        let unfinished = self.inner.path.join(format!("n{}", &name.0[1..]));
+        let unfinished = self.unfinished();
         let listener = Listener::bind(&unfinished)?;
         if let Err(error) = fs::rename(&unfinished, self.socket_path(&name)) {
             let _ = fs::remove_file(&unfinished);
