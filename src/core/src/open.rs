@@ -133,5 +133,6 @@ impl<T: Transport> Ia<T> {
         drop(outlet);
         self.agents().stop();
         self.slab().remove::<Ia<T>>(self.header().handle());
+        self.transport.close();
     }
 }
