@@ -20,6 +20,7 @@
 //! | [`diagnostics`] | lines on standard error: when one may be written, and how |
 //! | [`cstr`] | names that C programs hand in |
 //! | [`memory`] | the allocator with its reserve; memory that may be refused |
+//! | [`per_thread`] | a value for each thread |
 //!
 //! Each shared library is linked with its own copy, so statics in this crate belong to one library.
 
@@ -33,6 +34,7 @@ pub mod fork;
 pub mod limit;
 pub mod memory;
 pub mod net;
+pub mod per_thread;
 pub mod poll;
 pub mod signal;
 pub mod sysfs;

@@ -276,13 +276,18 @@ pub fn after_fork_in_child() {
     UNDER_WAY.store(0, Ordering::Relaxed);
 }
 
+/// Whether a value lies in the reserve. It may be used for a while, but a call must not leave it behind.
+pub fn is_lent<T: ?Sized>(value: &T) -> bool {
+    SPARE.holds(ptr::from_ref(value).cast())
+}
+
 /// Puts a value into an `Arc`.
 ///
 /// # Errors
 /// [`NoMemory`]; the value is dropped.
 pub fn arc<T>(value: T) -> Result<Arc<T>, NoMemory> {
     let shared = Arc::new(value);
-    if SPARE.holds(Arc::as_ptr(&shared).cast()) { Err(NoMemory) } else { Ok(shared) }
+    if is_lent(&*shared) { Err(NoMemory) } else { Ok(shared) }
 }
 
 /// Puts a value into a box.
@@ -291,7 +296,7 @@ pub fn arc<T>(value: T) -> Result<Arc<T>, NoMemory> {
 /// [`NoMemory`]; the value is dropped.
 pub fn boxed<T>(value: T) -> Result<Box<T>, NoMemory> {
     let boxed = Box::new(value);
-    if SPARE.holds(ptr::from_ref(&*boxed).cast()) { Err(NoMemory) } else { Ok(boxed) }
+    if is_lent(&*boxed) { Err(NoMemory) } else { Ok(boxed) }
 }
 
 /// An empty list with room for `capacity` elements.
@@ -302,6 +307,16 @@ pub fn vec<T>(capacity: usize) -> Result<Vec<T>, NoMemory> {
     let mut list: Vec<T> = Vec::new();
     list.try_reserve_exact(capacity).map_err(|_| NoMemory)?;
     if SPARE.holds(list.as_ptr().cast()) { Err(NoMemory) } else { Ok(list) }
+}
+
+/// A copy of a list.
+///
+/// # Errors
+/// [`NoMemory`].
+pub fn copied<T: Copy>(list: &[T]) -> Result<Box<[T]>, NoMemory> {
+    let mut copy = vec(list.len())?;
+    copy.extend_from_slice(list);
+    Ok(copy.into_boxed_slice())
 }
 
 /// A copy of a text.
