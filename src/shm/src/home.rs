@@ -18,7 +18,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 
 use crossbeam_utils::CachePadded;
 use parking_lot::Mutex;
@@ -28,6 +28,7 @@ use crate::door::Door;
 use crate::os::bell::{Bell as Doorbell, Ringer};
 use crate::os::directory::Directory;
 use crate::os::memory::{Access, SharedMemory, ViewU32};
+use crate::os::task;
 use crate::regions::{PeerRegions, RegionTable};
 use crate::wire::Probe;
 
@@ -81,6 +82,8 @@ pub struct Home {
     callers: CachePadded<Callers>,
     /// A random value that peers read to find out if they can.
     probe: Box<u64>,
+    /// Links are to be ended.
+    ends: AtomicBool,
 }
 
 impl Home {
@@ -100,6 +103,7 @@ impl Home {
             leader: CachePadded::default(),
             callers: CachePadded::default(),
             probe: Box::new(u64::from_ne_bytes(probe)),
+            ends: AtomicBool::new(false),
         })
     }
 
@@ -121,9 +125,25 @@ impl Home {
         [self.published.fd(), self.regions.fd(), waiter.as_fd(), thread.as_fd()]
     }
 
-    /// The value that peers read to find out if they can.
-    pub fn probe(&self) -> Probe {
-        Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
+    /// The value that the process `pid` reads to find out if it can. One that this process does not see is not to copy:
+    /// nobody could tell whether it still does when it is stopped.
+    pub fn probe(&self, pid: i32) -> Probe {
+        if task::is_visible(pid) {
+            Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
+        } else {
+            Probe { addr: 0, value: 0 }
+        }
+    }
+
+    /// Has the thread end the links whose peers break the rules.
+    pub fn end_links(&self) {
+        self.ends.store(true, Ordering::Release);
+        self.bell(Bell::Thread).ring();
+    }
+
+    /// True if there are links to be ended, once for each call of [`Home::end_links`] or several.
+    pub fn take_ends(&self) -> bool {
+        self.ends.swap(false, Ordering::AcqRel)
     }
 
     #[inline]

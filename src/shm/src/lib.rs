@@ -18,6 +18,7 @@ mod node;
 mod nodes;
 mod os;
 mod pair;
+mod pending;
 mod record;
 mod regions;
 mod ring;

@@ -9,7 +9,6 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
-use std::time::{Duration, Instant};
 
 use once_cell::sync::OnceCell;
 
@@ -19,7 +18,7 @@ use crate::os::task;
 use crate::os::vm;
 use crate::regions::RegionTable;
 use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
-use crate::transfers::{self, Entered, Own, TABLE, Table, Word};
+use crate::transfers::{Entered, Own, TABLE, Table};
 use crate::wire::Probe;
 
 /// Slots of a ring for requests.
@@ -56,9 +55,6 @@ const _: () = assert!(TABLES + 2 * TABLE <= HEAD);
 /// Word of a ring's producer: it has let go of the connection.
 const CLOSED: usize = 0;
 
-/// The longest that letting go waits for a peer in the middle of a transfer.
-const PATIENCE: Duration = Duration::from_secs(2);
-
 /// The shared memory of this process and another one, or itself.
 pub struct Pair {
     home: Arc<Home>,
@@ -79,6 +75,9 @@ pub struct Pair {
     reads_peer: AtomicBool,
     peer_reads: AtomicBool,
     dead: AtomicBool,
+    suspect: AtomicBool,
+    outlaw: AtomicBool,
+    complained: AtomicBool,
 }
 
 impl Pair {
@@ -115,6 +114,9 @@ impl Pair {
             reads_peer: AtomicBool::new(false),
             peer_reads: AtomicBool::new(false),
             dead: AtomicBool::new(false),
+            suspect: AtomicBool::new(false),
+            outlaw: AtomicBool::new(false),
+            complained: AtomicBool::new(false),
         })
     }
 
@@ -183,14 +185,9 @@ impl Pair {
     }
 
     fn try_door(&self, published: libc::pid_t) -> Option<libc::pid_t> {
-        let number = match task::find(self.pid, published) {
-            Some(number) => number,
-            // Without /proc the probe alone decides.
-            None if !task::is_visible(std::process::id().cast_signed()) => published,
-            None => return None,
-        };
+        let number = task::find(self.pid, published)?;
         let probe = self.probe.get()?;
-        (number > 0 && vm::probe(number, probe.addr, probe.value)).then_some(number)
+        vm::probe(number, probe.addr, probe.value).then_some(number)
     }
 
     /// True if the peer can read the memory of this process.
@@ -342,7 +339,7 @@ impl Pair {
     }
 
     /// The transfers of `side`.
-    fn transfers(&self, side: u8) -> &Table {
+    pub fn transfers(&self, side: u8) -> &Table {
         match self.memory.at(TABLES + usize::from(side) * TABLE) {
             Ok(table) => table,
             // The size of the memory was checked when it was mapped.
@@ -350,22 +347,35 @@ impl Pair {
         }
     }
 
-    /// Waits until the peer has none of the transfers under way that it had before the call.
-    pub fn await_peer_idle(&self) {
-        // SYNC moving: pairs with the fence of a thread that enters a slot.
-        fence(Ordering::SeqCst);
-        for side in self.sides() {
-            let table = self.transfers(1 - side);
-            let busy: Vec<(usize, Word)> = transfers::under_way(table).collect();
-            let start = Instant::now();
-            while busy.iter().any(|&(slot, word)| transfers::is_under_way(table, slot, word)) && !self.is_dead() {
-                // A thread of this process always gets to the end.
-                if !self.is_local() && start.elapsed() > PATIENCE {
-                    log::warn!("shm: process {} does not end a transfer", self.pid);
-                    return;
-                }
-                std::thread::yield_now();
-            }
+    // ---- A peer that does not end its transfers ----
+
+    /// True if the peer was found to be stopped in a transfer, and was not found to have gone on.
+    pub fn is_suspect(&self) -> bool {
+        self.suspect.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether the peer is stopped in a transfer.
+    pub fn set_suspect(&self, suspect: bool) {
+        self.suspect.store(suspect, Ordering::Relaxed);
+    }
+
+    /// True if the peer broke the rules of transfers. Its link ends, and nobody waits for it.
+    pub fn is_outlaw(&self) -> bool {
+        self.outlaw.load(Ordering::Acquire)
+    }
+
+    /// Has the link end, because the peer breaks the rules of transfers; `what` says how, after "process 7".
+    pub fn accuse(&self, what: &str) {
+        if !self.outlaw.swap(true, Ordering::AcqRel) {
+            log::warn!("shm: process {} {what}; its connections end", self.pid);
+            self.home.end_links();
+        }
+    }
+
+    /// Says once that the peer sleeps in the middle of a copy, and is waited for.
+    pub fn complain(&self) {
+        if !self.complained.swap(true, Ordering::Relaxed) {
+            log::warn!("shm: process {} sleeps in the middle of a copy; calls that free memory wait for it", self.pid);
         }
     }
 }
@@ -394,6 +404,11 @@ impl End {
     #[inline]
     pub fn regions(&self) -> &RegionTable {
         &self.pair.home.regions
+    }
+
+    /// The memory that this process publishes.
+    pub fn home(&self) -> &Home {
+        &self.pair.home
     }
 
     /// Tells the peer that there is something for its end.

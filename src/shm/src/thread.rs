@@ -14,13 +14,14 @@ use host::signal;
 use host::timers::Timers;
 
 use crate::cm::{self, Incoming};
-use crate::conn::{Conn, ConnPhase};
+use crate::conn::{Conn, ConnPhase, Ending};
 use crate::home::{Bell, Peer};
 use crate::link::Link;
 use crate::node::{Command, Node};
 use crate::os::directory::{Reachable, SocketName};
 use crate::os::socket::{ConnectError, Recv, Sent, Socket};
 use crate::pair::Pair;
+use crate::pending::Pending;
 use crate::watch::Watch;
 use crate::wire::{CloseReason, MAX_PACKET, Message, Probe, VERSION};
 
@@ -31,6 +32,9 @@ const BUSY_PAUSE: Duration = Duration::from_micros(500);
 const GREETING: Duration = Duration::from_secs(30);
 /// Time after which new links are taken again where there were no descriptors for them.
 const RETRY: Duration = Duration::from_millis(20);
+/// Time between two looks at transfers that keep an end from being told, and the time of a rare one.
+const PENDING: Duration = Duration::from_millis(1);
+const LONG_PENDING: Duration = Duration::from_millis(20);
 
 const BELL: u64 = 0;
 const LISTENER: u64 = 1;
@@ -54,6 +58,7 @@ pub fn start<T: Transport<Incoming = Incoming<T>>>(
         timers: Timers::default(),
         next_token: FIRST_PEER,
         watch: Watch::Asleep,
+        unfinished: Vec::new(),
     };
     std::thread::Builder::new().name("dat-shm".into()).spawn(move || {
         signal::block_all();
@@ -108,6 +113,23 @@ enum Due<T: Transport> {
     Accept,
 }
 
+/// An end that waits for transfers of the peer to be over.
+enum Unfinished<T: Transport> {
+    /// The end of a connection.
+    Conn(Ending<T>),
+    /// The end of a link.
+    Link(Arc<Link<T>>, Pending),
+}
+
+impl<T: Transport> Unfinished<T> {
+    fn pending(&mut self) -> &mut Pending {
+        match self {
+            Unfinished::Conn(ending) => ending.pending(),
+            Unfinished::Link(_, pending) => pending,
+        }
+    }
+}
+
 struct Thread<T: Transport> {
     node: Arc<Node<T>>,
     epoll: Epoll,
@@ -119,6 +141,7 @@ struct Thread<T: Transport> {
     timers: Timers<Due<T>>,
     next_token: u64,
     watch: Watch,
+    unfinished: Vec<Unfinished<T>>,
 }
 
 impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
@@ -143,15 +166,33 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
             while let Some(command) = self.node.next_command() {
                 self.obey(command);
             }
+            if self.node.links.home.take_ends() {
+                self.lose_outlaws();
+            }
+            self.finish();
             self.expire();
             self.watch.look(&self.node.links);
         }
     }
 
     /// The longest time to wait for events.
-    fn timeout(&self) -> Option<Duration> {
+    fn timeout(&mut self) -> Option<Duration> {
         let timer = self.timers.next_due().map(|due| due.saturating_duration_since(Instant::now()));
-        [timer, self.watch.pause()].into_iter().flatten().min()
+        let age = self.unfinished.iter_mut().map(|unfinished| unfinished.pending().age()).min();
+        let pending = age.map(|age| if age < LONG_PENDING * 10 { PENDING } else { LONG_PENDING });
+        [timer, pending, self.watch.pause()].into_iter().flatten().min()
+    }
+
+    /// Looks at the ends that wait for transfers, and tells of those that need not any more.
+    fn finish(&mut self) {
+        let home = &self.node.links.home;
+        let over = self.unfinished.extract_if(.., |unfinished| unfinished.pending().is_over(home));
+        for unfinished in over.collect::<Vec<_>>() {
+            match unfinished {
+                Unfinished::Conn(ending) => ending.tell(),
+                Unfinished::Link(link, _) => self.node.links.remove(&link),
+            }
+        }
     }
 
     fn obey(&mut self, command: Command<T>) {
@@ -175,6 +216,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
                 }
             }
             Command::Fail(conn) => cm::fail_accept(&conn),
+            Command::Finish(ending) => self.unfinished.push(Unfinished::Conn(ending)),
         }
     }
 
@@ -236,7 +278,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         let peer = socket.peer_credentials()?;
         peer.same_user()?;
         let pair = Pair::create(&self.node.links.home, peer.pid, Some(0))?;
-        let probe = self.node.links.home.probe();
+        let probe = self.node.links.home.probe(peer.pid);
         let hello = Message::Hello { version: VERSION, name: self.node.name.to_string(), probe };
         let ringers = self.node.links.home.ringers()?;
         let [home, regions, waiter, thread] = self.node.links.home.fds(&ringers);
@@ -381,7 +423,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         pair.set_peer(Peer::open([home, regions, waiter, thread])?, probe);
         let reads = self.node.can_copy(&pair);
         pair.set_reads_peer(reads);
-        let probe = self.node.links.home.probe();
+        let probe = self.node.links.home.probe(pid);
         let welcome = Message::Welcome { name: self.node.name.to_string(), probe, reads };
         let ringers = self.node.links.home.ringers()?;
         if socket.send(&welcome.encode(), &self.node.links.home.fds(&ringers))? != Sent::Done {
@@ -442,8 +484,21 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         for conn in link.all() {
             conn.on_peer_close(CloseReason::Disconnected);
         }
-        self.node.links.remove(&link);
+        // As long as the peer may use memory of this process, calls that free some find the link.
+        match Pending::new(&self.node.links.home, std::iter::once(link.pair())) {
+            None => self.node.links.remove(&link),
+            Some(pending) => self.unfinished.push(Unfinished::Link(link, pending)),
+        }
         queue.into_iter().for_each(PendingConnect::refuse);
+    }
+
+    /// Ends the links whose peers break the rules of transfers.
+    fn lose_outlaws(&mut self) {
+        let outlaw = |stage: &Stage<T>| matches!(stage, Stage::Up(link) if link.pair().is_outlaw());
+        let tokens: Vec<u64> = self.peers.iter().filter(|(_, stage)| outlaw(stage)).map(|(&token, _)| token).collect();
+        for token in tokens {
+            self.lose(token);
+        }
     }
 
     fn expire(&mut self) {
