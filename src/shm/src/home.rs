@@ -23,6 +23,7 @@ use crossbeam_utils::CachePadded;
 use host::doorbell::Doorbell;
 use parking_lot::Mutex;
 
+use crate::budget::Rounds;
 use crate::os::memory::{Access, SharedMemory, ViewU32};
 use crate::regions::{PeerRegions, RegionTable};
 use crate::wire::Probe;
@@ -67,6 +68,8 @@ pub struct Home {
     published: SharedMemory,
     /// The registered memory of this process.
     pub regions: RegionTable,
+    /// The rounds of progress, between whose turns copying is shared.
+    pub rounds: Rounds,
     bells: [Doorbell; 2],
     /// True while a blocked waiter watches. The published word changes under this lock alone.
     leader: CachePadded<Mutex<bool>>,
@@ -84,6 +87,7 @@ impl Home {
         Ok(Home {
             published: SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?,
             regions: RegionTable::new()?,
+            rounds: Rounds::default(),
             bells: [Doorbell::new()?, Doorbell::new()?],
             leader: CachePadded::default(),
             callers: CachePadded::default(),
@@ -235,7 +239,22 @@ impl Peer {
     pub fn wake(&self) {
         // SYNC sleep: the news was published before this look.
         fence(Ordering::SeqCst);
-        ring(&self.bells, self.published.view::<ViewU32>(0).map_or(AWAKE, ViewU32::load));
+        ring(&self.bells, self.word());
+    }
+
+    #[inline]
+    fn word(&self) -> u32 {
+        self.published.view::<ViewU32>(0).map_or(AWAKE, ViewU32::load)
+    }
+
+    /// True if [`Peer::wake`] wakes a thread now.
+    pub fn sleeps(&self) -> bool {
+        self.word() != AWAKE
+    }
+
+    /// Wakes the peer's node thread, also if callers are said to poll.
+    pub fn wake_thread(&self) {
+        self.bells[Bell::Thread as usize - 1].ring();
     }
 }
 

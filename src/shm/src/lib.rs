@@ -8,6 +8,8 @@
 //! docs/architecture.md describes all of this, and the order in which modules may use each other.
 
 mod adapter;
+mod answers;
+mod budget;
 mod cm;
 mod conn;
 mod copy;
@@ -16,6 +18,7 @@ mod link;
 mod node;
 mod nodes;
 mod os;
+mod outlet;
 mod pair;
 mod record;
 mod regions;
