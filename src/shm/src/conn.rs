@@ -56,6 +56,9 @@ pub trait Keeper<T: Transport>: Send + Sync {
     /// Tells the peer that the end on `side` has let go.
     fn let_go(self: Arc<Self>, id: ConnId, side: u8, reason: CloseReason);
 
+    /// Tells the peer that this process cannot read its memory any more.
+    fn tell_refusal(self: Arc<Self>);
+
     /// Has the node's thread bring an end to its end.
     fn finish(&self, ending: Ending<T>);
 }
@@ -243,6 +246,11 @@ impl<T: Transport> Conn<T> {
     /// no lock of the connection held.
     pub fn progress(self: &Arc<Self>) {
         self.progress_rx(Advance::Batch);
+        if let Some(Tie { end, keeper, .. }) = self.tie.get()
+            && end.pair.take_untold()
+        {
+            keeper.clone().tell_refusal();
+        }
         // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
         if let Some(tx) = self.tx.try_lock() {
             return self.advance_tx(tx);

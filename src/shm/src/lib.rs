@@ -8,6 +8,8 @@
 //! docs/architecture.md describes all of this, and the order in which modules may use each other.
 
 mod adapter;
+mod answers;
+mod budget;
 mod cm;
 mod conn;
 mod copy;
@@ -17,6 +19,7 @@ mod link;
 mod node;
 mod nodes;
 mod os;
+mod outlet;
 mod pair;
 mod pending;
 mod record;

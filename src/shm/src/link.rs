@@ -276,6 +276,10 @@ impl<T: Transport> Keeper<T> for Link<T> {
             errands.finish(ending);
         }
     }
+
+    fn tell_refusal(self: Arc<Self>) {
+        self.send(Message::Reads(false));
+    }
 }
 
 fn flush(socket: &Socket, outbox: &mut VecDeque<Vec<u8>>) -> bool {
@@ -329,18 +333,18 @@ impl<T: Transport> Links<T> {
         // Another thread may have put a message into the program's memory and be about to queue its completion,
         // which the caller, having seen the message, now expects.
         if let Some(links) = self.progress.try_lock().or_else(|| self.progress.try_lock_for(PATIENCE)) {
-            progress(&links);
+            progress(&self.home, &links);
         }
     }
 
     /// As [`Links::poll`], for the node's own thread, which is no caller; true if anything had arrived.
     pub fn look(&self) -> bool {
-        self.progress.try_lock().is_some_and(|links| progress(&links))
+        self.progress.try_lock().is_some_and(|links| progress(&self.home, &links))
     }
 
     /// Handles what has arrived, after any other thread that does.
     pub fn settle(&self) {
-        progress(&self.progress.lock());
+        progress(&self.home, &self.progress.lock());
     }
 
     fn any_ready(&self) -> bool {
@@ -374,7 +378,8 @@ impl<T: Transport> Links<T> {
 
 /// Lets all connections go on that have something to do; true if there were any.
 #[inline]
-fn progress<T: Transport>(links: &[Arc<Link<T>>]) -> bool {
+fn progress<T: Transport>(home: &Home, links: &[Arc<Link<T>>]) -> bool {
+    home.rounds.begin();
     let mut any = false;
     for link in links {
         any |= link.pair.take_ready(|side, index| {

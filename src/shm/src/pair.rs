@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 
 use once_cell::sync::OnceCell;
 
+use crate::budget::Rounds;
 use crate::home::{Home, Peer};
 use crate::os::memory::{Access, SharedMemory};
 use crate::os::task;
@@ -73,6 +74,8 @@ pub struct Pair {
     /// The transfers of this process.
     own: Own,
     reads_peer: AtomicBool,
+    /// The peer does not know yet that `reads_peer` has become false.
+    untold: AtomicBool,
     peer_reads: AtomicBool,
     dead: AtomicBool,
     suspect: AtomicBool,
@@ -112,6 +115,7 @@ impl Pair {
             door: AtomicU64::new(0),
             own: Own::default(),
             reads_peer: AtomicBool::new(false),
+            untold: AtomicBool::new(false),
             peer_reads: AtomicBool::new(false),
             dead: AtomicBool::new(false),
             suspect: AtomicBool::new(false),
@@ -208,6 +212,12 @@ impl Pair {
     /// Notes whether this process can read and write the peer's memory.
     pub fn set_reads_peer(&self, reads: bool) {
         self.reads_peer.store(reads, Ordering::Relaxed);
+    }
+
+    /// True, once, if the peer is to be told that this process cannot read its memory any more.
+    #[inline]
+    pub fn take_untold(&self) -> bool {
+        self.untold.load(Ordering::Relaxed) && self.untold.swap(false, Ordering::Relaxed)
     }
 
     /// True if the peer is gone.
@@ -421,6 +431,31 @@ impl End {
     #[inline]
     pub fn look_again(&self) {
         self.pair.mark(self.side, self.index);
+    }
+
+    /// The kernel has refused to copy to or from the peer's memory: this process does not try again.
+    pub fn stop_copying(&self) {
+        if self.pair.reads_peer.swap(false, Ordering::Relaxed) {
+            self.pair.untold.store(true, Ordering::Relaxed);
+        }
+        self.look_again();
+    }
+
+    /// The rounds of progress of this process.
+    pub fn rounds(&self) -> &Rounds {
+        &self.pair.home.rounds
+    }
+
+    /// True if the peer is asleep, so that [`End::tell_peer`] wakes it.
+    pub fn peer_sleeps(&self) -> bool {
+        self.pair.peer().is_some_and(Peer::sleeps)
+    }
+
+    /// Wakes the thread of the peer that looks after arrived data, asleep or not.
+    pub fn wake_peer_thread(&self) {
+        if let Some(peer) = self.pair.peer() {
+            peer.wake_thread();
+        }
     }
 
     /// True if the peer has let go, or is gone.
