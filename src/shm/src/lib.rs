@@ -22,6 +22,7 @@ mod regions;
 mod ring;
 mod rx;
 mod srq;
+mod strangers;
 mod thread;
 mod tx;
 mod watch;

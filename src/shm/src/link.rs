@@ -22,6 +22,12 @@ use crate::wire::{CloseReason, ConnId, Message};
 /// The longest that a caller waits for another thread that handles arrived data.
 const PATIENCE: Duration = Duration::from_millis(5);
 
+/// The most bytes of messages that wait for a peer to read. One that keeps to the rules needs less, even if it is
+/// stopped: a place is used again only when the peer has answered, so there are a few messages for each place.
+const OUTBOX: usize = 4 << 20;
+/// Bytes that a message takes apart from its own.
+const PACKET: usize = 64;
+
 /// The tasks that a link has for the node's thread.
 pub trait Errands<T: Transport>: Send + Sync {
     /// Handles a message of this process to itself.
@@ -29,6 +35,9 @@ pub trait Errands<T: Transport>: Send + Sync {
 
     /// Has the rest of the link's messages sent when its socket has room.
     fn want_room(&self, link: &Arc<Link<T>>);
+
+    /// Ends the link, whose peer does not read its messages.
+    fn abandon(&self, link: &Arc<Link<T>>);
 }
 
 /// A connection request of the peer that has no answer yet.
@@ -48,12 +57,37 @@ pub struct Link<T: Transport> {
     /// Name of the peer's socket.
     pub name: SocketName,
     socket: Option<Socket>,
-    outbox: Mutex<VecDeque<Vec<u8>>>,
+    outbox: Mutex<Outbox>,
     conns: [RwLock<Ends<T>>; 2],
     places: Mutex<Places>,
     unanswered: Mutex<HashMap<ConnId, Arc<Unanswered>>>,
     /// The highest attempt of the peer.
     last_attempt: AtomicU64,
+}
+
+/// Messages that the socket did not take yet.
+#[derive(Default)]
+struct Outbox {
+    packets: VecDeque<Vec<u8>>,
+    /// Bytes that they take.
+    size: usize,
+    /// The link is about to end, and no message leaves any more.
+    closed: bool,
+}
+
+impl Outbox {
+    fn push(&mut self, packet: Vec<u8>) {
+        self.size += packet.len() + PACKET;
+        self.packets.push_back(packet);
+    }
+
+    fn pop(&mut self) {
+        self.size -= self.packets.pop_front().map_or(0, |packet| packet.len() + PACKET);
+    }
+
+    fn close(&mut self) {
+        *self = Outbox { closed: true, ..Outbox::default() };
+    }
 }
 
 /// The places of the shared memory that are in use, as the side that gives them out sees it.
@@ -249,10 +283,17 @@ impl<T: Transport> Link<T> {
             return;
         };
         let mut outbox = self.outbox.lock();
-        outbox.push_back(message.encode());
-        if outbox.len() == 1 && !flush(socket, &mut outbox) {
+        if outbox.closed {
+            return;
+        }
+        outbox.push(message.encode());
+        if outbox.packets.len() == 1 && !flush(socket, &mut outbox) {
             drop(outbox);
             errands.want_room(self);
+        } else if outbox.size > OUTBOX {
+            outbox.close();
+            drop(outbox);
+            errands.abandon(self);
         }
     }
 
@@ -281,16 +322,14 @@ impl<T: Transport> Keeper for Link<T> {
     }
 }
 
-fn flush(socket: &Socket, outbox: &mut VecDeque<Vec<u8>>) -> bool {
-    while let Some(packet) = outbox.front() {
+fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
+    while let Some(packet) = outbox.packets.front() {
         match socket.send(packet, &[]) {
-            Ok(Sent::Done) => {
-                outbox.pop_front();
-            }
+            Ok(Sent::Done) => outbox.pop(),
             Ok(Sent::WouldBlock) => return false,
             // The peer is gone; the node's thread is told by the socket.
             Ok(Sent::Closed) | Err(_) => {
-                outbox.clear();
+                outbox.close();
                 return true;
             }
         }

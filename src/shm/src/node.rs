@@ -39,6 +39,8 @@ pub enum Command<T: Transport> {
     Deliver(Arc<Link<T>>, Message),
     /// Wait until the link's socket has room.
     WantRoom(Arc<Link<T>>),
+    /// End the link, whose peer does not read its messages.
+    Abandon(Arc<Link<T>>),
     /// End this passive end, which cannot come up: its peer has given up.
     Fail(Arc<Conn<T>>),
 }
@@ -206,6 +208,10 @@ impl<T: Transport> Errands<T> for Node<T> {
 
     fn want_room(&self, link: &Arc<Link<T>>) {
         self.command(Command::WantRoom(link.clone()));
+    }
+
+    fn abandon(&self, link: &Arc<Link<T>>) {
+        self.command(Command::Abandon(link.clone()));
     }
 }
 
