@@ -182,8 +182,8 @@ impl<T: Transport> Link<T> {
         let mut places = self.places.lock();
         let (step, first) = if self.pair.is_local() { (1, 0) } else { (2, u32::from(active)) };
         let fresh = first + places.used * step;
-        // A place rests before it is used again, as long as there are others.
-        let index = if places.free.len() > 64 || fresh >= MAX_CONNS {
+        // A place rests before it is used again, as long as there are others, and memory for them.
+        let index = if places.free.len() > 64 || fresh >= MAX_CONNS || !self.pair.has_room(fresh) {
             places.free.pop_front()?
         } else {
             places.used += 1;
