@@ -71,7 +71,7 @@ pub fn request<T: Transport>(link: &Arc<Link<T>>, conn: &Arc<Conn<T>>, qualifier
         return;
     }
     let Some(id) = link.allocate() else {
-        log::warn!("shm: more than {MAX_CONNS} connections between two processes");
+        log::warn!("shm: more than {MAX_CONNS} connections between two processes, or no memory for one more");
         end(conn, ConnectionReport::NonPeerRejected);
         return;
     };

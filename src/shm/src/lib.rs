@@ -27,6 +27,7 @@ mod regions;
 mod ring;
 mod rx;
 mod srq;
+mod strangers;
 mod thread;
 mod transfers;
 mod tx;

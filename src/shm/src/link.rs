@@ -23,6 +23,12 @@ use crate::wire::{CloseReason, ConnId, Message};
 /// The longest that a caller waits for another thread that handles arrived data.
 const PATIENCE: Duration = Duration::from_millis(5);
 
+/// The most bytes of messages that wait for a peer to read. One that keeps to the rules needs less, even if it is
+/// stopped: a place is used again only when the peer has answered, so there are a few messages for each place.
+const OUTBOX: usize = 4 << 20;
+/// Bytes that a message takes apart from its own.
+const PACKET: usize = 64;
+
 /// The tasks that a link has for the node's thread.
 pub trait Errands<T: Transport>: Send + Sync {
     /// Handles a message of this process to itself.
@@ -33,6 +39,9 @@ pub trait Errands<T: Transport>: Send + Sync {
 
     /// Has a connection's end told of when the transfers of the peer are over.
     fn finish(&self, ending: Ending<T>);
+
+    /// Ends the link, whose peer does not read its messages.
+    fn abandon(&self, link: &Arc<Link<T>>);
 }
 
 /// A connection request of the peer that has no answer yet.
@@ -52,12 +61,37 @@ pub struct Link<T: Transport> {
     /// Name of the peer's socket.
     pub name: SocketName,
     socket: Option<Socket>,
-    outbox: Mutex<VecDeque<Vec<u8>>>,
+    outbox: Mutex<Outbox>,
     conns: [RwLock<Ends<T>>; 2],
     places: Mutex<Places>,
     unanswered: Mutex<HashMap<ConnId, Arc<Unanswered>>>,
     /// The highest attempt of the peer.
     last_attempt: AtomicU64,
+}
+
+/// Messages that the socket did not take yet.
+#[derive(Default)]
+struct Outbox {
+    packets: VecDeque<Vec<u8>>,
+    /// Bytes that they take.
+    size: usize,
+    /// The link is about to end, and no message leaves any more.
+    closed: bool,
+}
+
+impl Outbox {
+    fn push(&mut self, packet: Vec<u8>) {
+        self.size += packet.len() + PACKET;
+        self.packets.push_back(packet);
+    }
+
+    fn pop(&mut self) {
+        self.size -= self.packets.pop_front().map_or(0, |packet| packet.len() + PACKET);
+    }
+
+    fn close(&mut self) {
+        *self = Outbox { closed: true, ..Outbox::default() };
+    }
 }
 
 /// The places of the shared memory that are in use, as the side that gives them out sees it.
@@ -152,8 +186,8 @@ impl<T: Transport> Link<T> {
         let mut places = self.places.lock();
         let (step, first) = if self.pair.is_local() { (1, 0) } else { (2, u32::from(active)) };
         let fresh = first + places.used * step;
-        // A place rests before it is used again, as long as there are others.
-        let index = if places.free.len() > 64 || fresh >= MAX_CONNS {
+        // A place rests before it is used again, as long as there are others, and memory for them.
+        let index = if places.free.len() > 64 || fresh >= MAX_CONNS || !self.pair.has_room(fresh) {
             places.free.pop_front()?
         } else {
             places.used += 1;
@@ -240,10 +274,17 @@ impl<T: Transport> Link<T> {
             return;
         };
         let mut outbox = self.outbox.lock();
-        outbox.push_back(message.encode());
-        if outbox.len() == 1 && !flush(socket, &mut outbox) {
+        if outbox.closed {
+            return;
+        }
+        outbox.push(message.encode());
+        if outbox.packets.len() == 1 && !flush(socket, &mut outbox) {
             drop(outbox);
             errands.want_room(self);
+        } else if outbox.size > OUTBOX {
+            outbox.close();
+            drop(outbox);
+            errands.abandon(self);
         }
     }
 
@@ -282,16 +323,14 @@ impl<T: Transport> Keeper<T> for Link<T> {
     }
 }
 
-fn flush(socket: &Socket, outbox: &mut VecDeque<Vec<u8>>) -> bool {
-    while let Some(packet) = outbox.front() {
+fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
+    while let Some(packet) = outbox.packets.front() {
         match socket.send(packet, &[]) {
-            Ok(Sent::Done) => {
-                outbox.pop_front();
-            }
+            Ok(Sent::Done) => outbox.pop(),
             Ok(Sent::WouldBlock) => return false,
             // The peer is gone; the node's thread is told by the socket.
             Ok(Sent::Closed) | Err(_) => {
-                outbox.clear();
+                outbox.close();
                 return true;
             }
         }

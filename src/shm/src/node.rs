@@ -39,6 +39,8 @@ pub enum Command<T: Transport> {
     Deliver(Arc<Link<T>>, Message),
     /// Wait until the link's socket has room.
     WantRoom(Arc<Link<T>>),
+    /// End the link, whose peer does not read its messages.
+    Abandon(Arc<Link<T>>),
     /// End this passive end, which cannot come up: its peer has given up.
     Fail(Arc<Conn<T>>),
     /// Tell of the end of a connection when the transfers of its peer are over.
@@ -214,6 +216,10 @@ impl<T: Transport> Errands<T> for Node<T> {
 
     fn finish(&self, ending: Ending<T>) {
         self.command(Command::Finish(ending));
+    }
+
+    fn abandon(&self, link: &Arc<Link<T>>) {
+        self.command(Command::Abandon(link.clone()));
     }
 }
 

@@ -43,12 +43,10 @@ const RINGS: usize = 64 * 1024;
 const ANSWERS: usize = size_of::<RingShared>() + RING_SLOTS * SLOT;
 const DIRECTION: usize = ANSWERS + size_of::<RingShared>() + ANSWER_SLOTS * SLOT;
 /// Connections whose rings are mapped together, when the first of them comes up.
-const CHUNK: usize = 64;
+const CHUNK: usize = 8;
 const CHUNK_SIZE: usize = (CHUNK * 2 * DIRECTION).next_multiple_of(RINGS);
 const CHUNKS: usize = MAX_CONNS as usize / CHUNK;
-/// Bytes of the memory; only those that connections touch are backed by pages.
-const SIZE: usize = RINGS + CHUNKS * CHUNK_SIZE;
-/// Bytes at its start that are mapped at once.
+/// Bytes of the memory before any connection is made. It grows by the chunk.
 const HEAD: usize = RINGS;
 
 const _: () = assert!(TABLES + 2 * TABLE <= HEAD);
@@ -90,7 +88,7 @@ impl Pair {
     /// The error of the system call.
     pub fn create(home: &Arc<Home>, pid: i32, side: Option<u8>) -> io::Result<Arc<Pair>> {
         let name = if side.is_some() { "dat-shm-pair" } else { "dat-shm-self" };
-        let memory = SharedMemory::create_mapped(name, SIZE, HEAD, Access::ReadWrite)?;
+        let memory = SharedMemory::create_growing(name, HEAD, HEAD, Access::ReadWrite)?;
         Ok(Pair::new(home, memory, pid, side))
     }
 
@@ -99,7 +97,7 @@ impl Pair {
     /// # Errors
     /// As for [`SharedMemory::open`].
     pub fn open(home: &Arc<Home>, fd: OwnedFd, pid: i32, side: u8) -> io::Result<Arc<Pair>> {
-        let memory = SharedMemory::open_mapped(fd, SIZE, HEAD, Access::ReadWrite)?;
+        let memory = SharedMemory::open_growing(fd, HEAD, HEAD, Access::ReadWrite)?;
         Ok(Pair::new(home, memory, pid, Some(side)))
     }
 
@@ -293,12 +291,17 @@ impl Pair {
 
     // ---- Rings ----
 
-    /// The part of the memory where the rings of a connection are, mapped on first use.
+    /// True if the rings of a connection are there, or could be made.
+    pub fn has_room(&self, index: u32) -> bool {
+        self.chunk(index).is_some()
+    }
+
+    /// The part of the memory where the rings of a connection are, made and mapped on first use.
     fn chunk(&self, index: u32) -> Option<&Arc<SharedMemory>> {
         let number = index as usize / CHUNK;
         let map = || self.memory.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE).map(Arc::new);
         let chunk = self.chunks.get(number)?.get_or_try_init(map);
-        chunk.inspect_err(|error| log::error!("shm: no memory for connections: {error}")).ok()
+        chunk.inspect_err(|error| log::debug!("shm: no memory for connections: {error}")).ok()
     }
 
     fn shared(&self, index: u32, direction: u8) -> Option<&RingShared> {
