@@ -5,10 +5,10 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Weak};
-use std::thread::JoinHandle;
 
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::Transport;
+use host::thread::Thread;
 use parking_lot::Mutex;
 
 use crate::node::Node;
@@ -49,7 +49,7 @@ impl<T: Transport> Nodes<T> {
     pub fn get(
         &self,
         instance: &str,
-        start: impl FnOnce(&Arc<Node<T>>, Arc<Reachable>) -> io::Result<JoinHandle<()>>,
+        start: impl FnOnce(&Arc<Node<T>>, Arc<Reachable>) -> io::Result<Thread>,
     ) -> Result<Arc<Node<T>>> {
         let mut nodes = self.map().lock();
         let device = |error: io::Error| {
