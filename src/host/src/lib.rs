@@ -12,6 +12,7 @@
 //! | [`signal`] | keeps the program's signal handlers off the libraries' threads |
 //! | [`descriptor`] | flags of descriptors that other libraries or processes have made |
 //! | [`fork`] | locks held over a fork; descriptors that the child must not keep open |
+//! | `static_tls` | keeps the thread-local data of a library where every thread has memory for them |
 //! | [`zone`] | numbers of protection zones |
 //! | [`limit`] | resource limits of the process |
 //! | [`net`] | network interfaces and their addresses |
@@ -37,6 +38,7 @@ pub mod net;
 pub mod per_thread;
 pub mod poll;
 pub mod signal;
+mod static_tls;
 pub mod sysfs;
 pub mod timers;
 pub mod zone;
