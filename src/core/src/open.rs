@@ -136,5 +136,6 @@ impl<T: Transport> Ia<T> {
         drop(outlet);
         self.agents().stop();
         self.slab().remove::<Ia<T>>(self.header().handle());
+        self.transport.close();
     }
 }

@@ -23,6 +23,9 @@ pub enum Fault {
     Core(Error),
     /// No adapter of this name is registered.
     NotRegistered,
+    /// The qualifier of a reserved service point is taken. [`Error::QualifierInUse`] is about a public one: programs
+    /// treat the code of that as an ordinary answer, and a version may give it another form.
+    ReservedQualifierInUse,
 }
 
 impl Fault {

@@ -107,11 +107,11 @@ pub unsafe extern "C" fn dat_lmr_create<F: Face>(
             (unsafe { self::memory(mem_type, region_description) }?, None)
         };
         let rights = rights(privileges).ok_or(Fault::Argument(6))?;
+        // Without its handle nobody could free the region. The other results are optional.
+        let lmr_handle = lmr_handle.required(7)?;
         let lmr = Lmr::create(&ia, memory, source.as_deref(), length, &pz, rights)
             .at(&[(Arg::Region, 3), (Arg::Length, 4)])?;
-        if let Some(out) = lmr_handle.optional() {
-            out.write(handle_of(&*lmr));
-        }
+        lmr_handle.write(handle_of(&*lmr));
         if let Some(out) = lmr_context.optional() {
             out.write(lmr.context());
         }

@@ -33,7 +33,10 @@ pub unsafe extern "C" fn dat_rsp_create<F: Face>(
         same_ia(&ia, ep.ia(), Role::Ep)?;
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdConnectionRequests)?;
         let out = rsp_handle.required(5)?;
-        let rsp = Rsp::create(&ia, conn_qual, &ep, &evd).at(&[(Arg::Qualifier, 2)])?;
+        let rsp = Rsp::create(&ia, conn_qual, &ep, &evd).at(&[(Arg::Qualifier, 2)]).map_err(|fault| match fault {
+            Fault::Core(Error::QualifierInUse) => Fault::ReservedQualifierInUse,
+            other => other,
+        })?;
         out.write(handle_of(&*rsp));
         Ok(())
     })

@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use dat_core::Rights;
 use dat_core::addr::Address;
@@ -22,12 +23,14 @@ use crate::os::pages;
 use crate::regions::ROWS;
 use crate::srq::SharedQueue;
 use crate::thread;
+use crate::transfers;
 use crate::wire;
 
 /// An open interface adapter.
 pub struct Shm {
     node: Arc<Node<Shm>>,
     attributes: AdapterAttributes,
+    closed: AtomicBool,
 }
 
 static NODES: Nodes<Shm> = Nodes::new();
@@ -134,7 +137,7 @@ fn attributes() -> AdapterAttributes {
 
 impl Drop for Shm {
     fn drop(&mut self) {
-        NODES.release(&self.node);
+        self.close();
     }
 }
 
@@ -149,7 +152,14 @@ impl Transport for Shm {
     type Incoming = Incoming<Shm>;
 
     fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
-        Ok(Arc::new(Shm { node: NODES.get(instance, thread::start)?, attributes: attributes() }))
+        let node = NODES.get(instance, thread::start)?;
+        Ok(Arc::new(Shm { node, attributes: attributes(), closed: AtomicBool::new(false) }))
+    }
+
+    fn close(&self) {
+        if !self.closed.swap(true, Ordering::AcqRel) {
+            NODES.release(&self.node);
+        }
     }
 
     fn attributes(&self) -> &AdapterAttributes {
@@ -308,6 +318,7 @@ impl Transport for Shm {
 
     fn after_fork_in_child() {
         NODES.forget();
+        transfers::after_fork_in_child();
         fork::close_in_child();
     }
 }

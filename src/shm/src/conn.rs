@@ -285,7 +285,7 @@ impl<T: Transport> Conn<T> {
         let done = self.tx.lock().close();
         if let Some(Tie { end, id, keeper }) = self.tie.get() {
             end.pair.close(end.index, end.side);
-            end.pair.await_peer_idle(end.index, end.side);
+            end.pair.await_peer_idle();
             keeper.detach(*id, end.side);
         }
         if done.is_some_and(|last| first && report && self.sink.requests_done(last)) {

@@ -17,12 +17,16 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use crossbeam_utils::CachePadded;
-use host::doorbell::Doorbell;
 use parking_lot::Mutex;
+use rustix::rand::{GetRandomFlags, getrandom};
 
+use crate::door::Door;
+use crate::os::bell::{Bell as Doorbell, Ringer};
+use crate::os::directory::Directory;
 use crate::os::memory::{Access, SharedMemory, ViewU32};
 use crate::regions::{PeerRegions, RegionTable};
 use crate::wire::Probe;
@@ -32,6 +36,10 @@ const AWAKE: u32 = 0;
 
 /// Bytes of published memory apart from the table of regions.
 const HOME_SIZE: usize = 4096;
+
+/// Where the word is that tells which thread to wake, and in another cache line the number of the door.
+const WORD: usize = 0;
+const DOOR: usize = 64;
 
 /// Callers poll this often before peers are told not to ring for the thread.
 const POLLS_BEFORE_AWAKE: u32 = 64;
@@ -46,12 +54,10 @@ pub enum Bell {
     Thread = 2,
 }
 
-/// Rings the bell that the word `word` names among `bells`, if it names one.
+/// The bell that the word `word` names among `bells`, if it names one.
 #[inline]
-fn ring(bells: &[Doorbell; 2], word: u32) {
-    if let Some(bell) = bells.get((word as usize).wrapping_sub(1)) {
-        bell.ring();
-    }
+fn named<B>(bells: &[B; 2], word: u32) -> Option<&B> {
+    bells.get((word as usize).wrapping_sub(1))
 }
 
 /// Counts of the calls of callers.
@@ -64,30 +70,36 @@ struct Callers {
 
 /// The memory and the bells that this process publishes.
 pub struct Home {
-    published: SharedMemory,
+    published: Arc<SharedMemory>,
+    /// The thread through which peers reach the memory of this process.
+    pub door: Door,
     /// The registered memory of this process.
     pub regions: RegionTable,
     bells: [Doorbell; 2],
     /// True while a blocked waiter watches. The published word changes under this lock alone.
     leader: CachePadded<Mutex<bool>>,
     callers: CachePadded<Callers>,
-    /// A value that peers read to find out if they can.
+    /// A random value that peers read to find out if they can.
     probe: Box<u64>,
 }
 
 impl Home {
-    /// Publishes an empty table of regions; nobody sleeps.
+    /// Publishes an empty table of regions; nobody sleeps. The bells are made in `directory`.
     ///
     /// # Errors
     /// The error of the system call.
-    pub fn new() -> io::Result<Home> {
+    pub fn new(directory: &Directory) -> io::Result<Home> {
+        let published = Arc::new(SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?);
+        let mut probe = [0; 8];
+        getrandom(&mut probe, GetRandomFlags::empty())?;
         Ok(Home {
-            published: SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?,
+            door: Door::new(published.clone(), DOOR),
+            published,
             regions: RegionTable::new()?,
-            bells: [Doorbell::new()?, Doorbell::new()?],
+            bells: [Doorbell::new(directory)?, Doorbell::new(directory)?],
             leader: CachePadded::default(),
             callers: CachePadded::default(),
-            probe: Box::new(u64::from(std::process::id()) << 32 ^ 0x0064_6174_2d73_686d),
+            probe: Box::new(u64::from_ne_bytes(probe)),
         })
     }
 
@@ -96,9 +108,17 @@ impl Home {
         &self.bells[bell as usize - 1]
     }
 
-    /// The descriptors that a peer opens as a [`Peer`], in its order.
-    pub fn fds(&self) -> [BorrowedFd<'_>; 4] {
-        [self.published.fd(), self.regions.fd(), self.bells[0].as_fd(), self.bells[1].as_fd()]
+    /// New descriptors with which a peer rings the bells.
+    ///
+    /// # Errors
+    /// The error of the system, for example too many open files.
+    pub fn ringers(&self) -> io::Result<[OwnedFd; 2]> {
+        Ok([self.bells[0].for_peer()?, self.bells[1].for_peer()?])
+    }
+
+    /// The descriptors that a peer opens as a [`Peer`], in its order. `ringers` are those of [`Home::ringers`].
+    pub fn fds<'a>(&'a self, [waiter, thread]: &'a [OwnedFd; 2]) -> [BorrowedFd<'a>; 4] {
+        [self.published.fd(), self.regions.fd(), waiter.as_fd(), thread.as_fd()]
     }
 
     /// The value that peers read to find out if they can.
@@ -108,7 +128,7 @@ impl Home {
 
     #[inline]
     fn word(&self) -> &AtomicU32 {
-        match self.published.at(0) {
+        match self.published.at(WORD) {
             Ok(word) => word,
             Err(_) => unreachable!("the first word lies inside the memory"),
         }
@@ -118,7 +138,9 @@ impl Home {
     pub fn wake(&self) {
         // SYNC sleep: the news was published before this look.
         fence(Ordering::SeqCst);
-        ring(&self.bells, self.word().load(Ordering::SeqCst));
+        if let Some(bell) = named(&self.bells, self.word().load(Ordering::SeqCst)) {
+            bell.ring();
+        }
     }
 
     /// Takes note of a caller that polls.
@@ -215,7 +237,7 @@ pub struct Peer {
     published: SharedMemory,
     /// The peer's registered memory.
     pub regions: PeerRegions,
-    bells: [Doorbell; 2],
+    bells: [Ringer; 2],
 }
 
 impl Peer {
@@ -227,7 +249,7 @@ impl Peer {
         Ok(Peer {
             published: SharedMemory::open(published, HOME_SIZE, Access::ReadOnly)?,
             regions: PeerRegions::open(regions)?,
-            bells: [Doorbell::from_peer(waiter)?, Doorbell::from_peer(thread)?],
+            bells: [Ringer::from_peer(waiter)?, Ringer::from_peer(thread)?],
         })
     }
 
@@ -235,7 +257,15 @@ impl Peer {
     pub fn wake(&self) {
         // SYNC sleep: the news was published before this look.
         fence(Ordering::SeqCst);
-        ring(&self.bells, self.published.view::<ViewU32>(0).map_or(AWAKE, ViewU32::load));
+        if let Some(bell) = named(&self.bells, self.published.view::<ViewU32>(WORD).map_or(AWAKE, ViewU32::load)) {
+            bell.ring();
+        }
+    }
+
+    /// The number of the thread through which the peer's memory is reached, as the peer counts; 0 for none.
+    #[inline]
+    pub fn door(&self) -> u32 {
+        self.published.view::<ViewU32>(DOOR).map_or(0, ViewU32::load)
     }
 }
 

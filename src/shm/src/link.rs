@@ -191,19 +191,6 @@ impl<T: Transport> Link<T> {
         self.send(Message::Reject { conn: id, consumer });
     }
 
-    /// Waits until no transfer of the peer is under way that began before the call.
-    fn await_peer_idle(&self) {
-        for side in self.pair.sides() {
-            let indices: Vec<u32> = {
-                let conns = self.conns[usize::from(side)].read();
-                conns.iter().flatten().map(|(id, _)| id.index).collect()
-            };
-            for index in indices {
-                self.pair.await_peer_idle(index, side);
-            }
-        }
-    }
-
     /// Notes a request of the peer; `None` if the peer breaks the rules: it gives out places of its own parity, each
     /// to one connection at a time, and numbers its attempts upwards.
     pub fn expect_answer(&self, id: ConnId) -> Option<Arc<Unanswered>> {
@@ -370,7 +357,7 @@ impl<T: Transport> Links<T> {
     pub fn await_peers_idle(&self) {
         let links = self.all.read().clone();
         for link in links {
-            link.await_peer_idle();
+            link.pair.await_peer_idle();
         }
     }
 }

@@ -39,7 +39,7 @@ const FIRST_PEER: u64 = 2;
 /// Starts the thread.
 pub fn start<T: Transport<Incoming = Incoming<T>>>(
     node: &Arc<Node<T>>,
-    reachable: Reachable,
+    reachable: Arc<Reachable>,
 ) -> io::Result<JoinHandle<()>> {
     let epoll = Epoll::new()?;
     epoll.add(node.links.home.bell(Bell::Thread).as_fd(), BELL, Interest::READ)?;
@@ -111,7 +111,7 @@ enum Due<T: Transport> {
 struct Thread<T: Transport> {
     node: Arc<Node<T>>,
     epoll: Epoll,
-    reachable: Reachable,
+    reachable: Arc<Reachable>,
     peers: HashMap<u64, Stage<T>>,
     names: HashMap<SocketName, u64>,
     /// Connects that wait for a link which the other process is making. They are listed by its name.
@@ -238,7 +238,8 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         let pair = Pair::create(&self.node.links.home, peer.pid, Some(0))?;
         let probe = self.node.links.home.probe();
         let hello = Message::Hello { version: VERSION, name: self.node.name.to_string(), probe };
-        let [home, regions, waiter, thread] = self.node.links.home.fds();
+        let ringers = self.node.links.home.ringers()?;
+        let [home, regions, waiter, thread] = self.node.links.home.fds(&ringers);
         if socket.send(&hello.encode(), &[pair.fd(), home, regions, waiter, thread])? != Sent::Done {
             return Err(io::ErrorKind::WouldBlock.into());
         }
@@ -377,12 +378,13 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         let [memory, home, regions, waiter, thread] = take_fds(fds)?;
         let pid = socket.peer_credentials()?.pid;
         let pair = Pair::open(&self.node.links.home, memory, pid, 1)?;
-        let reads = self.node.can_copy(pid, &probe);
-        pair.set_peer(Peer::open([home, regions, waiter, thread])?);
+        pair.set_peer(Peer::open([home, regions, waiter, thread])?, probe);
+        let reads = self.node.can_copy(&pair);
         pair.set_reads_peer(reads);
         let probe = self.node.links.home.probe();
         let welcome = Message::Welcome { name: self.node.name.to_string(), probe, reads };
-        if socket.send(&welcome.encode(), &self.node.links.home.fds())? != Sent::Done {
+        let ringers = self.node.links.home.ringers()?;
+        if socket.send(&welcome.encode(), &self.node.links.home.fds(&ringers))? != Sent::Done {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let link = Link::new(self.node.errands(), pair, name.clone(), Some(socket));
@@ -405,8 +407,8 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
     fn on_welcome(&mut self, token: u64, probe: Probe, reads: bool, fds: &mut Vec<OwnedFd>) -> io::Result<bool> {
         let peer = Peer::open(take_fds(fds)?)?;
         let Some(Stage::Greeting(link, queue)) = self.peers.remove(&token) else { return Ok(false) };
-        let own_reads = self.node.can_copy(link.pair().pid, &probe);
-        link.pair().set_peer(peer);
+        link.pair().set_peer(peer, probe);
+        let own_reads = self.node.can_copy(link.pair());
         link.pair().set_reads_peer(own_reads);
         link.pair().set_peer_reads(reads);
         link.send(Message::Reads(own_reads));

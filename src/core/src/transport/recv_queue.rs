@@ -124,6 +124,7 @@ impl RecvQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::{Error, Resource};
 
     fn segments(n: u64) -> Vec<Segment> {
         (0..n).map(|k| Segment { addr: n * 100 + k, len: k + 1, key: 5 }).collect()
