@@ -62,7 +62,7 @@ pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Netwo
 
 /// Has the calling thread sleep on a lock that another thread holds.
 fn sleep_on_a_lock() {
-    let lock = parking_lot::Mutex::new(());
+    let lock = host::lock::Mutex::new(());
     let taken = Barrier::new(2);
     thread::scope(|scope| {
         scope.spawn(|| {

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
 
+use host::lock::{Condvar, Mutex, MutexGuard};
 use host::memory::{self, NoMemory, Room};
-use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::slab::Handle;
 

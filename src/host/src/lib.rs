@@ -20,6 +20,7 @@
 //! | [`environment`] | environment variables, read only where it is safe |
 //! | [`diagnostics`] | lines on standard error: when one may be written, and how |
 //! | [`cstr`] | names that C programs hand in |
+//! | [`lock`] | locks that need no memory |
 //! | [`memory`] | the allocator with its reserve; memory that may be refused |
 //! | [`per_thread`] | a value for each thread |
 //!
@@ -33,6 +34,7 @@ pub mod doorbell;
 pub mod environment;
 pub mod fork;
 pub mod limit;
+pub mod lock;
 pub mod memory;
 pub mod net;
 pub mod per_thread;

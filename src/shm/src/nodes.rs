@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::Transport;
-use parking_lot::Mutex;
+use host::lock::Mutex;
 
 use crate::node::Node;
 use crate::os::directory::{Directory, Reachable};

@@ -13,7 +13,7 @@ use dat_core::transport::{
     Rejection, Request, RequestId, Transport,
 };
 use host::fork;
-use parking_lot::Mutex;
+use host::lock::Mutex;
 
 use crate::cm::{self, Incoming, Listener};
 use crate::cq::{self, CompletionQueue};
