@@ -131,7 +131,9 @@ impl<T: Transport> Lmr<T> {
 
     fn bury(&self) {
         self.ia.lmrs.remove(self.context);
-        self.region.lock().take();
+        let region = self.region.lock().take();
+        // Without a lock, since that may wait for a peer.
+        drop(region);
         self.pz.lock().take();
         self.ia.disown(self);
     }

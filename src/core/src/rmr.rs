@@ -82,9 +82,12 @@ impl<T: Transport> Rmr<T> {
 
     /// Frees the region, unbinding it first.
     pub fn free(&self) {
-        let mut binding = self.binding.lock();
-        self.window.lock().take();
-        drop(binding.take());
+        let (window, binding) = {
+            let mut binding = self.binding.lock();
+            (self.window.lock().take(), binding.take())
+        };
+        // The window goes first, without a lock, since that may wait for a peer.
+        drop(window);
         drop(binding);
         self.pz.lock().take();
         self.ia.disown(self);

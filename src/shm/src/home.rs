@@ -18,16 +18,18 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 
 use crossbeam_utils::CachePadded;
 use host::lock::Mutex;
 use rustix::rand::{GetRandomFlags, getrandom};
 
+use crate::budget::Rounds;
 use crate::door::Door;
 use crate::os::bell::{Bell as Doorbell, Ringer};
 use crate::os::directory::Directory;
 use crate::os::memory::{Access, SharedMemory, ViewU32};
+use crate::os::task;
 use crate::regions::{PeerRegions, RegionTable};
 use crate::wire::Probe;
 
@@ -75,12 +77,16 @@ pub struct Home {
     pub door: Door,
     /// The registered memory of this process.
     pub regions: RegionTable,
+    /// The rounds of progress, between whose turns copying is shared.
+    pub rounds: Rounds,
     bells: [Doorbell; 2],
     /// True while a blocked waiter watches. The published word changes under this lock alone.
     leader: CachePadded<Mutex<bool>>,
     callers: CachePadded<Callers>,
     /// A random value that peers read to find out if they can.
     probe: Box<u64>,
+    /// Links are to be ended.
+    ends: AtomicBool,
 }
 
 impl Home {
@@ -97,9 +103,11 @@ impl Home {
             published,
             regions: RegionTable::new()?,
             bells: [Doorbell::new(directory)?, Doorbell::new(directory)?],
+            rounds: Rounds::default(),
             leader: CachePadded::default(),
             callers: CachePadded::default(),
             probe: Box::new(u64::from_ne_bytes(probe)),
+            ends: AtomicBool::new(false),
         })
     }
 
@@ -121,9 +129,25 @@ impl Home {
         [self.published.fd(), self.regions.fd(), waiter.as_fd(), thread.as_fd()]
     }
 
-    /// The value that peers read to find out if they can.
-    pub fn probe(&self) -> Probe {
-        Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
+    /// The value that the process `pid` reads to find out if it can. One that this process does not see is not to copy:
+    /// nobody could tell whether it still does when it is stopped.
+    pub fn probe(&self, pid: i32) -> Probe {
+        if task::is_visible(pid) {
+            Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
+        } else {
+            Probe { addr: 0, value: 0 }
+        }
+    }
+
+    /// Has the thread end the links whose peers break the rules.
+    pub fn end_links(&self) {
+        self.ends.store(true, Ordering::Release);
+        self.bell(Bell::Thread).ring();
+    }
+
+    /// True if there are links to be ended, once for each call of [`Home::end_links`] or several.
+    pub fn take_ends(&self) -> bool {
+        self.ends.swap(false, Ordering::AcqRel)
     }
 
     #[inline]
@@ -257,9 +281,24 @@ impl Peer {
     pub fn wake(&self) {
         // SYNC sleep: the news was published before this look.
         fence(Ordering::SeqCst);
-        if let Some(bell) = named(&self.bells, self.published.view::<ViewU32>(WORD).map_or(AWAKE, ViewU32::load)) {
+        if let Some(bell) = named(&self.bells, self.word()) {
             bell.ring();
         }
+    }
+
+    #[inline]
+    fn word(&self) -> u32 {
+        self.published.view::<ViewU32>(WORD).map_or(AWAKE, ViewU32::load)
+    }
+
+    /// True if [`Peer::wake`] wakes a thread now.
+    pub fn sleeps(&self) -> bool {
+        self.word() != AWAKE
+    }
+
+    /// Wakes the peer's node thread, also if callers are said to poll.
+    pub fn wake_thread(&self) {
+        self.bells[Bell::Thread as usize - 1].ring();
     }
 
     /// The number of the thread through which the peer's memory is reached, as the peer counts; 0 for none.

@@ -12,7 +12,7 @@ use dat_core::transport::{ListenerSink, Transport};
 use host::lock::Mutex;
 use once_cell::sync::OnceCell;
 
-use crate::conn::Conn;
+use crate::conn::{Conn, Ending};
 use crate::home::{Bell, Home};
 use crate::link::{Errands, Link, Links};
 use crate::os::directory::{ANY, Claim, ClaimError, Directory, Reachable, SocketName};
@@ -39,8 +39,12 @@ pub enum Command<T: Transport> {
     Deliver(Arc<Link<T>>, Message),
     /// Wait until the link's socket has room.
     WantRoom(Arc<Link<T>>),
+    /// End the link, whose peer does not read its messages.
+    Abandon(Arc<Link<T>>),
     /// End this passive end, which cannot come up: its peer has given up.
     Fail(Arc<Conn<T>>),
+    /// Tell of the end of a connection when the transfers of its peer are over.
+    Finish(Ending<T>),
 }
 
 /// This process in one directory.
@@ -208,6 +212,14 @@ impl<T: Transport> Errands<T> for Node<T> {
 
     fn want_room(&self, link: &Arc<Link<T>>) {
         self.command(Command::WantRoom(link.clone()));
+    }
+
+    fn finish(&self, ending: Ending<T>) {
+        self.command(Command::Finish(ending));
+    }
+
+    fn abandon(&self, link: &Arc<Link<T>>) {
+        self.command(Command::Abandon(link.clone()));
     }
 }
 

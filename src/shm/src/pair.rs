@@ -9,17 +9,17 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
-use std::time::{Duration, Instant};
 
 use once_cell::sync::OnceCell;
 
+use crate::budget::Rounds;
 use crate::home::{Home, Peer};
 use crate::os::memory::{Access, SharedMemory};
 use crate::os::task;
 use crate::os::vm;
 use crate::regions::RegionTable;
 use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
-use crate::transfers::{self, Entered, Own, TABLE, Table, Word};
+use crate::transfers::{Entered, Own, TABLE, Table};
 use crate::wire::Probe;
 
 /// Slots of a ring for requests.
@@ -43,21 +43,16 @@ const RINGS: usize = 64 * 1024;
 const ANSWERS: usize = size_of::<RingShared>() + RING_SLOTS * SLOT;
 const DIRECTION: usize = ANSWERS + size_of::<RingShared>() + ANSWER_SLOTS * SLOT;
 /// Connections whose rings are mapped together, when the first of them comes up.
-const CHUNK: usize = 64;
+const CHUNK: usize = 8;
 const CHUNK_SIZE: usize = (CHUNK * 2 * DIRECTION).next_multiple_of(RINGS);
 const CHUNKS: usize = MAX_CONNS as usize / CHUNK;
-/// Bytes of the memory; only those that connections touch are backed by pages.
-const SIZE: usize = RINGS + CHUNKS * CHUNK_SIZE;
-/// Bytes at its start that are mapped at once.
+/// Bytes of the memory before any connection is made. It grows by the chunk.
 const HEAD: usize = RINGS;
 
 const _: () = assert!(TABLES + 2 * TABLE <= HEAD);
 
 /// Word of a ring's producer: it has let go of the connection.
 const CLOSED: usize = 0;
-
-/// The longest that letting go waits for a peer in the middle of a transfer.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The shared memory of this process and another one, or itself.
 pub struct Pair {
@@ -77,8 +72,13 @@ pub struct Pair {
     /// The transfers of this process.
     own: Own,
     reads_peer: AtomicBool,
+    /// The peer does not know yet that `reads_peer` has become false.
+    untold: AtomicBool,
     peer_reads: AtomicBool,
     dead: AtomicBool,
+    suspect: AtomicBool,
+    outlaw: AtomicBool,
+    complained: AtomicBool,
 }
 
 impl Pair {
@@ -88,7 +88,7 @@ impl Pair {
     /// The error of the system call.
     pub fn create(home: &Arc<Home>, pid: i32, side: Option<u8>) -> io::Result<Arc<Pair>> {
         let name = if side.is_some() { "dat-shm-pair" } else { "dat-shm-self" };
-        let memory = SharedMemory::create_mapped(name, SIZE, HEAD, Access::ReadWrite)?;
+        let memory = SharedMemory::create_growing(name, HEAD, HEAD, Access::ReadWrite)?;
         Ok(Pair::new(home, memory, pid, side))
     }
 
@@ -97,7 +97,7 @@ impl Pair {
     /// # Errors
     /// As for [`SharedMemory::open`].
     pub fn open(home: &Arc<Home>, fd: OwnedFd, pid: i32, side: u8) -> io::Result<Arc<Pair>> {
-        let memory = SharedMemory::open_mapped(fd, SIZE, HEAD, Access::ReadWrite)?;
+        let memory = SharedMemory::open_growing(fd, HEAD, HEAD, Access::ReadWrite)?;
         Ok(Pair::new(home, memory, pid, Some(side)))
     }
 
@@ -113,8 +113,12 @@ impl Pair {
             door: AtomicU64::new(0),
             own: Own::default(),
             reads_peer: AtomicBool::new(false),
+            untold: AtomicBool::new(false),
             peer_reads: AtomicBool::new(false),
             dead: AtomicBool::new(false),
+            suspect: AtomicBool::new(false),
+            outlaw: AtomicBool::new(false),
+            complained: AtomicBool::new(false),
         })
     }
 
@@ -183,14 +187,9 @@ impl Pair {
     }
 
     fn try_door(&self, published: libc::pid_t) -> Option<libc::pid_t> {
-        let number = match task::find(self.pid, published) {
-            Some(number) => number,
-            // Without /proc the probe alone decides.
-            None if !task::is_visible(std::process::id().cast_signed()) => published,
-            None => return None,
-        };
+        let number = task::find(self.pid, published)?;
         let probe = self.probe.get()?;
-        (number > 0 && vm::probe(number, probe.addr, probe.value)).then_some(number)
+        vm::probe(number, probe.addr, probe.value).then_some(number)
     }
 
     /// True if the peer can read the memory of this process.
@@ -211,6 +210,12 @@ impl Pair {
     /// Notes whether this process can read and write the peer's memory.
     pub fn set_reads_peer(&self, reads: bool) {
         self.reads_peer.store(reads, Ordering::Relaxed);
+    }
+
+    /// True, once, if the peer is to be told that this process cannot read its memory any more.
+    #[inline]
+    pub fn take_untold(&self) -> bool {
+        self.untold.load(Ordering::Relaxed) && self.untold.swap(false, Ordering::Relaxed)
     }
 
     /// True if the peer is gone.
@@ -286,12 +291,17 @@ impl Pair {
 
     // ---- Rings ----
 
-    /// The part of the memory where the rings of a connection are, mapped on first use.
+    /// True if the rings of a connection are there, or could be made.
+    pub fn has_room(&self, index: u32) -> bool {
+        self.chunk(index).is_some()
+    }
+
+    /// The part of the memory where the rings of a connection are, made and mapped on first use.
     fn chunk(&self, index: u32) -> Option<&Arc<SharedMemory>> {
         let number = index as usize / CHUNK;
         let map = || self.memory.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE).map(Arc::new);
         let chunk = self.chunks.get(number)?.get_or_try_init(map);
-        chunk.inspect_err(|error| log::error!("shm: no memory for connections: {error}")).ok()
+        chunk.inspect_err(|error| log::debug!("shm: no memory for connections: {error}")).ok()
     }
 
     fn shared(&self, index: u32, direction: u8) -> Option<&RingShared> {
@@ -342,7 +352,7 @@ impl Pair {
     }
 
     /// The transfers of `side`.
-    fn transfers(&self, side: u8) -> &Table {
+    pub fn transfers(&self, side: u8) -> &Table {
         match self.memory.at(TABLES + usize::from(side) * TABLE) {
             Ok(table) => table,
             // The size of the memory was checked when it was mapped.
@@ -350,22 +360,35 @@ impl Pair {
         }
     }
 
-    /// Waits until the peer has none of the transfers under way that it had before the call.
-    pub fn await_peer_idle(&self) {
-        // SYNC moving: pairs with the fence of a thread that enters a slot.
-        fence(Ordering::SeqCst);
-        for side in self.sides() {
-            let table = self.transfers(1 - side);
-            let busy: Vec<(usize, Word)> = transfers::under_way(table).collect();
-            let start = Instant::now();
-            while busy.iter().any(|&(slot, word)| transfers::is_under_way(table, slot, word)) && !self.is_dead() {
-                // A thread of this process always gets to the end.
-                if !self.is_local() && start.elapsed() > PATIENCE {
-                    log::warn!("shm: process {} does not end a transfer", self.pid);
-                    return;
-                }
-                std::thread::yield_now();
-            }
+    // ---- A peer that does not end its transfers ----
+
+    /// True if the peer was found to be stopped in a transfer, and was not found to have gone on.
+    pub fn is_suspect(&self) -> bool {
+        self.suspect.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether the peer is stopped in a transfer.
+    pub fn set_suspect(&self, suspect: bool) {
+        self.suspect.store(suspect, Ordering::Relaxed);
+    }
+
+    /// True if the peer broke the rules of transfers. Its link ends, and nobody waits for it.
+    pub fn is_outlaw(&self) -> bool {
+        self.outlaw.load(Ordering::Acquire)
+    }
+
+    /// Has the link end, because the peer breaks the rules of transfers; `what` says how, after "process 7".
+    pub fn accuse(&self, what: &str) {
+        if !self.outlaw.swap(true, Ordering::AcqRel) {
+            log::warn!("shm: process {} {what}; its connections end", self.pid);
+            self.home.end_links();
+        }
+    }
+
+    /// Says once that the peer sleeps in the middle of a copy, and is waited for.
+    pub fn complain(&self) {
+        if !self.complained.swap(true, Ordering::Relaxed) {
+            log::warn!("shm: process {} sleeps in the middle of a copy; calls that free memory wait for it", self.pid);
         }
     }
 }
@@ -396,6 +419,11 @@ impl End {
         &self.pair.home.regions
     }
 
+    /// The memory that this process publishes.
+    pub fn home(&self) -> &Home {
+        &self.pair.home
+    }
+
     /// Tells the peer that there is something for its end.
     #[inline]
     pub fn tell_peer(&self) {
@@ -406,6 +434,31 @@ impl End {
     #[inline]
     pub fn look_again(&self) {
         self.pair.mark(self.side, self.index);
+    }
+
+    /// The kernel has refused to copy to or from the peer's memory: this process does not try again.
+    pub fn stop_copying(&self) {
+        if self.pair.reads_peer.swap(false, Ordering::Relaxed) {
+            self.pair.untold.store(true, Ordering::Relaxed);
+        }
+        self.look_again();
+    }
+
+    /// The rounds of progress of this process.
+    pub fn rounds(&self) -> &Rounds {
+        &self.pair.home.rounds
+    }
+
+    /// True if the peer is asleep, so that [`End::tell_peer`] wakes it.
+    pub fn peer_sleeps(&self) -> bool {
+        self.pair.peer().is_some_and(Peer::sleeps)
+    }
+
+    /// Wakes the thread of the peer that looks after arrived data, asleep or not.
+    pub fn wake_peer_thread(&self) {
+        if let Some(peer) = self.pair.peer() {
+            peer.wake_thread();
+        }
     }
 
     /// True if the peer has let go, or is gone.

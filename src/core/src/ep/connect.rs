@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host::memory;
+use parking_lot::MutexGuard;
 
 use crate::addr::Address;
 use crate::ep::endpoint::{Control, Endpoint, not_ready};
@@ -132,12 +133,22 @@ impl<T: Transport> Endpoint<T> {
                 return Ok(());
             }
         }
-        match self.ia.transport.disconnect(&qp, false) {
-            Closing::Done => self.end(&mut control, Some(ConnectionEvent::Disconnected), None, None),
-            Closing::Later => {
-                control.state = State::DisconnectPending;
-                self.requests.lock().enter(State::DisconnectPending);
+        let mut closing = self.ia.transport.disconnect(&qp, false);
+        if closing != Closing::Done {
+            control.state = State::DisconnectPending;
+            self.requests.lock().enter(State::DisconnectPending);
+        }
+        if closing == Closing::Exposed {
+            let life = control.life;
+            MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
+            if control.life != life {
+                // The transport has reported the end.
+                return Ok(());
             }
+            closing = self.ia.transport.disconnect(&qp, false);
+        }
+        if closing == Closing::Done {
+            self.end(&mut control, Some(ConnectionEvent::Disconnected), None, None);
         }
         Ok(())
     }

@@ -73,7 +73,7 @@ impl SocketName {
     }
 
     /// The process that made it, as numbered in that process's own namespace.
-    fn pid(&self) -> Option<libc::pid_t> {
+    pub fn pid(&self) -> Option<libc::pid_t> {
         self.0.split('-').nth(1)?.parse().ok()
     }
 }

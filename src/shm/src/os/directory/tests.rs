@@ -224,7 +224,7 @@ fn of_many_that_replace_a_dead_owner_one_wins() {
                     let (directory, start) = (&directory, &start);
                     scope.spawn(move || {
                         start.wait();
-                        match directory.claim(round, &own) {
+                        match directory.claim(round, own) {
                             Ok(claim) => Some(claim),
                             Err(ClaimError::Taken) => None,
                             Err(ClaimError::Io(error)) => panic!("{error}"),
