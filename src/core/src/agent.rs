@@ -6,9 +6,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use host::lock::{Condvar, Mutex, MutexGuard};
 use host::memory::{self, NoMemory, Room};
 use host::thread::{self, Id};
-use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::slab::Handle;
 

@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use host::lock::Mutex;
 use host::memory::{self, NoMemory, Room};
-use parking_lot::Mutex;
 
 use crate::agent::Agents;
 use crate::error::{Error, Refusal, Resource, Result, Role};

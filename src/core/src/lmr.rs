@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use host::lock::Mutex;
 use host::memory;
-use parking_lot::Mutex;
 
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::ia::Ia;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use host::lock::{Mutex, MutexGuard};
 use host::memory;
-use parking_lot::{Mutex, MutexGuard};
 
 use crate::error::{Error, Resource, Result, Role};
 use crate::ia::Ia;

@@ -15,8 +15,8 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
+use host::lock::Mutex;
 use host::memory::{self, Room};
-use parking_lot::Mutex;
 
 /// Address of a live or dead cell, as a program holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
+use host::lock::Mutex;
 use host::memory::Room;
-use parking_lot::Mutex;
 
 use crate::charge::{Charge, Outstanding};
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};

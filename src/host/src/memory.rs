@@ -20,6 +20,8 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use crate::static_tls;
+
 /// The reserve of a library in bytes.
 const RESERVE: usize = 2 << 20;
 
@@ -119,6 +121,8 @@ impl Reserve {
         if layout.size() > LARGEST || layout.align() > PAGE {
             return ptr::null_mut();
         }
+        // Memory may lack in the first use of a thread-local value as well; this keeps the remedy in the library.
+        black_box(static_tls::offset());
         let count = layout.size().div_ceil(GRAIN).max(1);
         let step = layout.align().div_ceil(GRAIN);
         let first = self.locked(|| {

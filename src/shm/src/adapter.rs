@@ -11,8 +11,8 @@ use dat_core::transport::{
     AdapterAttributes, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, MAX_SEGMENTS, Poll, QpInit, Recv,
     RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
 };
+use host::lock::Mutex;
 use host::{fork, zone};
-use parking_lot::Mutex;
 
 use crate::cm::Incoming;
 use crate::conn::{Conn, ConnPhase};

@@ -10,8 +10,8 @@ use dat_core::event::Status;
 use dat_core::transport::{
     ConnectionReport, EndpointSink, QpSizes, Recv, RecvDone, RecvQueue, Request, RequestId, Taken, Transport, Verdict,
 };
+use host::lock::{Mutex, MutexGuard};
 use once_cell::sync::OnceCell;
-use parking_lot::{Mutex, MutexGuard};
 
 use crate::pair::End;
 use crate::pending::Pending;

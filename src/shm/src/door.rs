@@ -12,8 +12,8 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
+use host::lock::{Condvar, Mutex};
 use host::thread::{self, Thread};
-use parking_lot::{Condvar, Mutex};
 use rustix::io::Errno;
 use rustix::process::{Pid, getpriority_process};
 use rustix::thread::gettid;

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 
 use crossbeam_utils::CachePadded;
-use parking_lot::Mutex;
+use host::lock::Mutex;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::budget::Rounds;

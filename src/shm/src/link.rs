@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 use dat_core::transport::Transport;
-use parking_lot::{Mutex, RwLock};
+use host::lock::{Mutex, RwLock};
 
 use crate::conn::{Conn, Ending, Keeper};
 use crate::home::Home;

@@ -8,9 +8,9 @@ use std::time::Duration;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{ListenerSink, Transport};
+use host::lock::Mutex;
 use host::thread::Thread;
 use once_cell::sync::OnceCell;
-use parking_lot::Mutex;
 
 use crate::conn::{Conn, Ending};
 use crate::home::{Bell, Home};

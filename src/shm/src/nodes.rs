@@ -8,8 +8,8 @@ use std::sync::{Arc, Weak};
 
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::Transport;
+use host::lock::Mutex;
 use host::thread::Thread;
-use parking_lot::Mutex;
 
 use crate::node::Node;
 use crate::os::directory::{Directory, Reachable};

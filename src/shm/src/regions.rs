@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use dat_core::Rights;
-use parking_lot::{Condvar, Mutex};
+use host::lock::{Condvar, Mutex};
 
 use crate::os::memory::{Access, Shared, SharedMemory, SharedView, ViewU32, ViewU64};
 use crate::os::user::{Source, Target};

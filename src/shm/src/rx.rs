@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
 use dat_core::transport::{MAX_SEGMENTS, RecvDone, RemoteSegment, RequestId, Taken};
-use parking_lot::Mutex;
+use host::lock::Mutex;
 
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};

@@ -12,8 +12,8 @@ use dat_core::transport::{
     Rejection, Request, RequestId, Transport,
 };
 use host::fork;
+use host::lock::Mutex;
 use host::thread::Thread;
-use parking_lot::Mutex;
 
 use crate::cm::{self, Incoming, Listener};
 use crate::cq::{self, CompletionQueue};

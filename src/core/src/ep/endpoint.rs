@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
+use host::lock::{Mutex, MutexGuard};
 use host::memory::{self, Room};
-use parking_lot::{Mutex, MutexGuard};
 
 use crate::addr::Address;
 use crate::ep::attr::EpAttributes;

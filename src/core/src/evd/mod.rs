@@ -5,7 +5,7 @@ mod queue;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
+use host::lock::Mutex;
 
 pub(crate) use queue::WaitState;
 use queue::{Offer, Queue};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use host::lock::Mutex;
 use host::memory;
-use parking_lot::Mutex;
 
 use crate::ep::{Endpoint, Trigger};
 use crate::error::{Error, Result, Role};
