@@ -19,6 +19,8 @@
 //! | [`environment`] | environment variables, read only where it is safe |
 //! | [`diagnostics`] | lines on standard error: when one may be written, and how |
 //! | [`cstr`] | names that C programs hand in |
+//! | [`memory`] | the allocator with its reserve; memory that may be refused |
+//! | [`per_thread`] | a value for each thread |
 //!
 //! Each shared library is linked with its own copy, so statics in this crate belong to one library.
 
@@ -30,7 +32,9 @@ pub mod doorbell;
 pub mod environment;
 pub mod fork;
 pub mod limit;
+pub mod memory;
 pub mod net;
+pub mod per_thread;
 pub mod poll;
 pub mod signal;
 pub mod sysfs;

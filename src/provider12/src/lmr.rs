@@ -4,7 +4,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Ia, Lmr, LocalSegment, Memory, Pz};
-use dat_face::call::slow;
+use dat_face::call::{making, slow};
 use dat_face::handle::{find, handle_of, handle_or_null, raw, same_ia};
 use dat_face::ptr::OutPtr;
 use dat_face::{Answer, At, Face, Fault};
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn dat_lmr_create<F: Face>(
     let registered_length = unsafe { OutPtr::new(registered_length) };
     // SAFETY: the caller's promise.
     let registered_address = unsafe { OutPtr::new(registered_address) };
-    slow::<F>(|| {
+    making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
         same_ia(&ia, pz.ia(), Role::Pz)?;
@@ -107,11 +107,11 @@ pub unsafe extern "C" fn dat_lmr_create<F: Face>(
             (unsafe { self::memory(mem_type, region_description) }?, None)
         };
         let rights = rights(privileges).ok_or(Fault::Argument(6))?;
+        // Without its handle nobody could free the region. The other results are optional.
+        let lmr_handle = lmr_handle.required(7)?;
         let lmr = Lmr::create(&ia, memory, source.as_deref(), length, &pz, rights)
             .at(&[(Arg::Region, 3), (Arg::Length, 4)])?;
-        if let Some(out) = lmr_handle.optional() {
-            out.write(handle_of(&*lmr));
-        }
+        lmr_handle.write(handle_of(&*lmr));
         if let Some(out) = lmr_context.optional() {
             out.write(lmr.context());
         }

@@ -156,7 +156,15 @@ pub fn fetch(end: &End, places: &[(u64, u64)], segments: &[Segment], len: u64) -
     if !pin_all(end.regions(), segments, &mut pins) {
         return Err(Some(Status::LocalProtection));
     }
-    vm::read_from(end.pair.pid, places, &targets(segments, &pins, len)).map_err(|error| match error {
+    let targets = targets(segments, &pins, len);
+    let copied = loop {
+        let Some(moving) = end.begin_moving() else { return Err(None) };
+        match vm::read_from(moving.door(), places, &targets) {
+            Err(VmError::Gone) if moving.is_outdated() => {}
+            copied => break copied,
+        }
+    };
+    copied.map_err(|error| match error {
         VmError::Fault => Some(Status::LocalProtection),
         VmError::Gone => None,
         _ => Some(Status::Transport),
@@ -174,7 +182,7 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment) -> Outco
     if !end.pair.is_local() && !end.pair.reads_peer() {
         return Outcome::Refused;
     }
-    let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
+    let Some(moving) = end.begin_moving() else { return Outcome::PeerGone };
     if end.pair.is_local() {
         let Some(pin) = open(end.regions(), remote, Rights::REMOTE_WRITE, zone) else {
             return Outcome::Failed(Status::RemoteAccess);
@@ -193,7 +201,13 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment) -> Outco
         return Outcome::Failed(Status::RemoteAccess);
     }
     let list: List<Source<'_>> = sources.collect();
-    outcome(&end.pair, vm::write_to(end.pair.pid, &list, &[(remote.addr, remote.len)]))
+    match vm::write_to(moving.door(), &list, &[(remote.addr, remote.len)]) {
+        Err(VmError::Gone) if moving.is_outdated() => {
+            drop(moving);
+            to_peer(end, segments, remote)
+        }
+        copied => outcome(&end.pair, copied),
+    }
 }
 
 /// Reads the peer's memory into the segments.
@@ -202,7 +216,7 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment]) -> Out
     if !end.pair.is_local() && !end.pair.reads_peer() {
         return Outcome::Refused;
     }
-    let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
+    let Some(moving) = end.begin_moving() else { return Outcome::PeerGone };
     if end.pair.is_local() {
         let Some(from) = open(end.regions(), remote, Rights::REMOTE_READ, zone) else {
             return Outcome::Failed(Status::RemoteAccess);
@@ -219,7 +233,13 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment]) -> Out
         return Outcome::Failed(Status::LocalProtection);
     }
     let targets = targets(segments, &pins, remote.len);
-    outcome(&end.pair, vm::read_from(end.pair.pid, &[(remote.addr, remote.len)], &targets))
+    match vm::read_from(moving.door(), &[(remote.addr, remote.len)], &targets) {
+        Err(VmError::Gone) if moving.is_outdated() => {
+            drop(moving);
+            from_peer(end, remote, segments)
+        }
+        copied => outcome(&end.pair, copied),
+    }
 }
 
 fn outcome(pair: &Pair, result: Result<(), VmError>) -> Outcome {

@@ -17,14 +17,18 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 
 use crossbeam_utils::CachePadded;
 use parking_lot::Mutex;
+use rustix::rand::{GetRandomFlags, getrandom};
 
+use crate::door::Door;
 use crate::os::bell::{Bell as Doorbell, Ringer};
 use crate::os::directory::Directory;
 use crate::os::memory::{Access, SharedMemory, ViewU32};
+use crate::os::task;
 use crate::regions::{PeerRegions, RegionTable};
 use crate::wire::Probe;
 
@@ -33,6 +37,10 @@ const AWAKE: u32 = 0;
 
 /// Bytes of published memory apart from the table of regions.
 const HOME_SIZE: usize = 4096;
+
+/// Where the word is that tells which thread to wake, and in another cache line the number of the door.
+const WORD: usize = 0;
+const DOOR: usize = 64;
 
 /// Callers poll this often before peers are told not to ring for the thread.
 const POLLS_BEFORE_AWAKE: u32 = 64;
@@ -63,15 +71,19 @@ struct Callers {
 
 /// The memory and the bells that this process publishes.
 pub struct Home {
-    published: SharedMemory,
+    published: Arc<SharedMemory>,
+    /// The thread through which peers reach the memory of this process.
+    pub door: Door,
     /// The registered memory of this process.
     pub regions: RegionTable,
     bells: [Doorbell; 2],
     /// True while a blocked waiter watches. The published word changes under this lock alone.
     leader: CachePadded<Mutex<bool>>,
     callers: CachePadded<Callers>,
-    /// A value that peers read to find out if they can.
+    /// A random value that peers read to find out if they can.
     probe: Box<u64>,
+    /// Links are to be ended.
+    ends: AtomicBool,
 }
 
 impl Home {
@@ -80,13 +92,18 @@ impl Home {
     /// # Errors
     /// The error of the system call.
     pub fn new(directory: &Directory) -> io::Result<Home> {
+        let published = Arc::new(SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?);
+        let mut probe = [0; 8];
+        getrandom(&mut probe, GetRandomFlags::empty())?;
         Ok(Home {
-            published: SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?,
+            door: Door::new(published.clone(), DOOR),
+            published,
             regions: RegionTable::new()?,
             bells: [Doorbell::new(directory)?, Doorbell::new(directory)?],
             leader: CachePadded::default(),
             callers: CachePadded::default(),
-            probe: Box::new(u64::from(std::process::id()) << 32 ^ 0x0064_6174_2d73_686d),
+            probe: Box::new(u64::from_ne_bytes(probe)),
+            ends: AtomicBool::new(false),
         })
     }
 
@@ -108,14 +125,30 @@ impl Home {
         [self.published.fd(), self.regions.fd(), waiter.as_fd(), thread.as_fd()]
     }
 
-    /// The value that peers read to find out if they can.
-    pub fn probe(&self) -> Probe {
-        Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
+    /// The value that the process `pid` reads to find out if it can. One that this process does not see is not to copy:
+    /// nobody could tell whether it still does when it is stopped.
+    pub fn probe(&self, pid: i32) -> Probe {
+        if task::is_visible(pid) {
+            Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
+        } else {
+            Probe { addr: 0, value: 0 }
+        }
+    }
+
+    /// Has the thread end the links whose peers break the rules.
+    pub fn end_links(&self) {
+        self.ends.store(true, Ordering::Release);
+        self.bell(Bell::Thread).ring();
+    }
+
+    /// True if there are links to be ended, once for each call of [`Home::end_links`] or several.
+    pub fn take_ends(&self) -> bool {
+        self.ends.swap(false, Ordering::AcqRel)
     }
 
     #[inline]
     fn word(&self) -> &AtomicU32 {
-        match self.published.at(0) {
+        match self.published.at(WORD) {
             Ok(word) => word,
             Err(_) => unreachable!("the first word lies inside the memory"),
         }
@@ -244,9 +277,15 @@ impl Peer {
     pub fn wake(&self) {
         // SYNC sleep: the news was published before this look.
         fence(Ordering::SeqCst);
-        if let Some(bell) = named(&self.bells, self.published.view::<ViewU32>(0).map_or(AWAKE, ViewU32::load)) {
+        if let Some(bell) = named(&self.bells, self.published.view::<ViewU32>(WORD).map_or(AWAKE, ViewU32::load)) {
             bell.ring();
         }
+    }
+
+    /// The number of the thread through which the peer's memory is reached, as the peer counts; 0 for none.
+    #[inline]
+    pub fn door(&self) -> u32 {
+        self.published.view::<ViewU32>(DOOR).map_or(0, ViewU32::load)
     }
 }
 

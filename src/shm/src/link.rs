@@ -12,11 +12,12 @@ use crossbeam_utils::CachePadded;
 use dat_core::transport::Transport;
 use parking_lot::{Mutex, RwLock};
 
-use crate::conn::{Conn, Keeper};
+use crate::conn::{Conn, Ending, Keeper};
 use crate::home::Home;
 use crate::os::directory::SocketName;
 use crate::os::socket::{Sent, Socket};
 use crate::pair::{End, MAX_CONNS, Pair};
+use crate::pending::Pending;
 use crate::wire::{CloseReason, ConnId, Message};
 
 /// The longest that a caller waits for another thread that handles arrived data.
@@ -38,6 +39,9 @@ pub trait Errands<T: Transport>: Send + Sync {
 
     /// Ends the link, whose peer does not read its messages.
     fn abandon(&self, link: &Arc<Link<T>>);
+
+    /// Has a connection's end told of when the transfers of the peer are over.
+    fn finish(&self, ending: Ending<T>);
 }
 
 /// A connection request of the peer that has no answer yet.
@@ -123,7 +127,7 @@ impl<T: Transport> Link<T> {
     }
 
     /// The memory that the processes share.
-    pub fn pair(&self) -> &Pair {
+    pub fn pair(&self) -> &Arc<Pair> {
         &self.pair
     }
 
@@ -225,19 +229,6 @@ impl<T: Transport> Link<T> {
         self.send(Message::Reject { conn: id, consumer });
     }
 
-    /// Waits until no transfer of the peer is under way that began before the call.
-    fn await_peer_idle(&self) {
-        for side in self.pair.sides() {
-            let indices: Vec<u32> = {
-                let conns = self.conns[usize::from(side)].read();
-                conns.iter().flatten().map(|(id, _)| id.index).collect()
-            };
-            for index in indices {
-                self.pair.await_peer_idle(index, side);
-            }
-        }
-    }
-
     /// Notes a request of the peer; `None` if the peer breaks the rules: it gives out places of its own parity, each
     /// to one connection at a time, and numbers its attempts upwards.
     pub fn expect_answer(&self, id: ConnId) -> Option<Arc<Unanswered>> {
@@ -306,7 +297,7 @@ impl<T: Transport> Link<T> {
     }
 }
 
-impl<T: Transport> Keeper for Link<T> {
+impl<T: Transport> Keeper<T> for Link<T> {
     fn detach(&self, id: ConnId, side: u8) {
         let mut conns = self.conns[usize::from(side)].write();
         let place = conns.get_mut(id.index as usize);
@@ -319,6 +310,12 @@ impl<T: Transport> Keeper for Link<T> {
         let active_end = side == id.active;
         self.note_let_go(id, active_end);
         self.send(Message::Close { conn: id, to_active: !active_end, reason });
+    }
+
+    fn finish(&self, ending: Ending<T>) {
+        if let Some(errands) = self.errands.upgrade() {
+            errands.finish(ending);
+        }
     }
 }
 
@@ -404,12 +401,12 @@ impl<T: Transport> Links<T> {
         self.home.thread_asleep(|| self.any_ready())
     }
 
-    /// Waits until no peer is in the middle of a transfer that began before the call: to be called after a region
-    /// was closed to peers.
-    pub fn await_peers_idle(&self) {
-        let links = self.all.read().clone();
-        for link in links {
-            link.await_peer_idle();
+    /// Waits until no peer uses memory any more that was closed to peers before the call. To be called with no lock
+    /// that another connection needs.
+    pub fn await_peers(&self) {
+        let pending = Pending::new(&self.home, self.all.read().iter().map(|link| &link.pair));
+        if let Some(pending) = pending {
+            pending.wait(&self.home);
         }
     }
 }

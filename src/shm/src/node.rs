@@ -12,13 +12,13 @@ use dat_core::transport::{ListenerSink, Transport};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 
-use crate::conn::Conn;
+use crate::conn::{Conn, Ending};
 use crate::home::{Bell, Home};
 use crate::link::{Errands, Link, Links};
 use crate::os::directory::{ANY, Claim, ClaimError, Directory, Reachable, SocketName};
 use crate::os::vm;
 use crate::pair::Pair;
-use crate::wire::{Message, Probe};
+use crate::wire::Message;
 
 /// A task for the node's thread.
 pub enum Command<T: Transport> {
@@ -43,6 +43,8 @@ pub enum Command<T: Transport> {
     Abandon(Arc<Link<T>>),
     /// End this passive end, which cannot come up: its peer has given up.
     Fail(Arc<Conn<T>>),
+    /// Tell of the end of a connection when the transfers of its peer are over.
+    Finish(Ending<T>),
 }
 
 /// This process in one directory.
@@ -69,13 +71,14 @@ pub struct Node<T: Transport> {
 }
 
 impl<T: Transport> Node<T> {
-    /// A node that can be reached at `reachable` in `directory`, linked with itself; it has no thread yet.
+    /// A node that can be reached at `reachable` in `directory`, linked with itself; it has a door, but no thread yet.
     ///
     /// # Errors
     /// The error of the system call.
     pub fn new(directory: Directory, reachable: &Arc<Reachable>) -> std::io::Result<Arc<Self>> {
         let name = reachable.name().clone();
         let links = Links::new(Home::new(&directory)?);
+        links.home.door.open()?;
         let pair = Pair::create(&links.home, std::process::id() as i32, None)?;
         let node = Arc::new(Node {
             directory,
@@ -115,9 +118,9 @@ impl<T: Transport> Node<T> {
         Arc::downgrade(&errands)
     }
 
-    /// True if this process can copy to and from the memory of the process `pid`, which has told the probe `there`.
-    pub fn can_copy(&self, pid: i32, there: &Probe) -> bool {
-        self.vm && vm::probe(pid, there.addr, there.value)
+    /// True if this process can copy to and from the memory of the peer of `pair`.
+    pub fn can_copy(&self, pair: &Pair) -> bool {
+        self.vm && pair.door() != 0
     }
 
     /// A port qualifier for an end of a connection.
@@ -150,8 +153,8 @@ impl<T: Transport> Node<T> {
         self.links.home.bell(Bell::Thread).ring();
     }
 
-    /// Waits for the end of the thread, then for that of the socket: its file is gone on return, unless a claim that
-    /// another thread is giving back keeps it for a moment longer.
+    /// Waits for the end of the thread, then closes the door and waits for the end of the socket: its file is gone on
+    /// return, unless a claim that another thread is giving back keeps it for a moment longer.
     pub fn join(&self) {
         let thread = self.thread.lock().take();
         // The last adapter may go on the thread itself, in a report to the program.
@@ -160,6 +163,7 @@ impl<T: Transport> Node<T> {
         {
             log::error!("shm: the thread panicked");
         }
+        self.links.home.door.close();
         drop(self.reachable.lock().take());
     }
 
@@ -212,6 +216,10 @@ impl<T: Transport> Errands<T> for Node<T> {
 
     fn abandon(&self, link: &Arc<Link<T>>) {
         self.command(Command::Abandon(link.clone()));
+    }
+
+    fn finish(&self, ending: Ending<T>) {
+        self.command(Command::Finish(ending));
     }
 }
 

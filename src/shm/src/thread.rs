@@ -15,13 +15,14 @@ use host::signal;
 use host::timers::Timers;
 
 use crate::cm::{self, Incoming};
-use crate::conn::{Conn, ConnPhase};
+use crate::conn::{Conn, ConnPhase, Ending};
 use crate::home::{Bell, Peer};
 use crate::link::Link;
 use crate::node::{Command, Node};
 use crate::os::directory::{Reachable, SocketName};
 use crate::os::socket::{ConnectError, Recv, Sent, Socket};
 use crate::pair::Pair;
+use crate::pending::Pending;
 use crate::strangers::Strangers;
 use crate::watch::Watch;
 use crate::wire::{CloseReason, MAX_PACKET, Message, Probe, VERSION};
@@ -41,6 +42,9 @@ const TURN: usize = 64;
 const LINKS: usize = 4;
 /// Processes of which more than the first complaint is not worth a warning.
 const KNOWN: usize = 1024;
+/// Time between two looks at transfers that keep an end from being told, and the time of a rare one.
+const PENDING: Duration = Duration::from_millis(1);
+const LONG_PENDING: Duration = Duration::from_millis(20);
 
 const BELL: u64 = 0;
 const LISTENER: u64 = 1;
@@ -67,6 +71,7 @@ pub fn start<T: Transport<Incoming = Incoming<T>>>(
         timers: Timers::default(),
         next_token: FIRST_PEER,
         watch: Watch::Asleep,
+        unfinished: Vec::new(),
     };
     std::thread::Builder::new().name("dat-shm".into()).spawn(move || {
         signal::block_all();
@@ -130,6 +135,23 @@ enum Due<T: Transport> {
     Accept,
 }
 
+/// An end that waits for transfers of the peer to be over.
+enum Unfinished<T: Transport> {
+    /// The end of a connection.
+    Conn(Ending<T>),
+    /// The end of a link.
+    Link(Arc<Link<T>>, Pending),
+}
+
+impl<T: Transport> Unfinished<T> {
+    fn pending(&mut self) -> &mut Pending {
+        match self {
+            Unfinished::Conn(ending) => ending.pending(),
+            Unfinished::Link(_, pending) => pending,
+        }
+    }
+}
+
 struct Thread<T: Transport> {
     node: Arc<Node<T>>,
     epoll: Epoll,
@@ -146,6 +168,7 @@ struct Thread<T: Transport> {
     timers: Timers<Due<T>>,
     next_token: u64,
     watch: Watch,
+    unfinished: Vec<Unfinished<T>>,
 }
 
 impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
@@ -170,16 +193,34 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
             while let Some(command) = self.node.next_command() {
                 self.obey(command);
             }
+            if self.node.links.home.take_ends() {
+                self.lose_outlaws();
+            }
+            self.finish();
             self.expire();
             self.watch.look(&self.node.links);
         }
     }
 
     /// The longest time to wait for events.
-    fn timeout(&self) -> Option<Duration> {
+    fn timeout(&mut self) -> Option<Duration> {
         let due = [self.timers.next_due(), self.strangers.next_due()].into_iter().flatten().min();
         let timer = due.map(|due| due.saturating_duration_since(Instant::now()));
-        [timer, self.watch.pause()].into_iter().flatten().min()
+        let age = self.unfinished.iter_mut().map(|unfinished| unfinished.pending().age()).min();
+        let pending = age.map(|age| if age < LONG_PENDING * 10 { PENDING } else { LONG_PENDING });
+        [timer, pending, self.watch.pause()].into_iter().flatten().min()
+    }
+
+    /// Looks at the ends that wait for transfers, and tells of those that need not any more.
+    fn finish(&mut self) {
+        let home = &self.node.links.home;
+        let over = self.unfinished.extract_if(.., |unfinished| unfinished.pending().is_over(home));
+        for unfinished in over.collect::<Vec<_>>() {
+            match unfinished {
+                Unfinished::Conn(ending) => ending.tell(),
+                Unfinished::Link(link, _) => self.node.links.remove(&link),
+            }
+        }
     }
 
     fn obey(&mut self, command: Command<T>) {
@@ -214,6 +255,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
                     self.lose(token);
                 }
             }
+            Command::Finish(ending) => self.unfinished.push(Unfinished::Conn(ending)),
         }
     }
 
@@ -279,7 +321,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         let peer = socket.peer_credentials()?;
         peer.same_user()?;
         let pair = Pair::create(&self.node.links.home, peer.pid, Some(0))?;
-        let probe = self.node.links.home.probe();
+        let probe = self.node.links.home.probe(peer.pid);
         let hello = Message::Hello { version: VERSION, name: self.node.name.to_string(), probe };
         let ringers = self.node.links.home.ringers()?;
         let [home, regions, waiter, thread] = self.node.links.home.fds(&ringers);
@@ -537,10 +579,10 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
     fn welcome(&self, socket: &Socket, pid: i32, probe: Probe, fds: &mut Vec<OwnedFd>) -> io::Result<Arc<Pair>> {
         let [memory, home, regions, waiter, thread] = take_fds(fds)?;
         let pair = Pair::open(&self.node.links.home, memory, pid, 1)?;
-        let reads = self.node.can_copy(pid, &probe);
-        pair.set_peer(Peer::open([home, regions, waiter, thread])?);
+        pair.set_peer(Peer::open([home, regions, waiter, thread])?, probe);
+        let reads = self.node.can_copy(&pair);
         pair.set_reads_peer(reads);
-        let probe = self.node.links.home.probe();
+        let probe = self.node.links.home.probe(pid);
         let welcome = Message::Welcome { name: self.node.name.to_string(), probe, reads };
         let ringers = self.node.links.home.ringers()?;
         if socket.send(&welcome.encode(), &self.node.links.home.fds(&ringers))? != Sent::Done {
@@ -552,8 +594,8 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
     fn on_welcome(&mut self, token: u64, probe: Probe, reads: bool, fds: &mut Vec<OwnedFd>) -> io::Result<()> {
         let peer = Peer::open(take_fds(fds)?)?;
         let Some(Stage::Greeting(link, queue)) = self.peers.remove(&token) else { return Ok(()) };
-        let own_reads = self.node.can_copy(link.pair().pid, &probe);
-        link.pair().set_peer(peer);
+        link.pair().set_peer(peer, probe);
+        let own_reads = self.node.can_copy(link.pair());
         link.pair().set_reads_peer(own_reads);
         link.pair().set_peer_reads(reads);
         link.send(Message::Reads(own_reads));
@@ -588,8 +630,21 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         for conn in link.all() {
             conn.on_peer_close(CloseReason::Disconnected);
         }
-        self.node.links.remove(&link);
+        // As long as the peer may use memory of this process, calls that free some find the link.
+        match Pending::new(&self.node.links.home, std::iter::once(link.pair())) {
+            None => self.node.links.remove(&link),
+            Some(pending) => self.unfinished.push(Unfinished::Link(link, pending)),
+        }
         queue.into_iter().for_each(PendingConnect::refuse);
+    }
+
+    /// Ends the links whose peers break the rules of transfers.
+    fn lose_outlaws(&mut self) {
+        let outlaw = |stage: &Stage<T>| matches!(stage, Stage::Up(link) if link.pair().is_outlaw());
+        let tokens: Vec<u64> = self.peers.iter().filter(|(_, stage)| outlaw(stage)).map(|(&token, _)| token).collect();
+        for token in tokens {
+            self.lose(token);
+        }
     }
 
     fn expire(&mut self) {

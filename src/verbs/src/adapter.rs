@@ -16,7 +16,7 @@ use host::fork;
 use parking_lot::Mutex;
 
 use crate::cm::{self, Incoming, Listener};
-use crate::cq::CompletionQueue;
+use crate::cq::{self, CompletionQueue};
 use crate::hub::Hub;
 use crate::memory::{Posting, Region, Window, Zone};
 use crate::qp::{Qp, wr};
@@ -249,5 +249,6 @@ impl Transport for Verbs {
 
     fn after_fork_in_child() {
         fork::close_in_child();
+        cq::after_fork_in_child();
     }
 }

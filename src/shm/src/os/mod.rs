@@ -10,6 +10,7 @@ pub mod directory;
 pub mod memory;
 pub mod pages;
 pub mod socket;
+pub mod task;
 #[cfg(test)]
 pub mod twin;
 pub mod user;
