@@ -37,11 +37,11 @@ pub trait Errands<T: Transport>: Send + Sync {
     /// Has the rest of the link's messages sent when its socket has room.
     fn want_room(&self, link: &Arc<Link<T>>);
 
-    /// Has a connection's end told of when the transfers of the peer are over.
-    fn finish(&self, ending: Ending<T>);
-
     /// Ends the link, whose peer does not read its messages.
     fn abandon(&self, link: &Arc<Link<T>>);
+
+    /// Has a connection's end told of when the transfers of the peer are over.
+    fn finish(&self, ending: Ending<T>);
 }
 
 /// A connection request of the peer that has no answer yet.
