@@ -273,12 +273,14 @@ pub enum Sort {
 pub struct Face(Arc<Home>);
 
 impl Face {
-    /// Publishes nothing yet.
+    /// Publishes nothing yet, except the way into this process.
     ///
     /// # Errors
     /// The error of the system.
-    pub fn new() -> io::Result<Face> {
-        Ok(Face(Arc::new(Home::new()?)))
+    pub fn new(directory: &Path) -> io::Result<Face> {
+        let home = Home::new(&Directory::open(&directory.to_string_lossy())?)?;
+        home.door.open()?;
+        Ok(Face(Arc::new(home)))
     }
 
     /// Registers the bytes of `cells` for reading and writing by others; gives address and key.
@@ -334,7 +336,8 @@ impl Peer {
     /// # Errors
     /// The error of the system.
     pub fn send(&self, packet: &[u8], sorts: &[Sort]) -> io::Result<bool> {
-        let [home, regions, waiter, thread] = self.face.fds();
+        let ringers = self.face.ringers()?;
+        let [home, regions, waiter, thread] = self.face.fds(&ringers);
         let right = [self.pair.fd(), home, regions, waiter, thread];
         let mut own: Vec<OwnedFd> = Vec::new();
         for (at, sort) in sorts.iter().enumerate() {
@@ -365,9 +368,9 @@ impl Peer {
         match self.socket.recv(&mut packet, &mut fds)? {
             Recv::Message(len) => {
                 if let Ok(published) = fds.try_into()
-                    && matches!(Message::decode(&packet[..len]), Some(Message::Welcome { .. }))
+                    && let Some(Message::Welcome { probe, .. }) = Message::decode(&packet[..len])
                 {
-                    self.pair.set_peer(Published::open(published)?);
+                    self.pair.set_peer(Published::open(published)?, probe);
                 }
                 Ok(Some(packet[..len].to_vec()))
             }
@@ -391,7 +394,7 @@ impl Peer {
 /// A peer to which the process under test connects.
 pub struct Host {
     face: Arc<Home>,
-    reachable: Reachable,
+    reachable: Arc<Reachable>,
     _claim: Claim,
 }
 
@@ -403,7 +406,7 @@ impl Host {
     pub fn listen(directory: &Path, face: &Face, qualifier: u64) -> io::Result<Host> {
         let directory = Directory::open(&directory.to_string_lossy())?;
         let reachable = directory.listen()?;
-        let claim = directory.claim(qualifier, reachable.name()).map_err(|error| io::Error::other(format!("{error:?}")))?;
+        let claim = directory.claim(qualifier, &reachable).map_err(|error| io::Error::other(format!("{error:?}")))?;
         Ok(Host { face: face.0.clone(), reachable, _claim: claim })
     }
 
@@ -415,13 +418,18 @@ impl Host {
         let Some(socket) = self.reachable.listener.accept()? else { return Ok(None) };
         let mut packet = [0; MAX_PACKET];
         let mut fds = Vec::new();
-        // The hello was sent before the process began to wait for an answer, or comes soon.
-        while socket.recv(&mut packet, &mut fds)? == Recv::WouldBlock {
-            std::thread::yield_now();
-        }
+        // The hello was sent at once, or comes soon.
+        let len = loop {
+            match socket.recv(&mut packet, &mut fds)? {
+                Recv::Message(len) => break len,
+                Recv::WouldBlock => std::thread::yield_now(),
+                Recv::Closed => return Ok(None),
+            }
+        };
+        let Some(Message::Hello { probe, .. }) = Message::decode(&packet[..len]) else { return Ok(None) };
         let [memory, published @ ..] = <[OwnedFd; 5]>::try_from(fds).map_err(|_| io::ErrorKind::InvalidData)?;
         let pair = Pair::open(&self.face, memory, std::process::id() as i32, 1)?;
-        pair.set_peer(Published::open(published)?);
+        pair.set_peer(Published::open(published)?, probe);
         Ok(Some(Peer { face: self.face.clone(), pair, socket }))
     }
 }
