@@ -7,7 +7,7 @@ use std::sync::{LazyLock, Mutex};
 use dat_registry::builtin::Version;
 use dat_registry::conf::{Line, parse};
 use dat_registry::search::{Found, Places, find};
-use dat_registry::{AddError, Backend, Entry, Identity, Interface, Registry, Request, RemoveError};
+use dat_registry::{AddError, Backend, Entry, Identity, Interface, Registry, RemoveError, Request};
 use tempfile::TempDir;
 
 const VERSION: Version = Version { major: 1, minor: 2, shm: c"libshm.so", verbs: c"libverbs.so" };
@@ -35,7 +35,10 @@ fn line_of(entry: &Entry) -> Vec<u8> {
         if entry.thread_safe { b"threadsafe".to_vec() } else { b"nonthreadsafe".to_vec() },
         if entry.default { b"default".to_vec() } else { b"nondefault".to_vec() },
         quoted(&entry.library),
-        quoted(&CString::new([version.id.to_bytes(), format!(".{}.{}", version.major, version.minor).as_bytes()].concat()).expect("no NUL")),
+        quoted(
+            &CString::new([version.id.to_bytes(), format!(".{}.{}", version.major, version.minor).as_bytes()].concat())
+                .expect("no NUL"),
+        ),
         quoted(&entry.instance_data),
         quoted(&entry.platform_data),
     ]
@@ -138,4 +141,3 @@ fn registry(found: Found, identities: &[Identity]) {
     }
     assert_eq!(registry.list(), identities);
 }
-

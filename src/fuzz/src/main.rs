@@ -4,7 +4,7 @@
 //!     dat-fuzz --replay FILE TARGET
 //!
 //! First it tries the inputs of `corpus/TARGET`, then for N seconds (10) a target inputs that it makes of these. It
-//! prints TAP. An input that fails is made smaller and kept in the folder of --out (target/fuzz); one that takes longer
+//! prints TAP. An input that fails is made smaller and kept in the folder of --out (target/found); one that takes longer
 //! than a minute ends the run. With --keep each input is kept there before it is tried, so that one that kills the
 //! process is found too. --replay tries one input.
 
@@ -48,7 +48,7 @@ impl Options {
             seconds: 10,
             seed: 1,
             corpus: here.join("corpus"),
-            out: PathBuf::from("target/fuzz"),
+            out: PathBuf::from("target/found"),
             keep: false,
             replay: None,
             targets: Vec::new(),
@@ -201,9 +201,10 @@ fn main() -> ExitCode {
     watch(current.clone(), options.out.clone());
     if let Some(file) = &options.replay {
         let data = fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let fine = options.targets.iter().all(|target| {
-            Runner { target, options: &options, current: current.clone() }.passes(&data)
-        });
+        let fine = options
+            .targets
+            .iter()
+            .all(|target| Runner { target, options: &options, current: current.clone() }.passes(&data));
         return ExitCode::from(u8::from(!fine));
     }
     println!("1..{}", options.targets.len());

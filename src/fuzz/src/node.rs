@@ -118,7 +118,8 @@ impl Scene {
                 }
                 let end = self.end(victim);
                 let patience = Duration::from_millis(200);
-                request(&end.0, &Address::loopback(), HOST, Some(patience), b"hello").expect("an endpoint that is free");
+                request(&end.0, &Address::loopback(), HOST, Some(patience), b"hello")
+                    .expect("an endpoint that is free");
                 self.ends.push(end);
                 victim.settle();
                 if let Some(host) = &self.host

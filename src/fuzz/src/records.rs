@@ -61,7 +61,7 @@ pub fn run(data: &[u8]) {
 
 impl Session<'_> {
     fn step(&mut self, input: &mut Input<'_>) {
-        match input.byte() % 20 {
+        match input.byte() % 22 {
             0..=4 => {
                 let ring = usize::from(input.byte() & 1);
                 let kind = RECORDS[usize::from(input.byte()) % RECORDS.len()];
@@ -105,8 +105,18 @@ impl Session<'_> {
                 let kind = input.byte() % fuzzing::KINDS;
                 let _ = self.peer.send(&fuzzing::packet(kind, attempt, input.number(), input.bytes(64)), &[]);
             }
-            _ => {
+            19 => {
                 let _ = self.end.ep.disconnect(input.bit());
+            }
+            20 => {
+                // The words of slots are eight apart.
+                let word = usize::from(input.byte()) * 8 + if input.bit() { 0 } else { usize::from(input.short()) };
+                let at = if input.bit() { 1024 + word } else { word };
+                self.peer.scribble(at, input.number());
+            }
+            _ => {
+                // A region that goes must be out of reach of every peer by then.
+                drop(self.victim.adapter.buffer(64));
             }
         }
     }

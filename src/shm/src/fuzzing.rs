@@ -315,7 +315,7 @@ impl Peer {
     /// # Errors
     /// The error of the system.
     pub fn hello(&self, number: u64, reads: bool) -> io::Result<bool> {
-        let mut probe = self.face.probe();
+        let mut probe = self.face.probe(std::process::id() as i32);
         probe.value ^= u64::from(!reads);
         self.send(&Message::Hello { version: VERSION, name: name(number), probe }.encode(), &[Sort::Right; 5])
     }
@@ -325,7 +325,7 @@ impl Peer {
     /// # Errors
     /// The error of the system.
     pub fn welcome(&self, number: u64, reads: bool) -> io::Result<bool> {
-        let mut probe = self.face.probe();
+        let mut probe = self.face.probe(std::process::id() as i32);
         probe.value ^= u64::from(!reads);
         let sorts = [1, 2, 3, 4].map(Sort::Other);
         self.send(&Message::Welcome { name: name(number), probe, reads }.encode(), &sorts)
@@ -382,6 +382,11 @@ impl Peer {
     /// Says that there is something for a connection of `side`.
     pub fn mark(&self, side: u8, index: u32) {
         self.pair.mark(side & 1, index);
+    }
+
+    /// Stores a word before the rings, where each side says what is ready and what it copies.
+    pub fn scribble(&self, word: usize, value: u64) {
+        self.pair.scribble(word, value);
     }
 
     /// The rings of a connection, and the words beside them; `side` fills them. `None` for a place that there is not.
