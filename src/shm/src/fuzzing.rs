@@ -18,7 +18,7 @@ use crate::os::socket::{Recv, Sent, Socket};
 use crate::os::user::{Source, Target};
 use crate::pair::Pair;
 use crate::record;
-use crate::regions::{PeerRegions, ROWS, RegionTable, TABLE_SIZE};
+use crate::regions::{PeerRegions, ROW_SIZE, ROWS, RegionTable};
 use crate::ring::{Area, Consumer, HEADER, Mapped, Producer, RingShared, SLOT};
 use crate::wire::{CloseReason, ConnId, MAX_PACKET, Message, Probe, VERSION};
 
@@ -184,7 +184,7 @@ impl LooseRing {
 // ---- Regions ----
 
 /// Bytes of a row of a published table.
-pub const ROW: usize = TABLE_SIZE / ROWS;
+pub const ROW: usize = ROW_SIZE;
 
 /// A published table of regions whose rows are written at will, as the process sees it that starts a transfer.
 pub struct LooseTable {
@@ -198,7 +198,7 @@ impl LooseTable {
     /// # Errors
     /// The error of the system.
     pub fn new() -> io::Result<LooseTable> {
-        let memory = SharedMemory::create("fuzz-table", TABLE_SIZE, Access::ReadWrite)?;
+        let memory = SharedMemory::create_growing("fuzz-table", ROWS * ROW_SIZE, ROWS * ROW_SIZE, Access::ReadWrite)?;
         let peer = PeerRegions::open(memory.fd().try_clone_to_owned()?)?;
         Ok(LooseTable { memory, peer })
     }
