@@ -416,7 +416,7 @@ impl<T: Transport> Links<T> {
 }
 
 /// Lets all connections go on that have something to do; true if there were any.
-#[inline]
+#[inline(always)]
 fn progress<T: Transport>(home: &Home, links: &[Arc<Link<T>>]) -> bool {
     home.rounds.begin();
     let mut any = false;
