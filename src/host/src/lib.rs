@@ -10,6 +10,7 @@
 //! | [`timers`] | things that are due at a time |
 //! | [`cancel`] | the places where `pthread_cancel` may end a thread |
 //! | [`signal`] | keeps the program's signal handlers off the libraries' threads |
+//! | [`thread`] | threads of the libraries; the identity of the calling thread |
 //! | [`descriptor`] | flags of descriptors that other libraries or processes have made |
 //! | [`fork`] | locks held over a fork; descriptors that the child must not keep open |
 //! | `static_tls` | keeps the thread-local data of a library where every thread has memory for them |
@@ -42,5 +43,6 @@ pub mod poll;
 pub mod signal;
 mod static_tls;
 pub mod sysfs;
+pub mod thread;
 pub mod timers;
 pub mod zone;

@@ -1,13 +1,13 @@
 //! Locks that need no memory: one word each, and a futex for those who wait.
 //!
 //! A lock that keeps its waiters in a table of its own, or in thread-local data, needs memory when two threads meet at
-//! it for the first time, and ends the process when there is none. These are parameters of `lock_api`, which has the
-//! types that go with them. A free lock costs one exchange.
+//! it for the first time, and ends the process when there is none; parking_lot's own words are such. So these are other
+//! words for its types, of which everything else is used. A free lock costs one exchange.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use lock_api::{GuardNoSend, RawMutex, RawMutexTimed, RawRwLock};
+use parking_lot::lock_api::{self, GuardNoSend, RawMutex, RawMutexTimed, RawRwLock};
 use rustix::thread::Timespec;
 use rustix::thread::futex::{self, Flags};
 

@@ -19,10 +19,10 @@
 
 use std::ffi::CStr;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use host::memory::{self, NoMemory, Room};
+use host::thread::Id;
 
 use crate::conf::BadLine;
 use crate::entry::{Identity, Origin, text};
@@ -152,7 +152,7 @@ impl<B: Backend> Registry<B> {
     /// for such a thread to come out, but not longer than `limit`, because that thread may itself wait for something
     /// that the fork is to bring.
     pub fn hold_for_fork(&self, limit: Duration) -> Held<'_, B> {
-        let me = thread::current().id();
+        let me = Id::current();
         let others_are_loading =
             |state: &mut Option<State<B>>| state.as_ref().is_some_and(|s| s.others_are_loading(me));
         let held = self
@@ -280,7 +280,7 @@ impl<B: Backend> Registry<B> {
                 let dynamic = dynamic.ok_or(OpenError::NotFound(Missing::Name))?;
                 return Ok(dynamic.ticket(false));
             };
-            let me = thread::current().id();
+            let me = Id::current();
             match state.statics[index].phase {
                 Phase::Busy(owner) if owner == me => {
                     let why = "it is being initialised by the very thread that opens it";
@@ -360,7 +360,7 @@ impl<B: Backend> Registry<B> {
             entry.phase = Phase::Idle;
             return;
         };
-        entry.phase = Phase::Busy(thread::current().id());
+        entry.phase = Phase::Busy(Id::current());
         drop(guard);
 
         let busy = Busy { registry: self, identity: &ticket.identity };
@@ -421,7 +421,7 @@ impl<B: Backend> Held<'_, B> {
     /// Cleans up in the child of a fork: entries that another thread of the parent was working on become idle, because
     /// that thread does not exist here. Entries of the calling thread stay as they are.
     pub fn abandon_other_threads(&mut self) {
-        let me = thread::current().id();
+        let me = Id::current();
         for entry in self.0.iter_mut().flat_map(|state| &mut state.statics) {
             if matches!(entry.phase, Phase::Busy(owner) if owner != me) {
                 entry.loading = false;

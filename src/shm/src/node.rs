@@ -3,7 +3,6 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use dat_core::addr::Address;
@@ -11,6 +10,7 @@ use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{ListenerSink, Transport};
 use host::lock::Mutex;
 use host::memory::{NoMemory, Room};
+use host::thread::Thread;
 use once_cell::sync::OnceCell;
 
 use crate::conn::{Conn, Ending};
@@ -66,7 +66,7 @@ pub struct Node<T: Transport> {
     ports: AtomicU64,
     serial: AtomicU64,
     own: OnceCell<Arc<Link<T>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: Mutex<Option<Thread>>,
     /// The number of open adapters; see [`crate::nodes`].
     pub adapters: AtomicUsize,
     stopped: AtomicBool,
@@ -107,7 +107,7 @@ impl<T: Transport> Node<T> {
     }
 
     /// Takes the node's thread, which ends with the last adapter.
-    pub fn set_thread(&self, thread: JoinHandle<()>) {
+    pub fn set_thread(&self, thread: Thread) {
         *self.thread.lock() = Some(thread);
     }
 
@@ -170,10 +170,8 @@ impl<T: Transport> Node<T> {
     pub fn join(&self) {
         let thread = self.thread.lock().take();
         // The last adapter may go on the thread itself, in a report to the program.
-        if let Some(thread) = thread.filter(|thread| thread.thread().id() != std::thread::current().id())
-            && thread.join().is_err()
-        {
-            log::error!("shm: the thread panicked");
+        if let Some(thread) = thread.filter(|thread| !thread.is_current()) {
+            thread.join();
         }
         self.links.home.door.close();
         drop(self.reachable.lock().take());

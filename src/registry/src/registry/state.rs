@@ -1,6 +1,6 @@
 //! The entries of a registry, and the effects of each step on them. All of it happens under the lock.
 
-use std::thread::ThreadId;
+use host::thread::Id;
 
 use super::{Backend, LoadFailure, OpenError, Ticket};
 use crate::conf::BadLine;
@@ -37,7 +37,7 @@ pub(super) struct Static<L> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Idle,
-    Busy(ThreadId),
+    Busy(Id),
     Ready,
     Failed,
 }
@@ -91,7 +91,7 @@ impl<B: Backend> State<B> {
     }
 
     /// Whether a thread is inside the dynamic loader and `me` is not; that thread might be waiting for `me`.
-    pub(super) fn others_are_loading(&self, me: ThreadId) -> bool {
+    pub(super) fn others_are_loading(&self, me: Id) -> bool {
         let loading = |entry: &&Static<B::Library>| entry.loading;
         let mine = |entry: &Static<B::Library>| entry.phase == Phase::Busy(me);
         let mut all = self.statics.iter().filter(loading).peekable();
