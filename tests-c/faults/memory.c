@@ -6,6 +6,7 @@
  * succeed all the same; and when there is memory again, a second life goes through and leaves nothing behind.
  *
  *   $DAT_TEST_ALL   set to anything but 0: every position, not a part of them
+ *   $DAT_TEST_ONE   this position alone, in this process, for a debugger; a negative one for all from there on
  */
 #define _GNU_SOURCE
 #include "common/env.h"
@@ -65,14 +66,14 @@ static int left_behind(void)
 static int child(long first, long last, bool lacking)
 {
     int fds = entries("/proc/self/fd");
+    long live = allocator_live();
 
     allocator_fail(first, last);
     life_live(&report->faulty, lacking, lacking ? 300 : SOON_MS);
     report->calls = allocator_calls();
     allocator_mend();
     life_live(&report->whole, false, SOON_MS);
-    if (getenv("DAT_TEST_SETTLE")) usleep(500000);
-    report->live = allocator_live();
+    report->live = allocator_live() - live;
     report->fds = entries("/proc/self/fd") - fds;
     report->left = left_behind();
     return 0;
@@ -95,6 +96,11 @@ static int run(long first, long last, bool lacking)
     if (pid < 0 || waitpid(pid, &status, 0) != pid)
         bail("no child");
     return status;
+}
+
+static const char *text(const char *what)
+{
+    return what != NULL ? what : "nothing";
 }
 
 /* The numbers of a process that lacked nothing. */
@@ -138,7 +144,7 @@ static void sweep(const char *name, bool all_from_there, long step)
         refused += report->faulty.refused != NULL;
         if (why != NULL && ++bad <= 40)
             diag("allocation %ld: %s (refused: %s)", n, why,
-                 report->faulty.refused != NULL ? report->faulty.refused : "nothing");
+                 text(report->faulty.refused));
     }
     diag("%ld of %ld positions; %ld lives were cut short", tried, normal.calls, refused);
     ok(tried > 0 && refused > 0 && bad == 0, "%s: refused or served, nothing left behind, works afterwards",
@@ -161,16 +167,18 @@ int main(int argc, char **argv)
     if (getenv("DAT_TEST_ONE") != NULL) {
         long n = atol(getenv("DAT_TEST_ONE"));
 
-        status = child(n > 0 ? n : -n, n > 0 ? n : LONG_MAX, true);
-        printf("%ld calls; refused %s; wrong %s; whole %s; live %ld fds %d left %d\n", report->calls, report->faulty.refused, report->faulty.wrong, report->whole.wrong, report->live, report->fds, report->left);
-        return 0;
+        status = child(n < 0 ? -n : n, n < 0 ? LONG_MAX : n, true);
+        diag("of %ld calls; refused: %s; wrong: %s; afterwards: %s; left: %ld blocks, %d descriptors, %d entries",
+             report->calls, text(report->faulty.refused), text(report->faulty.wrong), text(report->whole.wrong),
+             report->live, report->fds, report->left);
+        return status;
     }
     /* The largest numbers of a few runs: threads do not always do the same. */
     for (int i = 0; i < 3; i++) {
         status = run(LONG_MAX, LONG_MAX, false);
         if (status != 0 || report->faulty.wrong != NULL || report->whole.wrong != NULL)
             bail("a life without faults ended with status 0x%x: %s, %s", status,
-                 report->faulty.wrong ? report->faulty.wrong : "", report->whole.wrong ? report->whole.wrong : "");
+                 text(report->faulty.wrong), text(report->whole.wrong));
         normal.calls = report->calls > normal.calls ? report->calls : normal.calls;
         normal.live = report->live > normal.live ? report->live : normal.live;
         normal.fds = report->fds;

@@ -270,7 +270,12 @@ fn obtainable(size: usize) -> bool {
     !spare
 }
 
-/// Bytes of the reserve that are in use. For tests.
+/// Whether so much of the reserve is in use that a long task should rather give up.
+pub fn is_short() -> bool {
+    reserve_in_use() > SHARE
+}
+
+/// Bytes of the reserve that are in use.
 pub fn reserve_in_use() -> usize {
     SPARE.used.load(Ordering::Relaxed)
 }

@@ -12,7 +12,7 @@ use dat_core::transport::{
     RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
 };
 use host::lock::Mutex;
-use host::{fork, zone};
+use host::{fork, memory, zone};
 
 use crate::cm::Incoming;
 use crate::conn::{Conn, ConnPhase};
@@ -164,7 +164,8 @@ impl Transport for Shm {
 
     fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
         let node = NODES.get(instance, thread::start)?;
-        Ok(Arc::new(Shm { node, attributes: attributes(), closed: AtomicBool::new(false) }))
+        let shm = memory::arc(Shm { node, attributes: attributes(), closed: AtomicBool::new(false) })?;
+        Ok(shm)
     }
 
     fn close(&self) {
@@ -299,14 +300,16 @@ impl Transport for Shm {
     }
 
     fn connect(&self, qp: &Arc<Conn<Shm>>, connect: &Connect<'_>) -> Result<()> {
-        qp.shift(ConnPhase::Idle, ConnPhase::Pending);
-        self.node.command(Command::Connect {
+        let command = Command::Connect {
             conn: qp.clone(),
             address: connect.address.clone(),
             qualifier: connect.qualifier,
-            private_data: connect.private_data.to_vec(),
+            private_data: memory::copied(connect.private_data)?.into_vec(),
             timeout: connect.timeout,
-        });
+        };
+        self.node.room_for_command()?;
+        qp.shift(ConnPhase::Idle, ConnPhase::Pending);
+        self.node.command(command);
         Ok(())
     }
 

@@ -11,6 +11,7 @@ use dat_core::transport::{
     ConnectionReport, EndpointSink, QpSizes, Recv, RecvDone, RecvQueue, Request, RequestId, Taken, Transport, Verdict,
 };
 use host::lock::{Mutex, MutexGuard};
+use host::memory;
 use once_cell::sync::OnceCell;
 
 use crate::pair::End;
@@ -134,10 +135,13 @@ impl<T: Transport> Conn<T> {
         sizes: &QpSizes,
     ) -> Result<Arc<Self>> {
         let own = match srq {
-            Some(_) => RecvQueue::default(),
+            Some(ref srq) => {
+                srq.expect()?;
+                RecvQueue::default()
+            }
             None => RecvQueue::new(sizes.recvs, sizes.recv_segments)?,
         };
-        Ok(Arc::new(Conn {
+        Ok(memory::arc(Conn {
             sink,
             zone,
             port,
@@ -151,7 +155,7 @@ impl<T: Transport> Conn<T> {
             again: AtomicBool::new(false),
             rx: Mutex::new(Rx::default()),
             still: AtomicBool::new(false),
-        }))
+        })?)
     }
 
     /// Port qualifier of this end.

@@ -19,6 +19,7 @@ use crate::os::socket::{Sent, Socket};
 use crate::pair::{End, MAX_CONNS, Pair};
 use crate::pending::Pending;
 use crate::wire::{CloseReason, ConnId, Message};
+use host::memory::Room;
 
 /// The longest that a caller waits for another thread that handles arrived data.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -158,11 +159,17 @@ impl<T: Transport> Link<T> {
             zone: conn.zone(),
             peer_zone: AtomicU32::new(peer_zone),
         };
+        let index = id.index as usize;
+        let mut conns = self.conns[usize::from(side)].write();
+        let more = (index + 1).saturating_sub(conns.len());
+        if conns.room(more).is_err() {
+            return false;
+        }
+        drop(conns);
         if !conn.tie(self.clone(), id, end) {
             return false;
         }
         let mut conns = self.conns[usize::from(side)].write();
-        let index = id.index as usize;
         if conns.len() <= index {
             conns.resize_with(index + 1, || None);
         }
@@ -184,6 +191,10 @@ impl<T: Transport> Link<T> {
     pub fn allocate(&self) -> Option<ConnId> {
         let active = self.pair.active_side();
         let mut places = self.places.lock();
+        // One place more may be given back some time.
+        let free = places.used as usize + 1 - places.free.len();
+        places.ends.room(1).ok()?;
+        places.free.room(free).ok()?;
         let (step, first) = if self.pair.is_local() { (1, 0) } else { (2, u32::from(active)) };
         let fresh = first + places.used * step;
         // A place rests before it is used again, as long as there are others, and memory for them.

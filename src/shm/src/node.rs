@@ -9,6 +9,7 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{ListenerSink, Transport};
 use host::lock::Mutex;
+use host::memory::{NoMemory, Room};
 use host::thread::Thread;
 use once_cell::sync::OnceCell;
 
@@ -19,6 +20,9 @@ use crate::os::directory::{ANY, Claim, ClaimError, Directory, Reachable, SocketN
 use crate::os::vm;
 use crate::pair::Pair;
 use crate::wire::Message;
+
+/// Tasks that may come before the thread fetches them, and after room was made for them.
+const TASKS: usize = 64;
 
 /// A task for the node's thread.
 pub enum Command<T: Transport> {
@@ -131,6 +135,14 @@ impl<T: Transport> Node<T> {
 
     // ---- The thread ----
 
+    /// Makes room for tasks that calls of the program give the thread.
+    ///
+    /// # Errors
+    /// [`NoMemory`].
+    pub fn room_for_command(&self) -> std::result::Result<(), NoMemory> {
+        self.commands.lock().room(TASKS)
+    }
+
     /// Asks the thread to do something.
     pub fn command(&self, command: Command<T>) {
         self.commands.lock().push_back(command);
@@ -176,6 +188,7 @@ impl<T: Transport> Node<T> {
         let reachable = self.reachable.lock().clone().ok_or(Error::InsufficientResources(Resource::Device))?;
         let serial = self.serial.fetch_add(1, Ordering::Relaxed);
         let mut points = self.points.lock();
+        points.room(1)?;
         let (claim, qualifier) = match qualifier {
             Some(qualifier) => {
                 if points.contains_key(&qualifier) {

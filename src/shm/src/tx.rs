@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use arrayvec::ArrayVec;
-use dat_core::error::{Error, Resource, Result};
+use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::transport::{Checked, MAX_SEGMENTS, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment};
 
@@ -20,6 +20,7 @@ use crate::outlet::{Outlet, Put};
 use crate::pair::End;
 use crate::record::{self, EAGER_MAX, Header, kind};
 use crate::ring::Producer;
+use host::memory::Room;
 
 /// The event that ends the flight of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,11 +126,10 @@ impl Tx {
     /// [`Resource::Memory`].
     pub fn new(sizes: &QpSizes) -> Result<Self> {
         let mut tx = Tx { reads_out: usize::from(sizes.reads_out).max(1), ..Tx::default() };
-        let memory = |_| Error::InsufficientResources(Resource::Memory);
-        tx.flying.try_reserve_exact(sizes.requests).map_err(memory)?;
-        tx.queued.try_reserve_exact(sizes.requests).map_err(memory)?;
-        tx.segments.try_reserve_exact(sizes.requests.saturating_mul(sizes.request_segments)).map_err(memory)?;
-        tx.reading.try_reserve_exact(tx.reads_out).map_err(memory)?;
+        tx.flying.room(sizes.requests)?;
+        tx.queued.room(sizes.requests)?;
+        tx.segments.room(sizes.requests.saturating_mul(sizes.request_segments))?;
+        tx.reading.room(tx.reads_out)?;
         Ok(tx)
     }
 
