@@ -23,7 +23,7 @@ pub static REGISTRY: Registry<Udat12Backend> = Registry::new(Udat12Backend);
 pub struct Udat12Backend;
 
 /// A provider's table; compared by address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Table(pub *const DAT_PROVIDER);
 
 // SAFETY: the interface lets any thread read a table from the moment it is registered.
@@ -51,6 +51,9 @@ impl Backend for Udat12Backend {
                 "{}: cannot be read, so there are no interface adapters: {error}",
                 path.display()
             ));
+        }
+        if let Some((origin, excess)) = &found.excess {
+            diagnostics::report(format_args!("{origin}: {excess}: this line and all that follow are ignored"));
         }
         for (origin, bad) in &found.bad {
             log::warn!("{origin}: line ignored: {}", bad.fault);

@@ -8,6 +8,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`conf`] | the text of dat.conf: tokens, lines, entries, bad lines |
+//! | [`file`] | reading a configuration file: regular ones only, and within limits |
 //! | [`search`] | the choice of the file to read, and the fallback when there is none |
 //! | [`builtin`] | the entries that need no configuration |
 //! | [`select`] | the choice of the entry that serves a request, or the criterion that failed |
@@ -23,6 +24,7 @@
 pub mod builtin;
 pub mod conf;
 mod entry;
+pub mod file;
 pub mod loader;
 mod registry;
 pub mod search;

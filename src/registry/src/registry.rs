@@ -17,7 +17,9 @@
 //! The lock is the one of the standard library: one word and a futex. A lock that keeps its waiters in a table of its
 //! own could not be unlocked in the child of a fork, where those waiters do not exist.
 
+use std::collections::HashSet;
 use std::ffi::CStr;
+use std::hash::Hash;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -32,7 +34,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use state::{Dynamic, Phase, State};
+use state::{Phase, State};
 
 /// The parts that a version of the interface adds to the registry: the provider's functions and tables.
 ///
@@ -40,7 +42,7 @@ use state::{Dynamic, Phase, State};
 /// the registry's lock. The others are called with it and must not call the registry.
 pub trait Backend {
     /// A provider's table of functions.
-    type Table: Copy + PartialEq;
+    type Table: Copy + Eq + Hash;
     /// A loaded provider library.
     type Library: Clone;
 
@@ -126,10 +128,13 @@ pub enum RemoveError {
 /// All identities that can be opened at one moment: static entries in order, then dynamic ones without a static entry.
 pub type Listing = Vec<Identity>;
 
+/// The most names that a [`Snapshot`] has: more would not fit into a line for the user.
+const SHOWN: usize = 100;
+
 /// Information for a program about a name that was not found.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    /// Names that can be opened, in order, each once.
+    /// Names that can be opened, in order, each once; the first of them if there are many.
     pub names: Vec<String>,
     /// A bad line that begins with the name that was asked for.
     pub bad_line: Option<(Origin, BadLine)>,
@@ -180,13 +185,9 @@ impl<B: Backend> Registry<B> {
     pub fn snapshot(&self, name: &CStr) -> Snapshot {
         let mut guard = self.lock();
         let state = guard.get();
-        let mut names: Vec<String> = Vec::new();
-        for identity in state.identities() {
-            let name = text(&identity.name).into_owned();
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let mut seen = HashSet::new();
+        let names = state.identities().map(|identity| &identity.name).filter(|name| seen.insert(*name));
+        let names = names.take(SHOWN).map(|name| text(name).into_owned()).collect();
         let bad_line = state.bad.iter().find(|(_, bad)| bad.name.as_deref() == Some(name)).cloned();
         Snapshot { names, bad_line }
     }
@@ -202,10 +203,10 @@ impl<B: Backend> Registry<B> {
         if state.dynamic(&identity).is_some() {
             return Err(AddError::AlreadyRegistered);
         }
-        if !self.backend.publish(table) {
+        if !state.has_room() || !self.backend.publish(table) {
             return Err(AddError::Full);
         }
-        state.dynamics.push(Dynamic { identity, table, opens: 0 });
+        state.add_dynamic(identity, table);
         Ok(())
     }
 
@@ -359,11 +360,7 @@ impl<B: Backend> Registry<B> {
     }
 
     fn drop_dynamic(&self, state: &mut State<B>, identity: &Identity) {
-        let Some(at) = state.dynamics.iter().position(|d| d.identity == *identity) else {
-            return;
-        };
-        let table = state.dynamics.remove(at).table;
-        if !state.dynamics.iter().any(|dynamic| dynamic.table == table) {
+        if let Some(table) = state.remove_dynamic(identity) {
             self.backend.retire(table);
         }
     }

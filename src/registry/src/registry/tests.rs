@@ -49,9 +49,8 @@ impl Backend for Fake {
     fn configure(&self) -> Found {
         Found {
             entries: self.names.iter().map(|(n, t, l)| line(n, 1, *t, l)).collect(),
-            other_versions: self.others.iter().map(|n| line(n, 2, true, "x")).collect(),
-            bad: Vec::new(),
-            failure: None,
+            other_versions: self.others.iter().map(|n| CString::new(*n).unwrap()).collect(),
+            ..Found::default()
         }
     }
 
