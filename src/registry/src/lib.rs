@@ -31,5 +31,7 @@ pub mod search;
 pub mod select;
 
 pub use entry::{Api, Entry, Identity, Interface, Origin, ProviderVersion, Source};
-pub use registry::{AddError, Backend, Held, Listing, LoadFailure, OpenError, Registry, RemoveError, Snapshot, Ticket};
+pub use registry::{
+    AddError, Backend, Held, InitError, Listing, LoadFailure, OpenError, Registry, RemoveError, Snapshot, Ticket,
+};
 pub use select::{Missing, Request};

@@ -19,6 +19,7 @@
 
 use std::collections::HashSet;
 use std::ffi::CStr;
+use std::fmt;
 use std::hash::Hash;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -56,14 +57,32 @@ pub trait Backend {
     /// Tells a provider that `identity` is about to be opened; the provider answers by registering a table.
     ///
     /// # Errors
-    /// The reason why the provider could not be told; it may have registered from a constructor anyway.
-    fn init(&self, library: &Self::Library, identity: &Identity, instance_data: &CStr) -> Result<(), String>;
+    /// [`InitError`].
+    fn init(&self, library: &Self::Library, identity: &Identity, instance_data: &CStr) -> Result<(), InitError>;
     /// Tells a provider that nobody uses `identity` any more; the provider answers by removing its table.
     fn fini(&self, library: &Self::Library, identity: &Identity);
     /// Makes handles of a table valid. Returns `false` if there is no room for another table.
     fn publish(&self, table: Self::Table) -> bool;
     /// Makes handles of a table invalid.
     fn retire(&self, table: Self::Table);
+}
+
+/// The reason why a provider's init did not do its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitError {
+    /// The library has no init; it may have registered from a constructor.
+    Absent,
+    /// The init ended its thread half-way. A table that it had registered by then is not to be used.
+    Ended,
+}
+
+impl fmt::Display for InitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            InitError::Absent => "the library has no dat_provider_init",
+            InitError::Ended => "its dat_provider_init ended the thread",
+        })
+    }
 }
 
 /// The registry of a process.
@@ -281,6 +300,9 @@ impl<B: Backend> Registry<B> {
             };
             guard = self.lock();
             let state = guard.get();
+            if told == Err(InitError::Ended) {
+                self.drop_unused(state, &identity);
+            }
             let outcome = state.settle(&identity, library, told);
             std::mem::forget(busy);
             self.idle.notify_all();
@@ -333,9 +355,8 @@ impl<B: Backend> Registry<B> {
         let mut guard = self.lock();
         let state = guard.get();
         // A table that a provider forgot to remove must not be called after its fini.
-        let leftover = state.dynamic(&ticket.identity);
-        if leftover.is_some_and(|dynamic| dynamic.opens == 0 && dynamic.table == ticket.table) {
-            self.drop_dynamic(state, &ticket.identity);
+        if state.dynamic(&ticket.identity).is_some_and(|dynamic| dynamic.table == ticket.table) {
+            self.drop_unused(state, &ticket.identity);
         }
         drop(guard);
         // This sets the entry to idle and wakes the threads that wait for it.
@@ -357,6 +378,13 @@ impl<B: Backend> Registry<B> {
         let instances = &mut guard.get().instances;
         let at = instances.iter().rposition(|(known, _)| *known == instance)?;
         Some(instances.swap_remove(at).1)
+    }
+
+    /// Removes the table of a provider, unless somebody uses it.
+    fn drop_unused(&self, state: &mut State<B>, identity: &Identity) {
+        if state.dynamic(identity).is_some_and(|dynamic| dynamic.opens == 0) {
+            self.drop_dynamic(state, identity);
+        }
     }
 
     fn drop_dynamic(&self, state: &mut State<B>, identity: &Identity) {

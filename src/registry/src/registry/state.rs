@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 
 use host::thread::Id;
 
-use super::{Backend, LoadFailure, OpenError, Ticket};
+use super::{Backend, InitError, LoadFailure, OpenError, Ticket};
 use crate::conf::BadLine;
 use crate::entry::{Entry, Identity, Origin, text};
 use crate::search::Found;
@@ -168,7 +168,7 @@ impl<B: Backend> State<B> {
         &mut self,
         identity: &Identity,
         library: Result<B::Library, String>,
-        told: Result<(), String>,
+        told: Result<(), InitError>,
     ) -> Result<Ticket<B::Table>, OpenError> {
         let index = self.static_index(identity);
         let index = index.ok_or(OpenError::NotFound(Missing::Name))?;
@@ -191,8 +191,8 @@ impl<B: Backend> State<B> {
             None => {
                 // The init may find a device the next time.
                 entry.phase = Phase::Idle;
-                let silent = || "the library did not register this adapter".to_owned();
-                Err(entry.unusable(Some(told.err().unwrap_or_else(silent))))
+                let silent = "the library did not register this adapter".to_owned();
+                Err(entry.unusable(Some(told.err().map_or(silent, |error| error.to_string()))))
             }
         }
     }
