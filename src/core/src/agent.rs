@@ -6,8 +6,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use host::lock::{Condvar, Mutex, MutexGuard};
+use host::memory::{self, NoMemory, Room};
 use host::thread::{self, Id};
-use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::slab::Handle;
 
@@ -39,12 +40,30 @@ struct Pending {
 }
 
 /// The calls that are due.
-#[derive(Default)]
 pub struct Agents {
     shared: Arc<(Mutex<Pending>, Condvar)>,
 }
 
 impl Agents {
+    /// No calls.
+    ///
+    /// # Errors
+    /// [`NoMemory`].
+    pub fn new() -> Result<Self, NoMemory> {
+        Ok(Agents { shared: memory::arc(Default::default())? })
+    }
+
+    /// Gets the memory for the calls of this many notification objects.
+    ///
+    /// # Errors
+    /// [`NoMemory`].
+    pub fn room(&self, objects: usize) -> Result<(), NoMemory> {
+        let mut pending = self.shared.0.lock();
+        // One that is due, and the last one of an object that is destroyed.
+        let more = (2 * objects).saturating_sub(pending.calls.len());
+        pending.calls.room(more)
+    }
+
     /// Schedules a call of the agent of `cno`.
     pub fn schedule(&self, cno: Handle, agent: Agent, evd: Handle) {
         let (pending, changed) = &*self.shared;

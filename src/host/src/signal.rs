@@ -28,13 +28,14 @@ mod tests {
 
     use super::*;
 
+    fn blocked() -> u64 {
+        let text = fs::read_to_string("/proc/thread-self/status").expect("status");
+        let mask = text.lines().find_map(|line| line.strip_prefix("SigBlk:")).expect("SigBlk");
+        u64::from_str_radix(mask.trim(), 16).expect("a mask")
+    }
+
     #[test]
     fn a_thread_takes_no_signal_but_those_of_libc() {
-        let blocked = || {
-            let text = fs::read_to_string("/proc/thread-self/status").expect("status");
-            let mask = text.lines().find_map(|line| line.strip_prefix("SigBlk:")).expect("SigBlk");
-            u64::from_str_radix(mask.trim(), 16).expect("a mask")
-        };
         let mask = std::thread::spawn(move || {
             let before = blocked();
             let old = block_all();

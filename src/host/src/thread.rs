@@ -110,12 +110,20 @@ struct Beginning<F> {
 /// # Errors
 /// The error of the system when it has no room for another thread or no memory for its stack.
 pub fn start<F: FnOnce() + Send + 'static>(name: &'static CStr, body: F) -> io::Result<Thread> {
+    start_on(STACK, name, body)
+}
+
+/// Does what [`start`] does, with a stack of `stack` bytes.
+///
+/// # Errors
+/// As for [`start`].
+pub fn start_on<F: FnOnce() + Send + 'static>(stack: usize, name: &'static CStr, body: F) -> io::Result<Thread> {
     let id = Id::new();
     let mut place: Vec<Beginning<F>> = Vec::new();
     place.try_reserve_exact(1)?;
     place.push(Beginning { id, name, body });
     let argument = ManuallyDrop::new(place).as_mut_ptr();
-    match create(Some(STACK), main::<F>, argument.cast()) {
+    match create(Some(stack), main::<F>, argument.cast()) {
         Ok(native) => Ok(Thread { native, id }),
         Err(error) => {
             // SAFETY: made above, and no thread has it.

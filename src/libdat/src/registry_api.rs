@@ -7,7 +7,7 @@ use dat_udat12::{
     DAT_PROVIDER_INFO, DAT_RESOURCE_MEMORY, DAT_RETURN, DAT_RETURN_SUBTYPE, DAT_VERSION_MAJOR,
 };
 
-use crate::guard::slow;
+use crate::guard::{making, slow};
 use crate::provider::{REGISTRY, Table, identity_of, info_of};
 
 const fn invalid(argument: DAT_RETURN_SUBTYPE) -> DAT_RETURN {
@@ -61,7 +61,7 @@ pub unsafe fn dat_registry_add_provider(
     provider: *const DAT_PROVIDER,
     provider_info: *const DAT_PROVIDER_INFO,
 ) -> DAT_RETURN {
-    slow(|| {
+    making(|| {
         if provider.is_null() || !provider.is_aligned() {
             return Err(invalid(DAT_INVALID_ARG1));
         }

@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Transport;
 use dat_core::{AsyncEvd, Evd, Ia};
-use dat_face::call::slow;
+use dat_face::call::{making, slow};
 use dat_face::handle::{find, handle_of, raw};
 use dat_face::ptr::OutPtr;
 use dat_face::{At, Face, Fault};
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn dat_ia_openv<F: Face>(
     let async_evd_handle = unsafe { OutPtr::new(async_evd_handle) };
     // SAFETY: the caller's promise.
     let ia_handle = unsafe { OutPtr::new(ia_handle) };
-    slow::<F>(|| {
+    making::<F>(|| {
         // SAFETY: the caller's promise.
         let name = unsafe { cstr::bounded(name, DAT_NAME_MAX_LENGTH) }.ok_or(Fault::Argument(1))?;
         let out = ia_handle.optional().ok_or(Fault::Handle(Role::Ia))?;

@@ -4,7 +4,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Ia, Lmr, LocalSegment, Memory, Pz};
-use dat_face::call::slow;
+use dat_face::call::{making, slow};
 use dat_face::handle::{find, handle_of, handle_or_null, raw, same_ia};
 use dat_face::ptr::OutPtr;
 use dat_face::{Answer, At, Face, Fault};
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn dat_lmr_create<F: Face>(
     let registered_length = unsafe { OutPtr::new(registered_length) };
     // SAFETY: the caller's promise.
     let registered_address = unsafe { OutPtr::new(registered_address) };
-    slow::<F>(|| {
+    making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
         same_ia(&ia, pz.ia(), Role::Pz)?;

@@ -116,8 +116,8 @@ pub unsafe fn fini<F: Face<Version = Udat12>>(info: *const DAT_PROVIDER_INFO) {
     cancel::restore(before);
 }
 
-/// Makes a provider library of a transport: gives it a face of uDAPL 1.2, and exports `dat_provider_init` and
-/// `dat_provider_fini`. To be used once in a library.
+/// Makes a provider library of a transport: gives it a face of uDAPL 1.2 and the allocator with a reserve, and exports
+/// `dat_provider_init` and `dat_provider_fini`. To be used once in a library.
 ///
 /// # Parameters
 /// * the type that implements [`dat_core::transport::Transport`]
@@ -125,6 +125,9 @@ pub unsafe fn fini<F: Face<Version = Udat12>>(info: *const DAT_PROVIDER_INFO) {
 #[macro_export]
 macro_rules! export_provider {
     ($transport:ty, $library:literal) => {
+        #[global_allocator]
+        static MEMORY: $crate::memory::Allocator = $crate::memory::Allocator::of_system();
+
         /// The face of this library.
         struct Library;
 

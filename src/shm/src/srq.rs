@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 
 use dat_core::error::Result;
 use dat_core::transport::{Recv, RecvQueue, Taken};
-use parking_lot::Mutex;
+use host::lock::Mutex;
 
 /// Connections that can stand in line without an allocation.
 const LINE: usize = 256;

@@ -12,11 +12,11 @@ use dat_core::transport::{
     Rejection, Request, RequestId, Transport,
 };
 use host::fork;
+use host::lock::Mutex;
 use host::thread::Thread;
-use parking_lot::Mutex;
 
 use crate::cm::{self, Incoming, Listener};
-use crate::cq::CompletionQueue;
+use crate::cq::{self, CompletionQueue};
 use crate::hub::Hub;
 use crate::memory::{Posting, Region, Window, Zone};
 use crate::qp::{Qp, wr};
@@ -249,5 +249,6 @@ impl Transport for Verbs {
 
     fn after_fork_in_child() {
         fork::close_in_child();
+        cq::after_fork_in_child();
     }
 }

@@ -10,7 +10,7 @@ use host::fork::NotInherited;
 use rdma_sys::*;
 
 use super::device::Context;
-use super::{code, nonblocking};
+use super::{code, nonblocking, undivided};
 
 /// A completion channel: a descriptor that becomes readable when an armed queue gets a
 /// completion.
@@ -35,11 +35,13 @@ impl AsFd for Channel {
 impl Channel {
     /// Makes a channel whose descriptor does not block.
     pub fn new(context: &Arc<Context>) -> io::Result<Arc<Self>> {
-        // SAFETY: an open context.
-        let raw = unsafe { ibv_create_comp_channel(context.raw()) };
-        let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
-        // SAFETY: the descriptor belongs to a live channel.
-        let note = NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) });
+        let (raw, note) = undivided(|| {
+            // SAFETY: an open context.
+            let raw = unsafe { ibv_create_comp_channel(context.raw()) };
+            let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
+            // SAFETY: the descriptor belongs to a live channel.
+            io::Result::Ok((raw, NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) })))
+        })?;
         let channel = Channel { raw, note, context: context.clone() };
         nonblocking(channel.as_fd())?;
         Ok(Arc::new(channel))
@@ -66,9 +68,11 @@ impl Channel {
 
 impl Drop for Channel {
     fn drop(&mut self) {
-        self.note.end();
-        // SAFETY: the queues that announce here owned the channel and are gone.
-        let _ = unsafe { ibv_destroy_comp_channel(self.raw.as_ptr()) };
+        undivided(|| {
+            self.note.end();
+            // SAFETY: the queues that announce here owned the channel and are gone.
+            let _ = unsafe { ibv_destroy_comp_channel(self.raw.as_ptr()) };
+        });
     }
 }
 

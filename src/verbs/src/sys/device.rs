@@ -9,11 +9,11 @@ use std::ptr::NonNull;
 use host::fork::NotInherited;
 use rdma_sys::*;
 
-use super::{code, nonblocking};
+use super::{code, keep_memory_over_forks, nonblocking, undivided};
 
 /// Names of the existing devices.
 pub fn names() -> Vec<String> {
-    with_list(|list| list.iter().map(|&device| name_of(device)).collect()).unwrap_or_default()
+    undivided(|| with_list(|list| list.iter().map(|&device| name_of(device)).collect())).unwrap_or_default()
 }
 
 fn name_of(device: *mut ibv_device) -> String {
@@ -84,15 +84,19 @@ struct RawAsyncEvent {
 impl Context {
     /// Opens the device of this name.
     pub fn open(name: &str) -> io::Result<Self> {
-        let raw = with_list(|list| {
-            let device = list.iter().copied().find(|&device| name_of(device) == name);
-            let Some(device) = device else { return Err(io::Error::from_raw_os_error(libc::ENODEV)) };
-            // SAFETY: the device is in a live list.
-            NonNull::new(unsafe { ibv_open_device(device) }).ok_or_else(io::Error::last_os_error)
-        })??;
-        // SAFETY: the descriptors belong to an open context.
-        let fds = unsafe { [raw.as_ref().cmd_fd, raw.as_ref().async_fd].map(|fd| BorrowedFd::borrow_raw(fd)) };
-        let context = Context { raw, notes: fds.map(NotInherited::new) };
+        let opened = || {
+            keep_memory_over_forks();
+            let raw = with_list(|list| {
+                let device = list.iter().copied().find(|&device| name_of(device) == name);
+                let Some(device) = device else { return Err(io::Error::from_raw_os_error(libc::ENODEV)) };
+                // SAFETY: the device is in a live list.
+                NonNull::new(unsafe { ibv_open_device(device) }).ok_or_else(io::Error::last_os_error)
+            })??;
+            // SAFETY: the descriptors belong to an open context.
+            let fds = unsafe { [raw.as_ref().cmd_fd, raw.as_ref().async_fd].map(|fd| BorrowedFd::borrow_raw(fd)) };
+            io::Result::Ok(Context { raw, notes: fds.map(NotInherited::new) })
+        };
+        let context = undivided(opened)?;
         nonblocking(context.events())?;
         Ok(context)
     }
@@ -170,8 +174,10 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        self.notes.iter_mut().for_each(NotInherited::end);
-        // SAFETY: everything made from the context owned it and is gone.
-        let _ = unsafe { ibv_close_device(self.raw()) };
+        undivided(|| {
+            self.notes.iter_mut().for_each(NotInherited::end);
+            // SAFETY: everything made from the context owned it and is gone.
+            let _ = unsafe { ibv_close_device(self.raw()) };
+        });
     }
 }
