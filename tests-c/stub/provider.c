@@ -232,7 +232,7 @@ static DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
     if (o == NULL)
         return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
     if (o->events == 0)
-        return ERROR(DAT_QUEUE_EMPTY, DAT_NO_SUBTYPE);
+        return DAT_QUEUE_EMPTY;
     o->events--;
     memset(event, 0, sizeof *event);
     event->event_number = DAT_SOFTWARE_EVENT;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use host::lock::{Mutex, MutexGuard};
+use host::memory;
 
 use crate::error::{Error, Resource, Result, Role};
 use crate::ia::Ia;
@@ -68,12 +69,12 @@ impl<T: Transport> Rmr<T> {
             return Err(Error::InsufficientResources(Resource::Region));
         }
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
-        let window = ia.transport.window_create(pz.zone())?;
+        let window = memory::arc(ia.transport.window_create(pz.zone())?)?;
         pz.ia().clone().adopt(Rmr {
             header: Header::default(),
             ia: ia.clone(),
             zone: pz.id(),
-            window: Mutex::new(Some(Arc::new(window))),
+            window: Mutex::new(Some(window)),
             binding: Mutex::new(None),
             pz: Mutex::new(Some(pz)),
         })
@@ -81,9 +82,12 @@ impl<T: Transport> Rmr<T> {
 
     /// Frees the region, unbinding it first.
     pub fn free(&self) {
-        let mut binding = self.binding.lock();
-        self.window.lock().take();
-        drop(binding.take());
+        let (window, binding) = {
+            let mut binding = self.binding.lock();
+            (self.window.lock().take(), binding.take())
+        };
+        // The window goes first, without a lock, since that may wait for a peer.
+        drop(window);
         drop(binding);
         self.pz.lock().take();
         self.ia.disown(self);

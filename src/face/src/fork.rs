@@ -1,7 +1,7 @@
 //! The state after a fork: the child finds every handle of its parent dead.
 
 use dat_core::transport::Transport;
-use host::fork;
+use host::{fork, memory};
 
 use crate::Face;
 
@@ -32,6 +32,7 @@ unsafe extern "C" fn parent<F: Face>() {
 }
 
 unsafe extern "C" fn child<F: Face>() {
+    memory::after_fork_in_child();
     fork::let_in_child();
     // SAFETY: this is the handler after a fork, in the child.
     if let Some(held) = unsafe { F::domain().fork.fetch() } {

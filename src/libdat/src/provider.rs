@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 use std::mem;
 
 use dat_registry::builtin::Version;
-use dat_registry::loader::{Library, Loader};
+use dat_registry::loader::{Library, LoadError, Loader};
 use dat_registry::search::{Found, Places, find};
 use dat_registry::{Backend, Identity, Registry};
 use dat_udat12::{
@@ -61,7 +61,7 @@ impl Backend for Udat12Backend {
         found
     }
 
-    fn load(&self, library: &CStr) -> Result<Library, String> {
+    fn load(&self, library: &CStr) -> Result<Library, LoadError> {
         LOADER.load(library)
     }
 

@@ -29,5 +29,5 @@ pub mod search;
 pub mod select;
 
 pub use entry::{Api, Entry, Identity, Interface, Origin, ProviderVersion, Source};
-pub use registry::{AddError, Backend, Held, Listing, LoadFailure, OpenError, Registry, RemoveError, Snapshot, Ticket};
+pub use registry::{AddError, Backend, Held, LoadFailure, OpenError, Registry, RemoveError, Snapshot, Ticket};
 pub use select::{Missing, Request};

@@ -19,11 +19,14 @@
 
 use std::ffi::CStr;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
+
+use host::memory::{self, NoMemory, Room};
+use host::thread::Id;
 
 use crate::conf::BadLine;
 use crate::entry::{Identity, Origin, text};
+use crate::loader::LoadError;
 use crate::search::Found;
 use crate::select::{Missing, Request};
 
@@ -49,7 +52,7 @@ pub trait Backend {
     ///
     /// # Errors
     /// The loader's reason.
-    fn load(&self, library: &CStr) -> Result<Self::Library, String>;
+    fn load(&self, library: &CStr) -> Result<Self::Library, LoadError>;
     /// Tells a provider that `identity` is about to be opened; the provider answers by registering a table.
     ///
     /// # Errors
@@ -62,6 +65,9 @@ pub trait Backend {
     /// Makes handles of a table invalid.
     fn retire(&self, table: Self::Table);
 }
+
+/// Threads that may be opening adapters at the same time.
+const OPENING: usize = 64;
 
 /// The registry of a process.
 pub struct Registry<B: Backend> {
@@ -89,6 +95,8 @@ pub enum OpenError {
     NotFound(Missing),
     /// The entry that serves the request cannot be used.
     Unusable(LoadFailure),
+    /// There is no memory. Another attempt may succeed.
+    NoMemory,
 }
 
 /// The reason why an entry cannot be used; enough for one line to the user.
@@ -109,7 +117,7 @@ pub struct LoadFailure {
 pub enum AddError {
     /// A dynamic entry with that identity exists.
     AlreadyRegistered,
-    /// There is no room for another table.
+    /// There is no room for another table, or no memory.
     Full,
 }
 
@@ -121,9 +129,6 @@ pub enum RemoveError {
     /// Instances of the entry are open.
     InUse,
 }
-
-/// All identities that can be opened at one moment: static entries in order, then dynamic ones without a static entry.
-pub type Listing = Vec<Identity>;
 
 /// Information for a program about a name that was not found.
 #[derive(Debug, Default)]
@@ -147,7 +152,7 @@ impl<B: Backend> Registry<B> {
     /// for such a thread to come out, but not longer than `limit`, because that thread may itself wait for something
     /// that the fork is to bring.
     pub fn hold_for_fork(&self, limit: Duration) -> Held<'_, B> {
-        let me = thread::current().id();
+        let me = Id::current();
         let others_are_loading =
             |state: &mut Option<State<B>>| state.as_ref().is_some_and(|s| s.others_are_loading(me));
         let held = self
@@ -170,9 +175,35 @@ impl<B: Backend> Registry<B> {
         Guard(guard)
     }
 
-    /// All identities that can be opened.
-    pub fn list(&self) -> Listing {
-        self.lock().get().identities().cloned().collect()
+    /// As [`Registry::lock`], for calls that may be the first.
+    ///
+    /// # Errors
+    /// [`NoMemory`]: the configuration is read another time.
+    fn ready(&self) -> Result<Guard<'_, B>, NoMemory> {
+        let mut guard = self.raw_lock();
+        if guard.is_none() {
+            let before = memory::reserve_in_use();
+            let state = State::new(self.backend.configure());
+            // What is kept for good may not come from the reserve.
+            if memory::reserve_in_use() > before {
+                return Err(NoMemory);
+            }
+            *guard = Some(state);
+        }
+        Ok(Guard(guard))
+    }
+
+    /// Calls `f` with the number of identities that can be opened and with these: static entries in order, then dynamic
+    /// ones without a static entry. `f` must not call the registry.
+    ///
+    /// # Errors
+    /// [`NoMemory`], without a call.
+    pub fn visit<R>(&self, f: impl FnOnce(usize, &mut dyn Iterator<Item = &Identity>) -> R) -> Result<R, NoMemory> {
+        let mut guard = self.ready()?;
+        let state = guard.get();
+        let count = state.identities().count();
+        let result = f(count, &mut state.identities());
+        Ok(result)
     }
 
     /// The information about a name that was not found.
@@ -196,10 +227,14 @@ impl<B: Backend> Registry<B> {
     /// [`AddError::AlreadyRegistered`] for an identity that exists already; [`AddError::Full`] when there is no room.
     /// Nothing changes then.
     pub fn add(&self, identity: Identity, table: B::Table) -> Result<(), AddError> {
-        let mut guard = self.lock();
+        let mut guard = self.ready().map_err(|_| AddError::Full)?;
         let state = guard.get();
         if state.dynamic(&identity).is_some() {
             return Err(AddError::AlreadyRegistered);
+        }
+        if state.dynamics.room(1).is_err() {
+            state.lacked_memory = true;
+            return Err(AddError::Full);
         }
         if !self.backend.publish(table) {
             return Err(AddError::Full);
@@ -234,16 +269,18 @@ impl<B: Backend> Registry<B> {
     /// # Errors
     /// See [`OpenError`]; no count changes then.
     pub fn open(&self, request: &Request<'_>) -> Result<Ticket<B::Table>, OpenError> {
-        let mut guard = self.lock();
+        let mut guard = self.ready().map_err(|_| OpenError::NoMemory)?;
         loop {
             let state = guard.get();
+            // `bind` needs no memory then, however many threads open adapters at the same time.
+            state.instances.room(OPENING).map_err(|_| OpenError::NoMemory)?;
             let identity = state.select(request).map_err(OpenError::NotFound)?;
             let Some(index) = state.static_index(&identity) else {
                 let dynamic = state.dynamic(&identity);
                 let dynamic = dynamic.ok_or(OpenError::NotFound(Missing::Name))?;
                 return Ok(dynamic.ticket(false));
             };
-            let me = thread::current().id();
+            let me = Id::current();
             match state.statics[index].phase {
                 Phase::Busy(owner) if owner == me => {
                     let why = "it is being initialised by the very thread that opens it";
@@ -287,7 +324,7 @@ impl<B: Backend> Registry<B> {
     }
 
     /// Loads the library of an entry that this thread has made busy.
-    fn load(&self, identity: &Identity, library: &CStr) -> Result<B::Library, String> {
+    fn load(&self, identity: &Identity, library: &CStr) -> Result<B::Library, LoadError> {
         let result = self.backend.load(library);
         let mut guard = self.lock();
         let state = guard.get();
@@ -323,7 +360,7 @@ impl<B: Backend> Registry<B> {
             entry.phase = Phase::Idle;
             return;
         };
-        entry.phase = Phase::Busy(thread::current().id());
+        entry.phase = Phase::Busy(Id::current());
         drop(guard);
 
         let busy = Busy { registry: self, identity: &ticket.identity };
@@ -384,7 +421,7 @@ impl<B: Backend> Held<'_, B> {
     /// Cleans up in the child of a fork: entries that another thread of the parent was working on become idle, because
     /// that thread does not exist here. Entries of the calling thread stay as they are.
     pub fn abandon_other_threads(&mut self) {
-        let me = thread::current().id();
+        let me = Id::current();
         for entry in self.0.iter_mut().flat_map(|state| &mut state.statics) {
             if matches!(entry.phase, Phase::Busy(owner) if owner != me) {
                 entry.loading = false;

@@ -19,7 +19,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host::{environment, sysfs};
+use host::{environment, memory, sysfs};
 
 use crate::builtin::{self, Version};
 use crate::conf::{self, BadLine, Line};
@@ -114,6 +114,10 @@ impl Found {
         let source = Source::File(Arc::new(path.to_owned()));
         let origin = |line| Origin { source: source.clone(), line };
         for line in conf::parse(text) {
+            if memory::is_short() {
+                // The caller notices that the reserve was used, and reads the file another time.
+                return false;
+            }
             match line {
                 Line::Entry(line, entry) => {
                     let of_other = entry.api.interface != Interface::User || entry.api.major != major;

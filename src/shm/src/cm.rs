@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering;
 
 use dat_core::addr::Address;
 use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, Rejection, Transport};
+use host::memory;
 
-use crate::conn::{Conn, ConnPhase};
+use crate::conn::{Conn, ConnPhase, Report};
 use crate::link::{Link, Unanswered};
 use crate::node::{Command, Node};
 use crate::pair::MAX_CONNS;
@@ -71,7 +72,7 @@ pub fn request<T: Transport>(link: &Arc<Link<T>>, conn: &Arc<Conn<T>>, qualifier
         return;
     }
     let Some(id) = link.allocate() else {
-        log::warn!("shm: more than {MAX_CONNS} connections between two processes");
+        log::warn!("shm: more than {MAX_CONNS} connections between two processes, or no memory for one more");
         end(conn, ConnectionReport::NonPeerRejected);
         return;
     };
@@ -86,18 +87,16 @@ pub fn request<T: Transport>(link: &Arc<Link<T>>, conn: &Arc<Conn<T>>, qualifier
 }
 
 /// Ends an attempt from this end, if it has not ended yet.
-pub fn end<T: Transport>(conn: &Conn<T>, report: ConnectionReport) {
+pub fn end<T: Transport>(conn: &Arc<Conn<T>>, report: ConnectionReport) {
     if conn.kill(false) {
-        conn.let_go(CloseReason::Disconnected);
-        conn.report(report);
+        conn.finish(CloseReason::Disconnected, Report::Ended(report));
     }
 }
 
 /// Ends the passive end of a request that was accepted just now, because the active end has given up.
-pub fn fail_accept<T: Transport>(conn: &Conn<T>) {
+pub fn fail_accept<T: Transport>(conn: &Arc<Conn<T>>) {
     if conn.kill(false) {
-        conn.let_go(CloseReason::Answer);
-        conn.report(ConnectionReport::AcceptFailed);
+        conn.finish(CloseReason::Answer, Report::Ended(ConnectionReport::AcceptFailed));
     }
 }
 
@@ -110,7 +109,8 @@ pub fn handle<T: Transport<Incoming = Incoming<T>>>(node: &Node<T>, link: &Arc<L
             }
             let Some(request) = link.expect_answer(conn) else { return false };
             let incoming = Incoming { link: link.clone(), id: conn, zone, request, answered: false };
-            let Some(point) = node.point(qualifier) else { return true };
+            // Without memory the request is refused.
+            let (Some(point), Ok(_admitted)) = (node.point(qualifier), memory::admit()) else { return true };
             let info = ConnectionRequestInfo {
                 qualifier,
                 remote_address: Address::loopback(),
@@ -139,6 +139,7 @@ pub fn handle<T: Transport<Incoming = Incoming<T>>>(node: &Node<T>, link: &Arc<L
             if let Some(conn) = link.find(id.active, id)
                 && conn.kill(false)
             {
+                // The peer has no end of it, and so no transfer.
                 link.note_let_go(id, true);
                 let report = if consumer { ConnectionReport::PeerRejected } else { ConnectionReport::NonPeerRejected };
                 conn.report(report);

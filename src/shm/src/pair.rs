@@ -1,22 +1,26 @@
 //! The memory that two processes share, however many connections they have.
 //!
-//! It has a page of *ready* bits for each side, one bit for each connection, and two rings for each direction of each
-//! connection: one for requests, and one for the data that reads ask for, which must not wait behind messages that wait
-//! for receives. Side 0 is the process that connected the link, side 1 the one that accepted it. A process also shares
+//! It has a page of *ready* bits for each side, one bit for each connection, a table of the transfers that each side has
+//! under way, and two rings for each direction of each connection: one for requests, and one for the data that reads ask
+//! for, which must not wait behind messages that wait for receives. Side 0 is the process that connected the link, side 1 the one that accepted it. A process also shares
 //! memory with itself, and has both sides of that.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
-use std::time::{Duration, Instant};
 
 use once_cell::sync::OnceCell;
 
+use crate::budget::Rounds;
 use crate::home::{Home, Peer};
 use crate::os::memory::{Access, SharedMemory};
+use crate::os::task;
+use crate::os::vm;
 use crate::regions::RegionTable;
 use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
+use crate::transfers::{Entered, Own, TABLE, Table};
+use crate::wire::Probe;
 
 /// Slots of a ring for requests.
 pub const RING_SLOTS: usize = 512;
@@ -32,25 +36,23 @@ const WORDS: usize = MAX_CONNS as usize / 64;
 /// Words before those, in a cache line of their own; the first is the summary.
 const SUMMARY: usize = 8;
 
+/// Where the tables of transfers are, that of side 0 first.
+const TABLES: usize = 2 * READY;
+
 const RINGS: usize = 64 * 1024;
 const ANSWERS: usize = size_of::<RingShared>() + RING_SLOTS * SLOT;
 const DIRECTION: usize = ANSWERS + size_of::<RingShared>() + ANSWER_SLOTS * SLOT;
 /// Connections whose rings are mapped together, when the first of them comes up.
-const CHUNK: usize = 64;
+const CHUNK: usize = 8;
 const CHUNK_SIZE: usize = (CHUNK * 2 * DIRECTION).next_multiple_of(RINGS);
 const CHUNKS: usize = MAX_CONNS as usize / CHUNK;
-/// Bytes of the memory; only those that connections touch are backed by pages.
-const SIZE: usize = RINGS + CHUNKS * CHUNK_SIZE;
-/// Bytes at its start that are mapped at once.
+/// Bytes of the memory before any connection is made. It grows by the chunk.
 const HEAD: usize = RINGS;
+
+const _: () = assert!(TABLES + 2 * TABLE <= HEAD);
 
 /// Word of a ring's producer: it has let go of the connection.
 const CLOSED: usize = 0;
-/// Word of a ring's producer: odd while it moves bytes to or from the peer's memory.
-const MOVING: usize = 1;
-
-/// The longest that letting go waits for a peer in the middle of a transfer.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The shared memory of this process and another one, or itself.
 pub struct Pair {
@@ -62,9 +64,21 @@ pub struct Pair {
     /// The peer's process.
     pub pid: i32,
     peer: OnceCell<Peer>,
+    /// A value in the peer's memory, to find out if this process reaches that.
+    probe: OnceCell<Probe>,
+    /// The peer's door: in the upper half its number as the peer counts, in the lower half as this process does, which
+    /// is 0 if it is not reached that way.
+    door: AtomicU64,
+    /// The transfers of this process.
+    own: Own,
     reads_peer: AtomicBool,
+    /// The peer does not know yet that `reads_peer` has become false.
+    untold: AtomicBool,
     peer_reads: AtomicBool,
     dead: AtomicBool,
+    suspect: AtomicBool,
+    outlaw: AtomicBool,
+    complained: AtomicBool,
 }
 
 impl Pair {
@@ -74,7 +88,7 @@ impl Pair {
     /// The error of the system call.
     pub fn create(home: &Arc<Home>, pid: i32, side: Option<u8>) -> io::Result<Arc<Pair>> {
         let name = if side.is_some() { "dat-shm-pair" } else { "dat-shm-self" };
-        let memory = SharedMemory::create_mapped(name, SIZE, HEAD, Access::ReadWrite)?;
+        let memory = SharedMemory::create_growing(name, HEAD, HEAD, Access::ReadWrite)?;
         Ok(Pair::new(home, memory, pid, side))
     }
 
@@ -83,7 +97,7 @@ impl Pair {
     /// # Errors
     /// As for [`SharedMemory::open`].
     pub fn open(home: &Arc<Home>, fd: OwnedFd, pid: i32, side: u8) -> io::Result<Arc<Pair>> {
-        let memory = SharedMemory::open_mapped(fd, SIZE, HEAD, Access::ReadWrite)?;
+        let memory = SharedMemory::open_growing(fd, HEAD, HEAD, Access::ReadWrite)?;
         Ok(Pair::new(home, memory, pid, Some(side)))
     }
 
@@ -95,9 +109,16 @@ impl Pair {
             side,
             pid,
             peer: OnceCell::new(),
+            probe: OnceCell::new(),
+            door: AtomicU64::new(0),
+            own: Own::default(),
             reads_peer: AtomicBool::new(false),
+            untold: AtomicBool::new(false),
             peer_reads: AtomicBool::new(false),
             dead: AtomicBool::new(false),
+            suspect: AtomicBool::new(false),
+            outlaw: AtomicBool::new(false),
+            complained: AtomicBool::new(false),
         })
     }
 
@@ -139,9 +160,36 @@ impl Pair {
         self.peer.get()
     }
 
-    /// Takes the memory that the peer has published; false if there is some already.
-    pub fn set_peer(&self, peer: Peer) -> bool {
-        self.peer.set(peer).is_ok()
+    /// Takes the memory that the peer has published, and its probe; false if there is some already.
+    pub fn set_peer(&self, peer: Peer, probe: Probe) -> bool {
+        self.peer.set(peer).is_ok() && self.probe.set(probe).is_ok()
+    }
+
+    /// The number, for this process, of the thread through which it reaches the peer's memory; 0 if it does not.
+    pub fn door(&self) -> libc::pid_t {
+        let Some(peer) = self.peer() else { return 0 };
+        let known = self.door.load(Ordering::Relaxed);
+        if known >> 32 == u64::from(peer.door()) { (known as u32).cast_signed() } else { self.find_door(peer) }
+    }
+
+    /// Looks for the thread whose number the peer has published.
+    #[cold]
+    fn find_door(&self, peer: &Peer) -> libc::pid_t {
+        loop {
+            let published = peer.door();
+            let reached = self.try_door(published.cast_signed()).unwrap_or(0);
+            // A door that was changed meanwhile was not found for that reason.
+            if reached != 0 || peer.door() == published {
+                self.door.store(u64::from(published) << 32 | u64::from(reached.cast_unsigned()), Ordering::Relaxed);
+                return reached;
+            }
+        }
+    }
+
+    fn try_door(&self, published: libc::pid_t) -> Option<libc::pid_t> {
+        let number = task::find(self.pid, published)?;
+        let probe = self.probe.get()?;
+        vm::probe(number, probe.addr, probe.value).then_some(number)
     }
 
     /// True if the peer can read the memory of this process.
@@ -162,6 +210,12 @@ impl Pair {
     /// Notes whether this process can read and write the peer's memory.
     pub fn set_reads_peer(&self, reads: bool) {
         self.reads_peer.store(reads, Ordering::Relaxed);
+    }
+
+    /// True, once, if the peer is to be told that this process cannot read its memory any more.
+    #[inline]
+    pub fn take_untold(&self) -> bool {
+        self.untold.load(Ordering::Relaxed) && self.untold.swap(false, Ordering::Relaxed)
     }
 
     /// True if the peer is gone.
@@ -237,12 +291,17 @@ impl Pair {
 
     // ---- Rings ----
 
-    /// The part of the memory where the rings of a connection are, mapped on first use.
+    /// True if the rings of a connection are there, or could be made.
+    pub fn has_room(&self, index: u32) -> bool {
+        self.chunk(index).is_some()
+    }
+
+    /// The part of the memory where the rings of a connection are, made and mapped on first use.
     fn chunk(&self, index: u32) -> Option<&Arc<SharedMemory>> {
         let number = index as usize / CHUNK;
         let map = || self.memory.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE).map(Arc::new);
         let chunk = self.chunks.get(number)?.get_or_try_init(map);
-        chunk.inspect_err(|error| log::error!("shm: no memory for connections: {error}")).ok()
+        chunk.inspect_err(|error| log::debug!("shm: no memory for connections: {error}")).ok()
     }
 
     fn shared(&self, index: u32, direction: u8) -> Option<&RingShared> {
@@ -292,24 +351,44 @@ impl Pair {
         self.shared(index, 1 - side).is_none_or(|shared| shared.tail.flags[CLOSED].load(Ordering::SeqCst) != 0)
     }
 
-    /// Waits until the peer of the end on `side` is not in the middle of a transfer that began before the call.
-    pub fn await_peer_idle(&self, index: u32, side: u8) {
-        let Some(shared) = self.shared(index, 1 - side) else { return };
-        // SYNC moving: pairs with the store in begin_moving.
-        fence(Ordering::SeqCst);
-        let word = &shared.tail.flags[MOVING];
-        let first = word.load(Ordering::SeqCst);
-        if first & 1 == 0 {
-            return;
+    /// The transfers of `side`.
+    pub fn transfers(&self, side: u8) -> &Table {
+        match self.memory.at(TABLES + usize::from(side) * TABLE) {
+            Ok(table) => table,
+            // The size of the memory was checked when it was mapped.
+            Err(_) => unreachable!("the tables lie inside the memory"),
         }
-        let start = Instant::now();
-        while word.load(Ordering::SeqCst) == first && !self.is_dead() {
-            // A thread of this process always gets to the end.
-            if !self.is_local() && start.elapsed() > PATIENCE {
-                log::warn!("shm: process {} does not end a transfer", self.pid);
-                return;
-            }
-            std::thread::yield_now();
+    }
+
+    // ---- A peer that does not end its transfers ----
+
+    /// True if the peer was found to be stopped in a transfer, and was not found to have gone on.
+    pub fn is_suspect(&self) -> bool {
+        self.suspect.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether the peer is stopped in a transfer.
+    pub fn set_suspect(&self, suspect: bool) {
+        self.suspect.store(suspect, Ordering::Relaxed);
+    }
+
+    /// True if the peer broke the rules of transfers. Its link ends, and nobody waits for it.
+    pub fn is_outlaw(&self) -> bool {
+        self.outlaw.load(Ordering::Acquire)
+    }
+
+    /// Has the link end, because the peer breaks the rules of transfers; `what` says how, after "process 7".
+    pub fn accuse(&self, what: &str) {
+        if !self.outlaw.swap(true, Ordering::AcqRel) {
+            log::warn!("shm: process {} {what}; its connections end", self.pid);
+            self.home.end_links();
+        }
+    }
+
+    /// Says once that the peer sleeps in the middle of a copy, and is waited for.
+    pub fn complain(&self) {
+        if !self.complained.swap(true, Ordering::Relaxed) {
+            log::warn!("shm: process {} sleeps in the middle of a copy; calls that free memory wait for it", self.pid);
         }
     }
 }
@@ -340,6 +419,11 @@ impl End {
         &self.pair.home.regions
     }
 
+    /// The memory that this process publishes.
+    pub fn home(&self) -> &Home {
+        &self.pair.home
+    }
+
     /// Tells the peer that there is something for its end.
     #[inline]
     pub fn tell_peer(&self) {
@@ -352,31 +436,68 @@ impl End {
         self.pair.mark(self.side, self.index);
     }
 
+    /// The kernel has refused to copy to or from the peer's memory: this process does not try again.
+    pub fn stop_copying(&self) {
+        if self.pair.reads_peer.swap(false, Ordering::Relaxed) {
+            self.pair.untold.store(true, Ordering::Relaxed);
+        }
+        self.look_again();
+    }
+
+    /// The rounds of progress of this process.
+    pub fn rounds(&self) -> &Rounds {
+        &self.pair.home.rounds
+    }
+
+    /// True if the peer is asleep, so that [`End::tell_peer`] wakes it.
+    pub fn peer_sleeps(&self) -> bool {
+        self.pair.peer().is_some_and(Peer::sleeps)
+    }
+
+    /// Wakes the thread of the peer that looks after arrived data, asleep or not.
+    pub fn wake_peer_thread(&self) {
+        if let Some(peer) = self.pair.peer() {
+            peer.wake_thread();
+        }
+    }
+
     /// True if the peer has let go, or is gone.
     pub fn peer_is_gone(&self) -> bool {
         self.pair.is_dead() || self.pair.peer_closed(self.index, self.side)
     }
 
-    /// Begins to move bytes to or from the peer's memory; `None` if the peer has let go.
+    /// Begins to move bytes to or from the peer's memory; `None` if the peer has let go. Whether the peer's memory may
+    /// be used is to be checked after this.
+    #[inline]
     pub fn begin_moving(&self) -> Option<Moving<'_>> {
-        let word = &self.pair.shared(self.index, self.side)?.tail.flags[MOVING];
-        let odd = word.load(Ordering::Relaxed) | 1;
-        word.store(odd, Ordering::SeqCst);
-        let moving = Moving { word, odd };
-        // SYNC moving: either this sees that the peer has let go, or the peer sees the odd word and waits.
-        fence(Ordering::SeqCst);
-        if self.peer_is_gone() { None } else { Some(moving) }
+        let entered = self.pair.own.enter(self.pair.transfers(self.side));
+        // SYNC door: the number is taken before the looks, so that one from before a change of the door belongs to looks
+        // from before it, and one from after it to looks that find what was closed.
+        let door = if self.pair.is_local() { 0 } else { self.pair.door() };
+        fence(Ordering::Acquire);
+        if self.peer_is_gone() { None } else { Some(Moving { door, pair: &self.pair, _entered: entered }) }
     }
 }
 
 /// A transfer to or from the peer's memory that is under way.
 pub struct Moving<'a> {
-    word: &'a AtomicU32,
-    odd: u32,
+    door: libc::pid_t,
+    pair: &'a Pair,
+    _entered: Entered<'a>,
 }
 
-impl Drop for Moving<'_> {
-    fn drop(&mut self) {
-        self.word.store(self.odd.wrapping_add(1), Ordering::SeqCst);
+impl Moving<'_> {
+    /// The number of the thread that stands for the peer in copies between processes; 0 if the peer's memory is not
+    /// reached that way.
+    #[inline]
+    pub fn door(&self) -> libc::pid_t {
+        self.door
+    }
+
+    /// True if the peer has changed its door since: a copy that found nobody there is to begin again, with another
+    /// [`End::begin_moving`]. If it is false, the peer's memory is not reached any more.
+    pub fn is_outdated(&self) -> bool {
+        fence(Ordering::SeqCst);
+        self.pair.door() != self.door
     }
 }

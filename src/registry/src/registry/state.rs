@@ -1,10 +1,11 @@
 //! The entries of a registry, and the effects of each step on them. All of it happens under the lock.
 
-use std::thread::ThreadId;
+use host::thread::Id;
 
 use super::{Backend, LoadFailure, OpenError, Ticket};
 use crate::conf::BadLine;
 use crate::entry::{Entry, Identity, Origin, text};
+use crate::loader::LoadError;
 use crate::search::Found;
 use crate::select::{Missing, Request, select};
 
@@ -16,6 +17,8 @@ pub(super) struct State<B: Backend> {
     pub(super) bad: Vec<(Origin, BadLine)>,
     pub(super) dynamics: Vec<Dynamic<B::Table>>,
     pub(super) instances: Vec<(usize, Ticket<B::Table>)>,
+    /// A provider could not register for want of memory.
+    pub(super) lacked_memory: bool,
 }
 
 /// An entry of the configuration, and the state of its library.
@@ -34,7 +37,7 @@ pub(super) struct Static<L> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Idle,
-    Busy(ThreadId),
+    Busy(Id),
     Ready,
     Failed,
 }
@@ -66,6 +69,7 @@ impl<B: Backend> State<B> {
             bad: found.bad,
             dynamics: Vec::new(),
             instances: Vec::new(),
+            lacked_memory: false,
         }
     }
 
@@ -87,7 +91,7 @@ impl<B: Backend> State<B> {
     }
 
     /// Whether a thread is inside the dynamic loader and `me` is not; that thread might be waiting for `me`.
-    pub(super) fn others_are_loading(&self, me: ThreadId) -> bool {
+    pub(super) fn others_are_loading(&self, me: Id) -> bool {
         let loading = |entry: &&Static<B::Library>| entry.loading;
         let mine = |entry: &Static<B::Library>| entry.phase == Phase::Busy(me);
         let mut all = self.statics.iter().filter(loading).peekable();
@@ -106,14 +110,18 @@ impl<B: Backend> State<B> {
     pub(super) fn settle(
         &mut self,
         identity: &Identity,
-        library: Result<B::Library, String>,
+        library: Result<B::Library, LoadError>,
         told: Result<(), String>,
     ) -> Result<Ticket<B::Table>, OpenError> {
         let index = self.static_index(identity);
         let index = index.ok_or(OpenError::NotFound(Missing::Name))?;
         let library = match library {
             Ok(library) => library,
-            Err(reason) => {
+            Err(LoadError::NoMemory) => {
+                self.statics[index].phase = Phase::Idle;
+                return Err(OpenError::NoMemory);
+            }
+            Err(LoadError::Refused(reason)) => {
                 self.statics[index].phase = Phase::Failed;
                 return Err(self.statics[index].unusable(Some(reason)));
             }
@@ -130,6 +138,9 @@ impl<B: Backend> State<B> {
             None => {
                 // The init may find a device the next time.
                 entry.phase = Phase::Idle;
+                if std::mem::take(&mut self.lacked_memory) {
+                    return Err(OpenError::NoMemory);
+                }
                 let silent = || "the library did not register this adapter".to_owned();
                 Err(entry.unusable(Some(told.err().unwrap_or_else(silent))))
             }
