@@ -12,12 +12,12 @@ use dat_core::addr::Address;
 use host::fork::NotInherited;
 use rdma_sys::*;
 
-use super::{nonblocking, undivided};
+use super::{again, give_back, made, nonblocking, undivided};
 
 /// The result of a call that returns 0 on success, or -1 and sets errno.
 /// The call, which takes locks of the library, falls into no fork.
-fn outcome(call: impl FnOnce() -> c_int) -> io::Result<()> {
-    undivided(|| if call() == 0 { Ok(()) } else { Err(io::Error::last_os_error()) })
+fn outcome(mut call: impl FnMut() -> c_int) -> io::Result<()> {
+    again(|| undivided(|| if call() == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }))
 }
 
 /// A channel on which events of identifiers arrive.
@@ -64,7 +64,7 @@ impl EventChannel {
     pub fn new() -> io::Result<Arc<Self>> {
         let (raw, note) = undivided(|| {
             // SAFETY: the call takes no arguments.
-            let raw = NonNull::new(unsafe { rdma_create_event_channel() }).ok_or_else(io::Error::last_os_error)?;
+            let raw = made(|| unsafe { rdma_create_event_channel() })?;
             // SAFETY: the descriptor belongs to a live channel.
             io::Result::Ok((raw, NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) })))
         })?;
@@ -311,7 +311,7 @@ impl Drop for CmId {
     fn drop(&mut self) {
         // SAFETY: the identifier was made once and is destroyed once. The call waits until the events that were fetched
         // are acknowledged, which happens at once.
-        undivided(|| unsafe { rdma_destroy_id(self.raw()) });
+        give_back("an identifier stays", || undivided(|| unsafe { rdma_destroy_id(self.raw()) }));
     }
 }
 
