@@ -52,7 +52,7 @@ lacking()
 # A debug build is enough: what counts is what the program does, not what the optimizer makes of it.
 asan()
 {
-    RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=0 CARGO_TARGET_DIR=$out/asan \
+    RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 CARGO_TARGET_DIR=$out/asan \
         cargo "+$NIGHTLY" test --locked --target "$host" "$@"
 }
 

@@ -73,8 +73,9 @@ impl Backend for Loader {
     fn retire(&self, _: u8) {}
 }
 
-/// Where the files are; one directory for all inputs.
-static FOLDER: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().expect("a directory"));
+/// Where the files are; one directory for all inputs, in memory if there is such a place, since a disk is slow.
+static FOLDER: LazyLock<TempDir> =
+    LazyLock::new(|| tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a directory"));
 
 /// The first byte says how the file is found; the others are its text.
 ///
