@@ -6,8 +6,9 @@ use std::sync::{LazyLock, Mutex};
 
 use dat_registry::builtin::Version;
 use dat_registry::conf::{Line, parse};
+use dat_registry::loader::LoadError;
 use dat_registry::search::{Found, Places, find};
-use dat_registry::{AddError, Backend, Entry, Identity, Interface, Registry, RemoveError, Request};
+use dat_registry::{AddError, Backend, Entry, Identity, InitError, Interface, Registry, RemoveError, Request};
 use tempfile::TempDir;
 
 const VERSION: Version = Version { major: 1, minor: 2, shm: c"libshm.so", verbs: c"libverbs.so" };
@@ -56,12 +57,16 @@ impl Backend for Loader {
         self.0.lock().expect("one thread").take().expect("it is read once")
     }
 
-    fn load(&self, library: &CStr) -> Result<CString, String> {
-        if library.to_bytes().starts_with(b"x") { Err("not there".into()) } else { Ok(library.to_owned()) }
+    fn load(&self, library: &CStr) -> Result<CString, LoadError> {
+        if library.to_bytes().starts_with(b"x") {
+            Err(LoadError::Refused("not there".into()))
+        } else {
+            Ok(library.to_owned())
+        }
     }
 
-    fn init(&self, library: &CString, _: &Identity, _: &CStr) -> Result<(), String> {
-        if library.to_bytes().starts_with(b"y") { Err("no device".into()) } else { Ok(()) }
+    fn init(&self, library: &CString, _: &Identity, _: &CStr) -> Result<(), InitError> {
+        if library.to_bytes().starts_with(b"y") { Err(InitError::Absent) } else { Ok(()) }
     }
 
     fn fini(&self, _: &CString, _: &Identity) {}
@@ -118,10 +123,14 @@ pub fn run(data: &[u8]) {
     registry(found, &identities);
 }
 
+fn listed(registry: &Registry<Loader>) -> Vec<Identity> {
+    registry.visit(|_, all| all.cloned().collect()).expect("memory")
+}
+
 fn registry(found: Found, identities: &[Identity]) {
     let libraries: Vec<CString> = found.entries.iter().map(|(_, entry)| entry.library.clone()).collect();
     let registry = Registry::new(Loader(Mutex::new(Some(found))));
-    assert_eq!(registry.list(), identities);
+    assert_eq!(listed(&registry), identities);
     for (identity, library) in identities.iter().zip(&libraries).take(8) {
         let request = Request {
             name: &identity.name,
@@ -140,5 +149,5 @@ fn registry(found: Found, identities: &[Identity]) {
         let snapshot = registry.snapshot(&identity.name);
         assert!(snapshot.names.iter().any(|name| *name == identity.name.to_string_lossy()));
     }
-    assert_eq!(registry.list(), identities);
+    assert_eq!(listed(&registry), identities);
 }
