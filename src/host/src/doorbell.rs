@@ -32,7 +32,7 @@ impl Doorbell {
     /// # Errors
     /// `InvalidData` if it is anything but an event descriptor; otherwise the error of the system.
     pub fn from_peer(fd: OwnedFd) -> io::Result<Doorbell> {
-        let link = fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))?;
+        let link = fs::read_link(format!("/proc/thread-self/fd/{}", fd.as_raw_fd()))?;
         if link.as_os_str() != "anon_inode:[eventfd]" {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's doorbell is not an eventfd"));
         }

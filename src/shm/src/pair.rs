@@ -18,7 +18,7 @@ use crate::os::task;
 use crate::os::vm;
 use crate::regions::RegionTable;
 use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
-use crate::transfers::{Entered, Own, TABLE, Table};
+use crate::transfers::{self, Entered, Own, TABLE, Table};
 use crate::wire::Probe;
 
 /// Slots of a ring for requests.
@@ -291,10 +291,6 @@ impl Pair {
         chunk.inspect_err(|error| log::error!("shm: no memory for connections: {error}")).ok()
     }
 
-    fn shared(&self, index: u32, direction: u8) -> Option<&RingShared> {
-        self.chunk(index)?.at(ring_at(index, direction)).ok()
-    }
-
     /// The rings that `side` of a connection fills: for requests, and for answers.
     pub fn producers(&self, index: u32, side: u8) -> Option<[Producer; 2]> {
         Some(self.areas(index, side)?.map(Producer::new))
@@ -325,20 +321,8 @@ impl Pair {
 
     // ---- Transfers that go past the rings ----
 
-    /// Closes the end on `side` to the peer's transfers.
-    pub fn close(&self, index: u32, side: u8) {
-        if let Some(shared) = self.shared(index, side) {
-            // SYNC closed: a peer that begins to move bytes after this sees it.
-            shared.tail.flags[CLOSED].store(1, Ordering::SeqCst);
-        }
-    }
-
-    /// True if the peer of the end on `side` has let go.
-    fn peer_closed(&self, index: u32, side: u8) -> bool {
-        self.shared(index, 1 - side).is_none_or(|shared| shared.tail.flags[CLOSED].load(Ordering::SeqCst) != 0)
-    }
-
     /// The transfers of `side`.
+    #[inline]
     pub fn transfers(&self, side: u8) -> &Table {
         match self.memory.at(TABLES + usize::from(side) * TABLE) {
             Ok(table) => table,
@@ -397,9 +381,24 @@ pub struct End {
     pub zone: u32,
     /// Protection zone of the peer's endpoint.
     pub peer_zone: AtomicU32,
+    /// The rings of requests of this side and of the other one.
+    rings: [Mapped; 2],
 }
 
 impl End {
+    /// The end on `side` of the connection at `index`; `None` if there is no memory for its rings.
+    pub fn new(pair: Arc<Pair>, index: u32, side: u8, zone: u32, peer_zone: u32) -> Option<End> {
+        let [own, _] = pair.areas(index, side)?;
+        let [peer, _] = pair.areas(index, 1 - side)?;
+        Some(End { pair, index, side, zone, peer_zone: AtomicU32::new(peer_zone), rings: [own, peer] })
+    }
+
+    /// Closes this end to the peer's transfers.
+    pub fn close(&self) {
+        // SYNC closed: a peer that begins to move bytes after this sees it.
+        self.rings[0].shared().tail.flags[CLOSED].store(1, Ordering::SeqCst);
+    }
+
     /// The registered memory of this process.
     #[inline]
     pub fn regions(&self) -> &RegionTable {
@@ -424,18 +423,21 @@ impl End {
     }
 
     /// True if the peer has let go, or is gone.
+    #[inline]
     pub fn peer_is_gone(&self) -> bool {
-        self.pair.is_dead() || self.pair.peer_closed(self.index, self.side)
+        self.pair.is_dead() || self.rings[1].shared().tail.flags[CLOSED].load(Ordering::SeqCst) != 0
     }
 
     /// Begins to move bytes to or from the peer's memory; `None` if the peer has let go. Whether the peer's memory may
     /// be used is to be checked after this.
     #[inline]
     pub fn begin_moving(&self) -> Option<Moving<'_>> {
-        let entered = self.pair.own.enter(self.pair.transfers(self.side));
+        let local = self.pair.is_local();
+        let tid = if local { 1 } else { transfers::own_tid() };
+        let entered = self.pair.own.enter(self.pair.transfers(self.side), tid);
         // SYNC door: the number is taken before the looks, so that one from before a change of the door belongs to looks
         // from before it, and one from after it to looks that find what was closed.
-        let door = if self.pair.is_local() { 0 } else { self.pair.door() };
+        let door = if local { 0 } else { self.pair.door() };
         fence(Ordering::Acquire);
         if self.peer_is_gone() { None } else { Some(Moving { door, pair: &self.pair, _entered: entered }) }
     }
