@@ -2,11 +2,14 @@
 //!
 //! Opening and closing, which know every object, are in [`crate::open`].
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use host::memory::{self, NoMemory, Room};
 
 use crate::agent::Agents;
 use crate::error::{Error, Refusal, Resource, Result, Role};
@@ -38,8 +41,11 @@ pub(crate) struct AsyncOutlet {
 impl AsyncOutlet {
     /// Events go to `queue`, which stays in use while `hold` lives. `own` tells whether the dispatcher was made with
     /// the adapter.
-    pub fn new(queue: Arc<dyn AsyncQueue>, own: bool, hold: impl Send + 'static) -> Self {
-        AsyncOutlet { queue, own, _hold: Box::new(hold) }
+    ///
+    /// # Errors
+    /// [`Resource::Memory`]; `hold` is dropped.
+    pub fn new(queue: Arc<dyn AsyncQueue>, own: bool, hold: impl Send + 'static) -> Result<Self> {
+        Ok(AsyncOutlet { queue, own, _hold: memory::boxed(hold)? })
     }
 }
 
@@ -57,18 +63,32 @@ pub struct Ia<T: Transport> {
     destroyed: AtomicBool,
 }
 
+/// Sets and tables that hash alike in every thread: a seed of each thread's own would need memory in its first use.
+type Hashing = BuildHasherDefault<DefaultHasher>;
+
+/// Handles of objects of one kind.
+type Handles = HashSet<Handle, Hashing>;
+
 /// The handles of all objects that were made from an adapter.
 #[derive(Default)]
 struct Children {
-    live: HashMap<Kind, BTreeSet<Handle>>,
+    /// By the number of the kind.
+    live: [Handles; Kind::COUNT],
     closed: bool,
 }
 
 /// The service points of an adapter by qualifier, for requests that are handed off.
 #[derive(Default)]
-pub(crate) struct Points(Mutex<HashMap<u64, Handle>>);
+pub(crate) struct Points(Mutex<HashMap<u64, Handle, Hashing>>);
 
 impl Points {
+    /// Makes room for another service point. Nothing takes it: there are no more service points than were given room.
+    pub fn room(&self, points: usize) -> std::result::Result<(), NoMemory> {
+        let mut table = self.0.lock();
+        let more = points.saturating_sub(table.len());
+        table.room(more)
+    }
+
     /// Notes that the service point `point` listens on `qualifier`.
     pub fn insert(&self, qualifier: u64, point: Handle) {
         self.0.lock().insert(qualifier, point);
@@ -88,6 +108,20 @@ impl Points {
     }
 }
 
+/// The objects of one kind that an adapter had when it was closed.
+pub(crate) struct Taken<'a, T: Transport, O> {
+    ia: &'a Ia<T>,
+    handles: Handles,
+    kind: PhantomData<fn() -> O>,
+}
+
+impl<T: Transport, O: Object> Taken<'_, T, O> {
+    /// Those that are still alive.
+    pub fn iter(&self) -> impl Iterator<Item = Arc<O>> {
+        self.handles.iter().filter_map(|&handle| Some(self.ia.slab.get::<O>(handle)?.share()))
+    }
+}
+
 impl<T: Transport> Object for Ia<T> {
     const KIND: Kind = Kind::Ia;
 
@@ -98,19 +132,22 @@ impl<T: Transport> Object for Ia<T> {
 
 impl<T: Transport> Ia<T> {
     /// A new adapter without objects and without a handle.
-    pub(crate) fn new(slab: &'static Slab<T>, name: &str, transport: Arc<T>) -> Arc<Self> {
-        Arc::new(Ia {
+    ///
+    /// # Errors
+    /// [`Resource::Memory`].
+    pub(crate) fn new(slab: &'static Slab<T>, name: &str, transport: Arc<T>) -> Result<Arc<Self>> {
+        Ok(memory::arc(Ia {
             header: Header::default(),
-            name: name.to_owned(),
+            name: memory::text(name)?,
             transport,
             slab,
             children: Mutex::default(),
             async_outlet: Mutex::new(None),
             lmrs: LmrTable::default(),
             points: Points::default(),
-            agents: Agents::default(),
+            agents: Agents::new()?,
             destroyed: AtomicBool::new(false),
-        })
+        })?)
     }
 
     /// Admits no more objects if none exists but `spared`.
@@ -119,7 +156,7 @@ impl<T: Transport> Ia<T> {
     /// [`Refusal::IaInUse`] if another one exists, or the adapter is closed.
     pub(crate) fn shut_if_unused(&self, spared: Option<Handle>) -> Result<()> {
         let mut children = self.children.lock();
-        let in_use = children.live.values().flatten().any(|&handle| Some(handle) != spared);
+        let in_use = children.live.iter().flatten().any(|&handle| Some(handle) != spared);
         if in_use || children.closed {
             return Err(Error::InvalidState(Refusal::IaInUse));
         }
@@ -133,21 +170,18 @@ impl<T: Transport> Ia<T> {
         !self.destroyed.swap(true, Ordering::AcqRel)
     }
 
-    /// All live objects of a kind that were made from the adapter.
-    pub(crate) fn all<O: Object>(&self) -> Vec<Arc<O>> {
-        let handles: Vec<Handle> = match self.children.lock().live.get(&O::KIND) {
-            Some(live) => live.iter().copied().collect(),
-            None => Vec::new(),
-        };
-        handles.into_iter().filter_map(|handle| Some(self.slab.get::<O>(handle)?.share())).collect()
+    /// Takes the handles of all live objects of a kind that were made from the adapter. Only its close may do so.
+    pub(crate) fn take_all<O: Object>(&self) -> Taken<'_, T, O> {
+        let handles = std::mem::take(&mut self.children.lock().live[O::KIND as usize]);
+        Taken { ia: self, handles, kind: PhantomData }
     }
 
     /// Gives an object a handle and records it for the close.
     ///
     /// # Errors
-    /// [`Role::Ia`] if the adapter is closed, [`Resource::Memory`] if there are no more handles.
+    /// [`Role::Ia`] if the adapter is closed, [`Resource::Memory`] if there are no more handles or no memory.
     pub(crate) fn adopt<O: Object>(&self, object: O) -> Result<Arc<O>> {
-        self.adopt_shared(Arc::new(object))
+        self.adopt_shared(memory::arc(object)?)
     }
 
     /// Does what [`Ia::adopt`] does for an object that is already shared.
@@ -157,23 +191,22 @@ impl<T: Transport> Ia<T> {
         if children.closed {
             return Err(Error::InvalidHandle(Role::Ia));
         }
-        let handle = self.slab.insert(object.clone()).ok_or(full)?;
-        children.live.entry(O::KIND).or_default().insert(handle);
+        let live = &mut children.live[O::KIND as usize];
+        live.room(1)?;
+        live.insert(self.slab.insert(object.clone()).ok_or(full)?);
         Ok(object)
     }
 
     /// Makes the handle of an object dead; true for exactly one caller.
     pub(crate) fn disown<O: Object>(&self, object: &O) -> bool {
         let handle = object.header().handle();
-        if let Some(live) = self.children.lock().live.get_mut(&O::KIND) {
-            live.remove(&handle);
-        }
+        self.children.lock().live[O::KIND as usize].remove(&handle);
         self.slab.remove::<O>(handle)
     }
 
     /// The number of live objects of a kind.
     pub fn count(&self, kind: Kind) -> usize {
-        self.children.lock().live.get(&kind).map_or(0, BTreeSet::len)
+        self.children.lock().live[kind as usize].len()
     }
 
     /// The name under which it was opened.

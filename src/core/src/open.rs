@@ -50,22 +50,25 @@ impl<T: Transport> Ia<T> {
                 return Err(Error::InvalidHandle(Role::EvdAsync));
             }
         }
-        let ia = Ia::new(slab, name, T::open(name, instance_data)?);
+        let ia = Ia::new(slab, name, T::open(name, instance_data)?)?;
         ia.transport.report_to(AdapterSink::new(Arc::downgrade(&ia)));
+        ia.complete(async_evd).inspect_err(|_| ia.destroy())?;
+        Ok(ia)
+    }
+
+    /// Gives a new instance its dispatcher of asynchronous events and its handle.
+    fn complete(self: &Arc<Self>, async_evd: AsyncEvd<T>) -> Result<()> {
         let (evd, own) = match async_evd {
-            AsyncEvd::Create(qlen) => (Some(Evd::create(&ia, qlen, None, Streams::ASYNC)?), true),
+            AsyncEvd::Create(qlen) => (Some(Evd::create(self, qlen, None, Streams::ASYNC)?), true),
             AsyncEvd::Given(evd) => (Some(evd), false),
             AsyncEvd::Elsewhere => (None, false),
         };
         if let Some(evd) = evd {
             let hold = AsyncHold::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?;
-            ia.set_async_outlet(Some(AsyncOutlet::new(evd, own, hold)));
+            self.set_async_outlet(Some(AsyncOutlet::new(evd, own, hold)?));
         }
-        if slab.insert(ia.clone()).is_none() {
-            ia.destroy();
-            return Err(Error::InsufficientResources(Resource::Memory));
-        }
-        Ok(ia)
+        self.slab().insert(self.clone()).ok_or(Error::InsufficientResources(Resource::Memory))?;
+        Ok(())
     }
 
     /// Closes the instance only if the program has freed all objects it made.
@@ -87,38 +90,38 @@ impl<T: Transport> Ia<T> {
         if !self.shut() {
             return;
         }
-        for psp in self.all::<Psp<T>>() {
+        for psp in self.take_all::<Psp<T>>().iter() {
             psp.free();
         }
-        for rsp in self.all::<Rsp<T>>() {
+        for rsp in self.take_all::<Rsp<T>>().iter() {
             rsp.free();
         }
-        for cr in self.all::<Cr<T>>() {
+        for cr in self.take_all::<Cr<T>>().iter() {
             cr.abandon();
         }
-        let endpoints = self.all::<Endpoint<T>>();
+        let endpoints = self.take_all::<Endpoint<T>>();
         // All connections begin to end before the first one is waited for.
-        for ep in &endpoints {
+        for ep in endpoints.iter() {
             ep.let_go();
         }
-        for ep in endpoints {
+        for ep in endpoints.iter() {
             ep.free_anyway();
         }
-        for srq in self.all::<Srq<T>>() {
+        for srq in self.take_all::<Srq<T>>().iter() {
             srq.free_anyway();
         }
-        for rmr in self.all::<Rmr<T>>() {
+        for rmr in self.take_all::<Rmr<T>>().iter() {
             rmr.free();
         }
-        for lmr in self.all::<Lmr<T>>() {
+        for lmr in self.take_all::<Lmr<T>>().iter() {
             lmr.free_anyway();
         }
-        for pz in self.all::<Pz<T>>() {
+        for pz in self.take_all::<Pz<T>>().iter() {
             self.disown(&*pz);
         }
         let own = self.own_async_evd();
         let outlet = self.set_async_outlet(None);
-        for evd in self.all::<Evd<T>>() {
+        for evd in self.take_all::<Evd<T>>().iter() {
             // One user is this adapter itself.
             let lent = own == Some(evd.header().handle()) && evd.users_count() > 1;
             if lent {
@@ -127,11 +130,12 @@ impl<T: Transport> Ia<T> {
                 evd.free_anyway();
             }
         }
-        for cno in self.all::<Cno<T>>() {
+        for cno in self.take_all::<Cno<T>>().iter() {
             cno.free_anyway();
         }
         drop(outlet);
         self.agents().stop();
         self.slab().remove::<Ia<T>>(self.header().handle());
+        self.transport.close();
     }
 }

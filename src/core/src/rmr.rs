@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use host::lock::{Mutex, MutexGuard};
+use host::memory;
 
 use crate::error::{Error, Resource, Result, Role};
 use crate::ia::Ia;
@@ -68,12 +69,12 @@ impl<T: Transport> Rmr<T> {
             return Err(Error::InsufficientResources(Resource::Region));
         }
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
-        let window = ia.transport.window_create(pz.zone())?;
+        let window = memory::arc(ia.transport.window_create(pz.zone())?)?;
         pz.ia().clone().adopt(Rmr {
             header: Header::default(),
             ia: ia.clone(),
             zone: pz.id(),
-            window: Mutex::new(Some(Arc::new(window))),
+            window: Mutex::new(Some(window)),
             binding: Mutex::new(None),
             pz: Mutex::new(Some(pz)),
         })

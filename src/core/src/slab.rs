@@ -15,7 +15,8 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use host::memory::{self, Room};
 
 /// Address of a live or dead cell, as a program holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -45,6 +46,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// One more than the largest number of a kind.
+    pub const COUNT: usize = Kind::Cr as usize + 1;
+
     const ALL: [Kind; 11] = [
         Kind::Ia,
         Kind::Pz,
@@ -155,7 +159,7 @@ impl<D> Slab<D> {
         }
     }
 
-    /// Puts `object` behind a new handle; `None` if the slab has no more cells.
+    /// Puts `object` behind a new handle; `None` if the slab has no more cells and there is no memory for some.
     pub fn insert<O: Object>(&self, object: Arc<O>) -> Option<Handle> {
         let address = self.take_cell()?;
         let cell = self.cell(address)?;
@@ -260,41 +264,56 @@ impl<D> Slab<D> {
 
     fn take_cell(&self) -> Option<usize> {
         let mut free = self.free.lock();
-        if free.cells.len() > QUARANTINE {
-            let parked = free.cells.len();
-            for _ in 0..parked {
-                let address = free.cells.pop_front()?;
-                let busy = self.cell(address)?.state.load(Ordering::Acquire) & (KIND_MASK | PINS_MASK);
-                if busy == 0 {
-                    return Some(address);
-                }
-                // A call is still inside the dead object.
-                free.cells.push_back(address);
-            }
+        if free.cells.len() > QUARANTINE
+            && let Some(address) = self.rested(&mut free)
+        {
+            return Some(address);
         }
         let last = free.chunks.checked_sub(1);
         let full = last.is_none_or(|i| free.used == self.chunks[i].len.load(Ordering::Relaxed));
-        if full {
-            let chunk = self.chunks.get(free.chunks)?;
-            let len = FIRST_CHUNK << free.chunks;
-            let cells: Vec<Cell> = (0..len)
-                .map(|_| Cell {
-                    face: AtomicUsize::new(self.face),
-                    state: AtomicU64::new(0),
-                    object: AtomicPtr::new(ptr::null_mut()),
-                    release: AtomicPtr::new(ptr::null_mut()),
-                })
-                .collect();
-            chunk.len.store(len, Ordering::Relaxed);
-            let first = Vec::leak(cells).as_mut_ptr();
-            chunk.cells.store(first, Ordering::Release);
-            free.chunks += 1;
-            free.used = 0;
+        if full && self.grow(&mut free).is_none() {
+            // Rather a cell that has not rested for long than none.
+            return self.rested(&mut free);
         }
         let chunk = &self.chunks[free.chunks - 1];
         let address = chunk.cells.load(Ordering::Relaxed) as usize + free.used * size_of::<Cell>();
         free.used += 1;
         Some(address)
+    }
+
+    /// The cell that was freed first, of those that no call is inside of.
+    fn rested(&self, free: &mut Free) -> Option<usize> {
+        for _ in 0..free.cells.len() {
+            let address = free.cells.pop_front()?;
+            let busy = self.cell(address)?.state.load(Ordering::Acquire) & (KIND_MASK | PINS_MASK);
+            if busy == 0 {
+                return Some(address);
+            }
+            // A call is still inside the dead object.
+            free.cells.push_back(address);
+        }
+        None
+    }
+
+    /// Makes another chunk of cells, and room in the list of free cells, so that a free never needs memory.
+    fn grow(&self, free: &mut Free) -> Option<()> {
+        let chunk = self.chunks.get(free.chunks)?;
+        let len = FIRST_CHUNK << free.chunks;
+        let total = FIRST_CHUNK * ((2 << free.chunks) - 1);
+        let more = total - free.cells.len();
+        free.cells.room(more).ok()?;
+        let mut cells = memory::vec(len).ok()?;
+        cells.extend((0..len).map(|_| Cell {
+            face: AtomicUsize::new(self.face),
+            state: AtomicU64::new(0),
+            object: AtomicPtr::new(ptr::null_mut()),
+            release: AtomicPtr::new(ptr::null_mut()),
+        }));
+        chunk.len.store(len, Ordering::Relaxed);
+        chunk.cells.store(Vec::leak(cells).as_mut_ptr(), Ordering::Release);
+        free.chunks += 1;
+        free.used = 0;
+        Some(())
     }
 }
 

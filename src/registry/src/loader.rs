@@ -22,6 +22,15 @@ pub struct Loader {
     pub fini: &'static CStr,
 }
 
+/// The reason why a library cannot be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadError {
+    /// There is no memory; another attempt may succeed.
+    NoMemory,
+    /// The loader's message.
+    Refused(String),
+}
+
 /// A loaded provider library.
 #[derive(Clone, Copy, Debug)]
 pub struct Library {
@@ -46,8 +55,8 @@ impl Loader {
     /// lock.
     ///
     /// # Errors
-    /// The loader's message.
-    pub fn load(&self, library: &CStr) -> Result<Library, String> {
+    /// See [`LoadError`].
+    pub fn load(&self, library: &CStr) -> Result<Library, LoadError> {
         let own = promote();
         let path = beside(library, own);
         let handle = open(path.as_deref().unwrap_or(library))?;
@@ -126,12 +135,24 @@ fn promote() -> Option<NonNull<c_void>> {
     handle
 }
 
-fn open(path: &CStr) -> Result<NonNull<c_void>, String> {
+fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
     let flags = libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_NODELETE;
     // SAFETY: the path is a C string. The library's constructors run while this library holds no lock; to load a
     // provider means to trust its constructors.
     let handle = unsafe { libc::dlopen(path.as_ptr(), flags) };
-    NonNull::new(handle).ok_or_else(last_error)
+    NonNull::new(handle).ok_or_else(|| {
+        let message = last_error();
+        if lacks_memory(&message) { LoadError::NoMemory } else { LoadError::Refused(message) }
+    })
+}
+
+/// Whether the loader's message says that there was no memory, or is the one for which it needs none itself.
+fn lacks_memory(message: &str) -> bool {
+    // SAFETY: the number is that of an error.
+    let text = unsafe { libc::strerror(libc::ENOMEM) };
+    // SAFETY: the text is a C string, valid until this thread's next call.
+    let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+    message.contains(&*text) || message.contains("out of memory")
 }
 
 fn symbol(handle: NonNull<c_void>, name: &CStr) -> Option<NonNull<c_void>> {
@@ -159,7 +180,9 @@ mod tests {
 
     #[test]
     fn a_missing_library_has_the_loaders_reason() {
-        let reason = LOADER.load(c"libno-such-provider.so.9").unwrap_err();
+        let Err(LoadError::Refused(reason)) = LOADER.load(c"libno-such-provider.so.9") else {
+            panic!("a library of this name, or no memory");
+        };
         assert!(reason.contains("libno-such-provider.so.9"), "{reason}");
     }
 

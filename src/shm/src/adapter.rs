@@ -11,8 +11,8 @@ use dat_core::transport::{
     AdapterAttributes, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, MAX_SEGMENTS, Poll, QpInit, Recv,
     RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
 };
-use host::{fork, zone};
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use host::{fork, memory, zone};
 
 use crate::cm::Incoming;
 use crate::conn::{Conn, ConnPhase};
@@ -30,6 +30,7 @@ use crate::wire;
 pub struct Shm {
     node: Arc<Node<Shm>>,
     attributes: AdapterAttributes,
+    closed: AtomicBool,
 }
 
 static NODES: Nodes<Shm> = Nodes::new();
@@ -147,7 +148,7 @@ fn attributes() -> AdapterAttributes {
 
 impl Drop for Shm {
     fn drop(&mut self) {
-        NODES.release(&self.node);
+        self.close();
     }
 }
 
@@ -162,7 +163,15 @@ impl Transport for Shm {
     type Incoming = Incoming<Shm>;
 
     fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
-        Ok(Arc::new(Shm { node: NODES.get(instance, thread::start)?, attributes: attributes() }))
+        let node = NODES.get(instance, thread::start)?;
+        let shm = memory::arc(Shm { node, attributes: attributes(), closed: AtomicBool::new(false) })?;
+        Ok(shm)
+    }
+
+    fn close(&self) {
+        if !self.closed.swap(true, Ordering::AcqRel) {
+            NODES.release(&self.node);
+        }
     }
 
     fn attributes(&self) -> &AdapterAttributes {
@@ -291,14 +300,16 @@ impl Transport for Shm {
     }
 
     fn connect(&self, qp: &Arc<Conn<Shm>>, connect: &Connect<'_>) -> Result<()> {
-        qp.shift(ConnPhase::Idle, ConnPhase::Pending);
-        self.node.command(Command::Connect {
+        let command = Command::Connect {
             conn: qp.clone(),
             address: connect.address.clone(),
             qualifier: connect.qualifier,
-            private_data: connect.private_data.to_vec(),
+            private_data: memory::copied(connect.private_data)?.into_vec(),
             timeout: connect.timeout,
-        });
+        };
+        self.node.room_for_command()?;
+        qp.shift(ConnPhase::Idle, ConnPhase::Pending);
+        self.node.command(command);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 use dat_core::transport::Transport;
-use parking_lot::{Mutex, RwLock};
+use host::lock::{Mutex, RwLock};
 
 use crate::conn::{Conn, Ending, Keeper};
 use crate::home::Home;
@@ -19,9 +19,16 @@ use crate::os::socket::{Sent, Socket};
 use crate::pair::{End, MAX_CONNS, Pair};
 use crate::pending::Pending;
 use crate::wire::{CloseReason, ConnId, Message};
+use host::memory::Room;
 
 /// The longest that a caller waits for another thread that handles arrived data.
 const PATIENCE: Duration = Duration::from_millis(5);
+
+/// The most bytes of messages that wait for a peer to read. One that keeps to the rules needs less, even if it is
+/// stopped: a place is used again only when the peer has answered, so there are a few messages for each place.
+const OUTBOX: usize = 4 << 20;
+/// Bytes that a message takes apart from its own.
+const PACKET: usize = 64;
 
 /// The tasks that a link has for the node's thread.
 pub trait Errands<T: Transport>: Send + Sync {
@@ -30,6 +37,9 @@ pub trait Errands<T: Transport>: Send + Sync {
 
     /// Has the rest of the link's messages sent when its socket has room.
     fn want_room(&self, link: &Arc<Link<T>>);
+
+    /// Ends the link, whose peer does not read its messages.
+    fn abandon(&self, link: &Arc<Link<T>>);
 
     /// Has a connection's end told of when the transfers of the peer are over.
     fn finish(&self, ending: Ending<T>);
@@ -52,12 +62,37 @@ pub struct Link<T: Transport> {
     /// Name of the peer's socket.
     pub name: SocketName,
     socket: Option<Socket>,
-    outbox: Mutex<VecDeque<Vec<u8>>>,
+    outbox: Mutex<Outbox>,
     conns: [RwLock<Ends<T>>; 2],
     places: Mutex<Places>,
     unanswered: Mutex<HashMap<ConnId, Arc<Unanswered>>>,
     /// The highest attempt of the peer.
     last_attempt: AtomicU64,
+}
+
+/// Messages that the socket did not take yet.
+#[derive(Default)]
+struct Outbox {
+    packets: VecDeque<Vec<u8>>,
+    /// Bytes that they take.
+    size: usize,
+    /// The link is about to end, and no message leaves any more.
+    closed: bool,
+}
+
+impl Outbox {
+    fn push(&mut self, packet: Vec<u8>) {
+        self.size += packet.len() + PACKET;
+        self.packets.push_back(packet);
+    }
+
+    fn pop(&mut self) {
+        self.size -= self.packets.pop_front().map_or(0, |packet| packet.len() + PACKET);
+    }
+
+    fn close(&mut self) {
+        *self = Outbox { closed: true, ..Outbox::default() };
+    }
 }
 
 /// The places of the shared memory that are in use, as the side that gives them out sees it.
@@ -118,11 +153,17 @@ impl<T: Transport> Link<T> {
     /// already, or this one is taken.
     pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn<T>>, peer_zone: u32) -> bool {
         let Some(end) = End::new(self.pair.clone(), id.index, side, conn.zone(), peer_zone) else { return false };
+        let index = id.index as usize;
+        let mut conns = self.conns[usize::from(side)].write();
+        let more = (index + 1).saturating_sub(conns.len());
+        if conns.room(more).is_err() {
+            return false;
+        }
+        drop(conns);
         if !conn.tie(self.clone(), id, end) {
             return false;
         }
         let mut conns = self.conns[usize::from(side)].write();
-        let index = id.index as usize;
         if conns.len() <= index {
             conns.resize_with(index + 1, || None);
         }
@@ -144,10 +185,14 @@ impl<T: Transport> Link<T> {
     pub fn allocate(&self) -> Option<ConnId> {
         let active = self.pair.active_side();
         let mut places = self.places.lock();
+        // One place more may be given back some time.
+        let free = places.used as usize + 1 - places.free.len();
+        places.ends.room(1).ok()?;
+        places.free.room(free).ok()?;
         let (step, first) = if self.pair.is_local() { (1, 0) } else { (2, u32::from(active)) };
         let fresh = first + places.used * step;
-        // A place rests before it is used again, as long as there are others.
-        let index = if places.free.len() > 64 || fresh >= MAX_CONNS {
+        // A place rests before it is used again, as long as there are others, and memory for them.
+        let index = if places.free.len() > 64 || fresh >= MAX_CONNS || !self.pair.has_room(fresh) {
             places.free.pop_front()?
         } else {
             places.used += 1;
@@ -234,10 +279,17 @@ impl<T: Transport> Link<T> {
             return;
         };
         let mut outbox = self.outbox.lock();
-        outbox.push_back(message.encode());
-        if outbox.len() == 1 && !flush(socket, &mut outbox) {
+        if outbox.closed {
+            return;
+        }
+        outbox.push(message.encode());
+        if outbox.packets.len() == 1 && !flush(socket, &mut outbox) {
             drop(outbox);
             errands.want_room(self);
+        } else if outbox.size > OUTBOX {
+            outbox.close();
+            drop(outbox);
+            errands.abandon(self);
         }
     }
 
@@ -270,18 +322,20 @@ impl<T: Transport> Keeper<T> for Link<T> {
             errands.finish(ending);
         }
     }
+
+    fn tell_refusal(self: Arc<Self>) {
+        self.send(Message::Reads(false));
+    }
 }
 
-fn flush(socket: &Socket, outbox: &mut VecDeque<Vec<u8>>) -> bool {
-    while let Some(packet) = outbox.front() {
+fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
+    while let Some(packet) = outbox.packets.front() {
         match socket.send(packet, &[]) {
-            Ok(Sent::Done) => {
-                outbox.pop_front();
-            }
+            Ok(Sent::Done) => outbox.pop(),
             Ok(Sent::WouldBlock) => return false,
             // The peer is gone; the node's thread is told by the socket.
             Ok(Sent::Closed) | Err(_) => {
-                outbox.clear();
+                outbox.close();
                 return true;
             }
         }
@@ -323,18 +377,18 @@ impl<T: Transport> Links<T> {
         // Another thread may have put a message into the program's memory and be about to queue its completion,
         // which the caller, having seen the message, now expects.
         if let Some(links) = self.progress.try_lock().or_else(|| self.progress.try_lock_for(PATIENCE)) {
-            progress(&links);
+            progress(&self.home, &links);
         }
     }
 
     /// As [`Links::poll`], for the node's own thread, which is no caller; true if anything had arrived.
     pub fn look(&self) -> bool {
-        self.progress.try_lock().is_some_and(|links| progress(&links))
+        self.progress.try_lock().is_some_and(|links| progress(&self.home, &links))
     }
 
     /// Handles what has arrived, after any other thread that does.
     pub fn settle(&self) {
-        progress(&self.progress.lock());
+        progress(&self.home, &self.progress.lock());
     }
 
     fn any_ready(&self) -> bool {
@@ -367,8 +421,9 @@ impl<T: Transport> Links<T> {
 }
 
 /// Lets all connections go on that have something to do; true if there were any.
-#[inline]
-fn progress<T: Transport>(links: &[Arc<Link<T>>]) -> bool {
+#[inline(always)]
+fn progress<T: Transport>(home: &Home, links: &[Arc<Link<T>>]) -> bool {
+    home.rounds.begin();
     let mut any = false;
     for link in links {
         any |= link.pair.take_ready(|side, index| {

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 
 use once_cell::sync::OnceCell;
 
+use crate::budget::Rounds;
 use crate::home::{Home, Peer};
 use crate::os::memory::{Access, SharedMemory};
 use crate::os::task;
@@ -42,12 +43,10 @@ const RINGS: usize = 64 * 1024;
 const ANSWERS: usize = size_of::<RingShared>() + RING_SLOTS * SLOT;
 const DIRECTION: usize = ANSWERS + size_of::<RingShared>() + ANSWER_SLOTS * SLOT;
 /// Connections whose rings are mapped together, when the first of them comes up.
-const CHUNK: usize = 64;
+const CHUNK: usize = 8;
 const CHUNK_SIZE: usize = (CHUNK * 2 * DIRECTION).next_multiple_of(RINGS);
 const CHUNKS: usize = MAX_CONNS as usize / CHUNK;
-/// Bytes of the memory; only those that connections touch are backed by pages.
-const SIZE: usize = RINGS + CHUNKS * CHUNK_SIZE;
-/// Bytes at its start that are mapped at once.
+/// Bytes of the memory before any connection is made. It grows by the chunk.
 const HEAD: usize = RINGS;
 
 const _: () = assert!(TABLES + 2 * TABLE <= HEAD);
@@ -73,6 +72,8 @@ pub struct Pair {
     /// The transfers of this process.
     own: Own,
     reads_peer: AtomicBool,
+    /// The peer does not know yet that `reads_peer` has become false.
+    untold: AtomicBool,
     peer_reads: AtomicBool,
     dead: AtomicBool,
     suspect: AtomicBool,
@@ -87,7 +88,7 @@ impl Pair {
     /// The error of the system call.
     pub fn create(home: &Arc<Home>, pid: i32, side: Option<u8>) -> io::Result<Arc<Pair>> {
         let name = if side.is_some() { "dat-shm-pair" } else { "dat-shm-self" };
-        let memory = SharedMemory::create_mapped(name, SIZE, HEAD, Access::ReadWrite)?;
+        let memory = SharedMemory::create_growing(name, HEAD, HEAD, Access::ReadWrite)?;
         Ok(Pair::new(home, memory, pid, side))
     }
 
@@ -96,7 +97,7 @@ impl Pair {
     /// # Errors
     /// As for [`SharedMemory::open`].
     pub fn open(home: &Arc<Home>, fd: OwnedFd, pid: i32, side: u8) -> io::Result<Arc<Pair>> {
-        let memory = SharedMemory::open_mapped(fd, SIZE, HEAD, Access::ReadWrite)?;
+        let memory = SharedMemory::open_growing(fd, HEAD, HEAD, Access::ReadWrite)?;
         Ok(Pair::new(home, memory, pid, Some(side)))
     }
 
@@ -112,6 +113,7 @@ impl Pair {
             door: AtomicU64::new(0),
             own: Own::default(),
             reads_peer: AtomicBool::new(false),
+            untold: AtomicBool::new(false),
             peer_reads: AtomicBool::new(false),
             dead: AtomicBool::new(false),
             suspect: AtomicBool::new(false),
@@ -210,6 +212,12 @@ impl Pair {
         self.reads_peer.store(reads, Ordering::Relaxed);
     }
 
+    /// True, once, if the peer is to be told that this process cannot read its memory any more.
+    #[inline]
+    pub fn take_untold(&self) -> bool {
+        self.untold.load(Ordering::Relaxed) && self.untold.swap(false, Ordering::Relaxed)
+    }
+
     /// True if the peer is gone.
     pub fn is_dead(&self) -> bool {
         self.dead.load(Ordering::Acquire)
@@ -218,6 +226,14 @@ impl Pair {
     /// Notes that the peer is gone.
     pub fn bury(&self) {
         self.dead.store(true, Ordering::Release);
+    }
+
+    /// Stores a word where both processes have ready bits and transfers, as either of them could at any time.
+    #[cfg(feature = "fuzzing")]
+    pub fn scribble(&self, word: usize, value: u64) {
+        if let Ok(word) = self.memory.at::<AtomicU64>(word % (HEAD / 8) * 8) {
+            word.store(value, Ordering::SeqCst);
+        }
     }
 
     // ---- Ready bits ----
@@ -283,12 +299,17 @@ impl Pair {
 
     // ---- Rings ----
 
-    /// The part of the memory where the rings of a connection are, mapped on first use.
+    /// True if the rings of a connection are there, or could be made.
+    pub fn has_room(&self, index: u32) -> bool {
+        self.chunk(index).is_some()
+    }
+
+    /// The part of the memory where the rings of a connection are, made and mapped on first use.
     fn chunk(&self, index: u32) -> Option<&Arc<SharedMemory>> {
         let number = index as usize / CHUNK;
         let map = || self.memory.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE).map(Arc::new);
         let chunk = self.chunks.get(number)?.get_or_try_init(map);
-        chunk.inspect_err(|error| log::error!("shm: no memory for connections: {error}")).ok()
+        chunk.inspect_err(|error| log::debug!("shm: no memory for connections: {error}")).ok()
     }
 
     /// The rings that `side` of a connection fills: for requests, and for answers.
@@ -420,6 +441,31 @@ impl End {
     #[inline]
     pub fn look_again(&self) {
         self.pair.mark(self.side, self.index);
+    }
+
+    /// The kernel has refused to copy to or from the peer's memory: this process does not try again.
+    pub fn stop_copying(&self) {
+        if self.pair.reads_peer.swap(false, Ordering::Relaxed) {
+            self.pair.untold.store(true, Ordering::Relaxed);
+        }
+        self.look_again();
+    }
+
+    /// The rounds of progress of this process.
+    pub fn rounds(&self) -> &Rounds {
+        &self.pair.home.rounds
+    }
+
+    /// True if the peer is asleep, so that [`End::tell_peer`] wakes it.
+    pub fn peer_sleeps(&self) -> bool {
+        self.pair.peer().is_some_and(Peer::sleeps)
+    }
+
+    /// Wakes the thread of the peer that looks after arrived data, asleep or not.
+    pub fn wake_peer_thread(&self) {
+        if let Some(peer) = self.pair.peer() {
+            peer.wake_thread();
+        }
     }
 
     /// True if the peer has let go, or is gone.

@@ -11,12 +11,12 @@
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
 
 use dat_core::error::{Resource, Result};
 use host::limit;
-use parking_lot::Mutex;
+use host::lock::Mutex;
 
 use crate::hub::Hub;
 use crate::qp::Qp;
@@ -32,8 +32,8 @@ const BATCH: usize = 16;
 /// The completion queue of a dispatcher.
 pub struct CompletionQueue {
     channel: Arc<Channel>,
-    /// Other queues have the same channel.
-    common: bool,
+    /// Its place among the queues that have a channel of their own; `None` where other queues have the same channel.
+    own: Option<OwnPlace>,
     parts: Mutex<Vec<Part>>,
     /// A thread that fetches completions holds this lock until it has reported them, so that they are told in order.
     fetch: Mutex<Fetch>,
@@ -121,10 +121,10 @@ impl Drop for Places {
 impl CompletionQueue {
     /// A queue for `depth` completions to begin with.
     pub fn new(hub: &Hub, depth: usize) -> Result<Arc<Self>> {
-        let (channel, common) = hub.channels.get(&hub.context).map_err(exhausted(Resource::Evd))?;
+        let (channel, own) = hub.channels.get(&hub.context).map_err(exhausted(Resource::Evd))?;
         let cq = Arc::new(CompletionQueue {
             channel,
-            common,
+            own,
             parts: Mutex::default(),
             fetch: Mutex::new(Fetch {
                 batch: Batch::new(BATCH),
@@ -241,7 +241,7 @@ impl CompletionQueue {
             drained |= found.drained;
             let slept_on = found.drained && self.notify_sleepers();
             if !found.more && !slept_on {
-                return drained && self.common;
+                return drained && self.is_common();
             }
         }
     }
@@ -320,11 +320,16 @@ impl CompletionQueue {
     /// Has the next completion announced; gives the descriptor that becomes readable.
     pub fn arm(self: &Arc<Self>, hub: &Hub) -> RawFd {
         self.armed.fetch_add(1, Ordering::AcqRel);
-        if self.common {
+        if self.is_common() {
             hub.channels.sleepers.lock().push(self.clone());
         }
         self.notify();
         self.channel.as_fd().as_raw_fd()
+    }
+
+    /// Other queues have the same channel.
+    fn is_common(&self) -> bool {
+        self.own.is_none()
     }
 
     fn notify(&self) {
@@ -338,7 +343,7 @@ impl CompletionQueue {
     /// Ends what [`CompletionQueue::arm`] began.
     pub fn disarm(self: &Arc<Self>, hub: &Hub) {
         self.armed.fetch_sub(1, Ordering::AcqRel);
-        if self.common {
+        if self.is_common() {
             let mut sleepers = hub.channels.sleepers.lock();
             if let Some(at) = sleepers.iter().position(|cq| Arc::ptr_eq(cq, self)) {
                 sleepers.swap_remove(at);
@@ -350,7 +355,7 @@ impl CompletionQueue {
         if self.notify_sleepers() {
             self.settle(hub);
         }
-        if self.common {
+        if self.is_common() {
             self.settle_others(hub);
         }
     }
@@ -366,8 +371,31 @@ impl CompletionQueue {
     }
 }
 
-/// Channels of single queues, of all adapters of the process.
-static OWN: Mutex<Vec<Weak<Channel>>> = Mutex::new(Vec::new());
+/// The number of queues of the process, of any adapter, that have a channel of their own. It is no lock, since the
+/// child of a fork could find one taken.
+static OWN: AtomicUsize = AtomicUsize::new(0);
+
+/// The place of a queue that has a channel of its own, among the few that may.
+struct OwnPlace;
+
+impl OwnPlace {
+    fn take() -> Option<Self> {
+        let most = most_channels();
+        let taken = OWN.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |own| (own < most).then_some(own + 1));
+        taken.is_ok().then_some(OwnPlace)
+    }
+}
+
+impl Drop for OwnPlace {
+    fn drop(&mut self) {
+        OWN.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// The child of a fork has no queue yet: those of its parent are never touched again.
+pub fn after_fork_in_child() {
+    OWN.store(0, Ordering::Release);
+}
 
 /// The channels of an adapter: one for each queue as long as descriptors are plenty, then one
 /// for all others.
@@ -379,22 +407,19 @@ pub struct Channels {
 }
 
 impl Channels {
-    /// A channel for a queue; true if other queues have it, too.
-    fn get(&self, context: &Arc<Context>) -> std::io::Result<(Arc<Channel>, bool)> {
-        let mut own = OWN.lock();
-        own.retain(|channel| channel.strong_count() > 0);
-        if own.len() < most_channels()
+    /// A channel for a queue; without a place if other queues have it, too.
+    fn get(&self, context: &Arc<Context>) -> std::io::Result<(Arc<Channel>, Option<OwnPlace>)> {
+        if let Some(place) = OwnPlace::take()
             && let Ok(channel) = Channel::new(context)
         {
-            own.push(Arc::downgrade(&channel));
-            return Ok((channel, false));
+            return Ok((channel, Some(place)));
         }
         let mut common = self.common.lock();
         let channel = match &*common {
             Some(channel) => channel.clone(),
             None => common.insert(Channel::new(context)?).clone(),
         };
-        Ok((channel, true))
+        Ok((channel, None))
     }
 }
 

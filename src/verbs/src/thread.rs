@@ -7,15 +7,16 @@ use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use dat_core::transport::ConnectionReport;
-use host::{poll, signal};
+use host::poll;
+use host::thread::{self, Thread};
 
 use crate::cm;
 use crate::hub::Hub;
 use crate::qp::{Qp, QpPhase};
+use crate::srq::SharedQueue;
 use crate::sys::device::AsyncEvent;
 
 /// Time between two looks at a queue pair whose work is coming back.
@@ -29,12 +30,9 @@ const WATCH_TICK: Duration = Duration::from_millis(20);
 const IDLE_TICK: Duration = Duration::from_millis(100);
 
 /// Starts the thread.
-pub fn start(hub: &Arc<Hub>) -> std::io::Result<JoinHandle<()>> {
+pub fn start(hub: &Arc<Hub>) -> std::io::Result<Thread> {
     let hub = hub.clone();
-    std::thread::Builder::new().name("dat-verbs".into()).spawn(move || {
-        signal::block_all();
-        run(&hub);
-    })
+    thread::start(c"dat-verbs", move || run(&hub))
 }
 
 fn run(hub: &Arc<Hub>) {
@@ -44,20 +42,25 @@ fn run(hub: &Arc<Hub>) {
         if hub.stop.load(Ordering::Acquire) {
             return;
         }
-        // A panic must not take all connections along. The panic hook has written a line about it.
-        let turn = catch_unwind(AssertUnwindSafe(|| turn(hub, &mut limits_due)));
-        sleep(hub, turn.unwrap_or(Some(IDLE_TICK)));
+        let next = alone(|| turn(hub, &mut limits_due));
+        sleep(hub, next.unwrap_or(Some(IDLE_TICK)));
     }
+}
+
+/// Does one piece of work. One that panics, about which the panic hook has written a line, is lost, and the others are
+/// done all the same.
+fn alone<R>(piece: impl FnOnce() -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(piece)).ok()
 }
 
 /// Handles events that have come, then work that is due; gives the time until more is due.
 fn turn(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
     // Events that are left over end the next sleep at once.
     for event in iter::from_fn(|| hub.context.next_event()).take(EVENTS) {
-        device_event(hub, event, limits_due);
+        alone(|| device_event(hub, event, limits_due));
     }
     for event in iter::from_fn(|| hub.channel.next()).take(EVENTS) {
-        cm::handle(hub, event);
+        alone(|| cm::handle(hub, event));
     }
     work(hub, limits_due)
 }
@@ -65,45 +68,57 @@ fn turn(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
 /// Does the work that is due; gives the time until more is due.
 fn work(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
     let now = Instant::now();
-    let (reports, late, draining, awaited, left, look) = {
+    let (reports, late, draining, awaited, refused, left, look) = {
         let mut work = hub.work.lock();
         let reports = std::mem::take(&mut work.reports);
         let awaited = std::mem::take(&mut work.awaited);
+        let refused = std::mem::take(&mut work.refused);
         let draining = std::mem::take(&mut work.draining);
         let late: Vec<_> = iter::from_fn(|| work.timers.take_due(now)).collect();
         // An attempt that has ended must not be kept alive by its timer.
         work.timers.retain(|qp| qp.phase() == QpPhase::Connecting);
         let left: Vec<_> = iter::from_fn(|| work.leaving.take_due(now)).collect();
-        (reports, late, draining, awaited, left, std::mem::take(&mut work.look))
+        (reports, late, draining, awaited, refused, left, std::mem::take(&mut work.look))
     };
     for (qp, report) in reports {
-        qp.give_up(report);
+        alone(|| qp.give_up(report));
     }
     for qp in late {
-        qp.give_up(ConnectionReport::TimedOut);
+        alone(|| qp.give_up(ConnectionReport::TimedOut));
     }
     for (token, id) in left {
-        hub.parties.lock().remove(&token);
-        drop(id);
+        alone(|| {
+            hub.parties.lock().remove(&token);
+            drop(id);
+        });
     }
     let connections = !hub.table.read().is_empty();
-    let starving = hub.is_starving();
-    if connections || look || starving {
-        hub.settle();
+    let starving = hub.starving();
+    if connections || look || !starving.is_empty() {
+        alone(|| hub.settle());
     }
+    for srq in &starving {
+        alone(|| feed(hub, srq));
+    }
+    // What panics is not tried again.
+    let refused: Vec<Arc<Qp>> = refused.into_iter().filter(|qp| alone(|| qp.try_again()) == Some(true)).collect();
     let awaited: Vec<Arc<Qp>> = awaited.into_iter().filter(|qp| qp.phase() == QpPhase::Connected).collect();
-    let still: Vec<Arc<Qp>> = draining.into_iter().filter(|qp| !finished(qp)).collect();
+    let still: Vec<Arc<Qp>> = draining.into_iter().filter(|qp| alone(|| finished(qp)) == Some(false)).collect();
     limits_due.retain(|&address| hub.srq(address).is_some_and(|srq| srq.limit_pending()));
 
     let mut work = hub.work.lock();
     work.draining.extend(still);
     work.awaited.extend(awaited);
+    work.refused.extend(refused);
     let now = Instant::now();
     let due = [work.timers.next_due(), work.leaving.next_due()].into_iter().flatten().min();
     let mut next = due.map(|due| due.saturating_duration_since(now));
     let mut sooner = |limit: Duration| next = Some(next.map_or(limit, |next| next.min(limit)));
     if connections {
-        let watched = starving || !work.awaited.is_empty() || hub.sleepers.load(Ordering::Acquire) > 0;
+        let watched = !starving.is_empty()
+            || !work.refused.is_empty()
+            || !work.awaited.is_empty()
+            || hub.sleepers.load(Ordering::Acquire) > 0;
         sooner(if watched { WATCH_TICK } else { IDLE_TICK });
     }
     if !work.draining.is_empty() || !limits_due.is_empty() {
@@ -113,6 +128,20 @@ fn work(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
         sooner(Duration::ZERO);
     }
     next
+}
+
+/// Hands over receives that the device refused before; the connections end that wait for them without hope.
+fn feed(hub: &Hub, srq: &SharedQueue) {
+    if srq.try_again() {
+        log::error!("a shared receive queue takes no more receives: its connections end");
+        end_takers(hub, srq.raw.address());
+    }
+}
+
+fn end_takers(hub: &Hub, address: usize) {
+    for qp in hub.takers(address) {
+        qp.begin_end(ConnectionReport::Broken);
+    }
 }
 
 fn finished(qp: &Arc<Qp>) -> bool {
@@ -154,7 +183,10 @@ fn device_event(hub: &Arc<Hub>, event: AsyncEvent, limits_due: &mut Vec<usize>) 
                 qp.begin_end(ConnectionReport::Broken);
             }
         }
-        AsyncEvent::SrqFailed(_) => log::error!("a shared receive queue cannot go on"),
+        AsyncEvent::SrqFailed(address) => {
+            log::error!("a shared receive queue cannot go on: its connections end");
+            end_takers(hub, address);
+        }
         AsyncEvent::DeviceFailed => {
             log::error!("device {} cannot go on: all connections end", hub.place.device);
             if let Some(adapter) = hub.adapter.get() {
@@ -178,5 +210,27 @@ fn sleep(hub: &Hub, limit: Option<Duration>) {
         && !device.readable
     {
         hub.lost.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alone;
+
+    #[test]
+    fn a_piece_of_work_that_panics_loses_itself_alone() {
+        let mut done = Vec::new();
+        let kept: Vec<u32> = (0..4)
+            .filter(|&piece| {
+                let done = &mut done;
+                alone(move || {
+                    assert!(piece != 1, "this piece panics");
+                    done.push(piece);
+                    piece == 2
+                }) == Some(true)
+            })
+            .collect();
+        assert_eq!(done, [0, 2, 3]);
+        assert_eq!(kept, [2]);
     }
 }

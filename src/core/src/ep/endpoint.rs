@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use host::lock::{Mutex, MutexGuard};
+use host::memory::{self, Room};
 
 use crate::addr::Address;
 use crate::ep::attr::EpAttributes;
@@ -147,7 +148,7 @@ impl<T: Transport> Endpoint<T> {
         }
         let recv_evd = used(parts.recv_evd, Role::EvdRecv)?;
         let request_evd = used(parts.request_evd, Role::EvdRequest)?;
-        let ep = Endpoint {
+        let ep = memory::arc(Endpoint {
             header: Header::default(),
             ia: ia.clone(),
             srq: parts.srq.cloned(),
@@ -165,8 +166,8 @@ impl<T: Transport> Endpoint<T> {
                 freed: false,
             }),
             requests: Mutex::new(Requests::new(request_evd)),
-            receives: Mutex::new(Receives::new(recv_evd, parts.srq.is_some())),
-        };
+            receives: Mutex::new(Receives::new(recv_evd, parts.srq.is_some())?),
+        })?;
         {
             let control = ep.control.lock();
             let mut requests = ep.requests.lock();
@@ -181,7 +182,10 @@ impl<T: Transport> Endpoint<T> {
                 evd.add_feed(receives.feed);
             }
         }
-        ia.adopt(ep)
+        ia.adopt_shared(ep.clone()).inspect_err(|_| {
+            ep.requests.lock().detach();
+            ep.receives.lock().detach();
+        })
     }
 
     /// Updates the copies of the attributes and the zone that the posting sides keep.
@@ -198,9 +202,7 @@ impl<T: Transport> Endpoint<T> {
         let attr = &control.attr;
         if self.srq.is_none() {
             let more = attr.max_recv_dtos.saturating_sub(receives.posted.len());
-            if receives.posted.try_reserve_exact(more).is_err() {
-                return Err(Error::InsufficientResources(Resource::Memory));
-            }
+            receives.posted.room(more)?;
             receives.capacity = attr.max_recv_dtos;
             receives.max_segments = attr.max_recv_iov;
         }

@@ -5,7 +5,7 @@ mod queue;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
+use host::lock::Mutex;
 
 pub(crate) use queue::WaitState;
 use queue::{Offer, Queue};
@@ -87,7 +87,10 @@ impl<T: Transport> Evd<T> {
             orphan: AtomicBool::new(false),
         })?;
         if let Some(cno) = cno {
-            cno.attach(evd.header.handle());
+            if let Err(error) = cno.attach(evd.header.handle()) {
+                evd.free_anyway();
+                return Err(error);
+            }
             evd.queue.lock().cno = Some(cno);
         }
         Ok(evd)
@@ -178,7 +181,7 @@ impl<T: Transport> Evd<T> {
     pub fn modify_cno(&self, cno: Option<&Arc<Cno<T>>>) -> Result<()> {
         let new = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         if let Some(new) = &new {
-            new.attach(self.header.handle());
+            new.attach(self.header.handle())?;
         }
         let old = std::mem::replace(&mut self.queue.lock().cno, new);
         if let Some(old) = old {

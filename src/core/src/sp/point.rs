@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use host::memory;
 
 use crate::ep::{Endpoint, Trigger};
 use crate::error::{Error, Result, Role};
 use crate::evd::Evd;
 use crate::event::{Event, Streams};
 use crate::ia::Ia;
-use crate::slab::{Handle, Object};
+use crate::slab::{Handle, Kind, Object};
 use crate::sp::cr::{Cr, dismiss};
 use crate::transport::report::PointReports;
 use crate::transport::{ConnectionRequestInfo, ListenerSink, Transport};
@@ -51,7 +52,7 @@ impl<T: Transport> ServicePoint<T> {
         }
         let evd = Some(Use::of(evd).ok_or(bad)?);
         let state = PointState { handle: Handle::NULL, evd, qualifier: 0, listener: None, open: false, shut: false };
-        Ok(Arc::new(ServicePoint { ia: ia.clone(), provision, state: Mutex::new(state) }))
+        Ok(memory::arc(ServicePoint { ia: ia.clone(), provision, state: Mutex::new(state) })?)
     }
 
     /// Takes the qualifier, or a free one, and starts to listen.
@@ -61,6 +62,8 @@ impl<T: Transport> ServicePoint<T> {
             state.handle = handle;
             state.open = !state.shut;
         }
+        // This one has a handle by now, so the counts include it.
+        self.ia.points().room(self.ia.count(Kind::Psp) + self.ia.count(Kind::Rsp))?;
         let sink = ListenerSink::new(self.clone());
         let (listener, qualifier) = self.ia.transport.listen(qualifier, sink)?;
         self.ia.points().insert(qualifier, handle);

@@ -164,6 +164,11 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Sets the sink for reports on the adapter as a whole. Called once, before anything is made.
     fn report_to(&self, _sink: AdapterSink<Self>) {}
 
+    /// Ends what the adapter does for itself, because the program closes it: on return it has left no trace outside of
+    /// the process. Called once, after all that was made from it is destroyed. The value may live on for a moment, in
+    /// calls of other threads.
+    fn close(&self) {}
+
     /// Makes a protection zone.
     fn zone_create(&self) -> Result<Self::Zone>;
 
