@@ -171,6 +171,7 @@ impl<T: Transport> Link<T> {
             return false;
         }
         conns[index] = Some((id, conn.clone()));
+        self.pair.look_at(side, id.index);
         true
     }
 

@@ -1,11 +1,19 @@
-/* leader.c - the first thread of the other process has left by pthread_exit(). */
-#define _POSIX_C_SOURCE 200809L
+/*
+ * reached.c - messages and RDMA of all sizes with a process whose memory is not reached by its number:
+ * its first thread has left by pthread_exit(), or it is in another pid namespace.
+ */
+#define _GNU_SOURCE
 #include "common/fixture.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { LARGEST = 1 << 20, SIZES = 5 };
 
@@ -81,9 +89,9 @@ static void exchange(struct link *l, struct region *r, DAT_RMR_TRIPLET *theirs)
     must(LINK_SEND(l, ours) && LINK_RECV(l, *theirs), "the other process is gone");
 }
 
-/* The first thread, and whether it leaves before the adapter is open or after the connection is up. */
+/* When the first thread leaves. */
+static enum { BEFORE, AFTER, NEVER } leaves;
 static pthread_t leader;
-static bool leaves_early;
 static struct link *uplink;
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
@@ -98,12 +106,12 @@ static void *second(void *unused)
     char what[80];
 
     (void)unused;
-    if (leaves_early)
+    if (leaves == BEFORE)
         must(pthread_join(leader, NULL) == 0, "pthread_join");
     meet(&fx, &s, &r);
     side_accept_peer(&s, uplink);
     exchange(uplink, &r, &all);
-    if (!leaves_early) {
+    if (leaves == AFTER) {
         pthread_mutex_lock(&gate);
         may_leave = true;
         pthread_cond_signal(&opened);
@@ -117,16 +125,17 @@ static void *second(void *unused)
     exit(0);
 }
 
-static int play(struct link *up, bool early)
+static int play(struct link *up)
 {
     pthread_t thread;
 
     leader = pthread_self();
-    leaves_early = early;
     uplink = up;
     must(pthread_create(&thread, NULL, second, NULL) == 0, "pthread_create");
+    if (leaves == NEVER)
+        pthread_join(thread, NULL); /* it ends the process */
     pthread_mutex_lock(&gate);
-    while (!early && !may_leave)
+    while (leaves == AFTER && !may_leave)
         pthread_cond_wait(&opened, &gate);
     pthread_mutex_unlock(&gate);
     pthread_exit(NULL);
@@ -134,15 +143,40 @@ static int play(struct link *up, bool early)
 
 static int leaves_before(struct link *up)
 {
-    return play(up, true);
+    leaves = BEFORE;
+    must(link_say(up, "here"), "the other process is gone");
+    return play(up);
 }
 
 static int leaves_after(struct link *up)
 {
-    return play(up, false);
+    leaves = AFTER;
+    must(link_say(up, "here"), "the other process is gone");
+    return play(up);
 }
 
-static void talk_to(const char *role, const char *when)
+/* Its child is the first process of a namespace, and has there the number 1. */
+static int elsewhere(struct link *up)
+{
+    pid_t child;
+    int status;
+
+    leaves = NEVER;
+    if (unshare(CLONE_NEWPID) != 0 || (child = fork()) < 0) {
+        link_say(up, "not");
+        return 0;
+    }
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        must(getpid() == 1, "the process is not the first one of its namespace");
+        must(link_say(up, "here"), "the other process is gone");
+        exit(play(up));
+    }
+    must(waitpid(child, &status, 0) == child, "waitpid");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+static void talk_to(const char *role, const char *what_it_is)
 {
     struct fx fx;
     struct side s;
@@ -151,16 +185,20 @@ static void talk_to(const char *role, const char *when)
     DAT_RMR_TRIPLET all;
     char what[80] = "";
 
-    meet(&fx, &s, &r);
     peer_start(&p, role);
+    if (!link_hear(&p.link, "here")) {
+        peer_kill(&p);
+        skip(2, "no pid namespaces");
+        return;
+    }
+    meet(&fx, &s, &r);
     side_connect_peer(&s, &p.link);
     exchange(&p.link, &r, &all);
-    must(link_hear(&p.link, "alone"), "the first thread of the other process does not end");
+    must(link_hear(&p.link, "alone"), "the other process is gone, or its first thread does not end");
     ok(both_ways(&s, &r, all, 10, 50, true, what, sizeof what),
-       "the peer's first thread left %s: messages and RDMA of all sizes, both ways (%s)", when,
-       what);
+       "%s: messages and RDMA of all sizes, both ways (%s)", what_it_is, what);
     link_say(&p.link, "bye");
-    peer_ok(&p, "the peer's first thread left %s: it agrees", when);
+    peer_ok(&p, "%s: it agrees", what_it_is);
     fx_close(&fx);
 }
 
@@ -168,10 +206,13 @@ int main(int argc, char **argv)
 {
     static const struct peer_role roles[] = { { "before", leaves_before },
                                               { "after", leaves_after },
+                                              { "elsewhere", elsewhere },
                                               { NULL, NULL } };
 
     env_init(argc, argv, roles);
-    talk_to("before", "before the adapter was opened");
-    talk_to("after", "after the connection came up");
+    talk_to("before", "the peer's first thread left before the adapter was opened");
+    talk_to("after", "the peer's first thread left after the connection came up");
+    if (env_is_shm())
+        talk_to("elsewhere", "the peer is in another pid namespace");
     return done_testing();
 }
