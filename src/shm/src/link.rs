@@ -4,7 +4,7 @@
 //! node's thread at once.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -152,13 +152,7 @@ impl<T: Transport> Link<T> {
     /// Gives a connection its place, as the end on `side`; false if there is no memory for its rings, it has a place
     /// already, or this one is taken.
     pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn<T>>, peer_zone: u32) -> bool {
-        let end = End {
-            pair: self.pair.clone(),
-            index: id.index,
-            side,
-            zone: conn.zone(),
-            peer_zone: AtomicU32::new(peer_zone),
-        };
+        let Some(end) = End::new(self.pair.clone(), id.index, side, conn.zone(), peer_zone) else { return false };
         let index = id.index as usize;
         let mut conns = self.conns[usize::from(side)].write();
         let more = (index + 1).saturating_sub(conns.len());
@@ -177,6 +171,7 @@ impl<T: Transport> Link<T> {
             return false;
         }
         conns[index] = Some((id, conn.clone()));
+        self.pair.look_at(side, id.index);
         true
     }
 
