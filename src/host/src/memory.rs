@@ -255,6 +255,15 @@ pub fn admit() -> Result<Admitted, NoMemory> {
     if SPARE.serves(calls) || obtainable(SHARE) { Ok(admitted) } else { Err(NoMemory) }
 }
 
+/// Asks whether the system has memory of this size, in bytes, at this moment: before something is put into a collection
+/// that cannot be asked itself.
+///
+/// # Errors
+/// [`NoMemory`].
+pub fn probe(size: usize) -> Result<(), NoMemory> {
+    if obtainable(size) { Ok(()) } else { Err(NoMemory) }
+}
+
 /// Whether the system has memory of this size, in bytes, at this moment.
 #[cold]
 fn obtainable(size: usize) -> bool {
