@@ -70,7 +70,7 @@ pub fn start<T: Transport<Incoming = Incoming<T>>>(
         orphans: HashMap::new(),
         timers: Timers::default(),
         next_token: FIRST_PEER,
-        watch: Watch::Asleep,
+        watch: Watch::new(),
         unfinished: Vec::new(),
     };
     std::thread::Builder::new().name("dat-shm".into()).spawn(move || {
