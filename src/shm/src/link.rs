@@ -38,11 +38,11 @@ pub trait Errands<T: Transport>: Send + Sync {
     /// Has the rest of the link's messages sent when its socket has room.
     fn want_room(&self, link: &Arc<Link<T>>);
 
-    /// Has a connection's end told of when the transfers of the peer are over.
-    fn finish(&self, ending: Ending<T>);
-
     /// Ends the link, whose peer does not read its messages.
     fn abandon(&self, link: &Arc<Link<T>>);
+
+    /// Has a connection's end told of when the transfers of the peer are over.
+    fn finish(&self, ending: Ending<T>);
 }
 
 /// A connection request of the peer that has no answer yet.
@@ -427,7 +427,7 @@ impl<T: Transport> Links<T> {
 }
 
 /// Lets all connections go on that have something to do; true if there were any.
-#[inline]
+#[inline(always)]
 fn progress<T: Transport>(home: &Home, links: &[Arc<Link<T>>]) -> bool {
     home.rounds.begin();
     let mut any = false;

@@ -228,6 +228,14 @@ impl Pair {
         self.dead.store(true, Ordering::Release);
     }
 
+    /// Stores a word where both processes have ready bits and transfers, as either of them could at any time.
+    #[cfg(feature = "fuzzing")]
+    pub fn scribble(&self, word: usize, value: u64) {
+        if let Ok(word) = self.memory.at::<AtomicU64>(word % (HEAD / 8) * 8) {
+            word.store(value, Ordering::SeqCst);
+        }
+    }
+
     // ---- Ready bits ----
 
     /// The summary of a side's ready bits, and the bits.
