@@ -68,6 +68,14 @@ const char *faulty_name(int kind)
     return names[kind];
 }
 
+int faulty_kind(const char *name)
+{
+    for (int kind = 0; kind < KINDS; kind++)
+        if (strcmp(faulty_name(kind), name) == 0)
+            return kind;
+    return -1;
+}
+
 bool faulty_is_system_call(int kind)
 {
     return kind < FIRST_LIBRARY_CALL;
@@ -92,9 +100,12 @@ bool faulty_is_restarted(int kind)
 /* Counts a call; true if it shall fail, and errno is set. */
 static bool fails(int kind, pid_t thread)
 {
+    int n;
+
     if (now == NULL || !__atomic_load_n(&now->armed, __ATOMIC_ACQUIRE))
         return false;
-    if (__atomic_add_fetch(&now->calls[kind], 1, __ATOMIC_ACQ_REL) != now->nth || kind != now->kind)
+    n = __atomic_add_fetch(&now->calls[kind], 1, __ATOMIC_ACQ_REL);
+    if (kind != now->kind || n < now->nth || (n > now->nth && n > now->last))
         return false;
     now->by_main = thread == now->main;
     __atomic_store_n(&now->fired, 1, __ATOMIC_RELEASE);

@@ -17,6 +17,7 @@ enum { KINDS_MAX = 80, OBJECTS_MAX = 12 };
 struct faults {
     int armed;             /* calls count and fail now */
     int kind, nth, error;  /* the call that fails; kind -1: none */
+    int last;              /* and all up to this one; 0: no other */
     int fired;             /* it has failed */
     int by_main;           /* the thread that began the program made it */
     pid_t main;
@@ -29,6 +30,7 @@ void faulty_use(struct faults *f);
 
 int faulty_kinds(void);
 const char *faulty_name(int kind);
+int faulty_kind(const char *name);
 bool faulty_is_system_call(int kind);
 /* The kind posts work, and its caller cannot know whether an interrupted call has done it. */
 bool faulty_is_post(int kind);

@@ -4,7 +4,7 @@ NOT_PROGRAMS += verbs/adapters.c verbs/traffic.c verbs/interop.c verbs/faulty.c
 
 VERBS_SHARED := $(OUT)/verbs/adapters.o $(OUT)/verbs/traffic.o $(OUT)/srq/srq_common.o
 VERBS_PROGRAMS := $(patsubst $(TESTDIR)/%.c,$(OUT)/%,\
-	$(filter-out %/adapters.c %/traffic.c %/interop.c %/faulty.c %/faults.c,$(wildcard $(TESTDIR)/verbs/*.c)))
+	$(filter-out %/adapters.c %/traffic.c %/interop.c %/faulty.c,$(wildcard $(TESTDIR)/verbs/*.c)))
 
 $(VERBS_PROGRAMS): $(VERBS_SHARED)
 $(VERBS_PROGRAMS): LDFLAGS += $(VERBS_SHARED)
@@ -18,14 +18,14 @@ ifneq ($(wildcard /usr/include/rdma/rdma_cma.h),)
 $(OUT)/verbs/strange: LDFLAGS += -lrdmacm -libverbs
 endif
 
-# faults.c puts functions of its own in front of those of both libraries.
+# faulty.c puts functions of its own in front of those of both libraries.
 ifneq ($(wildcard /usr/include/rdma/rdma_cma.h),)
-$(OUT)/verbs/faults: $(OUT)/verbs/faulty.o
-$(OUT)/verbs/faults: LDFLAGS += $(OUT)/verbs/faulty.o -rdynamic -Wl,--no-as-needed -lrdmacm -libverbs -ldl
-$(OUT)/verbs/faults.o $(OUT)/verbs/faulty.o: $(TESTDIR)/verbs/adapters.h $(TESTDIR)/verbs/faulty.h
-VERBS_PROGRAMS += $(OUT)/verbs/faults
+FAULTY := $(OUT)/verbs/faults $(OUT)/verbs/refused
+$(FAULTY): $(OUT)/verbs/faulty.o
+$(FAULTY): LDFLAGS += $(OUT)/verbs/faulty.o -rdynamic -Wl,--no-as-needed -lrdmacm -libverbs -ldl
+$(FAULTY:%=%.o) $(OUT)/verbs/faulty.o: $(TESTDIR)/verbs/faulty.h
 else
-NOT_PROGRAMS += verbs/faults.c
+NOT_PROGRAMS += verbs/faults.c verbs/refused.c
 endif
 
 # ---- Scripts that run the suite on a device ----

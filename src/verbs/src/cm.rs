@@ -139,9 +139,8 @@ pub fn listen(hub: &Arc<Hub>, qualifier: Option<u64>, sink: ListenerSink<Verbs>)
         }
     };
     let token = hub.token();
-    let id = CmId::new(&hub.channel, token).map_err(failed)?;
-    let port = qualifier.map_or(0, port_of);
-    id.bind(SocketAddr::new(hub.place.address, port)).map_err(failed)?;
+    let address = SocketAddr::new(hub.place.address, qualifier.map_or(0, port_of));
+    let id = CmId::bound(&hub.channel, token, address).map_err(failed)?;
     let qualifier = qualifier.unwrap_or_else(|| id.local_port().into());
     hub.parties.lock().insert(token, Party::Listener(qualifier, sink));
     if let Err(error) = id.listen(1024) {

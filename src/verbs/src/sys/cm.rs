@@ -17,7 +17,12 @@ use super::{again, give_back, made, nonblocking, undivided};
 /// The result of a call that returns 0 on success, or -1 and sets errno.
 /// The call, which takes locks of the library, falls into no fork.
 fn outcome(mut call: impl FnMut() -> c_int) -> io::Result<()> {
-    again(|| undivided(|| if call() == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }))
+    again(|| once(&mut call))
+}
+
+/// The result of a call that is made once, because it may have done a part of its work when it fails.
+fn once(call: impl FnOnce() -> c_int) -> io::Result<()> {
+    undivided(|| if call() == 0 { Ok(()) } else { Err(io::Error::last_os_error()) })
 }
 
 /// A channel on which events of identifiers arrive.
@@ -194,11 +199,20 @@ impl CmId {
         unsafe { self.raw.as_mut().context = token as *mut c_void };
     }
 
-    /// Takes a local address; with port 0 the system chooses the port.
-    pub fn bind(&self, address: SocketAddr) -> io::Result<()> {
+    /// Makes an identifier with a local address; with port 0 the system chooses the port.
+    pub fn bound(channel: &Arc<EventChannel>, token: u64, address: SocketAddr) -> io::Result<Self> {
+        // The identifier may have its address after a failure, and then it takes none.
+        again(|| {
+            let id = CmId::new(channel, token)?;
+            id.bind(address)?;
+            Ok(id)
+        })
+    }
+
+    fn bind(&self, address: SocketAddr) -> io::Result<()> {
         let mut native = native(address);
         // SAFETY: the storage holds a whole socket address.
-        outcome(|| unsafe { rdma_bind_addr(self.raw(), (&raw mut native).cast()) })
+        once(|| unsafe { rdma_bind_addr(self.raw(), (&raw mut native).cast()) })
     }
 
     /// Name and port of the device that the local address belongs to, once that is known.
