@@ -184,7 +184,7 @@ static void many_tables(void)
 /* One table under very many names, as a mad provider might register it. */
 static void flood(void)
 {
-    enum { NAMES = 100000 };
+    enum { NAMES = 70000 };
     char name[32];
     DAT_PROVIDER_INFO info;
     DAT_RETURN rc = DAT_SUCCESS;
