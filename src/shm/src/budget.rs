@@ -67,7 +67,18 @@ impl Budget {
 
     /// The bytes of the next copy of a transfer of which `rest` bytes are left, which are thereby spent; `None` if
     /// nothing more may be copied, and then `end` gets another turn.
+    #[inline]
     pub fn slice(&mut self, end: &End, rest: u64) -> Option<u64> {
+        match self.left {
+            Some(left) if rest <= CALL && left >= CALL => {
+                self.left = Some(left - CALL);
+                Some(rest)
+            }
+            _ => self.next(end, rest),
+        }
+    }
+
+    fn next(&mut self, end: &End, rest: u64) -> Option<u64> {
         let left = self.left.get_or_insert_with(|| end.rounds().share());
         if *left == 0 {
             end.look_again();

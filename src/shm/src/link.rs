@@ -378,18 +378,24 @@ impl<T: Transport> Links<T> {
         // Another thread may have put a message into the program's memory and be about to queue its completion,
         // which the caller, having seen the message, now expects.
         if let Some(links) = self.progress.try_lock().or_else(|| self.progress.try_lock_for(PATIENCE)) {
-            progress(&self.home, &links);
+            self.home.rounds.begin();
+            progress(&links);
         }
     }
 
     /// As [`Links::poll`], for the node's own thread, which is no caller; true if anything had arrived.
     pub fn look(&self) -> bool {
-        self.progress.try_lock().is_some_and(|links| progress(&self.home, &links))
+        self.progress.try_lock().is_some_and(|links| {
+            self.home.rounds.begin();
+            progress(&links)
+        })
     }
 
     /// Handles what has arrived, after any other thread that does.
     pub fn settle(&self) {
-        progress(&self.home, &self.progress.lock());
+        let links = self.progress.lock();
+        self.home.rounds.begin();
+        progress(&links);
     }
 
     fn any_ready(&self) -> bool {
@@ -422,9 +428,8 @@ impl<T: Transport> Links<T> {
 }
 
 /// Lets all connections go on that have something to do; true if there were any.
-#[inline(always)]
-fn progress<T: Transport>(home: &Home, links: &[Arc<Link<T>>]) -> bool {
-    home.rounds.begin();
+#[inline]
+fn progress<T: Transport>(links: &[Arc<Link<T>>]) -> bool {
     let mut any = false;
     for link in links {
         any |= link.pair.take_ready(|side, index| {
