@@ -75,7 +75,7 @@ struct end {
 
 static size_t total(void)
 {
-    return (size_t)env_count(256, 64) << 20;
+    return (size_t)env_count(128, 64) << 20;
 }
 
 static void end_make(struct end *e, struct fx *fx)
@@ -273,7 +273,7 @@ static void exchange(struct end *e, const struct order *o, DAT_RMR_TRIPLET all, 
 
     t->gap[round] = 0;
     /* The other end is polling when the long transfers come. */
-    for (int i = 0; i < 200; i++)
+    for (int i = 0; i < 20; i++)
         ask(e, 0);
     longest = 0;
     for (unsigned i = 0; i < o->count; i++) {
