@@ -155,6 +155,18 @@ static int open_for_itself(void)
     return dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG) == DAT_SUCCESS ? 0 : 4;
 }
 
+/* A child that lived must not have died by itself when it wrote over its memory. */
+static void end_of_life(pid_t pid)
+{
+    int status = 0;
+
+    kill(pid, SIGKILL);
+    if (waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) {
+        diag("a child that lives: status %#x", (unsigned)status);
+        add(&bad);
+    }
+}
+
 static void *forker(void *arg)
 {
     static char name[] = "true";
@@ -198,8 +210,7 @@ static void *forker(void *arg)
             }
             add(&lives);
             if (n == LONG_LIVED) {
-                kill(living[0], SIGKILL);
-                waitpid(living[0], NULL, 0);
+                end_of_life(living[0]);
                 memmove(living, living + 1, (LONG_LIVED - 1) * sizeof living[0]);
                 n--;
             }
@@ -215,8 +226,7 @@ static void *forker(void *arg)
         }
     }
     while (n > 0) {
-        kill(living[--n], SIGKILL);
-        waitpid(living[n], NULL, 0);
+        end_of_life(living[--n]);
     }
     return NULL;
 }
