@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use host::lock::{Mutex, MutexGuard};
 use host::memory::Room;
-use parking_lot::{Mutex, MutexGuard};
 
 use crate::agent::Agent;
 use crate::error::{Error, Refusal, Result};

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::{array, ptr};
 
+use host::lock::Mutex;
 use host::memory::{self, NoMemory, Room};
-use parking_lot::Mutex;
 
 use crate::error::{Access, Arg, Error, Result};
 use crate::mem::Rights;

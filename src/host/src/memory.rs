@@ -20,6 +20,8 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use crate::static_tls;
+
 /// The reserve of a library in bytes.
 const RESERVE: usize = 2 << 20;
 
@@ -119,6 +121,8 @@ impl Reserve {
         if layout.size() > LARGEST || layout.align() > PAGE {
             return ptr::null_mut();
         }
+        // Memory may lack in the first use of a thread-local value as well; this keeps the remedy in the library.
+        black_box(static_tls::offset());
         let count = layout.size().div_ceil(GRAIN).max(1);
         let step = layout.align().div_ceil(GRAIN);
         let first = self.locked(|| {
@@ -251,6 +255,15 @@ pub fn admit() -> Result<Admitted, NoMemory> {
     if SPARE.serves(calls) || obtainable(SHARE) { Ok(admitted) } else { Err(NoMemory) }
 }
 
+/// Asks whether the system has memory of this size, in bytes, at this moment: before something is put into a collection
+/// that cannot be asked itself.
+///
+/// # Errors
+/// [`NoMemory`].
+pub fn probe(size: usize) -> Result<(), NoMemory> {
+    if obtainable(size) { Ok(()) } else { Err(NoMemory) }
+}
+
 /// Whether the system has memory of this size, in bytes, at this moment.
 #[cold]
 fn obtainable(size: usize) -> bool {
@@ -266,7 +279,12 @@ fn obtainable(size: usize) -> bool {
     !spare
 }
 
-/// Bytes of the reserve that are in use. For tests.
+/// Whether so much of the reserve is in use that a long task should rather give up.
+pub fn is_short() -> bool {
+    reserve_in_use() > SHARE
+}
+
+/// Bytes of the reserve that are in use.
 pub fn reserve_in_use() -> usize {
     SPARE.used.load(Ordering::Relaxed)
 }

@@ -13,7 +13,7 @@ use dat_udat12::{
 use host::{cstr, diagnostics};
 
 use crate::dispatch::{invalid_handle, provider_of};
-use crate::guard::{making, slow};
+use crate::guard::{OUT_OF_MEMORY, making, slow};
 use crate::provider::REGISTRY;
 
 /// Finds the entry that serves the request, lets its provider open an instance, and counts the instance.
@@ -96,6 +96,7 @@ fn not_found(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
             }
             DAT_NAME_NOT_REGISTERED
         }
+        OpenError::NoMemory => return OUT_OF_MEMORY,
     };
     DAT_ERROR(DAT_PROVIDER_NOT_FOUND, subtype)
 }

@@ -15,6 +15,8 @@ use dat_udat12::{
     DAT_VADDR, DAT_VLEN,
 };
 
+use host::memory;
+
 use crate::attr::{c_rights, rights};
 use crate::post::local_segment;
 
@@ -39,7 +41,7 @@ unsafe fn memory(kind: DAT_MEM_TYPE, region: DAT_REGION_DESCRIPTION) -> Answer<M
             // SAFETY: not NULL, so readable as the caller promises.
             let name = unsafe { shared.shared_memory_id.read_unaligned() };
             let name = name.map(|byte| byte.to_ne_bytes()[0]);
-            Ok(Memory::Shared(shared.virtual_address.addr() as u64, Box::new(name)))
+            Ok(Memory::Shared(shared.virtual_address.addr() as u64, memory::copied(&name)?))
         }
         _ => Err(Fault::Argument(2)),
     }

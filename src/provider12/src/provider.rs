@@ -10,7 +10,7 @@ use dat_udat12::{
     DAT_FALSE, DAT_GET_TYPE, DAT_NAME_MAX_LENGTH, DAT_PROVIDER, DAT_PROVIDER_ALREADY_REGISTERED, DAT_PROVIDER_INFO,
     DAT_RETURN, DAT_SUCCESS, DAT_VERSION_MAJOR,
 };
-use host::{cancel, cstr, diagnostics};
+use host::{cancel, cstr, diagnostics, memory};
 
 use crate::Udat12;
 
@@ -70,7 +70,12 @@ pub unsafe fn init<F: Face<Version = Udat12>>(
             String::new()
         } else {
             // SAFETY: the caller's promise.
-            unsafe { CStr::from_ptr(instance_data) }.to_string_lossy().into_owned()
+            let text = unsafe { CStr::from_ptr(instance_data) }.to_string_lossy();
+            let Ok(text) = memory::text(&text) else {
+                log::error!("no memory for the text of the configuration");
+                return;
+            };
+            text
         };
         let Some(add) = registry(c"dat_registry_add_provider") else {
             diagnostics::report(format_args!(

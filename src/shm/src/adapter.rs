@@ -11,8 +11,8 @@ use dat_core::transport::{
     AdapterAttributes, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, MAX_SEGMENTS, Poll, QpInit, Recv,
     RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
 };
-use host::{fork, zone};
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use host::{fork, memory, zone};
 
 use crate::cm::Incoming;
 use crate::conn::{Conn, ConnPhase};
@@ -152,6 +152,15 @@ impl Drop for Shm {
     }
 }
 
+impl Shm {
+    /// The error of a region or window that finds no row.
+    #[cold]
+    fn no_region(&self) -> Error {
+        let full = self.node.links.home.regions.is_full();
+        Error::InsufficientResources(if full { Resource::Region } else { Resource::Memory })
+    }
+}
+
 impl Transport for Shm {
     type Zone = Zone;
     type Region = Region;
@@ -164,7 +173,8 @@ impl Transport for Shm {
 
     fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
         let node = NODES.get(instance, thread::start)?;
-        Ok(Arc::new(Shm { node, attributes: attributes(), closed: AtomicBool::new(false) }))
+        let shm = memory::arc(Shm { node, attributes: attributes(), closed: AtomicBool::new(false) })?;
+        Ok(shm)
     }
 
     fn close(&self) {
@@ -189,7 +199,7 @@ impl Transport for Shm {
         // SAFETY: registering is the program's promise that the memory is there, and to be
         // used as the rights say, until it deregisters it.
         let key = unsafe { self.node.links.home.regions.insert(addr, len, rights, zone.0) };
-        let key = key.ok_or(Error::InsufficientResources(Resource::Region))?;
+        let key = key.ok_or_else(|| self.no_region())?;
         let remote = rights.intersects(Rights::REMOTE_READ | Rights::REMOTE_WRITE);
         Ok(Region { node: self.node.clone(), key, zone: zone.0, remote })
     }
@@ -273,7 +283,7 @@ impl Transport for Shm {
                 // window is bound into it (the core refuses to free it).
                 let key =
                     unsafe { self.node.links.home.regions.insert(target.addr, target.len, rights, target.region.zone) };
-                Some(key.ok_or(Error::InsufficientResources(Resource::Region))?)
+                Some(key.ok_or_else(|| self.no_region())?)
             }
             None => None,
         };
@@ -299,14 +309,16 @@ impl Transport for Shm {
     }
 
     fn connect(&self, qp: &Arc<Conn<Shm>>, connect: &Connect<'_>) -> Result<()> {
-        qp.shift(ConnPhase::Idle, ConnPhase::Pending);
-        self.node.command(Command::Connect {
+        let command = Command::Connect {
             conn: qp.clone(),
             address: connect.address.clone(),
             qualifier: connect.qualifier,
-            private_data: connect.private_data.to_vec(),
+            private_data: memory::copied(connect.private_data)?.into_vec(),
             timeout: connect.timeout,
-        });
+        };
+        self.node.room_for_command()?;
+        qp.shift(ConnPhase::Idle, ConnPhase::Pending);
+        self.node.command(command);
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use dat_core::addr::Address;
 use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, Rejection, Transport};
+use host::memory;
 
 use crate::conn::{Conn, ConnPhase, Report};
 use crate::link::{Link, Unanswered};
@@ -115,7 +116,8 @@ pub fn handle<T: Transport<Incoming = Incoming<T>>>(node: &Node<T>, link: &Arc<L
             }
             let Some(request) = link.expect_answer(conn) else { return false };
             let incoming = Incoming { link: Arc::downgrade(link), id: conn, zone, request, answered: false };
-            let Some(point) = node.point(qualifier) else { return true };
+            // Without memory the request is refused.
+            let (Some(point), Ok(_admitted)) = (node.point(qualifier), memory::admit()) else { return true };
             let info = ConnectionRequestInfo {
                 qualifier,
                 remote_address: Address::loopback(),

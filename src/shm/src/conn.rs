@@ -10,8 +10,9 @@ use dat_core::event::Status;
 use dat_core::transport::{
     ConnectionReport, EndpointSink, QpSizes, Recv, RecvDone, RecvQueue, Request, RequestId, Taken, Transport, Verdict,
 };
+use host::lock::{Mutex, MutexGuard};
+use host::memory;
 use once_cell::sync::OnceCell;
-use parking_lot::{Mutex, MutexGuard};
 
 use crate::pair::End;
 use crate::pending::Pending;
@@ -55,6 +56,9 @@ pub trait Keeper<T: Transport>: Send + Sync {
 
     /// Tells the peer that the end on `side` has let go.
     fn let_go(self: Arc<Self>, id: ConnId, side: u8, reason: CloseReason);
+
+    /// Tells the peer that this process cannot read its memory any more.
+    fn tell_refusal(self: Arc<Self>);
 
     /// Has the node's thread bring an end to its end.
     fn finish(&self, ending: Ending<T>);
@@ -131,10 +135,13 @@ impl<T: Transport> Conn<T> {
         sizes: &QpSizes,
     ) -> Result<Arc<Self>> {
         let own = match srq {
-            Some(_) => RecvQueue::default(),
+            Some(ref srq) => {
+                srq.expect()?;
+                RecvQueue::default()
+            }
             None => RecvQueue::new(sizes.recvs, sizes.recv_segments)?,
         };
-        Ok(Arc::new(Conn {
+        Ok(memory::arc(Conn {
             sink,
             zone,
             port,
@@ -148,7 +155,7 @@ impl<T: Transport> Conn<T> {
             again: AtomicBool::new(false),
             rx: Mutex::new(Rx::default()),
             still: AtomicBool::new(false),
-        }))
+        })?)
     }
 
     /// Port qualifier of this end.
@@ -243,6 +250,11 @@ impl<T: Transport> Conn<T> {
     /// no lock of the connection held.
     pub fn progress(self: &Arc<Self>) {
         self.progress_rx(Advance::Batch);
+        if let Some(Tie { end, keeper, .. }) = self.tie.get()
+            && end.pair.take_untold()
+        {
+            keeper.clone().tell_refusal();
+        }
         // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
         if let Some(tx) = self.tx.try_lock() {
             return self.advance_tx(tx);
@@ -319,7 +331,7 @@ impl<T: Transport> Conn<T> {
         self.rx.lock().close();
         let done = self.tx.lock().close();
         if let Some(Tie { end, id, keeper }) = self.tie.get() {
-            end.pair.close(end.index, end.side);
+            end.close();
             keeper.detach(*id, end.side);
         }
         if done.is_some_and(|last| first && report && self.sink.requests_done(last)) {

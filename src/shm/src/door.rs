@@ -11,10 +11,9 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::thread::JoinHandle;
 
-use host::signal;
-use parking_lot::{Condvar, Mutex};
+use host::lock::{Condvar, Mutex};
+use host::thread::{self, Thread};
 use rustix::io::Errno;
 use rustix::process::{Pid, getpriority_process};
 use rustix::thread::gettid;
@@ -46,7 +45,7 @@ struct Sleeper {
     /// The change with which it came.
     serial: u64,
     note: Arc<Note>,
-    thread: JoinHandle<()>,
+    thread: Thread,
 }
 
 /// What a door and the other threads tell each other.
@@ -54,7 +53,8 @@ struct Sleeper {
 struct Note {
     /// Its number, once it is published.
     tid: Mutex<i32>,
-    published: Condvar,
+    /// The number was published, or the door is to leave.
+    news: Condvar,
     leave: AtomicBool,
 }
 
@@ -120,7 +120,7 @@ impl Door {
             threads.changes += 1;
             self.published.store(threads.changes, Ordering::SeqCst);
             self.sign.word().store(0, Ordering::SeqCst);
-            threads.all.iter().for_each(Sleeper::dismiss);
+            threads.all.iter().for_each(|sleeper| sleeper.note.dismiss());
         }
         Change(threads.changes)
     }
@@ -130,7 +130,7 @@ impl Door {
         let mut threads = self.threads.lock();
         let gone = threads.all.extract_if(.., |sleeper| sleeper.note.has_left() && sleeper.is_gone());
         for sleeper in gone.collect::<Vec<_>>() {
-            let _ = sleeper.thread.join();
+            sleeper.thread.join();
         }
         let published = self.published.load(Ordering::SeqCst) >= change.0;
         published && threads.all.iter().all(|sleeper| sleeper.serial >= change.0)
@@ -141,11 +141,11 @@ impl Door {
         let sleepers = std::mem::take(&mut self.threads.lock().all);
         for sleeper in &sleepers {
             sleeper.note.await_number();
-            sleeper.dismiss();
+            sleeper.note.dismiss();
         }
         self.sign.word().store(0, Ordering::SeqCst);
         for sleeper in sleepers {
-            let _ = sleeper.thread.join();
+            sleeper.thread.join();
         }
     }
 
@@ -153,7 +153,7 @@ impl Door {
     fn start(&self, threads: &mut Threads) -> io::Result<()> {
         let serial = threads.changes + 1;
         let note = Arc::<Note>::default();
-        let before = threads.all.last().map(|sleeper| (sleeper.note.clone(), sleeper.thread.thread().clone()));
+        let before = threads.all.last().map(|sleeper| sleeper.note.clone());
         let (own, sign, published) = (note.clone(), self.sign.clone(), self.published.clone());
         let run = move || {
             let tid = gettid().as_raw_nonzero().get();
@@ -162,17 +162,12 @@ impl Door {
             sign.word().store(tid.cast_unsigned(), Ordering::SeqCst);
             drop(sign);
             own.set_number(tid);
-            if let Some((note, thread)) = before {
-                note.leave.store(true, Ordering::Release);
-                thread.unpark();
+            if let Some(note) = before {
+                note.dismiss();
             }
-            while !own.leave.load(Ordering::Acquire) {
-                std::thread::park();
-            }
+            own.await_dismissal();
         };
-        let builder = std::thread::Builder::new().name("dat-shm-door".into()).stack_size(STACK);
-        // The stack is too small for the program's signal handlers.
-        let thread = signal::with_all_blocked(|| builder.spawn(run))?;
+        let thread = thread::start_on(STACK, c"dat-shm-door", run)?;
         threads.changes = serial;
         threads.all.push(Sleeper { serial, note, thread });
         Ok(())
@@ -186,12 +181,6 @@ impl Drop for Door {
 }
 
 impl Sleeper {
-    /// Has the thread end.
-    fn dismiss(&self) {
-        self.note.leave.store(true, Ordering::Release);
-        self.thread.thread().unpark();
-    }
-
     /// True if the kernel does not find the thread any more, or finds it without memory. A thread that is joined may
     /// still be found for a moment.
     fn is_gone(&self) -> bool {
@@ -207,13 +196,28 @@ impl Sleeper {
 impl Note {
     fn set_number(&self, tid: i32) {
         *self.tid.lock() = tid;
-        self.published.notify_all();
+        self.news.notify_all();
     }
 
     fn await_number(&self) {
         let mut tid = self.tid.lock();
         while *tid == 0 {
-            self.published.wait(&mut tid);
+            self.news.wait(&mut tid);
+        }
+    }
+
+    /// Has the thread end.
+    fn dismiss(&self) {
+        let tid = self.tid.lock();
+        self.leave.store(true, Ordering::Release);
+        drop(tid);
+        self.news.notify_all();
+    }
+
+    fn await_dismissal(&self) {
+        let mut tid = self.tid.lock();
+        while !self.has_left() {
+            self.news.wait(&mut tid);
         }
     }
 

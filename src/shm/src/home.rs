@@ -21,9 +21,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 
 use crossbeam_utils::CachePadded;
-use parking_lot::Mutex;
+use host::lock::Mutex;
 use rustix::rand::{GetRandomFlags, getrandom};
 
+use crate::budget::Rounds;
 use crate::door::Door;
 use crate::os::bell::{Bell as Doorbell, Ringer};
 use crate::os::directory::Directory;
@@ -78,6 +79,8 @@ pub struct Home {
     pub door: Door,
     /// The registered memory of this process.
     pub regions: RegionTable,
+    /// The rounds of progress, between whose turns copying is shared.
+    pub rounds: Rounds,
     bells: [Doorbell; 2],
     /// True while a blocked waiter watches. The published word changes under this lock alone.
     leader: CachePadded<Mutex<bool>>,
@@ -102,6 +105,7 @@ impl Home {
             published,
             regions: RegionTable::new()?,
             bells: [Doorbell::new(directory)?, Doorbell::new(directory)?],
+            rounds: Rounds::default(),
             leader: CachePadded::default(),
             callers: CachePadded::default(),
             probe: Box::new(u64::from_ne_bytes(probe)),
@@ -285,9 +289,24 @@ impl Peer {
     pub fn wake(&self) {
         // SYNC sleep: the news was published before this look.
         fence(Ordering::SeqCst);
-        if let Some(bell) = named(&self.bells, self.published.view::<ViewU32>(WORD).map_or(AWAKE, ViewU32::load)) {
+        if let Some(bell) = named(&self.bells, self.word()) {
             bell.ring();
         }
+    }
+
+    #[inline]
+    fn word(&self) -> u32 {
+        self.published.view::<ViewU32>(WORD).map_or(AWAKE, ViewU32::load)
+    }
+
+    /// True if [`Peer::wake`] wakes a thread now.
+    pub fn sleeps(&self) -> bool {
+        self.word() != AWAKE
+    }
+
+    /// Wakes the peer's node thread, also if callers are said to poll.
+    pub fn wake_thread(&self) {
+        self.bells[Bell::Thread as usize - 1].ring();
     }
 
     /// The number of the thread through which the peer's memory is reached, as the peer counts; 0 for none.

@@ -4,13 +4,13 @@
 //! node's thread at once.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 use dat_core::transport::Transport;
-use parking_lot::{Mutex, RwLock};
+use host::lock::{Mutex, RwLock};
 
 use crate::conn::{Conn, Ending, Keeper};
 use crate::home::Home;
@@ -19,6 +19,7 @@ use crate::os::socket::{Sent, Socket};
 use crate::pair::{End, MAX_CONNS, Pair};
 use crate::pending::Pending;
 use crate::wire::{CloseReason, ConnId, Message};
+use host::memory::Room;
 
 /// The longest that a caller waits for another thread that handles arrived data.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -151,18 +152,18 @@ impl<T: Transport> Link<T> {
     /// Gives a connection its place, as the end on `side`; false if there is no memory for its rings, it has a place
     /// already, or this one is taken.
     pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn<T>>, peer_zone: u32) -> bool {
-        let end = End {
-            pair: self.pair.clone(),
-            index: id.index,
-            side,
-            zone: conn.zone(),
-            peer_zone: AtomicU32::new(peer_zone),
-        };
+        let Some(end) = End::new(self.pair.clone(), id.index, side, conn.zone(), peer_zone) else { return false };
+        let index = id.index as usize;
+        let mut conns = self.conns[usize::from(side)].write();
+        let more = (index + 1).saturating_sub(conns.len());
+        if conns.room(more).is_err() {
+            return false;
+        }
+        drop(conns);
         if !conn.tie(self.clone(), id, end) {
             return false;
         }
         let mut conns = self.conns[usize::from(side)].write();
-        let index = id.index as usize;
         if conns.len() <= index {
             conns.resize_with(index + 1, || None);
         }
@@ -170,6 +171,7 @@ impl<T: Transport> Link<T> {
             return false;
         }
         conns[index] = Some((id, conn.clone()));
+        self.pair.look_at(side, id.index);
         true
     }
 
@@ -184,6 +186,10 @@ impl<T: Transport> Link<T> {
     pub fn allocate(&self) -> Option<ConnId> {
         let active = self.pair.active_side();
         let mut places = self.places.lock();
+        // One place more may be given back some time.
+        let free = places.used as usize + 1 - places.free.len();
+        places.ends.room(1).ok()?;
+        places.free.room(free).ok()?;
         let (step, first) = if self.pair.is_local() { (1, 0) } else { (2, u32::from(active)) };
         let fresh = first + places.used * step;
         // A place rests before it is used again, as long as there are others, and memory for them.
@@ -317,6 +323,10 @@ impl<T: Transport> Keeper<T> for Link<T> {
             errands.finish(ending);
         }
     }
+
+    fn tell_refusal(self: Arc<Self>) {
+        self.send(Message::Reads(false));
+    }
 }
 
 fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
@@ -368,18 +378,24 @@ impl<T: Transport> Links<T> {
         // Another thread may have put a message into the program's memory and be about to queue its completion,
         // which the caller, having seen the message, now expects.
         if let Some(links) = self.progress.try_lock().or_else(|| self.progress.try_lock_for(PATIENCE)) {
+            self.home.rounds.begin();
             progress(&links);
         }
     }
 
     /// As [`Links::poll`], for the node's own thread, which is no caller; true if anything had arrived.
     pub fn look(&self) -> bool {
-        self.progress.try_lock().is_some_and(|links| progress(&links))
+        self.progress.try_lock().is_some_and(|links| {
+            self.home.rounds.begin();
+            progress(&links)
+        })
     }
 
     /// Handles what has arrived, after any other thread that does.
     pub fn settle(&self) {
-        progress(&self.progress.lock());
+        let links = self.progress.lock();
+        self.home.rounds.begin();
+        progress(&links);
     }
 
     fn any_ready(&self) -> bool {

@@ -1,16 +1,17 @@
 //! This process as its peers see it: its name, its links, its service points and its one thread.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{ListenerSink, Transport};
+use host::lock::Mutex;
+use host::memory::{self, NoMemory, Room};
+use host::thread::Thread;
 use once_cell::sync::OnceCell;
-use parking_lot::Mutex;
 
 use crate::conn::{Conn, Ending};
 use crate::home::{Bell, Home};
@@ -19,6 +20,9 @@ use crate::os::directory::{ANY, Claim, ClaimError, Directory, Reachable, SocketN
 use crate::os::vm;
 use crate::pair::Pair;
 use crate::wire::Message;
+
+/// Tasks that may come before the thread fetches them, and after room was made for them.
+const TASKS: usize = 64;
 
 /// A task for the node's thread.
 pub enum Command<T: Transport> {
@@ -58,11 +62,11 @@ pub struct Node<T: Transport> {
     /// Its links with others and with itself.
     pub links: Links<T>,
     commands: Mutex<VecDeque<Command<T>>>,
-    points: Mutex<HashMap<u64, (ListenerSink<T>, u64)>>,
+    points: Mutex<BTreeMap<u64, (ListenerSink<T>, u64)>>,
     ports: AtomicU64,
     serial: AtomicU64,
     own: OnceCell<Arc<Link<T>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: Mutex<Option<Thread>>,
     /// The number of open adapters; see [`crate::nodes`].
     pub adapters: AtomicUsize,
     stopped: AtomicBool,
@@ -103,7 +107,7 @@ impl<T: Transport> Node<T> {
     }
 
     /// Takes the node's thread, which ends with the last adapter.
-    pub fn set_thread(&self, thread: JoinHandle<()>) {
+    pub fn set_thread(&self, thread: Thread) {
         *self.thread.lock() = Some(thread);
     }
 
@@ -130,6 +134,14 @@ impl<T: Transport> Node<T> {
     }
 
     // ---- The thread ----
+
+    /// Makes room for tasks that calls of the program give the thread.
+    ///
+    /// # Errors
+    /// [`NoMemory`].
+    pub fn room_for_command(&self) -> std::result::Result<(), NoMemory> {
+        self.commands.lock().room(TASKS)
+    }
 
     /// Asks the thread to do something.
     pub fn command(&self, command: Command<T>) {
@@ -158,10 +170,8 @@ impl<T: Transport> Node<T> {
     pub fn join(&self) {
         let thread = self.thread.lock().take();
         // The last adapter may go on the thread itself, in a report to the program.
-        if let Some(thread) = thread.filter(|thread| thread.thread().id() != std::thread::current().id())
-            && thread.join().is_err()
-        {
-            log::error!("shm: the thread panicked");
+        if let Some(thread) = thread.filter(|thread| !thread.is_current()) {
+            thread.join();
         }
         self.links.home.door.close();
         drop(self.reachable.lock().take());
@@ -178,6 +188,8 @@ impl<T: Transport> Node<T> {
         let reachable = self.reachable.lock().clone().ok_or(Error::InsufficientResources(Resource::Device))?;
         let serial = self.serial.fetch_add(1, Ordering::Relaxed);
         let mut points = self.points.lock();
+        // The nodes of such a tree are smaller.
+        memory::probe(2048)?;
         let (claim, qualifier) = match qualifier {
             Some(qualifier) => {
                 if points.contains_key(&qualifier) {

@@ -6,12 +6,11 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Weak};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use dat_core::transport::{ConnectionReport, Transport};
 use host::poll::{self, Epoll, Events, Interest, Ready};
-use host::signal;
+use host::thread;
 use host::timers::Timers;
 
 use crate::cm::{self, Incoming};
@@ -54,7 +53,7 @@ const FIRST_PEER: u64 = 2;
 pub fn start<T: Transport<Incoming = Incoming<T>>>(
     node: &Arc<Node<T>>,
     reachable: Arc<Reachable>,
-) -> io::Result<JoinHandle<()>> {
+) -> io::Result<thread::Thread> {
     let epoll = Epoll::new()?;
     epoll.add(node.links.home.bell(Bell::Thread).as_fd(), BELL, Interest::READ)?;
     epoll.add(reachable.listener.as_fd(), LISTENER, Interest::READ)?;
@@ -73,8 +72,7 @@ pub fn start<T: Transport<Incoming = Incoming<T>>>(
         watch: Watch::new(),
         unfinished: Vec::new(),
     };
-    std::thread::Builder::new().name("dat-shm".into()).spawn(move || {
-        signal::block_all();
+    thread::start(c"dat-shm", move || {
         state.run();
         state.hang_up();
     })

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dat_core::error::{Resource, Result};
 use host::limit;
-use parking_lot::Mutex;
+use host::lock::Mutex;
 
 use crate::hub::Hub;
 use crate::qp::Qp;

@@ -9,8 +9,8 @@ use dat_core::transport::{AdapterAttributes, AdapterSink, ConnectionReport};
 use host::doorbell::Doorbell;
 use host::environment;
 use host::fork::{NotInherited, undivided};
+use host::lock::{Mutex, RwLock};
 use host::timers::Timers;
-use parking_lot::{Mutex, RwLock};
 
 use crate::adapter::Verbs;
 use crate::attributes::{self, Limits};

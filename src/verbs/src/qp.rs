@@ -14,7 +14,7 @@ use dat_core::transport::{
     Checked, ConnectionReport, EndpointSink, MAX_SEGMENTS, Operation, QpInit, Recv, RecvDone, Request, RequestId,
     Segment, Verdict,
 };
-use parking_lot::{Condvar, Mutex};
+use host::lock::{Condvar, Mutex};
 use rdma_sys::{ibv_access_flags, ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_status};
 
 use crate::adapter::Verbs;

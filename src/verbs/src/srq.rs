@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{Checked, MAX_SEGMENTS, Recv, RecvQueue, Segment};
-use parking_lot::Mutex;
+use host::lock::Mutex;
 
 use crate::hub::Hub;
 use crate::memory::Zone;

@@ -7,11 +7,11 @@ use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use dat_core::transport::ConnectionReport;
-use host::{poll, signal};
+use host::poll;
+use host::thread::{self, Thread};
 
 use crate::cm;
 use crate::hub::Hub;
@@ -30,12 +30,9 @@ const WATCH_TICK: Duration = Duration::from_millis(20);
 const IDLE_TICK: Duration = Duration::from_millis(100);
 
 /// Starts the thread.
-pub fn start(hub: &Arc<Hub>) -> std::io::Result<JoinHandle<()>> {
+pub fn start(hub: &Arc<Hub>) -> std::io::Result<Thread> {
     let hub = hub.clone();
-    std::thread::Builder::new().name("dat-verbs".into()).spawn(move || {
-        signal::block_all();
-        run(&hub);
-    })
+    thread::start(c"dat-verbs", move || run(&hub))
 }
 
 fn run(hub: &Arc<Hub>) {

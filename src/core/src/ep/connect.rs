@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use host::lock::MutexGuard;
 use host::memory;
-use parking_lot::MutexGuard;
 
 use crate::addr::Address;
 use crate::ep::endpoint::{Control, Endpoint, not_ready};

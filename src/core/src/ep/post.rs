@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parking_lot::MutexGuard;
+use host::lock::MutexGuard;
 
 use crate::ep::endpoint::{Endpoint, not_ready};
 use crate::ep::requests::{Gate, InFlight, Requests, Work};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use host::lock::Mutex;
 use host::memory;
-use parking_lot::Mutex;
 
 use crate::addr::Address;
 use crate::ep::{Endpoint, Next, State, Trigger};

@@ -49,7 +49,7 @@ pub(crate) unsafe fn private_data(
         return Err(Fault::Argument(position + 1));
     }
     // SAFETY: not NULL, and readable as the caller promises.
-    Ok(unsafe { bytes(data.cast(), size) })
+    Ok(unsafe { bytes(data.cast(), size) }?)
 }
 
 /// The socket address of a peer; `None` if the pointer is NULL.

@@ -99,7 +99,8 @@ impl Bell {
         let (fd, count, flags) = (self.rings.as_raw_fd(), BATCH as libc::c_uint, libc::MSG_DONTWAIT);
         let none: *mut libc::timespec = ptr::null_mut();
         // SAFETY: there are `count` messages, and each names one live byte.
-        let taken = quietly(|| unsafe { libc::syscall(libc::SYS_recvmmsg, fd, messages.as_mut_ptr(), count, flags, none) });
+        let taken =
+            quietly(|| unsafe { libc::syscall(libc::SYS_recvmmsg, fd, messages.as_mut_ptr(), count, flags, none) });
         usize::try_from(taken).unwrap_or(0)
     }
 }

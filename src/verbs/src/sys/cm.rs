@@ -12,11 +12,16 @@ use dat_core::addr::Address;
 use host::fork::NotInherited;
 use rdma_sys::*;
 
-use super::{nonblocking, undivided};
+use super::{again, give_back, made, nonblocking, undivided};
 
 /// The result of a call that returns 0 on success, or -1 and sets errno.
 /// The call, which takes locks of the library, falls into no fork.
-fn outcome(call: impl FnOnce() -> c_int) -> io::Result<()> {
+fn outcome(mut call: impl FnMut() -> c_int) -> io::Result<()> {
+    again(|| once(&mut call))
+}
+
+/// The result of a call that is made once, because it may have done a part of its work when it fails.
+fn once(call: impl FnOnce() -> c_int) -> io::Result<()> {
     undivided(|| if call() == 0 { Ok(()) } else { Err(io::Error::last_os_error()) })
 }
 
@@ -64,7 +69,7 @@ impl EventChannel {
     pub fn new() -> io::Result<Arc<Self>> {
         let (raw, note) = undivided(|| {
             // SAFETY: the call takes no arguments.
-            let raw = NonNull::new(unsafe { rdma_create_event_channel() }).ok_or_else(io::Error::last_os_error)?;
+            let raw = made(|| unsafe { rdma_create_event_channel() })?;
             // SAFETY: the descriptor belongs to a live channel.
             io::Result::Ok((raw, NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) })))
         })?;
@@ -194,11 +199,20 @@ impl CmId {
         unsafe { self.raw.as_mut().context = token as *mut c_void };
     }
 
-    /// Takes a local address; with port 0 the system chooses the port.
-    pub fn bind(&self, address: SocketAddr) -> io::Result<()> {
+    /// Makes an identifier with a local address; with port 0 the system chooses the port.
+    pub fn bound(channel: &Arc<EventChannel>, token: u64, address: SocketAddr) -> io::Result<Self> {
+        // The identifier may have its address after a failure, and then it takes none.
+        again(|| {
+            let id = CmId::new(channel, token)?;
+            id.bind(address)?;
+            Ok(id)
+        })
+    }
+
+    fn bind(&self, address: SocketAddr) -> io::Result<()> {
         let mut native = native(address);
         // SAFETY: the storage holds a whole socket address.
-        outcome(|| unsafe { rdma_bind_addr(self.raw(), (&raw mut native).cast()) })
+        once(|| unsafe { rdma_bind_addr(self.raw(), (&raw mut native).cast()) })
     }
 
     /// Name and port of the device that the local address belongs to, once that is known.
@@ -311,7 +325,7 @@ impl Drop for CmId {
     fn drop(&mut self) {
         // SAFETY: the identifier was made once and is destroyed once. The call waits until the events that were fetched
         // are acknowledged, which happens at once.
-        undivided(|| unsafe { rdma_destroy_id(self.raw()) });
+        give_back("an identifier stays", || undivided(|| unsafe { rdma_destroy_id(self.raw()) }));
     }
 }
 
