@@ -15,6 +15,7 @@ use crate::hub::Hub;
 use crate::locate::device_of;
 use crate::qp::{Qp, QpPhase};
 use crate::sys::cm::{CmId, Event, RETRIES, Terms};
+use crate::thread::lose_device;
 
 /// The owner of the identifier with a token.
 pub enum Party {
@@ -200,11 +201,11 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     let started = id.resolve_addr(from, to, PATIENCE);
     hub.command(|work| {
         if let Some(deadline) = deadline {
-            work.timers.set(deadline, qp.clone());
+            work.timers.set(deadline, Arc::downgrade(qp));
         }
         if let Err(error) = started {
             log::debug!("no way to {ip}: {error}");
-            work.reports.push((qp.clone(), ConnectionReport::Unreachable));
+            work.reports.push_back((qp.clone(), ConnectionReport::Unreachable));
         }
     });
     Ok(())
@@ -254,6 +255,10 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
         request(hub, event);
         return;
     }
+    if event.kind == kind::RDMA_CM_EVENT_DEVICE_REMOVAL {
+        lose_device(hub);
+        return;
+    }
     let qp = match hub.parties.lock().get(&event.token) {
         Some(Party::End(qp)) => qp.clone(),
         Some(Party::Leaving) => {
@@ -296,10 +301,6 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
         }
         (kind::RDMA_CM_EVENT_DISCONNECTED, _) => {
             qp.begin_end(ConnectionReport::Disconnected);
-        }
-        (kind::RDMA_CM_EVENT_DEVICE_REMOVAL, _) => {
-            qp.give_up(ConnectionReport::Unreachable);
-            qp.begin_end(ConnectionReport::Broken);
         }
         (other, phase) => log::debug!("event {other} in phase {phase:?} is of no concern"),
     }
@@ -353,7 +354,7 @@ fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
 /// The neighbour has not answered yet, or the kernel has missed that it did.
 fn look_again(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     match qp.state.lock().way {
-        Some((from, to, until)) if Instant::now() < until => {
+        Some((from, to, until)) if Instant::now() < until && !qp.hub.is_gone() => {
             // The kernel reports a timeout for an address without a route; a socket tells the reason.
             UdpSocket::bind((from.ip(), 0))?.connect(to)?;
             id.resolve_addr(from, to, PATIENCE)

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -164,13 +164,23 @@ impl Terms<'_> {
 }
 
 impl CmId {
-    /// Makes an identifier.
+    /// Makes an identifier for a listener or for one end of a connection.
     pub fn new(channel: &Arc<EventChannel>, token: u64) -> io::Result<Self> {
+        Self::new_in(rdma_port_space::RDMA_PS_TCP, channel, token)
+    }
+
+    /// Makes an identifier that never connects, with the token 0, bound to the device of a local address. Its one event
+    /// is the removal of that device. Its port is none of those that connections use.
+    pub fn sentinel(channel: &Arc<EventChannel>, address: IpAddr) -> io::Result<Self> {
+        let id = Self::new_in(rdma_port_space::RDMA_PS_UDP, channel, 0)?;
+        id.bind(SocketAddr::new(address, 0))?;
+        Ok(id)
+    }
+
+    fn new_in(space: rdma_port_space::Type, channel: &Arc<EventChannel>, token: u64) -> io::Result<Self> {
         let mut raw = ptr::null_mut();
         // SAFETY: the channel is live, the place is writable, and the token is not dereferenced.
-        outcome(unsafe {
-            rdma_create_id(channel.raw.as_ptr(), &raw mut raw, token as *mut c_void, rdma_port_space::RDMA_PS_TCP)
-        })?;
+        outcome(unsafe { rdma_create_id(channel.raw.as_ptr(), &raw mut raw, token as *mut c_void, space) })?;
         let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
         Ok(CmId { raw, _channel: channel.clone() })
     }
