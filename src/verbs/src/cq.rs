@@ -270,8 +270,7 @@ impl CompletionQueue {
     fn was_announced(&self) -> bool {
         let parts = self.parts.lock();
         // Whoever fetches next takes the announcement of a part for messages that their senders announced.
-        let announced =
-            |part: &Part| if part.solicited { part.raw.is_announced() } else { part.raw.take_announced() };
+        let announced = |part: &Part| if part.solicited { part.raw.is_announced() } else { part.raw.take_announced() };
         parts.iter().fold(false, |any, part| announced(part) || any)
     }
 

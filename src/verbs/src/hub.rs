@@ -22,7 +22,7 @@ use crate::locate::{Place, locate};
 use crate::memory::Regions;
 use crate::qp::Qp;
 use crate::srq::SharedQueue;
-use crate::sys::cm::{CmId, EventChannel};
+use crate::sys::cm::{CmId, EventChannel, Retained};
 use crate::sys::device::Context;
 
 /// The tasks of the thread other than those that descriptors report.
@@ -63,8 +63,6 @@ pub struct Hub {
     pub(crate) stop: AtomicBool,
     /// Whether the device reports nothing any more.
     pub(crate) lost: AtomicBool,
-    /// Whether the device cannot go on or was removed.
-    gone: AtomicBool,
     /// Whether the program was told so.
     told: AtomicBool,
     /// The field comes before the bell, as it must.
@@ -72,7 +70,7 @@ pub struct Hub {
     /// Wakes the thread.
     pub(crate) bell: Doorbell,
     /// Reports the removal of the device, however few other identifiers there are.
-    _sentinel: Option<CmId>,
+    sentinel: Sentinel,
     pub(crate) channel: Arc<EventChannel>,
     pub(crate) context: Arc<Context>,
     next_token: AtomicU64,
@@ -80,6 +78,36 @@ pub struct Hub {
     next_glance: Mutex<Option<Instant>>,
     /// Rounds of looks at some completion queues, counted from 1.
     rounds: AtomicU64,
+}
+
+/// The identifier that tells of the removal of the device.
+struct Sentinel {
+    id: Option<CmId>,
+    /// The context that has to be closed then.
+    retained: Option<Retained>,
+    gone: AtomicBool,
+}
+
+impl Sentinel {
+    fn new(name: &str, channel: &Arc<EventChannel>, place: &Place) -> Self {
+        let id = CmId::sentinel(channel, place.address)
+            .inspect_err(|error| log::warn!("{name}: nothing tells of the removal of the device: {error}"))
+            .ok();
+        let retained = id.as_ref().and_then(Retained::behind);
+        Sentinel { id, retained, gone: AtomicBool::new(false) }
+    }
+}
+
+impl Drop for Sentinel {
+    fn drop(&mut self) {
+        // The hub's fields before it, with all other identifiers, are gone; the device behind it is still open.
+        drop(self.id.take());
+        if self.gone.load(Ordering::Acquire)
+            && let Some(retained) = self.retained
+        {
+            retained.let_go();
+        }
+    }
 }
 
 /// The longest time between two looks at all completion queues, however long one takes.
@@ -115,13 +143,10 @@ impl Hub {
                 sleepers: AtomicUsize::new(0),
                 stop: AtomicBool::new(false),
                 lost: AtomicBool::new(false),
-                gone: AtomicBool::new(false),
                 told: AtomicBool::new(false),
                 _note: NotInherited::new(&bell),
                 bell,
-                _sentinel: CmId::sentinel(&channel, place.address)
-                    .inspect_err(|error| log::warn!("{name}: nothing tells of the removal of the device: {error}"))
-                    .ok(),
+                sentinel: Sentinel::new(name, &channel, &place),
                 channel,
                 context,
                 next_token: AtomicU64::new(1),
@@ -137,14 +162,14 @@ impl Hub {
 
     /// Notes that the device cannot go on or was removed. True for the first call.
     pub fn lose_device(&self) -> bool {
-        let first = !self.gone.swap(true, Ordering::AcqRel);
+        let first = !self.sentinel.gone.swap(true, Ordering::AcqRel);
         self.tell_of_loss();
         first
     }
 
     /// Whether the device cannot go on or was removed.
     pub fn is_gone(&self) -> bool {
-        self.gone.load(Ordering::Acquire)
+        self.sentinel.gone.load(Ordering::Acquire)
     }
 
     /// Tells the program, once, that the device cannot go on.

@@ -2,8 +2,9 @@
 
 use std::ffi::{c_int, c_void};
 use std::io;
+use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::time::Duration;
@@ -312,6 +313,51 @@ impl Drop for CmId {
         // are acknowledged, which happens at once.
         unsafe { rdma_destroy_id(self.raw()) };
     }
+}
+
+/// The descriptors of the context that librdmacm opens of a device for its identifiers and keeps while the process
+/// lives. When the device is removed the system waits until they are closed; but librdmacm closes them only when it
+/// hears of another new device.
+#[derive(Clone, Copy, Debug)]
+pub struct Retained {
+    command: RawFd,
+    events: RawFd,
+    device: libc::dev_t,
+}
+
+impl Retained {
+    /// The context behind an identifier that is bound to a device.
+    pub fn behind(id: &CmId) -> Option<Self> {
+        // SAFETY: the identifier is live; the context belongs to librdmacm and lives at least as long.
+        let (command, events) =
+            unsafe { id.raw.as_ref().verbs.as_ref() }.map(|verbs| (verbs.cmd_fd, verbs.async_fd))?;
+        Some(Retained { command, events, device: device_behind(command)? })
+    }
+
+    /// Closes the files behind the descriptors, whose numbers stay taken until librdmacm closes them. The caller has
+    /// destroyed its identifiers, and has the device still open, so that no other device has its number.
+    pub fn let_go(&self) {
+        if device_behind(self.command) != Some(self.device) {
+            return;
+        }
+        let Ok(nothing) = std::fs::File::open("/dev/null") else { return };
+        for fd in [self.command, self.events] {
+            // SAFETY: the number belongs to a context of which nothing is used any more. It stays taken all the time.
+            if unsafe { libc::dup3(nothing.as_raw_fd(), fd, libc::O_CLOEXEC) } < 0 {
+                log::warn!("the system waits for this process: {}", io::Error::last_os_error());
+            }
+        }
+    }
+}
+
+/// The number of the device behind the descriptor of a character device.
+fn device_behind(fd: RawFd) -> Option<libc::dev_t> {
+    let mut stat = MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: the place is writable; the call refuses a descriptor that is not open.
+    let failed = unsafe { libc::fstat(fd, stat.as_mut_ptr()) } != 0;
+    // SAFETY: the structure is plain data, all of it initialised.
+    let stat = unsafe { stat.assume_init() };
+    (!failed && stat.st_mode & libc::S_IFMT == libc::S_IFCHR).then_some(stat.st_rdev)
 }
 
 fn millis(limit: Duration) -> c_int {
