@@ -1,6 +1,7 @@
 //! Connections: the requests to rdma_cm, and the handling of its events. Events are handled on the adapter's thread,
 //! without any lock.
 
+use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use rdma_sys::{ibv_access_flags, ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_t
 
 use crate::adapter::Verbs;
 use crate::hub::Hub;
-use crate::locate::device_of;
+use crate::locate::devices_of;
 use crate::qp::{Qp, QpPhase};
 use crate::sys::cm::{CmId, Event, RETRIES, Terms};
 use crate::thread::lose_device;
@@ -161,7 +162,8 @@ fn destination(hub: &Hub, address: &Address) -> IpAddr {
     if ip == here || ip.is_loopback() || ip.is_unspecified() {
         return here;
     }
-    if address.is_local() && device_of(ip).is_none_or(|device| device == hub.place.device) { here } else { ip }
+    let ours = |devices: Vec<OsString>| devices.is_empty() || devices.iter().any(|device| *device == *hub.place.device);
+    if address.is_local() && ours(devices_of(ip)) { here } else { ip }
 }
 
 /// Checks that an address leads to one of the family of this adapter's.
