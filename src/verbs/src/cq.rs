@@ -268,10 +268,12 @@ impl CompletionQueue {
 
     /// True if an announcement of this queue was taken from the channel, by whichever thread, since the last call.
     fn was_announced(&self) -> bool {
-        let parts = self.parts.lock();
-        // Whoever fetches next takes the announcement of a part for messages that their senders announced.
-        let announced = |part: &Part| if part.solicited { part.raw.is_announced() } else { part.raw.take_announced() };
-        parts.iter().fold(false, |any, part| announced(part) || any)
+        let mut any = false;
+        for part in self.parts.lock().iter() {
+            // Whoever fetches next takes the announcement of a part for messages that their senders announced.
+            any |= if part.solicited { part.raw.is_announced() } else { part.raw.take_announced() };
+        }
+        any
     }
 
     /// Fetches one batch a part, and reports it.
