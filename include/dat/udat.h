@@ -320,7 +320,7 @@ struct dat_provider_attr {
 
 /**
  * Registers memory as a local memory region (LMR). Memory may be registered many times, in whole or
- * in part, and must stay mapped until the LMR is freed. Every result may be NULL.
+ * in part, and must stay mapped until the LMR is freed. Every result but the handle may be NULL.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_lmr_create(3DAT).

@@ -49,6 +49,7 @@ bool pass(const char *fmt, ...) TAP_PRINTF(1, 2);
 /*
  * A subtest: passes when rc has the given type, whatever its subtype. An
  * error without the error class bit, and a success with any bit, fail.
+ * DAT_QUEUE_EMPTY and DAT_CONN_QUAL_UNAVAILABLE have no class bit.
  */
 bool is_type(DAT_RETURN rc, DAT_UINT32 type, const char *fmt, ...) TAP_PRINTF(3, 4);
 
@@ -88,7 +89,7 @@ int done_testing(void);
 /* How many subtests have failed so far. */
 int tap_failures(void);
 
-/* True when rc has that type, and the error class bit where it is an error. */
+/* True when rc has that type, and the error class bit where the type has it. */
 bool rc_is(DAT_RETURN rc, DAT_UINT32 type);
 
 /* True for DAT_NOT_IMPLEMENTED, exactly. */

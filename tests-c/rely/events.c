@@ -122,21 +122,50 @@ static void resized_under_traffic(struct fx *fx)
 
 /* ---- 22, 23 ---- */
 
+/* Programs compare three codes as a whole: while (dat_evd_dequeue(evd, &e) == DAT_QUEUE_EMPTY) ... */
 static void class_bits(struct fx *fx)
 {
-    DAT_EVD_HANDLE evd = fx_evd(fx, 4, DAT_EVD_SOFTWARE_FLAG);
+    DAT_EVD_HANDLE evd = fx_evd(fx, 4, DAT_EVD_SOFTWARE_FLAG), hint;
+    DAT_CNO_HANDLE cno;
     DAT_CONN_QUAL q = 0;
     DAT_PSP_HANDLE psp = fx_listen(fx, &q), other;
+    DAT_RSP_HANDLE rsp;
     DAT_EVENT e;
     DAT_COUNT n;
+    struct side s;
+    const char *major = NULL, *minor = NULL;
 
-    is_int(dat_evd_dequeue(evd, &e), DAT_CLASS_ERROR | DAT_QUEUE_EMPTY,
-           "22: DAT_QUEUE_EMPTY: with the error class bit, no subtype");
+    side_make(&s, fx, NULL);
+    must_rc(dat_cno_create(fx->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno), DAT_SUCCESS,
+            "dat_cno_create");
+    is_int(dat_evd_dequeue(evd, &e), 0x000D0000,
+           "22: dat_evd_dequeue: software events: the bare constant DAT_QUEUE_EMPTY");
+    is_int(dat_evd_dequeue(fx->async, &e), 0x000D0000,
+           "22: dat_evd_dequeue: asynchronous: the bare constant DAT_QUEUE_EMPTY");
+    is_int(dat_evd_dequeue(s.recv, &e), 0x000D0000,
+           "22: dat_evd_dequeue: completions: the bare constant DAT_QUEUE_EMPTY");
+    is_int(dat_evd_dequeue(fx->cr, &e), 0x000D0000,
+           "22: dat_evd_dequeue: requests: the bare constant DAT_QUEUE_EMPTY");
+    is_int(dat_cno_wait(cno, 0, &hint), 0x000D0000,
+           "22: dat_cno_wait: timeout 0: the bare constant DAT_QUEUE_EMPTY");
+    is_int(dat_cno_wait(cno, 20000, &hint), 0x000D0000,
+           "22: dat_cno_wait: timeout 20 ms: the bare constant DAT_QUEUE_EMPTY");
+    is_int(dat_psp_create(fx->ia, q, fx->cr, DAT_PSP_CONSUMER_FLAG, &other), 0x00020000,
+           "22: dat_psp_create: the bare constant DAT_CONN_QUAL_IN_USE");
+    is_int(dat_rsp_create(fx->ia, q, s.ep, fx->cr, &rsp), DAT_CLASS_ERROR | DAT_CONN_QUAL_IN_USE,
+           "22: dat_rsp_create: DAT_CONN_QUAL_IN_USE with the class bit");
     is_int(dat_evd_wait(evd, 0, 1, &e, &n), DAT_CLASS_ERROR | DAT_TIMEOUT_EXPIRED,
-           "22: DAT_TIMEOUT_EXPIRED: with the error class bit, no subtype");
-    is_int(dat_psp_create(fx->ia, q, fx->cr, DAT_PSP_CONSUMER_FLAG, &other),
-           DAT_CLASS_ERROR | DAT_CONN_QUAL_IN_USE,
-           "22: DAT_CONN_QUAL_IN_USE: with the error class bit, no subtype");
+           "22: dat_evd_wait: timeout 0: DAT_TIMEOUT_EXPIRED with the class bit");
+    is_int(dat_evd_wait(evd, 20000, 1, &e, &n), DAT_CLASS_ERROR | DAT_TIMEOUT_EXPIRED,
+           "22: dat_evd_wait: timeout 20 ms: DAT_TIMEOUT_EXPIRED with the class bit");
+    ok(DAT_GET_TYPE(dat_evd_dequeue(evd, &e)) == DAT_QUEUE_EMPTY,
+       "22: dat_evd_dequeue: a program that compares types is right as well");
+    is_success(dat_strerror(dat_evd_dequeue(evd, &e), &major, &minor),
+               "22: dat_strerror: of the bare constant: success");
+    ok(major != NULL && strcmp(major, "DAT_QUEUE_EMPTY") == 0 && minor != NULL && minor[0] == '\0',
+       "22: dat_strerror: of the bare constant: its name and no detail");
+    side_free(&s);
+    must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
     must_rc(dat_evd_free(evd), DAT_SUCCESS, "dat_evd_free");
 }

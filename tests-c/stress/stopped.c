@@ -73,12 +73,13 @@ int main(int argc, char **argv)
     /* What was connected stays so; posts are accepted. */
     pattern_fill(r.mem, 64, 8);
     pattern_fill(r.mem + 65536, 300000, 6);
-    is_success(post_send(&s, &r, 0, 64, 1), "dat_ep_post_send: the peer is stopped: success");
     t = all;
     t.target_address += 65536;
     t.segment_length = 300000;
-    is_success(post_write(&s, &r, 65536, 300000, t, 2),
+    is_success(post_write(&s, &r, 65536, 300000, t, 1),
                "dat_ep_post_rdma_write: the peer is stopped: success");
+    /* Behind the write, so that the write is there when the message is. */
+    is_success(post_send(&s, &r, 0, 64, 2), "dat_ep_post_send: the peer is stopped: success");
     ok(quiet(s.conn) && ep_state(s.ep) == DAT_EP_STATE_CONNECTED,
        "the peer is stopped: the connection stands");
     kill(p.pid, SIGCONT);

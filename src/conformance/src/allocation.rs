@@ -1,7 +1,5 @@
 //! The fast path (post, dequeue, wait when ready) does not allocate.
 
-use std::sync::Barrier;
-use std::thread;
 use std::time::Duration;
 
 use dat_core::event::{Event, Status};
@@ -52,27 +50,9 @@ pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Netwo
         }
     };
     // What is made on first use.
-    sleep_on_a_lock();
     assert!(wait(&a.connections, 1, Some(Duration::from_millis(1))).result.is_err());
     (0..100).for_each(|_| round());
     let before = allocations();
     (0..rounds(10_000)).for_each(|_| round());
     assert_eq!(allocations() - before, 0);
-}
-
-/// Has the calling thread sleep on a lock that another thread holds.
-fn sleep_on_a_lock() {
-    let lock = parking_lot::Mutex::new(());
-    let taken = Barrier::new(2);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let held = lock.lock();
-            taken.wait();
-            // Long enough for the other to give up spinning; nothing depends on it.
-            thread::sleep(Duration::from_millis(20));
-            drop(held);
-        });
-        taken.wait();
-        drop(lock.lock());
-    });
 }

@@ -5,9 +5,10 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::thread::{self, ThreadId};
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use host::lock::{Condvar, Mutex, MutexGuard};
+use host::memory::{self, NoMemory, Room};
+use host::thread::{self, Id};
 
 use crate::slab::Handle;
 
@@ -33,18 +34,36 @@ struct Call {
 struct Pending {
     calls: VecDeque<Call>,
     /// The thread, once it exists, and the object for which it is making a call.
-    thread: Option<ThreadId>,
+    thread: Option<Id>,
     calling: Option<Handle>,
     stopped: bool,
 }
 
 /// The calls that are due.
-#[derive(Default)]
 pub struct Agents {
     shared: Arc<(Mutex<Pending>, Condvar)>,
 }
 
 impl Agents {
+    /// No calls.
+    ///
+    /// # Errors
+    /// [`NoMemory`].
+    pub fn new() -> Result<Self, NoMemory> {
+        Ok(Agents { shared: memory::arc(Default::default())? })
+    }
+
+    /// Gets the memory for the calls of this many notification objects.
+    ///
+    /// # Errors
+    /// [`NoMemory`].
+    pub fn room(&self, objects: usize) -> Result<(), NoMemory> {
+        let mut pending = self.shared.0.lock();
+        // One that is due, and the last one of an object that is destroyed.
+        let more = (2 * objects).saturating_sub(pending.calls.len());
+        pending.calls.room(more)
+    }
+
     /// Schedules a call of the agent of `cno`.
     pub fn schedule(&self, cno: Handle, agent: Agent, evd: Handle) {
         let (pending, changed) = &*self.shared;
@@ -52,9 +71,8 @@ impl Agents {
         pending.calls.push_back(Call { cno, agent, evd });
         if pending.thread.is_none() {
             let shared = self.shared.clone();
-            let thread = std::thread::Builder::new().name("dat-agent".into());
-            match thread.spawn(move || serve(&shared)) {
-                Ok(thread) => pending.thread = Some(thread.thread().id()),
+            match thread::start(c"dat-agent", move || serve(&shared)) {
+                Ok(thread) => pending.thread = Some(thread.id()),
                 Err(error) => log::error!("no thread for the agent of a notification object: {error}"),
             }
         }
@@ -84,7 +102,7 @@ impl Agents {
     pub fn wait_for(&self, cno: Handle) {
         let (pending, changed) = &*self.shared;
         let mut pending = pending.lock();
-        while pending.calling == Some(cno) && pending.thread != Some(thread::current().id()) {
+        while pending.calling == Some(cno) && pending.thread != Some(Id::current()) {
             changed.wait(&mut pending);
         }
     }
@@ -96,7 +114,7 @@ impl Agents {
         let mut pending = pending.lock();
         pending.stopped = true;
         changed.notify_all();
-        while pending.thread.is_some_and(|thread| thread != thread::current().id()) {
+        while pending.thread.is_some_and(|thread| thread != Id::current()) {
             changed.wait(&mut pending);
         }
     }

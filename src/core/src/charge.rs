@@ -6,11 +6,23 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use host::memory;
+
+use crate::error::Result;
+
 /// Counts the outstanding buffers of one queue.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Outstanding(Arc<AtomicUsize>);
 
 impl Outstanding {
+    /// A count of no buffers.
+    ///
+    /// # Errors
+    /// [`crate::error::Resource::Memory`].
+    pub fn new() -> Result<Self> {
+        Ok(Outstanding(memory::arc(AtomicUsize::new(0))?))
+    }
+
     /// The outstanding buffers at this moment.
     #[inline]
     pub fn count(&self) -> usize {
@@ -47,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_buffer_is_outstanding_until_its_charge_is_dropped() {
-        let outstanding = Outstanding::default();
+        let outstanding = Outstanding::new().expect("memory");
         outstanding.add();
         outstanding.add();
         let (one, other) = (outstanding.charge(), outstanding.charge());

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use host::lock::{Mutex, MutexGuard};
+use host::memory::Room;
 
 use crate::agent::Agent;
 use crate::error::{Error, Refusal, Result};
@@ -65,6 +66,7 @@ impl<T: Transport> Counted for Cno<T> {
 impl<T: Transport> Cno<T> {
     /// Makes a notification object.
     pub fn create(ia: &Arc<Ia<T>>, agent: Option<Agent>) -> Result<Arc<Self>> {
+        ia.agents().room(ia.count(Kind::Cno) + 1)?;
         let cno = ia.adopt(Cno {
             header: Header::default(),
             users: Users::default(),
@@ -143,11 +145,16 @@ impl<T: Transport> Cno<T> {
     }
 
     /// Ties the dispatcher `evd` to this object.
-    pub(crate) fn attach(&self, evd: Handle) {
+    ///
+    /// # Errors
+    /// [`crate::error::Resource::Memory`].
+    pub(crate) fn attach(&self, evd: Handle) -> Result<()> {
         let mut evds = self.evds.lock();
         if !evds.contains(&evd) {
+            evds.room(1)?;
             evds.push(evd);
         }
+        Ok(())
     }
 
     /// Undoes [`Cno::attach`].

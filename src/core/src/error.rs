@@ -3,6 +3,8 @@
 //! A face of the library turns an [`Error`] into a code of its version of the interface,
 //! with one total match.
 
+use host::memory::NoMemory;
+
 use crate::ep_state::State;
 
 /// Result of every call of the core.
@@ -49,6 +51,12 @@ pub enum Error {
     NotImplemented,
     /// The library found itself in a state it does not expect.
     Internal,
+}
+
+impl From<NoMemory> for Error {
+    fn from(_: NoMemory) -> Self {
+        Error::InsufficientResources(Resource::Memory)
+    }
 }
 
 impl From<State> for Error {

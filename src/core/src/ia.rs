@@ -2,17 +2,17 @@
 //!
 //! Opening and closing, which know every object, are in [`crate::open`].
 
-use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use host::memory;
 
 use crate::agent::Agents;
 use crate::error::{Error, Refusal, Resource, Result, Role};
 use crate::event::{AsyncReason, Event};
 use crate::lmr_table::LmrTable;
-use crate::slab::{Handle, Header, Kind, Object, Slab};
+use crate::slab::{Handle, Header, Kind, List, Object, Slab};
 use crate::transport::Transport;
 use crate::transport::report::AdapterReports;
 
@@ -38,8 +38,11 @@ pub(crate) struct AsyncOutlet {
 impl AsyncOutlet {
     /// Events go to `queue`, which stays in use while `hold` lives. `own` tells whether the dispatcher was made with
     /// the adapter.
-    pub fn new(queue: Arc<dyn AsyncQueue>, own: bool, hold: impl Send + 'static) -> Self {
-        AsyncOutlet { queue, own, _hold: Box::new(hold) }
+    ///
+    /// # Errors
+    /// [`Resource::Memory`]; `hold` is dropped.
+    pub fn new(queue: Arc<dyn AsyncQueue>, own: bool, hold: impl Send + 'static) -> Result<Self> {
+        Ok(AsyncOutlet { queue, own, _hold: memory::boxed(hold)? })
     }
 }
 
@@ -52,7 +55,6 @@ pub struct Ia<T: Transport> {
     children: Mutex<Children>,
     async_outlet: Mutex<Option<AsyncOutlet>>,
     pub(crate) lmrs: LmrTable,
-    points: Points,
     agents: Agents,
     destroyed: AtomicBool,
 }
@@ -60,32 +62,9 @@ pub struct Ia<T: Transport> {
 /// The handles of all objects that were made from an adapter.
 #[derive(Default)]
 struct Children {
-    live: HashMap<Kind, BTreeSet<Handle>>,
+    /// By the number of the kind.
+    live: [List; Kind::COUNT],
     closed: bool,
-}
-
-/// The service points of an adapter by qualifier, for requests that are handed off.
-#[derive(Default)]
-pub(crate) struct Points(Mutex<HashMap<u64, Handle>>);
-
-impl Points {
-    /// Notes that the service point `point` listens on `qualifier`.
-    pub fn insert(&self, qualifier: u64, point: Handle) {
-        self.0.lock().insert(qualifier, point);
-    }
-
-    /// Undoes [`Points::insert`], unless another service point listens there by now.
-    pub fn remove(&self, qualifier: u64, point: Handle) {
-        let mut points = self.0.lock();
-        if points.get(&qualifier) == Some(&point) {
-            points.remove(&qualifier);
-        }
-    }
-
-    /// The service point that listens on `qualifier`.
-    pub fn find(&self, qualifier: u64) -> Option<Handle> {
-        self.0.lock().get(&qualifier).copied()
-    }
 }
 
 impl<T: Transport> Object for Ia<T> {
@@ -98,19 +77,21 @@ impl<T: Transport> Object for Ia<T> {
 
 impl<T: Transport> Ia<T> {
     /// A new adapter without objects and without a handle.
-    pub(crate) fn new(slab: &'static Slab<T>, name: &str, transport: Arc<T>) -> Arc<Self> {
-        Arc::new(Ia {
+    ///
+    /// # Errors
+    /// [`Resource::Memory`].
+    pub(crate) fn new(slab: &'static Slab<T>, name: &str, transport: Arc<T>) -> Result<Arc<Self>> {
+        Ok(memory::arc(Ia {
             header: Header::default(),
-            name: name.to_owned(),
+            name: memory::text(name)?,
             transport,
             slab,
             children: Mutex::default(),
             async_outlet: Mutex::new(None),
             lmrs: LmrTable::default(),
-            points: Points::default(),
-            agents: Agents::default(),
+            agents: Agents::new()?,
             destroyed: AtomicBool::new(false),
-        })
+        })?)
     }
 
     /// Admits no more objects if none exists but `spared`.
@@ -119,7 +100,7 @@ impl<T: Transport> Ia<T> {
     /// [`Refusal::IaInUse`] if another one exists, or the adapter is closed.
     pub(crate) fn shut_if_unused(&self, spared: Option<Handle>) -> Result<()> {
         let mut children = self.children.lock();
-        let in_use = children.live.values().flatten().any(|&handle| Some(handle) != spared);
+        let in_use = children.live.iter().any(|list| self.slab.listed(list).any(|handle| Some(handle) != spared));
         if in_use || children.closed {
             return Err(Error::InvalidState(Refusal::IaInUse));
         }
@@ -133,21 +114,55 @@ impl<T: Transport> Ia<T> {
         !self.destroyed.swap(true, Ordering::AcqRel)
     }
 
-    /// All live objects of a kind that were made from the adapter.
-    pub(crate) fn all<O: Object>(&self) -> Vec<Arc<O>> {
-        let handles: Vec<Handle> = match self.children.lock().live.get(&O::KIND) {
-            Some(live) => live.iter().copied().collect(),
-            None => Vec::new(),
-        };
-        handles.into_iter().filter_map(|handle| Some(self.slab.get::<O>(handle)?.share())).collect()
+    /// Calls `f` with each live object of a kind that was made from the adapter, which is closed. `f` is called without
+    /// a lock, and may free objects.
+    pub(crate) fn each<O: Object>(&self, f: impl Fn(&Arc<O>)) {
+        for _ in 0..self.count(O::KIND) {
+            let next = {
+                let mut children = self.children.lock();
+                let list = &mut children.live[O::KIND as usize];
+                let first = self.slab.listed(list).next();
+                // What was visited goes to the end.
+                first.inspect(|&first| {
+                    self.slab.take_out(list, first);
+                    self.slab.append(list, first);
+                })
+            };
+            if let Some(object) = next.and_then(|next| self.slab.get::<O>(next)) {
+                f(&object.share());
+            }
+        }
     }
 
-    /// Gives an object a handle and records it for the close.
+    /// The first live object of a kind, made from the adapter, that `f` accepts. `f` is called with the list locked.
+    pub(crate) fn find<O: Object, R>(&self, f: impl FnMut(&O) -> Option<R>) -> Option<R> {
+        let mut f = f;
+        let children = self.children.lock();
+        self.slab.listed(&children.live[O::KIND as usize]).find_map(|handle| f(&*self.slab.get::<O>(handle)?))
+    }
+
+    /// Checks whether there can be another object of a kind, before the transport makes its part of it. Objects that
+    /// are being made do not count yet; [`Ia::adopt`] has the last word.
     ///
     /// # Errors
-    /// [`Role::Ia`] if the adapter is closed, [`Resource::Memory`] if there are no more handles.
+    /// [`Error::InsufficientResources`] if there are as many as the adapter's attributes say.
+    pub(crate) fn room_for(&self, kind: Kind) -> Result<()> {
+        self.within(kind, self.count(kind))
+    }
+
+    /// Whether there can be one more than `live` objects of a kind.
+    fn within(&self, kind: Kind, live: usize) -> Result<()> {
+        let (most, lacking) = self.transport.attributes().most(kind);
+        if live < most { Ok(()) } else { Err(Error::InsufficientResources(lacking)) }
+    }
+
+    /// Gives an object a handle, counts it and records it for the close. [`Ia::disown`] undoes that.
+    ///
+    /// # Errors
+    /// [`Role::Ia`] if the adapter is closed, [`Resource::Memory`] if there are no more handles or no memory, that of
+    /// [`Ia::room_for`] if there are enough objects of this kind.
     pub(crate) fn adopt<O: Object>(&self, object: O) -> Result<Arc<O>> {
-        self.adopt_shared(Arc::new(object))
+        self.adopt_shared(memory::arc(object)?)
     }
 
     /// Does what [`Ia::adopt`] does for an object that is already shared.
@@ -157,23 +172,22 @@ impl<T: Transport> Ia<T> {
         if children.closed {
             return Err(Error::InvalidHandle(Role::Ia));
         }
+        self.within(O::KIND, children.live[O::KIND as usize].len())?;
         let handle = self.slab.insert(object.clone()).ok_or(full)?;
-        children.live.entry(O::KIND).or_default().insert(handle);
+        self.slab.append(&mut children.live[O::KIND as usize], handle);
         Ok(object)
     }
 
     /// Makes the handle of an object dead; true for exactly one caller.
     pub(crate) fn disown<O: Object>(&self, object: &O) -> bool {
         let handle = object.header().handle();
-        if let Some(live) = self.children.lock().live.get_mut(&O::KIND) {
-            live.remove(&handle);
-        }
+        self.slab.take_out(&mut self.children.lock().live[O::KIND as usize], handle);
         self.slab.remove::<O>(handle)
     }
 
     /// The number of live objects of a kind.
     pub fn count(&self, kind: Kind) -> usize {
-        self.children.lock().live.get(&kind).map_or(0, BTreeSet::len)
+        self.children.lock().live[kind as usize].len()
     }
 
     /// The name under which it was opened.
@@ -194,10 +208,6 @@ impl<T: Transport> Ia<T> {
     /// Its regions by context.
     pub fn lmrs(&self) -> &LmrTable {
         &self.lmrs
-    }
-
-    pub(crate) fn points(&self) -> &Points {
-        &self.points
     }
 
     pub(crate) fn agents(&self) -> &Agents {

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use host::memory;
 
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::ia::Ia;
-use crate::lmr_table::Registration;
+use crate::lmr_table::{LmrTable, Registration};
 use crate::mem::Rights;
 use crate::pz::Pz;
 use crate::slab::{Handle, Header, Kind, Object};
@@ -37,6 +38,12 @@ pub struct Lmr<T: Transport> {
     context: u32,
     remote_key: u32,
     region: Mutex<Option<Arc<T::Region>>>,
+}
+
+/// The error of a region that got no context.
+fn no_context<T: Transport>(ia: &Ia<T>) -> Error {
+    let all = ia.count(Kind::Lmr) >= LmrTable::CAPACITY;
+    Error::InsufficientResources(if all { Resource::Region } else { Resource::Memory })
 }
 
 impl<T: Transport> Object for Lmr<T> {
@@ -79,10 +86,11 @@ impl<T: Transport> Lmr<T> {
         if addr == 0 || addr.checked_add(len - 1).is_none_or(|last| last > limits.max_lmr_address) {
             return Err(Error::InvalidParameter(Arg::Region));
         }
+        ia.room_for(Kind::Lmr)?;
         let zone = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
-        let region = ia.transport.register(zone.zone(), addr, len, rights)?;
+        let region = memory::arc(ia.transport.register(zone.zone(), addr, len, rights)?)?;
         let registration = Registration { addr, len, rights, zone: zone.id(), key: region.local_key() };
-        let context = ia.lmrs.insert(&registration).ok_or(Error::InsufficientResources(Resource::Region))?;
+        let context = ia.lmrs.insert(&registration).ok_or_else(|| no_context(ia))?;
         let lmr = ia.adopt(Lmr {
             header: Header::default(),
             users: Users::default(),
@@ -93,7 +101,7 @@ impl<T: Transport> Lmr<T> {
             rights,
             context,
             remote_key: if rights.intersects(Rights::REMOTE) { region.remote_key() } else { 0 },
-            region: Mutex::new(Some(Arc::new(region))),
+            region: Mutex::new(Some(region)),
             pz: Mutex::new(Some(zone)),
         });
         if let Ok(lmr) = &lmr {
@@ -124,7 +132,9 @@ impl<T: Transport> Lmr<T> {
 
     fn bury(&self) {
         self.ia.lmrs.remove(self.context);
-        self.region.lock().take();
+        let region = self.region.lock().take();
+        // Without a lock, since that may wait for a peer.
+        drop(region);
         self.pz.lock().take();
         self.ia.disown(self);
     }

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::{array, ptr};
 
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use host::memory::{self, NoMemory, Room};
 
 use crate::error::{Access, Arg, Error, Result};
 use crate::mem::Rights;
@@ -93,26 +94,13 @@ impl LmrTable {
         Some(unsafe { &*first.add(at) })
     }
 
+    /// Enters a region and gives it a context; `None` if there are no more, or there is no memory for more.
     pub(crate) fn insert(&self, registration: &Registration) -> Option<u32> {
         let mut rows = self.rows.lock();
         // A context is named again only after many others, and with another generation.
         let reuse = rows.free.len() > 1024 || rows.used as usize >= Self::CAPACITY;
-        let index = match if reuse { rows.free.pop_front() } else { None } {
-            Some(index) => index,
-            None if (rows.used as usize) < Self::CAPACITY => {
-                let index = rows.used;
-                let (chunk, at) = place(index);
-                if at == 0 {
-                    let fresh: Vec<Row> = (0..FIRST_CHUNK << chunk).map(|_| Row::empty()).collect();
-                    let first = Box::leak(fresh.into_boxed_slice()).as_mut_ptr();
-                    self.chunks[chunk].store(first, Ordering::Release);
-                }
-                rows.used += 1;
-                rows.next_generation.push(1);
-                index
-            }
-            None => return None,
-        };
+        let fresh = if reuse && !rows.free.is_empty() { None } else { self.fresh(&mut rows).ok() };
+        let index = fresh.or_else(|| rows.free.pop_front())?;
         let generation = u32::from(rows.next_generation[index as usize]);
         let following = (generation & GENERATION_MASK) % GENERATION_MASK + 1;
         rows.next_generation[index as usize] = following as u16;
@@ -126,6 +114,29 @@ impl LmrTable {
         // SYNC row: the fields are in place before the generation.
         row.generation.store(generation, Ordering::Release);
         Some(generation << INDEX_BITS | index)
+    }
+
+    /// The index of a row that was never used.
+    fn fresh(&self, rows: &mut Rows) -> std::result::Result<u32, NoMemory> {
+        let index = rows.used;
+        if index as usize >= Self::CAPACITY {
+            return Err(NoMemory);
+        }
+        let (chunk, at) = place(index);
+        if at == 0 {
+            let len = FIRST_CHUNK << chunk;
+            // Room for all that can be freed, so that a free never needs memory.
+            let more = index as usize + len - rows.free.len();
+            rows.free.room(more)?;
+            rows.next_generation.room(len)?;
+            let mut fresh = memory::vec(len)?;
+            fresh.extend((0..len).map(|_| Row::empty()));
+            let first = Box::leak(fresh.into_boxed_slice()).as_mut_ptr();
+            self.chunks[chunk].store(first, Ordering::Release);
+        }
+        rows.used += 1;
+        rows.next_generation.push(1);
+        Ok(index)
     }
 
     pub(crate) fn set_handle(&self, context: u32, handle: Handle) {

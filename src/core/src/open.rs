@@ -50,22 +50,25 @@ impl<T: Transport> Ia<T> {
                 return Err(Error::InvalidHandle(Role::EvdAsync));
             }
         }
-        let ia = Ia::new(slab, name, T::open(name, instance_data)?);
+        let ia = Ia::new(slab, name, T::open(name, instance_data)?)?;
         ia.transport.report_to(AdapterSink::new(Arc::downgrade(&ia)));
+        ia.complete(async_evd).inspect_err(|_| ia.destroy())?;
+        Ok(ia)
+    }
+
+    /// Gives a new instance its dispatcher of asynchronous events and its handle.
+    fn complete(self: &Arc<Self>, async_evd: AsyncEvd<T>) -> Result<()> {
         let (evd, own) = match async_evd {
-            AsyncEvd::Create(qlen) => (Some(Evd::create(&ia, qlen, None, Streams::ASYNC)?), true),
+            AsyncEvd::Create(qlen) => (Some(Evd::create(self, qlen, None, Streams::ASYNC)?), true),
             AsyncEvd::Given(evd) => (Some(evd), false),
             AsyncEvd::Elsewhere => (None, false),
         };
         if let Some(evd) = evd {
             let hold = AsyncHold::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?;
-            ia.set_async_outlet(Some(AsyncOutlet::new(evd, own, hold)));
+            self.set_async_outlet(Some(AsyncOutlet::new(evd, own, hold)?));
         }
-        if slab.insert(ia.clone()).is_none() {
-            ia.destroy();
-            return Err(Error::InsufficientResources(Resource::Memory));
-        }
-        Ok(ia)
+        self.slab().insert(self.clone()).ok_or(Error::InsufficientResources(Resource::Memory))?;
+        Ok(())
     }
 
     /// Closes the instance only if the program has freed all objects it made.
@@ -87,38 +90,21 @@ impl<T: Transport> Ia<T> {
         if !self.shut() {
             return;
         }
-        for psp in self.all::<Psp<T>>() {
-            psp.free();
-        }
-        for rsp in self.all::<Rsp<T>>() {
-            rsp.free();
-        }
-        for cr in self.all::<Cr<T>>() {
-            cr.abandon();
-        }
-        let endpoints = self.all::<Endpoint<T>>();
+        self.each::<Psp<T>>(|psp| psp.free());
+        self.each::<Rsp<T>>(|rsp| rsp.free());
+        self.each::<Cr<T>>(|cr| cr.abandon());
         // All connections begin to end before the first one is waited for.
-        for ep in &endpoints {
-            ep.let_go();
-        }
-        for ep in endpoints {
-            ep.free_anyway();
-        }
-        for srq in self.all::<Srq<T>>() {
-            srq.free_anyway();
-        }
-        for rmr in self.all::<Rmr<T>>() {
-            rmr.free();
-        }
-        for lmr in self.all::<Lmr<T>>() {
-            lmr.free_anyway();
-        }
-        for pz in self.all::<Pz<T>>() {
-            self.disown(&*pz);
-        }
+        self.each::<Endpoint<T>>(|ep| ep.let_go());
+        self.each::<Endpoint<T>>(|ep| ep.free_anyway());
+        self.each::<Srq<T>>(|srq| srq.free_anyway());
+        self.each::<Rmr<T>>(|rmr| rmr.free());
+        self.each::<Lmr<T>>(|lmr| lmr.free_anyway());
+        self.each::<Pz<T>>(|pz| {
+            self.disown(&**pz);
+        });
         let own = self.own_async_evd();
         let outlet = self.set_async_outlet(None);
-        for evd in self.all::<Evd<T>>() {
+        self.each::<Evd<T>>(|evd| {
             // One user is this adapter itself.
             let lent = own == Some(evd.header().handle()) && evd.users_count() > 1;
             if lent {
@@ -126,12 +112,11 @@ impl<T: Transport> Ia<T> {
             } else {
                 evd.free_anyway();
             }
-        }
-        for cno in self.all::<Cno<T>>() {
-            cno.free_anyway();
-        }
+        });
+        self.each::<Cno<T>>(|cno| cno.free_anyway());
         drop(outlet);
         self.agents().stop();
         self.slab().remove::<Ia<T>>(self.header().handle());
+        self.transport.close();
     }
 }

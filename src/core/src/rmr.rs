@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use host::lock::{Mutex, MutexGuard};
+use host::memory;
 
-use crate::error::{Error, Resource, Result, Role};
+use crate::error::{Error, Result, Role};
 use crate::ia::Ia;
 use crate::lmr::Lmr;
 use crate::lmr_table::LocalSegment;
@@ -60,20 +61,17 @@ impl<T: Transport> Rmr<T> {
     /// [`Error::InsufficientResources`], [`Error::NotImplemented`].
     pub fn create(pz: &Arc<Pz<T>>) -> Result<Arc<Self>> {
         let ia = pz.ia();
-        let limits = ia.transport.attributes();
-        if !limits.rmr {
+        if !ia.transport.attributes().rmr {
             return Err(Error::NotImplemented);
         }
-        if ia.count(Kind::Rmr) >= limits.max_rmrs {
-            return Err(Error::InsufficientResources(Resource::Region));
-        }
+        ia.room_for(Kind::Rmr)?;
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
-        let window = ia.transport.window_create(pz.zone())?;
+        let window = memory::arc(ia.transport.window_create(pz.zone())?)?;
         pz.ia().clone().adopt(Rmr {
             header: Header::default(),
             ia: ia.clone(),
             zone: pz.id(),
-            window: Mutex::new(Some(Arc::new(window))),
+            window: Mutex::new(Some(window)),
             binding: Mutex::new(None),
             pz: Mutex::new(Some(pz)),
         })
@@ -81,9 +79,12 @@ impl<T: Transport> Rmr<T> {
 
     /// Frees the region, unbinding it first.
     pub fn free(&self) {
-        let mut binding = self.binding.lock();
-        self.window.lock().take();
-        drop(binding.take());
+        let (window, binding) = {
+            let mut binding = self.binding.lock();
+            (self.window.lock().take(), binding.take())
+        };
+        // The window goes first, without a lock, since that may wait for a peer.
+        drop(window);
         drop(binding);
         self.pz.lock().take();
         self.ia.disown(self);

@@ -13,9 +13,10 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use host::memory::{self, Room};
 
 /// Address of a live or dead cell, as a program holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -45,6 +46,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// One more than the largest number of a kind.
+    pub const COUNT: usize = Kind::Cr as usize + 1;
+
     const ALL: [Kind; 11] = [
         Kind::Ia,
         Kind::Pz,
@@ -112,6 +116,26 @@ struct Cell {
     state: AtomicU64,
     object: AtomicPtr<()>,
     release: AtomicPtr<()>,
+    /// The neighbours in the list that the handle is in, and whether it is in one. See [`List`].
+    next: AtomicUsize,
+    previous: AtomicUsize,
+    listed: AtomicBool,
+}
+
+/// A list of handles of one slab, each of which is in one list at most. The cells themselves are linked, so that no
+/// change of a list needs memory. Its owner sees to it that there is one change at a time.
+#[derive(Debug, Default)]
+pub(crate) struct List {
+    first: Handle,
+    last: Handle,
+    len: usize,
+}
+
+impl List {
+    /// The number of handles.
+    pub fn len(&self) -> usize {
+        self.len
+    }
 }
 
 struct Chunk {
@@ -155,7 +179,7 @@ impl<D> Slab<D> {
         }
     }
 
-    /// Puts `object` behind a new handle; `None` if the slab has no more cells.
+    /// Puts `object` behind a new handle; `None` if the slab has no more cells and there is no memory for some.
     pub fn insert<O: Object>(&self, object: Arc<O>) -> Option<Handle> {
         let address = self.take_cell()?;
         let cell = self.cell(address)?;
@@ -221,6 +245,46 @@ impl<D> Slab<D> {
         true
     }
 
+    /// Adds a handle, which is in no list, at the end of `list`.
+    pub(crate) fn append(&self, list: &mut List, handle: Handle) {
+        let Some(cell) = self.cell(handle.0) else { return };
+        cell.next.store(0, Ordering::Relaxed);
+        cell.previous.store(list.last.0, Ordering::Relaxed);
+        cell.listed.store(true, Ordering::Relaxed);
+        match self.cell(list.last.0) {
+            Some(last) => last.next.store(handle.0, Ordering::Relaxed),
+            None => list.first = handle,
+        }
+        list.last = handle;
+        list.len += 1;
+    }
+
+    /// Takes a handle out of `list`, if it is in one.
+    pub(crate) fn take_out(&self, list: &mut List, handle: Handle) {
+        let Some(cell) = self.cell(handle.0) else { return };
+        if !cell.listed.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        let (next, previous) = (cell.next.load(Ordering::Relaxed), cell.previous.load(Ordering::Relaxed));
+        match self.cell(previous) {
+            Some(before) => before.next.store(next, Ordering::Relaxed),
+            None => list.first = Handle(next),
+        }
+        match self.cell(next) {
+            Some(behind) => behind.previous.store(previous, Ordering::Relaxed),
+            None => list.last = Handle(previous),
+        }
+        list.len -= 1;
+    }
+
+    /// The handles of `list`, which must not change meanwhile.
+    pub(crate) fn listed(&self, list: &List) -> impl Iterator<Item = Handle> {
+        let known = |handle: Handle| (handle != Handle::NULL).then_some(handle);
+        std::iter::successors(known(list.first), move |handle| {
+            known(Handle(self.cell(handle.0)?.next.load(Ordering::Relaxed)))
+        })
+    }
+
     /// Makes every live handle dead without dropping the objects. Meant for the child of a fork, which must not touch
     /// what it shares with its parent.
     pub fn abandon(&self) {
@@ -260,41 +324,59 @@ impl<D> Slab<D> {
 
     fn take_cell(&self) -> Option<usize> {
         let mut free = self.free.lock();
-        if free.cells.len() > QUARANTINE {
-            let parked = free.cells.len();
-            for _ in 0..parked {
-                let address = free.cells.pop_front()?;
-                let busy = self.cell(address)?.state.load(Ordering::Acquire) & (KIND_MASK | PINS_MASK);
-                if busy == 0 {
-                    return Some(address);
-                }
-                // A call is still inside the dead object.
-                free.cells.push_back(address);
-            }
+        if free.cells.len() > QUARANTINE
+            && let Some(address) = self.rested(&mut free)
+        {
+            return Some(address);
         }
         let last = free.chunks.checked_sub(1);
         let full = last.is_none_or(|i| free.used == self.chunks[i].len.load(Ordering::Relaxed));
-        if full {
-            let chunk = self.chunks.get(free.chunks)?;
-            let len = FIRST_CHUNK << free.chunks;
-            let cells: Vec<Cell> = (0..len)
-                .map(|_| Cell {
-                    face: AtomicUsize::new(self.face),
-                    state: AtomicU64::new(0),
-                    object: AtomicPtr::new(ptr::null_mut()),
-                    release: AtomicPtr::new(ptr::null_mut()),
-                })
-                .collect();
-            chunk.len.store(len, Ordering::Relaxed);
-            let first = Vec::leak(cells).as_mut_ptr();
-            chunk.cells.store(first, Ordering::Release);
-            free.chunks += 1;
-            free.used = 0;
+        if full && self.grow(&mut free).is_none() {
+            // Rather a cell that has not rested for long than none.
+            return self.rested(&mut free);
         }
         let chunk = &self.chunks[free.chunks - 1];
         let address = chunk.cells.load(Ordering::Relaxed) as usize + free.used * size_of::<Cell>();
         free.used += 1;
         Some(address)
+    }
+
+    /// The cell that was freed first, of those that no call is inside of.
+    fn rested(&self, free: &mut Free) -> Option<usize> {
+        for _ in 0..free.cells.len() {
+            let address = free.cells.pop_front()?;
+            let busy = self.cell(address)?.state.load(Ordering::Acquire) & (KIND_MASK | PINS_MASK);
+            if busy == 0 {
+                return Some(address);
+            }
+            // A call is still inside the dead object.
+            free.cells.push_back(address);
+        }
+        None
+    }
+
+    /// Makes another chunk of cells, and room in the list of free cells, so that a free never needs memory.
+    fn grow(&self, free: &mut Free) -> Option<()> {
+        let chunk = self.chunks.get(free.chunks)?;
+        let len = FIRST_CHUNK << free.chunks;
+        let total = FIRST_CHUNK * ((2 << free.chunks) - 1);
+        let more = total - free.cells.len();
+        free.cells.room(more).ok()?;
+        let mut cells = memory::vec(len).ok()?;
+        cells.extend((0..len).map(|_| Cell {
+            face: AtomicUsize::new(self.face),
+            state: AtomicU64::new(0),
+            object: AtomicPtr::new(ptr::null_mut()),
+            release: AtomicPtr::new(ptr::null_mut()),
+            next: AtomicUsize::new(0),
+            previous: AtomicUsize::new(0),
+            listed: AtomicBool::new(false),
+        }));
+        chunk.len.store(len, Ordering::Relaxed);
+        chunk.cells.store(Vec::leak(cells).as_mut_ptr(), Ordering::Release);
+        free.chunks += 1;
+        free.used = 0;
+        Some(())
     }
 }
 

@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use host::memory::Room;
 
 use crate::charge::{Charge, Outstanding};
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
@@ -105,9 +106,7 @@ impl<T: Transport> Srq<T> {
         if !fits {
             return Err(Error::InvalidParameter(Arg::Attributes));
         }
-        if ia.count(Kind::Srq) >= limits.max_srqs {
-            return Err(Error::InsufficientResources(Resource::Srq));
-        }
+        ia.room_for(Kind::Srq)?;
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
         let queue = ia.transport.srq_create(pz.zone(), max_recvs, max_segments)?;
         let mut books =
@@ -123,7 +122,7 @@ impl<T: Transport> Srq<T> {
             queue,
             tuning: Mutex::default(),
             books: Mutex::new(books),
-            outstanding: Outstanding::default(),
+            outstanding: Outstanding::new()?,
         })
     }
 
@@ -233,6 +232,8 @@ impl<T: Transport> Srq<T> {
             grows
         };
         if grows {
+            // What can fail comes first.
+            self.books.lock().room(max_recvs)?;
             // The new size is larger than the old one, so all buffers posted meanwhile fit it as well.
             self.ia.transport.srq_resize(&self.queue, max_recvs)?;
             self.books.lock().grow(max_recvs)?;
@@ -316,12 +317,18 @@ impl<T: Transport> Srq<T> {
 }
 
 impl Books {
+    /// Gets the memory for `entries` buffers at a time.
+    fn room(&mut self, entries: usize) -> Result<()> {
+        let more = (entries - self.buffers.len(), entries - self.free.len());
+        self.buffers.room(more.0)?;
+        self.free.room(more.1)?;
+        Ok(())
+    }
+
     /// Makes room for `entries` buffers at a time.
     fn grow(&mut self, entries: usize) -> Result<()> {
+        self.room(entries)?;
         let have = self.buffers.len();
-        let memory = |_| Error::InsufficientResources(Resource::Memory);
-        self.buffers.try_reserve_exact(entries - have).map_err(memory)?;
-        self.free.try_reserve_exact(entries - self.free.len()).map_err(memory)?;
         for id in have..entries {
             self.buffers.push(Buffer { cookie: 0, place: Place::Free });
             self.free.push(id as u32);

@@ -11,6 +11,10 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use arrayvec::ArrayVec;
+use host::per_thread::PerThread;
+use host::poll;
+
 use crate::cno::Cno;
 use crate::error::{Error, Result};
 use crate::evd::Evd;
@@ -76,18 +80,32 @@ pub struct EvdOutcome {
     pub more: usize,
 }
 
-thread_local! {
-    /// Sleeping waits of this thread. There can be more than one, because an agent or a signal handler may wait too.
-    static PENDING: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
-}
+/// Sleeping waits of each thread. There can be more than one, because an agent or a signal handler may wait too.
+static PENDING: PerThread<RefCell<Vec<Box<dyn Any>>>> = PerThread::new();
 
-fn push_pending(wait: impl Any) {
-    PENDING.with(|list| list.borrow_mut().push(Box::new(wait)));
+/// Keeps the state of a wait until the thread has slept. Returns it if there is no memory for that.
+fn push_pending<W: Any>(wait: W) -> std::result::Result<(), W> {
+    let mut wait = Some(wait);
+    let kept = PENDING.with(|list| {
+        if let Some(wait) = wait.take() {
+            list.borrow_mut().push(Box::new(wait));
+        }
+    });
+    match (kept, wait) {
+        (None, Some(wait)) => Err(wait),
+        _ => Ok(()),
+    }
 }
 
 fn pop_pending<W: Any>() -> Option<W> {
-    let last = PENDING.with(|list| list.borrow_mut().pop())?;
+    let last = PENDING.with(|list| list.borrow_mut().pop()).flatten()?;
     last.downcast::<W>().ok().map(|wait| *wait)
+}
+
+/// Sleeps for a short time, for waits for which there is no memory to sleep in another way. The thread cannot be
+/// cancelled meanwhile.
+fn nap() {
+    let _ = poll::wait([None], Some(BLIND));
 }
 
 /// A wait on a dispatcher; leaving it undoes what it set up.
@@ -129,9 +147,23 @@ impl<T: Transport> EvdWait<T> {
         EvdOutcome { result: Err(error), more }
     }
 
+    /// Waits to the end without a bell.
+    fn doze(mut self) -> EvdOutcome {
+        loop {
+            self.evd.poll();
+            if let Some(outcome) = self.check() {
+                return outcome;
+            }
+            if self.limit.passed(Instant::now()) {
+                return self.give_up(Error::TimeoutExpired);
+            }
+            nap();
+        }
+    }
+
     /// Looks for the end of the wait; if there is none, sets up a sleep.
     fn advance(mut self) -> Step<EvdOutcome> {
-        let waker = Waker::current();
+        let Some(waker) = Waker::current() else { return Step::Done(self.doze()) };
         waker.clear();
         self.evd.with_wait(|wait| wait.block(&waker));
         let armed = self.evd.ia().transport().arm(self.evd.cq());
@@ -145,8 +177,13 @@ impl<T: Transport> EvdWait<T> {
             return Step::Done(self.give_up(Error::TimeoutExpired));
         }
         let sleep = sleep_on(&waker, armed.into_iter(), self.limit, now);
-        push_pending(self);
-        Step::Sleep(sleep)
+        match push_pending(self) {
+            Ok(()) => Step::Sleep(sleep),
+            Err(mut wait) => {
+                wait.disarm();
+                Step::Done(wait.doze())
+            }
+        }
     }
 }
 
@@ -226,7 +263,7 @@ struct CnoWait<T: Transport> {
     cno: Arc<Cno<T>>,
     limit: Limit,
     number: Option<u64>,
-    armed: Vec<(Arc<Evd<T>>, Option<RawFd>)>,
+    armed: ArrayVec<(Arc<Evd<T>>, Option<RawFd>), { MAX_FDS - 1 }>,
 }
 
 impl<T: Transport> CnoWait<T> {
@@ -238,10 +275,11 @@ impl<T: Transport> CnoWait<T> {
         }
     }
 
-    /// The dispatchers tied to the object.
-    fn evds(&self) -> Vec<Arc<Evd<T>>> {
+    /// The first dispatchers tied to the object, as many as one sleep can watch.
+    fn evds(&self) -> ArrayVec<Arc<Evd<T>>, { MAX_FDS - 1 }> {
         let slab = self.cno.ia().slab();
-        self.cno.evds().iter().filter_map(|&evd| Some(slab.get::<Evd<T>>(evd)?.share())).collect()
+        let all = self.cno.evds();
+        all.iter().filter_map(|&evd| Some(slab.get::<Evd<T>>(evd)?.share())).take(MAX_FDS - 1).collect()
     }
 
     fn disarm(&mut self) {
@@ -262,17 +300,29 @@ impl<T: Transport> CnoWait<T> {
         Some(told)
     }
 
+    /// Waits to the end without a bell.
+    fn doze(mut self) -> Result<Handle> {
+        loop {
+            self.poll();
+            if let Some(evd) = self.check() {
+                return Ok(evd);
+            }
+            if self.limit.passed(Instant::now()) {
+                return Err(Error::QueueEmpty);
+            }
+            nap();
+        }
+    }
+
     fn advance(mut self) -> Step<Result<Handle>> {
-        let waker = Waker::current();
+        let Some(waker) = Waker::current() else { return Step::Done(self.doze()) };
         waker.clear();
         if self.number.is_none() {
             self.number = Some(self.cno.enter(&waker));
         }
         for evd in self.evds() {
-            if self.armed.len() + 1 < MAX_FDS {
-                let armed = evd.ia().transport().arm(evd.cq());
-                self.armed.push((evd, armed));
-            }
+            let armed = evd.ia().transport().arm(evd.cq());
+            self.armed.push((evd, armed));
         }
         self.poll();
         if let Some(evd) = self.check() {
@@ -287,8 +337,13 @@ impl<T: Transport> CnoWait<T> {
         if more {
             sleep.timeout = Some(sleep.timeout.map_or(BLIND, |left| left.min(BLIND)));
         }
-        push_pending(self);
-        Step::Sleep(sleep)
+        match push_pending(self) {
+            Ok(()) => Step::Sleep(sleep),
+            Err(mut wait) => {
+                wait.disarm();
+                Step::Done(wait.doze())
+            }
+        }
     }
 }
 
@@ -304,7 +359,7 @@ impl<T: Transport> Drop for CnoWait<T> {
 /// Begins to wait for a trigger. Ends with the dispatcher that caused it, NULL if the object was destroyed,
 /// [`Error::QueueEmpty`] when the time is up, [`Error::Interrupted`] after a signal.
 pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Limit) -> Step<Result<Handle>> {
-    let mut wait = CnoWait { cno, limit, number: None, armed: Vec::new() };
+    let mut wait = CnoWait { cno, limit, number: None, armed: ArrayVec::new() };
     let spin_end = Instant::now() + SPIN;
     loop {
         wait.poll();

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::doorbell::Doorbell;
+use host::memory;
+use host::per_thread::PerThread;
 
 /// Wakes the thread that it belongs to.
 #[derive(Debug)]
@@ -17,21 +19,20 @@ pub struct Waker {
     process: u32,
 }
 
-thread_local! {
-    static CURRENT: RefCell<Option<Arc<Waker>>> = const { RefCell::new(None) };
-}
+static CURRENT: PerThread<RefCell<Option<Arc<Waker>>>> = PerThread::new();
 
 impl Waker {
-    /// The waker of the calling thread.
-    pub fn current() -> Arc<Waker> {
-        CURRENT.with(|current| {
+    /// The waker of the calling thread; `None` if it has none and there is no memory for one.
+    pub fn current() -> Option<Arc<Waker>> {
+        let current = CURRENT.with(|current| {
             let mut current = current.borrow_mut();
             // A child of fork must not clear the bell that its parent sleeps on.
             match &*current {
-                Some(waker) if waker.process == process::id() => waker.clone(),
-                _ => current.insert(Arc::new(Waker::new())).clone(),
+                Some(waker) if waker.process == process::id() => Some(waker.clone()),
+                _ => Some(current.insert(memory::arc(Waker::new()).ok()?).clone()),
             }
-        })
+        });
+        current.flatten()
     }
 
     fn new() -> Self {
@@ -118,9 +119,10 @@ mod tests {
 
     #[test]
     fn each_thread_has_its_own() {
-        let mine = Waker::current();
-        assert!(Arc::ptr_eq(&mine, &Waker::current()));
-        let other = std::thread::spawn(Waker::current).join().expect("no panic");
+        let current = || Waker::current().expect("a waker");
+        let mine = current();
+        assert!(Arc::ptr_eq(&mine, &current()));
+        let other = std::thread::spawn(current).join().expect("no panic");
         assert!(!Arc::ptr_eq(&mine, &other));
         other.wake();
         assert!(!rings(&mine) && rings(&other));

@@ -6,8 +6,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dat_core::error::{Arg, Error, Role};
+use dat_core::error::{Arg, Error, Resource, Role};
 use host::cancel::{self, uncancelled};
+use host::memory::{self, NoMemory};
 
 use crate::{Code, Face, SUCCESS, Version};
 
@@ -22,6 +23,9 @@ pub enum Fault {
     Core(Error),
     /// No adapter of this name is registered.
     NotRegistered,
+    /// The qualifier of a reserved service point is taken. [`Error::QualifierInUse`] is about a public one: programs
+    /// treat the code of that as an ordinary answer, and a version may give it another form.
+    ReservedQualifierInUse,
 }
 
 impl Fault {
@@ -53,6 +57,12 @@ pub trait At<T> {
     fn at(self, positions: Positions) -> Answer<T>;
 }
 
+impl From<NoMemory> for Fault {
+    fn from(_: NoMemory) -> Self {
+        OUT_OF_MEMORY
+    }
+}
+
 impl<T> At<T> for dat_core::Result<T> {
     #[inline]
     fn at(self, positions: Positions) -> Answer<T> {
@@ -69,7 +79,19 @@ pub(crate) fn code<F: Face>(answer: Answer<()>) -> Code {
     }
 }
 
-/// Runs the body of a slow call and gives its return code.
+/// Runs the body of a slow call that makes something, if there is memory for it, and gives its return code.
+///
+/// Without memory the body does not run, and the code is that of [`Resource::Memory`]. Otherwise it does what [`slow`]
+/// does.
+pub fn making<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
+    match memory::admit() {
+        Ok(_admitted) => slow::<F>(body),
+        Err(NoMemory) => code::<F>(Err(OUT_OF_MEMORY)),
+    }
+}
+
+/// Runs the body of a slow call and gives its return code. The calls that find something out or take something down
+/// run in this frame even when memory is out: the reserve of [`host::memory`] has a part for them.
 ///
 /// A panic becomes the code of [`Error::Internal`]; the panic hook of [`host::diagnostics`] has written its line by
 /// then. The thread cannot be cancelled meanwhile: cancellation would leave locks behind, and the stack could not be
@@ -90,6 +112,9 @@ pub fn fast<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
 
 /// The fault of a call that panicked.
 pub const PANICKED: Fault = Fault::Core(Error::Internal);
+
+/// The fault of a call for which there is no memory.
+pub const OUT_OF_MEMORY: Fault = Fault::Core(Error::InsufficientResources(Resource::Memory));
 
 /// The result of `body`, or `None` if it panicked.
 pub fn caught<R>(body: impl FnOnce() -> R) -> Option<R> {

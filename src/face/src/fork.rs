@@ -1,6 +1,7 @@
 //! The state after a fork: the child finds every handle of its parent dead.
 
 use dat_core::transport::Transport;
+use host::{fork, memory};
 
 use crate::Face;
 
@@ -18,16 +19,21 @@ pub fn watch<F: Face>() {
 /// Locks the registrations, so that the child does not get them half changed.
 unsafe extern "C" fn prepare<F: Face>() {
     let held = F::domain().registrations();
+    // This comes after the lock, so that one fork at a time is here.
+    fork::keep_out();
     // SAFETY: this is the handler before a fork, and the lock belongs to the registrations.
     unsafe { F::domain().fork.keep(held) };
 }
 
 unsafe extern "C" fn parent<F: Face>() {
+    fork::let_in();
     // SAFETY: this is the handler after a fork.
     drop(unsafe { F::domain().fork.fetch() });
 }
 
 unsafe extern "C" fn child<F: Face>() {
+    memory::after_fork_in_child();
+    fork::let_in_child();
     // SAFETY: this is the handler after a fork, in the child.
     if let Some(held) = unsafe { F::domain().fork.fetch() } {
         F::domain().abandon(held.adapters());

@@ -13,6 +13,7 @@ use dat_core::error::Role;
 use dat_core::transport::Transport;
 use dat_core::{Handle, Held, Ia, Kind, Object, Slab};
 use host::fork::Hold;
+use host::memory;
 
 use crate::registration::Registrations;
 use crate::{Answer, Face, Fault, Version};
@@ -126,18 +127,21 @@ impl<F: Face> Domain<F> {
 
     /// The slab of an adapter. The caller holds the lock on the registrations; otherwise threads that open one name for
     /// the first time at once could make two.
-    pub fn slab_of(&self, adapter: &'static Adapter<F>) -> &'static Slab<F::Transport> {
+    ///
+    /// # Errors
+    /// The fault of a lack of memory.
+    pub fn slab_of(&self, adapter: &'static Adapter<F>) -> Answer<&'static Slab<F::Transport>> {
         // SAFETY: the pointer is NULL or comes from a box that this function leaked.
         if let Some(space) = unsafe { adapter.space.load(Ordering::Acquire).as_ref() } {
-            return &space.slab;
+            return Ok(&space.slab);
         }
         let table: *const Table<F> = &adapter.table;
         let space =
-            Box::leak(Box::new(Space { slab: Slab::new(table.expose_provenance()), next: self.spaces().next() }));
+            Box::leak(memory::boxed(Space { slab: Slab::new(table.expose_provenance()), next: self.spaces().next() })?);
         // SYNC space
         self.first.store(space, Ordering::Release);
         adapter.space.store(space, Ordering::Release);
-        &space.slab
+        Ok(&space.slab)
     }
 
     /// The adapter that a slab belongs to.

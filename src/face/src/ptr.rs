@@ -4,6 +4,8 @@
 //! after that its code is safe. Nothing here panics or allocates except [`bytes`], which is for private data. Reads and
 //! writes need no alignment.
 
+use host::memory::{self, NoMemory};
+
 use crate::{Answer, Fault};
 
 /// A pointer to an input of the program; NULL or readable.
@@ -139,13 +141,16 @@ impl<V: Copy> Out<V> {
 
 /// Copies `len` bytes of the program.
 ///
+/// # Errors
+/// [`NoMemory`].
+///
 /// # Safety
 /// `data` must not be NULL, and `len` bytes there must be readable.
-pub unsafe fn bytes(data: *const u8, len: usize) -> Vec<u8> {
-    let mut copy: Vec<u8> = Vec::with_capacity(len);
+pub unsafe fn bytes(data: *const u8, len: usize) -> Result<Vec<u8>, NoMemory> {
+    let mut copy: Vec<u8> = memory::vec(len)?;
     // SAFETY: readable as the caller promises; the vector has room for it.
     unsafe { copy.as_mut_ptr().copy_from_nonoverlapping(data, len) };
     // SAFETY: the line above has filled the first `len` bytes.
     unsafe { copy.set_len(len) };
-    copy
+    Ok(copy)
 }

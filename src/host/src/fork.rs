@@ -2,10 +2,83 @@
 //!
 //! The kernel may take the end of the last copy of a descriptor for the end of the process. Peers would then not be
 //! told that a process is gone while a child of it lives.
+//!
+//! A library that we call may have locks of its own that it does not watch over a fork. If another thread were inside
+//! at that moment, the child would find the lock taken for ever. So such calls are made by [`undivided`], and so is
+//! the making of a descriptor together with its note.
 
 use std::cell::UnsafeCell;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::thread::{Timespec, nanosleep};
+
+/// The number of threads inside [`undivided`], with [`FORKING`] while a fork is going on.
+static INSIDE: AtomicU32 = AtomicU32::new(0);
+
+/// A fork is going on or waits for the threads that are inside.
+const FORKING: u32 = 1 << 31;
+
+/// The longest time for which a fork waits for the threads that are inside: a thread may be stuck in a call.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The stay of a thread in [`undivided`].
+struct Stay;
+
+impl Stay {
+    fn begin() -> Self {
+        loop {
+            let entered = INSIDE.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |inside| {
+                (inside & FORKING == 0).then_some(inside + 1)
+            });
+            if entered.is_ok() {
+                return Stay;
+            }
+            a_moment();
+        }
+    }
+}
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        // A fork whose patience ended has forgotten the threads that were inside.
+        let _ = INSIDE
+            .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |inside| (inside & !FORKING > 0).then(|| inside - 1));
+    }
+}
+
+fn a_moment() {
+    let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: 50_000 });
+}
+
+/// Runs `f` so that no fork of the process falls into it: a fork waits until `f` has returned, and `f` begins only
+/// when no fork is going on. For short calls that take locks which other libraries keep for the whole process, or that
+/// make a descriptor that children must not have. `f` must not call this function again.
+pub fn undivided<R>(f: impl FnOnce() -> R) -> R {
+    let _stay = Stay::begin();
+    f()
+}
+
+/// Keeps threads out of [`undivided`] and waits until none is inside. For the handler before a fork, where one thread
+/// at a time may be.
+pub fn keep_out() {
+    INSIDE.fetch_or(FORKING, Ordering::AcqRel);
+    let until = Instant::now() + PATIENCE;
+    while INSIDE.load(Ordering::Acquire) != FORKING && Instant::now() < until {
+        a_moment();
+    }
+}
+
+/// Lets threads in again after [`keep_out`]. For the handler after a fork, in the parent.
+pub fn let_in() {
+    INSIDE.fetch_and(!FORKING, Ordering::AcqRel);
+}
+
+/// Lets threads in again after [`keep_out`], in the child, which has none of the threads that may still be inside.
+pub fn let_in_child() {
+    INSIDE.store(0, Ordering::Release);
+}
 
 /// The descriptors; 0 is a free place. The size is fixed, because the child of a fork can neither take a lock nor trust
 /// a list that another thread was changing.
@@ -112,6 +185,53 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    /// Serialises the tests that use the gate, which is one for the process.
+    static GATE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+    #[test]
+    fn a_fork_waits_for_the_thread_that_is_inside() {
+        let _gate = GATE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (inside, entered) = std::sync::mpsc::channel();
+        let (leave, left) = std::sync::mpsc::channel::<()>();
+        let worker = std::thread::spawn(move || {
+            undivided(|| {
+                inside.send(()).expect("told");
+                left.recv().expect("asked to leave");
+            });
+        });
+        entered.recv().expect("inside");
+        let fork = std::thread::spawn(|| {
+            keep_out();
+            let alone = INSIDE.load(Ordering::Acquire) == FORKING;
+            let newcomer = std::thread::spawn(|| undivided(Instant::now));
+            let opened = Instant::now();
+            let_in();
+            (alone, opened, newcomer.join().expect("no panic"))
+        });
+        while INSIDE.load(Ordering::Acquire) & FORKING == 0 {
+            std::thread::yield_now();
+        }
+        leave.send(()).expect("told");
+        worker.join().expect("no panic");
+        let (alone, opened, came) = fork.join().expect("no panic");
+        assert!(alone, "a thread was inside during the fork");
+        assert!(came >= opened, "a thread came in during the fork");
+        assert_eq!(INSIDE.load(Ordering::Acquire), 0);
+    }
+
+    #[test]
+    fn a_fork_does_not_wait_for_ever_and_the_child_is_free() {
+        let _gate = GATE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let stuck = Stay::begin();
+        let began = Instant::now();
+        keep_out();
+        assert!(began.elapsed() >= PATIENCE);
+        let_in_child();
+        assert_eq!(undivided(|| 5), 5);
+        drop(stuck);
+        assert_eq!(INSIDE.load(Ordering::Acquire), 0);
+    }
 
     fn is_noted(fd: RawFd) -> bool {
         NOTED.iter().any(|place| place.load(Ordering::Relaxed) == fd)

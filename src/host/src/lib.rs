@@ -10,8 +10,10 @@
 //! | [`timers`] | things that are due at a time |
 //! | [`cancel`] | the places where `pthread_cancel` may end a thread |
 //! | [`signal`] | keeps the program's signal handlers off the libraries' threads |
+//! | [`thread`] | threads of the libraries; the identity of the calling thread |
 //! | [`descriptor`] | flags of descriptors that other libraries or processes have made |
 //! | [`fork`] | locks held over a fork; descriptors that the child must not keep open |
+//! | `static_tls` | keeps the thread-local data of a library where every thread has memory for them |
 //! | [`zone`] | numbers of protection zones |
 //! | [`limit`] | resource limits of the process |
 //! | [`net`] | network interfaces and their addresses |
@@ -19,6 +21,9 @@
 //! | [`environment`] | environment variables, read only where it is safe |
 //! | [`diagnostics`] | lines on standard error: when one may be written, and how |
 //! | [`cstr`] | names that C programs hand in |
+//! | [`lock`] | locks that need no memory |
+//! | [`memory`] | the allocator with its reserve; memory that may be refused |
+//! | [`per_thread`] | a value for each thread |
 //!
 //! Each shared library is linked with its own copy, so statics in this crate belong to one library.
 
@@ -30,9 +35,14 @@ pub mod doorbell;
 pub mod environment;
 pub mod fork;
 pub mod limit;
+pub mod lock;
+pub mod memory;
 pub mod net;
+pub mod per_thread;
 pub mod poll;
 pub mod signal;
+mod static_tls;
 pub mod sysfs;
+pub mod thread;
 pub mod timers;
 pub mod zone;

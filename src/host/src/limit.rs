@@ -20,6 +20,15 @@ pub fn locked_memory() -> io::Result<Option<u64>> {
     soft(libc::RLIMIT_MEMLOCK)
 }
 
+/// The size to which a file may grow, in bytes; `None` for no limit. Shared memory is a file too. A thread that makes a
+/// file grow beyond this gets a signal that ends the process.
+///
+/// # Errors
+/// The error of the system.
+pub fn file_size() -> io::Result<Option<u64>> {
+    soft(libc::RLIMIT_FSIZE)
+}
+
 fn soft(resource: libc::__rlimit_resource_t) -> io::Result<Option<u64>> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure is writable.
@@ -43,6 +52,7 @@ mod tests {
             line.split_whitespace().next().expect("a value").parse().ok()
         };
         assert_eq!(open_files().expect("a limit"), shown("Max open files"));
+        assert_eq!(file_size().expect("a limit"), shown("Max file size"));
         assert_eq!(locked_memory().expect("a limit"), shown("Max locked memory"));
     }
 }

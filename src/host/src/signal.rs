@@ -1,14 +1,25 @@
 //! Signals of the program.
 
-/// Keeps the program's signal handlers from running on the calling thread.
-pub fn block_all() {
+/// The signals that a thread had blocked.
+pub struct Mask(libc::sigset_t);
+
+/// Keeps the program's signal handlers from running on the calling thread, and on those that it starts. Returns the
+/// signals that were blocked before.
+pub fn block_all() -> Mask {
     // SAFETY: the structure is plain data, and zero is a valid value.
-    let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
+    let [mut all, mut before]: [libc::sigset_t; 2] = unsafe { std::mem::zeroed() };
     // SAFETY: writes to a live variable.
     unsafe { libc::sigfillset(&raw mut all) };
     // This calls libc, which leaves out the signals that it needs itself to change users and to cancel threads.
+    // SAFETY: both are live variables.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before) };
+    Mask(before)
+}
+
+/// Undoes [`block_all`] on the calling thread.
+pub fn restore(before: Mask) {
     // SAFETY: reads a live variable; the old mask is not wanted.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, std::ptr::null_mut()) };
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before.0, std::ptr::null_mut()) };
 }
 
 #[cfg(test)]
@@ -17,16 +28,21 @@ mod tests {
 
     use super::*;
 
+    fn blocked() -> u64 {
+        let text = fs::read_to_string("/proc/thread-self/status").expect("status");
+        let mask = text.lines().find_map(|line| line.strip_prefix("SigBlk:")).expect("SigBlk");
+        u64::from_str_radix(mask.trim(), 16).expect("a mask")
+    }
+
     #[test]
     fn a_thread_takes_no_signal_but_those_of_libc() {
-        let blocked = || {
-            let text = fs::read_to_string("/proc/thread-self/status").expect("status");
-            let mask = text.lines().find_map(|line| line.strip_prefix("SigBlk:")).expect("SigBlk");
-            u64::from_str_radix(mask.trim(), 16).expect("a mask")
-        };
         let mask = std::thread::spawn(move || {
-            block_all();
-            blocked()
+            let before = blocked();
+            let old = block_all();
+            let mask = blocked();
+            restore(old);
+            assert_eq!(blocked(), before);
+            mask
         });
         let mask = mask.join().expect("no panic");
         let has = |signal: i32| mask & 1 << (signal - 1) != 0;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use dat_registry::Held;
 use host::fork::Hold;
+use host::memory;
 
 use crate::provider::{REGISTRY, Udat12Backend};
 
@@ -41,6 +42,7 @@ unsafe extern "C" fn in_parent() {
 }
 
 unsafe extern "C" fn in_child() {
+    memory::after_fork_in_child();
     // SAFETY: this is the handler after a fork, in the child.
     if let Some(mut held) = unsafe { HOLD.fetch() } {
         held.abandon_other_threads();

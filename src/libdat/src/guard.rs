@@ -2,8 +2,26 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dat_udat12::{DAT_ERROR, DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE, DAT_RETURN, DAT_SUCCESS};
+use dat_udat12::{
+    DAT_ERROR, DAT_INSUFFICIENT_RESOURCES, DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE, DAT_RESOURCE_MEMORY, DAT_RETURN,
+    DAT_SUCCESS,
+};
 use host::cancel;
+use host::memory::{self, NoMemory};
+
+/// Runs the body of a slow function that opens or registers something, if there is memory for it.
+///
+/// Without memory the body does not run, and the code is `DAT_INSUFFICIENT_RESOURCES`. Otherwise it does what [`slow`]
+/// does.
+pub fn making(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
+    match memory::admit() {
+        Ok(_admitted) => slow(body),
+        Err(NoMemory) => OUT_OF_MEMORY,
+    }
+}
+
+/// The return code of a call for which there is no memory.
+pub const OUT_OF_MEMORY: DAT_RETURN = DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 
 /// Runs the body of a slow function.
 ///

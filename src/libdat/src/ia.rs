@@ -13,7 +13,7 @@ use dat_udat12::{
 use host::{cstr, diagnostics};
 
 use crate::dispatch::{invalid_handle, provider_of};
-use crate::guard::slow;
+use crate::guard::{OUT_OF_MEMORY, making, slow};
 use crate::provider::REGISTRY;
 
 /// Finds the entry that serves the request, lets its provider open an instance, and counts the instance.
@@ -29,7 +29,7 @@ pub unsafe fn dat_ia_openv(
     dat_minor: DAT_UINT32,
     thread_safety: DAT_BOOLEAN,
 ) -> DAT_RETURN {
-    slow(|| {
+    making(|| {
         // SAFETY: the caller's promise about `provider`.
         let name = unsafe { cstr::bounded(provider, DAT_NAME_MAX_LENGTH) };
         let name = name.ok_or(DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1))?;
@@ -96,6 +96,7 @@ fn not_found(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
             }
             DAT_NAME_NOT_REGISTERED
         }
+        OpenError::NoMemory => return OUT_OF_MEMORY,
     };
     DAT_ERROR(DAT_PROVIDER_NOT_FOUND, subtype)
 }

@@ -21,3 +21,7 @@ mod registry_api;
 mod strerror;
 mod symver;
 mod tables;
+
+/// The library's memory, with a reserve.
+#[global_allocator]
+static MEMORY: host::memory::Allocator = host::memory::Allocator::of_system();

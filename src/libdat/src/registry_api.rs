@@ -1,13 +1,13 @@
 //! The registry as programs and providers see it.
 
-use dat_registry::{AddError, RemoveError};
+use dat_registry::{AddError, Identity, RemoveError};
 use dat_udat12::{
     DAT_COUNT, DAT_ERROR, DAT_INSUFFICIENT_RESOURCES, DAT_INVALID_ARG1, DAT_INVALID_ARG2, DAT_INVALID_ARG3,
     DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE, DAT_PROVIDER, DAT_PROVIDER_ALREADY_REGISTERED, DAT_PROVIDER_IN_USE,
     DAT_PROVIDER_INFO, DAT_RESOURCE_MEMORY, DAT_RETURN, DAT_RETURN_SUBTYPE, DAT_VERSION_MAJOR,
 };
 
-use crate::guard::slow;
+use crate::guard::{OUT_OF_MEMORY, slow};
 use crate::provider::{REGISTRY, Table, identity_of, info_of};
 
 const fn invalid(argument: DAT_RETURN_SUBTYPE) -> DAT_RETURN {
@@ -31,25 +31,27 @@ pub unsafe fn dat_registry_list_providers(
         if room > 0 && dat_provider_list.is_null() {
             return Err(invalid(DAT_INVALID_ARG3));
         }
-        let list = REGISTRY.list();
-        let count = DAT_COUNT::try_from(list.len()).unwrap_or(DAT_COUNT::MAX);
-        if room == 0 || room < list.len() {
+        let all = |listed: usize, identities: &mut dyn Iterator<Item = &Identity>| {
+            let count = DAT_COUNT::try_from(listed).unwrap_or(DAT_COUNT::MAX);
+            if room == 0 || room < listed {
+                // SAFETY: not NULL as checked, and writable as the caller promises.
+                unsafe { entries_returned.write(count) };
+                return Err(invalid(DAT_INVALID_ARG1));
+            }
+            // SAFETY: the caller promises `room` elements, and there are no more entries than that.
+            let element = |index| unsafe { dat_provider_list.add(index).read() };
+            if (0..listed).any(|index| element(index).is_null()) {
+                return Err(invalid(DAT_INVALID_ARG3));
+            }
+            for (index, identity) in identities.enumerate() {
+                // SAFETY: not NULL as checked, and writable as the caller promises.
+                unsafe { element(index).write(info_of(identity)) };
+            }
             // SAFETY: not NULL as checked, and writable as the caller promises.
             unsafe { entries_returned.write(count) };
-            return Err(invalid(DAT_INVALID_ARG1));
-        }
-        // SAFETY: the caller promises `room` elements, and there are no more entries than that.
-        let element = |index| unsafe { dat_provider_list.add(index).read() };
-        if (0..list.len()).any(|index| element(index).is_null()) {
-            return Err(invalid(DAT_INVALID_ARG3));
-        }
-        for (index, identity) in list.iter().enumerate() {
-            // SAFETY: not NULL as checked, and writable as the caller promises.
-            unsafe { element(index).write(info_of(identity)) };
-        }
-        // SAFETY: not NULL as checked, and writable as the caller promises.
-        unsafe { entries_returned.write(count) };
-        Ok(())
+            Ok(())
+        };
+        REGISTRY.visit(all).unwrap_or(Err(OUT_OF_MEMORY))
     })
 }
 

@@ -4,7 +4,7 @@ use std::ptr::with_exposed_provenance_mut;
 
 use dat_core::error::Role;
 use dat_core::{Agent, Cno, Handle, Ia};
-use dat_face::call::slow;
+use dat_face::call::{making, slow};
 use dat_face::handle::{find, handle_of, raw};
 use dat_face::ptr::OutPtr;
 use dat_face::{Answer, At, Face, Fault};
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn dat_cno_create<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let cno_handle = unsafe { OutPtr::new(cno_handle) };
-    slow::<F>(|| {
+    making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let agent = self::agent(agent)?;
         let out = cno_handle.required(3)?;

@@ -1,4 +1,7 @@
-//! Return codes. Every one has the error class.
+//! Return codes. Every one has the error class, except the three that programs take as ordinary answers and compare as a
+//! whole: `DAT_QUEUE_EMPTY` of dat_evd_dequeue and dat_cno_wait, `DAT_CONN_QUAL_IN_USE` of dat_psp_create, and
+//! `DAT_CONN_QUAL_UNAVAILABLE` of dat_psp_create_any. The C libraries give these without a class, and there are
+//! programs that poll with `== DAT_QUEUE_EMPTY`.
 
 use dat_core::ep::State;
 use dat_core::error::{Access, AddressFault, Error, Refusal, Resource, Role};
@@ -13,6 +16,7 @@ pub fn code(fault: Fault) -> DAT_RETURN {
         Fault::Argument(position) => invalid_arg(position),
         Fault::Core(error) => refused(error),
         Fault::NotRegistered => DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED),
+        Fault::ReservedQualifierInUse => DAT_ERROR(DAT_CONN_QUAL_IN_USE, DAT_NO_SUBTYPE),
     }
 }
 
@@ -77,9 +81,9 @@ fn refused(error: Error) -> DAT_RETURN {
                 Access::RemoteWrite => DAT_PROTECTION_RDMA_WRITE,
             },
         ),
-        Error::QualifierInUse => DAT_ERROR(DAT_CONN_QUAL_IN_USE, DAT_NO_SUBTYPE),
-        Error::QualifierUnavailable => DAT_ERROR(DAT_CONN_QUAL_UNAVAILABLE, DAT_NO_SUBTYPE),
-        Error::QueueEmpty => DAT_ERROR(DAT_QUEUE_EMPTY, DAT_NO_SUBTYPE),
+        Error::QualifierInUse => DAT_CONN_QUAL_IN_USE,
+        Error::QualifierUnavailable => DAT_CONN_QUAL_UNAVAILABLE,
+        Error::QueueEmpty => DAT_QUEUE_EMPTY,
         Error::QueueFull => DAT_ERROR(DAT_QUEUE_FULL, DAT_NO_SUBTYPE),
         Error::TimeoutExpired => DAT_ERROR(DAT_TIMEOUT_EXPIRED, DAT_NO_SUBTYPE),
         Error::Interrupted => DAT_ERROR(DAT_INTERRUPTED_CALL, DAT_NO_SUBTYPE),
@@ -161,15 +165,16 @@ mod tests {
     }
 
     #[test]
-    fn every_code_bears_the_error_class() {
+    fn codes_bear_the_error_class_except_three() {
         let faults = [
-            Fault::Core(Error::QueueEmpty),
             Fault::Core(Error::TimeoutExpired),
-            Fault::Core(Error::QualifierInUse),
+            Fault::ReservedQualifierInUse,
+            Fault::Core(Error::QueueFull),
             Fault::Handle(Role::Evd),
             Fault::Core(Error::NotImplemented),
         ];
-        let codes = [0x800d_0000, 0x800f_0000, 0x8002_0000, 0x8005_001a, 0xffff_0000];
-        assert_eq!(faults.map(code), codes);
+        assert_eq!(faults.map(code), [0x800f_0000, 0x8002_0000, 0x800e_0000, 0x8005_001a, 0xffff_0000]);
+        let faults = [Error::QueueEmpty, Error::QualifierInUse, Error::QualifierUnavailable].map(Fault::Core);
+        assert_eq!(faults.map(code), [0x000d_0000, 0x0002_0000, 0x0014_0000]);
     }
 }

@@ -5,7 +5,7 @@ use std::ptr;
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Transport;
 use dat_core::{Cr, Endpoint};
-use dat_face::call::slow;
+use dat_face::call::{making, slow};
 use dat_face::handle::{find, find_or_null, handle_or_null, same_ia};
 use dat_face::ptr::OutPtr;
 use dat_face::{At, Face, Fault, count};
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn dat_cr_accept<F: Face>(
     private_data_size: DAT_COUNT,
     private_data: DAT_PVOID,
 ) -> DAT_RETURN {
-    slow::<F>(|| {
+    making::<F>(|| {
         let cr = find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?;
         let ep = find_or_null::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         if let Some(ep) = &ep {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Transport;
 use dat_core::{Endpoint, EpParts, Evd, Ia, Pz, Srq, Streams};
-use dat_face::call::slow;
+use dat_face::call::{making, slow};
 use dat_face::handle::{find, find_or_null, handle_of, handle_or_null, same_ia};
 use dat_face::ptr::{InPtr, OutPtr};
 use dat_face::{Answer, At, Face, Fault, count};
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn dat_ep_create<F: Face>(
     let ep_attributes = unsafe { InPtr::new(ep_attributes) };
     // SAFETY: the caller's promise.
     let ep_handle = unsafe { OutPtr::new(ep_handle) };
-    slow::<F>(|| {
+    making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let parts = Parts::<F>::find(
             &ia,
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn dat_ep_create_with_srq<F: Face>(
     let ep_attributes = unsafe { InPtr::new(ep_attributes) };
     // SAFETY: the caller's promise.
     let ep_handle = unsafe { OutPtr::new(ep_handle) };
-    slow::<F>(|| {
+    making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let parts = Parts::<F>::find(
             &ia,

@@ -2,7 +2,7 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Cno, Evd, Ia};
-use dat_face::call::slow;
+use dat_face::call::{making, slow};
 use dat_face::handle::{find, find_or_null, handle_of, handle_or_null, same_ia};
 use dat_face::ptr::{InPtr, OutPtr, read_field};
 use dat_face::{At, Face, Fault, count};
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn dat_evd_create<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let evd_handle = unsafe { OutPtr::new(evd_handle) };
-    slow::<F>(|| {
+    making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let cno = find_or_null::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
         if let Some(cno) = &cno {
@@ -117,7 +117,7 @@ switch!(dat_evd_clear_unwaitable, clear_unwaitable);
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn dat_evd_resize<F: Face>(evd_handle: DAT_EVD_HANDLE, evd_min_qlen: DAT_COUNT) -> DAT_RETURN {
-    slow::<F>(|| {
+    making::<F>(|| {
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let qlen = usize::try_from(evd_min_qlen).map_err(|_| Fault::Argument(2))?;
         evd.resize(qlen).at(&[(Arg::QueueLength, 2)])

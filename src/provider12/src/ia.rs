@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Transport;
 use dat_core::{AsyncEvd, Evd, Ia};
-use dat_face::call::slow;
+use dat_face::call::{making, slow};
 use dat_face::handle::{find, handle_of, raw};
 use dat_face::ptr::OutPtr;
 use dat_face::{At, Face, Fault};
@@ -14,7 +14,7 @@ use dat_udat12::{
     DAT_EVD_OUT_OF_SCOPE, DAT_IA_ATTR, DAT_IA_ATTR_MASK, DAT_IA_FIELD_ALL, DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH,
     DAT_NAME_PTR, DAT_PROVIDER_ATTR, DAT_PROVIDER_ATTR_MASK, DAT_PROVIDER_FIELD_ALL, DAT_RETURN,
 };
-use host::cstr;
+use host::{cstr, memory};
 
 use crate::attr::{c_ia_attributes, c_provider_attributes};
 
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn dat_ia_openv<F: Face>(
     let async_evd_handle = unsafe { OutPtr::new(async_evd_handle) };
     // SAFETY: the caller's promise.
     let ia_handle = unsafe { OutPtr::new(ia_handle) };
-    slow::<F>(|| {
+    making::<F>(|| {
         // SAFETY: the caller's promise.
         let name = unsafe { cstr::bounded(name, DAT_NAME_MAX_LENGTH) }.ok_or(Fault::Argument(1))?;
         let out = ia_handle.optional().ok_or(Fault::Handle(Role::Ia))?;
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn dat_ia_openv<F: Face>(
             let registrations = domain.registrations();
             let registration = registrations.newest(name).ok_or(Fault::NotRegistered)?;
             registration.adapter.set_thread_safe(registration.identity.thread_safe);
-            (domain.slab_of(registration.adapter), registration.instance_data.clone())
+            (domain.slab_of(registration.adapter)?, memory::text(&registration.instance_data)?)
         };
         // SAFETY: the argument is for input as well, as the caller promises.
         let wanted = unsafe { async_evd_handle.read() };

@@ -50,6 +50,8 @@ use dat_udat12::{DAT_EVENT, DAT_PROVIDER, DAT_RETURN};
 pub use dat_face as face;
 #[doc(hidden)]
 pub use dat_udat12 as udat12;
+#[doc(hidden)]
+pub use host::memory;
 
 /// uDAPL 1.2 as a version of the interface.
 pub enum Udat12 {}

@@ -4,7 +4,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Ia, Lmr, LocalSegment, Memory, Pz};
-use dat_face::call::slow;
+use dat_face::call::{making, slow};
 use dat_face::handle::{find, handle_of, handle_or_null, raw, same_ia};
 use dat_face::ptr::OutPtr;
 use dat_face::{Answer, At, Face, Fault};
@@ -14,6 +14,8 @@ use dat_udat12::{
     DAT_MEM_TYPE_VIRTUAL, DAT_PZ_HANDLE, DAT_REGION_DESCRIPTION, DAT_RETURN, DAT_RMR_CONTEXT, DAT_SHARED_MEMORY,
     DAT_VADDR, DAT_VLEN,
 };
+
+use host::memory;
 
 use crate::attr::{c_rights, rights};
 use crate::post::local_segment;
@@ -39,7 +41,7 @@ unsafe fn memory(kind: DAT_MEM_TYPE, region: DAT_REGION_DESCRIPTION) -> Answer<M
             // SAFETY: not NULL, so readable as the caller promises.
             let name = unsafe { shared.shared_memory_id.read_unaligned() };
             let name = name.map(|byte| byte.to_ne_bytes()[0]);
-            Ok(Memory::Shared(shared.virtual_address.addr() as u64, Box::new(name)))
+            Ok(Memory::Shared(shared.virtual_address.addr() as u64, memory::copied(&name)?))
         }
         _ => Err(Fault::Argument(2)),
     }
@@ -93,7 +95,7 @@ pub unsafe extern "C" fn dat_lmr_create<F: Face>(
     let registered_length = unsafe { OutPtr::new(registered_length) };
     // SAFETY: the caller's promise.
     let registered_address = unsafe { OutPtr::new(registered_address) };
-    slow::<F>(|| {
+    making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
         same_ia(&ia, pz.ia(), Role::Pz)?;
@@ -107,11 +109,11 @@ pub unsafe extern "C" fn dat_lmr_create<F: Face>(
             (unsafe { self::memory(mem_type, region_description) }?, None)
         };
         let rights = rights(privileges).ok_or(Fault::Argument(6))?;
+        // Without its handle nobody could free the region. The other results are optional.
+        let lmr_handle = lmr_handle.required(7)?;
         let lmr = Lmr::create(&ia, memory, source.as_deref(), length, &pz, rights)
             .at(&[(Arg::Region, 3), (Arg::Length, 4)])?;
-        if let Some(out) = lmr_handle.optional() {
-            out.write(handle_of(&*lmr));
-        }
+        lmr_handle.write(handle_of(&*lmr));
         if let Some(out) = lmr_context.optional() {
             out.write(lmr.context());
         }

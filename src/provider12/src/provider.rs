@@ -10,7 +10,7 @@ use dat_udat12::{
     DAT_FALSE, DAT_GET_TYPE, DAT_NAME_MAX_LENGTH, DAT_PROVIDER, DAT_PROVIDER_ALREADY_REGISTERED, DAT_PROVIDER_INFO,
     DAT_RETURN, DAT_SUCCESS, DAT_VERSION_MAJOR,
 };
-use host::{cancel, cstr, diagnostics};
+use host::{cancel, cstr, diagnostics, memory};
 
 use crate::Udat12;
 
@@ -70,7 +70,12 @@ pub unsafe fn init<F: Face<Version = Udat12>>(
             String::new()
         } else {
             // SAFETY: the caller's promise.
-            unsafe { CStr::from_ptr(instance_data) }.to_string_lossy().into_owned()
+            let text = unsafe { CStr::from_ptr(instance_data) }.to_string_lossy();
+            let Ok(text) = memory::text(&text) else {
+                log::error!("no memory for the text of the configuration");
+                return;
+            };
+            text
         };
         let Some(add) = registry(c"dat_registry_add_provider") else {
             diagnostics::report(format_args!(
@@ -116,8 +121,8 @@ pub unsafe fn fini<F: Face<Version = Udat12>>(info: *const DAT_PROVIDER_INFO) {
     cancel::restore(before);
 }
 
-/// Makes a provider library of a transport: gives it a face of uDAPL 1.2, and exports `dat_provider_init` and
-/// `dat_provider_fini`. To be used once in a library.
+/// Makes a provider library of a transport: gives it a face of uDAPL 1.2 and the allocator with a reserve, and exports
+/// `dat_provider_init` and `dat_provider_fini`. To be used once in a library.
 ///
 /// # Parameters
 /// * the type that implements [`dat_core::transport::Transport`]
@@ -125,6 +130,9 @@ pub unsafe fn fini<F: Face<Version = Udat12>>(info: *const DAT_PROVIDER_INFO) {
 #[macro_export]
 macro_rules! export_provider {
     ($transport:ty, $library:literal) => {
+        #[global_allocator]
+        static MEMORY: $crate::memory::Allocator = $crate::memory::Allocator::of_system();
+
         /// The face of this library.
         struct Library;
 

@@ -2,7 +2,7 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Evd, Ia, Psp, PspMode};
-use dat_face::call::slow;
+use dat_face::call::{making, slow};
 use dat_face::handle::{find, handle_of, handle_or_null};
 use dat_face::ptr::OutPtr;
 use dat_face::{Answer, At, Face, Fault};
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn dat_psp_create<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let psp_handle = unsafe { OutPtr::new(psp_handle) };
-    slow::<F>(|| {
+    making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdConnectionRequests)?;
         let out = psp_handle.required(5)?;
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn dat_psp_create_any<F: Face>(
     let conn_qual = unsafe { OutPtr::new(conn_qual) };
     // SAFETY: the caller's promise.
     let psp_handle = unsafe { OutPtr::new(psp_handle) };
-    slow::<F>(|| {
+    making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdConnectionRequests)?;
         let qualifier = conn_qual.required(2)?;

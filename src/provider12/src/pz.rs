@@ -2,7 +2,7 @@
 
 use dat_core::error::Role;
 use dat_core::{Ia, Pz};
-use dat_face::call::slow;
+use dat_face::call::{making, slow};
 use dat_face::handle::{find, handle_of};
 use dat_face::ptr::OutPtr;
 use dat_face::{At, Face, Fault};
@@ -15,7 +15,7 @@ use dat_udat12::{DAT_IA_HANDLE, DAT_PZ_FIELD_ALL, DAT_PZ_HANDLE, DAT_PZ_PARAM, D
 pub unsafe extern "C" fn dat_pz_create<F: Face>(ia_handle: DAT_IA_HANDLE, pz_handle: *mut DAT_PZ_HANDLE) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let pz_handle = unsafe { OutPtr::new(pz_handle) };
-    slow::<F>(|| {
+    making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let out = pz_handle.required(2)?;
         let pz = Pz::create(&ia).at(&[])?;

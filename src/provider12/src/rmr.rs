@@ -2,7 +2,7 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Endpoint, Handle, Lmr, LocalSegment, Pz, Rights, Rmr};
-use dat_face::call::slow;
+use dat_face::call::{making, slow};
 use dat_face::handle::{find, handle_of, handle_or_null, raw, same_ia};
 use dat_face::ptr::{InPtr, OutPtr};
 use dat_face::{At, Face, Fault};
@@ -24,7 +24,7 @@ pub unsafe extern "C" fn dat_rmr_create<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let rmr_handle = unsafe { OutPtr::new(rmr_handle) };
-    slow::<F>(|| {
+    making::<F>(|| {
         let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
         let out = rmr_handle.required(2)?;
         let rmr = Rmr::create(&pz).at(&[])?;

@@ -2,7 +2,7 @@
 
 use dat_core::error::{Arg, Error, Role};
 use dat_core::{Endpoint, Evd, Ia, Rsp};
-use dat_face::call::slow;
+use dat_face::call::{making, slow};
 use dat_face::handle::{find, handle_of, handle_or_null, same_ia};
 use dat_face::ptr::OutPtr;
 use dat_face::{At, Face, Fault};
@@ -24,7 +24,7 @@ pub unsafe extern "C" fn dat_rsp_create<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let rsp_handle = unsafe { OutPtr::new(rsp_handle) };
-    slow::<F>(|| {
+    making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         if ep_handle.is_null() {
             return Err(Fault::Core(Error::ModelNotSupported));
@@ -33,7 +33,10 @@ pub unsafe extern "C" fn dat_rsp_create<F: Face>(
         same_ia(&ia, ep.ia(), Role::Ep)?;
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdConnectionRequests)?;
         let out = rsp_handle.required(5)?;
-        let rsp = Rsp::create(&ia, conn_qual, &ep, &evd).at(&[(Arg::Qualifier, 2)])?;
+        let rsp = Rsp::create(&ia, conn_qual, &ep, &evd).at(&[(Arg::Qualifier, 2)]).map_err(|fault| match fault {
+            Fault::Core(Error::QualifierInUse) => Fault::ReservedQualifierInUse,
+            other => other,
+        })?;
         out.write(handle_of(&*rsp));
         Ok(())
     })

@@ -2,7 +2,7 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Ia, Pz, Srq};
-use dat_face::call::slow;
+use dat_face::call::{making, slow};
 use dat_face::handle::{find, handle_of, handle_or_null, same_ia};
 use dat_face::ptr::{InPtr, OutPtr};
 use dat_face::{At, Face, Fault, count};
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn dat_srq_create<F: Face>(
     let srq_attributes = unsafe { InPtr::new(srq_attributes) };
     // SAFETY: the caller's promise.
     let srq_handle = unsafe { OutPtr::new(srq_handle) };
-    slow::<F>(|| {
+    making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
         same_ia(&ia, pz.ia(), Role::Pz)?;
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn dat_srq_resize<F: Face>(
     srq_handle: DAT_SRQ_HANDLE,
     srq_max_recv_dto: DAT_COUNT,
 ) -> DAT_RETURN {
-    slow::<F>(|| {
+    making::<F>(|| {
         let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
         let size = usize::try_from(srq_max_recv_dto).map_err(|_| Fault::Argument(2))?;
         srq.resize(size).at(&[(Arg::QueueLength, 2)])

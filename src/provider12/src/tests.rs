@@ -198,7 +198,7 @@ impl Setup {
         match slot!(self.table, evd_dequeue_func(evd, &mut event)) {
             OK => Some(event),
             code => {
-                assert_eq!(code, DAT_ERROR(DAT_QUEUE_EMPTY, DAT_NO_SUBTYPE));
+                assert_eq!(code, DAT_QUEUE_EMPTY);
                 None
             }
         }

@@ -17,13 +17,19 @@
 //! The lock is the one of the standard library: one word and a futex. A lock that keeps its waiters in a table of its
 //! own could not be unlocked in the child of a fork, where those waiters do not exist.
 
+use std::collections::HashSet;
 use std::ffi::CStr;
+use std::fmt;
+use std::hash::Hash;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
+
+use host::memory::{self, NoMemory, Room};
+use host::thread::Id;
 
 use crate::conf::BadLine;
 use crate::entry::{Identity, Origin, text};
+use crate::loader::LoadError;
 use crate::search::Found;
 use crate::select::{Missing, Request};
 
@@ -31,7 +37,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use state::{Dynamic, Phase, State};
+use state::{Phase, State};
 
 /// The parts that a version of the interface adds to the registry: the provider's functions and tables.
 ///
@@ -39,7 +45,7 @@ use state::{Dynamic, Phase, State};
 /// the registry's lock. The others are called with it and must not call the registry.
 pub trait Backend {
     /// A provider's table of functions.
-    type Table: Copy + PartialEq;
+    type Table: Copy + Eq + Hash;
     /// A loaded provider library.
     type Library: Clone;
 
@@ -49,18 +55,39 @@ pub trait Backend {
     ///
     /// # Errors
     /// The loader's reason.
-    fn load(&self, library: &CStr) -> Result<Self::Library, String>;
+    fn load(&self, library: &CStr) -> Result<Self::Library, LoadError>;
     /// Tells a provider that `identity` is about to be opened; the provider answers by registering a table.
     ///
     /// # Errors
-    /// The reason why the provider could not be told; it may have registered from a constructor anyway.
-    fn init(&self, library: &Self::Library, identity: &Identity, instance_data: &CStr) -> Result<(), String>;
+    /// [`InitError`].
+    fn init(&self, library: &Self::Library, identity: &Identity, instance_data: &CStr) -> Result<(), InitError>;
     /// Tells a provider that nobody uses `identity` any more; the provider answers by removing its table.
     fn fini(&self, library: &Self::Library, identity: &Identity);
     /// Makes handles of a table valid. Returns `false` if there is no room for another table.
     fn publish(&self, table: Self::Table) -> bool;
     /// Makes handles of a table invalid.
     fn retire(&self, table: Self::Table);
+}
+
+/// Threads that may be opening adapters at the same time.
+const OPENING: usize = 64;
+
+/// The reason why a provider's init did not do its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitError {
+    /// The library has no init; it may have registered from a constructor.
+    Absent,
+    /// The init ended its thread half-way. A table that it had registered by then is not to be used.
+    Ended,
+}
+
+impl fmt::Display for InitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            InitError::Absent => "the library has no dat_provider_init",
+            InitError::Ended => "its dat_provider_init ended the thread",
+        })
+    }
 }
 
 /// The registry of a process.
@@ -89,6 +116,8 @@ pub enum OpenError {
     NotFound(Missing),
     /// The entry that serves the request cannot be used.
     Unusable(LoadFailure),
+    /// There is no memory. Another attempt may succeed.
+    NoMemory,
 }
 
 /// The reason why an entry cannot be used; enough for one line to the user.
@@ -109,7 +138,7 @@ pub struct LoadFailure {
 pub enum AddError {
     /// A dynamic entry with that identity exists.
     AlreadyRegistered,
-    /// There is no room for another table.
+    /// There is no room for another table, or no memory.
     Full,
 }
 
@@ -122,13 +151,13 @@ pub enum RemoveError {
     InUse,
 }
 
-/// All identities that can be opened at one moment: static entries in order, then dynamic ones without a static entry.
-pub type Listing = Vec<Identity>;
+/// The most names that a [`Snapshot`] has: more would not fit into a line for the user.
+const SHOWN: usize = 100;
 
 /// Information for a program about a name that was not found.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    /// Names that can be opened, in order, each once.
+    /// Names that can be opened, in order, each once; the first of them if there are many.
     pub names: Vec<String>,
     /// A bad line that begins with the name that was asked for.
     pub bad_line: Option<(Origin, BadLine)>,
@@ -147,7 +176,7 @@ impl<B: Backend> Registry<B> {
     /// for such a thread to come out, but not longer than `limit`, because that thread may itself wait for something
     /// that the fork is to bring.
     pub fn hold_for_fork(&self, limit: Duration) -> Held<'_, B> {
-        let me = thread::current().id();
+        let me = Id::current();
         let others_are_loading =
             |state: &mut Option<State<B>>| state.as_ref().is_some_and(|s| s.others_are_loading(me));
         let held = self
@@ -170,22 +199,44 @@ impl<B: Backend> Registry<B> {
         Guard(guard)
     }
 
-    /// All identities that can be opened.
-    pub fn list(&self) -> Listing {
-        self.lock().get().identities().cloned().collect()
+    /// As [`Registry::lock`], for calls that may be the first.
+    ///
+    /// # Errors
+    /// [`NoMemory`]: the configuration is read another time.
+    fn ready(&self) -> Result<Guard<'_, B>, NoMemory> {
+        let mut guard = self.raw_lock();
+        if guard.is_none() {
+            let before = memory::reserve_in_use();
+            let state = State::new(self.backend.configure());
+            // What is kept for good may not come from the reserve.
+            if memory::reserve_in_use() > before {
+                return Err(NoMemory);
+            }
+            *guard = Some(state);
+        }
+        Ok(Guard(guard))
+    }
+
+    /// Calls `f` with the number of identities that can be opened and with these: static entries in order, then dynamic
+    /// ones without a static entry. `f` must not call the registry.
+    ///
+    /// # Errors
+    /// [`NoMemory`], without a call.
+    pub fn visit<R>(&self, f: impl FnOnce(usize, &mut dyn Iterator<Item = &Identity>) -> R) -> Result<R, NoMemory> {
+        let mut guard = self.ready()?;
+        let state = guard.get();
+        let count = state.identities().count();
+        let result = f(count, &mut state.identities());
+        Ok(result)
     }
 
     /// The information about a name that was not found.
     pub fn snapshot(&self, name: &CStr) -> Snapshot {
         let mut guard = self.lock();
         let state = guard.get();
-        let mut names: Vec<String> = Vec::new();
-        for identity in state.identities() {
-            let name = text(&identity.name).into_owned();
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let mut seen = HashSet::new();
+        let names = state.identities().map(|identity| &identity.name).filter(|name| seen.insert(*name));
+        let names = names.take(SHOWN).map(|name| text(name).into_owned()).collect();
         let bad_line = state.bad.iter().find(|(_, bad)| bad.name.as_deref() == Some(name)).cloned();
         Snapshot { names, bad_line }
     }
@@ -196,15 +247,19 @@ impl<B: Backend> Registry<B> {
     /// [`AddError::AlreadyRegistered`] for an identity that exists already; [`AddError::Full`] when there is no room.
     /// Nothing changes then.
     pub fn add(&self, identity: Identity, table: B::Table) -> Result<(), AddError> {
-        let mut guard = self.lock();
+        let mut guard = self.ready().map_err(|_| AddError::Full)?;
         let state = guard.get();
         if state.dynamic(&identity).is_some() {
             return Err(AddError::AlreadyRegistered);
         }
-        if !self.backend.publish(table) {
+        if state.reserve_dynamic(&identity).is_err() {
+            state.lacked_memory = true;
             return Err(AddError::Full);
         }
-        state.dynamics.push(Dynamic { identity, table, opens: 0 });
+        if !state.has_room() || !self.backend.publish(table) {
+            return Err(AddError::Full);
+        }
+        state.add_dynamic(identity, table);
         Ok(())
     }
 
@@ -234,16 +289,18 @@ impl<B: Backend> Registry<B> {
     /// # Errors
     /// See [`OpenError`]; no count changes then.
     pub fn open(&self, request: &Request<'_>) -> Result<Ticket<B::Table>, OpenError> {
-        let mut guard = self.lock();
+        let mut guard = self.ready().map_err(|_| OpenError::NoMemory)?;
         loop {
             let state = guard.get();
+            // `bind` needs no memory then, however many threads open adapters at the same time.
+            state.instances.room(OPENING).map_err(|_| OpenError::NoMemory)?;
             let identity = state.select(request).map_err(OpenError::NotFound)?;
             let Some(index) = state.static_index(&identity) else {
                 let dynamic = state.dynamic(&identity);
                 let dynamic = dynamic.ok_or(OpenError::NotFound(Missing::Name))?;
                 return Ok(dynamic.ticket(false));
             };
-            let me = thread::current().id();
+            let me = Id::current();
             match state.statics[index].phase {
                 Phase::Busy(owner) if owner == me => {
                     let why = "it is being initialised by the very thread that opens it";
@@ -279,6 +336,9 @@ impl<B: Backend> Registry<B> {
             };
             guard = self.lock();
             let state = guard.get();
+            if told == Err(InitError::Ended) {
+                self.drop_unused(state, &identity);
+            }
             let outcome = state.settle(&identity, library, told);
             std::mem::forget(busy);
             self.idle.notify_all();
@@ -287,7 +347,7 @@ impl<B: Backend> Registry<B> {
     }
 
     /// Loads the library of an entry that this thread has made busy.
-    fn load(&self, identity: &Identity, library: &CStr) -> Result<B::Library, String> {
+    fn load(&self, identity: &Identity, library: &CStr) -> Result<B::Library, LoadError> {
         let result = self.backend.load(library);
         let mut guard = self.lock();
         let state = guard.get();
@@ -323,7 +383,7 @@ impl<B: Backend> Registry<B> {
             entry.phase = Phase::Idle;
             return;
         };
-        entry.phase = Phase::Busy(thread::current().id());
+        entry.phase = Phase::Busy(Id::current());
         drop(guard);
 
         let busy = Busy { registry: self, identity: &ticket.identity };
@@ -331,9 +391,8 @@ impl<B: Backend> Registry<B> {
         let mut guard = self.lock();
         let state = guard.get();
         // A table that a provider forgot to remove must not be called after its fini.
-        let leftover = state.dynamic(&ticket.identity);
-        if leftover.is_some_and(|dynamic| dynamic.opens == 0 && dynamic.table == ticket.table) {
-            self.drop_dynamic(state, &ticket.identity);
+        if state.dynamic(&ticket.identity).is_some_and(|dynamic| dynamic.table == ticket.table) {
+            self.drop_unused(state, &ticket.identity);
         }
         drop(guard);
         // This sets the entry to idle and wakes the threads that wait for it.
@@ -357,12 +416,15 @@ impl<B: Backend> Registry<B> {
         Some(instances.swap_remove(at).1)
     }
 
+    /// Removes the table of a provider, unless somebody uses it.
+    fn drop_unused(&self, state: &mut State<B>, identity: &Identity) {
+        if state.dynamic(identity).is_some_and(|dynamic| dynamic.opens == 0) {
+            self.drop_dynamic(state, identity);
+        }
+    }
+
     fn drop_dynamic(&self, state: &mut State<B>, identity: &Identity) {
-        let Some(at) = state.dynamics.iter().position(|d| d.identity == *identity) else {
-            return;
-        };
-        let table = state.dynamics.remove(at).table;
-        if !state.dynamics.iter().any(|dynamic| dynamic.table == table) {
+        if let Some(table) = state.remove_dynamic(identity) {
             self.backend.retire(table);
         }
     }
@@ -384,7 +446,7 @@ impl<B: Backend> Held<'_, B> {
     /// Cleans up in the child of a fork: entries that another thread of the parent was working on become idle, because
     /// that thread does not exist here. Entries of the calling thread stay as they are.
     pub fn abandon_other_threads(&mut self) {
-        let me = thread::current().id();
+        let me = Id::current();
         for entry in self.0.iter_mut().flat_map(|state| &mut state.statics) {
             if matches!(entry.phase, Phase::Busy(owner) if owner != me) {
                 entry.loading = false;

@@ -2,16 +2,17 @@
 
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Arg, Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, BindTarget, Closing, Connect, ListenerSink, MAX_SEGMENTS, Poll, QpInit, Recv, RegionKeys,
-    Rejection, Request, RequestId, Transport, ZoneId,
+    AdapterAttributes, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, MAX_SEGMENTS, Poll, QpInit, Recv,
+    RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
 };
-use host::{fork, zone};
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use host::{fork, memory, zone};
 
 use crate::cm::Incoming;
 use crate::conn::{Conn, ConnPhase};
@@ -22,12 +23,14 @@ use crate::os::pages;
 use crate::regions::ROWS;
 use crate::srq::SharedQueue;
 use crate::thread;
+use crate::transfers;
 use crate::wire;
 
 /// An open interface adapter.
 pub struct Shm {
     node: Arc<Node<Shm>>,
     attributes: AdapterAttributes,
+    closed: AtomicBool,
 }
 
 static NODES: Nodes<Shm> = Nodes::new();
@@ -64,7 +67,7 @@ impl Drop for Region {
     fn drop(&mut self) {
         self.node.links.home.regions.remove(self.key);
         if self.remote {
-            self.node.links.await_peers_idle();
+            self.node.links.await_peers();
         }
     }
 }
@@ -73,14 +76,24 @@ impl Drop for Region {
 pub struct Window {
     node: Arc<Node<Shm>>,
     key: Mutex<Option<u32>>,
+    /// It has shown something else before.
+    used: AtomicBool,
 }
 
 impl Window {
+    /// Shows another row, or none, from now on; see [`Window::await_peers`].
     fn replace(&self, key: Option<u32>) {
         let old = std::mem::replace(&mut *self.key.lock(), key);
         if let Some(old) = old {
             self.node.links.home.regions.remove(old);
-            self.node.links.await_peers_idle();
+            self.used.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits until no peer uses what it has shown before.
+    fn await_peers(&self) {
+        if self.used.load(Ordering::Relaxed) {
+            self.node.links.await_peers();
         }
     }
 }
@@ -88,6 +101,7 @@ impl Window {
 impl Drop for Window {
     fn drop(&mut self) {
         self.replace(None);
+        self.await_peers();
     }
 }
 
@@ -134,7 +148,16 @@ fn attributes() -> AdapterAttributes {
 
 impl Drop for Shm {
     fn drop(&mut self) {
-        NODES.release(&self.node);
+        self.close();
+    }
+}
+
+impl Shm {
+    /// The error of a region or window that finds no row.
+    #[cold]
+    fn no_region(&self) -> Error {
+        let full = self.node.links.home.regions.is_full();
+        Error::InsufficientResources(if full { Resource::Region } else { Resource::Memory })
     }
 }
 
@@ -149,7 +172,15 @@ impl Transport for Shm {
     type Incoming = Incoming<Shm>;
 
     fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
-        Ok(Arc::new(Shm { node: NODES.get(instance, thread::start)?, attributes: attributes() }))
+        let node = NODES.get(instance, thread::start)?;
+        let shm = memory::arc(Shm { node, attributes: attributes(), closed: AtomicBool::new(false) })?;
+        Ok(shm)
+    }
+
+    fn close(&self) {
+        if !self.closed.swap(true, Ordering::AcqRel) {
+            NODES.release(&self.node);
+        }
     }
 
     fn attributes(&self) -> &AdapterAttributes {
@@ -168,13 +199,13 @@ impl Transport for Shm {
         // SAFETY: registering is the program's promise that the memory is there, and to be
         // used as the rights say, until it deregisters it.
         let key = unsafe { self.node.links.home.regions.insert(addr, len, rights, zone.0) };
-        let key = key.ok_or(Error::InsufficientResources(Resource::Region))?;
+        let key = key.ok_or_else(|| self.no_region())?;
         let remote = rights.intersects(Rights::REMOTE_READ | Rights::REMOTE_WRITE);
         Ok(Region { node: self.node.clone(), key, zone: zone.0, remote })
     }
 
     fn window_create(&self, _zone: &Zone) -> Result<Window> {
-        Ok(Window { node: self.node.clone(), key: Mutex::new(None) })
+        Ok(Window { node: self.node.clone(), key: Mutex::new(None), used: AtomicBool::new(false) })
     }
 
     fn cq_create(&self, _depth: usize) -> Result<Cq> {
@@ -252,13 +283,17 @@ impl Transport for Shm {
                 // window is bound into it (the core refuses to free it).
                 let key =
                     unsafe { self.node.links.home.regions.insert(target.addr, target.len, rights, target.region.zone) };
-                Some(key.ok_or(Error::InsufficientResources(Resource::Region))?)
+                Some(key.ok_or_else(|| self.no_region())?)
             }
             None => None,
         };
         window.replace(key);
         qp.post_done(id, signalled);
         Ok(key.unwrap_or(0))
+    }
+
+    fn await_unbound(&self, window: &Window) {
+        window.await_peers();
     }
 
     fn drain(&self, qp: &Arc<Conn<Shm>>) {
@@ -274,14 +309,16 @@ impl Transport for Shm {
     }
 
     fn connect(&self, qp: &Arc<Conn<Shm>>, connect: &Connect<'_>) -> Result<()> {
-        qp.shift(ConnPhase::Idle, ConnPhase::Pending);
-        self.node.command(Command::Connect {
+        let command = Command::Connect {
             conn: qp.clone(),
             address: connect.address.clone(),
             qualifier: connect.qualifier,
-            private_data: connect.private_data.to_vec(),
+            private_data: memory::copied(connect.private_data)?.into_vec(),
             timeout: connect.timeout,
-        });
+        };
+        self.node.room_for_command()?;
+        qp.shift(ConnPhase::Idle, ConnPhase::Pending);
+        self.node.command(command);
         Ok(())
     }
 
@@ -300,14 +337,20 @@ impl Transport for Shm {
     }
 
     fn disconnect(&self, qp: &Arc<Conn<Shm>>, broken: bool) -> Closing {
-        if qp.kill(false) {
-            qp.let_go(if broken { wire::CloseReason::Broken(None) } else { wire::CloseReason::Disconnected });
-        }
-        Closing::Done
+        let (reason, report) = match broken {
+            true => (wire::CloseReason::Broken(None), ConnectionReport::Broken),
+            false => (wire::CloseReason::Disconnected, ConnectionReport::Disconnected),
+        };
+        if qp.leave(reason, report) { Closing::Done } else { Closing::Exposed }
+    }
+
+    fn await_end(&self, qp: &Arc<Conn<Shm>>) {
+        qp.await_still();
     }
 
     fn after_fork_in_child() {
         NODES.forget();
+        transfers::after_fork_in_child();
         fork::close_in_child();
     }
 }

@@ -10,10 +10,12 @@ use dat_core::event::Status;
 use dat_core::transport::{
     ConnectionReport, EndpointSink, QpSizes, Recv, RecvDone, RecvQueue, Request, RequestId, Taken, Transport, Verdict,
 };
+use host::lock::{Mutex, MutexGuard};
+use host::memory;
 use once_cell::sync::OnceCell;
-use parking_lot::{Mutex, MutexGuard};
 
 use crate::pair::End;
+use crate::pending::Pending;
 use crate::rx::{Advance, Fatal, Inbox, Rx};
 use crate::srq::{SharedQueue, Starved};
 use crate::tx::Tx;
@@ -48,19 +50,54 @@ impl ConnPhase {
 }
 
 /// The keeper of a connection's place, which it tells of its end.
-pub trait Keeper: Send + Sync {
+pub trait Keeper<T: Transport>: Send + Sync {
     /// Takes the end on `side` from its place.
     fn detach(&self, id: ConnId, side: u8);
 
     /// Tells the peer that the end on `side` has let go.
     fn let_go(self: Arc<Self>, id: ConnId, side: u8, reason: CloseReason);
+
+    /// Tells the peer that this process cannot read its memory any more.
+    fn tell_refusal(self: Arc<Self>);
+
+    /// Has the node's thread bring an end to its end.
+    fn finish(&self, ending: Ending<T>);
+}
+
+/// What the endpoint is told when its connection is over.
+pub enum Report {
+    /// A receive or a request has failed, or the connection as such.
+    Failed(Option<RecvDone>, Option<(RequestId, Status)>),
+    /// The connection, or the attempt at one, has ended.
+    Ended(ConnectionReport),
+}
+
+/// The end of a connection while transfers of the peer are still under way. The endpoint is told, and the peer, when
+/// they cannot touch the program's memory any more.
+pub struct Ending<T: Transport> {
+    conn: Arc<Conn<T>>,
+    pending: Pending,
+    reason: CloseReason,
+    report: Report,
+}
+
+impl<T: Transport> Ending<T> {
+    /// The transfers of the peer.
+    pub fn pending(&mut self) -> &mut Pending {
+        &mut self.pending
+    }
+
+    /// Tells of the end. Called when the transfers are over, without a lock.
+    pub fn tell(self) {
+        self.conn.tell(self.reason, self.report);
+    }
 }
 
 /// A connection's place on its link, and the link that keeps it.
-struct Tie {
+struct Tie<T: Transport> {
     end: End,
     id: ConnId,
-    keeper: Arc<dyn Keeper>,
+    keeper: Arc<dyn Keeper<T>>,
 }
 
 /// One end of a connection of the transport `T`.
@@ -69,7 +106,7 @@ pub struct Conn<T: Transport> {
     zone: u32,
     port: u64,
     phase: AtomicU8,
-    tie: OnceCell<Tie>,
+    tie: OnceCell<Tie<T>>,
     own: Mutex<RecvQueue>,
     srq: Option<Arc<SharedQueue>>,
     /// A message waits for a receive of `own`.
@@ -80,6 +117,8 @@ pub struct Conn<T: Transport> {
     /// A thread that found `tx` taken left its turn to the holder.
     again: AtomicBool,
     rx: Mutex<Rx>,
+    /// It is dead, and the transfers are over that the peer had under way when it died.
+    still: AtomicBool,
 }
 
 impl<T: Transport> Conn<T> {
@@ -96,10 +135,13 @@ impl<T: Transport> Conn<T> {
         sizes: &QpSizes,
     ) -> Result<Arc<Self>> {
         let own = match srq {
-            Some(_) => RecvQueue::default(),
+            Some(ref srq) => {
+                srq.expect()?;
+                RecvQueue::default()
+            }
             None => RecvQueue::new(sizes.recvs, sizes.recv_segments)?,
         };
-        Ok(Arc::new(Conn {
+        Ok(memory::arc(Conn {
             sink,
             zone,
             port,
@@ -112,7 +154,8 @@ impl<T: Transport> Conn<T> {
             tx: Mutex::new(Tx::new(sizes)?),
             again: AtomicBool::new(false),
             rx: Mutex::new(Rx::default()),
-        }))
+            still: AtomicBool::new(false),
+        })?)
     }
 
     /// Port qualifier of this end.
@@ -137,7 +180,7 @@ impl<T: Transport> Conn<T> {
 
     /// Ties the connection to its place and opens its rings; false if there is no memory for them, or it was tied
     /// before.
-    pub fn tie(&self, keeper: Arc<dyn Keeper>, id: ConnId, end: End) -> bool {
+    pub fn tie(&self, keeper: Arc<dyn Keeper<T>>, id: ConnId, end: End) -> bool {
         let (Some(producers), Some(consumers)) =
             (end.pair.producers(end.index, end.side), end.pair.consumers(end.index, end.side))
         else {
@@ -207,6 +250,11 @@ impl<T: Transport> Conn<T> {
     /// no lock of the connection held.
     pub fn progress(self: &Arc<Self>) {
         self.progress_rx(Advance::Batch);
+        if let Some(Tie { end, keeper, .. }) = self.tie.get()
+            && end.pair.take_untold()
+        {
+            keeper.clone().tell_refusal();
+        }
         // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
         if let Some(tx) = self.tx.try_lock() {
             return self.advance_tx(tx);
@@ -271,21 +319,19 @@ impl<T: Transport> Conn<T> {
     /// Fails the connection from this end.
     fn fail(self: &Arc<Self>, fatal: Fatal) {
         if self.kill(true) {
-            self.let_go(CloseReason::Broken(fatal.peer));
-            self.sink.failed(fatal.recv, fatal.request);
+            self.finish(CloseReason::Broken(fatal.peer), Report::Failed(fatal.recv, fatal.request));
         }
     }
 
-    /// Ends the connection at this end; false if that was done before. On return neither this process nor the peer
-    /// touches memory on behalf of the connection, whichever of them ended it, and all successful requests are
-    /// reported if `report` is set.
+    /// Closes the connection at this end; false if that was done before. On return this process touches no memory on
+    /// behalf of the connection, whichever thread closed it, nor does a transfer of the peer that begins later. All
+    /// successful requests are reported if `report` is set.
     pub fn kill(&self, report: bool) -> bool {
         let first = self.phase.swap(ConnPhase::Dead as u8, Ordering::AcqRel) != ConnPhase::Dead as u8;
         self.rx.lock().close();
         let done = self.tx.lock().close();
         if let Some(Tie { end, id, keeper }) = self.tie.get() {
-            end.pair.close(end.index, end.side);
-            end.pair.await_peer_idle(end.index, end.side);
+            end.close();
             keeper.detach(*id, end.side);
         }
         if done.is_some_and(|last| first && report && self.sink.requests_done(last)) {
@@ -294,8 +340,72 @@ impl<T: Transport> Conn<T> {
         first
     }
 
+    /// The transfers of the peer that were under way when the connection was closed, and may still be.
+    fn pending(&self) -> Option<Pending> {
+        if self.still.load(Ordering::Acquire) {
+            return None;
+        }
+        let pending = self.tie.get().and_then(|Tie { end, .. }| Pending::new(end.home(), std::iter::once(&end.pair)));
+        if pending.is_none() {
+            self.still.store(true, Ordering::Release);
+        }
+        pending
+    }
+
+    /// Waits until no transfer of the peer touches memory on behalf of this connection, which was closed before.
+    pub fn await_still(&self) {
+        if let (Some(pending), Some(Tie { end, .. })) = (self.pending(), self.tie.get()) {
+            pending.wait(end.home());
+            self.still.store(true, Ordering::Release);
+        }
+    }
+
+    /// Tells of the end of this connection, which the caller has closed: the peer, and the endpoint. That is at once,
+    /// or, while the peer may still touch the memory of the program, later and by the node's thread. Does not wait.
+    pub fn finish(self: &Arc<Self>, reason: CloseReason, report: Report) {
+        match self.pending() {
+            Some(pending) => self.finish_later(pending, reason, report),
+            None => self.tell(reason, report),
+        }
+    }
+
+    fn finish_later(self: &Arc<Self>, pending: Pending, reason: CloseReason, report: Report) {
+        if let Some(Tie { keeper, .. }) = self.tie.get() {
+            keeper.finish(Ending { conn: self.clone(), pending, reason, report });
+        }
+    }
+
+    /// Ends the connection for the endpoint, which is not told of it if this returns true: it is over then. Otherwise
+    /// the peer may still touch the memory of the program, and the endpoint is told `report` as soon as it does not.
+    /// Does not wait.
+    pub fn leave(self: &Arc<Self>, reason: CloseReason, report: ConnectionReport) -> bool {
+        let first = self.kill(false);
+        match self.pending() {
+            Some(pending) if first => {
+                self.finish_later(pending, reason, Report::Ended(report));
+                false
+            }
+            Some(_) => false,
+            None => {
+                if first {
+                    self.let_go(reason);
+                }
+                true
+            }
+        }
+    }
+
+    fn tell(&self, reason: CloseReason, report: Report) {
+        self.still.store(true, Ordering::Release);
+        self.let_go(reason);
+        match report {
+            Report::Failed(recv, request) => self.sink.failed(recv, request),
+            Report::Ended(report) => self.sink.connection(report),
+        }
+    }
+
     /// Tells the peer that this end has let go.
-    pub fn let_go(&self, reason: CloseReason) {
+    fn let_go(&self, reason: CloseReason) {
         if let Some(Tie { end, id, keeper }) = self.tie.get() {
             keeper.clone().let_go(*id, end.side, reason);
         }
@@ -317,12 +427,12 @@ impl<T: Transport> Conn<T> {
         if !self.kill(true) {
             return;
         }
-        self.let_go(CloseReason::Answer);
-        match reason {
-            CloseReason::Broken(Some(status)) => self.sink.failed(None, oldest.map(|id| (id, status))),
-            CloseReason::Broken(None) => self.sink.connection(ConnectionReport::Broken),
-            CloseReason::Disconnected | CloseReason::Answer => self.sink.connection(ConnectionReport::Disconnected),
-        }
+        let report = match reason {
+            CloseReason::Broken(Some(status)) => Report::Failed(None, oldest.map(|id| (id, status))),
+            CloseReason::Broken(None) => Report::Ended(ConnectionReport::Broken),
+            CloseReason::Disconnected | CloseReason::Answer => Report::Ended(ConnectionReport::Disconnected),
+        };
+        self.finish(CloseReason::Answer, report);
     }
 }
 

@@ -1,8 +1,10 @@
 //! Moving bytes between registered memory, the ring, and the peer's memory.
 //!
 //! Every access to the program's memory is made under a pin of its region, so that a region is no longer touched once
-//! the free of it has returned. The last bytes of a transfer become visible last: a thread that polls them finds all
-//! others.
+//! the free of it has returned. The last word of a transfer becomes visible last and in one piece: a thread that polls
+//! it never sees a part of it, and finds all other bytes once it has seen it.
+//!
+//! Transfers to and from the peer's memory are made in [`Slice`]s, each of which is checked anew.
 
 use std::sync::atomic::Ordering;
 
@@ -11,9 +13,10 @@ use dat_core::Rights;
 use dat_core::event::Status;
 use dat_core::transport::{MAX_SEGMENTS, RemoteSegment, Segment};
 
-use crate::os::user::{Source, Target, copy, copy_tail_last};
+use crate::home::Peer;
+use crate::os::user::{Source, Target, Word, copy, copy_lists, copy_tail_last, tail_len, take_last_word};
 use crate::os::vm::{self, VmError};
-use crate::pair::{End, Pair};
+use crate::pair::End;
 use crate::regions::{Pin, RegionTable};
 
 /// The outcome of an attempt to move bytes to or from the peer's memory.
@@ -22,14 +25,25 @@ pub enum Outcome {
     Done,
     /// They will never be.
     Failed(Status),
-    /// This process cannot reach the peer's memory; the peer has to do it.
+    /// This process cannot reach the peer's memory, so that another way is to be taken.
     Refused,
     /// The peer has let go of the connection, or is gone.
     PeerGone,
 }
 
-/// A list with an element for each segment of a request at most.
-type List<T> = ArrayVec<T, MAX_SEGMENTS>;
+/// A part of a transfer.
+#[derive(Clone, Copy, Debug)]
+pub struct Slice {
+    /// Bytes of the transfer before it.
+    pub offset: u64,
+    /// Its bytes.
+    pub len: u64,
+    /// True if the transfer ends with it.
+    pub last: bool,
+}
+
+/// A list with an element for each segment of a request at most, and one for the last word.
+type List<T> = ArrayVec<T, { MAX_SEGMENTS + 1 }>;
 
 /// Pins the regions of all segments in `pins`, which is empty; false if one of them is gone.
 #[inline]
@@ -59,6 +73,35 @@ fn store(to: Target<'_>, from: Source<'_>, last: bool) {
     } else {
         copy(to, from);
     }
+}
+
+/// As [`store`], from and to lists.
+fn store_lists(mut to: List<Target<'_>>, mut from: List<Source<'_>>, last: bool) {
+    if !last {
+        return copy_lists(&to, &from);
+    }
+    let place = take_last_word(&mut to);
+    // The word is read first, because an overlapping copy would overwrite it.
+    let word = gather_last(&mut from, place.len());
+    copy_lists(&to, &from);
+    word.store(place);
+}
+
+/// Takes the last `len` bytes, up to 8, off a list.
+fn gather_last(list: &mut List<Source<'_>>, len: usize) -> Word {
+    let mut word = Word::default();
+    let mut left = len;
+    while left > 0
+        && let Some(piece) = list.pop()
+    {
+        let (head, part) = piece.split(piece.len().saturating_sub(left));
+        copy(word.target(left).split(left - part.len()).1, part);
+        left -= part.len();
+        if !head.is_empty() {
+            list.push(head);
+        }
+    }
+    word
 }
 
 /// Pins the region that a peer's key names, if it grants `wanted` on the range within `zone`.
@@ -130,111 +173,207 @@ pub fn scatter(regions: &RegionTable, segments: &[Segment], offset: u64, bytes: 
     if !pin_all(regions, segments, &mut pins) {
         return false;
     }
-    let mut rest = bytes;
-    pieces(segments, &pins, offset, bytes.len() as u64, |segment, pin, skip, take| {
-        let (now, later) = rest.split(take as usize);
-        store(target(pin, segment, skip, take, Rights::LOCAL_WRITE), now, last && later.is_empty());
-        rest = later;
-    });
+    if let ([segment], [pin]) = (segments, pins.as_slice()) {
+        if offset <= segment.len {
+            store(target(pin, segment, offset, bytes.len() as u64, Rights::LOCAL_WRITE), bytes, last);
+        }
+    } else {
+        let slice = Slice { offset, len: bytes.len() as u64, last };
+        store_lists(targets(segments, &pins, slice), List::from_iter([bytes]), last);
+    }
     true
 }
 
-/// The first `len` bytes of the segments as a list of targets.
-fn targets<'a>(segments: &'a [Segment], pins: &'a [Pin<'_>], len: u64) -> List<Target<'a>> {
+/// A slice of the segments as a list of targets.
+fn targets<'a>(segments: &'a [Segment], pins: &'a [Pin<'_>], slice: Slice) -> List<Target<'a>> {
     let mut list = List::new();
-    // There is room for as many as there are segments.
-    pieces(segments, pins, 0, len, |segment, pin, skip, take| {
+    // There is room for more than there are segments.
+    pieces(segments, pins, slice.offset, slice.len, |segment, pin, skip, take| {
         let _ = list.try_push(target(pin, segment, skip, take, Rights::LOCAL_WRITE));
     });
     list
 }
 
-/// Reads a message of `len` bytes from the sender's memory at `places`. The error is `None` if the sender is gone,
-/// which its socket is about to tell.
-pub fn fetch(end: &End, places: &[(u64, u64)], segments: &[Segment], len: u64) -> Result<(), Option<Status>> {
-    let mut pins = List::new();
-    if !pin_all(end.regions(), segments, &mut pins) {
-        return Err(Some(Status::LocalProtection));
-    }
-    vm::read_from(end.pair.pid, places, &targets(segments, &pins, len)).map_err(|error| match error {
-        VmError::Fault => Some(Status::LocalProtection),
-        VmError::Gone => None,
-        _ => Some(Status::Transport),
-    })
+/// A slice of the segments as a list of sources.
+fn sources<'a>(segments: &'a [Segment], pins: &'a [Pin<'_>], slice: Slice) -> List<Source<'a>> {
+    let mut list = List::new();
+    pieces(segments, pins, slice.offset, slice.len, |segment, pin, skip, take| {
+        let _ = list.try_push(source(pin, segment, skip, take));
+    });
+    list
 }
 
-/// Writes the segments to the peer's memory.
-pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment) -> Outcome {
+/// A slice of a list of places in the peer's memory.
+fn places(places: &[(u64, u64)], slice: Slice) -> List<(u64, u64)> {
+    let mut list = List::new();
+    let (mut skip, mut left) = (slice.offset, slice.len);
+    for &(addr, len) in places {
+        let take = len.saturating_sub(skip).min(left);
+        if take > 0 {
+            let _ = list.try_push((addr.wrapping_add(skip), take));
+        }
+        skip = skip.saturating_sub(len);
+        left -= take;
+    }
+    list
+}
+
+/// Copies once to or from the memory of another process: claim, check, copy, release. Begins again if the process has
+/// changed the thread by which it is reached in between. `fault` is the status for an address that leads nowhere.
+fn reach(
+    end: &End,
+    fault: Status,
+    allowed: impl Fn(&Peer) -> bool,
+    copy: impl Fn(i32) -> Result<(), VmError>,
+) -> Outcome {
+    loop {
+        let Some(moving) = end.begin_moving() else { return Outcome::PeerGone };
+        let Some(peer) = end.pair.peer() else { return Outcome::PeerGone };
+        if !allowed(peer) {
+            return Outcome::Failed(Status::RemoteAccess);
+        }
+        match copy(moving.door()) {
+            Err(VmError::Gone) if moving.is_outdated() => {}
+            result => return outcome(end, result, fault),
+        }
+    }
+}
+
+/// The outcome of a copy, in which an address that leads nowhere has the status `fault`.
+fn outcome(end: &End, result: Result<(), VmError>, fault: Status) -> Outcome {
+    match result {
+        Ok(()) => Outcome::Done,
+        Err(VmError::Fault) => Outcome::Failed(fault),
+        Err(VmError::Length) => Outcome::Failed(Status::Transport),
+        // The peer's memory cannot be reached any more. Its socket will tell if it is gone; if not, the bytes go
+        // another way from now on.
+        Err(VmError::Denied | VmError::Unsupported | VmError::Gone | VmError::Other(_)) => {
+            end.stop_copying();
+            Outcome::Refused
+        }
+    }
+}
+
+/// Reads memory of the peer at `from` into `to`, of which the end is stored last if it ends a transfer.
+fn read_from(pid: i32, from: &[(u64, u64)], mut to: List<Target<'_>>, last: bool) -> Result<(), VmError> {
+    if !last {
+        return vm::read_from(pid, from, &to);
+    }
+    let place = take_last_word(&mut to);
+    let mut word = Word::default();
+    {
+        let mut to: List<Target<'_>> = to;
+        // There is room for one more than there are segments.
+        let _ = to.try_push(word.target(place.len()));
+        vm::read_from(pid, from, &to)?;
+    }
+    word.store(place);
+    Ok(())
+}
+
+/// Reads a slice of a message from the sender's memory at `from` into `segments`.
+pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice) -> Outcome {
+    if !end.pair.reads_peer() {
+        return Outcome::Refused;
+    }
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
+    let (from, to) = (places(from, slice), targets(segments, &pins, slice));
+    let fetched = reach(end, Status::LocalProtection, |_| true, |door| read_from(door, &from, to.clone(), slice.last));
+    // The sender may have let go meanwhile and used its memory for something else.
+    if end.peer_is_gone() { Outcome::PeerGone } else { fetched }
+}
+
+/// The bytes at the end of a write to the peer's memory that must not be copied by the kernel, because it does not copy
+/// them in one piece: the peer has to store them.
+///
+/// The kernel copies 8 bytes as one word on processors of which that is known. It may copy fewer byte by byte.
+pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
+    const WORDS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+    if end.pair.is_local() {
+        return 0;
+    }
+    match tail_len(remote.addr.wrapping_add(remote.len), remote.len.min(8) as usize) {
+        8 if WORDS => 0,
+        1 => 0,
+        tail => tail as u64,
+    }
+}
+
+/// Writes a slice of the segments to the peer's memory. If that is the last of the write, the word at its end is one
+/// that [`tail_of_write`] leaves to the kernel.
+pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
+    if !end.pair.is_local() && !end.pair.reads_peer() {
+        return Outcome::Refused;
+    }
     let zone = end.peer_zone.load(Ordering::Relaxed);
     let mut pins = List::new();
     if !pin_all(end.regions(), segments, &mut pins) {
         return Outcome::Failed(Status::LocalProtection);
     }
-    let sources = segments.iter().zip(&pins).map(|(segment, pin)| source(pin, segment, 0, segment.len));
-    if !end.pair.is_local() && !end.pair.reads_peer() {
-        return Outcome::Refused;
-    }
-    let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
     if end.pair.is_local() {
+        let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
         let Some(pin) = open(end.regions(), remote, Rights::REMOTE_WRITE, zone) else {
             return Outcome::Failed(Status::RemoteAccess);
         };
-        let mut skip = 0;
-        for source in sources {
-            let len = source.len() as u64;
-            let to = target(&pin, &whole(remote), skip, len, Rights::REMOTE_WRITE);
-            skip += len;
-            store(to, source, skip == remote.len);
+        let to = target(&pin, &whole(remote), slice.offset, slice.len, Rights::REMOTE_WRITE);
+        if let ([segment], [pin]) = (segments, pins.as_slice()) {
+            store(to, source(pin, segment, slice.offset, slice.len), slice.last);
+        } else {
+            store_lists(List::from_iter([to]), sources(segments, &pins, slice), slice.last);
         }
         return Outcome::Done;
     }
-    let Some(peer) = end.pair.peer() else { return Outcome::PeerGone };
-    if peer.regions.check(remote.key, remote.addr, remote.len, Rights::REMOTE_WRITE, zone).is_err() {
-        return Outcome::Failed(Status::RemoteAccess);
+    let mut from = sources(segments, &pins, slice);
+    let addr = remote.addr.wrapping_add(slice.offset);
+    let tail = if slice.last { tail_len(addr.wrapping_add(slice.len), slice.len as usize) } else { 0 };
+    let word = gather_last(&mut from, tail);
+    let mut from: List<Source<'_>> = from;
+    if tail > 0 {
+        // There is room for one more than there are segments.
+        let _ = from.try_push(word.source(tail));
     }
-    let list: List<Source<'_>> = sources.collect();
-    outcome(&end.pair, vm::write_to(end.pair.pid, &list, &[(remote.addr, remote.len)]))
+    // A place of its own in the peer's memory keeps the order of the stores where processors do not.
+    let head = slice.len - tail as u64;
+    let to = [(addr, head), (addr.wrapping_add(head), tail as u64)];
+    let to = if tail == 0 || cfg!(target_arch = "x86_64") { &[(addr, slice.len)][..] } else { &to[..] };
+    reach(
+        end,
+        Status::RemoteAccess,
+        |peer| peer.regions.check(remote.key, remote.addr, remote.len, Rights::REMOTE_WRITE, zone).is_ok(),
+        |door| vm::write_to(door, &from, to),
+    )
 }
 
-/// Reads the peer's memory into the segments.
-pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment]) -> Outcome {
-    let zone = end.peer_zone.load(Ordering::Relaxed);
+/// Reads a slice of the peer's memory into the segments.
+pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Outcome {
     if !end.pair.is_local() && !end.pair.reads_peer() {
         return Outcome::Refused;
     }
-    let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
+    let zone = end.peer_zone.load(Ordering::Relaxed);
     if end.pair.is_local() {
+        let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
         let Some(from) = open(end.regions(), remote, Rights::REMOTE_READ, zone) else {
             return Outcome::Failed(Status::RemoteAccess);
         };
-        let done = scatter(end.regions(), segments, 0, source(&from, &whole(remote), 0, remote.len), true);
+        let bytes = source(&from, &whole(remote), slice.offset, slice.len);
+        let done = scatter(end.regions(), segments, slice.offset, bytes, slice.last);
         return if done { Outcome::Done } else { Outcome::Failed(Status::LocalProtection) };
-    }
-    let Some(peer) = end.pair.peer() else { return Outcome::PeerGone };
-    if peer.regions.check(remote.key, remote.addr, remote.len, Rights::REMOTE_READ, zone).is_err() {
-        return Outcome::Failed(Status::RemoteAccess);
     }
     let mut pins = List::new();
     if !pin_all(end.regions(), segments, &mut pins) {
         return Outcome::Failed(Status::LocalProtection);
     }
-    let targets = targets(segments, &pins, remote.len);
-    outcome(&end.pair, vm::read_from(end.pair.pid, &[(remote.addr, remote.len)], &targets))
-}
-
-fn outcome(pair: &Pair, result: Result<(), VmError>) -> Outcome {
-    match result {
-        Ok(()) => Outcome::Done,
-        Err(VmError::Fault) => Outcome::Failed(Status::RemoteAccess),
-        Err(VmError::Denied | VmError::Unsupported) => Outcome::Refused,
-        // The peer's memory cannot be reached any more. Its socket will tell if it is gone; if it has only lost its
-        // first thread, it is asked to move the bytes itself.
-        Err(VmError::Gone) => {
-            pair.set_reads_peer(false);
-            Outcome::Refused
-        }
-        Err(_) => Outcome::Failed(Status::Transport),
-    }
+    let to = targets(segments, &pins, slice);
+    let from = [(remote.addr.wrapping_add(slice.offset), slice.len)];
+    reach(
+        end,
+        Status::RemoteAccess,
+        |peer| peer.regions.check(remote.key, remote.addr, remote.len, Rights::REMOTE_READ, zone).is_ok(),
+        |door| read_from(door, &from, to.clone(), slice.last),
+    )
 }
 
 /// Puts bytes that the peer sent into registered memory of this process, as an RDMA write that the peer could not

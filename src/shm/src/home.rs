@@ -17,13 +17,19 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 
 use crossbeam_utils::CachePadded;
-use host::doorbell::Doorbell;
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use rustix::rand::{GetRandomFlags, getrandom};
 
+use crate::budget::Rounds;
+use crate::door::Door;
+use crate::os::bell::{Bell as Doorbell, Ringer};
+use crate::os::directory::Directory;
 use crate::os::memory::{Access, SharedMemory, ViewU32};
+use crate::os::task;
 use crate::regions::{PeerRegions, RegionTable};
 use crate::wire::Probe;
 
@@ -32,6 +38,10 @@ const AWAKE: u32 = 0;
 
 /// Bytes of published memory apart from the table of regions.
 const HOME_SIZE: usize = 4096;
+
+/// Where the word is that tells which thread to wake, and in another cache line the number of the door.
+const WORD: usize = 0;
+const DOOR: usize = 64;
 
 /// Callers poll this often before peers are told not to ring for the thread.
 const POLLS_BEFORE_AWAKE: u32 = 64;
@@ -46,12 +56,10 @@ pub enum Bell {
     Thread = 2,
 }
 
-/// Rings the bell that the word `word` names among `bells`, if it names one.
+/// The bell that the word `word` names among `bells`, if it names one.
 #[inline]
-fn ring(bells: &[Doorbell; 2], word: u32) {
-    if let Some(bell) = bells.get((word as usize).wrapping_sub(1)) {
-        bell.ring();
-    }
+fn named<B>(bells: &[B; 2], word: u32) -> Option<&B> {
+    bells.get((word as usize).wrapping_sub(1))
 }
 
 /// Counts of the calls of callers.
@@ -64,30 +72,42 @@ struct Callers {
 
 /// The memory and the bells that this process publishes.
 pub struct Home {
-    published: SharedMemory,
+    published: Arc<SharedMemory>,
+    /// The thread through which peers reach the memory of this process.
+    pub door: Door,
     /// The registered memory of this process.
     pub regions: RegionTable,
+    /// The rounds of progress, between whose turns copying is shared.
+    pub rounds: Rounds,
     bells: [Doorbell; 2],
     /// True while a blocked waiter watches. The published word changes under this lock alone.
     leader: CachePadded<Mutex<bool>>,
     callers: CachePadded<Callers>,
-    /// A value that peers read to find out if they can.
+    /// A random value that peers read to find out if they can.
     probe: Box<u64>,
+    /// Links are to be ended.
+    ends: AtomicBool,
 }
 
 impl Home {
-    /// Publishes an empty table of regions; nobody sleeps.
+    /// Publishes an empty table of regions; nobody sleeps. The bells are made in `directory`.
     ///
     /// # Errors
     /// The error of the system call.
-    pub fn new() -> io::Result<Home> {
+    pub fn new(directory: &Directory) -> io::Result<Home> {
+        let published = Arc::new(SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?);
+        let mut probe = [0; 8];
+        getrandom(&mut probe, GetRandomFlags::empty())?;
         Ok(Home {
-            published: SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?,
+            door: Door::new(published.clone(), DOOR),
+            published,
             regions: RegionTable::new()?,
-            bells: [Doorbell::new()?, Doorbell::new()?],
+            bells: [Doorbell::new(directory)?, Doorbell::new(directory)?],
+            rounds: Rounds::default(),
             leader: CachePadded::default(),
             callers: CachePadded::default(),
-            probe: Box::new(u64::from(std::process::id()) << 32 ^ 0x0064_6174_2d73_686d),
+            probe: Box::new(u64::from_ne_bytes(probe)),
+            ends: AtomicBool::new(false),
         })
     }
 
@@ -96,19 +116,43 @@ impl Home {
         &self.bells[bell as usize - 1]
     }
 
-    /// The descriptors that a peer opens as a [`Peer`], in its order.
-    pub fn fds(&self) -> [BorrowedFd<'_>; 4] {
-        [self.published.fd(), self.regions.fd(), self.bells[0].as_fd(), self.bells[1].as_fd()]
+    /// New descriptors with which a peer rings the bells.
+    ///
+    /// # Errors
+    /// The error of the system, for example too many open files.
+    pub fn ringers(&self) -> io::Result<[OwnedFd; 2]> {
+        Ok([self.bells[0].for_peer()?, self.bells[1].for_peer()?])
     }
 
-    /// The value that peers read to find out if they can.
-    pub fn probe(&self) -> Probe {
-        Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
+    /// The descriptors that a peer opens as a [`Peer`], in its order. `ringers` are those of [`Home::ringers`].
+    pub fn fds<'a>(&'a self, [waiter, thread]: &'a [OwnedFd; 2]) -> [BorrowedFd<'a>; 4] {
+        [self.published.fd(), self.regions.fd(), waiter.as_fd(), thread.as_fd()]
+    }
+
+    /// The value that the process `pid` reads to find out if it can. One that this process does not see is not to copy:
+    /// nobody could tell whether it still does when it is stopped.
+    pub fn probe(&self, pid: i32) -> Probe {
+        if task::is_visible(pid) {
+            Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
+        } else {
+            Probe { addr: 0, value: 0 }
+        }
+    }
+
+    /// Has the thread end the links whose peers break the rules.
+    pub fn end_links(&self) {
+        self.ends.store(true, Ordering::Release);
+        self.bell(Bell::Thread).ring();
+    }
+
+    /// True if there are links to be ended, once for each call of [`Home::end_links`] or several.
+    pub fn take_ends(&self) -> bool {
+        self.ends.swap(false, Ordering::AcqRel)
     }
 
     #[inline]
     fn word(&self) -> &AtomicU32 {
-        match self.published.at(0) {
+        match self.published.at(WORD) {
             Ok(word) => word,
             Err(_) => unreachable!("the first word lies inside the memory"),
         }
@@ -118,7 +162,9 @@ impl Home {
     pub fn wake(&self) {
         // SYNC sleep: the news was published before this look.
         fence(Ordering::SeqCst);
-        ring(&self.bells, self.word().load(Ordering::SeqCst));
+        if let Some(bell) = named(&self.bells, self.word().load(Ordering::SeqCst)) {
+            bell.ring();
+        }
     }
 
     /// Takes note of a caller that polls.
@@ -215,7 +261,7 @@ pub struct Peer {
     published: SharedMemory,
     /// The peer's registered memory.
     pub regions: PeerRegions,
-    bells: [Doorbell; 2],
+    bells: [Ringer; 2],
 }
 
 impl Peer {
@@ -227,7 +273,7 @@ impl Peer {
         Ok(Peer {
             published: SharedMemory::open(published, HOME_SIZE, Access::ReadOnly)?,
             regions: PeerRegions::open(regions)?,
-            bells: [Doorbell::from_peer(waiter)?, Doorbell::from_peer(thread)?],
+            bells: [Ringer::from_peer(waiter)?, Ringer::from_peer(thread)?],
         })
     }
 
@@ -235,7 +281,30 @@ impl Peer {
     pub fn wake(&self) {
         // SYNC sleep: the news was published before this look.
         fence(Ordering::SeqCst);
-        ring(&self.bells, self.published.view::<ViewU32>(0).map_or(AWAKE, ViewU32::load));
+        if let Some(bell) = named(&self.bells, self.word()) {
+            bell.ring();
+        }
+    }
+
+    #[inline]
+    fn word(&self) -> u32 {
+        self.published.view::<ViewU32>(WORD).map_or(AWAKE, ViewU32::load)
+    }
+
+    /// True if [`Peer::wake`] wakes a thread now.
+    pub fn sleeps(&self) -> bool {
+        self.word() != AWAKE
+    }
+
+    /// Wakes the peer's node thread, also if callers are said to poll.
+    pub fn wake_thread(&self) {
+        self.bells[Bell::Thread as usize - 1].ring();
+    }
+
+    /// The number of the thread through which the peer's memory is reached, as the peer counts; 0 for none.
+    #[inline]
+    pub fn door(&self) -> u32 {
+        self.published.view::<ViewU32>(DOOR).map_or(0, ViewU32::load)
     }
 }
 

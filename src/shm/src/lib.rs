@@ -8,21 +8,30 @@
 //! docs/architecture.md describes all of this, and the order in which modules may use each other.
 
 mod adapter;
+mod answers;
+mod budget;
 mod cm;
 mod conn;
 mod copy;
+mod door;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod home;
 mod link;
 mod node;
 mod nodes;
 mod os;
+mod outlet;
 mod pair;
+mod pending;
 mod record;
 mod regions;
 mod ring;
 mod rx;
 mod srq;
+mod strangers;
 mod thread;
+mod transfers;
 mod tx;
 mod watch;
 mod wire;

@@ -4,23 +4,31 @@
 //! node's thread at once.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 use dat_core::transport::Transport;
-use parking_lot::{Mutex, RwLock};
+use host::lock::{Mutex, RwLock};
 
-use crate::conn::{Conn, Keeper};
+use crate::conn::{Conn, Ending, Keeper};
 use crate::home::Home;
 use crate::os::directory::SocketName;
 use crate::os::socket::{Sent, Socket};
 use crate::pair::{End, MAX_CONNS, Pair};
+use crate::pending::Pending;
 use crate::wire::{CloseReason, ConnId, Message};
+use host::memory::Room;
 
 /// The longest that a caller waits for another thread that handles arrived data.
 const PATIENCE: Duration = Duration::from_millis(5);
+
+/// The most bytes of messages that wait for a peer to read. One that keeps to the rules needs less, even if it is
+/// stopped: a place is used again only when the peer has answered, so there are a few messages for each place.
+const OUTBOX: usize = 4 << 20;
+/// Bytes that a message takes apart from its own.
+const PACKET: usize = 64;
 
 /// The tasks that a link has for the node's thread.
 pub trait Errands<T: Transport>: Send + Sync {
@@ -29,6 +37,12 @@ pub trait Errands<T: Transport>: Send + Sync {
 
     /// Has the rest of the link's messages sent when its socket has room.
     fn want_room(&self, link: &Arc<Link<T>>);
+
+    /// Ends the link, whose peer does not read its messages.
+    fn abandon(&self, link: &Arc<Link<T>>);
+
+    /// Has a connection's end told of when the transfers of the peer are over.
+    fn finish(&self, ending: Ending<T>);
 }
 
 /// A connection request of the peer that has no answer yet.
@@ -48,12 +62,37 @@ pub struct Link<T: Transport> {
     /// Name of the peer's socket.
     pub name: SocketName,
     socket: Option<Socket>,
-    outbox: Mutex<VecDeque<Vec<u8>>>,
+    outbox: Mutex<Outbox>,
     conns: [RwLock<Ends<T>>; 2],
     places: Mutex<Places>,
     unanswered: Mutex<HashMap<ConnId, Arc<Unanswered>>>,
     /// The highest attempt of the peer.
     last_attempt: AtomicU64,
+}
+
+/// Messages that the socket did not take yet.
+#[derive(Default)]
+struct Outbox {
+    packets: VecDeque<Vec<u8>>,
+    /// Bytes that they take.
+    size: usize,
+    /// The link is about to end, and no message leaves any more.
+    closed: bool,
+}
+
+impl Outbox {
+    fn push(&mut self, packet: Vec<u8>) {
+        self.size += packet.len() + PACKET;
+        self.packets.push_back(packet);
+    }
+
+    fn pop(&mut self) {
+        self.size -= self.packets.pop_front().map_or(0, |packet| packet.len() + PACKET);
+    }
+
+    fn close(&mut self) {
+        *self = Outbox { closed: true, ..Outbox::default() };
+    }
 }
 
 /// The places of the shared memory that are in use, as the side that gives them out sees it.
@@ -89,7 +128,7 @@ impl<T: Transport> Link<T> {
     }
 
     /// The memory that the processes share.
-    pub fn pair(&self) -> &Pair {
+    pub fn pair(&self) -> &Arc<Pair> {
         &self.pair
     }
 
@@ -113,18 +152,18 @@ impl<T: Transport> Link<T> {
     /// Gives a connection its place, as the end on `side`; false if there is no memory for its rings, it has a place
     /// already, or this one is taken.
     pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn<T>>, peer_zone: u32) -> bool {
-        let end = End {
-            pair: self.pair.clone(),
-            index: id.index,
-            side,
-            zone: conn.zone(),
-            peer_zone: AtomicU32::new(peer_zone),
-        };
+        let Some(end) = End::new(self.pair.clone(), id.index, side, conn.zone(), peer_zone) else { return false };
+        let index = id.index as usize;
+        let mut conns = self.conns[usize::from(side)].write();
+        let more = (index + 1).saturating_sub(conns.len());
+        if conns.room(more).is_err() {
+            return false;
+        }
+        drop(conns);
         if !conn.tie(self.clone(), id, end) {
             return false;
         }
         let mut conns = self.conns[usize::from(side)].write();
-        let index = id.index as usize;
         if conns.len() <= index {
             conns.resize_with(index + 1, || None);
         }
@@ -132,6 +171,7 @@ impl<T: Transport> Link<T> {
             return false;
         }
         conns[index] = Some((id, conn.clone()));
+        self.pair.look_at(side, id.index);
         true
     }
 
@@ -146,10 +186,14 @@ impl<T: Transport> Link<T> {
     pub fn allocate(&self) -> Option<ConnId> {
         let active = self.pair.active_side();
         let mut places = self.places.lock();
+        // One place more may be given back some time.
+        let free = places.used as usize + 1 - places.free.len();
+        places.ends.room(1).ok()?;
+        places.free.room(free).ok()?;
         let (step, first) = if self.pair.is_local() { (1, 0) } else { (2, u32::from(active)) };
         let fresh = first + places.used * step;
-        // A place rests before it is used again, as long as there are others.
-        let index = if places.free.len() > 64 || fresh >= MAX_CONNS {
+        // A place rests before it is used again, as long as there are others, and memory for them.
+        let index = if places.free.len() > 64 || fresh >= MAX_CONNS || !self.pair.has_room(fresh) {
             places.free.pop_front()?
         } else {
             places.used += 1;
@@ -189,19 +233,6 @@ impl<T: Transport> Link<T> {
     pub fn reject(self: &Arc<Self>, id: ConnId, consumer: bool) {
         self.note_let_go(id, false);
         self.send(Message::Reject { conn: id, consumer });
-    }
-
-    /// Waits until no transfer of the peer is under way that began before the call.
-    fn await_peer_idle(&self) {
-        for side in self.pair.sides() {
-            let indices: Vec<u32> = {
-                let conns = self.conns[usize::from(side)].read();
-                conns.iter().flatten().map(|(id, _)| id.index).collect()
-            };
-            for index in indices {
-                self.pair.await_peer_idle(index, side);
-            }
-        }
     }
 
     /// Notes a request of the peer; `None` if the peer breaks the rules: it gives out places of its own parity, each
@@ -249,10 +280,17 @@ impl<T: Transport> Link<T> {
             return;
         };
         let mut outbox = self.outbox.lock();
-        outbox.push_back(message.encode());
-        if outbox.len() == 1 && !flush(socket, &mut outbox) {
+        if outbox.closed {
+            return;
+        }
+        outbox.push(message.encode());
+        if outbox.packets.len() == 1 && !flush(socket, &mut outbox) {
             drop(outbox);
             errands.want_room(self);
+        } else if outbox.size > OUTBOX {
+            outbox.close();
+            drop(outbox);
+            errands.abandon(self);
         }
     }
 
@@ -265,7 +303,7 @@ impl<T: Transport> Link<T> {
     }
 }
 
-impl<T: Transport> Keeper for Link<T> {
+impl<T: Transport> Keeper<T> for Link<T> {
     fn detach(&self, id: ConnId, side: u8) {
         let mut conns = self.conns[usize::from(side)].write();
         let place = conns.get_mut(id.index as usize);
@@ -279,18 +317,26 @@ impl<T: Transport> Keeper for Link<T> {
         self.note_let_go(id, active_end);
         self.send(Message::Close { conn: id, to_active: !active_end, reason });
     }
+
+    fn finish(&self, ending: Ending<T>) {
+        if let Some(errands) = self.errands.upgrade() {
+            errands.finish(ending);
+        }
+    }
+
+    fn tell_refusal(self: Arc<Self>) {
+        self.send(Message::Reads(false));
+    }
 }
 
-fn flush(socket: &Socket, outbox: &mut VecDeque<Vec<u8>>) -> bool {
-    while let Some(packet) = outbox.front() {
+fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
+    while let Some(packet) = outbox.packets.front() {
         match socket.send(packet, &[]) {
-            Ok(Sent::Done) => {
-                outbox.pop_front();
-            }
+            Ok(Sent::Done) => outbox.pop(),
             Ok(Sent::WouldBlock) => return false,
             // The peer is gone; the node's thread is told by the socket.
             Ok(Sent::Closed) | Err(_) => {
-                outbox.clear();
+                outbox.close();
                 return true;
             }
         }
@@ -332,18 +378,24 @@ impl<T: Transport> Links<T> {
         // Another thread may have put a message into the program's memory and be about to queue its completion,
         // which the caller, having seen the message, now expects.
         if let Some(links) = self.progress.try_lock().or_else(|| self.progress.try_lock_for(PATIENCE)) {
+            self.home.rounds.begin();
             progress(&links);
         }
     }
 
     /// As [`Links::poll`], for the node's own thread, which is no caller; true if anything had arrived.
     pub fn look(&self) -> bool {
-        self.progress.try_lock().is_some_and(|links| progress(&links))
+        self.progress.try_lock().is_some_and(|links| {
+            self.home.rounds.begin();
+            progress(&links)
+        })
     }
 
     /// Handles what has arrived, after any other thread that does.
     pub fn settle(&self) {
-        progress(&self.progress.lock());
+        let links = self.progress.lock();
+        self.home.rounds.begin();
+        progress(&links);
     }
 
     fn any_ready(&self) -> bool {
@@ -365,12 +417,12 @@ impl<T: Transport> Links<T> {
         self.home.thread_asleep(|| self.any_ready())
     }
 
-    /// Waits until no peer is in the middle of a transfer that began before the call: to be called after a region
-    /// was closed to peers.
-    pub fn await_peers_idle(&self) {
-        let links = self.all.read().clone();
-        for link in links {
-            link.await_peer_idle();
+    /// Waits until no peer uses memory any more that was closed to peers before the call. To be called with no lock
+    /// that another connection needs.
+    pub fn await_peers(&self) {
+        let pending = Pending::new(&self.home, self.all.read().iter().map(|link| &link.pair));
+        if let Some(pending) = pending {
+            pending.wait(&self.home);
         }
     }
 }

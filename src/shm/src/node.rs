@@ -1,24 +1,28 @@
 //! This process as its peers see it: its name, its links, its service points and its one thread.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{ListenerSink, Transport};
+use host::lock::Mutex;
+use host::memory::{self, NoMemory, Room};
+use host::thread::Thread;
 use once_cell::sync::OnceCell;
-use parking_lot::Mutex;
 
-use crate::conn::Conn;
+use crate::conn::{Conn, Ending};
 use crate::home::{Bell, Home};
 use crate::link::{Errands, Link, Links};
-use crate::os::directory::{ANY, Claim, ClaimError, Directory, SocketName};
+use crate::os::directory::{ANY, Claim, ClaimError, Directory, Reachable, SocketName};
 use crate::os::vm;
 use crate::pair::Pair;
-use crate::wire::{Message, Probe};
+use crate::wire::Message;
+
+/// Tasks that may come before the thread fetches them, and after room was made for them.
+const TASKS: usize = 64;
 
 /// A task for the node's thread.
 pub enum Command<T: Transport> {
@@ -39,8 +43,12 @@ pub enum Command<T: Transport> {
     Deliver(Arc<Link<T>>, Message),
     /// Wait until the link's socket has room.
     WantRoom(Arc<Link<T>>),
+    /// End the link, whose peer does not read its messages.
+    Abandon(Arc<Link<T>>),
     /// End this passive end, which cannot come up: its peer has given up.
     Fail(Arc<Conn<T>>),
+    /// Tell of the end of a connection when the transfers of its peer are over.
+    Finish(Ending<T>),
 }
 
 /// This process in one directory.
@@ -49,14 +57,16 @@ pub struct Node<T: Transport> {
     pub directory: Directory,
     /// Name of this process's socket there.
     pub name: SocketName,
+    /// The socket itself, until the node stops.
+    reachable: Mutex<Option<Arc<Reachable>>>,
     /// Its links with others and with itself.
     pub links: Links<T>,
     commands: Mutex<VecDeque<Command<T>>>,
-    points: Mutex<HashMap<u64, (ListenerSink<T>, u64)>>,
+    points: Mutex<BTreeMap<u64, (ListenerSink<T>, u64)>>,
     ports: AtomicU64,
     serial: AtomicU64,
     own: OnceCell<Arc<Link<T>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: Mutex<Option<Thread>>,
     /// The number of open adapters; see [`crate::nodes`].
     pub adapters: AtomicUsize,
     stopped: AtomicBool,
@@ -65,16 +75,19 @@ pub struct Node<T: Transport> {
 }
 
 impl<T: Transport> Node<T> {
-    /// A node with the name `name` in `directory`, linked with itself; it has no thread yet.
+    /// A node that can be reached at `reachable` in `directory`, linked with itself; it has a door, but no thread yet.
     ///
     /// # Errors
     /// The error of the system call.
-    pub fn new(directory: Directory, name: SocketName) -> std::io::Result<Arc<Self>> {
-        let links = Links::new(Home::new()?);
+    pub fn new(directory: Directory, reachable: &Arc<Reachable>) -> std::io::Result<Arc<Self>> {
+        let name = reachable.name().clone();
+        let links = Links::new(Home::new(&directory)?);
+        links.home.door.open()?;
         let pair = Pair::create(&links.home, std::process::id() as i32, None)?;
         let node = Arc::new(Node {
             directory,
             name: name.clone(),
+            reachable: Mutex::new(Some(reachable.clone())),
             links,
             commands: Mutex::default(),
             points: Mutex::default(),
@@ -94,7 +107,7 @@ impl<T: Transport> Node<T> {
     }
 
     /// Takes the node's thread, which ends with the last adapter.
-    pub fn set_thread(&self, thread: JoinHandle<()>) {
+    pub fn set_thread(&self, thread: Thread) {
         *self.thread.lock() = Some(thread);
     }
 
@@ -109,9 +122,9 @@ impl<T: Transport> Node<T> {
         Arc::downgrade(&errands)
     }
 
-    /// True if this process can copy to and from the memory of the process `pid`, which has told the probe `there`.
-    pub fn can_copy(&self, pid: i32, there: &Probe) -> bool {
-        self.vm && vm::probe(pid, there.addr, there.value)
+    /// True if this process can copy to and from the memory of the peer of `pair`.
+    pub fn can_copy(&self, pair: &Pair) -> bool {
+        self.vm && pair.door() != 0
     }
 
     /// A port qualifier for an end of a connection.
@@ -121,6 +134,14 @@ impl<T: Transport> Node<T> {
     }
 
     // ---- The thread ----
+
+    /// Makes room for tasks that calls of the program give the thread.
+    ///
+    /// # Errors
+    /// [`NoMemory`].
+    pub fn room_for_command(&self) -> std::result::Result<(), NoMemory> {
+        self.commands.lock().room(TASKS)
+    }
 
     /// Asks the thread to do something.
     pub fn command(&self, command: Command<T>) {
@@ -144,15 +165,16 @@ impl<T: Transport> Node<T> {
         self.links.home.bell(Bell::Thread).ring();
     }
 
-    /// Waits for the end of the thread.
+    /// Waits for the end of the thread, then closes the door and waits for the end of the socket: its file is gone on
+    /// return, unless a claim that another thread is giving back keeps it for a moment longer.
     pub fn join(&self) {
         let thread = self.thread.lock().take();
         // The last adapter may go on the thread itself, in a report to the program.
-        if let Some(thread) = thread.filter(|thread| thread.thread().id() != std::thread::current().id())
-            && thread.join().is_err()
-        {
-            log::error!("shm: the thread panicked");
+        if let Some(thread) = thread.filter(|thread| !thread.is_current()) {
+            thread.join();
         }
+        self.links.home.door.close();
+        drop(self.reachable.lock().take());
     }
 
     // ---- Service points ----
@@ -163,17 +185,20 @@ impl<T: Transport> Node<T> {
     /// [`Error::QualifierInUse`], [`Error::QualifierUnavailable`] if none is free,
     /// [`Error::InsufficientResources`].
     pub fn listen(self: &Arc<Self>, qualifier: Option<u64>, sink: ListenerSink<T>) -> Result<(Listener<T>, u64)> {
+        let reachable = self.reachable.lock().clone().ok_or(Error::InsufficientResources(Resource::Device))?;
         let serial = self.serial.fetch_add(1, Ordering::Relaxed);
         let mut points = self.points.lock();
+        // The nodes of such a tree are smaller.
+        memory::probe(2048)?;
         let (claim, qualifier) = match qualifier {
             Some(qualifier) => {
                 if points.contains_key(&qualifier) {
                     return Err(Error::QualifierInUse);
                 }
-                (self.directory.claim(qualifier, &self.name).map_err(claim_error)?, qualifier)
+                (self.directory.claim(qualifier, &reachable).map_err(claim_error)?, qualifier)
             }
             None => {
-                let claim = self.directory.claim_any(ANY, &self.name).map_err(|error| match claim_error(error) {
+                let claim = self.directory.claim_any(ANY, &reachable).map_err(|error| match claim_error(error) {
                     Error::QualifierInUse => Error::QualifierUnavailable,
                     other => other,
                 })?;
@@ -199,6 +224,14 @@ impl<T: Transport> Errands<T> for Node<T> {
 
     fn want_room(&self, link: &Arc<Link<T>>) {
         self.command(Command::WantRoom(link.clone()));
+    }
+
+    fn abandon(&self, link: &Arc<Link<T>>) {
+        self.command(Command::Abandon(link.clone()));
+    }
+
+    fn finish(&self, ending: Ending<T>) {
+        self.command(Command::Finish(ending));
     }
 }
 

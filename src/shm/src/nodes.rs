@@ -5,11 +5,11 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Weak};
-use std::thread::JoinHandle;
 
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::Transport;
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use host::thread::Thread;
 
 use crate::node::Node;
 use crate::os::directory::{Directory, Reachable};
@@ -49,7 +49,7 @@ impl<T: Transport> Nodes<T> {
     pub fn get(
         &self,
         instance: &str,
-        start: impl FnOnce(&Arc<Node<T>>, Reachable) -> io::Result<JoinHandle<()>>,
+        start: impl FnOnce(&Arc<Node<T>>, Arc<Reachable>) -> io::Result<Thread>,
     ) -> Result<Arc<Node<T>>> {
         let mut nodes = self.map().lock();
         let device = |error: io::Error| {
@@ -67,7 +67,7 @@ impl<T: Transport> Nodes<T> {
         }
         let path = directory.path().to_owned();
         let reachable = directory.listen().map_err(device)?;
-        let node = Node::new(directory, reachable.name().clone()).map_err(device)?;
+        let node = Node::new(directory, &reachable).map_err(device)?;
         node.set_thread(start(&node, reachable).map_err(device)?);
         node.adapters.fetch_add(1, Ordering::AcqRel);
         nodes.insert(path, Arc::downgrade(&node));

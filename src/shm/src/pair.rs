@@ -1,22 +1,26 @@
 //! The memory that two processes share, however many connections they have.
 //!
-//! It has a page of *ready* bits for each side, one bit for each connection, and two rings for each direction of each
-//! connection: one for requests, and one for the data that reads ask for, which must not wait behind messages that wait
-//! for receives. Side 0 is the process that connected the link, side 1 the one that accepted it. A process also shares
+//! It has a page of *ready* bits for each side, one bit for each connection, a table of the transfers that each side has
+//! under way, and two rings for each direction of each connection: one for requests, and one for the data that reads ask
+//! for, which must not wait behind messages that wait for receives. Side 0 is the process that connected the link, side 1 the one that accepted it. A process also shares
 //! memory with itself, and has both sides of that.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
-use std::time::{Duration, Instant};
 
 use once_cell::sync::OnceCell;
 
+use crate::budget::Rounds;
 use crate::home::{Home, Peer};
 use crate::os::memory::{Access, SharedMemory};
+use crate::os::task;
+use crate::os::vm;
 use crate::regions::RegionTable;
 use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
+use crate::transfers::{self, Entered, Own, TABLE, Table};
+use crate::wire::Probe;
 
 /// Slots of a ring for requests.
 pub const RING_SLOTS: usize = 512;
@@ -32,25 +36,28 @@ const WORDS: usize = MAX_CONNS as usize / 64;
 /// Words before those, in a cache line of their own; the first is the summary.
 const SUMMARY: usize = 8;
 
+/// Where the tables of transfers are, that of side 0 first.
+const TABLES: usize = 2 * READY;
+
 const RINGS: usize = 64 * 1024;
 const ANSWERS: usize = size_of::<RingShared>() + RING_SLOTS * SLOT;
 const DIRECTION: usize = ANSWERS + size_of::<RingShared>() + ANSWER_SLOTS * SLOT;
 /// Connections whose rings are mapped together, when the first of them comes up.
-const CHUNK: usize = 64;
+const CHUNK: usize = 8;
 const CHUNK_SIZE: usize = (CHUNK * 2 * DIRECTION).next_multiple_of(RINGS);
 const CHUNKS: usize = MAX_CONNS as usize / CHUNK;
-/// Bytes of the memory; only those that connections touch are backed by pages.
-const SIZE: usize = RINGS + CHUNKS * CHUNK_SIZE;
-/// Bytes at its start that are mapped at once.
+/// Bytes of the memory before any connection is made. It grows by the chunk.
 const HEAD: usize = RINGS;
+
+const _: () = assert!(TABLES + 2 * TABLE <= HEAD);
 
 /// Word of a ring's producer: it has let go of the connection.
 const CLOSED: usize = 0;
-/// Word of a ring's producer: odd while it moves bytes to or from the peer's memory.
-const MOVING: usize = 1;
 
-/// The longest that letting go waits for a peer in the middle of a transfer.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The peer's memory was reached through the door.
+const REACHED: u64 = 1 << 32;
+/// It was not.
+const TRIED: u64 = 1 << 33;
 
 /// The shared memory of this process and another one, or itself.
 pub struct Pair {
@@ -62,9 +69,22 @@ pub struct Pair {
     /// The peer's process.
     pub pid: i32,
     peer: OnceCell<Peer>,
+    /// A value in the peer's memory, to find out if this process reaches that.
+    probe: OnceCell<Probe>,
+    /// The number of the peer's door as last seen, and one of [`TRIED`] and [`REACHED`].
+    door: AtomicU64,
+    /// The transfers of this process.
+    own: Own,
+    /// For each side the words of ready bits that belong to places which connections of this process have had.
+    used: [AtomicU64; 2],
     reads_peer: AtomicBool,
+    /// The peer does not know yet that `reads_peer` has become false.
+    untold: AtomicBool,
     peer_reads: AtomicBool,
     dead: AtomicBool,
+    suspect: AtomicBool,
+    outlaw: AtomicBool,
+    complained: AtomicBool,
 }
 
 impl Pair {
@@ -74,7 +94,7 @@ impl Pair {
     /// The error of the system call.
     pub fn create(home: &Arc<Home>, pid: i32, side: Option<u8>) -> io::Result<Arc<Pair>> {
         let name = if side.is_some() { "dat-shm-pair" } else { "dat-shm-self" };
-        let memory = SharedMemory::create_mapped(name, SIZE, HEAD, Access::ReadWrite)?;
+        let memory = SharedMemory::create_growing(name, HEAD, HEAD, Access::ReadWrite)?;
         Ok(Pair::new(home, memory, pid, side))
     }
 
@@ -83,7 +103,7 @@ impl Pair {
     /// # Errors
     /// As for [`SharedMemory::open`].
     pub fn open(home: &Arc<Home>, fd: OwnedFd, pid: i32, side: u8) -> io::Result<Arc<Pair>> {
-        let memory = SharedMemory::open_mapped(fd, SIZE, HEAD, Access::ReadWrite)?;
+        let memory = SharedMemory::open_growing(fd, HEAD, HEAD, Access::ReadWrite)?;
         Ok(Pair::new(home, memory, pid, Some(side)))
     }
 
@@ -95,9 +115,17 @@ impl Pair {
             side,
             pid,
             peer: OnceCell::new(),
+            probe: OnceCell::new(),
+            door: AtomicU64::new(0),
+            own: Own::default(),
+            used: Default::default(),
             reads_peer: AtomicBool::new(false),
+            untold: AtomicBool::new(false),
             peer_reads: AtomicBool::new(false),
             dead: AtomicBool::new(false),
+            suspect: AtomicBool::new(false),
+            outlaw: AtomicBool::new(false),
+            complained: AtomicBool::new(false),
         })
     }
 
@@ -139,9 +167,40 @@ impl Pair {
         self.peer.get()
     }
 
-    /// Takes the memory that the peer has published; false if there is some already.
-    pub fn set_peer(&self, peer: Peer) -> bool {
-        self.peer.set(peer).is_ok()
+    /// Takes the memory that the peer has published, and its probe; false if there is some already.
+    pub fn set_peer(&self, peer: Peer, probe: Probe) -> bool {
+        self.peer.set(peer).is_ok() && self.probe.set(probe).is_ok()
+    }
+
+    /// The number of the thread through which this process reaches the peer's memory; 0 if it does not.
+    pub fn door(&self) -> libc::pid_t {
+        let Some(peer) = self.peer() else { return 0 };
+        let known = self.door.load(Ordering::Relaxed);
+        let published = peer.door();
+        if known as u32 == published && known & REACHED != 0 { published.cast_signed() } else { self.try_door(peer) }
+    }
+
+    /// Looks whether the peer's memory is reached through the thread whose number it has published.
+    #[cold]
+    fn try_door(&self, peer: &Peer) -> libc::pid_t {
+        loop {
+            let published = peer.door();
+            let number = published.cast_signed();
+            let known = self.door.load(Ordering::Relaxed);
+            let reached = if known == u64::from(published) | TRIED {
+                false
+            } else {
+                let probe = self.probe.get();
+                task::is_thread(self.pid, number)
+                    && probe.is_some_and(|probe| vm::probe(number, probe.addr, probe.value))
+            };
+            let found = if reached { REACHED } else { TRIED };
+            // A door that was changed meanwhile was not found for that reason.
+            if reached || peer.door() == published {
+                self.door.store(u64::from(published) | found, Ordering::Relaxed);
+                return if reached { number } else { 0 };
+            }
+        }
     }
 
     /// True if the peer can read the memory of this process.
@@ -164,6 +223,12 @@ impl Pair {
         self.reads_peer.store(reads, Ordering::Relaxed);
     }
 
+    /// True, once, if the peer is to be told that this process cannot read its memory any more.
+    #[inline]
+    pub fn take_untold(&self) -> bool {
+        self.untold.load(Ordering::Relaxed) && self.untold.swap(false, Ordering::Relaxed)
+    }
+
     /// True if the peer is gone.
     pub fn is_dead(&self) -> bool {
         self.dead.load(Ordering::Acquire)
@@ -172,6 +237,14 @@ impl Pair {
     /// Notes that the peer is gone.
     pub fn bury(&self) {
         self.dead.store(true, Ordering::Release);
+    }
+
+    /// Stores a word where both processes have ready bits and transfers, as either of them could at any time.
+    #[cfg(feature = "fuzzing")]
+    pub fn scribble(&self, word: usize, value: u64) {
+        if let Ok(word) = self.memory.at::<AtomicU64>(word % (HEAD / 8) * 8) {
+            word.store(value, Ordering::SeqCst);
+        }
     }
 
     // ---- Ready bits ----
@@ -201,6 +274,16 @@ impl Pair {
         }
     }
 
+    /// Has the ready bit at `index` looked at from now on. The connection there is to be looked at once after this; no
+    /// other one of that side gets its place meanwhile.
+    pub fn look_at(&self, side: u8, index: u32) {
+        let word = index as usize / 64 % WORDS;
+        if self.used[usize::from(side)].fetch_or(1 << word, Ordering::SeqCst) & 1 << word == 0 {
+            // Bits that are set already would keep the summary from being set.
+            self.ready(side).1[word].store(0, Ordering::SeqCst);
+        }
+    }
+
     /// True if any connection of this process has something to do.
     pub fn any_ready(&self) -> bool {
         self.sides().any(|side| self.ready(side).0.load(Ordering::SeqCst) != 0)
@@ -219,8 +302,10 @@ impl Pair {
             if summary.load(Ordering::Relaxed) == 0 {
                 continue;
             }
-            any = true;
-            let mut set = summary.swap(0, Ordering::SeqCst);
+            // A peer that sets all bits costs no more than its connections.
+            let used = self.used[usize::from(side)].load(Ordering::Relaxed);
+            let mut set = summary.swap(0, Ordering::SeqCst) & used;
+            any |= set != 0;
             while set != 0 {
                 let word = set.trailing_zeros();
                 set &= set - 1;
@@ -237,16 +322,17 @@ impl Pair {
 
     // ---- Rings ----
 
-    /// The part of the memory where the rings of a connection are, mapped on first use.
+    /// True if the rings of a connection are there, or could be made.
+    pub fn has_room(&self, index: u32) -> bool {
+        self.chunk(index).is_some()
+    }
+
+    /// The part of the memory where the rings of a connection are, made and mapped on first use.
     fn chunk(&self, index: u32) -> Option<&Arc<SharedMemory>> {
         let number = index as usize / CHUNK;
         let map = || self.memory.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE).map(Arc::new);
         let chunk = self.chunks.get(number)?.get_or_try_init(map);
-        chunk.inspect_err(|error| log::error!("shm: no memory for connections: {error}")).ok()
-    }
-
-    fn shared(&self, index: u32, direction: u8) -> Option<&RingShared> {
-        self.chunk(index)?.at(ring_at(index, direction)).ok()
+        chunk.inspect_err(|error| log::debug!("shm: no memory for connections: {error}")).ok()
     }
 
     /// The rings that `side` of a connection fills: for requests, and for answers.
@@ -279,37 +365,45 @@ impl Pair {
 
     // ---- Transfers that go past the rings ----
 
-    /// Closes the end on `side` to the peer's transfers.
-    pub fn close(&self, index: u32, side: u8) {
-        if let Some(shared) = self.shared(index, side) {
-            // SYNC closed: a peer that begins to move bytes after this sees it.
-            shared.tail.flags[CLOSED].store(1, Ordering::SeqCst);
+    /// The transfers of `side`.
+    #[inline]
+    pub fn transfers(&self, side: u8) -> &Table {
+        match self.memory.at(TABLES + usize::from(side) * TABLE) {
+            Ok(table) => table,
+            // The size of the memory was checked when it was mapped.
+            Err(_) => unreachable!("the tables lie inside the memory"),
         }
     }
 
-    /// True if the peer of the end on `side` has let go.
-    fn peer_closed(&self, index: u32, side: u8) -> bool {
-        self.shared(index, 1 - side).is_none_or(|shared| shared.tail.flags[CLOSED].load(Ordering::SeqCst) != 0)
+    // ---- A peer that does not end its transfers ----
+
+    /// True if the peer was found to be stopped in a transfer, and was not found to have gone on.
+    pub fn is_suspect(&self) -> bool {
+        self.suspect.load(Ordering::Relaxed)
     }
 
-    /// Waits until the peer of the end on `side` is not in the middle of a transfer that began before the call.
-    pub fn await_peer_idle(&self, index: u32, side: u8) {
-        let Some(shared) = self.shared(index, 1 - side) else { return };
-        // SYNC moving: pairs with the store in begin_moving.
-        fence(Ordering::SeqCst);
-        let word = &shared.tail.flags[MOVING];
-        let first = word.load(Ordering::SeqCst);
-        if first & 1 == 0 {
-            return;
+    /// Notes whether the peer is stopped in a transfer.
+    pub fn set_suspect(&self, suspect: bool) {
+        self.suspect.store(suspect, Ordering::Relaxed);
+    }
+
+    /// True if the peer broke the rules of transfers. Its link ends, and nobody waits for it.
+    pub fn is_outlaw(&self) -> bool {
+        self.outlaw.load(Ordering::Acquire)
+    }
+
+    /// Has the link end, because the peer breaks the rules of transfers; `what` says how, after "process 7".
+    pub fn accuse(&self, what: &str) {
+        if !self.outlaw.swap(true, Ordering::AcqRel) {
+            log::warn!("shm: process {} {what}; its connections end", self.pid);
+            self.home.end_links();
         }
-        let start = Instant::now();
-        while word.load(Ordering::SeqCst) == first && !self.is_dead() {
-            // A thread of this process always gets to the end.
-            if !self.is_local() && start.elapsed() > PATIENCE {
-                log::warn!("shm: process {} does not end a transfer", self.pid);
-                return;
-            }
-            std::thread::yield_now();
+    }
+
+    /// Says once that the peer sleeps in the middle of a copy, and is waited for.
+    pub fn complain(&self) {
+        if !self.complained.swap(true, Ordering::Relaxed) {
+            log::warn!("shm: process {} sleeps in the middle of a copy; calls that free memory wait for it", self.pid);
         }
     }
 }
@@ -331,13 +425,33 @@ pub struct End {
     pub zone: u32,
     /// Protection zone of the peer's endpoint.
     pub peer_zone: AtomicU32,
+    /// The rings of requests of this side and of the other one.
+    rings: [Mapped; 2],
 }
 
 impl End {
+    /// The end on `side` of the connection at `index`; `None` if there is no memory for its rings.
+    pub fn new(pair: Arc<Pair>, index: u32, side: u8, zone: u32, peer_zone: u32) -> Option<End> {
+        let [own, _] = pair.areas(index, side)?;
+        let [peer, _] = pair.areas(index, 1 - side)?;
+        Some(End { pair, index, side, zone, peer_zone: AtomicU32::new(peer_zone), rings: [own, peer] })
+    }
+
+    /// Closes this end to the peer's transfers.
+    pub fn close(&self) {
+        // SYNC closed: a peer that begins to move bytes after this sees it.
+        self.rings[0].shared().tail.flags[CLOSED].store(1, Ordering::SeqCst);
+    }
+
     /// The registered memory of this process.
     #[inline]
     pub fn regions(&self) -> &RegionTable {
         &self.pair.home.regions
+    }
+
+    /// The memory that this process publishes.
+    pub fn home(&self) -> &Home {
+        &self.pair.home
     }
 
     /// Tells the peer that there is something for its end.
@@ -352,31 +466,71 @@ impl End {
         self.pair.mark(self.side, self.index);
     }
 
-    /// True if the peer has let go, or is gone.
-    pub fn peer_is_gone(&self) -> bool {
-        self.pair.is_dead() || self.pair.peer_closed(self.index, self.side)
+    /// The kernel has refused to copy to or from the peer's memory: this process does not try again.
+    pub fn stop_copying(&self) {
+        if self.pair.reads_peer.swap(false, Ordering::Relaxed) {
+            self.pair.untold.store(true, Ordering::Relaxed);
+        }
+        self.look_again();
     }
 
-    /// Begins to move bytes to or from the peer's memory; `None` if the peer has let go.
+    /// The rounds of progress of this process.
+    pub fn rounds(&self) -> &Rounds {
+        &self.pair.home.rounds
+    }
+
+    /// True if the peer is asleep, so that [`End::tell_peer`] wakes it.
+    pub fn peer_sleeps(&self) -> bool {
+        self.pair.peer().is_some_and(Peer::sleeps)
+    }
+
+    /// Wakes the thread of the peer that looks after arrived data, asleep or not.
+    pub fn wake_peer_thread(&self) {
+        if let Some(peer) = self.pair.peer() {
+            peer.wake_thread();
+        }
+    }
+
+    /// True if the peer has let go, or is gone.
+    #[inline]
+    pub fn peer_is_gone(&self) -> bool {
+        self.pair.is_dead() || self.rings[1].shared().tail.flags[CLOSED].load(Ordering::SeqCst) != 0
+    }
+
+    /// Begins to move bytes to or from the peer's memory; `None` if the peer has let go. Whether the peer's memory may
+    /// be used is to be checked after this.
+    #[inline]
     pub fn begin_moving(&self) -> Option<Moving<'_>> {
-        let word = &self.pair.shared(self.index, self.side)?.tail.flags[MOVING];
-        let odd = word.load(Ordering::Relaxed) | 1;
-        word.store(odd, Ordering::SeqCst);
-        let moving = Moving { word, odd };
-        // SYNC moving: either this sees that the peer has let go, or the peer sees the odd word and waits.
-        fence(Ordering::SeqCst);
-        if self.peer_is_gone() { None } else { Some(moving) }
+        let local = self.pair.is_local();
+        let tid = if local { 1 } else { transfers::own_tid() };
+        let entered = self.pair.own.enter(self.pair.transfers(self.side), tid);
+        // SYNC door: the number is taken before the looks, so that one from before a change of the door belongs to looks
+        // from before it, and one from after it to looks that find what was closed.
+        let door = if local { 0 } else { self.pair.door() };
+        fence(Ordering::Acquire);
+        if self.peer_is_gone() { None } else { Some(Moving { door, pair: &self.pair, _entered: entered }) }
     }
 }
 
 /// A transfer to or from the peer's memory that is under way.
 pub struct Moving<'a> {
-    word: &'a AtomicU32,
-    odd: u32,
+    door: libc::pid_t,
+    pair: &'a Pair,
+    _entered: Entered<'a>,
 }
 
-impl Drop for Moving<'_> {
-    fn drop(&mut self) {
-        self.word.store(self.odd.wrapping_add(1), Ordering::SeqCst);
+impl Moving<'_> {
+    /// The number of the thread that stands for the peer in copies between processes; 0 if the peer's memory is not
+    /// reached that way.
+    #[inline]
+    pub fn door(&self) -> libc::pid_t {
+        self.door
+    }
+
+    /// True if the peer has changed its door since: a copy that found nobody there is to begin again, with another
+    /// [`End::begin_moving`]. If it is false, the peer's memory is not reached any more.
+    pub fn is_outdated(&self) -> bool {
+        fence(Ordering::SeqCst);
+        self.pair.door() != self.door
     }
 }

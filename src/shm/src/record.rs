@@ -16,6 +16,11 @@ pub mod kind {
     pub const READ_DATA: u8 = 6;
     /// Nothing. The producer only wants to know when it is consumed.
     pub const NOTHING: u8 = 7;
+    /// Asks for the bytes of an announced message, because the receiver cannot read the sender's memory. The payload is
+    /// a [`place`](super::place): the position at which the announcement ends, and the bytes that are there already.
+    pub const FETCH: u8 = 8;
+    /// A piece of the message that was asked for with [`FETCH`]; `aux` is the length of the whole.
+    pub const MESSAGE_DATA: u8 = 9;
 }
 
 /// Flag of a record: [`Header::solicited`].
@@ -28,6 +33,22 @@ pub const ACKNOWLEDGE: u8 = 2;
 pub const EAGER_MAX: u64 = 8 * 1024;
 /// Bytes of a read that one record carries where the peer cannot read by itself.
 pub const ANSWER_MAX: u64 = 4080;
+
+/// Bytes of the largest word that appears in one piece at the end of a transfer. The last piece of a transfer is not
+/// shorter, unless the transfer is.
+const WORD: u64 = 8;
+
+/// The bytes of the next piece, at most `most`, of a transfer of which `rest` bytes are left.
+#[inline]
+pub const fn piece(rest: u64, most: u64) -> u64 {
+    if rest <= most {
+        rest
+    } else if rest - most < WORD {
+        rest - WORD
+    } else {
+        most
+    }
+}
 
 /// The part of a record before its payload.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +68,7 @@ pub const PLACE: usize = 16;
 /// Bytes of a [`target`].
 pub const TARGET: usize = 24;
 
-/// The place of a piece of a message in the sender's memory.
+/// The place of a piece of a message in the sender's memory: address, length. Or two other numbers.
 pub fn place(addr: u64, len: u64) -> [u8; PLACE] {
     let mut bytes = [0; PLACE];
     bytes[..8].copy_from_slice(&addr.to_le_bytes());
@@ -75,4 +96,26 @@ pub fn read_target(bytes: &[u8; TARGET]) -> (u64, u32, u64) {
     let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]));
     let key = u32::from_le_bytes(std::array::from_fn(|k| bytes[16 + k]));
     (word(0), key, word(8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_piece_holds_a_word() {
+        for len in 0..200_u64 {
+            let mut rest = len;
+            loop {
+                let now = piece(rest, 30);
+                assert!(now <= 30 && now <= rest);
+                rest -= now;
+                if rest == 0 {
+                    assert!(now >= len.min(WORD), "{len}");
+                    break;
+                }
+                assert!(now > 0);
+            }
+        }
+    }
 }

@@ -18,7 +18,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use dat_core::Rights;
-use parking_lot::{Condvar, Mutex};
+use host::lock::{Condvar, Mutex};
+use host::memory::{self, NoMemory, Room};
 
 use crate::os::memory::{Access, Shared, SharedMemory, SharedView, ViewU32, ViewU64};
 use crate::os::user::{Source, Target};
@@ -26,19 +27,22 @@ use crate::os::user::{Source, Target};
 /// Rows of a table.
 pub const ROWS: usize = 1 << INDEX_BITS;
 
-/// Bytes of a table; memory is used only where rows are.
-pub const TABLE_SIZE: usize = ROWS * ROW_SIZE;
+/// Bytes of a full table.
+const TABLE_SIZE: usize = ROWS * ROW_SIZE;
 
 const INDEX_BITS: u32 = 18;
 const GENERATIONS: u32 = 1 << (32 - INDEX_BITS);
-const ROW_SIZE: usize = 32;
+/// Bytes of a row.
+pub const ROW_SIZE: usize = 32;
 
 /// Rows that stay unused after their removal before one of them is used again, as long
 /// as there are rows that never were used.
 const REST: usize = 1024;
 
-/// Private rows in a chunk; they are made by the chunk.
+/// Rows in a chunk. The table grows by the chunk, and private rows are made by the chunk.
 const CHUNK: usize = 1024;
+/// Bytes of a table without rows.
+const FIRST: usize = CHUNK * ROW_SIZE;
 
 /// The reason why a peer's operation on registered memory is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +145,7 @@ impl RegionTable {
     /// As for [`SharedMemory::create`].
     pub fn new() -> io::Result<RegionTable> {
         Ok(RegionTable {
-            memory: SharedMemory::create("dat-shm-regions", TABLE_SIZE, Access::ReadOnly)?,
+            memory: SharedMemory::create_growing("dat-shm-regions", FIRST, TABLE_SIZE, Access::ReadOnly)?,
             chunks: (0..ROWS / CHUNK).map(|_| OnceLock::new()).collect(),
             free: Mutex::new(Free { fresh: 0, removed: VecDeque::new() }),
             sleepers: Mutex::new(()),
@@ -164,7 +168,7 @@ impl RegionTable {
     pub unsafe fn insert(&self, addr: u64, len: u64, rights: Rights, zone: u32) -> Option<u32> {
         addr.checked_add(len)?;
         let (index, generation) = self.allocate()?;
-        let local = self.chunks.get(index as usize / CHUNK)?.get_or_init(chunk).get(index as usize % CHUNK)?;
+        let local = self.local(index as usize)?;
         let row: &Row = self.memory.at(index as usize * ROW_SIZE).ok()?;
         local.addr.store(addr, Ordering::Relaxed);
         local.len.store(len, Ordering::Relaxed);
@@ -186,11 +190,33 @@ impl RegionTable {
 
     fn allocate(&self) -> Option<(u32, u32)> {
         let mut free = self.free.lock();
-        if (free.fresh as usize) < ROWS && free.removed.len() < REST {
+        let fresh = free.fresh as usize;
+        let end = (fresh / CHUNK + 1) * CHUNK * ROW_SIZE;
+        if fresh < ROWS && free.removed.len() < REST && self.memory.grow(end).is_ok() && self.has_local(&mut free) {
             free.fresh += 1;
             return Some((free.fresh - 1, 1));
         }
         free.removed.pop_front()
+    }
+
+    /// Whether this process's side of the next fresh row is there, or could be made, and room for it among the rows that
+    /// were removed.
+    fn has_local(&self, free: &mut Free) -> bool {
+        let index = free.fresh as usize;
+        let Some(place) = self.chunks.get(index / CHUNK) else { return false };
+        if place.get().is_some() {
+            return true;
+        }
+        let more = (index / CHUNK + 1) * CHUNK - free.removed.len();
+        if free.removed.room(more).is_err() {
+            return false;
+        }
+        chunk().is_ok_and(|rows| place.set(rows).is_ok())
+    }
+
+    /// Whether no row is left; otherwise a region that is not entered lacks memory.
+    pub fn is_full(&self) -> bool {
+        self.free.lock().fresh as usize >= ROWS
     }
 
     /// Takes out the row that `key` names and waits until no thread has it pinned; false if it was not there. Not to be
@@ -249,12 +275,11 @@ impl RegionTable {
     }
 }
 
-fn chunk() -> Box<[Local; CHUNK]> {
-    let rows: Box<[Local]> = (0..CHUNK).map(|_| Local::default()).collect();
-    match rows.try_into() {
-        Ok(rows) => rows,
-        Err(_) => unreachable!("a chunk has CHUNK rows"),
-    }
+/// A chunk of empty rows, if there is memory.
+fn chunk() -> Result<Box<[Local; CHUNK]>, NoMemory> {
+    let mut rows = memory::vec(CHUNK)?;
+    rows.extend((0..CHUNK).map(|_| Local::default()));
+    rows.into_boxed_slice().try_into().map_err(|_| NoMemory)
 }
 
 /// Registered memory that cannot be deregistered as long as this lives.
@@ -343,7 +368,14 @@ impl PeerRegions {
     /// # Errors
     /// As for [`SharedMemory::open`].
     pub fn open(fd: OwnedFd) -> io::Result<PeerRegions> {
-        Ok(PeerRegions { memory: SharedMemory::open(fd, TABLE_SIZE, Access::ReadOnly)? })
+        Ok(PeerRegions { memory: SharedMemory::open_growing(fd, FIRST, TABLE_SIZE, Access::ReadOnly)? })
+    }
+
+    #[inline]
+    fn row(&self, index: usize) -> Option<&RowView> {
+        let at = index * ROW_SIZE;
+        // Keys above all that were seen so far may be in a part that is new.
+        self.memory.view(at).ok().or_else(|| self.memory.has_grown(at + ROW_SIZE).then(|| self.memory.view(at).ok())?)
     }
 
     /// Checks that the peer's region or window `key` of the zone `zone` grants `wanted` on the `len` bytes at `addr`, as
@@ -355,7 +387,7 @@ impl PeerRegions {
     #[inline]
     pub fn check(&self, key: u32, addr: u64, len: u64, wanted: Rights, zone: u32) -> Result<(), RemoteFault> {
         let (index, generation) = split_key(key);
-        let Ok(row) = self.memory.view::<RowView>(index * ROW_SIZE) else { return Err(RemoteFault::Key) };
+        let Some(row) = self.row(index) else { return Err(RemoteFault::Key) };
         let before = row.generation.load();
         // SYNC region-row: with the generation came the words.
         fence(Ordering::Acquire);

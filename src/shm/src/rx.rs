@@ -8,9 +8,10 @@ use std::sync::Arc;
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
 use dat_core::transport::{MAX_SEGMENTS, RecvDone, RemoteSegment, RequestId, Taken};
-use parking_lot::Mutex;
+use host::lock::Mutex;
 
-use crate::copy;
+use crate::budget::Budget;
+use crate::copy::{self, Outcome, Slice};
 use crate::os::user::Target;
 use crate::pair::End;
 use crate::record::{self, EAGER_MAX, kind};
@@ -71,8 +72,10 @@ pub struct RxReport {
 enum Next {
     /// The record is consumed.
     Consumed,
-    /// The record has to wait.
+    /// The record has to wait for something.
     Wait,
+    /// The record goes on when other connections have had their turn.
+    Again,
     /// Nothing is handled any more, because the sender has let go.
     Stop,
     /// The connection cannot go on.
@@ -97,6 +100,8 @@ struct Arriving {
     taken: Taken,
     /// Set while its message is not complete.
     partial: Option<Partial>,
+    /// Set while the announced message at the head of the ring is fetched.
+    fetching: Option<Fetching>,
     writing: Option<Writing>,
 }
 
@@ -104,6 +109,15 @@ struct Arriving {
 struct Partial {
     len: u64,
     offset: u64,
+}
+
+/// A message that is read from the sender's memory, or that the sender is asked for.
+struct Fetching {
+    places: ArrayVec<(u64, u64), MAX_SEGMENTS>,
+    len: u64,
+    offset: u64,
+    /// The sender was asked for the bytes from `offset` on.
+    asked: bool,
 }
 
 /// An RDMA write of the peer of which a part has arrived.
@@ -142,9 +156,10 @@ impl Rx {
         let turn = Turn { end, inbox, tx, advance };
         let arriving = &mut self.arriving;
         // Answers come first, because they must not wait behind messages that find no receive.
-        let mut open = turn.empty(answers, &mut report, |ring, view| turn.answer(ring, view));
+        let mut open = turn.empty(answers, &mut report, |ring, view| arriving.answer(&turn, ring, view));
         if report.fatal.is_none() {
-            open &= turn.empty(requests, &mut report, |ring, view| arriving.handle(&turn, ring, view));
+            let mut budget = Budget::turn();
+            open &= turn.empty(requests, &mut report, |ring, view| arriving.handle(&turn, ring, view, &mut budget));
         }
         if !open {
             self.rings = None;
@@ -184,6 +199,10 @@ impl<I: Inbox> Turn<'_, I> {
                     ring.advance(&view);
                 }
                 Next::Wait => return true,
+                Next::Again => {
+                    report.more = true;
+                    return true;
+                }
                 Next::Stop => return false,
                 Next::Fail(fatal) => {
                     report.fatal = Some(fatal);
@@ -193,31 +212,35 @@ impl<I: Inbox> Turn<'_, I> {
         }
         true
     }
-
-    /// Takes the data that a read of this side asked for.
-    fn answer(&self, ring: &Consumer, view: &RecordView) -> Next {
-        if view.kind != kind::READ_DATA {
-            return fail(None, None);
-        }
-        match self.tx.lock().on_read_data(self.end, ring.source(view, 0, view.len as usize)) {
-            Ok(last) => {
-                if last {
-                    self.end.look_again();
-                }
-                Next::Consumed
-            }
-            Err(failed) => Next::Fail(Fatal { request: failed, ..Fatal::default() }),
-        }
-    }
 }
 
 impl Arriving {
+    /// Handles a record of the ring of answers.
+    fn answer<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+        match view.kind {
+            kind::READ_DATA => read_data(turn, ring, view),
+            kind::MESSAGE_DATA => self.message_data(turn, ring, view),
+            kind::FETCH => fetch(turn, ring, view),
+            _ => fail(None, None),
+        }
+    }
+
     /// Handles a record of the ring of requests.
-    fn handle<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+    fn handle<I: Inbox>(
+        &mut self,
+        turn: &Turn<'_, I>,
+        ring: &Consumer,
+        view: &RecordView,
+        budget: &mut Budget,
+    ) -> Next {
+        // The message that is being fetched stays at the head, whatever the peer makes of its record.
+        if self.fetching.is_some() {
+            return self.fetch(turn, view, budget);
+        }
         match view.kind {
             kind::MESSAGE | kind::MESSAGE_PIECE => self.message(turn, ring, view),
             kind::REMOTE_MESSAGE if turn.advance == Advance::Drain => Next::Wait,
-            kind::REMOTE_MESSAGE => self.remote_message(turn, ring, view),
+            kind::REMOTE_MESSAGE => self.remote_message(turn, ring, view, budget),
             kind::WRITE_PIECE => self.write_piece(turn.end, ring, view),
             kind::READ => read(turn, ring, view),
             kind::NOTHING => Next::Consumed,
@@ -273,18 +296,20 @@ impl Arriving {
         Next::Consumed
     }
 
-    fn remote_message<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+    fn remote_message<I: Inbox>(
+        &mut self,
+        turn: &Turn<'_, I>,
+        ring: &Consumer,
+        view: &RecordView,
+        budget: &mut Budget,
+    ) -> Next {
         let payload = view.len as usize;
         let count = payload / record::PLACE;
         if count > MAX_SEGMENTS || !payload.is_multiple_of(record::PLACE) || self.partial.is_some() {
             return fail(None, None);
         }
-        let place = |at: usize| {
-            let mut bytes = [0; record::PLACE];
-            ring.copy_out(view, at * record::PLACE, Target::of(&mut bytes));
-            record::read_place(&bytes)
-        };
-        let places: ArrayVec<_, MAX_SEGMENTS> = (0..count).map(place).collect();
+        let places: ArrayVec<_, MAX_SEGMENTS> =
+            (0..count).map(|at| read_place(ring, view, at * record::PLACE)).collect();
         let sum = places.iter().try_fold(0_u64, |sum, (_, len)| sum.checked_add(*len));
         let len = view.aux;
         if sum != Some(len) {
@@ -293,21 +318,59 @@ impl Arriving {
         if let Some(next) = self.take(turn, len) {
             return next;
         }
-        let fetched = copy::fetch(turn.end, &places, self.taken.segments(), len);
-        // The sender may have let go meanwhile and used its memory for something else.
-        if fetched == Err(None) || turn.end.peer_is_gone() {
-            return Next::Stop;
-        }
-        match fetched {
-            Ok(()) => {
-                turn.inbox.complete(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
-                Next::Consumed
+        self.fetching = Some(Fetching { places, len, offset: 0, asked: false });
+        self.fetch(turn, view, budget)
+    }
+
+    /// Goes on with the message that is being fetched: slice by slice, or by asking the sender.
+    #[cold]
+    fn fetch<I: Inbox>(&mut self, turn: &Turn<'_, I>, view: &RecordView, budget: &mut Budget) -> Next {
+        let Some(fetching) = &mut self.fetching else { return Next::Wait };
+        let len = fetching.len;
+        while fetching.offset < len {
+            if fetching.asked || turn.advance == Advance::Drain {
+                return Next::Wait;
             }
-            Err(status) => {
-                let status = status.unwrap_or(Status::Transport);
-                fail(Some(self.done(status, 0, false)), Some(Status::RemoteResponder))
+            let offset = fetching.offset;
+            let slice = if turn.end.pair.reads_peer() { budget.slice(turn.end, len - offset) } else { Some(0) };
+            let Some(now) = slice else { return Next::Again };
+            let slice = Slice { offset, len: now, last: offset + now == len };
+            match copy::fetch(turn.end, &fetching.places, self.taken.segments(), slice) {
+                Outcome::Done => fetching.offset += now,
+                Outcome::Refused => {
+                    // Without room for the question, the peer tells when there is some.
+                    fetching.asked = turn.tx.lock().ask_for(turn.end, view.end(), offset);
+                    return Next::Wait;
+                }
+                Outcome::PeerGone => return Next::Stop,
+                Outcome::Failed(status) => {
+                    return fail(Some(self.done(status, 0, false)), Some(Status::RemoteResponder));
+                }
             }
         }
+        self.fetching = None;
+        turn.inbox.complete(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
+        Next::Consumed
+    }
+
+    /// Takes bytes of the message that the sender was asked for.
+    fn message_data<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+        let bytes = ring.source(view, 0, view.len as usize);
+        let Some(fetching) = self.fetching.as_mut().filter(|fetching| fetching.asked) else {
+            return fail(None, None);
+        };
+        let offset = fetching.offset;
+        let len = bytes.len() as u64;
+        if len == 0 || len > fetching.len - offset || view.aux != fetching.len {
+            return fail(None, None);
+        }
+        fetching.offset += len;
+        let last = fetching.offset == fetching.len;
+        if !copy::scatter(turn.end.regions(), self.taken.segments(), offset, bytes, last) {
+            let recv = self.done(Status::LocalProtection, 0, false);
+            return fail(Some(recv), Some(Status::RemoteResponder));
+        }
+        Next::Consumed
     }
 
     fn write_piece(&mut self, end: &End, ring: &Consumer, view: &RecordView) -> Next {
@@ -331,6 +394,32 @@ impl Arriving {
     }
 }
 
+/// Takes the data that a read of this side asked for.
+fn read_data<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+    match turn.tx.lock().on_read_data(turn.end, ring.source(view, 0, view.len as usize)) {
+        Ok(last) => {
+            if last {
+                turn.end.look_again();
+            }
+            Next::Consumed
+        }
+        Err(failed) => Next::Fail(Fatal { request: failed, ..Fatal::default() }),
+    }
+}
+
+/// Takes the peer's question for a message of this side.
+fn fetch<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+    if view.len as usize != record::PLACE {
+        return fail(None, None);
+    }
+    let (position, offset) = read_place(ring, view, 0);
+    if !turn.tx.lock().on_fetch(position, offset) {
+        return fail(None, None);
+    }
+    turn.end.look_again();
+    Next::Consumed
+}
+
 /// Takes a read of the peer that this side has to carry out.
 fn read<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
     if view.len as usize != record::TARGET {
@@ -345,6 +434,13 @@ fn read<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Nex
     }
     turn.end.look_again();
     Next::Consumed
+}
+
+/// The place at byte `at` of the payload of a record.
+fn read_place(ring: &Consumer, view: &RecordView, at: usize) -> (u64, u64) {
+    let mut bytes = [0; record::PLACE];
+    ring.copy_out(view, at, Target::of(&mut bytes));
+    record::read_place(&bytes)
 }
 
 /// The range of registered memory that the payload of a record begins with.

@@ -7,7 +7,8 @@ use std::sync::{Arc, Weak};
 
 use dat_core::error::Result;
 use dat_core::transport::{Recv, RecvQueue, Taken};
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use host::memory::{self, Room};
 
 /// Connections that can stand in line without an allocation.
 const LINE: usize = 256;
@@ -39,7 +40,21 @@ impl SharedQueue {
     /// As for [`RecvQueue::new`].
     pub fn new(recvs: usize, segments: usize) -> Result<Arc<Self>> {
         let queue = RecvQueue::new(recvs, segments)?;
-        Ok(Arc::new(SharedQueue { state: Mutex::new(State { queue, line: VecDeque::with_capacity(LINE) }), segments }))
+        let line = VecDeque::from(memory::vec(LINE)?);
+        Ok(memory::arc(SharedQueue { state: Mutex::new(State { queue, line }), segments })?)
+    }
+
+    /// Makes room for another connection to stand in line.
+    ///
+    /// # Errors
+    /// [`Resource::Memory`](dat_core::error::Resource::Memory).
+    pub fn expect(self: &Arc<Self>) -> Result<()> {
+        // Each connection has a reference of its own.
+        let conns = Arc::strong_count(self);
+        let mut state = self.state.lock();
+        let more = conns.saturating_sub(state.line.len());
+        state.line.room(more)?;
+        Ok(())
     }
 
     /// Adds a receive.

@@ -1,36 +1,49 @@
 //! The one thread of a node. It makes links, carries messages about connections, keeps their time, and looks after
 //! arrived data when no other thread does.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Weak};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use dat_core::transport::{ConnectionReport, Transport};
-use host::poll::{Epoll, Events, Interest, Ready};
-use host::signal;
+use host::poll::{self, Epoll, Events, Interest, Ready};
+use host::thread;
 use host::timers::Timers;
 
 use crate::cm::{self, Incoming};
-use crate::conn::{Conn, ConnPhase};
+use crate::conn::{Conn, ConnPhase, Ending};
 use crate::home::{Bell, Peer};
 use crate::link::Link;
 use crate::node::{Command, Node};
 use crate::os::directory::{Reachable, SocketName};
 use crate::os::socket::{ConnectError, Recv, Sent, Socket};
 use crate::pair::Pair;
+use crate::pending::Pending;
+use crate::strangers::Strangers;
 use crate::watch::Watch;
 use crate::wire::{CloseReason, MAX_PACKET, Message, Probe, VERSION};
 
-/// Time for which a connect is tried again, and the pause in between, while the queue of new links of a process is full.
-const BUSY: Duration = Duration::from_millis(128);
-const BUSY_PAUSE: Duration = Duration::from_micros(500);
-/// The longest that a process may take to answer a greeting.
+/// Pauses between two attempts to connect to a process whose queue of new connections is full: the first, and the
+/// longest, to which they grow.
+const BUSY_MIN: Duration = Duration::from_millis(1);
+const BUSY_MAX: Duration = Duration::from_millis(32);
+/// The longest that a process may take to get at our connection, or to answer a greeting.
 const GREETING: Duration = Duration::from_secs(30);
 /// Time after which new links are taken again where there were no descriptors for them.
 const RETRY: Duration = Duration::from_millis(20);
+/// New connections, or messages of one peer, that are taken in one turn, so that nobody keeps the thread for himself.
+const TURN: usize = 64;
+/// Links that one other process may have with this one. It needs one, and for a moment another one if it closes all its
+/// adapters and opens one anew.
+const LINKS: usize = 4;
+/// Processes of which more than the first complaint is not worth a warning.
+const KNOWN: usize = 1024;
+/// Time between two looks at transfers that keep an end from being told, and the time of a rare one.
+const PENDING: Duration = Duration::from_millis(1);
+const LONG_PENDING: Duration = Duration::from_millis(20);
 
 const BELL: u64 = 0;
 const LISTENER: u64 = 1;
@@ -39,8 +52,8 @@ const FIRST_PEER: u64 = 2;
 /// Starts the thread.
 pub fn start<T: Transport<Incoming = Incoming<T>>>(
     node: &Arc<Node<T>>,
-    reachable: Reachable,
-) -> io::Result<JoinHandle<()>> {
+    reachable: Arc<Reachable>,
+) -> io::Result<thread::Thread> {
     let epoll = Epoll::new()?;
     epoll.add(node.links.home.bell(Bell::Thread).as_fd(), BELL, Interest::READ)?;
     epoll.add(reachable.listener.as_fd(), LISTENER, Interest::READ)?;
@@ -49,14 +62,17 @@ pub fn start<T: Transport<Incoming = Incoming<T>>>(
         epoll,
         reachable,
         peers: HashMap::new(),
+        strangers: Strangers::default(),
         names: HashMap::new(),
+        calls: HashMap::new(),
+        known: HashSet::new(),
         orphans: HashMap::new(),
         timers: Timers::default(),
         next_token: FIRST_PEER,
-        watch: Watch::Asleep,
+        watch: Watch::new(),
+        unfinished: Vec::new(),
     };
-    std::thread::Builder::new().name("dat-shm".into()).spawn(move || {
-        signal::block_all();
+    thread::start(c"dat-shm", move || {
         state.run();
         state.hang_up();
     })
@@ -86,6 +102,13 @@ impl<T: Transport> PendingConnect<T> {
     }
 }
 
+/// Connects to a process whose queue of new connections is full.
+struct Call<T: Transport> {
+    waiting: Vec<PendingConnect<T>>,
+    pause: Duration,
+    end: Instant,
+}
+
 /// How far a link has come.
 enum Stage<T: Transport> {
     /// Accepted; the peer says hello next.
@@ -100,25 +123,50 @@ enum Stage<T: Transport> {
 enum Due<T: Transport> {
     /// The program's patience with a connect is over.
     Connect(Weak<Conn<T>>),
-    /// A process has not answered a greeting, or not said hello.
+    /// A process has not answered a greeting.
     Greeting(u64),
+    /// It is time to try again to connect to a process.
+    Call(SocketName),
     /// The link that another process was to make has not come.
     Orphans(SocketName),
     /// New links can be taken again.
     Accept,
 }
 
+/// An end that waits for transfers of the peer to be over.
+enum Unfinished<T: Transport> {
+    /// The end of a connection.
+    Conn(Ending<T>),
+    /// The end of a link.
+    Link(Arc<Link<T>>, Pending),
+}
+
+impl<T: Transport> Unfinished<T> {
+    fn pending(&mut self) -> &mut Pending {
+        match self {
+            Unfinished::Conn(ending) => ending.pending(),
+            Unfinished::Link(_, pending) => pending,
+        }
+    }
+}
+
 struct Thread<T: Transport> {
     node: Arc<Node<T>>,
     epoll: Epoll,
-    reachable: Reachable,
+    reachable: Arc<Reachable>,
     peers: HashMap<u64, Stage<T>>,
+    /// Those of the peers that have not said hello.
+    strangers: Strangers,
     names: HashMap<SocketName, u64>,
+    calls: HashMap<SocketName, Call<T>>,
+    /// Processes of which this one has complained.
+    known: HashSet<i32>,
     /// Connects that wait for a link which the other process is making. They are listed by its name.
     orphans: HashMap<SocketName, Vec<PendingConnect<T>>>,
     timers: Timers<Due<T>>,
     next_token: u64,
     watch: Watch,
+    unfinished: Vec<Unfinished<T>>,
 }
 
 impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
@@ -143,15 +191,34 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
             while let Some(command) = self.node.next_command() {
                 self.obey(command);
             }
+            if self.node.links.home.take_ends() {
+                self.lose_outlaws();
+            }
+            self.finish();
             self.expire();
             self.watch.look(&self.node.links);
         }
     }
 
     /// The longest time to wait for events.
-    fn timeout(&self) -> Option<Duration> {
-        let timer = self.timers.next_due().map(|due| due.saturating_duration_since(Instant::now()));
-        [timer, self.watch.pause()].into_iter().flatten().min()
+    fn timeout(&mut self) -> Option<Duration> {
+        let due = [self.timers.next_due(), self.strangers.next_due()].into_iter().flatten().min();
+        let timer = due.map(|due| due.saturating_duration_since(Instant::now()));
+        let age = self.unfinished.iter_mut().map(|unfinished| unfinished.pending().age()).min();
+        let pending = age.map(|age| if age < LONG_PENDING * 10 { PENDING } else { LONG_PENDING });
+        [timer, pending, self.watch.pause()].into_iter().flatten().min()
+    }
+
+    /// Looks at the ends that wait for transfers, and tells of those that need not any more.
+    fn finish(&mut self) {
+        let home = &self.node.links.home;
+        let over = self.unfinished.extract_if(.., |unfinished| unfinished.pending().is_over(home));
+        for unfinished in over.collect::<Vec<_>>() {
+            match unfinished {
+                Unfinished::Conn(ending) => ending.tell(),
+                Unfinished::Link(link, _) => self.node.links.remove(&link),
+            }
+        }
     }
 
     fn obey(&mut self, command: Command<T>) {
@@ -175,6 +242,18 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
                 }
             }
             Command::Fail(conn) => cm::fail_accept(&conn),
+            Command::Abandon(link) => {
+                let token = self.names.get(&link.name).copied();
+                let is_it = |token: &u64| match self.peers.get(token) {
+                    Some(Stage::Up(known) | Stage::Greeting(known, _)) => Arc::ptr_eq(known, &link),
+                    _ => false,
+                };
+                if let Some(token) = token.filter(is_it) {
+                    self.complain(link.pair().pid, &"it does not read its messages");
+                    self.lose(token);
+                }
+            }
+            Command::Finish(ending) => self.unfinished.push(Unfinished::Conn(ending)),
         }
     }
 
@@ -194,6 +273,10 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
             orphans.push(waiting);
             return;
         }
+        if let Some(call) = self.calls.get_mut(&name) {
+            call.waiting.push(waiting);
+            return;
+        }
         match self.names.get(&name).and_then(|token| self.peers.get_mut(token)) {
             Some(Stage::Up(link)) => {
                 let link = link.clone();
@@ -201,44 +284,45 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
             }
             Some(Stage::Greeting(_, queue)) => queue.push(waiting),
             Some(Stage::Greeted(_)) | None => {
-                if let Err((waiting, error)) = self.greet(name, waiting) {
-                    log::debug!("shm: no link: {error}");
-                    waiting.refuse();
+                let end = Instant::now() + GREETING;
+                self.call(name, Call { waiting: vec![waiting], pause: BUSY_MIN, end });
+            }
+        }
+    }
+
+    /// Connects to another process and says hello. If its queue is full, it is tried again later.
+    fn call(&mut self, name: SocketName, call: Call<T>) {
+        let error = match self.node.directory.connect(&name) {
+            Ok(socket) => match self.greet(&name, socket) {
+                Ok((token, link)) => {
+                    self.names.insert(name, token);
+                    self.peers.insert(token, Stage::Greeting(link, call.waiting));
+                    self.set_timer(GREETING, Due::Greeting(token));
+                    return;
                 }
+                Err(error) => error,
+            },
+            Err(ConnectError::Busy) if Instant::now() < call.end => {
+                self.set_timer(call.pause, Due::Call(name.clone()));
+                self.calls.insert(name, Call { pause: (call.pause * 2).min(BUSY_MAX), ..call });
+                return;
             }
-        }
-    }
-
-    /// Connects to another process and says hello.
-    fn greet(&mut self, name: SocketName, waiting: PendingConnect<T>) -> Result<(), (PendingConnect<T>, io::Error)> {
-        match self.try_greet(&name) {
-            Ok((token, link)) => {
-                self.names.insert(name, token);
-                self.peers.insert(token, Stage::Greeting(link, vec![waiting]));
-                self.set_timer(GREETING, Due::Greeting(token));
-                Ok(())
-            }
-            Err(error) => Err((waiting, error)),
-        }
-    }
-
-    fn try_greet(&mut self, name: &SocketName) -> io::Result<(u64, Arc<Link<T>>)> {
-        let start = Instant::now();
-        let socket = loop {
-            match self.node.directory.connect(name) {
-                Ok(socket) => break socket,
-                Err(ConnectError::Busy) if start.elapsed() < BUSY => std::thread::sleep(BUSY_PAUSE),
-                Err(ConnectError::Busy) => return Err(io::ErrorKind::WouldBlock.into()),
-                Err(ConnectError::Nobody) => return Err(io::ErrorKind::ConnectionRefused.into()),
-                Err(ConnectError::Io(error)) => return Err(error),
-            }
+            Err(ConnectError::Busy) => io::ErrorKind::WouldBlock.into(),
+            Err(ConnectError::Nobody) => io::ErrorKind::ConnectionRefused.into(),
+            Err(ConnectError::Io(error)) => error,
         };
+        log::debug!("shm: no link: {error}");
+        call.waiting.into_iter().for_each(PendingConnect::refuse);
+    }
+
+    fn greet(&mut self, name: &SocketName, socket: Socket) -> io::Result<(u64, Arc<Link<T>>)> {
         let peer = socket.peer_credentials()?;
         peer.same_user()?;
         let pair = Pair::create(&self.node.links.home, peer.pid, Some(0))?;
-        let probe = self.node.links.home.probe();
+        let probe = self.node.links.home.probe(peer.pid);
         let hello = Message::Hello { version: VERSION, name: self.node.name.to_string(), probe };
-        let [home, regions, waiter, thread] = self.node.links.home.fds();
+        let ringers = self.node.links.home.ringers()?;
+        let [home, regions, waiter, thread] = self.node.links.home.fds(&ringers);
         if socket.send(&hello.encode(), &[pair.fd(), home, regions, waiter, thread])? != Sent::Done {
             return Err(io::ErrorKind::WouldBlock.into());
         }
@@ -260,26 +344,72 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
     }
 
     fn accept(&mut self) {
-        loop {
+        for _ in 0..TURN {
             match self.reachable.listener.accept() {
                 Ok(Some(socket)) => {
-                    let token = self.token();
-                    let welcome = socket.peer_credentials().and_then(|peer| peer.same_user());
-                    if welcome.and_then(|()| self.epoll.add(socket.as_fd(), token, Interest::READ)).is_ok() {
-                        self.peers.insert(token, Stage::Greeted(socket));
-                        self.set_timer(GREETING, Due::Greeting(token));
+                    if let Err(error) = self.admit(socket) {
+                        log::debug!("shm: a process is not admitted: {error}");
                     }
                 }
                 Ok(None) => return,
                 Err(error) => {
-                    // There are most likely no descriptors left, so trying again at once would not help.
-                    log::warn!("shm: accept: {error}");
+                    // There are most likely no descriptors left.
+                    if self.dismiss() {
+                        continue;
+                    }
+                    log::debug!("shm: accept: {error}");
                     if self.epoll.delete(self.reachable.listener.as_fd()).is_ok() {
                         self.set_timer(RETRY, Due::Accept);
                     }
                     return;
                 }
             }
+        }
+    }
+
+    /// Lets a process that has connected say who it is.
+    fn admit(&mut self, socket: Socket) -> io::Result<()> {
+        let peer = socket.peer_credentials()?;
+        peer.same_user()?;
+        while self.strangers.is_full() && self.dismiss() {}
+        let token = self.token();
+        self.epoll.add(socket.as_fd(), token, Interest::READ)?;
+        self.peers.insert(token, Stage::Greeted(socket));
+        self.strangers.add(token, peer.pid, Instant::now());
+        Ok(())
+    }
+
+    /// Has one stranger make room for others, unless it has said hello meanwhile; false if there is none.
+    fn dismiss(&mut self) -> bool {
+        let Some(token) = self.strangers.least_welcome() else { return false };
+        self.read(token);
+        self.give_up(token);
+        true
+    }
+
+    /// Ends the connection of a stranger that has said nothing.
+    fn give_up(&mut self, token: u64) {
+        if let Some(Stage::Greeted(_)) = self.peers.get(&token) {
+            self.complain(self.pid(token), &"it connects and says nothing");
+            self.lose(token);
+        }
+    }
+
+    /// The process of a peer; 0 if it is not visible from here.
+    fn pid(&self, token: u64) -> i32 {
+        match self.peers.get(&token) {
+            Some(Stage::Greeted(socket)) => socket.peer_credentials().map_or(0, |peer| peer.pid),
+            Some(Stage::Greeting(link, _) | Stage::Up(link)) => link.pair().pid,
+            None => 0,
+        }
+    }
+
+    /// Tells of a peer that does not keep to the rules, once for each process.
+    fn complain(&mut self, pid: i32, why: &dyn fmt::Display) {
+        if self.known.len() < KNOWN && self.known.insert(pid) {
+            log::warn!("shm: process {pid}: {why}");
+        } else {
+            log::debug!("shm: process {pid}: {why}");
         }
     }
 
@@ -291,59 +421,66 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         {
             let _ = self.epoll.modify(socket.as_fd(), token, Interest::READ);
         }
+        self.read(token);
+    }
+
+    /// The socket of a peer.
+    fn socket(&self, token: u64) -> Option<&Socket> {
+        match self.peers.get(&token)? {
+            Stage::Greeted(socket) => Some(socket),
+            Stage::Greeting(link, _) | Stage::Up(link) => link.socket(),
+        }
+    }
+
+    /// Handles messages of a peer.
+    fn read(&mut self, token: u64) {
         let mut packet = [0; MAX_PACKET];
         let mut fds = Vec::new();
-        loop {
+        for _ in 0..TURN {
             fds.clear();
-            let socket = match self.peers.get(&token) {
-                Some(Stage::Greeted(socket)) => Some(socket),
-                Some(Stage::Greeting(link, _) | Stage::Up(link)) => link.socket(),
-                None => None,
-            };
-            let Some(socket) = socket else { return };
+            let Some(socket) = self.socket(token) else { return };
             let message = match socket.recv(&mut packet, &mut fds) {
-                Ok(Recv::Message(len)) => Message::decode(&packet[..len]),
+                Ok(Recv::Message(len)) => Message::decode(&packet[..len]).ok_or("a message that is none".to_owned()),
                 Ok(Recv::WouldBlock) => return,
-                Ok(Recv::Closed) => None,
-                Err(error) => {
-                    log::debug!("shm: a peer's socket: {error}");
-                    None
+                Ok(Recv::Closed) => {
+                    self.lose(token);
+                    return;
                 }
+                Err(error) => Err(error.to_string()),
             };
-            let fine = message.is_some_and(|message| self.on_message(token, message, &mut fds));
-            if !fine {
+            let pid = self.pid(token);
+            if let Err(why) = message.and_then(|message| self.on_message(token, message, &mut fds)) {
+                self.complain(pid, &why);
                 self.lose(token);
                 return;
             }
         }
     }
 
-    /// Handles a message; false if the link is to end.
-    fn on_message(&mut self, token: u64, message: Message, fds: &mut Vec<OwnedFd>) -> bool {
+    /// Handles a message.
+    ///
+    /// # Errors
+    /// The reason why the link is to end.
+    fn on_message(&mut self, token: u64, message: Message, fds: &mut Vec<OwnedFd>) -> Result<(), String> {
         match (self.peers.get(&token), message) {
             (Some(Stage::Up(link)), Message::Reads(reads)) => link.pair().set_peer_reads(reads),
             (Some(Stage::Up(link)), message) => {
                 let link = link.clone();
-                return cm::handle(&self.node, &link, message);
+                if !cm::handle(&self.node, &link, message) {
+                    return Err("a message that breaks the rules".to_owned());
+                }
             }
             (Some(Stage::Greeted(_)), Message::Hello { version: VERSION, name, probe }) => {
-                let Some(Stage::Greeted(socket)) = self.peers.remove(&token) else { return false };
-                return self.on_hello(token, socket, &name, probe, fds).unwrap_or_else(|error| {
-                    log::warn!("shm: a peer's hello: {error}");
-                    if let Some(orphans) = SocketName::parse(&name).and_then(|name| self.orphans.remove(&name)) {
-                        orphans.into_iter().for_each(PendingConnect::refuse);
-                    }
-                    false
-                });
+                return self.on_hello(token, &name, probe, fds).map_err(|error| format!("its hello: {error}"));
+            }
+            (Some(Stage::Greeted(_)), Message::Hello { version, .. }) => {
+                return Err(format!("its hello has version {version}, not {VERSION}"));
             }
             (Some(Stage::Greeting(..)), Message::Welcome { name: _, probe, reads }) => {
-                return self.on_welcome(token, probe, reads, fds).unwrap_or_else(|error| {
-                    log::warn!("shm: a peer's welcome: {error}");
-                    false
-                });
+                return self.on_welcome(token, probe, reads, fds).map_err(|error| format!("its welcome: {error}"));
             }
             (Some(Stage::Greeting(..)), Message::UseMine) => {
-                let Some(Stage::Greeting(link, queue)) = self.peers.remove(&token) else { return false };
+                let Some(Stage::Greeting(link, queue)) = self.peers.remove(&token) else { return Ok(()) };
                 if let Some(socket) = link.socket() {
                     self.forget(socket);
                 }
@@ -351,41 +488,50 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
                 self.orphans.entry(link.name.clone()).or_default().extend(queue);
                 self.set_timer(GREETING, Due::Orphans(link.name.clone()));
             }
-            _ => return false,
+            _ => return Err("a message out of turn".to_owned()),
         }
-        true
+        Ok(())
     }
 
-    fn on_hello(
-        &mut self,
-        token: u64,
-        socket: Socket,
-        name: &str,
-        probe: Probe,
-        fds: &mut Vec<OwnedFd>,
-    ) -> io::Result<bool> {
-        let nameless = || io::Error::new(io::ErrorKind::InvalidData, "a name of another form");
-        let name = SocketName::parse(name).ok_or_else(nameless)?;
-        let greeting = self.names.get(&name).copied();
-        let both = greeting.filter(|token| matches!(self.peers.get(token), Some(Stage::Greeting(..))));
+    /// Handles a hello, the first message of a process that has connected.
+    ///
+    /// # Errors
+    /// The reason why there is no link. A hello under the name of another process changes nothing.
+    fn on_hello(&mut self, token: u64, name: &str, probe: Probe, fds: &mut Vec<OwnedFd>) -> io::Result<()> {
+        let Some(Stage::Greeted(socket)) = self.peers.get(&token) else { return Ok(()) };
+        let invalid = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
+        let name = SocketName::parse(name).ok_or_else(|| invalid("a name of another form"))?;
+        let pid = socket.peer_credentials()?.pid;
+        if name == self.node.name || !self.is_of(&name, pid) {
+            return Err(invalid("the name of another process"));
+        }
+        self.settle(&name);
+        let known = self.names.get(&name).copied();
+        if matches!(known.and_then(|token| self.peers.get(&token)), Some(Stage::Up(_))) {
+            return Err(invalid("it has a link already"));
+        }
+        let both = known.filter(|token| matches!(self.peers.get(token), Some(Stage::Greeting(..))));
+        let of_it = |stage: &&Stage<T>| matches!(stage, Stage::Up(link) if pid != 0 && link.pair().pid == pid);
+        if self.peers.values().filter(of_it).count() >= LINKS {
+            return Err(invalid("it has too many links"));
+        }
+        self.strangers.remove(token);
+        let Some(Stage::Greeted(socket)) = self.peers.remove(&token) else { return Ok(()) };
         // Of two processes that connect to each other at once, the one with the lesser name makes the link.
         if both.is_some() && self.node.name.as_str() < name.as_str() {
             self.forget(&socket);
             let _ = socket.send(&Message::UseMine.encode(), &[])?;
-            return Ok(true);
+            return Ok(());
         }
-        let [memory, home, regions, waiter, thread] = take_fds(fds)?;
-        let pid = socket.peer_credentials()?.pid;
-        let pair = Pair::open(&self.node.links.home, memory, pid, 1)?;
-        let reads = self.node.can_copy(pid, &probe);
-        pair.set_peer(Peer::open([home, regions, waiter, thread])?);
-        pair.set_reads_peer(reads);
-        let probe = self.node.links.home.probe();
-        let welcome = Message::Welcome { name: self.node.name.to_string(), probe, reads };
-        if socket.send(&welcome.encode(), &self.node.links.home.fds())? != Sent::Done {
-            return Err(io::ErrorKind::WouldBlock.into());
-        }
-        let link = Link::new(self.node.errands(), pair, name.clone(), Some(socket));
+        let link = match self.welcome(&socket, pid, probe, fds) {
+            Ok(pair) => Link::new(self.node.errands(), pair, name.clone(), Some(socket)),
+            Err(error) => {
+                self.forget(&socket);
+                let orphans = self.orphans.remove(&name).unwrap_or_default();
+                orphans.into_iter().for_each(PendingConnect::refuse);
+                return Err(error);
+            }
+        };
         self.node.links.add(&link);
         self.peers.insert(token, Stage::Up(link.clone()));
         let mut waiting = self.orphans.remove(&name).unwrap_or_default();
@@ -395,18 +541,59 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
             }
             waiting.extend(queue);
         }
+        waiting.extend(self.calls.remove(&name).map(|call| call.waiting).unwrap_or_default());
         self.names.insert(name, token);
         for one in waiting {
             one.request(&link);
         }
-        Ok(true)
+        Ok(())
     }
 
-    fn on_welcome(&mut self, token: u64, probe: Probe, reads: bool, fds: &mut Vec<OwnedFd>) -> io::Result<bool> {
+    /// True if the process `pid` listens at the socket `name`. Processes are compared as they are numbered here, so
+    /// that namespaces do not matter.
+    fn is_of(&self, name: &SocketName, pid: i32) -> bool {
+        match self.node.directory.connect(name) {
+            Ok(socket) => socket.peer_credentials().is_ok_and(|owner| owner.pid == pid && owner.same_user().is_ok()),
+            // It cannot be asked now, and nobody else is reached at that name.
+            Err(_) => name.pid() == Some(pid),
+        }
+    }
+
+    /// Sees to the end of a link that the process `name` has closed, of which the news may come after those of a new
+    /// one.
+    fn settle(&mut self, name: &SocketName) {
+        let Some(&token) = self.names.get(name) else { return };
+        for _ in 0..TURN {
+            let Some(socket) = self.socket(token) else { return };
+            let state = poll::wait([Some(socket.as_fd())], Some(Duration::ZERO));
+            if !state.is_ok_and(|[state]| state.failed) {
+                return;
+            }
+            self.read(token);
+        }
+    }
+
+    /// Opens the memory that a process wants to share, and answers its hello.
+    fn welcome(&self, socket: &Socket, pid: i32, probe: Probe, fds: &mut Vec<OwnedFd>) -> io::Result<Arc<Pair>> {
+        let [memory, home, regions, waiter, thread] = take_fds(fds)?;
+        let pair = Pair::open(&self.node.links.home, memory, pid, 1)?;
+        pair.set_peer(Peer::open([home, regions, waiter, thread])?, probe);
+        let reads = self.node.can_copy(&pair);
+        pair.set_reads_peer(reads);
+        let probe = self.node.links.home.probe(pid);
+        let welcome = Message::Welcome { name: self.node.name.to_string(), probe, reads };
+        let ringers = self.node.links.home.ringers()?;
+        if socket.send(&welcome.encode(), &self.node.links.home.fds(&ringers))? != Sent::Done {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        Ok(pair)
+    }
+
+    fn on_welcome(&mut self, token: u64, probe: Probe, reads: bool, fds: &mut Vec<OwnedFd>) -> io::Result<()> {
         let peer = Peer::open(take_fds(fds)?)?;
-        let Some(Stage::Greeting(link, queue)) = self.peers.remove(&token) else { return Ok(false) };
-        let own_reads = self.node.can_copy(link.pair().pid, &probe);
-        link.pair().set_peer(peer);
+        let Some(Stage::Greeting(link, queue)) = self.peers.remove(&token) else { return Ok(()) };
+        link.pair().set_peer(peer, probe);
+        let own_reads = self.node.can_copy(link.pair());
         link.pair().set_reads_peer(own_reads);
         link.pair().set_peer_reads(reads);
         link.send(Message::Reads(own_reads));
@@ -415,11 +602,12 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         for one in queue {
             one.request(&link);
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Ends a link whose peer is gone, or broke the protocol.
     fn lose(&mut self, token: u64) {
+        self.strangers.remove(token);
         let (link, queue) = match self.peers.remove(&token) {
             Some(Stage::Up(link)) => (link, Vec::new()),
             Some(Stage::Greeting(link, queue)) => (link, queue),
@@ -440,12 +628,29 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         for conn in link.all() {
             conn.on_peer_close(CloseReason::Disconnected);
         }
-        self.node.links.remove(&link);
+        // As long as the peer may use memory of this process, calls that free some find the link.
+        match Pending::new(&self.node.links.home, std::iter::once(link.pair())) {
+            None => self.node.links.remove(&link),
+            Some(pending) => self.unfinished.push(Unfinished::Link(link, pending)),
+        }
         queue.into_iter().for_each(PendingConnect::refuse);
+    }
+
+    /// Ends the links whose peers break the rules of transfers.
+    fn lose_outlaws(&mut self) {
+        let outlaw = |stage: &Stage<T>| matches!(stage, Stage::Up(link) if link.pair().is_outlaw());
+        let tokens: Vec<u64> = self.peers.iter().filter(|(_, stage)| outlaw(stage)).map(|(&token, _)| token).collect();
+        for token in tokens {
+            self.lose(token);
+        }
     }
 
     fn expire(&mut self) {
         let now = Instant::now();
+        while let Some(token) = self.strangers.overdue(now) {
+            self.give_up(token);
+            self.strangers.remove(token);
+        }
         while let Some(due) = self.timers.take_due(now) {
             match due {
                 Due::Connect(conn) => {
@@ -454,8 +659,13 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
                     }
                 }
                 Due::Greeting(token) => {
-                    if matches!(self.peers.get(&token), Some(Stage::Greeted(_) | Stage::Greeting(..))) {
+                    if matches!(self.peers.get(&token), Some(Stage::Greeting(..))) {
                         self.lose(token);
+                    }
+                }
+                Due::Call(name) => {
+                    if let Some(call) = self.calls.remove(&name) {
+                        self.call(name, call);
                     }
                 }
                 Due::Orphans(name) => {

@@ -1,34 +1,34 @@
 //! The sending direction of a connection.
 //!
 //! Requests are carried out in posting order. A request that fits goes into the ring, or straight into the peer's
-//! memory, inside the post; other requests wait in a queue and continue when the peer has made room. A request is
-//! complete when the peer has consumed its records, that is, has put the message into its place.
+//! memory, inside the post; other requests wait in a queue and continue when the peer has made room, or when it is their
+//! turn to copy some more. A request is complete when the peer has consumed its records, that is, has put the message
+//! into its place.
 
 use std::collections::VecDeque;
 
 use arrayvec::ArrayVec;
-use dat_core::error::{Error, Resource, Result};
+use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::transport::{Checked, MAX_SEGMENTS, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment};
 
-use crate::copy::{self, Outcome};
+use crate::answers::{Answers, Failed, Wanted};
+use crate::budget::Budget;
+use crate::copy::{self, Outcome, Slice};
 use crate::os::user::Source;
-use crate::pair::{ANSWER_SLOTS, End, RING_SLOTS};
-use crate::record::{self, ANSWER_MAX, EAGER_MAX, Header, kind};
-use crate::ring::{Area, Corrupt, Producer, Reservation, slots_for};
-
-// What `Outlet::put` relies on.
-const _: () = assert!(slots_for(EAGER_MAX as usize + record::TARGET) <= RING_SLOTS as u64 / 4 + 1);
-const _: () = assert!(slots_for(ANSWER_MAX as usize) <= ANSWER_SLOTS as u64 / 4);
-
-/// Reads of the peer that this side takes at a time.
-const MAX_ANSWERS: usize = 256;
+use crate::outlet::{Outlet, Put};
+use crate::pair::End;
+use crate::record::{self, EAGER_MAX, Header, kind};
+use crate::ring::Producer;
+use host::memory::Room;
 
 /// The event that ends the flight of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Done {
     /// The peer has consumed the ring up to here.
     At(u64),
+    /// As [`Done::At`], for a message that was announced: the peer may ask for its bytes.
+    Announced(u64),
     /// Nothing more is needed, once all earlier ones are done.
     Now,
     /// The peer has sent the rest of its bytes.
@@ -40,12 +40,15 @@ enum Done {
 }
 
 /// A request that is carried out as far as this side can.
+#[derive(Clone, Copy)]
 struct Flying {
     id: RequestId,
     done: Done,
+    /// The number of its segments that are kept, because the peer may ask for the bytes or send them.
+    kept: usize,
 }
 
-/// A request that waits for room in the ring, without its segments.
+/// A request that waits, without its segments.
 #[derive(Clone, Copy)]
 struct Queued {
     request: Request<'static>,
@@ -53,19 +56,22 @@ struct Queued {
     count: usize,
 }
 
+/// How far the request is that is being carried out.
+#[derive(Clone, Copy, Default)]
+struct Part {
+    /// Bytes that are in the ring, or at their destination.
+    done: u64,
+    /// The rest goes through the ring.
+    ring: bool,
+    /// Bytes before those that go through the ring.
+    start: u64,
+}
+
 /// An own read that the peer carries out.
 struct Reading {
     id: RequestId,
     len: u64,
     /// Bytes that have arrived.
-    offset: u64,
-    segments: Checked,
-}
-
-/// A read of the peer that this side carries out, because the peer cannot read its memory.
-struct Answer {
-    target: RemoteSegment,
-    /// Bytes that are in the ring already.
     offset: u64,
 }
 
@@ -94,16 +100,18 @@ pub struct Tx {
     outlet: Outlet,
     flying: VecDeque<Flying>,
     queued: VecDeque<Queued>,
-    /// The segments of the queued requests.
+    /// The segments that are kept for requests in flight, and behind them those of the queued requests.
     segments: VecDeque<Segment>,
-    reading: VecDeque<Box<Reading>>,
+    /// The number of segments that are kept for requests in flight.
+    kept: usize,
+    reading: VecDeque<Reading>,
     /// Own reads that the peer carries out at a time.
     reads_out: usize,
-    /// The ring that answers go into, and the reads that are not answered yet.
-    answer_outlet: Outlet,
-    answers: VecDeque<Answer>,
-    /// Bytes of the oldest queued request that are in the ring already.
-    offset: u64,
+    answers: Answers,
+    /// How far the oldest queued request is, or the one that is being posted.
+    part: Part,
+    /// End of the last record of a write in the ring.
+    written: u64,
     /// The last request that is known to have succeeded.
     done: Option<RequestId>,
     /// A request has failed; no later one is carried out.
@@ -120,17 +128,17 @@ impl Tx {
     /// [`Resource::Memory`].
     pub fn new(sizes: &QpSizes) -> Result<Self> {
         let mut tx = Tx { reads_out: usize::from(sizes.reads_out).max(1), ..Tx::default() };
-        let memory = |_| Error::InsufficientResources(Resource::Memory);
-        tx.flying.try_reserve_exact(sizes.requests).map_err(memory)?;
-        tx.queued.try_reserve_exact(sizes.requests).map_err(memory)?;
-        tx.segments.try_reserve_exact(sizes.requests.saturating_mul(sizes.request_segments)).map_err(memory)?;
+        tx.flying.room(sizes.requests)?;
+        tx.queued.room(sizes.requests)?;
+        tx.segments.room(sizes.requests.saturating_mul(sizes.request_segments))?;
+        tx.reading.room(tx.reads_out)?;
         Ok(tx)
     }
 
     /// Opens the rings, for requests and for answers.
     pub fn open(&mut self, [requests, answers]: [Producer; 2]) {
-        self.outlet.producer = Some(requests);
-        self.answer_outlet.producer = Some(answers);
+        self.outlet.open(requests);
+        self.answers.open(answers);
     }
 
     /// Carries a request out, or queues it.
@@ -141,8 +149,14 @@ impl Tx {
             return;
         }
         let waits = !self.queued.is_empty() || (request.fence && !self.reading.is_empty());
-        if !waits && let Launch::Flying(done) = self.launch(end, request) {
-            self.fly(end, request.id, done, request.signalled);
+        if !waits && let Launch::Flying(done) = self.launch(end, request, &mut Budget::post()) {
+            let mut kept = 0;
+            if let Done::Announced(_) | Done::Reading = done {
+                kept = request.segments.len();
+                self.kept += kept;
+                self.segments.extend(request.segments);
+            }
+            self.fly(end, Flying { id: request.id, done, kept }, request.signalled);
             return;
         }
         let Request { id, operation, segments, len, fence, signalled } = *request;
@@ -157,7 +171,7 @@ impl Tx {
             return;
         }
         if self.queued.is_empty() {
-            self.fly(end, id, Done::Now, signalled);
+            self.fly(end, Flying { id, done: Done::Now, kept: 0 }, signalled);
         } else {
             // It waits for its turn as a write of no byte.
             let operation = Operation::Write(RemoteSegment::default());
@@ -169,8 +183,12 @@ impl Tx {
     /// Takes note of a request that is carried out as far as this side can. If the peer has no reason to tell of its
     /// end, this side has to find out by itself.
     #[inline]
-    fn fly(&mut self, end: &End, id: RequestId, done: Done, signalled: bool) {
-        self.flying.push_back(Flying { id, done });
+    fn fly(&mut self, end: &End, flying: Flying, signalled: bool) {
+        let done = flying.done;
+        self.part.done = 0;
+        self.part.ring = false;
+        self.part.start = 0;
+        self.flying.push_back(flying);
         match done {
             Done::Now if signalled || self.draining => {}
             Done::Failed(_) => self.failed = true,
@@ -203,7 +221,11 @@ impl Tx {
         self.harvest(&mut report);
         if report.failed.is_none() {
             if !self.answers.is_empty() {
-                report.answer = self.answer(end);
+                match self.answers.progress(end) {
+                    Some(Failed::Read(status)) => report.answer = Some(status),
+                    Some(Failed::Message(id, status)) => report.failed = Some((id, status)),
+                    None => {}
+                }
             }
             if !self.queued.is_empty() {
                 self.pump(end, &mut report);
@@ -216,33 +238,43 @@ impl Tx {
     }
 
     /// Takes off the requests that are complete.
+    #[inline(always)]
     fn harvest(&mut self, report: &mut TxReport) {
         let Some(first) = self.flying.front() else { return };
-        let Some(producer) = &mut self.outlet.producer else { return };
-        let Ok(consumed) = producer.consumed() else {
-            report.failed = Some((first.id, Status::Transport));
-            return;
+        let consumed = match self.outlet.consumed() {
+            None => return,
+            Some(Ok(consumed)) => consumed,
+            Some(Err(_)) => {
+                report.failed = Some((first.id, Status::Transport));
+                return;
+            }
         };
-        while let Some(flying) = self.flying.front() {
-            match flying.done {
-                Done::At(position) if position <= consumed => {}
+        while let Some(&Flying { id, done, kept }) = self.flying.front() {
+            match done {
+                Done::At(position) | Done::Announced(position) if position <= consumed => {}
                 Done::Now => {}
                 Done::Failed(status) => {
-                    report.failed = Some((flying.id, status));
+                    report.failed = Some((id, status));
                     return;
                 }
-                Done::At(_) | Done::Reading | Done::Never => return,
+                Done::At(_) | Done::Announced(_) | Done::Reading | Done::Never => return,
             }
-            report.done = Some(flying.id);
+            report.done = Some(id);
             // Kept, in case the connection ends before this is reported.
             self.done = report.done;
             self.flying.pop_front();
+            if kept > 0 {
+                self.kept -= kept;
+                self.segments.drain(..kept);
+                self.answers.on_done(id);
+            }
         }
     }
 
     /// Goes on with requests that wait.
     fn pump(&mut self, end: &End, report: &mut TxReport) {
         let mut went = false;
+        let mut budget = Budget::turn();
         while let Some(&Queued { request, count }) = self.queued.front() {
             let reads = self.reading.len();
             let waits = match request.operation {
@@ -252,11 +284,17 @@ impl Tx {
             if waits {
                 break;
             }
-            let segments: Checked = self.segments.iter().take(count.min(MAX_SEGMENTS)).copied().collect();
-            let Launch::Flying(done) = self.launch(end, &Request { segments: &segments, ..request }) else { break };
+            let own = self.kept..self.kept + count;
+            let segments: Checked = self.segments.range(own.clone()).take(MAX_SEGMENTS).copied().collect();
+            let request = Request { segments: &segments, ..request };
+            let Launch::Flying(done) = self.launch(end, &request, &mut budget) else { break };
             self.queued.pop_front();
-            self.segments.drain(..count);
-            self.fly(end, request.id, done, request.signalled);
+            let kept = if let Done::Announced(_) | Done::Reading = done { count } else { 0 };
+            self.kept += kept;
+            if kept == 0 {
+                self.segments.drain(own);
+            }
+            self.fly(end, Flying { id: request.id, done, kept }, request.signalled);
             went = true;
         }
         if went {
@@ -266,7 +304,7 @@ impl Tx {
 
     /// Carries a request out as far as this side can now.
     #[inline]
-    fn launch(&mut self, end: &End, request: &Request<'_>) -> Launch {
+    fn launch(&mut self, end: &End, request: &Request<'_>, budget: &mut Budget) -> Launch {
         if self.failed {
             return Launch::NoRoom;
         }
@@ -276,15 +314,15 @@ impl Tx {
                 let header = Header { kind: kind::MESSAGE, solicited, acknowledge: signalled, aux: len };
                 if len <= EAGER_MAX {
                     self.pieces(end, header, &[], request)
-                } else if end.pair.is_local() || !end.pair.peer_reads() {
+                } else if self.part.done > 0 || end.pair.is_local() || !end.pair.peer_reads() {
                     self.pieces(end, Header { kind: kind::MESSAGE_PIECE, ..header }, &[], request)
                 } else {
                     self.announce(end, Header { kind: kind::REMOTE_MESSAGE, ..header }, request.segments)
                 }
             }
             Operation::Write(_) | Operation::Read(_) if len == 0 => Launch::Flying(Done::Now),
-            Operation::Write(remote) => self.write(end, &RemoteSegment { len, ..remote }, request),
-            Operation::Read(remote) => self.read(end, &remote, request),
+            Operation::Write(remote) => self.write(end, &RemoteSegment { len, ..remote }, request, budget),
+            Operation::Read(remote) => self.read(end, &remote, request, budget),
         }
     }
 
@@ -296,49 +334,107 @@ impl Tx {
         match self.outlet.put(header, places.len(), |room| room.write(Source::of(places)) == places.len()) {
             Put::At(position) => {
                 end.tell_peer();
-                Launch::Flying(Done::At(position))
+                Launch::Flying(Done::Announced(position))
             }
             Put::NoRoom => Launch::NoRoom,
             Put::Failed(status) => Launch::Flying(Done::Failed(status)),
         }
     }
 
-    fn write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> Launch {
-        // A write that began in the ring goes on there.
-        let outcome = if self.offset > 0 { Outcome::Refused } else { copy::to_peer(end, request.segments, remote) };
-        match outcome {
-            Outcome::Done => Launch::Flying(Done::Now),
-            Outcome::Failed(status) => Launch::Flying(Done::Failed(status)),
-            Outcome::PeerGone => Launch::Flying(Done::Never),
-            Outcome::Refused => {
-                let target = record::target(remote.addr, remote.key, remote.len);
-                let acknowledge = request.signalled;
-                let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: remote.len };
-                self.pieces(end, header, &target, request)
+    /// Copies bytes of a request up to byte `to`, one slice after another; `last` if it ends there. `None` once they are
+    /// all there, or if this process is refused the copies.
+    #[inline]
+    fn slices(
+        &mut self,
+        end: &End,
+        to: u64,
+        last: bool,
+        budget: &mut Budget,
+        copy: impl Fn(Slice) -> Outcome,
+    ) -> Option<Launch> {
+        while self.part.done < to {
+            let offset = self.part.done;
+            let Some(len) = budget.slice(end, to - offset) else { return Some(Launch::NoRoom) };
+            match copy(Slice { offset, len, last: last && offset + len == to }) {
+                Outcome::Done => self.part.done += len,
+                Outcome::Refused => return None,
+                Outcome::Failed(status) => return Some(Launch::Flying(Done::Failed(status))),
+                Outcome::PeerGone => return Some(Launch::Flying(Done::Never)),
             }
         }
+        None
     }
 
-    fn read(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> Launch {
-        match copy::from_peer(end, remote, request.segments) {
-            Outcome::Done => return Launch::Flying(Done::Now),
-            Outcome::Failed(status) => return Launch::Flying(Done::Failed(status)),
-            Outcome::PeerGone => return Launch::Flying(Done::Never),
-            Outcome::Refused => {}
+    /// True if the peer has not consumed a record of a write yet. Copies to and from its memory have to wait for that:
+    /// what is posted later must not be seen earlier.
+    fn is_behind_write(&mut self) -> bool {
+        self.written > 0 && !self.outlet.consumed().is_some_and(|head| head.is_ok_and(|head| head >= self.written))
+    }
+
+    fn write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>, budget: &mut Budget) -> Launch {
+        let len = remote.len;
+        if !self.part.ring {
+            if end.pair.is_local() || end.pair.reads_peer() {
+                let tail = copy::tail_of_write(end, remote);
+                let behind = self.is_behind_write();
+                if len <= EAGER_MAX && (behind || tail > 0) {
+                    // One record does both.
+                } else if behind {
+                    self.ask(end);
+                    return Launch::NoRoom;
+                } else {
+                    let copy = |slice| copy::to_peer(end, request.segments, remote, slice);
+                    if let Some(launch) = self.slices(end, len - tail, tail == 0, budget, copy) {
+                        return launch;
+                    }
+                    if self.part.done == len {
+                        return Launch::Flying(Done::Now);
+                    }
+                }
+            }
+            self.part.ring = true;
+            self.part.start = self.part.done;
+        }
+        // What the peer has to store goes through the ring.
+        let start = self.part.start;
+        let target = record::target(remote.addr.wrapping_add(start), remote.key, len - start);
+        let acknowledge = request.signalled;
+        let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: len - start };
+        let launch = self.pieces(end, header, &target, request);
+        if let Launch::Flying(Done::At(position)) = launch {
+            self.written = position;
+            self.outlet.hurry(end, position);
+        }
+        launch
+    }
+
+    fn read(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>, budget: &mut Budget) -> Launch {
+        let (id, len) = (request.id, request.len);
+        if end.pair.is_local() || end.pair.reads_peer() {
+            if self.is_behind_write() {
+                self.ask(end);
+                return Launch::NoRoom;
+            }
+            let copy = |slice| copy::from_peer(end, remote, request.segments, slice);
+            if let Some(launch) = self.slices(end, len, true, budget, copy) {
+                return launch;
+            }
+            if self.part.done == len {
+                return Launch::Flying(Done::Now);
+            }
         }
         if self.reading.len() >= self.reads_out {
             return Launch::NoRoom;
         }
-        let (id, len) = (request.id, request.len);
-        let target = record::target(remote.addr, remote.key, len);
-        let header = Header { kind: kind::READ, solicited: false, acknowledge: true, aux: len };
+        let offset = self.part.done;
+        let target = record::target(remote.addr.wrapping_add(offset), remote.key, len - offset);
+        let header = Header { kind: kind::READ, solicited: false, acknowledge: true, aux: len - offset };
         match self.outlet.put(header, target.len(), |room| room.write(Source::of(&target)) == target.len()) {
             Put::NoRoom => Launch::NoRoom,
             Put::Failed(status) => Launch::Flying(Done::Failed(status)),
             Put::At(_) => {
                 end.tell_peer();
-                let segments = request.segments.iter().take(MAX_SEGMENTS).copied().collect();
-                self.reading.push_back(Box::new(Reading { id, len, offset: 0, segments }));
+                self.reading.push_back(Reading { id, len, offset });
                 Launch::Flying(Done::Reading)
             }
         }
@@ -348,11 +444,12 @@ impl Tx {
     /// no room go on at the next call.
     #[inline]
     fn pieces(&mut self, end: &End, header: Header, head: &[u8], request: &Request<'_>) -> Launch {
+        let start = self.part.start;
         let mut went = false;
         let launch = loop {
-            let offset = self.offset;
-            let head = if offset == 0 { head } else { &[] };
-            let take = (request.len - offset).min(EAGER_MAX);
+            let offset = self.part.done;
+            let head = if offset == start { head } else { &[] };
+            let take = record::piece(request.len - offset, EAGER_MAX);
             let put = self.outlet.put(header, head.len() + take as usize, |room| {
                 room.write(Source::of(head));
                 let mut wrote = 0;
@@ -362,17 +459,13 @@ impl Tx {
             });
             match put {
                 Put::NoRoom => break Launch::NoRoom,
-                Put::Failed(status) => {
-                    self.offset = 0;
-                    break Launch::Flying(Done::Failed(status));
-                }
+                Put::Failed(status) => break Launch::Flying(Done::Failed(status)),
                 Put::At(position) => {
                     went = true;
-                    self.offset = offset + take;
-                    if self.offset == request.len {
-                        self.offset = 0;
+                    if offset + take == request.len {
                         break Launch::Flying(Done::At(position));
                     }
+                    self.part.done = offset + take;
                 }
             }
         };
@@ -384,42 +477,30 @@ impl Tx {
 
     /// Takes a read of the peer that this side has to carry out; false if there are more than it may have.
     pub fn on_read(&mut self, target: RemoteSegment) -> bool {
-        let room = !self.closed && self.answers.len() < MAX_ANSWERS;
-        if room {
-            self.answers.push_back(Answer { target, offset: 0 });
-        }
-        room
+        !self.closed && self.answers.add_read(target)
     }
 
-    /// Carries out reads of the peer, as far as there is room; gives the status with which one failed.
-    fn answer(&mut self, end: &End) -> Option<Status> {
-        let mut went = false;
-        let failed = loop {
-            let Some(answer) = self.answers.front_mut() else { break None };
-            let (target, offset) = (answer.target, answer.offset);
-            let take = (target.len - offset).min(ANSWER_MAX);
-            let header = Header { kind: kind::READ_DATA, solicited: false, acknowledge: false, aux: target.len };
-            let put = self.answer_outlet.put(header, take as usize, |room| {
-                copy::read_for_peer(end, &target, offset, take, |bytes| {
-                    room.write(bytes);
-                })
-            });
-            match put {
-                Put::NoRoom => break None,
-                Put::Failed(status) => break Some(status),
-                Put::At(_) => {
-                    went = true;
-                    answer.offset += take;
-                    if answer.offset == target.len {
-                        self.answers.pop_front();
-                    }
-                }
-            }
-        };
-        if went {
-            end.tell_peer();
+    /// The peer cannot read the message whose announcement ends at `position` and asks for its bytes from `offset` on;
+    /// false if there is no such message in flight.
+    pub fn on_fetch(&mut self, position: u64, offset: u64) -> bool {
+        if self.closed {
+            return true;
         }
-        failed
+        let mut first = 0;
+        for &Flying { id, done, kept } in &self.flying {
+            if done == Done::Announced(position) {
+                let segments: Checked = self.segments.range(first..first + kept).copied().collect();
+                let len = segments.iter().map(|segment| segment.len).sum();
+                return self.answers.add_message(Wanted { id, segments, len, offset });
+            }
+            first += kept;
+        }
+        false
+    }
+
+    /// Asks the peer for the bytes of a message that it announced, from `offset` on; false if there is no room yet.
+    pub fn ask_for(&mut self, end: &End, position: u64, offset: u64) -> bool {
+        self.answers.ask_for(end, position, offset)
     }
 
     /// Takes bytes of the oldest read of this side; true if it is complete.
@@ -436,17 +517,25 @@ impl Tx {
         if len == 0 || len > reading.len - reading.offset {
             return Err(Some((reading.id, Status::BadResponse)));
         }
+        let mut first = 0;
+        let mut own = None;
+        for flying in &mut self.flying {
+            if flying.id == reading.id {
+                own = Some((first..first + flying.kept, &mut flying.done));
+                break;
+            }
+            first += flying.kept;
+        }
+        let Some((own, done)) = own else { return Err(None) };
         let last = reading.offset + len == reading.len;
-        if !copy::scatter(end.regions(), &reading.segments, reading.offset, bytes, last) {
+        let segments: Checked = self.segments.range(own).copied().collect();
+        if !copy::scatter(end.regions(), &segments, reading.offset, bytes, last) {
             return Err(Some((reading.id, Status::LocalProtection)));
         }
         reading.offset += len;
         if last {
-            let id = reading.id;
+            *done = Done::Now;
             self.reading.pop_front();
-            if let Some(flying) = self.flying.iter_mut().find(|flying| flying.id == id) {
-                flying.done = Done::Now;
-            }
         }
         Ok(last)
     }
@@ -461,72 +550,14 @@ impl Tx {
         if !self.closed {
             self.harvest(&mut TxReport::default());
             self.closed = true;
-            self.outlet.producer = None;
-            self.answer_outlet.producer = None;
+            self.outlet.close();
+            self.answers.close();
             self.flying = VecDeque::new();
             self.queued = VecDeque::new();
             self.segments = VecDeque::new();
-            self.answers.clear();
+            self.kept = 0;
             self.reading.clear();
         }
         self.done
-    }
-}
-
-/// The outcome of putting a record into the ring.
-enum Put {
-    /// It is in the ring and ends there.
-    At(u64),
-    /// It has to wait until the peer has made room.
-    NoRoom,
-    /// It cannot be put there, ever.
-    Failed(Status),
-}
-
-/// A ring as the side that fills it uses it: one record at a time, shown to the peer at once.
-#[derive(Default)]
-struct Outlet {
-    /// `None` before the ring is opened, and after it is closed.
-    producer: Option<Producer>,
-    /// End of the last record, if neither it nor a later one asks for an acknowledgement.
-    unasked: Option<u64>,
-}
-
-impl Outlet {
-    /// Puts one record into the ring: `fill` writes a payload of up to `len` bytes, or returns false if it cannot.
-    #[inline]
-    fn put(&mut self, header: Header, len: usize, fill: impl FnOnce(&mut Reservation<'_>) -> bool) -> Put {
-        let Some(producer) = &mut self.producer else { return Put::NoRoom };
-        // A producer that finds no room waits for the peer's word, and has it only if a record in the ring asks for
-        // it. There is no room only if about half of the ring is in use: a record takes a quarter at most, and so
-        // does the pad before it. So it is enough that each record asks that fills the ring to more than a quarter.
-        let pressed = producer.used() + slots_for(len) > producer.area().slots() / 4;
-        let mut room = match producer.reserve(len) {
-            Ok(Some(room)) => room,
-            Ok(None) => return Put::NoRoom,
-            Err(Corrupt) => return Put::Failed(Status::Transport),
-        };
-        if !fill(&mut room) {
-            return Put::Failed(Status::LocalProtection);
-        }
-        let asks = header.acknowledge || pressed;
-        let flags = (u8::from(header.solicited) * record::SOLICITED) | (u8::from(asks) * record::ACKNOWLEDGE);
-        let end = room.finish(header.kind, flags, header.aux);
-        producer.commit();
-        self.unasked = (!asks).then_some(end);
-        Put::At(end)
-    }
-
-    /// Asks the peer to tell when it has consumed all records, unless one of them does so already; true if there is
-    /// a new record for the peer to see.
-    fn ask(&mut self) -> bool {
-        let Some(end) = self.unasked else { return false };
-        if self.producer.as_mut().is_none_or(|producer| producer.consumed().is_ok_and(|head| head >= end)) {
-            self.unasked = None;
-            return false;
-        }
-        // Without room, the last record asks: see `put`.
-        let header = Header { kind: kind::NOTHING, solicited: false, acknowledge: true, aux: 0 };
-        matches!(self.put(header, 0, |_| true), Put::At(_))
     }
 }

@@ -1,4 +1,7 @@
 //! The watch that the node's thread keeps over arrived data when no other thread does.
+//!
+//! While callers poll, nobody rings and the thread only looks now and then, in case they stop. In all other cases peers
+//! ring for it: a program may spin on its memory, or do something else, and its data must not wait for a look.
 
 use std::time::{Duration, Instant};
 
@@ -8,87 +11,125 @@ use crate::link::Links;
 
 /// Time for which the thread keeps looking after it found data that nobody had fetched.
 const SPIN: Duration = Duration::from_micros(200);
-/// The shortest and the longest sleep between two looks while it is awake.
-const LOOK_MIN: Duration = Duration::from_micros(500);
-const LOOK_MAX: Duration = Duration::from_millis(8);
-/// Looks in a row, without data found and without a caller that polls, after which it sleeps until it is rung.
-const EMPTY_LOOKS: u32 = 4;
+/// The longest spin, so that messages about connections need not wait for the end of a stream.
+const SPIN_MAX: Duration = Duration::from_millis(8);
+/// Time between two looks while callers poll.
+const LOOK: Duration = Duration::from_millis(8);
+/// Polls between two looks that are enough to spare peers the bell.
+const POLLS: u32 = 64;
+/// Time in which a caller that polls does so again.
+const AGAIN: Duration = Duration::from_micros(20);
+
+/// Whether the thread looks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Not before it is rung, or because a blocked waiter watches.
+    Asleep,
+    /// At once.
+    Awake,
+    /// Now and then.
+    Spared,
+}
 
 /// State of the watch.
-pub enum Watch {
-    /// The thread does not look before it is rung, or because a blocked waiter watches.
-    Asleep,
-    /// The thread looks now and then.
-    Awake {
-        /// Time until the next look.
-        pause: Duration,
-        /// Looks in a row that found nothing.
-        empty: u32,
-        /// How often callers had polled at the last look.
-        polls: u32,
-    },
+pub struct Watch {
+    state: State,
+    /// How often callers had polled at the last look.
+    polls: u32,
 }
 
 impl Watch {
+    /// A watch that sleeps.
+    pub const fn new() -> Self {
+        Watch { state: State::Asleep, polls: 0 }
+    }
+
     /// The longest that the thread may sleep; `None` if that is until it is rung.
     pub fn pause(&self) -> Option<Duration> {
-        match self {
-            Watch::Asleep => None,
-            Watch::Awake { pause, .. } => Some(*pause),
+        match self.state {
+            State::Asleep => None,
+            State::Awake => Some(Duration::ZERO),
+            State::Spared => Some(LOOK),
         }
     }
 
     /// Wakes the watch, because the thread was rung.
     pub fn wake<T: Transport>(&mut self, links: &Links<T>) {
         links.home.thread_awake();
-        *self = Watch::Awake { pause: Duration::ZERO, empty: 0, polls: links.home.polls() };
+        self.state = State::Awake;
     }
 
     /// Looks after arrived data, unless another thread does.
     pub fn look<T: Transport>(&mut self, links: &Links<T>) {
-        let Watch::Awake { pause, empty, polls } = *self else { return };
+        if self.state == State::Asleep {
+            return;
+        }
         if links.home.is_led() {
-            *self = Watch::Asleep;
+            self.state = State::Asleep;
+            return;
+        }
+        let polls = links.home.polls();
+        let many = polls.wrapping_sub(self.polls) >= POLLS;
+        if self.state == State::Awake && polls != self.polls && polls_again(links, polls) {
+            // A caller rang, to spare peers the bell. It looks for itself.
+            self.spare(links);
             return;
         }
         let found = links.look();
-        let now = links.home.polls();
-        if now != polls {
-            // Callers poll, so the thread only looks in case they stop.
-            *self = Watch::Awake { pause: LOOK_MAX, empty: 0, polls: now };
+        if !found && many && self.state == State::Spared {
+            self.spare(links);
             return;
         }
-        if found {
-            spin(links);
-            *self = Watch::Awake { pause: LOOK_MIN, empty: 0, polls: links.home.polls() };
+        if found && spin(links) {
+            self.state = State::Awake;
+            self.polls = links.home.polls();
             return;
         }
-        let empty = empty + 1;
-        if empty < EMPTY_LOOKS {
-            let pause = (pause * 2).clamp(LOOK_MIN, LOOK_MAX);
-            *self = Watch::Awake { pause, empty, polls };
-        } else if links.thread_asleep() {
-            *self = Watch::Asleep;
-        } else {
-            self.wake(links);
+        self.polls = links.home.polls();
+        self.state = if links.thread_asleep() { State::Asleep } else { State::Awake };
+        if self.state == State::Awake {
+            links.home.thread_awake();
+        }
+    }
+
+    fn spare<T: Transport>(&mut self, links: &Links<T>) {
+        self.state = State::Spared;
+        self.polls = links.home.polls();
+    }
+}
+
+/// True if callers have polled since they had done so `polls` times, or do within a moment.
+fn polls_again<T: Transport>(links: &Links<T>, polls: u32) -> bool {
+    let end = Instant::now() + AGAIN;
+    loop {
+        // The caller may need this processor.
+        std::thread::yield_now();
+        if links.home.polls() != polls {
+            return true;
+        }
+        if Instant::now() >= end {
+            return false;
         }
     }
 }
 
-/// Keeps looking as long as it finds data that nobody had fetched.
-fn spin<T: Transport>(links: &Links<T>) {
+/// Keeps looking as long as it finds data that nobody had fetched, and no caller polls; true if it has to go on after
+/// the thread has seen to other things.
+fn spin<T: Transport>(links: &Links<T>) -> bool {
     let polls = links.home.polls();
     let mut end = Instant::now() + SPIN;
-    let limit = Instant::now() + LOOK_MAX;
+    let limit = Instant::now() + SPIN_MAX;
     loop {
         let found = links.look();
         let now = Instant::now();
         if found {
             end = now + SPIN;
         }
-        // Messages about connections and callers must not wait for the end of a stream.
-        if now >= end.min(limit) || links.home.polls() != polls {
-            return;
+        if now >= end || links.home.polls() != polls {
+            return false;
+        }
+        if now >= limit {
+            return true;
         }
         std::thread::yield_now();
     }

@@ -6,7 +6,7 @@
 use dat_core::event::Status;
 
 /// Version of the messages and of the layout of shared memory.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The most private data that a request or an acceptance carries.
 pub const MAX_PRIVATE_DATA: usize = 512;
 /// Room for any packet.
@@ -49,9 +49,9 @@ pub enum CloseReason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
     /// First message of the process that connected; with the shared memory of the pair, its published
-    /// memory and its two doorbells.
+    /// memory and sockets that ring its two bells.
     Hello { version: u32, name: String, probe: Probe },
-    /// Answer to [`Message::Hello`]; with published memory and doorbells.
+    /// Answer to [`Message::Hello`]; with published memory and sockets for the bells.
     Welcome { name: String, probe: Probe, reads: bool },
     /// Answer to [`Message::Hello`] of a process to which this one is connecting.
     UseMine,
@@ -230,12 +230,11 @@ impl Message {
             9 => {
                 let conn = reader.conn()?;
                 let to_active = reader.flag()?;
-                let (how, status) = (reader.u8()?, reader.u8()?);
-                let reason = match how {
-                    0 => CloseReason::Disconnected,
-                    1 => CloseReason::Broken(None),
-                    2 => CloseReason::Broken(Some(*STATUS.get(usize::from(status))?)),
-                    3 => CloseReason::Answer,
+                let reason = match (reader.u8()?, reader.u8()?) {
+                    (0, 0) => CloseReason::Disconnected,
+                    (1, 0) => CloseReason::Broken(None),
+                    (2, status) => CloseReason::Broken(Some(*STATUS.get(usize::from(status))?)),
+                    (3, 0) => CloseReason::Answer,
                     _ => return None,
                 };
                 Message::Close { conn, to_active, reason }

@@ -3,7 +3,6 @@
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread::{self, JoinHandle};
 
 use dat_core::Rights;
 use dat_core::addr::Address;
@@ -13,7 +12,8 @@ use dat_core::transport::{
     Rejection, Request, RequestId, Transport,
 };
 use host::fork;
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use host::thread::Thread;
 
 use crate::channels;
 use crate::cm::{self, Incoming, Listener};
@@ -26,7 +26,7 @@ use crate::srq::SharedQueue;
 /// An open interface adapter.
 pub struct Verbs {
     hub: Arc<Hub>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: Mutex<Option<Thread>>,
 }
 
 /// A shared receive queue; dropped to free it.
@@ -59,8 +59,8 @@ impl Drop for Verbs {
         self.hub.bell.ring();
         if let Some(thread) = self.thread.lock().take() {
             // The last connection may have ended on the thread itself, which ends then.
-            if thread.thread().id() != thread::current().id() {
-                let _ = thread.join();
+            if !thread.is_current() {
+                thread.join();
             }
         }
     }
@@ -260,5 +260,6 @@ impl Transport for Verbs {
 
     fn after_fork_in_child() {
         fork::close_in_child();
+        channels::after_fork_in_child();
     }
 }

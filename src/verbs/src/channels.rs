@@ -4,10 +4,11 @@
 //! channels, each the one with the fewest queues. A thread that sleeps on a queue is woken by the announcements of all
 //! queues of its channel, so few should share one.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use host::limit;
-use parking_lot::Mutex;
+use host::lock::Mutex;
 
 use crate::cq::CompletionQueue;
 use crate::sys::cq::Channel;
@@ -16,6 +17,7 @@ use crate::sys::device::Context;
 /// A channel and its queues.
 pub struct Line {
     channel: Arc<Channel>,
+    _place: OwnPlace,
     queues: Mutex<Vec<Weak<CompletionQueue>>>,
 }
 
@@ -60,8 +62,30 @@ pub fn each<T>(list: &Mutex<Vec<Weak<T>>>) -> impl Iterator<Item = Arc<T>> + '_ 
     })
 }
 
-/// Channels of all adapters of the process.
-static ALL: Mutex<Vec<Weak<Channel>>> = Mutex::new(Vec::new());
+/// The number of channels of the process, of all adapters. It is no lock, since the child of a fork could find one taken.
+static TAKEN: AtomicUsize = AtomicUsize::new(0);
+
+/// A place among the channels that the process may have, or beyond them for the first one of an adapter.
+struct OwnPlace;
+
+impl OwnPlace {
+    fn take(most: usize) -> Option<Self> {
+        let taken =
+            TAKEN.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |taken| (taken < most).then_some(taken + 1));
+        taken.is_ok().then_some(OwnPlace)
+    }
+}
+
+impl Drop for OwnPlace {
+    fn drop(&mut self) {
+        TAKEN.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// The child of a fork has no channel yet: those of its parent are never touched again.
+pub fn after_fork_in_child() {
+    TAKEN.store(0, Ordering::Release);
+}
 
 /// The channels of an adapter.
 #[derive(Default)]
@@ -73,25 +97,20 @@ impl Channels {
     /// A channel for one more queue: a new one, or the one with the fewest queues if the process has many channels or
     /// no descriptor is left.
     pub fn line(&self, context: &Arc<Context>) -> std::io::Result<Arc<Line>> {
-        let mut all = ALL.lock();
-        all.retain(|channel| channel.strong_count() > 0);
         let mut lines = self.lines.lock();
         lines.retain(|line| line.strong_count() > 0);
         let shared = lines.iter().filter_map(Weak::upgrade).min_by_key(Arc::strong_count);
-        if let Some(line) = &shared
-            && all.len() >= most_channels()
-        {
-            return Ok(line.clone());
-        }
-        match (Channel::new(context), shared) {
-            (Ok(channel), _) => {
-                all.push(Arc::downgrade(&channel));
-                let line = Arc::new(Line { channel, queues: Mutex::default() });
+        let most = if shared.is_some() { most_channels() } else { usize::MAX };
+        let made = OwnPlace::take(most).map(|place| Channel::new(context).map(|channel| (place, channel)));
+        match (made, shared) {
+            (Some(Ok((place, channel))), _) => {
+                let line = Arc::new(Line { channel, _place: place, queues: Mutex::default() });
                 lines.push(Arc::downgrade(&line));
                 Ok(line)
             }
-            (Err(_), Some(line)) => Ok(line),
-            (Err(error), None) => Err(error),
+            (_, Some(line)) => Ok(line),
+            (Some(Err(error)), None) => Err(error),
+            (None, None) => Err(std::io::Error::from_raw_os_error(libc::EMFILE)),
         }
     }
 }

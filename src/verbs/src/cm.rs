@@ -141,9 +141,8 @@ pub fn listen(hub: &Arc<Hub>, qualifier: Option<u64>, sink: ListenerSink<Verbs>)
         }
     };
     let token = hub.token();
-    let id = CmId::new(&hub.channel, token).map_err(failed)?;
-    let port = qualifier.map_or(0, port_of);
-    id.bind(SocketAddr::new(hub.place.address, port)).map_err(failed)?;
+    let address = SocketAddr::new(hub.place.address, qualifier.map_or(0, port_of));
+    let id = CmId::bound(&hub.channel, token, address).map_err(failed)?;
     let qualifier = qualifier.unwrap_or_else(|| id.local_port().into());
     hub.parties.lock().insert(token, Party::Listener(qualifier, sink));
     if let Err(error) = id.listen(1024) {
@@ -288,10 +287,7 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Connecting) => established(&qp, event.private_data),
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Accepting) => established(&qp, Vec::new()),
         (kind::RDMA_CM_EVENT_REJECTED, QpPhase::Connecting) => {
-            // iWARP gives no reason.
-            let by_application = event.status == REJECTED_BY_APPLICATION || hub.limits.iwarp;
-            let program = by_application && event.private_data.iter().any(|&byte| byte != 0);
-            qp.give_up(if program { ConnectionReport::PeerRejected } else { ConnectionReport::NonPeerRejected });
+            qp.give_up(rejection(event.status, &event.private_data, hub.limits.iwarp));
         }
         (kind::RDMA_CM_EVENT_UNREACHABLE, QpPhase::Connecting) => qp.give_up(ConnectionReport::Unreachable),
         (kind::RDMA_CM_EVENT_CONNECT_ERROR, QpPhase::Connecting) => qp.give_up(ConnectionReport::NonPeerRejected),
@@ -347,9 +343,17 @@ fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>)
     }
 }
 
+/// Who has rejected a request, as the reason and the private data of the rejection tell.
+pub fn rejection(status: i32, private_data: &[u8], iwarp: bool) -> ConnectionReport {
+    // iWARP gives no reason.
+    let by_application = status == REJECTED_BY_APPLICATION || iwarp;
+    let program = by_application && private_data.iter().any(|&byte| byte != 0);
+    if program { ConnectionReport::PeerRejected } else { ConnectionReport::NonPeerRejected }
+}
+
 /// Reads served and reads asked for at a time that both ends have room for. Where the peer serves none, one is tried
 /// all the same, because it fails, while a limit of none would make reads wait for ever.
-fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
+pub fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
     (ours.0.min(theirs.0), ours.1.min(theirs.1.max(1)))
 }
 

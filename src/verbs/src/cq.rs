@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use dat_core::error::{Resource, Result};
-use parking_lot::Mutex;
+use host::lock::Mutex;
 
 use crate::channels::Line;
 use crate::hub::Hub;

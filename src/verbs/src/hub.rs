@@ -9,9 +9,9 @@ use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{AdapterAttributes, AdapterSink, ConnectionReport};
 use host::doorbell::Doorbell;
 use host::environment;
-use host::fork::NotInherited;
+use host::fork::{NotInherited, undivided};
+use host::lock::{Mutex, RwLock};
 use host::timers::Timers;
-use parking_lot::{Mutex, RwLock};
 
 use crate::adapter::Verbs;
 use crate::attributes::{self, Limits};
@@ -32,6 +32,8 @@ pub struct Work {
     pub draining: VecDeque<Arc<Qp>>,
     /// Queue pairs whose connection ends after the last request.
     pub awaited: Vec<Arc<Qp>>,
+    /// Queue pairs whose backlog the device refused.
+    pub refused: Vec<Arc<Qp>>,
     /// Attempts at connections, with the times when they end. They may end before.
     pub timers: Timers<Weak<Qp>>,
     /// Ends of attempts to be reported.
@@ -124,7 +126,7 @@ impl Hub {
         let opened = || -> std::io::Result<Arc<Self>> {
             let context = Arc::new(Context::open(&place.device)?);
             let (attributes, limits) = attributes::read(&context, &place)?;
-            let bell = Doorbell::new()?;
+            let (note, bell) = undivided(|| Doorbell::new().map(|bell| (NotInherited::new(&bell), bell)))?;
             let channel = EventChannel::new()?;
             log::info!("{name}: device {} port {} address {}", place.device, place.port, place.address);
             Ok(Arc::new(Hub {
@@ -144,7 +146,7 @@ impl Hub {
                 stop: AtomicBool::new(false),
                 lost: AtomicBool::new(false),
                 told: AtomicBool::new(false),
-                _note: NotInherited::new(&bell),
+                _note: note,
                 bell,
                 sentinel: Sentinel::new(name, &channel, &place),
                 channel,
@@ -246,11 +248,19 @@ impl Hub {
         }
     }
 
-    /// Whether a shared receive queue has buffers for which its device has no room: the thread must then make the
+    /// The shared receive queues that have buffers for which the device has no room: the thread must then make the
     /// device consume, because no other thread may be calling.
-    pub fn is_starving(&self) -> bool {
-        let srqs: Vec<_> = self.srqs.lock().values().filter_map(Weak::upgrade).collect();
-        srqs.iter().any(|srq| srq.is_starving())
+    pub fn starving(&self) -> Vec<Arc<SharedQueue>> {
+        let mut srqs: Vec<_> = self.srqs.lock().values().filter_map(Weak::upgrade).collect();
+        srqs.retain(|srq| srq.is_starving());
+        srqs
+    }
+
+    /// The queue pairs that take buffers from the shared receive queue whose address in the device's events is this
+    /// one.
+    pub fn takers(&self, address: usize) -> Vec<Arc<Qp>> {
+        let takes = |qp: &Arc<Qp>| qp.srq.as_ref().is_some_and(|srq| srq.raw.address() == address);
+        self.qps().into_iter().filter(takes).collect()
     }
 
     /// The shared receive queue whose address in the device's events is this one.

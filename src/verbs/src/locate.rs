@@ -240,8 +240,7 @@ fn bind(address: IpAddr) -> io::Result<(String, u8)> {
             None => format!("no connection manager ({error}): is the module rdma_ucm loaded?"),
         })
     })?;
-    let id = CmId::new(&channel, 0)?;
-    id.bind(SocketAddr::new(address, 0)).map_err(|error| match error.raw_os_error() {
+    let id = CmId::bound(&channel, 0, SocketAddr::new(address, 0)).map_err(|error| match error.raw_os_error() {
         Some(libc::ENODEV | libc::EADDRNOTAVAIL) => foreign(),
         _ => error,
     })?;

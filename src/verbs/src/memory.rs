@@ -7,8 +7,8 @@ use std::sync::{Arc, Weak};
 use dat_core::Rights;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{BindTarget, RegionKeys, ZoneId};
+use host::lock::Mutex;
 use host::{limit, zone};
-use parking_lot::Mutex;
 use rdma_sys::ibv_access_flags;
 
 use crate::hub::Hub;

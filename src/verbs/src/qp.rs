@@ -14,14 +14,14 @@ use dat_core::transport::{
     Checked, ConnectionReport, EndpointSink, MAX_SEGMENTS, Operation, QpInit, Recv, RecvDone, Request, RequestId,
     Segment, Verdict,
 };
-use parking_lot::{Condvar, Mutex};
+use host::lock::{Condvar, Mutex};
 use rdma_sys::{ibv_access_flags, ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_status};
 
 use crate::adapter::Verbs;
 use crate::cq::{CompletionQueue, Load, Places};
 use crate::hub::Hub;
 use crate::memory::Kept;
-use crate::side::{BacklogWork, Side};
+use crate::side::{Backlog, BacklogWork, Side};
 use crate::srq::Attachment;
 use crate::status::{self, exhausted};
 use crate::sys::cm::CmId;
@@ -280,17 +280,20 @@ impl Qp {
 
     /// Passes a completion on to the core; true if [`Qp::report`] has something to tell. Called with the lock of the
     /// completion queue held, so that completions are told in order.
-    pub fn complete(&self, completion: &ibv_wc) -> bool {
+    pub fn complete(self: &Arc<Self>, completion: &ibv_wc) -> bool {
         let (is_recv, id) = wr::split(completion.wr_id);
         self.completions.fetch_add(1, Ordering::AcqRel);
         let good = completion.status == ibv_wc_status::IBV_WC_SUCCESS;
         if is_recv { self.complete_recv(completion, id, good) } else { self.complete_send(completion, id, good) }
     }
 
-    fn complete_recv(&self, completion: &ibv_wc, id: u64, good: bool) -> bool {
+    fn complete_recv(self: &Arc<Self>, completion: &ibv_wc, id: u64, good: bool) -> bool {
         match &self.srq {
             Some(srq) => srq.consumed(),
-            None => self.recvs.lock().done(id, &self.raw),
+            None => {
+                let refused = self.recvs.lock().done(id, &self.raw);
+                self.note_refusal(refused);
+            }
         }
         let status = status::of_receive(completion.status, self.hub.limits.soft_roce);
         let len = if good { completion.byte_len.into() } else { 0 };
@@ -314,8 +317,9 @@ impl Qp {
         bad
     }
 
-    fn complete_send(&self, completion: &ibv_wc, id: u64, good: bool) -> bool {
-        self.sends.lock().done(id, &self.raw);
+    fn complete_send(self: &Arc<Self>, completion: &ibv_wc, id: u64, good: bool) -> bool {
+        let refused = self.sends.lock().done(id, &self.raw);
+        self.note_refusal(refused);
         if good {
             let drained = self.sink.requests_done(id);
             if drained {
@@ -331,6 +335,26 @@ impl Qp {
         }
         self.failed.store(true, Ordering::Release);
         true
+    }
+
+    /// Has the thread try again what the device refused: no completion may come that would do it.
+    #[inline]
+    fn note_refusal(self: &Arc<Self>, refused: bool) {
+        if refused {
+            self.hub.command(|work| work.refused.push(self.clone()));
+        }
+    }
+
+    /// Hands over work that the device refused before. False once there is nothing more to try: the work was taken, or
+    /// the connection ends.
+    pub fn try_again(self: &Arc<Self>) -> bool {
+        let states = [&self.sends, &self.recvs].map(|side| side.lock().try_again(&self.raw));
+        if states.contains(&Backlog::Hopeless) {
+            log::error!("queue pair {} takes no more work: its connection ends", self.number());
+            self.begin_end(ConnectionReport::Broken);
+            return false;
+        }
+        states.contains(&Backlog::Refused)
     }
 
     fn fail(&self, note: impl FnOnce(&mut Failure)) {

@@ -4,6 +4,7 @@
 //! places, in order, and the next one whenever one is done.
 
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::Segment;
@@ -12,6 +13,48 @@ use crate::memory::Kept;
 use crate::qp::wr;
 use crate::sys::qp::{RawQp, Work};
 
+/// The longest time for which a device may refuse work from a backlog while it has none.
+const HOPE: Duration = Duration::from_secs(5);
+
+/// The time since when the device refuses the next piece of work of a backlog, though it should have room. A refusal
+/// may pass, as lack of memory does, so the thread of the adapter tries again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Refusals(Option<Instant>);
+
+impl Refusals {
+    /// Notes a refusal; true for the first one.
+    pub fn count(&mut self, now: Instant) -> bool {
+        let first = self.0.is_none();
+        self.0.get_or_insert(now);
+        first
+    }
+
+    /// Whether the device has refused the work.
+    pub fn any(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// True once the device has refused for too long; the time begins anew then.
+    pub fn are_hopeless(&mut self, now: Instant) -> bool {
+        let hopeless = self.0.is_some_and(|since| now.saturating_duration_since(since) > HOPE);
+        if hopeless {
+            self.0 = Some(now);
+        }
+        hopeless
+    }
+}
+
+/// The state of a backlog after another try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backlog {
+    /// It is empty, or goes on when the device has done some of the work that it has.
+    Moving,
+    /// The device refuses the next piece of work.
+    Refused,
+    /// The device has refused for too long: the connection must end.
+    Hopeless,
+}
+
 /// Work of one direction.
 pub struct Side {
     open: bool,
@@ -19,6 +62,7 @@ pub struct Side {
     done: u64,
     room: u64,
     backlog: VecDeque<BacklogWork>,
+    refusals: Refusals,
     /// Objects that binds need which are under way, by the numbers of these.
     binds: VecDeque<(u64, Kept)>,
 }
@@ -40,7 +84,8 @@ impl Side {
     /// before the device can use the place again.
     pub fn new(places: usize) -> Self {
         let room = places.saturating_sub(1).max(1) as u64;
-        Side { open: true, posted: 0, done: 0, room, backlog: VecDeque::new(), binds: VecDeque::new() }
+        let (backlog, binds) = (VecDeque::new(), VecDeque::new());
+        Side { open: true, posted: 0, done: 0, room, backlog, refusals: Refusals::default(), binds }
     }
 
     /// True while work is taken. The end of the connection completes work that comes later.
@@ -80,24 +125,50 @@ impl Side {
         self.binds.clear();
     }
 
-    /// The request or the receive with this number is done; the next one in the backlog takes its place.
-    pub fn done(&mut self, id: u64, raw: &RawQp) {
+    /// The request or the receive with this number is done; the next one in the backlog takes its place. True if the
+    /// device refuses that for the first time: then [`Side::try_again`] must be called after a while.
+    pub fn done(&mut self, id: u64, raw: &RawQp) -> bool {
         self.done += 1;
         while self.binds.front().is_some_and(|(bind, _)| *bind <= id) {
             self.binds.pop_front();
         }
+        self.feed(raw)
+    }
+
+    /// Hands over work of the backlog as far as there is room. True if the device refuses for the first time.
+    fn feed(&mut self, raw: &RawQp) -> bool {
         while self.open && self.posted - self.done < self.room {
-            let Some(next) = self.backlog.pop_front() else { return };
+            let Some(next) = self.backlog.pop_front() else { break };
             let posted = match next.work {
                 Some(work) => raw.post_send(wr::send(next.id), work, &next.segments, next.fence),
                 None => raw.post_recv(wr::recv(next.id), &next.segments),
             };
             if let Err(error) = posted {
-                log::debug!("queue pair {}: work goes on waiting: {error}", raw.number());
                 self.backlog.push_front(next);
-                return;
+                let first = self.refusals.count(Instant::now());
+                if first {
+                    log::warn!("queue pair {}: work goes on waiting: {error}", raw.number());
+                }
+                return first;
             }
+            self.refusals = Refusals::default();
             self.posted += 1;
+        }
+        false
+    }
+
+    /// Hands over work that the device refused before.
+    pub fn try_again(&mut self, raw: &RawQp) -> Backlog {
+        if !self.open || !self.refusals.any() {
+            return Backlog::Moving;
+        }
+        self.feed(raw);
+        if !self.refusals.any() {
+            Backlog::Moving
+        } else if self.is_back() && self.refusals.are_hopeless(Instant::now()) {
+            Backlog::Hopeless
+        } else {
+            Backlog::Refused
         }
     }
 
@@ -105,10 +176,30 @@ impl Side {
     pub fn close(&mut self) {
         self.open = false;
         self.backlog.clear();
+        self.refusals = Refusals::default();
     }
 
     /// True if the device has given all work back.
     pub fn is_back(&self) -> bool {
         self.done >= self.posted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_hopeless_after_a_while_and_again_after_another() {
+        let now = Instant::now();
+        let mut refusals = Refusals::default();
+        assert!(!refusals.any() && !refusals.are_hopeless(now + 2 * HOPE));
+        assert!(refusals.count(now));
+        assert!(!refusals.count(now + HOPE));
+        assert!(refusals.any() && !refusals.are_hopeless(now + HOPE));
+        let later = now + HOPE + Duration::from_millis(1);
+        assert!(refusals.are_hopeless(later));
+        assert!(!refusals.are_hopeless(later));
+        assert!(refusals.are_hopeless(later + 2 * HOPE));
     }
 }

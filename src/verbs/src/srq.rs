@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{Checked, MAX_SEGMENTS, Recv, RecvQueue, Segment};
-use parking_lot::Mutex;
+use host::lock::Mutex;
 
 use crate::hub::Hub;
 use crate::memory::Zone;
 use crate::qp::wr;
+use crate::side::Refusals;
 use crate::status::exhausted;
 use crate::sys::memory::Pd;
 use crate::sys::qp::RawSrq;
@@ -33,6 +35,8 @@ struct State {
     posted: usize,
     /// Receives that come next when the device has consumed one.
     backlog: RecvQueue,
+    /// Refusals of the first of these.
+    refusals: Refusals,
     /// The most segments that a receive has.
     segments: usize,
     /// The core wants to be told when there are fewer receives than this; 0 for never.
@@ -93,6 +97,7 @@ impl SharedQueue {
             room,
             posted: 0,
             backlog: RecvQueue::default(),
+            refusals: Refusals::default(),
             segments,
             limit: 0,
             fixed,
@@ -175,10 +180,13 @@ impl SharedQueue {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
-                    log::error!("a receive of a shared queue waits: {error}");
+                    if state.refusals.count(Instant::now()) {
+                        log::warn!("a receive of a shared queue waits: {error}");
+                    }
                     return;
                 }
             }
+            state.refusals = Refusals::default();
             state.posted += 1;
             state.fed = true;
             if state.backlog.is_empty() {
@@ -261,6 +269,18 @@ impl SharedQueue {
     fn try_limit(&self, state: &State) -> std::io::Result<()> {
         let device = if state.backlog.is_empty() { state.limit } else { state.room.div_ceil(2).max(1) };
         self.raw.set_limit(u32::try_from(device.min(state.room)).unwrap_or(0))
+    }
+
+    /// Hands over the receives that the device refused before, if any. True if it has none, and has refused for so long
+    /// that there is no hope: then the connections that need them must end. The receives stay, for others that may
+    /// fare better, and until the queue is freed.
+    pub fn try_again(&self) -> bool {
+        let mut state = self.state.lock();
+        if !state.refusals.any() {
+            return false;
+        }
+        self.feed(&mut state);
+        state.posted == 0 && state.refusals.are_hopeless(Instant::now())
     }
 
     /// True if receives wait for a place while endpoints take some.

@@ -7,15 +7,16 @@ use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use dat_core::transport::ConnectionReport;
-use host::{poll, signal};
+use host::poll;
+use host::thread::{self, Thread};
 
 use crate::cm;
 use crate::hub::{Hub, Work};
 use crate::qp::{Qp, QpPhase};
+use crate::srq::SharedQueue;
 use crate::sys::device::AsyncEvent;
 
 /// Time between two looks at a queue pair whose work is coming back.
@@ -31,12 +32,9 @@ const IDLE_TICK: Duration = Duration::from_millis(100);
 const TIDY_TICK: Duration = Duration::from_millis(10);
 
 /// Starts the thread.
-pub fn start(hub: &Arc<Hub>) -> std::io::Result<JoinHandle<()>> {
+pub fn start(hub: &Arc<Hub>) -> std::io::Result<Thread> {
     let hub = hub.clone();
-    std::thread::Builder::new().name("dat-verbs".into()).spawn(move || {
-        signal::block_all();
-        run(&hub);
-    })
+    thread::start(c"dat-verbs", move || run(&hub))
 }
 
 /// What the thread remembers from one turn to the next.
@@ -57,20 +55,25 @@ fn run(hub: &Arc<Hub>) {
         if hub.stop.load(Ordering::Acquire) {
             return;
         }
-        // A panic must not take all connections along. The panic hook has written a line about it.
-        let turn = catch_unwind(AssertUnwindSafe(|| turn(hub, &mut turns)));
-        sleep(hub, turn.unwrap_or(Some(IDLE_TICK)));
+        let next = alone(|| turn(hub, &mut turns));
+        sleep(hub, next.unwrap_or(Some(IDLE_TICK)));
     }
+}
+
+/// Does one piece of work. One that panics, about which the panic hook has written a line, is lost, and the others are
+/// done all the same.
+fn alone<R>(piece: impl FnOnce() -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(piece)).ok()
 }
 
 /// Handles events that have come, then work that is due; gives the time until more is due.
 fn turn(hub: &Arc<Hub>, turns: &mut Turns) -> Option<Duration> {
     // Events that are left over end the next sleep at once.
     for event in iter::from_fn(|| hub.context.next_event()).take(EVENTS) {
-        device_event(hub, event, &mut turns.limits_due);
+        alone(|| device_event(hub, event, &mut turns.limits_due));
     }
     for event in iter::from_fn(|| hub.channel.next()).take(EVENTS) {
-        cm::handle(hub, event);
+        alone(|| cm::handle(hub, event));
     }
     work(hub, turns)
 }
@@ -84,16 +87,16 @@ fn each<T>(hub: &Hub, mut take: impl FnMut(&mut Work) -> Option<T>) -> impl Iter
 fn work(hub: &Arc<Hub>, turns: &mut Turns) -> Option<Duration> {
     let now = Instant::now();
     for (qp, report) in each(hub, |work| work.reports.pop_front()) {
-        qp.give_up(report);
+        alone(|| qp.give_up(report));
     }
     for qp in each(hub, |work| work.timers.take_due(now)) {
-        if let Some(qp) = qp.upgrade() {
-            qp.give_up(ConnectionReport::TimedOut);
-        }
+        alone(|| qp.upgrade().map(|qp| qp.give_up(ConnectionReport::TimedOut)));
     }
     for (token, id) in each(hub, |work| work.leaving.take_due(now)) {
-        hub.parties.lock().remove(&token);
-        drop(id);
+        alone(|| {
+            hub.parties.lock().remove(&token);
+            drop(id);
+        });
     }
     if turns.tidied.is_none_or(|last| now - last >= TIDY_TICK) {
         tidy(hub);
@@ -120,28 +123,39 @@ fn work(hub: &Arc<Hub>, turns: &mut Turns) -> Option<Duration> {
     next
 }
 
-/// Looks for completions if it is time; gives the time until the next look.
+/// Looks for completions if it is time, and tries again what the device refused; gives the time until the next look.
 fn watch(hub: &Arc<Hub>, turns: &mut Turns, now: Instant) -> Option<Duration> {
-    let (look, awaited) = {
+    let (look, demanded) = {
         let mut work = hub.work.lock();
-        (std::mem::take(&mut work.look), !work.awaited.is_empty())
+        (std::mem::take(&mut work.look), !work.awaited.is_empty() || !work.refused.is_empty())
     };
     if look {
-        hub.settle();
+        alone(|| hub.settle());
     } else if !turns.limits_due.is_empty() {
-        settle_srqs(hub, &turns.limits_due);
+        alone(|| settle_takers(hub, &turns.limits_due));
     }
-    let starving = hub.is_starving();
-    if !starving && hub.table.read().is_empty() {
+    let starving = hub.starving();
+    if starving.is_empty() && hub.table.read().is_empty() {
         return None;
     }
-    let tick = if starving || awaited || hub.sleepers.load(Ordering::Acquire) > 0 { WATCH_TICK } else { IDLE_TICK };
+    let watched = demanded || !starving.is_empty() || hub.sleepers.load(Ordering::Acquire) > 0;
+    let tick = if watched { WATCH_TICK } else { IDLE_TICK };
     let rest = turns.watched.map_or(Duration::ZERO, |last| (last + tick).saturating_duration_since(now));
     if !rest.is_zero() {
         return Some(rest);
     }
-    hub.glance();
     turns.watched = Some(now);
+    alone(|| hub.glance());
+    for srq in &starving {
+        alone(|| feed(hub, srq));
+    }
+    let refused = hub.work.lock().refused.len();
+    for qp in each(hub, |work| work.refused.pop()).take(refused) {
+        // What panics is not tried again.
+        if alone(|| qp.try_again()) == Some(true) {
+            hub.work.lock().refused.push(qp);
+        }
+    }
     Some(tick)
 }
 
@@ -157,23 +171,44 @@ fn tidy(hub: &Hub) {
 
 /// Reports what has completed in the queues of those that take buffers from the shared receive queues at these
 /// addresses.
-fn settle_srqs(hub: &Hub, addresses: &[usize]) {
-    let of = |qp: &Arc<Qp>| qp.srq.as_ref().is_some_and(|srq| addresses.contains(&srq.raw.address()));
-    let users: Vec<_> = hub.qps().into_iter().filter(of).collect();
-    hub.settle_queues_of(&users);
+fn settle_takers(hub: &Hub, addresses: &[usize]) {
+    for &address in addresses {
+        hub.settle_queues_of(&hub.takers(address));
+    }
 }
 
 /// Fetches the work of queue pairs that go down, and ends those that have all of it back.
 fn drain(hub: &Arc<Hub>) {
     let draining: Vec<_> = hub.work.lock().draining.iter().cloned().collect();
-    hub.settle_queues_of(&draining);
+    alone(|| hub.settle_queues_of(&draining));
     for qp in each(hub, |work| work.draining.pop_front()).take(draining.len()) {
-        if qp.drained() {
-            qp.finish();
-        } else {
+        if alone(|| finished(&qp)) == Some(false) {
             hub.work.lock().draining.push_back(qp);
         }
     }
+}
+
+/// Hands over receives that the device refused before; the connections end that wait for them without hope.
+fn feed(hub: &Hub, srq: &SharedQueue) {
+    hub.settle_queues_of(&hub.takers(srq.raw.address()));
+    if srq.try_again() {
+        log::error!("a shared receive queue takes no more receives: its connections end");
+        end_takers(hub, srq.raw.address());
+    }
+}
+
+fn end_takers(hub: &Hub, address: usize) {
+    for qp in hub.takers(address) {
+        qp.begin_end(ConnectionReport::Broken);
+    }
+}
+
+fn finished(qp: &Arc<Qp>) -> bool {
+    let drained = qp.drained();
+    if drained {
+        qp.finish();
+    }
+    drained
 }
 
 fn device_event(hub: &Arc<Hub>, event: AsyncEvent, limits_due: &mut Vec<usize>) {
@@ -196,7 +231,7 @@ fn device_event(hub: &Arc<Hub>, event: AsyncEvent, limits_due: &mut Vec<usize>) 
             }
         }
         AsyncEvent::SrqLimit(address) => {
-            settle_srqs(hub, &[address]);
+            settle_takers(hub, &[address]);
             if hub.srq(address).is_some_and(|srq| srq.limit_reached()) && !limits_due.contains(&address) {
                 limits_due.push(address);
             }
@@ -207,7 +242,10 @@ fn device_event(hub: &Arc<Hub>, event: AsyncEvent, limits_due: &mut Vec<usize>) 
                 qp.begin_end(ConnectionReport::Broken);
             }
         }
-        AsyncEvent::SrqFailed(_) => log::error!("a shared receive queue cannot go on"),
+        AsyncEvent::SrqFailed(address) => {
+            log::error!("a shared receive queue cannot go on: its connections end");
+            end_takers(hub, address);
+        }
         AsyncEvent::DeviceFailed => lose_device(hub),
         AsyncEvent::Other(number) => log::info!("device {}: event {number}", hub.place.device),
     }
@@ -235,5 +273,27 @@ fn sleep(hub: &Hub, limit: Option<Duration>) {
         && !device.readable
     {
         hub.lost.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alone;
+
+    #[test]
+    fn a_piece_of_work_that_panics_loses_itself_alone() {
+        let mut done = Vec::new();
+        let kept: Vec<u32> = (0..4)
+            .filter(|&piece| {
+                let done = &mut done;
+                alone(move || {
+                    assert!(piece != 1, "this piece panics");
+                    done.push(piece);
+                    piece == 2
+                }) == Some(true)
+            })
+            .collect();
+        assert_eq!(done, [0, 2, 3]);
+        assert_eq!(kept, [2]);
     }
 }

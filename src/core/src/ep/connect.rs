@@ -3,11 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use host::lock::MutexGuard;
+use host::memory;
+
 use crate::addr::Address;
 use crate::ep::endpoint::{Control, Endpoint, not_ready};
 use crate::ep::receives::Passed;
 use crate::ep_state::{Next, State, Trigger, next};
-use crate::error::{AddressFault, Arg, Error, Resource, Result, Role};
+use crate::error::{AddressFault, Arg, Error, Result, Role};
 use crate::event::{ConnectionEvent, Event, Feed};
 use crate::transport::{Closing, Connect, EndpointSink, QpInit, QpSizes, Transport};
 
@@ -44,6 +47,7 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InvalidAddress(AddressFault::Unsupported));
         }
         self.ia.transport.check_address(request.address)?;
+        let remote = memory::arc(request.address.clone())?;
         let qp = self.make_qp(&mut control)?;
         let connect = Connect {
             address: request.address,
@@ -55,7 +59,7 @@ impl<T: Transport> Endpoint<T> {
             self.unmake_qp(&mut control);
             return Err(error);
         }
-        control.remote = Some((Arc::new(request.address.clone()), request.qualifier));
+        control.remote = Some((remote, request.qualifier));
         self.enter(&mut control, to);
         Ok(())
     }
@@ -95,12 +99,13 @@ impl<T: Transport> Endpoint<T> {
         if self.ready(&control).is_err() {
             return Err(Error::InvalidHandle(Role::Ep));
         }
+        let address = memory::arc(remote.0.clone())?;
         let qp = self.make_qp(&mut control)?;
         if let Err(error) = self.ia.transport.accept(incoming, &qp, private_data) {
             self.unmake_qp(&mut control);
             return Err(error);
         }
-        control.remote = Some((Arc::new(remote.0.clone()), remote.1));
+        control.remote = Some((address, remote.1));
         self.enter(&mut control, to);
         Ok(())
     }
@@ -128,12 +133,22 @@ impl<T: Transport> Endpoint<T> {
                 return Ok(());
             }
         }
-        match self.ia.transport.disconnect(&qp, false) {
-            Closing::Done => self.end(&mut control, Some(ConnectionEvent::Disconnected), None, None),
-            Closing::Later => {
-                control.state = State::DisconnectPending;
-                self.requests.lock().enter(State::DisconnectPending);
+        let mut closing = self.ia.transport.disconnect(&qp, false);
+        if closing != Closing::Done {
+            control.state = State::DisconnectPending;
+            self.requests.lock().enter(State::DisconnectPending);
+        }
+        if closing == Closing::Exposed {
+            let life = control.life;
+            MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
+            if control.life != life {
+                // The transport has reported the end.
+                return Ok(());
             }
+            closing = self.ia.transport.disconnect(&qp, false);
+        }
+        if closing == Closing::Done {
+            self.end(&mut control, Some(ConnectionEvent::Disconnected), None, None);
         }
         Ok(())
     }
@@ -193,9 +208,7 @@ impl<T: Transport> Endpoint<T> {
         let attr = &control.attr;
         let mut requests = self.requests.lock();
         let mut receives = self.receives.lock();
-        if !requests.flight.reserve(attr.max_request_dtos) {
-            return Err(Error::InsufficientResources(Resource::Memory));
-        }
+        requests.flight.reserve(attr.max_request_dtos)?;
         let zone = control.pz.as_ref().ok_or_else(not_ready)?;
         let qp = transport.qp_create(QpInit {
             sink: EndpointSink::new(self.clone(), control.life),

@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use host::lock::{Mutex, MutexGuard};
+use host::memory::{self, Room};
 
 use crate::addr::Address;
 use crate::ep::attr::EpAttributes;
@@ -19,7 +20,7 @@ use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
 use crate::srq::Srq;
 use crate::transport::{Closing, Poll, Transport};
-use crate::users::{Counted, Use};
+use crate::users::{Counted, Unusable, Use};
 
 /// The objects that an endpoint is made of.
 pub struct EpParts<'a, T: Transport> {
@@ -138,16 +139,17 @@ impl<T: Transport> Endpoint<T> {
     }
 
     fn create_in(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: EpAttributes, state: State) -> Result<Arc<Self>> {
-        let limits = ia.transport.attributes();
-        if ia.count(Kind::Ep) >= limits.max_eps {
-            return Err(Error::InsufficientResources(Resource::Endpoint));
-        }
-        if parts.srq.is_some_and(|srq| srq.users().count() >= limits.max_eps_per_srq) {
-            return Err(Error::InsufficientResources(Resource::Srq));
-        }
+        ia.room_for(Kind::Ep)?;
+        // Endpoints are all that uses a shared queue.
+        let most = ia.transport.attributes().max_eps_per_srq;
+        let srq = parts.srq.map(|srq| Use::within(srq, most)).transpose();
+        let srq = srq.map_err(|refused| match refused {
+            Unusable::Gone => Error::InvalidHandle(Role::Srq),
+            Unusable::Full => Error::InsufficientResources(Resource::Srq),
+        })?;
         let recv_evd = used(parts.recv_evd, Role::EvdRecv)?;
         let request_evd = used(parts.request_evd, Role::EvdRequest)?;
-        let ep = Endpoint {
+        let ep = memory::arc(Endpoint {
             header: Header::default(),
             ia: ia.clone(),
             srq: parts.srq.cloned(),
@@ -156,7 +158,7 @@ impl<T: Transport> Endpoint<T> {
                 attr,
                 pz: used(parts.pz, Role::Pz)?,
                 connect_evd: used(parts.connect_evd, Role::EvdConnect)?,
-                srq: used(parts.srq, Role::Srq)?,
+                srq,
                 qp: None,
                 life: 1,
                 remote: None,
@@ -165,8 +167,8 @@ impl<T: Transport> Endpoint<T> {
                 freed: false,
             }),
             requests: Mutex::new(Requests::new(request_evd)),
-            receives: Mutex::new(Receives::new(recv_evd, parts.srq.is_some())),
-        };
+            receives: Mutex::new(Receives::new(recv_evd, parts.srq.is_some())?),
+        })?;
         {
             let control = ep.control.lock();
             let mut requests = ep.requests.lock();
@@ -181,7 +183,10 @@ impl<T: Transport> Endpoint<T> {
                 evd.add_feed(receives.feed);
             }
         }
-        ia.adopt(ep)
+        ia.adopt_shared(ep.clone()).inspect_err(|_| {
+            ep.requests.lock().detach();
+            ep.receives.lock().detach();
+        })
     }
 
     /// Updates the copies of the attributes and the zone that the posting sides keep.
@@ -198,9 +203,7 @@ impl<T: Transport> Endpoint<T> {
         let attr = &control.attr;
         if self.srq.is_none() {
             let more = attr.max_recv_dtos.saturating_sub(receives.posted.len());
-            if receives.posted.try_reserve_exact(more).is_err() {
-                return Err(Error::InsufficientResources(Resource::Memory));
-            }
+            receives.posted.room(more)?;
             receives.capacity = attr.max_recv_dtos;
             receives.max_segments = attr.max_recv_iov;
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parking_lot::MutexGuard;
+use host::lock::MutexGuard;
 
 use crate::ep::endpoint::{Endpoint, not_ready};
 use crate::ep::requests::{Gate, InFlight, Requests, Work};
@@ -196,7 +196,12 @@ impl<T: Transport> Endpoint<T> {
             .transport()
             .post_bind(qp, id, &window, bind.as_ref(), signalled)
             .inspect_err(|_| flight.unpush())?;
-        *binding = bound.map(|lmr| Binding { lmr, segment, rights, key });
+        let before = std::mem::replace(&mut *binding, bound.map(|lmr| Binding { lmr, segment, rights, key }));
+        drop(binding);
+        drop(requests);
+        self.ia.transport.await_unbound(&window);
+        // Until then the region that the window showed before cannot be freed.
+        drop(before);
         Ok(key)
     }
 

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use host::memory::{self, NoMemory};
+
 use crate::charge::Charge;
 use crate::ep::attr::Watermark;
 use crate::ep_state::State;
@@ -62,8 +64,8 @@ pub(super) struct Receives<T: Transport> {
 }
 
 impl<T: Transport> Receives<T> {
-    pub fn new(evd: Option<Use<Evd<T>>>, srq: bool) -> Self {
-        Receives {
+    pub fn new(evd: Option<Use<Evd<T>>>, srq: bool) -> Result<Self, NoMemory> {
+        Ok(Receives {
             life: 1,
             flush: false,
             connected: false,
@@ -74,7 +76,7 @@ impl<T: Transport> Receives<T> {
             early: VecDeque::new(),
             next_id: 0,
             // Few buffers are taken at a time, but taking one must not allocate.
-            taken: Vec::with_capacity(if srq { 64 } else { 0 }),
+            taken: memory::vec(if srq { 64 } else { 0 })?,
             held: Vec::new(),
             capacity: 0,
             max_segments: 0,
@@ -82,7 +84,7 @@ impl<T: Transport> Receives<T> {
             soft_limit: None,
             hard_limit: None,
             soft_armed: false,
-        }
+        })
     }
 
     pub fn enter(&mut self, state: State) {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use host::memory::{self, Room};
+
 use crate::ep::attr::Watermark;
 use crate::ep::endpoint::{Endpoint, not_ready};
 use crate::ep::receives::{Early, Passed, Posted, Receives};
@@ -60,7 +62,11 @@ impl<T: Transport> Endpoint<T> {
         let qp = receives.qp.clone();
         match &qp {
             Some(qp) => self.ia.transport.post_recv(qp, &Recv { id, segments: &checked })?,
-            None => receives.early.push_back(Early { id, segments: segments.into() }),
+            None => {
+                receives.early.room(1)?;
+                let segments = memory::copied(segments)?;
+                receives.early.push_back(Early { id, segments });
+            }
         }
         receives.posted.push_back(Posted { id, cookie, quiet });
         receives.next_id += 1;

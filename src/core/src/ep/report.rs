@@ -1,5 +1,7 @@
 //! The reports of a transport on the connection of an endpoint.
 
+use host::memory::Room;
+
 use crate::ep::endpoint::Endpoint;
 use crate::ep_state::{State, Trigger, next};
 use crate::event::{AsyncReason, ConnectionEvent, Status};
@@ -15,6 +17,10 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
             if receives.life != life {
                 self.flush_late(&receives, srq, id);
                 return Verdict::Continue;
+            }
+            if receives.taken.room(1).is_err() {
+                self.flush_late(&receives, srq, id);
+                return Verdict::Break;
             }
             receives.taken.push(id);
             receives.watermarks_passed()
@@ -32,7 +38,7 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
                 srq.taken(done.id);
                 self.flush_late(&receives, srq, done.id);
             }
-        } else if receives.connected {
+        } else if receives.connected || receives.held.room(1).is_err() {
             self.finish_recv(&mut receives, done);
         } else {
             // The transport is ahead of the event that announces the connection.

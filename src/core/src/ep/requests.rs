@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use host::memory::{NoMemory, Room};
+
 use crate::ep_state::State;
 use crate::error::{Arg, Error, Result};
 use crate::evd::Evd;
@@ -40,13 +42,14 @@ pub(super) struct Flight {
 
 impl Flight {
     /// Makes room for `capacity` requests.
-    pub fn reserve(&mut self, capacity: usize) -> bool {
+    ///
+    /// # Errors
+    /// [`NoMemory`]; there is as much room as before.
+    pub fn reserve(&mut self, capacity: usize) -> std::result::Result<(), NoMemory> {
         let more = capacity.saturating_sub(self.requests.len());
-        if self.requests.try_reserve_exact(more).is_err() {
-            return false;
-        }
+        self.requests.room(more)?;
         self.capacity = capacity;
-        true
+        Ok(())
     }
 
     /// The number that the next request will have; `None` if there is no room for it.
@@ -232,7 +235,7 @@ mod tests {
     fn a_report_completes_all_earlier_requests_once() {
         let mut flight = Flight::default();
         assert_eq!(flight.next(), None);
-        assert!(flight.reserve(3));
+        flight.reserve(3).expect("memory");
         for cookie in 0..3 {
             assert_eq!(flight.next(), Some(cookie));
             flight.push(request(cookie));

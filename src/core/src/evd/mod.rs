@@ -5,7 +5,7 @@ mod queue;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
+use host::lock::Mutex;
 
 pub(crate) use queue::WaitState;
 use queue::{Offer, Queue};
@@ -71,10 +71,10 @@ impl<T: Transport> Evd<T> {
         if streams == Streams::NONE {
             return Err(Error::InvalidParameter(Arg::Streams));
         }
-        let limits = ia.transport.attributes();
-        if qlen > limits.max_evd_qlen || ia.count(Kind::Evd) >= limits.max_evds {
+        if qlen > ia.transport.attributes().max_evd_qlen {
             return Err(Error::InsufficientResources(Resource::Evd));
         }
+        ia.room_for(Kind::Evd)?;
         let cq = streams.contains(Streams::TRANSFERS).then(|| ia.transport.cq_create(qlen)).transpose()?;
         let cno = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         let evd = ia.adopt(Evd {
@@ -87,7 +87,10 @@ impl<T: Transport> Evd<T> {
             orphan: AtomicBool::new(false),
         })?;
         if let Some(cno) = cno {
-            cno.attach(evd.header.handle());
+            if let Err(error) = cno.attach(evd.header.handle()) {
+                evd.free_anyway();
+                return Err(error);
+            }
             evd.queue.lock().cno = Some(cno);
         }
         Ok(evd)
@@ -178,7 +181,7 @@ impl<T: Transport> Evd<T> {
     pub fn modify_cno(&self, cno: Option<&Arc<Cno<T>>>) -> Result<()> {
         let new = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         if let Some(new) = &new {
-            new.attach(self.header.handle());
+            new.attach(self.header.handle())?;
         }
         let old = std::mem::replace(&mut self.queue.lock().cno, new);
         if let Some(old) = old {

@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use host::memory::{self, Room};
+
 use crate::charge::Charge;
 use crate::cno::Cno;
-use crate::error::{Arg, Error, Refusal, Resource, Result};
+use crate::error::{Arg, Error, Refusal, Result};
 use crate::event::{Event, Feed};
 use crate::transport::Transport;
 use crate::users::Use;
@@ -54,8 +56,7 @@ pub(crate) struct Queue<T: Transport> {
 
 impl<T: Transport> Queue<T> {
     pub fn new(qlen: usize) -> Result<Self> {
-        let mut events = VecDeque::new();
-        events.try_reserve_exact(qlen).map_err(|_| Error::InsufficientResources(Resource::Memory))?;
+        let events = VecDeque::from(memory::vec(qlen)?);
         Ok(Queue { events, qlen, enabled: true, waitable: true, dead: false, wait: None, cno: None, feeds: [0; 3] })
     }
 
@@ -112,7 +113,7 @@ impl<T: Transport> Queue<T> {
     pub fn resize(&mut self, qlen: usize) -> Result<()> {
         self.check_resize(qlen)?;
         let more = qlen.saturating_sub(self.events.len());
-        self.events.try_reserve_exact(more).map_err(|_| Error::InsufficientResources(Resource::Memory))?;
+        self.events.room(more)?;
         self.qlen = qlen;
         Ok(())
     }

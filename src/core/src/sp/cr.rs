@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use host::memory;
 
 use crate::addr::Address;
 use crate::ep::{Endpoint, Next, State, Trigger};
@@ -48,9 +49,12 @@ impl<T: Transport> Cr<T> {
             private_data: info.private_data.into_iter().map(AtomicU8::new).collect(),
             ep,
         });
-        match ia.adopt_shared(cr.clone()) {
-            Ok(cr) => Ok(cr),
-            Err(_) => match cr.incoming.lock().take() {
+        // The transport gets the request back if there is no memory to keep it.
+        let lent = memory::is_lent(&*cr) || memory::is_lent(&*cr.private_data);
+        let adopted = if lent { None } else { ia.adopt_shared(cr.clone()).ok() };
+        match adopted {
+            Some(cr) => Ok(cr),
+            None => match cr.incoming.lock().take() {
                 Some(incoming) => Err(incoming),
                 None => unreachable_incoming(),
             },

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use host::lock::Mutex;
+use host::memory;
 
 use crate::ep::{Endpoint, Trigger};
 use crate::error::{Error, Result, Role};
@@ -51,7 +52,7 @@ impl<T: Transport> ServicePoint<T> {
         }
         let evd = Some(Use::of(evd).ok_or(bad)?);
         let state = PointState { handle: Handle::NULL, evd, qualifier: 0, listener: None, open: false, shut: false };
-        Ok(Arc::new(ServicePoint { ia: ia.clone(), provision, state: Mutex::new(state) }))
+        Ok(memory::arc(ServicePoint { ia: ia.clone(), provision, state: Mutex::new(state) })?)
     }
 
     /// Takes the qualifier, or a free one, and starts to listen.
@@ -63,7 +64,6 @@ impl<T: Transport> ServicePoint<T> {
         }
         let sink = ListenerSink::new(self.clone());
         let (listener, qualifier) = self.ia.transport.listen(qualifier, sink)?;
-        self.ia.points().insert(qualifier, handle);
         let mut state = self.state.lock();
         state.qualifier = qualifier;
         // The only request may have come already, or the adapter may be closing.
@@ -72,7 +72,6 @@ impl<T: Transport> ServicePoint<T> {
         drop(state);
         drop(unwanted);
         if shut {
-            self.ia.points().remove(qualifier, handle);
             return Err(Error::InvalidHandle(Role::Ia));
         }
         Ok(())
@@ -80,12 +79,11 @@ impl<T: Transport> ServicePoint<T> {
 
     /// Stops taking requests.
     fn close(&self) {
-        let (listener, qualifier, handle) = {
+        let listener = {
             let mut state = self.state.lock();
             state.open = false;
-            (state.listener.take(), state.qualifier, state.handle)
+            state.listener.take()
         };
-        self.ia.points().remove(qualifier, handle);
         drop(listener);
     }
 
@@ -100,6 +98,12 @@ impl<T: Transport> ServicePoint<T> {
     /// The qualifier it listens on.
     pub fn qualifier(&self) -> u64 {
         self.state.lock().qualifier
+    }
+
+    /// Whether it takes requests on this qualifier.
+    pub(super) fn listens_on(&self, qualifier: u64) -> bool {
+        let state = self.state.lock();
+        state.open && state.qualifier == qualifier
     }
 
     /// The dispatcher on which requests are announced; `None` once freed.

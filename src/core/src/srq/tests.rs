@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use parking_lot::MutexGuard;
+use host::lock::MutexGuard;
 
 use super::*;
 use crate::error::Resource;

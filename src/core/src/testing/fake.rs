@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use parking_lot::Mutex;
+use host::lock::Mutex;
 
 use super::patience;
 use crate::addr::Address;

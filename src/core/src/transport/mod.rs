@@ -104,6 +104,9 @@ pub enum Closing {
     Done,
     /// The transport reports [`ConnectionReport::Disconnected`] when it has let go of them.
     Later,
+    /// As [`Closing::Later`]; and the peer may write the program's memory until then, so that a call of the program
+    /// calls [`Transport::await_end`] before it returns.
+    Exposed,
 }
 
 /// The behaviour of [`Transport::poll`] when another thread is already polling.
@@ -160,6 +163,11 @@ pub trait Transport: Send + Sync + Sized + 'static {
 
     /// Sets the sink for reports on the adapter as a whole. Called once, before anything is made.
     fn report_to(&self, _sink: AdapterSink<Self>) {}
+
+    /// Ends what the adapter does for itself, because the program closes it: on return it has left no trace outside of
+    /// the process. Called once, after all that was made from it is destroyed. The value may live on for a moment, in
+    /// calls of other threads.
+    fn close(&self) {}
 
     /// Makes a protection zone.
     fn zone_create(&self) -> Result<Self::Zone>;
@@ -232,6 +240,9 @@ pub trait Transport: Send + Sync + Sized + 'static {
         signalled: bool,
     ) -> Result<u32>;
 
+    /// Called after [`Transport::post_bind`], without a lock: returns when no peer uses what the window showed before.
+    fn await_unbound(&self, _window: &Self::Window) {}
+
     /// Notes that the end of the connection waits for the outstanding requests: the completion of the last one must be
     /// reported, whether it is signalled or not.
     fn drain(&self, _qp: &Arc<Self::Qp>) {}
@@ -271,7 +282,7 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// no sink of `qp` is called any more.
     fn disconnect(&self, qp: &Arc<Self::Qp>, broken: bool) -> Closing;
 
-    /// Called after a [`Closing::Later`], without a lock: returns when the transport has
+    /// Called after a [`Closing::Later`] or [`Closing::Exposed`], without a lock: returns when the transport has
     /// let go of all buffers and [`Transport::disconnect`] would answer [`Closing::Done`].
     fn await_end(&self, _qp: &Arc<Self::Qp>) {}
 

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::error::{Error, Resource, Result};
+use host::memory::Room;
+
+use crate::error::Result;
 use crate::transport::work::{Checked, MAX_SEGMENTS, Recv, RecvId, Segment};
 
 /// A receive that was taken from a queue, with room for the segments of any receive.
@@ -50,7 +52,7 @@ impl RecvQueue {
     /// A queue with room for `recvs` receives of up to `segments` segments.
     ///
     /// # Errors
-    /// [`Resource::Memory`].
+    /// [`Resource::Memory`](crate::error::Resource::Memory).
     pub fn new(recvs: usize, segments: usize) -> Result<Self> {
         let mut queue = RecvQueue::default();
         queue.reserve(recvs, segments)?;
@@ -60,12 +62,12 @@ impl RecvQueue {
     /// Makes room for `recvs` receives in all, of up to `segments` segments.
     ///
     /// # Errors
-    /// [`Resource::Memory`]; the receives that it holds stay.
+    /// [`Resource::Memory`](crate::error::Resource::Memory); the receives that it holds stay.
     pub fn reserve(&mut self, recvs: usize, segments: usize) -> Result<()> {
-        let memory = |_| Error::InsufficientResources(Resource::Memory);
         let more = recvs.saturating_sub(self.receives.len());
-        self.receives.try_reserve_exact(more).map_err(memory)?;
-        self.segments.try_reserve_exact(more.saturating_mul(segments)).map_err(memory)
+        self.receives.room(more)?;
+        self.segments.room(more.saturating_mul(segments))?;
+        Ok(())
     }
 
     /// Adds a receive.
@@ -122,6 +124,7 @@ impl RecvQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::{Error, Resource};
 
     fn segments(n: u64) -> Vec<Segment> {
         (0..n).map(|k| Segment { addr: n * 100 + k, len: k + 1, key: 5 }).collect()

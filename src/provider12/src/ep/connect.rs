@@ -8,7 +8,7 @@ use dat_core::ep::ConnectRequest;
 use dat_core::ep::table::Qos;
 use dat_core::error::{AddressFault, Arg, Error, Role};
 use dat_core::transport::{AdapterAttributes, Transport};
-use dat_face::call::slow;
+use dat_face::call::{making, slow};
 use dat_face::handle::{find, same_ia};
 use dat_face::ptr::bytes;
 use dat_face::{Answer, At, Face, Fault};
@@ -49,7 +49,7 @@ pub(crate) unsafe fn private_data(
         return Err(Fault::Argument(position + 1));
     }
     // SAFETY: not NULL, and readable as the caller promises.
-    Ok(unsafe { bytes(data.cast(), size) })
+    Ok(unsafe { bytes(data.cast(), size) }?)
 }
 
 /// The socket address of a peer; `None` if the pointer is NULL.
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn dat_ep_connect<F: Face>(
     quality_of_service: DAT_QOS,
     connect_flags: DAT_CONNECT_FLAGS,
 ) -> DAT_RETURN {
-    slow::<F>(|| {
+    making::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         check_qos(quality_of_service, 7)?;
         match connect_flags {
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn dat_ep_dup_connect<F: Face>(
     private_data: DAT_PVOID,
     quality_of_service: DAT_QOS,
 ) -> DAT_RETURN {
-    slow::<F>(|| {
+    making::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         let like = find::<F, Endpoint<F::Transport>>(ep_dup_handle, Role::Ep)?;
         same_ia(ep.ia(), like.ia(), Role::Ep)?;

@@ -5,7 +5,7 @@ use dat_core::Endpoint;
 use dat_core::ep::table::{Class, Field, RULES, Setting};
 use dat_core::ep::{Changes, Value};
 use dat_core::error::{Arg, Role};
-use dat_face::call::slow;
+use dat_face::call::making;
 use dat_face::handle::{find, find_or_null};
 use dat_face::ptr::{InPtr, read_field};
 use dat_face::{At, Face, Fault};
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn dat_ep_modify<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let ep_param = unsafe { InPtr::new(ep_param) };
-    slow::<F>(|| {
+    making::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         if u32::try_from(ep_param_mask).is_err() {
             return Err(Fault::Argument(2));

@@ -239,7 +239,7 @@ fn service_points_row_by_row() {
         (bad_evd, other, 5, evd, 0),
         (arg_error(2), ia, 0, evd, 0),
         (arg_error(4), ia, 5, evd, 2),
-        (DAT_ERROR(DAT_CONN_QUAL_IN_USE, 0), ia, Fake::QUALIFIER_IN_USE, evd, 0),
+        (DAT_CONN_QUAL_IN_USE, ia, Fake::QUALIFIER_IN_USE, evd, 0),
     ] {
         assert_eq!(slot!(t, psp_create_func(ia, qualifier, evd, flags, &mut psp)), code);
         assert_eq!(psp, UNTOUCHED);

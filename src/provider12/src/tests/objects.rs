@@ -158,7 +158,7 @@ fn regions_row_by_row() {
         assert_eq!(create(ia, kind, region, length, pz, privileges, &mut lmr), code);
         assert_eq!(lmr, UNTOUCHED);
     }
-    assert_eq!(create(ia, 0, va(start), 100, pz, all, null_mut()), OK);
+    assert_eq!(create(ia, 0, va(start), 100, pz, all, null_mut()), arg_error(7));
     assert_eq!(create(ia, 0, va(start), 100, pz, DAT_MEM_PRIV_RO_DISABLE_FLAG | 1, &mut lmr), OK);
     let (mut context, mut remote, mut length, mut address) = (0, 77, 0, 0);
     let mut second = null_mut();

@@ -25,6 +25,7 @@ struct Fake {
     in_init: Mutex<Option<Hook>>,
     in_fini: Mutex<Option<Hook>>,
     panics: AtomicBool,
+    exits: AtomicBool,
 }
 
 fn line(name: &str, major: u32, thread_safe: bool, library: &str) -> (Origin, Entry) {
@@ -42,6 +43,11 @@ fn line(name: &str, major: u32, thread_safe: bool, library: &str) -> (Origin, En
     (origin, entry)
 }
 
+/// The identities that can be opened.
+fn listed(registry: &Registry<Fake>) -> Vec<Identity> {
+    registry.visit(|_, identities| identities.cloned().collect()).expect("memory")
+}
+
 impl Backend for Fake {
     type Table = u32;
     type Library = String;
@@ -49,13 +55,12 @@ impl Backend for Fake {
     fn configure(&self) -> Found {
         Found {
             entries: self.names.iter().map(|(n, t, l)| line(n, 1, *t, l)).collect(),
-            other_versions: self.others.iter().map(|n| line(n, 2, true, "x")).collect(),
-            bad: Vec::new(),
-            failure: None,
+            other_versions: self.others.iter().map(|n| CString::new(*n).unwrap()).collect(),
+            ..Found::default()
         }
     }
 
-    fn load(&self, library: &CStr) -> Result<String, String> {
+    fn load(&self, library: &CStr) -> Result<String, LoadError> {
         let library = text(library).into_owned();
         self.say(format!("load {library}"));
         assert!(!self.panics.load(SeqCst), "asked for");
@@ -63,12 +68,12 @@ impl Backend for Fake {
             hook(self.registry());
         }
         match library.as_str() {
-            "none" => Err("no such file".to_owned()),
+            "none" => Err(LoadError::Refused("no such file".to_owned())),
             _ => Ok(library),
         }
     }
 
-    fn init(&self, library: &String, identity: &Identity, data: &CStr) -> Result<(), String> {
+    fn init(&self, library: &String, identity: &Identity, data: &CStr) -> Result<(), InitError> {
         assert_eq!(data, c"data");
         self.say(format!("init {}", text(&identity.name)));
         if let Some(hook) = &*self.in_init.lock().unwrap() {
@@ -77,7 +82,7 @@ impl Backend for Fake {
         if let Ok(table) = library.parse() {
             let _ = self.registry().add(identity.clone(), table);
         }
-        Ok(())
+        if self.exits.load(SeqCst) { Err(InitError::Ended) } else { Ok(()) }
     }
 
     fn fini(&self, library: &String, identity: &Identity) {
@@ -123,6 +128,7 @@ fn registry(names: &[(&'static str, bool, &'static str)]) -> &'static Registry<F
         in_init: Mutex::default(),
         in_fini: Mutex::default(),
         panics: AtomicBool::new(false),
+        exits: AtomicBool::new(false),
     })));
     *registry.backend.me.lock().unwrap() = Some(registry);
     registry
@@ -210,7 +216,7 @@ fn no_room_for_a_table_is_no_registration() {
     let registry = registry(&[("a", false, "99")]);
     assert!(reason(registry.try_open(c"a")).is_some());
     assert_eq!(registry.add(identity(c"b", false), 99), Err(AddError::Full));
-    assert_eq!(registry.list().len(), 1);
+    assert_eq!(listed(&registry).len(), 1);
 }
 
 #[test]
@@ -222,7 +228,7 @@ fn a_name_that_is_not_there() {
     };
     assert_eq!(missing(c"b"), Missing::Name);
     assert_eq!(missing(c"newer"), Missing::Major);
-    assert_eq!(registry.list().len(), 1, "other versions are not listed");
+    assert_eq!(listed(&registry).len(), 1, "other versions are not listed");
     assert_eq!(registry.snapshot(c"b").names, ["a"]);
 }
 
@@ -233,7 +239,7 @@ fn a_provider_may_register_itself_without_an_entry() {
     let twice = registry.add(identity(c"mine", false), 8);
     assert_eq!(twice, Err(AddError::AlreadyRegistered));
     assert_eq!(registry.published(), [7]);
-    let names: Vec<_> = registry.list().into_iter().map(|i| i.name).collect();
+    let names: Vec<_> = listed(&registry).into_iter().map(|i| i.name).collect();
     assert_eq!(names, [c"a".to_owned(), c"mine".to_owned()]);
 
     let ticket = registry.try_open(c"mine").unwrap();
@@ -257,7 +263,7 @@ fn a_provider_that_is_there_already_is_not_loaded() {
     let ticket = registry.try_open(c"a").unwrap();
     registry.release(ticket);
     assert_eq!(registry.told(), ["load none"]);
-    assert_eq!(registry.list().len(), 1);
+    assert_eq!(listed(&registry).len(), 1);
     registry.remove(&identity(c"a", false), 7).unwrap();
 }
 
@@ -278,7 +284,7 @@ fn an_open_from_within_init_ends() {
     let registry = registry(&[("a", false, "1")]);
     let hook: Hook = Box::new(|registry| {
         assert!(reason(registry.try_open(c"a")).is_some());
-        assert_eq!(registry.list().len(), 1);
+        assert_eq!(listed(&registry).len(), 1);
     });
     *registry.backend.in_init.lock().unwrap() = Some(hook);
     let ticket = registry.try_open(c"a").unwrap();
@@ -385,6 +391,19 @@ fn a_fork_waits_for_a_thread_that_loads() {
         forker.join().unwrap();
         registry.release(opener.join().unwrap());
     });
+}
+
+#[test]
+fn what_an_init_registered_before_it_ended_is_not_used() {
+    let registry = registry(&[("a", true, "1")]);
+    registry.backend.exits.store(true, SeqCst);
+    for _ in 0..2 {
+        let OpenError::Unusable(failure) = registry.try_open(c"a").unwrap_err() else { panic!("it has an entry") };
+        assert_eq!(failure.reason.as_deref(), Some("its dat_provider_init ended the thread"));
+        assert!(registry.backend.published.lock().unwrap().is_empty(), "the table is retired");
+    }
+    registry.backend.exits.store(false, SeqCst);
+    registry.release(registry.try_open(c"a").unwrap());
 }
 
 #[test]

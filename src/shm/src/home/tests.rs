@@ -8,9 +8,16 @@ use super::*;
 /// How often one of the threads is to lead.
 const LEADS: usize = 200_000;
 
+fn home() -> Home {
+    let dir = tempfile::tempdir().expect("dir");
+    let path = dir.path().join("shm");
+    // The bells need no name once they are made.
+    Home::new(&Directory::open(path.to_str().expect("text")).expect("open")).expect("home")
+}
+
 #[test]
 fn peers_ring_for_the_waiter_as_long_as_it_leads() {
-    let home = Home::new().unwrap();
+    let home = home();
     let word = || home.word().load(Ordering::Relaxed);
     let (led, stray) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let soon = || Instant::now() + Duration::from_secs(20);
@@ -43,7 +50,7 @@ fn peers_ring_for_the_waiter_as_long_as_it_leads() {
 
 #[test]
 fn news_for_a_waiter_that_leads_ring_its_bell() {
-    let home = Home::new().unwrap();
+    let home = home();
     for _ in 0..1000 {
         assert!(home.arm(|| false));
         assert!(!home.arm(|| false), "there is one leader");

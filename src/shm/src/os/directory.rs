@@ -1,10 +1,16 @@
 //! The directory in which the processes of a user find each other.
 //!
 //! For every process it holds the socket at which the process can be reached, `p-PID-RANDOM`. For every service point
-//! it holds a symbolic link `q-QUALIFIER` to the socket of the process that owns the service point. A link is made in
-//! one step and only if there is none, so a qualifier has one owner. Entries of dead processes are replaced or swept
-//! away. A process that removes or replaces a link holds a lock on the file `lock`, so that no process removes a link
-//! that another one has just made.
+//! it holds a *claim*, a directory `q-QUALIFIER` with one entry, the symbolic link `owner`, whose text is the name of
+//! the socket of the process that has the service point.
+//!
+//! # Why a qualifier has one owner
+//! A claim is made ready under a name of its own (`t-PID-RANDOM-NUMBER`) and renamed to its place, which succeeds only
+//! where there is no directory or an empty one. So it is never added to a claim that has an owner. The owner alone
+//! empties its claim, or another process does it that has found the owner dead, which is final. That process opens the
+//! directory, reads the owner's name in it, and removes the entry from that same directory, so it never empties the
+//! claim of a successor. No lock is needed for any of this, so a process that is stopped, wherever it is, keeps nobody
+//! waiting. A process counts as alive while its socket listens, which it does as long as there is a claim of it.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +18,7 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::ops::RangeInclusive;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -21,9 +27,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{
-    AtFlags, FlockOperation, Mode, OFlags, flock, fstat, open, openat, readlinkat_raw, symlinkat, unlinkat,
+    AtFlags, CWD, FlockOperation, Mode, OFlags, chmodat, flock, fstat, mkdirat, open, openat, readlinkat_raw, renameat,
+    symlinkat, unlinkat,
 };
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::Errno;
 use rustix::process::{Pid, geteuid, test_kill_process};
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -37,6 +44,12 @@ const SWEEP: usize = 4096;
 
 /// After this time, a socket that never got its final name belongs to a dead process.
 const UNFINISHED: Duration = Duration::from_secs(60);
+
+/// The one entry of a claim.
+const OWNER: &str = "owner";
+
+/// Attempts at a claim. Another one is needed only if others changed the claim meanwhile, or it cannot be emptied.
+const ATTEMPTS: u32 = 64;
 
 /// File name of a process's socket: `p-PID-RANDOM`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -60,7 +73,7 @@ impl SocketName {
     }
 
     /// The process that made it, as numbered in that process's own namespace.
-    fn pid(&self) -> Option<libc::pid_t> {
+    pub fn pid(&self) -> Option<libc::pid_t> {
         self.0.split('-').nth(1)?.parse().ok()
     }
 }
@@ -75,8 +88,15 @@ fn is_hex16(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-fn link_name(qualifier: u64) -> String {
+fn claim_name(qualifier: u64) -> String {
     format!("q-{qualifier:016x}")
+}
+
+/// The process that prepares a claim under the name `text`; `None` if that is no such name.
+fn preparer(text: &str) -> Option<SocketName> {
+    let (name, number) = text.strip_prefix("t-")?.rsplit_once('-')?;
+    number.parse::<u64>().ok()?;
+    SocketName::parse(&format!("p-{name}"))
 }
 
 /// The reason why a qualifier could not be claimed.
@@ -131,12 +151,12 @@ impl Directory {
             }
             _ => {}
         }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = open(&path, flags, Mode::empty()).map_err(|error| match error {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let place = open(&path, flags, Mode::empty()).map_err(|error| match error {
             Errno::LOOP | Errno::NOTDIR => refuse(error.kind(), &"not a directory, or a symbolic link to one"),
             _ => refuse(error.kind(), &io::Error::from(error)),
         })?;
-        let stat = fstat(&fd)?;
+        let stat = fstat(&place)?;
         if stat.st_uid != me {
             let why = format!("belongs to user {}, not to user {me}", stat.st_uid);
             return Err(refuse(io::ErrorKind::PermissionDenied, &why));
@@ -145,6 +165,13 @@ impl Directory {
             let why = format!("open to other users (mode {:o}); it has to be 700", stat.st_mode & 0o777);
             return Err(refuse(io::ErrorKind::PermissionDenied, &why));
         }
+        let system = |error: Errno| refuse(error.kind(), &io::Error::from(error));
+        if stat.st_mode & 0o700 != 0o700 {
+            // The umask of this process, or of the one that made the directory, took rights from its owner.
+            own(&place, Mode::RWXU).map_err(system)?;
+        }
+        let fd = openat(&place, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+        let fd = fd.map_err(system)?;
         // Programs that clean up /tmp leave a locked directory alone. If the lock fails, only that protection is lost.
         let _ = flock(&fd, FlockOperation::NonBlockingLockShared);
         let directory = Directory { inner: Arc::new(Inner { path, fd }) };
@@ -162,20 +189,25 @@ impl Directory {
         self.inner.path.join(&name.0)
     }
 
+    /// A path for a socket that will soon have another name, or none.
+    pub fn unfinished(&self) -> PathBuf {
+        self.inner.path.join(format!("n{}", &SocketName::new().0[1..]))
+    }
+
     /// Makes a socket at which this process can be reached.
     ///
     /// # Errors
     /// Those of [`Listener::bind`].
-    pub fn listen(&self) -> io::Result<Reachable> {
+    pub fn listen(&self) -> io::Result<Arc<Reachable>> {
         let name = SocketName::new();
         // The socket is bound under another name first, because a socket that does not listen yet looks dead.
-        let unfinished = self.inner.path.join(format!("n{}", &name.0[1..]));
+        let unfinished = self.unfinished();
         let listener = Listener::bind(&unfinished)?;
         if let Err(error) = fs::rename(&unfinished, self.socket_path(&name)) {
             let _ = fs::remove_file(&unfinished);
             return Err(error);
         }
-        Ok(Reachable { listener, directory: self.clone(), name, owner: process::id() })
+        Ok(Arc::new(Reachable { listener, directory: self.clone(), name, owner: process::id() }))
     }
 
     /// Connects to the process that owns the socket `name`.
@@ -191,48 +223,36 @@ impl Directory {
     /// # Errors
     /// The error of the system.
     pub fn lookup(&self, qualifier: u64) -> io::Result<Option<SocketName>> {
-        Ok(self.inner.read_link(&link_name(qualifier))?.and_then(|text| SocketName::parse(&text)))
+        Ok(self.inner.owner(&claim_name(qualifier))?.and_then(|text| SocketName::parse(&text)))
     }
 
-    /// Takes `qualifier` for the process reachable at `socket`, until the claim is dropped.
+    /// Takes `qualifier` for the process that `reachable` reaches, until the claim is dropped. Waits for nobody.
     ///
     /// # Errors
     /// [`ClaimError::Taken`] if a living process has it, this one included.
-    pub fn claim(&self, qualifier: u64, socket: &SocketName) -> Result<Claim, ClaimError> {
-        let link = link_name(qualifier);
-        loop {
-            if self.inner.make_link(&socket.0, &link)? {
-                return Ok(self.claimed(qualifier, socket));
-            }
-            let Some(found) = self.inner.read_link(&link)? else { continue };
-            if self.is_alive(&found, socket) {
-                return Err(ClaimError::Taken);
-            }
-            let _lock = self.inner.lock()?;
-            // This checks that the dead process still has the link: a process that replaced it held the lock.
-            if self.inner.read_link(&link)?.as_ref() == Some(&found) {
-                self.inner.unlink(&link)?;
-            }
-        }
+    pub fn claim(&self, qualifier: u64, reachable: &Arc<Reachable>) -> Result<Claim, ClaimError> {
+        let prepared = self.inner.prepare(&reachable.name)?;
+        self.take(qualifier, &prepared, reachable)
     }
 
     /// Takes a free qualifier of `range`, starting the search at a random place.
     ///
     /// # Errors
     /// [`ClaimError::Taken`] if none is free.
-    pub fn claim_any(&self, range: RangeInclusive<u64>, socket: &SocketName) -> Result<Claim, ClaimError> {
+    pub fn claim_any(&self, range: RangeInclusive<u64>, reachable: &Arc<Reachable>) -> Result<Claim, ClaimError> {
         let (low, high) = range.into_inner();
         let Some(last) = high.checked_sub(low) else { return Err(ClaimError::Taken) };
         let start = last.checked_add(1).map_or_else(random, |count| random() % count);
         let all = || (start..=last).chain(0..start).map(|offset| low + offset);
+        let prepared = self.inner.prepare(&reachable.name)?;
         for qualifier in all() {
-            if self.inner.make_link(&socket.0, &link_name(qualifier))? {
-                return Ok(self.claimed(qualifier, socket));
+            if prepared.put(&claim_name(qualifier))? {
+                return Ok(Claim { qualifier, reachable: reachable.clone() });
             }
         }
         // All have owners, but some of these may be dead.
         for qualifier in all() {
-            match self.claim(qualifier, socket) {
+            match self.take(qualifier, &prepared, reachable) {
                 Err(ClaimError::Taken) => {}
                 claim => return claim,
             }
@@ -240,11 +260,22 @@ impl Directory {
         Err(ClaimError::Taken)
     }
 
-    fn claimed(&self, qualifier: u64, socket: &SocketName) -> Claim {
-        Claim { directory: self.clone(), qualifier, socket: socket.clone(), owner: process::id() }
+    fn take(&self, qualifier: u64, prepared: &Prepared<'_>, own: &Arc<Reachable>) -> Result<Claim, ClaimError> {
+        let claim = claim_name(qualifier);
+        for _ in 0..ATTEMPTS {
+            if prepared.put(&claim)? {
+                return Ok(Claim { qualifier, reachable: own.clone() });
+            }
+            let owner = self.inner.owner(&claim)?;
+            if owner.as_ref().is_some_and(|owner| self.is_alive(owner, &own.name)) {
+                return Err(ClaimError::Taken);
+            }
+            self.inner.empty(&claim, owner.as_deref())?;
+        }
+        Err(ClaimError::Taken)
     }
 
-    /// Whether the process that a link's text names is alive; `own` is.
+    /// Whether the process that a claim names is alive; `own` is.
     fn is_alive(&self, text: &str, own: &SocketName) -> bool {
         if text == own.0 {
             return true;
@@ -263,13 +294,13 @@ impl Directory {
     }
 
     fn try_sweep(&self) -> io::Result<()> {
-        let mut links = vec![];
+        let mut claims = vec![];
         for entry in fs::read_dir(&self.inner.path)?.take(SWEEP) {
             let entry = entry?;
             let file = entry.file_name();
             let Some(text) = file.to_str() else { continue };
-            if text.strip_prefix("q-").is_some_and(is_hex16) {
-                links.push(text.to_owned());
+            if text.strip_prefix("q-").is_some_and(is_hex16) || preparer(text).is_some() {
+                claims.push(text.to_owned());
             } else if let Some(name) = SocketName::parse(text) {
                 let gone = name.pid().is_none_or(is_unknown);
                 if gone && matches!(self.connect(&name), Err(ConnectError::Nobody)) {
@@ -279,22 +310,26 @@ impl Directory {
                 self.inner.unlink(text)?;
             }
         }
-        // Links come last, when the sockets of the dead are gone; most links then need only one look.
-        for link in links {
-            let is_dead = || -> io::Result<bool> {
-                let Some(text) = self.inner.read_link(&link)? else { return Ok(false) };
-                let name = SocketName::parse(&text);
-                Ok(name.is_none_or(|name| fs::symlink_metadata(self.socket_path(&name)).is_err()))
+        // Claims come last, when the sockets of the dead are gone; most claims then need only one look.
+        let is_gone = |name: &SocketName| fs::symlink_metadata(self.socket_path(name)).is_err();
+        for claim in claims {
+            let owner = self.inner.owner(&claim)?;
+            let dead = match preparer(&claim) {
+                Some(name) => is_gone(&name),
+                None => owner.as_ref().is_none_or(|owner| SocketName::parse(owner).is_none_or(|name| is_gone(&name))),
             };
-            if is_dead()? {
-                let _lock = self.inner.lock()?;
-                if is_dead()? {
-                    self.inner.unlink(&link)?;
-                }
+            if dead {
+                self.inner.empty(&claim, owner.as_deref())?;
+                self.inner.remove_if_empty(&claim)?;
             }
         }
         Ok(())
     }
+}
+
+/// Gives the owner of the file behind `fd`, which may be open for nothing but its path, the rights of `mode`.
+fn own(fd: impl AsFd, mode: Mode) -> rustix::io::Result<()> {
+    chmodat(CWD, format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd()), mode, AtFlags::empty())
 }
 
 /// Whether no process `pid` is visible from here.
@@ -312,51 +347,93 @@ fn is_old(metadata: &fs::Metadata) -> bool {
 }
 
 impl Inner {
-    /// Makes the link `link` to `target`; false if there is one already.
-    fn make_link(&self, target: &str, link: &str) -> io::Result<bool> {
-        match symlinkat(target, &self.fd, link) {
-            Ok(()) => Ok(true),
-            Err(Errno::EXIST) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+    /// Makes a claim of the process `owner` ready, under a name of its own.
+    fn prepare(&self, owner: &SocketName) -> io::Result<Prepared<'_>> {
+        static CLAIMS: AtomicU64 = AtomicU64::new(0);
+        let name = format!("t{}-{}", &owner.0[1..], CLAIMS.fetch_add(1, Ordering::Relaxed));
+        mkdirat(&self.fd, &name, Mode::RWXU)?;
+        let prepared = Prepared { inner: self, name };
+        // The umask may have taken rights from the owner.
+        chmodat(&self.fd, &prepared.name, Mode::RWXU, AtFlags::empty())?;
+        symlinkat(&owner.0, &self.fd, format!("{}/{OWNER}", prepared.name))?;
+        Ok(prepared)
     }
 
-    /// The text of a link; `None` if there is no such link. An entry that is not a link, or has no sensible text,
-    /// counts as an empty text.
-    fn read_link(&self, link: &str) -> io::Result<Option<String>> {
-        let mut text = [0_u8; 64];
-        match readlinkat_raw(&self.fd, link, &mut text) {
-            Ok(len) => Ok(Some(text.get(..len).and_then(|text| str::from_utf8(text).ok()).unwrap_or("").to_owned())),
-            Err(Errno::NOENT) => Ok(None),
-            Err(Errno::INVAL) => Ok(Some(String::new())),
-            Err(error) => Err(error.into()),
-        }
+    /// The text of the link to the owner in a claim; `None` if there is no claim, or it is empty.
+    fn owner(&self, claim: &str) -> io::Result<Option<String>> {
+        link_text(self.fd.as_fd(), &format!("{claim}/{OWNER}"))
     }
 
-    /// Removes an entry, which may be gone already.
-    fn unlink(&self, name: &str) -> io::Result<()> {
-        match unlinkat(&self.fd, name, AtFlags::empty()) {
+    /// Empties a claim if it is still the one of `owner`, who is dead. What is no directory is removed.
+    fn empty(&self, claim: &str, owner: Option<&str>) -> io::Result<()> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let found = match openat(&self.fd, claim, flags, Mode::empty()) {
+            Ok(found) => found,
+            Err(Errno::NOENT) => return Ok(()),
+            // This removes no directory, so no claim that was put there meanwhile.
+            Err(Errno::NOTDIR | Errno::LOOP) => return self.unlink(claim),
+            Err(error) => return Err(error.into()),
+        };
+        // The name may lead to another claim by now, but the descriptor does not.
+        if owner.is_none() || link_text(found.as_fd(), OWNER)?.as_deref() != owner {
+            return Ok(());
+        }
+        match unlinkat(&found, OWNER, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Waits for the lock, which processes hold for moments.
-    fn lock(&self) -> io::Result<Lock> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = openat(&self.fd, "lock", flags, Mode::RUSR | Mode::WUSR)?;
-        retry_on_intr(|| flock(&fd, FlockOperation::LockExclusive))?;
-        Ok(Lock(fd))
+    /// Removes a claim without an owner.
+    fn remove_if_empty(&self, claim: &str) -> io::Result<()> {
+        match unlinkat(&self.fd, claim, AtFlags::REMOVEDIR) {
+            Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes an entry that is no directory, and may be gone already.
+    fn unlink(&self, name: &str) -> io::Result<()> {
+        match unlinkat(&self.fd, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT | Errno::ISDIR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
-/// The lock, held.
-struct Lock(OwnedFd);
+/// The text of a link; `None` if there is no such link. An entry that is not a link, or has no sensible text, counts
+/// as an empty text.
+fn link_text(directory: BorrowedFd<'_>, link: &str) -> io::Result<Option<String>> {
+    let mut text = [0_u8; 64];
+    match readlinkat_raw(directory, link, &mut text) {
+        Ok(len) => Ok(Some(text.get(..len).and_then(|text| str::from_utf8(text).ok()).unwrap_or("").to_owned())),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+        Err(Errno::INVAL) => Ok(Some(String::new())),
+        Err(error) => Err(error.into()),
+    }
+}
 
-impl Drop for Lock {
+/// A claim that is ready, and not yet in its place. If it never gets there, it is removed.
+struct Prepared<'d> {
+    inner: &'d Inner,
+    name: String,
+}
+
+impl Prepared<'_> {
+    /// Puts the claim into its place; false if there is one with an owner, or something that is no claim.
+    fn put(&self, claim: &str) -> io::Result<bool> {
+        match renameat(&self.inner.fd, &self.name, &self.inner.fd, claim) {
+            Ok(()) => Ok(true),
+            Err(Errno::EXIST | Errno::NOTEMPTY | Errno::NOTDIR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Drop for Prepared<'_> {
     fn drop(&mut self) {
-        // Closing is not enough: a child of a fork may have inherited the descriptor.
-        let _ = flock(&self.0, FlockOperation::Unlock);
+        let _ = self.inner.unlink(&format!("{}/{OWNER}", self.name));
+        let _ = self.inner.remove_if_empty(&self.name);
     }
 }
 
@@ -386,14 +463,13 @@ impl Drop for Reachable {
     }
 }
 
-/// A qualifier that belongs to this process until the claim is dropped.
+/// A qualifier that belongs to this process until the claim is dropped. The process can be reached as long, so that
+/// nobody takes it for dead.
 #[derive(Debug)]
 #[must_use]
 pub struct Claim {
-    directory: Directory,
     qualifier: u64,
-    socket: SocketName,
-    owner: u32,
+    reachable: Arc<Reachable>,
 }
 
 impl Claim {
@@ -403,24 +479,23 @@ impl Claim {
     }
 
     fn release(&self) -> io::Result<()> {
-        let inner = &self.directory.inner;
-        let link = link_name(self.qualifier);
-        let _lock = inner.lock()?;
-        if inner.read_link(&link)?.as_ref() == Some(&self.socket.0) {
-            inner.unlink(&link)?;
-        }
-        Ok(())
+        let inner = &self.reachable.directory.inner;
+        let claim = claim_name(self.qualifier);
+        // The process is alive, so this is still its own claim.
+        inner.unlink(&format!("{claim}/{OWNER}"))?;
+        inner.remove_if_empty(&claim)
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
         // In a child of a fork the qualifier still belongs to the parent.
-        if self.owner != process::id() {
+        if self.reachable.owner != process::id() {
             return;
         }
         if let Err(error) = self.release() {
-            log::debug!("shm: qualifier {} stays in {}: {error}", self.qualifier, self.directory.path().display());
+            let path = self.reachable.directory.path();
+            log::debug!("shm: qualifier {} stays in {}: {error}", self.qualifier, path.display());
         }
     }
 }

@@ -1,4 +1,7 @@
-//! Memory shared between processes: sealed, anonymous, of fixed size.
+//! Memory shared between processes: sealed, anonymous, of a fixed size or one that only grows.
+//!
+//! Memory that grows is made small, and either side makes it longer when it needs more. It never becomes shorter, so
+//! what a process has found to be there stays.
 //!
 //! The bytes of a [`SharedMemory`] are foreign: a peer can write to them at any moment, whatever the protocol says.
 //! Atomic words are read and written as such ([`SharedMemory::at`]). All other bytes are copied by address and never
@@ -10,9 +13,11 @@ use std::mem;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use host::limit;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, fstatfs, ftruncate, memfd_create};
+use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
 use super::user::Target;
@@ -111,7 +116,10 @@ unsafe impl<T: SharedView, const N: usize> SharedView for [T; N] {}
 /// lets go of it. A child of `fork` does not inherit the mapping.
 pub struct SharedMemory {
     base: NonNull<u8>,
-    len: usize,
+    /// Bytes of the mapping.
+    reserved: usize,
+    /// Bytes of the mapping that are known to be there. This only grows.
+    len: AtomicUsize,
     access: Access,
     fd: Arc<OwnedFd>,
 }
@@ -123,78 +131,106 @@ unsafe impl Send for SharedMemory {}
 unsafe impl Sync for SharedMemory {}
 
 /// The seals without which memory is not accepted: with them no peer can take away memory that this process has mapped.
-const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
+const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::SEAL);
 
 impl SharedMemory {
     /// Makes shared memory of `size` bytes, all 0; pages take up memory only once they are touched. `name` appears in
     /// /proc/PID/maps. `peers` is the access of other processes; this process can always write.
     ///
     /// # Errors
-    /// The error of the system; `InvalidInput` for a size of 0 or above `isize::MAX`.
+    /// The error of the system; `FileTooLarge` if the process may not have files of that size; `InvalidInput` for a
+    /// size of 0 or above `isize::MAX`.
     pub fn create(name: &str, size: usize, peers: Access) -> io::Result<SharedMemory> {
-        SharedMemory::create_mapped(name, size, size, peers)
+        SharedMemory::make(name, size, size, peers, SEALS | SealFlags::GROW)
     }
 
-    /// Does what [`SharedMemory::create`] does, but maps only the first `mapped` bytes; the rest is for
-    /// [`SharedMemory::window`].
+    /// Does what [`SharedMemory::create`] does, but the memory can grow: see [`SharedMemory::grow`] and
+    /// [`SharedMemory::window`]. Addresses for `reserve` bytes are taken at once.
     ///
     /// # Errors
     /// Those of [`SharedMemory::create`].
-    pub fn create_mapped(name: &str, size: usize, mapped: usize, peers: Access) -> io::Result<SharedMemory> {
+    pub fn create_growing(name: &str, size: usize, reserve: usize, peers: Access) -> io::Result<SharedMemory> {
+        SharedMemory::make(name, size, reserve, peers, SEALS)
+    }
+
+    fn make(name: &str, size: usize, reserve: usize, peers: Access, seals: SealFlags) -> io::Result<SharedMemory> {
         let fd = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-        ftruncate(&fd, size as u64)?;
-        let memory = SharedMemory::map(Arc::new(fd), 0, size.min(mapped), Access::ReadWrite)?;
+        extend(&fd, size)?;
+        let memory = SharedMemory::map(Arc::new(fd), 0, reserve, size, Access::ReadWrite)?;
         // This comes after the mapping of this process: the seal forbids only later ones.
-        if peers == Access::ReadOnly && fcntl_add_seals(&memory.fd, SEALS | SealFlags::FUTURE_WRITE).is_ok() {
+        if peers == Access::ReadOnly && fcntl_add_seals(&memory.fd, seals | SealFlags::FUTURE_WRITE).is_ok() {
             return Ok(memory);
         }
         if peers == Access::ReadOnly {
             log::debug!("shm: the kernel knows no F_SEAL_FUTURE_WRITE; peers are trusted not to write {name:?}");
         }
-        fcntl_add_seals(&memory.fd, SEALS)?;
+        fcntl_add_seals(&memory.fd, seals)?;
         Ok(memory)
     }
 
     /// Maps memory that a peer has made.
     ///
     /// # Errors
-    /// `InvalidData` if it is not sealed anonymous memory of exactly `expected_size` bytes, in which no access could
-    /// ever fault; otherwise the error of the system.
-    pub fn open(fd: OwnedFd, expected_size: usize, access: Access) -> io::Result<SharedMemory> {
-        SharedMemory::open_mapped(fd, expected_size, expected_size, access)
-    }
-
-    /// Does what [`SharedMemory::open`] does, but maps only the first `mapped` bytes.
-    ///
-    /// # Errors
-    /// Those of [`SharedMemory::open`].
-    pub fn open_mapped(fd: OwnedFd, expected_size: usize, mapped: usize, access: Access) -> io::Result<SharedMemory> {
-        if !fcntl_get_seals(&fd).is_ok_and(|seals| seals.contains(SEALS)) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's memory is not a sealed memfd"));
-        }
-        // Huge pages of a pool can be sealed too, but accessing them faults when the pool is empty.
-        if fstatfs(&fd)?.f_type != libc::TMPFS_MAGIC {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's memory is not of ordinary pages"));
-        }
-        let size = fstat(&fd)?.st_size;
-        if usize::try_from(size) != Ok(expected_size) {
-            let text = format!("the peer's memory has {size} bytes, not {expected_size}");
+    /// `InvalidData` if it is not sealed anonymous memory of exactly `size` bytes, in which no access could ever fault;
+    /// otherwise the error of the system.
+    pub fn open(fd: OwnedFd, size: usize, access: Access) -> io::Result<SharedMemory> {
+        let found = inspect(&fd, SEALS | SealFlags::GROW)?;
+        if found != size {
+            let text = format!("the peer's memory has {found} bytes, not {size}");
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
-        SharedMemory::map(Arc::new(fd), 0, expected_size.min(mapped), access)
+        SharedMemory::map(Arc::new(fd), 0, size, size, access)
     }
 
-    /// Maps another part of the same memory, from byte `offset`, which is a multiple of the
-    /// page size. It must lie inside the memory, whose size never changes.
+    /// Maps memory that a peer has made, and that can grow. Addresses for `reserve` bytes are taken at once.
     ///
     /// # Errors
-    /// The error of the system.
-    pub fn window(&self, offset: usize, len: usize) -> io::Result<SharedMemory> {
-        SharedMemory::map(self.fd.clone(), offset, len, self.access)
+    /// `InvalidData` if it is not such memory, or has less than `least` bytes; otherwise the error of the system.
+    pub fn open_growing(fd: OwnedFd, least: usize, reserve: usize, access: Access) -> io::Result<SharedMemory> {
+        let found = inspect(&fd, SEALS)?;
+        if found < least {
+            let text = format!("the peer's memory has {found} bytes, less than {least}");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
+        SharedMemory::map(Arc::new(fd), 0, reserve, found.min(reserve), access)
     }
 
-    fn map(fd: Arc<OwnedFd>, offset: usize, len: usize, access: Access) -> io::Result<SharedMemory> {
-        if len == 0 || isize::try_from(len).is_err() {
+    /// Maps another part of the same memory, from byte `offset`, which is a multiple of the page size. Memory that can
+    /// grow does so, as far as it has to.
+    ///
+    /// # Errors
+    /// The error of the system; `FileTooLarge` if the process may not have files of that size.
+    pub fn window(&self, offset: usize, len: usize) -> io::Result<SharedMemory> {
+        extend(&self.fd, offset.checked_add(len).ok_or(io::ErrorKind::InvalidInput)?)?;
+        SharedMemory::map(self.fd.clone(), offset, len, len, self.access)
+    }
+
+    /// Sees to it that the first `len` bytes are there. They have to lie within the addresses that are reserved.
+    ///
+    /// # Errors
+    /// Those of [`SharedMemory::window`].
+    pub fn grow(&self, len: usize) -> io::Result<()> {
+        if self.len.load(Ordering::Relaxed) >= len {
+            return Ok(());
+        }
+        if len > self.reserved {
+            return Err(OutOfBounds.into());
+        }
+        extend(&self.fd, len)?;
+        self.len.fetch_max(len, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Finds out whether the first `len` bytes are there by now, because a peer has made the memory grow.
+    #[cold]
+    pub fn has_grown(&self, len: usize) -> bool {
+        let size = size(&self.fd).unwrap_or(0).min(self.reserved);
+        self.len.fetch_max(size, Ordering::Relaxed).max(size) >= len
+    }
+
+    /// Maps `reserve` bytes from `offset`, the first `len` of which are there.
+    fn map(fd: Arc<OwnedFd>, offset: usize, reserve: usize, len: usize, access: Access) -> io::Result<SharedMemory> {
+        if len == 0 || len > reserve || isize::try_from(reserve).is_err() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let protection = match access {
@@ -203,13 +239,13 @@ impl SharedMemory {
         };
         let flags = MapFlags::SHARED | MapFlags::NORESERVE;
         // SAFETY: this makes a new mapping where the kernel finds room, and replaces none.
-        let base = unsafe { mmap(ptr::null_mut(), len, protection, flags, &fd, offset as u64) }?;
+        let base = unsafe { mmap(ptr::null_mut(), reserve, protection, flags, &fd, offset as u64) }?;
         let Some(base) = NonNull::new(base.cast::<u8>()) else {
             return Err(io::ErrorKind::OutOfMemory.into()); // page 0 is never given unasked
         };
-        let memory = SharedMemory { base, len, access, fd };
+        let memory = SharedMemory { base, reserved: reserve, len: AtomicUsize::new(len), access, fd };
         // SAFETY: the range is exactly this mapping, which is only hidden from children.
-        unsafe { madvise(base.as_ptr().cast(), len, Advice::LinuxDontFork) }?;
+        unsafe { madvise(base.as_ptr().cast(), reserve, Advice::LinuxDontFork) }?;
         Ok(memory)
     }
 
@@ -220,7 +256,9 @@ impl SharedMemory {
 
     #[inline]
     fn range(&self, offset: usize, len: usize, align: usize) -> Result<NonNull<u8>, OutOfBounds> {
-        let fits = offset <= self.len && len <= self.len - offset;
+        // What is beyond is never touched: an access there would end the process.
+        let there = self.len.load(Ordering::Relaxed);
+        let fits = offset <= there && len <= there - offset;
         // The mapping begins at a page, so an aligned offset is an aligned address.
         if !fits || !offset.is_multiple_of(align) {
             return Err(OutOfBounds);
@@ -276,10 +314,44 @@ impl SharedMemory {
     }
 }
 
+fn size(fd: &OwnedFd) -> io::Result<usize> {
+    usize::try_from(fstat(fd)?.st_size).map_err(|_| io::ErrorKind::InvalidData.into())
+}
+
+/// Makes a file at least `len` bytes long.
+fn extend(fd: &OwnedFd, len: usize) -> io::Result<()> {
+    if size(fd)? >= len {
+        return Ok(());
+    }
+    // The system would end the process for this.
+    if limit::file_size().ok().flatten().is_some_and(|most| len as u64 > most) {
+        let text = format!("shared memory of {len} bytes is more than the limit for files");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+    }
+    match ftruncate(fd, len as u64) {
+        Ok(()) => Ok(()),
+        // The peer has made it longer meanwhile, and it must not shrink.
+        Err(Errno::PERM) if size(fd)? >= len => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The size of memory that a peer has made.
+fn inspect(fd: &OwnedFd, seals: SealFlags) -> io::Result<usize> {
+    if !fcntl_get_seals(fd).is_ok_and(|found| found.contains(seals)) {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's memory is not a sealed memfd"));
+    }
+    // Huge pages of a pool can be sealed too, but accessing them faults when the pool is empty.
+    if fstatfs(fd)?.f_type != libc::TMPFS_MAGIC {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's memory is not of ordinary pages"));
+    }
+    size(fd)
+}
+
 impl Drop for SharedMemory {
     fn drop(&mut self) {
         // SAFETY: the range is exactly this mapping; every reference into it borrows `self`.
-        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len) };
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.reserved) };
     }
 }
 
@@ -368,6 +440,30 @@ mod tests {
         ftruncate(&loose, 8192).expect("size");
         refused(loose, 8192);
         assert!(ftruncate(good.fd(), 4096).is_err(), "sealed");
+    }
+
+    #[test]
+    fn memory_grows_from_either_side() {
+        let ours = SharedMemory::create_growing("test", 4096, 1 << 20, Access::ReadWrite).expect("create");
+        let theirs = SharedMemory::open_growing(again(&ours), 4096, 1 << 20, Access::ReadWrite).expect("open");
+        assert!(SharedMemory::open_growing(again(&ours), 8192, 1 << 20, Access::ReadWrite).is_err(), "too small");
+        assert!(SharedMemory::open(again(&ours), 4096, Access::ReadWrite).is_err(), "not of a fixed size");
+        assert_eq!(copy_in(&ours, 8192, b"x"), Err(OutOfBounds));
+        assert!(!theirs.has_grown(12288));
+        ours.grow(12288).expect("grow");
+        assert_eq!(copy_in(&ours, 8192, b"x"), Ok(()));
+        assert_eq!(copy_in(&theirs, 8192, b"x"), Err(OutOfBounds), "it does not know yet");
+        assert!(theirs.has_grown(12288));
+        let mut out = [0];
+        copy_out(&theirs, 8192, &mut out).expect("out");
+        assert_eq!(&out, b"x");
+        let window = theirs.window(1 << 20, 4096).expect("beyond what is reserved");
+        copy_in(&window, 0, b"y").expect("in");
+        copy_out(&ours.window(1 << 20, 4096).expect("the same"), 0, &mut out).expect("out");
+        assert_eq!(&out, b"y");
+        assert!(ours.grow((1 << 20) + 1).is_err());
+        ours.grow(1 << 20).expect("it is longer than that already");
+        assert!(ftruncate(ours.fd(), 4096).is_err(), "sealed");
     }
 
     #[test]

@@ -5,10 +5,12 @@
 //! [`crate::regions`] and [`crate::adapter`], which trust the program about the memory that it registers, and in
 //! [`crate::nodes`], whose list outlives a fork.
 
+pub mod bell;
 pub mod directory;
 pub mod memory;
 pub mod pages;
 pub mod socket;
+pub mod task;
 #[cfg(test)]
 pub mod twin;
 pub mod user;

@@ -5,10 +5,12 @@
 //! end of the process.
 
 use std::ffi::OsStr;
+use std::fs::{self, Permissions};
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use host::fork::NotInherited;
@@ -236,13 +238,18 @@ impl Listener {
     ///
     /// # Errors
     /// `AddrInUse` if the file exists; `InvalidInput` for a path of more than 107 bytes; otherwise the error of the
-    /// system.
+    /// system. No file was made then.
     pub fn bind(path: &Path) -> io::Result<Listener> {
         let address = address(path)?;
         let fd = new_socket()?;
         bind(&fd, &address)?;
-        // The kernel lowers the number to the largest that it allows.
-        listen(&fd, 4096)?;
+        // The umask may have taken the right to connect from the user. The kernel lowers the length of the queue to
+        // the largest that it allows.
+        let ready = fs::set_permissions(path, Permissions::from_mode(0o600)).and_then(|()| Ok(listen(&fd, 4096)?));
+        if let Err(error) = ready {
+            let _ = fs::remove_file(path);
+            return Err(error);
+        }
         Ok(Listener { _note: NotInherited::new(&fd), fd })
     }
 

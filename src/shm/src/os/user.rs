@@ -8,6 +8,8 @@ use std::ptr;
 use std::slice;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
+use arrayvec::ArrayVec;
+
 /// A piece of memory; `A` says how it may be accessed. Laid out as an `iovec`.
 ///
 /// It can be copied, because several targets may be the same memory: a program with two transfers into one place gets
@@ -145,7 +147,7 @@ pub fn copy(dst: Target<'_>, src: Source<'_>) -> usize {
 /// The number of bytes at the end of a transfer that can be stored at once: 8, 4, 2 or 1, aligned. The transfer has
 /// `len` bytes and ends at the address `end`.
 #[inline]
-pub(super) fn tail_len(end: u64, len: usize) -> usize {
+pub fn tail_len(end: u64, len: usize) -> usize {
     let aligned = 1_usize << end.trailing_zeros().min(3);
     match len {
         0 => 0,
@@ -156,38 +158,117 @@ pub(super) fn tail_len(end: u64, len: usize) -> usize {
     }
 }
 
+/// A word of up to 8 bytes that is on its way to the end of a transfer.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(8))]
+pub struct Word([u8; 8]);
+
+impl Word {
+    /// The first `len` bytes, to be copied; they lie as a word does.
+    #[inline]
+    pub fn source(&self, len: usize) -> Source<'_> {
+        Source::of(&self.0[..len.min(8)])
+    }
+
+    /// The first `len` bytes, to be filled.
+    #[inline]
+    pub fn target(&mut self, len: usize) -> Target<'_> {
+        Target::of(&mut self.0[..len.min(8)])
+    }
+
+    /// Stores the bytes at `place`, which [`take_last_word`] gave, with one store after all others of this thread.
+    #[inline]
+    pub fn store(self, place: Target<'_>) {
+        // SYNC tail-last: pairs with the program's own load of the tail.
+        fence(Ordering::Release);
+        let last = place.as_ptr();
+        let [a, b, c, d, ..] = self.0;
+        match place.len() {
+            // SAFETY: 8 writable bytes, aligned to 8 by `tail_len`.
+            8 => unsafe { AtomicU64::from_ptr(last.cast()) }.store(u64::from_ne_bytes(self.0), Ordering::Relaxed),
+            // SAFETY: 4 writable bytes, aligned to 4 by `tail_len`.
+            4 => unsafe { AtomicU32::from_ptr(last.cast()) }.store(u32::from_ne_bytes([a, b, c, d]), Ordering::Relaxed),
+            // SAFETY: 2 writable bytes, aligned to 2 by `tail_len`.
+            2 => unsafe { AtomicU16::from_ptr(last.cast()) }.store(u16::from_ne_bytes([a, b]), Ordering::Relaxed),
+            // SAFETY: 1 writable byte.
+            1 => unsafe { AtomicU8::from_ptr(last) }.store(a, Ordering::Relaxed),
+            _ => {}
+        }
+    }
+}
+
 /// Does what [`copy`] does, but makes the last bytes visible last: a thread that polls the last byte, or the aligned
-/// word of up to 8 bytes that ends there, and then reads the rest, finds all of it.
-#[inline]
+/// word of up to 8 bytes that ends there, finds the word whole, and if it then reads the rest, all of that.
+#[inline(always)]
 pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     let len = dst.len().min(src.len());
     if len == 0 {
         return 0;
     }
     let tail = tail_len(dst.addr().wrapping_add(len as u64), len);
-    let head = len - tail;
-    let mut word = [0_u8; 8];
+    let (head, place) = dst.split(len).0.split(len - tail);
+    let mut word = Word::default();
     // SAFETY: `head + tail` is `len`, so these are the last bytes of the source; the word has 8 and `tail` is at most
     // 8. They are read first, because an overlapping head would overwrite them.
-    unsafe { ptr::copy_nonoverlapping(src.as_ptr().add(head), word.as_mut_ptr(), tail) };
-    // SAFETY: these are the first `head` of `len` bytes of each; overlap is allowed.
-    unsafe { ptr::copy(src.as_ptr(), dst.as_ptr(), head) };
-    // SYNC tail-last: pairs with the program's own load of the tail.
-    fence(Ordering::Release);
-    // SAFETY: the address is within the target.
-    let last = unsafe { dst.as_ptr().add(head) };
-    let [a, b, c, d, ..] = word;
-    match tail {
-        // SAFETY: 8 writable bytes, aligned to 8 by `tail_len`.
-        8 => unsafe { AtomicU64::from_ptr(last.cast()) }.store(u64::from_ne_bytes(word), Ordering::Relaxed),
-        // SAFETY: 4 writable bytes, aligned to 4 by `tail_len`.
-        4 => unsafe { AtomicU32::from_ptr(last.cast()) }.store(u32::from_ne_bytes([a, b, c, d]), Ordering::Relaxed),
-        // SAFETY: 2 writable bytes, aligned to 2 by `tail_len`.
-        2 => unsafe { AtomicU16::from_ptr(last.cast()) }.store(u16::from_ne_bytes([a, b]), Ordering::Relaxed),
-        // SAFETY: 1 writable byte.
-        _ => unsafe { AtomicU8::from_ptr(last) }.store(a, Ordering::Relaxed),
-    }
+    unsafe { ptr::copy_nonoverlapping(src.as_ptr().add(len - tail), word.0.as_mut_ptr(), tail) };
+    // SAFETY: these are the first of `len` bytes of each; overlap is allowed.
+    unsafe { ptr::copy(src.as_ptr(), head.as_ptr(), len - tail) };
+    word.store(place);
     len
+}
+
+/// Takes the last word of a transfer off its destination, whose last bytes are to be stored with [`Word::store`]. Pieces
+/// that lie in memory one behind the other count as one. The result is empty if there are no bytes.
+pub fn take_last_word<'a, const N: usize>(list: &mut ArrayVec<Target<'a>, N>) -> Target<'a> {
+    list.retain(|piece| !piece.is_empty());
+    let begin = |piece: &Target<'_>| piece.addr();
+    let end = |piece: &Target<'_>| piece.addr().wrapping_add(piece.len() as u64);
+    let mut run = 0_usize;
+    let mut first = None;
+    for piece in list.iter().rev() {
+        if run >= 8 || first.is_some_and(|first| first != end(piece)) {
+            break;
+        }
+        first = Some(begin(piece));
+        run = run.saturating_add(piece.len());
+    }
+    let Some(last) = list.last().map(end) else { return Target::EMPTY };
+    let tail = tail_len(last, run);
+    let mut left = tail;
+    while left > 0
+        && let Some(piece) = list.pop()
+    {
+        let (head, part) = piece.split(piece.len().saturating_sub(left));
+        left -= part.len();
+        if !head.is_empty() {
+            list.push(head);
+        }
+        if part.len() == tail {
+            return part;
+        }
+    }
+    // SAFETY: the pieces that were taken off cover these bytes, one behind the other, and each of them can be written
+    // while `'a` lasts.
+    unsafe { Target::new(last.wrapping_sub(tail as u64), tail) }
+}
+
+/// Copies the bytes of one list to another, which holds as many.
+pub fn copy_lists(targets: &[Target<'_>], sources: &[Source<'_>]) {
+    let mut sources = sources.iter().copied();
+    let mut source = Source::EMPTY;
+    for &target in targets {
+        let mut target = target;
+        while !target.is_empty() {
+            if source.is_empty() {
+                let Some(next) = sources.next() else { return };
+                source = next;
+                continue;
+            }
+            let done = copy(target, source);
+            target = target.split(done).1;
+            source = source.split(done).1;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -220,6 +301,46 @@ mod tests {
                 assert_eq!(dst[at..at + len], src[3..3 + len]);
                 assert!(dst[..at].iter().chain(&dst[at + len..]).all(|&b| b == 0), "{at} {len}");
             }
+        }
+    }
+
+    #[test]
+    fn last_word_is_taken_across_pieces_in_a_row() {
+        let mut bytes = Word::default();
+        let mut other = [0_u8; 5];
+        let base = bytes.0.as_mut_ptr().expose_provenance() as u64;
+        // SAFETY: the bytes live until the end of the test and are accessed through pieces alone meanwhile.
+        let at = |from: usize, to: usize| unsafe { Target::new(base + from as u64, to - from) };
+        let elsewhere = Target::of(&mut other);
+        let take = |pieces: &[Target<'static>], elsewhere: Option<Target<'static>>| {
+            let mut list: ArrayVec<_, 8> = elsewhere.into_iter().chain(pieces.iter().copied()).collect();
+            let word = take_last_word(&mut list);
+            let rest: usize = list.iter().map(Target::len).sum();
+            (word.addr() - base, word.len(), rest)
+        };
+        assert_eq!(take(&[at(0, 8)], None), (0, 8, 0));
+        assert_eq!(take(&[at(0, 3), at(3, 8)], None), (0, 8, 0));
+        assert_eq!(take(&[at(0, 1), at(1, 2), at(2, 7), at(7, 7), at(7, 8)], None), (0, 8, 0));
+        assert_eq!(take(&[at(0, 5), at(5, 6)], None), (4, 2, 4));
+        assert_eq!(take(&[at(2, 3), at(3, 4)], None), (2, 2, 0), "a transfer of two bytes");
+        assert_eq!(take(&[at(6, 8), at(0, 4)], None), (0, 4, 2), "not in a row");
+        let elsewhere = Target::at(elsewhere.as_ptr().cast(), 5);
+        assert_eq!(take(&[at(4, 6), at(6, 8)], Some(elsewhere)), (4, 4, 5));
+        assert!(take_last_word::<2>(&mut ArrayVec::new()).is_empty());
+    }
+
+    #[test]
+    fn lists_are_copied_whatever_their_cuts() {
+        let from: Vec<u8> = (1..=60).collect();
+        for (a, b) in [(0, 60), (1, 59), (7, 30), (30, 7), (59, 60)] {
+            let mut to = [0_u8; 60];
+            let (low, rest) = from.split_at(a);
+            let (first, second) = to.split_at_mut(b);
+            copy_lists(
+                &[Target::of(first), Target::EMPTY, Target::of(second)],
+                &[Source::of(low), Source::EMPTY, Source::of(rest)],
+            );
+            assert_eq!(to, from[..], "{a} {b}");
         }
     }
 

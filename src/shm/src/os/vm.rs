@@ -3,9 +3,8 @@
 //! The remote addresses come from the peer. The kernel checks only that they exist; [`crate::regions::PeerRegions`] is
 //! checked before for whether the peer has registered them.
 //!
-//! Both directions store the last bytes last: the cache line in which the destination ends is copied separately after
-//! everything else, and after that the aligned word of up to 8 bytes at its very end. A thread that polls the end of
-//! the destination therefore finds the rest complete.
+//! Pieces are copied in the order of the lists. Where one begins in either list, the kernel begins another copy, so that
+//! a caller whose last piece is the last word of the destination has that word stored last.
 
 use std::fs;
 use std::io;
@@ -14,20 +13,13 @@ use std::ptr;
 use host::environment;
 use rustix::process::{PTracer, set_ptracer};
 
-use super::user::{Source, Target, tail_len};
+use super::user::{Source, Target};
 
 const _: () = assert!(usize::BITS == 64, "addresses and lengths of peers are 64 bits wide");
 
-/// The number of entries handed to the kernel at a time: 32 pieces, the entries that the split tail adds, and room for
-/// a piece that begins in the middle.
-const BATCH: usize = 36;
-
-/// Bytes of a cache line.
-const LINE: u64 = 64;
-
-/// Whether remote pieces are split too. Stores of one copy may overtake those of another on processors that do not
-/// order stores; pieces that the kernel looks up separately keep their order.
-const SPLIT_REMOTE: bool = cfg!(not(target_arch = "x86_64"));
+/// The number of entries handed to the kernel at a time: 32 pieces, the last word, and room for a piece that begins in
+/// the middle.
+const BATCH: usize = 34;
 
 /// The reason why a copy failed. Part of it may have been done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +56,8 @@ impl VmError {
 /// # Errors
 /// [`VmError`]; with [`VmError::Length`] nothing was copied.
 pub fn read_from(pid: libc::pid_t, remote: &[(u64, u64)], local: &[Target<'_>]) -> Result<(), VmError> {
-    let end = local.iter().rfind(|piece| !piece.is_empty());
-    let end = end.map_or((0, 0), |piece| (piece.addr().wrapping_add(piece.len() as u64), piece.len()));
     // SAFETY: each target can be written (contract of `Target::new`).
-    unsafe { transfer(libc::process_vm_readv, pid, Target::as_vecs(local), remote, end) }
+    unsafe { transfer(libc::process_vm_readv, pid, Target::as_vecs(local), remote) }
 }
 
 /// Copies from `local` to the `remote` pieces (address, bytes) of the process `pid`.
@@ -76,11 +66,9 @@ pub fn read_from(pid: libc::pid_t, remote: &[(u64, u64)], local: &[Target<'_>]) 
 /// # Errors
 /// [`VmError`]; with [`VmError::Length`] nothing was copied.
 pub fn write_to(pid: libc::pid_t, local: &[Source<'_>], remote: &[(u64, u64)]) -> Result<(), VmError> {
-    let end = remote.iter().rfind(|piece| piece.1 != 0);
-    let end = end.map_or((0, 0), |&(addr, len)| (addr.wrapping_add(len), len as usize));
     // SAFETY: each source can be read (contract of `Source::new`), and this direction only reads the memory of this
     // process.
-    unsafe { transfer(libc::process_vm_writev, pid, Source::as_vecs(local), remote, end) }
+    unsafe { transfer(libc::process_vm_writev, pid, Source::as_vecs(local), remote) }
 }
 
 type Call = unsafe extern "C" fn(
@@ -92,34 +80,22 @@ type Call = unsafe extern "C" fn(
     libc::c_ulong,
 ) -> libc::ssize_t;
 
-/// Repeats `call` until everything is copied. `end` is the address behind the destination and the length of its last
-/// piece.
+/// Repeats `call` until everything is copied.
 ///
 /// # Safety
 /// The access of `call` to the `local` pieces must be allowed.
-unsafe fn transfer(
-    call: Call,
-    pid: libc::pid_t,
-    local: &[libc::iovec],
-    remote: &[(u64, u64)],
-    end: (u64, usize),
-) -> Result<(), VmError> {
+unsafe fn transfer(call: Call, pid: libc::pid_t, local: &[libc::iovec], remote: &[(u64, u64)]) -> Result<(), VmError> {
     let total = sum(local).ok_or(VmError::Length)?;
     if sum(remote) != Some(total) {
         return Err(VmError::Length);
     }
-    // The positions at which the destination's last line and last word begin, counted from the start.
-    let line = ((end.0.wrapping_sub(1) % LINE) + 1).min(end.1 as u64);
-    let cuts = [total - line.min(total), total - (tail_len(end.0, end.1) as u64).min(total)];
-    let none = [total; 2];
-
     let mut ours = Cursor { pieces: local, first: 0, offset: 0, done: 0 };
     let mut theirs = Cursor { pieces: remote, first: 0, offset: 0, done: 0 };
     let mut local_vecs = [EMPTY; BATCH];
     let mut remote_vecs = [EMPTY; BATCH];
     while ours.done < total {
-        let local_count = ours.fill(&mut local_vecs, &cuts);
-        let remote_count = theirs.fill(&mut remote_vecs, if SPLIT_REMOTE { &cuts } else { &none });
+        let local_count = ours.fill(&mut local_vecs);
+        let remote_count = theirs.fill(&mut remote_vecs);
         // SAFETY: the arrays have as many entries; the local ones are within pieces for which the caller vouches, and
         // the remote ones are looked up in the other process.
         let copied =
@@ -185,22 +161,15 @@ struct Cursor<'a, P> {
 }
 
 impl<P: Piece> Cursor<'_, P> {
-    /// Fills `vecs` with the next pieces, cut where `cuts` say, in bytes from the start of the list. Returns the number
-    /// of entries.
-    fn fill(&self, vecs: &mut [libc::iovec; BATCH], cuts: &[u64; 2]) -> usize {
-        let mut count = 0;
-        let mut at = self.done;
+    /// Fills `vecs` with the next pieces. Returns the number of entries.
+    fn fill(&self, vecs: &mut [libc::iovec; BATCH]) -> usize {
         let mut offset = self.offset;
-        for piece in self.pieces.iter().skip(self.first) {
-            while offset < piece.len() {
-                let Some(vec) = vecs.get_mut(count) else { return count };
-                let next = cuts.iter().find(|&&cut| cut > at).map_or(u64::MAX, |cut| cut - at);
-                let len = (piece.len() - offset).min(next);
-                *vec = libc::iovec { iov_base: piece.base().wrapping_byte_add(offset as usize), iov_len: len as usize };
-                count += 1;
-                at += len;
-                offset += len;
-            }
+        let pieces = self.pieces.iter().skip(self.first);
+        let mut count = 0;
+        for (vec, piece) in vecs.iter_mut().zip(pieces) {
+            let iov_len = (piece.len() - offset) as usize;
+            *vec = libc::iovec { iov_base: piece.base().wrapping_byte_add(offset as usize), iov_len };
+            count += 1;
             offset = 0;
         }
         count

@@ -85,7 +85,7 @@ macro_rules! cno_calls {
             /// # Errors
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_QUEUE_EMPTY` | the time is up |
+            /// | `DAT_QUEUE_EMPTY` | the time is up; this code alone has no class bit |
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | not a CNO |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `evd_handle` is NULL |
             /// | `DAT_INTERRUPTED_CALL` | a signal was caught; no trigger was taken |

@@ -195,7 +195,7 @@ macro_rules! evd_calls {
             /// # Errors
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_QUEUE_EMPTY` | no event is queued |
+            /// | `DAT_QUEUE_EMPTY` | no event is queued; this code alone has no class bit |
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an EVD |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `event` is NULL |
             /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_WAITER` | a thread waits on it |

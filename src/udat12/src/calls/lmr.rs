@@ -4,7 +4,7 @@ macro_rules! lmr_calls {
     ($callback:path) => {
         $callback! {
             /// Registers memory as a local memory region (LMR). Memory may be registered many times, in whole or in
-            /// part, and must stay mapped until the LMR is freed. Every result may be NULL.
+            /// part, and must stay mapped until the LMR is freed. Every result but the handle may be NULL.
             ///
             /// # Parameters
             /// * `ia_handle` - in, the adapter that it belongs to.
@@ -32,6 +32,7 @@ macro_rules! lmr_calls {
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | memory that cannot be used: address or name of shared memory NULL, beyond the address space, not mapped, or not with these privileges |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | the length is 0 or above `max_lmr_block_size` |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | unknown privileges |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `lmr_handle` is NULL |
             /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` | shared memory that cannot be registered as such at present; never from the providers of this project |
             /// | `DAT_MODEL_NOT_SUPPORTED` | a kind of memory that the provider lacks; never from the providers of this project |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | out of memory; no LMR left, or no memory that may be locked |

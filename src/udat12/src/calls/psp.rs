@@ -23,7 +23,7 @@ macro_rules! psp_calls {
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the qualifier is 0 or cannot be used |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | neither of the two flags |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `psp_handle` is NULL |
-            /// | `DAT_CONN_QUAL_IN_USE` | another service point listens there, or the transport reserves the qualifier for others |
+            /// | `DAT_CONN_QUAL_IN_USE` | another service point listens there, or the transport reserves the qualifier for others; this code alone has no class bit |
             /// | `DAT_MODEL_NOT_SUPPORTED` | the provider lacks this mode; never from the providers of this project |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` | out of memory, or the transport cannot listen |
             ///
@@ -59,7 +59,7 @@ macro_rules! psp_calls {
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `conn_qual` is NULL |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | neither of the two flags |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `psp_handle` is NULL |
-            /// | `DAT_CONN_QUAL_UNAVAILABLE` | no qualifier is free |
+            /// | `DAT_CONN_QUAL_UNAVAILABLE` | no qualifier is free; this code alone has no class bit |
             /// | `DAT_MODEL_NOT_SUPPORTED` | the provider lacks this mode; never from the providers of this project |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` | out of memory, or the transport cannot listen |
             ///

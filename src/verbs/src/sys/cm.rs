@@ -13,11 +13,17 @@ use dat_core::addr::Address;
 use host::fork::NotInherited;
 use rdma_sys::*;
 
-use super::nonblocking;
+use super::{again, give_back, made, nonblocking, undivided};
 
 /// The result of a call that returns 0 on success, or -1 and sets errno.
-fn outcome(answer: c_int) -> io::Result<()> {
-    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+/// The call, which takes locks of the library, falls into no fork.
+fn outcome(mut call: impl FnMut() -> c_int) -> io::Result<()> {
+    again(|| once(&mut call))
+}
+
+/// The result of a call that is made once, because it may have done a part of its work when it fails.
+fn once(call: impl FnOnce() -> c_int) -> io::Result<()> {
+    undivided(|| if call() == 0 { Ok(()) } else { Err(io::Error::last_os_error()) })
 }
 
 /// A channel on which events of identifiers arrive.
@@ -62,10 +68,12 @@ impl AsFd for EventChannel {
 impl EventChannel {
     /// Makes a channel whose descriptor does not block.
     pub fn new() -> io::Result<Arc<Self>> {
-        // SAFETY: the call takes no arguments.
-        let raw = NonNull::new(unsafe { rdma_create_event_channel() }).ok_or_else(io::Error::last_os_error)?;
-        // SAFETY: the descriptor belongs to a live channel.
-        let note = NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) });
+        let (raw, note) = undivided(|| {
+            // SAFETY: the call takes no arguments.
+            let raw = made(|| unsafe { rdma_create_event_channel() })?;
+            // SAFETY: the descriptor belongs to a live channel.
+            io::Result::Ok((raw, NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) })))
+        })?;
         let channel = EventChannel { raw, note };
         nonblocking(channel.as_fd())?;
         Ok(Arc::new(channel))
@@ -73,6 +81,10 @@ impl EventChannel {
 
     /// The next event, if there is one.
     pub fn next(self: &Arc<Self>) -> Option<Event> {
+        undivided(|| self.fetch())
+    }
+
+    fn fetch(self: &Arc<Self>) -> Option<Event> {
         let mut raw = ptr::null_mut();
         // SAFETY: the place is writable; the descriptor does not block.
         if unsafe { rdma_get_cm_event(self.raw.as_ptr(), &raw mut raw) } != 0 {
@@ -110,9 +122,11 @@ impl EventChannel {
 
 impl Drop for EventChannel {
     fn drop(&mut self) {
-        self.note.end();
-        // SAFETY: the identifiers owned the channel and are gone.
-        unsafe { rdma_destroy_event_channel(self.raw.as_ptr()) };
+        undivided(|| {
+            self.note.end();
+            // SAFETY: the identifiers owned the channel and are gone.
+            unsafe { rdma_destroy_event_channel(self.raw.as_ptr()) };
+        });
     }
 }
 
@@ -173,15 +187,17 @@ impl CmId {
     /// Makes an identifier that never connects, with the token 0, bound to the device of a local address. Its one event
     /// is the removal of that device. Its port is none of those that connections use.
     pub fn sentinel(channel: &Arc<EventChannel>, address: IpAddr) -> io::Result<Self> {
-        let id = Self::new_in(rdma_port_space::RDMA_PS_UDP, channel, 0)?;
-        id.bind(SocketAddr::new(address, 0))?;
-        Ok(id)
+        again(|| {
+            let id = Self::new_in(rdma_port_space::RDMA_PS_UDP, channel, 0)?;
+            id.bind(SocketAddr::new(address, 0))?;
+            Ok(id)
+        })
     }
 
     fn new_in(space: rdma_port_space::Type, channel: &Arc<EventChannel>, token: u64) -> io::Result<Self> {
         let mut raw = ptr::null_mut();
         // SAFETY: the channel is live, the place is writable, and the token is not dereferenced.
-        outcome(unsafe { rdma_create_id(channel.raw.as_ptr(), &raw mut raw, token as *mut c_void, space) })?;
+        outcome(|| unsafe { rdma_create_id(channel.raw.as_ptr(), &raw mut raw, token as *mut c_void, space) })?;
         let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
         Ok(CmId { raw, _channel: channel.clone() })
     }
@@ -196,11 +212,20 @@ impl CmId {
         unsafe { self.raw.as_mut().context = token as *mut c_void };
     }
 
-    /// Takes a local address; with port 0 the system chooses the port.
-    pub fn bind(&self, address: SocketAddr) -> io::Result<()> {
+    /// Makes an identifier with a local address; with port 0 the system chooses the port.
+    pub fn bound(channel: &Arc<EventChannel>, token: u64, address: SocketAddr) -> io::Result<Self> {
+        // The identifier may have its address after a failure, and then it takes none.
+        again(|| {
+            let id = CmId::new(channel, token)?;
+            id.bind(address)?;
+            Ok(id)
+        })
+    }
+
+    fn bind(&self, address: SocketAddr) -> io::Result<()> {
         let mut native = native(address);
         // SAFETY: the storage holds a whole socket address.
-        outcome(unsafe { rdma_bind_addr(self.raw(), (&raw mut native).cast()) })
+        once(|| unsafe { rdma_bind_addr(self.raw(), (&raw mut native).cast()) })
     }
 
     /// Name and port of the device that the local address belongs to, once that is known.
@@ -218,20 +243,22 @@ impl CmId {
     /// Waits for requests.
     pub fn listen(&self, backlog: c_int) -> io::Result<()> {
         // SAFETY: a live identifier.
-        outcome(unsafe { rdma_listen(self.raw(), backlog) })
+        outcome(|| unsafe { rdma_listen(self.raw(), backlog) })
     }
 
     /// Starts to resolve the way from one address to another.
     pub fn resolve_addr(&self, from: SocketAddr, to: SocketAddr, limit: Duration) -> io::Result<()> {
         let (mut from, mut to) = (native(from), native(to));
         // SAFETY: both storages hold whole socket addresses.
-        outcome(unsafe { rdma_resolve_addr(self.raw(), (&raw mut from).cast(), (&raw mut to).cast(), millis(limit)) })
+        outcome(|| unsafe {
+            rdma_resolve_addr(self.raw(), (&raw mut from).cast(), (&raw mut to).cast(), millis(limit))
+        })
     }
 
     /// Starts to resolve the route.
     pub fn resolve_route(&self, limit: Duration) -> io::Result<()> {
         // SAFETY: a live identifier.
-        outcome(unsafe { rdma_resolve_route(self.raw(), millis(limit)) })
+        outcome(|| unsafe { rdma_resolve_route(self.raw(), millis(limit)) })
     }
 
     /// The attributes with which a queue pair goes to `state`, and their mask.
@@ -241,7 +268,7 @@ impl CmId {
         attr.qp_state = state;
         let mut mask = 0;
         // SAFETY: both places are writable.
-        outcome(unsafe { rdma_init_qp_attr(self.raw(), &raw mut attr, &raw mut mask) })?;
+        outcome(|| unsafe { rdma_init_qp_attr(self.raw(), &raw mut attr, &raw mut mask) })?;
         Ok((attr, mask))
     }
 
@@ -249,39 +276,39 @@ impl CmId {
     pub fn connect(&self, terms: &Terms<'_>) -> io::Result<()> {
         let mut param = terms.param();
         // SAFETY: the parameters and the private data live through the call.
-        outcome(unsafe { rdma_connect(self.raw(), &raw mut param) })
+        outcome(|| unsafe { rdma_connect(self.raw(), &raw mut param) })
     }
 
     /// Tells the peer that this side is ready too.
     pub fn establish(&self) -> io::Result<()> {
         // SAFETY: a live identifier.
-        outcome(unsafe { rdma_establish(self.raw()) })
+        outcome(|| unsafe { rdma_establish(self.raw()) })
     }
 
     /// Accepts the request.
     pub fn accept(&self, terms: &Terms<'_>) -> io::Result<()> {
         let mut param = terms.param();
         // SAFETY: the parameters and the private data live through the call.
-        outcome(unsafe { rdma_accept(self.raw(), &raw mut param) })
+        outcome(|| unsafe { rdma_accept(self.raw(), &raw mut param) })
     }
 
     /// Refuses the request.
     pub fn reject(&self, private_data: &[u8]) -> io::Result<()> {
         let len = u8::try_from(private_data.len()).unwrap_or(u8::MAX);
         // SAFETY: the private data live through the call.
-        outcome(unsafe { rdma_reject(self.raw(), private_data.as_ptr().cast(), len) })
+        outcome(|| unsafe { rdma_reject(self.raw(), private_data.as_ptr().cast(), len) })
     }
 
     /// Ends the connection.
     pub fn disconnect(&self) -> io::Result<()> {
         // SAFETY: a live identifier.
-        outcome(unsafe { rdma_disconnect(self.raw()) })
+        outcome(|| unsafe { rdma_disconnect(self.raw()) })
     }
 
     /// Reports that data came before the connection was announced.
     pub fn established_by_data(&self) {
         // SAFETY: a live identifier.
-        let _ = unsafe { rdma_notify(self.raw(), ibv_event_type::IBV_EVENT_COMM_EST) };
+        let _ = outcome(|| unsafe { rdma_notify(self.raw(), ibv_event_type::IBV_EVENT_COMM_EST) });
     }
 
     /// The local port; 0 if there is none.
@@ -311,7 +338,7 @@ impl Drop for CmId {
     fn drop(&mut self) {
         // SAFETY: the identifier was made once and is destroyed once. The call waits until the events that were fetched
         // are acknowledged, which happens at once.
-        unsafe { rdma_destroy_id(self.raw()) };
+        give_back("an identifier stays", || undivided(|| unsafe { rdma_destroy_id(self.raw()) }));
     }
 }
 

@@ -10,7 +10,7 @@ use host::fork::NotInherited;
 use rdma_sys::*;
 
 use super::device::Context;
-use super::{code, nonblocking};
+use super::{code, give_back, made, nonblocking, undivided};
 
 /// A completion channel: a descriptor that becomes readable when an armed queue gets a
 /// completion.
@@ -35,11 +35,12 @@ impl AsFd for Channel {
 impl Channel {
     /// Makes a channel whose descriptor does not block.
     pub fn new(context: &Arc<Context>) -> io::Result<Arc<Self>> {
-        // SAFETY: an open context.
-        let raw = unsafe { ibv_create_comp_channel(context.raw()) };
-        let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
-        // SAFETY: the descriptor belongs to a live channel.
-        let note = NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) });
+        let (raw, note) = undivided(|| {
+            // SAFETY: an open context.
+            let raw = made(|| unsafe { ibv_create_comp_channel(context.raw()) })?;
+            // SAFETY: the descriptor belongs to a live channel.
+            io::Result::Ok((raw, NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) })))
+        })?;
         let channel = Channel { raw, note, context: context.clone() };
         nonblocking(channel.as_fd())?;
         Ok(Arc::new(channel))
@@ -66,9 +67,11 @@ impl Channel {
 
 impl Drop for Channel {
     fn drop(&mut self) {
-        self.note.end();
-        // SAFETY: the queues that announce here owned the channel and are gone.
-        let _ = unsafe { ibv_destroy_comp_channel(self.raw.as_ptr()) };
+        undivided(|| {
+            self.note.end();
+            // SAFETY: the queues that announce here owned the channel and are gone.
+            give_back("a completion channel stays", || unsafe { ibv_destroy_comp_channel(self.raw.as_ptr()) });
+        });
     }
 }
 
@@ -120,8 +123,8 @@ impl RawCq {
         let announced = Box::new(AtomicBool::new(false));
         let cookie = announced.as_ptr().cast();
         // SAFETY: an open context and a live channel of it; the cookie is only kept.
-        let raw = unsafe { ibv_create_cq(channel.context.raw(), depth, cookie, channel.raw.as_ptr(), 0) };
-        let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
+        let create = || unsafe { ibv_create_cq(channel.context.raw(), depth, cookie, channel.raw.as_ptr(), 0) };
+        let raw = made(create)?;
         Ok(Arc::new(RawCq { raw, announced, _channel: channel.clone() }))
     }
 
@@ -154,7 +157,7 @@ impl RawCq {
     /// Asks for the next completion to be announced on the channel.
     pub fn arm(&self, which: Announce) -> io::Result<()> {
         // SAFETY: a live queue.
-        code(unsafe { ibv_req_notify_cq(self.raw(), (which == Announce::Solicited).into()) })
+        code(|| unsafe { ibv_req_notify_cq(self.raw(), (which == Announce::Solicited).into()) })
     }
 
     /// Whether an announcement of this queue was taken from the channel since the last call.
@@ -171,16 +174,13 @@ impl RawCq {
     pub fn resize(&self, depth: usize) -> io::Result<()> {
         let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
         // SAFETY: a live queue.
-        code(unsafe { ibv_resize_cq(self.raw(), depth) })
+        code(|| unsafe { ibv_resize_cq(self.raw(), depth) })
     }
 }
 
 impl Drop for RawCq {
     fn drop(&mut self) {
         // SAFETY: the queue pairs that complete here owned the queue and are gone.
-        let failed = unsafe { ibv_destroy_cq(self.raw()) };
-        if failed != 0 {
-            log::warn!("a completion queue stays: error {failed}");
-        }
+        give_back("a completion queue stays", || unsafe { ibv_destroy_cq(self.raw()) });
     }
 }

@@ -1,6 +1,6 @@
 //! How bytes move: requests are carried out in order, as far as there are receives for them.
 
-use parking_lot::Mutex;
+use host::lock::Mutex;
 
 use super::fabric::{End, Receive, Report, State, Task, Transfer, Work};
 use super::memory::{Table, Unregistered};

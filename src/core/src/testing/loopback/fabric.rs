@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::Instant;
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use host::lock::{Condvar, Mutex, MutexGuard};
 
 use super::Loopback;
 use super::cm::{Attempt, Incoming};

@@ -21,7 +21,6 @@ fn names(directory: &Directory) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(directory.path())
         .expect("read")
         .map(|entry| entry.expect("entry").file_name().into_string().expect("text"))
-        .filter(|name| name != "lock")
         .collect();
     names.sort();
     names
@@ -32,6 +31,13 @@ fn corpse(directory: &Directory, pid: u32) -> SocketName {
     let name = SocketName::parse(&format!("p-{pid}-{:016x}", random())).expect("name");
     drop(Listener::bind(&directory.socket_path(&name)).expect("bind"));
     name
+}
+
+/// Leaves the same entry as a process that dies with a service point.
+fn leave(directory: &Directory, qualifier: u64, owner: &str) {
+    let claim = directory.path().join(claim_name(qualifier));
+    fs::create_dir(&claim).expect("mkdir");
+    symlink(owner, claim.join(OWNER)).expect("link");
 }
 
 #[test]
@@ -114,16 +120,16 @@ fn a_qualifier_has_one_owner() {
     let (one, two) = (directory.listen().expect("listen"), directory.listen().expect("listen"));
     let most = u64::MAX;
     assert_eq!(directory.lookup(most).expect("lookup"), None);
-    let claim = directory.claim(most, one.name()).expect("claim");
+    let claim = directory.claim(most, &one).expect("claim");
     assert_eq!(claim.qualifier(), most);
     assert_eq!(directory.lookup(most).expect("lookup").as_ref(), Some(one.name()));
-    assert!(matches!(directory.claim(most, two.name()), Err(ClaimError::Taken)));
-    assert!(matches!(directory.claim(most, one.name()), Err(ClaimError::Taken)), "not even twice the same");
-    let other = directory.claim(0, two.name()).expect("another");
+    assert!(matches!(directory.claim(most, &two), Err(ClaimError::Taken)));
+    assert!(matches!(directory.claim(most, &one), Err(ClaimError::Taken)), "not even twice the same");
+    let other = directory.claim(0, &two).expect("another");
     drop(claim);
     assert_eq!(directory.lookup(most).expect("lookup"), None);
     assert_eq!(directory.lookup(0).expect("lookup").as_ref(), Some(two.name()));
-    drop(directory.claim(most, two.name()).expect("free again"));
+    drop(directory.claim(most, &two).expect("free again"));
     drop(other);
     assert_eq!(names(&directory).len(), 2);
 }
@@ -135,34 +141,81 @@ fn a_dead_owner_is_replaced() {
     let dead = corpse(&directory, process::id());
     let gone = SocketName::new();
     for owner in [dead.as_str(), gone.as_str(), "nonsense", "/etc/passwd"] {
-        symlink(owner, directory.path().join(link_name(5))).expect("link");
-        let claim = directory.claim(5, live.name()).expect("replaced");
+        leave(&directory, 5, owner);
+        let claim = directory.claim(5, &live).expect("replaced");
         assert_eq!(directory.lookup(5).expect("lookup").as_ref(), Some(live.name()), "{owner}");
         drop(claim);
     }
 }
 
 #[test]
-fn dropping_a_claim_leaves_a_successor_alone() {
+fn a_claim_keeps_its_process_within_reach() {
     let (_dir, directory) = place();
     let (one, two) = (directory.listen().expect("listen"), directory.listen().expect("listen"));
-    let first = directory.claim(5, one.name()).expect("claim");
+    let first = directory.claim(5, &one).expect("claim");
     drop(one);
-    let second = directory.claim(5, two.name()).expect("the first is dead");
+    assert!(matches!(directory.claim(5, &two), Err(ClaimError::Taken)));
     drop(first);
-    assert_eq!(directory.lookup(5).expect("lookup").as_ref(), Some(two.name()));
+    let second = directory.claim(5, &two).expect("free");
+    drop(two);
     drop(second);
-    assert_eq!(directory.lookup(5).expect("lookup"), None);
+    assert!(names(&directory).is_empty(), "{:?}", names(&directory));
+}
+
+#[test]
+fn a_slow_process_takes_no_claim_from_a_successor() {
+    let (_dir, directory) = place();
+    let live = directory.listen().expect("listen");
+    let dead = corpse(&directory, process::id());
+    leave(&directory, 5, dead.as_str());
+    // A process has found the owner dead, and is stopped before it removes the owner's entry.
+    let claim = directory.claim(5, &live).expect("the owner is dead");
+    directory.inner.empty(&claim_name(5), Some(dead.as_str())).expect("nothing to do");
+    directory.inner.remove_if_empty(&claim_name(5)).expect("nothing to do");
+    assert_eq!(directory.lookup(5).expect("lookup").as_ref(), Some(live.name()));
+    drop(claim);
+    // Another one is stopped between removing the entry and removing the claim.
+    fs::create_dir(directory.path().join(claim_name(6))).expect("mkdir");
+    let claim = directory.claim(6, &live).expect("nobody has it");
+    directory.inner.remove_if_empty(&claim_name(6)).expect("it is not empty");
+    assert_eq!(directory.lookup(6).expect("lookup").as_ref(), Some(live.name()));
+    drop(claim);
+}
+
+#[test]
+fn what_is_no_claim_is_replaced_or_counts_as_taken() {
+    let (_dir, directory) = place();
+    let live = directory.listen().expect("listen");
+    fs::write(directory.path().join(claim_name(1)), "").expect("file");
+    symlink(live.name().as_str(), directory.path().join(claim_name(2))).expect("link");
+    for qualifier in [1, 2] {
+        drop(directory.claim(qualifier, &live).expect("replaced"));
+    }
+    let odd = directory.path().join(claim_name(3));
+    fs::create_dir(&odd).expect("mkdir");
+    fs::write(odd.join("something else"), "").expect("file");
+    assert!(matches!(directory.claim(3, &live), Err(ClaimError::Taken)));
+    assert_eq!(directory.lookup(3).expect("lookup"), None);
+}
+
+#[test]
+fn a_directory_gets_its_rights_back() {
+    let (_dir, directory) = place();
+    for mode in [0o000, 0o500, 0o400, 0o300] {
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(mode)).expect("chmod");
+        let again = open(directory.path()).expect("open");
+        assert_eq!(fs::metadata(again.path()).expect("stat").permissions().mode() & 0o7777, 0o700);
+    }
 }
 
 #[test]
 fn of_many_that_replace_a_dead_owner_one_wins() {
     const THREADS: usize = 8;
     let (_dir, directory) = place();
-    let live: Vec<Reachable> = (0..THREADS).map(|_| directory.listen().expect("listen")).collect();
+    let live: Vec<Arc<Reachable>> = (0..THREADS).map(|_| directory.listen().expect("listen")).collect();
     let dead = corpse(&directory, process::id());
     for round in 0..100 {
-        symlink(dead.as_str(), directory.path().join(link_name(round))).expect("link");
+        leave(&directory, round, dead.as_str());
         let start = Barrier::new(THREADS);
         let claims: Vec<Option<Claim>> = thread::scope(|scope| {
             let tasks: Vec<_> = live
@@ -171,7 +224,7 @@ fn of_many_that_replace_a_dead_owner_one_wins() {
                     let (directory, start) = (&directory, &start);
                     scope.spawn(move || {
                         start.wait();
-                        match directory.claim(round, own.name()) {
+                        match directory.claim(round, own) {
                             Ok(claim) => Some(claim),
                             Err(ClaimError::Taken) => None,
                             Err(ClaimError::Io(error)) => panic!("{error}"),
@@ -191,42 +244,48 @@ fn of_many_that_replace_a_dead_owner_one_wins() {
 fn any_free_qualifier_is_found() {
     let (_dir, directory) = place();
     let live = directory.listen().expect("listen");
-    let mut claims: Vec<Claim> = (0..5).map(|_| directory.claim_any(10..=14, live.name()).expect("free")).collect();
+    let mut claims: Vec<Claim> = (0..5).map(|_| directory.claim_any(10..=14, &live).expect("free")).collect();
     let mut found: Vec<u64> = claims.iter().map(Claim::qualifier).collect();
     found.sort_unstable();
     assert_eq!(found, [10, 11, 12, 13, 14]);
-    assert!(matches!(directory.claim_any(10..=14, live.name()), Err(ClaimError::Taken)));
+    assert!(matches!(directory.claim_any(10..=14, &live), Err(ClaimError::Taken)));
     let freed = claims.pop().expect("one").qualifier();
-    assert_eq!(directory.claim_any(10..=14, live.name()).expect("free").qualifier(), freed);
+    assert_eq!(directory.claim_any(10..=14, &live).expect("free").qualifier(), freed);
     let dead = corpse(&directory, process::id());
-    symlink(dead.as_str(), directory.path().join(link_name(20))).expect("link");
-    assert_eq!(directory.claim_any(20..=20, live.name()).expect("the owner is dead").qualifier(), 20);
-    let any = directory.claim_any(ANY, live.name()).expect("free");
+    leave(&directory, 20, dead.as_str());
+    assert_eq!(directory.claim_any(20..=20, &live).expect("the owner is dead").qualifier(), 20);
+    let any = directory.claim_any(ANY, &live).expect("free");
     assert!(ANY.contains(&any.qualifier()));
-    assert!(directory.claim_any(0..=u64::MAX, live.name()).is_ok());
+    assert!(directory.claim_any(0..=u64::MAX, &live).is_ok());
     #[allow(clippy::reversed_empty_ranges)]
     let none = 2..=1;
-    assert!(matches!(directory.claim_any(none, live.name()), Err(ClaimError::Taken)));
+    assert!(matches!(directory.claim_any(none, &live), Err(ClaimError::Taken)));
 }
 
 #[test]
 fn what_the_dead_left_is_swept_away() {
     let (_dir, directory) = place();
     let live = directory.listen().expect("listen");
-    let claim = directory.claim(1, live.name()).expect("claim");
+    let claim = directory.claim(1, &live).expect("claim");
     let dead = corpse(&directory, Twin::dead().cast_unsigned());
-    symlink(dead.as_str(), directory.path().join(link_name(2))).expect("link");
+    leave(&directory, 2, dead.as_str());
     // Its process lives, so the socket is not even tried.
     let unsure = corpse(&directory, process::id());
-    symlink(unsure.as_str(), directory.path().join(link_name(3))).expect("link");
+    leave(&directory, 3, unsure.as_str());
+    for maker in [&dead, &unsure] {
+        let unfinished = directory.path().join(format!("t{}-17", &maker.as_str()[1..]));
+        fs::create_dir(&unfinished).expect("mkdir");
+        symlink(maker.as_str(), unfinished.join(OWNER)).expect("link");
+    }
     fs::write(directory.path().join("n-1-0123456789abcdef"), "").expect("file");
     fs::write(directory.path().join("foreign"), "").expect("file");
     let again = open(directory.path()).expect("open");
     let mut left = vec![
-        link_name(1),
-        link_name(3),
+        claim_name(1),
+        claim_name(3),
         live.name().to_string(),
         unsure.to_string(),
+        format!("t{}-17", &unsure.as_str()[1..]),
         "n-1-0123456789abcdef".to_owned(),
         "foreign".to_owned(),
     ];
@@ -240,10 +299,9 @@ fn what_the_dead_left_is_swept_away() {
 fn a_child_of_fork_takes_nothing_away() {
     let (_dir, directory) = place();
     let mut live = directory.listen().expect("listen");
-    let mut claim = directory.claim(7, live.name()).expect("claim");
+    Arc::get_mut(&mut live).expect("not shared yet").owner += 1;
+    let claim = directory.claim(7, &live).expect("claim");
     let name = live.name().clone();
-    claim.owner += 1;
-    live.owner += 1;
     drop(claim);
     drop(live);
     assert_eq!(directory.lookup(7).expect("lookup").as_ref(), Some(&name));

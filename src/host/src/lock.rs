@@ -1,0 +1,413 @@
+//! Locks that need no memory: one word each, and a futex for those who wait.
+//!
+//! A lock that keeps its waiters in a table of its own, or in thread-local data, needs memory when two threads meet at
+//! it for the first time, and ends the process when there is none; parking_lot's own words are such. So these are other
+//! words for its types, of which everything else is used. A free lock costs one exchange.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::lock_api::{self, GuardNoSend, RawMutex, RawMutexTimed, RawRwLock};
+use rustix::thread::Timespec;
+use rustix::thread::futex::{self, Flags};
+
+/// A lock for one thread at a time.
+pub type Mutex<T> = lock_api::Mutex<Exclusive, T>;
+
+/// The right to what a [`Mutex`] guards.
+pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, Exclusive, T>;
+
+/// A lock for one thread that writes or several that read. One that reads must not lock it again.
+pub type RwLock<T> = lock_api::RwLock<Shared, T>;
+
+/// How often a thread looks again before it sleeps.
+const SPINS: u32 = 100;
+
+/// Sleeps while `word` is `value`, at most for `limit`. May return early.
+#[cold]
+fn sleep(word: &AtomicU32, value: u32, limit: Option<Duration>) {
+    let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
+    let _ = futex::wait(word, Flags::PRIVATE, value, limit.as_ref());
+}
+
+/// Wakes at most `count` threads that sleep on `word`.
+#[cold]
+fn wake(word: &AtomicU32, count: u32) {
+    let _ = futex::wake(word, Flags::PRIVATE, count);
+}
+
+/// All threads that sleep on a word.
+const ALL: u32 = i32::MAX as u32;
+
+const FREE: u32 = 0;
+const TAKEN: u32 = 1;
+/// Taken, and a thread may sleep.
+const WANTED: u32 = 2;
+
+/// The word of a [`Mutex`].
+#[derive(Debug)]
+pub struct Exclusive(AtomicU32);
+
+impl Exclusive {
+    /// Takes the lock after another thread; false if `end` came first.
+    #[cold]
+    fn wait(&self, end: Option<Instant>) -> bool {
+        let mut spins = SPINS;
+        loop {
+            let now = self.0.load(Ordering::Relaxed);
+            if now == FREE && self.0.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                return true;
+            }
+            if now == WANTED || spins == 0 {
+                break;
+            }
+            spins -= 1;
+            std::hint::spin_loop();
+        }
+        // From here on the lock is taken as wanted, because others may sleep that this thread does not know.
+        while self.0.swap(WANTED, Ordering::Acquire) != FREE {
+            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return false;
+            }
+            sleep(&self.0, WANTED, left);
+        }
+        true
+    }
+}
+
+// SAFETY: the word goes from free to taken by one exchange of one thread, and only the holder frees it.
+unsafe impl RawMutex for Exclusive {
+    #[allow(clippy::declare_interior_mutable_const)] // the interface asks for it
+    const INIT: Self = Exclusive(AtomicU32::new(FREE));
+
+    type GuardMarker = GuardNoSend;
+
+    #[inline]
+    fn lock(&self) {
+        if !self.try_lock() {
+            self.wait(None);
+        }
+    }
+
+    #[inline]
+    fn try_lock(&self) -> bool {
+        self.0.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    #[inline]
+    unsafe fn unlock(&self) {
+        if self.0.swap(FREE, Ordering::Release) == WANTED {
+            wake(&self.0, 1);
+        }
+    }
+
+    #[inline]
+    fn is_locked(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != FREE
+    }
+}
+
+// SAFETY: as for the methods without a limit.
+unsafe impl RawMutexTimed for Exclusive {
+    type Duration = Duration;
+    type Instant = Instant;
+
+    fn try_lock_for(&self, limit: Duration) -> bool {
+        self.try_lock() || self.wait(Instant::now().checked_add(limit))
+    }
+
+    fn try_lock_until(&self, end: Instant) -> bool {
+        self.try_lock() || self.wait(Some(end))
+    }
+}
+
+/// A thread writes.
+const WRITER: u32 = 1 << 31;
+/// A thread may sleep; others that would read wait as well, so that one that would write gets its turn.
+const WAITER: u32 = 1 << 30;
+
+/// The word of a [`RwLock`]: the number of readers, and two flags.
+#[derive(Debug)]
+pub struct Shared(AtomicU32);
+
+impl Shared {
+    /// Tries `step`, which says what a word that admits it becomes, until it succeeds.
+    #[cold]
+    fn wait(&self, step: impl Fn(u32) -> Option<u32>) {
+        let mut spins = SPINS;
+        loop {
+            let now = self.0.load(Ordering::Relaxed);
+            if let Some(next) = step(now) {
+                if self.0.compare_exchange_weak(now, next, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                    return;
+                }
+            } else if spins > 0 {
+                spins -= 1;
+                std::hint::spin_loop();
+            } else if now & WAITER != 0
+                || self.0.compare_exchange(now, now | WAITER, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+            {
+                sleep(&self.0, now | WAITER, None);
+            }
+        }
+    }
+
+    fn read(now: u32) -> Option<u32> {
+        (now & (WRITER | WAITER) == 0 && now < WAITER - 1).then_some(now + 1)
+    }
+
+    fn write(now: u32) -> Option<u32> {
+        (now & !WAITER == 0).then_some(now | WRITER)
+    }
+}
+
+// SAFETY: a writer enters only a word without readers and writer, readers only one without a writer, each by one
+// exchange.
+unsafe impl RawRwLock for Shared {
+    #[allow(clippy::declare_interior_mutable_const)] // the interface asks for it
+    const INIT: Self = Shared(AtomicU32::new(0));
+
+    type GuardMarker = GuardNoSend;
+
+    #[inline]
+    fn lock_shared(&self) {
+        if !self.try_lock_shared() {
+            self.wait(Self::read);
+        }
+    }
+
+    #[inline]
+    fn try_lock_shared(&self) -> bool {
+        let now = self.0.load(Ordering::Relaxed);
+        Self::read(now)
+            .is_some_and(|next| self.0.compare_exchange(now, next, Ordering::Acquire, Ordering::Relaxed).is_ok())
+    }
+
+    #[inline]
+    unsafe fn unlock_shared(&self) {
+        // The last reader lets those go on that wait.
+        if self.0.fetch_sub(1, Ordering::Release) == WAITER | 1
+            && self.0.compare_exchange(WAITER, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            wake(&self.0, ALL);
+        }
+    }
+
+    #[inline]
+    fn lock_exclusive(&self) {
+        if !self.try_lock_exclusive() {
+            self.wait(Self::write);
+        }
+    }
+
+    #[inline]
+    fn try_lock_exclusive(&self) -> bool {
+        self.0.compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    #[inline]
+    unsafe fn unlock_exclusive(&self) {
+        if self.0.swap(0, Ordering::Release) & WAITER != 0 {
+            wake(&self.0, ALL);
+        }
+    }
+}
+
+/// The end of a wait with a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waited {
+    timed_out: bool,
+}
+
+impl Waited {
+    /// Whether the limit was over when the wait ended.
+    pub fn timed_out(self) -> bool {
+        self.timed_out
+    }
+}
+
+/// A place where threads wait for a change of what a [`Mutex`] guards. A wait may end without a change.
+#[derive(Debug, Default)]
+pub struct Condvar {
+    /// The number of notifications.
+    changes: AtomicU32,
+    waiters: AtomicU32,
+}
+
+impl Condvar {
+    /// Nobody waits.
+    pub const fn new() -> Self {
+        Condvar { changes: AtomicU32::new(0), waiters: AtomicU32::new(0) }
+    }
+
+    /// Waits for a notification. The lock is free meanwhile.
+    pub fn wait<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>) {
+        self.sleep(guard, None);
+    }
+
+    /// Does what [`Condvar::wait`] does, at most for `limit`.
+    pub fn wait_for<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, limit: Duration) -> Waited {
+        match Instant::now().checked_add(limit) {
+            Some(end) => self.wait_until(guard, end),
+            None => {
+                self.sleep(guard, None);
+                Waited { timed_out: false }
+            }
+        }
+    }
+
+    /// Does what [`Condvar::wait`] does, at most until `end`.
+    pub fn wait_until<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, end: Instant) -> Waited {
+        self.sleep(guard, Some(end));
+        Waited { timed_out: Instant::now() >= end }
+    }
+
+    fn sleep<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, end: Option<Instant>) {
+        // Both happen under the lock: a notification after a change that this thread has not seen finds a waiter and
+        // another number.
+        self.waiters.fetch_add(1, Ordering::SeqCst);
+        let before = self.changes.load(Ordering::SeqCst);
+        MutexGuard::unlocked(guard, || {
+            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+            if left.is_none_or(|left| !left.is_zero()) {
+                sleep(&self.changes, before, left);
+            }
+        });
+        self.waiters.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Wakes one of the threads that wait.
+    pub fn notify_one(&self) {
+        self.notify(1);
+    }
+
+    /// Wakes all threads that wait.
+    pub fn notify_all(&self) {
+        self.notify(ALL);
+    }
+
+    fn notify(&self, count: u32) {
+        if self.waiters.load(Ordering::SeqCst) > 0 {
+            self.changes.fetch_add(1, Ordering::SeqCst);
+            wake(&self.changes, count);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn one_thread_at_a_time_holds_a_mutex() {
+        let count = Arc::new(Mutex::new(0_u64));
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                let count = count.clone();
+                thread::spawn(move || {
+                    for round in 0..20_000 {
+                        let mut count = count.lock();
+                        let old = *count;
+                        if round % 1000 == 0 {
+                            thread::yield_now();
+                        }
+                        *count = old + 1;
+                    }
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+        assert_eq!(*count.lock(), 80_000);
+    }
+
+    #[test]
+    fn a_wait_for_a_mutex_has_a_limit() {
+        let lock = Mutex::new(());
+        let held = lock.lock();
+        assert!(lock.try_lock().is_none());
+        let start = Instant::now();
+        assert!(lock.try_lock_for(Duration::from_millis(20)).is_none());
+        assert!(start.elapsed() >= Duration::from_millis(20));
+        drop(held);
+        assert!(lock.try_lock_for(Duration::from_millis(20)).is_some());
+    }
+
+    #[test]
+    fn readers_share_and_writers_do_not() {
+        let lock = Arc::new(RwLock::new((0_u64, 0_u64)));
+        {
+            let one = lock.read();
+            assert!(lock.try_read().is_some() && lock.try_write().is_none());
+            drop(one);
+            let writer = lock.write();
+            assert!(lock.try_read().is_none() && lock.try_write().is_none());
+            drop(writer);
+        }
+        let writers = (0..2).map(|_| {
+            let lock = lock.clone();
+            thread::spawn(move || {
+                for _ in 0..5_000 {
+                    let mut pair = lock.write();
+                    pair.0 += 1;
+                    thread::yield_now();
+                    pair.1 += 1;
+                }
+            })
+        });
+        let readers = (0..2).map(|_| {
+            let lock = lock.clone();
+            thread::spawn(move || {
+                for _ in 0..20_000 {
+                    let pair = lock.read();
+                    assert_eq!(pair.0, pair.1);
+                }
+            })
+        });
+        let threads: Vec<_> = writers.chain(readers).collect();
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+        assert_eq!(*lock.read(), (10_000, 10_000));
+    }
+
+    #[test]
+    fn a_waiter_is_told_of_each_change() {
+        let shared = Arc::new((Mutex::new(0_u32), Condvar::new()));
+        let other = shared.clone();
+        let thread = thread::spawn(move || {
+            let (number, changed) = &*other;
+            let mut number = number.lock();
+            while *number < 1000 {
+                if *number % 2 == 1 {
+                    *number += 1;
+                    changed.notify_all();
+                } else {
+                    changed.wait(&mut number);
+                }
+            }
+        });
+        let (number, changed) = &*shared;
+        let mut held = number.lock();
+        while *held < 1000 {
+            if *held % 2 == 0 {
+                *held += 1;
+                changed.notify_one();
+            } else {
+                changed.wait(&mut held);
+            }
+        }
+        changed.notify_all();
+        drop(held);
+        thread.join().expect("no panic");
+    }
+
+    #[test]
+    fn a_wait_for_a_change_has_a_limit() {
+        let (lock, changed) = (Mutex::new(()), Condvar::new());
+        let mut held = lock.lock();
+        assert!(changed.wait_for(&mut held, Duration::from_millis(10)).timed_out());
+        assert!(changed.wait_until(&mut held, Instant::now()).timed_out());
+    }
+}

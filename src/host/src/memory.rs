@@ -1,0 +1,553 @@
+//! Lack of memory: an allocator with a reserve, and the ways to ask for memory that may be refused.
+//!
+//! Rust's `Box`, `Arc` and collections end the process when the allocator gives them nothing, and so do other crates.
+//! A library in another program may not do that. So each of our libraries has [`Allocator`] as its global allocator,
+//! and three rules:
+//!
+//! * What a call leaves behind, and everything whose size a program or a peer chooses, is asked for with [`arc`],
+//!   [`boxed`], [`vec`], [`text`] or [`Room`], which answer [`NoMemory`] and never take from the reserve.
+//! * Small pieces that are asked for in other ways come from the reserve when the system has no memory. The reserve is
+//!   zeroed data of the library, which costs nothing until it is used.
+//! * A call that makes something is let in with [`admit`], which refuses it when neither the reserve nor the system
+//!   could serve it to its end. Calls that take down are always let in; a part of the reserve is theirs alone.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::UnsafeCell;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, Hash};
+use std::hint::black_box;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use crate::static_tls;
+
+/// The reserve of a library in bytes.
+const RESERVE: usize = 2 << 20;
+
+/// The part of the reserve for one call, in bytes.
+const SHARE: usize = 64 << 10;
+
+/// The part of the reserve that only calls that take down, and threads of the library, may use up, in bytes.
+const LAST: usize = RESERVE / 4;
+
+/// The largest piece that comes from the reserve, in bytes.
+const LARGEST: usize = SHARE / 2;
+
+/// The unit of the reserve in bytes.
+const GRAIN: usize = 64;
+
+/// The alignment of the reserve, which is the largest that its pieces can have.
+const PAGE: usize = 4096;
+
+/// The system has no memory for what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoMemory;
+
+/// Memory in the zeroed data of the library, in grains, some of which are taken.
+#[repr(C, align(4096))]
+struct Reserve {
+    bytes: UnsafeCell<[u8; RESERVE]>,
+    /// One bit a grain: whether it is taken. Changed by the thread that has the lock alone.
+    taken: [AtomicU64; RESERVE / GRAIN / 64],
+    /// Bytes that are taken.
+    used: AtomicUsize,
+    /// The process whose thread has the lock, or 0. The child of a fork may find the lock of a thread of its parent,
+    /// which will never let it go.
+    holder: AtomicUsize,
+}
+
+// SAFETY: the bytes belong to those who were given pieces; everything else is atomic.
+unsafe impl Sync for Reserve {}
+
+static SPARE: Reserve = Reserve::new();
+
+/// Calls that were let in and have not returned.
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+
+impl Reserve {
+    const fn new() -> Self {
+        Reserve {
+            bytes: UnsafeCell::new([0; RESERVE]),
+            taken: [const { AtomicU64::new(0) }; RESERVE / GRAIN / 64],
+            used: AtomicUsize::new(0),
+            holder: AtomicUsize::new(0),
+        }
+    }
+
+    /// Whether a piece came from here.
+    #[inline]
+    fn holds(&self, piece: *const u8) -> bool {
+        piece.addr().wrapping_sub(self.bytes.get().addr()) < RESERVE
+    }
+
+    /// Calls `f` with the lock.
+    fn locked<R>(&self, f: impl FnOnce() -> R) -> R {
+        let me = usize::try_from(rustix::process::getpid().as_raw_nonzero().get()).unwrap_or(1);
+        let mut tries = 0_u32;
+        let mut expected = 0;
+        while let Err(holder) = self.holder.compare_exchange(expected, me, Ordering::Acquire, Ordering::Relaxed) {
+            // A lock of another process was copied by a fork. What its thread was changing is at worst lost.
+            expected = if holder == me { 0 } else { holder };
+            tries += 1;
+            if tries < 100 {
+                rustix::thread::sched_yield();
+            } else {
+                let _ = rustix::thread::nanosleep(&rustix::thread::Timespec { tv_sec: 0, tv_nsec: 100_000 });
+            }
+        }
+        let result = f();
+        self.holder.store(0, Ordering::Release);
+        result
+    }
+
+    fn is_taken(&self, grain: usize) -> bool {
+        self.taken[grain / 64].load(Ordering::Relaxed) >> (grain % 64) & 1 != 0
+    }
+
+    /// Marks grains as taken or free.
+    fn mark(&self, first: usize, count: usize, taken: bool) {
+        for grain in first..first + count {
+            let word = &self.taken[grain / 64];
+            let bit = 1 << (grain % 64);
+            let old = word.load(Ordering::Relaxed);
+            word.store(if taken { old | bit } else { old & !bit }, Ordering::Relaxed);
+        }
+    }
+
+    /// A piece, or NULL.
+    #[cold]
+    fn take(&self, layout: Layout) -> *mut u8 {
+        if layout.size() > LARGEST || layout.align() > PAGE {
+            return ptr::null_mut();
+        }
+        // Memory may lack in the first use of a thread-local value as well; this keeps the remedy in the library.
+        black_box(static_tls::offset());
+        let count = layout.size().div_ceil(GRAIN).max(1);
+        let step = layout.align().div_ceil(GRAIN);
+        let first = self.locked(|| {
+            let mut first = 0;
+            while first + count <= RESERVE / GRAIN {
+                match (first..first + count).rev().find(|&grain| self.is_taken(grain)) {
+                    Some(taken) => first = (taken + 1).next_multiple_of(step),
+                    None => {
+                        self.mark(first, count, true);
+                        self.used.fetch_add(count * GRAIN, Ordering::Relaxed);
+                        return Some(first);
+                    }
+                }
+            }
+            None
+        });
+        match first {
+            // SAFETY: the grain lies within the bytes.
+            Some(first) => unsafe { self.bytes.get().cast::<u8>().add(first * GRAIN) },
+            None => ptr::null_mut(),
+        }
+    }
+
+    /// Takes back a piece that [`Reserve::take`] gave for this size.
+    #[cold]
+    fn give_back(&self, piece: *mut u8, size: usize) {
+        let first = piece.addr().wrapping_sub(self.bytes.get().addr()) / GRAIN;
+        let count = size.div_ceil(GRAIN).max(1);
+        self.locked(|| self.mark(first, count, false));
+        self.used.fetch_sub(count * GRAIN, Ordering::Relaxed);
+    }
+
+    /// Whether there is room for this many calls at once, apart from the last part.
+    fn serves(&self, calls: usize) -> bool {
+        let wanted = calls.saturating_mul(SHARE);
+        self.used.load(Ordering::Relaxed).saturating_add(wanted) <= RESERVE - LAST
+    }
+}
+
+/// The allocator of our libraries: another one, usually that of the system, and the reserve when it gives nothing.
+pub struct Allocator<A = System>(pub A);
+
+impl Allocator {
+    /// The allocator over that of the system.
+    pub const fn of_system() -> Self {
+        Allocator(System)
+    }
+}
+
+// SAFETY: a piece comes either from the inner allocator or from the reserve, which gives out no grain twice; its address
+// tells which of them takes it back. Nothing here unwinds.
+unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        let piece = unsafe { self.0.alloc(layout) };
+        if piece.is_null() { SPARE.take(layout) } else { piece }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        let piece = unsafe { self.0.alloc_zeroed(layout) };
+        if !piece.is_null() {
+            return piece;
+        }
+        let piece = SPARE.take(layout);
+        if !piece.is_null() {
+            // SAFETY: the piece has this size and belongs to nobody else.
+            unsafe { piece.write_bytes(0, layout.size()) };
+        }
+        piece
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
+        if SPARE.holds(piece) {
+            SPARE.give_back(piece, layout.size());
+        } else {
+            // SAFETY: the caller's promise, and the inner allocator gave the piece.
+            unsafe { self.0.dealloc(piece, layout) };
+        }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, piece: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let own = SPARE.holds(piece);
+        if !own {
+            // SAFETY: the caller's promise, and the inner allocator gave the piece.
+            let moved = unsafe { self.0.realloc(piece, layout, size) };
+            if !moved.is_null() {
+                return moved;
+            }
+        }
+        // SAFETY: the alignment is that of a valid layout, and the caller promises a size that does not overflow.
+        let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        // SAFETY: the size is not 0, as the caller promises.
+        let moved = if own { unsafe { self.alloc(wanted) } } else { SPARE.take(wanted) };
+        if !moved.is_null() {
+            // SAFETY: both pieces have at least this many bytes and are different ones.
+            unsafe { ptr::copy_nonoverlapping(piece, moved, layout.size().min(size)) };
+            // SAFETY: the caller gives the old piece up.
+            unsafe { self.dealloc(piece, layout) };
+        }
+        moved
+    }
+}
+
+/// A call that was let in. Its share of the reserve is kept for it while this value lives.
+#[derive(Debug)]
+pub struct Admitted(());
+
+impl Drop for Admitted {
+    #[inline]
+    fn drop(&mut self) {
+        // The child of a fork may have forgotten this call.
+        let _ = UNDER_WAY.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |calls| calls.checked_sub(1));
+    }
+}
+
+/// Lets in a call that makes something, if there is memory for its small pieces: a share of the reserve or, where that
+/// is lent out, as much from the system.
+///
+/// # Errors
+/// [`NoMemory`]; the call must change nothing then.
+#[inline]
+pub fn admit() -> Result<Admitted, NoMemory> {
+    let calls = UNDER_WAY.fetch_add(1, Ordering::Relaxed) + 1;
+    let admitted = Admitted(());
+    if SPARE.serves(calls) || obtainable(SHARE) { Ok(admitted) } else { Err(NoMemory) }
+}
+
+/// Asks whether the system has memory of this size, in bytes, at this moment: before something is put into a collection
+/// that cannot be asked itself.
+///
+/// # Errors
+/// [`NoMemory`].
+pub fn probe(size: usize) -> Result<(), NoMemory> {
+    if obtainable(size) { Ok(()) } else { Err(NoMemory) }
+}
+
+/// Whether the system has memory of this size, in bytes, at this moment.
+#[cold]
+fn obtainable(size: usize) -> bool {
+    let Ok(layout) = Layout::from_size_align(size.max(1), align_of::<u64>()) else { return false };
+    // SAFETY: the size is not 0.
+    let piece = black_box(unsafe { std::alloc::alloc(layout) });
+    if piece.is_null() {
+        return false;
+    }
+    let spare = SPARE.holds(piece);
+    // SAFETY: the allocator gave the piece for this layout.
+    unsafe { std::alloc::dealloc(piece, layout) };
+    !spare
+}
+
+/// Whether so much of the reserve is in use that a long task should rather give up.
+pub fn is_short() -> bool {
+    reserve_in_use() > SHARE
+}
+
+/// Bytes of the reserve that are in use.
+pub fn reserve_in_use() -> usize {
+    SPARE.used.load(Ordering::Relaxed)
+}
+
+/// Forgets calls of threads that exist in the parent alone. Only the child of a fork may call this.
+pub fn after_fork_in_child() {
+    UNDER_WAY.store(0, Ordering::Relaxed);
+}
+
+/// Whether a value lies in the reserve. It may be used for a while, but a call must not leave it behind.
+pub fn is_lent<T: ?Sized>(value: &T) -> bool {
+    SPARE.holds(ptr::from_ref(value).cast())
+}
+
+/// Puts a value into an `Arc`.
+///
+/// # Errors
+/// [`NoMemory`]; the value is dropped.
+pub fn arc<T>(value: T) -> Result<Arc<T>, NoMemory> {
+    let shared = Arc::new(value);
+    if is_lent(&*shared) { Err(NoMemory) } else { Ok(shared) }
+}
+
+/// Puts a value into a box.
+///
+/// # Errors
+/// [`NoMemory`]; the value is dropped.
+pub fn boxed<T>(value: T) -> Result<Box<T>, NoMemory> {
+    let boxed = Box::new(value);
+    if is_lent(&*boxed) { Err(NoMemory) } else { Ok(boxed) }
+}
+
+/// An empty list with room for `capacity` elements.
+///
+/// # Errors
+/// [`NoMemory`].
+pub fn vec<T>(capacity: usize) -> Result<Vec<T>, NoMemory> {
+    let mut list: Vec<T> = Vec::new();
+    list.try_reserve_exact(capacity).map_err(|_| NoMemory)?;
+    if SPARE.holds(list.as_ptr().cast()) { Err(NoMemory) } else { Ok(list) }
+}
+
+/// A copy of a list.
+///
+/// # Errors
+/// [`NoMemory`].
+pub fn copied<T: Copy>(list: &[T]) -> Result<Box<[T]>, NoMemory> {
+    let mut copy = vec(list.len())?;
+    copy.extend_from_slice(list);
+    Ok(copy.into_boxed_slice())
+}
+
+/// A copy of a text.
+///
+/// # Errors
+/// [`NoMemory`].
+pub fn text(text: &str) -> Result<String, NoMemory> {
+    let mut copy = String::from_utf8(vec(text.len())?).unwrap_or_default();
+    copy.push_str(text);
+    Ok(copy)
+}
+
+/// Makes room in a collection before something is put into it.
+pub trait Room {
+    /// Makes room for `more` elements.
+    ///
+    /// # Errors
+    /// [`NoMemory`]; the collection is as it was.
+    fn room(&mut self, more: usize) -> Result<(), NoMemory>;
+}
+
+/// Whether the system has the memory for a collection that grows from `capacity` to twice that, or `wanted` elements.
+#[cold]
+fn grows(capacity: usize, wanted: usize, size: usize) -> Result<(), NoMemory> {
+    let bytes = wanted.max(capacity.saturating_mul(2)).max(4).saturating_mul(size);
+    // Larger pieces never come from the reserve.
+    if bytes > LARGEST || obtainable(bytes) { Ok(()) } else { Err(NoMemory) }
+}
+
+impl<T> Room for Vec<T> {
+    #[inline]
+    fn room(&mut self, more: usize) -> Result<(), NoMemory> {
+        if self.capacity() - self.len() >= more {
+            return Ok(());
+        }
+        grows(self.capacity(), self.len().saturating_add(more), size_of::<T>())?;
+        self.try_reserve(more).map_err(|_| NoMemory)
+    }
+}
+
+impl<T> Room for VecDeque<T> {
+    #[inline]
+    fn room(&mut self, more: usize) -> Result<(), NoMemory> {
+        if self.capacity() - self.len() >= more {
+            return Ok(());
+        }
+        grows(self.capacity(), self.len().saturating_add(more), size_of::<T>())?;
+        self.try_reserve(more).map_err(|_| NoMemory)
+    }
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher> Room for HashMap<K, V, S> {
+    #[inline]
+    fn room(&mut self, more: usize) -> Result<(), NoMemory> {
+        if self.capacity() - self.len() >= more {
+            return Ok(());
+        }
+        // A table has up to twice as many places as elements, and a byte more for each.
+        grows(self.capacity(), self.len().saturating_add(more), 2 * (size_of::<(K, V)>() + 1))?;
+        self.try_reserve(more).map_err(|_| NoMemory)
+    }
+}
+
+impl<K: Eq + Hash, S: BuildHasher> Room for HashSet<K, S> {
+    #[inline]
+    fn room(&mut self, more: usize) -> Result<(), NoMemory> {
+        if self.capacity() - self.len() >= more {
+            return Ok(());
+        }
+        grows(self.capacity(), self.len().saturating_add(more), 2 * (size_of::<K>() + 1))?;
+        self.try_reserve(more).map_err(|_| NoMemory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An allocator with no memory.
+    struct Nothing;
+
+    // SAFETY: it gives nothing, so there is nothing to take back.
+    unsafe impl GlobalAlloc for Nothing {
+        unsafe fn alloc(&self, _: Layout) -> *mut u8 {
+            ptr::null_mut()
+        }
+        unsafe fn dealloc(&self, _: *mut u8, _: Layout) {
+            unreachable!("it gave nothing");
+        }
+        unsafe fn realloc(&self, _: *mut u8, _: Layout, _: usize) -> *mut u8 {
+            ptr::null_mut()
+        }
+    }
+
+    fn layout(size: usize, align: usize) -> Layout {
+        Layout::from_size_align(size, align).expect("a layout")
+    }
+
+    /// All that concerns the reserve of the process is in one test, because tests run at the same time.
+    #[test]
+    fn the_reserve_serves_when_the_allocator_does_not() {
+        let poor = Allocator(Nothing);
+        // SAFETY: the layouts are not empty, and each piece is given back once with its own.
+        unsafe {
+            let mut pieces = Vec::new();
+            for (size, align) in [(1, 1), (64, 64), (65, 16), (100, 128), (LARGEST, 8), (8, PAGE), (4000, 2048)] {
+                let layout = layout(size, align);
+                let piece = poor.alloc(layout);
+                assert!(SPARE.holds(piece) && piece.addr().is_multiple_of(align), "{size} {align}");
+                piece.write_bytes(0xa5, size);
+                pieces.push((piece, layout));
+            }
+            for (at, &(one, one_layout)) in pieces.iter().enumerate() {
+                for &(other, other_layout) in &pieces[at + 1..] {
+                    let apart = one.addr() + one_layout.size() <= other.addr()
+                        || other.addr() + other_layout.size() <= one.addr();
+                    assert!(apart, "{one_layout:?} {other_layout:?}");
+                }
+            }
+            assert!(poor.alloc(layout(LARGEST + 1, 8)).is_null());
+            assert!(poor.alloc(layout(8, 2 * PAGE)).is_null());
+            for (piece, layout) in pieces {
+                poor.dealloc(piece, layout);
+            }
+            assert_eq!(reserve_in_use(), 0);
+
+            let zeroed = poor.alloc_zeroed(layout(200, 8));
+            assert!((0..200).all(|at| zeroed.add(at).read() == 0), "what was written before is gone");
+            zeroed.write(7);
+            let larger = poor.realloc(zeroed, layout(200, 8), 300);
+            assert!(SPARE.holds(larger) && larger.read() == 7);
+            // What the system gave moves to the reserve, and back when the system has memory again.
+            let rich = Allocator::of_system();
+            let moved = rich.realloc(larger, layout(300, 8), 100);
+            assert!(!SPARE.holds(moved) && moved.read() == 7);
+            rich.dealloc(moved, layout(100, 8));
+            assert_eq!(reserve_in_use(), 0);
+
+            assert!(admit().is_ok());
+            let mut all = Vec::new();
+            let most = layout(LARGEST, 8);
+            loop {
+                let piece = poor.alloc(most);
+                if piece.is_null() {
+                    break;
+                }
+                all.push(piece);
+            }
+            assert_eq!(all.len(), RESERVE / LARGEST);
+            assert!(!SPARE.serves(1));
+            assert!(admit().is_ok(), "the system has memory");
+            for piece in all {
+                poor.dealloc(piece, most);
+            }
+            assert_eq!(reserve_in_use(), 0);
+            assert!(SPARE.serves((RESERVE - LAST) / SHARE) && !SPARE.serves((RESERVE - LAST) / SHARE + 1));
+        }
+
+        // Threads take and give back at the same time; nobody's bytes are touched by another.
+        std::thread::scope(|scope| {
+            for mark in 1..=4_u8 {
+                scope.spawn(move || {
+                    let poor = Allocator(Nothing);
+                    for round in 0..2000_usize {
+                        let layout = layout(1 + (round * usize::from(mark) * 37) % 700, 8);
+                        // SAFETY: the layout is not empty; the piece is written within it and given back once.
+                        unsafe {
+                            let piece = poor.alloc(layout);
+                            assert!(!piece.is_null());
+                            piece.write_bytes(mark, layout.size());
+                            assert!((0..layout.size()).all(|at| piece.add(at).read() == mark));
+                            poor.dealloc(piece, layout);
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(reserve_in_use(), 0);
+
+        // The child of a fork is not held up by a lock that a thread of its parent had.
+        SPARE.holder.store(1, Ordering::Relaxed);
+        // SAFETY: the layout is not empty; the piece is given back once.
+        unsafe {
+            let piece = Allocator(Nothing).alloc(layout(8, 8));
+            assert!(SPARE.holds(piece));
+            Allocator(Nothing).dealloc(piece, layout(8, 8));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_had_is_refused() {
+        assert_eq!(vec::<u64>(usize::MAX / 8).err(), Some(NoMemory));
+        let mut list = vec![1_u64];
+        assert_eq!(list.room(usize::MAX / 16), Err(NoMemory));
+        assert_eq!(list, [1]);
+        let mut table = HashMap::from([(1, 2)]);
+        assert_eq!(table.room(usize::MAX / 64), Err(NoMemory));
+        assert_eq!(HashSet::from([1_u64]).room(usize::MAX / 64), Err(NoMemory));
+        assert_eq!(VecDeque::from([1_u64]).room(usize::MAX / 16), Err(NoMemory));
+        assert_eq!(table[&1], 2);
+    }
+
+    #[test]
+    fn what_can_be_had_is_given() {
+        assert_eq!(*arc(5).expect("memory"), 5);
+        assert_eq!(*boxed(6).expect("memory"), 6);
+        assert_eq!(text("name").expect("memory"), "name");
+        let mut list = vec(3).expect("memory");
+        assert!(list.capacity() >= 3);
+        list.room(100).expect("memory");
+        assert!(list.capacity() >= 100);
+        list.push(1);
+        let admitted = [admit(), admit()];
+        assert!(admitted.iter().all(Result::is_ok));
+    }
+}

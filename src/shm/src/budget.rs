@@ -1,0 +1,115 @@
+//! How much is copied at a time, so that no transfer keeps other connections waiting.
+//!
+//! Long transfers are copied in slices. One post copies a bounded number of bytes, and what is left goes on by progress:
+//! in each *round*, in which all connections of the process with something to do get one turn, a connection copies its
+//! share. All shares of a round together have a bound as well.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::pair::End;
+use crate::record;
+
+/// The most bytes that one copy moves.
+const SLICE: u64 = 256 * 1024;
+/// The most bytes that a post copies.
+const POST: u64 = 1024 * 1024;
+/// The bytes that all turns of a round copy together, unless there are so many that each copies the least.
+const ROUND: u64 = 512 * 1024;
+/// The bytes that each turn copies at least.
+const LEAST: u64 = 16 * 1024;
+/// The bytes that one copy counts for at least, because of the system call.
+const CALL: u64 = 4 * 1024;
+
+/// Counts the turns that copy, to share a round between them.
+#[derive(Default)]
+pub struct Rounds {
+    /// Turns of this round, and in the upper half those of the round before.
+    turns: AtomicU64,
+}
+
+impl Rounds {
+    /// A new round begins.
+    #[inline]
+    pub fn begin(&self) {
+        // The counts only divide the work: one that gets lost between threads does no harm.
+        let turns = self.turns.load(Ordering::Relaxed);
+        if turns != 0 {
+            self.turns.store(turns << 32, Ordering::Relaxed);
+        }
+    }
+
+    /// The bytes that one more turn of this round may copy.
+    pub fn share(&self) -> u64 {
+        let turns = self.turns.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let turns = (turns & u64::from(u32::MAX)).max(turns >> 32).max(1);
+        (ROUND / turns).clamp(LEAST, SLICE)
+    }
+}
+
+/// What a post or a turn may still copy.
+pub struct Budget {
+    /// `None` while the turn has not asked for its share.
+    left: Option<u64>,
+}
+
+impl Budget {
+    /// For a post.
+    #[inline]
+    pub const fn post() -> Self {
+        Budget { left: Some(POST) }
+    }
+
+    /// For a turn.
+    #[inline]
+    pub const fn turn() -> Self {
+        Budget { left: None }
+    }
+
+    /// The bytes of the next copy of a transfer of which `rest` bytes are left, which are thereby spent; `None` if
+    /// nothing more may be copied, and then `end` gets another turn.
+    #[inline]
+    pub fn slice(&mut self, end: &End, rest: u64) -> Option<u64> {
+        match self.left {
+            Some(left) if rest <= CALL && left >= CALL => {
+                self.left = Some(left - CALL);
+                Some(rest)
+            }
+            _ => self.next(end, rest),
+        }
+    }
+
+    fn next(&mut self, end: &End, rest: u64) -> Option<u64> {
+        let left = self.left.get_or_insert_with(|| end.rounds().share());
+        if *left == 0 {
+            end.look_again();
+            return None;
+        }
+        let len = record::piece(rest, SLICE.min(*left).max(CALL));
+        *left = left.saturating_sub(len.max(CALL));
+        Some(len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_of_a_round_share_it() {
+        let rounds = Rounds::default();
+        assert_eq!(rounds.share(), SLICE, "alone");
+        for turns in [1_u64, 2, 8, 30, 1000] {
+            // The first round learns their number, the second one divides.
+            let mut sum = 0;
+            for _ in 0..2 {
+                rounds.begin();
+                sum = (0..turns).map(|_| rounds.share()).sum();
+            }
+            assert!(sum <= ROUND.max(turns * LEAST), "{turns}");
+            assert!(sum >= ROUND / 2, "{turns}");
+        }
+        rounds.begin();
+        rounds.begin();
+        assert_eq!(rounds.share(), SLICE, "alone again");
+    }
+}

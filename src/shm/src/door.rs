@@ -1,0 +1,317 @@
+//! The *door*: a thread that does nothing, through which peers reach the memory of this process.
+//!
+//! Copies between processes name their target by the number of a thread, which the kernel looks up when the copy
+//! begins. Peers name the door. So they reach a process whose first thread has ended; and a process that changes its
+//! door (another thread, another number, and the old one ends) has revoked all copies that peers have decided on but
+//! not begun, even those of a peer that is stopped in between. Such a copy finds nobody; the peer then decides anew,
+//! with the number of the new door.
+//!
+//! The number of a door that is gone is given to another thread only when the system has gone through all its numbers.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use host::lock::{Condvar, Mutex};
+use host::thread::{self, Thread};
+use rustix::io::Errno;
+use rustix::process::{Pid, getpriority_process};
+use rustix::thread::gettid;
+
+use crate::os::memory::SharedMemory;
+use crate::os::task::{self, Doing};
+
+/// Bytes of a door's stack, on which next to nothing happens.
+const STACK: usize = 64 * 1024;
+
+/// The place where the number of the door is published: 0 if there is no door.
+#[derive(Clone)]
+struct Sign {
+    memory: Arc<SharedMemory>,
+    offset: usize,
+}
+
+impl Sign {
+    fn word(&self) -> &AtomicU32 {
+        match self.memory.at(self.offset) {
+            Ok(word) => word,
+            Err(_) => unreachable!("the word lies inside the memory"),
+        }
+    }
+}
+
+/// One thread.
+struct Sleeper {
+    /// The change with which it came.
+    serial: u64,
+    note: Arc<Note>,
+    thread: Thread,
+}
+
+/// What a door and the other threads tell each other.
+#[derive(Default)]
+struct Note {
+    /// Its number, once it is published.
+    tid: Mutex<i32>,
+    /// The number was published, or the door is to leave.
+    news: Condvar,
+    leave: AtomicBool,
+}
+
+/// The doors of a process: the one that is published, and those that leave.
+pub struct Door {
+    sign: Sign,
+    threads: Mutex<Threads>,
+    /// The last change whose number is being published, or is.
+    published: Arc<AtomicU64>,
+}
+
+#[derive(Default)]
+struct Threads {
+    /// The newest comes last.
+    all: Vec<Sleeper>,
+    /// The number of changes so far.
+    changes: u64,
+}
+
+/// A moment, as changes of the door count.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment(u64);
+
+/// A change of the door.
+#[derive(Clone, Copy, Debug)]
+pub struct Change(u64);
+
+impl Door {
+    /// No door yet. The number is published in the word at `offset` of `memory`, which this process can write.
+    pub fn new(memory: Arc<SharedMemory>, offset: usize) -> Door {
+        let published = Arc::default();
+        Door { sign: Sign { memory, offset }, threads: Mutex::default(), published }
+    }
+
+    /// Makes the first door; returns when its number is published.
+    ///
+    /// # Errors
+    /// There can be no further thread.
+    pub fn open(&self) -> io::Result<()> {
+        let mut threads = self.threads.lock();
+        self.start(&mut threads)?;
+        if let Some(sleeper) = threads.all.last() {
+            sleeper.note.await_number();
+        }
+        Ok(())
+    }
+
+    /// This moment. Taken behind a fence, it comes after all stores before that.
+    pub fn now(&self) -> Moment {
+        Moment(self.published.load(Ordering::SeqCst))
+    }
+
+    /// Changes the door, unless that was begun after `since` already. See [`Door::is_changed`].
+    pub fn change(&self, since: Moment) -> Change {
+        let mut threads = self.threads.lock();
+        let published = self.published.load(Ordering::SeqCst);
+        // A number that is published later than `since` is as good as one that is asked for now.
+        if published > since.0 || threads.changes > published {
+            return Change(threads.changes);
+        }
+        if let Err(error) = self.start(&mut threads) {
+            log::warn!("shm: no thread for peers to reach this process by: {error}");
+            threads.changes += 1;
+            self.published.store(threads.changes, Ordering::SeqCst);
+            self.sign.word().store(0, Ordering::SeqCst);
+            threads.all.iter().for_each(|sleeper| sleeper.note.dismiss());
+        }
+        Change(threads.changes)
+    }
+
+    /// True if nobody finds this process any more by a number from before the change.
+    pub fn is_changed(&self, change: Change) -> bool {
+        let mut threads = self.threads.lock();
+        let gone = threads.all.extract_if(.., |sleeper| sleeper.note.has_left() && sleeper.is_gone());
+        for sleeper in gone.collect::<Vec<_>>() {
+            sleeper.thread.join();
+        }
+        let published = self.published.load(Ordering::SeqCst) >= change.0;
+        published && threads.all.iter().all(|sleeper| sleeper.serial >= change.0)
+    }
+
+    /// Ends all doors; peers do not reach this process any more.
+    pub fn close(&self) {
+        let sleepers = std::mem::take(&mut self.threads.lock().all);
+        for sleeper in &sleepers {
+            sleeper.note.await_number();
+            sleeper.note.dismiss();
+        }
+        self.sign.word().store(0, Ordering::SeqCst);
+        for sleeper in sleepers {
+            sleeper.thread.join();
+        }
+    }
+
+    /// Starts another door, which publishes its number and sends the one before away.
+    fn start(&self, threads: &mut Threads) -> io::Result<()> {
+        let serial = threads.changes + 1;
+        let note = Arc::<Note>::default();
+        let before = threads.all.last().map(|sleeper| sleeper.note.clone());
+        let (own, sign, published) = (note.clone(), self.sign.clone(), self.published.clone());
+        let run = move || {
+            let tid = gettid().as_raw_nonzero().get();
+            // SYNC door: whoever finds the serial number not yet raised looks before the number is published.
+            published.store(serial, Ordering::SeqCst);
+            sign.word().store(tid.cast_unsigned(), Ordering::SeqCst);
+            drop(sign);
+            own.set_number(tid);
+            if let Some(note) = before {
+                note.dismiss();
+            }
+            own.await_dismissal();
+        };
+        let thread = thread::start_on(STACK, c"dat-shm-door", run)?;
+        threads.changes = serial;
+        threads.all.push(Sleeper { serial, note, thread });
+        Ok(())
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Sleeper {
+    /// True if the kernel does not find the thread any more, or finds it without memory. A thread that is joined may
+    /// still be found for a moment.
+    fn is_gone(&self) -> bool {
+        let tid = *self.note.tid.lock();
+        let Some(pid) = Pid::from_raw(tid) else { return false };
+        let own = std::process::id().cast_signed();
+        // A debugger may keep what is left of the thread.
+        getpriority_process(Some(pid)) == Err(Errno::SRCH)
+            || (task::is_visible(own) && task::doing(own, tid) == Doing::Gone)
+    }
+}
+
+impl Note {
+    fn set_number(&self, tid: i32) {
+        *self.tid.lock() = tid;
+        self.news.notify_all();
+    }
+
+    fn await_number(&self) {
+        let mut tid = self.tid.lock();
+        while *tid == 0 {
+            self.news.wait(&mut tid);
+        }
+    }
+
+    /// Has the thread end.
+    fn dismiss(&self) {
+        let tid = self.tid.lock();
+        self.leave.store(true, Ordering::Release);
+        drop(tid);
+        self.news.notify_all();
+    }
+
+    fn await_dismissal(&self) {
+        let mut tid = self.tid.lock();
+        while !self.has_left() {
+            self.news.wait(&mut tid);
+        }
+    }
+
+    fn has_left(&self) -> bool {
+        self.leave.load(Ordering::Acquire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::os::memory::{Access, SharedMemory};
+    use crate::os::user::Target;
+    use crate::os::vm::{VmError, read_from};
+
+    fn new() -> Door {
+        let memory = SharedMemory::create("test", 4096, Access::ReadOnly).unwrap();
+        Door::new(Arc::new(memory), 64)
+    }
+
+    fn number(door: &Door) -> i32 {
+        door.sign.word().load(Ordering::SeqCst).cast_signed()
+    }
+
+    fn reach(tid: i32) -> Result<(), VmError> {
+        let there = 7_u64;
+        let mut word = [0; 8];
+        read_from(tid, &[((&raw const there).expose_provenance() as u64, 8)], &[Target::of(&mut word)])?;
+        assert_eq!(u64::from_ne_bytes(word), there);
+        Ok(())
+    }
+
+    fn until(what: impl Fn() -> bool) {
+        let end = Instant::now() + Duration::from_secs(20);
+        while !what() {
+            assert!(Instant::now() < end);
+            std::thread::sleep(Duration::from_micros(50));
+        }
+    }
+
+    #[test]
+    fn the_memory_is_reached_through_the_door_and_not_through_an_earlier_one() {
+        let door = new();
+        door.open().unwrap();
+        for _ in 0..100 {
+            let before = number(&door);
+            assert_eq!(reach(before), Ok(()));
+            let change = door.change(door.now());
+            until(|| door.is_changed(change));
+            assert_ne!(number(&door), before);
+            assert_eq!(reach(before), Err(VmError::Gone));
+            assert_eq!(reach(number(&door)), Ok(()));
+            assert_eq!(door.threads.lock().all.len(), 1, "doors that left are forgotten");
+        }
+        let last = number(&door);
+        door.close();
+        assert_eq!(number(&door), 0);
+        until(|| reach(last) == Err(VmError::Gone));
+    }
+
+    #[test]
+    fn a_change_serves_all_that_asked_before_it() {
+        let door = new();
+        door.open().unwrap();
+        let (early, also) = (door.now(), door.now());
+        let change = door.change(early);
+        until(|| door.is_changed(change));
+        let new = number(&door);
+        let change = door.change(also);
+        assert!(door.is_changed(change));
+        assert_eq!(number(&door), new, "no further thread was made");
+        let change = door.change(door.now());
+        until(|| door.is_changed(change));
+        assert_ne!(number(&door), new);
+    }
+
+    #[test]
+    fn many_threads_change_the_door_at_once() {
+        let door = new();
+        door.open().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let before = number(&door);
+                        let change = door.change(door.now());
+                        until(|| door.is_changed(change));
+                        assert_eq!(reach(before), Err(VmError::Gone));
+                    }
+                });
+            }
+        });
+        assert_eq!(reach(number(&door)), Ok(()));
+    }
+}

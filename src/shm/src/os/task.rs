@@ -1,0 +1,154 @@
+//! What the system tells in /proc about a thread of another process.
+
+use std::fs;
+
+/// What a thread is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// It is over.
+    Gone,
+    /// It is stopped: by a signal, by a tracer, or with its control group. It is in no copy between processes, since
+    /// a thread stops only before and after a system call.
+    Stopped,
+    /// It sleeps, but not in a copy between processes.
+    Elsewhere,
+    /// It sleeps in a copy between processes.
+    Copying,
+    /// It runs, or would if it had a processor, and has had processors for so many [`TICKS_PER_SECOND`] in all.
+    Running(u64),
+    /// It sleeps, and this process may not know where.
+    Asleep,
+}
+
+/// Ticks of the time that a thread has run.
+pub const TICKS_PER_SECOND: u64 = 100;
+
+/// True if `tid` is a thread of the process `pid`, and both that process and this one number it so. Processes of other
+/// pid namespaces number their threads otherwise.
+pub fn is_thread(pid: libc::pid_t, tid: libc::pid_t) -> bool {
+    let Ok(status) = fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")) else { return false };
+    // The numbers in all namespaces from that of /proc to the thread's own.
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    numbers.and_then(|numbers| numbers.split_ascii_whitespace().next_back()?.parse().ok()) == Some(tid)
+}
+
+/// Whether the threads of the process `pid` can be seen.
+pub fn is_visible(pid: libc::pid_t) -> bool {
+    pid > 0 && fs::exists(format!("/proc/{pid}/task")).unwrap_or(false)
+}
+
+/// What the thread `tid` of the process `pid` is doing, as this process counts them.
+pub fn doing(pid: libc::pid_t, tid: libc::pid_t) -> Doing {
+    let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/task/{tid}/{file}"));
+    let Ok(stat) = read("stat") else { return Doing::Gone };
+    let Some((state, ticks)) = parse_stat(&stat) else { return Doing::Asleep };
+    match state {
+        b'Z' | b'X' | b'x' => Doing::Gone,
+        b'T' | b't' => Doing::Stopped,
+        b'R' => Doing::Running(ticks),
+        _ => match read("syscall").as_deref().map(parse_syscall) {
+            Ok(Some(Call::Running)) => Doing::Running(ticks),
+            Ok(Some(Call::Copy)) if read("wchan").is_ok_and(|place| is_frozen(&place)) => Doing::Stopped,
+            Ok(Some(Call::Copy)) => Doing::Copying,
+            Ok(Some(Call::Other)) => Doing::Elsewhere,
+            Ok(None) | Err(_) => Doing::Asleep,
+        },
+    }
+}
+
+/// State of a thread, and its ticks in user mode and in the kernel.
+fn parse_stat(stat: &str) -> Option<(u8, u64)> {
+    // The name of the thread, in parentheses, may contain anything.
+    let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace();
+    let state = *fields.next()?.as_bytes().first()?;
+    let user: u64 = fields.nth(10)?.parse().ok()?;
+    let system: u64 = fields.next()?.parse().ok()?;
+    Some((state, user.saturating_add(system)))
+}
+
+/// The system call that a thread is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Call {
+    Running,
+    Copy,
+    Other,
+}
+
+fn parse_syscall(text: &str) -> Option<Call> {
+    let number = text.split_ascii_whitespace().next()?;
+    if number == "running" {
+        return Some(Call::Running);
+    }
+    let number: libc::c_long = number.parse().ok()?;
+    let copy = number == libc::SYS_process_vm_readv || number == libc::SYS_process_vm_writev;
+    Some(if copy { Call::Copy } else { Call::Other })
+}
+
+/// True if that is where the kernel keeps the threads of a frozen control group. They go there on their way out of a
+/// system call, whose number is still shown.
+fn is_frozen(place: &str) -> bool {
+    matches!(place, "do_freezer_trap" | "__refrigerator" | "get_signal")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    fn own() -> (libc::pid_t, libc::pid_t) {
+        (std::process::id() as libc::pid_t, rustix::thread::gettid().as_raw_nonzero().get())
+    }
+
+    #[test]
+    fn threads_are_found_and_seen_to_run_sleep_and_end() {
+        let (pid, tid) = own();
+        assert!(is_thread(pid, tid));
+        assert!(is_visible(pid));
+        assert!(matches!(doing(pid, tid), Doing::Running(_)), "{:?}", doing(pid, tid));
+        let (tell, told) = mpsc::channel();
+        let (end, ended) = mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            tell.send(own().1).unwrap();
+            let _ = ended.recv();
+        });
+        let tid = told.recv().unwrap();
+        while doing(pid, tid) != Doing::Elsewhere {
+            std::thread::yield_now();
+        }
+        assert!(is_thread(pid, tid));
+        end.send(()).unwrap();
+        thread.join().unwrap();
+        while doing(pid, tid) != Doing::Gone {
+            std::thread::yield_now();
+        }
+        assert!(!is_thread(pid, tid));
+    }
+
+    #[test]
+    fn what_does_not_exist_is_not_found() {
+        assert!(!is_thread(0, 1));
+        assert!(!is_thread(-1, -1));
+        assert!(!is_visible(0));
+        assert_eq!(doing(i32::MAX, i32::MAX), Doing::Gone);
+    }
+
+    #[test]
+    fn names_of_threads_do_not_confuse() {
+        let stat = "7 (a) Z 9) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14";
+        assert_eq!(parse_stat(stat), Some((b'S', 23)));
+        assert_eq!(parse_stat("7 (a) S 1 2"), None);
+        assert_eq!(parse_stat(""), None);
+    }
+
+    #[test]
+    fn copies_are_told_from_other_calls() {
+        let copy = |number: libc::c_long| parse_syscall(&format!("{number} 0x1 0x2 0x3 0x4 0x5 0x6 0x7 0x8"));
+        assert_eq!(copy(libc::SYS_process_vm_readv), Some(Call::Copy));
+        assert_eq!(copy(libc::SYS_process_vm_writev), Some(Call::Copy));
+        assert_eq!(copy(libc::SYS_futex), Some(Call::Other));
+        assert_eq!(parse_syscall("-1 0x7ffc 0x7f00"), Some(Call::Other));
+        assert_eq!(parse_syscall("running\n"), Some(Call::Running));
+        assert_eq!(parse_syscall(""), None);
+    }
+}

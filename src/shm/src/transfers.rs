@@ -1,0 +1,231 @@
+//! The transfers of one side of a pair that are under way: copies between the memories of the two processes, by which
+//! process which thread makes them.
+//!
+//! Each side has a [`Table`] in the shared memory. A thread that is going to copy enters a slot, looks whether it still
+//! may, copies, and leaves the slot. The other side closes what is to be closed, then looks at the slots: a copy that
+//! it finds none of comes to a look that fails (SYNC moving). The peer may write anything into the tables, its own and
+//! this one; so what this side relies on itself, which slots are its own, is in [`Own`].
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+
+use rustix::thread::gettid;
+
+/// Slots of a table. More threads than this wait for each other.
+pub const SLOTS: usize = 63;
+
+/// Words of a slot, a cache line.
+const LINE: usize = 8;
+
+/// The largest number that a thread can have.
+const MAX_TID: u32 = 1 << 22;
+
+/// One side's transfers in the shared memory. The first line has a bit for every slot that was ever used; the others
+/// are the slots, each with one [`Word`].
+pub type Table = [[AtomicU64; LINE]; SLOTS + 1];
+
+/// Bytes of a table.
+pub const TABLE: usize = size_of::<Table>();
+
+/// Content of a slot: in the upper half how often it was entered, in the lower half the thread that is in it, as its
+/// process numbers it, or 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word(u64);
+
+impl Word {
+    /// The thread that is in the slot; 0 for none.
+    pub fn tid(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// True if no thread can have that number.
+    pub fn is_impossible(self) -> bool {
+        self.tid() > MAX_TID
+    }
+}
+
+/// The transfers of a side that began before, and have not ended.
+pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Word)> + '_ {
+    let [used, slots @ ..] = table;
+    let mut used = used[0].load(Ordering::SeqCst);
+    std::iter::from_fn(move || {
+        while used != 0 {
+            let slot = used.trailing_zeros() as usize;
+            used &= used - 1;
+            // A table that is not what it should be has a bit too many.
+            let word = slots.get(slot).map_or(Word(u64::MAX), |line| Word(line[0].load(Ordering::SeqCst)));
+            if word.tid() != 0 {
+                return Some((slot, word));
+            }
+        }
+        None
+    })
+}
+
+/// True if the transfer that was found in `slot` has not ended.
+pub fn is_under_way(table: &Table, slot: usize, word: Word) -> bool {
+    match table.get(slot + 1) {
+        Some(line) => line[0].load(Ordering::SeqCst) == word.0,
+        None => true,
+    }
+}
+
+/// The slots that threads of this process have entered.
+pub struct Own([Slot; SLOTS]);
+
+/// The word of a slot, in a cache line of its own.
+#[derive(Default)]
+#[repr(align(64))]
+struct Slot(AtomicU64);
+
+impl Default for Own {
+    fn default() -> Self {
+        Own(std::array::from_fn(|_| Slot::default()))
+    }
+}
+
+thread_local! {
+    /// The number of the thread, once it was asked for.
+    static TID: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The number of the calling thread.
+#[inline]
+pub fn own_tid() -> u32 {
+    TID.with(|tid| match tid.get() {
+        0 => {
+            let number = gettid().as_raw_nonzero().get().cast_unsigned();
+            tid.set(number);
+            number
+        }
+        number => number,
+    })
+}
+
+/// Forgets the number of the calling thread, which in the child of a fork is another one.
+pub fn after_fork_in_child() {
+    TID.set(0);
+}
+
+impl Own {
+    /// Enters a slot of this side's `table`; waits while all are taken. `tid` is the number of the calling thread, by
+    /// which the peer finds it, or any other but 0 if there is no peer.
+    #[inline]
+    pub fn enter<'a>(&'a self, table: &'a Table, tid: u32) -> Entered<'a> {
+        // A thread nearly always finds the slot free that it had last, and which it finds by the place of its stack.
+        let stack = (&raw const tid).addr();
+        let mut at = (stack >> 20) % (SLOTS + 1);
+        let mut tries = 0;
+        loop {
+            if let (Some(Slot(own)), Some([shared, ..])) = (self.0.get(at), table.get(at + 1)) {
+                let before = own.load(Ordering::Relaxed);
+                let word = (before & !u64::from(u32::MAX)).wrapping_add(1 << 32) | u64::from(tid);
+                let free = before as u32 == 0;
+                if free && own.compare_exchange(before, word, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                    if before == 0 {
+                        table[0][0].fetch_or(1 << at, Ordering::Relaxed);
+                    }
+                    shared.store(word, Ordering::Relaxed);
+                    // SYNC moving: either this side sees that it may not, or the other one sees the slot taken.
+                    fence(Ordering::SeqCst);
+                    return Entered { own, shared, word };
+                }
+            }
+            at = (at + 1) % (SLOTS + 1);
+            tries += 1;
+            if tries % SLOTS == 0 {
+                std::thread::yield_now();
+            }
+        }
+    }
+}
+
+/// A slot that the calling thread is in, until this is dropped.
+pub struct Entered<'a> {
+    own: &'a AtomicU64,
+    shared: &'a AtomicU64,
+    word: u64,
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        let free = self.word & !u64::from(u32::MAX);
+        // SYNC moved: what was copied is there for whoever finds the slot free.
+        self.shared.store(free, Ordering::Release);
+        self.own.store(free, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Box<Table> {
+        Box::new(std::array::from_fn(|_| std::array::from_fn(|_| AtomicU64::new(0))))
+    }
+
+    #[test]
+    fn a_transfer_is_under_way_until_it_ends() {
+        let (own, table) = (Own::default(), table());
+        assert_eq!(under_way(&table).count(), 0);
+        let first = own.enter(&table, own_tid());
+        let second = own.enter(&table, own_tid());
+        let found: Vec<_> = under_way(&table).collect();
+        assert_eq!(found.len(), 2);
+        assert!(found.iter().all(|(_, word)| word.tid() == own_tid() && !word.is_impossible()));
+        drop(first);
+        let left: Vec<_> = found.iter().filter(|&&(slot, word)| is_under_way(&table, slot, word)).collect();
+        assert_eq!(left.len(), 1);
+        drop(second);
+        assert!(!found.iter().any(|&(slot, word)| is_under_way(&table, slot, word)));
+        assert_eq!(under_way(&table).count(), 0);
+        let _again = own.enter(&table, own_tid());
+        assert!(!found.iter().any(|&(slot, word)| is_under_way(&table, slot, word)), "it is another transfer");
+    }
+
+    #[test]
+    fn all_slots_can_be_taken_whatever_the_peer_writes() {
+        let (own, table) = (Own::default(), table());
+        for word in table.iter().flatten() {
+            word.store(u64::MAX, Ordering::Relaxed);
+        }
+        assert_eq!(under_way(&table).count(), SLOTS + 1);
+        assert!(under_way(&table).all(|(_, word)| word.is_impossible()));
+        let all: Vec<_> = (0..SLOTS).map(|_| own.enter(&table, own_tid())).collect();
+        assert_eq!(under_way(&table).filter(|(_, word)| !word.is_impossible()).count(), SLOTS);
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| drop(own.enter(&table, own_tid())));
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            drop(all);
+            waits.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_closed_table_lets_nobody_through_that_is_not_waited_for() {
+        use std::sync::atomic::AtomicBool;
+        let (own, table) = (Own::default(), table());
+        for round in 0..2000 {
+            let (closed, over, late) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
+            std::thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        let _entered = own.enter(&table, own_tid());
+                        if !closed.load(Ordering::SeqCst) {
+                            std::hint::spin_loop();
+                            late.fetch_or(over.load(Ordering::SeqCst), Ordering::SeqCst);
+                        }
+                    });
+                }
+                closed.store(true, Ordering::SeqCst);
+                fence(Ordering::SeqCst);
+                let busy: Vec<_> = under_way(&table).collect();
+                while busy.iter().any(|&(slot, word)| is_under_way(&table, slot, word)) {
+                    std::thread::yield_now();
+                }
+                over.store(true, Ordering::SeqCst);
+            });
+            assert!(!late.into_inner(), "round {round}");
+        }
+    }
+}

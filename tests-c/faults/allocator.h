@@ -1,0 +1,21 @@
+/*
+ * allocator.h - the memory functions of the process, which fail where the test wants it.
+ *
+ * This program's malloc takes the place of the C library's, in the program and in every library.
+ */
+#ifndef TESTS_C_FAULTS_ALLOCATOR_H
+#define TESTS_C_FAULTS_ALLOCATOR_H
+
+/* Calls that asked for memory since allocator_fail(). */
+long allocator_calls(void);
+
+/* Of the calls from now on, counted from 1, those from first to last fail. */
+void allocator_fail(long first, long last);
+
+/* No call fails from now on. */
+void allocator_mend(void);
+
+/* Blocks that were given out and not taken back. */
+long allocator_live(void);
+
+#endif
