@@ -1,8 +1,8 @@
 //! Connections: the messages about them, and their consequences. Messages are handled on the node's thread, without any
 //! lock.
 
-use std::sync::{Arc, Weak};
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 
 use dat_core::addr::Address;
 use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, Rejection, Transport};
