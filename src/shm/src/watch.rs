@@ -68,7 +68,11 @@ impl Watch {
             return;
         }
         let asked = links.home.take_asked();
-        let found = links.look();
+        let Some(found) = links.look() else {
+            // Another thread handles what has arrived, which may take long, and knows nothing of what comes later.
+            self.state = State::Spared(LOOK_MIN);
+            return;
+        };
         let polls = links.home.polls();
         let more = polls.wrapping_sub(std::mem::replace(&mut self.polls, polls));
         self.state = match self.state {
@@ -92,7 +96,7 @@ fn spin<T: Transport>(links: &Links<T>) -> bool {
     let mut end = Instant::now() + SPIN;
     let limit = Instant::now() + SPIN_MAX;
     loop {
-        let found = links.look();
+        let found = links.look() == Some(true);
         let now = Instant::now();
         if found {
             end = now + SPIN;

@@ -131,6 +131,7 @@ pub struct Ringer(OwnedFd);
 impl Ringer {
     fn to(place: &OwnedFd) -> io::Result<Ringer> {
         let socket = datagram_socket()?;
+        // The first thread of the process may have ended, and /proc/self would be its.
         connect(&socket, &SocketAddrUnix::new(format!("/proc/thread-self/fd/{}", place.as_raw_fd()))?)?;
         Ok(Ringer(socket))
     }
