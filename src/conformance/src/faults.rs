@@ -6,12 +6,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, AtomicU8, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use dat_core::ep::ConnectRequest;
 use dat_core::error::{Error, Result};
 use dat_core::event::{ConnectionEvent, Event, Status};
-use dat_core::testing::{Adapter, connect, until, wait};
+use dat_core::testing::{Adapter, connect, patience, wait};
 use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{
     AsyncEvd, Cno, CompletionFlags, Cr, Endpoint, EpParts, Evd, Ia, Lmr, LocalSegment, Memory, Psp, PspMode, Pz,
@@ -198,9 +199,12 @@ fn without<T: Transport>(slab: &'static Slab<T>, network: &Network<T>, first: us
         Err(other) => panic!("allocation {first}: {other:?}"),
     }
     // A thread of the transport may let go a little later.
-    until(&format!("what lacked allocation {first} is gone"), || {
-        memory::reserve_in_use() == 0 && LIVE.load(Ordering::SeqCst) <= before
-    });
+    let left = || (memory::reserve_in_use(), (LIVE.load(Ordering::SeqCst) - before).max(0));
+    let end = Instant::now() + patience();
+    while left() != (0, 0) {
+        assert!(Instant::now() < end, "allocation {first}: the reserve and the system have lost {:?}", left());
+        thread::yield_now();
+    }
     ended.is_err()
 }
 
