@@ -202,7 +202,11 @@ fn without<T: Transport>(slab: &'static Slab<T>, network: &Network<T>, first: us
     let left = || (memory::reserve_in_use(), (LIVE.load(Ordering::SeqCst) - before).max(0));
     let end = Instant::now() + patience();
     while left() != (0, 0) {
-        assert!(Instant::now() < end, "allocation {first}: the reserve and the system have lost {:?}", left());
+        assert!(
+            Instant::now() < end,
+            "allocation {first}: the reserve and the system have lost {:?} ({ended:?})",
+            left()
+        );
         thread::yield_now();
     }
     ended.is_err()
@@ -211,6 +215,14 @@ fn without<T: Transport>(slab: &'static Slab<T>, network: &Network<T>, first: us
 /// No lack of memory ends the process or leaves something behind, and everything works again afterwards.
 pub fn lack_of_memory_is_refused<T: Transport>(network: &Network<T>) {
     let slab: &'static Slab<T> = Box::leak(Box::new(Slab::new(0)));
+    // Freed handles rest for long; after these there are enough of them, and the slab does not grow any more.
+    {
+        let (name, instance) = network.place();
+        let ia = Closing(Ia::open(slab, name, instance, AsyncEvd::Create(8)).expect("memory"));
+        for _ in 0..6000 {
+            Pz::create(&ia.0).and_then(|pz| pz.free()).expect("memory");
+        }
+    }
     // What is made once in a process, in the first life, is there from now on.
     for _ in 0..3 {
         life(slab, network).expect("memory");
