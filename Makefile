@@ -11,6 +11,10 @@
 #                       RDMA=NETDEV on this machine's own device; TESTS=pattern
 #   make measure        counts the instructions of the fast path; KEEP=1 writes them to
 #                       tests-c/perf/instructions.txt
+#   make fuzz           hands the parts that face the outside what nobody would send, MINUTES=10 in all;
+#                       TARGETS="node ring" for some of src/fuzz
+#   make sanitize       Rust tests under AddressSanitizer, ThreadSanitizer and miri, as far as a nightly
+#                       compiler has them
 #   make trips          counts the functions and files that calls go through
 #   make derived        writes what is derived from src/udat12: include/dat, the table of functions
 #                       in README.md, lists for tests-c
@@ -51,7 +55,7 @@ TARGET := $(abspath $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target))
 OUT    := $(TARGET)/lib
 export CARGO_TARGET_DIR := $(TARGET)
 
-.PHONY: all base verbs no-verbs demo check lint test check-c check-verbs measure trips derived \
+.PHONY: all base verbs no-verbs demo check lint test check-c check-verbs measure fuzz sanitize trips derived \
 	built install uninstall clean
 
 VERBS_0    = no-verbs
@@ -132,6 +136,12 @@ check-verbs:
 measure: all
 	@$(MAKE) --no-print-directory -C tests-c measure KEEP=$(KEEP)
 
+fuzz:
+	@src/fuzz/fuzz.sh "$(or $(MINUTES),10)" $(TARGETS)
+
+sanitize:
+	@tests-c/sanitize.sh
+
 trips:
 	$(CARGO) build --locked
 	@$(MAKE) --no-print-directory -C tests-c trips BUILD=debug
@@ -196,6 +206,6 @@ uninstall:
 	-rmdir $(docdir)/demo $(docdir) $(incdir) 2>/dev/null
 
 clean:
-	rm -rf $(OUT) $(DEMO) $(TARGET)/check $(TARGET)/loom
+	rm -rf $(OUT) $(DEMO) $(TARGET)/check $(TARGET)/loom $(TARGET)/found $(TARGET)/libfuzzer $(TARGET)/sanitize
 	@$(MAKE) --no-print-directory -C tests-c clean
 	$(CARGO) clean

@@ -250,6 +250,19 @@ step_loom()
         --target-dir "$target/loom" -p dat-shm --lib ring::
 }
 
+# With the debug build, which checks most, and is there already.
+step_fuzz()
+{
+    features='--features verbs'
+    lacking=$(src/verbs/needs.sh | tr '\n' ' ')
+    if [ -n "$lacking" ]; then
+        features=
+        left_out=1
+        echo "$step: rdma_cm: not installed: $lacking" >>"$reasons"
+    fi
+    tap $CARGO run --quiet --locked -p dat-fuzz $features -- --seconds 8 --out "$target/found"
+}
+
 step_c_debug()
 {
     suite sh -c '"$0" build --locked && "$1" --no-print-directory -C "$2" check \

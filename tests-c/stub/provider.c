@@ -20,17 +20,23 @@
  *   STUB_UNRESOLVED   it needs a function that does not exist
  *   STUB_FORGETS      dat_provider_fini removes nothing
  *   STUB_TAG          a word that follows "init"
+ *   STUB_WILD         the instance data say what dat_provider_init and dat_provider_fini do besides;
+ *                     see wild()
  *
  * The adapter's name steers it: "refuse" fails in ia_open, "stay" fails in ia_close.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include <dat/udat.h>
 #include <dat/dat_registry.h>
 
+#include <dlfcn.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define ERROR(type, subtype) ((DAT_RETURN)(DAT_CLASS_ERROR | (type) | (subtype)))
 #define PUBLIC __attribute__((visibility("default")))
@@ -325,10 +331,71 @@ __attribute__((constructor)) static void constructed(void)
     note_type("add", dat_registry_add_provider(&table, &info));
 }
 #elif !defined(STUB_NO_INIT)
+#ifdef STUB_WILD
+/* What the last init was told; fini is not told again. */
+static char told[64];
+
+/* What providers should not do. when is "before" or "after" the registration, or "fini". */
+static void wild(const DAT_PROVIDER_INFO *info, const char *when)
+{
+    char action[32] = "";
+
+    if (strncmp(told, when, strlen(when)) != 0 ||
+        sscanf(told + strlen(when), " %31s", action) != 1)
+        return;
+    if (strcmp(action, "exits") == 0)
+        pthread_exit(NULL);
+    if (strcmp(action, "is_cancelled") == 0) {
+        pthread_cancel(pthread_self());
+        pthread_testcancel();
+    }
+    if (strcmp(action, "once") == 0) {
+        told[0] = '\0';
+        setenv("STUB_ONCE", "1", 1);
+        pthread_exit(NULL);
+    }
+    if (strcmp(action, "waits") == 0) {
+        char path[4096];
+        int tries = 0;
+
+        snprintf(path, sizeof path, "%s/go", getenv("SCENE_DIR"));
+        while (access(path, F_OK) != 0 && tries++ < 500)
+            poll(NULL, 0, 10);
+        note("waits", tries < 500 ? "until go" : "in vain");
+    }
+    if (strcmp(action, "leaves") == 0)
+        exit(0);
+    if (strcmp(action, "opens") == 0 || strcmp(action, "opens_itself") == 0) {
+        DAT_RETURN (*open)(const DAT_NAME_PTR, DAT_COUNT, DAT_EVD_HANDLE *, DAT_IA_HANDLE *,
+                           DAT_UINT32, DAT_UINT32, DAT_BOOLEAN);
+        DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+        DAT_IA_HANDLE ia;
+
+        *(void **)&open = dlsym(RTLD_DEFAULT, "dat_ia_openv");
+        note_type(action, open(strcmp(action, "opens") == 0 ? (char *)"other" : (char *)info->ia_name,
+                               8, &evd, &ia, 1, 2, DAT_FALSE));
+    }
+    if (strcmp(action, "forks") == 0) {
+        pid_t child = fork();
+        int status = -1;
+
+        if (child == 0)
+            _exit(7);
+        waitpid(child, &status, 0);
+        note("child", WIFEXITED(status) && WEXITSTATUS(status) == 7 ? "7" : "lost");
+    }
+}
+#endif
+
 PUBLIC void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *instance_data);
 void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *instance_data)
 {
     char text[1024];
+
+#ifdef STUB_WILD
+    snprintf(told, sizeof told, "%s", getenv("STUB_ONCE") != NULL ? "" : instance_data);
+    wild(info, "before");
+#endif
 
     snprintf(text, sizeof text, "%s %u.%u %u %s", info->ia_name,
              (unsigned)info->dapl_version_major, (unsigned)info->dapl_version_minor,
@@ -340,6 +407,9 @@ void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *instance_data)
 #ifdef STUB_TWICE
     note_type("add", dat_registry_add_provider(&table, info));
 #endif
+#ifdef STUB_WILD
+    wild(info, "after");
+#endif
 }
 #endif
 
@@ -347,6 +417,9 @@ PUBLIC void dat_provider_fini(const DAT_PROVIDER_INFO *info);
 void dat_provider_fini(const DAT_PROVIDER_INFO *info)
 {
     note("fini", info->ia_name);
+#ifdef STUB_WILD
+    wild(info, "fini");
+#endif
 #ifndef STUB_FORGETS
     note_type("remove", dat_registry_remove_provider(&table, info));
 #endif

@@ -2,7 +2,7 @@
 NOT_PROGRAMS += stub/provider.c stub/foreign_libdat.c
 
 STUBS := $(addprefix $(OUT)/stub/libstub,.so -other.so -no-init.so -constructor.so -mute.so \
-	-twice.so -unresolved.so -forgets.so)
+	-twice.so -unresolved.so -forgets.so -wild.so)
 EXTRA += $(STUBS) $(OUT)/stub/foreign_libdat
 
 $(OUT)/stub/libstub-other.so:       STUB_FLAGS := -DSTUB_TAG='"-other"'
@@ -12,6 +12,7 @@ $(OUT)/stub/libstub-mute.so:        STUB_FLAGS := -DSTUB_MUTE
 $(OUT)/stub/libstub-twice.so:       STUB_FLAGS := -DSTUB_TWICE
 $(OUT)/stub/libstub-unresolved.so:  STUB_FLAGS := -DSTUB_UNRESOLVED
 $(OUT)/stub/libstub-forgets.so:     STUB_FLAGS := -DSTUB_FORGETS
+$(OUT)/stub/libstub-wild.so:        STUB_FLAGS := -DSTUB_WILD
 
 # Providers are not linked with libdat; they find it in the process that loads them.
 $(STUBS): $(TESTDIR)/stub/provider.c $(HEADERS) $(TESTDIR)/stub/rules.mk

@@ -21,6 +21,7 @@ pub mod connecting;
 pub mod counting;
 pub mod endings;
 pub mod faults;
+pub mod limits;
 pub mod listeners;
 pub mod modify;
 mod network;

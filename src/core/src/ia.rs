@@ -141,10 +141,26 @@ impl<T: Transport> Ia<T> {
         self.slab.listed(&children.live[O::KIND as usize]).find_map(|handle| f(&*self.slab.get::<O>(handle)?))
     }
 
-    /// Gives an object a handle and records it for the close.
+    /// Checks whether there can be another object of a kind, before the transport makes its part of it. Objects that
+    /// are being made do not count yet; [`Ia::adopt`] has the last word.
     ///
     /// # Errors
-    /// [`Role::Ia`] if the adapter is closed, [`Resource::Memory`] if there are no more handles or no memory.
+    /// [`Error::InsufficientResources`] if there are as many as the adapter's attributes say.
+    pub(crate) fn room_for(&self, kind: Kind) -> Result<()> {
+        self.within(kind, self.count(kind))
+    }
+
+    /// Whether there can be one more than `live` objects of a kind.
+    fn within(&self, kind: Kind, live: usize) -> Result<()> {
+        let (most, lacking) = self.transport.attributes().most(kind);
+        if live < most { Ok(()) } else { Err(Error::InsufficientResources(lacking)) }
+    }
+
+    /// Gives an object a handle, counts it and records it for the close. [`Ia::disown`] undoes that.
+    ///
+    /// # Errors
+    /// [`Role::Ia`] if the adapter is closed, [`Resource::Memory`] if there are no more handles or no memory, that of
+    /// [`Ia::room_for`] if there are enough objects of this kind.
     pub(crate) fn adopt<O: Object>(&self, object: O) -> Result<Arc<O>> {
         self.adopt_shared(memory::arc(object)?)
     }
@@ -156,6 +172,7 @@ impl<T: Transport> Ia<T> {
         if children.closed {
             return Err(Error::InvalidHandle(Role::Ia));
         }
+        self.within(O::KIND, children.live[O::KIND as usize].len())?;
         let handle = self.slab.insert(object.clone()).ok_or(full)?;
         self.slab.append(&mut children.live[O::KIND as usize], handle);
         Ok(object)

@@ -5,7 +5,7 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-use rustix::event::{EventfdFlags, eventfd};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd};
 
 /// An event descriptor. It is readable from when it is rung until it is cleared. It does not outlive an exec.
 ///
@@ -27,7 +27,21 @@ impl Doorbell {
     /// Makes the descriptor readable. Never blocks: a bell that cannot be rung again is already ringing.
     #[inline]
     pub fn ring(&self) {
-        let _ = rustix::io::write(&self.fd, &1_u64.to_ne_bytes());
+        if rustix::io::write(&self.fd, &1_u64.to_ne_bytes()).is_err() {
+            self.ring_again();
+        }
+    }
+
+    /// A sleeper would miss a ring that an error prevents, which may pass.
+    #[cold]
+    fn ring_again(&self) {
+        for _ in 0..8 {
+            let mut rung = [PollFd::new(&self.fd, PollFlags::IN)];
+            let rings = rustix::event::poll(&mut rung, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) == Ok(1);
+            if rings || rustix::io::write(&self.fd, &1_u64.to_ne_bytes()).is_ok() {
+                return;
+            }
+        }
     }
 
     /// Silences the bell; returns whether it had been rung.

@@ -1,18 +1,19 @@
 //! The parts that uDAPL 1.2 adds to the registry: its provider table, its init and fini, its entries.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 use std::mem;
+use std::ptr::{self, NonNull};
 
 use dat_registry::builtin::Version;
 use dat_registry::loader::{Library, LoadError, Loader};
 use dat_registry::search::{Found, Places, find};
-use dat_registry::{Backend, Identity, Registry};
+use dat_registry::{Backend, Identity, InitError, Registry};
 use dat_udat12::{
-    DAT_FALSE, DAT_NAME_MAX_LENGTH, DAT_PROVIDER, DAT_PROVIDER_FINI_FUNC, DAT_PROVIDER_FINI_FUNC_STR,
-    DAT_PROVIDER_INFO, DAT_PROVIDER_INIT_FUNC, DAT_PROVIDER_INIT_FUNC_STR, DAT_TRUE, DAT_VERSION_MAJOR,
-    DAT_VERSION_MINOR,
+    DAT_FALSE, DAT_NAME_MAX_LENGTH, DAT_PROVIDER, DAT_PROVIDER_FINI_FUNC_STR, DAT_PROVIDER_INFO,
+    DAT_PROVIDER_INIT_FUNC_STR, DAT_TRUE, DAT_VERSION_MAJOR, DAT_VERSION_MINOR,
 };
 use host::diagnostics;
+use host::thread::{self, Apart, Ended};
 
 use crate::tables::TABLES;
 
@@ -23,7 +24,7 @@ pub static REGISTRY: Registry<Udat12Backend> = Registry::new(Udat12Backend);
 pub struct Udat12Backend;
 
 /// A provider's table; compared by address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Table(pub *const DAT_PROVIDER);
 
 // SAFETY: the interface lets any thread read a table from the moment it is registered.
@@ -52,6 +53,9 @@ impl Backend for Udat12Backend {
                 path.display()
             ));
         }
+        if let Some((origin, excess)) = &found.excess {
+            diagnostics::report(format_args!("{origin}: {excess}: this line and all that follow are ignored"));
+        }
         for (origin, bad) in &found.bad {
             log::warn!("{origin}: line ignored: {}", bad.fault);
         }
@@ -65,28 +69,19 @@ impl Backend for Udat12Backend {
         LOADER.load(library)
     }
 
-    fn init(&self, library: &Library, identity: &Identity, data: &CStr) -> Result<(), String> {
-        let Some(address) = library.init else {
-            return Err("the library has no dat_provider_init".to_owned());
-        };
-        // SAFETY: the symbol of that name in a provider library is a function of this type.
-        let init: DAT_PROVIDER_INIT_FUNC = unsafe { mem::transmute(address) };
-        let info = info_of(identity);
-        if let Some(init) = init {
-            // SAFETY: both arguments outlive the call; the provider copies what it keeps.
-            unsafe { init(&info, data.as_ptr()) };
+    fn init(&self, library: &Library, identity: &Identity, data: &CStr) -> Result<(), InitError> {
+        let init = library.init.ok_or(InitError::Absent)?;
+        match (Call { function: init, info: info_of(identity), data: data.as_ptr() }).make(call_init) {
+            Ended::Returned => Ok(()),
+            Ended::Exited => Err(InitError::Ended),
         }
-        Ok(())
     }
 
     fn fini(&self, library: &Library, identity: &Identity) {
-        let Some(address) = library.fini else { return };
-        // SAFETY: the symbol of that name in a provider library is a function of this type.
-        let fini: DAT_PROVIDER_FINI_FUNC = unsafe { mem::transmute(address) };
-        let info = info_of(identity);
-        if let Some(fini) = fini {
-            // SAFETY: the argument outlives the call; the registry makes sure that init came before.
-            unsafe { fini(&info) };
+        let Some(fini) = library.fini else { return };
+        let call = Call { function: fini, info: info_of(identity), data: ptr::null() };
+        if call.make(call_fini) == Ended::Exited {
+            log::warn!("{}: its dat_provider_fini ended the thread", identity.name.to_string_lossy());
         }
     }
 
@@ -97,6 +92,51 @@ impl Backend for Udat12Backend {
     fn retire(&self, table: Table) {
         TABLES.remove(table.0);
     }
+}
+
+/// A call of a provider's init or fini.
+struct Call {
+    function: NonNull<c_void>,
+    info: DAT_PROVIDER_INFO,
+    /// The instance data, for init.
+    data: *const c_char,
+}
+
+impl Call {
+    /// Makes the call on a thread of its own, which the function may end without harm to the program's thread and to
+    /// what that holds here. If there can be no such thread, the calling thread makes it.
+    fn make(mut self, how: Apart) -> Ended {
+        let argument = (&raw mut self).cast();
+        // SAFETY: `how` takes a call, which outlives it. Providers take calls from any thread.
+        match unsafe { thread::apart(how, argument) } {
+            Ok(ended) => ended,
+            Err(error) => {
+                log::debug!("no thread for a provider's function: {error}");
+                // SAFETY: as above.
+                unsafe { how(argument) };
+                Ended::Returned
+            }
+        }
+    }
+}
+
+/// Calls a provider's init. Owns nothing: it may be unwound.
+unsafe extern "C-unwind" fn call_init(call: *mut c_void) {
+    let call: *const Call = call.cast();
+    // SAFETY: `Call::make` passes a call. The symbol of that name in a provider library is a function of this type.
+    let init: unsafe extern "C-unwind" fn(*const DAT_PROVIDER_INFO, *const c_char) =
+        unsafe { mem::transmute((*call).function) };
+    // SAFETY: both arguments outlive the call; the provider copies what it keeps.
+    unsafe { init(&raw const (*call).info, (*call).data) };
+}
+
+/// Calls a provider's fini. Owns nothing: it may be unwound.
+unsafe extern "C-unwind" fn call_fini(call: *mut c_void) {
+    let call: *const Call = call.cast();
+    // SAFETY: as in `call_init`.
+    let fini: unsafe extern "C-unwind" fn(*const DAT_PROVIDER_INFO) = unsafe { mem::transmute((*call).function) };
+    // SAFETY: the argument outlives the call; the registry makes sure that init came before.
+    unsafe { fini(&raw const (*call).info) };
 }
 
 /// An identity in the form that programs and providers know.

@@ -29,7 +29,7 @@ pub struct Api {
 }
 
 /// The fields by which two entries count as the same: name, version and thread safety.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
     /// Name of the interface adapter, 1 to 255 bytes.
     pub name: CString,

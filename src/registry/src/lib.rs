@@ -8,6 +8,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`conf`] | the text of dat.conf: tokens, lines, entries, bad lines |
+//! | [`file`] | reading a configuration file: regular ones only, and within limits |
 //! | [`search`] | the choice of the file to read, and the fallback when there is none |
 //! | [`builtin`] | the entries that need no configuration |
 //! | [`select`] | the choice of the entry that serves a request, or the criterion that failed |
@@ -23,11 +24,14 @@
 pub mod builtin;
 pub mod conf;
 mod entry;
+pub mod file;
 pub mod loader;
 mod registry;
 pub mod search;
 pub mod select;
 
 pub use entry::{Api, Entry, Identity, Interface, Origin, ProviderVersion, Source};
-pub use registry::{AddError, Backend, Held, LoadFailure, OpenError, Registry, RemoveError, Snapshot, Ticket};
+pub use registry::{
+    AddError, Backend, Held, InitError, LoadFailure, OpenError, Registry, RemoveError, Snapshot, Ticket,
+};
 pub use select::{Missing, Request};

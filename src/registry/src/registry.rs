@@ -17,7 +17,10 @@
 //! The lock is the one of the standard library: one word and a futex. A lock that keeps its waiters in a table of its
 //! own could not be unlocked in the child of a fork, where those waiters do not exist.
 
+use std::collections::HashSet;
 use std::ffi::CStr;
+use std::fmt;
+use std::hash::Hash;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -34,7 +37,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use state::{Dynamic, Phase, State};
+use state::{Phase, State};
 
 /// The parts that a version of the interface adds to the registry: the provider's functions and tables.
 ///
@@ -42,7 +45,7 @@ use state::{Dynamic, Phase, State};
 /// the registry's lock. The others are called with it and must not call the registry.
 pub trait Backend {
     /// A provider's table of functions.
-    type Table: Copy + PartialEq;
+    type Table: Copy + Eq + Hash;
     /// A loaded provider library.
     type Library: Clone;
 
@@ -56,8 +59,8 @@ pub trait Backend {
     /// Tells a provider that `identity` is about to be opened; the provider answers by registering a table.
     ///
     /// # Errors
-    /// The reason why the provider could not be told; it may have registered from a constructor anyway.
-    fn init(&self, library: &Self::Library, identity: &Identity, instance_data: &CStr) -> Result<(), String>;
+    /// [`InitError`].
+    fn init(&self, library: &Self::Library, identity: &Identity, instance_data: &CStr) -> Result<(), InitError>;
     /// Tells a provider that nobody uses `identity` any more; the provider answers by removing its table.
     fn fini(&self, library: &Self::Library, identity: &Identity);
     /// Makes handles of a table valid. Returns `false` if there is no room for another table.
@@ -68,6 +71,24 @@ pub trait Backend {
 
 /// Threads that may be opening adapters at the same time.
 const OPENING: usize = 64;
+
+/// The reason why a provider's init did not do its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitError {
+    /// The library has no init; it may have registered from a constructor.
+    Absent,
+    /// The init ended its thread half-way. A table that it had registered by then is not to be used.
+    Ended,
+}
+
+impl fmt::Display for InitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            InitError::Absent => "the library has no dat_provider_init",
+            InitError::Ended => "its dat_provider_init ended the thread",
+        })
+    }
+}
 
 /// The registry of a process.
 pub struct Registry<B: Backend> {
@@ -130,10 +151,13 @@ pub enum RemoveError {
     InUse,
 }
 
+/// The most names that a [`Snapshot`] has: more would not fit into a line for the user.
+const SHOWN: usize = 100;
+
 /// Information for a program about a name that was not found.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    /// Names that can be opened, in order, each once.
+    /// Names that can be opened, in order, each once; the first of them if there are many.
     pub names: Vec<String>,
     /// A bad line that begins with the name that was asked for.
     pub bad_line: Option<(Origin, BadLine)>,
@@ -210,13 +234,9 @@ impl<B: Backend> Registry<B> {
     pub fn snapshot(&self, name: &CStr) -> Snapshot {
         let mut guard = self.lock();
         let state = guard.get();
-        let mut names: Vec<String> = Vec::new();
-        for identity in state.identities() {
-            let name = text(&identity.name).into_owned();
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let mut seen = HashSet::new();
+        let names = state.identities().map(|identity| &identity.name).filter(|name| seen.insert(*name));
+        let names = names.take(SHOWN).map(|name| text(name).into_owned()).collect();
         let bad_line = state.bad.iter().find(|(_, bad)| bad.name.as_deref() == Some(name)).cloned();
         Snapshot { names, bad_line }
     }
@@ -232,14 +252,14 @@ impl<B: Backend> Registry<B> {
         if state.dynamic(&identity).is_some() {
             return Err(AddError::AlreadyRegistered);
         }
-        if state.dynamics.room(1).is_err() {
+        if state.reserve_dynamic(&identity).is_err() {
             state.lacked_memory = true;
             return Err(AddError::Full);
         }
-        if !self.backend.publish(table) {
+        if !state.has_room() || !self.backend.publish(table) {
             return Err(AddError::Full);
         }
-        state.dynamics.push(Dynamic { identity, table, opens: 0 });
+        state.add_dynamic(identity, table);
         Ok(())
     }
 
@@ -316,6 +336,9 @@ impl<B: Backend> Registry<B> {
             };
             guard = self.lock();
             let state = guard.get();
+            if told == Err(InitError::Ended) {
+                self.drop_unused(state, &identity);
+            }
             let outcome = state.settle(&identity, library, told);
             std::mem::forget(busy);
             self.idle.notify_all();
@@ -368,9 +391,8 @@ impl<B: Backend> Registry<B> {
         let mut guard = self.lock();
         let state = guard.get();
         // A table that a provider forgot to remove must not be called after its fini.
-        let leftover = state.dynamic(&ticket.identity);
-        if leftover.is_some_and(|dynamic| dynamic.opens == 0 && dynamic.table == ticket.table) {
-            self.drop_dynamic(state, &ticket.identity);
+        if state.dynamic(&ticket.identity).is_some_and(|dynamic| dynamic.table == ticket.table) {
+            self.drop_unused(state, &ticket.identity);
         }
         drop(guard);
         // This sets the entry to idle and wakes the threads that wait for it.
@@ -394,12 +416,15 @@ impl<B: Backend> Registry<B> {
         Some(instances.swap_remove(at).1)
     }
 
+    /// Removes the table of a provider, unless somebody uses it.
+    fn drop_unused(&self, state: &mut State<B>, identity: &Identity) {
+        if state.dynamic(identity).is_some_and(|dynamic| dynamic.opens == 0) {
+            self.drop_dynamic(state, identity);
+        }
+    }
+
     fn drop_dynamic(&self, state: &mut State<B>, identity: &Identity) {
-        let Some(at) = state.dynamics.iter().position(|d| d.identity == *identity) else {
-            return;
-        };
-        let table = state.dynamics.remove(at).table;
-        if !state.dynamics.iter().any(|dynamic| dynamic.table == table) {
+        if let Some(table) = state.remove_dynamic(identity) {
             self.backend.retire(table);
         }
     }

@@ -11,10 +11,15 @@
 //!
 //! A file that exists but cannot be read ends the search, like an empty one: falling through to adapters other than
 //! those that the administrator wrote down would be a surprise.
+//!
+//! Time and memory are bounded, whatever a file holds: [`file::LIMIT`] bytes of it count, [`conf::LINE_MAX`] bytes of a
+//! line, and [`LINES_MAX`] lines. Entries are compared by a hash, so the time grows with the size alone.
 
 #![forbid(unsafe_code)]
 
-use std::fs;
+use std::collections::HashSet;
+use std::ffi::CString;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,10 +28,14 @@ use host::{environment, memory, sysfs};
 
 use crate::builtin::{self, Version};
 use crate::conf::{self, BadLine, Line};
-use crate::entry::{Entry, Interface, Origin, Source};
+use crate::entry::{Entry, Identity, Interface, Origin, Source};
+use crate::file;
 
 /// Replaces the whole search for a configuration file.
 const OVERRIDE: &str = "DAT_OVERRIDE";
+
+/// The most lines of a file that count, without comments and blank ones.
+pub const LINES_MAX: usize = 65_536;
 
 /// The places, in order.
 pub const FILES: [&str; 2] = ["/etc/dat.conf", "/etc/rdma/dat.conf"];
@@ -55,30 +64,50 @@ impl Places {
 }
 
 /// The result of the search.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Found {
     /// The entries that can be used, in order, each identity once.
     pub entries: Vec<(Origin, Entry)>,
     /// Names of entries of another major version, which are skipped silently. With them, a program that asks for such a
     /// name can be told that only the version is missing.
-    pub other_versions: Vec<(Origin, Entry)>,
+    pub other_versions: HashSet<CString>,
     /// Lines that are not valid entries.
     pub bad: Vec<(Origin, BadLine)>,
     /// The reason why the file could not be read.
     pub failure: Option<(PathBuf, io::Error)>,
+    /// The place from which a file is too large, and the limit.
+    pub excess: Option<(Origin, Excess)>,
+}
+
+/// A limit that a file exceeds. What is beyond it is ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Excess {
+    /// [`file::LIMIT`].
+    Bytes,
+    /// [`LINES_MAX`].
+    Lines,
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Excess::Bytes => write!(f, "the file is larger than {} bytes", file::LIMIT),
+            Excess::Lines => write!(f, "the file has more than {LINES_MAX} entries"),
+        }
+    }
 }
 
 /// Finds and reads the configuration, or takes the built-in entries, for one version of the
 /// interface.
 pub fn find(places: &Places, version: &Version) -> Found {
     let major = version.major;
-    let mut found = Found { entries: Vec::new(), other_versions: Vec::new(), bad: Vec::new(), failure: None };
+    let mut found = Found::default();
     let candidates: &[PathBuf] = match &places.override_file {
         Some(path) => std::slice::from_ref(path),
         None => &places.files,
     };
     for path in candidates {
-        match fs::read(path) {
+        match file::read(path) {
             Ok(text) => {
                 let foreign = found.read(path, &text, major);
                 if places.override_file.is_some() || !foreign {
@@ -108,12 +137,20 @@ fn is_absent(error: &io::Error) -> bool {
 
 impl Found {
     /// Takes the entries of a file. Returns true if the file has entries and all of them are for another API version.
-    fn read(&mut self, path: &Path, text: &[u8], major: u32) -> bool {
+    fn read(&mut self, path: &Path, text: &file::Text, major: u32) -> bool {
         let mut own = 0_usize;
         let mut other = 0_usize;
         let source = Source::File(Arc::new(path.to_owned()));
         let origin = |line| Origin { source: source.clone(), line };
-        for line in conf::parse(text) {
+        let mut seen = HashSet::new();
+        let mut last = 0;
+        for line in conf::parse(&text.bytes) {
+            let (Line::Entry(number, _) | Line::Bad(BadLine { line: number, .. })) = line;
+            if own + other == LINES_MAX {
+                self.excess = Some((origin(number), Excess::Lines));
+                return own == 0;
+            }
+            last = number;
             if memory::is_short() {
                 // The caller notices that the reserve was used, and reads the file another time.
                 return false;
@@ -122,7 +159,7 @@ impl Found {
                 Line::Entry(line, entry) => {
                     let of_other = entry.api.interface != Interface::User || entry.api.major != major;
                     *if of_other { &mut other } else { &mut own } += 1;
-                    self.take(origin(line), entry, major);
+                    self.take(origin(line), entry, major, &mut seen);
                 }
                 Line::Bad(bad) => {
                     if bad.api.is_some_and(|api| api.interface != Interface::User || api.major != major) {
@@ -134,19 +171,21 @@ impl Found {
                 }
             }
         }
+        if text.cut {
+            self.excess = Some((origin(last.saturating_add(1)), Excess::Bytes));
+        }
         own == 0 && other > 0
     }
 
-    fn take(&mut self, origin: Origin, entry: Entry, major: u32) {
+    fn take(&mut self, origin: Origin, entry: Entry, major: u32, seen: &mut HashSet<Identity>) {
         if entry.api.interface != Interface::User || !entry.default {
             return;
         }
         if entry.api.major != major {
-            self.other_versions.push((origin, entry));
+            self.other_versions.insert(entry.name);
             return;
         }
-        let identity = entry.identity();
-        if !self.entries.iter().any(|(_, e)| e.identity() == identity) {
+        if seen.insert(entry.identity()) {
             self.entries.push((origin, entry));
         }
     }
@@ -154,6 +193,8 @@ impl Found {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const VERSION: Version = Version { major: 1, minor: 2, shm: c"libshm.so.7", verbs: c"libverbs.so.8" };
@@ -269,6 +310,50 @@ mod tests {
         let found = find(&places, &VERSION);
         assert_eq!(found.entries[0].1.library.as_c_str(), c"l.so");
         assert_eq!(found.entries[0].0.line, 3);
+    }
+
+    #[test]
+    fn lines_beyond_the_limit_are_ignored() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        let mut text: String = (0..LINES_MAX - 2).map(|n| line(&format!("n{n}"))).collect();
+        text.push_str("# a comment\n\nbad u1.2\n");
+        text.push_str(&line("last"));
+        fs::write(&places.files[0], &text).unwrap();
+        let found = find(&places, &VERSION);
+        assert_eq!((found.entries.len(), found.bad.len()), (LINES_MAX - 1, 1));
+        assert!(found.excess.is_none());
+        assert_eq!(names(&found).last(), Some(&"last"));
+        text.push_str(&line("beyond"));
+        text.push_str(&line("far_beyond"));
+        fs::write(&places.files[0], &text).unwrap();
+        let found = find(&places, &VERSION);
+        assert_eq!(found.entries.len(), LINES_MAX - 1);
+        let (origin, excess) = found.excess.unwrap();
+        assert_eq!((origin.line as usize, excess), (LINES_MAX + 3, Excess::Lines));
+    }
+
+    #[test]
+    fn one_name_with_many_versions_is_no_more_work() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        let version = |n| format!("a u1.{n} nonthreadsafe default l.so A.1.0 \"\" \"\"\n");
+        let text: String = (0..30_000).chain(0..30_000).map(version).collect();
+        fs::write(&places.files[0], text).unwrap();
+        assert_eq!(find(&places, &VERSION).entries.len(), 30_000);
+    }
+
+    #[test]
+    fn a_long_line_is_bad_and_the_others_count() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        let long = |bytes: usize| format!("# {}\n", "x".repeat(bytes - 2));
+        let text = [line("a"), long(conf::LINE_MAX), long(conf::LINE_MAX + 1), line("b")].concat();
+        fs::write(&places.files[0], text).unwrap();
+        let found = find(&places, &VERSION);
+        assert_eq!(names(&found), ["a", "b"]);
+        assert_eq!(found.bad.len(), 1);
+        assert_eq!((found.bad[0].0.line, found.bad[0].1.fault), (3, conf::Fault::LongLine));
     }
 
     /// The installed example, both unchanged and with every line of an adapter switched on.

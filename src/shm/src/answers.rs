@@ -26,8 +26,6 @@ struct Read {
 pub struct Wanted {
     /// The request.
     pub id: RequestId,
-    /// Where its announcement ends.
-    pub position: u64,
     /// Its segments.
     pub segments: Checked,
     /// Its bytes.
@@ -91,10 +89,9 @@ impl Answers {
         right
     }
 
-    /// The announcement that ends at `position` is consumed.
-    #[inline]
-    pub fn on_consumed(&mut self, position: u64) {
-        if self.message.as_ref().is_some_and(|wanted| wanted.position == position) {
+    /// The request `id` is complete, so that the peer needs nothing more of it.
+    pub fn on_done(&mut self, id: RequestId) {
+        if self.message.as_ref().is_some_and(|wanted| wanted.id == id) {
             self.message = None;
         }
     }

@@ -4,7 +4,7 @@
 //! in each *round*, in which all connections of the process with something to do get one turn, a connection copies its
 //! share. All shares of a round together have a bound as well.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::pair::End;
 use crate::record;
@@ -23,10 +23,8 @@ const CALL: u64 = 4 * 1024;
 /// Counts the turns that copy, to share a round between them.
 #[derive(Default)]
 pub struct Rounds {
-    /// Turns of this round.
-    now: AtomicU32,
-    /// Turns of the round before.
-    before: AtomicU32,
+    /// Turns of this round, and in the upper half those of the round before.
+    turns: AtomicU64,
 }
 
 impl Rounds {
@@ -34,18 +32,17 @@ impl Rounds {
     #[inline]
     pub fn begin(&self) {
         // The counts only divide the work: one that gets lost between threads does no harm.
-        let now = self.now.load(Ordering::Relaxed);
-        if now | self.before.load(Ordering::Relaxed) != 0 {
-            self.before.store(now, Ordering::Relaxed);
-            self.now.store(0, Ordering::Relaxed);
+        let turns = self.turns.load(Ordering::Relaxed);
+        if turns != 0 {
+            self.turns.store(turns << 32, Ordering::Relaxed);
         }
     }
 
     /// The bytes that one more turn of this round may copy.
     pub fn share(&self) -> u64 {
-        let now = self.now.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        let turns = now.max(self.before.load(Ordering::Relaxed));
-        (ROUND / u64::from(turns)).clamp(LEAST, SLICE)
+        let turns = self.turns.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let turns = (turns & u64::from(u32::MAX)).max(turns >> 32).max(1);
+        (ROUND / turns).clamp(LEAST, SLICE)
     }
 }
 
@@ -70,7 +67,18 @@ impl Budget {
 
     /// The bytes of the next copy of a transfer of which `rest` bytes are left, which are thereby spent; `None` if
     /// nothing more may be copied, and then `end` gets another turn.
+    #[inline]
     pub fn slice(&mut self, end: &End, rest: u64) -> Option<u64> {
+        match self.left {
+            Some(left) if rest <= CALL && left >= CALL => {
+                self.left = Some(left - CALL);
+                Some(rest)
+            }
+            _ => self.next(end, rest),
+        }
+    }
+
+    fn next(&mut self, end: &End, rest: u64) -> Option<u64> {
         let left = self.left.get_or_insert_with(|| end.rounds().share());
         if *left == 0 {
             end.look_again();

@@ -313,19 +313,20 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
     if !pin_all(end.regions(), segments, &mut pins) {
         return Outcome::Failed(Status::LocalProtection);
     }
-    let mut from = sources(segments, &pins, slice);
     if end.pair.is_local() {
         let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
         let Some(pin) = open(end.regions(), remote, Rights::REMOTE_WRITE, zone) else {
             return Outcome::Failed(Status::RemoteAccess);
         };
         let to = target(&pin, &whole(remote), slice.offset, slice.len, Rights::REMOTE_WRITE);
-        match from.as_slice() {
-            [one] => store(to, *one, slice.last),
-            _ => store_lists(List::from_iter([to]), from, slice.last),
+        if let ([segment], [pin]) = (segments, pins.as_slice()) {
+            store(to, source(pin, segment, slice.offset, slice.len), slice.last);
+        } else {
+            store_lists(List::from_iter([to]), sources(segments, &pins, slice), slice.last);
         }
         return Outcome::Done;
     }
+    let mut from = sources(segments, &pins, slice);
     let addr = remote.addr.wrapping_add(slice.offset);
     let tail = if slice.last { tail_len(addr.wrapping_add(slice.len), slice.len as usize) } else { 0 };
     let word = gather_last(&mut from, tail);

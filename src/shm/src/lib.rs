@@ -14,6 +14,8 @@ mod cm;
 mod conn;
 mod copy;
 mod door;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod home;
 mod link;
 mod node;

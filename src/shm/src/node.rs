@@ -226,12 +226,12 @@ impl<T: Transport> Errands<T> for Node<T> {
         self.command(Command::WantRoom(link.clone()));
     }
 
-    fn finish(&self, ending: Ending<T>) {
-        self.command(Command::Finish(ending));
-    }
-
     fn abandon(&self, link: &Arc<Link<T>>) {
         self.command(Command::Abandon(link.clone()));
+    }
+
+    fn finish(&self, ending: Ending<T>) {
+        self.command(Command::Finish(ending));
     }
 }
 

@@ -32,7 +32,8 @@ const TABLE_SIZE: usize = ROWS * ROW_SIZE;
 
 const INDEX_BITS: u32 = 18;
 const GENERATIONS: u32 = 1 << (32 - INDEX_BITS);
-const ROW_SIZE: usize = 32;
+/// Bytes of a row.
+pub const ROW_SIZE: usize = 32;
 
 /// Rows that stay unused after their removal before one of them is used again, as long
 /// as there are rows that never were used.

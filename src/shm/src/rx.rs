@@ -234,8 +234,8 @@ impl Arriving {
         budget: &mut Budget,
     ) -> Next {
         // The message that is being fetched stays at the head, whatever the peer makes of its record.
-        if let Some(fetching) = self.fetching.take() {
-            return self.fetch(turn, view, fetching, budget);
+        if self.fetching.is_some() {
+            return self.fetch(turn, view, budget);
         }
         match view.kind {
             kind::MESSAGE | kind::MESSAGE_PIECE => self.message(turn, ring, view),
@@ -318,36 +318,28 @@ impl Arriving {
         if let Some(next) = self.take(turn, len) {
             return next;
         }
-        self.fetch(turn, view, Fetching { places, len, offset: 0, asked: false }, budget)
+        self.fetching = Some(Fetching { places, len, offset: 0, asked: false });
+        self.fetch(turn, view, budget)
     }
 
-    /// Goes on with a message that is being fetched: slice by slice, or by asking the sender.
-    fn fetch<I: Inbox>(
-        &mut self,
-        turn: &Turn<'_, I>,
-        view: &RecordView,
-        mut fetching: Fetching,
-        budget: &mut Budget,
-    ) -> Next {
+    /// Goes on with the message that is being fetched: slice by slice, or by asking the sender.
+    #[cold]
+    fn fetch<I: Inbox>(&mut self, turn: &Turn<'_, I>, view: &RecordView, budget: &mut Budget) -> Next {
+        let Some(fetching) = &mut self.fetching else { return Next::Wait };
         let len = fetching.len;
         while fetching.offset < len {
             if fetching.asked || turn.advance == Advance::Drain {
-                self.fetching = Some(fetching);
                 return Next::Wait;
             }
             let offset = fetching.offset;
             let slice = if turn.end.pair.reads_peer() { budget.slice(turn.end, len - offset) } else { Some(0) };
-            let Some(now) = slice else {
-                self.fetching = Some(fetching);
-                return Next::Again;
-            };
+            let Some(now) = slice else { return Next::Again };
             let slice = Slice { offset, len: now, last: offset + now == len };
             match copy::fetch(turn.end, &fetching.places, self.taken.segments(), slice) {
                 Outcome::Done => fetching.offset += now,
                 Outcome::Refused => {
                     // Without room for the question, the peer tells when there is some.
                     fetching.asked = turn.tx.lock().ask_for(turn.end, view.end(), offset);
-                    self.fetching = Some(fetching);
                     return Next::Wait;
                 }
                 Outcome::PeerGone => return Next::Stop,
@@ -356,6 +348,7 @@ impl Arriving {
                 }
             }
         }
+        self.fetching = None;
         turn.inbox.complete(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
         Next::Consumed
     }

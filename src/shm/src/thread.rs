@@ -34,9 +34,6 @@ const BUSY_MAX: Duration = Duration::from_millis(32);
 const GREETING: Duration = Duration::from_secs(30);
 /// Time after which new links are taken again where there were no descriptors for them.
 const RETRY: Duration = Duration::from_millis(20);
-/// Time between two looks at transfers that keep an end from being told, and the time of a rare one.
-const PENDING: Duration = Duration::from_millis(1);
-const LONG_PENDING: Duration = Duration::from_millis(20);
 /// New connections, or messages of one peer, that are taken in one turn, so that nobody keeps the thread for himself.
 const TURN: usize = 64;
 /// Links that one other process may have with this one. It needs one, and for a moment another one if it closes all its
@@ -44,6 +41,9 @@ const TURN: usize = 64;
 const LINKS: usize = 4;
 /// Processes of which more than the first complaint is not worth a warning.
 const KNOWN: usize = 1024;
+/// Time between two looks at transfers that keep an end from being told, and the time of a rare one.
+const PENDING: Duration = Duration::from_millis(1);
+const LONG_PENDING: Duration = Duration::from_millis(20);
 
 const BELL: u64 = 0;
 const LISTENER: u64 = 1;
@@ -69,7 +69,7 @@ pub fn start<T: Transport<Incoming = Incoming<T>>>(
         orphans: HashMap::new(),
         timers: Timers::default(),
         next_token: FIRST_PEER,
-        watch: Watch::Asleep,
+        watch: Watch::new(),
         unfinished: Vec::new(),
     };
     thread::start(c"dat-shm", move || {
@@ -242,7 +242,6 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
                 }
             }
             Command::Fail(conn) => cm::fail_accept(&conn),
-            Command::Finish(ending) => self.unfinished.push(Unfinished::Conn(ending)),
             Command::Abandon(link) => {
                 let token = self.names.get(&link.name).copied();
                 let is_it = |token: &u64| match self.peers.get(token) {
@@ -254,6 +253,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
                     self.lose(token);
                 }
             }
+            Command::Finish(ending) => self.unfinished.push(Unfinished::Conn(ending)),
         }
     }
 

@@ -27,33 +27,25 @@ use host::memory::Room;
 enum Done {
     /// The peer has consumed the ring up to here.
     At(u64),
-    /// As [`Done::At`], for a message that was announced: the peer may ask for its bytes, so that its segments are kept.
-    Announced { at: u64, kept: u8 },
+    /// As [`Done::At`], for a message that was announced: the peer may ask for its bytes.
+    Announced(u64),
     /// Nothing more is needed, once all earlier ones are done.
     Now,
-    /// The peer has sent the rest of its bytes, which go into the segments that are kept.
-    Reading { kept: u8, arrived: bool },
+    /// The peer has sent the rest of its bytes.
+    Reading,
     /// The request has failed.
     Failed(Status),
     /// The end of the connection, which is near because the peer has let go.
     Never,
 }
 
-impl Done {
-    /// The number of the request's segments that are kept while it is in flight.
-    #[inline]
-    fn kept(self) -> usize {
-        match self {
-            Done::Announced { kept, .. } | Done::Reading { kept, .. } => kept.into(),
-            _ => 0,
-        }
-    }
-}
-
 /// A request that is carried out as far as this side can.
+#[derive(Clone, Copy)]
 struct Flying {
     id: RequestId,
     done: Done,
+    /// The number of its segments that are kept, because the peer may ask for the bytes or send them.
+    kept: usize,
 }
 
 /// A request that waits, without its segments.
@@ -69,8 +61,10 @@ struct Queued {
 struct Part {
     /// Bytes that are in the ring, or at their destination.
     done: u64,
-    /// Bytes before those that go through the ring, once it is known that some do.
-    ring: Option<u64>,
+    /// The rest goes through the ring.
+    ring: bool,
+    /// Bytes before those that go through the ring.
+    start: u64,
 }
 
 /// An own read that the peer carries out.
@@ -156,11 +150,13 @@ impl Tx {
         }
         let waits = !self.queued.is_empty() || (request.fence && !self.reading.is_empty());
         if !waits && let Launch::Flying(done) = self.launch(end, request, &mut Budget::post()) {
-            if done.kept() > 0 {
-                self.kept += done.kept();
+            let mut kept = 0;
+            if let Done::Announced(_) | Done::Reading = done {
+                kept = request.segments.len();
+                self.kept += kept;
                 self.segments.extend(request.segments);
             }
-            self.fly(end, request.id, done, request.signalled);
+            self.fly(end, Flying { id: request.id, done, kept }, request.signalled);
             return;
         }
         let Request { id, operation, segments, len, fence, signalled } = *request;
@@ -175,7 +171,7 @@ impl Tx {
             return;
         }
         if self.queued.is_empty() {
-            self.fly(end, id, Done::Now, signalled);
+            self.fly(end, Flying { id, done: Done::Now, kept: 0 }, signalled);
         } else {
             // It waits for its turn as a write of no byte.
             let operation = Operation::Write(RemoteSegment::default());
@@ -187,9 +183,12 @@ impl Tx {
     /// Takes note of a request that is carried out as far as this side can. If the peer has no reason to tell of its
     /// end, this side has to find out by itself.
     #[inline]
-    fn fly(&mut self, end: &End, id: RequestId, done: Done, signalled: bool) {
-        self.part = Part::default();
-        self.flying.push_back(Flying { id, done });
+    fn fly(&mut self, end: &End, flying: Flying, signalled: bool) {
+        let done = flying.done;
+        self.part.done = 0;
+        self.part.ring = false;
+        self.part.start = 0;
+        self.flying.push_back(flying);
         match done {
             Done::Now if signalled || self.draining => {}
             Done::Failed(_) => self.failed = true,
@@ -239,6 +238,7 @@ impl Tx {
     }
 
     /// Takes off the requests that are complete.
+    #[inline(always)]
     fn harvest(&mut self, report: &mut TxReport) {
         let Some(first) = self.flying.front() else { return };
         let consumed = match self.outlet.consumed() {
@@ -249,25 +249,24 @@ impl Tx {
                 return;
             }
         };
-        while let Some(flying) = self.flying.front() {
-            match flying.done {
-                Done::At(position) if position <= consumed => {}
-                Done::Announced { at, .. } if at <= consumed => self.answers.on_consumed(at),
-                Done::Now | Done::Reading { arrived: true, .. } => {}
+        while let Some(&Flying { id, done, kept }) = self.flying.front() {
+            match done {
+                Done::At(position) | Done::Announced(position) if position <= consumed => {}
+                Done::Now => {}
                 Done::Failed(status) => {
-                    report.failed = Some((flying.id, status));
+                    report.failed = Some((id, status));
                     return;
                 }
-                Done::At(_) | Done::Announced { .. } | Done::Reading { .. } | Done::Never => return,
+                Done::At(_) | Done::Announced(_) | Done::Reading | Done::Never => return,
             }
-            let kept = flying.done.kept();
-            report.done = Some(flying.id);
+            report.done = Some(id);
             // Kept, in case the connection ends before this is reported.
             self.done = report.done;
             self.flying.pop_front();
             if kept > 0 {
                 self.kept -= kept;
                 self.segments.drain(..kept);
+                self.answers.on_done(id);
             }
         }
     }
@@ -290,12 +289,12 @@ impl Tx {
             let request = Request { segments: &segments, ..request };
             let Launch::Flying(done) = self.launch(end, &request, &mut budget) else { break };
             self.queued.pop_front();
-            if done.kept() > 0 {
-                self.kept += count;
-            } else {
+            let kept = if let Done::Announced(_) | Done::Reading = done { count } else { 0 };
+            self.kept += kept;
+            if kept == 0 {
                 self.segments.drain(own);
             }
-            self.fly(end, request.id, done, request.signalled);
+            self.fly(end, Flying { id: request.id, done, kept }, request.signalled);
             went = true;
         }
         if went {
@@ -331,12 +330,11 @@ impl Tx {
     fn announce(&mut self, end: &End, header: Header, segments: &[Segment]) -> Launch {
         let places: ArrayVec<_, MAX_SEGMENTS> =
             segments.iter().map(|segment| record::place(segment.addr, segment.len)).collect();
-        let kept = places.len() as u8;
         let places = places.as_flattened();
         match self.outlet.put(header, places.len(), |room| room.write(Source::of(places)) == places.len()) {
-            Put::At(at) => {
+            Put::At(position) => {
                 end.tell_peer();
-                Launch::Flying(Done::Announced { at, kept })
+                Launch::Flying(Done::Announced(position))
             }
             Put::NoRoom => Launch::NoRoom,
             Put::Failed(status) => Launch::Flying(Done::Failed(status)),
@@ -345,6 +343,7 @@ impl Tx {
 
     /// Copies bytes of a request up to byte `to`, one slice after another; `last` if it ends there. `None` once they are
     /// all there, or if this process is refused the copies.
+    #[inline]
     fn slices(
         &mut self,
         end: &End,
@@ -374,7 +373,7 @@ impl Tx {
 
     fn write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>, budget: &mut Budget) -> Launch {
         let len = remote.len;
-        if self.part.ring.is_none() {
+        if !self.part.ring {
             if end.pair.is_local() || end.pair.reads_peer() {
                 let tail = copy::tail_of_write(end, remote);
                 let behind = self.is_behind_write();
@@ -393,10 +392,11 @@ impl Tx {
                     }
                 }
             }
-            self.part.ring = Some(self.part.done);
+            self.part.ring = true;
+            self.part.start = self.part.done;
         }
         // What the peer has to store goes through the ring.
-        let start = self.part.ring.unwrap_or(0);
+        let start = self.part.start;
         let target = record::target(remote.addr.wrapping_add(start), remote.key, len - start);
         let acknowledge = request.signalled;
         let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: len - start };
@@ -435,7 +435,7 @@ impl Tx {
             Put::At(_) => {
                 end.tell_peer();
                 self.reading.push_back(Reading { id, len, offset });
-                Launch::Flying(Done::Reading { kept: request.segments.len() as u8, arrived: false })
+                Launch::Flying(Done::Reading)
             }
         }
     }
@@ -444,7 +444,7 @@ impl Tx {
     /// no room go on at the next call.
     #[inline]
     fn pieces(&mut self, end: &End, header: Header, head: &[u8], request: &Request<'_>) -> Launch {
-        let start = self.part.ring.unwrap_or(0);
+        let start = self.part.start;
         let mut went = false;
         let launch = loop {
             let offset = self.part.done;
@@ -462,10 +462,10 @@ impl Tx {
                 Put::Failed(status) => break Launch::Flying(Done::Failed(status)),
                 Put::At(position) => {
                     went = true;
-                    self.part.done = offset + take;
-                    if self.part.done == request.len {
+                    if offset + take == request.len {
                         break Launch::Flying(Done::At(position));
                     }
+                    self.part.done = offset + take;
                 }
             }
         };
@@ -487,12 +487,11 @@ impl Tx {
             return true;
         }
         let mut first = 0;
-        for flying in &self.flying {
-            let kept = flying.done.kept();
-            if matches!(flying.done, Done::Announced { at, .. } if at == position) {
+        for &Flying { id, done, kept } in &self.flying {
+            if done == Done::Announced(position) {
                 let segments: Checked = self.segments.range(first..first + kept).copied().collect();
                 let len = segments.iter().map(|segment| segment.len).sum();
-                return self.answers.add_message(Wanted { id: flying.id, position, segments, len, offset });
+                return self.answers.add_message(Wanted { id, segments, len, offset });
             }
             first += kept;
         }
@@ -522,10 +521,10 @@ impl Tx {
         let mut own = None;
         for flying in &mut self.flying {
             if flying.id == reading.id {
-                own = Some((first..first + flying.done.kept(), &mut flying.done));
+                own = Some((first..first + flying.kept, &mut flying.done));
                 break;
             }
-            first += flying.done.kept();
+            first += flying.kept;
         }
         let Some((own, done)) = own else { return Err(None) };
         let last = reading.offset + len == reading.len;
@@ -535,9 +534,7 @@ impl Tx {
         }
         reading.offset += len;
         if last {
-            if let Done::Reading { arrived, .. } = done {
-                *arrived = true;
-            }
+            *done = Done::Now;
             self.reading.pop_front();
         }
         Ok(last)

@@ -1,6 +1,7 @@
 //! Connections: the requests to rdma_cm, and the handling of its events. Events are handled on the adapter's thread,
 //! without any lock.
 
+use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,9 +13,10 @@ use rdma_sys::{ibv_access_flags, ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_t
 
 use crate::adapter::Verbs;
 use crate::hub::Hub;
-use crate::locate::device_of;
+use crate::locate::devices_of;
 use crate::qp::{Qp, QpPhase};
 use crate::sys::cm::{CmId, Event, RETRIES, Terms};
+use crate::thread::lose_device;
 
 /// The owner of the identifier with a token.
 pub enum Party {
@@ -139,9 +141,8 @@ pub fn listen(hub: &Arc<Hub>, qualifier: Option<u64>, sink: ListenerSink<Verbs>)
         }
     };
     let token = hub.token();
-    let id = CmId::new(&hub.channel, token).map_err(failed)?;
-    let port = qualifier.map_or(0, port_of);
-    id.bind(SocketAddr::new(hub.place.address, port)).map_err(failed)?;
+    let address = SocketAddr::new(hub.place.address, qualifier.map_or(0, port_of));
+    let id = CmId::bound(&hub.channel, token, address).map_err(failed)?;
     let qualifier = qualifier.unwrap_or_else(|| id.local_port().into());
     hub.parties.lock().insert(token, Party::Listener(qualifier, sink));
     if let Err(error) = id.listen(1024) {
@@ -160,7 +161,8 @@ fn destination(hub: &Hub, address: &Address) -> IpAddr {
     if ip == here || ip.is_loopback() || ip.is_unspecified() {
         return here;
     }
-    if address.is_local() && device_of(ip).is_none_or(|device| device == hub.place.device) { here } else { ip }
+    let ours = |devices: Vec<OsString>| devices.is_empty() || devices.iter().any(|device| *device == *hub.place.device);
+    if address.is_local() && ours(devices_of(ip)) { here } else { ip }
 }
 
 /// Checks that an address leads to one of the family of this adapter's.
@@ -200,11 +202,11 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     let started = id.resolve_addr(from, to, PATIENCE);
     hub.command(|work| {
         if let Some(deadline) = deadline {
-            work.timers.set(deadline, qp.clone());
+            work.timers.set(deadline, Arc::downgrade(qp));
         }
         if let Err(error) = started {
             log::debug!("no way to {ip}: {error}");
-            work.reports.push((qp.clone(), ConnectionReport::Unreachable));
+            work.reports.push_back((qp.clone(), ConnectionReport::Unreachable));
         }
     });
     Ok(())
@@ -254,6 +256,10 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
         request(hub, event);
         return;
     }
+    if event.kind == kind::RDMA_CM_EVENT_DEVICE_REMOVAL {
+        lose_device(hub);
+        return;
+    }
     let qp = match hub.parties.lock().get(&event.token) {
         Some(Party::End(qp)) => qp.clone(),
         Some(Party::Leaving) => {
@@ -281,10 +287,7 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Connecting) => established(&qp, event.private_data),
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Accepting) => established(&qp, Vec::new()),
         (kind::RDMA_CM_EVENT_REJECTED, QpPhase::Connecting) => {
-            // iWARP gives no reason.
-            let by_application = event.status == REJECTED_BY_APPLICATION || hub.limits.iwarp;
-            let program = by_application && event.private_data.iter().any(|&byte| byte != 0);
-            qp.give_up(if program { ConnectionReport::PeerRejected } else { ConnectionReport::NonPeerRejected });
+            qp.give_up(rejection(event.status, &event.private_data, hub.limits.iwarp));
         }
         (kind::RDMA_CM_EVENT_UNREACHABLE, QpPhase::Connecting) => qp.give_up(ConnectionReport::Unreachable),
         (kind::RDMA_CM_EVENT_CONNECT_ERROR, QpPhase::Connecting) => qp.give_up(ConnectionReport::NonPeerRejected),
@@ -296,10 +299,6 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
         }
         (kind::RDMA_CM_EVENT_DISCONNECTED, _) => {
             qp.begin_end(ConnectionReport::Disconnected);
-        }
-        (kind::RDMA_CM_EVENT_DEVICE_REMOVAL, _) => {
-            qp.give_up(ConnectionReport::Unreachable);
-            qp.begin_end(ConnectionReport::Broken);
         }
         (other, phase) => log::debug!("event {other} in phase {phase:?} is of no concern"),
     }
@@ -344,16 +343,24 @@ fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>)
     }
 }
 
+/// Who has rejected a request, as the reason and the private data of the rejection tell.
+pub fn rejection(status: i32, private_data: &[u8], iwarp: bool) -> ConnectionReport {
+    // iWARP gives no reason.
+    let by_application = status == REJECTED_BY_APPLICATION || iwarp;
+    let program = by_application && private_data.iter().any(|&byte| byte != 0);
+    if program { ConnectionReport::PeerRejected } else { ConnectionReport::NonPeerRejected }
+}
+
 /// Reads served and reads asked for at a time that both ends have room for. Where the peer serves none, one is tried
 /// all the same, because it fails, while a limit of none would make reads wait for ever.
-fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
+pub fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
     (ours.0.min(theirs.0), ours.1.min(theirs.1.max(1)))
 }
 
 /// The neighbour has not answered yet, or the kernel has missed that it did.
 fn look_again(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     match qp.state.lock().way {
-        Some((from, to, until)) if Instant::now() < until => {
+        Some((from, to, until)) if Instant::now() < until && !qp.hub.is_gone() => {
             // The kernel reports a timeout for an address without a route; a socket tells the reason.
             UdpSocket::bind((from.ip(), 0))?.connect(to)?;
             id.resolve_addr(from, to, PATIENCE)

@@ -14,4 +14,4 @@ mod parse;
 mod tests;
 
 pub use lexer::{LexFault, Tokens};
-pub use parse::{BadLine, Fault, Line, parse};
+pub use parse::{BadLine, Fault, LINE_MAX, Line, parse};

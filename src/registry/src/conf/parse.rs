@@ -9,9 +9,14 @@ use std::fmt;
 use super::lexer::{LexFault, Tokens};
 use crate::entry::{Api, Entry, Interface, NAME_MAX, ProviderVersion};
 
+/// The most bytes that a line may have.
+pub const LINE_MAX: usize = 64 << 10;
+
 /// The fault of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
+    /// The line has more than [`LINE_MAX`] bytes. Nothing of it is read.
+    LongLine,
     /// The line cannot be divided into fields.
     Lex(LexFault),
     /// The line, or a comment, begins where this field (2 to 8) should.
@@ -37,6 +42,7 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Fault::LongLine => "the line is longer than 65536 bytes",
             Fault::Lex(LexFault::UnterminatedQuote) => "a quoted string does not end on this line",
             Fault::Lex(LexFault::NulByte) => "a field holds a NUL byte",
             Fault::MissingField(field) => {
@@ -85,6 +91,9 @@ pub fn parse(text: &[u8]) -> impl Iterator<Item = Line> + '_ {
 }
 
 fn parse_line(line: u32, bytes: &[u8]) -> Option<Line> {
+    if bytes.len() > LINE_MAX {
+        return Some(Line::Bad(BadLine { line, name: None, api: None, fault: Fault::LongLine }));
+    }
     let mut tokens = Tokens::new(bytes);
     let first = tokens.next()?;
     let mut seen = Seen::default();

@@ -1,21 +1,37 @@
 //! The entries of a registry, and the effects of each step on them. All of it happens under the lock.
 
+use std::collections::{HashMap, HashSet};
+use std::ffi::{CStr, CString};
+
+use host::memory::{NoMemory, Room};
 use host::thread::Id;
 
-use super::{Backend, LoadFailure, OpenError, Ticket};
+use super::{Backend, InitError, LoadFailure, OpenError, Ticket};
 use crate::conf::BadLine;
 use crate::entry::{Entry, Identity, Origin, text};
 use crate::loader::LoadError;
 use crate::search::Found;
 use crate::select::{Missing, Request, select};
 
+/// The most providers that can be registered at a time.
+const DYNAMICS_MAX: usize = 65_536;
+
 /// Everything that the registry knows.
+///
+/// Entries are found by a hash of their names, so that many of them cost no more than few.
 pub(super) struct State<B: Backend> {
     pub(super) statics: Vec<Static<B::Library>>,
-    /// Identities of other major versions, known by name only.
-    others: Vec<Identity>,
+    /// The static entries of each name, in order.
+    static_names: HashMap<CString, Vec<usize>>,
+    /// Names of entries of other major versions.
+    others: HashSet<CString>,
     pub(super) bad: Vec<(Origin, BadLine)>,
-    pub(super) dynamics: Vec<Dynamic<B::Table>>,
+    /// The dynamic entries of each name, in the order of their registration.
+    dynamics: HashMap<CString, Vec<Dynamic<B::Table>>>,
+    /// The number of dynamic entries that each table has.
+    tables: HashMap<B::Table, usize>,
+    /// The number of the next dynamic entry.
+    next: u64,
     pub(super) instances: Vec<(usize, Ticket<B::Table>)>,
     /// A provider could not register for want of memory.
     pub(super) lacked_memory: bool,
@@ -44,6 +60,8 @@ pub(super) enum Phase {
 
 /// A provider that registered itself.
 pub(super) struct Dynamic<T> {
+    /// Grows with each entry.
+    serial: u64,
     pub(super) identity: Identity,
     pub(super) table: T,
     pub(super) opens: usize,
@@ -51,6 +69,10 @@ pub(super) struct Dynamic<T> {
 
 impl<B: Backend> State<B> {
     pub(super) fn new(found: Found) -> Self {
+        let mut static_names: HashMap<CString, Vec<usize>> = HashMap::new();
+        for (index, (_, entry)) in found.entries.iter().enumerate() {
+            static_names.entry(entry.name.clone()).or_default().push(index);
+        }
         State {
             statics: found
                 .entries
@@ -65,27 +87,36 @@ impl<B: Backend> State<B> {
                     opens: 0,
                 })
                 .collect(),
-            others: found.other_versions.iter().map(|(_, entry)| entry.identity()).collect(),
+            static_names,
+            others: found.other_versions,
             bad: found.bad,
-            dynamics: Vec::new(),
+            dynamics: HashMap::new(),
+            tables: HashMap::new(),
+            next: 0,
             instances: Vec::new(),
             lacked_memory: false,
         }
     }
 
     pub(super) fn identities(&self) -> impl Iterator<Item = &Identity> {
-        let explicit = self
-            .dynamics
-            .iter()
-            .map(|dynamic| &dynamic.identity)
-            .filter(|identity| self.static_index(identity).is_none());
-        self.statics.iter().map(|entry| &entry.identity).chain(explicit)
+        let mut explicit: Vec<&Dynamic<B::Table>> = self.dynamics.values().flatten().collect();
+        explicit.retain(|dynamic| self.static_index(&dynamic.identity).is_none());
+        explicit.sort_unstable_by_key(|dynamic| dynamic.serial);
+        self.statics.iter().map(|entry| &entry.identity).chain(explicit.into_iter().map(|dynamic| &dynamic.identity))
+    }
+
+    /// The static entries of a name, then the dynamic ones, in order.
+    fn named(&self, name: &CStr) -> impl Iterator<Item = &Identity> {
+        let statics = self.static_names.get(name).into_iter().flatten();
+        let statics = statics.map(|index| &self.statics[*index].identity);
+        statics.chain(self.dynamics.get(name).into_iter().flatten().map(|dynamic| &dynamic.identity))
     }
 
     pub(super) fn select(&self, request: &Request<'_>) -> Result<Identity, Missing> {
-        select(request, self.identities()).cloned().map_err(|missing| {
+        // A dynamic entry that has a static one comes up twice; the first of equals is taken.
+        select(request, self.named(request.name)).cloned().map_err(|missing| {
             // An entry of another major version serves no request, but it has the name.
-            let named = self.others.iter().any(|other| *other.name == *request.name);
+            let named = self.others.contains(request.name);
             if named { missing.max(Missing::Major) } else { missing }
         })
     }
@@ -99,11 +130,52 @@ impl<B: Backend> State<B> {
     }
 
     pub(super) fn static_index(&self, identity: &Identity) -> Option<usize> {
-        self.statics.iter().position(|e| e.identity == *identity)
+        let named = self.static_names.get(&identity.name)?;
+        named.iter().copied().find(|index| self.statics[*index].identity == *identity)
     }
 
     pub(super) fn dynamic(&mut self, identity: &Identity) -> Option<&mut Dynamic<B::Table>> {
-        self.dynamics.iter_mut().find(|d| d.identity == *identity)
+        self.dynamics.get_mut(&identity.name)?.iter_mut().find(|d| d.identity == *identity)
+    }
+
+    /// Whether there is room for another dynamic entry.
+    pub(super) fn has_room(&self) -> bool {
+        self.tables.values().sum::<usize>() < DYNAMICS_MAX
+    }
+
+    /// Makes room for another dynamic entry.
+    ///
+    /// # Errors
+    /// [`NoMemory`].
+    pub(super) fn reserve_dynamic(&mut self, identity: &Identity) -> Result<(), NoMemory> {
+        self.tables.room(1)?;
+        self.dynamics.room(1)?;
+        self.dynamics.get_mut(&identity.name).map_or(Ok(()), |named| named.room(1))
+    }
+
+    /// Adds a dynamic entry, which does not exist yet.
+    pub(super) fn add_dynamic(&mut self, identity: Identity, table: B::Table) {
+        let dynamic = Dynamic { serial: self.next, identity, table, opens: 0 };
+        self.next += 1;
+        *self.tables.entry(table).or_default() += 1;
+        self.dynamics.entry(dynamic.identity.name.clone()).or_default().push(dynamic);
+    }
+
+    /// Removes a dynamic entry. Returns its table if no other entry has it.
+    pub(super) fn remove_dynamic(&mut self, identity: &Identity) -> Option<B::Table> {
+        let named = self.dynamics.get_mut(&identity.name)?;
+        let at = named.iter().position(|d| d.identity == *identity)?;
+        let table = named.remove(at).table;
+        if named.is_empty() {
+            self.dynamics.remove(&identity.name);
+        }
+        let users = self.tables.get_mut(&table)?;
+        *users -= 1;
+        let last = *users == 0;
+        if last {
+            self.tables.remove(&table);
+        }
+        last.then_some(table)
     }
 
     /// Stores the result of a load and an init.
@@ -111,7 +183,7 @@ impl<B: Backend> State<B> {
         &mut self,
         identity: &Identity,
         library: Result<B::Library, LoadError>,
-        told: Result<(), String>,
+        told: Result<(), InitError>,
     ) -> Result<Ticket<B::Table>, OpenError> {
         let index = self.static_index(identity);
         let index = index.ok_or(OpenError::NotFound(Missing::Name))?;
@@ -141,8 +213,8 @@ impl<B: Backend> State<B> {
                 if std::mem::take(&mut self.lacked_memory) {
                     return Err(OpenError::NoMemory);
                 }
-                let silent = || "the library did not register this adapter".to_owned();
-                Err(entry.unusable(Some(told.err().unwrap_or_else(silent))))
+                let silent = "the library did not register this adapter".to_owned();
+                Err(entry.unusable(Some(told.err().map_or(silent, |error| error.to_string()))))
             }
         }
     }

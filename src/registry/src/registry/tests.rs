@@ -25,6 +25,7 @@ struct Fake {
     in_init: Mutex<Option<Hook>>,
     in_fini: Mutex<Option<Hook>>,
     panics: AtomicBool,
+    exits: AtomicBool,
 }
 
 fn line(name: &str, major: u32, thread_safe: bool, library: &str) -> (Origin, Entry) {
@@ -54,9 +55,8 @@ impl Backend for Fake {
     fn configure(&self) -> Found {
         Found {
             entries: self.names.iter().map(|(n, t, l)| line(n, 1, *t, l)).collect(),
-            other_versions: self.others.iter().map(|n| line(n, 2, true, "x")).collect(),
-            bad: Vec::new(),
-            failure: None,
+            other_versions: self.others.iter().map(|n| CString::new(*n).unwrap()).collect(),
+            ..Found::default()
         }
     }
 
@@ -73,7 +73,7 @@ impl Backend for Fake {
         }
     }
 
-    fn init(&self, library: &String, identity: &Identity, data: &CStr) -> Result<(), String> {
+    fn init(&self, library: &String, identity: &Identity, data: &CStr) -> Result<(), InitError> {
         assert_eq!(data, c"data");
         self.say(format!("init {}", text(&identity.name)));
         if let Some(hook) = &*self.in_init.lock().unwrap() {
@@ -82,7 +82,7 @@ impl Backend for Fake {
         if let Ok(table) = library.parse() {
             let _ = self.registry().add(identity.clone(), table);
         }
-        Ok(())
+        if self.exits.load(SeqCst) { Err(InitError::Ended) } else { Ok(()) }
     }
 
     fn fini(&self, library: &String, identity: &Identity) {
@@ -128,6 +128,7 @@ fn registry(names: &[(&'static str, bool, &'static str)]) -> &'static Registry<F
         in_init: Mutex::default(),
         in_fini: Mutex::default(),
         panics: AtomicBool::new(false),
+        exits: AtomicBool::new(false),
     })));
     *registry.backend.me.lock().unwrap() = Some(registry);
     registry
@@ -390,6 +391,19 @@ fn a_fork_waits_for_a_thread_that_loads() {
         forker.join().unwrap();
         registry.release(opener.join().unwrap());
     });
+}
+
+#[test]
+fn what_an_init_registered_before_it_ended_is_not_used() {
+    let registry = registry(&[("a", true, "1")]);
+    registry.backend.exits.store(true, SeqCst);
+    for _ in 0..2 {
+        let OpenError::Unusable(failure) = registry.try_open(c"a").unwrap_err() else { panic!("it has an entry") };
+        assert_eq!(failure.reason.as_deref(), Some("its dat_provider_init ended the thread"));
+        assert!(registry.backend.published.lock().unwrap().is_empty(), "the table is retired");
+    }
+    registry.backend.exits.store(false, SeqCst);
+    registry.release(registry.try_open(c"a").unwrap());
 }
 
 #[test]

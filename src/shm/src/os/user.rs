@@ -199,16 +199,20 @@ impl Word {
 
 /// Does what [`copy`] does, but makes the last bytes visible last: a thread that polls the last byte, or the aligned
 /// word of up to 8 bytes that ends there, finds the word whole, and if it then reads the rest, all of that.
-#[inline]
+#[inline(always)]
 pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     let len = dst.len().min(src.len());
+    if len == 0 {
+        return 0;
+    }
     let tail = tail_len(dst.addr().wrapping_add(len as u64), len);
     let (head, place) = dst.split(len).0.split(len - tail);
-    // The last bytes are read first, because an overlapping head would overwrite them.
-    let (front, back) = src.split(head.len());
     let mut word = Word::default();
-    copy(word.target(tail), back);
-    copy(head, front);
+    // SAFETY: `head + tail` is `len`, so these are the last bytes of the source; the word has 8 and `tail` is at most
+    // 8. They are read first, because an overlapping head would overwrite them.
+    unsafe { ptr::copy_nonoverlapping(src.as_ptr().add(len - tail), word.0.as_mut_ptr(), tail) };
+    // SAFETY: these are the first of `len` bytes of each; overlap is allowed.
+    unsafe { ptr::copy(src.as_ptr(), head.as_ptr(), len - tail) };
     word.store(place);
     len
 }

@@ -10,7 +10,7 @@ use host::fork::NotInherited;
 use rdma_sys::*;
 
 use super::device::Context;
-use super::{code, nonblocking, undivided};
+use super::{code, give_back, made, nonblocking, undivided};
 
 /// A completion channel: a descriptor that becomes readable when an armed queue gets a
 /// completion.
@@ -37,8 +37,7 @@ impl Channel {
     pub fn new(context: &Arc<Context>) -> io::Result<Arc<Self>> {
         let (raw, note) = undivided(|| {
             // SAFETY: an open context.
-            let raw = unsafe { ibv_create_comp_channel(context.raw()) };
-            let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
+            let raw = made(|| unsafe { ibv_create_comp_channel(context.raw()) })?;
             // SAFETY: the descriptor belongs to a live channel.
             io::Result::Ok((raw, NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) })))
         })?;
@@ -71,7 +70,7 @@ impl Drop for Channel {
         undivided(|| {
             self.note.end();
             // SAFETY: the queues that announce here owned the channel and are gone.
-            let _ = unsafe { ibv_destroy_comp_channel(self.raw.as_ptr()) };
+            give_back("a completion channel stays", || unsafe { ibv_destroy_comp_channel(self.raw.as_ptr()) });
         });
     }
 }
@@ -124,8 +123,8 @@ impl RawCq {
         let announced = Box::new(AtomicBool::new(false));
         let cookie = announced.as_ptr().cast();
         // SAFETY: an open context and a live channel of it; the cookie is only kept.
-        let raw = unsafe { ibv_create_cq(channel.context.raw(), depth, cookie, channel.raw.as_ptr(), 0) };
-        let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
+        let create = || unsafe { ibv_create_cq(channel.context.raw(), depth, cookie, channel.raw.as_ptr(), 0) };
+        let raw = made(create)?;
         Ok(Arc::new(RawCq { raw, announced, _channel: channel.clone() }))
     }
 
@@ -158,7 +157,7 @@ impl RawCq {
     /// Asks for the next completion to be announced on the channel.
     pub fn arm(&self, which: Announce) -> io::Result<()> {
         // SAFETY: a live queue.
-        code(unsafe { ibv_req_notify_cq(self.raw(), (which == Announce::Solicited).into()) })
+        code(|| unsafe { ibv_req_notify_cq(self.raw(), (which == Announce::Solicited).into()) })
     }
 
     /// Whether an announcement of this queue was taken from the channel since the last call.
@@ -166,20 +165,22 @@ impl RawCq {
         self.announced.load(Ordering::Relaxed) && self.announced.swap(false, Ordering::AcqRel)
     }
 
+    /// Whether there is such an announcement; the next [`RawCq::take_announced`] still finds it.
+    pub fn is_announced(&self) -> bool {
+        self.announced.load(Ordering::Acquire)
+    }
+
     /// Makes room for at least `depth` completions. Loses none.
     pub fn resize(&self, depth: usize) -> io::Result<()> {
         let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
         // SAFETY: a live queue.
-        code(unsafe { ibv_resize_cq(self.raw(), depth) })
+        code(|| unsafe { ibv_resize_cq(self.raw(), depth) })
     }
 }
 
 impl Drop for RawCq {
     fn drop(&mut self) {
         // SAFETY: the queue pairs that complete here owned the queue and are gone.
-        let failed = unsafe { ibv_destroy_cq(self.raw()) };
-        if failed != 0 {
-            log::warn!("a completion queue stays: error {failed}");
-        }
+        give_back("a completion queue stays", || unsafe { ibv_destroy_cq(self.raw()) });
     }
 }

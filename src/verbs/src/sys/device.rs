@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use host::fork::NotInherited;
 use rdma_sys::*;
 
-use super::{code, keep_memory_over_forks, nonblocking, undivided};
+use super::{code, keep_memory_over_forks, made, nonblocking, undivided};
 
 /// Names of the existing devices.
 pub fn names() -> Vec<String> {
@@ -29,10 +29,7 @@ fn name_of(device: *mut ibv_device) -> String {
 fn with_list<R>(f: impl FnOnce(&[*mut ibv_device]) -> R) -> io::Result<R> {
     let mut count = 0;
     // SAFETY: `count` is writable.
-    let list = unsafe { ibv_get_device_list(&raw mut count) };
-    if list.is_null() {
-        return Err(io::Error::last_os_error());
-    }
+    let list = made(|| unsafe { ibv_get_device_list(&raw mut count) })?.as_ptr();
     // SAFETY: the list has `count` entries and is freed below, after its last use. Devices that were opened keep what
     // they need.
     let result = f(unsafe { std::slice::from_raw_parts(list, usize::try_from(count).unwrap_or(0)) });
@@ -90,7 +87,7 @@ impl Context {
                 let device = list.iter().copied().find(|&device| name_of(device) == name);
                 let Some(device) = device else { return Err(io::Error::from_raw_os_error(libc::ENODEV)) };
                 // SAFETY: the device is in a live list.
-                NonNull::new(unsafe { ibv_open_device(device) }).ok_or_else(io::Error::last_os_error)
+                made(|| unsafe { ibv_open_device(device) })
             })??;
             // SAFETY: the descriptors belong to an open context.
             let fds = unsafe { [raw.as_ref().cmd_fd, raw.as_ref().async_fd].map(|fd| BorrowedFd::borrow_raw(fd)) };
@@ -115,7 +112,7 @@ impl Context {
     pub fn query(&self) -> io::Result<ibv_device_attr> {
         let mut attr = MaybeUninit::<ibv_device_attr>::zeroed();
         // SAFETY: the call writes the structure.
-        code(unsafe { ibv_query_device(self.raw(), attr.as_mut_ptr()) })?;
+        code(|| unsafe { ibv_query_device(self.raw(), attr.as_mut_ptr()) })?;
         // SAFETY: the structure is plain data, all of it initialised.
         Ok(unsafe { attr.assume_init() })
     }
@@ -124,7 +121,7 @@ impl Context {
     pub fn query_port(&self, port: u8) -> io::Result<ibv_port_attr> {
         let mut attr = MaybeUninit::<ibv_port_attr>::zeroed();
         // SAFETY: the call writes the structure, or a prefix of it.
-        code(unsafe { ___ibv_query_port(self.raw(), port, attr.as_mut_ptr()) })?;
+        code(|| unsafe { ___ibv_query_port(self.raw(), port, attr.as_mut_ptr()) })?;
         // SAFETY: the structure is plain data, all of it initialised.
         Ok(unsafe { attr.assume_init() })
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rdma_sys::*;
 
 use super::device::Context;
+use super::{give_back, made};
 
 /// A protection zone.
 pub struct Pd {
@@ -25,7 +26,7 @@ impl Pd {
     /// Makes a zone.
     pub fn new(context: &Arc<Context>) -> io::Result<Arc<Self>> {
         // SAFETY: an open context.
-        let raw = NonNull::new(unsafe { ibv_alloc_pd(context.raw()) }).ok_or_else(io::Error::last_os_error)?;
+        let raw = made(|| unsafe { ibv_alloc_pd(context.raw()) })?;
         Ok(Arc::new(Pd { raw, _context: context.clone() }))
     }
 
@@ -37,10 +38,7 @@ impl Pd {
 impl Drop for Pd {
     fn drop(&mut self) {
         // SAFETY: everything made in the zone owned it and is gone.
-        let failed = unsafe { ibv_dealloc_pd(self.raw()) };
-        if failed != 0 {
-            log::warn!("a protection zone stays: error {failed}");
-        }
+        give_back("a protection zone stays", || unsafe { ibv_dealloc_pd(self.raw()) });
     }
 }
 
@@ -63,8 +61,7 @@ impl Mr {
     /// that they may be used.
     pub fn new(pd: &Arc<Pd>, addr: u64, len: usize, access: Access) -> io::Result<Self> {
         // SAFETY: the kernel pins the pages or refuses; no memory is touched here.
-        let raw = unsafe { ibv_reg_mr(pd.raw(), addr as *mut _, len, access) };
-        let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
+        let raw = made(|| unsafe { ibv_reg_mr(pd.raw(), addr as *mut _, len, access) })?;
         Ok(Mr { raw, _pd: pd.clone() })
     }
 
@@ -88,10 +85,7 @@ impl Mr {
 impl Drop for Mr {
     fn drop(&mut self) {
         // SAFETY: the memory was registered once; the core makes sure that no window is bound into it.
-        let failed = unsafe { ibv_dereg_mr(self.raw()) };
-        if failed != 0 {
-            log::warn!("memory stays registered: error {failed}");
-        }
+        give_back("memory stays registered", || unsafe { ibv_dereg_mr(self.raw()) });
     }
 }
 
@@ -110,8 +104,8 @@ impl Mw {
     /// Makes an unbound window.
     pub fn new(pd: &Arc<Pd>) -> io::Result<Self> {
         // SAFETY: a live zone.
-        let raw = unsafe { ibv_alloc_mw(pd.raw(), ibv_mw_type::IBV_MW_TYPE_1) };
-        let raw = raw.and_then(NonNull::new).ok_or_else(io::Error::last_os_error)?;
+        let alloc = || unsafe { ibv_alloc_mw(pd.raw(), ibv_mw_type::IBV_MW_TYPE_1) };
+        let raw = made(|| alloc().unwrap_or(std::ptr::null_mut()))?;
         Ok(Mw { raw, _pd: pd.clone() })
     }
 
@@ -129,9 +123,6 @@ impl Mw {
 impl Drop for Mw {
     fn drop(&mut self) {
         // SAFETY: the window was allocated once; freeing unbinds it.
-        let failed = unsafe { ibv_dealloc_mw(self.raw()) };
-        if failed != 0 {
-            log::warn!("a memory window stays: error {failed}");
-        }
+        give_back("a memory window stays", || unsafe { ibv_dealloc_mw(self.raw()) });
     }
 }

@@ -17,13 +17,54 @@ pub mod qp;
 use std::ffi::c_int;
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::ptr::NonNull;
+use std::thread::sleep;
+use std::time::Duration;
 
 use host::descriptor;
 use host::fork::undivided;
-use rdma_sys::ibv_fork_init;
+use rdma_sys::{IBV_FORK_DISABLED, ibv_fork_init, ibv_is_fork_initialized};
+
+/// Makes a call again that a signal ended or that the system asks to repeat: the libraries pass such errors on.
+fn again<R>(mut call: impl FnMut() -> io::Result<R>) -> io::Result<R> {
+    let mut pauses = (0..20).map(|n| Duration::from_micros(n * 100));
+    loop {
+        let answer = call();
+        match answer.as_ref().err().and_then(io::Error::raw_os_error) {
+            Some(libc::EINTR | libc::EAGAIN) => {}
+            _ => return answer,
+        }
+        let Some(pause) = pauses.next() else { return answer };
+        sleep(pause);
+    }
+}
+
+/// The result of a call that returns an object, or NULL and sets errno.
+fn made<T>(mut call: impl FnMut() -> *mut T) -> io::Result<NonNull<T>> {
+    again(|| NonNull::new(call()).ok_or_else(io::Error::last_os_error))
+}
 
 /// The result of a call that returns 0 or an errno.
-fn code(answer: c_int) -> io::Result<()> {
+fn code(mut call: impl FnMut() -> c_int) -> io::Result<()> {
+    again(|| meaning(call()))
+}
+
+/// Makes a call that gives an object back, more than once if it fails: the refusal may pass. If it does not, the object
+/// stays until the device is closed, and the log says `lament`.
+fn give_back(lament: &str, mut call: impl FnMut() -> c_int) {
+    let mut pauses = [0, 1, 10, 50].into_iter().map(Duration::from_millis);
+    loop {
+        let Err(error) = meaning(call()) else { return };
+        let Some(pause) = pauses.next() else {
+            log::error!("{lament}: {error}");
+            return;
+        };
+        sleep(pause);
+    }
+}
+
+/// What a number stands for that a call returned: 0 or an errno.
+fn meaning(answer: c_int) -> io::Result<()> {
     match answer {
         0 => Ok(()),
         // Some providers return a negative errno; others return -1 and set errno.
@@ -33,10 +74,14 @@ fn code(answer: c_int) -> io::Result<()> {
 }
 
 /// Makes sure that memory which is registered stays the parent's when the process forks. Kernels since 5.12 copy such
-/// pages for the child at once, which the library finds out and then does nothing. Under older ones it keeps the pages
-/// from the child. Must be called before anything is registered.
+/// pages for the child at once. Under older ones the library keeps the pages from the child; it must not be asked to
+/// where the kernel copies, since it would do so all the same. Must be called before anything is registered.
 fn keep_memory_over_forks() {
-    // SAFETY: the call takes no arguments; it is made undivided, since the library notes its outcome without a lock.
+    // SAFETY: the call takes no arguments.
+    if unsafe { ibv_is_fork_initialized() } != IBV_FORK_DISABLED {
+        return;
+    }
+    // SAFETY: as above; the caller makes both calls undivided, since the library notes its state without a lock.
     let failed = unsafe { ibv_fork_init() };
     if failed != 0 {
         log::warn!("after a fork, registered memory may not show what arrives: error {failed}");
@@ -49,4 +94,39 @@ fn nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
     // If this fails, the descriptor only lives longer than it should.
     let _ = descriptor::close_on_exec(fd);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_repeated_as_long_as_that_helps() {
+        let mut calls = 0;
+        let mut fails = |errno: c_int, times: u32| {
+            calls = 0;
+            let answer = code(|| {
+                calls += 1;
+                if calls <= times { errno } else { 0 }
+            });
+            (answer.map_err(|error| error.raw_os_error()), calls)
+        };
+        assert_eq!(fails(0, 0), (Ok(()), 1));
+        assert_eq!(fails(libc::EINTR, 3), (Ok(()), 4));
+        assert_eq!(fails(libc::EAGAIN, 1), (Ok(()), 2));
+        assert_eq!(fails(libc::EAGAIN, u32::MAX), (Err(Some(libc::EAGAIN)), 21));
+        assert_eq!(fails(libc::ENOMEM, 1), (Err(Some(libc::ENOMEM)), 1));
+    }
+
+    #[test]
+    fn what_is_given_back_is_offered_more_than_once() {
+        for (refusals, offers) in [(0, 1), (2, 3), (100, 5)] {
+            let mut calls = 0;
+            give_back("it stays", || {
+                calls += 1;
+                if calls <= refusals { libc::EBUSY } else { 0 }
+            });
+            assert_eq!(calls, offers);
+        }
+    }
 }

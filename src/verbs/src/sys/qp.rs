@@ -4,14 +4,16 @@ use std::ffi::c_int;
 use std::io;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
 
 use arrayvec::ArrayVec;
 use dat_core::transport::{MAX_SEGMENTS, Segment};
 use rdma_sys::*;
 
-use super::code;
 use super::cq::RawCq;
 use super::memory::{Mr, Mw, Pd};
+use super::{code, give_back, made, meaning};
 
 /// Sizes of a queue pair.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +72,20 @@ fn fill(elements: &mut Elements, segments: &[Segment]) {
     }));
 }
 
+/// The kernel's command IB_USER_VERBS_CMD_POST_SEND without a request: devices whose queues are in memory that the
+/// kernel reads, as those of Soft-RoCE, are told by it that there are requests.
+#[repr(C)]
+struct TellDevice {
+    command: u32,
+    in_words: u16,
+    out_words: u16,
+    answer: u64,
+    handle: u32,
+    requests: u32,
+    elements: u32,
+    request_size: u32,
+}
+
 impl RawQp {
     /// Makes a queue pair in the state RESET.
     pub fn new(
@@ -91,8 +107,7 @@ impl RawQp {
         init.qp_type = ibv_qp_type::IBV_QPT_RC;
         init.sq_sig_all = 0;
         // SAFETY: live objects of one device; the structure is read and written.
-        let raw = unsafe { ibv_create_qp(pd.raw(), &raw mut init) };
-        let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
+        let raw = made(|| unsafe { ibv_create_qp(pd.raw(), &raw mut init) })?;
         Ok(RawQp { raw, _pd: pd.clone(), _send_cq: send_cq.clone(), _recv_cq: recv_cq.clone(), _srq: srq.cloned() })
     }
 
@@ -105,7 +120,7 @@ impl RawQp {
     /// Changes state or attributes.
     pub fn modify(&self, attr: &mut ibv_qp_attr, mask: c_int) -> io::Result<()> {
         // SAFETY: a live queue pair; the structure is read.
-        code(unsafe { ibv_modify_qp(self.raw.as_ptr(), attr, mask) })
+        code(|| unsafe { ibv_modify_qp(self.raw.as_ptr(), attr, mask) })
     }
 
     /// Goes to a state that needs no other attribute: RESET or ERROR.
@@ -148,7 +163,43 @@ impl RawQp {
         let mut bad = ptr::null_mut();
         // SAFETY: the request and its list live through the call, which copies them. The
         // memory they name is registered; the device checks the keys.
-        code(unsafe { ibv_post_send(self.raw.as_ptr(), &raw mut wr, &raw mut bad) })
+        let posted = meaning(unsafe { ibv_post_send(self.raw.as_ptr(), &raw mut wr, &raw mut bad) });
+        match posted {
+            // No request was refused, so this one is in the queue, but the device was not told of it.
+            Err(error) if bad.is_null() => self.tell(&error),
+            posted => return posted,
+        }
+        Ok(())
+    }
+
+    /// Tells the device once more that there are requests in the queue. If that does not work, the queue pair fails, so
+    /// that all of them come back.
+    #[cold]
+    fn tell(&self, error: &io::Error) {
+        log::debug!("queue pair {}: the device was not told of a request: {error}", self.number());
+        let mut answer = 0_u32;
+        // SAFETY: a live queue pair, whose context is open; the fields never change.
+        let (device, handle) = unsafe { ((*self.raw.as_ref().context).cmd_fd, self.raw.as_ref().handle) };
+        let command = TellDevice {
+            command: 28,
+            in_words: (size_of::<TellDevice>() / 4) as u16,
+            out_words: 1,
+            answer: &raw mut answer as u64,
+            handle,
+            requests: 0,
+            elements: 0,
+            request_size: size_of::<ibv_send_wr>() as u32,
+        };
+        for pause in [0, 1, 5, 20] {
+            sleep(Duration::from_millis(pause));
+            // SAFETY: the command names no request, so the kernel reads the command alone. `answer` is written at most.
+            let told = unsafe { libc::write(device, (&raw const command).cast(), size_of::<TellDevice>()) };
+            if usize::try_from(told) == Ok(size_of::<TellDevice>()) {
+                return;
+            }
+        }
+        log::error!("queue pair {} does not take requests: {error}", self.number());
+        let _ = self.go(ibv_qp_state::IBV_QPS_ERR);
     }
 
     /// Hands over a request that does nothing but complete in its turn: a write of 0 bytes.
@@ -166,7 +217,7 @@ impl RawQp {
         bind.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
         bind.bind_info = ibv_mw_bind_info { mr: mr.raw(), addr, length, mw_access_flags: access };
         // SAFETY: live objects of one device; the structure is read.
-        code(unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.raw(), &raw mut bind) })
+        meaning(unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.raw(), &raw mut bind) })
     }
 
     /// Hands over a receive.
@@ -177,17 +228,14 @@ impl RawQp {
         let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
         let mut bad = ptr::null_mut();
         // SAFETY: as in `post_send`.
-        code(unsafe { ibv_post_recv(self.raw.as_ptr(), &raw mut wr, &raw mut bad) })
+        meaning(unsafe { ibv_post_recv(self.raw.as_ptr(), &raw mut wr, &raw mut bad) })
     }
 }
 
 impl Drop for RawQp {
     fn drop(&mut self) {
         // SAFETY: nothing else refers to the queue pair.
-        let failed = unsafe { ibv_destroy_qp(self.raw.as_ptr()) };
-        if failed != 0 {
-            log::warn!("a queue pair stays: error {failed}");
-        }
+        give_back("a queue pair stays", || unsafe { ibv_destroy_qp(self.raw.as_ptr()) });
     }
 }
 
@@ -210,8 +258,7 @@ impl RawSrq {
             attr: ibv_srq_attr { max_wr: depth, max_sge: segments, srq_limit: 0 },
         };
         // SAFETY: a live zone; the structure is read and written.
-        let raw = unsafe { ibv_create_srq(pd.raw(), &raw mut init) };
-        let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
+        let raw = made(|| unsafe { ibv_create_srq(pd.raw(), &raw mut init) })?;
         Ok((Arc::new(RawSrq { raw, _pd: pd.clone() }), init.attr.max_wr.max(depth)))
     }
 
@@ -226,7 +273,7 @@ impl RawSrq {
 
     fn modify(&self, mut attr: ibv_srq_attr, mask: ibv_srq_attr_mask) -> io::Result<()> {
         // SAFETY: a live queue; the structure is read.
-        code(unsafe { ibv_modify_srq(self.raw(), &raw mut attr, mask.0 as c_int) })
+        code(|| unsafe { ibv_modify_srq(self.raw(), &raw mut attr, mask.0 as c_int) })
     }
 
     /// Makes room for `depth` receives; keeps those in the queue.
@@ -249,17 +296,14 @@ impl RawSrq {
         let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
         let mut bad = ptr::null_mut();
         // SAFETY: as in `RawQp::post_send`.
-        code(unsafe { ibv_post_srq_recv(self.raw(), &raw mut wr, &raw mut bad) })
+        meaning(unsafe { ibv_post_srq_recv(self.raw(), &raw mut wr, &raw mut bad) })
     }
 }
 
 impl Drop for RawSrq {
     fn drop(&mut self) {
         // SAFETY: the queue pairs that take from it owned it and are gone.
-        let failed = unsafe { ibv_destroy_srq(self.raw()) };
-        if failed != 0 {
-            log::warn!("a shared receive queue stays: error {failed}");
-        }
+        give_back("a shared receive queue stays", || unsafe { ibv_destroy_srq(self.raw()) });
     }
 }
 

@@ -1,0 +1,158 @@
+//! The text of dat.conf: the parser, the search for the file, and the registry over what was found.
+
+use std::ffi::{CStr, CString};
+use std::fs;
+use std::sync::{LazyLock, Mutex};
+
+use dat_registry::builtin::Version;
+use dat_registry::conf::{Line, parse};
+use dat_registry::loader::LoadError;
+use dat_registry::search::{Found, Places, find};
+use dat_registry::{AddError, Backend, Entry, Identity, InitError, Interface, Registry, RemoveError, Request};
+use tempfile::TempDir;
+
+const VERSION: Version = Version { major: 1, minor: 2, shm: c"libshm.so", verbs: c"libverbs.so" };
+
+/// A field as it can stand in a file.
+fn quoted(text: &CStr) -> Vec<u8> {
+    let mut field = vec![b'"'];
+    for &byte in text.to_bytes() {
+        if byte == b'"' || byte == b'\\' {
+            field.push(b'\\');
+        }
+        field.push(byte);
+    }
+    field.push(b'"');
+    field
+}
+
+/// The line of an entry.
+fn line_of(entry: &Entry) -> Vec<u8> {
+    let api = if entry.api.interface == Interface::User { 'u' } else { 'k' };
+    let version = &entry.provider_version;
+    [
+        quoted(&entry.name),
+        format!("{api}{}.{}", entry.api.major, entry.api.minor).into_bytes(),
+        if entry.thread_safe { b"threadsafe".to_vec() } else { b"nonthreadsafe".to_vec() },
+        if entry.default { b"default".to_vec() } else { b"nondefault".to_vec() },
+        quoted(&entry.library),
+        quoted(
+            &CString::new([version.id.to_bytes(), format!(".{}.{}", version.major, version.minor).as_bytes()].concat())
+                .expect("no NUL"),
+        ),
+        quoted(&entry.instance_data),
+        quoted(&entry.platform_data),
+    ]
+    .join(&b' ')
+}
+
+/// Provider libraries, of which none registers anything by itself; some names fail.
+struct Loader(Mutex<Option<Found>>);
+
+impl Backend for Loader {
+    type Table = u8;
+    type Library = CString;
+
+    fn configure(&self) -> Found {
+        self.0.lock().expect("one thread").take().expect("it is read once")
+    }
+
+    fn load(&self, library: &CStr) -> Result<CString, LoadError> {
+        match library.to_bytes().first() {
+            Some(b'x') => Err(LoadError::Refused("not there".into())),
+            Some(b'z') => Err(LoadError::NoMemory),
+            _ => Ok(library.to_owned()),
+        }
+    }
+
+    fn init(&self, library: &CString, _: &Identity, _: &CStr) -> Result<(), InitError> {
+        match library.to_bytes().first() {
+            Some(b'y') => Err(InitError::Absent),
+            Some(b'w') => Err(InitError::Ended),
+            _ => Ok(()),
+        }
+    }
+
+    fn fini(&self, _: &CString, _: &Identity) {}
+
+    fn publish(&self, _: u8) -> bool {
+        true
+    }
+
+    fn retire(&self, _: u8) {}
+}
+
+/// Where the files are; one directory for all inputs, in memory if there is such a place, since a disk is slow.
+static FOLDER: LazyLock<TempDir> =
+    LazyLock::new(|| tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a directory"));
+
+/// The first byte says how the file is found; the others are its text.
+///
+/// Lines are numbered upwards, a bad line gives away no other one, and an entry that is written again is read as the
+/// same. The search lists each identity once and nothing that cannot be opened. What is listed opens, by name too, and
+/// what is opened closes.
+pub fn run(data: &[u8]) {
+    let Some((&how, text)) = data.split_first() else { return };
+    let mut last = 0;
+    let mut own = 0;
+    for line in parse(text) {
+        let number = match &line {
+            Line::Entry(number, entry) => {
+                let again: Vec<Line> = parse(&line_of(entry)).collect();
+                assert_eq!(again, [Line::Entry(1, entry.clone())], "an entry is not read as it is written");
+                own += usize::from(entry.default);
+                *number
+            }
+            Line::Bad(bad) => bad.line,
+        };
+        assert!(number > last, "lines are numbered upwards");
+        last = number;
+    }
+    assert!(last as usize <= text.iter().filter(|&&byte| byte == b'\n').count() + 1);
+
+    let file = FOLDER.path().join("dat.conf");
+    fs::write(&file, text).expect("a file");
+    let absent = FOLDER.path().join("none");
+    let places = Places {
+        override_file: (how & 1 != 0).then(|| file.clone()),
+        files: vec![if how & 2 != 0 { absent.clone() } else { file.clone() }, file],
+        sysfs: absent,
+    };
+    let found = find(&places, &VERSION);
+    let identities: Vec<Identity> = found.entries.iter().map(|(_, entry)| entry.identity()).collect();
+    for (at, identity) in identities.iter().enumerate() {
+        assert!(identity.major == VERSION.major && !identities[..at].contains(identity), "{identity:?}");
+    }
+    assert!(found.entries.len() <= own.max(1), "entries come from nowhere");
+    registry(found, &identities);
+}
+
+fn registry(found: Found, identities: &[Identity]) {
+    let libraries: Vec<CString> = found.entries.iter().map(|(_, entry)| entry.library.clone()).collect();
+    let registry = Registry::new(Loader(Mutex::new(Some(found))));
+    let list = || {
+        let (count, all) = registry.visit(|count, all| (count, all.cloned().collect::<Vec<_>>())).expect("memory");
+        assert_eq!(count, all.len());
+        all
+    };
+    assert_eq!(list(), identities);
+    for (identity, library) in identities.iter().zip(&libraries).take(8) {
+        let request = Request {
+            name: &identity.name,
+            major: identity.major,
+            minor: identity.minor,
+            thread_safe: identity.thread_safe,
+        };
+        assert_eq!(registry.add(identity.clone(), 7), Ok(()));
+        assert_eq!(registry.add(identity.clone(), 7), Err(AddError::AlreadyRegistered));
+        let ticket = registry.open(&request).unwrap_or_else(|error| panic!("{identity:?} {library:?}: {error:?}"));
+        assert_eq!(registry.remove(identity, 7), Err(RemoveError::InUse));
+        registry.release(ticket);
+        assert_eq!(registry.remove(identity, 7), Ok(()));
+        // Nobody registers it now, so it cannot be opened, for whatever reason.
+        assert!(registry.open(&request).is_err());
+        let snapshot = registry.snapshot(&identity.name);
+        assert!(snapshot.names.iter().any(|name| *name == identity.name.to_string_lossy()));
+    }
+    assert_eq!(list(), identities);
+}

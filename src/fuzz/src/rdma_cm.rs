@@ -1,0 +1,39 @@
+//! What arrives with the events of rdma_cm: private data, reasons, numbers of reads, addresses; and the qualifiers that
+//! become ports.
+
+use dat_core::addr::Address;
+use dat_core::transport::ConnectionReport;
+use dat_verbs::cm::{fewer, port_of, rejection};
+
+use crate::input::Input;
+
+/// The ports that stand for qualifiers beyond those of 16 bits.
+const PORTS: std::ops::Range<u16> = 33534..65535;
+
+/// A rejection is a program's only where the peer's private data say so; no end has more reads under way than the other
+/// serves, except for one that is to fail; an address is read as it is written; every qualifier has a port.
+pub fn run(data: &[u8]) {
+    let mut input = Input::new(data);
+    let (status, iwarp) = (input.word() as i32, input.bit());
+    let qualifier = input.number();
+    let port = port_of(qualifier);
+    assert!(u64::from(port) == qualifier || (qualifier > 65535 && PORTS.contains(&port)));
+
+    let (ours, theirs) = ((input.byte(), input.byte()), (input.byte(), input.byte()));
+    let reads = fewer(ours, theirs);
+    assert!(reads.0 <= ours.0.min(theirs.0) && reads.1 <= ours.1.min(theirs.1.max(1)));
+
+    let native = input.bytes(64);
+    if let Some(address) = Address::from_native(native) {
+        let read = Address::native_len(u16::from_ne_bytes([native[0], native[1]])).expect("a family that is known");
+        assert!(read <= native.len().max(16), "an address of fewer bytes than it has");
+        assert_eq!(Address::from_native(address.native()), Some(address.clone()));
+        let _ = address.is_host();
+    }
+
+    let private_data = input.bytes(255);
+    match rejection(status, private_data, iwarp) {
+        ConnectionReport::PeerRejected => assert!(private_data.iter().any(|&byte| byte != 0)),
+        report => assert_eq!(report, ConnectionReport::NonPeerRejected),
+    }
+}

@@ -1,0 +1,182 @@
+//! A connection whose peer writes what it likes: records, positions, words, at any time and in any order.
+
+use std::sync::Arc;
+
+use dat_core::event::Transfer;
+use dat_core::testing::End;
+use dat_core::transport::RemoteSegment;
+use dat_core::{CompletionFlags, LocalSegment, Srq};
+use dat_shm::Shm;
+use dat_shm::fuzzing::{self, Peer, RECORDS, Way};
+
+use crate::input::Input;
+use crate::victim::{self, Ledger, MEMORY, OPEN, THEIRS, Victim};
+
+/// Steps of an input.
+const STEPS: usize = 96;
+
+struct Session<'a> {
+    victim: &'a Victim,
+    end: &'a End<Shm>,
+    srq: Option<&'a Arc<Srq<Shm>>>,
+    peer: &'a Peer,
+    ways: [Way; 2],
+    ledger: Ledger,
+}
+
+/// The first byte says what both sides can do; then come steps of the peer and of the program.
+///
+/// Whatever the peer writes, the program's calls return, every buffer that it posted comes back once, no byte arrives
+/// outside of what it posted or opened, and its other peers notice nothing.
+pub fn run(data: &[u8]) {
+    let mut input = Input::new(data);
+    let how = input.byte();
+    let mut victim = victim::get();
+    let srq = (how & 2 != 0).then(|| victim.adapter.srq(64));
+    let end = match &srq {
+        Some(srq) => victim.adapter.end_on(srq),
+        None => victim.adapter.end(),
+    };
+    let (peer, attempt) = victim.connected(&end, how & 1 == 0);
+    let way = |side| peer.way(attempt.index, side).expect("memory of rings");
+    let ways = [way(0), way(1)];
+    let mut session =
+        Session { victim: &victim, end: &end, srq: srq.as_ref(), peer: &peer, ways, ledger: Ledger::default() };
+    for _ in 0..STEPS {
+        if input.is_over() {
+            break;
+        }
+        session.step(&mut input);
+    }
+    session.ledger.look(&end);
+    let ledger = session.ledger;
+    if how & 4 != 0 {
+        // The end comes from the peer's side, and what it had sent counts still.
+        drop(peer);
+        victim.settle();
+    }
+    ledger.close(&victim, end, srq);
+    victim.check();
+}
+
+impl Session<'_> {
+    fn step(&mut self, input: &mut Input<'_>) {
+        match input.byte() % 22 {
+            0..=4 => {
+                let ring = usize::from(input.byte() & 1);
+                let kind = RECORDS[usize::from(input.byte()) % RECORDS.len()];
+                let flags = input.byte();
+                let payload = self.payload(input);
+                let aux = if input.bit() { payload.len() as u64 } else { input.number() };
+                self.ways[0].put(ring, kind, flags, aux, &payload);
+                self.peer.mark(1, 0);
+            }
+            5 => {
+                let (slot, first, aux) = (input.number(), input.long(), input.number());
+                self.ways[0].header(usize::from(input.byte()), slot, [first, aux]);
+            }
+            6 => {
+                let (ring, at) = (usize::from(input.byte()), input.number());
+                let payload = self.payload(input);
+                self.ways[usize::from(input.byte() & 1)].bytes(ring, at, &payload);
+            }
+            7 => {
+                let (ring, tail) = (usize::from(input.byte()), input.bit());
+                let (by, to) = (input.byte() as i8, input.bit().then(|| input.number()));
+                let change = |now: u64| to.unwrap_or(now.wrapping_add_signed(by.into()));
+                self.ways[usize::from(!tail)].moves(ring, tail, change);
+            }
+            8 => {
+                let (ring, which, value) = (usize::from(input.byte()), input.byte(), input.number() as u32);
+                // The words beside the tail of the peer's direction are the peer's.
+                self.ways[0].flag(ring, which & 4 == 0, usize::from(which & 3), value);
+            }
+            9 => self.peer.mark(input.byte(), input.number() as u32),
+            10 | 11 => {
+                let segment = self.segment(input);
+                self.ledger.receive(self.end, self.srq, segment, self.victim.memory.lmr().addr());
+            }
+            12 => self.request(input, Transfer::Send),
+            13 => self.request(input, Transfer::Write),
+            14 => self.request(input, Transfer::Read),
+            15..=17 => self.ledger.look(self.end),
+            18 => {
+                let attempt = fuzzing::Attempt { active: 0, index: 0, number: 1 };
+                let kind = input.byte() % fuzzing::KINDS;
+                let _ = self.peer.send(&fuzzing::packet(kind, attempt, input.number(), input.bytes(64)), &[]);
+            }
+            19 => {
+                let _ = self.end.ep.disconnect(input.bit());
+            }
+            20 => {
+                // The words of slots are eight apart.
+                let word = usize::from(input.byte()) * 8 + if input.bit() { 0 } else { usize::from(input.short()) };
+                let at = if input.bit() { 1024 + word } else { word };
+                self.peer.scribble(at, input.number());
+            }
+            _ => {
+                // A region that goes must be out of reach of every peer by then.
+                drop(self.victim.adapter.buffer(64));
+            }
+        }
+    }
+
+    /// A part of the program's memory.
+    fn segment(&self, input: &mut Input<'_>) -> LocalSegment {
+        let at = usize::from(input.short()) % MEMORY;
+        let len = input.number() as usize % (MEMORY - at + 1);
+        self.victim.memory.at(at, len)
+    }
+
+    fn request(&mut self, input: &mut Input<'_>, transfer: Transfer) {
+        let segment = self.segment(input);
+        let (addr, key) = self.victim.theirs;
+        // What the program asks of the peer's memory concerns this process too: it stays in the part set aside.
+        let at = usize::from(input.short()) % THEIRS;
+        let within = (at as u64) + segment.len <= THEIRS as u64;
+        let key = if within && input.byte() < 0xf0 { key } else { 0 };
+        let remote = RemoteSegment { addr: addr + at as u64, len: segment.len, key };
+        let flags = CompletionFlags::from_bits_truncate(u32::from(input.byte()));
+        self.ledger.request(self.end, transfer, segment, remote, flags, self.victim.memory.lmr().addr());
+    }
+
+    /// The contents of a record: bytes, or ranges of the program's memory.
+    fn payload(&self, input: &mut Input<'_>) -> Vec<u8> {
+        match input.byte() % 6 {
+            0 => input.bytes(255).to_vec(),
+            1 => vec![input.byte(); input.number() as usize % 9000],
+            2 => {
+                let (addr, key, len) = self.range(input);
+                fuzzing::target(addr, key, len)
+            }
+            3 => {
+                let (addr, key, len) = self.range(input);
+                let mut bytes = fuzzing::target(addr, key, len);
+                bytes.resize(bytes.len() + input.number() as usize % 8193, input.byte());
+                bytes
+            }
+            _ => {
+                let mut places = Vec::new();
+                for _ in 0..input.byte() % 40 {
+                    let (addr, _, len) = self.range(input);
+                    places.extend(fuzzing::place(addr, len));
+                }
+                places
+            }
+        }
+    }
+
+    /// Address, key and length, most of them right.
+    fn range(&self, input: &mut Input<'_>) -> (u64, u32, u64) {
+        let victim = self.victim;
+        let which = input.byte();
+        let regions = [&victim.open, &victim.closed[0], &victim.closed[1], &victim.memory];
+        let region = regions[usize::from(which & 3)];
+        let at = if which & 4 == 0 { u64::from(input.byte()) } else { input.number() };
+        let len = if which & 8 == 0 { input.number() % (OPEN as u64 + 2) } else { input.number() };
+        let addr = if which & 16 == 0 { region.lmr().addr().wrapping_add(at) } else { at };
+        let key = if which & 32 == 0 { region.lmr().remote_key() } else { region.lmr().remote_key() ^ input.word() };
+        let key = if which & 64 == 0 { key } else { region.lmr().context() };
+        (addr, key, len)
+    }
+}

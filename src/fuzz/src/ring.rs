@@ -1,0 +1,58 @@
+//! A ring of which the other side writes what it likes.
+
+use dat_shm::fuzzing::LooseRing;
+
+use crate::input::Input;
+
+/// Steps of an input.
+const STEPS: usize = 256;
+
+/// The sizes that rings of connections have, and small ones.
+const SLOTS: [usize; 6] = [1, 2, 4, 8, 256, 512];
+
+/// Each side keeps to what is possible, whatever the other one writes: a consumer goes forward, never by more than the
+/// ring, and reads inside of it; a producer never takes more slots for used than there are.
+pub fn run(data: &[u8]) {
+    let mut input = Input::new(data);
+    let slots = SLOTS[usize::from(input.byte()) % SLOTS.len()];
+    let mut ring = LooseRing::new(slots).expect("memory");
+    let (mut consumed, mut produced) = (0, 0);
+    for _ in 0..STEPS {
+        if input.is_over() {
+            return;
+        }
+        match input.byte() % 10 {
+            0 => ring.set_tail(input.number()),
+            1 => ring.set_tail(consumed + input.number() % (2 * slots as u64 + 1)),
+            2 => ring.set_head(input.number()),
+            3 => ring.set_head(consumed + input.number() % (slots as u64 + 1)),
+            4 => {
+                let (slot, first, aux) = (input.number(), input.long(), input.number());
+                ring.write(slot, [first, aux], input.bytes(64));
+            }
+            5 => {
+                // A record that is right, or nearly so, where the consumer looks next.
+                let (kind, len, off) = (input.byte(), input.number() % (64 * slots as u64 + 1), input.byte());
+                let room = (16 + len).div_ceil(64) + u64::from(off & 1);
+                ring.write(consumed, [u64::from(kind) | room << 16 | len << 32, len], &[]);
+            }
+            6 | 7 => {
+                if let Ok(Some(seen)) = ring.take() {
+                    assert!(seen.end > consumed && seen.end - consumed <= 2 * slots as u64, "the consumer jumped");
+                    assert!(seen.len + 16 <= slots * 64, "a record is larger than its ring");
+                    assert!(seen.sum <= seen.len as u64 * 255);
+                    consumed = seen.end;
+                }
+            }
+            _ => {
+                let len = input.number() as usize % (64 * slots + 1);
+                let before = ring.filled();
+                if let Ok(Some(end)) = ring.put(input.byte(), &vec![0x5a; len]) {
+                    assert!(len <= before.1 && end > produced, "a record was put where there is no room");
+                    produced = end;
+                }
+                assert!(ring.filled().0 <= slots as u64, "more slots are used than there are");
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Reading a configuration file.
+//!
+//! Whoever may write the file, or the variable that names it, must not be able to hold up a program or to fill its
+//! memory. So only regular files are read, without waiting for anything, and no more of them than [`LIMIT`].
+
+#![forbid(unsafe_code)]
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+
+/// The bytes of a file that count; whole lines before this point are read.
+pub const LIMIT: usize = 16 << 20;
+
+/// The text of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Text {
+    /// The text, up to the limit.
+    pub bytes: Vec<u8>,
+    /// Whether there was more of it.
+    pub cut: bool,
+}
+
+/// Reads a regular file. One that changes meanwhile gives the bytes that were found, of the old contents or the new.
+///
+/// # Errors
+/// The error of the system, such as for a file that may not be read or for lack of memory; one of the kind
+/// [`io::ErrorKind::InvalidInput`] for what is no regular file: a directory, a FIFO, a socket or a device.
+pub fn read(path: &Path) -> io::Result<Text> {
+    read_within(path, LIMIT)
+}
+
+fn read_within(path: &Path, limit: usize) -> io::Result<Text> {
+    // A device is not even opened, because that alone may have an effect.
+    must_be_regular(&path.metadata()?)?;
+    // What has taken the file's place since then is opened without waiting for it, and refused.
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    must_be_regular(&file.metadata()?)?;
+    text_of(file, limit)
+}
+
+fn text_of(file: File, limit: usize) -> io::Result<Text> {
+    let mut bytes = Vec::new();
+    // One byte more than the limit tells that there is more. The length in the file's attributes is of no use: the file
+    // may grow, and files of the kernel have none.
+    file.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+    let cut = bytes.len() > limit;
+    if cut {
+        // The line that goes beyond the limit is not whole.
+        let whole = bytes.iter().take(limit).rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        bytes.truncate(whole);
+    }
+    Ok(Text { bytes, cut })
+}
+
+fn must_be_regular(metadata: &Metadata) -> io::Result<()> {
+    let kind = metadata.file_type();
+    if kind.is_file() {
+        return Ok(());
+    }
+    let what = if kind.is_dir() {
+        "it is a directory"
+    } else if kind.is_fifo() {
+        "it is a FIFO"
+    } else if kind.is_socket() {
+        "it is a socket"
+    } else {
+        "it is a device"
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{what} and no regular file")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::net::UnixListener;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_to_its_end() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("dat.conf");
+        for text in ["", "a\nb\n", "a\nb"] {
+            fs::write(&path, text).unwrap();
+            assert_eq!(read(&path).unwrap(), Text { bytes: text.into(), cut: false });
+        }
+    }
+
+    #[test]
+    fn beyond_the_limit_whole_lines_count() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("dat.conf");
+        fs::write(&path, "12\n456\n8").unwrap();
+        let within = |limit| read_within(&path, limit).map(|text| (String::from_utf8(text.bytes).unwrap(), text.cut));
+        assert_eq!(within(8).unwrap(), ("12\n456\n8".to_owned(), false));
+        assert_eq!(within(7).unwrap(), ("12\n456\n".to_owned(), true));
+        assert_eq!(within(6).unwrap(), ("12\n".to_owned(), true));
+        assert_eq!(within(2).unwrap(), (String::new(), true));
+    }
+
+    #[test]
+    fn a_sparse_file_of_a_terabyte_is_cut() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("dat.conf");
+        File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        assert_eq!(read(&path).unwrap(), Text { bytes: Vec::new(), cut: true });
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_at_once() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        assert!(Command::new("mkfifo").arg(at("fifo")).status().unwrap().success());
+        let _socket = UnixListener::bind(at("socket")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", at("link")).unwrap();
+        let cases = [
+            (at("fifo"), "FIFO"),
+            (at("socket"), "socket"),
+            (root.path().to_owned(), "directory"),
+            (at("link"), "device"),
+            ("/dev/tty".into(), "device"),
+        ];
+        for (path, what) in cases {
+            let error = read(&path).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{}: {error}", path.display());
+            assert!(error.to_string().contains(what), "{error}");
+        }
+        assert_eq!(read(&at("missing")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_file_of_the_kernel_without_a_length_is_read() {
+        let text = read(Path::new("/proc/self/maps")).unwrap();
+        assert!(!text.bytes.is_empty() && !text.cut);
+    }
+}

@@ -1,0 +1,495 @@
+//! What src/fuzz needs to play a peer that keeps to no rule: packets, the memory that peers share, and the socket.
+//!
+//! It exists only with the cargo feature `fuzzing`, so nothing of it is in the product. It knows the names of this
+//! crate, so that the targets do not.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use dat_core::Rights;
+
+use crate::home::{Home, Peer as Published};
+use crate::os::directory::{Claim, Directory, Reachable};
+use crate::os::memory::{Access, SharedMemory};
+use crate::os::socket::{Recv, Sent, Socket};
+use crate::os::user::{Source, Target};
+use crate::pair::Pair;
+use crate::record;
+use crate::regions::{PeerRegions, ROW_SIZE, ROWS, RegionTable};
+use crate::ring::{Area, Consumer, HEADER, Mapped, Producer, RingShared, SLOT};
+use crate::wire::{CloseReason, ConnId, MAX_PACKET, Message, Probe, VERSION};
+
+// ---- Messages ----
+
+/// Reads a packet as a peer's socket gives it, and writes the message again; `None` if it is no message.
+pub fn packet_again(packet: &[u8]) -> Option<Vec<u8>> {
+    Message::decode(packet).map(|message| message.encode())
+}
+
+/// An attempt at a connection, as messages name it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Attempt {
+    /// Side of the active end.
+    pub active: u8,
+    /// Place in the shared memory.
+    pub index: u32,
+    /// Number of the attempt.
+    pub number: u64,
+}
+
+/// The kinds of [`packet`].
+pub const KINDS: u8 = 15;
+
+/// A well-formed packet of each kind, by number below [`KINDS`]. Some kinds have several numbers, for their variants.
+pub fn packet(kind: u8, attempt: Attempt, qualifier: u64, private_data: &[u8]) -> Vec<u8> {
+    let conn = ConnId { active: attempt.active & 1, index: attempt.index, attempt: attempt.number };
+    let probe = Probe { addr: qualifier, value: attempt.number };
+    let private_data = private_data.to_vec();
+    let close = |to_active, reason| Message::Close { conn, to_active, reason };
+    match kind {
+        0 => Message::Request { conn, qualifier, zone: attempt.index, port: qualifier, private_data },
+        1 => Message::Accept { conn, zone: attempt.index, private_data },
+        2 => Message::Reject { conn, consumer: qualifier & 1 != 0 },
+        3 => Message::Ready { conn },
+        4 => close(true, CloseReason::Disconnected),
+        5 => close(false, CloseReason::Disconnected),
+        6 => close(true, CloseReason::Answer),
+        7 => close(false, CloseReason::Answer),
+        8 => close(false, CloseReason::Broken(None)),
+        9 => close(true, CloseReason::Broken(Some(dat_core::event::Status::RemoteAccess))),
+        10 => Message::Reads(qualifier & 1 != 0),
+        11 => Message::UseMine,
+        12 => Message::Welcome { name: name(qualifier), probe, reads: qualifier & 1 != 0 },
+        13 => Message::Hello { version: VERSION, name: name(qualifier), probe },
+        _ => Message::Hello { version: VERSION, name: String::from_utf8_lossy(&private_data).into_owned(), probe },
+    }
+    .encode()
+}
+
+/// The name of a socket that this process might have.
+fn name(number: u64) -> String {
+    format!("p-{}-{number:016x}", std::process::id())
+}
+
+// ---- Records ----
+
+/// A range of the receiver's registered memory, as records name it.
+pub fn target(addr: u64, key: u32, len: u64) -> Vec<u8> {
+    record::target(addr, key, len).to_vec()
+}
+
+/// The place of a piece of a message in the sender's memory.
+pub fn place(addr: u64, len: u64) -> Vec<u8> {
+    record::place(addr, len).to_vec()
+}
+
+/// The kinds of record.
+pub const RECORDS: [u8; 7] = [
+    record::kind::MESSAGE,
+    record::kind::MESSAGE_PIECE,
+    record::kind::REMOTE_MESSAGE,
+    record::kind::WRITE_PIECE,
+    record::kind::READ,
+    record::kind::READ_DATA,
+    record::kind::NOTHING,
+];
+
+// ---- Rings ----
+
+/// A record that a consumer has accepted.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// Bytes of payload.
+    pub len: usize,
+    /// The consumer's position behind it.
+    pub end: u64,
+    /// The sum of its bytes; reading them must not lead outside of the ring.
+    pub sum: u64,
+}
+
+/// The peer broke the rules of the ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken;
+
+/// A ring whose memory is in nobody's hands: what the other side writes is written at will.
+pub struct LooseRing {
+    area: Mapped,
+    producer: Producer,
+    consumer: Consumer,
+}
+
+impl LooseRing {
+    /// A ring of `slots` slots, a power of two.
+    ///
+    /// # Errors
+    /// The error of the system; `InvalidInput` for another number of slots.
+    pub fn new(slots: usize) -> io::Result<LooseRing> {
+        let data = size_of::<RingShared>();
+        let memory = SharedMemory::create("fuzz-ring", data + slots * SLOT, Access::ReadWrite)?;
+        let area = Mapped::new(Arc::new(memory), 0, data, slots).map_err(|_| io::ErrorKind::InvalidInput)?;
+        Ok(LooseRing { producer: Producer::new(area.clone()), consumer: Consumer::new(area.clone()), area })
+    }
+
+    /// Says where the producer is.
+    pub fn set_tail(&self, position: u64) {
+        self.area.tail().store(position, Ordering::Relaxed);
+    }
+
+    /// Says where the consumer is.
+    pub fn set_head(&self, position: u64) {
+        self.area.head().store(position, Ordering::Relaxed);
+    }
+
+    /// Writes a record's header and as much of `payload` as the ring's end leaves room for.
+    pub fn write(&self, slot: u64, header: [u64; 2], payload: &[u8]) {
+        self.area.store_header(slot, header);
+        self.area.write(slot.wrapping_mul(SLOT as u64).wrapping_add(HEADER as u64), Source::of(payload));
+    }
+
+    /// Consumes the next record; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`Broken`].
+    pub fn take(&mut self) -> Result<Option<Seen>, Broken> {
+        let Some(view) = self.consumer.peek().map_err(|_| Broken)? else { return Ok(None) };
+        let len = view.len as usize;
+        let mut bytes = vec![0; len + 1];
+        assert_eq!(self.consumer.copy_out(&view, 0, Target::of(&mut bytes)), len, "a record reaches out of its ring");
+        assert_eq!(self.consumer.source(&view, 0, len).len(), len, "a record reaches out of its ring");
+        self.consumer.advance(&view);
+        Ok(Some(Seen { len, end: view.end(), sum: bytes.iter().map(|&byte| u64::from(byte)).sum() }))
+    }
+
+    /// Puts a record of `payload` into the ring; `None` if there is no room.
+    ///
+    /// # Errors
+    /// [`Broken`].
+    pub fn put(&mut self, kind: u8, payload: &[u8]) -> Result<Option<u64>, Broken> {
+        let Some(mut room) = self.producer.reserve(payload.len()).map_err(|_| Broken)? else { return Ok(None) };
+        assert_eq!(room.write(Source::of(payload)), payload.len(), "room that was made is missing");
+        let end = room.finish(kind.max(1), 0, payload.len() as u64);
+        self.producer.commit();
+        Ok(Some(end))
+    }
+
+    /// Slots that the producer takes for used, and the most payload that it takes.
+    pub fn filled(&self) -> (u64, usize) {
+        (self.producer.used(), self.producer.max_payload())
+    }
+}
+
+// ---- Regions ----
+
+/// Bytes of a row of a published table.
+pub const ROW: usize = ROW_SIZE;
+
+/// A published table of regions whose rows are written at will, as the process sees it that starts a transfer.
+pub struct LooseTable {
+    memory: SharedMemory,
+    peer: PeerRegions,
+}
+
+impl LooseTable {
+    /// An empty table.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn new() -> io::Result<LooseTable> {
+        let memory = SharedMemory::create_growing("fuzz-table", ROWS * ROW_SIZE, ROWS * ROW_SIZE, Access::ReadWrite)?;
+        let peer = PeerRegions::open(memory.fd().try_clone_to_owned()?)?;
+        Ok(LooseTable { memory, peer })
+    }
+
+    /// Writes `bytes` at byte `at` of the table, as far as they lie inside.
+    pub fn write(&self, at: usize, bytes: &[u8]) {
+        for (at, &byte) in (at..).zip(bytes) {
+            if let Ok(cell) = self.memory.at::<AtomicU8>(at) {
+                cell.store(byte, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// True if the table grants the operation; `rights` are the bits of the rights asked for.
+    pub fn grants(&self, key: u32, addr: u64, len: u64, rights: u8, zone: u32) -> bool {
+        self.peer.check(key, addr, len, Rights::from_bits_truncate(rights), zone).is_ok()
+    }
+}
+
+/// A table as its owner and its peers see it.
+pub struct Table {
+    own: RegionTable,
+    peer: PeerRegions,
+}
+
+impl Table {
+    /// An empty table.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn new() -> io::Result<Table> {
+        let own = RegionTable::new()?;
+        let peer = PeerRegions::open(own.fd().try_clone_to_owned()?)?;
+        Ok(Table { own, peer })
+    }
+
+    /// Enters a range that is never touched; gives its key.
+    pub fn insert(&self, addr: u64, len: u64, rights: u8, zone: u32) -> Option<u32> {
+        // SAFETY: pieces of this region are made for their bounds alone, and nothing is copied.
+        unsafe { self.own.insert(addr, len, Rights::from_bits_truncate(rights), zone) }
+    }
+
+    /// Takes a range out; false if there was none.
+    pub fn remove(&self, key: u32) -> bool {
+        self.own.remove(key)
+    }
+
+    /// What the owner and what a peer say of an operation.
+    pub fn grants(&self, key: u32, addr: u64, len: u64, rights: u8, zone: u32) -> [bool; 2] {
+        let wanted = Rights::from_bits_truncate(rights);
+        let own = self.own.pin(key).is_some_and(|pin| pin.zone() == zone && pin.check(addr, len, wanted).is_ok());
+        [own, self.peer.check(key, addr, len, wanted, zone).is_ok()]
+    }
+}
+
+// ---- A peer ----
+
+/// What a peer sends where a descriptor is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// The one that belongs there.
+    Right,
+    /// One of the others.
+    Other(u8),
+    /// Memory of a page, not sealed.
+    Loose,
+    /// A file that is no memory.
+    File,
+}
+
+/// The memory that a peer publishes; it serves many [`Peer`]s.
+pub struct Face(Arc<Home>);
+
+impl Face {
+    /// Publishes nothing yet, except the way into this process.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn new(directory: &Path) -> io::Result<Face> {
+        let home = Home::new(&Directory::open(&directory.to_string_lossy())?)?;
+        home.door.open()?;
+        Ok(Face(Arc::new(home)))
+    }
+
+    /// Registers the bytes of `cells` for reading and writing by others; gives address and key.
+    pub fn register(&self, cells: &'static [AtomicU8], zone: u32) -> Option<(u64, u32)> {
+        let addr = cells.as_ptr().expose_provenance() as u64;
+        // SAFETY: the cells live for ever and are atomic.
+        let key = unsafe { self.0.regions.insert(addr, cells.len() as u64, Rights::all(), zone) };
+        key.map(|key| (addr, key))
+    }
+}
+
+/// A peer of the process under test, which may be this one. Nobody hears its bells, and it does what a target says.
+pub struct Peer {
+    face: Arc<Home>,
+    pair: Arc<Pair>,
+    socket: Socket,
+}
+
+impl Peer {
+    /// Connects to the process that is reachable at `socket`, without a word yet.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn connect(socket: &Path, face: &Face) -> io::Result<Peer> {
+        let socket = Socket::connect(socket).map_err(|error| io::Error::other(format!("{error:?}")))?;
+        let pair = Pair::create(&face.0, std::process::id() as i32, Some(0))?;
+        Ok(Peer { face: face.0.clone(), pair, socket })
+    }
+
+    /// Says hello as `number`; with `reads` the process can read this peer's memory.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn hello(&self, number: u64, reads: bool) -> io::Result<bool> {
+        let mut probe = self.face.probe(std::process::id() as i32);
+        probe.value ^= u64::from(!reads);
+        self.send(&Message::Hello { version: VERSION, name: name(number), probe }.encode(), &[Sort::Right; 5])
+    }
+
+    /// Answers the hello of the process; with `reads` it can read this peer's memory, and this peer says so of it.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn welcome(&self, number: u64, reads: bool) -> io::Result<bool> {
+        let mut probe = self.face.probe(std::process::id() as i32);
+        probe.value ^= u64::from(!reads);
+        let sorts = [1, 2, 3, 4].map(Sort::Other);
+        self.send(&Message::Welcome { name: name(number), probe, reads }.encode(), &sorts)
+    }
+
+    /// Sends a packet with descriptors; false if it did not go out.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn send(&self, packet: &[u8], sorts: &[Sort]) -> io::Result<bool> {
+        let ringers = self.face.ringers()?;
+        let [home, regions, waiter, thread] = self.face.fds(&ringers);
+        let right = [self.pair.fd(), home, regions, waiter, thread];
+        let mut own: Vec<OwnedFd> = Vec::new();
+        for (at, sort) in sorts.iter().enumerate() {
+            let fd = match sort {
+                Sort::Right => right[at % 5].try_clone_to_owned()?,
+                Sort::Other(which) => right[usize::from(*which) % 5].try_clone_to_owned()?,
+                Sort::Loose => rustix::fs::memfd_create("fuzz", rustix::fs::MemfdFlags::CLOEXEC)?,
+                Sort::File => std::fs::File::open("/dev/null")?.into(),
+            };
+            own.push(fd);
+        }
+        let fds: Vec<BorrowedFd<'_>> = own.iter().map(AsFd::as_fd).collect();
+        match self.socket.send(packet, &fds) {
+            Ok(sent) => Ok(sent == Sent::Done),
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The next packet of the process; `None` if none is there, an empty one at the end. The answer to a hello also
+    /// tells how to wake the process.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn recv(&self) -> io::Result<Option<Vec<u8>>> {
+        let mut packet = [0; MAX_PACKET];
+        let mut fds = Vec::new();
+        match self.socket.recv(&mut packet, &mut fds)? {
+            Recv::Message(len) => {
+                if let Ok(published) = fds.try_into()
+                    && let Some(Message::Welcome { probe, .. }) = Message::decode(&packet[..len])
+                {
+                    self.pair.set_peer(Published::open(published)?, probe);
+                }
+                Ok(Some(packet[..len].to_vec()))
+            }
+            Recv::WouldBlock => Ok(None),
+            Recv::Closed => Ok(Some(Vec::new())),
+        }
+    }
+
+    /// Says that there is something for a connection of `side`.
+    pub fn mark(&self, side: u8, index: u32) {
+        self.pair.mark(side & 1, index);
+    }
+
+    /// Stores a word before the rings, where each side says what is ready and what it copies.
+    pub fn scribble(&self, word: usize, value: u64) {
+        self.pair.scribble(word, value);
+    }
+
+    /// The rings of a connection, and the words beside them; `side` fills them. `None` for a place that there is not.
+    pub fn way(&self, index: u32, side: u8) -> Option<Way> {
+        let rings = self.pair.producers(index, side & 1)?;
+        Some(Way { rings })
+    }
+}
+
+/// A peer to which the process under test connects.
+pub struct Host {
+    face: Arc<Home>,
+    reachable: Arc<Reachable>,
+    _claim: Claim,
+}
+
+impl Host {
+    /// Listens on `qualifier` in `directory`.
+    ///
+    /// # Errors
+    /// The error of the system; the qualifier is taken.
+    pub fn listen(directory: &Path, face: &Face, qualifier: u64) -> io::Result<Host> {
+        let directory = Directory::open(&directory.to_string_lossy())?;
+        let reachable = directory.listen()?;
+        let claim = directory.claim(qualifier, &reachable).map_err(|error| io::Error::other(format!("{error:?}")))?;
+        Ok(Host { face: face.0.clone(), reachable, _claim: claim })
+    }
+
+    /// The process that connected and said hello; `None` if none has.
+    ///
+    /// # Errors
+    /// The error of the system; the hello is none.
+    pub fn accept(&self) -> io::Result<Option<Peer>> {
+        let Some(socket) = self.reachable.listener.accept()? else { return Ok(None) };
+        let mut packet = [0; MAX_PACKET];
+        let mut fds = Vec::new();
+        // The hello was sent at once, or comes soon.
+        let len = loop {
+            match socket.recv(&mut packet, &mut fds)? {
+                Recv::Message(len) => break len,
+                Recv::WouldBlock => std::thread::yield_now(),
+                Recv::Closed => return Ok(None),
+            }
+        };
+        let Some(Message::Hello { probe, .. }) = Message::decode(&packet[..len]) else { return Ok(None) };
+        let [memory, published @ ..] = <[OwnedFd; 5]>::try_from(fds).map_err(|_| io::ErrorKind::InvalidData)?;
+        let pair = Pair::open(&self.face, memory, std::process::id() as i32, 1)?;
+        pair.set_peer(Published::open(published)?, probe);
+        Ok(Some(Peer { face: self.face.clone(), pair, socket }))
+    }
+}
+
+/// The rings that one side of a connection fills, for requests and for answers.
+pub struct Way {
+    rings: [Producer; 2],
+}
+
+impl Way {
+    /// Puts a record into a ring as an honest peer would; false if there is no room.
+    pub fn put(&mut self, ring: usize, kind: u8, flags: u8, aux: u64, payload: &[u8]) -> bool {
+        let ring = &mut self.rings[ring & 1];
+        let Ok(Some(mut room)) = ring.reserve(payload.len()) else { return false };
+        room.write(Source::of(payload));
+        let _ = room.finish(kind.max(1), flags, aux);
+        ring.commit();
+        true
+    }
+
+    /// Writes a record's header at a slot.
+    pub fn header(&self, ring: usize, slot: u64, words: [u64; 2]) {
+        self.rings[ring & 1].area().store_header(slot, words);
+    }
+
+    /// Writes bytes at a byte of the area.
+    pub fn bytes(&self, ring: usize, at: u64, bytes: &[u8]) {
+        self.rings[ring & 1].area().write(at, Source::of(bytes));
+    }
+
+    /// Changes the position of the side that fills the ring, or of the one that empties it.
+    pub fn moves(&self, ring: usize, tail: bool, change: impl FnOnce(u64) -> u64) {
+        let area = self.rings[ring & 1].area();
+        let word: &AtomicU64 = if tail { area.tail() } else { area.head() };
+        word.store(change(word.load(Ordering::Relaxed)), Ordering::Release);
+    }
+
+    /// Sets a word beside the position of either side.
+    pub fn flag(&self, ring: usize, tail: bool, which: usize, value: u32) {
+        let shared = self.rings[ring & 1].area().shared();
+        let line = if tail { &shared.tail } else { &shared.head };
+        line.flags[which % line.flags.len()].store(value, Ordering::SeqCst);
+    }
+}
+
+/// The socket of a process that is reachable in a directory; `None` if there is none.
+///
+/// # Errors
+/// The error of the system.
+pub fn socket_in(directory: &Path) -> io::Result<Option<PathBuf>> {
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"p-")) {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}

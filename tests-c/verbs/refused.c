@@ -1,0 +1,92 @@
+/*
+ * refused.c - the device refuses buffers of a shared receive queue that waited for a place, and has no other: when it
+ * takes them later, messages arrive; when it never does, the connections end and the buffers are there for others.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "srq/srq_common.h"
+#include "verbs/faulty.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { BUFFERS = 8, SIZE = 64 };
+
+static struct faults faults;
+
+/* From now on the device refuses that many buffers. */
+static void refuse(int n)
+{
+    faults.kind = faulty_kind("post_srq_recv");
+    faults.nth = 1;
+    faults.last = n;
+    faults.error = ENOMEM;
+    faults.calls[faults.kind] = 0;
+    faults.armed = 1;
+}
+
+static void connect_srq(struct srq_pair *p, struct srq *q)
+{
+    memset(p, 0, sizeof *p);
+    side_make_srq(&p->rx, q->fx, q->handle, NULL);
+    side_make(&p->tx, q->fx, NULL);
+    region_make(q->fx, &p->out, SIZE, MEM_LOCAL);
+    sides_connect(&p->tx, &p->rx);
+}
+
+static int arrive(struct srq_pair *p, struct srq *q, int n)
+{
+    int right = 0;
+
+    for (int i = 0; i < n; i++)
+        right += srq_send(p, SIZE, (unsigned)i) && srq_take(q, p->rx.recv, p->rx.ep, SIZE, 0, (unsigned)i) >= 0;
+    return right;
+}
+
+int main(int argc, char **argv)
+{
+    struct fx fx;
+    struct srq q;
+    struct srq_pair p;
+    DAT_EVENT e;
+    int ends;
+
+    env_init(argc, argv, NULL);
+    faulty_use(&faults);
+    fx_open(&fx);
+
+    /* The device has no buffer and refuses the first ones, then takes them. */
+    srq_open(&q, &fx, BUFFERS, BUFFERS, SIZE);
+    srq_fill(&q, 0, BUFFERS);
+    refuse(4);
+    connect_srq(&p, &q);
+    is_int(arrive(&p, &q, BUFFERS), BUFFERS, "buffers are refused four times and then taken: every message arrives");
+    faults.armed = 0;
+    ok(faults.fired, "buffers are refused four times and then taken: they were");
+    is_counts(q.handle, 0, 0, "buffers are refused four times and then taken: nothing is left");
+    srq_pair_close(&p);
+    srq_close(&q);
+
+    /* It never takes them. */
+    srq_open(&q, &fx, BUFFERS, BUFFERS, SIZE);
+    srq_fill(&q, 0, BUFFERS);
+    faults.fired = 0;
+    refuse(1 << 30);
+    connect_srq(&p, &q);
+    must_rc(srq_send_start(&p, SIZE, 0), DAT_SUCCESS, "dat_ep_post_send");
+    ends = wait_event(p.rx.conn, &e) && e.event_number == DAT_CONNECTION_EVENT_BROKEN;
+    ok(ends, "buffers are always refused: the receiver's connection is BROKEN");
+    ok(wait_number(p.tx.conn, DAT_CONNECTION_EVENT_DISCONNECTED, &e) ||
+           e.event_number == DAT_CONNECTION_EVENT_BROKEN,
+       "buffers are always refused: the sender's connection ends");
+    ok(wait_event(p.tx.req, &e), "buffers are always refused: the message has its completion");
+    is_counts(q.handle, BUFFERS, BUFFERS, "buffers are always refused: all are there");
+    faults.armed = 0;
+    srq_pair_close(&p);
+    connect_srq(&p, &q);
+    is_int(arrive(&p, &q, BUFFERS), BUFFERS, "buffers were refused: another connection has them all");
+    is_counts(q.handle, 0, 0, "buffers were refused: nothing is left");
+    srq_pair_close(&p);
+    srq_close(&q);
+    fx_close(&fx);
+    return done_testing();
+}
