@@ -123,7 +123,7 @@ static const struct kind {
     { "dat_ep_create", make_ep, dat_ep_free, 4 },
     { "dat_ep_create, more memory", make_ep, dat_ep_free, 17 },
     { "dat_srq_create", make_srq, dat_srq_free, 9 },
-    { "dat_psp_create_any", make_psp, dat_psp_free, 1 },
+    { "dat_psp_create_any", make_psp, dat_psp_free, 0 },
     { "dat_ia_open", make_ia, close_ia, 12 },
 };
 
