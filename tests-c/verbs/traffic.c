@@ -82,6 +82,8 @@ static void check_bulk(struct flow *f, size_t at)
 {
     const unsigned char *right = f->r.mem + SOURCE, *got = f->r.mem + at;
 
+    if (memcmp(got, right, FLOW_BULK) == 0)
+        return;
     for (size_t i = 0; i < FLOW_BULK; i++)
         if (got[i] != right[i] && got[i] != 0) {
             SAY("byte %lu of a transfer is wrong", (unsigned long)i);
