@@ -10,8 +10,8 @@ $(VERBS_PROGRAMS): $(VERBS_SHARED)
 $(VERBS_PROGRAMS): LDFLAGS += $(VERBS_SHARED)
 $(VERBS_PROGRAMS:%=%.o) $(VERBS_SHARED): $(TESTDIR)/verbs/adapters.h $(TESTDIR)/verbs/traffic.h
 
-# After this program the device may be unusable.
-LAST += $(OUT)/verbs/link
+# The first of these makes the devices anew. After the second they may be unusable.
+LAST += $(OUT)/verbs/gone $(OUT)/verbs/link
 
 # strange.c calls librdmacm if that is installed.
 ifneq ($(wildcard /usr/include/rdma/rdma_cma.h),)

@@ -17,6 +17,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,8 @@ enum deed {
     DIE_UP,
     FLOOD_ALL,     /* many requests at once */
     REFUSE,        /* listens, and rejects with n bytes */
+    ACCEPT,        /* listens, and accepts with n bytes, and a queue pair that there is not */
+    GARBLE,        /* n requests with random private data and terms, each left in another way */
     QUIT
 };
 
@@ -250,6 +253,22 @@ static struct answer flood(const struct order *o, struct link *up)
     return a;
 }
 
+/* As refuse(), but accepts. */
+static bool answer_caller(struct rdma_cm_id *caller, const struct order *o, unsigned char *data)
+{
+    struct rdma_conn_param param;
+
+    if (o->deed == REFUSE)
+        return rdma_reject(caller, data, (uint8_t)o->n) == 0;
+    memset(&param, 0, sizeof param);
+    param.private_data = data;
+    param.private_data_len = (uint8_t)o->n;
+    param.responder_resources = param.initiator_depth = 255;
+    param.rnr_retry_count = 7;
+    param.qp_num = 0xabcdef;
+    return rdma_accept(caller, &param) == 0;
+}
+
 static struct answer refuse(const struct order *o, struct link *up)
 {
     static unsigned char data[256];
@@ -264,10 +283,47 @@ static struct answer refuse(const struct order *o, struct link *up)
     a.port = ntohs(rdma_get_src_port(id));
     must(LINK_SEND(up, a), "the other process is gone");
     a.event = next_event(&caller, SOON_MS);
-    a.result = a.event != RDMA_CM_EVENT_CONNECT_REQUEST || rdma_reject(caller, data, (uint8_t)o->n) != 0;
+    a.result = a.event != RDMA_CM_EVENT_CONNECT_REQUEST || !answer_caller(caller, o, data);
+    if (o->deed == ACCEPT && a.result == 0)
+        a.event = next_event(NULL, SOON_MS);
     if (caller != NULL && caller != id)
         rdma_destroy_id(caller);
     rdma_destroy_id(id);
+    return a;
+}
+
+/* Nobody has to accept these: whatever the service does must leave it whole. */
+static struct answer garble(const struct order *o)
+{
+    struct answer a;
+
+    memset(&a, 0, sizeof a);
+    for (int i = 0; i < o->n; i++) {
+        struct rdma_cm_id *id = new_id();
+        unsigned char data[LONGEST];
+        struct rdma_conn_param param;
+
+        for (size_t k = 0; k < sizeof data; k++)
+            data[k] = (unsigned char)random();
+        memset(&param, 0, sizeof param);
+        param.private_data = data;
+        param.private_data_len = (uint8_t)(random() % (LONGEST + 1));
+        param.responder_resources = (uint8_t)random();
+        param.initiator_depth = (uint8_t)random();
+        param.flow_control = (uint8_t)random();
+        param.retry_count = (uint8_t)random() & 7;
+        param.rnr_retry_count = (uint8_t)random() & 7;
+        param.srq = (uint8_t)random() & 1;
+        param.qp_num = (uint32_t)random() & 0xffffff;
+        if (!resolved(id, o))
+            a.lost++;
+        else if (rdma_connect(id, &param) == 0)
+            a.up += random() % 3 != 0 && next_event(NULL, SOON_MS) == RDMA_CM_EVENT_CONNECT_RESPONSE &&
+                    random() % 2 != 0 && rdma_establish(id) == 0;
+        rdma_destroy_id(id);
+        while (next_event(NULL, 0) >= 0)
+            ;
+    }
     return a;
 }
 
@@ -279,7 +335,10 @@ static int stranger(struct link *up)
     channel = rdma_create_event_channel();
     must(channel != NULL, "no event channel");
     while (link_recv(up, &o, sizeof o, 10 * SOON_MS) && o.deed != QUIT) {
-        a = o.deed == FLOOD_ALL ? flood(&o, up) : o.deed == REFUSE ? refuse(&o, up) : connect_and(&o);
+        a = o.deed == FLOOD_ALL                       ? flood(&o, up)
+            : o.deed == REFUSE || o.deed == ACCEPT ? refuse(&o, up)
+            : o.deed == GARBLE                     ? garble(&o)
+                                                   : connect_and(&o);
         must(LINK_SEND(up, a), "the other process is gone");
     }
     _exit(0);
@@ -386,6 +445,67 @@ static void refusals(void)
            "a stranger rejects with 0 to 148 bytes of its own: one event, a rejection");
 }
 
+/* The queue pair that the stranger names does not exist. */
+static void acceptances(void)
+{
+    static const int sizes[] = { 0, 1, 55, 148, 196 };
+    int good = 0;
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct order o = order(ACCEPT, sizes[i]);
+        struct region r;
+        struct answer a;
+        struct side s;
+        DAT_EVENT e;
+        bool right;
+
+        must(LINK_SEND(&p.link, o) && LINK_RECV(&p.link, a), "the stranger is gone");
+        side_make(&s, &svc.fx, NULL);
+        region_make(&svc.fx, &r, 64, MEM_LOCAL);
+        must_rc(side_connect(&s, fx_address(&svc.fx), a.port), DAT_SUCCESS, "dat_ep_connect");
+        right = wait_connection(s.conn, DAT_CONNECTION_EVENT_ESTABLISHED) &&
+                rc_is(post_send(&s, &r, 0, 64, 1), DAT_SUCCESS);
+        must(LINK_RECV(&p.link, a), "the stranger is gone");
+        /* The stranger says goodbye, or the device gives up, or this end does. */
+        right = right && a.result == 0 && dat_ep_disconnect(s.ep, DAT_CLOSE_ABRUPT_FLAG) == DAT_SUCCESS;
+        right = right && wait_event(s.conn, &e) && quiet(s.conn) &&
+                (e.event_number == DAT_CONNECTION_EVENT_DISCONNECTED ||
+                 e.event_number == DAT_CONNECTION_EVENT_BROKEN);
+        good += right && wait_event(s.req, &e) &&
+                e.event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS;
+        side_free(&s);
+        region_free(&r);
+    }
+    is_int(good, (int)(sizeof sizes / sizeof sizes[0]),
+           "a stranger accepts with 0 to 196 bytes and a queue pair that there is not: the end comes, "
+           "and the request completes");
+}
+
+/* ---- an honest pair meanwhile ---- */
+
+static volatile bool enough;
+static volatile int spoken, wrong;
+
+static void *honest(void *arg)
+{
+    struct pair *pair = arg;
+
+    while (!enough && wrong == 0) {
+        if (sides_talk(&pair->a, &pair->b))
+            spoken++;
+        else
+            wrong++;
+        breathe();
+    }
+    return NULL;
+}
+
+static bool has_spoken(void *arg)
+{
+    (void)arg;
+    return spoken > 0;
+}
+
 /* Nobody answers until all have asked; the EVD has room for a few. */
 static void flooded(void)
 {
@@ -451,6 +571,8 @@ int main(int argc, char **argv)
     };
     DAT_PSP_HANDLE psp;
     struct answer a;
+    struct pair pair;
+    pthread_t thread;
     int fds;
     long memory;
 
@@ -466,6 +588,9 @@ int main(int argc, char **argv)
     ordinary();
     must(let(SHORT_SEND, 0, &a), "the first stranger");
     must(quiet(svc.fx.async), "an asynchronous event");
+    pair_open(&pair, &svc.fx, NULL);
+    must(pthread_create(&thread, NULL, honest, &pair) == 0, "no thread");
+    must(wait_until(has_spoken, NULL, SOON_MS), "the honest pair");
     fds = entries("/proc/self/fd");
     memory = resident_kib();
     say_descriptors("after the first stranger");
@@ -474,6 +599,11 @@ int main(int argc, char **argv)
     memset(&a, 0, sizeof a);
     ok(let(TOO_LONG, LONGEST + 1, &a) && a.result == 0, "a request cannot have %d bytes", LONGEST + 1);
     refusals();
+    acceptances();
+    memset(&a, 0, sizeof a);
+    ok(let(GARBLE, env_count(60, 10), &a) && a.lost == 0,
+       "random private data and terms, left in every way: each has its end, every buffer is there");
+    diag("  %d were connected", a.up);
     for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) {
         int good = 0;
 
@@ -497,6 +627,11 @@ int main(int argc, char **argv)
         must(LINK_SEND(&p.link, o), "the stranger is gone");
         peer_ok(&p, "the stranger ends");
     }
+    enough = true;
+    pthread_join(thread, NULL);
+    ok(wrong == 0 && spoken > 0, "meanwhile an honest pair talks");
+    diag("  %d messages each way", spoken);
+    pair_close(&pair);
     fds -= 2; /* the pipes of the stranger */
     ok(wait_until(descriptors_at_most, &fds, SOON_MS), "no descriptor is left open");
     say_descriptors("after the last stranger");

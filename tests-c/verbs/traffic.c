@@ -56,30 +56,85 @@ bool pool_whole(struct pool *p)
     return false;
 }
 
+/*
+ * The memory of a flow: what the peer writes to and reads from, where reads arrive, what is written,
+ * and messages under way. All write the same bytes, so the target has these or none.
+ */
+enum {
+    ARRIVAL = FLOW_BULK,
+    SOURCE = 2 * FLOW_BULK,
+    MESSAGES = 3 * FLOW_BULK,
+    MEMORY = MESSAGES + FLOW_DEPTH * FLOW_MESSAGE,
+    BULK_SEED = 77
+};
+
 void flow_make(struct flow *f, struct pool *pool)
 {
     memset(f, 0, sizeof *f);
     f->pool = pool;
     side_make_srq(&f->s, pool->q.fx, pool->q.handle, NULL);
-    region_make(pool->q.fx, &f->r, 2 * FLOW_BULK, DAT_MEM_PRIV_ALL_FLAG);
+    region_make(pool->q.fx, &f->r, MEMORY, DAT_MEM_PRIV_ALL_FLAG);
+    pattern_fill(f->r.mem + SOURCE, FLOW_BULK, BULK_SEED);
+}
+
+/* What a read brought, or what the peer may have written: each byte is the right one or was never written. */
+static void check_bulk(struct flow *f, size_t at)
+{
+    const unsigned char *right = f->r.mem + SOURCE, *got = f->r.mem + at;
+
+    for (size_t i = 0; i < FLOW_BULK; i++)
+        if (got[i] != right[i] && got[i] != 0) {
+            SAY("byte %lu of a transfer is wrong", (unsigned long)i);
+            f->faults++;
+            return;
+        }
 }
 
 void flow_free(struct flow *f)
 {
+    check_bulk(f, 0);
     side_free(&f->s);
     region_free(&f->r);
+}
+
+static unsigned kind_of(const struct flow *f, uint64_t request)
+{
+    return f->theirs.segment_length > 0 ? (unsigned)(request % 3) : 0;
+}
+
+/* A message begins with the seed of the bytes behind it. */
+static void compose(unsigned char *message, uint32_t seed)
+{
+    memcpy(message, &seed, sizeof seed);
+    pattern_fill(message + sizeof seed, FLOW_MESSAGE - sizeof seed, seed);
+}
+
+static void check_message(struct flow *f, const unsigned char *message)
+{
+    uint32_t seed;
+    long wrong;
+
+    memcpy(&seed, message, sizeof seed);
+    wrong = pattern_check(message + sizeof seed, FLOW_MESSAGE - sizeof seed, seed);
+    if (wrong >= 0) {
+        SAY("a message, number %lu: byte %ld is wrong", (unsigned long)seed, wrong);
+        f->faults++;
+    }
 }
 
 static void post_one(struct flow *f)
 {
     DAT_RMR_TRIPLET to = f->theirs;
-    unsigned kind = to.segment_length > 0 ? (unsigned)(f->posted % 3) : 0;
+    unsigned kind = kind_of(f, f->posted);
+    size_t at = MESSAGES + f->posted % FLOW_DEPTH * FLOW_MESSAGE;
     DAT_RETURN rc;
 
     to.segment_length = FLOW_BULK;
-    rc = kind == 0   ? post_send(&f->s, &f->r, 0, FLOW_MESSAGE, f->posted)
-         : kind == 1 ? post_write(&f->s, &f->r, 0, FLOW_BULK, to, f->posted)
-                     : post_read(&f->s, &f->r, FLOW_BULK, FLOW_BULK, to, f->posted);
+    if (kind == 0)
+        compose(f->r.mem + at, (uint32_t)f->posted);
+    rc = kind == 0   ? post_send(&f->s, &f->r, at, FLOW_MESSAGE, f->posted)
+         : kind == 1 ? post_write(&f->s, &f->r, SOURCE, FLOW_BULK, to, f->posted)
+                     : post_read(&f->s, &f->r, ARRIVAL, FLOW_BULK, to, f->posted);
     if (rc == DAT_SUCCESS) {
         f->posted++;
         return;
@@ -105,6 +160,8 @@ static void requests(struct flow *f)
             f->faults++;
         }
         f->completed++;
+        if (d->status == DAT_DTO_SUCCESS && kind_of(f, f->completed - 1) == 2)
+            check_bulk(f, ARRIVAL);
         if (d->status == DAT_DTO_SUCCESS && f->good + 1 == f->completed)
             f->good++;
         else if (d->status == DAT_DTO_SUCCESS) {
@@ -131,8 +188,12 @@ static void receives(struct flow *f)
         }
         p->posted[i] = false;
         p->out--;
-        if (d->status == DAT_DTO_SUCCESS)
-            f->heard++;
+        if (d->status != DAT_DTO_SUCCESS)
+            continue;
+        f->heard++;
+        /* Strangers send what they like. */
+        if (d->transfered_length == FLOW_MESSAGE)
+            check_message(f, p->q.mem.mem + (size_t)i * FLOW_MESSAGE);
     }
 }
 
@@ -229,10 +290,10 @@ static void over(struct service *s, int i)
     receives(f);
     s->connections++;
     s->up += f->up;
-    s->faults += f->faults;
     if (f->end >= DAT_CONNECTION_EVENT_ESTABLISHED && f->end <= DAT_CONNECTION_EVENT_UNREACHABLE)
         s->ends[f->end - DAT_CONNECTION_EVENT_ESTABLISHED]++;
     flow_free(f);
+    s->faults += f->faults;
     s->used[i] = false;
 }
 

@@ -1,6 +1,6 @@
 /*
  * traffic.h - connections that are busy all the time, with books kept of each post: the books must
- * be right after cables are pulled, processes killed or queues flooded.
+ * be right after cables are pulled, processes killed or queues flooded, and so must each byte that arrives.
  */
 #ifndef TESTS_C_TRAFFIC_H
 #define TESTS_C_TRAFFIC_H
@@ -36,7 +36,7 @@ struct flow {
     int ends;                /* events that end a connection or an attempt */
     DAT_EVENT_NUMBER end;    /* the first of them */
     bool refused;            /* a post was answered with an error */
-    int faults;              /* anything that cannot be */
+    int faults;              /* anything that cannot be, wrong bytes among it */
 };
 
 /* An unconnected endpoint with its EVDs and memory. */

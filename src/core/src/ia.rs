@@ -2,20 +2,17 @@
 //!
 //! Opening and closing, which know every object, are in [`crate::open`].
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, DefaultHasher};
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::lock::Mutex;
-use host::memory::{self, NoMemory, Room};
+use host::memory;
 
 use crate::agent::Agents;
 use crate::error::{Error, Refusal, Resource, Result, Role};
 use crate::event::{AsyncReason, Event};
 use crate::lmr_table::LmrTable;
-use crate::slab::{Handle, Header, Kind, Object, Slab};
+use crate::slab::{Handle, Header, Kind, List, Object, Slab};
 use crate::transport::Transport;
 use crate::transport::report::AdapterReports;
 
@@ -58,68 +55,16 @@ pub struct Ia<T: Transport> {
     children: Mutex<Children>,
     async_outlet: Mutex<Option<AsyncOutlet>>,
     pub(crate) lmrs: LmrTable,
-    points: Points,
     agents: Agents,
     destroyed: AtomicBool,
 }
-
-/// Sets and tables that hash alike in every thread: a seed of each thread's own would need memory in its first use.
-type Hashing = BuildHasherDefault<DefaultHasher>;
-
-/// Handles of objects of one kind.
-type Handles = HashSet<Handle, Hashing>;
 
 /// The handles of all objects that were made from an adapter.
 #[derive(Default)]
 struct Children {
     /// By the number of the kind.
-    live: [Handles; Kind::COUNT],
+    live: [List; Kind::COUNT],
     closed: bool,
-}
-
-/// The service points of an adapter by qualifier, for requests that are handed off.
-#[derive(Default)]
-pub(crate) struct Points(Mutex<HashMap<u64, Handle, Hashing>>);
-
-impl Points {
-    /// Makes room for another service point. Nothing takes it: there are no more service points than were given room.
-    pub fn room(&self, points: usize) -> std::result::Result<(), NoMemory> {
-        let mut table = self.0.lock();
-        let more = points.saturating_sub(table.len());
-        table.room(more)
-    }
-
-    /// Notes that the service point `point` listens on `qualifier`.
-    pub fn insert(&self, qualifier: u64, point: Handle) {
-        self.0.lock().insert(qualifier, point);
-    }
-
-    /// Undoes [`Points::insert`], unless another service point listens there by now.
-    pub fn remove(&self, qualifier: u64, point: Handle) {
-        let mut points = self.0.lock();
-        if points.get(&qualifier) == Some(&point) {
-            points.remove(&qualifier);
-        }
-    }
-
-    /// The service point that listens on `qualifier`.
-    pub fn find(&self, qualifier: u64) -> Option<Handle> {
-        self.0.lock().get(&qualifier).copied()
-    }
-}
-
-/// The objects of one kind that an adapter had when it was closed.
-pub(crate) struct Taken<'a, T: Transport, O> {
-    ia: &'a Ia<T>,
-    handles: Handles,
-    kind: PhantomData<fn() -> O>,
-}
-
-impl<T: Transport, O: Object> Taken<'_, T, O> {
-    /// Those that are still alive.
-    pub fn iter(&self) -> impl Iterator<Item = Arc<O>> {
-        self.handles.iter().filter_map(|&handle| Some(self.ia.slab.get::<O>(handle)?.share()))
-    }
 }
 
 impl<T: Transport> Object for Ia<T> {
@@ -144,7 +89,6 @@ impl<T: Transport> Ia<T> {
             children: Mutex::default(),
             async_outlet: Mutex::new(None),
             lmrs: LmrTable::default(),
-            points: Points::default(),
             agents: Agents::new()?,
             destroyed: AtomicBool::new(false),
         })?)
@@ -156,7 +100,7 @@ impl<T: Transport> Ia<T> {
     /// [`Refusal::IaInUse`] if another one exists, or the adapter is closed.
     pub(crate) fn shut_if_unused(&self, spared: Option<Handle>) -> Result<()> {
         let mut children = self.children.lock();
-        let in_use = children.live.iter().flatten().any(|&handle| Some(handle) != spared);
+        let in_use = children.live.iter().any(|list| self.slab.listed(list).any(|handle| Some(handle) != spared));
         if in_use || children.closed {
             return Err(Error::InvalidState(Refusal::IaInUse));
         }
@@ -170,16 +114,53 @@ impl<T: Transport> Ia<T> {
         !self.destroyed.swap(true, Ordering::AcqRel)
     }
 
-    /// Takes the handles of all live objects of a kind that were made from the adapter. Only its close may do so.
-    pub(crate) fn take_all<O: Object>(&self) -> Taken<'_, T, O> {
-        let handles = std::mem::take(&mut self.children.lock().live[O::KIND as usize]);
-        Taken { ia: self, handles, kind: PhantomData }
+    /// Calls `f` with each live object of a kind that was made from the adapter, which is closed. `f` is called without
+    /// a lock, and may free objects.
+    pub(crate) fn each<O: Object>(&self, f: impl Fn(&Arc<O>)) {
+        for _ in 0..self.count(O::KIND) {
+            let next = {
+                let mut children = self.children.lock();
+                let list = &mut children.live[O::KIND as usize];
+                let first = self.slab.listed(list).next();
+                // What was visited goes to the end.
+                first.inspect(|&first| {
+                    self.slab.take_out(list, first);
+                    self.slab.append(list, first);
+                })
+            };
+            if let Some(object) = next.and_then(|next| self.slab.get::<O>(next)) {
+                f(&object.share());
+            }
+        }
     }
 
-    /// Gives an object a handle and records it for the close.
+    /// The first live object of a kind, made from the adapter, that `f` accepts. `f` is called with the list locked.
+    pub(crate) fn find<O: Object, R>(&self, f: impl FnMut(&O) -> Option<R>) -> Option<R> {
+        let mut f = f;
+        let children = self.children.lock();
+        self.slab.listed(&children.live[O::KIND as usize]).find_map(|handle| f(&*self.slab.get::<O>(handle)?))
+    }
+
+    /// Checks whether there can be another object of a kind, before the transport makes its part of it. Objects that
+    /// are being made do not count yet; [`Ia::adopt`] has the last word.
     ///
     /// # Errors
-    /// [`Role::Ia`] if the adapter is closed, [`Resource::Memory`] if there are no more handles or no memory.
+    /// [`Error::InsufficientResources`] if there are as many as the adapter's attributes say.
+    pub(crate) fn room_for(&self, kind: Kind) -> Result<()> {
+        self.within(kind, self.count(kind))
+    }
+
+    /// Whether there can be one more than `live` objects of a kind.
+    fn within(&self, kind: Kind, live: usize) -> Result<()> {
+        let (most, lacking) = self.transport.attributes().most(kind);
+        if live < most { Ok(()) } else { Err(Error::InsufficientResources(lacking)) }
+    }
+
+    /// Gives an object a handle, counts it and records it for the close. [`Ia::disown`] undoes that.
+    ///
+    /// # Errors
+    /// [`Role::Ia`] if the adapter is closed, [`Resource::Memory`] if there are no more handles or no memory, that of
+    /// [`Ia::room_for`] if there are enough objects of this kind.
     pub(crate) fn adopt<O: Object>(&self, object: O) -> Result<Arc<O>> {
         self.adopt_shared(memory::arc(object)?)
     }
@@ -191,16 +172,16 @@ impl<T: Transport> Ia<T> {
         if children.closed {
             return Err(Error::InvalidHandle(Role::Ia));
         }
-        let live = &mut children.live[O::KIND as usize];
-        live.room(1)?;
-        live.insert(self.slab.insert(object.clone()).ok_or(full)?);
+        self.within(O::KIND, children.live[O::KIND as usize].len())?;
+        let handle = self.slab.insert(object.clone()).ok_or(full)?;
+        self.slab.append(&mut children.live[O::KIND as usize], handle);
         Ok(object)
     }
 
     /// Makes the handle of an object dead; true for exactly one caller.
     pub(crate) fn disown<O: Object>(&self, object: &O) -> bool {
         let handle = object.header().handle();
-        self.children.lock().live[O::KIND as usize].remove(&handle);
+        self.slab.take_out(&mut self.children.lock().live[O::KIND as usize], handle);
         self.slab.remove::<O>(handle)
     }
 
@@ -227,10 +208,6 @@ impl<T: Transport> Ia<T> {
     /// Its regions by context.
     pub fn lmrs(&self) -> &LmrTable {
         &self.lmrs
-    }
-
-    pub(crate) fn points(&self) -> &Points {
-        &self.points
     }
 
     pub(crate) fn agents(&self) -> &Agents {

@@ -86,6 +86,7 @@ impl<T: Transport> Lmr<T> {
         if addr == 0 || addr.checked_add(len - 1).is_none_or(|last| last > limits.max_lmr_address) {
             return Err(Error::InvalidParameter(Arg::Region));
         }
+        ia.room_for(Kind::Lmr)?;
         let zone = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
         let region = memory::arc(ia.transport.register(zone.zone(), addr, len, rights)?)?;
         let registration = Registration { addr, len, rights, zone: zone.id(), key: region.local_key() };

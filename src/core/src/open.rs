@@ -90,38 +90,21 @@ impl<T: Transport> Ia<T> {
         if !self.shut() {
             return;
         }
-        for psp in self.take_all::<Psp<T>>().iter() {
-            psp.free();
-        }
-        for rsp in self.take_all::<Rsp<T>>().iter() {
-            rsp.free();
-        }
-        for cr in self.take_all::<Cr<T>>().iter() {
-            cr.abandon();
-        }
-        let endpoints = self.take_all::<Endpoint<T>>();
+        self.each::<Psp<T>>(|psp| psp.free());
+        self.each::<Rsp<T>>(|rsp| rsp.free());
+        self.each::<Cr<T>>(|cr| cr.abandon());
         // All connections begin to end before the first one is waited for.
-        for ep in endpoints.iter() {
-            ep.let_go();
-        }
-        for ep in endpoints.iter() {
-            ep.free_anyway();
-        }
-        for srq in self.take_all::<Srq<T>>().iter() {
-            srq.free_anyway();
-        }
-        for rmr in self.take_all::<Rmr<T>>().iter() {
-            rmr.free();
-        }
-        for lmr in self.take_all::<Lmr<T>>().iter() {
-            lmr.free_anyway();
-        }
-        for pz in self.take_all::<Pz<T>>().iter() {
-            self.disown(&*pz);
-        }
+        self.each::<Endpoint<T>>(|ep| ep.let_go());
+        self.each::<Endpoint<T>>(|ep| ep.free_anyway());
+        self.each::<Srq<T>>(|srq| srq.free_anyway());
+        self.each::<Rmr<T>>(|rmr| rmr.free());
+        self.each::<Lmr<T>>(|lmr| lmr.free_anyway());
+        self.each::<Pz<T>>(|pz| {
+            self.disown(&**pz);
+        });
         let own = self.own_async_evd();
         let outlet = self.set_async_outlet(None);
-        for evd in self.take_all::<Evd<T>>().iter() {
+        self.each::<Evd<T>>(|evd| {
             // One user is this adapter itself.
             let lent = own == Some(evd.header().handle()) && evd.users_count() > 1;
             if lent {
@@ -129,10 +112,8 @@ impl<T: Transport> Ia<T> {
             } else {
                 evd.free_anyway();
             }
-        }
-        for cno in self.take_all::<Cno<T>>().iter() {
-            cno.free_anyway();
-        }
+        });
+        self.each::<Cno<T>>(|cno| cno.free_anyway());
         drop(outlet);
         self.agents().stop();
         self.slab().remove::<Ia<T>>(self.header().handle());

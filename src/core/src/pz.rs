@@ -36,6 +36,7 @@ impl<T: Transport> Pz<T> {
     /// # Errors
     /// [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
+        ia.room_for(Kind::Pz)?;
         let zone = ia.transport.zone_create()?;
         ia.adopt(Pz { header: Header::default(), users: Users::default(), ia: ia.clone(), zone })
     }

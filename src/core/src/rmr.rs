@@ -5,7 +5,7 @@ use std::sync::Arc;
 use host::lock::{Mutex, MutexGuard};
 use host::memory;
 
-use crate::error::{Error, Resource, Result, Role};
+use crate::error::{Error, Result, Role};
 use crate::ia::Ia;
 use crate::lmr::Lmr;
 use crate::lmr_table::LocalSegment;
@@ -61,13 +61,10 @@ impl<T: Transport> Rmr<T> {
     /// [`Error::InsufficientResources`], [`Error::NotImplemented`].
     pub fn create(pz: &Arc<Pz<T>>) -> Result<Arc<Self>> {
         let ia = pz.ia();
-        let limits = ia.transport.attributes();
-        if !limits.rmr {
+        if !ia.transport.attributes().rmr {
             return Err(Error::NotImplemented);
         }
-        if ia.count(Kind::Rmr) >= limits.max_rmrs {
-            return Err(Error::InsufficientResources(Resource::Region));
-        }
+        ia.room_for(Kind::Rmr)?;
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
         let window = memory::arc(ia.transport.window_create(pz.zone())?)?;
         pz.ia().clone().adopt(Rmr {

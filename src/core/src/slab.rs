@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use host::lock::Mutex;
 use host::memory::{self, Room};
@@ -116,6 +116,26 @@ struct Cell {
     state: AtomicU64,
     object: AtomicPtr<()>,
     release: AtomicPtr<()>,
+    /// The neighbours in the list that the handle is in, and whether it is in one. See [`List`].
+    next: AtomicUsize,
+    previous: AtomicUsize,
+    listed: AtomicBool,
+}
+
+/// A list of handles of one slab, each of which is in one list at most. The cells themselves are linked, so that no
+/// change of a list needs memory. Its owner sees to it that there is one change at a time.
+#[derive(Debug, Default)]
+pub(crate) struct List {
+    first: Handle,
+    last: Handle,
+    len: usize,
+}
+
+impl List {
+    /// The number of handles.
+    pub fn len(&self) -> usize {
+        self.len
+    }
 }
 
 struct Chunk {
@@ -225,6 +245,46 @@ impl<D> Slab<D> {
         true
     }
 
+    /// Adds a handle, which is in no list, at the end of `list`.
+    pub(crate) fn append(&self, list: &mut List, handle: Handle) {
+        let Some(cell) = self.cell(handle.0) else { return };
+        cell.next.store(0, Ordering::Relaxed);
+        cell.previous.store(list.last.0, Ordering::Relaxed);
+        cell.listed.store(true, Ordering::Relaxed);
+        match self.cell(list.last.0) {
+            Some(last) => last.next.store(handle.0, Ordering::Relaxed),
+            None => list.first = handle,
+        }
+        list.last = handle;
+        list.len += 1;
+    }
+
+    /// Takes a handle out of `list`, if it is in one.
+    pub(crate) fn take_out(&self, list: &mut List, handle: Handle) {
+        let Some(cell) = self.cell(handle.0) else { return };
+        if !cell.listed.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        let (next, previous) = (cell.next.load(Ordering::Relaxed), cell.previous.load(Ordering::Relaxed));
+        match self.cell(previous) {
+            Some(before) => before.next.store(next, Ordering::Relaxed),
+            None => list.first = Handle(next),
+        }
+        match self.cell(next) {
+            Some(behind) => behind.previous.store(previous, Ordering::Relaxed),
+            None => list.last = Handle(previous),
+        }
+        list.len -= 1;
+    }
+
+    /// The handles of `list`, which must not change meanwhile.
+    pub(crate) fn listed(&self, list: &List) -> impl Iterator<Item = Handle> {
+        let known = |handle: Handle| (handle != Handle::NULL).then_some(handle);
+        std::iter::successors(known(list.first), move |handle| {
+            known(Handle(self.cell(handle.0)?.next.load(Ordering::Relaxed)))
+        })
+    }
+
     /// Makes every live handle dead without dropping the objects. Meant for the child of a fork, which must not touch
     /// what it shares with its parent.
     pub fn abandon(&self) {
@@ -308,6 +368,9 @@ impl<D> Slab<D> {
             state: AtomicU64::new(0),
             object: AtomicPtr::new(ptr::null_mut()),
             release: AtomicPtr::new(ptr::null_mut()),
+            next: AtomicUsize::new(0),
+            previous: AtomicUsize::new(0),
+            listed: AtomicBool::new(false),
         }));
         chunk.len.store(len, Ordering::Relaxed);
         chunk.cells.store(Vec::leak(cells).as_mut_ptr(), Ordering::Release);

@@ -106,9 +106,7 @@ impl<T: Transport> Srq<T> {
         if !fits {
             return Err(Error::InvalidParameter(Arg::Attributes));
         }
-        if ia.count(Kind::Srq) >= limits.max_srqs {
-            return Err(Error::InsufficientResources(Resource::Srq));
-        }
+        ia.room_for(Kind::Srq)?;
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
         let queue = ia.transport.srq_create(pz.zone(), max_recvs, max_segments)?;
         let mut books =

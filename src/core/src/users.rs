@@ -11,8 +11,13 @@ const RETIRED: usize = 1 << (usize::BITS - 1);
 pub struct Users(AtomicUsize);
 
 impl Users {
-    fn attach(&self) -> bool {
-        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| (n & RETIRED == 0).then_some(n + 1)).is_ok()
+    fn attach(&self, most: usize) -> Result<(), Unusable> {
+        let another = |n: usize| (n & RETIRED == 0 && n < most).then_some(n + 1);
+        match self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, another) {
+            Ok(_) => Ok(()),
+            Err(n) if n & RETIRED != 0 => Err(Unusable::Gone),
+            Err(_) => Err(Unusable::Full),
+        }
     }
 
     fn detach(&self) {
@@ -46,13 +51,30 @@ pub trait Counted {
     fn users(&self) -> &Users;
 }
 
+/// The reason why an object takes no more users.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unusable {
+    /// It is being freed.
+    Gone,
+    /// It has as many as it may have.
+    Full,
+}
+
 /// One use of an object, for as long as this value lives.
 pub struct Use<O: Counted>(Arc<O>);
 
 impl<O: Counted> Use<O> {
     /// Counts a use; `None` if the object is being freed.
     pub fn of(object: &Arc<O>) -> Option<Self> {
-        object.users().attach().then(|| Use(object.clone()))
+        Self::within(object, usize::MAX).ok()
+    }
+
+    /// Counts a use, unless the object has `most` users already.
+    ///
+    /// # Errors
+    /// [`Unusable`]; nothing was counted then.
+    pub fn within(object: &Arc<O>, most: usize) -> Result<Self, Unusable> {
+        object.users().attach(most).map(|()| Use(object.clone()))
     }
 
     /// The object.
@@ -99,5 +121,18 @@ mod tests {
         thing.0.revive();
         assert!(Use::of(&thing).is_some());
         assert_eq!(thing.0.count(), 0);
+    }
+
+    #[test]
+    fn there_are_no_more_users_than_there_may_be() {
+        let thing = Arc::new(Thing::default());
+        let one = Use::within(&thing, 2).ok().unwrap();
+        let two = Use::within(&thing, 2).ok().unwrap();
+        assert_eq!(Use::within(&thing, 2).err(), Some(Unusable::Full));
+        drop(two);
+        assert!(Use::within(&thing, 2).is_ok());
+        drop(one);
+        assert!(thing.0.retire());
+        assert_eq!(Use::within(&thing, 2).err(), Some(Unusable::Gone));
     }
 }

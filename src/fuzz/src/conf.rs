@@ -46,7 +46,7 @@ fn line_of(entry: &Entry) -> Vec<u8> {
     .join(&b' ')
 }
 
-/// A provider's library that registers whatever it is asked for, unless its name begins with `x` or `y`.
+/// Provider libraries, of which none registers anything by itself; some names fail.
 struct Loader(Mutex<Option<Found>>);
 
 impl Backend for Loader {
@@ -58,15 +58,19 @@ impl Backend for Loader {
     }
 
     fn load(&self, library: &CStr) -> Result<CString, LoadError> {
-        if library.to_bytes().starts_with(b"x") {
-            Err(LoadError::Refused("not there".into()))
-        } else {
-            Ok(library.to_owned())
+        match library.to_bytes().first() {
+            Some(b'x') => Err(LoadError::Refused("not there".into())),
+            Some(b'z') => Err(LoadError::NoMemory),
+            _ => Ok(library.to_owned()),
         }
     }
 
     fn init(&self, library: &CString, _: &Identity, _: &CStr) -> Result<(), InitError> {
-        if library.to_bytes().starts_with(b"y") { Err(InitError::Absent) } else { Ok(()) }
+        match library.to_bytes().first() {
+            Some(b'y') => Err(InitError::Absent),
+            Some(b'w') => Err(InitError::Ended),
+            _ => Ok(()),
+        }
     }
 
     fn fini(&self, _: &CString, _: &Identity) {}
@@ -123,14 +127,15 @@ pub fn run(data: &[u8]) {
     registry(found, &identities);
 }
 
-fn listed(registry: &Registry<Loader>) -> Vec<Identity> {
-    registry.visit(|_, all| all.cloned().collect()).expect("memory")
-}
-
 fn registry(found: Found, identities: &[Identity]) {
     let libraries: Vec<CString> = found.entries.iter().map(|(_, entry)| entry.library.clone()).collect();
     let registry = Registry::new(Loader(Mutex::new(Some(found))));
-    assert_eq!(listed(&registry), identities);
+    let list = || {
+        let (count, all) = registry.visit(|count, all| (count, all.cloned().collect::<Vec<_>>())).expect("memory");
+        assert_eq!(count, all.len());
+        all
+    };
+    assert_eq!(list(), identities);
     for (identity, library) in identities.iter().zip(&libraries).take(8) {
         let request = Request {
             name: &identity.name,
@@ -149,5 +154,5 @@ fn registry(found: Found, identities: &[Identity]) {
         let snapshot = registry.snapshot(&identity.name);
         assert!(snapshot.names.iter().any(|name| *name == identity.name.to_string_lossy()));
     }
-    assert_eq!(listed(&registry), identities);
+    assert_eq!(list(), identities);
 }

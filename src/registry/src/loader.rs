@@ -9,9 +9,12 @@
 //! would outlive their code.
 
 use std::ffi::{CStr, CString, OsStr, c_void};
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
+
+use host::memory;
 
 /// Opens provider libraries on behalf of the shared library that it is part of.
 #[derive(Clone, Copy, Debug)]
@@ -58,26 +61,28 @@ impl Loader {
     /// See [`LoadError`].
     pub fn load(&self, library: &CStr) -> Result<Library, LoadError> {
         let own = promote();
-        let path = beside(library, own);
+        let path = beside(library, own)?;
         let handle = open(path.as_deref().unwrap_or(library))?;
         Ok(Library { init: symbol(handle, self.init), fini: symbol(handle, self.fini) })
     }
 }
 
 /// The path of a library without a slash in its name, if it lies beside this library, whose handle is `own`.
-fn beside(library: &CStr, own: Option<NonNull<c_void>>) -> Option<CString> {
+///
+/// # Errors
+/// [`LoadError::NoMemory`].
+fn beside(library: &CStr, own: Option<NonNull<c_void>>) -> Result<Option<CString>, LoadError> {
     if library.to_bytes().contains(&b'/') {
-        return None;
+        return Ok(None);
     }
     let name = OsStr::from_bytes(library.to_bytes());
-    let own = own_file(own)?;
-    let real = own.canonicalize().ok();
-    [Some(own), real]
-        .into_iter()
-        .flatten()
-        .map(|file| file.with_file_name(name))
-        .find(|path| path.exists())
-        .and_then(|path| CString::new(path.into_os_string().into_vec()).ok())
+    let Some(own) = own_file(own) else { return Ok(None) };
+    let real = match own.canonicalize() {
+        Err(error) if error.kind() == io::ErrorKind::OutOfMemory => return Err(LoadError::NoMemory),
+        real => real.ok(),
+    };
+    let path = [Some(own), real].into_iter().flatten().map(|file| file.with_file_name(name)).find(|path| path.exists());
+    Ok(path.and_then(|path| CString::new(path.into_os_string().into_vec()).ok()))
 }
 
 /// The file of this library, as an absolute path if the loader tells one.
@@ -136,15 +141,25 @@ fn promote() -> Option<NonNull<c_void>> {
 }
 
 fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
-    let flags = libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_NODELETE;
-    // SAFETY: the path is a C string. The library's constructors run while this library holds no lock; to load a
-    // provider means to trust its constructors.
-    let handle = unsafe { libc::dlopen(path.as_ptr(), flags) };
-    NonNull::new(handle).ok_or_else(|| {
+    // Not RTLD_NODELETE: the loader would keep a library for which it ran out of memory half made, and give it out as a
+    // whole one to the next who opens it. The handle is never closed, so the library stays.
+    let flags = libc::RTLD_NOW | libc::RTLD_LOCAL;
+    let attempt = || {
+        // SAFETY: the path is a C string. The library's constructors run while this library holds no lock; to load a
+        // provider means to trust its constructors.
+        NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) })
+    };
+    // The loader does not always say that it lacked memory. A single lack shows in the second attempt, a lasting one in
+    // what it says or when it is over.
+    attempt().or_else(attempt).ok_or_else(|| {
         let message = last_error();
-        if lacks_memory(&message) { LoadError::NoMemory } else { LoadError::Refused(message) }
+        let lacking = lacks_memory(&message) || memory::probe(LARGE).is_err();
+        if lacking { LoadError::NoMemory } else { LoadError::Refused(message) }
     })
 }
+
+/// More memory in bytes than the loader asks for at once.
+const LARGE: usize = 64 << 10;
 
 /// Whether the loader's message says that there was no memory, or is the one for which it needs none itself.
 fn lacks_memory(message: &str) -> bool {

@@ -152,6 +152,15 @@ impl Drop for Shm {
     }
 }
 
+impl Shm {
+    /// The error of a region or window that finds no row.
+    #[cold]
+    fn no_region(&self) -> Error {
+        let full = self.node.links.home.regions.is_full();
+        Error::InsufficientResources(if full { Resource::Region } else { Resource::Memory })
+    }
+}
+
 impl Transport for Shm {
     type Zone = Zone;
     type Region = Region;
@@ -190,7 +199,7 @@ impl Transport for Shm {
         // SAFETY: registering is the program's promise that the memory is there, and to be
         // used as the rights say, until it deregisters it.
         let key = unsafe { self.node.links.home.regions.insert(addr, len, rights, zone.0) };
-        let key = key.ok_or(Error::InsufficientResources(Resource::Region))?;
+        let key = key.ok_or_else(|| self.no_region())?;
         let remote = rights.intersects(Rights::REMOTE_READ | Rights::REMOTE_WRITE);
         Ok(Region { node: self.node.clone(), key, zone: zone.0, remote })
     }
@@ -274,7 +283,7 @@ impl Transport for Shm {
                 // window is bound into it (the core refuses to free it).
                 let key =
                     unsafe { self.node.links.home.regions.insert(target.addr, target.len, rights, target.region.zone) };
-                Some(key.ok_or(Error::InsufficientResources(Resource::Region))?)
+                Some(key.ok_or_else(|| self.no_region())?)
             }
             None => None,
         };

@@ -1,8 +1,8 @@
 //! Connections: the messages about them, and their consequences. Messages are handled on the node's thread, without any
 //! lock.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 
 use dat_core::addr::Address;
 use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, Rejection, Transport};
@@ -16,7 +16,8 @@ use crate::wire::{CloseReason, ConnId, Message};
 
 /// A connection request that waits for an answer; dropped without one, it is refused.
 pub struct Incoming<T: Transport> {
-    link: Arc<Link<T>>,
+    /// Not kept alive: a request that nobody answers must not hold on to the descriptors of a peer that is gone.
+    link: Weak<Link<T>>,
     id: ConnId,
     zone: u32,
     request: Arc<Unanswered>,
@@ -26,7 +27,7 @@ pub struct Incoming<T: Transport> {
 impl<T: Transport> Incoming<T> {
     /// True if the active end has given up.
     fn is_stale(&self) -> bool {
-        self.request.stale.load(Ordering::Acquire) || self.link.pair().is_dead()
+        self.request.stale.load(Ordering::Acquire) || self.link.upgrade().is_none_or(|link| link.pair().is_dead())
     }
 
     /// Refuses the request.
@@ -35,9 +36,11 @@ impl<T: Transport> Incoming<T> {
     }
 
     fn reject(&mut self, consumer: bool) {
-        if !std::mem::replace(&mut self.answered, true) {
-            self.link.answered(self.id);
-            self.link.reject(self.id, consumer);
+        if !std::mem::replace(&mut self.answered, true)
+            && let Some(link) = self.link.upgrade()
+        {
+            link.answered(self.id);
+            link.reject(self.id, consumer);
         }
     }
 
@@ -46,14 +49,18 @@ impl<T: Transport> Incoming<T> {
         self.answered = true;
         let side = 1 - self.id.active;
         conn.shift(ConnPhase::Idle, ConnPhase::Pending);
-        if !self.link.attach(side, self.id, conn, self.zone) {
+        let Some(link) = self.link.upgrade() else {
+            node.command(Command::Fail(conn.clone()));
+            return;
+        };
+        if !link.attach(side, self.id, conn, self.zone) {
             self.answered = false;
             self.reject(false);
             node.command(Command::Fail(conn.clone()));
             return;
         }
-        self.link.answered(self.id);
-        self.link.send(Message::Accept { conn: self.id, zone: conn.zone(), private_data: private_data.to_vec() });
+        link.answered(self.id);
+        link.send(Message::Accept { conn: self.id, zone: conn.zone(), private_data: private_data.to_vec() });
         if self.is_stale() {
             node.command(Command::Fail(conn.clone()));
         }
@@ -108,7 +115,7 @@ pub fn handle<T: Transport<Incoming = Incoming<T>>>(node: &Node<T>, link: &Arc<L
                 return false;
             }
             let Some(request) = link.expect_answer(conn) else { return false };
-            let incoming = Incoming { link: link.clone(), id: conn, zone, request, answered: false };
+            let incoming = Incoming { link: Arc::downgrade(link), id: conn, zone, request, answered: false };
             // Without memory the request is refused.
             let (Some(point), Ok(_admitted)) = (node.point(qualifier), memory::admit()) else { return true };
             let info = ConnectionRequestInfo {

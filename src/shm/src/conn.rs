@@ -331,7 +331,7 @@ impl<T: Transport> Conn<T> {
         self.rx.lock().close();
         let done = self.tx.lock().close();
         if let Some(Tie { end, id, keeper }) = self.tie.get() {
-            end.pair.close(end.index, end.side);
+            end.close();
             keeper.detach(*id, end.side);
         }
         if done.is_some_and(|last| first && report && self.sink.requests_done(last)) {

@@ -4,7 +4,7 @@
 //! node's thread at once.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -152,13 +152,7 @@ impl<T: Transport> Link<T> {
     /// Gives a connection its place, as the end on `side`; false if there is no memory for its rings, it has a place
     /// already, or this one is taken.
     pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn<T>>, peer_zone: u32) -> bool {
-        let end = End {
-            pair: self.pair.clone(),
-            index: id.index,
-            side,
-            zone: conn.zone(),
-            peer_zone: AtomicU32::new(peer_zone),
-        };
+        let Some(end) = End::new(self.pair.clone(), id.index, side, conn.zone(), peer_zone) else { return false };
         let index = id.index as usize;
         let mut conns = self.conns[usize::from(side)].write();
         let more = (index + 1).saturating_sub(conns.len());
@@ -177,6 +171,7 @@ impl<T: Transport> Link<T> {
             return false;
         }
         conns[index] = Some((id, conn.clone()));
+        self.pair.look_at(side, id.index);
         true
     }
 
@@ -383,18 +378,25 @@ impl<T: Transport> Links<T> {
         // Another thread may have put a message into the program's memory and be about to queue its completion,
         // which the caller, having seen the message, now expects.
         if let Some(links) = self.progress.try_lock().or_else(|| self.progress.try_lock_for(PATIENCE)) {
-            progress(&self.home, &links);
+            self.home.rounds.begin();
+            progress(&links);
         }
     }
 
-    /// As [`Links::poll`], for the node's own thread, which is no caller; true if anything had arrived.
-    pub fn look(&self) -> bool {
-        self.progress.try_lock().is_some_and(|links| progress(&self.home, &links))
+    /// As [`Links::poll`], for the node's own thread, which is no caller; true if anything had arrived, `None` if another
+    /// thread is at it.
+    pub fn look(&self) -> Option<bool> {
+        self.progress.try_lock().map(|links| {
+            self.home.rounds.begin();
+            progress(&links)
+        })
     }
 
     /// Handles what has arrived, after any other thread that does.
     pub fn settle(&self) {
-        progress(&self.home, &self.progress.lock());
+        let links = self.progress.lock();
+        self.home.rounds.begin();
+        progress(&links);
     }
 
     fn any_ready(&self) -> bool {
@@ -427,9 +429,8 @@ impl<T: Transport> Links<T> {
 }
 
 /// Lets all connections go on that have something to do; true if there were any.
-#[inline(always)]
-fn progress<T: Transport>(home: &Home, links: &[Arc<Link<T>>]) -> bool {
-    home.rounds.begin();
+#[inline]
+fn progress<T: Transport>(links: &[Arc<Link<T>>]) -> bool {
     let mut any = false;
     for link in links {
         any |= link.pair.take_ready(|side, index| {

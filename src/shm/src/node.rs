@@ -1,6 +1,6 @@
 //! This process as its peers see it: its name, its links, its service points and its one thread.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{ListenerSink, Transport};
 use host::lock::Mutex;
-use host::memory::{NoMemory, Room};
+use host::memory::{self, NoMemory, Room};
 use host::thread::Thread;
 use once_cell::sync::OnceCell;
 
@@ -62,7 +62,7 @@ pub struct Node<T: Transport> {
     /// Its links with others and with itself.
     pub links: Links<T>,
     commands: Mutex<VecDeque<Command<T>>>,
-    points: Mutex<HashMap<u64, (ListenerSink<T>, u64)>>,
+    points: Mutex<BTreeMap<u64, (ListenerSink<T>, u64)>>,
     ports: AtomicU64,
     serial: AtomicU64,
     own: OnceCell<Arc<Link<T>>>,
@@ -84,7 +84,7 @@ impl<T: Transport> Node<T> {
         let links = Links::new(Home::new(&directory)?);
         links.home.door.open()?;
         let pair = Pair::create(&links.home, std::process::id() as i32, None)?;
-        let node = Arc::new(Node {
+        let node = memory::arc(Node {
             directory,
             name: name.clone(),
             reachable: Mutex::new(Some(reachable.clone())),
@@ -98,7 +98,7 @@ impl<T: Transport> Node<T> {
             adapters: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
             vm: vm::is_wanted(),
-        });
+        })?;
         let own = Link::new(node.errands(), pair, name, None);
         node.links.add(&own);
         let _ = node.own.set(own);
@@ -188,7 +188,8 @@ impl<T: Transport> Node<T> {
         let reachable = self.reachable.lock().clone().ok_or(Error::InsufficientResources(Resource::Device))?;
         let serial = self.serial.fetch_add(1, Ordering::Relaxed);
         let mut points = self.points.lock();
-        points.room(1)?;
+        // The nodes of such a tree are smaller.
+        memory::probe(2048)?;
         let (claim, qualifier) = match qualifier {
             Some(qualifier) => {
                 if points.contains_key(&qualifier) {

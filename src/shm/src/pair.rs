@@ -19,7 +19,7 @@ use crate::os::task;
 use crate::os::vm;
 use crate::regions::RegionTable;
 use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
-use crate::transfers::{Entered, Own, TABLE, Table};
+use crate::transfers::{self, Entered, Own, TABLE, Table};
 use crate::wire::Probe;
 
 /// Slots of a ring for requests.
@@ -54,6 +54,11 @@ const _: () = assert!(TABLES + 2 * TABLE <= HEAD);
 /// Word of a ring's producer: it has let go of the connection.
 const CLOSED: usize = 0;
 
+/// The peer's memory was reached through the door.
+const REACHED: u64 = 1 << 32;
+/// It was not.
+const TRIED: u64 = 1 << 33;
+
 /// The shared memory of this process and another one, or itself.
 pub struct Pair {
     home: Arc<Home>,
@@ -66,11 +71,12 @@ pub struct Pair {
     peer: OnceCell<Peer>,
     /// A value in the peer's memory, to find out if this process reaches that.
     probe: OnceCell<Probe>,
-    /// The peer's door: in the upper half its number as the peer counts, in the lower half as this process does, which
-    /// is 0 if it is not reached that way.
+    /// The number of the peer's door as last seen, and one of [`TRIED`] and [`REACHED`].
     door: AtomicU64,
     /// The transfers of this process.
     own: Own,
+    /// For each side the words of ready bits that belong to places which connections of this process have had.
+    used: [AtomicU64; 2],
     reads_peer: AtomicBool,
     /// The peer does not know yet that `reads_peer` has become false.
     untold: AtomicBool,
@@ -112,6 +118,7 @@ impl Pair {
             probe: OnceCell::new(),
             door: AtomicU64::new(0),
             own: Own::default(),
+            used: Default::default(),
             reads_peer: AtomicBool::new(false),
             untold: AtomicBool::new(false),
             peer_reads: AtomicBool::new(false),
@@ -165,31 +172,35 @@ impl Pair {
         self.peer.set(peer).is_ok() && self.probe.set(probe).is_ok()
     }
 
-    /// The number, for this process, of the thread through which it reaches the peer's memory; 0 if it does not.
+    /// The number of the thread through which this process reaches the peer's memory; 0 if it does not.
     pub fn door(&self) -> libc::pid_t {
         let Some(peer) = self.peer() else { return 0 };
         let known = self.door.load(Ordering::Relaxed);
-        if known >> 32 == u64::from(peer.door()) { (known as u32).cast_signed() } else { self.find_door(peer) }
+        let published = peer.door();
+        if known as u32 == published && known & REACHED != 0 { published.cast_signed() } else { self.try_door(peer) }
     }
 
-    /// Looks for the thread whose number the peer has published.
+    /// Looks whether the peer's memory is reached through the thread whose number it has published.
     #[cold]
-    fn find_door(&self, peer: &Peer) -> libc::pid_t {
+    fn try_door(&self, peer: &Peer) -> libc::pid_t {
         loop {
             let published = peer.door();
-            let reached = self.try_door(published.cast_signed()).unwrap_or(0);
+            let number = published.cast_signed();
+            let known = self.door.load(Ordering::Relaxed);
+            let reached = if known == u64::from(published) | TRIED {
+                false
+            } else {
+                let probe = self.probe.get();
+                task::is_thread(self.pid, number)
+                    && probe.is_some_and(|probe| vm::probe(number, probe.addr, probe.value))
+            };
+            let found = if reached { REACHED } else { TRIED };
             // A door that was changed meanwhile was not found for that reason.
-            if reached != 0 || peer.door() == published {
-                self.door.store(u64::from(published) << 32 | u64::from(reached.cast_unsigned()), Ordering::Relaxed);
-                return reached;
+            if reached || peer.door() == published {
+                self.door.store(u64::from(published) | found, Ordering::Relaxed);
+                return if reached { number } else { 0 };
             }
         }
-    }
-
-    fn try_door(&self, published: libc::pid_t) -> Option<libc::pid_t> {
-        let number = task::find(self.pid, published)?;
-        let probe = self.probe.get()?;
-        vm::probe(number, probe.addr, probe.value).then_some(number)
     }
 
     /// True if the peer can read the memory of this process.
@@ -263,6 +274,16 @@ impl Pair {
         }
     }
 
+    /// Has the ready bit at `index` looked at from now on. The connection there is to be looked at once after this; no
+    /// other one of that side gets its place meanwhile.
+    pub fn look_at(&self, side: u8, index: u32) {
+        let word = index as usize / 64 % WORDS;
+        if self.used[usize::from(side)].fetch_or(1 << word, Ordering::SeqCst) & 1 << word == 0 {
+            // Bits that are set already would keep the summary from being set.
+            self.ready(side).1[word].store(0, Ordering::SeqCst);
+        }
+    }
+
     /// True if any connection of this process has something to do.
     pub fn any_ready(&self) -> bool {
         self.sides().any(|side| self.ready(side).0.load(Ordering::SeqCst) != 0)
@@ -281,8 +302,10 @@ impl Pair {
             if summary.load(Ordering::Relaxed) == 0 {
                 continue;
             }
-            any = true;
-            let mut set = summary.swap(0, Ordering::SeqCst);
+            // A peer that sets all bits costs no more than its connections.
+            let used = self.used[usize::from(side)].load(Ordering::Relaxed);
+            let mut set = summary.swap(0, Ordering::SeqCst) & used;
+            any |= set != 0;
             while set != 0 {
                 let word = set.trailing_zeros();
                 set &= set - 1;
@@ -310,10 +333,6 @@ impl Pair {
         let map = || self.memory.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE).map(Arc::new);
         let chunk = self.chunks.get(number)?.get_or_try_init(map);
         chunk.inspect_err(|error| log::debug!("shm: no memory for connections: {error}")).ok()
-    }
-
-    fn shared(&self, index: u32, direction: u8) -> Option<&RingShared> {
-        self.chunk(index)?.at(ring_at(index, direction)).ok()
     }
 
     /// The rings that `side` of a connection fills: for requests, and for answers.
@@ -346,20 +365,8 @@ impl Pair {
 
     // ---- Transfers that go past the rings ----
 
-    /// Closes the end on `side` to the peer's transfers.
-    pub fn close(&self, index: u32, side: u8) {
-        if let Some(shared) = self.shared(index, side) {
-            // SYNC closed: a peer that begins to move bytes after this sees it.
-            shared.tail.flags[CLOSED].store(1, Ordering::SeqCst);
-        }
-    }
-
-    /// True if the peer of the end on `side` has let go.
-    fn peer_closed(&self, index: u32, side: u8) -> bool {
-        self.shared(index, 1 - side).is_none_or(|shared| shared.tail.flags[CLOSED].load(Ordering::SeqCst) != 0)
-    }
-
     /// The transfers of `side`.
+    #[inline]
     pub fn transfers(&self, side: u8) -> &Table {
         match self.memory.at(TABLES + usize::from(side) * TABLE) {
             Ok(table) => table,
@@ -418,9 +425,24 @@ pub struct End {
     pub zone: u32,
     /// Protection zone of the peer's endpoint.
     pub peer_zone: AtomicU32,
+    /// The rings of requests of this side and of the other one.
+    rings: [Mapped; 2],
 }
 
 impl End {
+    /// The end on `side` of the connection at `index`; `None` if there is no memory for its rings.
+    pub fn new(pair: Arc<Pair>, index: u32, side: u8, zone: u32, peer_zone: u32) -> Option<End> {
+        let [own, _] = pair.areas(index, side)?;
+        let [peer, _] = pair.areas(index, 1 - side)?;
+        Some(End { pair, index, side, zone, peer_zone: AtomicU32::new(peer_zone), rings: [own, peer] })
+    }
+
+    /// Closes this end to the peer's transfers.
+    pub fn close(&self) {
+        // SYNC closed: a peer that begins to move bytes after this sees it.
+        self.rings[0].shared().tail.flags[CLOSED].store(1, Ordering::SeqCst);
+    }
+
     /// The registered memory of this process.
     #[inline]
     pub fn regions(&self) -> &RegionTable {
@@ -470,18 +492,21 @@ impl End {
     }
 
     /// True if the peer has let go, or is gone.
+    #[inline]
     pub fn peer_is_gone(&self) -> bool {
-        self.pair.is_dead() || self.pair.peer_closed(self.index, self.side)
+        self.pair.is_dead() || self.rings[1].shared().tail.flags[CLOSED].load(Ordering::SeqCst) != 0
     }
 
     /// Begins to move bytes to or from the peer's memory; `None` if the peer has let go. Whether the peer's memory may
     /// be used is to be checked after this.
     #[inline]
     pub fn begin_moving(&self) -> Option<Moving<'_>> {
-        let entered = self.pair.own.enter(self.pair.transfers(self.side));
+        let local = self.pair.is_local();
+        let tid = if local { 1 } else { transfers::own_tid() };
+        let entered = self.pair.own.enter(self.pair.transfers(self.side), tid);
         // SYNC door: the number is taken before the looks, so that one from before a change of the door belongs to looks
         // from before it, and one from after it to looks that find what was closed.
-        let door = if self.pair.is_local() { 0 } else { self.pair.door() };
+        let door = if local { 0 } else { self.pair.door() };
         fence(Ordering::Acquire);
         if self.peer_is_gone() { None } else { Some(Moving { door, pair: &self.pair, _entered: entered }) }
     }

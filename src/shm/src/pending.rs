@@ -143,8 +143,7 @@ impl Transfer {
     /// True if its thread may still copy. The door was changed, so a copy that has not begun by now finds nobody.
     fn may_go_on(&mut self) -> bool {
         let pid = self.pair.pid;
-        let number = task::find(pid, self.word.tid().cast_signed());
-        let doing = number.map_or(Doing::Gone, |number| task::doing(pid, number));
+        let doing = task::doing(pid, self.word.tid().cast_signed());
         let (ran, since) = *self.seen.get_or_insert_with(|| match doing {
             Doing::Running(ticks) => (ticks, Instant::now()),
             _ => (u64::MAX, Instant::now()),

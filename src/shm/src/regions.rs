@@ -214,6 +214,11 @@ impl RegionTable {
         chunk().is_ok_and(|rows| place.set(rows).is_ok())
     }
 
+    /// Whether no row is left; otherwise a region that is not entered lacks memory.
+    pub fn is_full(&self) -> bool {
+        self.free.lock().fresh as usize >= ROWS
+    }
+
     /// Takes out the row that `key` names and waits until no thread has it pinned; false if it was not there. Not to be
     /// called with a pin of the same key in hand.
     pub fn remove(&self, key: u32) -> bool {

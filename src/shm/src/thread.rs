@@ -69,7 +69,7 @@ pub fn start<T: Transport<Incoming = Incoming<T>>>(
         orphans: HashMap::new(),
         timers: Timers::default(),
         next_token: FIRST_PEER,
-        watch: Watch::Asleep,
+        watch: Watch::new(),
         unfinished: Vec::new(),
     };
     thread::start(c"dat-shm", move || {

@@ -71,10 +71,7 @@ pub fn is_under_way(table: &Table, slot: usize, word: Word) -> bool {
 }
 
 /// The slots that threads of this process have entered.
-pub struct Own {
-    used: AtomicU64,
-    slots: [Slot; SLOTS],
-}
+pub struct Own([Slot; SLOTS]);
 
 /// The word of a slot, in a cache line of its own.
 #[derive(Default)]
@@ -83,7 +80,7 @@ struct Slot(AtomicU64);
 
 impl Default for Own {
     fn default() -> Self {
-        Own { used: AtomicU64::new(0), slots: std::array::from_fn(|_| Slot::default()) }
+        Own(std::array::from_fn(|_| Slot::default()))
     }
 }
 
@@ -92,7 +89,9 @@ thread_local! {
     static TID: Cell<u32> = const { Cell::new(0) };
 }
 
-fn own_tid() -> u32 {
+/// The number of the calling thread.
+#[inline]
+pub fn own_tid() -> u32 {
     TID.with(|tid| match tid.get() {
         0 => {
             let number = gettid().as_raw_nonzero().get().cast_unsigned();
@@ -109,30 +108,30 @@ pub fn after_fork_in_child() {
 }
 
 impl Own {
-    /// Enters a slot of this side's `table`; waits while all are taken.
-    pub fn enter<'a>(&'a self, table: &'a Table) -> Entered<'a> {
-        let tid = own_tid();
-        let [used, slots @ ..] = table;
-        let mut at = tid as usize % SLOTS;
+    /// Enters a slot of this side's `table`; waits while all are taken. `tid` is the number of the calling thread, by
+    /// which the peer finds it, or any other but 0 if there is no peer.
+    #[inline]
+    pub fn enter<'a>(&'a self, table: &'a Table, tid: u32) -> Entered<'a> {
+        // A thread nearly always finds the slot free that it had last, and which it finds by the place of its stack.
+        let stack = (&raw const tid).addr();
+        let mut at = (stack >> 20) % (SLOTS + 1);
         let mut tries = 0;
         loop {
-            let own = &self.slots[at].0;
-            let before = own.load(Ordering::Relaxed);
-            let word = (before & !u64::from(u32::MAX)).wrapping_add(1 << 32) | u64::from(tid);
-            let free = before as u32 == 0;
-            if free && own.compare_exchange(before, word, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-                let bit = 1 << at;
-                if self.used.load(Ordering::Relaxed) & bit == 0 {
-                    self.used.fetch_or(bit, Ordering::Relaxed);
-                    used[0].fetch_or(bit, Ordering::Relaxed);
+            if let (Some(Slot(own)), Some([shared, ..])) = (self.0.get(at), table.get(at + 1)) {
+                let before = own.load(Ordering::Relaxed);
+                let word = (before & !u64::from(u32::MAX)).wrapping_add(1 << 32) | u64::from(tid);
+                let free = before as u32 == 0;
+                if free && own.compare_exchange(before, word, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                    if before == 0 {
+                        table[0][0].fetch_or(1 << at, Ordering::Relaxed);
+                    }
+                    shared.store(word, Ordering::Relaxed);
+                    // SYNC moving: either this side sees that it may not, or the other one sees the slot taken.
+                    fence(Ordering::SeqCst);
+                    return Entered { own, shared, word };
                 }
-                let shared = &slots[at][0];
-                shared.store(word, Ordering::Relaxed);
-                // SYNC moving: either this side sees that it may not, or the other one sees the slot taken.
-                fence(Ordering::SeqCst);
-                return Entered { own, shared, word };
             }
-            at = (at + 1) % SLOTS;
+            at = (at + 1) % (SLOTS + 1);
             tries += 1;
             if tries % SLOTS == 0 {
                 std::thread::yield_now();
@@ -169,8 +168,8 @@ mod tests {
     fn a_transfer_is_under_way_until_it_ends() {
         let (own, table) = (Own::default(), table());
         assert_eq!(under_way(&table).count(), 0);
-        let first = own.enter(&table);
-        let second = own.enter(&table);
+        let first = own.enter(&table, own_tid());
+        let second = own.enter(&table, own_tid());
         let found: Vec<_> = under_way(&table).collect();
         assert_eq!(found.len(), 2);
         assert!(found.iter().all(|(_, word)| word.tid() == own_tid() && !word.is_impossible()));
@@ -180,7 +179,7 @@ mod tests {
         drop(second);
         assert!(!found.iter().any(|&(slot, word)| is_under_way(&table, slot, word)));
         assert_eq!(under_way(&table).count(), 0);
-        let _again = own.enter(&table);
+        let _again = own.enter(&table, own_tid());
         assert!(!found.iter().any(|&(slot, word)| is_under_way(&table, slot, word)), "it is another transfer");
     }
 
@@ -192,10 +191,10 @@ mod tests {
         }
         assert_eq!(under_way(&table).count(), SLOTS + 1);
         assert!(under_way(&table).all(|(_, word)| word.is_impossible()));
-        let all: Vec<_> = (0..SLOTS).map(|_| own.enter(&table)).collect();
+        let all: Vec<_> = (0..SLOTS).map(|_| own.enter(&table, own_tid())).collect();
         assert_eq!(under_way(&table).filter(|(_, word)| !word.is_impossible()).count(), SLOTS);
         std::thread::scope(|scope| {
-            let waits = scope.spawn(|| drop(own.enter(&table)));
+            let waits = scope.spawn(|| drop(own.enter(&table, own_tid())));
             std::thread::sleep(std::time::Duration::from_millis(1));
             drop(all);
             waits.join().unwrap();
@@ -211,7 +210,7 @@ mod tests {
             std::thread::scope(|scope| {
                 for _ in 0..2 {
                     scope.spawn(|| {
-                        let _entered = own.enter(&table);
+                        let _entered = own.enter(&table, own_tid());
                         if !closed.load(Ordering::SeqCst) {
                             std::hint::spin_loop();
                             late.fetch_or(over.load(Ordering::SeqCst), Ordering::SeqCst);

@@ -61,8 +61,10 @@ struct Queued {
 struct Part {
     /// Bytes that are in the ring, or at their destination.
     done: u64,
-    /// Bytes before those that go through the ring, once it is known that some do.
-    ring: Option<u64>,
+    /// The rest goes through the ring.
+    ring: bool,
+    /// Bytes before those that go through the ring.
+    start: u64,
 }
 
 /// An own read that the peer carries out.
@@ -151,6 +153,7 @@ impl Tx {
             let mut kept = 0;
             if let Done::Announced(_) | Done::Reading = done {
                 kept = request.segments.len();
+                self.kept += kept;
                 self.segments.extend(request.segments);
             }
             self.fly(end, Flying { id: request.id, done, kept }, request.signalled);
@@ -182,8 +185,9 @@ impl Tx {
     #[inline]
     fn fly(&mut self, end: &End, flying: Flying, signalled: bool) {
         let done = flying.done;
-        self.part = Part::default();
-        self.kept += flying.kept;
+        self.part.done = 0;
+        self.part.ring = false;
+        self.part.start = 0;
         self.flying.push_back(flying);
         match done {
             Done::Now if signalled || self.draining => {}
@@ -286,6 +290,7 @@ impl Tx {
             let Launch::Flying(done) = self.launch(end, &request, &mut budget) else { break };
             self.queued.pop_front();
             let kept = if let Done::Announced(_) | Done::Reading = done { count } else { 0 };
+            self.kept += kept;
             if kept == 0 {
                 self.segments.drain(own);
             }
@@ -338,6 +343,7 @@ impl Tx {
 
     /// Copies bytes of a request up to byte `to`, one slice after another; `last` if it ends there. `None` once they are
     /// all there, or if this process is refused the copies.
+    #[inline]
     fn slices(
         &mut self,
         end: &End,
@@ -367,7 +373,7 @@ impl Tx {
 
     fn write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>, budget: &mut Budget) -> Launch {
         let len = remote.len;
-        if self.part.ring.is_none() {
+        if !self.part.ring {
             if end.pair.is_local() || end.pair.reads_peer() {
                 let tail = copy::tail_of_write(end, remote);
                 let behind = self.is_behind_write();
@@ -386,10 +392,11 @@ impl Tx {
                     }
                 }
             }
-            self.part.ring = Some(self.part.done);
+            self.part.ring = true;
+            self.part.start = self.part.done;
         }
         // What the peer has to store goes through the ring.
-        let start = self.part.ring.unwrap_or(0);
+        let start = self.part.start;
         let target = record::target(remote.addr.wrapping_add(start), remote.key, len - start);
         let acknowledge = request.signalled;
         let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: len - start };
@@ -437,7 +444,7 @@ impl Tx {
     /// no room go on at the next call.
     #[inline]
     fn pieces(&mut self, end: &End, header: Header, head: &[u8], request: &Request<'_>) -> Launch {
-        let start = self.part.ring.unwrap_or(0);
+        let start = self.part.start;
         let mut went = false;
         let launch = loop {
             let offset = self.part.done;
@@ -455,10 +462,10 @@ impl Tx {
                 Put::Failed(status) => break Launch::Flying(Done::Failed(status)),
                 Put::At(position) => {
                     went = true;
-                    self.part.done = offset + take;
-                    if self.part.done == request.len {
+                    if offset + take == request.len {
                         break Launch::Flying(Done::At(position));
                     }
+                    self.part.done = offset + take;
                 }
             }
         };

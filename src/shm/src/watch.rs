@@ -1,4 +1,7 @@
 //! The watch that the node's thread keeps over arrived data when no other thread does.
+//!
+//! While callers poll, nobody rings and the thread only looks now and then, in case they stop. In all other cases peers
+//! ring for it: a program may spin on its memory, or do something else, and its data must not wait for a look.
 
 use std::time::{Duration, Instant};
 
@@ -8,87 +11,101 @@ use crate::link::Links;
 
 /// Time for which the thread keeps looking after it found data that nobody had fetched.
 const SPIN: Duration = Duration::from_micros(200);
-/// The shortest and the longest sleep between two looks while it is awake.
-const LOOK_MIN: Duration = Duration::from_micros(500);
+/// The longest spin, so that messages about connections need not wait for the end of a stream.
+const SPIN_MAX: Duration = Duration::from_millis(8);
+/// Time between two looks while callers poll: at first, and the longest, to which it grows.
+const LOOK_MIN: Duration = Duration::from_micros(250);
 const LOOK_MAX: Duration = Duration::from_millis(8);
-/// Looks in a row, without data found and without a caller that polls, after which it sleeps until it is rung.
-const EMPTY_LOOKS: u32 = 4;
+/// Polls between two looks by which callers count as polling.
+const POLLS: u32 = 4;
+
+/// Whether the thread looks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Not before it is rung, or because a blocked waiter watches.
+    Asleep,
+    /// At once.
+    Awake,
+    /// After this time.
+    Spared(Duration),
+}
 
 /// State of the watch.
-pub enum Watch {
-    /// The thread does not look before it is rung, or because a blocked waiter watches.
-    Asleep,
-    /// The thread looks now and then.
-    Awake {
-        /// Time until the next look.
-        pause: Duration,
-        /// Looks in a row that found nothing.
-        empty: u32,
-        /// How often callers had polled at the last look.
-        polls: u32,
-    },
+pub struct Watch {
+    state: State,
+    /// How often callers had polled at the last look.
+    polls: u32,
 }
 
 impl Watch {
+    /// A watch that sleeps.
+    pub const fn new() -> Self {
+        Watch { state: State::Asleep, polls: 0 }
+    }
+
     /// The longest that the thread may sleep; `None` if that is until it is rung.
     pub fn pause(&self) -> Option<Duration> {
-        match self {
-            Watch::Asleep => None,
-            Watch::Awake { pause, .. } => Some(*pause),
+        match self.state {
+            State::Asleep => None,
+            State::Awake => Some(Duration::ZERO),
+            State::Spared(pause) => Some(pause),
         }
     }
 
     /// Wakes the watch, because the thread was rung.
     pub fn wake<T: Transport>(&mut self, links: &Links<T>) {
         links.home.thread_awake();
-        *self = Watch::Awake { pause: Duration::ZERO, empty: 0, polls: links.home.polls() };
+        self.state = State::Awake;
     }
 
     /// Looks after arrived data, unless another thread does.
     pub fn look<T: Transport>(&mut self, links: &Links<T>) {
-        let Watch::Awake { pause, empty, polls } = *self else { return };
+        if self.state == State::Asleep {
+            return;
+        }
         if links.home.is_led() {
-            *self = Watch::Asleep;
+            self.state = State::Asleep;
             return;
         }
-        let found = links.look();
-        let now = links.home.polls();
-        if now != polls {
-            // Callers poll, so the thread only looks in case they stop.
-            *self = Watch::Awake { pause: LOOK_MAX, empty: 0, polls: now };
+        let asked = links.home.take_asked();
+        let Some(found) = links.look() else {
+            // Another thread handles what has arrived, which may take long, and knows nothing of what comes later.
+            self.state = State::Spared(LOOK_MIN);
             return;
-        }
-        if found {
-            spin(links);
-            *self = Watch::Awake { pause: LOOK_MIN, empty: 0, polls: links.home.polls() };
-            return;
-        }
-        let empty = empty + 1;
-        if empty < EMPTY_LOOKS {
-            let pause = (pause * 2).clamp(LOOK_MIN, LOOK_MAX);
-            *self = Watch::Awake { pause, empty, polls };
-        } else if links.thread_asleep() {
-            *self = Watch::Asleep;
-        } else {
-            self.wake(links);
-        }
+        };
+        let polls = links.home.polls();
+        let more = polls.wrapping_sub(std::mem::replace(&mut self.polls, polls));
+        self.state = match self.state {
+            // What is found although callers poll waited for the thread, so they do not poll often enough.
+            State::Awake if !found && asked => State::Spared(LOOK_MIN),
+            State::Spared(pause) if !found && more >= POLLS => State::Spared((pause * 4).min(LOOK_MAX)),
+            _ if found && spin(links) => State::Awake,
+            _ if links.thread_asleep() => State::Asleep,
+            _ => {
+                links.home.thread_awake();
+                State::Awake
+            }
+        };
     }
 }
 
-/// Keeps looking as long as it finds data that nobody had fetched.
-fn spin<T: Transport>(links: &Links<T>) {
+/// Keeps looking as long as it finds data that nobody had fetched, and no caller polls; true if it has to go on after
+/// the thread has seen to other things.
+fn spin<T: Transport>(links: &Links<T>) -> bool {
     let polls = links.home.polls();
     let mut end = Instant::now() + SPIN;
-    let limit = Instant::now() + LOOK_MAX;
+    let limit = Instant::now() + SPIN_MAX;
     loop {
-        let found = links.look();
+        let found = links.look() == Some(true);
         let now = Instant::now();
         if found {
             end = now + SPIN;
         }
-        // Messages about connections and callers must not wait for the end of a stream.
-        if now >= end.min(limit) || links.home.polls() != polls {
-            return;
+        if now >= end || links.home.polls() != polls {
+            return false;
+        }
+        if now >= limit {
+            return true;
         }
         std::thread::yield_now();
     }

@@ -230,12 +230,11 @@ impl Message {
             9 => {
                 let conn = reader.conn()?;
                 let to_active = reader.flag()?;
-                let (how, status) = (reader.u8()?, reader.u8()?);
-                let reason = match how {
-                    0 => CloseReason::Disconnected,
-                    1 => CloseReason::Broken(None),
-                    2 => CloseReason::Broken(Some(*STATUS.get(usize::from(status))?)),
-                    3 => CloseReason::Answer,
+                let reason = match (reader.u8()?, reader.u8()?) {
+                    (0, 0) => CloseReason::Disconnected,
+                    (1, 0) => CloseReason::Broken(None),
+                    (2, status) => CloseReason::Broken(Some(*STATUS.get(usize::from(status))?)),
+                    (3, 0) => CloseReason::Answer,
                     _ => return None,
                 };
                 Message::Close { conn, to_active, reason }

@@ -15,8 +15,9 @@ use host::fork;
 use host::lock::Mutex;
 use host::thread::Thread;
 
+use crate::channels;
 use crate::cm::{self, Incoming, Listener};
-use crate::cq::{self, CompletionQueue};
+use crate::cq::CompletionQueue;
 use crate::hub::Hub;
 use crate::memory::{Posting, Region, Window, Zone};
 use crate::qp::{Qp, wr};
@@ -46,7 +47,7 @@ impl Drop for Srq {
     fn drop(&mut self) {
         let address = self.queue.raw.address();
         self.hub.srqs.lock().remove(&address);
-        for cq in self.hub.all_cqs() {
+        for cq in channels::each(&self.hub.cqs) {
             cq.forget_shared(address);
         }
     }
@@ -94,43 +95,49 @@ impl Transport for Verbs {
     }
 
     fn zone_create(&self) -> Result<Zone> {
+        self.hub.check_device()?;
         Zone::new(&self.hub)
     }
 
     fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Region> {
+        self.hub.check_device()?;
         Region::new(&self.hub, zone, addr, len, rights)
     }
 
     fn window_create(&self, zone: &Zone) -> Result<Window> {
+        self.hub.check_device()?;
         Window::new(&self.hub, zone)
     }
 
     fn cq_create(&self, depth: usize) -> Result<Arc<CompletionQueue>> {
+        self.hub.check_device()?;
         CompletionQueue::new(&self.hub, depth)
     }
 
     fn report_to(&self, sink: AdapterSink<Self>) {
         let _ = self.hub.adapter.set(sink);
+        self.hub.tell_of_loss();
     }
 
     #[inline]
-    fn poll(&self, cq: Option<&Arc<CompletionQueue>>, _how: Poll) {
+    fn poll(&self, cq: Option<&Arc<CompletionQueue>>, how: Poll) {
         // Completions are reported under the queue's lock, and so after those of any other thread.
-        match cq {
-            Some(cq) => cq.settle(&self.hub),
-            None => self.hub.settle(),
+        match (cq, how) {
+            (Some(cq), _) => cq.settle(),
+            (None, Poll::Complete) => self.hub.settle(),
+            (None, Poll::IfFree) => self.hub.glance(),
         }
     }
 
     fn arm(&self, cq: Option<&Arc<CompletionQueue>>) -> Option<RawFd> {
         self.hub.sleepers.fetch_add(1, Ordering::AcqRel);
-        cq.map(|cq| cq.arm(&self.hub))
+        cq.map(|cq| cq.arm())
     }
 
     fn disarm(&self, cq: Option<&Arc<CompletionQueue>>, _armed: Option<RawFd>) {
         self.hub.sleepers.fetch_sub(1, Ordering::AcqRel);
         if let Some(cq) = cq {
-            cq.disarm(&self.hub);
+            cq.disarm();
         }
     }
 
@@ -143,6 +150,7 @@ impl Transport for Verbs {
     }
 
     fn srq_create(&self, zone: &Zone, depth: usize, segments: usize) -> Result<Srq> {
+        self.hub.check_device()?;
         let queue = SharedQueue::new(&self.hub, zone, depth, segments)?;
         self.hub.srqs.lock().insert(queue.raw.address(), Arc::downgrade(&queue));
         Ok(Srq { queue, hub: self.hub.clone() })
@@ -158,7 +166,7 @@ impl Transport for Verbs {
 
     fn srq_resize(&self, srq: &Srq, depth: usize) -> Result<()> {
         srq.resize(depth)?;
-        for cq in self.hub.all_cqs() {
+        for cq in channels::each(&self.hub.cqs) {
             cq.enlarge_shared(&self.hub, srq.raw.address(), srq.room());
         }
         Ok(())
@@ -174,6 +182,7 @@ impl Transport for Verbs {
     }
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Qp>> {
+        self.hub.check_device()?;
         Qp::new(&self.hub, init)
     }
 
@@ -217,6 +226,7 @@ impl Transport for Verbs {
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
+        self.hub.check_device()?;
         cm::listen(&self.hub, qualifier, sink)
     }
 
@@ -225,6 +235,7 @@ impl Transport for Verbs {
     }
 
     fn connect(&self, qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
+        self.hub.check_device()?;
         cm::connect(qp, connect)
     }
 
@@ -254,6 +265,6 @@ impl Transport for Verbs {
 
     fn after_fork_in_child() {
         fork::close_in_child();
-        cq::after_fork_in_child();
+        channels::after_fork_in_child();
     }
 }

@@ -1,6 +1,7 @@
 //! Connections: the requests to rdma_cm, and the handling of its events. Events are handled on the adapter's thread,
 //! without any lock.
 
+use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,9 +13,10 @@ use rdma_sys::{ibv_access_flags, ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_t
 
 use crate::adapter::Verbs;
 use crate::hub::Hub;
-use crate::locate::device_of;
+use crate::locate::devices_of;
 use crate::qp::{Qp, QpPhase};
 use crate::sys::cm::{CmId, Event, RETRIES, Terms};
+use crate::thread::lose_device;
 
 /// The owner of the identifier with a token.
 pub enum Party {
@@ -159,7 +161,8 @@ fn destination(hub: &Hub, address: &Address) -> IpAddr {
     if ip == here || ip.is_loopback() || ip.is_unspecified() {
         return here;
     }
-    if address.is_local() && device_of(ip).is_none_or(|device| device == hub.place.device) { here } else { ip }
+    let ours = |devices: Vec<OsString>| devices.is_empty() || devices.iter().any(|device| *device == *hub.place.device);
+    if address.is_local() && ours(devices_of(ip)) { here } else { ip }
 }
 
 /// Checks that an address leads to one of the family of this adapter's.
@@ -199,11 +202,11 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     let started = id.resolve_addr(from, to, PATIENCE);
     hub.command(|work| {
         if let Some(deadline) = deadline {
-            work.timers.set(deadline, qp.clone());
+            work.timers.set(deadline, Arc::downgrade(qp));
         }
         if let Err(error) = started {
             log::debug!("no way to {ip}: {error}");
-            work.reports.push((qp.clone(), ConnectionReport::Unreachable));
+            work.reports.push_back((qp.clone(), ConnectionReport::Unreachable));
         }
     });
     Ok(())
@@ -253,6 +256,10 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
         request(hub, event);
         return;
     }
+    if event.kind == kind::RDMA_CM_EVENT_DEVICE_REMOVAL {
+        lose_device(hub);
+        return;
+    }
     let qp = match hub.parties.lock().get(&event.token) {
         Some(Party::End(qp)) => qp.clone(),
         Some(Party::Leaving) => {
@@ -292,10 +299,6 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
         }
         (kind::RDMA_CM_EVENT_DISCONNECTED, _) => {
             qp.begin_end(ConnectionReport::Disconnected);
-        }
-        (kind::RDMA_CM_EVENT_DEVICE_REMOVAL, _) => {
-            qp.give_up(ConnectionReport::Unreachable);
-            qp.begin_end(ConnectionReport::Broken);
         }
         (other, phase) => log::debug!("event {other} in phase {phase:?} is of no concern"),
     }
@@ -357,7 +360,7 @@ pub fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
 /// The neighbour has not answered yet, or the kernel has missed that it did.
 fn look_again(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     match qp.state.lock().way {
-        Some((from, to, until)) if Instant::now() < until => {
+        Some((from, to, until)) if Instant::now() < until && !qp.hub.is_gone() => {
             // The kernel reports a timeout for an address without a route; a socket tells the reason.
             UdpSocket::bind((from.ip(), 0))?.connect(to)?;
             id.resolve_addr(from, to, PATIENCE)

@@ -12,17 +12,16 @@
 use std::collections::HashMap;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use dat_core::error::{Resource, Result};
-use host::limit;
 use host::lock::Mutex;
 
+use crate::channels::Line;
 use crate::hub::Hub;
 use crate::qp::Qp;
 use crate::status::exhausted;
-use crate::sys::cq::{Announce, Batch, Channel, RawCq};
-use crate::sys::device::Context;
+use crate::sys::cq::{Announce, Batch, RawCq};
 
 /// A dispatcher's first queue is no longer than this; queue pairs add what they need.
 const FIRST: usize = 1024;
@@ -31,13 +30,14 @@ const BATCH: usize = 16;
 
 /// The completion queue of a dispatcher.
 pub struct CompletionQueue {
-    channel: Arc<Channel>,
-    /// Its place among the queues that have a channel of their own; `None` where other queues have the same channel.
-    own: Option<OwnPlace>,
+    line: Arc<Line>,
     parts: Mutex<Vec<Part>>,
     /// A thread that fetches completions holds this lock until it has reported them, so that they are told in order.
     fetch: Mutex<Fetch>,
+    /// Waits that sleep on it.
     armed: AtomicUsize,
+    /// The round of looks in which the thread came by last.
+    round: AtomicU64,
 }
 
 struct Part {
@@ -75,7 +75,7 @@ struct Source {
 struct Found {
     /// There may be more.
     more: bool,
-    /// Announcements were taken from the channel, perhaps those meant for other queues.
+    /// Announcements were taken from the channel, perhaps those of other queues.
     drained: bool,
 }
 
@@ -121,10 +121,9 @@ impl Drop for Places {
 impl CompletionQueue {
     /// A queue for `depth` completions to begin with.
     pub fn new(hub: &Hub, depth: usize) -> Result<Arc<Self>> {
-        let (channel, own) = hub.channels.get(&hub.context).map_err(exhausted(Resource::Evd))?;
+        let line = hub.channels.line(&hub.context).map_err(exhausted(Resource::Evd))?;
         let cq = Arc::new(CompletionQueue {
-            channel,
-            own,
+            line,
             parts: Mutex::default(),
             fetch: Mutex::new(Fetch {
                 batch: Batch::new(BATCH),
@@ -133,9 +132,11 @@ impl CompletionQueue {
                 touched: Vec::new(),
             }),
             armed: AtomicUsize::new(0),
+            round: AtomicU64::new(0),
         });
         let source = cq.add_part(hub, &mut cq.parts.lock(), depth.min(FIRST), false)?;
         cq.fetch.lock().sources.push(source);
+        cq.line.add(&cq);
         hub.add_cq(&cq);
         Ok(cq)
     }
@@ -144,7 +145,7 @@ impl CompletionQueue {
     /// that fetches may hold the lock of the sources and wait for one that is held by a thread that wants the parts.
     fn add_part(&self, hub: &Hub, parts: &mut Vec<Part>, depth: usize, solicited: bool) -> Result<Source> {
         let failed = exhausted(Resource::Evd);
-        let raw = RawCq::new(&self.channel, depth.min(hub.limits.cqe).max(1)).map_err(&failed)?;
+        let raw = RawCq::new(self.line.channel(), depth.min(hub.limits.cqe).max(1)).map_err(&failed)?;
         if solicited {
             raw.arm(Announce::Solicited).map_err(&failed)?;
         } else if self.armed.load(Ordering::Acquire) > 0 {
@@ -220,14 +221,19 @@ impl CompletionQueue {
 
     /// Reports all work that has completed, after any other thread that does: on return all that had completed before
     /// the call is reported.
-    pub fn settle(&self, hub: &Hub) {
+    pub fn settle(&self) {
         if self.settle_alone() {
-            self.settle_others(hub);
+            self.settle_others();
         }
     }
 
-    /// Reports all work that has completed here. True if announcements were taken from a channel that other queues
-    /// have, too.
+    /// True for the first call with this number of a round.
+    pub fn is_new_in(&self, round: u64) -> bool {
+        self.round.swap(round, Ordering::Relaxed) != round
+    }
+
+    /// Reports all work that has completed here. True if announcements were taken from the channel, perhaps those of
+    /// other queues.
     fn settle_alone(&self) -> bool {
         let mut drained = false;
         loop {
@@ -241,22 +247,33 @@ impl CompletionQueue {
             drained |= found.drained;
             let slept_on = found.drained && self.notify_sleepers();
             if !found.more && !slept_on {
-                return drained && self.is_common();
+                return drained;
             }
         }
     }
 
-    /// Announcements on the common channel were taken that may have been for sleepers on other queues: those queues
-    /// are asked to announce again, and looked through.
-    fn settle_others(&self, hub: &Hub) {
+    /// Announcements were taken from the channel: the queues that they are of and that threads sleep on are asked to
+    /// announce again, and looked through.
+    fn settle_others(&self) {
         let mut more = true;
         while std::mem::take(&mut more) {
-            let others = hub.channels.sleepers.lock().clone();
-            for cq in others.iter().filter(|cq| !std::ptr::eq(&***cq, self)) {
-                cq.notify();
-                more |= cq.settle_alone();
+            for cq in self.line.queues().filter(|cq| !std::ptr::eq(&**cq, self)) {
+                if cq.armed.load(Ordering::Acquire) > 0 && cq.was_announced() {
+                    cq.notify();
+                    more |= cq.settle_alone();
+                }
             }
         }
+    }
+
+    /// True if an announcement of this queue was taken from the channel, by whichever thread, since the last call.
+    fn was_announced(&self) -> bool {
+        let mut any = false;
+        for part in self.parts.lock().iter() {
+            // Whoever fetches next takes the announcement of a part for messages that their senders announced.
+            any |= if part.solicited { part.raw.is_announced() } else { part.raw.take_announced() };
+        }
+        any
     }
 
     /// Fetches one batch a part, and reports it.
@@ -306,7 +323,7 @@ impl CompletionQueue {
             qp.announce();
         }
         if !nothing {
-            found.drained |= self.channel.drain();
+            found.drained |= self.line.channel().drain();
         }
         if source.raw.take_announced() {
             if let Err(error) = source.raw.arm(Announce::Solicited) {
@@ -318,18 +335,10 @@ impl CompletionQueue {
     }
 
     /// Has the next completion announced; gives the descriptor that becomes readable.
-    pub fn arm(self: &Arc<Self>, hub: &Hub) -> RawFd {
+    pub fn arm(&self) -> RawFd {
         self.armed.fetch_add(1, Ordering::AcqRel);
-        if self.is_common() {
-            hub.channels.sleepers.lock().push(self.clone());
-        }
         self.notify();
-        self.channel.as_fd().as_raw_fd()
-    }
-
-    /// Other queues have the same channel.
-    fn is_common(&self) -> bool {
-        self.own.is_none()
+        self.line.channel().as_fd().as_raw_fd()
     }
 
     fn notify(&self) {
@@ -341,23 +350,15 @@ impl CompletionQueue {
     }
 
     /// Ends what [`CompletionQueue::arm`] began.
-    pub fn disarm(self: &Arc<Self>, hub: &Hub) {
+    pub fn disarm(&self) {
         self.armed.fetch_sub(1, Ordering::AcqRel);
-        if self.is_common() {
-            let mut sleepers = hub.channels.sleepers.lock();
-            if let Some(at) = sleepers.iter().position(|cq| Arc::ptr_eq(cq, self)) {
-                sleepers.swap_remove(at);
-            }
-        }
-        if !self.channel.drain() {
+        if !self.line.channel().drain() {
             return;
         }
         if self.notify_sleepers() {
-            self.settle(hub);
+            self.settle();
         }
-        if self.is_common() {
-            self.settle_others(hub);
-        }
+        self.settle_others();
     }
 
     /// Announcements were taken that may have been for other threads that sleep on this queue: true if there are any,
@@ -368,67 +369,6 @@ impl CompletionQueue {
             self.notify();
         }
         slept_on
-    }
-}
-
-/// The number of queues of the process, of any adapter, that have a channel of their own. It is no lock, since the
-/// child of a fork could find one taken.
-static OWN: AtomicUsize = AtomicUsize::new(0);
-
-/// The place of a queue that has a channel of its own, among the few that may.
-struct OwnPlace;
-
-impl OwnPlace {
-    fn take() -> Option<Self> {
-        let most = most_channels();
-        let taken = OWN.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |own| (own < most).then_some(own + 1));
-        taken.is_ok().then_some(OwnPlace)
-    }
-}
-
-impl Drop for OwnPlace {
-    fn drop(&mut self) {
-        OWN.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-/// The child of a fork has no queue yet: those of its parent are never touched again.
-pub fn after_fork_in_child() {
-    OWN.store(0, Ordering::Release);
-}
-
-/// The channels of an adapter: one for each queue as long as descriptors are plenty, then one
-/// for all others.
-#[derive(Default)]
-pub struct Channels {
-    common: Mutex<Option<Arc<Channel>>>,
-    /// Queues on the common channel that threads sleep on, once for each sleeper.
-    sleepers: Mutex<Vec<Arc<CompletionQueue>>>,
-}
-
-impl Channels {
-    /// A channel for a queue; without a place if other queues have it, too.
-    fn get(&self, context: &Arc<Context>) -> std::io::Result<(Arc<Channel>, Option<OwnPlace>)> {
-        if let Some(place) = OwnPlace::take()
-            && let Ok(channel) = Channel::new(context)
-        {
-            return Ok((channel, Some(place)));
-        }
-        let mut common = self.common.lock();
-        let channel = match &*common {
-            Some(channel) => channel.clone(),
-            None => common.insert(Channel::new(context)?).clone(),
-        };
-        Ok((channel, None))
-    }
-}
-
-/// The most descriptors that the process takes for channels of single queues.
-fn most_channels() -> usize {
-    match limit::open_files() {
-        Ok(Some(files)) => usize::try_from(files / 8).unwrap_or(usize::MAX).min(256),
-        Ok(None) => 256,
-        Err(_) => 16,
     }
 }
 

@@ -19,6 +19,8 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 const SRQ_QUIET: Duration = Duration::from_millis(10);
 /// The longest that other devices may take to tell so.
 const SRQ_LIMIT: Duration = Duration::from_secs(1);
+/// Time without a completion after which the queue pairs of a device that is gone count as drained.
+const GONE_QUIET: Duration = Duration::from_millis(200);
 /// The time in which the kernel may repeat a farewell that got lost.
 const FAREWELL: Duration = Duration::from_secs(10);
 
@@ -45,7 +47,7 @@ impl Qp {
         // This answers the peer's farewell, too.
         let farewell = cm.is_some_and(|cm| cm.disconnect().is_ok());
         self.state.lock().farewell = farewell;
-        self.hub.command(|work| work.draining.push(self.clone()));
+        self.hub.command(|work| work.draining.push_back(self.clone()));
         true
     }
 
@@ -79,6 +81,10 @@ impl Qp {
         if all && (!self.has_srq() || self.last_reached.load(Ordering::Acquire) || quiet >= patience) {
             return true;
         }
+        if self.hub.is_gone() && quiet >= GONE_QUIET {
+            // The queue pair may not exist any more.
+            return true;
+        }
         if since > DRAIN_LIMIT {
             log::warn!("queue pair {} does not give all of its work back", self.number());
             return true;
@@ -107,7 +113,7 @@ impl Qp {
         log::debug!("queue pair {}: over, {cause:?}", self.number());
         if let Some((token, cm)) = cm {
             // The kernel repeats a farewell that got lost, as long as the identifier is there.
-            let leave = Instant::now() + if farewell { FAREWELL } else { Duration::ZERO };
+            let leave = Instant::now() + if farewell && !self.hub.is_gone() { FAREWELL } else { Duration::ZERO };
             self.hub.parties.lock().insert(token, Party::Leaving);
             self.hub.work.lock().leaving.set(leave, (token, cm));
         }
@@ -159,6 +165,14 @@ impl Qp {
         if self.abandon() {
             self.sink.connection(report);
         }
+    }
+
+    /// Ends the attempt or the connection because the device cannot go on.
+    pub fn lose_device(self: &Arc<Self>) {
+        if self.phase() == QpPhase::Connecting {
+            self.give_up(ConnectionReport::Unreachable);
+        }
+        self.begin_end(ConnectionReport::Broken);
     }
 
     /// True if the connection is over.

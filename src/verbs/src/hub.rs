@@ -1,8 +1,9 @@
 //! The state that an open adapter, its objects and its thread share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::{Duration, Instant};
 
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{AdapterAttributes, AdapterSink, ConnectionReport};
@@ -14,28 +15,29 @@ use host::timers::Timers;
 
 use crate::adapter::Verbs;
 use crate::attributes::{self, Limits};
+use crate::channels::{self, Channels};
 use crate::cm::Party;
-use crate::cq::{Channels, CompletionQueue};
+use crate::cq::CompletionQueue;
 use crate::locate::{Place, locate};
 use crate::memory::Regions;
 use crate::qp::Qp;
 use crate::srq::SharedQueue;
-use crate::sys::cm::{CmId, EventChannel};
+use crate::sys::cm::{CmId, EventChannel, Retained};
 use crate::sys::device::Context;
 
 /// The tasks of the thread other than those that descriptors report.
 #[derive(Default)]
 pub struct Work {
     /// Queue pairs in the error state whose work is coming back.
-    pub draining: Vec<Arc<Qp>>,
+    pub draining: VecDeque<Arc<Qp>>,
     /// Queue pairs whose connection ends after the last request.
     pub awaited: Vec<Arc<Qp>>,
     /// Queue pairs whose backlog the device refused.
     pub refused: Vec<Arc<Qp>>,
-    /// Attempts at connections, with the times when they end.
-    pub timers: Timers<Arc<Qp>>,
+    /// Attempts at connections, with the times when they end. They may end before.
+    pub timers: Timers<Weak<Qp>>,
     /// Ends of attempts to be reported.
-    pub reports: Vec<(Arc<Qp>, ConnectionReport)>,
+    pub reports: VecDeque<(Arc<Qp>, ConnectionReport)>,
     /// Identifiers, by token, whose farewell may be under way, with the time when they can go.
     pub leaving: Timers<(u64, Arc<CmId>)>,
     /// Whether to look for completions now.
@@ -63,14 +65,55 @@ pub struct Hub {
     pub(crate) stop: AtomicBool,
     /// Whether the device reports nothing any more.
     pub(crate) lost: AtomicBool,
+    /// Whether the program was told so.
+    told: AtomicBool,
     /// The field comes before the bell, as it must.
     _note: NotInherited,
     /// Wakes the thread.
     pub(crate) bell: Doorbell,
+    /// Reports the removal of the device, however few other identifiers there are.
+    sentinel: Sentinel,
     pub(crate) channel: Arc<EventChannel>,
     pub(crate) context: Arc<Context>,
     next_token: AtomicU64,
+    /// The time from which on all completion queues may be looked at again, where nothing demands it.
+    next_glance: Mutex<Option<Instant>>,
+    /// Rounds of looks at some completion queues, counted from 1.
+    rounds: AtomicU64,
 }
+
+/// The identifier that tells of the removal of the device.
+struct Sentinel {
+    id: Option<CmId>,
+    /// The context that has to be closed then.
+    retained: Option<Retained>,
+    gone: AtomicBool,
+}
+
+impl Sentinel {
+    fn new(name: &str, channel: &Arc<EventChannel>, place: &Place) -> Self {
+        let id = CmId::sentinel(channel, place.address)
+            .inspect_err(|error| log::warn!("{name}: nothing tells of the removal of the device: {error}"))
+            .ok();
+        let retained = id.as_ref().and_then(Retained::behind);
+        Sentinel { id, retained, gone: AtomicBool::new(false) }
+    }
+}
+
+impl Drop for Sentinel {
+    fn drop(&mut self) {
+        // The hub's fields before it, with all other identifiers, are gone; the device behind it is still open.
+        drop(self.id.take());
+        if self.gone.load(Ordering::Acquire)
+            && let Some(retained) = self.retained
+        {
+            retained.let_go();
+        }
+    }
+}
+
+/// The longest time between two looks at all completion queues, however long one takes.
+const LONGEST_REST: Duration = Duration::from_secs(1);
 
 impl Hub {
     /// Opens the device that `instance` describes.
@@ -84,6 +127,7 @@ impl Hub {
             let context = Arc::new(Context::open(&place.device)?);
             let (attributes, limits) = attributes::read(&context, &place)?;
             let (note, bell) = undivided(|| Doorbell::new().map(|bell| (NotInherited::new(&bell), bell)))?;
+            let channel = EventChannel::new()?;
             log::info!("{name}: device {} port {} address {}", place.device, place.port, place.address);
             Ok(Arc::new(Hub {
                 table: RwLock::default(),
@@ -101,11 +145,15 @@ impl Hub {
                 sleepers: AtomicUsize::new(0),
                 stop: AtomicBool::new(false),
                 lost: AtomicBool::new(false),
+                told: AtomicBool::new(false),
                 _note: note,
                 bell,
-                channel: EventChannel::new()?,
+                sentinel: Sentinel::new(name, &channel, &place),
+                channel,
                 context,
                 next_token: AtomicU64::new(1),
+                next_glance: Mutex::default(),
+                rounds: AtomicU64::new(1),
             }))
         };
         opened().map_err(|error| {
@@ -114,7 +162,37 @@ impl Hub {
         })
     }
 
-    /// A token for an identifier; none is used twice.
+    /// Notes that the device cannot go on or was removed. True for the first call.
+    pub fn lose_device(&self) -> bool {
+        let first = !self.sentinel.gone.swap(true, Ordering::AcqRel);
+        self.tell_of_loss();
+        first
+    }
+
+    /// Whether the device cannot go on or was removed.
+    pub fn is_gone(&self) -> bool {
+        self.sentinel.gone.load(Ordering::Acquire)
+    }
+
+    /// Tells the program, once, that the device cannot go on.
+    pub fn tell_of_loss(&self) {
+        if self.is_gone()
+            && let Some(adapter) = self.adapter.get()
+            && !self.told.swap(true, Ordering::AcqRel)
+        {
+            adapter.catastrophe();
+        }
+    }
+
+    /// Refuses a call that needs the device.
+    ///
+    /// # Errors
+    /// [`Resource::Device`] if the device cannot go on or was removed.
+    pub fn check_device(&self) -> Result<()> {
+        if self.is_gone() { Err(Error::InsufficientResources(Resource::Device)) } else { Ok(()) }
+    }
+
+    /// A token for an identifier; none is used twice, and none is 0.
     pub fn token(&self) -> u64 {
         self.next_token.fetch_add(1, Ordering::Relaxed)
     }
@@ -135,31 +213,38 @@ impl Hub {
         self.bell.ring();
     }
 
-    /// All completion queues that are alive.
-    pub fn all_cqs(&self) -> Vec<Arc<CompletionQueue>> {
-        self.cqs.lock().iter().filter_map(Weak::upgrade).collect()
-    }
-
-    /// Adds a completion queue to those that are settled. Places are reused and never move, so that a thread that goes
-    /// through the list misses none.
+    /// Adds a completion queue to those that are settled.
     pub fn add_cq(&self, cq: &Arc<CompletionQueue>) {
-        let mut cqs = self.cqs.lock();
-        match cqs.iter_mut().find(|cq| cq.strong_count() == 0) {
-            Some(place) => *place = Arc::downgrade(cq),
-            None => cqs.push(Arc::downgrade(cq)),
-        }
+        channels::add(&mut self.cqs.lock(), cq);
     }
 
     /// Reports all that has completed so far.
     pub fn settle(&self) {
-        let mut at = 0;
-        loop {
-            // No lock is held while reporting, and the list is not copied.
-            let Some(cq) = self.cqs.lock().get(at).cloned() else { return };
-            if let Some(cq) = cq.upgrade() {
-                cq.settle(self);
+        for cq in channels::each(&self.cqs) {
+            cq.settle();
+        }
+    }
+
+    /// Reports what has completed, unless another thread does or did just now. An adapter may have thousands of
+    /// completion queues, and looking at all of them shall not take more than a tenth of a thread's time.
+    pub fn glance(&self) {
+        let Some(mut next) = self.next_glance.try_lock() else { return };
+        let begin = Instant::now();
+        if next.is_some_and(|next| begin < next) {
+            return;
+        }
+        self.settle();
+        let end = Instant::now();
+        *next = Some(end + ((end - begin) * 9).min(LONGEST_REST));
+    }
+
+    /// Reports what has completed in the queues of these queue pairs, each queue once.
+    pub fn settle_queues_of<'a>(&self, qps: impl IntoIterator<Item = &'a Arc<Qp>>) {
+        let round = self.rounds.fetch_add(1, Ordering::Relaxed);
+        for places in qps.into_iter().flat_map(|qp| qp.places()) {
+            if places.cq().is_new_in(round) {
+                places.cq().settle();
             }
-            at += 1;
         }
     }
 

@@ -3,13 +3,14 @@
 //!
 //! From the outside in: [`adapter`] is the transport that the core calls. An open adapter shares a [`hub`] with its one
 //! [`thread`], which handles connections ([`cm`]), asynchronous events and the ends of queue pairs ([`ending`]).
-//! [`cq`] reports completions, [`qp`] is one end of a connection, [`side`] the work of one of its directions, [`srq`] a
+//! [`cq`] reports completions, which [`channels`] announce, [`qp`] is one end of a connection, [`side`] the work of one of its directions, [`srq`] a
 //! shared receive queue, [`memory`] has zones, regions and windows. [`locate`] finds the device that a configuration
 //! names, [`attributes`] reads its limits, [`status`] translates its errors. All calls into the two libraries are in
 //! [`sys`].
 
 pub mod adapter;
 pub mod attributes;
+pub mod channels;
 pub mod cm;
 pub mod cq;
 pub mod ending;

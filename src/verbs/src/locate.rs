@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -200,9 +201,15 @@ fn present(sysfs: &Path, devices: &[String], interfaces: &Interfaces) -> String 
     devices.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
-/// The device that an address of this host belongs to.
-pub fn device_of(address: IpAddr) -> Option<String> {
-    bind(address).ok().map(|(device, _)| device)
+/// The devices of the network interface that has this address. Binding an identifier would tell one too, but librdmacm
+/// would open that device and keep it.
+pub fn devices_of(address: IpAddr) -> Vec<OsString> {
+    let sysfs = Path::new(sysfs::ROOT);
+    let interfaces = net::interfaces();
+    let Some((interface, _)) = interfaces.iter().find(|(_, ip)| *ip == address) else { return Vec::new() };
+    let mut devices = sysfs::devices(sysfs);
+    devices.retain(|device| sysfs::interfaces(sysfs, device, None).iter().any(|name| *name == **interface));
+    devices
 }
 
 /// The first of the device files that this process may not open.

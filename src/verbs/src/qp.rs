@@ -379,13 +379,13 @@ impl Qp {
 
     /// Reports all requests that are complete.
     pub fn reap(&self) {
-        self.requests.cq().settle(&self.hub);
+        self.requests.cq().settle();
     }
 
     /// Reports all work that is complete.
     pub fn settle(&self) {
         for places in self.places() {
-            places.cq().settle(&self.hub);
+            places.cq().settle();
         }
     }
 }

@@ -14,7 +14,7 @@ use host::poll;
 use host::thread::{self, Thread};
 
 use crate::cm;
-use crate::hub::Hub;
+use crate::hub::{Hub, Work};
 use crate::qp::{Qp, QpPhase};
 use crate::srq::SharedQueue;
 use crate::sys::device::AsyncEvent;
@@ -28,6 +28,8 @@ const EVENTS: usize = 64;
 const WATCH_TICK: Duration = Duration::from_millis(20);
 /// Time between two looks otherwise, while there are connections.
 const IDLE_TICK: Duration = Duration::from_millis(100);
+/// Time between two searches for attempts and connections that have ended.
+const TIDY_TICK: Duration = Duration::from_millis(10);
 
 /// Starts the thread.
 pub fn start(hub: &Arc<Hub>) -> std::io::Result<Thread> {
@@ -35,14 +37,25 @@ pub fn start(hub: &Arc<Hub>) -> std::io::Result<Thread> {
     thread::start(c"dat-verbs", move || run(&hub))
 }
 
+/// What the thread remembers from one turn to the next.
+#[derive(Default)]
+struct Turns {
+    /// Shared receive queues, by address, whose limit was reached by receives that are still to be reported.
+    limits_due: Vec<usize>,
+    /// The last look for completions that nothing demanded.
+    watched: Option<Instant>,
+    /// The last time that attempts and connections that have ended were forgotten.
+    tidied: Option<Instant>,
+}
+
 fn run(hub: &Arc<Hub>) {
-    let mut limits_due: Vec<usize> = Vec::new();
+    let mut turns = Turns::default();
     loop {
         hub.bell.clear();
         if hub.stop.load(Ordering::Acquire) {
             return;
         }
-        let next = alone(|| turn(hub, &mut limits_due));
+        let next = alone(|| turn(hub, &mut turns));
         sleep(hub, next.unwrap_or(Some(IDLE_TICK)));
     }
 }
@@ -54,74 +67,54 @@ fn alone<R>(piece: impl FnOnce() -> R) -> Option<R> {
 }
 
 /// Handles events that have come, then work that is due; gives the time until more is due.
-fn turn(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
+fn turn(hub: &Arc<Hub>, turns: &mut Turns) -> Option<Duration> {
     // Events that are left over end the next sleep at once.
     for event in iter::from_fn(|| hub.context.next_event()).take(EVENTS) {
-        alone(|| device_event(hub, event, limits_due));
+        alone(|| device_event(hub, event, &mut turns.limits_due));
     }
     for event in iter::from_fn(|| hub.channel.next()).take(EVENTS) {
         alone(|| cm::handle(hub, event));
     }
-    work(hub, limits_due)
+    work(hub, turns)
+}
+
+/// Takes entries off a list of the thread's work until `take` finds none, so that a panic loses none of the others.
+fn each<T>(hub: &Hub, mut take: impl FnMut(&mut Work) -> Option<T>) -> impl Iterator<Item = T> {
+    iter::from_fn(move || take(&mut hub.work.lock()))
 }
 
 /// Does the work that is due; gives the time until more is due.
-fn work(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
+fn work(hub: &Arc<Hub>, turns: &mut Turns) -> Option<Duration> {
     let now = Instant::now();
-    let (reports, late, draining, awaited, refused, left, look) = {
-        let mut work = hub.work.lock();
-        let reports = std::mem::take(&mut work.reports);
-        let awaited = std::mem::take(&mut work.awaited);
-        let refused = std::mem::take(&mut work.refused);
-        let draining = std::mem::take(&mut work.draining);
-        let late: Vec<_> = iter::from_fn(|| work.timers.take_due(now)).collect();
-        // An attempt that has ended must not be kept alive by its timer.
-        work.timers.retain(|qp| qp.phase() == QpPhase::Connecting);
-        let left: Vec<_> = iter::from_fn(|| work.leaving.take_due(now)).collect();
-        (reports, late, draining, awaited, refused, left, std::mem::take(&mut work.look))
-    };
-    for (qp, report) in reports {
+    for (qp, report) in each(hub, |work| work.reports.pop_front()) {
         alone(|| qp.give_up(report));
     }
-    for qp in late {
-        alone(|| qp.give_up(ConnectionReport::TimedOut));
+    for qp in each(hub, |work| work.timers.take_due(now)) {
+        alone(|| qp.upgrade().map(|qp| qp.give_up(ConnectionReport::TimedOut)));
     }
-    for (token, id) in left {
+    for (token, id) in each(hub, |work| work.leaving.take_due(now)) {
         alone(|| {
             hub.parties.lock().remove(&token);
             drop(id);
         });
     }
-    let connections = !hub.table.read().is_empty();
-    let starving = hub.starving();
-    if connections || look || !starving.is_empty() {
-        alone(|| hub.settle());
+    if turns.tidied.is_none_or(|last| now - last >= TIDY_TICK) {
+        tidy(hub);
+        turns.tidied = Some(now);
     }
-    for srq in &starving {
-        alone(|| feed(hub, srq));
-    }
-    // What panics is not tried again.
-    let refused: Vec<Arc<Qp>> = refused.into_iter().filter(|qp| alone(|| qp.try_again()) == Some(true)).collect();
-    let awaited: Vec<Arc<Qp>> = awaited.into_iter().filter(|qp| qp.phase() == QpPhase::Connected).collect();
-    let still: Vec<Arc<Qp>> = draining.into_iter().filter(|qp| alone(|| finished(qp)) == Some(false)).collect();
-    limits_due.retain(|&address| hub.srq(address).is_some_and(|srq| srq.limit_pending()));
+    let tick = watch(hub, turns, now);
+    drain(hub);
+    turns.limits_due.retain(|&address| hub.srq(address).is_some_and(|srq| srq.limit_pending()));
 
-    let mut work = hub.work.lock();
-    work.draining.extend(still);
-    work.awaited.extend(awaited);
-    work.refused.extend(refused);
+    let work = hub.work.lock();
     let now = Instant::now();
     let due = [work.timers.next_due(), work.leaving.next_due()].into_iter().flatten().min();
     let mut next = due.map(|due| due.saturating_duration_since(now));
     let mut sooner = |limit: Duration| next = Some(next.map_or(limit, |next| next.min(limit)));
-    if connections {
-        let watched = !starving.is_empty()
-            || !work.refused.is_empty()
-            || !work.awaited.is_empty()
-            || hub.sleepers.load(Ordering::Acquire) > 0;
-        sooner(if watched { WATCH_TICK } else { IDLE_TICK });
+    if let Some(tick) = tick {
+        sooner(tick);
     }
-    if !work.draining.is_empty() || !limits_due.is_empty() {
+    if !work.draining.is_empty() || !turns.limits_due.is_empty() {
         sooner(DRAIN_TICK);
     }
     if work.look || !work.reports.is_empty() {
@@ -130,8 +123,74 @@ fn work(hub: &Arc<Hub>, limits_due: &mut Vec<usize>) -> Option<Duration> {
     next
 }
 
+/// Looks for completions if it is time, and tries again what the device refused; gives the time until the next look.
+fn watch(hub: &Arc<Hub>, turns: &mut Turns, now: Instant) -> Option<Duration> {
+    let (look, demanded) = {
+        let mut work = hub.work.lock();
+        (std::mem::take(&mut work.look), !work.awaited.is_empty() || !work.refused.is_empty())
+    };
+    if look {
+        alone(|| hub.settle());
+    } else if !turns.limits_due.is_empty() {
+        alone(|| settle_takers(hub, &turns.limits_due));
+    }
+    let starving = hub.starving();
+    if starving.is_empty() && hub.table.read().is_empty() {
+        return None;
+    }
+    let watched = demanded || !starving.is_empty() || hub.sleepers.load(Ordering::Acquire) > 0;
+    let tick = if watched { WATCH_TICK } else { IDLE_TICK };
+    let rest = turns.watched.map_or(Duration::ZERO, |last| (last + tick).saturating_duration_since(now));
+    if !rest.is_zero() {
+        return Some(rest);
+    }
+    turns.watched = Some(now);
+    alone(|| hub.glance());
+    for srq in &starving {
+        alone(|| feed(hub, srq));
+    }
+    let refused = hub.work.lock().refused.len();
+    for qp in each(hub, |work| work.refused.pop()).take(refused) {
+        // What panics is not tried again.
+        if alone(|| qp.try_again()) == Some(true) {
+            hub.work.lock().refused.push(qp);
+        }
+    }
+    Some(tick)
+}
+
+/// Forgets attempts and connections that have ended.
+fn tidy(hub: &Hub) {
+    let awaited = std::mem::take(&mut hub.work.lock().awaited);
+    // The last use of a queue pair ends without a lock.
+    let awaited: Vec<_> = awaited.into_iter().filter(|qp| qp.phase() == QpPhase::Connected).collect();
+    let mut work = hub.work.lock();
+    work.awaited.extend(awaited);
+    work.timers.retain(|qp| qp.strong_count() > 0);
+}
+
+/// Reports what has completed in the queues of those that take buffers from the shared receive queues at these
+/// addresses.
+fn settle_takers(hub: &Hub, addresses: &[usize]) {
+    for &address in addresses {
+        hub.settle_queues_of(&hub.takers(address));
+    }
+}
+
+/// Fetches the work of queue pairs that go down, and ends those that have all of it back.
+fn drain(hub: &Arc<Hub>) {
+    let draining: Vec<_> = hub.work.lock().draining.iter().cloned().collect();
+    alone(|| hub.settle_queues_of(&draining));
+    for qp in each(hub, |work| work.draining.pop_front()).take(draining.len()) {
+        if alone(|| finished(&qp)) == Some(false) {
+            hub.work.lock().draining.push_back(qp);
+        }
+    }
+}
+
 /// Hands over receives that the device refused before; the connections end that wait for them without hope.
 fn feed(hub: &Hub, srq: &SharedQueue) {
+    hub.settle_queues_of(&hub.takers(srq.raw.address()));
     if srq.try_again() {
         log::error!("a shared receive queue takes no more receives: its connections end");
         end_takers(hub, srq.raw.address());
@@ -172,7 +231,7 @@ fn device_event(hub: &Arc<Hub>, event: AsyncEvent, limits_due: &mut Vec<usize>) 
             }
         }
         AsyncEvent::SrqLimit(address) => {
-            hub.settle();
+            settle_takers(hub, &[address]);
             if hub.srq(address).is_some_and(|srq| srq.limit_reached()) && !limits_due.contains(&address) {
                 limits_due.push(address);
             }
@@ -187,18 +246,22 @@ fn device_event(hub: &Arc<Hub>, event: AsyncEvent, limits_due: &mut Vec<usize>) 
             log::error!("a shared receive queue cannot go on: its connections end");
             end_takers(hub, address);
         }
-        AsyncEvent::DeviceFailed => {
-            log::error!("device {} cannot go on: all connections end", hub.place.device);
-            if let Some(adapter) = hub.adapter.get() {
-                adapter.catastrophe();
-            }
-            for qp in hub.qps() {
-                qp.give_up(ConnectionReport::Unreachable);
-                qp.begin_end(ConnectionReport::Broken);
-            }
-        }
+        AsyncEvent::DeviceFailed => lose_device(hub),
         AsyncEvent::Other(number) => log::info!("device {}: event {number}", hub.place.device),
     }
+}
+
+/// The device cannot go on, or the system waits for this process to let go of it: all connections end, and the program
+/// is told.
+pub fn lose_device(hub: &Hub) {
+    if hub.lose_device() {
+        log::error!("device {} cannot go on: all connections end", hub.place.device);
+    }
+    for qp in hub.qps() {
+        qp.lose_device();
+    }
+    // No farewell reaches anybody any more.
+    hub.work.lock().leaving.move_to(Instant::now(), |_| true);
 }
 
 fn sleep(hub: &Hub, limit: Option<Duration>) {

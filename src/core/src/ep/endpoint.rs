@@ -20,7 +20,7 @@ use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
 use crate::srq::Srq;
 use crate::transport::{Closing, Poll, Transport};
-use crate::users::{Counted, Use};
+use crate::users::{Counted, Unusable, Use};
 
 /// The objects that an endpoint is made of.
 pub struct EpParts<'a, T: Transport> {
@@ -139,13 +139,14 @@ impl<T: Transport> Endpoint<T> {
     }
 
     fn create_in(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: EpAttributes, state: State) -> Result<Arc<Self>> {
-        let limits = ia.transport.attributes();
-        if ia.count(Kind::Ep) >= limits.max_eps {
-            return Err(Error::InsufficientResources(Resource::Endpoint));
-        }
-        if parts.srq.is_some_and(|srq| srq.users().count() >= limits.max_eps_per_srq) {
-            return Err(Error::InsufficientResources(Resource::Srq));
-        }
+        ia.room_for(Kind::Ep)?;
+        // Endpoints are all that uses a shared queue.
+        let most = ia.transport.attributes().max_eps_per_srq;
+        let srq = parts.srq.map(|srq| Use::within(srq, most)).transpose();
+        let srq = srq.map_err(|refused| match refused {
+            Unusable::Gone => Error::InvalidHandle(Role::Srq),
+            Unusable::Full => Error::InsufficientResources(Resource::Srq),
+        })?;
         let recv_evd = used(parts.recv_evd, Role::EvdRecv)?;
         let request_evd = used(parts.request_evd, Role::EvdRequest)?;
         let ep = memory::arc(Endpoint {
@@ -157,7 +158,7 @@ impl<T: Transport> Endpoint<T> {
                 attr,
                 pz: used(parts.pz, Role::Pz)?,
                 connect_evd: used(parts.connect_evd, Role::EvdConnect)?,
-                srq: used(parts.srq, Role::Srq)?,
+                srq,
                 qp: None,
                 life: 1,
                 remote: None,

@@ -71,10 +71,10 @@ impl<T: Transport> Evd<T> {
         if streams == Streams::NONE {
             return Err(Error::InvalidParameter(Arg::Streams));
         }
-        let limits = ia.transport.attributes();
-        if qlen > limits.max_evd_qlen || ia.count(Kind::Evd) >= limits.max_evds {
+        if qlen > ia.transport.attributes().max_evd_qlen {
             return Err(Error::InsufficientResources(Resource::Evd));
         }
+        ia.room_for(Kind::Evd)?;
         let cq = streams.contains(Streams::TRANSFERS).then(|| ia.transport.cq_create(qlen)).transpose()?;
         let cno = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         let evd = ia.adopt(Evd {

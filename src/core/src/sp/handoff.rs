@@ -36,9 +36,6 @@ impl<T: Transport> Cr<T> {
 
 /// The service point that listens on `qualifier`.
 fn point_on<T: Transport>(ia: &Ia<T>, qualifier: u64) -> Option<Arc<ServicePoint<T>>> {
-    let handle = ia.points().find(qualifier)?;
-    if let Some(psp) = ia.slab().get::<Psp<T>>(handle) {
-        return Some(psp.point().clone());
-    }
-    Some(ia.slab().get::<Rsp<T>>(handle)?.point().clone())
+    let listens = |point: &Arc<ServicePoint<T>>| point.listens_on(qualifier).then(|| point.clone());
+    ia.find(|psp: &Psp<T>| listens(psp.point())).or_else(|| ia.find(|rsp: &Rsp<T>| listens(rsp.point())))
 }

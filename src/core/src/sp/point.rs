@@ -10,7 +10,7 @@ use crate::error::{Error, Result, Role};
 use crate::evd::Evd;
 use crate::event::{Event, Streams};
 use crate::ia::Ia;
-use crate::slab::{Handle, Kind, Object};
+use crate::slab::{Handle, Object};
 use crate::sp::cr::{Cr, dismiss};
 use crate::transport::report::PointReports;
 use crate::transport::{ConnectionRequestInfo, ListenerSink, Transport};
@@ -62,11 +62,8 @@ impl<T: Transport> ServicePoint<T> {
             state.handle = handle;
             state.open = !state.shut;
         }
-        // This one has a handle by now, so the counts include it.
-        self.ia.points().room(self.ia.count(Kind::Psp) + self.ia.count(Kind::Rsp))?;
         let sink = ListenerSink::new(self.clone());
         let (listener, qualifier) = self.ia.transport.listen(qualifier, sink)?;
-        self.ia.points().insert(qualifier, handle);
         let mut state = self.state.lock();
         state.qualifier = qualifier;
         // The only request may have come already, or the adapter may be closing.
@@ -75,7 +72,6 @@ impl<T: Transport> ServicePoint<T> {
         drop(state);
         drop(unwanted);
         if shut {
-            self.ia.points().remove(qualifier, handle);
             return Err(Error::InvalidHandle(Role::Ia));
         }
         Ok(())
@@ -83,12 +79,11 @@ impl<T: Transport> ServicePoint<T> {
 
     /// Stops taking requests.
     fn close(&self) {
-        let (listener, qualifier, handle) = {
+        let listener = {
             let mut state = self.state.lock();
             state.open = false;
-            (state.listener.take(), state.qualifier, state.handle)
+            state.listener.take()
         };
-        self.ia.points().remove(qualifier, handle);
         drop(listener);
     }
 
@@ -103,6 +98,12 @@ impl<T: Transport> ServicePoint<T> {
     /// The qualifier it listens on.
     pub fn qualifier(&self) -> u64 {
         self.state.lock().qualifier
+    }
+
+    /// Whether it takes requests on this qualifier.
+    pub(super) fn listens_on(&self, qualifier: u64) -> bool {
+        let state = self.state.lock();
+        state.open && state.qualifier == qualifier
     }
 
     /// The dispatcher on which requests are announced; `None` once freed.

@@ -1,7 +1,8 @@
 //! The abilities and limits of an adapter, and the sizes requested of it.
 
 use crate::addr::Address;
-use crate::error::{Arg, Error, Result};
+use crate::error::{Arg, Error, Resource, Result};
+use crate::slab::Kind;
 
 /// Limits and abilities of an open adapter.
 #[derive(Clone, Debug)]
@@ -42,6 +43,20 @@ pub struct AdapterAttributes {
 }
 
 impl AdapterAttributes {
+    /// The most objects of a kind that there can be at a time, and the resource that is lacking beyond them.
+    pub fn most(&self, kind: Kind) -> (usize, Resource) {
+        match kind {
+            Kind::Pz => (self.max_pzs, Resource::Zone),
+            Kind::Lmr => (self.max_lmrs, Resource::Region),
+            Kind::Rmr => (self.max_rmrs, Resource::Region),
+            Kind::Evd => (self.max_evds, Resource::Evd),
+            Kind::Ep => (self.max_eps, Resource::Endpoint),
+            Kind::Srq => (self.max_srqs, Resource::Srq),
+            // The attributes know no limit of these.
+            Kind::Ia | Kind::Cno | Kind::Psp | Kind::Rsp | Kind::Cr => (usize::MAX, Resource::Memory),
+        }
+    }
+
     /// Checks whether a connection request, or the answer to one, can carry `len` bytes of private data. A face asks
     /// before it reads the bytes; nothing behind it asks again.
     ///

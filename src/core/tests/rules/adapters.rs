@@ -1,9 +1,11 @@
 //! Adapters: opening, asynchronous dispatchers, closing.
 
+use dat_core::ep::EpParts;
 use dat_core::error::{Arg, Error, Refusal, Resource, Role};
 use dat_core::event::{AsyncReason, Event};
 use dat_core::testing::{Fake, next};
-use dat_core::{AsyncEvd, Endpoint, Evd, Ia, Kind, Object, Pz, Slab, Streams};
+use dat_core::transport::Transport;
+use dat_core::{AsyncEvd, Endpoint, Evd, Ia, Kind, Lmr, Memory, Object, Pz, Rights, Rmr, Slab, Srq, Streams};
 
 use super::*;
 
@@ -96,4 +98,77 @@ fn an_adapter_that_cannot_go_on_says_so() {
     fake(&adapter).fail();
     let Event::Async { object, reason } = next(&adapter.events()) else { panic!("no event") };
     assert_eq!((object, reason), (adapter.ia.header().handle(), AsyncReason::IaCatastrophic));
+}
+
+/// The number of objects that could be made, and the resource that was lacking then.
+fn as_many<O>(mut make: impl FnMut() -> Result<O>) -> (Vec<O>, Resource) {
+    let mut made = Vec::new();
+    loop {
+        match make() {
+            Ok(object) => made.push(object),
+            Err(Error::InsufficientResources(resource)) => return (made, resource),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn there_are_as_many_objects_as_the_attributes_say() {
+    let adapter = open();
+    let limits = adapter.ia.transport().attributes().clone();
+    let buffer = adapter.buffer(8);
+    let start = |kind| adapter.ia.count(kind);
+    macro_rules! fills {
+        ($kind:ident, $limit:expr, $resource:ident, $make:expr, $free:expr) => {{
+            let before = start(Kind::$kind);
+            for _ in 0..2 {
+                let (mut made, lacking) = as_many($make);
+                assert_eq!((made.len() + before, lacking), ($limit, Resource::$resource), stringify!($kind));
+                $free(made.pop().unwrap());
+                made.push($make().unwrap());
+                assert!($make().is_err());
+                for object in made {
+                    $free(object);
+                }
+                assert_eq!(start(Kind::$kind), before);
+            }
+        }};
+    }
+    fills!(Pz, limits.max_pzs, Zone, || Pz::create(&adapter.ia), |pz: std::sync::Arc<Pz<Fake>>| pz.free().unwrap());
+    let memory = || Memory::Virtual(buffer.at(0, 8).addr);
+    let lmr = || Lmr::create(&adapter.ia, memory(), None, 8, &adapter.pz, Rights::LOCAL_READ);
+    fills!(Lmr, limits.max_lmrs, Region, lmr, |lmr: std::sync::Arc<Lmr<Fake>>| lmr.free().unwrap());
+    fills!(Rmr, limits.max_rmrs, Region, || Rmr::create(&adapter.pz), |rmr: std::sync::Arc<Rmr<Fake>>| rmr.free());
+    let evd = || Evd::create(&adapter.ia, 1, None, Streams::SOFTWARE);
+    fills!(Evd, limits.max_evds, Evd, evd, |evd: std::sync::Arc<Evd<Fake>>| evd.free().unwrap());
+    let srq = || Srq::create(&adapter.ia, &adapter.pz, 1, 1);
+    fills!(Srq, limits.max_srqs, Srq, srq, |srq: std::sync::Arc<Srq<Fake>>| srq.free().unwrap());
+    let ep = || Endpoint::create(&adapter.ia, &EpParts::default(), None);
+    fills!(Ep, limits.max_eps, Endpoint, ep, |ep: std::sync::Arc<Endpoint<Fake>>| ep.free().unwrap());
+    let srq = srq().unwrap();
+    let parts = EpParts { srq: Some(&srq), ..EpParts::default() };
+    let (made, lacking) = as_many(|| Endpoint::create(&adapter.ia, &parts, None));
+    assert_eq!((made.len(), lacking), (limits.max_eps_per_srq, Resource::Srq));
+    for ep in made {
+        ep.free().unwrap();
+    }
+    srq.free().unwrap();
+}
+
+#[test]
+fn threads_together_make_no_more_than_there_may_be() {
+    let adapter = open();
+    let limit = adapter.ia.transport().attributes().max_pzs;
+    for _ in 0..20 {
+        let made = std::thread::scope(|scope| {
+            let make = || as_many(|| Pz::create(&adapter.ia)).0;
+            let threads = [(); 4].map(|()| scope.spawn(make));
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        assert_eq!(made.len() + 1, limit, "the adapter of a test has one already");
+        assert_eq!(adapter.ia.count(Kind::Pz), limit);
+        for pz in made {
+            pz.free().unwrap();
+        }
+    }
 }

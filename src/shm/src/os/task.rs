@@ -1,6 +1,4 @@
 //! What the system tells in /proc about a thread of another process.
-//!
-//! A process names its threads by the numbers of its own pid namespace; this process may see other numbers, or none.
 
 use std::fs;
 
@@ -25,24 +23,13 @@ pub enum Doing {
 /// Ticks of the time that a thread has run.
 pub const TICKS_PER_SECOND: u64 = 100;
 
-/// The number by which this process knows the thread `tid` of the process `pid`, as that one counts; `None` if there is
-/// no such thread, or the process cannot be seen.
-pub fn find(pid: libc::pid_t, tid: libc::pid_t) -> Option<libc::pid_t> {
-    // Nearly always the two count alike.
-    if own_number(pid, tid) == Some(tid) {
-        return Some(tid);
-    }
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
-    let numbers = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
-    numbers.into_iter().find(|&number| own_number(pid, number) == Some(tid))
-}
-
-/// The number by which a thread knows itself.
-fn own_number(pid: libc::pid_t, number: libc::pid_t) -> Option<libc::pid_t> {
-    let status = fs::read_to_string(format!("/proc/{pid}/task/{number}/status")).ok()?;
+/// True if `tid` is a thread of the process `pid`, and both that process and this one number it so. Processes of other
+/// pid namespaces number their threads otherwise.
+pub fn is_thread(pid: libc::pid_t, tid: libc::pid_t) -> bool {
+    let Ok(status) = fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")) else { return false };
     // The numbers in all namespaces from that of /proc to the thread's own.
-    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
-    numbers.split_ascii_whitespace().next_back()?.parse().ok()
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    numbers.and_then(|numbers| numbers.split_ascii_whitespace().next_back()?.parse().ok()) == Some(tid)
 }
 
 /// Whether the threads of the process `pid` can be seen.
@@ -116,7 +103,7 @@ mod tests {
     #[test]
     fn threads_are_found_and_seen_to_run_sleep_and_end() {
         let (pid, tid) = own();
-        assert_eq!(find(pid, tid), Some(tid));
+        assert!(is_thread(pid, tid));
         assert!(is_visible(pid));
         assert!(matches!(doing(pid, tid), Doing::Running(_)), "{:?}", doing(pid, tid));
         let (tell, told) = mpsc::channel();
@@ -129,19 +116,19 @@ mod tests {
         while doing(pid, tid) != Doing::Elsewhere {
             std::thread::yield_now();
         }
-        assert_eq!(find(pid, tid), Some(tid));
+        assert!(is_thread(pid, tid));
         end.send(()).unwrap();
         thread.join().unwrap();
         while doing(pid, tid) != Doing::Gone {
             std::thread::yield_now();
         }
-        assert_eq!(find(pid, tid), None);
+        assert!(!is_thread(pid, tid));
     }
 
     #[test]
     fn what_does_not_exist_is_not_found() {
-        assert_eq!(find(0, 1), None);
-        assert_eq!(find(-1, -1), None);
+        assert!(!is_thread(0, 1));
+        assert!(!is_thread(-1, -1));
         assert!(!is_visible(0));
         assert_eq!(doing(i32::MAX, i32::MAX), Doing::Gone);
     }

@@ -199,7 +199,7 @@ impl Word {
 
 /// Does what [`copy`] does, but makes the last bytes visible last: a thread that polls the last byte, or the aligned
 /// word of up to 8 bytes that ends there, finds the word whole, and if it then reads the rest, all of that.
-#[inline]
+#[inline(always)]
 pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     let len = dst.len().min(src.len());
     if len == 0 {

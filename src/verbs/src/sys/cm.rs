@@ -2,8 +2,9 @@
 
 use std::ffi::{c_int, c_void};
 use std::io;
-use std::net::SocketAddr;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::mem::MaybeUninit;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::time::Duration;
@@ -178,13 +179,25 @@ impl Terms<'_> {
 }
 
 impl CmId {
-    /// Makes an identifier.
+    /// Makes an identifier for a listener or for one end of a connection.
     pub fn new(channel: &Arc<EventChannel>, token: u64) -> io::Result<Self> {
+        Self::new_in(rdma_port_space::RDMA_PS_TCP, channel, token)
+    }
+
+    /// Makes an identifier that never connects, with the token 0, bound to the device of a local address. Its one event
+    /// is the removal of that device. Its port is none of those that connections use.
+    pub fn sentinel(channel: &Arc<EventChannel>, address: IpAddr) -> io::Result<Self> {
+        again(|| {
+            let id = Self::new_in(rdma_port_space::RDMA_PS_UDP, channel, 0)?;
+            id.bind(SocketAddr::new(address, 0))?;
+            Ok(id)
+        })
+    }
+
+    fn new_in(space: rdma_port_space::Type, channel: &Arc<EventChannel>, token: u64) -> io::Result<Self> {
         let mut raw = ptr::null_mut();
         // SAFETY: the channel is live, the place is writable, and the token is not dereferenced.
-        outcome(|| unsafe {
-            rdma_create_id(channel.raw.as_ptr(), &raw mut raw, token as *mut c_void, rdma_port_space::RDMA_PS_TCP)
-        })?;
+        outcome(|| unsafe { rdma_create_id(channel.raw.as_ptr(), &raw mut raw, token as *mut c_void, space) })?;
         let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
         Ok(CmId { raw, _channel: channel.clone() })
     }
@@ -327,6 +340,51 @@ impl Drop for CmId {
         // are acknowledged, which happens at once.
         give_back("an identifier stays", || undivided(|| unsafe { rdma_destroy_id(self.raw()) }));
     }
+}
+
+/// The descriptors of the context that librdmacm opens of a device for its identifiers and keeps while the process
+/// lives. When the device is removed the system waits until they are closed; but librdmacm closes them only when it
+/// hears of another new device.
+#[derive(Clone, Copy, Debug)]
+pub struct Retained {
+    command: RawFd,
+    events: RawFd,
+    device: libc::dev_t,
+}
+
+impl Retained {
+    /// The context behind an identifier that is bound to a device.
+    pub fn behind(id: &CmId) -> Option<Self> {
+        // SAFETY: the identifier is live; the context belongs to librdmacm and lives at least as long.
+        let (command, events) =
+            unsafe { id.raw.as_ref().verbs.as_ref() }.map(|verbs| (verbs.cmd_fd, verbs.async_fd))?;
+        Some(Retained { command, events, device: device_behind(command)? })
+    }
+
+    /// Closes the files behind the descriptors, whose numbers stay taken until librdmacm closes them. The caller has
+    /// destroyed its identifiers, and has the device still open, so that no other device has its number.
+    pub fn let_go(&self) {
+        if device_behind(self.command) != Some(self.device) {
+            return;
+        }
+        let Ok(nothing) = std::fs::File::open("/dev/null") else { return };
+        for fd in [self.command, self.events] {
+            // SAFETY: the number belongs to a context of which nothing is used any more. It stays taken all the time.
+            if unsafe { libc::dup3(nothing.as_raw_fd(), fd, libc::O_CLOEXEC) } < 0 {
+                log::warn!("the system waits for this process: {}", io::Error::last_os_error());
+            }
+        }
+    }
+}
+
+/// The number of the device behind the descriptor of a character device.
+fn device_behind(fd: RawFd) -> Option<libc::dev_t> {
+    let mut stat = MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: the place is writable; the call refuses a descriptor that is not open.
+    let failed = unsafe { libc::fstat(fd, stat.as_mut_ptr()) } != 0;
+    // SAFETY: the structure is plain data, all of it initialised.
+    let stat = unsafe { stat.assume_init() };
+    (!failed && stat.st_mode & libc::S_IFMT == libc::S_IFCHR).then_some(stat.st_rdev)
 }
 
 fn millis(limit: Duration) -> c_int {

@@ -165,6 +165,11 @@ impl RawCq {
         self.announced.load(Ordering::Relaxed) && self.announced.swap(false, Ordering::AcqRel)
     }
 
+    /// Whether there is such an announcement; the next [`RawCq::take_announced`] still finds it.
+    pub fn is_announced(&self) -> bool {
+        self.announced.load(Ordering::Acquire)
+    }
+
     /// Makes room for at least `depth` completions. Loses none.
     pub fn resize(&self, depth: usize) -> io::Result<()> {
         let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;

@@ -1,0 +1,146 @@
+//! The completion channels of an adapter, each with the completion queues that announce their completions there.
+//!
+//! A channel costs a descriptor. While descriptors are plenty every queue has a channel of its own; then queues share
+//! channels, each the one with the fewest queues. A thread that sleeps on a queue is woken by the announcements of all
+//! queues of its channel, so few should share one.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+
+use host::limit;
+use host::lock::Mutex;
+
+use crate::cq::CompletionQueue;
+use crate::sys::cq::Channel;
+use crate::sys::device::Context;
+
+/// A channel and its queues.
+pub struct Line {
+    channel: Arc<Channel>,
+    _place: OwnPlace,
+    queues: Mutex<Vec<Weak<CompletionQueue>>>,
+}
+
+impl Line {
+    /// The channel.
+    pub fn channel(&self) -> &Arc<Channel> {
+        &self.channel
+    }
+
+    /// Adds a queue that announces on the channel.
+    pub fn add(&self, cq: &Arc<CompletionQueue>) {
+        add(&mut self.queues.lock(), cq);
+    }
+
+    /// The queues that announce on the channel. No lock is held between them.
+    pub fn queues(&self) -> impl Iterator<Item = Arc<CompletionQueue>> + '_ {
+        each(&self.queues)
+    }
+}
+
+/// Adds `what` to a list. Places are reused and never move, so that a thread that goes through the list with [`each`]
+/// misses none.
+pub fn add<T>(list: &mut Vec<Weak<T>>, what: &Arc<T>) {
+    match list.iter_mut().find(|place| place.strong_count() == 0) {
+        Some(place) => *place = Arc::downgrade(what),
+        None => list.push(Arc::downgrade(what)),
+    }
+}
+
+/// What a list has that is alive. No lock is held between two of them, and the list is not copied.
+pub fn each<T>(list: &Mutex<Vec<Weak<T>>>) -> impl Iterator<Item = Arc<T>> + '_ {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let list = list.lock();
+        loop {
+            let next = list.get(at)?.upgrade();
+            at += 1;
+            if next.is_some() {
+                return next;
+            }
+        }
+    })
+}
+
+/// The number of channels of the process, of all adapters. It is no lock, since the child of a fork could find one taken.
+static TAKEN: AtomicUsize = AtomicUsize::new(0);
+
+/// A place among the channels that the process may have, or beyond them for the first one of an adapter.
+struct OwnPlace;
+
+impl OwnPlace {
+    fn take(most: usize) -> Option<Self> {
+        let taken =
+            TAKEN.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |taken| (taken < most).then_some(taken + 1));
+        taken.is_ok().then_some(OwnPlace)
+    }
+}
+
+impl Drop for OwnPlace {
+    fn drop(&mut self) {
+        TAKEN.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// The child of a fork has no channel yet: those of its parent are never touched again.
+pub fn after_fork_in_child() {
+    TAKEN.store(0, Ordering::Release);
+}
+
+/// The channels of an adapter.
+#[derive(Default)]
+pub struct Channels {
+    lines: Mutex<Vec<Weak<Line>>>,
+}
+
+impl Channels {
+    /// A channel for one more queue: a new one, or the one with the fewest queues if the process has many channels or
+    /// no descriptor is left.
+    pub fn line(&self, context: &Arc<Context>) -> std::io::Result<Arc<Line>> {
+        let mut lines = self.lines.lock();
+        lines.retain(|line| line.strong_count() > 0);
+        let shared = lines.iter().filter_map(Weak::upgrade).min_by_key(Arc::strong_count);
+        let most = if shared.is_some() { most_channels() } else { usize::MAX };
+        let made = OwnPlace::take(most).map(|place| Channel::new(context).map(|channel| (place, channel)));
+        match (made, shared) {
+            (Some(Ok((place, channel))), _) => {
+                let line = Arc::new(Line { channel, _place: place, queues: Mutex::default() });
+                lines.push(Arc::downgrade(&line));
+                Ok(line)
+            }
+            (_, Some(line)) => Ok(line),
+            (Some(Err(error)), None) => Err(error),
+            (None, None) => Err(std::io::Error::from_raw_os_error(libc::EMFILE)),
+        }
+    }
+}
+
+/// The most descriptors that the process takes for channels, beside the first one of each adapter.
+fn most_channels() -> usize {
+    match limit::open_files() {
+        Ok(Some(files)) => usize::try_from(files / 8).unwrap_or(usize::MAX).min(256),
+        Ok(None) => 256,
+        Err(_) => 16,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_reused_and_never_move() {
+        let list = Mutex::default();
+        let [one, two, three] = [1, 2, 3].map(Arc::new);
+        add(&mut list.lock(), &one);
+        add(&mut list.lock(), &two);
+        let mut going = each(&list);
+        assert_eq!(going.next().as_deref(), Some(&1));
+        drop(one);
+        add(&mut list.lock(), &three);
+        assert_eq!(going.next().as_deref(), Some(&2));
+        assert_eq!(going.next(), None);
+        let rest: Vec<_> = each(&list).map(|what| *what).collect();
+        assert_eq!(rest, [3, 2]);
+    }
+}

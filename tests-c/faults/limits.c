@@ -1,0 +1,261 @@
+/*
+ * limits.c - creating objects of each kind until the address space is used up.
+ *
+ * A process with RLIMIT_AS makes objects of one kind until a call is refused. It must be refused with
+ * DAT_INSUFFICIENT_RESOURCES, on shm with DAT_RESOURCE_MEMORY. After some were freed, others can be made; and when all
+ * are freed, a whole life (life.h) goes through.
+ */
+#define _GNU_SOURCE
+#include "common/env.h"
+#include "common/tap.h"
+
+#include "life.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* No adapter has more objects of a kind than this program asks for. */
+#define MOST 1100000
+
+static struct {
+    DAT_IA_HANDLE ia;
+    DAT_EVD_HANDLE async;
+    DAT_PZ_HANDLE pz;
+    DAT_EVD_HANDLE evd;
+    DAT_EVD_HANDLE cr;
+} base;
+
+static char memory[4096];
+
+static DAT_RETURN make_pz(DAT_HANDLE *made)
+{
+    return dat_pz_create(base.ia, made);
+}
+
+static DAT_RETURN make_lmr(DAT_HANDLE *made)
+{
+    DAT_REGION_DESCRIPTION where;
+    DAT_LMR_CONTEXT context;
+    DAT_RMR_CONTEXT remote;
+
+    memset(&where, 0, sizeof where);
+    where.for_va = memory;
+    return dat_lmr_create(base.ia, DAT_MEM_TYPE_VIRTUAL, where, sizeof memory, base.pz, DAT_MEM_PRIV_ALL_FLAG,
+                          made, &context, &remote, NULL, NULL);
+}
+
+static DAT_RETURN make_rmr(DAT_HANDLE *made)
+{
+    return dat_rmr_create(base.pz, made);
+}
+
+static DAT_RETURN make_cno(DAT_HANDLE *made)
+{
+    return dat_cno_create(base.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, made);
+}
+
+static DAT_RETURN make_evd(DAT_HANDLE *made)
+{
+    return dat_evd_create(base.ia, 10, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, made);
+}
+
+static DAT_RETURN make_long_evd(DAT_HANDLE *made)
+{
+    return dat_evd_create(base.ia, 100000, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, made);
+}
+
+static DAT_RETURN make_ep(DAT_HANDLE *made)
+{
+    return dat_ep_create(base.ia, base.pz, base.evd, base.evd, base.evd, NULL, made);
+}
+
+static DAT_RETURN make_srq(DAT_HANDLE *made)
+{
+    DAT_SRQ_ATTR attr;
+
+    memset(&attr, 0, sizeof attr);
+    attr.max_recv_dtos = 1000;
+    attr.max_recv_iov = 4;
+    attr.low_watermark = DAT_SRQ_LW_DEFAULT;
+    return dat_srq_create(base.ia, base.pz, &attr, made);
+}
+
+static DAT_RETURN make_psp(DAT_HANDLE *made)
+{
+    DAT_CONN_QUAL qual = 0;
+
+    return dat_psp_create_any(base.ia, &qual, base.cr, DAT_PSP_CONSUMER_FLAG, made);
+}
+
+static DAT_RETURN make_ia(DAT_HANDLE *made)
+{
+    DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+
+    return dat_ia_open(env_ia(), 2000, &async, made);
+}
+
+static DAT_RETURN close_ia(DAT_HANDLE ia)
+{
+    return dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG);
+}
+
+/* The kinds; the list of handles of each child is in memory that is there before the limit is set. */
+static const struct kind {
+    const char *name;
+    DAT_RETURN (*make)(DAT_HANDLE *made);
+    DAT_RETURN (*end)(DAT_HANDLE object);
+    /* Above the address space that the process has when the limit is set, in MiB. */
+    unsigned room;
+} kinds[] = {
+    { "dat_pz_create", make_pz, dat_pz_free, 4 },
+    { "dat_lmr_create", make_lmr, dat_lmr_free, 4 },
+    { "dat_rmr_create", make_rmr, dat_rmr_free, 4 },
+    { "dat_cno_create", make_cno, dat_cno_free, 4 },
+    { "dat_evd_create", make_evd, dat_evd_free, 4 },
+    { "dat_evd_create of long EVDs", make_long_evd, dat_evd_free, 40 },
+    { "dat_ep_create", make_ep, dat_ep_free, 4 },
+    { "dat_ep_create, more memory", make_ep, dat_ep_free, 17 },
+    { "dat_srq_create", make_srq, dat_srq_free, 9 },
+    { "dat_psp_create_any", make_psp, dat_psp_free, 1 },
+    { "dat_ia_open", make_ia, close_ia, 12 },
+};
+
+struct report {
+    long made;
+    DAT_RETURN code;
+    long again;
+    const char *wrong;
+    DAT_RETURN wrong_code;
+    struct life whole;
+};
+
+static struct report *report;
+static DAT_HANDLE *made;
+
+static rlim_t address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+
+    if (f == NULL || fscanf(f, "%lu", &pages) != 1)
+        pages = 0;
+    if (f != NULL)
+        fclose(f);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+static int must_do(const char *what, DAT_RETURN rc)
+{
+    if (rc == DAT_SUCCESS)
+        return 0;
+    report->wrong = what;
+    report->wrong_code = rc;
+    return 1;
+}
+
+/* The child. What it finds is in the report. */
+static int child(const struct kind *kind)
+{
+    struct rlimit limit, unlimited;
+    long n = 0, half;
+
+    /* The library is loaded and has been used once. */
+    life_live(&report->whole, false, SOON_MS);
+    if (report->whole.wrong != NULL)
+        return 1;
+    if (must_do("dat_ia_open", dat_ia_open(env_ia(), 8, &base.async, &base.ia)) ||
+        must_do("dat_pz_create", dat_pz_create(base.ia, &base.pz)) ||
+        must_do("dat_evd_create", dat_evd_create(base.ia, 10, DAT_HANDLE_NULL,
+                                                 DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG, &base.evd)) ||
+        must_do("dat_evd_create", dat_evd_create(base.ia, 10, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &base.cr)))
+        return 1;
+    getrlimit(RLIMIT_AS, &unlimited);
+    limit = unlimited;
+    limit.rlim_cur = address_space() + ((rlim_t)kind->room << 20);
+    if (setrlimit(RLIMIT_AS, &limit) != 0)
+        return 2;
+    while (n < MOST && (report->code = kind->make(&made[n])) == DAT_SUCCESS)
+        n++;
+    report->made = n;
+    /*
+     * One that was freed can be made again. Of many, more than half must come back: malloc cannot always put the
+     * pieces together again.
+     */
+    if (n > 0) {
+        if (must_do("the free of one", kind->end(made[n - 1])) ||
+            must_do("the creation after the free of one", kind->make(&made[n - 1])))
+            return 1;
+        half = n / 2;
+        for (long i = 0; i < half; i++)
+            if (must_do("the free of half of them", kind->end(made[i])))
+                return 1;
+        memset(made, 0, (size_t)half * sizeof *made);
+        while (report->again < half && kind->make(&made[report->again]) == DAT_SUCCESS)
+            report->again++;
+        if (report->again <= half / 2)
+            return must_do("the creation after the free of half", DAT_INSUFFICIENT_RESOURCES);
+        /* The first half is freed one by one, the rest with the adapter. */
+        for (long i = 0; i < (kind->make == make_ia ? n : half); i++)
+            if (made[i] != DAT_HANDLE_NULL && must_do("the free of the first half", kind->end(made[i])))
+                return 1;
+    }
+    if (must_do("dat_ia_close", dat_ia_close(base.ia, DAT_CLOSE_ABRUPT_FLAG)))
+        return 1;
+    /* The limit goes, because a life needs some memory for its connections. */
+    setrlimit(RLIMIT_AS, &unlimited);
+    life_live(&report->whole, false, SOON_MS);
+    return report->whole.wrong != NULL;
+}
+
+static void loop(const struct kind *kind)
+{
+    int status = 0;
+    pid_t pid;
+
+    memset(report, 0, sizeof *report);
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(env_ms(60000) / 1000);
+        _exit(child(kind));
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+        bail("no child");
+    diag("%s: %ld made, then %s; after the free of half %ld", kind->name, report->made, rc_text(report->code),
+         report->again);
+    if (!WIFEXITED(status))
+        fail("%s: until memory is out: the process goes on (ended by %s)", kind->name,
+             strsignal(WTERMSIG(status)));
+    else if (report->wrong != NULL)
+        fail("%s: until memory is out: %s succeeds, not %s", kind->name, report->wrong,
+             rc_text(report->wrong_code));
+    else if (report->whole.wrong != NULL)
+        fail("%s: until memory is out: a whole life goes through, not %s", kind->name, report->whole.wrong);
+    else if (env_is_shm() && DAT_GET_SUBTYPE(report->code) != DAT_RESOURCE_MEMORY)
+        fail("%s: until memory is out: DAT_RESOURCE_MEMORY, not %s", kind->name, rc_text(report->code));
+    else
+        is_type(report->made < MOST ? report->code : DAT_INSUFFICIENT_RESOURCES, DAT_INSUFFICIENT_RESOURCES,
+                "%s: until memory is out: DAT_INSUFFICIENT_RESOURCES, and it works afterwards", kind->name);
+}
+
+int main(int argc, char **argv)
+{
+    env_init(argc, argv, NULL);
+    if (env_valgrind())
+        skip_all("valgrind needs address space of its own");
+    report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    made = mmap(NULL, MOST * sizeof *made, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (report == MAP_FAILED || made == MAP_FAILED)
+        bail("no memory for the test itself");
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        loop(&kinds[i]);
+    return done_testing();
+}

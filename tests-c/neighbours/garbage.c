@@ -1,0 +1,324 @@
+/*
+ * garbage.c - the other process fills all that it shares with this one with garbage.
+ *
+ * It has twenty connections with this process, whose traffic with a third process goes on.
+ */
+#define _GNU_SOURCE
+#include "common/fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { CONNECTIONS = 20, MOST_MAPPINGS = 64 };
+
+/* The longest that a round of the traffic, or a call, may take. */
+#define SOON 1500u
+
+/* What the shared memory is filled with. */
+enum filling { ONES, RANDOM, OWN_THREAD_SLEEPS, OWN_THREAD_RUNS, FILLINGS };
+
+static const char *const filling_names[FILLINGS] = {
+    "ones", "random bytes", "the number of a thread that sleeps", "the number of a thread that runs"
+};
+
+struct order {
+    enum filling filling;
+    int connections;
+};
+
+/* ---- The other process ---- */
+
+struct mapping {
+    uint64_t *words;
+    size_t count;
+};
+
+/* A second mapping of those bytes of the shared memory, which stays when the library lets go of its own. */
+static uint64_t *map_again(unsigned long from, unsigned long to, unsigned long offset)
+{
+    char path[80];
+    void *again;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/self/map_files/%lx-%lx", from, to);
+    fd = open(path, O_RDWR);
+    must(fd >= 0, "%s: %s", path, strerror(errno));
+    again = mmap(NULL, to - from, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+    must(again != MAP_FAILED, "mmap: %s", strerror(errno));
+    close(fd);
+    return again;
+}
+
+/* All memory that this process shares with another one and both can write. */
+static int find_shared(struct mapping *found)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    struct {
+        unsigned long from, to, offset;
+    } known[MOST_MAPPINGS];
+    char line[512], access[5];
+    int i, n = 0;
+
+    must(maps != NULL, "/proc/self/maps");
+    while (n < MOST_MAPPINGS && fgets(line, sizeof line, maps) != NULL)
+        if (sscanf(line, "%lx-%lx %4s %lx", &known[n].from, &known[n].to, access,
+                   &known[n].offset) == 4 &&
+            strcmp(access, "rw-s") == 0 && strstr(line, "dat-shm-pair") != NULL)
+            n++;
+    fclose(maps);
+    for (i = 0; i < n; i++) {
+        found[i].words = map_again(known[i].from, known[i].to, known[i].offset);
+        found[i].count = (known[i].to - known[i].from) / sizeof(uint64_t);
+    }
+    return n;
+}
+
+static void fill(const struct mapping *m, uint64_t (*value)(void))
+{
+    size_t i;
+
+    for (i = 0; i < m->count; i++)
+        __atomic_store_n(&m->words[i], value(), __ATOMIC_RELAXED);
+}
+
+static uint64_t state = 88172645463325252u;
+static uint64_t thread_word;
+
+static uint64_t all_ones(void)
+{
+    return ~(uint64_t)0;
+}
+
+static uint64_t any(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static uint64_t the_thread(void)
+{
+    return thread_word;
+}
+
+static bool told_to_end;
+
+static void *sleeper_or_runner(void *arg)
+{
+    enum filling filling = *(enum filling *)arg;
+
+    __atomic_store_n(&thread_word, (uint64_t)1 << 32 | (uint32_t)syscall(SYS_gettid),
+                     __ATOMIC_SEQ_CST);
+    while (!__atomic_load_n(&told_to_end, __ATOMIC_SEQ_CST))
+        if (filling != OWN_THREAD_RUNS)
+            usleep(1000);
+    return NULL;
+}
+
+static int hostile(struct link *up)
+{
+    static struct side sides[CONNECTIONS];
+    struct mapping found[MOST_MAPPINGS];
+    struct fx fx;
+    struct order o;
+    pthread_t thread;
+    int i, n;
+    uint64_t end;
+
+    fx_open(&fx);
+    must(LINK_RECV(up, o), "the other process is gone");
+    for (i = 0; i < o.connections; i++) {
+        side_make(&sides[i], &fx, NULL);
+        side_accept_peer(&sides[i], up);
+    }
+    must(pthread_create(&thread, NULL, sleeper_or_runner, &o.filling) == 0, "pthread_create");
+    while (__atomic_load_n(&thread_word, __ATOMIC_SEQ_CST) == 0)
+        usleep(100);
+    n = find_shared(found);
+    must(n > 0, "no shared memory is found");
+    must(link_say(up, "fills"), "the other process is gone");
+    /* Again and again. */
+    end = now_ms() + 300;
+    do
+        for (i = 0; i < n; i++)
+            fill(&found[i], o.filling == ONES     ? all_ones
+                            : o.filling == RANDOM ? any
+                                                  : the_thread);
+    while (now_ms() < end);
+    must(link_say(up, "filled"), "the other process is gone");
+    must(link_hear(up, "bye"), "the other process is gone");
+    _exit(0); /* this library is in no state to be left in an orderly way */
+}
+
+/* The third process. */
+static int echo(struct link *up)
+{
+    struct fx fx;
+    struct side s;
+    struct region r;
+    DAT_EVENT event;
+    DAT_COUNT n;
+
+    fx_open(&fx);
+    side_make(&s, &fx, NULL);
+    region_make(&fx, &r, 4096, MEM_LOCAL);
+    must_rc(post_recv(&s, &r, 0, 64, 4), DAT_SUCCESS, "dat_ep_post_recv");
+    side_accept_peer(&s, up);
+    while (dat_evd_wait(s.recv, env_us(SOON_MS), 1, &event, &n) == DAT_SUCCESS &&
+           event.event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS) {
+        if (post_recv(&s, &r, 0, 64, 4) != DAT_SUCCESS ||
+            post_send(&s, &r, 64, 64, 5) != DAT_SUCCESS ||
+            !wait_dto(s.req, 5, DAT_DTO_SUCCESS, NULL))
+            break;
+    }
+    must(link_hear(up, "bye"), "the other process is gone");
+    fx_close(&fx);
+    return 0;
+}
+
+/* ---- This process ---- */
+
+struct traffic {
+    struct peer p;
+    struct side s;
+    struct region r;
+    pthread_t thread;
+    bool stop;
+    bool fine;
+    unsigned rounds;
+    unsigned longest; /* ms that a round took */
+};
+
+static void *go_round(void *arg)
+{
+    struct traffic *t = arg;
+
+    t->fine = true;
+    while (!__atomic_load_n(&t->stop, __ATOMIC_SEQ_CST) && t->fine) {
+        uint64_t start = now_ms();
+        unsigned ms;
+
+        t->fine = post_recv(&t->s, &t->r, 0, 64, 4) == DAT_SUCCESS &&
+                  post_send(&t->s, &t->r, 64, 64, 5) == DAT_SUCCESS &&
+                  wait_dto(t->s.req, 5, DAT_DTO_SUCCESS, NULL) &&
+                  wait_dto(t->s.recv, 4, DAT_DTO_SUCCESS, NULL);
+        ms = (unsigned)(now_ms() - start);
+        if (ms > __atomic_load_n(&t->longest, __ATOMIC_SEQ_CST))
+            __atomic_store_n(&t->longest, ms, __ATOMIC_SEQ_CST);
+        t->rounds++;
+    }
+    return NULL;
+}
+
+/* A call with the milliseconds that it took. */
+#define TIMED(ms, call)                       \
+    do {                                      \
+        uint64_t start_ = now_ms();           \
+        call;                                 \
+        (ms) = (unsigned)(now_ms() - start_); \
+        if ((ms) > slowest)                   \
+            slowest = (ms);                   \
+    } while (0)
+
+static void suffer(struct fx *fx, struct traffic *t, enum filling filling)
+{
+    static struct side sides[CONNECTIONS];
+    struct peer p;
+    struct order o;
+    struct region r, other;
+    DAT_EVENT event;
+    int i, ended = 0;
+    unsigned ms, slowest = 0, total = 0;
+    /* A thread that runs may be about to end its copy, until it has run for long enough. */
+    unsigned bound = filling == OWN_THREAD_RUNS ? 5 * SOON : SOON;
+
+    memset(&o, 0, sizeof o);
+    o.filling = filling;
+    o.connections = CONNECTIONS;
+    __atomic_store_n(&t->longest, 0, __ATOMIC_SEQ_CST);
+    peer_start(&p, "hostile");
+    must(LINK_SEND(&p.link, o), "the other process is gone");
+    region_make(fx, &r, 65536, DAT_MEM_PRIV_ALL_FLAG);
+    for (i = 0; i < CONNECTIONS; i++) {
+        side_make(&sides[i], fx, NULL);
+        must_rc(post_recv(&sides[i], &r, 0, 64, 4), DAT_SUCCESS, "dat_ep_post_recv");
+        side_connect_peer(&sides[i], &p.link);
+    }
+    must(link_hear(&p.link, "fills"), "the other process is gone");
+    /* While it fills, and afterwards. */
+    for (i = 0; i < 50; i++) {
+        region_make(fx, &other, 4096, DAT_MEM_PRIV_ALL_FLAG);
+        TIMED(ms, region_free(&other));
+        total += ms;
+        if (i < CONNECTIONS)
+            (void)post_send(&sides[i], &r, 64, 64, 5);
+    }
+    must(link_hear(&p.link, "filled"), "the other process is gone");
+    for (i = 0; i < CONNECTIONS / 2; i++)
+        TIMED(ms, must_rc(dat_ep_free(sides[i].ep), DAT_SUCCESS, "dat_ep_free"));
+    for (; i < CONNECTIONS; i++) {
+        DAT_RETURN rc;
+
+        TIMED(ms, rc = dat_ep_disconnect(sides[i].ep, DAT_CLOSE_ABRUPT_FLAG));
+        must(rc == DAT_SUCCESS || DAT_GET_TYPE(rc) == DAT_INVALID_STATE, "dat_ep_disconnect");
+        ended += wait_event(sides[i].conn, &event) &&
+                 (event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED ||
+                  event.event_number == DAT_CONNECTION_EVENT_BROKEN);
+        TIMED(ms, must_rc(dat_ep_free(sides[i].ep), DAT_SUCCESS, "dat_ep_free"));
+    }
+    TIMED(ms, region_free(&r));
+    for (i = 0; i < CONNECTIONS; i++) {
+        sides[i].ep = DAT_HANDLE_NULL;
+        side_free(&sides[i]);
+    }
+    ok(ended == CONNECTIONS - CONNECTIONS / 2,
+       "the peer writes %s everywhere: its connections end with an event", filling_names[filling]);
+    ok(slowest < env_ms(bound) && total < env_ms(2 * bound),
+       "the peer writes %s everywhere: calls that free memory and endpoints return soon "
+       "(at most %u ms, 50 times dat_lmr_free %u ms)",
+       filling_names[filling], slowest, total);
+    ms = __atomic_load_n(&t->longest, __ATOMIC_SEQ_CST);
+    ok(ms < env_ms(SOON),
+       "the peer writes %s everywhere: traffic with another process goes on (at most %u ms)",
+       filling_names[filling], ms);
+    link_say(&p.link, "bye");
+    peer_ok(&p, "the peer writes %s everywhere: it ends", filling_names[filling]);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct peer_role roles[] = { { "hostile", hostile },
+                                              { "echo", echo },
+                                              { NULL, NULL } };
+    static struct traffic t;
+    struct fx fx;
+    int filling;
+
+    env_init(argc, argv, roles);
+    if (!env_is_shm())
+        skip_all("processes share no memory");
+    fx_open(&fx);
+    side_make(&t.s, &fx, NULL);
+    region_make(&fx, &t.r, 4096, MEM_LOCAL);
+    peer_start(&t.p, "echo");
+    side_connect_peer(&t.s, &t.p.link);
+    must(pthread_create(&t.thread, NULL, go_round, &t) == 0, "pthread_create");
+    for (filling = 0; filling < FILLINGS; filling++)
+        suffer(&fx, &t, (enum filling)filling);
+    __atomic_store_n(&t.stop, true, __ATOMIC_SEQ_CST);
+    pthread_join(t.thread, NULL);
+    ok(t.fine && t.rounds > 0, "traffic with another process went on (%u rounds)", t.rounds);
+    side_free(&t.s);
+    link_say(&t.p.link, "bye");
+    peer_ok(&t.p, "the third process ends well");
+    fx_close(&fx);
+    return done_testing();
+}

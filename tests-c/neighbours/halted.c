@@ -1,0 +1,630 @@
+/*
+ * halted.c - the other process is stopped between its decision to copy and the copy.
+ *
+ * It has functions process_vm_readv() and process_vm_writev() of its own, which stop it and then make
+ * the call. A library that copies in another way is not stopped there, and what needs that is skipped.
+ */
+#define _GNU_SOURCE
+#include "common/fixture.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SIZE = 1 << 20, OURS = 7, THEIRS = 3 };
+
+/*
+ * The longest that a call may take while a peer is stopped. On a busy machine any may take longer now and
+ * then, so one that did is made again, some times.
+ */
+#define SOON 1000u
+#define TRIES 5
+
+/* ---- The other process ---- */
+
+enum halt { HALT_NOT, HALT_STOP, HALT_SLEEP };
+
+static int halt_at; /* copies until the halt */
+static enum halt halt_how;
+static int wake_pipe[2];
+
+static void before_copy(pid_t pid)
+{
+    char c;
+
+    if (pid == 0 || __atomic_load_n(&halt_at, __ATOMIC_SEQ_CST) == 0 ||
+        __atomic_sub_fetch(&halt_at, 1, __ATOMIC_SEQ_CST) != 0)
+        return;
+    if (halt_how == HALT_STOP)
+        kill(getpid(), SIGSTOP);
+    else
+        must(read(wake_pipe[0], &c, 1) == 1, "read");
+}
+
+ssize_t process_vm_writev(pid_t pid, const struct iovec *lvec, unsigned long liovcnt,
+                          const struct iovec *rvec, unsigned long riovcnt, unsigned long flags)
+{
+    before_copy(pid);
+    return syscall(SYS_process_vm_writev, pid, lvec, liovcnt, rvec, riovcnt, flags);
+}
+
+ssize_t process_vm_readv(pid_t pid, const struct iovec *lvec, unsigned long liovcnt,
+                         const struct iovec *rvec, unsigned long riovcnt, unsigned long flags)
+{
+    before_copy(pid);
+    return syscall(SYS_process_vm_readv, pid, lvec, liovcnt, rvec, riovcnt, flags);
+}
+
+enum deed { WRITE, READ, FETCH, STREAM };
+
+/* What the other process is asked to do. */
+struct order {
+    enum deed deed;
+    enum halt halt;
+    int at;
+    DAT_RMR_TRIPLET there;
+};
+
+/* What it found. */
+struct answer {
+    bool halted;  /* it came to the halt */
+    bool success; /* the request, or the receive, completed successfully */
+    long saw;     /* -1 if all bytes that it read have the pattern THEIRS */
+};
+
+static void *waker(void *arg)
+{
+    struct link *up = arg;
+
+    /* A word at any time lets the sleeper go on. */
+    must(link_hear(up, "wake"), "the other process is gone");
+    must(write(wake_pipe[1], "", 1) == 1, "write");
+    return NULL;
+}
+
+static void obey(struct fx *fx, struct link *up, const struct order *o)
+{
+    struct side s;
+    struct region r;
+    struct answer a;
+    DAT_EVENT event;
+    pthread_t thread;
+    int copies = o->deed == STREAM ? 400 : 1;
+
+    memset(&a, 0, sizeof a);
+    side_make(&s, fx, NULL);
+    region_make(fx, &r, SIZE, DAT_MEM_PRIV_ALL_FLAG);
+    pattern_fill(r.mem, SIZE, OURS);
+    must_rc(post_recv(&s, &r, 0, SIZE, 4), DAT_SUCCESS, "dat_ep_post_recv");
+    side_accept_peer(&s, up);
+    must(pipe(wake_pipe) == 0, "pipe");
+    if (o->halt == HALT_SLEEP)
+        must(pthread_create(&thread, NULL, waker, up) == 0, "pthread_create");
+    halt_how = o->halt;
+    __atomic_store_n(&halt_at, o->halt == HALT_NOT ? 0 : o->at, __ATOMIC_SEQ_CST);
+    must(link_say(up, "begins"), "the other process is gone");
+    for (; copies > 0; copies--) {
+        DAT_RETURN rc = DAT_SUCCESS;
+
+        if (o->deed == READ)
+            rc = post_read(&s, &r, 0, SIZE, o->there, 1);
+        else if (o->deed != FETCH)
+            rc = post_write(&s, &r, 0, SIZE, o->there, 1);
+        if (rc != DAT_SUCCESS)
+            break;
+        must(wait_event(o->deed == FETCH ? s.recv : s.req, &event), "nothing completes");
+        a.success = event.event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS;
+        if (!a.success)
+            break;
+    }
+    a.halted = o->halt != HALT_NOT && __atomic_exchange_n(&halt_at, 0, __ATOMIC_SEQ_CST) == 0;
+    a.saw = pattern_check(r.mem, SIZE, THEIRS);
+    if (o->halt == HALT_SLEEP)
+        must(pthread_join(thread, NULL) == 0, "pthread_join");
+    close(wake_pipe[0]);
+    close(wake_pipe[1]);
+    must(LINK_SEND(up, a), "the other process is gone");
+    side_free(&s);
+    region_free(&r);
+}
+
+static int worker(struct link *up)
+{
+    struct fx fx;
+    struct order o;
+
+    fx_open(&fx);
+    while (LINK_RECV(up, o))
+        obey(&fx, up, &o);
+    fx_close(&fx);
+    return 0;
+}
+
+/* A third process, whose traffic with this one goes on all the time. */
+static int echo(struct link *up)
+{
+    struct fx fx;
+    struct side s;
+    struct region r;
+    DAT_EVENT event;
+    DAT_COUNT n;
+
+    fx_open(&fx);
+    side_make(&s, &fx, NULL);
+    region_make(&fx, &r, 4096, MEM_LOCAL);
+    must_rc(post_recv(&s, &r, 0, 64, 4), DAT_SUCCESS, "dat_ep_post_recv");
+    side_accept_peer(&s, up);
+    while (dat_evd_wait(s.recv, env_us(SOON_MS), 1, &event, &n) == DAT_SUCCESS &&
+           event.event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS) {
+        if (post_recv(&s, &r, 0, 64, 4) != DAT_SUCCESS ||
+            post_send(&s, &r, 64, 64, 5) != DAT_SUCCESS ||
+            !wait_dto(s.req, 5, DAT_DTO_SUCCESS, NULL))
+            break;
+    }
+    must(link_hear(up, "bye"), "the other process is gone");
+    fx_close(&fx);
+    return 0;
+}
+
+/* ---- This process ---- */
+
+/* The traffic with the third process. */
+struct traffic {
+    struct fx *fx;
+    struct peer p;
+    struct side s;
+    struct region r;
+    pthread_t thread;
+    bool stop;
+    unsigned rounds;
+    unsigned longest; /* ms that a round took */
+    bool fine;
+    unsigned wanted; /* rounds to be waited for */
+};
+
+static void *go_round(void *arg)
+{
+    struct traffic *t = arg;
+
+    t->fine = true;
+    while (!__atomic_load_n(&t->stop, __ATOMIC_SEQ_CST) && t->fine) {
+        uint64_t start = now_ms();
+        unsigned ms;
+
+        t->fine = post_recv(&t->s, &t->r, 0, 64, 4) == DAT_SUCCESS &&
+                  post_send(&t->s, &t->r, 64, 64, 5) == DAT_SUCCESS &&
+                  wait_dto(t->s.req, 5, DAT_DTO_SUCCESS, NULL) &&
+                  wait_dto(t->s.recv, 4, DAT_DTO_SUCCESS, NULL);
+        ms = (unsigned)(now_ms() - start);
+        if (ms > t->longest)
+            t->longest = ms;
+        __atomic_add_fetch(&t->rounds, 1, __ATOMIC_SEQ_CST);
+    }
+    return NULL;
+}
+
+static void traffic_start(struct traffic *t, struct fx *fx)
+{
+    memset(t, 0, sizeof *t);
+    t->fx = fx;
+    side_make(&t->s, fx, NULL);
+    region_make(fx, &t->r, 4096, MEM_LOCAL);
+    peer_start(&t->p, "echo");
+    side_connect_peer(&t->s, &t->p.link);
+    must(pthread_create(&t->thread, NULL, go_round, t) == 0, "pthread_create");
+}
+
+static bool advanced(void *arg)
+{
+    struct traffic *t = arg;
+
+    return __atomic_load_n(&t->rounds, __ATOMIC_SEQ_CST) >= t->wanted;
+}
+
+static void traffic_end(struct traffic *t)
+{
+    __atomic_store_n(&t->stop, true, __ATOMIC_SEQ_CST);
+    pthread_join(t->thread, NULL);
+    ok(t->fine && t->longest < env_ms(2 * SOON),
+       "the peer is stopped: traffic with another process goes on (%u rounds, at most %u ms)",
+       t->rounds, t->longest);
+    side_free(&t->s);
+    link_say(&t->p.link, "bye");
+    peer_ok(&t->p, "the third process ends well");
+}
+
+enum way { LMR_FREE, DISCONNECT, EP_FREE, RMR_UNBIND, RMR_FREE, IA_CLOSE, WAYS };
+
+static const char *const way_names[WAYS] = { "dat_lmr_free", "dat_ep_disconnect", "dat_ep_free",
+                                             "dat_rmr_bind", "dat_rmr_free",      "dat_ia_close" };
+
+/* This side of one attempt. */
+struct scene {
+    struct fx fx;
+    struct side s;
+    struct region r;
+    DAT_RMR_HANDLE rmr;
+    DAT_RMR_TRIPLET there;
+};
+
+static void bind_rmr(struct scene *c, DAT_VLEN length, DAT_RMR_CONTEXT *context)
+{
+    DAT_LMR_TRIPLET part = segment(&c->r, 0, length);
+    DAT_RMR_CONTEXT unwanted;
+    DAT_EVENT event;
+
+    must_rc(dat_rmr_bind(c->rmr, &part, DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
+                         c->s.ep, cookie(9), DAT_COMPLETION_DEFAULT_FLAG, context != NULL ? context : &unwanted),
+            DAT_SUCCESS, "dat_rmr_bind");
+    must(wait_number(c->s.req, DAT_RMR_BIND_COMPLETION_EVENT, &event), "dat_rmr_bind: no event");
+}
+
+static void scene_open(struct scene *c, enum way way)
+{
+    fx_open(&c->fx);
+    side_make(&c->s, &c->fx, NULL);
+    region_make(&c->fx, &c->r, SIZE, DAT_MEM_PRIV_ALL_FLAG);
+    c->there = target(&c->r, 0, SIZE);
+    c->rmr = DAT_HANDLE_NULL;
+    if (way == RMR_UNBIND || way == RMR_FREE)
+        must_rc(dat_rmr_create(c->fx.pz, &c->rmr), DAT_SUCCESS, "dat_rmr_create");
+}
+
+/* Makes the call, and gives the milliseconds that it took. */
+static unsigned finish(struct scene *c, enum way way)
+{
+    uint64_t start = now_ms();
+    DAT_RETURN rc = DAT_SUCCESS;
+
+    switch (way) {
+    case LMR_FREE:
+        rc = dat_lmr_free(c->r.lmr);
+        break;
+    case DISCONNECT:
+        rc = dat_ep_disconnect(c->s.ep, DAT_CLOSE_ABRUPT_FLAG);
+        break;
+    case EP_FREE:
+        rc = dat_ep_free(c->s.ep);
+        break;
+    case RMR_UNBIND:
+        bind_rmr(c, 0, NULL);
+        break;
+    case RMR_FREE:
+        rc = dat_rmr_free(c->rmr);
+        break;
+    case IA_CLOSE:
+    case WAYS:
+        rc = dat_ia_close(c->fx.ia, DAT_CLOSE_ABRUPT_FLAG);
+        break;
+    }
+    must_rc(rc, DAT_SUCCESS, "%s", way_names[way]);
+    return (unsigned)(now_ms() - start);
+}
+
+static void scene_close(struct scene *c, enum way way)
+{
+    if (way != IA_CLOSE)
+        fx_close(&c->fx);
+}
+
+/* How the other process came to its halt, or passed it. */
+struct watch {
+    struct peer *p;
+    enum halt how;
+    bool halted;
+};
+
+static bool is_asleep(pid_t pid)
+{
+    char path[64], text[256] = "", *state;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    file = fopen(path, "r");
+    if (file == NULL)
+        return false;
+    if (fgets(text, sizeof text, file) == NULL)
+        text[0] = '\0';
+    fclose(file);
+    state = strrchr(text, ')');
+    return state != NULL && state[2] == 'S';
+}
+
+static bool has_halted_or_passed(void *arg)
+{
+    struct watch *w = arg;
+    struct pollfd answer;
+    int status;
+
+    answer.fd = w->p->link.in;
+    answer.events = POLLIN;
+    if (poll(&answer, 1, 0) == 1)
+        return true;
+    if (w->how == HALT_SLEEP)
+        w->halted = is_asleep(w->p->pid);
+    else
+        w->halted = waitpid(w->p->pid, &status, WUNTRACED | WNOHANG) == w->p->pid && WIFSTOPPED(status);
+    return w->halted;
+}
+
+/* Waits until the other process has halted; false if it has gone past instead. */
+static bool await_halt(struct peer *p, enum halt how)
+{
+    struct watch w;
+
+    w.p = p;
+    w.how = how;
+    w.halted = false;
+    return wait_until(has_halted_or_passed, &w, SOON_MS) && w.halted;
+}
+
+static const char *const deed_names[] = { "RDMA write", "RDMA read", "reading of a message" };
+
+static bool kernel_copies; /* the other process has come to a halt */
+
+/* One attempt: the other process halts before its copy number at, this one makes the call. False if it was slow. */
+static bool attempt(struct peer *p, struct traffic *t, enum deed deed, enum way way,
+                    enum halt how, int at, bool last)
+{
+    struct scene c;
+    struct order o;
+    struct answer a;
+    unsigned ms;
+    bool halted, went_on;
+    const char *halts = how == HALT_STOP ? "stopped" : "asleep";
+
+    scene_open(&c, way);
+    memset(&o, 0, sizeof o);
+    o.deed = deed;
+    o.halt = how;
+    o.at = at;
+    o.there = c.there;
+    if (c.rmr == DAT_HANDLE_NULL)
+        must(LINK_SEND(&p->link, o), "the other process is gone");
+    else {
+        /* A window is bound on a connection. */
+        struct pair own;
+
+        pair_open(&own, &c.fx, NULL);
+        {
+            struct side s = c.s;
+
+            c.s = own.a;
+            bind_rmr(&c, SIZE, &o.there.rmr_context);
+            c.s = s;
+        }
+        pair_close(&own);
+        must(LINK_SEND(&p->link, o), "the other process is gone");
+    }
+    side_connect_peer(&c.s, &p->link);
+    must(link_hear(&p->link, "begins"), "the other process is gone");
+    pattern_fill(c.r.mem, SIZE, THEIRS);
+    if (deed == FETCH)
+        must_rc(post_send(&c.s, &c.r, 0, SIZE, 6), DAT_SUCCESS, "dat_ep_post_send");
+    halted = await_halt(p, how);
+    ms = finish(&c, way);
+    /* From here on the memory is the program's. */
+    pattern_fill(c.r.mem, SIZE, 11);
+    if (t != NULL)
+        t->wanted = __atomic_load_n(&t->rounds, __ATOMIC_SEQ_CST) + 3;
+    went_on = t == NULL || wait_until(advanced, t, SOON_MS);
+    if (how == HALT_STOP)
+        kill(p->pid, SIGCONT);
+    else
+        must(link_say(&p->link, "wake"), "the other process is gone");
+    must(LINK_RECV(&p->link, a), "the other process does not go on");
+    kernel_copies = kernel_copies || a.halted;
+    if (!a.halted || !halted) {
+        skip(1, "the provider does not copy with process_vm_readv() and process_vm_writev()");
+    } else {
+        bool right = pattern_check(c.r.mem, SIZE, 11) < 0;
+        bool told = deed != WRITE && a.success && a.saw >= 0;
+
+        if (right && !told && went_on && ms >= env_ms(SOON) && !last) {
+            scene_close(&c, way);
+            return false;
+        }
+        ok(right && !told && ms < env_ms(SOON) && went_on,
+           "%s: the peer is %s before %s, copy %d: soon, and the memory is the program's "
+           "(%u ms%s%s%s)",
+           way_names[way], halts, deed_names[deed], at, ms, right ? "" : ", overwritten",
+           told ? ", read" : "", went_on ? "" : ", other traffic waits");
+    }
+    scene_close(&c, way);
+    return true;
+}
+
+static void halted(struct peer *p, struct traffic *t, enum deed deed, enum way way, enum halt how,
+                   int at)
+{
+    int i;
+
+    for (i = 1; !attempt(p, t, deed, way, how, at, i == TRIES); i++)
+        ;
+}
+
+/* ---- Stopped by a debugger on its way into the system call ---- */
+
+#if defined(__x86_64__) && defined(PTRACE_GET_SYSCALL_INFO)
+static bool traced(pid_t pid, bool begin)
+{
+    int status;
+
+    if (begin && ptrace(PTRACE_SEIZE, pid, NULL, (void *)(uintptr_t)PTRACE_O_TRACESYSGOOD) != 0)
+        return false;
+    if (begin && ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) != 0)
+        return false;
+    for (;;) {
+        if (waitpid(pid, &status, __WALL) != pid || !WIFSTOPPED(status))
+            return false;
+        if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
+            struct __ptrace_syscall_info info;
+
+            memset(&info, 0, sizeof info);
+            if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, (void *)sizeof info, &info) > 0 &&
+                info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == SYS_process_vm_writev)
+                return true;
+        }
+        if (ptrace(PTRACE_SYSCALL, pid, NULL, NULL) != 0)
+            return false;
+    }
+}
+
+static bool debug(struct peer *p, enum way way, bool last)
+{
+    struct scene c;
+    struct order o;
+    struct answer a;
+    unsigned ms;
+
+    scene_open(&c, way);
+    memset(&o, 0, sizeof o);
+    o.deed = STREAM;
+    o.there = c.there;
+    must(LINK_SEND(&p->link, o), "the other process is gone");
+    side_connect_peer(&c.s, &p->link);
+    must(link_hear(&p->link, "begins"), "the other process is gone");
+    alarm(env_ms(SOON_MS) / 1000);
+    if (!traced(p->pid, true)) {
+        skip(1, "no tracing, or nothing to trace");
+        alarm(0);
+        ptrace(PTRACE_DETACH, p->pid, NULL, NULL);
+        kill(p->pid, SIGCONT);
+        finish(&c, way);
+        must(LINK_RECV(&p->link, a), "the other process does not go on");
+        scene_close(&c, way);
+        return true;
+    }
+    alarm(0);
+    ms = finish(&c, way);
+    pattern_fill(c.r.mem, SIZE, 11);
+    must(ptrace(PTRACE_DETACH, p->pid, NULL, NULL) == 0, "PTRACE_DETACH");
+    must(LINK_RECV(&p->link, a), "the other process does not go on");
+    if (pattern_check(c.r.mem, SIZE, 11) < 0 && ms >= env_ms(SOON) && !last) {
+        scene_close(&c, way);
+        return false;
+    }
+    ok(pattern_check(c.r.mem, SIZE, 11) < 0 && ms < env_ms(SOON),
+       "%s: a debugger holds the peer before its call: soon, and the memory is the program's "
+       "(%u ms)",
+       way_names[way], ms);
+    scene_close(&c, way);
+    return true;
+}
+#else
+static bool debug(struct peer *p, enum way way, bool last)
+{
+    (void)p;
+    (void)way;
+    (void)last;
+    skip(1, "no such tracing here");
+    return true;
+}
+#endif
+
+static void debugger(struct peer *p, enum way way)
+{
+    int i;
+
+    if (!kernel_copies) {
+        skip(1, "the provider does not copy with process_vm_writev()");
+        return;
+    }
+    for (i = 1; !debug(p, way, i == TRIES); i++)
+        ;
+}
+
+/* ---- Stopped anywhere ---- */
+
+static void anywhere(struct peer *p, int rounds)
+{
+    int i, wrong = 0, slow = 0, whole = 0;
+    unsigned longest = 0, seed = (unsigned)getpid();
+
+    for (i = 0; i < rounds; i++) {
+        enum way way = (enum way)(i % 3 == 2 ? IA_CLOSE : i % 3);
+        struct scene c;
+        struct order o;
+        struct answer a;
+        struct timespec pause = { 0, 0 };
+        unsigned ms;
+        int status;
+
+        scene_open(&c, way);
+        memset(&o, 0, sizeof o);
+        o.deed = STREAM;
+        o.there = c.there;
+        must(LINK_SEND(&p->link, o), "the other process is gone");
+        side_connect_peer(&c.s, &p->link);
+        must(link_hear(&p->link, "begins"), "the other process is gone");
+        seed = seed * 1103515245u + 12345u;
+        pause.tv_nsec = (long)(seed >> 8) % 3000000;
+        nanosleep(&pause, NULL);
+        kill(p->pid, SIGSTOP);
+        /* It may have answered before. */
+        must(waitpid(p->pid, &status, WUNTRACED) == p->pid && WIFSTOPPED(status),
+             "the other process cannot be stopped");
+        ms = finish(&c, way);
+        pattern_fill(c.r.mem, SIZE, 11);
+        kill(p->pid, SIGCONT);
+        must(LINK_RECV(&p->link, a), "the other process does not go on");
+        whole += a.success;
+        wrong += pattern_check(c.r.mem, SIZE, 11) >= 0;
+        slow += ms >= env_ms(SOON);
+        if (ms > longest)
+            longest = ms;
+        scene_close(&c, way);
+    }
+    ok(wrong == 0 && slow <= rounds / 3,
+       "the peer is stopped at any moment of a stream of RDMA writes, %d times: the memory is the "
+       "program's (wrong %d, slow %d, at most %u ms; %d streams had ended)",
+       rounds, wrong, slow, longest, whole);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct peer_role roles[] = { { "worker", worker },
+                                              { "echo", echo },
+                                              { NULL, NULL } };
+    struct peer p;
+    struct fx fx;
+    struct traffic t;
+    int way;
+
+    env_init(argc, argv, roles);
+    if (!env_is_shm())
+        skip_all("a process that is stopped does not stop its device");
+    fx_open(&fx);
+    traffic_start(&t, &fx);
+    peer_start(&p, "worker");
+    for (way = 0; way < WAYS; way++) {
+        /* An adapter that is not the last of the process, and other connections. */
+        halted(&p, &t, WRITE, (enum way)way, HALT_STOP, 1);
+        halted(&p, &t, READ, (enum way)way, HALT_STOP, 1);
+    }
+    halted(&p, &t, WRITE, LMR_FREE, HALT_STOP, 2);
+    halted(&p, &t, WRITE, LMR_FREE, HALT_SLEEP, 1);
+    halted(&p, &t, WRITE, DISCONNECT, HALT_SLEEP, 1);
+    halted(&p, &t, FETCH, DISCONNECT, HALT_STOP, 1);
+    halted(&p, &t, FETCH, EP_FREE, HALT_SLEEP, 1);
+    debugger(&p, LMR_FREE);
+    debugger(&p, DISCONNECT);
+    traffic_end(&t);
+    fx_close(&fx);
+    /* Now the adapter of an attempt is the only one of the process. */
+    halted(&p, NULL, WRITE, IA_CLOSE, HALT_STOP, 1);
+    anywhere(&p, env_count(60, 10));
+    close(p.link.out);
+    p.link.out = -1;
+    peer_ok(&p, "the other process ends well");
+    return done_testing();
+}
