@@ -56,7 +56,7 @@ asan()
         cargo "+$NIGHTLY" test --locked --target "$host" "$@"
 }
 
-# ThreadSanitizer does not see what fences order, so this is what needs none, or orders nothing but words by them.
+# ThreadSanitizer does not see what fences order: of a race that it finds one has to ask whether there is a fence.
 tsan()
 {
     RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR=$out/tsan \
@@ -94,7 +94,8 @@ for tool in $tools; do
     tsan)
         try tsan -p dat-core --lib
         try tsan -p dat-core --tests
-        try tsan -p dat-shm --lib -- ring:: regions:: transfers:: ;;
+        # One test polls memory as a program does, whose plain loads are a race by definition.
+        try tsan -p dat-shm --lib -- --skip a_poller_of_the_tail_sees_all_before_it ;;
     miri)
         # Queues, handles, tables, events and text: they need memory and threads alone.
         try miri -p dat-core --lib -- slab recv_queue evd::queue lmr_table ep_state users
