@@ -290,11 +290,8 @@ pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice)
 /// them in one piece: the peer has to store them.
 ///
 /// The kernel copies 8 bytes as one word on processors of which that is known. It may copy fewer byte by byte.
-pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
+pub fn tail_of_write(remote: &RemoteSegment) -> u64 {
     const WORDS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
-    if end.pair.is_local() {
-        return 0;
-    }
     match tail_len(remote.addr.wrapping_add(remote.len), remote.len.min(8) as usize) {
         8 if WORDS => 0,
         1 => 0,
@@ -302,29 +299,49 @@ pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
     }
 }
 
+/// Writes a slice of the segments to memory of a peer that is this process.
+#[inline]
+pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
+    let zone = end.peer_zone.load(Ordering::Relaxed);
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
+    let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
+    let Some(pin) = open(end.regions(), remote, Rights::REMOTE_WRITE, zone) else {
+        return Outcome::Failed(Status::RemoteAccess);
+    };
+    let to = target(&pin, &whole(remote), slice.offset, slice.len, Rights::REMOTE_WRITE);
+    if let ([segment], [pin]) = (segments, pins.as_slice()) {
+        store(to, source(pin, segment, slice.offset, slice.len), slice.last);
+    } else {
+        store_lists(List::from_iter([to]), sources(segments, &pins, slice), slice.last);
+    }
+    Outcome::Done
+}
+
+/// Reads a slice of memory of a peer that is this process into the segments.
+pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Outcome {
+    let zone = end.peer_zone.load(Ordering::Relaxed);
+    let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
+    let Some(from) = open(end.regions(), remote, Rights::REMOTE_READ, zone) else {
+        return Outcome::Failed(Status::RemoteAccess);
+    };
+    let bytes = source(&from, &whole(remote), slice.offset, slice.len);
+    let done = scatter(end.regions(), segments, slice.offset, bytes, slice.last);
+    if done { Outcome::Done } else { Outcome::Failed(Status::LocalProtection) }
+}
+
 /// Writes a slice of the segments to the peer's memory. If that is the last of the write, the word at its end is one
 /// that [`tail_of_write`] leaves to the kernel.
 pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
-    if !end.pair.is_local() && !end.pair.reads_peer() {
+    if !end.pair.reads_peer() {
         return Outcome::Refused;
     }
     let zone = end.peer_zone.load(Ordering::Relaxed);
     let mut pins = List::new();
     if !pin_all(end.regions(), segments, &mut pins) {
         return Outcome::Failed(Status::LocalProtection);
-    }
-    if end.pair.is_local() {
-        let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
-        let Some(pin) = open(end.regions(), remote, Rights::REMOTE_WRITE, zone) else {
-            return Outcome::Failed(Status::RemoteAccess);
-        };
-        let to = target(&pin, &whole(remote), slice.offset, slice.len, Rights::REMOTE_WRITE);
-        if let ([segment], [pin]) = (segments, pins.as_slice()) {
-            store(to, source(pin, segment, slice.offset, slice.len), slice.last);
-        } else {
-            store_lists(List::from_iter([to]), sources(segments, &pins, slice), slice.last);
-        }
-        return Outcome::Done;
     }
     let mut from = sources(segments, &pins, slice);
     let addr = remote.addr.wrapping_add(slice.offset);
@@ -349,19 +366,10 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
 
 /// Reads a slice of the peer's memory into the segments.
 pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Outcome {
-    if !end.pair.is_local() && !end.pair.reads_peer() {
+    if !end.pair.reads_peer() {
         return Outcome::Refused;
     }
     let zone = end.peer_zone.load(Ordering::Relaxed);
-    if end.pair.is_local() {
-        let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
-        let Some(from) = open(end.regions(), remote, Rights::REMOTE_READ, zone) else {
-            return Outcome::Failed(Status::RemoteAccess);
-        };
-        let bytes = source(&from, &whole(remote), slice.offset, slice.len);
-        let done = scatter(end.regions(), segments, slice.offset, bytes, slice.last);
-        return if done { Outcome::Done } else { Outcome::Failed(Status::LocalProtection) };
-    }
     let mut pins = List::new();
     if !pin_all(end.regions(), segments, &mut pins) {
         return Outcome::Failed(Status::LocalProtection);

@@ -341,8 +341,8 @@ impl Tx {
         }
     }
 
-    /// Copies bytes of a request up to byte `to`, one slice after another; `last` if it ends there. `None` once they are
-    /// all there, or if this process is refused the copies.
+    /// Copies bytes of a request up to byte `to`, one slice after another; `last` if it ends there. `None` if this
+    /// process is refused the copies.
     #[inline]
     fn slices(
         &mut self,
@@ -352,17 +352,21 @@ impl Tx {
         budget: &mut Budget,
         copy: impl Fn(Slice) -> Outcome,
     ) -> Option<Launch> {
-        while self.part.done < to {
-            let offset = self.part.done;
-            let Some(len) = budget.slice(end, to - offset) else { return Some(Launch::NoRoom) };
-            match copy(Slice { offset, len, last: last && offset + len == to }) {
-                Outcome::Done => self.part.done += len,
-                Outcome::Refused => return None,
-                Outcome::Failed(status) => return Some(Launch::Flying(Done::Failed(status))),
-                Outcome::PeerGone => return Some(Launch::Flying(Done::Never)),
+        let mut done = self.part.done;
+        let stopped = loop {
+            if done == to {
+                break Some(Launch::Flying(Done::Now));
             }
-        }
-        None
+            let Some(len) = budget.slice(end, to - done) else { break Some(Launch::NoRoom) };
+            match copy(Slice { offset: done, len, last: last && done + len == to }) {
+                Outcome::Done => done += len,
+                Outcome::Refused => break None,
+                Outcome::Failed(status) => break Some(Launch::Flying(Done::Failed(status))),
+                Outcome::PeerGone => break Some(Launch::Flying(Done::Never)),
+            }
+        };
+        self.part.done = done;
+        stopped
     }
 
     /// True if the peer has not consumed a record of a write yet. Copies to and from its memory have to wait for that:
@@ -373,9 +377,13 @@ impl Tx {
 
     fn write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>, budget: &mut Budget) -> Launch {
         let len = remote.len;
+        if end.pair.is_local() {
+            let copy = |slice| copy::to_self(end, request.segments, remote, slice);
+            return self.slices(end, len, true, budget, copy).unwrap_or(Launch::NoRoom);
+        }
         if !self.part.ring {
-            if end.pair.is_local() || end.pair.reads_peer() {
-                let tail = copy::tail_of_write(end, remote);
+            if end.pair.reads_peer() {
+                let tail = copy::tail_of_write(remote);
                 let behind = self.is_behind_write();
                 if len <= EAGER_MAX && (behind || tail > 0) {
                     // One record does both.
@@ -384,11 +392,10 @@ impl Tx {
                     return Launch::NoRoom;
                 } else {
                     let copy = |slice| copy::to_peer(end, request.segments, remote, slice);
-                    if let Some(launch) = self.slices(end, len - tail, tail == 0, budget, copy) {
-                        return launch;
-                    }
-                    if self.part.done == len {
-                        return Launch::Flying(Done::Now);
+                    match self.slices(end, len - tail, tail == 0, budget, copy) {
+                        Some(Launch::Flying(Done::Now)) if tail > 0 => {}
+                        Some(launch) => return launch,
+                        None => {}
                     }
                 }
             }
@@ -410,7 +417,11 @@ impl Tx {
 
     fn read(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>, budget: &mut Budget) -> Launch {
         let (id, len) = (request.id, request.len);
-        if end.pair.is_local() || end.pair.reads_peer() {
+        if end.pair.is_local() {
+            let copy = |slice| copy::from_self(end, remote, request.segments, slice);
+            return self.slices(end, len, true, budget, copy).unwrap_or(Launch::NoRoom);
+        }
+        if end.pair.reads_peer() {
             if self.is_behind_write() {
                 self.ask(end);
                 return Launch::NoRoom;
@@ -418,9 +429,6 @@ impl Tx {
             let copy = |slice| copy::from_peer(end, remote, request.segments, slice);
             if let Some(launch) = self.slices(end, len, true, budget, copy) {
                 return launch;
-            }
-            if self.part.done == len {
-                return Launch::Flying(Done::Now);
             }
         }
         if self.reading.len() >= self.reads_out {

@@ -177,7 +177,7 @@ impl Word {
     }
 
     /// Stores the bytes at `place`, which [`take_last_word`] gave, with one store after all others of this thread.
-    #[inline]
+    #[inline(always)]
     pub fn store(self, place: Target<'_>) {
         // SYNC tail-last: pairs with the program's own load of the tail.
         fence(Ordering::Release);
