@@ -56,10 +56,10 @@ asan()
         cargo "+$NIGHTLY" test --locked --target "$host" "$@"
 }
 
-# A fence orders what ThreadSanitizer does not see, so the tests of what fences order are left to loom.
+# ThreadSanitizer does not see what fences order: of a race that it finds one has to ask whether there is a fence.
 tsan()
 {
-    RUSTFLAGS=-Zsanitizer=thread TSAN_OPTIONS="suppressions=$here/tsan.txt" CARGO_TARGET_DIR=$out/tsan \
+    RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR=$out/tsan \
         cargo "+$NIGHTLY" test --locked -Zbuild-std --target "$host" "$@"
 }
 
@@ -94,7 +94,8 @@ for tool in $tools; do
     tsan)
         try tsan -p dat-core --lib
         try tsan -p dat-core --tests
-        try tsan -p dat-shm --lib -- ring:: ;;
+        # One test polls memory as a program does, whose plain loads are a race by definition.
+        try tsan -p dat-shm --lib -- --skip a_poller_of_the_tail_sees_all_before_it ;;
     miri)
         # Queues, handles, tables, events and text: they need memory and threads alone.
         try miri -p dat-core --lib -- slab recv_queue evd::queue lmr_table ep_state users

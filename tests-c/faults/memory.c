@@ -120,7 +120,7 @@ static const char *fault(int status)
     else if (report->whole.wrong != NULL)
         snprintf(text, sizeof text, "afterwards, %s: %s", report->whole.wrong,
                  rc_text(report->whole.wrong_code));
-    else if (report->fds != normal.fds)
+    else if (report->fds > normal.fds)
         snprintf(text, sizeof text, "%d descriptors left, not %d", report->fds, normal.fds);
     else if (report->live > normal.live)
         snprintf(text, sizeof text, "%ld blocks left, not %ld", report->live, normal.live);

@@ -181,11 +181,79 @@ static void many_tables(void)
     scene_ok(total() == 1, "and not listed");
 }
 
+/* One table under very many names, as a mad provider might register it. */
+static void flood(void)
+{
+    enum { NAMES = 70000 };
+    char name[32];
+    DAT_PROVIDER_INFO info;
+    DAT_RETURN rc = DAT_SUCCESS;
+    DAT_IA_HANDLE ia;
+    int n, removed = 0;
+
+    table.device_name = "flood";
+    table.ia_open_func = ia_open;
+    table.ia_close_func = ia_close;
+    for (n = 0; n < NAMES; n++) {
+        snprintf(name, sizeof name, "flood-%d", n);
+        info = info_of(name);
+        rc = dat_registry_add_provider(&table, &info);
+        if (rc != DAT_SUCCESS)
+            break;
+    }
+    if (rc != DAT_SUCCESS)
+        scene_code(rc, DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY,
+                   "dat_registry_add_provider: too many names: DAT_INSUFFICIENT_RESOURCES");
+    scene_ok(n >= 1000 && total() == n + 1, "%d names are registered", n);
+    if (scene_opens("flood-999", &ia))
+        scene_closes(ia);
+    for (int i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "flood-%d", i);
+        info = info_of(name);
+        removed += dat_registry_remove_provider(&table, &info) == DAT_SUCCESS;
+    }
+    scene_ok(removed == n && total() == 1, "all are removed again");
+    if (scene_opens("a", &ia))
+        scene_closes(ia);
+}
+
+/* Names of any bytes, in structures at odd addresses, as packed ones are. */
+static void odd(void)
+{
+    char memory[sizeof(DAT_PROVIDER_INFO) + 8];
+    DAT_PROVIDER_INFO info = info_of(""), listed[2], *list[2] = { &listed[0], &listed[1] };
+    DAT_COUNT n = 0;
+    DAT_IA_HANDLE ia;
+
+    for (int i = 0; i < 255; i++)
+        info.ia_name[i] = (char)(i + 1);
+    memcpy(memory + 1, &info, sizeof info);
+    table.device_name = "odd";
+    table.ia_open_func = ia_open;
+    table.ia_close_func = ia_close;
+    scene_type(dat_registry_add_provider(&table, (void *)(memory + 1)), DAT_SUCCESS,
+               "dat_registry_add_provider: misaligned information: success");
+    scene_type(dat_registry_list_providers(2, &n, list), DAT_SUCCESS,
+               "dat_registry_list_providers: success");
+    scene_ok(n == 2 && memcmp(listed[1].ia_name, info.ia_name, sizeof info.ia_name) == 0,
+             "a name of all bytes is listed as it is");
+    scene_ok(open_named(info.ia_name, &ia) == DAT_SUCCESS, "a name of all bytes opens");
+    scene_closes(ia);
+    scene_type(dat_registry_remove_provider(&table, (void *)(memory + 1)), DAT_SUCCESS,
+               "dat_registry_remove_provider: misaligned information: success");
+    memset(memory, 'x', sizeof memory);
+    scene_code(dat_registry_add_provider(&table, (void *)(memory + 1)), DAT_INVALID_PARAMETER,
+               DAT_INVALID_ARG2,
+               "dat_registry_add_provider: a name without an end: DAT_INVALID_PARAMETER");
+}
+
 static const struct scene scenes[] = {
     { "bad arguments", bad_arguments },
     { "life", life },
     { "instead of an entry", instead_of_an_entry },
     { "many tables", many_tables },
+    { "one table, many names", flood },
+    { "odd names and addresses", odd },
     { NULL, NULL },
 };
 

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What reading may take: time (before scaling) and memory. */
+/* What reading may take: processor time (before scaling) and memory. */
 #define MS 3000u
 #define KIB (160L * 1024)
 
@@ -33,19 +33,30 @@ static DAT_COUNT count(void)
     return n;
 }
 
+/* The time that this process has used; other processes may be busy. */
+static uint64_t busy_ms(void)
+{
+    struct rusage r;
+
+    getrusage(RUSAGE_SELF, &r);
+    return (uint64_t)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000 +
+           (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1000;
+}
+
 /* The number of entries, after a first call that takes little time and memory. */
 static DAT_COUNT count_within_limits(void)
 {
     struct rusage before, after;
-    uint64_t start = now_ms();
+    uint64_t start = busy_ms();
     DAT_COUNT n;
 
-    alarm(env_ms(10 * MS) / 1000);
+    /* What sleeps uses no time of the processor. */
+    alarm(env_ms(20 * MS) / 1000);
     getrusage(RUSAGE_SELF, &before);
     n = count();
     getrusage(RUSAGE_SELF, &after);
     alarm(0);
-    scene_ok(now_ms() - start < env_ms(MS), "the first call ends soon");
+    scene_ok(busy_ms() - start < env_ms(MS), "the first call takes %d ms", (int)(busy_ms() - start));
     scene_ok(env_valgrind() || after.ru_maxrss - before.ru_maxrss < KIB,
              "the first call takes %ld KiB", after.ru_maxrss - before.ru_maxrss);
     return n;
@@ -167,10 +178,11 @@ static void all_of_30000(void)
     scene_ok(n == 30000, "there are 30000 entries");
     for (DAT_COUNT i = 0; i < n; i++)
         list[i] = &info[i];
-    start = now_ms();
+    start = busy_ms();
     scene_type(dat_registry_list_providers(n, &listed, list), DAT_SUCCESS,
                "dat_registry_list_providers: success");
-    scene_ok(now_ms() - start < env_ms(MS), "dat_registry_list_providers ends soon");
+    scene_ok(busy_ms() - start < env_ms(MS), "dat_registry_list_providers takes %d ms",
+             (int)(busy_ms() - start));
     scene_ok(listed == n && strcmp(info[0].ia_name, "n0") == 0 &&
                  strcmp(info[n - 1].ia_name, "n29999") == 0,
              "dat_registry_list_providers: in order");
@@ -178,7 +190,7 @@ static void all_of_30000(void)
     works("n29999");
     scene_not_found("n30000", DAT_NAME_NOT_REGISTERED);
     /* Programs try every name that they are told. */
-    start = now_ms();
+    start = busy_ms();
     for (DAT_COUNT i = 0; i < n; i += env_count(1, 100)) {
         DAT_IA_HANDLE ia;
 
@@ -187,7 +199,7 @@ static void all_of_30000(void)
             opened++;
     }
     scene_ok(opened == n / env_count(1, 100), "each name opens");
-    scene_ok(now_ms() - start < env_ms(20 * MS), "opening each takes %d ms", (int)(now_ms() - start));
+    scene_ok(busy_ms() - start < env_ms(20 * MS), "opening each takes %d ms", (int)(busy_ms() - start));
     free(info);
     free(list);
 }

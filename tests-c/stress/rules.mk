@@ -2,3 +2,5 @@
 $(OUT)/stress/shared: $(OUT)/srq/srq_common.o
 $(OUT)/stress/shared: LDFLAGS += $(OUT)/srq/srq_common.o
 $(OUT)/stress/shared.o: $(TESTDIR)/srq/srq_common.h
+
+VALGRIND_QUICK += stress.shared

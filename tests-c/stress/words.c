@@ -6,7 +6,7 @@
  * all differ from those before, for every size up to 64 and some large ones, every alignment of the
  * end, and with one to four segments, cut inside of the word.
  *
- * $DAT_TEST_SECONDS is the time that all of it takes, 60 if it is not set.
+ * $DAT_TEST_SECONDS is the time that all of it takes, 40 if it is not set.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -498,7 +498,7 @@ int main(int argc, char **argv)
 {
     static const struct peer_role roles[] = { { "spinner", spinner }, { NULL, NULL } };
     const char *set = getenv("DAT_TEST_SECONDS");
-    unsigned ms = 1000u * (set != NULL ? (unsigned)atoi(set) : (unsigned)env_count(60, 3));
+    unsigned ms = 1000u * (set != NULL ? (unsigned)atoi(set) : (unsigned)env_count(40, 3));
 
     env_init(argc, argv, roles);
     if (!env_is_shm())

@@ -3,7 +3,8 @@
  * call of the RDMA libraries that it makes, which fails: no crash, no hang, nothing stays behind, and afterwards
  * everything works.
  *
- *   DAT_TEST_LONG=1      every call with every error, instead of as many as the time allows
+ *   DAT_TEST_LONG=1      every call with every error, and the libraries of the drivers read anew for each
+ *   DAT_TEST_SECONDS=N   as many calls as this time allows, each with one error (40)
  *   DAT_TEST_SEED=N      which of them
  *   DAT_TEST_FAULT=NAME  only calls of this name
  */
@@ -24,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SIZE = 65536, SHORT_MS = 1500, BUDGET_MS = 45000, QUICK_POSITIONS = 160 };
+enum { SIZE = 65536, SHORT_MS = 1500, BUDGET_MS = 40000, POSITION_MS = 1200 };
 
 /* ---- The other process: takes one connection after the other and sends each message back ---- */
 
@@ -525,12 +526,13 @@ static void position(int kind, int nth, int error)
         wrongs++;
         diag("%s %d %s: %s (first: %s)", what, nth, strerror(error), report->wrong, report->first);
     }
-    if (!report->again) {
+    /* A configuration or a library that could not be read is not read again in this process. */
+    if (!report->again && strstr(report->first, "DAT_PROVIDER_NOT_FOUND") == NULL) {
         broken++;
         diag("%s %d %s: afterwards it does not work: %s", what, nth, strerror(error), report->first);
     }
     for (int i = 0; faulty_object(i) != NULL; i++)
-        if (report->alive[0][i] > usual.alive[0][i] || report->alive[1][i] != usual.alive[1][i]) {
+        if (report->alive[0][i] > usual.alive[0][i] || report->alive[1][i] > usual.alive[1][i]) {
             left++;
             diag("%s %d %s: %s left: %d, then %d", what, nth, strerror(error), faulty_object(i),
                  report->alive[0][i] - usual.alive[0][i], report->alive[1][i] - usual.alive[1][i]);
@@ -569,9 +571,10 @@ int main(int argc, char **argv)
     enum { ERRORS = sizeof errors / sizeof errors[0] };
     const char *seed = getenv("DAT_TEST_SEED"), *only = getenv("DAT_TEST_FAULT");
     bool whole = getenv("DAT_TEST_LONG") != NULL;
-    uint64_t end;
+    const char *seconds = getenv("DAT_TEST_SECONDS");
+    uint64_t end, budget;
     unsigned from;
-    int all = 0, tried = 0, step;
+    int all = 0, tried = 0, place = 0, step;
     struct peer p;
 
     env_init(argc, argv, roles);
@@ -599,20 +602,20 @@ int main(int argc, char **argv)
     }
     for (int i = 0; faulty_object(i) != NULL; i++)
         diag("  %4d %4d %s", usual.alive[0][i], usual.alive[1][i], faulty_object(i));
-    end = now_ms() + BUDGET_MS;
-    step = whole ? 1 : all / QUICK_POSITIONS + 1;
+    budget = seconds != NULL ? strtoul(seconds, NULL, 0) * 1000 : BUDGET_MS;
+    end = now_ms() + budget;
+    /* As many as will do in that time, from the first kind to the last. */
+    step = whole ? 1 : 1 + (int)((uint64_t)all * POSITION_MS / budget);
     for (int kind = 0; kind < faulty_kinds(); kind++) {
         int most = positions(kind);
 
         if (only != NULL && strcmp(only, faulty_name(kind)) != 0)
             continue;
-        for (int nth = 1; nth <= most; nth++)
+        for (int nth = 1; nth <= most; nth++, place++)
             for (int e = 0; e < ERRORS; e++) {
-                /* The first of each kind is always tried. */
-                unsigned turn = (unsigned)(nth - 1) * ERRORS + (unsigned)e;
-
-                if (!whole && (nth > 1 ? (turn + from) % (unsigned)(step * ERRORS) != 0
-                                       : (unsigned)e != from % ERRORS))
+                /* One error each, another one each time. */
+                if (!whole && ((unsigned)e != (from + (unsigned)place) % ERRORS ||
+                               ((unsigned)place + from) % (unsigned)step != 0))
                     continue;
                 if (!whole && now_ms() > end)
                     continue;
@@ -621,7 +624,7 @@ int main(int argc, char **argv)
             }
     }
     diag("%d of %d positions in %llu ms; in %d the call was not made", tried, all,
-         (unsigned long long)(now_ms() - end + BUDGET_MS), unseen);
+         (unsigned long long)(now_ms() - end + budget), unseen);
     is_int(crashes, 0, "a call fails: no crash");
     is_int(hangs, 0, "a call fails: no hang");
     is_int(wrongs, 0, "a call fails: every call answers with success or an error of the interface");

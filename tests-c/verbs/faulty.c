@@ -130,9 +130,12 @@ const char *faulty_object(int object)
     return object < OBJECTS ? names[object] : NULL;
 }
 
-static void count(enum object object, int change)
+/* Counts objects of the provider; librdmacm makes some for itself. */
+static void count(enum object object, int change, void *caller)
 {
-    if (now != NULL)
+    Dl_info from;
+
+    if (now != NULL && dladdr(caller, &from) != 0 && strstr(from.dli_fname, "libdapl") != NULL)
         __atomic_fetch_add(&now->alive[object], change, __ATOMIC_ACQ_REL);
 }
 
@@ -158,7 +161,7 @@ static void **real(const char *name, void **place)
             return NULL;                            \
         made = REAL(name, UNPACK passed);           \
         if (made != NULL)                           \
-            count(object, 1);                       \
+            count(object, 1, __builtin_return_address(0));                       \
         return made;                                \
     }
 #define UNPACK(...) __VA_ARGS__
@@ -191,7 +194,7 @@ static void **real(const char *name, void **place)
             return failed;                           \
         answer = REAL(name, UNPACK passed);          \
         if (answer == 0)                             \
-            count(object, -1);                       \
+            count(object, -1, __builtin_return_address(0));                       \
         return answer;                               \
     }
 
@@ -248,7 +251,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
         return NULL;
     context = REAL(ibv_open_device, device);
     if (context != NULL) {
-        count(CONTEXT, 1);
+        count(CONTEXT, 1, __builtin_return_address(0));
         before = context->ops;
         context->ops.post_send = post_send;
         context->ops.post_recv = post_recv;
@@ -261,7 +264,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 
 int ibv_close_device(struct ibv_context *context)
 {
-    count(CONTEXT, -1);
+    count(CONTEXT, -1, __builtin_return_address(0));
     return REAL(ibv_close_device, context);
 }
 
@@ -305,7 +308,7 @@ int rdma_create_id(struct rdma_event_channel *ch, struct rdma_cm_id **id, void *
         return -1;
     answer = REAL(rdma_create_id, ch, id, context, ps);
     if (answer == 0)
-        count(ID, 1);
+        count(ID, 1, __builtin_return_address(0));
     return answer;
 }
 
@@ -317,13 +320,13 @@ int rdma_get_cm_event(struct rdma_event_channel *ch, struct rdma_cm_event **even
         return -1;
     answer = REAL(rdma_get_cm_event, ch, event);
     if (answer == 0 && (*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST)
-        count(ID, 1);
+        count(ID, 1, __builtin_return_address(0));
     return answer;
 }
 
 void rdma_destroy_event_channel(struct rdma_event_channel *ch)
 {
-    count(EVENTS, -1);
+    count(EVENTS, -1, __builtin_return_address(0));
     REAL(rdma_destroy_event_channel, ch);
 }
 

@@ -20,6 +20,8 @@ pub mod completions;
 pub mod connecting;
 pub mod counting;
 pub mod endings;
+pub mod faults;
+pub mod limits;
 pub mod listeners;
 pub mod modify;
 mod network;

@@ -78,6 +78,11 @@ impl<T: Transport> Network<T> {
         assert!(if self.exact { kind == wanted } else { fits }, "{kind:?}");
     }
 
+    /// The name and the text with which its adapters are opened.
+    pub(crate) fn place(&self) -> (&str, &str) {
+        (&self.name, &self.instance)
+    }
+
     /// Opens an adapter.
     ///
     /// # Panics

@@ -43,6 +43,9 @@ macro_rules! conformance {
                 no_byte_is_written_once_the_target_has_disconnected,
                 reads_beyond_what_the_peer_serves_at_a_time_come_later,
             }
+            limits {
+                there_are_as_many_objects_as_the_adapter_reports,
+            }
             windows {
                 a_window_opens_its_range_and_no_more,
                 a_window_is_bound_again,

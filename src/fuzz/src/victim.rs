@@ -38,7 +38,7 @@ pub struct Victim {
     pub directory: PathBuf,
     /// What peers publish.
     pub face: Face,
-    /// Memory of its own, which holds only 0 where nothing was posted.
+    /// Memory of its own, closed to peers, which holds only 0 where nothing was posted.
     pub memory: Buffer<Shm>,
     /// Memory that peers may read and write.
     pub open: Buffer<Shm>,
@@ -83,10 +83,8 @@ impl Victim {
         let cells: Vec<AtomicU8> = (0..THEIRS).map(|_| AtomicU8::new(0)).collect();
         let theirs = face.register(cells.leak(), 0).expect("a row");
         let foreign = Pz::create(&adapter.ia).expect("a zone");
-        let closed = [
-            adapter.buffer_with(OPEN, Rights::LOCAL_READ | Rights::LOCAL_WRITE),
-            Buffer::new(&adapter.ia, &foreign, OPEN, Rights::all()),
-        ];
+        let local = Rights::LOCAL_READ | Rights::LOCAL_WRITE;
+        let closed = [adapter.buffer_with(OPEN, local), Buffer::new(&adapter.ia, &foreign, OPEN, Rights::all())];
         for buffer in &closed {
             buffer.paint(0..OPEN, 3);
         }
@@ -94,7 +92,7 @@ impl Victim {
         let control = Peer::connect(&socket, &face).expect("the process is reachable");
         control.hello(u64::MAX, true).expect("a hello");
         let mut victim = Victim {
-            memory: adapter.buffer(MEMORY),
+            memory: adapter.buffer_with(MEMORY, local),
             open: adapter.buffer(OPEN),
             adapter,
             requests,

@@ -16,6 +16,7 @@ use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
 use std::hint::black_box;
+use std::io;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -43,6 +44,12 @@ const PAGE: usize = 4096;
 /// The system has no memory for what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoMemory;
+
+impl From<NoMemory> for io::Error {
+    fn from(_: NoMemory) -> Self {
+        io::ErrorKind::OutOfMemory.into()
+    }
+}
 
 /// Memory in the zeroed data of the library, in grains, some of which are taken.
 #[repr(C, align(4096))]

@@ -48,7 +48,7 @@ pub unsafe fn dat_ia_openv(
         }
         REGISTRY.bind(opened.addr(), ticket);
         // SAFETY: not NULL as checked, and writable as the caller promises.
-        unsafe { ia_handle.write(opened) };
+        unsafe { ia_handle.write_unaligned(opened) };
         Ok(())
     })
 }
@@ -163,6 +163,6 @@ pub unsafe fn dats_get_ia_handle(handle: c_ulong, ia_handle: *mut DAT_IA_HANDLE)
         return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     }
     // SAFETY: not NULL as checked, and writable as the caller promises.
-    unsafe { ia_handle.write(known) };
+    unsafe { ia_handle.write_unaligned(known) };
     DAT_SUCCESS
 }

@@ -14,6 +14,18 @@ const fn invalid(argument: DAT_RETURN_SUBTYPE) -> DAT_RETURN {
     DAT_ERROR(DAT_INVALID_PARAMETER, argument)
 }
 
+/// The identity that a program or a provider describes; `None` if there is none.
+///
+/// # Safety
+/// `info` is NULL or readable; it need not be aligned.
+unsafe fn identity_at(info: *const DAT_PROVIDER_INFO) -> Option<Identity> {
+    if info.is_null() {
+        return None;
+    }
+    // SAFETY: not NULL, so readable as the caller promises.
+    identity_of(&unsafe { info.read_unaligned() })
+}
+
 /// Copies the entries out, if there is room for all of them.
 ///
 /// # Safety
@@ -35,20 +47,20 @@ pub unsafe fn dat_registry_list_providers(
             let count = DAT_COUNT::try_from(listed).unwrap_or(DAT_COUNT::MAX);
             if room == 0 || room < listed {
                 // SAFETY: not NULL as checked, and writable as the caller promises.
-                unsafe { entries_returned.write(count) };
+                unsafe { entries_returned.write_unaligned(count) };
                 return Err(invalid(DAT_INVALID_ARG1));
             }
             // SAFETY: the caller promises `room` elements, and there are no more entries than that.
-            let element = |index| unsafe { dat_provider_list.add(index).read() };
+            let element = |index| unsafe { dat_provider_list.wrapping_add(index).read_unaligned() };
             if (0..listed).any(|index| element(index).is_null()) {
                 return Err(invalid(DAT_INVALID_ARG3));
             }
             for (index, identity) in identities.enumerate() {
                 // SAFETY: not NULL as checked, and writable as the caller promises.
-                unsafe { element(index).write(info_of(identity)) };
+                unsafe { element(index).write_unaligned(info_of(identity)) };
             }
             // SAFETY: not NULL as checked, and writable as the caller promises.
-            unsafe { entries_returned.write(count) };
+            unsafe { entries_returned.write_unaligned(count) };
             Ok(())
         };
         REGISTRY.visit(all).unwrap_or(Err(OUT_OF_MEMORY))
@@ -68,8 +80,7 @@ pub unsafe fn dat_registry_add_provider(
             return Err(invalid(DAT_INVALID_ARG1));
         }
         // SAFETY: the caller's promise about `provider_info`.
-        let info = unsafe { provider_info.as_ref() }.ok_or(invalid(DAT_INVALID_ARG2))?;
-        let identity = identity_of(info)
+        let identity = unsafe { identity_at(provider_info) }
             .filter(|identity| identity.major == DAT_VERSION_MAJOR)
             .ok_or(invalid(DAT_INVALID_ARG2))?;
         log::debug!("{} registers", identity.name.to_string_lossy());
@@ -93,8 +104,7 @@ pub unsafe fn dat_registry_remove_provider(
             return Err(invalid(DAT_INVALID_ARG1));
         }
         // SAFETY: the caller's promise about `provider_info`.
-        let info = unsafe { provider_info.as_ref() }.ok_or(invalid(DAT_INVALID_ARG2))?;
-        let identity = identity_of(info).ok_or(invalid(DAT_INVALID_ARG2))?;
+        let identity = unsafe { identity_at(provider_info) }.ok_or(invalid(DAT_INVALID_ARG2))?;
         REGISTRY.remove(&identity, Table(provider)).map_err(|error| match error {
             RemoveError::NotRegistered => invalid(DAT_INVALID_ARG2),
             RemoveError::InUse => DAT_ERROR(DAT_PROVIDER_IN_USE, DAT_NO_SUBTYPE),

@@ -24,9 +24,9 @@ pub unsafe fn dat_strerror(
         return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
     }
     // SAFETY: not NULL as checked, and writable as the caller promises.
-    unsafe { major_message.write(major.as_ptr()) };
+    unsafe { major_message.write_unaligned(major.as_ptr()) };
     // SAFETY: as for `major_message`.
-    unsafe { minor_message.write(minor.as_ptr()) };
+    unsafe { minor_message.write_unaligned(minor.as_ptr()) };
     DAT_SUCCESS
 }
 

@@ -10,11 +10,11 @@ use crate::pair::End;
 use crate::record;
 
 /// The most bytes that one copy moves.
-const SLICE: u64 = 256 * 1024;
+const SLICE: u64 = 512 * 1024;
 /// The most bytes that a post copies.
 const POST: u64 = 1024 * 1024;
 /// The bytes that all turns of a round copy together, unless there are so many that each copies the least.
-const ROUND: u64 = 512 * 1024;
+const ROUND: u64 = 1024 * 1024;
 /// The bytes that each turn copies at least.
 const LEAST: u64 = 16 * 1024;
 /// The bytes that one copy counts for at least, because of the system call.
@@ -42,7 +42,7 @@ impl Rounds {
     pub fn share(&self) -> u64 {
         let turns = self.turns.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let turns = (turns & u64::from(u32::MAX)).max(turns >> 32).max(1);
-        (ROUND / turns).clamp(LEAST, SLICE)
+        (ROUND / turns).clamp(LEAST, ROUND)
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn turns_of_a_round_share_it() {
         let rounds = Rounds::default();
-        assert_eq!(rounds.share(), SLICE, "alone");
+        assert_eq!(rounds.share(), ROUND, "alone");
         for turns in [1_u64, 2, 8, 30, 1000] {
             // The first round learns their number, the second one divides.
             let mut sum = 0;
@@ -110,6 +110,6 @@ mod tests {
         }
         rounds.begin();
         rounds.begin();
-        assert_eq!(rounds.share(), SLICE, "alone again");
+        assert_eq!(rounds.share(), ROUND, "alone again");
     }
 }

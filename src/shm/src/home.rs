@@ -68,6 +68,8 @@ struct Callers {
     polls: AtomicU32,
     /// Polls in a row while peers ring for the thread.
     loops: AtomicU32,
+    /// A caller has asked the thread to spare peers the bell.
+    asked: AtomicBool,
 }
 
 /// The memory and the bells that this process publishes.
@@ -180,6 +182,7 @@ impl Home {
                 // Callers poll in a loop: spare peers the bell, but have the thread look in from now on, in case
                 // they stop.
                 self.callers.loops.store(0, Ordering::Relaxed);
+                self.callers.asked.store(true, Ordering::Release);
                 self.bell(Bell::Thread).ring();
             }
         }
@@ -188,6 +191,11 @@ impl Home {
     /// The number of polls so far; it changes while callers poll.
     pub fn polls(&self) -> u32 {
         self.callers.polls.load(Ordering::Relaxed)
+    }
+
+    /// True if a caller has asked the thread to spare peers the bell, since the last call.
+    pub fn take_asked(&self) -> bool {
+        self.callers.asked.swap(false, Ordering::AcqRel)
     }
 
     /// True if a blocked waiter watches.

@@ -383,9 +383,10 @@ impl<T: Transport> Links<T> {
         }
     }
 
-    /// As [`Links::poll`], for the node's own thread, which is no caller; true if anything had arrived.
-    pub fn look(&self) -> bool {
-        self.progress.try_lock().is_some_and(|links| {
+    /// As [`Links::poll`], for the node's own thread, which is no caller; true if anything had arrived, `None` if another
+    /// thread is at it.
+    pub fn look(&self) -> Option<bool> {
+        self.progress.try_lock().map(|links| {
             self.home.rounds.begin();
             progress(&links)
         })

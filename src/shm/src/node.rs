@@ -84,7 +84,7 @@ impl<T: Transport> Node<T> {
         let links = Links::new(Home::new(&directory)?);
         links.home.door.open()?;
         let pair = Pair::create(&links.home, std::process::id() as i32, None)?;
-        let node = Arc::new(Node {
+        let node = memory::arc(Node {
             directory,
             name: name.clone(),
             reachable: Mutex::new(Some(reachable.clone())),
@@ -98,7 +98,7 @@ impl<T: Transport> Node<T> {
             adapters: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
             vm: vm::is_wanted(),
-        });
+        })?;
         let own = Link::new(node.errands(), pair, name, None);
         node.links.add(&own);
         let _ = node.own.set(own);

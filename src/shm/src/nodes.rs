@@ -9,6 +9,7 @@ use std::sync::{Arc, Weak};
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::Transport;
 use host::lock::Mutex;
+use host::memory::Room;
 use host::thread::Thread;
 
 use crate::node::Node;
@@ -45,7 +46,7 @@ impl<T: Transport> Nodes<T> {
     /// The node in the directory that `instance` names, for another adapter. `start` starts the thread of a new one.
     ///
     /// # Errors
-    /// [`Resource::Device`].
+    /// [`Resource::Device`], [`Resource::Memory`].
     pub fn get(
         &self,
         instance: &str,
@@ -54,7 +55,8 @@ impl<T: Transport> Nodes<T> {
         let mut nodes = self.map().lock();
         let device = |error: io::Error| {
             log::error!("shm: {error}");
-            Error::InsufficientResources(Resource::Device)
+            let lacking = error.kind() == io::ErrorKind::OutOfMemory;
+            Error::InsufficientResources(if lacking { Resource::Memory } else { Resource::Device })
         };
         // The words that OFED writes for its own providers, such as "ib0 0", mean nothing here.
         let path = if instance.starts_with('/') { instance } else { "" };
@@ -66,6 +68,7 @@ impl<T: Transport> Nodes<T> {
             return Ok(node);
         }
         let path = directory.path().to_owned();
+        nodes.room(1)?;
         let reachable = directory.listen().map_err(device)?;
         let node = Node::new(directory, &reachable).map_err(device)?;
         node.set_thread(start(&node, reachable).map_err(device)?);
@@ -77,11 +80,13 @@ impl<T: Transport> Nodes<T> {
     /// Takes note that an adapter is closed. With the last one the node's thread ends, and has ended on return.
     pub fn release(&self, node: &Node<T>) {
         {
-            let _nodes = self.map().lock();
+            let mut nodes = self.map().lock();
             if node.adapters.fetch_sub(1, Ordering::AcqRel) != 1 {
                 return;
             }
             node.stop();
+            // What is known of a node keeps its memory. Another one may be there by now.
+            nodes.retain(|_, known| !std::ptr::eq(known.as_ptr(), node));
         }
         node.join();
     }

@@ -13,12 +13,11 @@ use crate::link::Links;
 const SPIN: Duration = Duration::from_micros(200);
 /// The longest spin, so that messages about connections need not wait for the end of a stream.
 const SPIN_MAX: Duration = Duration::from_millis(8);
-/// Time between two looks while callers poll.
-const LOOK: Duration = Duration::from_millis(8);
-/// Polls between two looks that are enough to spare peers the bell.
-const POLLS: u32 = 64;
-/// Time in which a caller that polls does so again.
-const AGAIN: Duration = Duration::from_micros(20);
+/// Time between two looks while callers poll: at first, and the longest, to which it grows.
+const LOOK_MIN: Duration = Duration::from_micros(250);
+const LOOK_MAX: Duration = Duration::from_millis(8);
+/// Polls between two looks by which callers count as polling.
+const POLLS: u32 = 4;
 
 /// Whether the thread looks.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,8 +26,8 @@ enum State {
     Asleep,
     /// At once.
     Awake,
-    /// Now and then.
-    Spared,
+    /// After this time.
+    Spared(Duration),
 }
 
 /// State of the watch.
@@ -49,7 +48,7 @@ impl Watch {
         match self.state {
             State::Asleep => None,
             State::Awake => Some(Duration::ZERO),
-            State::Spared => Some(LOOK),
+            State::Spared(pause) => Some(pause),
         }
     }
 
@@ -68,48 +67,25 @@ impl Watch {
             self.state = State::Asleep;
             return;
         }
+        let asked = links.home.take_asked();
+        let Some(found) = links.look() else {
+            // Another thread handles what has arrived, which may take long, and knows nothing of what comes later.
+            self.state = State::Spared(LOOK_MIN);
+            return;
+        };
         let polls = links.home.polls();
-        let many = polls.wrapping_sub(self.polls) >= POLLS;
-        if self.state == State::Awake && polls != self.polls && polls_again(links, polls) {
-            // A caller rang, to spare peers the bell. It looks for itself.
-            self.spare(links);
-            return;
-        }
-        let found = links.look();
-        if !found && many && self.state == State::Spared {
-            self.spare(links);
-            return;
-        }
-        if found && spin(links) {
-            self.state = State::Awake;
-            self.polls = links.home.polls();
-            return;
-        }
-        self.polls = links.home.polls();
-        self.state = if links.thread_asleep() { State::Asleep } else { State::Awake };
-        if self.state == State::Awake {
-            links.home.thread_awake();
-        }
-    }
-
-    fn spare<T: Transport>(&mut self, links: &Links<T>) {
-        self.state = State::Spared;
-        self.polls = links.home.polls();
-    }
-}
-
-/// True if callers have polled since they had done so `polls` times, or do within a moment.
-fn polls_again<T: Transport>(links: &Links<T>, polls: u32) -> bool {
-    let end = Instant::now() + AGAIN;
-    loop {
-        // The caller may need this processor.
-        std::thread::yield_now();
-        if links.home.polls() != polls {
-            return true;
-        }
-        if Instant::now() >= end {
-            return false;
-        }
+        let more = polls.wrapping_sub(std::mem::replace(&mut self.polls, polls));
+        self.state = match self.state {
+            // What is found although callers poll waited for the thread, so they do not poll often enough.
+            State::Awake if !found && asked => State::Spared(LOOK_MIN),
+            State::Spared(pause) if !found && more >= POLLS => State::Spared((pause * 4).min(LOOK_MAX)),
+            _ if found && spin(links) => State::Awake,
+            _ if links.thread_asleep() => State::Asleep,
+            _ => {
+                links.home.thread_awake();
+                State::Awake
+            }
+        };
     }
 }
 
@@ -120,7 +96,7 @@ fn spin<T: Transport>(links: &Links<T>) -> bool {
     let mut end = Instant::now() + SPIN;
     let limit = Instant::now() + SPIN_MAX;
     loop {
-        let found = links.look();
+        let found = links.look() == Some(true);
         let now = Instant::now();
         if found {
             end = now + SPIN;

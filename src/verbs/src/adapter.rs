@@ -63,6 +63,11 @@ impl Drop for Verbs {
                 thread.join();
             }
         }
+        // Tasks that nobody does any more refer to queue pairs, and these to the hub, which would stay for ever.
+        let tasks = std::mem::take(&mut *self.hub.work.lock());
+        drop(tasks);
+        let parties = std::mem::take(&mut *self.hub.parties.lock());
+        drop(parties);
     }
 }
 

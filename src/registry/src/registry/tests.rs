@@ -216,7 +216,7 @@ fn no_room_for_a_table_is_no_registration() {
     let registry = registry(&[("a", false, "99")]);
     assert!(reason(registry.try_open(c"a")).is_some());
     assert_eq!(registry.add(identity(c"b", false), 99), Err(AddError::Full));
-    assert_eq!(listed(&registry).len(), 1);
+    assert_eq!(listed(registry).len(), 1);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_name_that_is_not_there() {
     };
     assert_eq!(missing(c"b"), Missing::Name);
     assert_eq!(missing(c"newer"), Missing::Major);
-    assert_eq!(listed(&registry).len(), 1, "other versions are not listed");
+    assert_eq!(listed(registry).len(), 1, "other versions are not listed");
     assert_eq!(registry.snapshot(c"b").names, ["a"]);
 }
 
@@ -239,7 +239,7 @@ fn a_provider_may_register_itself_without_an_entry() {
     let twice = registry.add(identity(c"mine", false), 8);
     assert_eq!(twice, Err(AddError::AlreadyRegistered));
     assert_eq!(registry.published(), [7]);
-    let names: Vec<_> = listed(&registry).into_iter().map(|i| i.name).collect();
+    let names: Vec<_> = listed(registry).into_iter().map(|i| i.name).collect();
     assert_eq!(names, [c"a".to_owned(), c"mine".to_owned()]);
 
     let ticket = registry.try_open(c"mine").unwrap();
@@ -263,7 +263,7 @@ fn a_provider_that_is_there_already_is_not_loaded() {
     let ticket = registry.try_open(c"a").unwrap();
     registry.release(ticket);
     assert_eq!(registry.told(), ["load none"]);
-    assert_eq!(listed(&registry).len(), 1);
+    assert_eq!(listed(registry).len(), 1);
     registry.remove(&identity(c"a", false), 7).unwrap();
 }
 
@@ -284,7 +284,7 @@ fn an_open_from_within_init_ends() {
     let registry = registry(&[("a", false, "1")]);
     let hook: Hook = Box::new(|registry| {
         assert!(reason(registry.try_open(c"a")).is_some());
-        assert_eq!(listed(&registry).len(), 1);
+        assert_eq!(listed(registry).len(), 1);
     });
     *registry.backend.in_init.lock().unwrap() = Some(hook);
     let ticket = registry.try_open(c"a").unwrap();

@@ -131,7 +131,8 @@ pub struct Ringer(OwnedFd);
 impl Ringer {
     fn to(place: &OwnedFd) -> io::Result<Ringer> {
         let socket = datagram_socket()?;
-        connect(&socket, &SocketAddrUnix::new(format!("/proc/self/fd/{}", place.as_raw_fd()))?)?;
+        // The first thread of the process may have ended, and /proc/self would be its.
+        connect(&socket, &SocketAddrUnix::new(format!("/proc/thread-self/fd/{}", place.as_raw_fd()))?)?;
         Ok(Ringer(socket))
     }
 

@@ -329,7 +329,7 @@ impl Directory {
 
 /// Gives the owner of the file behind `fd`, which may be open for nothing but its path, the rights of `mode`.
 fn own(fd: impl AsFd, mode: Mode) -> rustix::io::Result<()> {
-    chmodat(CWD, format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd()), mode, AtFlags::empty())
+    chmodat(CWD, format!("/proc/thread-self/fd/{}", fd.as_fd().as_raw_fd()), mode, AtFlags::empty())
 }
 
 /// Whether no process `pid` is visible from here.

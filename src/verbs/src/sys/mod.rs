@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use host::descriptor;
 use host::fork::undivided;
-use rdma_sys::ibv_fork_init;
+use rdma_sys::{IBV_FORK_DISABLED, ibv_fork_init, ibv_is_fork_initialized};
 
 /// Makes a call again that a signal ended or that the system asks to repeat: the libraries pass such errors on.
 fn again<R>(mut call: impl FnMut() -> io::Result<R>) -> io::Result<R> {
@@ -74,10 +74,14 @@ fn meaning(answer: c_int) -> io::Result<()> {
 }
 
 /// Makes sure that memory which is registered stays the parent's when the process forks. Kernels since 5.12 copy such
-/// pages for the child at once, which the library finds out and then does nothing. Under older ones it keeps the pages
-/// from the child. Must be called before anything is registered.
+/// pages for the child at once. Under older ones the library keeps the pages from the child; it must not be asked to
+/// where the kernel copies, since it would do so all the same. Must be called before anything is registered.
 fn keep_memory_over_forks() {
-    // SAFETY: the call takes no arguments; it is made undivided, since the library notes its outcome without a lock.
+    // SAFETY: the call takes no arguments.
+    if unsafe { ibv_is_fork_initialized() } != IBV_FORK_DISABLED {
+        return;
+    }
+    // SAFETY: as above; the caller makes both calls undivided, since the library notes its state without a lock.
     let failed = unsafe { ibv_fork_init() };
     if failed != 0 {
         log::warn!("after a fork, registered memory may not show what arrives: error {failed}");

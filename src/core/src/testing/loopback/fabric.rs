@@ -6,10 +6,12 @@ use std::thread::{self, ThreadId};
 use std::time::Instant;
 
 use host::lock::{Condvar, Mutex, MutexGuard};
+use host::memory;
 
 use super::Loopback;
 use super::cm::{Attempt, Incoming};
 use super::memory::{Row, Table};
+use crate::error::Result;
 use crate::event::Status;
 use crate::transport::{
     Checked, ConnectionReport, ConnectionRequestInfo, EndpointSink, ListenerSink, QpInit, Recv, RecvDone, RecvId,
@@ -141,27 +143,32 @@ impl State {
         self.delivering.is_some_and(|(told, by)| told == number && by != thread::current().id())
     }
 
-    pub fn add_srq(&mut self, depth: usize) -> u64 {
+    pub fn add_srq(&mut self, depth: usize) -> Result<u64> {
         let number = self.number();
-        self.srqs.insert(number, Shared { recvs: VecDeque::with_capacity(depth), starved: VecDeque::new() });
-        number
+        self.srqs.insert(number, Shared { recvs: queue(depth)?, starved: VecDeque::new() });
+        Ok(number)
     }
 
-    pub fn add_end(&mut self, init: &QpInit<'_, Loopback>) -> u64 {
+    pub fn add_end(&mut self, init: &QpInit<'_, Loopback>) -> Result<u64> {
         let number = self.number();
         let end = End {
             sink: init.sink.clone(),
             zone: init.zone.id(),
             serves_reads: init.sizes.reads_in > 0,
             srq: init.srq.map(|srq| srq.number),
-            recvs: VecDeque::with_capacity(init.sizes.recvs),
-            requests: VecDeque::with_capacity(init.sizes.requests),
+            recvs: queue(init.sizes.recvs)?,
+            requests: queue(init.sizes.requests)?,
             peer: None,
             starved: false,
         };
         self.ends.insert(number, end);
-        number
+        Ok(number)
     }
+}
+
+/// An empty queue with room for `len` elements.
+fn queue<E>(len: usize) -> Result<VecDeque<E>> {
+    Ok(VecDeque::from(memory::vec(len)?))
 }
 
 #[derive(Default)]
@@ -185,17 +192,17 @@ pub struct Fabric {
 
 impl Fabric {
     /// The fabric of `instance`, for one adapter more.
-    pub fn join(instance: &str) -> Arc<Fabric> {
+    pub fn join(instance: &str) -> Result<Arc<Fabric>> {
         let mut fabrics = FABRICS.lock();
+        let intake = Mutex::new(queue(INTAKE)?);
         let (fabric, adapters) = fabrics.entry(instance.to_owned()).or_insert_with(|| {
-            let intake = Mutex::new(VecDeque::with_capacity(INTAKE));
             let fabric = Arc::new(Fabric { intake, ..Fabric::default() });
             let served = fabric.clone();
             thread::Builder::new().name("loopback".into()).spawn(move || served.serve()).expect("a thread");
             (fabric, 0)
         });
         *adapters += 1;
-        fabric.clone()
+        Ok(fabric.clone())
     }
 
     /// One adapter less; the thread ends with the last one.

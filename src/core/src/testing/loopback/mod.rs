@@ -130,7 +130,7 @@ impl Transport for Loopback {
     type Incoming = Incoming;
 
     fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
-        let fabric = Fabric::join(instance);
+        let fabric = Fabric::join(instance)?;
         Ok(Arc::new(Loopback { fabric, name: instance.to_owned(), attributes: attributes() }))
     }
 
@@ -173,7 +173,7 @@ impl Transport for Loopback {
     fn disarm(&self, _cq: Option<&()>, _armed: Option<RawFd>) {}
 
     fn srq_create(&self, _zone: &Zone, depth: usize, _segments: usize) -> Result<SharedQueue> {
-        let number = self.fabric.lock().add_srq(depth);
+        let number = self.fabric.lock().add_srq(depth)?;
         Ok(SharedQueue { fabric: self.fabric.clone(), number })
     }
 
@@ -196,7 +196,7 @@ impl Transport for Loopback {
     }
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Qp>> {
-        let number = self.fabric.lock().add_end(&init);
+        let number = self.fabric.lock().add_end(&init)?;
         Ok(Arc::new(Qp { number }))
     }
 

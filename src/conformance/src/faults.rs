@@ -1,0 +1,249 @@
+//! Lack of memory: every allocation in the life of one object of each kind fails once, and all from each one on.
+//!
+//! Needs a test program of its own, whose allocator is [`FAULTY`] and whose only test this is.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicIsize, AtomicU8, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dat_core::ep::ConnectRequest;
+use dat_core::error::{Error, Result};
+use dat_core::event::{ConnectionEvent, Event, Status};
+use dat_core::testing::{Adapter, connect, patience, wait};
+use dat_core::transport::{RemoteSegment, Transport};
+use dat_core::{
+    AsyncEvd, Cno, CompletionFlags, Cr, Endpoint, EpParts, Evd, Ia, Lmr, LocalSegment, Memory, Psp, PspMode, Pz,
+    Rights, Rmr, Slab, Srq, Streams,
+};
+use host::memory::{self, Allocator};
+
+use crate::Network;
+
+/// The system's allocator, which fails where the test wants it.
+pub struct Failing;
+
+/// The allocator of the products over one that fails.
+pub const FAULTY: Allocator<Failing> = Allocator(Failing);
+
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+static FIRST: AtomicUsize = AtomicUsize::new(usize::MAX);
+static LAST: AtomicUsize = AtomicUsize::new(0);
+static LIVE: AtomicIsize = AtomicIsize::new(0);
+
+/// Whether this call fails.
+fn fails() -> bool {
+    let call = CALLS.fetch_add(1, Ordering::SeqCst) + 1;
+    (FIRST.load(Ordering::SeqCst)..=LAST.load(Ordering::SeqCst)).contains(&call)
+}
+
+fn given(piece: *mut u8, size: usize) -> *mut u8 {
+    if !piece.is_null() {
+        LIVE.fetch_add(size.cast_signed(), Ordering::SeqCst);
+    }
+    piece
+}
+
+// SAFETY: gives what the system's allocator gives, or nothing.
+unsafe impl GlobalAlloc for Failing {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if fails() {
+            return ptr::null_mut();
+        }
+        // SAFETY: the caller's promise.
+        given(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size().cast_signed(), Ordering::SeqCst);
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(piece, layout) }
+    }
+}
+
+/// Calls of the allocator from number `first` to number `last`, counted from 1, fail from now on.
+fn fail(first: usize, last: usize) {
+    FIRST.store(usize::MAX, Ordering::SeqCst);
+    LAST.store(last, Ordering::SeqCst);
+    CALLS.store(0, Ordering::SeqCst);
+    FIRST.store(first, Ordering::SeqCst);
+}
+
+/// No call fails from now on. Returns how many there were.
+fn mend() -> usize {
+    FIRST.store(usize::MAX, Ordering::SeqCst);
+    CALLS.load(Ordering::SeqCst)
+}
+
+/// Bytes that each transfer moves at most.
+const LEN: usize = 40_000;
+static BYTES: [AtomicU8; 2 * LEN] = [const { AtomicU8::new(0) }; 2 * LEN];
+
+/// The longest wait for something that may never come.
+const PATIENCE: Duration = Duration::from_millis(150);
+
+/// Closes the adapter, whatever became of it.
+struct Closing<T: Transport>(Arc<Ia<T>>);
+
+impl<T: Transport> Drop for Closing<T> {
+    fn drop(&mut self) {
+        self.0.close_abrupt();
+    }
+}
+
+/// The next event. An error stands for one that did not come.
+fn next<T: Transport>(evd: &Arc<Evd<T>>) -> Result<Event> {
+    wait(evd, 1, Some(PATIENCE)).result.map_err(|_| Error::TimeoutExpired)
+}
+
+/// The next transfer succeeds.
+fn succeeds<T: Transport>(evd: &Arc<Evd<T>>) -> Result<()> {
+    match next(evd)? {
+        Event::Transfer { status: Status::Success, .. } => Ok(()),
+        // A connection may break for want of something.
+        _ => Err(Error::TimeoutExpired),
+    }
+}
+
+/// One object of every kind, from its creation to its end.
+fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()> {
+    let (name, instance) = network.place();
+    let ia = Ia::open(slab, name, instance, AsyncEvd::Create(8))?;
+    let closing = Closing(ia.clone());
+    let pz = Pz::create(&ia)?;
+    let cno = Cno::create(&ia, None)?;
+    let evd = |streams, cno| Evd::create(&ia, 64, cno, streams);
+    let (receives, requests) = (evd(Streams::TRANSFERS, Some(&cno))?, evd(Streams::TRANSFERS | Streams::BINDS, None)?);
+    let (connections, arrivals) = (evd(Streams::CONNECTIONS, None)?, evd(Streams::CONNECTION_REQUESTS, None)?);
+    let addr = BYTES.as_ptr().expose_provenance() as u64;
+    let all = Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE_READ | Rights::REMOTE_WRITE;
+    let lmr = Lmr::create(&ia, Memory::Virtual(addr), None, BYTES.len() as u64, &pz, all)?;
+    let rmr = Rmr::create(&pz)?;
+    let srq = Srq::create(&ia, &pz, 8, 2)?;
+    let parts = EpParts {
+        pz: Some(&pz),
+        recv_evd: Some(&receives),
+        request_evd: Some(&requests),
+        connect_evd: Some(&connections),
+        srq: None,
+    };
+    let (active, passive) = (Endpoint::create(&ia, &parts, None)?, Endpoint::create(&ia, &parts, None)?);
+    receives.resize(300)?;
+    srq.resize(200)?;
+    let at = |offset: usize, len: usize| LocalSegment {
+        context: lmr.context(),
+        addr: addr + offset as u64,
+        len: len as u64,
+    };
+    for cookie in 0..10 {
+        srq.post_recv(&[at(0, 64)], cookie)?;
+    }
+    srq.set_low_watermark(2)?;
+
+    for cookie in 0..3 {
+        passive.post_recv(&[at(LEN, LEN)], cookie, CompletionFlags::DEFAULT)?;
+    }
+    let psp = Psp::create(&ia, None, &arrivals, PspMode::Consumer)?;
+    let address = ia.transport().attributes().address.clone();
+    let qualifier = psp.point().qualifier();
+    let request = ConnectRequest { address: &address, qualifier, timeout: Some(PATIENCE), private_data: b"hello" };
+    active.connect(&request)?;
+    let Event::ConnectionRequest { cr, .. } = next(&arrivals)? else { panic!("no connection request") };
+    let cr = slab.get::<Cr<T>>(cr).ok_or(Error::TimeoutExpired)?.share();
+    cr.accept(Some(&passive), b"welcome")?;
+    for _ in 0..2 {
+        match next(&connections)? {
+            Event::Connection { kind: ConnectionEvent::Established, .. } => {}
+            _ => return Err(Error::TimeoutExpired),
+        }
+    }
+    let to = |len: usize| RemoteSegment { addr: addr + LEN as u64, len: len as u64, key: lmr.remote_key() };
+    for len in [8, 5000, LEN] {
+        active.post_send(&[at(0, len)], 1, CompletionFlags::DEFAULT)?;
+        succeeds(&receives)?;
+        succeeds(&requests)?;
+        active.post_write(&[at(0, len)], 2, to(len), CompletionFlags::DEFAULT)?;
+        succeeds(&requests)?;
+        active.post_read(&[at(0, len)], 3, to(len), CompletionFlags::DEFAULT)?;
+        succeeds(&requests)?;
+    }
+    active.post_bind(&rmr, Some(&lmr), at(0, 64), Rights::REMOTE_READ, 4, CompletionFlags::DEFAULT)?;
+    next(&requests)?;
+    active.disconnect(false)?;
+
+    // What takes down succeeds in any case.
+    psp.free();
+    rmr.free();
+    for ep in [active, passive] {
+        assert_eq!(ep.free(), Ok(()));
+    }
+    assert_eq!((srq.free(), lmr.free(), pz.free()), (Ok(()), Ok(()), Ok(())));
+    assert_eq!(receives.free(), Ok(()));
+    assert_eq!(cno.free(), Ok(()));
+    drop(closing);
+    Ok(())
+}
+
+/// Lets a life lack memory, and sees that it left nothing behind and that the transport works afterwards.
+fn without<T: Transport>(slab: &'static Slab<T>, network: &Network<T>, first: usize, last: usize) -> bool {
+    let before = LIVE.load(Ordering::SeqCst);
+    fail(first, last);
+    let ended = life(slab, network);
+    mend();
+    // A life that lacks nothing goes through, and replaces what is kept from one to the next.
+    assert_eq!(life(slab, network), Ok(()), "after allocation {first}");
+    match ended {
+        Ok(()) | Err(Error::InsufficientResources(_) | Error::TimeoutExpired) => {}
+        Err(other) => panic!("allocation {first}: {other:?}"),
+    }
+    // A thread of the transport may let go a little later.
+    let left = || (memory::reserve_in_use(), (LIVE.load(Ordering::SeqCst) - before).max(0));
+    let end = Instant::now() + patience();
+    while left() != (0, 0) {
+        assert!(
+            Instant::now() < end,
+            "allocation {first}: the reserve and the system have lost {:?} ({ended:?})",
+            left()
+        );
+        thread::yield_now();
+    }
+    ended.is_err()
+}
+
+/// No lack of memory ends the process or leaves something behind, and everything works again afterwards.
+pub fn lack_of_memory_is_refused<T: Transport>(network: &Network<T>) {
+    let slab: &'static Slab<T> = Box::leak(Box::new(Slab::new(0)));
+    // Freed handles rest for long; after these there are enough of them, and the slab does not grow any more.
+    {
+        let (name, instance) = network.place();
+        let ia = Closing(Ia::open(slab, name, instance, AsyncEvd::Create(8)).expect("memory"));
+        for _ in 0..6000 {
+            Pz::create(&ia.0).and_then(|pz| pz.free()).expect("memory");
+        }
+    }
+    // What is made once in a process, in the first life, is there from now on.
+    for _ in 0..3 {
+        life(slab, network).expect("memory");
+    }
+    fail(usize::MAX, usize::MAX);
+    life(slab, network).expect("memory");
+    let calls = mend();
+    let every = std::env::var_os("DAT_TEST_ALL").is_some_and(|all| all != "0");
+    let step = if every { 1 } else { 3 };
+    let mut refused = [0, 0];
+    for first in (1..=calls).step_by(step) {
+        refused[0] += usize::from(without(slab, network, first, first));
+        refused[1] += usize::from(without(slab, network, first, usize::MAX));
+    }
+    println!("{calls} allocations, one in {step} tried; {refused:?} lives were cut short");
+    assert!(refused[0] > 0 && refused[1] > 0);
+    let adapter: Adapter<T> = network.open();
+    let (a, b) = (adapter.end(), adapter.end());
+    connect(&a, &b);
+    let memory = adapter.buffer(64);
+    b.receive(memory.at(0, 32), 1);
+    a.send(memory.at(32, 32), 2);
+    b.arrives(1, Status::Success);
+}

@@ -1,0 +1,57 @@
+//! The maxima that an adapter reports: as many objects as that, and not one more.
+
+use std::sync::Arc;
+
+use dat_core::ep::EpParts;
+use dat_core::error::{Error, Result};
+use dat_core::transport::Transport;
+use dat_core::{Endpoint, Evd, Kind, Lmr, Memory, Pz, Rights, Rmr, Srq, Streams};
+
+use crate::Network;
+
+/// More objects of a kind than these take too long to make.
+const ENOUGH: usize = 20_000;
+
+/// Fills an adapter with objects of a kind, unless there can be too many of them.
+fn fill<T: Transport, O>(
+    network: &Network<T>,
+    kind: Kind,
+    make: impl Fn() -> Result<Arc<O>>,
+    live: impl Fn() -> usize,
+) {
+    let (most, lacking) = network.open().ia.transport().attributes().most(kind);
+    assert!(most > 0, "{kind:?}");
+    let refused = |made: Result<Arc<O>>| made.err() == Some(Error::InsufficientResources(lacking));
+    if most > ENOUGH {
+        return;
+    }
+    while live() < most {
+        if let Err(error) = make() {
+            // Others may have taken those of the device.
+            assert_eq!((error, network.is_exact()), (Error::InsufficientResources(lacking), false), "{kind:?}");
+            return;
+        }
+    }
+    assert!(refused(make()) && refused(make()), "{kind:?}");
+    assert_eq!(live(), most, "{kind:?}");
+}
+
+/// Every kind of object whose number an adapter reports.
+pub fn there_are_as_many_objects_as_the_adapter_reports<T: Transport>(network: &Network<T>) {
+    let adapter = network.open();
+    let ia = &adapter.ia;
+    let buffer = adapter.buffer(64);
+    let at = buffer.at(0, 64).addr;
+    let live = |kind| move || ia.count(kind);
+    fill(network, Kind::Pz, || Pz::create(ia), live(Kind::Pz));
+    let lmr = || Lmr::create(ia, Memory::Virtual(at), None, 64, &adapter.pz, Rights::LOCAL_READ);
+    fill(network, Kind::Lmr, lmr, live(Kind::Lmr));
+    if ia.transport().attributes().rmr {
+        fill(network, Kind::Rmr, || Rmr::create(&adapter.pz), live(Kind::Rmr));
+    }
+    fill(network, Kind::Evd, || Evd::create(ia, 1, None, Streams::SOFTWARE), live(Kind::Evd));
+    fill(network, Kind::Ep, || Endpoint::create(ia, &EpParts::default(), None), live(Kind::Ep));
+    if ia.transport().attributes().srq {
+        fill(network, Kind::Srq, || Srq::create(ia, &adapter.pz, 1, 1), live(Kind::Srq));
+    }
+}

@@ -1,0 +1,15 @@
+//! Lack of memory, over shared memory.
+
+mod common;
+
+use common::network;
+use dat_conformance::faults::{FAULTY, Failing, lack_of_memory_is_refused};
+use host::memory::Allocator;
+
+#[global_allocator]
+static MEMORY: Allocator<Failing> = FAULTY;
+
+#[test]
+fn nothing_that_lacks_memory_ends_the_process() {
+    lack_of_memory_is_refused(&network());
+}
