@@ -6,7 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BATCH = 50, BATCHES = 200 };
+enum { BATCH = 50 };
+
+static int batches;
 
 static double now_us(void)
 {
@@ -26,7 +28,7 @@ static double cost_of_free(struct fx *fx, void *mem)
     int i, k;
 
     region.for_va = mem;
-    for (k = 0; k < BATCHES; k++) {
+    for (k = 0; k < batches; k++) {
         double start, each;
 
         for (i = 0; i < BATCH; i++)
@@ -55,7 +57,7 @@ static double cost_of_bind(struct fx *fx, struct side *s)
 
     region_make(fx, &r, 4096, DAT_MEM_PRIV_ALL_FLAG);
     must_rc(dat_rmr_create(fx->pz, &rmr), DAT_SUCCESS, "dat_rmr_create");
-    for (k = 0; k < BATCHES; k++) {
+    for (k = 0; k < batches; k++) {
         double spent = 0;
 
         for (i = 0; i < BATCH; i++) {
@@ -99,7 +101,7 @@ static int crowd(struct link *up)
 int main(int argc, char **argv)
 {
     static const struct peer_role roles[] = { { "crowd", crowd }, { NULL, NULL } };
-    int many = env_count(1000, 40), i, step;
+    int many, i, step;
     double one_free = 0, one_bind = 0, many_free, many_bind;
     struct side *sides;
     struct peer p;
@@ -107,6 +109,8 @@ int main(int argc, char **argv)
     void *mem;
 
     env_init(argc, argv, roles);
+    batches = env_count(200, 5);
+    many = env_count(1000, 40);
     if (!env_is_shm())
         skip_all("the device decides what a region costs");
     fx_open(&fx);

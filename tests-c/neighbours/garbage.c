@@ -311,7 +311,7 @@ int main(int argc, char **argv)
     peer_start(&t.p, "echo");
     side_connect_peer(&t.s, &t.p.link);
     must(pthread_create(&t.thread, NULL, go_round, &t) == 0, "pthread_create");
-    for (filling = 0; filling < FILLINGS; filling++)
+    for (filling = 0; filling < env_count(FILLINGS, RANDOM + 1); filling++)
         suffer(&fx, &t, (enum filling)filling);
     __atomic_store_n(&t.stop, true, __ATOMIC_SEQ_CST);
     pthread_join(t.thread, NULL);
