@@ -265,7 +265,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 }
 
 /*
- * The library of Soft-RoCE takes the memory of the queue away before it asks for the longer one. When it does not get that,
+ * The library of Soft-RoCE takes the memory of the queue away before it maps that of the longer one. When the map fails,
  * the next poll ends the process, so nothing fails in there.
  */
 int ibv_resize_cq(struct ibv_cq *cq, int n)
