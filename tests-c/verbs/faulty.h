@@ -19,6 +19,7 @@ struct faults {
     int kind, nth, error;  /* the call that fails; kind -1: none */
     int last;              /* and all up to this one; 0: no other */
     int fired;             /* it has failed */
+    int spared;            /* threads whose system calls do not fail now */
     int by_main;           /* the thread that began the program made it */
     pid_t main;
     int calls[KINDS_MAX];  /* calls while armed, by kind */
