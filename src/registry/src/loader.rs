@@ -9,6 +9,7 @@
 //! would outlive their code.
 
 use std::ffi::{CStr, CString, OsStr, c_void};
+use std::fs::File;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ pub struct Loader {
 /// The reason why a library cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadError {
-    /// There is no memory; another attempt may succeed.
+    /// There is no memory, or no descriptor to open the file with; another attempt may succeed.
     NoMemory,
     /// The loader's message.
     Refused(String),
@@ -153,9 +154,15 @@ fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
     // what it says or when it is over.
     attempt().or_else(attempt).ok_or_else(|| {
         let message = last_error();
-        let lacking = lacks_memory(&message) || memory::probe(LARGE).is_err();
+        let lacking = lacks_memory(&message) || memory::probe(LARGE).is_err() || lacks_descriptors();
         if lacking { LoadError::NoMemory } else { LoadError::Refused(message) }
     })
+}
+
+/// Whether no further file can be opened.
+pub(crate) fn lacks_descriptors() -> bool {
+    let full = |error: io::Error| matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
+    File::open("/").err().is_some_and(full)
 }
 
 /// More memory in bytes than the loader asks for at once.

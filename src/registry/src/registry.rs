@@ -29,7 +29,7 @@ use host::thread::Id;
 
 use crate::conf::BadLine;
 use crate::entry::{Identity, Origin, text};
-use crate::loader::LoadError;
+use crate::loader::{LoadError, lacks_descriptors};
 use crate::search::Found;
 use crate::select::{Missing, Request};
 
@@ -116,7 +116,7 @@ pub enum OpenError {
     NotFound(Missing),
     /// The entry that serves the request cannot be used.
     Unusable(LoadFailure),
-    /// There is no memory. Another attempt may succeed.
+    /// There is no memory, or no descriptor. Another attempt may succeed.
     NoMemory,
 }
 
@@ -202,14 +202,14 @@ impl<B: Backend> Registry<B> {
     /// As [`Registry::lock`], for calls that may be the first.
     ///
     /// # Errors
-    /// [`NoMemory`]: the configuration is read another time.
+    /// [`NoMemory`], or no descriptor: the configuration is read another time.
     fn ready(&self) -> Result<Guard<'_, B>, NoMemory> {
         let mut guard = self.raw_lock();
         if guard.is_none() {
             let before = memory::reserve_in_use();
             let state = State::new(self.backend.configure());
-            // What is kept for good may not come from the reserve.
-            if memory::reserve_in_use() > before {
+            // What is kept for good may not come from the reserve, nor be what was found without a descriptor to look.
+            if memory::reserve_in_use() > before || lacks_descriptors() {
                 return Err(NoMemory);
             }
             *guard = Some(state);
