@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrayvec::ArrayVec;
+use host::memory;
 use host::per_thread::PerThread;
 use host::poll;
 
@@ -21,7 +22,7 @@ use crate::evd::Evd;
 use crate::event::Event;
 use crate::slab::Handle;
 use crate::transport::Transport;
-use crate::waker::Waker;
+use crate::waker::{MARGIN, Waker};
 
 /// The time for which a wait looks for work before it sleeps.
 const SPIN: Duration = Duration::from_micros(30);
@@ -83,10 +84,24 @@ pub struct EvdOutcome {
 /// Sleeping waits of each thread. There can be more than one, because an agent or a signal handler may wait too.
 static PENDING: PerThread<RefCell<Vec<Box<dyn Any>>>> = PerThread::new();
 
+thread_local! {
+    /// The same where the program has taken all keys. Its first use in a thread needs memory that cannot be refused.
+    static KEYLESS: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The sleeping waits of this thread; `None`, without a call, if there is no memory for them.
+fn with_pending<R>(f: impl FnOnce(&RefCell<Vec<Box<dyn Any>>>) -> R) -> Option<R> {
+    if PENDING.has_key() {
+        return PENDING.with(f);
+    }
+    memory::probe(MARGIN).ok()?;
+    KEYLESS.try_with(f).ok()
+}
+
 /// Keeps the state of a wait until the thread has slept. Returns it if there is no memory for that.
 fn push_pending<W: Any>(wait: W) -> std::result::Result<(), W> {
     let mut wait = Some(wait);
-    let kept = PENDING.with(|list| {
+    let kept = with_pending(|list| {
         if let Some(wait) = wait.take() {
             list.borrow_mut().push(Box::new(wait));
         }
@@ -98,7 +113,10 @@ fn push_pending<W: Any>(wait: W) -> std::result::Result<(), W> {
 }
 
 fn pop_pending<W: Any>() -> Option<W> {
-    let last = PENDING.with(|list| list.borrow_mut().pop()).flatten()?;
+    let pop = |list: &RefCell<Vec<Box<dyn Any>>>| list.borrow_mut().pop();
+    // The place is there, because the wait was put into it.
+    let last = if PENDING.has_key() { PENDING.with(pop) } else { KEYLESS.try_with(pop).ok() };
+    let last = last.flatten()?;
     last.downcast::<W>().ok().map(|wait| *wait)
 }
 

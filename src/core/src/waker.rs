@@ -19,20 +19,32 @@ pub struct Waker {
     process: u32,
 }
 
+/// More memory in bytes than the first use of thread-local data takes.
+pub(crate) const MARGIN: usize = 1024;
+
+thread_local! {
+    /// The waker of a thread where the program has taken all keys.
+    static KEYLESS: RefCell<Option<Arc<Waker>>> = const { RefCell::new(None) };
+}
+
 static CURRENT: PerThread<RefCell<Option<Arc<Waker>>>> = PerThread::new();
 
 impl Waker {
     /// The waker of the calling thread; `None` if it has none and there is no memory for one.
     pub fn current() -> Option<Arc<Waker>> {
-        let current = CURRENT.with(|current| {
+        let find = |current: &RefCell<Option<Arc<Waker>>>| {
             let mut current = current.borrow_mut();
             // A child of fork must not clear the bell that its parent sleeps on.
             match &*current {
                 Some(waker) if waker.process == process::id() => Some(waker.clone()),
                 _ => Some(current.insert(memory::arc(Waker::new()).ok()?).clone()),
             }
-        });
-        current.flatten()
+        };
+        if CURRENT.has_key() {
+            return CURRENT.with(find).flatten();
+        }
+        memory::probe(MARGIN).ok()?;
+        KEYLESS.try_with(find).ok().flatten()
     }
 
     fn new() -> Self {

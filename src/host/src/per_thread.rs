@@ -13,10 +13,13 @@ use crate::memory;
 
 /// A value of type `T` for each thread that asks for one. To be used in statics of libraries that are never unloaded.
 pub struct PerThread<T> {
-    /// The key of the threads library, plus 1; 0 before it is made.
+    /// The key of the threads library, plus 1; 0 before it is made, [`NONE`] if the process had none left.
     key: AtomicU64,
     values: PhantomData<fn() -> T>,
 }
+
+/// Stands for a key that could not be had. It stays so, so that a value is always looked for in the same place.
+const NONE: u64 = u64::MAX;
 
 /// Drops the value of a thread that ends.
 unsafe extern "C" fn drop_value<T>(value: *mut c_void) {
@@ -49,9 +52,15 @@ impl<T: Default> PerThread<T> {
         Some(f(unsafe { &*value }))
     }
 
+    /// Whether there is a key. Without one, [`PerThread::with`] gives nothing for as long as the process lives.
+    pub fn has_key(&self) -> bool {
+        self.key().is_some()
+    }
+
     fn key(&self) -> Option<pthread_key_t> {
         match self.key.load(Ordering::Acquire) {
             0 => self.make(),
+            NONE => None,
             known => pthread_key_t::try_from(known - 1).ok(),
         }
     }
@@ -61,13 +70,19 @@ impl<T: Default> PerThread<T> {
         let mut made: pthread_key_t = 0;
         // SAFETY: the place outlives the call; the destructor takes what `with` stores.
         if unsafe { libc::pthread_key_create(&mut made, Some(drop_value::<T>)) } != 0 {
-            return None;
+            return match self.key.compare_exchange(0, NONE, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) | Err(NONE) => None,
+                Err(known) => pthread_key_t::try_from(known - 1).ok(),
+            };
         }
         match self.key.compare_exchange(0, u64::from(made) + 1, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => Some(made),
             Err(known) => {
                 // SAFETY: nobody else knows the key.
                 unsafe { libc::pthread_key_delete(made) };
+                if known == NONE {
+                    return None;
+                }
                 pthread_key_t::try_from(known - 1).ok()
             }
         }
