@@ -167,10 +167,9 @@ static void spin_flood(struct board *b, const struct series *s, const unsigned c
     }
 }
 
-static void spin(struct board *b, struct side *s, struct region *r)
+/* From the series after the one with that number, until it is told to stop. Returns the number of the last one. */
+static unsigned spin(struct board *b, struct side *s, struct region *r, unsigned number)
 {
-    unsigned number = 0;
-
     for (;;) {
         struct series series;
         const unsigned char *mem;
@@ -180,7 +179,7 @@ static void spin(struct board *b, struct side *s, struct region *r)
         number = LOAD(b->number);
         series = b->series;
         if (series.kind == STOP)
-            return;
+            return number;
         mem = r->mem + base_of(series.kind);
         memset(r->mem + base_of(series.kind) + series.end - series.len, code(0), series.len);
         if (LOAD(b->flood)) {
@@ -264,6 +263,7 @@ static int spinner(struct link *up)
     struct board *b;
     DAT_RMR_TRIPLET all;
     struct helper h = { NULL, 0, 0 };
+    unsigned number = 0;
     char path[64];
 
     must(LINK_RECV(up, path), "no orders");
@@ -278,7 +278,7 @@ static int spinner(struct link *up)
     for (int messages = 0; messages < 2; messages++) {
         if (messages)
             must(pthread_create(&h.thread, NULL, help, &h) == 0, "no thread");
-        spin(b, &s, &r);
+        number = spin(b, &s, &r, number);
         link_say(up, "done");
     }
     h.stop = 1;
@@ -454,7 +454,7 @@ static void *spin_local(void *arg)
 {
     struct local *l = arg;
 
-    spin(l->b, l->s, l->r);
+    spin(l->b, l->s, l->r, 0);
     return NULL;
 }
 
