@@ -293,10 +293,12 @@ static void many(int n, void *(*run)(void *), bool cancel)
     }
 }
 
+/* The threads that put buffers back may have stopped before those that post. */
 static bool all_back(void *arg)
 {
     (void)arg;
     take();
+    fill();
     return get(&completed) == get(&posted) && get(&received) == get(&posted);
 }
 
