@@ -6,11 +6,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
 use dat_core::transport::Transport;
-use host::lock::{Mutex, RwLock};
+use host::lock::{Mutex, MutexGuard, RwLock};
+use host::memory::Room;
+use rustix::thread::{Timespec, nanosleep};
 
 use crate::conn::{Conn, Ending, Keeper};
 use crate::home::Home;
@@ -19,7 +21,6 @@ use crate::os::socket::{Sent, Socket};
 use crate::pair::{End, MAX_CONNS, Pair};
 use crate::pending::Pending;
 use crate::wire::{CloseReason, ConnId, Message};
-use host::memory::Room;
 
 /// The longest that a caller waits for another thread that handles arrived data.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -349,54 +350,99 @@ pub struct Links<T: Transport> {
     /// The memory that the process publishes.
     pub home: Arc<Home>,
     all: RwLock<Vec<Arc<Link<T>>>>,
-    /// The links again, for the thread that makes progress.
-    progress: CachePadded<Mutex<Vec<Arc<Link<T>>>>>,
+    progress: CachePadded<Progress<T>>,
 }
 
 impl<T: Transport> Links<T> {
     /// No links yet, of a process that publishes `home`.
     pub fn new(home: Home) -> Self {
-        Links { home: Arc::new(home), all: RwLock::default(), progress: CachePadded::new(Mutex::default()) }
+        Links {
+            home: Arc::new(home),
+            all: RwLock::default(),
+            progress: CachePadded::new(Progress { links: Mutex::default(), rounds: AtomicU64::new(0) }),
+        }
     }
 
     /// Adds a link; its connections are looked after from now on.
     pub fn add(&self, link: &Arc<Link<T>>) {
         self.all.write().push(link.clone());
-        self.progress.lock().push(link.clone());
+        self.progress.links.lock().push(link.clone());
     }
 
     /// Takes a link off.
     pub fn remove(&self, link: &Arc<Link<T>>) {
         self.all.write().retain(|known| !Arc::ptr_eq(known, link));
-        self.progress.lock().retain(|known| !Arc::ptr_eq(known, link));
+        self.progress.links.lock().retain(|known| !Arc::ptr_eq(known, link));
     }
 
     /// Handles what has arrived, unless another thread does for longer than a moment.
     #[inline]
     pub fn poll(&self) {
         self.home.note_poll();
-        // Another thread may have put a message into the program's memory and be about to queue its completion,
-        // which the caller, having seen the message, now expects.
-        if let Some(links) = self.progress.try_lock().or_else(|| self.progress.try_lock_for(PATIENCE)) {
-            self.home.rounds.begin();
-            progress(&links);
+        if let Some(links) = self.progress.links.try_lock() {
+            self.round(&links);
+        } else if let Some(links) = self.await_rounds(1, Some(PATIENCE)) {
+            // Another thread may have put a message into the program's memory and be about to queue its completion,
+            // which the caller, having seen the message, now expects. That thread has ended its round or this one has.
+            self.round(&links);
         }
     }
 
     /// As [`Links::poll`], for the node's own thread, which is no caller; true if anything had arrived, `None` if another
     /// thread is at it.
     pub fn look(&self) -> Option<bool> {
-        self.progress.try_lock().map(|links| {
-            self.home.rounds.begin();
-            progress(&links)
-        })
+        self.progress.links.try_lock().map(|links| self.round(&links))
     }
 
     /// Handles what has arrived, after any other thread that does.
     pub fn settle(&self) {
-        let links = self.progress.lock();
+        // Of two rounds that end from now on, the second begins after all that has arrived by now.
+        if let Some(links) = self.await_rounds(2, None) {
+            self.round(&links);
+        }
+    }
+
+    #[inline]
+    fn round(&self, links: &[Arc<Link<T>>]) -> bool {
         self.home.rounds.begin();
-        progress(&links);
+        let any = progress(links);
+        // There is one round at a time. SYNC round: whoever finds it ended finds what it has queued.
+        let rounds = self.progress.rounds.load(Ordering::Relaxed);
+        self.progress.rounds.store(rounds.wrapping_add(1), Ordering::Release);
+        any
+    }
+
+    /// Waits until it is the caller's turn, or other threads have ended `count` rounds, or `limit` is over. A thread that
+    /// makes one round after another may never let go of the lock for long enough to wait for the lock alone.
+    #[cold]
+    fn await_rounds(&self, count: u64, limit: Option<Duration>) -> Option<MutexGuard<'_, Vec<Arc<Link<T>>>>> {
+        const SPINS: u32 = 64;
+        const YIELDS: u32 = 64;
+        let before = self.progress.rounds.load(Ordering::Acquire);
+        let start = Instant::now();
+        let mut tries = 0_u32;
+        loop {
+            if let Some(links) = self.progress.links.try_lock() {
+                return Some(links);
+            }
+            if self.progress.rounds.load(Ordering::Acquire).wrapping_sub(before) >= count {
+                return None;
+            }
+            tries = tries.saturating_add(1);
+            if tries < SPINS {
+                std::hint::spin_loop();
+                continue;
+            }
+            if limit.is_some_and(|limit| start.elapsed() > limit) {
+                return None;
+            }
+            if tries < SPINS + YIELDS {
+                std::thread::yield_now();
+            } else {
+                // The other thread may have a lower priority.
+                let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: 20_000 });
+            }
+        }
     }
 
     fn any_ready(&self) -> bool {
@@ -426,6 +472,13 @@ impl<T: Transport> Links<T> {
             pending.wait(&self.home);
         }
     }
+}
+
+/// The links again, for the thread that makes progress.
+struct Progress<T: Transport> {
+    links: Mutex<Vec<Arc<Link<T>>>>,
+    /// Rounds that have ended. The holder of the lock alone counts.
+    rounds: AtomicU64,
 }
 
 /// Lets all connections go on that have something to do; true if there were any.
