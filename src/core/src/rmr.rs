@@ -83,7 +83,10 @@ impl<T: Transport> Rmr<T> {
             let mut binding = self.binding.lock();
             (self.window.lock().take(), binding.take())
         };
-        // The window goes first, without a lock, since that may wait for a peer.
+        // The window goes first, without a lock, since that may wait for a peer. A thread that binds it may have it still.
+        if let Some(window) = &window {
+            self.ia.transport.window_close(window);
+        }
         drop(window);
         drop(binding);
         self.pz.lock().take();

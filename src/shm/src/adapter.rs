@@ -296,6 +296,11 @@ impl Transport for Shm {
         window.await_peers();
     }
 
+    fn window_close(&self, window: &Window) {
+        window.replace(None);
+        window.await_peers();
+    }
+
     fn drain(&self, qp: &Arc<Conn<Shm>>) {
         qp.drain();
     }

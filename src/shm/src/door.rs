@@ -117,6 +117,9 @@ impl Door {
         }
         if let Err(error) = self.start(&mut threads) {
             log::warn!("shm: no thread for peers to reach this process by: {error}");
+            if let Some(last) = threads.all.last() {
+                last.note.await_number();
+            }
             threads.changes += 1;
             self.published.store(threads.changes, Ordering::SeqCst);
             self.sign.word().store(0, Ordering::SeqCst);
@@ -157,6 +160,10 @@ impl Door {
         let (own, sign, published) = (note.clone(), self.sign.clone(), self.published.clone());
         let run = move || {
             let tid = gettid().as_raw_nonzero().get();
+            // The door before publishes its number first, or it would publish it over this one.
+            if let Some(note) = &before {
+                note.await_number();
+            }
             // SYNC door: whoever finds the serial number not yet raised looks before the number is published.
             published.store(serial, Ordering::SeqCst);
             sign.word().store(tid.cast_unsigned(), Ordering::SeqCst);

@@ -74,7 +74,7 @@ pub struct Pair {
     /// The number of the peer's door as last seen, and one of [`TRIED`] and [`REACHED`].
     door: AtomicU64,
     /// The transfers of this process.
-    own: Own,
+    own: [Own; 2],
     /// For each side the words of ready bits that belong to places which connections of this process have had.
     used: [AtomicU64; 2],
     reads_peer: AtomicBool,
@@ -117,7 +117,7 @@ impl Pair {
             peer: OnceCell::new(),
             probe: OnceCell::new(),
             door: AtomicU64::new(0),
-            own: Own::default(),
+            own: Default::default(),
             used: Default::default(),
             reads_peer: AtomicBool::new(false),
             untold: AtomicBool::new(false),
@@ -191,7 +191,8 @@ impl Pair {
                 false
             } else {
                 let probe = self.probe.get();
-                task::is_thread(self.pid, number)
+                // Where that cannot be found out, it is as it was with the door before.
+                task::is_thread(self.pid, number).unwrap_or(known & REACHED != 0)
                     && probe.is_some_and(|probe| vm::probe(number, probe.addr, probe.value))
             };
             let found = if reached { REACHED } else { TRIED };
@@ -302,9 +303,10 @@ impl Pair {
             if summary.load(Ordering::Relaxed) == 0 {
                 continue;
             }
-            // A peer that sets all bits costs no more than its connections.
-            let used = self.used[usize::from(side)].load(Ordering::Relaxed);
-            let mut set = summary.swap(0, Ordering::SeqCst) & used;
+            let set = summary.swap(0, Ordering::SeqCst);
+            // A peer that sets all bits costs no more than its connections. The words in use are read after their bits
+            // were taken: whoever set a bit did so after the word came into use.
+            let mut set = set & self.used[usize::from(side)].load(Ordering::SeqCst);
             any |= set != 0;
             while set != 0 {
                 let word = set.trailing_zeros();
@@ -503,7 +505,7 @@ impl End {
     pub fn begin_moving(&self) -> Option<Moving<'_>> {
         let local = self.pair.is_local();
         let tid = if local { 1 } else { transfers::own_tid() };
-        let entered = self.pair.own.enter(self.pair.transfers(self.side), tid);
+        let entered = self.pair.own[usize::from(self.side & 1)].enter(self.pair.transfers(self.side), tid);
         // SYNC door: the number is taken before the looks, so that one from before a change of the door belongs to looks
         // from before it, and one from after it to looks that find what was closed.
         let door = if local { 0 } else { self.pair.door() };

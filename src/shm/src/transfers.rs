@@ -70,7 +70,7 @@ pub fn is_under_way(table: &Table, slot: usize, word: Word) -> bool {
     }
 }
 
-/// The slots that threads of this process have entered.
+/// The slots of one table that threads of this process have entered.
 pub struct Own([Slot; SLOTS]);
 
 /// The word of a slot, in a cache line of its own.

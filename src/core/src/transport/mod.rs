@@ -243,6 +243,10 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Called after [`Transport::post_bind`], without a lock: returns when no peer uses what the window showed before.
     fn await_unbound(&self, _window: &Self::Window) {}
 
+    /// Called without a lock before a window is dropped, which another thread may still have: returns when it shows
+    /// nothing and no peer uses what it showed. Where dropping does that, there is nothing to do.
+    fn window_close(&self, _window: &Self::Window) {}
+
     /// Notes that the end of the connection waits for the outstanding requests: the completion of the last one must be
     /// reported, whether it is signalled or not.
     fn drain(&self, _qp: &Arc<Self::Qp>) {}

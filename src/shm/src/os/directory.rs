@@ -28,7 +28,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{
     AtFlags, CWD, FlockOperation, Mode, OFlags, chmodat, flock, fstat, mkdirat, open, openat, readlinkat_raw, renameat,
-    symlinkat, unlinkat,
+    statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::process::{Pid, geteuid, test_kill_process};
@@ -311,7 +311,9 @@ impl Directory {
             }
         }
         // Claims come last, when the sockets of the dead are gone; most claims then need only one look.
-        let is_gone = |name: &SocketName| fs::symlink_metadata(self.socket_path(name)).is_err();
+        let is_gone = |name: &SocketName| {
+            matches!(statat(&self.inner.fd, name.as_str(), AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
+        };
         for claim in claims {
             let owner = self.inner.owner(&claim)?;
             let dead = match preparer(&claim) {

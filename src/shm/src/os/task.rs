@@ -1,6 +1,7 @@
 //! What the system tells in /proc about a thread of another process.
 
 use std::fs;
+use std::io;
 
 /// What a thread is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub enum Doing {
     Stopped,
     /// It sleeps, but not in a copy between processes.
     Elsewhere,
-    /// It sleeps in a copy between processes.
+    /// It sleeps in a copy between processes, or may, for all that can be found out at this moment.
     Copying,
     /// It runs, or would if it had a processor, and has had processors for so many [`TICKS_PER_SECOND`] in all.
     Running(u64),
@@ -25,11 +26,19 @@ pub const TICKS_PER_SECOND: u64 = 100;
 
 /// True if `tid` is a thread of the process `pid`, and both that process and this one number it so. Processes of other
 /// pid namespaces number their threads otherwise.
-pub fn is_thread(pid: libc::pid_t, tid: libc::pid_t) -> bool {
-    let Ok(status) = fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")) else { return false };
+///
+/// # Errors
+/// It could not be found out, for want of a descriptor or memory.
+pub fn is_thread(pid: libc::pid_t, tid: libc::pid_t) -> io::Result<bool> {
+    let status = match fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH) => {
+            return Ok(false);
+        }
+        status => status?,
+    };
     // The numbers in all namespaces from that of /proc to the thread's own.
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
-    numbers.and_then(|numbers| numbers.split_ascii_whitespace().next_back()?.parse().ok()) == Some(tid)
+    Ok(numbers.and_then(|numbers| numbers.split_ascii_whitespace().next_back()?.parse().ok()) == Some(tid))
 }
 
 /// Whether the threads of the process `pid` can be seen.
@@ -40,7 +49,12 @@ pub fn is_visible(pid: libc::pid_t) -> bool {
 /// What the thread `tid` of the process `pid` is doing, as this process counts them.
 pub fn doing(pid: libc::pid_t, tid: libc::pid_t) -> Doing {
     let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/task/{tid}/{file}"));
-    let Ok(stat) = read("stat") else { return Doing::Gone };
+    let stat = match read("stat") {
+        Ok(stat) => stat,
+        Err(error) if is_absence(&error) => return Doing::Gone,
+        // There may be no descriptor or no memory to look with, which tells nothing about the thread.
+        Err(_) => return Doing::Copying,
+    };
     let Some((state, ticks)) = parse_stat(&stat) else { return Doing::Asleep };
     match state {
         b'Z' | b'X' | b'x' => Doing::Gone,
@@ -54,6 +68,12 @@ pub fn doing(pid: libc::pid_t, tid: libc::pid_t) -> Doing {
             Ok(None) | Err(_) => Doing::Asleep,
         },
     }
+}
+
+/// True if a thread whose file could not be read is over, and not hidden because there is no /proc.
+fn is_absence(error: &io::Error) -> bool {
+    let absent = error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH);
+    absent && fs::exists("/proc/thread-self/stat").unwrap_or(false)
 }
 
 /// State of a thread, and its ticks in user mode and in the kernel.
@@ -103,7 +123,7 @@ mod tests {
     #[test]
     fn threads_are_found_and_seen_to_run_sleep_and_end() {
         let (pid, tid) = own();
-        assert!(is_thread(pid, tid));
+        assert!(is_thread(pid, tid).unwrap());
         assert!(is_visible(pid));
         assert!(matches!(doing(pid, tid), Doing::Running(_)), "{:?}", doing(pid, tid));
         let (tell, told) = mpsc::channel();
@@ -116,19 +136,19 @@ mod tests {
         while doing(pid, tid) != Doing::Elsewhere {
             std::thread::yield_now();
         }
-        assert!(is_thread(pid, tid));
+        assert!(is_thread(pid, tid).unwrap());
         end.send(()).unwrap();
         thread.join().unwrap();
         while doing(pid, tid) != Doing::Gone {
             std::thread::yield_now();
         }
-        assert!(!is_thread(pid, tid));
+        assert!(!is_thread(pid, tid).unwrap());
     }
 
     #[test]
     fn what_does_not_exist_is_not_found() {
-        assert!(!is_thread(0, 1));
-        assert!(!is_thread(-1, -1));
+        assert!(!is_thread(0, 1).unwrap());
+        assert!(!is_thread(-1, -1).unwrap());
         assert!(!is_visible(0));
         assert_eq!(doing(i32::MAX, i32::MAX), Doing::Gone);
     }
