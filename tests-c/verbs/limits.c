@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "adapters.h"
 
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,19 +208,26 @@ static void drop_ipc_lock(void)
     must(syscall(SYS_capset, &head, data) == 0, "capset");
 }
 
-static unsigned long in_use(int resource)
+/* The limit that leaves so much room. */
+static unsigned long limit_for(int resource, unsigned long room)
 {
     FILE *f;
     unsigned long pages = 0;
 
-    if (resource == RLIMIT_NOFILE)
-        return (unsigned long)entries("/proc/self/fd") - 1;
     if (resource == RLIMIT_MEMLOCK)
-        return 0;
+        return room;
+    if (resource == RLIMIT_NOFILE) {
+        int fd = 0;
+
+        /* The limit is one of numbers: with it, so many numbers are free. */
+        for (unsigned long free = 0; fcntl(fd, F_GETFD) != -1 || free++ < room;)
+            fd++;
+        return (unsigned long)fd;
+    }
     f = fopen("/proc/self/statm", "r");
     must(f != NULL && fscanf(f, "%lu", &pages) == 1, "no /proc/self/statm");
     fclose(f);
-    return pages * (unsigned long)sysconf(_SC_PAGESIZE);
+    return pages * (unsigned long)sysconf(_SC_PAGESIZE) + room;
 }
 
 /* A thread keeps a descriptor after its first sleep in a wait. */
@@ -255,7 +263,7 @@ static int limited(struct link *up)
         must_rc(dat_ia_open(env_ia(), 8, &async, &ia), DAT_SUCCESS, "dat_ia_open");
     must(getrlimit((__rlimit_resource_t)o.resource, &before) == 0, "getrlimit");
     now = before;
-    now.rlim_cur = in_use(o.resource) + o.room;
+    now.rlim_cur = limit_for(o.resource, o.room);
     must(setrlimit((__rlimit_resource_t)o.resource, &now) == 0, "setrlimit");
     whole(&t, &ia, memory);
     must(setrlimit((__rlimit_resource_t)o.resource, &before) == 0, "setrlimit");
