@@ -208,7 +208,7 @@ static void drop_ipc_lock(void)
     must(syscall(SYS_capset, &head, data) == 0, "capset");
 }
 
-/* The limit that leaves so much room. */
+/* The limit that leaves that much room. */
 static unsigned long limit_for(int resource, unsigned long room)
 {
     FILE *f;
@@ -219,7 +219,7 @@ static unsigned long limit_for(int resource, unsigned long room)
     if (resource == RLIMIT_NOFILE) {
         int fd = 0;
 
-        /* The limit is one of numbers: with it, so many numbers are free. */
+        /* The limit is above as many free numbers. */
         for (unsigned long free = 0; fcntl(fd, F_GETFD) != -1 || free++ < room;)
             fd++;
         return (unsigned long)fd;
@@ -325,7 +325,7 @@ int main(int argc, char **argv)
     env_init(argc, argv, roles);
     if (geteuid() != 0)
         skip_all("only root can lift a limit again");
-    sweep(RLIMIT_NOFILE, "RLIMIT_NOFILE", 2, 7 * times);
+    sweep(RLIMIT_NOFILE, "RLIMIT_NOFILE", 1, 8 * times);
     sweep(RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK", BIG / 2, 2 * times);
     sweep(RLIMIT_AS, "RLIMIT_AS", 2000000ul / (unsigned long)times, 6 * times);
     return done_testing();
