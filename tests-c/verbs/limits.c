@@ -4,6 +4,10 @@
  * with the limit lifted the same process works, on the same adapter and on a new one.
  *
  * Each value is tried in a process of its own. $DAT_TEST_LIMITS says how many times as many values.
+ *
+ * Of address space there is as good as nothing, or enough: rooms of 0, 2 and 4 million bytes. Those between are not
+ * shown to work. With about 600000 bytes the library of Soft-RoCE (rdma-core 44) can be left with a completion queue
+ * that has no memory, and its next poll ends the process. $DAT_TEST_LIMITS above 2 can come upon such values.
  */
 #define _GNU_SOURCE
 #include "adapters.h"
@@ -327,6 +331,6 @@ int main(int argc, char **argv)
         skip_all("only root can lift a limit again");
     sweep(RLIMIT_NOFILE, "RLIMIT_NOFILE", 1, 8 * times);
     sweep(RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK", BIG / 2, 2 * times);
-    sweep(RLIMIT_AS, "RLIMIT_AS", 2000000ul / (unsigned long)times, 6 * times);
+    sweep(RLIMIT_AS, "RLIMIT_AS", 2000000ul / (unsigned long)times, 3 * times);
     return done_testing();
 }
