@@ -72,7 +72,8 @@ impl OwnPlace {
     fn take(most: usize) -> Option<Self> {
         let taken =
             TAKEN.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |taken| (taken < most).then_some(taken + 1));
-        taken.is_ok().then_some(OwnPlace)
+        // A place that is made is also given back, so none is made in vain.
+        taken.is_ok().then(|| OwnPlace)
     }
 }
 
@@ -127,6 +128,23 @@ fn most_channels() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_takes_nothing_and_gives_nothing_back() {
+        let before = TAKEN.load(Ordering::Acquire);
+        let most = before + 2;
+        let held = [OwnPlace::take(most), OwnPlace::take(most)];
+        assert!(held.iter().all(Option::is_some));
+        for _ in 0..4 {
+            assert!(OwnPlace::take(most).is_none());
+            assert_eq!(TAKEN.load(Ordering::Acquire), most);
+        }
+        drop(held);
+        assert_eq!(TAKEN.load(Ordering::Acquire), before);
+        assert!(OwnPlace::take(0).is_none());
+        assert!(OwnPlace::take(usize::MAX).is_some());
+        assert_eq!(TAKEN.load(Ordering::Acquire), before);
+    }
 
     #[test]
     fn places_are_reused_and_never_move() {
