@@ -582,6 +582,8 @@ int main(int argc, char **argv)
     env_init(argc, argv, roles);
     if (!env_is_shm())
         skip_all("the messages are those of the adapter shm");
+    if (env_valgrind())
+        skip_all("valgrind has descriptors of its own");
     place_make();
     fx_open(&fx);
     region_make(&fx, &memory, 4096, MEM_LOCAL);
