@@ -102,7 +102,7 @@ int main(int argc, char **argv)
     static const int masks[] = { 0277, 0777, 0077, 0177 };
     unsigned ids[] = { 0, 12345 };
     struct peer p;
-    int rounds = env_count(500, 20), bad = 0;
+    int rounds = env_valgrind() ? 3 : env_count(500, 20), bad = 0;
     char above[256];
 
     env_init(argc, argv, roles);
