@@ -97,6 +97,8 @@ int main(int argc, char **argv)
     env_init(argc, argv, roles);
     if (!env_is_shm())
         skip_all("the directory is that of the adapter shm");
+    if (env_valgrind())
+        skip_all("valgrind is too slow for the moments at which processes are stopped");
     place_make();
     fx_open(&fx);
     alarm(60); /* a call that blocks does not look at deadlines */
