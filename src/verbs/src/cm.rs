@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
+use host::memory::Room;
 use rdma_sys::{ibv_access_flags, ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
 
 use crate::adapter::Verbs;
@@ -104,6 +105,7 @@ impl Incoming {
         let Some(id) = request.id.clone() else { return Err(Error::Internal) };
         let reads = fewer(qp.reads, request.reads);
         let ready = to_ready(qp, &id, reads);
+        request.hub.parties.lock().room(1)?;
         {
             let mut state = qp.state.lock();
             state.phase = QpPhase::Accepting;
@@ -144,7 +146,10 @@ pub fn listen(hub: &Arc<Hub>, qualifier: Option<u64>, sink: ListenerSink<Verbs>)
     let address = SocketAddr::new(hub.place.address, qualifier.map_or(0, port_of));
     let id = CmId::bound(&hub.channel, token, address).map_err(failed)?;
     let qualifier = qualifier.unwrap_or_else(|| id.local_port().into());
-    hub.parties.lock().insert(token, Party::Listener(qualifier, sink));
+    let mut parties = hub.parties.lock();
+    parties.room(1)?;
+    parties.insert(token, Party::Listener(qualifier, sink));
+    drop(parties);
     if let Err(error) = id.listen(1024) {
         let party = hub.parties.lock().remove(&token);
         drop(party);
@@ -190,6 +195,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     let deadline = connect.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let from = SocketAddr::new(hub.place.address, 0);
     let to = SocketAddr::new(ip, port_of(connect.qualifier));
+    hub.parties.lock().room(1)?;
     {
         let mut state = qp.state.lock();
         state.phase = QpPhase::Connecting;

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use dat_core::error::{Resource, Result};
 use host::lock::Mutex;
+use host::memory::Room;
 
 use crate::channels::Line;
 use crate::hub::Hub;
@@ -145,6 +146,7 @@ impl CompletionQueue {
     /// that fetches may hold the lock of the sources and wait for one that is held by a thread that wants the parts.
     fn add_part(&self, hub: &Hub, parts: &mut Vec<Part>, depth: usize, solicited: bool) -> Result<Source> {
         let failed = exhausted(Resource::Evd);
+        parts.room(1)?;
         let raw = RawCq::new(self.line.channel(), depth.min(hub.limits.cqe).max(1)).map_err(&failed)?;
         if solicited {
             raw.arm(Announce::Solicited).map_err(&failed)?;
@@ -206,6 +208,11 @@ impl CompletionQueue {
                 part.taken -= part.shared.swap_remove(at).1;
             }
         }
+    }
+
+    /// Makes room for one more queue pair; see [`CompletionQueue::join`].
+    pub fn reserve(&self) -> Result<()> {
+        Ok(self.fetch.lock().ends.room(1)?)
     }
 
     /// Completions of `qp` are reported from now on.

@@ -8,6 +8,7 @@ use dat_core::Rights;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{BindTarget, RegionKeys, ZoneId};
 use host::lock::Mutex;
+use host::memory::{self, Room};
 use host::{limit, zone};
 use rdma_sys::ibv_access_flags;
 
@@ -152,10 +153,12 @@ impl Region {
             made = Mr::new(&zone.pd, addr, bytes, access);
         }
         let mr = made.map_err(|error| explain(&error, addr, len))?;
-        let shared = Arc::new(Shared { mr, addr, len: bytes, access, elsewhere: Mutex::default() });
+        let shared = memory::arc(Shared { mr, addr, len: bytes, access, elsewhere: Mutex::default() })?;
         let listed = hub.limits.soft_roce.then(|| hub.clone());
         if let Some(hub) = &listed {
-            hub.regions.0.lock().insert(shared.mr.lkey(), Arc::downgrade(&shared));
+            let mut regions = hub.regions.0.lock();
+            regions.room(1)?;
+            regions.insert(shared.mr.lkey(), Arc::downgrade(&shared));
         }
         Ok(Region { shared, remote: rights.intersects(Rights::REMOTE_READ | Rights::REMOTE_WRITE), listed })
     }

@@ -15,6 +15,7 @@ use dat_core::transport::{
     Segment, Verdict,
 };
 use host::lock::{Condvar, Mutex};
+use host::memory::Room;
 use rdma_sys::{ibv_access_flags, ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_status};
 
 use crate::adapter::Verbs;
@@ -184,7 +185,11 @@ impl Qp {
             }),
             ended: Condvar::new(),
         });
-        hub.table.write().insert(qp.number(), qp.clone());
+        qp.places().into_iter().try_for_each(|places| places.cq().reserve())?;
+        let mut table = hub.table.write();
+        table.room(1)?;
+        table.insert(qp.number(), qp.clone());
+        drop(table);
         for places in qp.places() {
             places.cq().join(&qp);
         }
