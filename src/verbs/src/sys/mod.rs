@@ -56,7 +56,7 @@ fn give_back(lament: &str, mut call: impl FnMut() -> c_int) {
     loop {
         let Err(error) = meaning(call()) else { return };
         let Some(pause) = pauses.next() else {
-            log::error!("{lament}: {error}");
+            log::warn!("{lament}: {error}");
             return;
         };
         sleep(pause);
