@@ -13,7 +13,6 @@ use dat_core::transport::{
 };
 use host::fork;
 use host::lock::Mutex;
-use host::memory::Room;
 use host::thread::Thread;
 
 use crate::channels;
@@ -153,10 +152,7 @@ impl Transport for Verbs {
     fn srq_create(&self, zone: &Zone, depth: usize, segments: usize) -> Result<Srq> {
         self.hub.check_device()?;
         let queue = SharedQueue::new(&self.hub, zone, depth, segments)?;
-        let mut srqs = self.hub.srqs.lock();
-        srqs.room(1)?;
-        srqs.insert(queue.raw.address(), Arc::downgrade(&queue));
-        drop(srqs);
+        self.hub.srqs.lock().insert(queue.raw.address(), Arc::downgrade(&queue));
         Ok(Srq { queue, hub: self.hub.clone() })
     }
 

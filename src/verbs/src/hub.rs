@@ -1,6 +1,6 @@
 //! The state that an open adapter, its objects and its thread share.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
@@ -52,7 +52,8 @@ pub struct Hub {
     pub(crate) work: Mutex<Work>,
     pub(crate) cqs: Mutex<Vec<Weak<CompletionQueue>>>,
     pub(crate) channels: Channels,
-    pub(crate) srqs: Mutex<HashMap<usize, Weak<SharedQueue>>>,
+    /// A tree, because it has room for another one whenever one was freed, and takes memory in small pieces.
+    pub(crate) srqs: Mutex<BTreeMap<usize, Weak<SharedQueue>>>,
     pub(crate) regions: Regions,
     pub(crate) place: Place,
     pub(crate) attributes: AdapterAttributes,
