@@ -371,50 +371,27 @@ fn grows(capacity: usize, wanted: usize, size: usize) -> Result<(), NoMemory> {
     if bytes > LARGEST || obtainable(bytes) { Ok(()) } else { Err(NoMemory) }
 }
 
-impl<T> Room for Vec<T> {
-    #[inline]
-    fn room(&mut self, more: usize) -> Result<(), NoMemory> {
-        if self.capacity() - self.len() >= more {
-            return Ok(());
+/// Implements [`Room`] for a collection, of which an element takes so many bytes.
+macro_rules! room {
+    ([$($generics:tt)*] $collection:ty, $size:expr) => {
+        impl<$($generics)*> Room for $collection {
+            #[inline]
+            fn room(&mut self, more: usize) -> Result<(), NoMemory> {
+                if self.capacity() - self.len() >= more {
+                    return Ok(());
+                }
+                grows(self.capacity(), self.len().saturating_add(more), $size)?;
+                self.try_reserve(more).map_err(|_| NoMemory)
+            }
         }
-        grows(self.capacity(), self.len().saturating_add(more), size_of::<T>())?;
-        self.try_reserve(more).map_err(|_| NoMemory)
-    }
+    };
 }
 
-impl<T> Room for VecDeque<T> {
-    #[inline]
-    fn room(&mut self, more: usize) -> Result<(), NoMemory> {
-        if self.capacity() - self.len() >= more {
-            return Ok(());
-        }
-        grows(self.capacity(), self.len().saturating_add(more), size_of::<T>())?;
-        self.try_reserve(more).map_err(|_| NoMemory)
-    }
-}
-
-impl<K: Eq + Hash, V, S: BuildHasher> Room for HashMap<K, V, S> {
-    #[inline]
-    fn room(&mut self, more: usize) -> Result<(), NoMemory> {
-        if self.capacity() - self.len() >= more {
-            return Ok(());
-        }
-        // A table has up to twice as many places as elements, and a byte more for each.
-        grows(self.capacity(), self.len().saturating_add(more), 2 * (size_of::<(K, V)>() + 1))?;
-        self.try_reserve(more).map_err(|_| NoMemory)
-    }
-}
-
-impl<K: Eq + Hash, S: BuildHasher> Room for HashSet<K, S> {
-    #[inline]
-    fn room(&mut self, more: usize) -> Result<(), NoMemory> {
-        if self.capacity() - self.len() >= more {
-            return Ok(());
-        }
-        grows(self.capacity(), self.len().saturating_add(more), 2 * (size_of::<K>() + 1))?;
-        self.try_reserve(more).map_err(|_| NoMemory)
-    }
-}
+room!([T] Vec<T>, size_of::<T>());
+room!([T] VecDeque<T>, size_of::<T>());
+// A table has up to twice as many places as elements, and a byte more for each.
+room!([K: Eq + Hash, V, S: BuildHasher] HashMap<K, V, S>, 2 * (size_of::<(K, V)>() + 1));
+room!([K: Eq + Hash, S: BuildHasher] HashSet<K, S>, 2 * (size_of::<K>() + 1));
 
 #[cfg(test)]
 mod tests {
