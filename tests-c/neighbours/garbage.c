@@ -4,7 +4,7 @@
  * It has twenty connections with this process, whose traffic with a third process goes on.
  */
 #define _GNU_SOURCE
-#include "common/fixture.h"
+#include "common/bystander.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -158,65 +158,7 @@ static int hostile(struct link *up)
     _exit(0); /* this library is in no state to be left in an orderly way */
 }
 
-/* The third process. */
-static int echo(struct link *up)
-{
-    struct fx fx;
-    struct side s;
-    struct region r;
-    DAT_EVENT event;
-    DAT_COUNT n;
-
-    fx_open(&fx);
-    side_make(&s, &fx, NULL);
-    region_make(&fx, &r, 4096, MEM_LOCAL);
-    must_rc(post_recv(&s, &r, 0, 64, 4), DAT_SUCCESS, "dat_ep_post_recv");
-    side_accept_peer(&s, up);
-    while (dat_evd_wait(s.recv, env_us(SOON_MS), 1, &event, &n) == DAT_SUCCESS &&
-           event.event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS) {
-        if (post_recv(&s, &r, 0, 64, 4) != DAT_SUCCESS ||
-            post_send(&s, &r, 64, 64, 5) != DAT_SUCCESS ||
-            !wait_dto(s.req, 5, DAT_DTO_SUCCESS, NULL))
-            break;
-    }
-    must(link_hear(up, "bye"), "the other process is gone");
-    fx_close(&fx);
-    return 0;
-}
-
 /* ---- This process ---- */
-
-struct traffic {
-    struct peer p;
-    struct side s;
-    struct region r;
-    pthread_t thread;
-    bool stop;
-    bool fine;
-    unsigned rounds;
-    unsigned longest; /* ms that a round took */
-};
-
-static void *go_round(void *arg)
-{
-    struct traffic *t = arg;
-
-    t->fine = true;
-    while (!__atomic_load_n(&t->stop, __ATOMIC_SEQ_CST) && t->fine) {
-        uint64_t start = now_ms();
-        unsigned ms;
-
-        t->fine = post_recv(&t->s, &t->r, 0, 64, 4) == DAT_SUCCESS &&
-                  post_send(&t->s, &t->r, 64, 64, 5) == DAT_SUCCESS &&
-                  wait_dto(t->s.req, 5, DAT_DTO_SUCCESS, NULL) &&
-                  wait_dto(t->s.recv, 4, DAT_DTO_SUCCESS, NULL);
-        ms = (unsigned)(now_ms() - start);
-        if (ms > __atomic_load_n(&t->longest, __ATOMIC_SEQ_CST))
-            __atomic_store_n(&t->longest, ms, __ATOMIC_SEQ_CST);
-        t->rounds++;
-    }
-    return NULL;
-}
 
 /* A call with the milliseconds that it took. */
 #define TIMED(ms, call)                       \
@@ -228,7 +170,7 @@ static void *go_round(void *arg)
             slowest = (ms);                   \
     } while (0)
 
-static void suffer(struct fx *fx, struct traffic *t, enum filling filling)
+static void suffer(struct fx *fx, struct bystander *b, enum filling filling)
 {
     static struct side sides[CONNECTIONS];
     struct peer p;
@@ -243,7 +185,7 @@ static void suffer(struct fx *fx, struct traffic *t, enum filling filling)
     memset(&o, 0, sizeof o);
     o.filling = filling;
     o.connections = CONNECTIONS;
-    __atomic_store_n(&t->longest, 0, __ATOMIC_SEQ_CST);
+    bystander_forget(b);
     peer_start(&p, "hostile");
     must(LINK_SEND(&p.link, o), "the other process is gone");
     region_make(fx, &r, 65536, DAT_MEM_PRIV_ALL_FLAG);
@@ -285,7 +227,7 @@ static void suffer(struct fx *fx, struct traffic *t, enum filling filling)
        "the peer writes %s everywhere: calls that free memory and endpoints return soon "
        "(at most %u ms, 50 times dat_lmr_free %u ms)",
        filling_names[filling], slowest, total);
-    ms = __atomic_load_n(&t->longest, __ATOMIC_SEQ_CST);
+    ms = bystander_longest(b);
     ok(ms < env_ms(SOON),
        "the peer writes %s everywhere: traffic with another process goes on (at most %u ms)",
        filling_names[filling], ms);
@@ -296,9 +238,9 @@ static void suffer(struct fx *fx, struct traffic *t, enum filling filling)
 int main(int argc, char **argv)
 {
     static const struct peer_role roles[] = { { "hostile", hostile },
-                                              { "echo", echo },
+                                              { "bystander", bystander_echo },
                                               { NULL, NULL } };
-    static struct traffic t;
+    static struct bystander b;
     struct fx fx;
     int filling;
 
@@ -306,19 +248,12 @@ int main(int argc, char **argv)
     if (!env_is_shm())
         skip_all("processes share no memory");
     fx_open(&fx);
-    side_make(&t.s, &fx, NULL);
-    region_make(&fx, &t.r, 4096, MEM_LOCAL);
-    peer_start(&t.p, "echo");
-    side_connect_peer(&t.s, &t.p.link);
-    must(pthread_create(&t.thread, NULL, go_round, &t) == 0, "pthread_create");
+    bystander_start(&b, &fx);
     for (filling = 0; filling < env_count(FILLINGS, RANDOM + 1); filling++)
-        suffer(&fx, &t, (enum filling)filling);
-    __atomic_store_n(&t.stop, true, __ATOMIC_SEQ_CST);
-    pthread_join(t.thread, NULL);
-    ok(t.fine && t.rounds > 0, "traffic with another process went on (%u rounds)", t.rounds);
-    side_free(&t.s);
-    link_say(&t.p.link, "bye");
-    peer_ok(&t.p, "the third process ends well");
+        suffer(&fx, &b, (enum filling)filling);
+    bystander_stop(&b);
+    ok(b.fine && b.rounds > 0, "traffic with another process went on (%u rounds)", b.rounds);
+    bystander_end(&b);
     fx_close(&fx);
     return done_testing();
 }

@@ -5,7 +5,7 @@
  * the call. A library that copies in another way is not stopped there, and what needs that is skipped.
  */
 #define _GNU_SOURCE
-#include "common/fixture.h"
+#include "common/bystander.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -149,97 +149,19 @@ static int worker(struct link *up)
     return 0;
 }
 
-/* A third process, whose traffic with this one goes on all the time. */
-static int echo(struct link *up)
-{
-    struct fx fx;
-    struct side s;
-    struct region r;
-    DAT_EVENT event;
-    DAT_COUNT n;
-
-    fx_open(&fx);
-    side_make(&s, &fx, NULL);
-    region_make(&fx, &r, 4096, MEM_LOCAL);
-    must_rc(post_recv(&s, &r, 0, 64, 4), DAT_SUCCESS, "dat_ep_post_recv");
-    side_accept_peer(&s, up);
-    while (dat_evd_wait(s.recv, env_us(SOON_MS), 1, &event, &n) == DAT_SUCCESS &&
-           event.event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS) {
-        if (post_recv(&s, &r, 0, 64, 4) != DAT_SUCCESS ||
-            post_send(&s, &r, 64, 64, 5) != DAT_SUCCESS ||
-            !wait_dto(s.req, 5, DAT_DTO_SUCCESS, NULL))
-            break;
-    }
-    must(link_hear(up, "bye"), "the other process is gone");
-    fx_close(&fx);
-    return 0;
-}
-
 /* ---- This process ---- */
 
-/* The traffic with the third process. */
-struct traffic {
-    struct fx *fx;
-    struct peer p;
-    struct side s;
-    struct region r;
-    pthread_t thread;
-    bool stop;
-    unsigned rounds;
-    unsigned longest; /* ms that a round took */
-    bool fine;
-    unsigned wanted; /* rounds to be waited for */
+/* Rounds of the third process that are waited for. */
+struct progress {
+    struct bystander *b;
+    unsigned wanted;
 };
-
-static void *go_round(void *arg)
-{
-    struct traffic *t = arg;
-
-    t->fine = true;
-    while (!__atomic_load_n(&t->stop, __ATOMIC_SEQ_CST) && t->fine) {
-        uint64_t start = now_ms();
-        unsigned ms;
-
-        t->fine = post_recv(&t->s, &t->r, 0, 64, 4) == DAT_SUCCESS &&
-                  post_send(&t->s, &t->r, 64, 64, 5) == DAT_SUCCESS &&
-                  wait_dto(t->s.req, 5, DAT_DTO_SUCCESS, NULL) &&
-                  wait_dto(t->s.recv, 4, DAT_DTO_SUCCESS, NULL);
-        ms = (unsigned)(now_ms() - start);
-        if (ms > t->longest)
-            t->longest = ms;
-        __atomic_add_fetch(&t->rounds, 1, __ATOMIC_SEQ_CST);
-    }
-    return NULL;
-}
-
-static void traffic_start(struct traffic *t, struct fx *fx)
-{
-    memset(t, 0, sizeof *t);
-    t->fx = fx;
-    side_make(&t->s, fx, NULL);
-    region_make(fx, &t->r, 4096, MEM_LOCAL);
-    peer_start(&t->p, "echo");
-    side_connect_peer(&t->s, &t->p.link);
-    must(pthread_create(&t->thread, NULL, go_round, t) == 0, "pthread_create");
-}
 
 static bool advanced(void *arg)
 {
-    struct traffic *t = arg;
+    struct progress *progress = arg;
 
-    return __atomic_load_n(&t->rounds, __ATOMIC_SEQ_CST) >= t->wanted;
-}
-
-static void traffic_end(struct traffic *t)
-{
-    __atomic_store_n(&t->stop, true, __ATOMIC_SEQ_CST);
-    pthread_join(t->thread, NULL);
-    ok(t->fine && t->longest < env_ms(2 * SOON),
-       "the peer is stopped: traffic with another process goes on (%u rounds, at most %u ms)",
-       t->rounds, t->longest);
-    side_free(&t->s);
-    link_say(&t->p.link, "bye");
-    peer_ok(&t->p, "the third process ends well");
+    return bystander_rounds(progress->b) >= progress->wanted;
 }
 
 enum way { LMR_FREE, DISCONNECT, EP_FREE, RMR_UNBIND, RMR_FREE, IA_CLOSE, WAYS };
@@ -372,13 +294,14 @@ static const char *const deed_names[] = { "RDMA write", "RDMA read", "reading of
 static bool kernel_copies; /* the other process has come to a halt */
 
 /* One attempt: the other process halts before its copy number at, this one makes the call. False if it was slow. */
-static bool attempt(struct peer *p, struct traffic *t, enum deed deed, enum way way,
+static bool attempt(struct peer *p, struct bystander *b, enum deed deed, enum way way,
                     enum halt how, int at, bool last)
 {
     struct scene c;
     struct order o;
     struct answer a;
     unsigned ms;
+    struct progress progress;
     bool halted, went_on;
     const char *halts = how == HALT_STOP ? "stopped" : "asleep";
 
@@ -414,9 +337,8 @@ static bool attempt(struct peer *p, struct traffic *t, enum deed deed, enum way 
     ms = finish(&c, way);
     /* From here on the memory is the program's. */
     pattern_fill(c.r.mem, SIZE, 11);
-    if (t != NULL)
-        t->wanted = __atomic_load_n(&t->rounds, __ATOMIC_SEQ_CST) + 3;
-    went_on = t == NULL || wait_until(advanced, t, SOON_MS);
+    progress = (struct progress){ b, b != NULL ? bystander_rounds(b) + 3 : 0 };
+    went_on = b == NULL || wait_until(advanced, &progress, SOON_MS);
     if (how == HALT_STOP)
         kill(p->pid, SIGCONT);
     else
@@ -443,12 +365,12 @@ static bool attempt(struct peer *p, struct traffic *t, enum deed deed, enum way 
     return true;
 }
 
-static void halted(struct peer *p, struct traffic *t, enum deed deed, enum way way, enum halt how,
+static void halted(struct peer *p, struct bystander *b, enum deed deed, enum way way, enum halt how,
                    int at)
 {
     int i;
 
-    for (i = 1; !attempt(p, t, deed, way, how, at, i == TRIES); i++)
+    for (i = 1; !attempt(p, b, deed, way, how, at, i == TRIES); i++)
         ;
 }
 
@@ -479,20 +401,27 @@ static bool traced(pid_t pid, bool begin)
     }
 }
 
+/* Begins an attempt in which the other process writes without end. */
+static void stream(struct scene *c, struct peer *p, enum way way)
+{
+    struct order o;
+
+    scene_open(c, way);
+    memset(&o, 0, sizeof o);
+    o.deed = STREAM;
+    o.there = c->there;
+    must(LINK_SEND(&p->link, o), "the other process is gone");
+    side_connect_peer(&c->s, &p->link);
+    must(link_hear(&p->link, "begins"), "the other process is gone");
+}
+
 static bool debug(struct peer *p, enum way way, bool last)
 {
     struct scene c;
-    struct order o;
     struct answer a;
     unsigned ms;
 
-    scene_open(&c, way);
-    memset(&o, 0, sizeof o);
-    o.deed = STREAM;
-    o.there = c.there;
-    must(LINK_SEND(&p->link, o), "the other process is gone");
-    side_connect_peer(&c.s, &p->link);
-    must(link_hear(&p->link, "begins"), "the other process is gone");
+    stream(&c, p, way);
     alarm(env_ms(SOON_MS) / 1000);
     if (!traced(p->pid, true)) {
         skip(1, "no tracing, or nothing to trace");
@@ -553,19 +482,12 @@ static void anywhere(struct peer *p, int rounds)
     for (i = 0; i < rounds; i++) {
         enum way way = (enum way)(i % 3 == 2 ? IA_CLOSE : i % 3);
         struct scene c;
-        struct order o;
-        struct answer a;
+            struct answer a;
         struct timespec pause = { 0, 0 };
         unsigned ms;
         int status;
 
-        scene_open(&c, way);
-        memset(&o, 0, sizeof o);
-        o.deed = STREAM;
-        o.there = c.there;
-        must(LINK_SEND(&p->link, o), "the other process is gone");
-        side_connect_peer(&c.s, &p->link);
-        must(link_hear(&p->link, "begins"), "the other process is gone");
+        stream(&c, p, way);
         seed = seed * 1103515245u + 12345u;
         pause.tv_nsec = (long)(seed >> 8) % 3000000;
         nanosleep(&pause, NULL);
@@ -593,32 +515,35 @@ static void anywhere(struct peer *p, int rounds)
 int main(int argc, char **argv)
 {
     static const struct peer_role roles[] = { { "worker", worker },
-                                              { "echo", echo },
+                                              { "bystander", bystander_echo },
                                               { NULL, NULL } };
     struct peer p;
     struct fx fx;
-    struct traffic t;
+    struct bystander b;
     int way;
 
     env_init(argc, argv, roles);
     if (!env_is_shm())
         skip_all("a process that is stopped does not stop its device");
     fx_open(&fx);
-    traffic_start(&t, &fx);
+    bystander_start(&b, &fx);
     peer_start(&p, "worker");
     for (way = 0; way < WAYS; way++) {
         /* An adapter that is not the last of the process, and other connections. */
-        halted(&p, &t, WRITE, (enum way)way, HALT_STOP, 1);
-        halted(&p, &t, READ, (enum way)way, HALT_STOP, 1);
+        halted(&p, &b, WRITE, (enum way)way, HALT_STOP, 1);
+        halted(&p, &b, READ, (enum way)way, HALT_STOP, 1);
     }
-    halted(&p, &t, WRITE, LMR_FREE, HALT_STOP, 2);
-    halted(&p, &t, WRITE, LMR_FREE, HALT_SLEEP, 1);
-    halted(&p, &t, WRITE, DISCONNECT, HALT_SLEEP, 1);
-    halted(&p, &t, FETCH, DISCONNECT, HALT_STOP, 1);
-    halted(&p, &t, FETCH, EP_FREE, HALT_SLEEP, 1);
+    halted(&p, &b, WRITE, LMR_FREE, HALT_STOP, 2);
+    halted(&p, &b, WRITE, LMR_FREE, HALT_SLEEP, 1);
+    halted(&p, &b, WRITE, DISCONNECT, HALT_SLEEP, 1);
+    halted(&p, &b, FETCH, DISCONNECT, HALT_STOP, 1);
+    halted(&p, &b, FETCH, EP_FREE, HALT_SLEEP, 1);
     debugger(&p, LMR_FREE);
     debugger(&p, DISCONNECT);
-    traffic_end(&t);
+    bystander_stop(&b);
+    ok(b.fine && b.longest < env_ms(2 * SOON),
+       "the peer is stopped: traffic with another process goes on (%u rounds, at most %u ms)", b.rounds, b.longest);
+    bystander_end(&b);
     fx_close(&fx);
     /* Now the adapter of an attempt is the only one of the process. */
     halted(&p, NULL, WRITE, IA_CLOSE, HALT_STOP, 1);
