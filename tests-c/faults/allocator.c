@@ -7,6 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <elf.h>
+#include <link.h>
 
 /* The C library's own functions, under the names that it keeps for such programs. */
 extern void *__libc_malloc(size_t size);
@@ -40,6 +44,45 @@ long allocator_live(void)
     return __atomic_load_n(&live, __ATOMIC_SEQ_CST);
 }
 
+/*
+ * The tables by which threads find their thread-local data are the dynamic loader's. The C library keeps them with
+ * the stacks of threads that have ended, for the next ones: their number is the largest number of threads that ran
+ * at once, which is another from run to run and says nothing about what the libraries gave back. They are not
+ * counted as live.
+ */
+enum { TABLES = 512 };
+static void *tables[TABLES];
+
+static bool is_loader(const void *code)
+{
+    const char *base = (const char *)getauxval(AT_BASE);
+    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)base;
+    const ElfW(Phdr) *part;
+
+    if (base == NULL)
+        return false;
+    part = (const ElfW(Phdr) *)(base + header->e_phoff);
+    for (int i = 0; i < header->e_phnum; i++)
+        if (part[i].p_type == PT_LOAD && (part[i].p_flags & PF_X) != 0 &&
+            (const char *)code >= base + part[i].p_vaddr &&
+            (const char *)code < base + part[i].p_vaddr + part[i].p_memsz)
+            return true;
+    return false;
+}
+
+/* Replaces one entry of the tables by another. Returns whether it was there. */
+static bool exchange(void *old, void *new)
+{
+    for (int i = 0; i < TABLES; i++) {
+        void *expected = old;
+
+        if (__atomic_load_n(&tables[i], __ATOMIC_RELAXED) == old &&
+            __atomic_compare_exchange_n(&tables[i], &expected, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            return true;
+    }
+    return false;
+}
+
 static bool fails(void)
 {
     long call = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
@@ -65,7 +108,16 @@ void *malloc(size_t size)
 
 void *calloc(size_t count, size_t size)
 {
-    return fails() ? NULL : given(__libc_calloc(count, size));
+    void *memory;
+
+    if (fails())
+        return NULL;
+    memory = __libc_calloc(count, size);
+    /* An entry of a thread's table is two pointers. */
+    if (memory != NULL && size == 2 * sizeof(void *) && is_loader(__builtin_return_address(0)) &&
+        exchange(NULL, memory))
+        return memory;
+    return given(memory);
 }
 
 void *realloc(void *memory, size_t size)
@@ -74,9 +126,16 @@ void *realloc(void *memory, size_t size)
 
     if (fails())
         return NULL;
+    bool table = memory != NULL && exchange(memory, NULL);
+
     moved = __libc_realloc(memory, size);
     if (memory == NULL)
         return given(moved);
+    if (table) {
+        if (!exchange(NULL, moved != NULL ? moved : memory))
+            abort();
+        return moved;
+    }
     if (moved == NULL && size == 0)
         __atomic_sub_fetch(&live, 1, __ATOMIC_SEQ_CST);
     return moved;
@@ -84,7 +143,7 @@ void *realloc(void *memory, size_t size)
 
 void free(void *memory)
 {
-    if (memory != NULL)
+    if (memory != NULL && !exchange(memory, NULL))
         __atomic_sub_fetch(&live, 1, __ATOMIC_SEQ_CST);
     __libc_free(memory);
 }

@@ -15,7 +15,7 @@ void allocator_fail(long first, long last);
 /* No call fails from now on. */
 void allocator_mend(void);
 
-/* Blocks that were given out and not taken back. */
+/* Blocks that were given out and not taken back, but for the dynamic loader's tables of threads. */
 long allocator_live(void);
 
 #endif

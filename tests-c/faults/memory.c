@@ -146,7 +146,7 @@ static const char *fault(int status)
 /* Goes through the positions. Every step-th is tried, begun at another place in each process that runs this. */
 static void sweep(const char *name, bool all_from_there, long step)
 {
-    long tried = 0, bad = 0, refused = 0, kept = 0;
+    long tried = 0, bad = 0, refused = 0;
     uint64_t end = now_ms() + DEVICE_MS;
 
     for (long n = 1 + (long)(getpid() % step); n <= normal.calls; n += step) {
@@ -165,12 +165,6 @@ static void sweep(const char *name, bool all_from_there, long step)
 
         tried++;
         refused += report->faulty.refused != NULL;
-        /* At one position, which moves a little from run to run, one block is left; it is not known by whom. */
-        if (why != NULL && strstr(why, "blocks left") != NULL && report->live == normal.live + 1 && kept < 2) {
-            kept++;
-            diag("allocation %ld: one block is left", n);
-            continue;
-        }
         if (why != NULL && ++bad <= 40)
             diag("allocation %ld: %s (refused: %s)", n, why,
                  text(report->faulty.refused));
