@@ -12,8 +12,9 @@
 #   make measure        counts the instructions of the fast path; KEEP=1 writes them to
 #                       tests-c/perf/instructions.txt
 #   make bench          latency, rates and bandwidth on shm beside UCX and what the machine can do, in
-#                       one table of ratios; QUICK=1 takes under a minute; AGAINST=DIR compares
-#                       with the libraries in DIR
+#                       one table of ratios, and docs/bench.svg; VERBS=1 also on an RDMA device, as
+#                       check-verbs; QUICK=1 takes under a minute and leaves verbs out; AGAINST=DIR
+#                       compares with the libraries in DIR
 #   make fuzz           hands the parts that face the outside what nobody would send, MINUTES=10 in all;
 #                       TARGETS="node ring" for some of src/fuzz
 #   make sanitize       Rust tests under AddressSanitizer, ThreadSanitizer and miri, as far as a nightly
@@ -140,7 +141,7 @@ measure: all
 	@$(MAKE) --no-print-directory -C tests-c measure KEEP=$(KEEP)
 
 bench: all
-	@$(MAKE) --no-print-directory -C tests-c bench LIBDIR=$(OUT)
+	@TARGET="$(TARGET)" RDMA="$(RDMA)" $(MAKE) --no-print-directory -C tests-c bench LIBDIR=$(OUT) VERBS=$(VERBS)
 
 fuzz:
 	@src/fuzz/fuzz.sh "$(or $(MINUTES),10)" $(TARGETS)

@@ -5,29 +5,36 @@
 #
 #   bench.sh PROGRAMS LIBDIR OUT
 #
-# PROGRAMS is the directory with bench and marks, LIBDIR that with libdat.so.1 and libdaplshm.so.1, OUT gets
-# raw.csv and table.txt. `make bench` builds the programs and calls this.
+# PROGRAMS is the directory with bench and marks, LIBDIR that with libdat.so.1 and the providers, OUT gets
+# NAME.csv and NAME.txt, where NAME is shm or verbs. `make bench` builds the programs and calls this.
 #
-#   QUICK=1         the rows of the issue's targets that are quick; under a minute
+#   QUICK=1         fewer rows and fewer iterations
 #   ROUNDS=5        of each command
-#   AGAINST=DIR     runs the same program with the libraries in DIR as well, and compares with them
+#   AGAINST=DIR     compares with the libraries in DIR, with which the same program runs as well
 #   ONLY=PATTERN    only rows that match, an extended regular expression
+#   NETDEV=NAME     on the RDMA device of this network interface instead of shm; see verbs.sh
+#   DAPL2=DIR       there also uDAPL 2.0, for which PROGRAMS has bench2; dapl2.sh has fetched it
 #   CPUS=A,B        the processors of the two processes
 #   NICE=-20        their priority, ours and others, where it may be raised, so that what else runs here does
 #                   not decide
+#   PROGRESS=WHAT   line: one line that changes, by default on a terminal; rounds: a line for each round; none
 #
-# What stands beside ours: marks.c, and UCX's ucx_perftest where it is installed (Debian: ucx-utils).
+# What stands beside ours: what the machine itself needs (marks.c); on shm UCX's ucx_perftest, on an RDMA device
+# ib_send_lat and others of perftest, where they are installed.
 set -u
 LC_ALL=C
 export LC_ALL
 unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
 
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -eq 3 ] || { sed -n '6,20p' "$0" >&2; exit 2; }
+[ $# -eq 3 ] || { sed -n '6,23p' "$0" >&2; exit 2; }
 programs=$1 libdir=$2 out=$3
 : "${QUICK:=0}" "${ROUNDS:=5}" "${AGAINST:=}" "${ONLY:=.}" "${CPUS:=}" "${NICE:=-20}"
-sets='quick full'
+: "${NETDEV:=}" "${DAPL2:=}" "${PROGRESS:=}"
+[ -n "$PROGRESS" ] || [ ! -t 2 ] || PROGRESS=line
+name=shm sets='quick full'
 [ "$QUICK" = 0 ] || sets=quick
+[ -z "$NETDEV" ] || name=verbs sets=verbs
 mkdir -p "$out" || exit 2
 
 work=$(mktemp -d) || exit 2
@@ -70,22 +77,35 @@ if [ "$(nice -n "$NICE" nice 2>/dev/null)" = "$NICE" ]; then
     [ -z "$session" ] || echo "$NICE" 2>/dev/null >/proc/self/autogroup || session=
 fi
 
-# configure WHO DIR: the libraries in DIR, as cargo or `make` left them there, under the names of the loader;
-# and a configuration whose processes meet no others.
+# The library of the provider, and what it opens: a directory in which no other process meets ours, or NETDEV.
+provider=libdapl$name instance=$work/meet device=
+if [ -n "$NETDEV" ]; then
+    instance="$NETDEV 0"
+    device=$(grep -lx "$NETDEV" /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null |
+        sed -n 's|/sys/class/infiniband/\([^/]*\)/.*|\1|p' | head -n 1)
+    [ -n "$device" ] || { echo "bench.sh: there is no RDMA device on $NETDEV" >&2; exit 77; }
+fi
+
+# configure WHO DIR: the libraries in DIR, as cargo or `make` left them there, under the names of the loader.
 configure()
 {
-    mkdir "$work/$1.lib" && mkdir -m 700 "$work/$1.meet" || exit 2
-    for name in libdat libdaplshm; do
-        file=$2/$name.so.1
-        [ -e "$file" ] || file=$2/$name.so
-        [ -e "$file" ] || { echo "bench.sh: no $name.so.1 in $2" >&2; exit 2; }
-        ln -s "$(realpath "$file")" "$work/$1.lib/$name.so.1"
+    mkdir "$work/$1.lib" && mkdir -m 700 -p "$work/meet" || exit 2
+    for library in libdat $provider; do
+        file=$2/$library.so.1
+        [ -e "$file" ] || file=$2/$library.so
+        [ -e "$file" ] || { echo "bench.sh: no $library.so.1 in $2" >&2; exit 2; }
+        ln -s "$(realpath "$file")" "$work/$1.lib/$library.so.1"
     done
-    echo "shm u1.2 threadsafe default $work/$1.lib/libdaplshm.so.1 libdat.1.2 \"$work/$1.meet\" \"\"" \
+    echo "bench u1.2 threadsafe default $work/$1.lib/$provider.so.1 libdat.1.2 \"$instance\" \"\"" \
         >"$work/$1.conf"
 }
 configure ours "$libdir"
 [ -z "$AGAINST" ] || configure before "$AGAINST"
+if [ -n "$DAPL2" ]; then
+    library=$(find "$DAPL2/usr/lib" -name libdaplofa.so.2 | head -n 1)
+    ln -s "$(dirname "$library")" "$work/dapl2.lib"
+    echo "bench u2.0 nonthreadsafe default $library dapl.2.0 \"$instance\" \"\"" >"$work/dapl2.conf"
+fi
 
 # ---- One run; each prints "result value unit" a line ----
 
@@ -93,6 +113,15 @@ configure ours "$libdir"
 iterations()
 {
     size=$2
+    if [ -n "$NETDEV" ]; then
+        # The device may be an emulated one.
+        case $1 in
+        *wait*) echo 200 ;;
+        *lat*) echo 2000 ;;
+        *) [ "$size" -le 1024 ] && echo 3000 || echo 150 ;;
+        esac
+        return
+    fi
     case $1 in
     *wait* | *sleep* | futex*) n=2000 ;;
     *lat* | line | pong | write | read | write_bw*outstanding\ 1*)
@@ -118,11 +147,12 @@ size_of()
 # dat WHO ARGS...
 dat()
 {
-    who=$1
+    who=$1 program=$programs/bench
+    [ "$who" != dapl2 ] || program=$programs/bench2
     shift
     n=$(iterations "$*" "$(size_of --size "$@")")
     DAT_OVERRIDE=$work/$who.conf LD_LIBRARY_PATH=$work/$who.lib timeout 60 \
-        $first "$programs/bench" "$@" --cpus "$CPUS" --iterations "$n"
+        $first "$program" "$@" --adapter bench --cpus "$CPUS" --iterations "$n"
 }
 
 mark()
@@ -130,30 +160,41 @@ mark()
     timeout 60 $first "$programs/marks" "$1" "$2" "$(iterations "$1" "$2")" "$CPUS"
 }
 
-# ucx TEST OPTIONS...: server and client of ucx_perftest.
+# both PROGRAM OPTIONS...: runs the server of a pair of programs, and then its client with these options, which
+# prints to $work/client.
+both()
+{
+    program=$1
+    shift
+    port=$((20000 + ($$ * 7 + tries) % 20000))
+    tries=$((tries + 1))
+    if [ "$program" = ucx_perftest ]; then set -- -p "$port"; else set -- "$@" -p "$port"; fi
+    $first taskset -c "${CPUS#*,}" "$program" "$@" >"$work/server" 2>&1 &
+    served=$!
+    # A client does not wait for a server that does not listen yet.
+    tried=0
+    until grep -qi ":$(printf %04X "$port") 0*:0000 0A" /proc/net/tcp /proc/net/tcp6; do
+        tried=$((tried + 1))
+        [ "$tried" -lt 200 ] || break
+        sleep 0.05
+    done
+    timeout 60 $first taskset -c "${CPUS%,*}" "$program" "$@" $client 127.0.0.1 >"$work/client" 2>&1
+    status=$?
+    kill "$served" 2>/dev/null
+    wait "$served" 2>/dev/null
+    served=
+    return "$status"
+}
+
+# ucx TEST OPTIONS...
 ucx()
 {
     test=$1
     shift
     size=$(size_of -s "$@")
     n=$(iterations "$test $*" "$size")
-    port=$((20000 + ($$ * 7 + tries) % 20000))
-    tries=$((tries + 1))
-    UCX_TLS=shm,self
-    export UCX_TLS
-    $first taskset -c "${CPUS#*,}" ucx_perftest -p "$port" >"$work/ucx.server" 2>&1 &
-    served=$!
-    # The client does not wait for a server that does not listen yet.
-    for attempt in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        grep -qi ":$(printf %04X "$port") 00000000:0000 0A" /proc/net/tcp && break
-        sleep 0.05
-    done
-    timeout 60 $first taskset -c "${CPUS%,*}" ucx_perftest 127.0.0.1 -p "$port" -t "$test" "$@" -n "$n" \
-        -w $((n / 10 + 1)) -f -v >"$work/ucx.client" 2>&1
-    status=$?
-    kill "$served" 2>/dev/null
-    wait "$served" 2>/dev/null
-    served=
+    client="-t $test $* -n $n -w $((n / 10 + 1)) -f -v"
+    UCX_TLS=shm,self both ucx_perftest
     # iterations, median, average and overall microseconds, MiB/s twice, messages/s twice
     awk -F, -v size="$size" '/^ *[0-9]+,/ {
         print "median", $2 * 1000, "ns"
@@ -161,7 +202,29 @@ ucx()
         print "rate", $8, "1/s"
         print "bandwidth", $8 * size / 1e6, "MB/s"
         seen = 1 }
-        END { exit !seen }' "$work/ucx.client" && [ "$status" -eq 0 ]
+        END { exit !seen }' "$work/client" || { tail -n 1 "$work/client" >&2; return 1; }
+}
+
+# raw PROGRAM OPTIONS...: one of perftest.
+raw()
+{
+    program=$1
+    shift
+    size=$(size_of -s "$@")
+    client=
+    both "$program" "$@" -d "$device" -F -n "$(iterations "$program" "$size")"
+    # Of latency: bytes, iterations, microseconds: lowest, highest, typical, average ...;
+    # of bandwidth: bytes, iterations, MiB/s twice, million messages/s.
+    awk -v size="$size" -v program="$program" '$1 == size && $2 ~ /^[0-9]+$/ && NF >= 5 {
+        if (program ~ /_lat$/) {
+            print "median", $5 * 1000, "ns"
+            print "overall", $6 * 1000, "ns"
+        } else {
+            print "rate", $5 * 1e6, "1/s"
+            print "bandwidth", $5 * size, "MB/s"
+        }
+        seen = 1 }
+        END { exit !seen }' "$work/client" || { tail -n 1 "$work/client" >&2; return 1; }
 }
 
 run()
@@ -169,7 +232,8 @@ run()
     who=$1
     shift
     case $who in
-    ours | before) dat "$who" "$@" ;;
+    ours | before | dapl2) dat "$who" "$@" ;;
+    raw) raw "$@" ;;
     mark) mark "$@" ;;
     ucx) ucx "$@" ;;
     *) return 1 ;;
@@ -186,18 +250,24 @@ if [ -n "$AGAINST" ]; then
         "$work/rows" >"$work/against"
     mv "$work/against" "$work/rows"
 fi
-command -v ucx_perftest >/dev/null || {
-    echo 'No ucx_perftest here, so no row compares with UCX: apt-get install ucx-utils' >&2
-    grep -v '| ucx ' "$work/rows" >"$work/without"
-    mv "$work/without" "$work/rows"
+# without PROGRAM WHO PACKAGE: leaves out the rows with WHO if there is no PROGRAM.
+without()
+{
+    command -v "$1" >/dev/null && return
+    echo "There is no $1 here, so that no row compares with it. Debian has it: apt-get install $3" >&2
+    grep -v "| $2 " "$work/rows" >"$work/left"
+    mv "$work/left" "$work/rows"
 }
+[ -n "$NETDEV" ] || without ucx_perftest ucx ucx-utils
+[ -z "$NETDEV" ] || without ib_send_lat raw perftest
+[ -n "$DAPL2" ] || { grep -v '| dapl2 ' "$work/rows" >"$work/left"; mv "$work/left" "$work/rows"; }
 
 # The commands, each once, those of a row together.
 awk -F'|' -v sets=" $sets " '
     function command(side) {
         sub(/ : .*/, "", side)
         gsub(/^ +| +$/, "", side)
-        if (side !~ /^(ours|mark|ucx|before) /) side = "ours " side
+        if (side !~ /^(ours|mark|ucx|raw|dapl2|before) /) side = "ours " side
         if (!seen[side]++) print side
     }
     /^#/ || /^ *$/ { next }
@@ -208,10 +278,10 @@ commands=$(wc -l <"$work/commands")
 
 progress()
 {
-    [ ! -t 2 ] || printf '\r\033[K%s' "$1" >&2
+    [ "$PROGRESS" != line ] || printf '\r\033[K%s' "$1" >&2
 }
 
-raw=$out/raw.csv
+raw=$out/$name.csv
 echo round,command,result,value,unit >"$raw"
 tries=0 failures=0 round=0
 while [ "$round" -lt "$ROUNDS" ]; do
@@ -219,6 +289,7 @@ while [ "$round" -lt "$ROUNDS" ]; do
     # Every second round takes the other order.
     if [ $((round % 2)) -eq 1 ]; then cat "$work/commands"; else tac "$work/commands"; fi >"$work/order"
     done=0
+    [ "$PROGRESS" != rounds ] || echo "round $round of $ROUNDS" >&2
     while read -r command <&3; do
         done=$((done + 1))
         progress "round $round of $ROUNDS, $done of $commands: $command"
@@ -234,6 +305,6 @@ while [ "$round" -lt "$ROUNDS" ]; do
     done 3<"$work/order"
 done
 progress ''
-awk -f "$here/table.awk" -v sets="$sets" "$work/rows" "$raw" >"$out/table.txt"
-cat "$out/table.txt"
+awk -f "$here/table.awk" -v sets="$sets" "$work/rows" "$raw" >"$out/$name.txt"
+cat "$out/$name.txt"
 [ "$failures" -eq 0 ]

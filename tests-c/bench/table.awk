@@ -115,8 +115,8 @@ END {
             judged++
         }
         peer = name[1]
-        if (peer ~ /^ours/) peer = "ours"
-        else { gsub(/ -[sO] [0-9]+/, "", peer); sub(/ [0-9]+$/, "", peer); sub(/^mark /, "", peer) }
+        if (peer ~ /^(ours|before|dapl2)/) sub(/ .*/, "", peer)
+        else { gsub(/ -[sOtr] [0-9]+/, "", peer); sub(/^raw /, "", peer); sub(/ [0-9]+$/, "", peer); sub(/^mark /, "", peer) }
         printf line, what[i], show(our_median, unit[ours[i]]), spread(our_low, our_median, our_high),
             peer, show(peer_median, unit[other[i]]), spread(peer_low, peer_median, peer_high),
             sprintf("%.2f", ratio), sprintf("%.2f-%.2f", ratio_low, ratio_high), target[i], required[i], verdict
