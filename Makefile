@@ -141,7 +141,7 @@ measure: all
 	@$(MAKE) --no-print-directory -C tests-c measure KEEP=$(KEEP)
 
 bench: all
-	@TARGET="$(TARGET)" RDMA="$(RDMA)" $(MAKE) --no-print-directory -C tests-c bench LIBDIR=$(OUT) VERBS=$(VERBS)
+	@TARGET="$(TARGET)" RDMA="$(RDMA)" $(MAKE) --no-print-directory -C tests-c bench VERBS=$(VERBS)
 
 fuzz:
 	@src/fuzz/fuzz.sh "$(or $(MINUTES),10)" $(TARGETS)

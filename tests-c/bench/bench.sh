@@ -242,7 +242,17 @@ run()
 
 # ---- All of it ----
 
-grep -E "^#|$ONLY" "$here/rows.txt" >"$work/rows"
+awk -F'|' '
+    function bytes(n) { return n >= 1048576 ? n / 1048576 " MiB" : n >= 1024 ? n / 1024 " KiB" : n " B" }
+    NF < 7 { print; next }
+    {
+        sizes = split($7, size, " ")
+        for (i = 1; i <= sizes; i++) {
+            what = $2; ours = $3; other = $4
+            sub(/SIZE/, bytes(size[i]), what); sub(/SIZE/, size[i], ours); sub(/SIZE/, size[i], other)
+            print $1 "|" what "|" ours "|" other "|" $5 "|" $6
+        }
+    }' "$here/rows.txt" | grep -E "^#|$ONLY" >"$work/rows"
 if [ -n "$AGAINST" ]; then
     # Each of our commands, and the same with the other libraries.
     awk -F'|' '/^#/ { print; next }
