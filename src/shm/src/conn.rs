@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::transport::{
-    ConnectionReport, EndpointSink, QpSizes, Recv, RecvDone, RecvQueue, Request, RequestId, Taken, Transport, Verdict,
+    ConnectionReport, EndpointSink, FailedRequest, Mark, QpSizes, Recv, RecvDone, RecvQueue, Request, RequestId, Taken,
+    Transport, Verdict,
 };
 use host::lock::{Mutex, MutexGuard};
 use host::memory;
@@ -294,7 +295,7 @@ impl<T: Transport> Conn<T> {
         let Some(Tie { end, .. }) = self.tie.get() else { return };
         let report = tx.progress(end);
         self.leave_tx(tx, end);
-        if report.done.is_some_and(|last| self.sink.requests_done(last)) {
+        if report.done.is_some_and(|last| self.sink.requests_done(Mark(last))) {
             self.sink.drained();
         }
         if let Some(failed) = report.failed {
@@ -334,7 +335,7 @@ impl<T: Transport> Conn<T> {
             end.close();
             keeper.detach(*id, end.side);
         }
-        if done.is_some_and(|last| first && report && self.sink.requests_done(last)) {
+        if done.is_some_and(|last| first && report && self.sink.requests_done(Mark(last))) {
             self.sink.drained();
         }
         first
@@ -399,7 +400,10 @@ impl<T: Transport> Conn<T> {
         self.still.store(true, Ordering::Release);
         self.let_go(reason);
         match report {
-            Report::Failed(recv, request) => self.sink.failed(recv, request),
+            Report::Failed(recv, request) => {
+                let request = request.map(|(id, status)| (FailedRequest::Number(id), status));
+                self.sink.failed(recv, request);
+            }
             Report::Ended(report) => self.sink.connection(report),
         }
     }
