@@ -124,7 +124,7 @@ iterations()
     fi
     case $1 in
     *wait* | *sleep* | futex*) n=2000 ;;
-    *lat* | line | pong | write | read | write_bw*outstanding\ 1*)
+    *lat* | cache_line | writev* | readv | write_bw*outstanding\ 1*)
         [ "$size" -le 8192 ] && n=20000 || n=$((160000000 / size + 20)) ;;
     *) [ "$size" -le 1024 ] && n=100000 || n=$((400000000 / size + 20)) ;;
     esac
