@@ -7,6 +7,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dat_core::error::{Arg, Error, Resource, Role};
+use dat_core::transport::Transport;
 use host::cancel::{self, uncancelled};
 use host::memory::{self, NoMemory};
 
@@ -104,10 +105,12 @@ pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
 }
 
 /// Runs the body of a fast call and gives its return code. The body neither allocates nor panics. If it panicked
-/// anyway, the process would end, because no frame here catches. The thread cannot be cancelled meanwhile.
+/// anyway, the process would end, because no frame here catches. The thread cannot be cancelled meanwhile: cancellation is
+/// forbidden if the transport has [`Transport::CANCELLATION_POINTS`].
 #[inline(always)]
 pub fn fast<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
-    uncancelled(|| code::<F>(body()))
+    let call = || code::<F>(body());
+    if <F::Transport as Transport>::CANCELLATION_POINTS { uncancelled(call) } else { call() }
 }
 
 /// The fault of a call that panicked.
