@@ -63,6 +63,9 @@ pub trait Version: Sized + 'static {
     /// The C form of an event that was taken from the dispatcher `evd`.
     fn event<F: Face<Version = Self>>(evd: Handle, event: Event) -> Self::Event;
 
+    /// The return code of a call that finds a queue empty: of [`dat_core::Error::QueueEmpty`].
+    const QUEUE_EMPTY: Code;
+
     /// The return code of a fault, which is never [`SUCCESS`].
     fn code(fault: Fault) -> Code;
 }

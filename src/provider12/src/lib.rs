@@ -84,6 +84,8 @@ impl Version for Udat12 {
         event::c_event::<F>(raw(evd), event)
     }
 
+    const QUEUE_EMPTY: DAT_RETURN = code::QUEUE_EMPTY;
+
     fn code(fault: Fault) -> DAT_RETURN {
         code::code(fault)
     }

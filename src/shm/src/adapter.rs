@@ -162,6 +162,9 @@ impl Shm {
 }
 
 impl Transport for Shm {
+    // All system calls on the way go past libc, but for copies between processes, which are no cancellation points either.
+    const CANCELLATION_POINTS: bool = false;
+
     type Zone = Zone;
     type Region = Region;
     type Window = Window;

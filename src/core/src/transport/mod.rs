@@ -152,6 +152,11 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// A connection request not yet answered; dropped to refuse.
     type Incoming: Send + Sync;
 
+    /// Whether a call that posts, polls or queries may reach a place where a thread can be cancelled. If so, a face forbids
+    /// cancellation around all of these calls. Where a transport says no, the thread is cancelled in none of them: what
+    /// drops the last reference to a descriptor, for example, sees to that itself ([`host::cancel::Shielded`]).
+    const CANCELLATION_POINTS: bool = true;
+
     /// Opens the adapter that an entry of the configuration describes by `instance_data`.
     ///
     /// # Errors
