@@ -23,6 +23,27 @@ pub struct LocalSegment {
     pub len: u64,
 }
 
+/// The segments of a post, in the form that its poster has. Each is read once, when it is checked.
+pub trait SegmentList {
+    /// The number of segments.
+    fn count(&self) -> usize;
+
+    /// The segment `at`, which is less than the number of segments.
+    fn segment(&self, at: usize) -> LocalSegment;
+}
+
+impl<S: AsRef<[LocalSegment]> + ?Sized> SegmentList for S {
+    #[inline]
+    fn count(&self) -> usize {
+        self.as_ref().len()
+    }
+
+    #[inline]
+    fn segment(&self, at: usize) -> LocalSegment {
+        self.as_ref()[at]
+    }
+}
+
 /// A region as the table knows it.
 pub(crate) struct Registration {
     pub addr: u64,
@@ -155,7 +176,13 @@ impl LmrTable {
     }
 
     #[inline]
-    fn find(&self, context: u32) -> Option<(Registration, Handle)> {
+    fn find(&self, context: u32) -> Option<Registration> {
+        self.look_up(context, |_| ()).map(|(registration, ())| registration)
+    }
+
+    /// The region that a context names, and what `more` reads from its row.
+    #[inline(always)]
+    fn look_up<R>(&self, context: u32, more: impl FnOnce(&Row) -> R) -> Option<(Registration, R)> {
         let row = self.row(context & ((1 << INDEX_BITS) - 1))?;
         let generation = context >> INDEX_BITS;
         // SYNC row: pairs with the store in insert.
@@ -169,9 +196,9 @@ impl LmrTable {
             zone: row.zone.load(Ordering::Relaxed),
             key: row.key.load(Ordering::Relaxed),
         };
-        let handle = Handle(row.handle.load(Ordering::Relaxed));
+        let more = more(row);
         fence(Ordering::Acquire);
-        (row.generation.load(Ordering::Relaxed) == generation).then_some((registration, handle))
+        (row.generation.load(Ordering::Relaxed) == generation).then_some((registration, more))
     }
 
     /// Checks a segment against the region it names, for use within `zone`.
@@ -180,10 +207,10 @@ impl LmrTable {
     /// [`Error::PrivilegesViolation`] for an unknown context or a missing right,
     /// [`Error::ProtectionViolation`] for another zone, [`Arg::Segments`] for a range
     /// outside the region.
-    #[inline]
+    #[inline(always)]
     pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
         let access = if right.contains(Rights::LOCAL_WRITE) { Access::Write } else { Access::Read };
-        let Some((registration, _)) = self.find(segment.context) else {
+        let Some(registration) = self.find(segment.context) else {
             return Err(Error::PrivilegesViolation(access));
         };
         if registration.zone != zone {
@@ -209,11 +236,21 @@ impl LmrTable {
     /// # Errors
     /// Those of [`LmrTable::check`]; [`Arg::SegmentCount`] if there are more than a work request can name,
     /// [`Error::LengthError`] if the sum does not fit its type.
-    #[inline]
-    pub fn check_all(&self, segments: &[LocalSegment], zone: u32, right: Rights, checked: &mut Checked) -> Result<u64> {
+    #[inline(always)]
+    pub fn check_all<S: SegmentList + ?Sized>(
+        &self,
+        segments: &S,
+        zone: u32,
+        right: Rights,
+        checked: &mut Checked,
+    ) -> Result<u64> {
         let mut total = 0_u64;
-        for segment in segments.iter().filter(|segment| segment.len > 0) {
-            let piece = self.check(segment, zone, right)?;
+        for at in 0..segments.count() {
+            let segment = segments.segment(at);
+            if segment.len == 0 {
+                continue;
+            }
+            let piece = self.check(&segment, zone, right)?;
             checked.try_push(piece).map_err(|_| Error::InvalidParameter(Arg::SegmentCount))?;
             total = total.checked_add(segment.len).ok_or(Error::LengthError)?;
         }
@@ -222,17 +259,17 @@ impl LmrTable {
 
     /// Whether a segment lies in a region of any zone.
     pub fn covers(&self, segment: &LocalSegment) -> bool {
-        self.find(segment.context).is_some_and(|(registration, _)| within(segment, &registration))
+        self.find(segment.context).is_some_and(|registration| within(segment, &registration))
     }
 
     /// The zone of a region, if the region still exists.
     pub fn zone_of(&self, context: u32) -> Option<u32> {
-        self.find(context).map(|(registration, _)| registration.zone)
+        self.find(context).map(|registration| registration.zone)
     }
 
     /// The handle of the region that a context names.
     pub fn handle_of(&self, context: u32) -> Option<Handle> {
-        self.find(context).map(|(_, handle)| handle)
+        self.look_up(context, |row| Handle(row.handle.load(Ordering::Relaxed))).map(|(_, handle)| handle)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::charge::{Charge, Outstanding};
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::event::AsyncReason;
 use crate::ia::Ia;
-use crate::lmr_table::LocalSegment;
+use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
@@ -168,13 +168,14 @@ impl<T: Transport> Srq<T> {
     /// # Errors
     /// [`Arg::SegmentCount`], the errors of [`crate::lmr_table::LmrTable::check`] with the zone
     /// of the queue, [`Error::InsufficientResources`] if all entries are occupied.
-    pub fn post_recv(&self, segments: &[LocalSegment], cookie: u64) -> Result<()> {
-        if segments.len() > self.max_segments {
+    #[inline]
+    pub fn post_recv<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
+        if segments.count() > self.max_segments {
             return Err(Error::InvalidParameter(Arg::SegmentCount));
         }
         let mut checked = Checked::new();
         self.ia.lmrs.check_all(segments, self.zone, Rights::LOCAL_WRITE, &mut checked)?;
-        {
+        let awaited = {
             let mut books = self.books.lock();
             if self.outstanding.count() >= books.max_recvs {
                 return Err(Error::InsufficientResources(Resource::Memory));
@@ -182,15 +183,19 @@ impl<T: Transport> Srq<T> {
             let Some(id) = books.free.pop() else {
                 return Err(Error::InsufficientResources(Resource::Memory));
             };
-            self.ia
+            let awaited = self
+                .ia
                 .transport()
                 .srq_post(&self.queue, &Recv { id: id.into(), segments: &checked })
                 .inspect_err(|_| books.free.push(id))?;
             books.buffers[id as usize] = Buffer { cookie, place: Place::Available };
             books.available += 1;
             self.outstanding.add();
+            awaited
+        };
+        if awaited {
+            self.ia.transport.srq_kick(&self.queue);
         }
-        self.ia.transport.srq_kick(&self.queue);
         Ok(())
     }
 

@@ -3,14 +3,16 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use host::memory::{self, NoMemory};
+use host::memory::{self, NoMemory, Room};
 
 use crate::charge::Charge;
 use crate::ep::attr::Watermark;
 use crate::ep_state::State;
+use crate::error::Result;
 use crate::evd::Evd;
 use crate::event::{Event, Feed, Status, Transfer};
-use crate::lmr_table::LocalSegment;
+use crate::fifo::Fifo;
+use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::slab::Handle;
 use crate::transport::{RecvDone, RecvId, Transport};
 use crate::users::Use;
@@ -47,7 +49,7 @@ pub(super) struct Receives<T: Transport> {
     pub qp: Option<Arc<T::Qp>>,
     pub zone: Option<u32>,
     /// Receives of the endpoint's own queue, in posting order.
-    pub posted: VecDeque<Posted>,
+    pub posted: Fifo<Posted>,
     /// Segments of those posted before there is a queue pair.
     pub early: VecDeque<Early>,
     pub next_id: RecvId,
@@ -64,7 +66,7 @@ pub(super) struct Receives<T: Transport> {
 }
 
 impl<T: Transport> Receives<T> {
-    pub fn new(evd: Option<Use<Evd<T>>>, srq: bool) -> Result<Self, NoMemory> {
+    pub fn new(evd: Option<Use<Evd<T>>>, srq: bool) -> std::result::Result<Self, NoMemory> {
         Ok(Receives {
             life: 1,
             flush: false,
@@ -72,7 +74,7 @@ impl<T: Transport> Receives<T> {
             evd,
             qp: None,
             zone: None,
-            posted: VecDeque::new(),
+            posted: Fifo::default(),
             early: VecDeque::new(),
             next_id: 0,
             // Few buffers are taken at a time, but taking one must not allocate.
@@ -85,6 +87,19 @@ impl<T: Transport> Receives<T> {
             hard_limit: None,
             soft_armed: false,
         })
+    }
+
+    /// Keeps a receive until there is a queue pair. No message can wait for it yet, which is what this returns.
+    ///
+    /// # Errors
+    /// [`crate::error::Resource::Memory`].
+    #[cold]
+    pub fn keep_early<S: SegmentList + ?Sized>(&mut self, id: RecvId, segments: &S) -> Result<bool> {
+        self.early.room(1)?;
+        let mut kept = memory::vec(segments.count())?;
+        kept.extend((0..segments.count()).map(|at| segments.segment(at)));
+        self.early.push_back(Early { id, segments: kept.into_boxed_slice() });
+        Ok(false)
     }
 
     pub fn enter(&mut self, state: State) {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use host::memory::{self, Room};
+use host::lock::MutexGuard;
 
 use crate::ep::attr::Watermark;
 use crate::ep::endpoint::{Endpoint, not_ready};
-use crate::ep::receives::{Early, Passed, Posted, Receives};
+use crate::ep::receives::{Passed, Posted, Receives};
 use crate::error::{Arg, Error, Refusal, Resource, Result};
 use crate::event::{AsyncReason, CompletionFlags, Feed, Status};
-use crate::lmr_table::LocalSegment;
+use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::srq::Srq;
 use crate::transport::{Checked, Poll, Recv, RecvDone, RecvId, Transport};
@@ -32,7 +32,13 @@ impl<T: Transport> Endpoint<T> {
     /// dispatcher, [`Arg::SegmentCount`], [`Arg::Flags`], the errors of
     /// [`crate::lmr_table::LmrTable::check`], [`Error::InsufficientResources`] if the
     /// receive queue is full.
-    pub fn post_recv(&self, segments: &[LocalSegment], cookie: u64, completion: CompletionFlags) -> Result<()> {
+    #[inline]
+    pub fn post_recv<S: SegmentList + ?Sized>(
+        &self,
+        segments: &S,
+        cookie: u64,
+        completion: CompletionFlags,
+    ) -> Result<()> {
         if self.srq.is_some() {
             return Err(Error::InvalidState(Refusal::EndpointHasSrq));
         }
@@ -46,7 +52,7 @@ impl<T: Transport> Endpoint<T> {
         if receives.evd.is_none() {
             return Err(not_ready());
         }
-        if segments.len() > receives.max_segments {
+        if segments.count() > receives.max_segments {
             return Err(Error::InvalidParameter(Arg::SegmentCount));
         }
         let mut checked = Checked::new();
@@ -59,24 +65,30 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InsufficientResources(Resource::Memory));
         }
         let id = receives.next_id;
-        let qp = receives.qp.clone();
-        match &qp {
+        let awaited = match &receives.qp {
             Some(qp) => self.ia.transport.post_recv(qp, &Recv { id, segments: &checked })?,
-            None => {
-                receives.early.room(1)?;
-                let segments = memory::copied(segments)?;
-                receives.early.push_back(Early { id, segments });
-            }
-        }
-        receives.posted.push_back(Posted { id, cookie, quiet });
+            None => receives.keep_early(id, segments)?,
+        };
         receives.next_id += 1;
+        // There is room for as many as the capacity.
+        let _ = receives.posted.push(Posted { id, cookie, quiet });
         let passed = receives.watermarks_passed();
+        if awaited || passed != Passed::default() {
+            self.after_recv(receives, passed, awaited);
+        }
+        Ok(())
+    }
+
+    /// What a receive brings about, once the lock is free: the consequences of watermarks, and the progress of a
+    /// message that waited for it.
+    #[cold]
+    fn after_recv(&self, receives: MutexGuard<'_, Receives<T>>, passed: Passed, awaited: bool) {
+        let qp = receives.qp.clone().filter(|_| awaited);
         drop(receives);
         self.act_on(passed);
         if let Some(qp) = qp {
             self.ia.transport.recv_kick(&qp);
         }
-        Ok(())
     }
 
     /// Completes a buffer that was taken for a connection that has ended: it belongs to the program again.
@@ -108,10 +120,9 @@ impl<T: Transport> Endpoint<T> {
             }
             None => {
                 let Some(posted) = receives.posted.front().copied().filter(|posted| posted.id == done.id) else {
-                    log::error!("a transport completed receive {} out of order", done.id);
-                    return;
+                    return out_of_order(done.id);
                 };
-                receives.posted.pop_front();
+                receives.posted.pop();
                 let announce = match receives.feed {
                     Feed::Solicited => done.solicited,
                     _ => !posted.quiet,
@@ -172,8 +183,7 @@ impl<T: Transport> Endpoint<T> {
             fits
         });
         for id in failed {
-            let Some(at) = receives.posted.iter().position(|posted| posted.id == id) else { continue };
-            if let Some(posted) = receives.posted.remove(at) {
+            if let Some(posted) = receives.posted.remove(|posted| posted.id == id) {
                 receives.complete(self.header.handle(), posted.cookie, Status::LocalProtection, 0, true, None);
             }
         }
@@ -185,11 +195,13 @@ impl<T: Transport> Endpoint<T> {
         while let Some(early) = receives.early.pop_front() {
             let zone = receives.zone.unwrap_or(0);
             let mut checked = Checked::new();
-            match self.ia.lmrs.check_all(&early.segments, zone, Rights::LOCAL_WRITE, &mut checked) {
-                Ok(_) => self.ia.transport.post_recv(qp, &Recv { id: early.id, segments: &checked })?,
+            match self.ia.lmrs.check_all(&*early.segments, zone, Rights::LOCAL_WRITE, &mut checked) {
+                Ok(_) => {
+                    // Nothing waits before there is a connection.
+                    self.ia.transport.post_recv(qp, &Recv { id: early.id, segments: &checked })?;
+                }
                 Err(_) => {
-                    let at = receives.posted.iter().position(|posted| posted.id == early.id);
-                    if let Some(posted) = at.and_then(|at| receives.posted.remove(at)) {
+                    if let Some(posted) = receives.posted.remove(|posted| posted.id == early.id) {
                         receives.complete(self.header.handle(), posted.cookie, Status::LocalProtection, 0, true, None);
                     }
                 }
@@ -203,7 +215,7 @@ impl<T: Transport> Endpoint<T> {
     pub(super) fn flush_receives(&self, receives: &mut Receives<T>) {
         let ep = self.header.handle();
         receives.early.clear();
-        while let Some(posted) = receives.posted.pop_front() {
+        while let Some(posted) = receives.posted.pop() {
             receives.complete(ep, posted.cookie, Status::Flushed, 0, true, None);
         }
         let taken = std::mem::take(&mut receives.taken);
@@ -213,4 +225,9 @@ impl<T: Transport> Endpoint<T> {
             }
         }
     }
+}
+
+#[cold]
+fn out_of_order(id: RecvId) {
+    log::error!("a transport completed receive {id} out of order");
 }

@@ -60,9 +60,7 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
         if requests.life != life {
             return false;
         }
-        while let Some(request) = requests.flight.pop_through(reached) {
-            requests.complete(self.header.handle(), &request, Status::Success);
-        }
+        requests.complete_through(self.header.handle(), reached);
         requests.draining && requests.flight.is_empty()
     }
 
