@@ -62,17 +62,21 @@ struct Books {
     free: Vec<u32>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Free,
-    Available,
-    Taken,
-}
-
 struct Buffer {
     /// The cookie that the poster gave; meaningless while the buffer is free.
     cookie: u64,
-    place: Place,
+    /// Counts it among the outstanding ones; `None` while the buffer is free.
+    charge: Option<Charge>,
+    /// Whether endpoints can take it. A buffer that is neither available nor free is taken.
+    available: bool,
+}
+
+/// A buffer that is complete.
+pub(crate) struct Completed {
+    /// The cookie that the poster gave.
+    pub cookie: u64,
+    /// The charge for its event.
+    pub charge: Charge,
 }
 
 impl<T: Transport> Object for Srq<T> {
@@ -188,9 +192,8 @@ impl<T: Transport> Srq<T> {
                 .transport()
                 .srq_post(&self.queue, &Recv { id: id.into(), segments: &checked })
                 .inspect_err(|_| books.free.push(id))?;
-            books.buffers[id as usize] = Buffer { cookie, place: Place::Available };
+            books.buffers[id as usize] = Buffer { cookie, charge: Some(self.outstanding.add()), available: true };
             books.available += 1;
-            self.outstanding.add();
             awaited
         };
         if awaited {
@@ -288,7 +291,7 @@ impl<T: Transport> Srq<T> {
         };
         drop(tuning);
         if due {
-            self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
+            self.raise();
         }
         result
     }
@@ -298,26 +301,36 @@ impl<T: Transport> Srq<T> {
         let fires = {
             let mut books = self.books.lock();
             let Some(buffer) = books.buffers.get_mut(id as usize) else { return };
-            if buffer.place != Place::Available {
-                return;
-            }
-            buffer.place = Place::Taken;
-            books.available -= 1;
-            books.fires()
+            std::mem::take(&mut buffer.available) && books.took()
         };
         if fires {
-            self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
+            self.raise();
         }
     }
 
-    /// Records that a taken buffer is complete. Returns its cookie, and the charge for its event.
-    pub(crate) fn complete(&self, id: RecvId) -> Option<(u64, Charge)> {
-        let mut books = self.books.lock();
-        let buffer = books.buffers.get_mut(id as usize).filter(|buffer| buffer.place == Place::Taken)?;
-        buffer.place = Place::Free;
-        let cookie = buffer.cookie;
-        books.free.push(id as u32);
-        Some((cookie, self.outstanding.charge()))
+    /// Raises the watermark's event.
+    #[cold]
+    fn raise(&self) {
+        self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
+    }
+
+    /// Records that a buffer is complete, and before that, if it was not reported, that an endpoint took it. `None` if
+    /// there is no such buffer.
+    #[inline]
+    pub(crate) fn complete(&self, id: RecvId) -> Option<Completed> {
+        let (completed, fires) = {
+            let mut books = self.books.lock();
+            let buffer = books.buffers.get_mut(id as usize)?;
+            let completed = Completed { charge: buffer.charge.take()?, cookie: buffer.cookie };
+            let fires = std::mem::take(&mut buffer.available) && books.took();
+            // There is room for the numbers of all buffers.
+            books.free.push(id as u32);
+            (completed, fires)
+        };
+        if fires {
+            self.raise();
+        }
+        Some(completed)
     }
 }
 
@@ -335,14 +348,22 @@ impl Books {
         self.room(entries)?;
         let have = self.buffers.len();
         for id in have..entries {
-            self.buffers.push(Buffer { cookie: 0, place: Place::Free });
+            self.buffers.push(Buffer { cookie: 0, charge: None, available: false });
             self.free.push(id as u32);
         }
         self.max_recvs = entries;
         Ok(())
     }
 
+    /// Counts a buffer that an endpoint took. Returns whether the watermark's event is due.
+    #[inline]
+    fn took(&mut self) -> bool {
+        self.available -= 1;
+        self.fires()
+    }
+
     /// Whether the watermark's event is due; true once for each arming.
+    #[inline]
     fn fires(&mut self) -> bool {
         let due = self.armed && self.available < self.low_watermark;
         if due {

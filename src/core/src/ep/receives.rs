@@ -63,6 +63,8 @@ pub(super) struct Receives<T: Transport> {
     soft_limit: Option<usize>,
     hard_limit: Option<usize>,
     soft_armed: bool,
+    /// Whether a watermark can be passed: the soft one is armed, or there is a hard one.
+    watched: bool,
 }
 
 impl<T: Transport> Receives<T> {
@@ -86,6 +88,7 @@ impl<T: Transport> Receives<T> {
             soft_limit: None,
             hard_limit: None,
             soft_armed: false,
+            watched: false,
         })
     }
 
@@ -121,6 +124,29 @@ impl<T: Transport> Receives<T> {
         evd.push(event, announce || !matches!(status, Status::Success), charge);
     }
 
+    /// Queues the completions of receives of the endpoint's own queue that the transport has ended.
+    #[inline]
+    pub fn finish_own(&mut self, ep: Handle, done: &[RecvDone]) {
+        let (posted, feed) = (&mut self.posted, self.feed);
+        // An endpoint with receives has a dispatcher for them.
+        let Some(evd) = &self.evd else { return };
+        evd.push_all(|batch| {
+            for &RecvDone { id, status, len, solicited } in done {
+                let Some(&Posted { cookie, quiet, .. }) = posted.front().filter(|posted| posted.id == id) else {
+                    out_of_order(id);
+                    continue;
+                };
+                posted.pop();
+                let announce = match feed {
+                    Feed::Solicited => solicited,
+                    _ => !quiet,
+                };
+                let event = Event::Transfer { ep, cookie, status, len, transfer: Transfer::Recv };
+                batch.push(event, announce || !matches!(status, Status::Success), None);
+            }
+        });
+    }
+
     /// The buffers that the endpoint has.
     pub fn buffers(&self) -> usize {
         self.posted.len() + self.taken.len()
@@ -131,15 +157,33 @@ impl<T: Transport> Receives<T> {
         self.soft_limit = soft.limit();
         self.hard_limit = hard.limit();
         self.soft_armed = self.soft_limit.is_some();
+        self.watched = self.soft_armed || self.hard_limit.is_some();
+    }
+
+    /// Whether a watermark can be passed.
+    #[inline(always)]
+    pub fn is_watched(&self) -> bool {
+        self.watched
     }
 
     /// The watermarks that the buffers exceed: the soft one once for each arming, the hard one only while there is a
     /// connection to break.
+    #[inline(always)]
     pub fn watermarks_passed(&mut self) -> Passed {
+        if self.watched { self.compare() } else { Passed::default() }
+    }
+
+    fn compare(&mut self) -> Passed {
         let buffers = self.buffers();
         let soft = self.soft_armed && self.soft_limit.is_some_and(|soft| buffers > soft);
         self.soft_armed &= !soft;
+        self.watched = self.soft_armed || self.hard_limit.is_some();
         let hard = self.connected && self.hard_limit.is_some_and(|hard| buffers > hard);
         Passed { soft, hard }
     }
+}
+
+#[cold]
+fn out_of_order(id: RecvId) {
+    log::error!("a transport completed receive {id} out of order");
 }

@@ -11,7 +11,7 @@ use crate::error::{Arg, Error, Refusal, Resource, Result};
 use crate::event::{AsyncReason, CompletionFlags, Feed, Status};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
-use crate::srq::Srq;
+use crate::srq::{Completed, Srq};
 use crate::transport::{Checked, Poll, Recv, RecvDone, RecvId, Transport};
 
 /// The buffers that an endpoint has.
@@ -93,43 +93,36 @@ impl<T: Transport> Endpoint<T> {
 
     /// Completes a buffer that was taken for a connection that has ended: it belongs to the program again.
     pub(super) fn flush_late(&self, receives: &Receives<T>, srq: &Srq<T>, id: RecvId) {
-        if let Some((cookie, charge)) = srq.complete(id) {
+        if let Some(Completed { cookie, charge }) = srq.complete(id) {
             receives.complete(self.header.handle(), cookie, Status::Flushed, 0, true, Some(charge));
         }
     }
 
     /// Queues the completions that came before the connection was announced.
     pub(super) fn release_held(&self, receives: &mut Receives<T>) {
-        for done in std::mem::take(&mut receives.held) {
-            self.finish_recv(receives, done);
+        let held = std::mem::take(&mut receives.held);
+        self.finish_recvs(receives, &held);
+    }
+
+    /// Queues the completions of receives that the transport has ended.
+    #[inline]
+    pub(super) fn finish_recvs(&self, receives: &mut Receives<T>, done: &[RecvDone]) {
+        match &self.srq {
+            Some(srq) => done.iter().for_each(|done| self.finish_shared(receives, srq, done)),
+            None => receives.finish_own(self.header.handle(), done),
         }
     }
 
-    /// Queues the completion of a receive that the transport has ended.
-    pub(super) fn finish_recv(&self, receives: &mut Receives<T>, done: RecvDone) {
-        let ep = self.header.handle();
-        match &self.srq {
-            Some(srq) => {
-                srq.taken(done.id);
-                if let Some(at) = receives.taken.iter().position(|&id| id == done.id) {
-                    receives.taken.swap_remove(at);
-                }
-                let Some((cookie, charge)) = srq.complete(done.id) else { return };
-                let announce = !matches!(receives.feed, Feed::Solicited) || done.solicited;
-                receives.complete(ep, cookie, done.status, done.len, announce, Some(charge));
-            }
-            None => {
-                let Some(posted) = receives.posted.front().copied().filter(|posted| posted.id == done.id) else {
-                    return out_of_order(done.id);
-                };
-                receives.posted.pop();
-                let announce = match receives.feed {
-                    Feed::Solicited => done.solicited,
-                    _ => !posted.quiet,
-                };
-                receives.complete(ep, posted.cookie, done.status, done.len, announce, None);
-            }
+    /// Queues the completion of a receive of the shared queue. Its event comes after that of a watermark which it brings
+    /// about, and these may have one dispatcher.
+    #[inline]
+    fn finish_shared(&self, receives: &mut Receives<T>, srq: &Srq<T>, done: &RecvDone) {
+        if let Some(at) = receives.taken.iter().position(|&id| id == done.id) {
+            receives.taken.swap_remove(at);
         }
+        let Some(Completed { cookie, charge }) = srq.complete(done.id) else { return };
+        let announce = !matches!(receives.feed, Feed::Solicited) || done.solicited;
+        receives.complete(self.header.handle(), cookie, done.status, done.len, announce, Some(charge));
     }
 
     /// Sets and arms the high watermarks on the buffers of the endpoint. The attributes of an
@@ -220,14 +213,9 @@ impl<T: Transport> Endpoint<T> {
         }
         let taken = std::mem::take(&mut receives.taken);
         for id in taken {
-            if let Some((cookie, charge)) = self.srq.as_ref().and_then(|srq| srq.complete(id)) {
+            if let Some(Completed { cookie, charge }) = self.srq.as_ref().and_then(|srq| srq.complete(id)) {
                 receives.complete(ep, cookie, Status::Flushed, 0, true, Some(charge));
             }
         }
     }
-}
-
-#[cold]
-fn out_of_order(id: RecvId) {
-    log::error!("a transport completed receive {id} out of order");
 }
