@@ -59,6 +59,14 @@ impl<V> Fifo<V> {
         Ok(())
     }
 
+    /// Adds a value for which there was no room.
+    #[cold]
+    pub fn grow(&mut self, value: V) {
+        if self.room(1).is_err() || self.push(value).is_err() {
+            log::error!("there is no memory for what was to be queued");
+        }
+    }
+
     /// Takes the oldest value.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<V> {
@@ -71,10 +79,16 @@ impl<V> Fifo<V> {
     /// The oldest value.
     #[inline(always)]
     pub fn front(&self) -> Option<&V> {
-        if self.is_empty() {
+        self.get(0)
+    }
+
+    /// The value behind the `nth` oldest ones.
+    #[inline(always)]
+    pub fn get(&self, nth: usize) -> Option<&V> {
+        if nth >= self.len() {
             return None;
         }
-        let at = self.first & (self.slots.len() - 1);
+        let at = self.first.wrapping_add(nth) & (self.slots.len() - 1);
         // SAFETY: there are values, so the number of slots is a power of two, and the place under the mask is below it;
         // the slot is one of those from `first` to `end`.
         Some(unsafe { self.slots.get_unchecked(at).assume_init_ref() })
@@ -92,6 +106,12 @@ impl<V> Fifo<V> {
             }
         }
         found
+    }
+
+    /// The number of values that there is room for.
+    #[cfg(test)]
+    pub fn capacity(&self) -> usize {
+        self.slots.len()
     }
 
     /// The number of values.

@@ -53,7 +53,8 @@ pub(crate) struct Registration {
     pub key: u32,
 }
 
-/// One row of the table. `generation` is 0 while the row is empty.
+/// One row of the table. `generation` is 0 while the row is empty. Each has a cache line of its own.
+#[repr(align(64))]
 struct Row {
     generation: AtomicU32,
     addr: AtomicU64,
@@ -209,25 +210,16 @@ impl LmrTable {
     /// outside the region.
     #[inline(always)]
     pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
-        let access = if right.contains(Rights::LOCAL_WRITE) { Access::Write } else { Access::Read };
-        let Some(registration) = self.find(segment.context) else {
-            return Err(Error::PrivilegesViolation(access));
-        };
-        if registration.zone != zone {
-            return Err(Error::ProtectionViolation(access));
-        }
         // Hardware has no local read right: what can be written locally can be read as well.
-        let enough = match access {
-            Access::Write => Rights::LOCAL_WRITE,
-            _ => Rights::LOCAL_READ | Rights::LOCAL_WRITE,
-        };
-        if !registration.rights.intersects(enough) {
-            return Err(Error::PrivilegesViolation(access));
+        let writes = right.contains(Rights::LOCAL_WRITE);
+        let enough = if writes { Rights::LOCAL_WRITE } else { Rights::LOCAL_READ | Rights::LOCAL_WRITE };
+        let found = self.find(segment.context);
+        match found {
+            Some(region) if region.zone == zone && region.rights.intersects(enough) && within(segment, &region) => {
+                Ok(Segment { addr: segment.addr, len: segment.len, key: region.key })
+            }
+            found => Err(refusal(found, zone, enough, if writes { Access::Write } else { Access::Read })),
         }
-        if !within(segment, &registration) {
-            return Err(Error::InvalidParameter(Arg::Segments));
-        }
-        Ok(Segment { addr: segment.addr, len: segment.len, key: registration.key })
     }
 
     /// Checks the segments of a work request as [`LmrTable::check`] does, for use within `zone`, and adds them to
@@ -270,6 +262,17 @@ impl LmrTable {
     /// The handle of the region that a context names.
     pub fn handle_of(&self, context: u32) -> Option<Handle> {
         self.look_up(context, |row| Handle(row.handle.load(Ordering::Relaxed))).map(|(_, handle)| handle)
+    }
+}
+
+/// The reason why a segment is refused: the first of those that [`LmrTable::check`] names.
+#[cold]
+fn refusal(found: Option<Registration>, zone: u32, enough: Rights, access: Access) -> Error {
+    match found {
+        None => Error::PrivilegesViolation(access),
+        Some(region) if region.zone != zone => Error::ProtectionViolation(access),
+        Some(region) if !region.rights.intersects(enough) => Error::PrivilegesViolation(access),
+        Some(_) => Error::InvalidParameter(Arg::Segments),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use host::lock::MutexGuard;
 
-use crate::ep::endpoint::{Endpoint, not_ready};
+use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Gate, InFlight, Requests, Work};
 use crate::error::{Access, Arg, Error, Resource, Result, Role};
 use crate::event::{CompletionFlags, Status, Transfer};
@@ -76,17 +76,16 @@ impl<T: Transport> Endpoint<T> {
         operation: Operation,
     ) -> Result<()> {
         let mut requests = self.requests.lock();
-        requests.admit()?;
-        requests.check_flags(completion, matches!(operation, Operation::Send { .. }))?;
+        let send = matches!(operation, Operation::Send { .. });
         let (max_segments, transfer, right) = match operation {
             Operation::Send { .. } => (requests.max_segments, Transfer::Send, Rights::LOCAL_READ),
             Operation::Write(_) => (requests.max_write_segments, Transfer::Write, Rights::LOCAL_READ),
             Operation::Read(_) => (requests.max_read_segments, Transfer::Read, Rights::LOCAL_WRITE),
         };
-        if segments.count() > max_segments {
-            return Err(Error::InvalidParameter(Arg::SegmentCount));
-        }
-        let zone = requests.zone.ok_or_else(not_ready)?;
+        let zone = match requests.zone {
+            Some(zone) if requests.admits(completion, send) && segments.count() <= max_segments => zone,
+            _ => return Err(requests.refusal(completion, send, segments.count() > max_segments)),
+        };
         let mut checked = Checked::new();
         let total = self.ia.lmrs.check_all(segments, zone, right, &mut checked)?;
         let len = match operation {
@@ -96,7 +95,7 @@ impl<T: Transport> Endpoint<T> {
             Operation::Read(remote) => remote.len,
             _ => total,
         };
-        if !matches!(operation, Operation::Send { .. }) && len > requests.max_rdma {
+        if !send && len > requests.max_rdma {
             return Err(Error::LengthError);
         }
         let work = Work::Transfer(transfer, len);
@@ -170,9 +169,10 @@ impl<T: Transport> Endpoint<T> {
         completion: CompletionFlags,
     ) -> Result<u32> {
         let mut requests = self.requests.lock();
-        requests.admit()?;
-        requests.check_flags(completion, false)?;
-        let zone = requests.zone.ok_or_else(not_ready)?;
+        let zone = match requests.zone {
+            Some(zone) if requests.admits(completion, false) => zone,
+            _ => return Err(requests.refusal(completion, false, false)),
+        };
         if rmr.zone() != zone {
             return Err(Error::ProtectionViolation(Access::RemoteRead));
         }

@@ -7,10 +7,11 @@ use host::memory::{self, NoMemory, Room};
 
 use crate::charge::Charge;
 use crate::ep::attr::Watermark;
+use crate::ep::endpoint::not_ready;
 use crate::ep_state::State;
-use crate::error::Result;
+use crate::error::{Arg, Error, Result};
 use crate::evd::Evd;
-use crate::event::{Event, Feed, Status, Transfer};
+use crate::event::{CompletionFlags, Event, Feed, Status, Transfer};
 use crate::fifo::Fifo;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::slab::Handle;
@@ -90,6 +91,27 @@ impl<T: Transport> Receives<T> {
             soft_armed: false,
             watched: false,
         })
+    }
+
+    /// Whether a receive of so many segments with these flags can be posted, as far as its memory is not looked at.
+    #[inline(always)]
+    pub fn admits(&self, segments: usize, completion: CompletionFlags) -> bool {
+        let flags = completion.is_empty()
+            || (completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled));
+        flags && self.evd.is_some() && segments <= self.max_segments
+    }
+
+    /// The reason why a receive is not admitted, or there is no zone for it.
+    #[cold]
+    pub fn refusal(&self, completion: CompletionFlags) -> Error {
+        let quiet = completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled);
+        if !completion.is_empty() && !quiet {
+            Error::InvalidParameter(Arg::Flags)
+        } else if self.zone.is_none() || self.evd.is_none() {
+            not_ready()
+        } else {
+            Error::InvalidParameter(Arg::SegmentCount)
+        }
     }
 
     /// Keeps a receive until there is a queue pair. No message can wait for it yet, which is what this returns.

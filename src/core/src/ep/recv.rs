@@ -5,9 +5,9 @@ use std::sync::Arc;
 use host::lock::MutexGuard;
 
 use crate::ep::attr::Watermark;
-use crate::ep::endpoint::{Endpoint, not_ready};
+use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Passed, Posted, Receives};
-use crate::error::{Arg, Error, Refusal, Resource, Result};
+use crate::error::{Error, Refusal, Resource, Result};
 use crate::event::{AsyncReason, CompletionFlags, Feed, Status};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
@@ -44,17 +44,10 @@ impl<T: Transport> Endpoint<T> {
         }
         let mut receives = self.receives.lock();
         let quiet = completion.contains(CompletionFlags::UNSIGNALLED);
-        if !CompletionFlags::UNSIGNALLED.contains(completion) || (quiet && !matches!(receives.feed, Feed::Unsignalled))
-        {
-            return Err(Error::InvalidParameter(Arg::Flags));
-        }
-        let zone = receives.zone.ok_or_else(not_ready)?;
-        if receives.evd.is_none() {
-            return Err(not_ready());
-        }
-        if segments.count() > receives.max_segments {
-            return Err(Error::InvalidParameter(Arg::SegmentCount));
-        }
+        let zone = match receives.zone {
+            Some(zone) if receives.admits(segments.count(), completion) => zone,
+            _ => return Err(receives.refusal(completion)),
+        };
         let mut checked = Checked::new();
         self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_WRITE, &mut checked)?;
         if receives.flush {

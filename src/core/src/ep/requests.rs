@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use host::memory::NoMemory;
 
+use crate::ep::endpoint::not_ready;
 use crate::ep_state::State;
 use crate::error::{Arg, Error, Result};
 use crate::evd::{Batch, Evd};
@@ -194,9 +195,15 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Refuses flags that a request cannot have; `send` tells whether it is a send.
-    #[inline]
-    pub fn check_flags(&self, completion: CompletionFlags, send: bool) -> Result<()> {
+    /// Whether a request with these flags can be posted, as far as its segments are not looked at; `send` tells whether
+    /// it is a send.
+    #[inline(always)]
+    pub fn admits(&self, completion: CompletionFlags, send: bool) -> bool {
+        !matches!(self.gate, Gate::Closed) && (completion.is_empty() || self.has_flags(completion, send))
+    }
+
+    /// Whether a request can have these flags.
+    fn has_flags(&self, completion: CompletionFlags, send: bool) -> bool {
         let mut valid = CompletionFlags::SUPPRESS | CompletionFlags::BARRIER_FENCE;
         if send {
             valid |= CompletionFlags::SOLICITED_WAIT;
@@ -204,10 +211,21 @@ impl<T: Transport> Requests<T> {
         if matches!(self.feed, Feed::Unsignalled) {
             valid |= CompletionFlags::UNSIGNALLED;
         }
-        if !valid.contains(completion) {
-            return Err(Error::InvalidParameter(Arg::Flags));
+        valid.contains(completion)
+    }
+
+    /// The reason why a request is not admitted, has too many segments, or there is no zone for it.
+    #[cold]
+    pub fn refusal(&self, completion: CompletionFlags, send: bool, too_many: bool) -> Error {
+        if let Err(error) = self.admit() {
+            error
+        } else if !self.has_flags(completion, send) {
+            Error::InvalidParameter(Arg::Flags)
+        } else if too_many {
+            Error::InvalidParameter(Arg::SegmentCount)
+        } else {
+            not_ready()
         }
-        Ok(())
     }
 
     /// Queues the completion of a request, unless it succeeded and asked for no event then.
