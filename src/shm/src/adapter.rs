@@ -235,9 +235,9 @@ impl Transport for Shm {
         SharedQueue::new(depth, segments)
     }
 
-    fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<()> {
-        srq.post(recv);
-        Ok(())
+    #[inline]
+    fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<bool> {
+        Ok(srq.post(recv))
     }
 
     fn srq_kick(&self, srq: &Arc<SharedQueue>) {
@@ -257,9 +257,9 @@ impl Transport for Shm {
         Conn::new(init.sink, self.node.next_port(), init.zone.id(), init.srq.cloned(), &init.sizes)
     }
 
-    fn post_recv(&self, qp: &Conn<Shm>, recv: &Recv<'_>) -> Result<()> {
-        qp.post_recv(recv);
-        Ok(())
+    #[inline]
+    fn post_recv(&self, qp: &Conn<Shm>, recv: &Recv<'_>) -> Result<bool> {
+        Ok(qp.post_recv(recv))
     }
 
     fn recv_kick(&self, qp: &Arc<Conn<Shm>>) {

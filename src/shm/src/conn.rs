@@ -207,9 +207,11 @@ impl<T: Transport> Conn<T> {
         self.sink.connection(report);
     }
 
-    /// Adds a receive to the connection's own queue.
-    pub fn post_recv(&self, recv: &Recv<'_>) {
+    /// Adds a receive to the connection's own queue; true if a message waits for it.
+    #[inline]
+    pub fn post_recv(&self, recv: &Recv<'_>) -> bool {
         self.own.lock().push(recv);
+        self.starved.load(Ordering::SeqCst)
     }
 
     /// Lets a message go on that waited for a receive of the own queue.

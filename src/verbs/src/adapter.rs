@@ -156,13 +156,12 @@ impl Transport for Verbs {
         Ok(Srq { queue, hub: self.hub.clone() })
     }
 
-    fn srq_post(&self, srq: &Srq, recv: &Recv<'_>) -> Result<()> {
-        srq.post(recv)
+    fn srq_post(&self, srq: &Srq, recv: &Recv<'_>) -> Result<bool> {
+        // The device tries again, without end.
+        srq.post(recv).map(|()| false)
     }
 
-    fn srq_kick(&self, _srq: &Srq) {
-        // The device tries again, without end.
-    }
+    fn srq_kick(&self, _srq: &Srq) {}
 
     fn srq_resize(&self, srq: &Srq, depth: usize) -> Result<()> {
         srq.resize(depth)?;
@@ -186,13 +185,12 @@ impl Transport for Verbs {
         Qp::new(&self.hub, init)
     }
 
-    fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<()> {
-        qp.post_recv(recv)
+    fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<bool> {
+        // The device tries again, without end.
+        qp.post_recv(recv).map(|()| false)
     }
 
-    fn recv_kick(&self, _qp: &Arc<Qp>) {
-        // The device tries again, without end.
-    }
+    fn recv_kick(&self, _qp: &Arc<Qp>) {}
 
     #[inline]
     fn post(&self, qp: &Arc<Qp>, request: &Request<'_>) -> Result<Mark> {

@@ -269,8 +269,8 @@ impl Transport for Fake {
         self.admit()
     }
 
-    fn srq_post(&self, (): &(), recv: &Recv<'_>) -> Result<()> {
-        self.hand_over(Call::SharedRecv(recv.id))
+    fn srq_post(&self, (): &(), recv: &Recv<'_>) -> Result<bool> {
+        self.hand_over(Call::SharedRecv(recv.id)).map(|()| true)
     }
 
     fn srq_kick(&self, (): &()) {}
@@ -291,8 +291,8 @@ impl Transport for Fake {
         Ok(Arc::new(()))
     }
 
-    fn post_recv(&self, (): &(), recv: &Recv<'_>) -> Result<()> {
-        self.hand_over(Call::Recv(recv.id))
+    fn post_recv(&self, (): &(), recv: &Recv<'_>) -> Result<bool> {
+        self.hand_over(Call::Recv(recv.id)).map(|()| true)
     }
 
     fn recv_kick(&self, _: &Arc<()>) {}

@@ -208,10 +208,11 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Makes a shared receive queue for at least `depth` receives of `segments` each.
     fn srq_create(&self, zone: &Self::Zone, depth: usize, segments: usize) -> Result<Self::Srq>;
 
-    /// Hands over a receive. Never fails for lack of room, because the core counts.
-    fn srq_post(&self, srq: &Self::Srq, recv: &Recv<'_>) -> Result<()>;
+    /// Hands over a receive. Never fails for lack of room, because the core counts. Returns whether a message may wait
+    /// for it, so that [`Transport::srq_kick`] is to be called.
+    fn srq_post(&self, srq: &Self::Srq, recv: &Recv<'_>) -> Result<bool>;
 
-    /// Called after [`Transport::srq_post`] without any lock: lets endpoints continue that ran out of buffers.
+    /// Called after such a [`Transport::srq_post`] without any lock: lets endpoints continue that ran out of buffers.
     fn srq_kick(&self, srq: &Self::Srq);
 
     /// Makes room for `depth` receives. Loses none.
@@ -225,10 +226,11 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Makes a queue pair, unconnected.
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Self::Qp>>;
 
-    /// Hands over a receive, in any state of the queue pair.
-    fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<()>;
+    /// Hands over a receive, in any state of the queue pair. Returns whether a message may wait for it, so that
+    /// [`Transport::recv_kick`] is to be called.
+    fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<bool>;
 
-    /// Called after [`Transport::post_recv`] without any lock: lets a message continue that waited for a buffer.
+    /// Called after such a [`Transport::post_recv`] without any lock: lets a message continue that waited for a buffer.
     fn recv_kick(&self, qp: &Arc<Self::Qp>);
 
     /// Hands over a request of a connected queue pair, and returns its mark, which is not below that of an earlier

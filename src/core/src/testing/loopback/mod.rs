@@ -177,9 +177,9 @@ impl Transport for Loopback {
         Ok(SharedQueue { fabric: self.fabric.clone(), number })
     }
 
-    fn srq_post(&self, srq: &SharedQueue, recv: &Recv<'_>) -> Result<()> {
+    fn srq_post(&self, srq: &SharedQueue, recv: &Recv<'_>) -> Result<bool> {
         self.fabric.hand_in(Work::SharedRecv(srq.number, Receive::new(recv)));
-        Ok(())
+        Ok(true)
     }
 
     fn srq_kick(&self, _srq: &SharedQueue) {
@@ -200,9 +200,9 @@ impl Transport for Loopback {
         Ok(Arc::new(Qp { number }))
     }
 
-    fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<()> {
+    fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<bool> {
         self.fabric.hand_in(Work::Recv(qp.number, Receive::new(recv)));
-        Ok(())
+        Ok(true)
     }
 
     fn recv_kick(&self, _qp: &Arc<Qp>) {
