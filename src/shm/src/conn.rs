@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
 use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::transport::{
-    ConnectionReport, EndpointSink, QpSizes, Recv, RecvDone, RecvQueue, Request, RequestId, Taken, Transport, Verdict,
+    ConnectionReport, EndpointSink, FailedRequest, Mark, QpSizes, Recv, RecvDone, RecvQueue, Request, RequestId, Taken,
+    Transport, Verdict,
 };
 use host::lock::{Mutex, MutexGuard};
 use host::memory;
@@ -363,7 +364,7 @@ impl<T: Transport> Conn<T> {
         let Some(Tie { end, .. }) = self.tie.get() else { return };
         let report = tx.progress(end, credit);
         self.leave_tx(tx, end);
-        if report.done.is_some_and(|last| self.sink.requests_done(last)) {
+        if report.done.is_some_and(|last| self.sink.requests_done(Mark(last))) {
             self.sink.drained();
         }
         if report.corrupt {
@@ -405,7 +406,7 @@ impl<T: Transport> Conn<T> {
             end.close();
             keeper.detach(*id, end.side);
         }
-        if done.is_some_and(|last| first && report && self.sink.requests_done(last)) {
+        if done.is_some_and(|last| first && report && self.sink.requests_done(Mark(last))) {
             self.sink.drained();
         }
         first
@@ -470,7 +471,10 @@ impl<T: Transport> Conn<T> {
         self.still.store(true, Ordering::Release);
         self.let_go(reason);
         match report {
-            Report::Failed(recv, request) => self.sink.failed(recv, request),
+            Report::Failed(recv, request) => {
+                let request = request.map(|(id, status)| (FailedRequest::Number(id), status));
+                self.sink.failed(recv, request);
+            }
             Report::Ended(report) => self.sink.connection(report),
         }
     }

@@ -8,8 +8,8 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, Poll, QpInit, Recv,
-    Rejection, Request, RequestId, Transport,
+    AdapterAttributes, AdapterSink, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, Mark, Poll, QpInit,
+    Recv, Rejection, Request, RequestId, Transport,
 };
 use host::fork;
 use host::lock::Mutex;
@@ -195,8 +195,9 @@ impl Transport for Verbs {
     }
 
     #[inline]
-    fn post(&self, qp: &Arc<Qp>, request: &Request<'_>) -> Result<()> {
-        qp.post(request)
+    fn post(&self, qp: &Arc<Qp>, request: &Request<'_>) -> Result<Mark> {
+        qp.post(request)?;
+        Ok(Mark(request.id))
     }
 
     fn post_bind(
@@ -206,14 +207,15 @@ impl Transport for Verbs {
         window: &Window,
         target: Option<&BindTarget<'_, Region>>,
         _signalled: bool,
-    ) -> Result<u32> {
+    ) -> Result<(u32, Mark)> {
         let id_at_device = wr::send(id);
-        qp.post_bind(id, |raw| {
+        let key = qp.post_bind(id, |raw| {
             window.bind(target, |posting| match posting {
                 Posting::Bind(mw, range) => raw.post_bind(id_at_device, mw, range),
                 Posting::Nothing => raw.post_nothing(id_at_device),
             })
-        })
+        })?;
+        Ok((key, Mark(id)))
     }
 
     fn drain(&self, qp: &Arc<Qp>) {

@@ -11,8 +11,8 @@ use std::time::Instant;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::event::Status;
 use dat_core::transport::{
-    Checked, ConnectionReport, EndpointSink, MAX_SEGMENTS, Operation, QpInit, Recv, RecvDone, Request, RequestId,
-    Segment, Verdict,
+    Checked, ConnectionReport, EndpointSink, FailedRequest, MAX_SEGMENTS, Mark, Operation, QpInit, Recv, RecvDone,
+    Request, Segment, Verdict,
 };
 use host::lock::{Condvar, Mutex};
 use host::memory::Room;
@@ -97,7 +97,7 @@ pub struct Failure {
     /// The receive.
     pub recv: Option<RecvDone>,
     /// The request.
-    pub request: Option<(RequestId, Status)>,
+    pub request: Option<(FailedRequest, Status)>,
 }
 
 /// One end of a connection.
@@ -326,7 +326,7 @@ impl Qp {
         let refused = self.sends.lock().done(id, &self.raw);
         self.note_refusal(refused);
         if good {
-            let drained = self.sink.requests_done(id);
+            let drained = self.sink.requests_done(Mark(id));
             if drained {
                 self.drained.store(true, Ordering::Release);
             }
@@ -336,7 +336,7 @@ impl Qp {
         if status != Status::Flushed {
             let text = status::text(completion.status);
             log::debug!("request {id} of queue pair {}: {text} (vendor {:#x})", self.number(), completion.vendor_err);
-            self.fail(|failure| failure.request = failure.request.or(Some((id, status))));
+            self.fail(|failure| failure.request = failure.request.or(Some((FailedRequest::Number(id), status))));
         }
         self.failed.store(true, Ordering::Release);
         true

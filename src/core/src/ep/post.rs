@@ -13,7 +13,7 @@ use crate::lmr_table::LocalSegment;
 use crate::mem::Rights;
 use crate::rmr::{Binding, Rmr};
 use crate::slab::Object;
-use crate::transport::{BindTarget, Checked, Operation, RemoteSegment, Request, RequestId, Transport};
+use crate::transport::{BindTarget, Checked, Mark, Operation, RemoteSegment, Request, RequestId, Transport};
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
@@ -91,7 +91,8 @@ impl<T: Transport> Endpoint<T> {
         if !matches!(operation, Operation::Send { .. }) && len > requests.max_rdma {
             return Err(Error::LengthError);
         }
-        let in_flight = InFlight { cookie, flags: completion, len, work: Work::Transfer(transfer) };
+        let mut in_flight =
+            InFlight { mark: Mark::default(), cookie, flags: completion, len, work: Work::Transfer(transfer) };
         if requests.gate == Gate::Flush {
             requests.complete(self.header.handle(), &in_flight, Status::Flushed);
             return Ok(());
@@ -109,8 +110,9 @@ impl<T: Transport> Endpoint<T> {
             fence: completion.contains(CompletionFlags::BARRIER_FENCE),
             signalled: !completion.contains(CompletionFlags::SUPPRESS),
         };
+        in_flight.mark = self.ia.transport.post(qp, &request)?;
         flight.push(in_flight);
-        self.ia.transport.post(qp, &request).inspect_err(|_| flight.unpush())
+        Ok(())
     }
 
     /// The number of the next request. If the queue is full, looks for completions first. `None` if the connection has
@@ -167,7 +169,13 @@ impl<T: Transport> Endpoint<T> {
         } else if segment.len > 0 {
             return Err(Error::InvalidParameter(Arg::Segments));
         }
-        let in_flight = InFlight { cookie, flags: completion, len: 0, work: Work::Bind(rmr.header().handle()) };
+        let mut in_flight = InFlight {
+            mark: Mark::default(),
+            cookie,
+            flags: completion,
+            len: 0,
+            work: Work::Bind(rmr.header().handle()),
+        };
         if requests.gate == Gate::Flush {
             requests.complete(self.header.handle(), &in_flight, Status::Flushed);
             return Ok(0);
@@ -190,12 +198,9 @@ impl<T: Transport> Endpoint<T> {
             rights,
         });
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
+        let (key, mark) = self.ia.transport().post_bind(qp, id, &window, bind.as_ref(), signalled)?;
+        in_flight.mark = mark;
         flight.push(in_flight);
-        let key = self
-            .ia
-            .transport()
-            .post_bind(qp, id, &window, bind.as_ref(), signalled)
-            .inspect_err(|_| flight.unpush())?;
         let before = std::mem::replace(&mut *binding, bound.map(|lmr| Binding { lmr, segment, rights, key }));
         drop(binding);
         drop(requests);

@@ -6,7 +6,7 @@ use crate::ep::endpoint::Endpoint;
 use crate::ep_state::{State, Trigger, next};
 use crate::event::{AsyncReason, ConnectionEvent, Status};
 use crate::transport::report::EndpointReports;
-use crate::transport::{Closing, ConnectionReport, RecvDone, RecvId, RequestId, Transport, Verdict};
+use crate::transport::{Closing, ConnectionReport, FailedRequest, Mark, RecvDone, RecvId, Transport, Verdict};
 
 impl<T: Transport> EndpointReports for Endpoint<T> {
     fn recv_taken(&self, life: u64, id: RecvId) -> Verdict {
@@ -55,12 +55,12 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
         }
     }
 
-    fn requests_done(&self, life: u64, last: RequestId) -> bool {
+    fn requests_done(&self, life: u64, reached: Mark) -> bool {
         let mut requests = self.requests.lock();
         if requests.life != life {
             return false;
         }
-        while let Some(request) = requests.flight.pop_through(last) {
+        while let Some(request) = requests.flight.pop_through(reached) {
             requests.complete(self.header.handle(), &request, Status::Success);
         }
         requests.draining && requests.flight.is_empty()
@@ -77,7 +77,7 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
         }
     }
 
-    fn failed(&self, life: u64, recv: Option<RecvDone>, request: Option<(RequestId, Status)>) {
+    fn failed(&self, life: u64, recv: Option<RecvDone>, request: Option<(FailedRequest, Status)>) {
         let mut control = self.control.lock();
         if control.life != life || control.freed {
             return;

@@ -10,7 +10,7 @@ use crate::error::{Arg, Error, Result};
 use crate::evd::Evd;
 use crate::event::{CompletionFlags, Event, Feed, Status, Transfer};
 use crate::slab::Handle;
-use crate::transport::{RequestId, Transport};
+use crate::transport::{FailedRequest, Mark, RequestId, Transport};
 use crate::users::Use;
 
 /// The work of a request in flight.
@@ -25,14 +25,16 @@ pub(super) enum Work {
 /// A request in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InFlight {
+    /// The mark that the transport gave it.
+    pub mark: Mark,
     pub cookie: u64,
     pub flags: CompletionFlags,
     pub len: u64,
     pub work: Work,
 }
 
-/// The requests in flight of one endpoint. Numbers rise by one with each post, so a
-/// report on one of them tells about all earlier ones.
+/// The requests in flight of one endpoint, with their marks, which never fall: a report on one of them tells about all
+/// earlier ones.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
     requests: VecDeque<InFlight>,
@@ -58,31 +60,32 @@ impl Flight {
         (self.requests.len() < self.capacity).then(|| self.first + self.requests.len() as u64)
     }
 
-    /// Adds the request whose number came from [`Flight::next`].
+    /// Adds the request whose number came from [`Flight::next`] and that the transport has taken.
     #[inline]
     pub fn push(&mut self, request: InFlight) {
         self.requests.push_back(request);
     }
 
-    /// Takes back the request pushed last.
-    pub fn unpush(&mut self) {
-        self.requests.pop_back();
-    }
-
-    /// The oldest request, if its number is at most `last`.
+    /// Takes the oldest request, if its mark is at most `reached`.
     #[inline]
-    pub fn pop_through(&mut self, last: RequestId) -> Option<InFlight> {
-        if self.first > last {
+    pub fn pop_through(&mut self, reached: Mark) -> Option<InFlight> {
+        if self.requests.front()?.mark > reached {
             return None;
         }
+        self.pop()
+    }
+
+    /// Takes the oldest request, if its number is less than `end`.
+    fn pop_before(&mut self, end: RequestId) -> Option<InFlight> {
+        if self.first >= end { None } else { self.pop() }
+    }
+
+    /// Takes the oldest request.
+    #[inline]
+    pub fn pop(&mut self) -> Option<InFlight> {
         let request = self.requests.pop_front()?;
         self.first += 1;
         Some(request)
-    }
-
-    /// The oldest request.
-    pub fn pop(&mut self) -> Option<InFlight> {
-        self.pop_through(RequestId::MAX)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -204,14 +207,19 @@ impl<T: Transport> Requests<T> {
 
     /// Queues the completions of all requests up to the one that failed: success for those
     /// before it, then its status.
-    pub fn drain(&mut self, ep: Handle, failed: Option<(RequestId, Status)>) {
-        if let Some((id, status)) = failed {
-            while let Some(request) = id.checked_sub(1).and_then(|last| self.flight.pop_through(last)) {
-                self.complete(ep, &request, Status::Success);
+    pub fn drain(&mut self, ep: Handle, failed: Option<(FailedRequest, Status)>) {
+        let Some((which, status)) = failed else { return };
+        let request = match which {
+            FailedRequest::Oldest => self.flight.pop(),
+            FailedRequest::Number(id) => {
+                while let Some(request) = self.flight.pop_before(id) {
+                    self.complete(ep, &request, Status::Success);
+                }
+                self.flight.pop_before(id + 1)
             }
-            if let Some(request) = self.flight.pop_through(id) {
-                self.complete(ep, &request, status);
-            }
+        };
+        if let Some(request) = request {
+            self.complete(ep, &request, status);
         }
     }
 
@@ -228,7 +236,13 @@ mod tests {
     use super::*;
 
     fn request(cookie: u64) -> InFlight {
-        InFlight { cookie, flags: CompletionFlags::DEFAULT, len: 0, work: Work::Transfer(Transfer::Send) }
+        InFlight {
+            mark: Mark(cookie),
+            cookie,
+            flags: CompletionFlags::DEFAULT,
+            len: 0,
+            work: Work::Transfer(Transfer::Send),
+        }
     }
 
     #[test]
@@ -242,7 +256,7 @@ mod tests {
         }
         assert_eq!(flight.next(), None);
         let through = |flight: &mut Flight, last| {
-            std::iter::from_fn(|| flight.pop_through(last)).map(|request| request.cookie).collect::<Vec<_>>()
+            std::iter::from_fn(|| flight.pop_through(Mark(last))).map(|request| request.cookie).collect::<Vec<_>>()
         };
         assert_eq!(through(&mut flight, 1), [0, 1]);
         assert_eq!(through(&mut flight, 1), []);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 
 use crate::addr::Address;
 use crate::event::Status;
-use crate::transport::work::{RecvId, RequestId};
+use crate::transport::work::{FailedRequest, Mark, RecvId};
 
 /// The end of a receive.
 #[derive(Clone, Copy, Debug)]
@@ -85,9 +85,9 @@ pub trait EndpointReports {
     fn recv_taken(&self, life: u64, id: RecvId) -> Verdict;
     fn recv_done(&self, life: u64, done: RecvDone);
     fn recv_announced(&self, life: u64);
-    fn requests_done(&self, life: u64, last: RequestId) -> bool;
+    fn requests_done(&self, life: u64, reached: Mark) -> bool;
     fn drained(&self, life: u64);
-    fn failed(&self, life: u64, recv: Option<RecvDone>, request: Option<(RequestId, Status)>);
+    fn failed(&self, life: u64, recv: Option<RecvDone>, request: Option<(FailedRequest, Status)>);
     fn connection(&self, life: u64, report: ConnectionReport);
 }
 
@@ -139,12 +139,12 @@ impl<R: Reports> EndpointSink<R> {
         self.endpoint.recv_announced(self.life);
     }
 
-    /// Reports that all requests up to and including `last` succeeded. Returns true if the end of the connection waits
-    /// for them; then [`EndpointSink::drained`] is to be called, without a lock.
+    /// Reports that all requests whose mark is at most `reached` succeeded. Returns true if the end of the connection
+    /// waits for them; then [`EndpointSink::drained`] is to be called, without a lock.
     #[inline]
     #[must_use]
-    pub fn requests_done(&self, last: RequestId) -> bool {
-        self.endpoint.requests_done(self.life, last)
+    pub fn requests_done(&self, reached: Mark) -> bool {
+        self.endpoint.requests_done(self.life, reached)
     }
 
     /// Continues the end of the connection, which waited for the last request.
@@ -154,7 +154,7 @@ impl<R: Reports> EndpointSink<R> {
 
     /// Reports that the connection failed. The named receive or request was the first to fail, and all that is still
     /// outstanding is flushed. The transport has let go of all buffers.
-    pub fn failed(&self, recv: Option<RecvDone>, request: Option<(RequestId, Status)>) {
+    pub fn failed(&self, recv: Option<RecvDone>, request: Option<(FailedRequest, Status)>) {
         self.endpoint.failed(self.life, recv, request);
     }
 
