@@ -21,12 +21,14 @@
 //! | [`environment`] | environment variables, read only where it is safe |
 //! | [`diagnostics`] | lines on standard error: when one may be written, and how |
 //! | [`cstr`] | names that C programs hand in |
+//! | [`asymmetric`] | a fence that is free for one side |
 //! | [`lock`] | locks that need no memory |
 //! | [`memory`] | the allocator with its reserve; memory that may be refused |
 //! | [`per_thread`] | a value for each thread |
 //!
 //! Each shared library is linked with its own copy, so statics in this crate belong to one library.
 
+pub mod asymmetric;
 pub mod cancel;
 pub mod cstr;
 pub mod descriptor;
