@@ -9,7 +9,6 @@
 //! the sender's flag, but the device can be asked to announce only those that have it. Such a part is armed all the
 //! time.
 
-use std::collections::HashMap;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -17,10 +16,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use dat_core::error::{Resource, Result};
 use host::lock::Mutex;
 use host::memory::Room;
+use rustc_hash::FxHashMap;
 
 use crate::channels::Line;
 use crate::hub::Hub;
-use crate::qp::Qp;
+use crate::qp::{Qp, belong_together};
 use crate::status::exhausted;
 use crate::sys::cq::{Announce, Batch, RawCq};
 
@@ -56,7 +56,7 @@ struct Fetch {
     batch: Batch,
     sources: Vec<Source>,
     /// The queue pairs that complete here, by number.
-    ends: HashMap<u32, Arc<Qp>>,
+    ends: FxHashMap<u32, Arc<Qp>>,
     /// Queue pairs that have something to report once no lock is held.
     touched: Vec<Arc<Qp>>,
 }
@@ -129,7 +129,7 @@ impl CompletionQueue {
             fetch: Mutex::new(Fetch {
                 batch: Batch::new(BATCH),
                 sources: Vec::new(),
-                ends: HashMap::new(),
+                ends: FxHashMap::default(),
                 touched: Vec::new(),
             }),
             armed: AtomicUsize::new(0),
@@ -246,7 +246,7 @@ impl CompletionQueue {
         loop {
             let mut fetch = self.fetch.lock();
             let found = self.fetch(&mut fetch);
-            let touched = std::mem::take(&mut fetch.touched);
+            let touched = if fetch.touched.is_empty() { Vec::new() } else { std::mem::take(&mut fetch.touched) };
             drop(fetch);
             for qp in touched {
                 qp.report();
@@ -296,13 +296,14 @@ impl CompletionQueue {
                     continue;
                 }
             };
-            for completion in done {
-                let Some(qp) = ends.get(&completion.qp_num) else {
-                    log::debug!("a completion of queue pair {}, which is gone", completion.qp_num);
+            for run in done.chunk_by(belong_together) {
+                let number = run[0].qp_num;
+                let Some(qp) = ends.get(&number) else {
+                    log::debug!("a completion of queue pair {number}, which is gone");
                     continue;
                 };
-                source.last = completion.qp_num;
-                if qp.complete(completion) && !touched.iter().any(|known| Arc::ptr_eq(known, qp)) {
+                source.last = number;
+                if qp.complete(run) && !touched.iter().any(|known| Arc::ptr_eq(known, qp)) {
                     touched.push(qp.clone());
                 }
             }
@@ -320,7 +321,7 @@ impl CompletionQueue {
     fn look_for_announcement(
         &self,
         source: &mut Source,
-        ends: &HashMap<u32, Arc<Qp>>,
+        ends: &FxHashMap<u32, Arc<Qp>>,
         nothing: bool,
         found: &mut Found,
     ) {
