@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use dat_core::error::{Resource, Result};
-use host::lock::Mutex;
+use host::lock::{Mutex, MutexGuard};
 use host::memory::Room;
 use rustc_hash::FxHashMap;
 
@@ -39,6 +39,10 @@ pub struct CompletionQueue {
     armed: AtomicUsize,
     /// The round of looks in which the thread came by last.
     round: AtomicU64,
+    /// Looks so far; changed under the lock of the tools alone.
+    looks: AtomicU64,
+    /// Looks at the time of the last [`CompletionQueue::glance`].
+    looks_before: AtomicU64,
 }
 
 struct Part {
@@ -134,6 +138,8 @@ impl CompletionQueue {
             }),
             armed: AtomicUsize::new(0),
             round: AtomicU64::new(0),
+            looks: AtomicU64::new(0),
+            looks_before: AtomicU64::new(0),
         });
         let source = cq.add_part(hub, &mut cq.parts.lock(), depth.min(FIRST), false)?;
         cq.fetch.lock().sources.push(source);
@@ -228,10 +234,20 @@ impl CompletionQueue {
 
     /// Reports all work that has completed, after any other thread that does: on return all that had completed before
     /// the call is reported.
+    #[inline]
     pub fn settle(&self) {
         if self.settle_alone() {
             self.settle_others();
         }
+    }
+
+    /// Reports all work that has completed, unless somebody has looked since the last call: a queue that the program
+    /// reads is left to the program's threads. One thread at a time calls this.
+    pub fn glance(&self) {
+        if self.looks.load(Ordering::Relaxed) == self.looks_before.load(Ordering::Relaxed) {
+            self.settle();
+        }
+        self.looks_before.store(self.looks.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// True for the first call with this number of a round.
@@ -241,12 +257,22 @@ impl CompletionQueue {
 
     /// Reports all work that has completed here. True if announcements were taken from the channel, perhaps those of
     /// other queues.
+    #[inline]
     fn settle_alone(&self) -> bool {
+        let mut fetch = self.fetch.lock();
+        let found = self.fetch(&mut fetch);
+        if !found.more && !found.drained && fetch.touched.is_empty() {
+            return false;
+        }
+        self.settle_rest(fetch, found)
+    }
+
+    /// Goes on after a fetch that leaves something to do.
+    #[cold]
+    fn settle_rest<'a>(&'a self, mut fetch: MutexGuard<'a, Fetch>, mut found: Found) -> bool {
         let mut drained = false;
         loop {
-            let mut fetch = self.fetch.lock();
-            let found = self.fetch(&mut fetch);
-            let touched = if fetch.touched.is_empty() { Vec::new() } else { std::mem::take(&mut fetch.touched) };
+            let touched = std::mem::take(&mut fetch.touched);
             drop(fetch);
             for qp in touched {
                 qp.report();
@@ -256,11 +282,14 @@ impl CompletionQueue {
             if !found.more && !slept_on {
                 return drained;
             }
+            fetch = self.fetch.lock();
+            found = self.fetch(&mut fetch);
         }
     }
 
     /// Announcements were taken from the channel: the queues that they are of and that threads sleep on are asked to
     /// announce again, and looked through.
+    #[cold]
     fn settle_others(&self) {
         let mut more = true;
         while std::mem::take(&mut more) {
@@ -286,6 +315,7 @@ impl CompletionQueue {
     /// Fetches one batch a part, and reports it.
     fn fetch(&self, fetch: &mut Fetch) -> Found {
         let Fetch { batch, sources, ends, touched } = fetch;
+        self.looks.store(self.looks.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         let mut found = Found::default();
         for source in sources {
             let room = batch.room();
@@ -318,6 +348,7 @@ impl CompletionQueue {
     /// Learns from the channel whether a message that its sender announced is among those that were fetched. An
     /// announcement may come a little before its completion or after it; so once there is one, the queue is read to
     /// its end before the core is told of it.
+    #[cold]
     fn look_for_announcement(
         &self,
         source: &mut Source,
