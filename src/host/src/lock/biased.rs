@@ -47,8 +47,12 @@ const HELD: usize = 1;
 /// A thread becomes the owner after so many locks in a row.
 const FIRST: u32 = if cfg!(loom) { 1 } else { 16 };
 
-/// The number of times that the above doubles.
-const MOST_DOUBLINGS: u8 = 16;
+/// The number of times that the above doubles at most. A revocation takes a few microseconds, so then it costs a few
+/// percent of the locks before it.
+const MOST_DOUBLINGS: u8 = 8;
+
+/// An ownership that was used so often has saved more than its revocation costs.
+const WORTH: u32 = 512;
 
 /// In `owned`: the ownership of a seat stands.
 const fn stands(seat: usize) -> u8 {
@@ -59,6 +63,9 @@ const fn stands(seat: usize) -> u8 {
 const fn leaves(seat: usize) -> u8 {
     1 << (SEATS + seat)
 }
+
+/// In `owned`, with the above: who waits for that thread may sleep.
+const SLEEPS: u8 = 1 << (2 * SEATS);
 
 /// How long a thread would wait for the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,14 +96,15 @@ pub struct Biased {
     seats: [AtomicUsize; SEATS],
     /// The state of at most one seat; 0 if the gate alone is the lock.
     owned: AtomicU8,
-    /// How often ownership was revoked, up to a maximum.
+    /// How often ownership was revoked before it was worth it, less how often after, within limits.
     doublings: AtomicU8,
     gate: Exclusive,
     /// A part of the address of the thread that had the gate last. Two threads that are confused by it make each other
     /// an owner too early, which is harmless.
     last: AtomicU32,
-    /// The number of locks in a row after which that thread becomes the owner.
-    missing: AtomicU32,
+    /// With an owner, how often it has had the lock; else the number of locks in a row after which the thread that had the
+    /// gate last becomes the owner.
+    count: AtomicU32,
 }
 
 impl Biased {
@@ -108,7 +116,7 @@ impl Biased {
         doublings: AtomicU8::new(0),
         gate: Exclusive::INIT,
         last: AtomicU32::new(0),
-        missing: AtomicU32::new(FIRST),
+        count: AtomicU32::new(FIRST),
     };
 
     /// Takes the lock; false if patience ended first.
@@ -146,6 +154,7 @@ impl Biased {
         asymmetric::light_if_available();
         // An ownership that stands needs no more order: nobody else has held the lock since this thread last did.
         if self.owned.load(Ordering::Acquire) & stands(seat) != 0 {
+            self.count.store(self.count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
             return true;
         }
         self.vacate(seat);
@@ -174,7 +183,12 @@ impl Biased {
     fn vacate(&self, seat: usize) {
         // Whoever gets the seat next comes after all that this thread wrote there: `grant` loads this with Acquire.
         self.seats[seat].store(EMPTY, Ordering::Release);
-        wake_half(&self.seats[seat]);
+        // SYNC owner-wake: this store, the fence, the load below; in `wait_for` the store to `owned`, the heavy fence, the
+        // kernel's look at the seat.
+        asymmetric::light_if_available();
+        if self.owned.load(Ordering::Relaxed) & SLEEPS != 0 {
+            wake_half(&self.seats[seat]);
+        }
     }
 
     /// Takes the lock as a thread that is not the owner in the first seat.
@@ -219,6 +233,7 @@ impl Biased {
             }
             if self.wait_for(seat, patience) {
                 self.owned.store(0, Ordering::Relaxed);
+                self.judge();
                 return true;
             }
         }
@@ -235,11 +250,18 @@ impl Biased {
 
     /// With the gate: ends the ownership of the thread in `seat`, which may still hold the lock.
     fn revoke(&self, seat: usize) {
-        let doublings = self.doublings.load(Ordering::Relaxed);
-        self.doublings.store((doublings + 1).min(MOST_DOUBLINGS), Ordering::Relaxed);
         // SYNC owner-revoke: told in `enter`.
         self.owned.store(leaves(seat), Ordering::Relaxed);
         asymmetric::heavy();
+    }
+
+    /// With the gate, after an ownership: decides when there is another one.
+    fn judge(&self) {
+        let doublings = self.doublings.load(Ordering::Relaxed);
+        let worth = self.count.load(Ordering::Relaxed) >= WORTH;
+        let doublings = if worth { doublings.saturating_sub(1) } else { (doublings + 1).min(MOST_DOUBLINGS) };
+        self.doublings.store(doublings, Ordering::Relaxed);
+        self.start_over();
     }
 
     /// With the gate: waits until the thread in `seat`, whose ownership is revoked, does not hold the lock; false if
@@ -259,7 +281,12 @@ impl Biased {
             if left.is_some_and(|left| left.is_zero()) {
                 return false;
             }
-            // That thread wakes this one when it frees the lock, since it finds its ownership revoked then.
+            // That thread finds its ownership revoked when it frees the lock, and then wakes this one.
+            if self.owned.load(Ordering::Relaxed) & SLEEPS == 0 {
+                self.owned.store(leaves(seat) | SLEEPS, Ordering::Relaxed);
+                // SYNC owner-wake: told in `vacate`.
+                asymmetric::heavy();
+            }
             let now = self.seats[seat].load(Ordering::Relaxed);
             if now & HELD != 0 {
                 sleep_half(&self.seats[seat], now, left);
@@ -277,12 +304,12 @@ impl Biased {
         // With the gate, all but the seats of others is this thread's.
         #[allow(clippy::cast_possible_truncation)] // said where the field is
         let mark = (me >> 6) as u32;
-        let missing = self.missing.load(Ordering::Relaxed);
+        let missing = self.count.load(Ordering::Relaxed);
         if self.last.load(Ordering::Relaxed) != mark {
             self.last.store(mark, Ordering::Relaxed);
             self.start_over();
         } else if missing > 1 {
-            self.missing.store(missing - 1, Ordering::Relaxed);
+            self.count.store(missing - 1, Ordering::Relaxed);
         } else {
             self.grant(me);
         }
@@ -290,7 +317,7 @@ impl Biased {
     }
 
     fn start_over(&self) {
-        self.missing.store(FIRST << self.doublings.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.count.store(FIRST << self.doublings.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// With the gate: makes this thread the owner, if it can be and nobody waits.
@@ -305,6 +332,7 @@ impl Biased {
         let empty = (0..SEATS).find(|&seat| self.seats[seat].load(Ordering::Acquire) == EMPTY);
         if let Some(seat) = empty {
             self.seats[seat].store(me, Ordering::Relaxed);
+            self.count.store(0, Ordering::Relaxed);
             // Who takes the gate next sees this; the owner needs no gate to see its own store.
             self.owned.store(stands(seat), Ordering::Relaxed);
         }
