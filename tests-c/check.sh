@@ -243,11 +243,11 @@ step_clippy()
     fi
 }
 
-# This is a build of its own, since loom replaces the atomics of the rings.
+# This is a build of its own, since loom replaces the atomics of the locks and of the rings.
 step_loom()
 {
     rust env RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" $CARGO test --locked --release \
-        --target-dir "$target/loom" -p dat-shm --lib ring::
+        --target-dir "$target/loom" -p host -p dat-shm --lib -- lock:: ring::
 }
 
 # With the debug build, which checks most, and is there already.

@@ -94,7 +94,7 @@ const ALL: u32 = i32::MAX as u32;
 // SAFETY: one thread at a time holds the word, as its module tells, and only that thread frees it.
 unsafe impl RawMutex for Biased {
     #[allow(clippy::declare_interior_mutable_const)] // the interface asks for it
-    const INIT: Self = Biased::INIT;
+    const INIT: Self = Biased::new();
 
     type GuardMarker = GuardNoSend;
 
@@ -307,119 +307,5 @@ impl Condvar {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-    use std::thread;
-
-    use super::*;
-
-    #[test]
-    fn one_thread_at_a_time_holds_a_mutex() {
-        let count = Arc::new(Mutex::new(0_u64));
-        let threads: Vec<_> = (0..4)
-            .map(|_| {
-                let count = count.clone();
-                thread::spawn(move || {
-                    for round in 0..20_000 {
-                        let mut count = count.lock();
-                        let old = *count;
-                        if round % 1000 == 0 {
-                            thread::yield_now();
-                        }
-                        *count = old + 1;
-                    }
-                })
-            })
-            .collect();
-        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
-        assert_eq!(*count.lock(), 80_000);
-    }
-
-    #[test]
-    fn a_wait_for_a_mutex_has_a_limit() {
-        let lock = Mutex::new(());
-        let held = lock.lock();
-        assert!(lock.try_lock().is_none());
-        let start = Instant::now();
-        assert!(lock.try_lock_for(Duration::from_millis(20)).is_none());
-        assert!(start.elapsed() >= Duration::from_millis(20));
-        drop(held);
-        assert!(lock.try_lock_for(Duration::from_millis(20)).is_some());
-    }
-
-    #[test]
-    fn readers_share_and_writers_do_not() {
-        let lock = Arc::new(RwLock::new((0_u64, 0_u64)));
-        {
-            let one = lock.read();
-            assert!(lock.try_read().is_some() && lock.try_write().is_none());
-            drop(one);
-            let writer = lock.write();
-            assert!(lock.try_read().is_none() && lock.try_write().is_none());
-            drop(writer);
-        }
-        let writers = (0..2).map(|_| {
-            let lock = lock.clone();
-            thread::spawn(move || {
-                for _ in 0..5_000 {
-                    let mut pair = lock.write();
-                    pair.0 += 1;
-                    thread::yield_now();
-                    pair.1 += 1;
-                }
-            })
-        });
-        let readers = (0..2).map(|_| {
-            let lock = lock.clone();
-            thread::spawn(move || {
-                for _ in 0..20_000 {
-                    let pair = lock.read();
-                    assert_eq!(pair.0, pair.1);
-                }
-            })
-        });
-        let threads: Vec<_> = writers.chain(readers).collect();
-        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
-        assert_eq!(*lock.read(), (10_000, 10_000));
-    }
-
-    #[test]
-    fn a_waiter_is_told_of_each_change() {
-        let shared = Arc::new((Mutex::new(0_u32), Condvar::new()));
-        let other = shared.clone();
-        let thread = thread::spawn(move || {
-            let (number, changed) = &*other;
-            let mut number = number.lock();
-            while *number < 1000 {
-                if *number % 2 == 1 {
-                    *number += 1;
-                    changed.notify_all();
-                } else {
-                    changed.wait(&mut number);
-                }
-            }
-        });
-        let (number, changed) = &*shared;
-        let mut held = number.lock();
-        while *held < 1000 {
-            if *held % 2 == 0 {
-                *held += 1;
-                changed.notify_one();
-            } else {
-                changed.wait(&mut held);
-            }
-        }
-        changed.notify_all();
-        drop(held);
-        thread.join().expect("no panic");
-    }
-
-    #[test]
-    fn a_wait_for_a_change_has_a_limit() {
-        let (lock, changed) = (Mutex::new(()), Condvar::new());
-        let mut held = lock.lock();
-        assert!(changed.wait_for(&mut held, Duration::from_millis(10)).timed_out());
-        assert!(changed.wait_until(&mut held, Instant::now()).timed_out());
-    }
-}
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -41,7 +41,7 @@ const SEATS: usize = 2;
 /// A seat that no thread has. The others tell their thread by its [`crate::thread::pointer`].
 const EMPTY: usize = 0;
 
-/// In a seat: its thread holds the lock, or is about to see that it may not.
+/// In a seat, added to the pointer: its thread holds the lock, or is about to see that it may not.
 const HELD: usize = 1;
 
 /// A thread becomes the owner after so many locks in a row.
@@ -110,14 +110,16 @@ pub struct Biased {
 impl Biased {
     /// A free lock without an owner.
     #[cfg(not(loom))]
-    pub(super) const INIT: Self = Biased {
-        seats: [const { AtomicUsize::new(EMPTY) }; SEATS],
-        owned: AtomicU8::new(0),
-        doublings: AtomicU8::new(0),
-        gate: Exclusive::INIT,
-        last: AtomicU32::new(0),
-        count: AtomicU32::new(FIRST),
-    };
+    pub(super) const fn new() -> Self {
+        Biased {
+            seats: [const { AtomicUsize::new(EMPTY) }; SEATS],
+            owned: AtomicU8::new(0),
+            doublings: AtomicU8::new(0),
+            gate: Exclusive::new(),
+            last: AtomicU32::new(0),
+            count: AtomicU32::new(FIRST),
+        }
+    }
 
     /// Takes the lock; false if patience ended first.
     #[inline]
@@ -150,7 +152,7 @@ impl Biased {
         }
         // SYNC owner-revoke: this store, the fence, the load below; in `revoke` the store to `owned`, the heavy fence, the
         // load of the seat. So this thread sees the revocation, or who revokes sees that the lock is held.
-        self.seats[seat].store(me | HELD, Ordering::Relaxed);
+        self.seats[seat].store(me + HELD, Ordering::Relaxed);
         asymmetric::light_if_available();
         // An ownership that stands needs no more order: nobody else has held the lock since this thread last did.
         if self.owned.load(Ordering::Acquire) & stands(seat) != 0 {
@@ -164,7 +166,7 @@ impl Biased {
     /// Frees the lock that this thread took as owner in `seat`; false if it did not.
     #[inline]
     fn leave(&self, seat: usize, me: usize) -> bool {
-        if self.seats[seat].load(Ordering::Relaxed) != me | HELD {
+        if self.seats[seat].load(Ordering::Relaxed) != me + HELD {
             return false;
         }
         // SYNC owner-leave: who revokes loads this store with Acquire and then sees what happened under the lock. As above,
@@ -204,7 +206,7 @@ impl Biased {
             return false;
         }
         // In the child of a fork, a thread may have the address of one of the parent that was about to see its revocation.
-        if self.seats.iter().any(|seat| seat.load(Ordering::Relaxed) == me | HELD) {
+        if self.seats.iter().any(|seat| seat.load(Ordering::Relaxed) == me + HELD) {
             self.bury(me);
         }
         true
@@ -214,7 +216,7 @@ impl Biased {
     #[cold]
     #[inline(never)]
     fn bury(&self, me: usize) {
-        self.seats.iter().filter(|seat| seat.load(Ordering::Relaxed) == me | HELD).for_each(|seat| {
+        self.seats.iter().filter(|seat| seat.load(Ordering::Relaxed) == me + HELD).for_each(|seat| {
             seat.store(EMPTY, Ordering::Relaxed);
         });
     }

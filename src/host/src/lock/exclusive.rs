@@ -24,7 +24,9 @@ pub(super) struct Exclusive(AtomicU32);
 impl Exclusive {
     /// A free word.
     #[cfg(not(loom))]
-    pub(super) const INIT: Self = Exclusive(AtomicU32::new(FREE));
+    pub(super) const fn new() -> Self {
+        Exclusive(AtomicU32::new(FREE))
+    }
 
     /// Takes the word if it is free.
     #[inline]
