@@ -13,7 +13,7 @@
 //! | [`thread`] | threads of the libraries; the identity of the calling thread |
 //! | [`descriptor`] | flags of descriptors that other libraries or processes have made |
 //! | [`fork`] | locks held over a fork; descriptors that the child must not keep open |
-//! | `static_tls` | keeps the thread-local data of a library where every thread has memory for them |
+//! | [`static_tls`] | keeps the thread-local data of a library where every thread has memory for them; a word a thread |
 //! | [`zone`] | numbers of protection zones |
 //! | [`limit`] | resource limits of the process |
 //! | [`net`] | network interfaces and their addresses |
@@ -43,7 +43,7 @@ pub mod net;
 pub mod per_thread;
 pub mod poll;
 pub mod signal;
-mod static_tls;
+pub mod static_tls;
 pub mod sysfs;
 pub mod thread;
 pub mod timers;
