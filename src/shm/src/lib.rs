@@ -17,6 +17,7 @@ mod door;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod home;
+mod hot;
 mod link;
 mod node;
 mod nodes;

@@ -48,7 +48,8 @@ pub use limits::{AdapterAttributes, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
 pub use report::{AdapterSink, ConnectionReport, ConnectionRequestInfo, EndpointSink, ListenerSink, RecvDone, Verdict};
 pub use work::{
-    BindTarget, Checked, MAX_SEGMENTS, Operation, Recv, RecvId, RemoteSegment, Request, RequestId, Segment,
+    BindTarget, Checked, FailedRequest, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment, Request, RequestId,
+    Segment,
 };
 
 use crate::addr::Address;
@@ -207,10 +208,11 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Makes a shared receive queue for at least `depth` receives of `segments` each.
     fn srq_create(&self, zone: &Self::Zone, depth: usize, segments: usize) -> Result<Self::Srq>;
 
-    /// Hands over a receive. Never fails for lack of room, because the core counts.
-    fn srq_post(&self, srq: &Self::Srq, recv: &Recv<'_>) -> Result<()>;
+    /// Hands over a receive. Never fails for lack of room, because the core counts. Returns whether a message may wait
+    /// for it, so that [`Transport::srq_kick`] is to be called.
+    fn srq_post(&self, srq: &Self::Srq, recv: &Recv<'_>) -> Result<bool>;
 
-    /// Called after [`Transport::srq_post`] without any lock: lets endpoints continue that ran out of buffers.
+    /// Called after such a [`Transport::srq_post`] without any lock: lets endpoints continue that ran out of buffers.
     fn srq_kick(&self, srq: &Self::Srq);
 
     /// Makes room for `depth` receives. Loses none.
@@ -224,18 +226,20 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Makes a queue pair, unconnected.
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Self::Qp>>;
 
-    /// Hands over a receive, in any state of the queue pair.
-    fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<()>;
+    /// Hands over a receive, in any state of the queue pair. Returns whether a message may wait for it, so that
+    /// [`Transport::recv_kick`] is to be called.
+    fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<bool>;
 
-    /// Called after [`Transport::post_recv`] without any lock: lets a message continue that waited for a buffer.
+    /// Called after such a [`Transport::post_recv`] without any lock: lets a message continue that waited for a buffer.
     fn recv_kick(&self, qp: &Arc<Self::Qp>);
 
-    /// Hands over a request of a connected queue pair. Requests complete in order: a report on one
-    /// implies success of all earlier ones.
-    fn post(&self, qp: &Arc<Self::Qp>, request: &Request<'_>) -> Result<()>;
+    /// Hands over a request of a connected queue pair, and returns its mark, which is not below that of an earlier
+    /// request. Requests complete in order: [`EndpointSink::requests_done`] tells of all whose mark was reached. A
+    /// request may be done before the call returns; a report on it then waits until the core has taken note of it.
+    fn post(&self, qp: &Arc<Self::Qp>, request: &Request<'_>) -> Result<Mark>;
 
-    /// Binds `window`, or unbinds it if there is no target, as a request in order with the others. The new remote key
-    /// is known at once.
+    /// Binds `window`, or unbinds it if there is no target, as a request in order with the others. Returns the new
+    /// remote key, which is known at once, and the mark of the request, as [`Transport::post`] does.
     fn post_bind(
         &self,
         qp: &Arc<Self::Qp>,
@@ -243,7 +247,7 @@ pub trait Transport: Send + Sync + Sized + 'static {
         window: &Self::Window,
         target: Option<&BindTarget<'_, Self::Region>>,
         signalled: bool,
-    ) -> Result<u32>;
+    ) -> Result<(u32, Mark)>;
 
     /// Called after [`Transport::post_bind`], without a lock: returns when no peer uses what the window showed before.
     fn await_unbound(&self, _window: &Self::Window) {}
