@@ -11,6 +11,10 @@
 #                       RDMA=NETDEV on this machine's own device; TESTS=pattern
 #   make measure        counts the instructions of the fast path; KEEP=1 writes them to
 #                       tests-c/perf/instructions.txt
+#   make bench          latency, rates and bandwidth on shm beside UCX and what the machine can do, in
+#                       one table of ratios, and docs/bench.svg; VERBS=1 also on an RDMA device, as
+#                       check-verbs; QUICK=1 takes under a minute and leaves verbs out; AGAINST=DIR
+#                       compares with the libraries in DIR
 #   make fuzz           hands the parts that face the outside what nobody would send, MINUTES=10 in all;
 #                       TARGETS="node ring" for some of src/fuzz
 #   make sanitize       Rust tests under AddressSanitizer, ThreadSanitizer and miri, as far as a nightly
@@ -55,7 +59,7 @@ TARGET := $(abspath $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target))
 OUT    := $(TARGET)/lib
 export CARGO_TARGET_DIR := $(TARGET)
 
-.PHONY: all base verbs no-verbs demo check lint test check-c check-verbs measure fuzz sanitize trips derived \
+.PHONY: all base verbs no-verbs demo check lint test check-c check-verbs measure bench fuzz sanitize trips derived \
 	built install uninstall clean
 
 VERBS_0    = no-verbs
@@ -135,6 +139,9 @@ check-verbs:
 
 measure: all
 	@$(MAKE) --no-print-directory -C tests-c measure KEEP=$(KEEP)
+
+bench: all
+	@TARGET="$(TARGET)" RDMA="$(RDMA)" $(MAKE) --no-print-directory -C tests-c bench VERBS=$(VERBS)
 
 fuzz:
 	@src/fuzz/fuzz.sh "$(or $(MINUTES),10)" $(TARGETS)

@@ -222,6 +222,7 @@ step_c_ring()
     unset DAT_SHM_VM
 }
 step_instructions() { tap $MAKE --no-print-directory -C "$here" measure COMPARE=1; }
+step_bench() { tap $MAKE --no-print-directory -C "$here" check-bench; }
 step_install() { tap "$here/install.sh"; }
 
 step_fmt()
@@ -243,11 +244,11 @@ step_clippy()
     fi
 }
 
-# This is a build of its own, since loom replaces the atomics of the rings.
+# This is a build of its own, since loom replaces the atomics of what is modelled.
 step_loom()
 {
     rust env RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" $CARGO test --locked --release \
-        --target-dir "$target/loom" -p dat-shm --lib ring::
+        --target-dir "$target/loom" -p dat-core -p dat-shm --lib -- slab:: ring::
 }
 
 # With the debug build, which checks most, and is there already.
@@ -349,7 +350,7 @@ for step in $steps; do
     began=$(date +%s)
     left_out=0
     case $step in
-    c | c-ring | c-debug | valgrind | instructions | verbs | demo | install)
+    c | c-ring | c-debug | valgrind | instructions | bench | verbs | demo | install)
         # All of these use the libraries in target/lib. If those cannot be built, that is a failure.
         if ! release; then
             status=1

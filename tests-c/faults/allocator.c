@@ -3,6 +3,7 @@
 #include "allocator.h"
 
 #include <errno.h>
+#include <execinfo.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <sys/auxv.h>
 #include <elf.h>
 #include <link.h>
+#include <unistd.h>
 
 /* The C library's own functions, under the names that it keeps for such programs. */
 extern void *__libc_malloc(size_t size);
@@ -21,6 +23,12 @@ extern void __libc_free(void *memory);
 
 static long first_bad = LONG_MAX, last_bad, calls, live;
 
+/* The functions that led to the first call that failed, if they are to be noted. */
+static bool noting;
+static int first_refused;
+static void *refused[32];
+static int refused_count;
+
 long allocator_calls(void)
 {
     return __atomic_load_n(&calls, __ATOMIC_SEQ_CST);
@@ -30,6 +38,8 @@ void allocator_fail(long first, long last)
 {
     __atomic_store_n(&first_bad, LONG_MAX, __ATOMIC_SEQ_CST);
     __atomic_store_n(&calls, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&refused_count, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&first_refused, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&last_bad, last, __ATOMIC_SEQ_CST);
     __atomic_store_n(&first_bad, first, __ATOMIC_SEQ_CST);
 }
@@ -37,6 +47,24 @@ void allocator_fail(long first, long last)
 void allocator_mend(void)
 {
     __atomic_store_n(&first_bad, LONG_MAX, __ATOMIC_SEQ_CST);
+}
+
+/* Whether they are said as well. */
+static bool telling;
+
+void allocator_note(void)
+{
+    void *frames[1];
+
+    /* The first use loads a library. */
+    (void)backtrace(frames, 1);
+    __atomic_store_n(&noting, true, __ATOMIC_SEQ_CST);
+}
+
+void allocator_tell(void)
+{
+    allocator_note();
+    __atomic_store_n(&telling, true, __ATOMIC_SEQ_CST);
 }
 
 long allocator_live(void)
@@ -83,6 +111,22 @@ static bool exchange(void *old, void *new)
     return false;
 }
 
+int allocator_refused(void *const **frames)
+{
+    *frames = refused;
+    return __atomic_load_n(&refused_count, __ATOMIC_SEQ_CST);
+}
+
+/* Notes the functions that led here, and says them if that is wanted. */
+static void refuse(void)
+{
+    if (!__atomic_load_n(&noting, __ATOMIC_SEQ_CST) || __atomic_exchange_n(&first_refused, 1, __ATOMIC_SEQ_CST))
+        return;
+    __atomic_store_n(&refused_count, backtrace(refused, sizeof refused / sizeof *refused), __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&telling, __ATOMIC_SEQ_CST))
+        backtrace_symbols_fd(refused, refused_count, STDERR_FILENO);
+}
+
 static bool fails(void)
 {
     long call = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
@@ -90,6 +134,7 @@ static bool fails(void)
     if (call < __atomic_load_n(&first_bad, __ATOMIC_SEQ_CST) ||
         call > __atomic_load_n(&last_bad, __ATOMIC_SEQ_CST))
         return false;
+    refuse();
     errno = ENOMEM;
     return true;
 }

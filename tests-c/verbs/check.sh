@@ -74,36 +74,12 @@ run()
     total "$OUT/verbs.suite" "$OUT/verbs.rust"
 }
 
-# Fetches the C implementation of uDAPL 2.0, with which tests connect. Its package is unpacked and not
-# installed, since it has a configuration for the whole machine.
-dapl2()
-{
-    DAT_TEST_DAPL2=$TARGET/dapl2
-    [ ! -d "$DAT_TEST_DAPL2/usr" ] || return 0
-    fetched=$(mktemp -d) || return
-    fetch() { (cd "$fetched" && apt-get -qq -o APT::Sandbox::User=root download libdapl2 libdapl-dev); }
-    if ! fetch >"$fetched/told" 2>&1 && [ "$(id -u)" -eq 0 ]; then
-        apt-get -qq update >>"$fetched/told" 2>&1
-        fetch >>"$fetched/told" 2>&1
-    fi
-    mkdir "$fetched/tree"
-    for package in libdapl2 libdapl-dev; do
-        dpkg-deb -x "$fetched/$package"_*.deb "$fetched/tree" 2>>"$fetched/told" || {
-            echo "check.sh: no package $package: $(tail -n 1 "$fetched/told")"
-            rm -rf "$fetched"
-            return 1
-        }
-    done
-    mkdir -p "$TARGET" && rm -rf "$DAT_TEST_DAPL2" && mv "$fetched/tree" "$DAT_TEST_DAPL2"
-    rm -rf "$fetched"
-}
-
 if [ "${1:-}" = run ]; then
     run
     exit
 fi
 
-if dapl2; then
+if DAT_TEST_DAPL2=$("$here/dapl2.sh" "$TARGET"); then
     export DAT_TEST_DAPL2
 else
     unset DAT_TEST_DAPL2

@@ -120,6 +120,12 @@ impl<V> OutPtr<V> {
 pub struct Out<V>(*mut V);
 
 impl<V> Out<V> {
+    /// The place itself.
+    #[inline]
+    pub fn as_ptr(&self) -> *mut V {
+        self.0
+    }
+
     /// Writes the result.
     #[inline]
     pub fn write(self, value: V) {
@@ -127,6 +133,18 @@ impl<V> Out<V> {
         unsafe { self.0.write_unaligned(value) };
     }
 }
+
+/// Writes one field of a structure behind an [`Out`], and no other byte of it.
+#[macro_export]
+macro_rules! write_field {
+    ($out:expr, $($field:ident).+, $value:expr) => {{
+        let value = $value;
+        let place = $crate::ptr::Out::as_ptr(&$out);
+        // SAFETY: an Out is writable.
+        unsafe { (&raw mut (*place).$($field).+).write_unaligned(value) }
+    }};
+}
+pub use write_field;
 
 impl<V: Copy> Out<V> {
     /// Reads the value that the program put there before the call.

@@ -145,7 +145,7 @@ impl<F: Face> EvdWait<F> {
         match outcome.result {
             Ok(taken) => {
                 if let Some(out) = self.event.optional() {
-                    out.write(F::Version::event::<F>(Handle(self.evd.addr()), taken));
+                    F::Version::event::<F>(out, Handle(self.evd.addr()), taken);
                 }
                 Ok(None)
             }

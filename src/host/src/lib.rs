@@ -14,7 +14,7 @@
 //! | [`thread`] | threads of the libraries; the identity of the calling thread |
 //! | [`descriptor`] | flags of descriptors that other libraries or processes have made |
 //! | [`fork`] | locks held over a fork; descriptors that the child must not keep open |
-//! | `static_tls` | keeps the thread-local data of a library where every thread has memory for them |
+//! | [`static_tls`] | keeps the thread-local data of a library where every thread has memory for them; a word a thread |
 //! | [`zone`] | numbers of protection zones |
 //! | [`limit`] | resource limits of the process |
 //! | [`net`] | network interfaces and their addresses |
@@ -22,12 +22,14 @@
 //! | [`environment`] | environment variables, read only where it is safe |
 //! | [`diagnostics`] | lines on standard error: when one may be written, and how |
 //! | [`cstr`] | names that C programs hand in |
+//! | [`asymmetric`] | a fence that is free for one side |
 //! | [`lock`] | locks that need no memory |
 //! | [`memory`] | the allocator with its reserve; memory that may be refused |
 //! | [`per_thread`] | a value for each thread |
 //!
 //! Each shared library is linked with its own copy, so statics in this crate belong to one library.
 
+pub mod asymmetric;
 pub mod cancel;
 pub mod cstr;
 pub mod descriptor;
@@ -43,7 +45,7 @@ pub mod net;
 pub mod per_thread;
 pub mod poll;
 pub mod signal;
-mod static_tls;
+pub mod static_tls;
 pub mod sysfs;
 pub mod thread;
 pub mod timers;

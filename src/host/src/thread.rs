@@ -12,6 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::cancel::uncancelled;
 use crate::signal;
 
 /// The stack of a thread of a library: what the standard library gives to a thread.
@@ -83,7 +84,7 @@ impl Thread {
         debug_assert!(!self.is_current());
         let thread = ManuallyDrop::new(self);
         // SAFETY: the thread was started joinable, and neither joined nor detached: both take the value.
-        unsafe { libc::pthread_join(thread.native, ptr::null_mut()) };
+        uncancelled(|| unsafe { libc::pthread_join(thread.native, ptr::null_mut()) });
     }
 }
 

@@ -7,8 +7,8 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Arg, Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, Armed, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, MAX_SEGMENTS, Poll, QpInit,
-    Recv, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
+    AdapterAttributes, Armed, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, MAX_SEGMENTS, Mark, Poll,
+    QpInit, Recv, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
 };
 use host::lock::Mutex;
 use host::{fork, memory, zone};
@@ -160,6 +160,9 @@ impl Shm {
 }
 
 impl Transport for Shm {
+    // All system calls on the way go past libc, but for copies between processes, which are no cancellation points either.
+    const CANCELLATION_POINTS: bool = false;
+
     type Zone = Zone;
     type Region = Region;
     type Window = Window;
@@ -236,9 +239,9 @@ impl Transport for Shm {
         SharedQueue::new(depth, segments)
     }
 
-    fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<()> {
-        srq.post(recv);
-        Ok(())
+    #[inline]
+    fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<bool> {
+        Ok(srq.post(recv))
     }
 
     fn srq_kick(&self, srq: &Arc<SharedQueue>) {
@@ -258,18 +261,18 @@ impl Transport for Shm {
         Conn::new(init.sink, self.node.next_port(), init.zone.id(), init.srq.cloned(), &init.sizes)
     }
 
-    fn post_recv(&self, qp: &Conn<Shm>, recv: &Recv<'_>) -> Result<()> {
-        qp.post_recv(recv);
-        Ok(())
+    #[inline]
+    fn post_recv(&self, qp: &Conn<Shm>, recv: &Recv<'_>) -> Result<bool> {
+        Ok(qp.post_recv(recv))
     }
 
     fn recv_kick(&self, qp: &Arc<Conn<Shm>>) {
         qp.recv_kick();
     }
 
-    fn post(&self, qp: &Arc<Conn<Shm>>, request: &Request<'_>) -> Result<()> {
+    fn post(&self, qp: &Arc<Conn<Shm>>, request: &Request<'_>) -> Result<Mark> {
         qp.post(request);
-        Ok(())
+        Ok(Mark(request.id))
     }
 
     fn post_bind(
@@ -279,7 +282,7 @@ impl Transport for Shm {
         window: &Window,
         target: Option<&BindTarget<'_, Region>>,
         signalled: bool,
-    ) -> Result<u32> {
+    ) -> Result<(u32, Mark)> {
         let key = match target {
             Some(target) => {
                 let rights = target.rights.intersection(Rights::REMOTE_READ | Rights::REMOTE_WRITE);
@@ -293,7 +296,7 @@ impl Transport for Shm {
         };
         window.replace(key);
         qp.post_done(id, signalled);
-        Ok(key.unwrap_or(0))
+        Ok((key.unwrap_or(0), Mark(id)))
     }
 
     fn await_unbound(&self, window: &Window) {

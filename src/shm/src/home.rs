@@ -27,6 +27,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use crate::alarm::{Alarm, FIRST, PeerAlarm};
 use crate::budget::Rounds;
 use crate::door::Door;
+use crate::os::barrier;
 use crate::os::bell::{Bell, Ringer};
 use crate::os::directory::Directory;
 use crate::os::memory::{Access, SharedMemory, ViewU32};
@@ -45,6 +46,8 @@ const HOME_SIZE: usize = 4096;
 /// Where the word is that tells which thread to wake, and in another cache line the number of the door.
 const WORD: usize = 0;
 const DOOR: usize = 64;
+/// Where it says whether the process ends its polling with a fence for its peers: see [`Home::fence_peers`].
+const FENCES: usize = 128;
 
 /// Callers poll this often before peers are told not to ring for the thread.
 const POLLS_BEFORE_AWAKE: u32 = 64;
@@ -88,6 +91,10 @@ pub struct Home {
     probe: Box<u64>,
     /// Links are to be ended.
     ends: AtomicBool,
+    /// This process makes fences for its peers, and they for it.
+    fences: bool,
+    /// The system has refused a fence.
+    unfenced: AtomicBool,
 }
 
 impl Home {
@@ -97,6 +104,8 @@ impl Home {
     /// The error of the system call.
     pub fn new(directory: &Directory) -> io::Result<Home> {
         let published = Arc::new(SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?);
+        let fences = barrier::register();
+        published.at::<AtomicU32>(FENCES).map_err(io::Error::from)?.store(fences.into(), Ordering::Relaxed);
         let mut probe = [0; 8];
         getrandom(&mut probe, GetRandomFlags::empty())?;
         Ok(Home {
@@ -110,7 +119,37 @@ impl Home {
             callers: CachePadded::default(),
             probe: Box::new(u64::from_ne_bytes(probe)),
             ends: AtomicBool::new(false),
+            fences,
+            unfenced: AtomicBool::new(false),
         })
+    }
+
+    /// True if this process makes fences for its peers, and they for it.
+    pub fn fences_peers(&self) -> bool {
+        self.fences
+    }
+
+    /// The second step of ending to poll: a fence for this process, and for peers that make none themselves because they
+    /// rely on it. Should the system refuse it, the thread looks now and then for ever.
+    #[cold]
+    pub fn fence_peers(&self) {
+        // SYNC polled: pairs with the fence in End::tell_peer.
+        fence(Ordering::SeqCst);
+        if self.fences && !barrier::everywhere() {
+            self.unfenced.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// True if the system has refused a fence for the peers, so that one of them may have missed that this process does
+    /// not poll any more.
+    pub fn is_unfenced(&self) -> bool {
+        self.unfenced.load(Ordering::Relaxed)
+    }
+
+    /// True while callers poll, and nobody sleeps.
+    #[inline]
+    pub fn is_awake(&self) -> bool {
+        self.word().load(Ordering::Relaxed) == AWAKE
     }
 
     /// A new descriptor with which a peer rings the bell.
@@ -292,6 +331,11 @@ impl Peer {
             THREAD => self.bell.ring(),
             sleep => self.alarm.ring_for(sleep),
         }
+    }
+
+    /// True if the peer ends its polling with a fence for this process.
+    pub fn fences_peers(&self) -> bool {
+        self.published.view::<ViewU32>(FENCES).is_ok_and(|word| word.load() == 1)
     }
 
     #[inline]

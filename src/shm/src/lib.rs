@@ -18,6 +18,7 @@ mod door;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod home;
+mod hot;
 mod link;
 mod node;
 mod nodes;

@@ -230,6 +230,10 @@ impl<T: Transport> Errands<T> for Node<T> {
         self.command(Command::Abandon(link.clone()));
     }
 
+    fn forget_dead(&self) {
+        self.links.forget_dead();
+    }
+
     fn finish(&self, ending: Ending<T>) {
         self.command(Command::Finish(ending));
     }

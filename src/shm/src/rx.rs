@@ -13,10 +13,13 @@ use host::lock::Mutex;
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::os::user::Target;
-use crate::pair::End;
+use crate::pair::{Busy, End};
 use crate::record::{self, EAGER_MAX, kind};
 use crate::ring::{Consumer, Corrupt, RecordView};
 use crate::tx::Tx;
+
+/// Slots that are given back together, while there are more records.
+const RELEASE: u64 = 16;
 
 /// Records handled in one turn, so that one connection does not keep others waiting.
 const BATCH: usize = 64;
@@ -64,6 +67,8 @@ pub struct RxReport {
     pub acknowledge: bool,
     /// More records are left that can be handled.
     pub more: bool,
+    /// How far the peer is with the ring of this side, as the last record told.
+    pub credit: Option<u16>,
     /// The connection cannot go on.
     pub fatal: Option<Fatal>,
 }
@@ -80,6 +85,17 @@ enum Next {
     Stop,
     /// The connection cannot go on.
     Fail(Fatal),
+}
+
+/// Why a turn handles no more records of a ring.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pause {
+    /// There are none, or others have their turn first.
+    Empty,
+    /// The next one has to wait.
+    Waits,
+    /// The sender has let go.
+    Closed,
 }
 
 fn fail(recv: Option<RecvDone>, peer: Option<Status>) -> Next {
@@ -145,6 +161,16 @@ impl Rx {
         self.rings = None;
     }
 
+    /// Tells the peer that this process polls the connection; false if that is over.
+    pub fn begin_polling(&self, end: &End) -> bool {
+        let open = self.rings.is_some();
+        // Never after the end, because the place may belong to another connection by then.
+        if open {
+            end.set_polled(true);
+        }
+        open
+    }
+
     /// Handles records. `tx` is the other direction of the connection.
     #[inline]
     pub fn progress<I: Inbox>(&mut self, end: &End, inbox: &Arc<I>, tx: &Mutex<Tx>, advance: Advance) -> RxReport {
@@ -156,12 +182,16 @@ impl Rx {
         let turn = Turn { end, inbox, tx, advance };
         let arriving = &mut self.arriving;
         // Answers come first, because they must not wait behind messages that find no receive.
-        let mut open = turn.empty(answers, &mut report, |ring, view| arriving.answer(&turn, ring, view));
-        if report.fatal.is_none() {
-            let mut budget = Budget::turn();
-            open &= turn.empty(requests, &mut report, |ring, view| arriving.handle(&turn, ring, view, &mut budget));
+        let answered = turn.empty(answers, true, &mut report, |ring, view| arriving.answer(&turn, ring, view));
+        if report.fatal.is_some() {
+            return report;
         }
-        if !open {
+        let mut budget = Budget::turn();
+        let handled =
+            turn.empty(requests, false, &mut report, |ring, view| arriving.handle(&turn, ring, view, &mut budget));
+        // What waits is looked at again when what it waits for is there, and not whenever somebody polls.
+        end.set_stuck(handled != Pause::Empty);
+        if handled == Pause::Closed || answered == Pause::Closed {
             self.rings = None;
         }
         report
@@ -169,48 +199,58 @@ impl Rx {
 }
 
 impl<I: Inbox> Turn<'_, I> {
-    /// Handles the records of a ring, up to the batch; false if nothing is to be handled any more.
+    /// Handles the records of a ring, that of answers or that of requests, up to the batch.
     #[inline]
     fn empty(
         &self,
         ring: &mut Consumer,
+        answers: bool,
         report: &mut RxReport,
         mut handle: impl FnMut(&Consumer, &RecordView) -> Next,
-    ) -> bool {
-        for step in 0..=BATCH {
+    ) -> Pause {
+        let mut step = 0;
+        let pause = loop {
             let view = match ring.peek() {
                 Ok(Some(view)) => view,
-                Ok(None) => return true,
+                Ok(None) => break Pause::Empty,
                 Err(Corrupt) => {
                     report.fatal = Some(Fatal::default());
-                    return true;
+                    break Pause::Empty;
                 }
             };
             if step == BATCH {
                 report.more = true;
-                return true;
+                break Pause::Empty;
             }
             if !self.inbox.is_up() {
-                return true;
+                break Pause::Empty;
             }
             match handle(ring, &view) {
                 Next::Consumed => {
                     report.acknowledge |= view.flags & record::ACKNOWLEDGE != 0;
-                    ring.advance(&view);
+                    report.credit = Some(view.credit);
+                    ring.skip(&view);
+                    if ring.unreleased() >= RELEASE {
+                        self.end.set_taken(answers, ring.release());
+                    }
                 }
-                Next::Wait => return true,
+                Next::Wait => break Pause::Waits,
                 Next::Again => {
                     report.more = true;
-                    return true;
+                    break Pause::Empty;
                 }
-                Next::Stop => return false,
+                Next::Stop => break Pause::Closed,
                 Next::Fail(fatal) => {
                     report.fatal = Some(fatal);
-                    return true;
+                    break Pause::Empty;
                 }
             }
+            step += 1;
+        };
+        if ring.unreleased() > 0 {
+            self.end.set_taken(answers, ring.release());
         }
-        true
+        pause
     }
 }
 
@@ -338,8 +378,9 @@ impl Arriving {
             match copy::fetch(turn.end, &fetching.places, self.taken.segments(), slice) {
                 Outcome::Done => fetching.offset += now,
                 Outcome::Refused => {
-                    // Without room for the question, the peer tells when there is some.
+                    // Without room for the question, the peer tells when there is some, or this side polls for it.
                     fetching.asked = turn.tx.lock().ask_for(turn.end, view.end(), offset);
+                    turn.end.set_busy(Busy::Asking, !fetching.asked);
                     return Next::Wait;
                 }
                 Outcome::PeerGone => return Next::Stop,

@@ -17,9 +17,9 @@ use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::os::user::Source;
 use crate::outlet::{Outlet, Put};
-use crate::pair::End;
+use crate::pair::{Busy, End};
 use crate::record::{self, EAGER_MAX, Header, kind};
-use crate::ring::Producer;
+use crate::ring::{Corrupt, Producer, Reservation};
 use host::memory::Room;
 
 /// The event that ends the flight of a request.
@@ -92,6 +92,8 @@ pub struct TxReport {
     pub failed: Option<(RequestId, Status)>,
     /// A read of the peer failed.
     pub answer: Option<Status>,
+    /// The peer broke the rules of the ring.
+    pub corrupt: bool,
 }
 
 /// The sending direction.
@@ -163,6 +165,7 @@ impl Tx {
         let request = Request { id, operation, segments: &[], len, fence, signalled };
         self.queued.push_back(Queued { request, count: segments.len() });
         self.segments.extend(segments);
+        end.set_busy(Busy::Waiting, true);
     }
 
     /// Adds a request that is carried out already.
@@ -177,6 +180,7 @@ impl Tx {
             let operation = Operation::Write(RemoteSegment::default());
             let request = Request { id, operation, segments: &[], len: 0, fence: false, signalled };
             self.queued.push_back(Queued { request, count: 0 });
+            end.set_busy(Busy::Waiting, true);
         }
     }
 
@@ -200,9 +204,22 @@ impl Tx {
 
     /// Asks the peer to tell when it has consumed the records in the ring.
     fn ask(&mut self, end: &End) {
-        if self.outlet.ask() {
+        if let Some(position) = self.outlet.ask(end) {
+            end.want(position);
             end.tell_peer();
         }
+    }
+
+    /// Puts a record into the ring of requests: see [`Outlet::put`].
+    #[inline]
+    fn put(&mut self, end: &End, header: Header, len: usize, fill: impl FnOnce(&mut Reservation<'_>) -> bool) -> Put {
+        let put = self.outlet.put(end, header, len, fill);
+        if let Put::At(position) = put
+            && self.outlet.is_asked()
+        {
+            end.want(position);
+        }
+        put
     }
 
     /// From now on the program waits for the last request, so the peer has to tell about it.
@@ -212,13 +229,21 @@ impl Tx {
         end.look_again();
     }
 
-    /// Takes note of the records that the peer has consumed, and goes on with the requests that wait.
-    pub fn progress(&mut self, end: &End) -> TxReport {
+    /// Takes note of the records that the peer has consumed, as a record of it told (`credit`), or, if that is not
+    /// enough, as it has published. Goes on with the requests that wait.
+    pub fn progress(&mut self, end: &End, credit: Option<u16>) -> TxReport {
         let mut report = TxReport::default();
         if self.closed {
             return report;
         }
-        self.harvest(&mut report);
+        let told = credit.is_some_and(|credit| {
+            report.corrupt = self.outlet.credit(credit).is_err();
+            self.outlet.known().is_some_and(|known| end.is_told(known))
+        });
+        self.harvest(end, told, &mut report);
+        if report.corrupt {
+            return report;
+        }
         if report.failed.is_none() {
             if !self.answers.is_empty() {
                 match self.answers.progress(end) {
@@ -234,21 +259,29 @@ impl Tx {
                 self.ask(end);
             }
         }
+        self.note_busy(end);
         report
     }
 
-    /// Takes off the requests that are complete.
+    /// Has this side looked at by whoever polls, as long as requests or answers wait for room, which nobody tells of.
+    #[inline]
+    fn note_busy(&self, end: &End) {
+        end.set_busy(Busy::Waiting, !self.queued.is_empty() || !self.answers.is_empty());
+    }
+
+    /// Takes off the requests that are complete. With `told` all is known that is wanted.
     #[inline(always)]
-    fn harvest(&mut self, report: &mut TxReport) {
-        let Some(first) = self.flying.front() else { return };
-        let consumed = match self.outlet.consumed() {
+    fn harvest(&mut self, end: &End, told: bool, report: &mut TxReport) {
+        let known = if told { self.outlet.known().map(Ok) } else { self.outlet.consumed() };
+        let consumed = match known {
             None => return,
             Some(Ok(consumed)) => consumed,
-            Some(Err(_)) => {
-                report.failed = Some((first.id, Status::Transport));
+            Some(Err(Corrupt)) => {
+                report.corrupt = true;
                 return;
             }
         };
+        end.set_known(consumed);
         while let Some(&Flying { id, done, kept }) = self.flying.front() {
             match done {
                 Done::At(position) | Done::Announced(position) if position <= consumed => {}
@@ -298,7 +331,7 @@ impl Tx {
             went = true;
         }
         if went {
-            self.harvest(report);
+            self.harvest(end, false, report);
         }
     }
 
@@ -331,7 +364,7 @@ impl Tx {
         let places: ArrayVec<_, MAX_SEGMENTS> =
             segments.iter().map(|segment| record::place(segment.addr, segment.len)).collect();
         let places = places.as_flattened();
-        match self.outlet.put(header, places.len(), |room| room.write(Source::of(places)) == places.len()) {
+        match self.put(end, header, places.len(), |room| room.write(Source::of(places)) == places.len()) {
             Put::At(position) => {
                 end.tell_peer();
                 Launch::Flying(Done::Announced(position))
@@ -437,7 +470,7 @@ impl Tx {
         let offset = self.part.done;
         let target = record::target(remote.addr.wrapping_add(offset), remote.key, len - offset);
         let header = Header { kind: kind::READ, solicited: false, acknowledge: true, aux: len - offset };
-        match self.outlet.put(header, target.len(), |room| room.write(Source::of(&target)) == target.len()) {
+        match self.put(end, header, target.len(), |room| room.write(Source::of(&target)) == target.len()) {
             Put::NoRoom => Launch::NoRoom,
             Put::Failed(status) => Launch::Flying(Done::Failed(status)),
             Put::At(_) => {
@@ -458,7 +491,7 @@ impl Tx {
             let offset = self.part.done;
             let head = if offset == start { head } else { &[] };
             let take = record::piece(request.len - offset, EAGER_MAX);
-            let put = self.outlet.put(header, head.len() + take as usize, |room| {
+            let put = self.put(end, header, head.len() + take as usize, |room| {
                 room.write(Source::of(head));
                 let mut wrote = 0;
                 let there =
@@ -554,9 +587,11 @@ impl Tx {
     }
 
     /// Ends the direction: gives the last request that has succeeded, reported or not.
-    pub fn close(&mut self) -> Option<RequestId> {
+    pub fn close(&mut self, end: Option<&End>) -> Option<RequestId> {
         if !self.closed {
-            self.harvest(&mut TxReport::default());
+            if let Some(end) = end {
+                self.harvest(end, false, &mut TxReport::default());
+            }
             self.closed = true;
             self.outlet.close();
             self.answers.close();

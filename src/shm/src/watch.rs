@@ -63,7 +63,7 @@ impl Watch {
         if self.state == State::Asleep {
             return;
         }
-        if links.home.is_led() {
+        if links.home.is_led() && !links.home.is_unfenced() {
             self.state = State::Asleep;
             return;
         }
@@ -80,7 +80,10 @@ impl Watch {
             State::Awake if !found && asked => State::Spared(LOOK_MIN),
             State::Spared(pause) if !found && more >= POLLS => State::Spared((pause * 4).min(LOOK_MAX)),
             _ if found && spin(links) => State::Awake,
-            _ if links.thread_asleep() => State::Asleep,
+            _ if links.thread_asleep() => {
+                // A peer may believe that this process polls, and tell nobody.
+                if links.home.is_unfenced() { State::Spared(LOOK_MAX) } else { State::Asleep }
+            }
             _ => {
                 links.home.thread_awake();
                 State::Awake

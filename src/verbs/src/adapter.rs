@@ -7,8 +7,8 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, Poll, QpInit, Recv,
-    Rejection, Request, RequestId, Transport,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, Mark, Poll,
+    QpInit, Recv, Rejection, Request, RequestId, Transport,
 };
 use host::fork;
 use host::lock::Mutex;
@@ -155,13 +155,12 @@ impl Transport for Verbs {
         Ok(Srq { queue, hub: self.hub.clone() })
     }
 
-    fn srq_post(&self, srq: &Srq, recv: &Recv<'_>) -> Result<()> {
-        srq.post(recv)
+    fn srq_post(&self, srq: &Srq, recv: &Recv<'_>) -> Result<bool> {
+        // The device tries again, without end.
+        srq.post(recv).map(|()| false)
     }
 
-    fn srq_kick(&self, _srq: &Srq) {
-        // The device tries again, without end.
-    }
+    fn srq_kick(&self, _srq: &Srq) {}
 
     fn srq_resize(&self, srq: &Srq, depth: usize) -> Result<()> {
         srq.resize(depth)?;
@@ -185,17 +184,17 @@ impl Transport for Verbs {
         Qp::new(&self.hub, init)
     }
 
-    fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<()> {
-        qp.post_recv(recv)
+    fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<bool> {
+        // The device tries again, without end.
+        qp.post_recv(recv).map(|()| false)
     }
 
-    fn recv_kick(&self, _qp: &Arc<Qp>) {
-        // The device tries again, without end.
-    }
+    fn recv_kick(&self, _qp: &Arc<Qp>) {}
 
     #[inline]
-    fn post(&self, qp: &Arc<Qp>, request: &Request<'_>) -> Result<()> {
-        qp.post(request)
+    fn post(&self, qp: &Arc<Qp>, request: &Request<'_>) -> Result<Mark> {
+        qp.post(request)?;
+        Ok(Mark(request.id))
     }
 
     fn post_bind(
@@ -205,14 +204,15 @@ impl Transport for Verbs {
         window: &Window,
         target: Option<&BindTarget<'_, Region>>,
         _signalled: bool,
-    ) -> Result<u32> {
+    ) -> Result<(u32, Mark)> {
         let id_at_device = wr::send(id);
-        qp.post_bind(id, |raw| {
+        let key = qp.post_bind(id, |raw| {
             window.bind(target, |posting| match posting {
                 Posting::Bind(mw, range) => raw.post_bind(id_at_device, mw, range),
                 Posting::Nothing => raw.post_nothing(id_at_device),
             })
-        })
+        })?;
+        Ok((key, Mark(id)))
     }
 
     fn drain(&self, qp: &Arc<Qp>) {

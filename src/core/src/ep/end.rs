@@ -7,7 +7,7 @@ use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep_state::State;
 use crate::evd::Evd;
 use crate::event::{ConnectionEvent, Event, Status};
-use crate::transport::{Closing, RecvDone, RequestId, Transport};
+use crate::transport::{Closing, FailedRequest, RecvDone, Transport};
 
 impl<T: Transport> Endpoint<T> {
     /// Ends the connection or the attempt at one: the state becomes DISCONNECTED, then
@@ -20,7 +20,7 @@ impl<T: Transport> Endpoint<T> {
         control: &mut Control<T>,
         event: Option<ConnectionEvent>,
         recv: Option<RecvDone>,
-        request: Option<(RequestId, Status)>,
+        request: Option<(FailedRequest, Status)>,
     ) {
         let ep = self.header.handle();
         control.state = State::Disconnected;
@@ -38,7 +38,7 @@ impl<T: Transport> Endpoint<T> {
         requests.drain(ep, request);
         self.release_held(&mut receives);
         if let Some(done) = recv {
-            self.finish_recv(&mut receives, done);
+            self.finish_recvs(&mut receives, &[done]);
         }
         let connect: Option<&Arc<Evd<T>>> = control.connect_evd.as_ref().map(|evd| evd.object());
         let with_connect = |evd: Option<&Arc<Evd<T>>>| match (evd, connect) {

@@ -1,23 +1,24 @@
 //! The requests of an endpoint: those in flight, and the state that posting and completing them needs.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use host::memory::{NoMemory, Room};
+use host::memory::NoMemory;
 
+use crate::ep::endpoint::not_ready;
 use crate::ep_state::State;
 use crate::error::{Arg, Error, Result};
-use crate::evd::Evd;
+use crate::evd::{Batch, Evd};
 use crate::event::{CompletionFlags, Event, Feed, Status, Transfer};
+use crate::fifo::Fifo;
 use crate::slab::Handle;
-use crate::transport::{RequestId, Transport};
+use crate::transport::{FailedRequest, Mark, RequestId, Transport};
 use crate::users::Use;
 
 /// The work of a request in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
-    /// A data transfer.
-    Transfer(Transfer),
+    /// A data transfer of so many bytes.
+    Transfer(Transfer, u64),
     /// The bind or unbind of this remote memory region.
     Bind(Handle),
 }
@@ -25,17 +26,35 @@ pub(super) enum Work {
 /// A request in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InFlight {
+    /// The mark that the transport gave it.
+    pub mark: Mark,
     pub cookie: u64,
     pub flags: CompletionFlags,
-    pub len: u64,
     pub work: Work,
 }
 
-/// The requests in flight of one endpoint. Numbers rise by one with each post, so a
-/// report on one of them tells about all earlier ones.
-#[derive(Debug, Default)]
+impl InFlight {
+    /// Queues the completion, unless the request succeeded and asked for no event then.
+    #[inline]
+    fn complete<T: Transport>(&self, batch: &mut Batch<'_, T>, ep: Handle, status: Status) {
+        let good = matches!(status, Status::Success);
+        if good && self.flags.contains(CompletionFlags::SUPPRESS) {
+            return;
+        }
+        let cookie = self.cookie;
+        let event = match self.work {
+            Work::Transfer(transfer, len) => Event::Transfer { ep, cookie, status, len, transfer },
+            Work::Bind(rmr) => Event::Bind { rmr, cookie, status },
+        };
+        batch.push(event, !good || !self.flags.contains(CompletionFlags::UNSIGNALLED), None);
+    }
+}
+
+/// The requests in flight of one endpoint, with their marks, which never fall: a report on one of them tells about all
+/// earlier ones.
+#[derive(Default)]
 pub(super) struct Flight {
-    requests: VecDeque<InFlight>,
+    requests: Fifo<InFlight>,
     first: RequestId,
     capacity: usize,
 }
@@ -58,31 +77,36 @@ impl Flight {
         (self.requests.len() < self.capacity).then(|| self.first + self.requests.len() as u64)
     }
 
-    /// Adds the request whose number came from [`Flight::next`].
+    /// Adds the request whose number came from [`Flight::next`] and that the transport has taken.
     #[inline]
     pub fn push(&mut self, request: InFlight) {
-        self.requests.push_back(request);
+        // There is room, or there was no number.
+        let _ = self.requests.push(request);
     }
 
-    /// Takes back the request pushed last.
-    pub fn unpush(&mut self) {
-        self.requests.pop_back();
-    }
-
-    /// The oldest request, if its number is at most `last`.
+    /// Whether the oldest request has a mark of at most `reached`.
     #[inline]
-    pub fn pop_through(&mut self, last: RequestId) -> Option<InFlight> {
-        if self.first > last {
-            return None;
-        }
-        let request = self.requests.pop_front()?;
+    pub fn reaches(&self, reached: Mark) -> bool {
+        self.requests.front().is_some_and(|oldest| oldest.mark <= reached)
+    }
+
+    /// Takes the oldest request, if its mark is at most `reached`.
+    #[inline]
+    pub fn pop_through(&mut self, reached: Mark) -> Option<InFlight> {
+        if self.reaches(reached) { self.pop() } else { None }
+    }
+
+    /// Takes the oldest request, if its number is less than `end`.
+    fn pop_before(&mut self, end: RequestId) -> Option<InFlight> {
+        if self.first >= end { None } else { self.pop() }
+    }
+
+    /// Takes the oldest request.
+    #[inline]
+    pub fn pop(&mut self) -> Option<InFlight> {
+        let request = self.requests.pop()?;
         self.first += 1;
         Some(request)
-    }
-
-    /// The oldest request.
-    pub fn pop(&mut self) -> Option<InFlight> {
-        self.pop_through(RequestId::MAX)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -171,9 +195,15 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Refuses flags that a request cannot have; `send` tells whether it is a send.
-    #[inline]
-    pub fn check_flags(&self, completion: CompletionFlags, send: bool) -> Result<()> {
+    /// Whether a request with these flags can be posted, as far as its segments are not looked at; `send` tells whether
+    /// it is a send.
+    #[inline(always)]
+    pub fn admits(&self, completion: CompletionFlags, send: bool) -> bool {
+        !matches!(self.gate, Gate::Closed) && (completion.is_empty() || self.has_flags(completion, send))
+    }
+
+    /// Whether a request can have these flags.
+    fn has_flags(&self, completion: CompletionFlags, send: bool) -> bool {
         let mut valid = CompletionFlags::SUPPRESS | CompletionFlags::BARRIER_FENCE;
         if send {
             valid |= CompletionFlags::SOLICITED_WAIT;
@@ -181,37 +211,60 @@ impl<T: Transport> Requests<T> {
         if matches!(self.feed, Feed::Unsignalled) {
             valid |= CompletionFlags::UNSIGNALLED;
         }
-        if !valid.contains(completion) {
-            return Err(Error::InvalidParameter(Arg::Flags));
+        valid.contains(completion)
+    }
+
+    /// The reason why a request is not admitted, has too many segments, or there is no zone for it.
+    #[cold]
+    pub fn refusal(&self, completion: CompletionFlags, send: bool, too_many: bool) -> Error {
+        if let Err(error) = self.admit() {
+            error
+        } else if !self.has_flags(completion, send) {
+            Error::InvalidParameter(Arg::Flags)
+        } else if too_many {
+            Error::InvalidParameter(Arg::SegmentCount)
+        } else {
+            not_ready()
         }
-        Ok(())
     }
 
     /// Queues the completion of a request, unless it succeeded and asked for no event then.
     pub fn complete(&self, ep: Handle, request: &InFlight, status: Status) {
-        if matches!(status, Status::Success) && request.flags.contains(CompletionFlags::SUPPRESS) {
-            return;
+        if let Some(evd) = &self.evd {
+            evd.push_all(|batch| request.complete(batch, ep, status));
         }
-        let Some(evd) = &self.evd else { return };
-        let cookie = request.cookie;
-        let event = match request.work {
-            Work::Transfer(transfer) => Event::Transfer { ep, cookie, status, len: request.len, transfer },
-            Work::Bind(rmr) => Event::Bind { rmr, cookie, status },
-        };
-        let announce = !matches!(status, Status::Success) || !request.flags.contains(CompletionFlags::UNSIGNALLED);
-        evd.push(event, announce, None);
+    }
+
+    /// Queues the completions of all requests whose mark was reached.
+    #[inline]
+    pub fn complete_through(&mut self, ep: Handle, reached: Mark) {
+        let flight = &mut self.flight;
+        match &self.evd {
+            Some(evd) if flight.reaches(reached) => evd.push_all(|batch| {
+                while let Some(request) = flight.pop_through(reached) {
+                    request.complete(batch, ep, Status::Success);
+                }
+            }),
+            Some(_) => {}
+            None => while flight.pop_through(reached).is_some() {},
+        }
     }
 
     /// Queues the completions of all requests up to the one that failed: success for those
     /// before it, then its status.
-    pub fn drain(&mut self, ep: Handle, failed: Option<(RequestId, Status)>) {
-        if let Some((id, status)) = failed {
-            while let Some(request) = id.checked_sub(1).and_then(|last| self.flight.pop_through(last)) {
-                self.complete(ep, &request, Status::Success);
+    pub fn drain(&mut self, ep: Handle, failed: Option<(FailedRequest, Status)>) {
+        let Some((which, status)) = failed else { return };
+        let request = match which {
+            FailedRequest::Oldest => self.flight.pop(),
+            FailedRequest::Number(id) => {
+                while let Some(request) = self.flight.pop_before(id) {
+                    self.complete(ep, &request, Status::Success);
+                }
+                self.flight.pop_before(id + 1)
             }
-            if let Some(request) = self.flight.pop_through(id) {
-                self.complete(ep, &request, status);
-            }
+        };
+        if let Some(request) = request {
+            self.complete(ep, &request, status);
         }
     }
 
@@ -228,7 +281,12 @@ mod tests {
     use super::*;
 
     fn request(cookie: u64) -> InFlight {
-        InFlight { cookie, flags: CompletionFlags::DEFAULT, len: 0, work: Work::Transfer(Transfer::Send) }
+        InFlight {
+            mark: Mark(cookie),
+            cookie,
+            flags: CompletionFlags::DEFAULT,
+            work: Work::Transfer(Transfer::Send, 0),
+        }
     }
 
     #[test]
@@ -242,7 +300,7 @@ mod tests {
         }
         assert_eq!(flight.next(), None);
         let through = |flight: &mut Flight, last| {
-            std::iter::from_fn(|| flight.pop_through(last)).map(|request| request.cookie).collect::<Vec<_>>()
+            std::iter::from_fn(|| flight.pop_through(Mark(last))).map(|request| request.cookie).collect::<Vec<_>>()
         };
         assert_eq!(through(&mut flight, 1), [0, 1]);
         assert_eq!(through(&mut flight, 1), []);

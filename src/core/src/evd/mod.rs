@@ -2,13 +2,14 @@
 
 mod queue;
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use host::lock::Mutex;
+use host::lock::{Mutex, MutexGuard};
 
-pub(crate) use queue::WaitState;
-use queue::{Offer, Queue};
+pub(crate) use queue::{Batch, WaitState};
+use queue::{Queue, Tell};
 
 use crate::charge::Charge;
 use crate::cno::Cno;
@@ -41,6 +42,8 @@ pub struct Evd<T: Transport> {
     streams: Streams,
     cq: Option<T::Cq>,
     queue: Mutex<Queue<T>>,
+    /// Whether the queue holds an event or a thread waits: if not, a dequeue need not lock it. Changed under its lock.
+    busy: AtomicBool,
     /// Whether the adapter that made it is gone while another one still uses it.
     orphan: AtomicBool,
     patience: Patience,
@@ -86,6 +89,7 @@ impl<T: Transport> Evd<T> {
             streams,
             cq,
             queue: Mutex::new(Queue::new(qlen)?),
+            busy: AtomicBool::new(false),
             orphan: AtomicBool::new(false),
             patience: Patience::default(),
         })?;
@@ -94,7 +98,7 @@ impl<T: Transport> Evd<T> {
                 evd.free_anyway();
                 return Err(error);
             }
-            evd.queue.lock().cno = Some(cno);
+            evd.queue().cno = Some(cno);
         }
         Ok(evd)
     }
@@ -108,7 +112,7 @@ impl<T: Transport> Evd<T> {
         if !self.users.retire() {
             return Err(Error::InvalidState(Refusal::EvdInUse));
         }
-        if self.queue.lock().wait.is_some() {
+        if self.queue().wait.is_some() {
             self.users.revive();
             return Err(Error::InvalidState(Refusal::EvdWaiter));
         }
@@ -124,8 +128,8 @@ impl<T: Transport> Evd<T> {
     fn bury(&self) {
         self.ia.disown(self);
         let (events, cno, waker) = {
-            let mut queue = self.queue.lock();
-            queue.dead = true;
+            let mut queue = self.queue();
+            queue.die();
             (queue.take_all(), queue.cno.take(), queue.waker())
         };
         drop(events);
@@ -175,13 +179,13 @@ impl<T: Transport> Evd<T> {
 
     /// Its changing parameters.
     pub fn status(&self) -> EvdStatus {
-        let queue = self.queue.lock();
+        let queue = self.queue();
         EvdStatus { qlen: queue.qlen, enabled: queue.enabled, waitable: queue.waitable, feed: queue.feed() }
     }
 
     /// Its notification object.
     pub fn cno(&self) -> Option<Arc<Cno<T>>> {
-        self.queue.lock().cno.as_ref().map(|cno| cno.object().clone())
+        self.queue().cno.as_ref().map(|cno| cno.object().clone())
     }
 
     /// Ties the dispatcher to another notification object, or to none. Events queued already do not
@@ -191,7 +195,7 @@ impl<T: Transport> Evd<T> {
         if let Some(new) = &new {
             new.attach(self.header.handle())?;
         }
-        let old = std::mem::replace(&mut self.queue.lock().cno, new);
+        let old = std::mem::replace(&mut self.queue().cno, new);
         if let Some(old) = old {
             let same = cno.is_some_and(|cno| Arc::ptr_eq(cno, old.object()));
             if !same {
@@ -203,18 +207,18 @@ impl<T: Transport> Evd<T> {
 
     /// Lets events trigger the notification object.
     pub fn enable(&self) {
-        self.queue.lock().enabled = true;
+        self.queue().enabled = true;
     }
 
     /// Keeps events from triggering the notification object.
     pub fn disable(&self) {
-        self.queue.lock().enabled = false;
+        self.queue().enabled = false;
     }
 
     /// Keeps threads from waiting; one that waits returns.
     pub fn set_unwaitable(&self) {
         let waker = {
-            let mut queue = self.queue.lock();
+            let mut queue = self.queue();
             queue.waitable = false;
             queue.waker()
         };
@@ -225,7 +229,7 @@ impl<T: Transport> Evd<T> {
 
     /// Lets threads wait again.
     pub fn clear_unwaitable(&self) {
-        self.queue.lock().waitable = true;
+        self.queue().waitable = true;
     }
 
     /// Changes the capacity to at least `qlen` events. Loses no event.
@@ -240,7 +244,7 @@ impl<T: Transport> Evd<T> {
         if qlen > self.ia.transport.attributes().max_evd_qlen {
             return Err(Error::InsufficientResources(Resource::Evd));
         }
-        self.queue.lock().resize(qlen)
+        self.queue().resize(qlen)
     }
 
     /// Queues a software event.
@@ -252,22 +256,35 @@ impl<T: Transport> Evd<T> {
         if !self.streams.contains(Streams::SOFTWARE) {
             return Err(Error::InvalidParameter(Arg::Evd));
         }
-        if self.offer(Event::Software { pointer }, true, None) { Ok(()) } else { Err(Error::QueueFull) }
+        if self.offer(Event::Software { pointer }) { Ok(()) } else { Err(Error::QueueFull) }
     }
 
     /// Takes the oldest event, whether announced or not.
     ///
     /// # Errors
     /// [`Refusal::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
+    #[inline]
     pub fn dequeue(&self) -> Result<Event> {
-        if let Some(queued) = self.queue.lock().take()? {
-            return Ok(queued.settle());
+        if !self.is_busy() {
+            self.poll();
+            if !self.is_busy() {
+                return Err(Error::QueueEmpty);
+            }
         }
-        self.poll();
-        match self.queue.lock().take()? {
-            Some(queued) => Ok(queued.settle()),
-            None => Err(Error::QueueEmpty),
-        }
+        let queued = self.queue().take()?;
+        Ok(queued.settle())
+    }
+
+    /// Whether the queue holds an event or a thread waits.
+    #[inline]
+    fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::Acquire)
+    }
+
+    /// Locks the queue.
+    #[inline]
+    fn queue(&self) -> Locked<'_, T> {
+        Locked { queue: self.queue.lock(), busy: &self.busy }
     }
 
     /// Looks for completions in the transport.
@@ -276,48 +293,104 @@ impl<T: Transport> Evd<T> {
         self.ia.transport.poll(self.cq.as_ref(), Poll::IfFree);
     }
 
-    /// Queues an event if there is room. `announce` makes it a notification event.
-    pub(crate) fn offer(&self, event: Event, announce: bool, charge: Option<Charge>) -> bool {
-        let offered = self.queue.lock().offer(event, charge, announce);
-        match offered {
-            Offer::Full => return false,
-            Offer::Quiet => {}
-            Offer::Wake(waker) => waker.wake(),
-            Offer::Trigger(cno) => cno.trigger(self.header.handle()),
-        }
-        true
+    /// Queues an event, which is a notification event, if there is room.
+    pub(crate) fn offer(&self, event: Event) -> bool {
+        self.fill(|batch| batch.push(event, true, None)) == 0
     }
 
     /// Makes an event that is queued already a notification event.
     pub(crate) fn announce(&self) {
-        let offered = self.queue.lock().announce();
-        match offered {
-            Offer::Wake(waker) => waker.wake(),
-            Offer::Trigger(cno) => cno.trigger(self.header.handle()),
-            Offer::Full | Offer::Quiet => {}
+        let tell = self.queue().announce();
+        self.tell(tell);
+    }
+
+    /// Queues an event; if there is no room the event is lost and the loss is reported as an asynchronous event.
+    /// `announce` makes it a notification event.
+    pub(crate) fn push(&self, event: Event, announce: bool, charge: Option<Charge>) {
+        self.push_all(|batch| batch.push(event, announce, charge));
+    }
+
+    /// Queues the events that `add` pushes, as [`Evd::push`] does with each, under one lock.
+    #[inline(always)]
+    pub(crate) fn push_all(&self, add: impl FnOnce(&mut Batch<'_, T>)) {
+        let lost = self.fill(add);
+        if lost > 0 {
+            self.report_loss(lost);
         }
     }
 
-    /// Queues an event; if there is no room the event is lost and the loss is reported
-    /// as an asynchronous event.
-    pub(crate) fn push(&self, event: Event, announce: bool, charge: Option<Charge>) {
-        if !self.offer(event, announce, charge) {
-            self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow);
+    /// Queues the events that `add` pushes as far as there is room, and tells of them. Returns the number of those that
+    /// found none.
+    #[inline(always)]
+    fn fill(&self, add: impl FnOnce(&mut Batch<'_, T>)) -> usize {
+        let (lost, tell) = {
+            let mut queue = self.queue();
+            let mut batch = Batch::new(&mut queue);
+            add(&mut batch);
+            batch.end()
+        };
+        if let Some(tell) = tell {
+            self.tell(tell);
+        }
+        lost
+    }
+
+    #[cold]
+    fn report_loss(&self, lost: usize) {
+        (0..lost).for_each(|_| self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow));
+    }
+
+    /// Tells whoever is to be told of new events. Called without the lock of the queue.
+    #[cold]
+    fn tell(&self, tell: Tell<T>) {
+        match tell {
+            Tell::Nobody => {}
+            Tell::Waiter(waker) => waker.wake(),
+            Tell::Object(cno, times) => (0..times).for_each(|_| cno.trigger(self.header.handle())),
         }
     }
 
     /// Counts a stream of an endpoint that feeds this dispatcher.
     pub(crate) fn add_feed(&self, feed: Feed) {
-        *self.queue.lock().feed_count(feed) += 1;
+        *self.queue().feed_count(feed) += 1;
     }
 
     /// Undoes [`Evd::add_feed`].
     pub(crate) fn remove_feed(&self, feed: Feed) {
-        *self.queue.lock().feed_count(feed) -= 1;
+        *self.queue().feed_count(feed) -= 1;
     }
 
     pub(crate) fn with_wait<R>(&self, f: impl FnOnce(&mut WaitState<'_, T>) -> R) -> R {
-        f(&mut WaitState { queue: &mut self.queue.lock() })
+        f(&mut WaitState { queue: &mut self.queue() })
+    }
+}
+
+/// The locked queue of a dispatcher.
+struct Locked<'a, T: Transport> {
+    queue: MutexGuard<'a, Queue<T>>,
+    busy: &'a AtomicBool,
+}
+
+impl<T: Transport> Deref for Locked<'_, T> {
+    type Target = Queue<T>;
+
+    #[inline]
+    fn deref(&self) -> &Queue<T> {
+        &self.queue
+    }
+}
+
+impl<T: Transport> DerefMut for Locked<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Queue<T> {
+        &mut self.queue
+    }
+}
+
+impl<T: Transport> Drop for Locked<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.busy.store(self.queue.is_busy(), Ordering::Release);
     }
 }
 
@@ -327,7 +400,7 @@ impl<T: Transport> AsyncQueue for Evd<T> {
     }
 
     fn offer(&self, event: Event) -> bool {
-        Evd::offer(self, event, true, None)
+        Evd::offer(self, event)
     }
 }
 

@@ -1,14 +1,12 @@
 //! The queue of an event dispatcher, and the rules that say who is told of a new event.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
-
-use host::memory::{self, Room};
 
 use crate::charge::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Result};
 use crate::event::{Event, Feed};
+use crate::fifo::Fifo;
 use crate::transport::Transport;
 use crate::users::Use;
 use crate::waker::Waker;
@@ -28,12 +26,12 @@ impl Queued {
     }
 }
 
-/// The result of offering an event: the waiter or object to tell once the lock is free.
-pub(crate) enum Offer<T: Transport> {
-    Full,
-    Quiet,
-    Wake(Arc<Waker>),
-    Trigger(Arc<Cno<T>>),
+/// Whom to tell of new events once the lock is free.
+pub(crate) enum Tell<T: Transport> {
+    Nobody,
+    Waiter(Arc<Waker>),
+    /// The notification object, which is triggered so many times.
+    Object(Arc<Cno<T>>, usize),
 }
 
 /// The one thread that waits.
@@ -44,11 +42,13 @@ pub(crate) struct Wait {
 }
 
 pub(crate) struct Queue<T: Transport> {
-    events: VecDeque<Queued>,
+    events: Fifo<Queued>,
     pub qlen: usize,
+    /// The most events that it takes: `qlen`, and none once it is dead.
+    room: usize,
     pub enabled: bool,
     pub waitable: bool,
-    pub dead: bool,
+    dead: bool,
     pub wait: Option<Wait>,
     pub cno: Option<Use<Cno<T>>>,
     feeds: [usize; 3],
@@ -56,49 +56,65 @@ pub(crate) struct Queue<T: Transport> {
 
 impl<T: Transport> Queue<T> {
     pub fn new(qlen: usize) -> Result<Self> {
-        let events = VecDeque::from(memory::vec(qlen)?);
-        Ok(Queue { events, qlen, enabled: true, waitable: true, dead: false, wait: None, cno: None, feeds: [0; 3] })
+        let mut events = Fifo::default();
+        events.room(qlen)?;
+        Ok(Queue {
+            events,
+            qlen,
+            room: qlen,
+            enabled: true,
+            waitable: true,
+            dead: false,
+            wait: None,
+            cno: None,
+            feeds: [0; 3],
+        })
     }
 
+    /// Whether a dequeue has something to find: an event, or a thread that waits.
     #[inline]
-    pub fn offer(&mut self, event: Event, charge: Option<Charge>, announce: bool) -> Offer<T> {
-        if self.events.len() >= self.qlen || self.dead {
-            return Offer::Full;
-        }
-        self.events.push_back(Queued { event, charge });
-        self.tell(announce)
+    pub fn is_busy(&self) -> bool {
+        !self.events.is_empty() || self.wait.is_some()
     }
 
     /// Makes an event that is queued already a notification event.
-    pub fn announce(&mut self) -> Offer<T> {
-        if self.events.is_empty() || self.dead { Offer::Quiet } else { self.tell(true) }
+    pub fn announce(&mut self) -> Tell<T> {
+        if self.events.is_empty() || self.dead { Tell::Nobody } else { self.tell(1) }
     }
 
-    /// The waiter or notification object to tell of an event that was just queued.
-    fn tell(&mut self, announce: bool) -> Offer<T> {
-        let waiting = self.wait.is_some();
+    /// The waiter or notification object to tell of events that were just queued, of which so many are announced.
+    #[cold]
+    fn tell(&mut self, announced: usize) -> Tell<T> {
         if let Some(wait) = &mut self.wait {
-            wait.announced |= announce;
+            wait.announced |= announced > 0;
             if wait.announced && self.events.len() >= wait.threshold {
-                return wait.waker.clone().map_or(Offer::Quiet, Offer::Wake);
+                return wait.waker.clone().map_or(Tell::Nobody, Tell::Waiter);
             }
+            return Tell::Nobody;
         }
         match &self.cno {
-            Some(cno) if announce && self.enabled && !waiting => Offer::Trigger(cno.object().clone()),
-            _ => Offer::Quiet,
+            Some(cno) if announced > 0 && self.enabled => Tell::Object(cno.object().clone(), announced),
+            _ => Tell::Nobody,
         }
     }
 
     /// The oldest event, for a dequeue.
-    pub fn take(&mut self) -> Result<Option<Queued>> {
+    #[inline]
+    pub fn take(&mut self) -> Result<Queued> {
         if self.wait.is_some() {
             return Err(Error::InvalidState(Refusal::EvdWaiter));
         }
-        Ok(self.events.pop_front())
+        self.events.pop().ok_or(Error::QueueEmpty)
     }
 
-    pub fn take_all(&mut self) -> VecDeque<Queued> {
+    pub fn take_all(&mut self) -> Fifo<Queued> {
         std::mem::take(&mut self.events)
+    }
+
+    /// Takes no event any more.
+    pub fn die(&mut self) {
+        self.dead = true;
+        self.room = 0;
     }
 
     /// Whether the queue can have `qlen` places now.
@@ -115,6 +131,7 @@ impl<T: Transport> Queue<T> {
         let more = qlen.saturating_sub(self.events.len());
         self.events.room(more)?;
         self.qlen = qlen;
+        self.room = if self.dead { 0 } else { qlen };
         Ok(())
     }
 
@@ -134,6 +151,38 @@ impl<T: Transport> Queue<T> {
             [_, _, 0] => Some(Feed::Unsignalled),
             _ => Some(Feed::Solicited),
         }
+    }
+}
+
+/// Events on their way into a queue, under its lock. Whoever is to be told of them is told once the lock is free.
+pub(crate) struct Batch<'a, T: Transport> {
+    queue: &'a mut Queue<T>,
+    announced: usize,
+    lost: usize,
+}
+
+impl<'a, T: Transport> Batch<'a, T> {
+    #[inline(always)]
+    pub(super) fn new(queue: &'a mut Queue<T>) -> Self {
+        Batch { queue, announced: 0, lost: 0 }
+    }
+
+    /// Adds an event; `announce` makes it a notification event. An event that finds no room is lost.
+    #[inline(always)]
+    pub fn push(&mut self, event: Event, announce: bool, charge: Option<Charge>) {
+        let queue = &mut *self.queue;
+        if queue.events.len() < queue.room && queue.events.push(Queued { event, charge }).is_ok() {
+            self.announced += usize::from(announce);
+        } else {
+            self.lost += 1;
+        }
+    }
+
+    /// The number of events that were lost, and whom to tell of the others.
+    #[inline(always)]
+    pub(super) fn end(self) -> (usize, Option<Tell<T>>) {
+        let watched = self.queue.wait.is_some() || self.queue.cno.is_some();
+        (self.lost, watched.then(|| self.queue.tell(self.announced)))
     }
 }
 
@@ -182,7 +231,7 @@ impl<T: Transport> WaitState<'_, T> {
         }
         let wait = self.queue.wait.as_ref()?;
         if wait.announced && self.queue.events.len() >= wait.threshold {
-            let queued = self.queue.events.pop_front()?;
+            let queued = self.queue.events.pop()?;
             return Some(Ok((queued, self.queue.events.len())));
         }
         None

@@ -12,8 +12,8 @@ use crate::addr::Address;
 use crate::error::{Error, Resource, Result};
 use crate::mem::Rights;
 use crate::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, EndpointSink, ListenerSink, Poll, QpInit,
-    Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, EndpointSink, ListenerSink, Mark, Poll,
+    QpInit, Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
 };
 
 /// A transport that takes everything and does nothing.
@@ -268,8 +268,8 @@ impl Transport for Fake {
         self.admit()
     }
 
-    fn srq_post(&self, (): &(), recv: &Recv<'_>) -> Result<()> {
-        self.hand_over(Call::SharedRecv(recv.id))
+    fn srq_post(&self, (): &(), recv: &Recv<'_>) -> Result<bool> {
+        self.hand_over(Call::SharedRecv(recv.id)).map(|()| true)
     }
 
     fn srq_kick(&self, (): &()) {}
@@ -290,14 +290,15 @@ impl Transport for Fake {
         Ok(Arc::new(()))
     }
 
-    fn post_recv(&self, (): &(), recv: &Recv<'_>) -> Result<()> {
-        self.hand_over(Call::Recv(recv.id))
+    fn post_recv(&self, (): &(), recv: &Recv<'_>) -> Result<bool> {
+        self.hand_over(Call::Recv(recv.id)).map(|()| true)
     }
 
     fn recv_kick(&self, _: &Arc<()>) {}
 
-    fn post(&self, _: &Arc<()>, request: &Request<'_>) -> Result<()> {
-        self.hand_over(Call::Request(request.id))
+    fn post(&self, _: &Arc<()>, request: &Request<'_>) -> Result<Mark> {
+        self.hand_over(Call::Request(request.id))?;
+        Ok(Mark(request.id))
     }
 
     fn post_bind(
@@ -307,9 +308,9 @@ impl Transport for Fake {
         (): &(),
         _: Option<&BindTarget<'_, Region>>,
         _: bool,
-    ) -> Result<u32> {
+    ) -> Result<(u32, Mark)> {
         self.hand_over(Call::Bind(id))?;
-        Ok(number())
+        Ok((number(), Mark(id)))
     }
 
     fn drain(&self, _: &Arc<()>) {

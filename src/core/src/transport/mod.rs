@@ -49,7 +49,8 @@ pub use limits::{AdapterAttributes, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
 pub use report::{AdapterSink, ConnectionReport, ConnectionRequestInfo, EndpointSink, ListenerSink, RecvDone, Verdict};
 pub use work::{
-    BindTarget, Checked, MAX_SEGMENTS, Operation, Recv, RecvId, RemoteSegment, Request, RequestId, Segment,
+    BindTarget, Checked, FailedRequest, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment, Request, RequestId,
+    Segment,
 };
 
 use crate::addr::Address;
@@ -174,6 +175,11 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// A connection request not yet answered; dropped to refuse.
     type Incoming: Send + Sync;
 
+    /// Whether a call that posts, polls or queries may reach a place where a thread can be cancelled. If so, a face forbids
+    /// cancellation around all of these calls. Where a transport says no, the thread is cancelled in none of them: what
+    /// drops the last reference to a descriptor, for example, sees to that itself ([`host::cancel::Shielded`]).
+    const CANCELLATION_POINTS: bool = true;
+
     /// Opens the adapter that an entry of the configuration describes by `instance_data`.
     ///
     /// # Errors
@@ -225,10 +231,11 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Makes a shared receive queue for at least `depth` receives of `segments` each.
     fn srq_create(&self, zone: &Self::Zone, depth: usize, segments: usize) -> Result<Self::Srq>;
 
-    /// Hands over a receive. Never fails for lack of room, because the core counts.
-    fn srq_post(&self, srq: &Self::Srq, recv: &Recv<'_>) -> Result<()>;
+    /// Hands over a receive. Never fails for lack of room, because the core counts. Returns whether a message may wait
+    /// for it, so that [`Transport::srq_kick`] is to be called.
+    fn srq_post(&self, srq: &Self::Srq, recv: &Recv<'_>) -> Result<bool>;
 
-    /// Called after [`Transport::srq_post`] without any lock: lets endpoints continue that ran out of buffers.
+    /// Called after such a [`Transport::srq_post`] without any lock: lets endpoints continue that ran out of buffers.
     fn srq_kick(&self, srq: &Self::Srq);
 
     /// Makes room for `depth` receives. Loses none.
@@ -242,18 +249,20 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Makes a queue pair, unconnected.
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Self::Qp>>;
 
-    /// Hands over a receive, in any state of the queue pair.
-    fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<()>;
+    /// Hands over a receive, in any state of the queue pair. Returns whether a message may wait for it, so that
+    /// [`Transport::recv_kick`] is to be called.
+    fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<bool>;
 
-    /// Called after [`Transport::post_recv`] without any lock: lets a message continue that waited for a buffer.
+    /// Called after such a [`Transport::post_recv`] without any lock: lets a message continue that waited for a buffer.
     fn recv_kick(&self, qp: &Arc<Self::Qp>);
 
-    /// Hands over a request of a connected queue pair. Requests complete in order: a report on one
-    /// implies success of all earlier ones.
-    fn post(&self, qp: &Arc<Self::Qp>, request: &Request<'_>) -> Result<()>;
+    /// Hands over a request of a connected queue pair, and returns its mark, which is not below that of an earlier
+    /// request. Requests complete in order: [`EndpointSink::requests_done`] tells of all whose mark was reached. A
+    /// request may be done before the call returns; a report on it then waits until the core has taken note of it.
+    fn post(&self, qp: &Arc<Self::Qp>, request: &Request<'_>) -> Result<Mark>;
 
-    /// Binds `window`, or unbinds it if there is no target, as a request in order with the others. The new remote key
-    /// is known at once.
+    /// Binds `window`, or unbinds it if there is no target, as a request in order with the others. Returns the new
+    /// remote key, which is known at once, and the mark of the request, as [`Transport::post`] does.
     fn post_bind(
         &self,
         qp: &Arc<Self::Qp>,
@@ -261,7 +270,7 @@ pub trait Transport: Send + Sync + Sized + 'static {
         window: &Self::Window,
         target: Option<&BindTarget<'_, Self::Region>>,
         signalled: bool,
-    ) -> Result<u32>;
+    ) -> Result<(u32, Mark)>;
 
     /// Called after [`Transport::post_bind`], without a lock: returns when no peer uses what the window showed before.
     fn await_unbound(&self, _window: &Self::Window) {}

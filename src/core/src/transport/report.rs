@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 
 use crate::addr::Address;
 use crate::event::Status;
-use crate::transport::work::{RecvId, RequestId};
+use crate::transport::work::{FailedRequest, Mark, RecvId};
 
 /// The end of a receive.
 #[derive(Clone, Copy, Debug)]
@@ -83,11 +83,12 @@ pub trait Reports: Sized {
 #[allow(missing_docs)]
 pub trait EndpointReports {
     fn recv_taken(&self, life: u64, id: RecvId) -> Verdict;
-    fn recv_done(&self, life: u64, done: RecvDone);
+    fn recv_arrived(&self, life: u64, done: RecvDone) -> Verdict;
+    fn recvs_done(&self, life: u64, done: &[RecvDone]);
     fn recv_announced(&self, life: u64);
-    fn requests_done(&self, life: u64, last: RequestId) -> bool;
+    fn requests_done(&self, life: u64, reached: Mark) -> bool;
     fn drained(&self, life: u64);
-    fn failed(&self, life: u64, recv: Option<RecvDone>, request: Option<(RequestId, Status)>);
+    fn failed(&self, life: u64, recv: Option<RecvDone>, request: Option<(FailedRequest, Status)>);
     fn connection(&self, life: u64, report: ConnectionReport);
 }
 
@@ -128,10 +129,23 @@ impl<R: Reports> EndpointSink<R> {
         self.endpoint.recv_taken(self.life, id)
     }
 
+    /// Reports that the endpoint took a buffer for a message which is there: [`EndpointSink::recv_taken`] and, if that
+    /// says so, [`EndpointSink::recv_done`] in one. After [`Verdict::Break`] the receive is not complete.
+    #[inline]
+    pub fn recv_arrived(&self, done: RecvDone) -> Verdict {
+        self.endpoint.recv_arrived(self.life, done)
+    }
+
     /// Reports that a receive is complete.
     #[inline]
     pub fn recv_done(&self, done: RecvDone) {
-        self.endpoint.recv_done(self.life, done);
+        self.endpoint.recvs_done(self.life, &[done]);
+    }
+
+    /// Reports that receives are complete, in this order.
+    #[inline]
+    pub fn recvs_done(&self, done: &[RecvDone]) {
+        self.endpoint.recvs_done(self.life, done);
     }
 
     /// Reports that one of the receives reported so far was announced by its sender ([`super::QpInit::solicited`]).
@@ -139,12 +153,12 @@ impl<R: Reports> EndpointSink<R> {
         self.endpoint.recv_announced(self.life);
     }
 
-    /// Reports that all requests up to and including `last` succeeded. Returns true if the end of the connection waits
-    /// for them; then [`EndpointSink::drained`] is to be called, without a lock.
+    /// Reports that all requests whose mark is at most `reached` succeeded. Returns true if the end of the connection
+    /// waits for them; then [`EndpointSink::drained`] is to be called, without a lock.
     #[inline]
     #[must_use]
-    pub fn requests_done(&self, last: RequestId) -> bool {
-        self.endpoint.requests_done(self.life, last)
+    pub fn requests_done(&self, reached: Mark) -> bool {
+        self.endpoint.requests_done(self.life, reached)
     }
 
     /// Continues the end of the connection, which waited for the last request.
@@ -154,7 +168,7 @@ impl<R: Reports> EndpointSink<R> {
 
     /// Reports that the connection failed. The named receive or request was the first to fail, and all that is still
     /// outstanding is flushed. The transport has let go of all buffers.
-    pub fn failed(&self, recv: Option<RecvDone>, request: Option<(RequestId, Status)>) {
+    pub fn failed(&self, recv: Option<RecvDone>, request: Option<(FailedRequest, Status)>) {
         self.endpoint.failed(self.life, recv, request);
     }
 

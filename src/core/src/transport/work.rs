@@ -35,6 +35,22 @@ pub struct RemoteSegment {
 /// Number of a request of one endpoint; rises by one with each post.
 pub type RequestId = u64;
 
+/// How far a queue pair is: the transport gives one to each request that it is handed ([`super::Transport::post`]), and
+/// names with another one all requests that are done ([`super::EndpointSink::requests_done`]). Marks never fall from
+/// one request of a queue pair to the next, and otherwise mean what the transport likes: the number of the request, a
+/// position in a ring, a count of tickets. So it needs no list of requests that end in their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark(pub u64);
+
+/// The request with which a connection failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailedRequest {
+    /// The oldest one of those that are not done.
+    Oldest,
+    /// The one of this number; all earlier ones succeeded.
+    Number(RequestId),
+}
+
 /// Number under which a receive was handed to a transport.
 pub type RecvId = u64;
 

@@ -149,8 +149,8 @@ fn reports_of_an_earlier_life_are_dropped() {
     let new = establish(&adapter, &end);
     end.ep.post_send(&[], 2, CompletionFlags::DEFAULT).unwrap();
     old.recv_done(received(0));
-    assert!(!old.requests_done(9));
-    old.failed(None, Some((0, Status::Transport)));
+    assert!(!old.requests_done(Mark(9)));
+    old.failed(None, Some((FailedRequest::Number(0), Status::Transport)));
     old.connection(ConnectionReport::Disconnected);
     old.drained();
     assert_eq!(end.state(), State::Connected);

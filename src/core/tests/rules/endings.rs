@@ -34,7 +34,7 @@ fn a_failure_comes_between_successes_and_flushed_ones() {
     let (end, sink) = connected(&adapter);
     busy(&adapter, &end);
     let recv = RecvDone { id: 0, status: Status::LocalLength, len: 0, solicited: false };
-    sink.failed(Some(recv), Some((2, Status::RemoteAccess)));
+    sink.failed(Some(recv), Some((FailedRequest::Number(2), Status::RemoteAccess)));
     end.completes(0, Status::Success);
     end.completes(1, Status::Success);
     end.completes(2, Status::RemoteAccess);
@@ -54,7 +54,7 @@ fn on_one_dispatcher_flushed_ones_come_behind_the_event() {
     let end = adapter.end_to(&adapter.pz, [&evd, &evd, &evd], None, |_| {});
     let sink = establish(&adapter, &end);
     busy(&adapter, &end);
-    sink.failed(None, Some((1, Status::Transport)));
+    sink.failed(None, Some((FailedRequest::Number(1), Status::Transport)));
     let wanted = ["0 Success", "1 Transport", "Broken", "2 Flushed", "3 Flushed", "10 Flushed", "11 Flushed"];
     assert_eq!(told(&end), wanted);
 }
@@ -105,7 +105,7 @@ fn an_end_that_takes_its_time_is_pending_until_it_is_reported() {
     assert!(quiet([&end.connections, &end.requests, &end.receives]), "the buffers are in use");
     assert_eq!(end.ep.post_send(&[], 4, CompletionFlags::DEFAULT), Err(State::DisconnectPending.into()));
     // What was done before is told as it was.
-    assert!(!sink.requests_done(0) && !sink.requests_done(1));
+    assert!(!sink.requests_done(Mark(0)) && !sink.requests_done(Mark(1)));
     sink.connection(ConnectionReport::Disconnected);
     end.is_told(ConnectionEvent::Disconnected);
     assert_eq!(end.state(), State::Disconnected);
@@ -149,8 +149,8 @@ fn a_graceful_end_waits_for_the_last_request() {
     // Messages still arrive.
     sink.recv_done(received(0));
     end.arrives(10, Status::Success);
-    assert!(!sink.requests_done(2));
-    assert!(sink.requests_done(3), "the end waits for that");
+    assert!(!sink.requests_done(Mark(2)));
+    assert!(sink.requests_done(Mark(3)), "the end waits for that");
     sink.drained();
     assert_eq!(fake(&adapter).calls(), [Call::Disconnect { broken: false }]);
     (0..4).for_each(|cookie| end.completes(cookie, Status::Success));
@@ -176,7 +176,7 @@ fn a_failure_in_the_middle_of_a_graceful_end_is_that_end() {
         busy(&adapter, &end);
         end.ep.disconnect(true).unwrap();
         if by_failure {
-            sink.failed(None, Some((1, Status::RemoteAccess)));
+            sink.failed(None, Some((FailedRequest::Number(1), Status::RemoteAccess)));
             end.completes(0, Status::Success);
             end.completes(1, Status::RemoteAccess);
         } else {

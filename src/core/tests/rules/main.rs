@@ -17,7 +17,7 @@ use dat_core::addr::Address;
 use dat_core::error::Result;
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::{Adapter, End, Fake, request};
-use dat_core::transport::{ConnectionReport, EndpointSink, RecvDone};
+use dat_core::transport::{ConnectionReport, EndpointSink, FailedRequest, Mark, RecvDone};
 
 /// The qualifier that ends connect to.
 const QUALIFIER: u64 = 5;

@@ -119,7 +119,7 @@ fn a_bind_holds_its_region_until_the_window_moves() {
     let status = rmr.status().unwrap();
     assert_eq!((status.segment, status.rights, status.remote_key), (first.at(0, 100), Rights::REMOTE_READ, key));
     assert_eq!(first.lmr().free(), in_use);
-    assert!(!sink.requests_done(0));
+    assert!(!sink.requests_done(Mark(0)));
     let told = dat_core::testing::next(&end.requests);
     let dat_core::Event::Bind { rmr: told, cookie, status } = told else { panic!("{told:?}") };
     assert_eq!((told, cookie, status), (rmr.header().handle(), 7, Status::Success));

@@ -129,9 +129,9 @@ fn unsignalled_completions_wake_nobody_and_failures_do() {
     let sink = establish(&adapter, &end);
     (0..2).for_each(|cookie| end.ep.post_send(&[], cookie, CompletionFlags::UNSIGNALLED).unwrap());
     let outcome = while_waiting(&end.requests, 1, || {
-        assert!(!sink.requests_done(0));
+        assert!(!sink.requests_done(Mark(0)));
         assert!(has_waiter(&end.requests));
-        sink.failed(None, Some((1, Status::RemoteAccess)));
+        sink.failed(None, Some((FailedRequest::Number(1), Status::RemoteAccess)));
     });
     assert!(matches!(outcome.result, Ok(Event::Transfer { cookie: 0, status: Status::Success, .. })));
     end.completes(1, Status::RemoteAccess);

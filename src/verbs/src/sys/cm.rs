@@ -13,7 +13,7 @@ use dat_core::addr::Address;
 use host::fork::NotInherited;
 use rdma_sys::*;
 
-use super::{again, give_back, made, nonblocking, undivided};
+use super::{again, check_room, give_back, made, nonblocking, note_set_up, undivided};
 
 /// The result of a call that returns 0 on success, or -1 and sets errno.
 /// The call, which takes locks of the library, falls into no fork.
@@ -68,9 +68,11 @@ impl AsFd for EventChannel {
 impl EventChannel {
     /// Makes a channel whose descriptor does not block.
     pub fn new() -> io::Result<Arc<Self>> {
+        check_room()?;
         let (raw, note) = undivided(|| {
             // SAFETY: the call takes no arguments.
             let raw = made(|| unsafe { rdma_create_event_channel() })?;
+            note_set_up();
             // SAFETY: the descriptor belongs to a live channel.
             io::Result::Ok((raw, NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) })))
         })?;

@@ -1,7 +1,6 @@
 //! The list of devices, and an open device.
 
 use std::ffi::{CStr, c_uint, c_void};
-use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
@@ -10,7 +9,7 @@ use std::ptr::NonNull;
 use host::fork::NotInherited;
 use rdma_sys::*;
 
-use super::{code, keep_memory_over_forks, made, nonblocking, undivided};
+use super::{check_room, code, keep_memory_over_forks, made, nonblocking, undivided};
 
 /// Names of the existing devices.
 pub fn names() -> Vec<String> {
@@ -30,19 +29,8 @@ fn name_of(device: *mut ibv_device) -> String {
     unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
 }
 
-/// Fails if the process has no room for the descriptors that loading drivers takes: for a directory, for a file in it,
-/// and one to spare. libibverbs loads its drivers with the first list, and tries that once: if it fails, there is no
-/// device for as long as the process lives.
-fn check_descriptors() -> io::Result<()> {
-    let mut held = Vec::new();
-    for _ in 0..3 {
-        held.push(File::open("/")?);
-    }
-    Ok(())
-}
-
 fn with_list<R>(f: impl FnOnce(&[*mut ibv_device]) -> R) -> io::Result<R> {
-    check_descriptors()?;
+    check_room()?;
     let mut count = 0;
     // SAFETY: `count` is writable.
     let list = made(|| unsafe { ibv_get_device_list(&raw mut count) })?.as_ptr();

@@ -6,7 +6,7 @@ use super::fabric::{End, Receive, Report, State, Task, Transfer, Work};
 use super::memory::{Table, Unregistered};
 use crate::event::Status;
 use crate::mem::Rights;
-use crate::transport::{RecvDone, RemoteSegment, RequestId, Segment, Verdict};
+use crate::transport::{FailedRequest, Mark, RecvDone, RemoteSegment, RequestId, Segment, Verdict};
 
 /// What came of a request.
 enum Outcome {
@@ -167,7 +167,7 @@ impl State {
 
     fn report_done(&mut self, number: u64, id: RequestId) {
         let Some(end) = self.ends.get(&number) else { return };
-        if end.sink.requests_done(id) {
+        if end.sink.requests_done(Mark(id)) {
             self.reports.push_back((number, Report::Drained(end.sink.clone())));
         }
     }
@@ -176,6 +176,7 @@ impl State {
     fn fail(&mut self, number: u64, request: Option<(RequestId, Status)>, recv: Option<RecvDone>) {
         let Some(end) = self.remove(number) else { return };
         let peer = end.peer;
+        let request = request.map(|(id, status)| (FailedRequest::Number(id), status));
         self.reports.push_back((number, Report::Failed(end.sink, None, request)));
         if let Some((peer, other)) = peer.and_then(|peer| Some((peer, self.remove(peer)?))) {
             self.reports.push_back((peer, Report::Failed(other.sink, recv, None)));

@@ -14,8 +14,8 @@ use super::memory::{Row, Table};
 use crate::error::Result;
 use crate::event::Status;
 use crate::transport::{
-    Checked, ConnectionReport, ConnectionRequestInfo, EndpointSink, ListenerSink, QpInit, Recv, RecvDone, RecvId,
-    Rejection, RemoteSegment, RequestId, ZoneId,
+    Checked, ConnectionReport, ConnectionRequestInfo, EndpointSink, FailedRequest, ListenerSink, QpInit, Recv,
+    RecvDone, RecvId, Rejection, RemoteSegment, RequestId, ZoneId,
 };
 
 /// Fabrics by the instance that was opened, each with the number of its adapters.
@@ -69,7 +69,7 @@ pub enum Work {
 /// What is told without a lock.
 pub enum Report {
     Connection(EndpointSink<Loopback>, ConnectionReport),
-    Failed(EndpointSink<Loopback>, Option<RecvDone>, Option<(RequestId, Status)>),
+    Failed(EndpointSink<Loopback>, Option<RecvDone>, Option<(FailedRequest, Status)>),
     Drained(EndpointSink<Loopback>),
     Request(ListenerSink<Loopback>, Incoming, ConnectionRequestInfo),
 }

@@ -20,8 +20,8 @@ use crate::addr::Address;
 use crate::error::{Error, Result};
 use crate::mem::Rights;
 use crate::transport::{
-    AdapterAttributes, Armed, BindTarget, Closing, Connect, ListenerSink, MAX_SEGMENTS, Operation, Poll, QpInit, Recv,
-    RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
+    AdapterAttributes, Armed, BindTarget, Closing, Connect, ListenerSink, MAX_SEGMENTS, Mark, Operation, Poll, QpInit,
+    Recv, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
 };
 use cm::Incoming;
 use fabric::{Bind, Fabric, Receive, Task, Transfer, Work};
@@ -176,9 +176,9 @@ impl Transport for Loopback {
         Ok(SharedQueue { fabric: self.fabric.clone(), number })
     }
 
-    fn srq_post(&self, srq: &SharedQueue, recv: &Recv<'_>) -> Result<()> {
+    fn srq_post(&self, srq: &SharedQueue, recv: &Recv<'_>) -> Result<bool> {
         self.fabric.hand_in(Work::SharedRecv(srq.number, Receive::new(recv)));
-        Ok(())
+        Ok(true)
     }
 
     fn srq_kick(&self, _srq: &SharedQueue) {
@@ -199,16 +199,16 @@ impl Transport for Loopback {
         Ok(Arc::new(Qp { number }))
     }
 
-    fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<()> {
+    fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<bool> {
         self.fabric.hand_in(Work::Recv(qp.number, Receive::new(recv)));
-        Ok(())
+        Ok(true)
     }
 
     fn recv_kick(&self, _qp: &Arc<Qp>) {
         self.fabric.run_if_free();
     }
 
-    fn post(&self, qp: &Arc<Qp>, request: &Request<'_>) -> Result<()> {
+    fn post(&self, qp: &Arc<Qp>, request: &Request<'_>) -> Result<Mark> {
         // Requests are carried out one after the other, which is as much as a fence asks for.
         let task = match request.operation {
             Operation::Send { solicited } => Task::Send { solicited },
@@ -217,7 +217,7 @@ impl Transport for Loopback {
         };
         let segments = request.segments.try_into().map_err(|_| Error::Internal)?;
         self.fabric.hand_in(Work::Request(qp.number, Transfer { id: request.id, task, segments, len: request.len }));
-        Ok(())
+        Ok(Mark(request.id))
     }
 
     fn post_bind(
@@ -227,7 +227,7 @@ impl Transport for Loopback {
         window: &Window,
         target: Option<&BindTarget<'_, Region>>,
         _signalled: bool,
-    ) -> Result<u32> {
+    ) -> Result<(u32, Mark)> {
         let key = if target.is_some() { self.fabric.memory.lock().reserve() } else { 0 };
         let row = target.map(|target| Row {
             addr: target.addr,
@@ -238,7 +238,7 @@ impl Transport for Loopback {
         });
         let task = Task::Bind(Bind { window: window.number, key, row });
         self.fabric.hand_in(Work::Request(qp.number, Transfer { id, task, segments: Default::default(), len: 0 }));
-        Ok(key)
+        Ok((key, Mark(id)))
     }
 
     fn reap(&self, _qp: &Arc<Qp>) {

@@ -1,0 +1,193 @@
+//! A fence of two halves: one that costs nothing, for the side that passes often, and one that pays for both, for the
+//! side that passes rarely.
+//!
+//! Two threads that each write one place and then read the other's place need a full fence between the two steps, so
+//! that at least one of them sees what the other wrote. One that calls [`light`] there may rely on one that calls
+//! [`heavy`]: of the store before a `light` and a `heavy` that another thread calls, either the store is seen by the
+//! loads after the `heavy`, or the loads after the `light` see what was stored before the `heavy`. Two calls of `light`
+//! order nothing between them; two calls of `heavy` do.
+//!
+//! The kernel makes the difference: membarrier(2) has every processor that runs a thread of this process pass a full
+//! fence. Where it cannot, both halves are full fences, which is right and costs time.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+// In a model, the fences are those of the model.
+#[cfg(loom)]
+use loom::sync::atomic::fence;
+#[cfg(not(loom))]
+use std::sync::atomic::{compiler_fence, fence};
+
+use rustix::thread::{MembarrierCommand, MembarrierQuery, Timespec, membarrier, membarrier_query, nanosleep};
+
+/// Nobody has asked the kernel yet.
+const UNKNOWN: u8 = 0;
+/// The kernel does it, and the process is registered for it.
+const ASYMMETRIC: u8 = 1;
+/// Both halves are full fences.
+const SYMMETRIC: u8 = 2;
+
+/// What this process does. It changes once: a thread that acted on `ASYMMETRIC` relies on all others to do so.
+static WAY: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// Whether [`light`] costs nothing here. The first call of a process asks the kernel, which can take some milliseconds
+/// when other threads run; so a library calls it once before anything is in a hurry.
+#[inline]
+pub fn available() -> bool {
+    match WAY.load(Ordering::Relaxed) {
+        ASYMMETRIC => true,
+        SYMMETRIC => false,
+        _ => choose(),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn choose() -> bool {
+    let wanted = MembarrierQuery::PRIVATE_EXPEDITED | MembarrierQuery::REGISTER_PRIVATE_EXPEDITED;
+    // Miri and loom run no other program's system calls.
+    let able = !cfg!(any(miri, loom)) && membarrier_query().contains(wanted) && register();
+    let way = if able { ASYMMETRIC } else { SYMMETRIC };
+    let chosen = WAY.compare_exchange(UNKNOWN, way, Ordering::Relaxed, Ordering::Relaxed);
+    chosen.map_or_else(|earlier| earlier, |_| way) == ASYMMETRIC
+}
+
+fn register() -> bool {
+    membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+}
+
+/// The half for the side that passes often: nothing but a bound for the compiler where [`available`] is true.
+#[inline]
+pub fn light() {
+    if WAY.load(Ordering::Relaxed) == ASYMMETRIC {
+        light_if_available();
+    } else {
+        light_first();
+    }
+}
+
+/// A first call asks the kernel, so that those after it cost nothing.
+#[cold]
+#[inline(never)]
+fn light_first() {
+    available();
+    fence(Ordering::SeqCst);
+}
+
+/// Does what [`light`] does, for a caller that knows that [`available`] is true because it would not be here otherwise.
+#[inline]
+pub fn light_if_available() {
+    #[cfg(not(loom))]
+    compiler_fence(Ordering::SeqCst);
+    // A model has no fence that another thread passes for this one, so each thread passes its own.
+    #[cfg(loom)]
+    fence(Ordering::SeqCst);
+}
+
+/// The half for the side that passes rarely: a full fence for this thread and, where [`available`] is true, for every
+/// other thread of the process. Takes a microsecond or a few. Changes no errno and is no place where a thread may be
+/// cancelled.
+#[cold]
+#[inline(never)]
+pub fn heavy() {
+    fence(Ordering::SeqCst);
+    if available() {
+        everywhere();
+        fence(Ordering::SeqCst);
+    }
+}
+
+/// Has every running thread of this process pass a full fence.
+fn everywhere() {
+    let expedited = || membarrier(MembarrierCommand::PrivateExpedited).is_ok();
+    // A process that is not registered, as the child of a fork may be, registers; that is done for good.
+    if expedited() || register() && expedited() || membarrier(MembarrierCommand::Global).is_ok() {
+        return;
+    }
+    // The program has forbidden itself the call since. Stores stay in a processor for less than a microsecond by
+    // themselves; the thread waits thousands of times as long.
+    let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 });
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicU32};
+    use std::thread;
+
+    use super::*;
+
+    /// Two threads that each set their own word and look at the other's never both find the other's unset.
+    #[test]
+    fn one_of_two_sees_the_other() {
+        let rounds = if cfg!(miri) { 50 } else { 20_000 };
+        let (often, rarely) = (AtomicU32::new(0), AtomicU32::new(0));
+        let (often_saw, rarely_saw) = (AtomicU32::new(0), AtomicU32::new(0));
+        let gate = std::sync::Barrier::new(2);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for round in 1..=rounds {
+                    gate.wait();
+                    often.store(round, Ordering::Relaxed);
+                    light();
+                    often_saw.store(rarely.load(Ordering::Relaxed), Ordering::Relaxed);
+                    gate.wait();
+                }
+            });
+            for round in 1..=rounds {
+                gate.wait();
+                rarely.store(round, Ordering::Relaxed);
+                heavy();
+                rarely_saw.store(often.load(Ordering::Relaxed), Ordering::Relaxed);
+                gate.wait();
+                let seen = [often_saw.load(Ordering::Relaxed), rarely_saw.load(Ordering::Relaxed)];
+                assert!(seen.contains(&round), "in round {round} both saw {seen:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn the_answer_stays() {
+        let first = available();
+        light();
+        heavy();
+        assert_eq!(available(), first);
+        assert_eq!(WAY.load(Ordering::Relaxed), if first { ASYMMETRIC } else { SYMMETRIC });
+    }
+
+    /// The child of a fork has one thread; it passes the fence as well, whatever the kernel keeps of its registration.
+    #[test]
+    #[cfg(not(miri))]
+    fn the_child_of_a_fork_passes_it() {
+        let known = available();
+        // SAFETY: the child makes system calls only.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            light();
+            heavy();
+            // SAFETY: ends the child without running anything of the parent's.
+            unsafe { libc::_exit(i32::from(available() != known)) };
+        }
+        let mut status = -1;
+        // SAFETY: the child is ours, and the place is writable.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0);
+    }
+
+    /// A thread that spins on a processor of its own is reached.
+    #[test]
+    fn a_thread_that_makes_no_call_is_reached() {
+        let (go, seen) = (AtomicBool::new(true), AtomicU32::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while go.load(Ordering::Relaxed) {
+                    seen.store(1, Ordering::Relaxed);
+                    light();
+                }
+            });
+            while seen.load(Ordering::Relaxed) == 0 {
+                heavy();
+            }
+            go.store(false, Ordering::Relaxed);
+        });
+    }
+}

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# all.sh - all that `make bench` does with what it has built: shm, the instructions of a round, an RDMA device.
+#
+#   all.sh PROGRAMS LIBDIR OUT FAST_PATH
+#
+# The first three are those of bench.sh, and so are the variables; FAST_PATH is the program of
+# tests-c/perf. After a whole run docs/bench.svg is drawn.
+#
+#   VERBS=1         an RDMA device as well (verbs.sh), unless QUICK=1
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+[ $# -eq 4 ] || { sed -n '6,8p' "$0" >&2; exit 2; }
+programs=$1 libdir=$2 out=$3 fast_path=$4
+: "${QUICK:=0}" "${AGAINST:=}" "${ONLY:=}" "${VERBS:=auto}"
+
+"$here/bench.sh" "$programs" "$libdir" "$out"
+status=$?
+
+if [ "$QUICK" = 0 ] && [ -z "$AGAINST$ONLY" ] && [ "$status" -eq 0 ]; then
+    machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
+    awk -v machine="${machine:-$(uname -m)}, $(nproc) processors" -f "$here/draw.awk" "$out/shm.csv" \
+        >"$out/bench.svg" && cp "$out/bench.svg" "$root/docs/bench.svg"
+    echo
+    "$root/tests-c/perf/instructions.sh" "$fast_path" "$libdir" >"$out/instructions.txt" &&
+        awk 'BEGIN { print "Instructions of a round on one thread; of send they should be <= 800, and must be <= 1400" }
+            { print }' "$out/instructions.txt"
+fi
+
+if [ "$VERBS" = 1 ] && [ "$QUICK" = 0 ]; then
+    echo
+    "$here/verbs.sh" "$programs" "$libdir" "$out" || status=1
+elif [ "$QUICK" = 0 ]; then
+    echo 'Without VERBS=1 nothing ran on an RDMA device.'
+fi
+echo "The raw numbers are in $out."
+exit "$status"

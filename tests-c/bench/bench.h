@@ -1,0 +1,131 @@
+/*
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * bench.h - the parts of the benchmark: two processes that move data and take the time.
+ *
+ *   main.c      options, the two processes, what is printed
+ *   node.c      the objects of one process, connections, fetching completions
+ *   latency.c   one transfer at a time, there and back
+ *   stream.c    many transfers one way
+ *   calls.c     the cost of single calls
+ *   link.c      what the processes tell each other outside of uDAPL, and clocks
+ *
+ * It calls <dat/udat.h> and POSIX alone. Built with -DDAT2 it is a program for uDAPL 2.0 (dat2.h).
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef DAT2
+#include "dat2.h"
+#else
+#include <dat/udat.h>
+#endif
+
+enum what { SEND, WRITE, READ };
+
+/* What is measured; the same in both processes. */
+struct plan {
+    void (*run)(struct plan *plan, void *node);
+    enum what what;
+    const char *adapter[2]; /* of the first process, which measures, and of the second one */
+    int cpu[2];             /* the processor of each, or -1 */
+    size_t size;            /* bytes of a transfer */
+    long iterations;
+    long warmup;
+    int outstanding; /* transfers under way at a time */
+    int connections;
+    int active; /* connections that carry traffic */
+    int srq;    /* receive buffers come from a shared receive queue */
+    int wait;   /* dat_evd_wait instead of polling with dat_evd_dequeue */
+    unsigned limit; /* seconds */
+    int pause;      /* microseconds before each send, so that the peer sleeps in its wait */
+    int verify; /* each message has its own buffer, and its bytes are compared */
+};
+
+/* Registered memory. */
+struct memory {
+    unsigned char *base;
+    size_t slot;  /* bytes from one buffer to the next; 0 if all transfers use the same one */
+    size_t bytes; /* of one buffer */
+    DAT_LMR_HANDLE lmr;
+    DAT_LMR_CONTEXT lmr_context;
+    DAT_RMR_CONTEXT rmr_context;
+};
+
+/* One process. */
+struct node {
+    struct plan *plan;
+    int second; /* 0 for the process that measures */
+    DAT_IA_HANDLE ia;
+    DAT_IA_ATTR attr;
+    DAT_EVD_HANDLE async, recv, request, conn, cr;
+    DAT_PZ_HANDLE pz;
+    DAT_PSP_HANDLE psp;
+    DAT_SRQ_HANDLE srq;
+    DAT_EP_HANDLE *ep;
+    int depth;          /* receive buffers of a connection, or in the shared receive queue */
+    struct memory out;  /* what is sent, written, and where reads land */
+    struct memory in;   /* what is received, and the peer's target */
+    DAT_RMR_CONTEXT peer_rmr_context; /* of the peer's memory "in" */
+    DAT_VADDR peer_address;
+    DAT_VLEN peer_slot;
+    long requests; /* posted, completion not yet reaped */
+};
+
+/* node.c */
+void node_open(struct node *n, struct plan *plan, int second);
+void node_connect(struct node *n);
+void node_close(struct node *n);
+void must(const char *call, DAT_RETURN rc);
+/* A completion that is none of a transfer, or of one that failed: says so and ends. */
+void wrong_event(const struct node *n, const DAT_EVENT *event) __attribute__((noreturn));
+/* The connection to which an endpoint belongs. */
+int connection_of(const struct node *n, DAT_EP_HANDLE ep);
+/* With verify: makes the bytes of a message by its number on a connection, and compares them. */
+void stamp_bytes(unsigned char *at, size_t size, int connection, long number);
+void check_bytes(const unsigned char *at, size_t size, int connection, long number);
+
+/* latency.c, stream.c, calls.c */
+void run_latency(struct plan *plan, void *node);
+void run_stream(struct plan *plan, void *node);
+void run_calls(struct plan *plan, void *node);
+
+/* link.c */
+extern const char *role;
+void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+void link_set(int fd);
+void tell(const void *data, size_t size);
+/* Whether the other process has said something. */
+int link_ready(void);
+void hear(void *data, size_t size);
+void meet(void); /* returns when the other process calls it too */
+double now(void); /* seconds */
+uint64_t ticks(void);
+double seconds_of_tick(void); /* measured once */
+/* Does nothing for some microseconds, without giving the processor away. */
+void rest(int microseconds);
+/* Times of the last iterations, and of all. */
+struct clock {
+    uint64_t last;
+    double began;
+    long count;
+    uint32_t kept[2048];
+};
+void clock_start(struct clock *c);
+double clock_end(struct clock *c, double *median); /* seconds in all; the median of one in seconds */
+
+static inline void clock_step(struct clock *c)
+{
+    uint64_t t = ticks(), d = t - c->last;
+
+    c->kept[c->count++ % 2048] = d > UINT32_MAX ? UINT32_MAX : (uint32_t)d;
+    c->last = t;
+}
+
+/* Prints "name value unit". */
+void result(const char *name, double value, const char *unit);
+
+#endif

@@ -1,0 +1,320 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# bench.sh - runs the benchmark beside others, alternating, and prints one table of ratios.
+#
+#   bench.sh PROGRAMS LIBDIR OUT
+#
+# PROGRAMS is the directory with bench and marks, LIBDIR that with libdat.so.1 and the providers, OUT gets
+# NAME.csv and NAME.txt, where NAME is shm or verbs. `make bench` builds the programs and calls this.
+#
+#   QUICK=1         fewer rows and fewer iterations
+#   ROUNDS=5        of each command
+#   AGAINST=DIR     compares with the libraries in DIR, with which the same program runs as well
+#   ONLY=PATTERN    only rows that match, an extended regular expression
+#   NETDEV=NAME     on the RDMA device of this network interface instead of shm; see verbs.sh
+#   DAPL2=DIR       there also uDAPL 2.0, for which PROGRAMS has bench2; dapl2.sh has fetched it
+#   CPUS=A,B        the processors of the two processes
+#   NICE=-20        their priority, ours and others, where it may be raised, so that what else runs here does
+#                   not decide
+#   PROGRESS=WHAT   line: one line that changes, by default on a terminal; rounds: a line for each round; none
+#
+# What stands beside ours: what the machine itself needs (marks.c); on shm UCX's ucx_perftest, on an RDMA device
+# ib_send_lat and others of perftest, where they are installed.
+set -u
+LC_ALL=C
+export LC_ALL
+unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
+
+here=$(cd "$(dirname "$0")" && pwd)
+[ $# -eq 3 ] || { sed -n '6,23p' "$0" >&2; exit 2; }
+programs=$1 libdir=$2 out=$3
+: "${QUICK:=0}" "${ROUNDS:=5}" "${AGAINST:=}" "${ONLY:=.}" "${CPUS:=}" "${NICE:=-20}"
+: "${NETDEV:=}" "${DAPL2:=}" "${PROGRESS:=}"
+[ -n "$PROGRESS" ] || [ ! -t 2 ] || PROGRESS=line
+name=shm sets='quick full'
+[ "$QUICK" = 0 ] || sets=quick
+[ -z "$NETDEV" ] || name=verbs sets=verbs
+mkdir -p "$out" || exit 2
+
+work=$(mktemp -d) || exit 2
+served= session=
+finish()
+{
+    rm -rf "$work"
+    [ -z "$served" ] || kill "$served" 2>/dev/null
+    [ -z "$session" ] || echo "$session" >/proc/self/autogroup
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+# ---- Where it runs ----
+
+# Two processors that this process may use, of different cores if there are such.
+two_processors()
+{
+    awk '/^Cpus_allowed_list:/ {
+        n = split($2, part, ",")
+        for (i = 1; i <= n; i++) {
+            split(part[i] "-" part[i], end, "-")
+            for (c = end[1]; c <= end[2]; c++) print c
+        } }' /proc/self/status | while read -r cpu; do
+        core=$(cat "/sys/devices/system/cpu/cpu$cpu/topology/physical_package_id" \
+            "/sys/devices/system/cpu/cpu$cpu/topology/core_id" 2>/dev/null | tr '\n' .)
+        echo "$cpu ${core:-$cpu}"
+    done | awk '!first { first = 1; a = $1; core = $2; next }
+        b == "" { b = $1 } $2 != core && !other { b = $1; other = 1 }
+        END { if (b != "") print a "," b }'
+}
+[ -n "$CPUS" ] || CPUS=$(two_processors)
+[ -n "$CPUS" ] || { echo 'bench.sh: this needs two processors' >&2; exit 77; }
+
+# The kernel shares processors among sessions first, then among the programs of one.
+first=
+if [ "$(nice -n "$NICE" nice 2>/dev/null)" = "$NICE" ]; then
+    first="nice -n $NICE"
+    session=$(sed -n 's/.* nice //p' /proc/self/autogroup 2>/dev/null)
+    [ -z "$session" ] || echo "$NICE" 2>/dev/null >/proc/self/autogroup || session=
+fi
+
+# The library of the provider, and what it opens: a directory in which no other process meets ours, or NETDEV.
+provider=libdapl$name instance=$work/meet device=
+if [ -n "$NETDEV" ]; then
+    instance="$NETDEV 0"
+    device=$(grep -lx "$NETDEV" /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null |
+        sed -n 's|/sys/class/infiniband/\([^/]*\)/.*|\1|p' | head -n 1)
+    [ -n "$device" ] || { echo "bench.sh: there is no RDMA device on $NETDEV" >&2; exit 77; }
+fi
+
+# configure WHO DIR: the libraries in DIR, as cargo or `make` left them there, under the names of the loader.
+configure()
+{
+    mkdir "$work/$1.lib" && mkdir -m 700 -p "$work/meet" || exit 2
+    for library in libdat $provider; do
+        file=$2/$library.so.1
+        [ -e "$file" ] || file=$2/$library.so
+        [ -e "$file" ] || { echo "bench.sh: no $library.so.1 in $2" >&2; exit 2; }
+        ln -s "$(realpath "$file")" "$work/$1.lib/$library.so.1"
+    done
+    echo "bench u1.2 threadsafe default $work/$1.lib/$provider.so.1 libdat.1.2 \"$instance\" \"\"" \
+        >"$work/$1.conf"
+}
+configure ours "$libdir"
+[ -z "$AGAINST" ] || configure before "$AGAINST"
+if [ -n "$DAPL2" ]; then
+    library=$(find "$DAPL2/usr/lib" -name libdaplofa.so.2 | head -n 1)
+    ln -s "$(dirname "$library")" "$work/dapl2.lib"
+    echo "bench u2.0 nonthreadsafe default $library dapl.2.0 \"$instance\" \"\"" >"$work/dapl2.conf"
+fi
+
+# ---- One run; each prints "result value unit" a line ----
+
+# iterations TEST SIZE: the same for ours and others; some tens of milliseconds of each.
+iterations()
+{
+    size=$2
+    if [ -n "$NETDEV" ]; then
+        # The device may be an emulated one.
+        case $1 in
+        *wait*) echo 200 ;;
+        *lat*) echo 2000 ;;
+        *) [ "$size" -le 1024 ] && echo 3000 || echo 150 ;;
+        esac
+        return
+    fi
+    case $1 in
+    *wait* | *sleep* | futex*) n=2000 ;;
+    *lat* | line | pong | write | read | write_bw*outstanding\ 1*)
+        [ "$size" -le 8192 ] && n=20000 || n=$((160000000 / size + 20)) ;;
+    *) [ "$size" -le 1024 ] && n=100000 || n=$((400000000 / size + 20)) ;;
+    esac
+    [ "$QUICK" = 0 ] || n=$((n / 4 + 10))
+    echo "$n"
+}
+
+# The value of an option in the arguments, or 8.
+size_of()
+{
+    option=$1 size=8
+    shift
+    while [ $# -gt 1 ]; do
+        [ "$1" != "$option" ] || size=$2
+        shift
+    done
+    echo "$size"
+}
+
+# dat WHO ARGS...
+dat()
+{
+    who=$1 program=$programs/bench
+    [ "$who" != dapl2 ] || program=$programs/bench2
+    shift
+    n=$(iterations "$*" "$(size_of --size "$@")")
+    DAT_OVERRIDE=$work/$who.conf LD_LIBRARY_PATH=$work/$who.lib timeout 60 \
+        $first "$program" "$@" --adapter bench --cpus "$CPUS" --iterations "$n"
+}
+
+mark()
+{
+    timeout 60 $first "$programs/marks" "$1" "$2" "$(iterations "$1" "$2")" "$CPUS"
+}
+
+# both PROGRAM OPTIONS...: runs the server of a pair of programs, and then its client with these options, which
+# prints to $work/client.
+both()
+{
+    program=$1
+    shift
+    port=$((20000 + ($$ * 7 + tries) % 20000))
+    tries=$((tries + 1))
+    if [ "$program" = ucx_perftest ]; then set -- -p "$port"; else set -- "$@" -p "$port"; fi
+    $first taskset -c "${CPUS#*,}" "$program" "$@" >"$work/server" 2>&1 &
+    served=$!
+    # A client does not wait for a server that does not listen yet.
+    tried=0
+    until grep -qi ":$(printf %04X "$port") 0*:0000 0A" /proc/net/tcp /proc/net/tcp6; do
+        tried=$((tried + 1))
+        [ "$tried" -lt 200 ] || break
+        sleep 0.05
+    done
+    timeout 60 $first taskset -c "${CPUS%,*}" "$program" "$@" $client 127.0.0.1 >"$work/client" 2>&1
+    status=$?
+    kill "$served" 2>/dev/null
+    wait "$served" 2>/dev/null
+    served=
+    return "$status"
+}
+
+# ucx TEST OPTIONS...
+ucx()
+{
+    test=$1
+    shift
+    size=$(size_of -s "$@")
+    n=$(iterations "$test $*" "$size")
+    client="-t $test $* -n $n -w $((n / 10 + 1)) -f -v"
+    UCX_TLS=shm,self both ucx_perftest
+    # iterations, median, average and overall microseconds, MiB/s twice, messages/s twice
+    awk -F, -v size="$size" '/^ *[0-9]+,/ {
+        print "median", $2 * 1000, "ns"
+        print "overall", $4 * 1000, "ns"
+        print "rate", $8, "1/s"
+        print "bandwidth", $8 * size / 1e6, "MB/s"
+        seen = 1 }
+        END { exit !seen }' "$work/client" || { tail -n 1 "$work/client" >&2; return 1; }
+}
+
+# raw PROGRAM OPTIONS...: one of perftest.
+raw()
+{
+    program=$1
+    shift
+    size=$(size_of -s "$@")
+    client=
+    both "$program" "$@" -d "$device" -F -n "$(iterations "$program" "$size")"
+    # Of latency: bytes, iterations, microseconds: lowest, highest, typical, average ...;
+    # of bandwidth: bytes, iterations, MiB/s twice, million messages/s.
+    awk -v size="$size" -v program="$program" '$1 == size && $2 ~ /^[0-9]+$/ && NF >= 5 {
+        if (program ~ /_lat$/) {
+            print "median", $5 * 1000, "ns"
+            print "overall", $6 * 1000, "ns"
+        } else {
+            print "rate", $5 * 1e6, "1/s"
+            print "bandwidth", $5 * size, "MB/s"
+        }
+        seen = 1 }
+        END { exit !seen }' "$work/client" || { tail -n 1 "$work/client" >&2; return 1; }
+}
+
+run()
+{
+    who=$1
+    shift
+    case $who in
+    ours | before | dapl2) dat "$who" "$@" ;;
+    raw) raw "$@" ;;
+    mark) mark "$@" ;;
+    ucx) ucx "$@" ;;
+    *) return 1 ;;
+    esac
+}
+
+# ---- All of it ----
+
+awk -F'|' '
+    function bytes(n) { return n >= 1048576 ? n / 1048576 " MiB" : n >= 1024 ? n / 1024 " KiB" : n " B" }
+    NF < 7 { print; next }
+    {
+        sizes = split($7, size, " ")
+        for (i = 1; i <= sizes; i++) {
+            what = $2; ours = $3; other = $4
+            sub(/SIZE/, bytes(size[i]), what); sub(/SIZE/, size[i], ours); sub(/SIZE/, size[i], other)
+            print $1 "|" what "|" ours "|" other "|" $5 "|" $6
+        }
+    }' "$here/rows.txt" | grep -E "^#|$ONLY" >"$work/rows"
+if [ -n "$AGAINST" ]; then
+    # Each of our commands, and the same with the other libraries.
+    awk -F'|' '/^#/ { print; next }
+        !(($3) in seen) { seen[$3]; sub(/^ +/, "", $3); print $1 "|" $2 "| " $3 "| before " $3 "| - | -" }' \
+        "$work/rows" >"$work/against"
+    mv "$work/against" "$work/rows"
+fi
+# without PROGRAM WHO PACKAGE: leaves out the rows with WHO if there is no PROGRAM.
+without()
+{
+    command -v "$1" >/dev/null && return
+    echo "There is no $1 here, so that no row compares with it. Debian has it: apt-get install $3" >&2
+    grep -v "| $2 " "$work/rows" >"$work/left"
+    mv "$work/left" "$work/rows"
+}
+[ -n "$NETDEV" ] || without ucx_perftest ucx ucx-utils
+[ -z "$NETDEV" ] || without ib_send_lat raw perftest
+[ -n "$DAPL2" ] || { grep -v '| dapl2 ' "$work/rows" >"$work/left"; mv "$work/left" "$work/rows"; }
+
+# The commands, each once, those of a row together.
+awk -F'|' -v sets=" $sets " '
+    function command(side) {
+        sub(/ : .*/, "", side)
+        gsub(/^ +| +$/, "", side)
+        if (side !~ /^(ours|mark|ucx|raw|dapl2|before) /) side = "ours " side
+        if (!seen[side]++) print side
+    }
+    /^#/ || /^ *$/ { next }
+    { set = $1; gsub(/ /, "", set) }
+    index(sets, " " set " ") { command($3); command($4) }' "$work/rows" >"$work/commands"
+commands=$(wc -l <"$work/commands")
+[ "$commands" -gt 0 ] || { echo "bench.sh: no row matches $ONLY" >&2; exit 2; }
+
+progress()
+{
+    [ "$PROGRESS" != line ] || printf '\r\033[K%s' "$1" >&2
+}
+
+raw=$out/$name.csv
+echo round,command,result,value,unit >"$raw"
+tries=0 failures=0 round=0
+while [ "$round" -lt "$ROUNDS" ]; do
+    round=$((round + 1))
+    # Every second round takes the other order.
+    if [ $((round % 2)) -eq 1 ]; then cat "$work/commands"; else tac "$work/commands"; fi >"$work/order"
+    done=0
+    [ "$PROGRESS" != rounds ] || echo "round $round of $ROUNDS" >&2
+    while read -r command <&3; do
+        done=$((done + 1))
+        progress "round $round of $ROUNDS, $done of $commands: $command"
+        # shellcheck disable=SC2086
+        if run $command >"$work/output" 2>"$work/errors"; then
+            awk -v round="$round" -v command="$command" \
+                '{ print round "," command "," $1 "," $2 "," $3 }' "$work/output" >>"$raw"
+        else
+            failures=$((failures + 1))
+            progress ''
+            echo "bench.sh: failed: $command: $(tail -n 1 "$work/errors" | cut -c 1-200)" >&2
+        fi
+    done 3<"$work/order"
+done
+progress ''
+awk -f "$here/table.awk" -v sets="$sets" "$work/rows" "$raw" >"$out/$name.txt"
+cat "$out/$name.txt"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,126 @@
+/*
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * calls.c - what single calls cost, beside a connection on which nothing happens.
+ */
+#include "hot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH   256
+#define BATCHES 401
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void cost(const char *name, struct node *n, void (*call)(struct node *))
+{
+    static double each[BATCHES];
+
+    for (int b = 0; b < BATCHES; b++) {
+        double began = now();
+
+        for (int i = 0; i < BATCH; i++)
+            call(n);
+        each[b] = (now() - began) / BATCH;
+    }
+    qsort(each, BATCHES, sizeof each[0], by_value);
+    result(name, each[BATCHES / 2] * 1e9, "ns");
+}
+
+static void empty_dequeue(struct node *n)
+{
+    DAT_EVENT event;
+
+    if (DAT_GET_TYPE(dat_evd_dequeue(n->recv, &event)) != DAT_QUEUE_EMPTY)
+        fail("dat_evd_dequeue: an event that nobody caused");
+}
+
+static void type_of_live(struct node *n)
+{
+    DAT_HANDLE_TYPE type;
+
+    must("dat_get_handle_type", dat_get_handle_type(n->ep[0], &type));
+}
+
+static void type_of_null(struct node *n)
+{
+    DAT_HANDLE_TYPE type;
+
+    (void)n;
+    if (DAT_GET_TYPE(dat_get_handle_type(DAT_HANDLE_NULL, &type)) != DAT_INVALID_HANDLE)
+        fail("dat_get_handle_type took DAT_HANDLE_NULL");
+}
+
+static void status(struct node *n)
+{
+    DAT_EP_STATE state;
+    DAT_BOOLEAN recv_idle, request_idle;
+
+    must("dat_ep_get_status", dat_ep_get_status(n->ep[0], &state, &recv_idle, &request_idle));
+}
+
+static DAT_SRQ_HANDLE srq;
+
+static void query_srq(struct node *n)
+{
+    DAT_SRQ_PARAM param;
+
+    (void)n;
+    must("dat_srq_query", dat_srq_query(srq, DAT_SRQ_FIELD_ALL, &param));
+}
+
+static void post_srq(struct node *n)
+{
+    DAT_LMR_TRIPLET t = segment(&n->in, 0, 8);
+    DAT_DTO_COOKIE cookie;
+
+    cookie.as_64 = 0;
+    must("dat_srq_post_recv", dat_srq_post_recv(srq, 1, &t, cookie));
+}
+
+/* A queue takes so many buffers only; a new one takes its place between the batches. */
+static void cost_of_srq_post(struct node *n)
+{
+    static double each[BATCHES];
+    DAT_SRQ_ATTR attr;
+
+    memset(&attr, 0, sizeof attr);
+    attr.max_recv_dtos = BATCH;
+    attr.max_recv_iov = 1;
+    attr.low_watermark = DAT_SRQ_LW_DEFAULT;
+    for (int b = 0; b < BATCHES; b++) {
+        double began;
+
+        must("dat_srq_create", dat_srq_create(n->ia, n->pz, &attr, &srq));
+        if (b == 0)
+            cost("dat_srq_query", n, query_srq);
+        began = now();
+        for (int i = 0; i < BATCH; i++)
+            post_srq(n);
+        each[b] = (now() - began) / BATCH;
+        must("dat_srq_free", dat_srq_free(srq));
+    }
+    qsort(each, BATCHES, sizeof each[0], by_value);
+    result("dat_srq_post_recv", each[BATCHES / 2] * 1e9, "ns");
+}
+
+void run_calls(struct plan *plan, void *node)
+{
+    struct node *n = node;
+
+    (void)plan;
+    meet();
+    if (n->second)
+        return;
+    cost("dat_evd_dequeue(empty)", n, empty_dequeue);
+    cost("dat_get_handle_type(live)", n, type_of_live);
+    cost("dat_get_handle_type(NULL)", n, type_of_null);
+    cost("dat_ep_get_status", n, status);
+    cost_of_srq_post(n);
+}

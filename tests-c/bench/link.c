@@ -1,0 +1,148 @@
+/*
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * link.c - what the processes tell each other outside of uDAPL, clocks, failing.
+ */
+#define _GNU_SOURCE
+#include "bench.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *role = "bench";
+static int fd = -1;
+
+void fail(const char *format, ...)
+{
+    va_list ap;
+
+    fprintf(stderr, "bench (%s): ", role);
+    va_start(ap, format);
+    vfprintf(stderr, format, ap);
+    va_end(ap);
+    fprintf(stderr, "\n");
+    _exit(1);
+}
+
+void link_set(int end)
+{
+    fd = end;
+}
+
+void tell(const void *data, size_t size)
+{
+    if (write(fd, data, size) != (ssize_t)size)
+        fail("the other process is gone");
+}
+
+int link_ready(void)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+
+    return poll(&p, 1, 0) > 0;
+}
+
+void hear(void *data, size_t size)
+{
+    char *at = data;
+    ssize_t n;
+
+    for (; size > 0; at += n, size -= (size_t)n) {
+        n = read(fd, at, size);
+        if (n < 0 && errno == EINTR)
+            n = 0;
+        else if (n <= 0)
+            fail("the other process is gone");
+    }
+}
+
+void meet(void)
+{
+    char byte = 1;
+
+    tell(&byte, 1);
+    hear(&byte, 1);
+}
+
+double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* The processor's counter where there is one, as ucx_perftest has it, since it is read at each step. */
+uint64_t ticks(void)
+{
+#ifdef __x86_64__
+    return __builtin_ia32_rdtsc();
+#else
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+#endif
+}
+
+double seconds_of_tick(void)
+{
+    static double known;
+
+    if (known == 0) {
+        double began = now();
+        uint64_t first = ticks();
+
+        while (now() - began < 0.005)
+            continue;
+        known = (now() - began) / (double)(ticks() - first);
+    }
+    return known;
+}
+
+void rest(int microseconds)
+{
+    uint64_t end = ticks() + (uint64_t)(microseconds * 1e-6 / seconds_of_tick());
+
+    while (ticks() < end)
+        continue;
+}
+
+void clock_start(struct clock *c)
+{
+    memset(c, 0, sizeof *c);
+    c->began = now();
+    (void)seconds_of_tick();
+    c->last = ticks();
+}
+
+static int by_size(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+double clock_end(struct clock *c, double *median)
+{
+    double seconds = now() - c->began;
+    long kept = c->count < 2048 ? c->count : 2048;
+
+    *median = 0;
+    if (kept > 0) {
+        qsort(c->kept, (size_t)kept, sizeof c->kept[0], by_size);
+        *median = c->kept[kept / 2] * seconds_of_tick();
+    }
+    return seconds;
+}
+
+void result(const char *name, double value, const char *unit)
+{
+    printf("%s %.4g %s\n", name, value, unit);
+}

@@ -1,0 +1,210 @@
+/*
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * main.c - runs one measurement with two processes and prints its results, "name value unit" a line.
+ *
+ *   bench TEST [OPTION]...
+ *
+ *   send_lat write_lat read_lat   one transfer at a time; nanoseconds one way (of a read, there and back)
+ *   send_bw write_bw read_bw      many transfers one way
+ *   calls                         the cost of single calls
+ *
+ *   --adapter NAME[,NAME]   of the first and of the second process (shm)
+ *   --size BYTES            of a transfer (8)
+ *   --iterations N          measured (by size)
+ *   --warmup N              before that (a tenth)
+ *   --outstanding N         transfers under way at a time (64; of latency 1)
+ *   --connections N         (1)
+ *   --active N              connections that carry traffic in turn (all)
+ *   --srq                   receive buffers come from a shared receive queue
+ *   --pause MICROSECONDS    send_lat: each process waits so long before it sends, and that is taken off
+ *   --wait                  dat_evd_wait instead of polling with dat_evd_dequeue
+ *   --verify                compares the bytes of each transfer
+ *   --cpus A,B              the processors of the first and of the second process
+ *   --limit SECONDS         the longest time (120)
+ */
+#define _GNU_SOURCE
+#include "bench.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct test {
+    const char *name;
+    void (*run)(struct plan *, void *);
+    enum what what;
+} tests[] = {
+    { "send_lat", run_latency, SEND }, { "write_lat", run_latency, WRITE },
+    { "read_lat", run_latency, READ }, { "send_bw", run_stream, SEND },
+    { "write_bw", run_stream, WRITE }, { "read_bw", run_stream, READ },
+    { "calls", run_calls, SEND },
+};
+
+static void usage(const char *problem, const char *what)
+{
+    fprintf(stderr, "bench: %s: %s\n", problem, what);
+    fprintf(stderr, "usage: bench TEST [OPTION]...; see tests-c/bench/main.c\n");
+    exit(2);
+}
+
+static long number(const char *option, const char *text)
+{
+    char *end;
+    long n;
+
+    if (text == NULL)
+        usage("a number is missing", option);
+    n = strtol(text, &end, 10);
+    if (end == text || *end != 0 || n < 1)
+        usage(option, text);
+    return n;
+}
+
+/* Two values with a comma, or one for both. */
+static void two(char *text, const char *value[2])
+{
+    char *comma = strchr(text, ',');
+
+    value[0] = value[1] = text;
+    if (comma != NULL) {
+        *comma = 0;
+        value[1] = comma + 1;
+    }
+}
+
+static void options(struct plan *plan, char **arg)
+{
+    const char *value[2];
+
+    for (; *arg != NULL; arg++) {
+        if (strcmp(*arg, "--srq") == 0) {
+            plan->srq = 1;
+            continue;
+        } else if (strcmp(*arg, "--wait") == 0) {
+            plan->wait = 1;
+            continue;
+        } else if (strcmp(*arg, "--verify") == 0) {
+            plan->verify = 1;
+            continue;
+        }
+        if (arg[1] == NULL)
+            usage("no such option, or no value", *arg);
+        if (strcmp(*arg, "--adapter") == 0) {
+            two(arg[1], plan->adapter);
+        } else if (strcmp(*arg, "--cpus") == 0) {
+            two(arg[1], value);
+            plan->cpu[0] = atoi(value[0]);
+            plan->cpu[1] = atoi(value[1]);
+        } else if (strcmp(*arg, "--size") == 0) {
+            plan->size = (size_t)number(*arg, arg[1]);
+        } else if (strcmp(*arg, "--iterations") == 0) {
+            plan->iterations = number(*arg, arg[1]);
+        } else if (strcmp(*arg, "--warmup") == 0) {
+            plan->warmup = number(*arg, arg[1]);
+        } else if (strcmp(*arg, "--outstanding") == 0) {
+            plan->outstanding = (int)number(*arg, arg[1]);
+        } else if (strcmp(*arg, "--connections") == 0) {
+            plan->connections = (int)number(*arg, arg[1]);
+        } else if (strcmp(*arg, "--active") == 0) {
+            plan->active = (int)number(*arg, arg[1]);
+        } else if (strcmp(*arg, "--pause") == 0) {
+            plan->pause = (int)number(*arg, arg[1]);
+        } else if (strcmp(*arg, "--limit") == 0) {
+            plan->limit = (unsigned)number(*arg, arg[1]);
+        } else {
+            usage("no such option", *arg);
+        }
+        arg++;
+    }
+    if (plan->iterations == 0)
+        plan->iterations = plan->size <= 4096 ? 20000 : plan->size <= 65536 ? 5000 : 500;
+    if (plan->warmup == 0)
+        plan->warmup = plan->iterations / 10 + 1;
+    if (plan->outstanding == 0)
+        plan->outstanding = plan->run == run_stream ? 64 : 1;
+    if (plan->active == 0 || plan->active > plan->connections)
+        plan->active = plan->connections;
+}
+
+static void pin(int cpu)
+{
+    cpu_set_t set;
+
+    if (cpu < 0)
+        return;
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)cpu, &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        fail("there is no processor %d", cpu);
+}
+
+/* Without its second process the first one would poll in vain. */
+static void second_ended(int number, siginfo_t *info, void *context)
+{
+    static const char text[] = "bench (first process): the second process failed\n";
+
+    (void)number;
+    (void)context;
+    if (info->si_code == CLD_EXITED && info->si_status == 0)
+        return;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _exit(2);
+    _exit(1);
+}
+
+/* One process, from its first call to its last one. */
+static void take_part(struct plan *plan, int second, int fd)
+{
+    static struct node node;
+
+    role = second ? "second process" : "first process";
+    link_set(fd);
+    pin(plan->cpu[second]);
+    node_open(&node, plan, second);
+    node_connect(&node);
+    plan->run(plan, &node);
+    node_close(&node);
+}
+
+int main(int argc, char **argv)
+{
+    static struct plan plan = { .adapter = { "shm", "shm" }, .cpu = { -1, -1 }, .size = 8,
+                                .connections = 1, .limit = 120 };
+    struct sigaction action = { .sa_sigaction = second_ended, .sa_flags = SA_SIGINFO | SA_RESTART };
+    int ends[2], status;
+    pid_t child;
+
+    for (size_t i = 0; argc > 1 && i < sizeof tests / sizeof tests[0]; i++)
+        if (strcmp(argv[1], tests[i].name) == 0) {
+            plan.run = tests[i].run;
+            plan.what = tests[i].what;
+        }
+    if (plan.run == NULL)
+        usage("no such test", argc > 1 ? argv[1] : "none");
+    options(&plan, argv + 2);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+        fail("no socket");
+    sigaction(SIGCHLD, &action, NULL);
+    child = fork();
+    if (child < 0)
+        fail("no second process");
+    alarm(plan.limit);
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(ends[0]);
+        take_part(&plan, 1, ends[1]);
+        return 0;
+    }
+    close(ends[1]);
+    take_part(&plan, 0, ends[0]);
+    if (waitpid(child, &status, 0) != child || status != 0)
+        fail("the second process failed");
+    return 0;
+}

@@ -1,0 +1,262 @@
+/*
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * marks.c - what the machine itself needs: no library can do better than these.
+ *
+ *   marks TEST SIZE ITERATIONS CPU,CPU    prints "name value unit" a line
+ *
+ *   line     a cache line goes from one processor to the other; one way
+ *   futex    a sleeping process is woken by FUTEX_WAKE, at once; one way
+ *   futex50  the same, each process waits 50 microseconds before it wakes the other; they are taken off
+ *   write    process_vm_writev to a process that spins on its memory, one call after the other
+ *   pong     the same there and back: each process spins, then writes; one way
+ *   read     process_vm_readv from that process, one call after the other
+ *   memcpy   from one buffer to another one, in one process
+ */
+#define _GNU_SOURCE
+#include "bench.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Shared by both processes; each word has its own cache line. */
+static struct {
+    _Alignas(128) _Atomic uint32_t ping;
+    _Alignas(128) _Atomic uint32_t pong;
+    _Alignas(128) _Atomic uint32_t ready, stop;
+} *shared;
+
+/* Of each process alone, at the same address in both. */
+static unsigned char *out, *in;
+static size_t size;
+static long iterations;
+static pid_t other;
+
+static void pin(int cpu)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)cpu, &set);
+    if (cpu >= 0 && sched_setaffinity(0, sizeof set, &set) != 0)
+        fail("there is no processor %d", cpu);
+}
+
+/* ---- One step there and back, in the first process and in the second one ---- */
+
+static void line(long i, int second)
+{
+    if (second) {
+        while (atomic_load_explicit(&shared->ping, memory_order_acquire) != (uint32_t)i)
+            continue;
+        atomic_store_explicit(&shared->pong, (uint32_t)i, memory_order_release);
+    } else {
+        atomic_store_explicit(&shared->ping, (uint32_t)i, memory_order_release);
+        while (atomic_load_explicit(&shared->pong, memory_order_acquire) != (uint32_t)i)
+            continue;
+    }
+}
+
+static void sleep_until(_Atomic uint32_t *word, uint32_t value)
+{
+    uint32_t seen;
+
+    while ((seen = atomic_load(word)) != value)
+        syscall(SYS_futex, word, FUTEX_WAIT, seen, NULL, NULL, 0);
+}
+
+static void wake(_Atomic uint32_t *word, uint32_t value)
+{
+    atomic_store(word, value);
+    syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static void futex(long i, int second)
+{
+    if (second) {
+        sleep_until(&shared->ping, (uint32_t)i);
+        wake(&shared->pong, (uint32_t)i);
+    } else {
+        wake(&shared->ping, (uint32_t)i);
+        sleep_until(&shared->pong, (uint32_t)i);
+    }
+}
+
+#define PAUSE 50
+
+static void futex_late(long i, int second)
+{
+    if (second) {
+        sleep_until(&shared->ping, (uint32_t)i);
+        rest(PAUSE);
+        wake(&shared->pong, (uint32_t)i);
+    } else {
+        rest(PAUSE);
+        wake(&shared->ping, (uint32_t)i);
+        sleep_until(&shared->pong, (uint32_t)i);
+    }
+}
+
+static void copy(int read)
+{
+    struct iovec mine = { out, size }, theirs = { in, size };
+    ssize_t n = read ? process_vm_readv(other, &mine, 1, &theirs, 1, 0)
+                     : process_vm_writev(other, &mine, 1, &theirs, 1, 0);
+
+    if (n != (ssize_t)size)
+        fail("this system does not allow process_vm_%s", read ? "readv" : "writev");
+}
+
+static _Atomic uint64_t *end_of(unsigned char *base)
+{
+    return (_Atomic uint64_t *)(void *)(base + size - 8);
+}
+
+static void pong(long i, int second)
+{
+    if (second)
+        while (atomic_load_explicit(end_of(in), memory_order_acquire) != (uint64_t)i)
+            continue;
+    atomic_store_explicit(end_of(out), (uint64_t)i, memory_order_relaxed);
+    copy(0);
+    if (!second)
+        while (atomic_load_explicit(end_of(in), memory_order_acquire) != (uint64_t)i)
+            continue;
+}
+
+/* ---- Steps of the first process alone, while the second one spins on its memory ---- */
+
+static void write_step(long i, int second)
+{
+    (void)i;
+    if (!second)
+        copy(0);
+}
+
+static void read_step(long i, int second)
+{
+    (void)i;
+    if (!second)
+        copy(1);
+}
+
+static void memcpy_step(long i, int second)
+{
+    (void)i;
+    if (!second) {
+        memcpy(in, out, size);
+        /* The copy is not left out. */
+        __asm__ volatile("" ::"r"(in), "r"(out) : "memory");
+    }
+}
+
+static const struct test {
+    const char *name;
+    void (*step)(long i, int second);
+    int ways; /* of a step */
+    int alone;
+} tests[] = {
+    { "line", line, 2, 0 },       { "futex", futex, 2, 0 },    { "futex50", futex_late, 2, 0 },
+    { "pong", pong, 2, 0 },
+    { "write", write_step, 1, 1 }, { "read", read_step, 1, 1 }, { "memcpy", memcpy_step, 1, 1 },
+};
+
+static void second_process(const struct test *test, long warmup)
+{
+    unsigned char seen = 0;
+
+    atomic_store(&shared->ready, 1);
+    for (long i = 1; i <= warmup + iterations && !test->alone; i++)
+        test->step(i, 1);
+    while (!atomic_load(&shared->stop))
+        for (int i = 0; i < 10000 && test->step != memcpy_step; i++)
+            seen ^= *(volatile unsigned char *)(in + size - 1);
+    (void)seen;
+    _exit(0);
+}
+
+static void *buffer(void)
+{
+    void *at;
+
+    if (posix_memalign(&at, 4096, size) != 0)
+        fail("no memory");
+    memset(at, 0, size);
+    return at;
+}
+
+int main(int argc, char **argv)
+{
+    static struct clock clock;
+    const struct test *test = NULL;
+    double seconds, median, rests;
+    long warmup;
+    int cpu[2];
+
+    for (size_t i = 0; argc == 5 && i < sizeof tests / sizeof tests[0]; i++)
+        if (strcmp(argv[1], tests[i].name) == 0)
+            test = &tests[i];
+    if (test == NULL || sscanf(argv[4], "%d,%d", &cpu[0], &cpu[1]) != 2 || atol(argv[2]) < 8 ||
+        atol(argv[3]) < 1) {
+        fprintf(stderr, "usage: marks line|futex|futex50|write|pong|read|memcpy SIZE ITERATIONS CPU,CPU\n");
+        return 2;
+    }
+    role = "marks";
+    size = (size_t)atol(argv[2]);
+    iterations = atol(argv[3]);
+    warmup = iterations / 10 + 1;
+    out = buffer();
+    in = buffer();
+    shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        fail("no shared memory");
+    /* Each process may write to the other one, whichever has started it. */
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+    other = fork();
+    if (other < 0)
+        fail("no second process");
+    alarm(120);
+    if (other == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+        other = getppid();
+        pin(cpu[1]);
+        memset(in, 0, size);
+        memset(out, 0, size);
+        second_process(test, warmup);
+    }
+    pin(cpu[0]);
+    memset(in, 0, size);
+    memset(out, 0, size);
+    while (!atomic_load(&shared->ready))
+        usleep(100);
+    clock_start(&clock);
+    for (long i = 1; i <= warmup; i++) {
+        test->step(i, 0);
+        clock_step(&clock);
+    }
+    clock_start(&clock);
+    for (long i = 1 + warmup; i <= warmup + iterations; i++) {
+        test->step(i, 0);
+        clock_step(&clock);
+    }
+    seconds = clock_end(&clock, &median);
+    atomic_store(&shared->stop, 1);
+    waitpid(other, NULL, 0);
+    rests = test->step == futex_late ? 2 * PAUSE * 1e-6 : 0;
+    result("median", (median - rests) / test->ways * 1e9, "ns");
+    result("overall", (seconds / (double)iterations - rests) / test->ways * 1e9, "ns");
+    result("bandwidth", (double)size * (double)iterations / seconds / 1e6, "MB/s");
+    return 0;
+}

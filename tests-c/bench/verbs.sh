@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# verbs.sh - runs the benchmark on an RDMA device, beside perftest and uDAPL 2.0.
+#
+#   verbs.sh PROGRAMS LIBDIR OUT      as bench.sh, with the same variables
+#
+#   RDMA=NETDEV     on the device of this network interface; otherwise on Soft-RoCE in a virtual machine
+#   TARGET=DIR      where uDAPL 2.0 is kept (target)
+#   LIMIT=SECONDS   the longest time of the virtual machine (400)
+#
+# The exit status is 77 if the machine cannot be made; then a line names what is missing.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+[ $# -eq 3 ] || { sed -n '6,12p' "$0" >&2; exit 2; }
+mkdir -p "$3" || exit 2
+programs=$(cd "$1" && pwd) libdir=$(cd "$2" && pwd) out=$(cd "$3" && pwd)
+: "${TARGET:=${CARGO_TARGET_DIR:-$root/target}}" "${RDMA:=}" "${LIMIT:=400}" "${CC:=cc}"
+[ -e "$libdir/libdaplverbs.so.1" ] || [ -e "$libdir/libdaplverbs.so" ] || {
+    echo "verbs.sh: no libdaplverbs.so.1 in $libdir" >&2
+    exit 2
+}
+
+# The same program for uDAPL 2.0. Its headers are not for -Wpedantic.
+if DAPL2=$("$root/tests-c/verbs/dapl2.sh" "$TARGET"); then
+    library=$(dirname "$(find "$DAPL2/usr/lib" -name libdat2.so | head -n 1)")
+    "$CC" -std=gnu11 -Wall -Wextra -Werror -O2 -g -DDAT2 -isystem "$DAPL2/usr/include" -o "$programs/bench2" \
+        "$here"/main.c "$here"/node.c "$here"/latency.c "$here"/stream.c "$here"/calls.c "$here"/link.c \
+        -L"$library" -ldat2 || exit
+else
+    DAPL2=
+fi
+export DAPL2
+
+if [ -n "$RDMA" ]; then
+    NETDEV=$RDMA "$here/bench.sh" "$programs" "$libdir" "$out"
+    exit
+fi
+PROGRESS=none
+[ ! -t 2 ] || PROGRESS=rounds
+VM_OUT=$out VM_TIMEOUT=$LIMIT "$root/tests-c/verbs/vm.sh" env NETDEV=v0 PROGRESS="$PROGRESS" \
+    "$here/bench.sh" "$programs" "$libdir" "$out"
