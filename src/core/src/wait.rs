@@ -40,8 +40,8 @@ pub const MAX_FDS: usize = 17;
 /// Time limit of a wait.
 #[derive(Clone, Copy, Debug)]
 pub enum Limit {
-    /// The wait ends at this time.
-    Until(Instant),
+    /// The wait ends after this time, counted from when it has found that it must wait.
+    Within(Duration),
     /// The wait has no limit.
     Never,
 }
@@ -50,13 +50,9 @@ impl Limit {
     /// The limit in `micros` microseconds from now; `None` for no limit.
     pub fn from_micros(micros: Option<u32>) -> Self {
         match micros {
-            Some(micros) => Limit::Until(Instant::now() + Duration::from_micros(micros.into())),
+            Some(micros) => Limit::Within(Duration::from_micros(micros.into())),
             None => Limit::Never,
         }
-    }
-
-    fn passed(self, now: Instant) -> bool {
-        matches!(self, Limit::Until(end) if now >= end)
     }
 }
 
@@ -106,16 +102,28 @@ pub struct EvdOutcome {
     pub more: usize,
 }
 
-/// Sleeping waits of each thread. There can be more than one, because an agent or a signal handler may wait too.
-static PENDING: PerThread<RefCell<Vec<Box<dyn Any>>>> = PerThread::new();
+/// The state of the sleeping waits of a thread, each in a box that holds an `Option` of it.
+#[derive(Default)]
+struct Pending {
+    /// There can be more than one, because an agent or a signal handler may wait too.
+    waits: Vec<Box<dyn Any>>,
+    /// The box of the last wait, for the next one.
+    spare: Option<Box<dyn Any>>,
+}
+
+static PENDING: PerThread<RefCell<Pending>> = PerThread::new();
 
 /// Keeps the state of a wait until the thread has slept. Returns it if there is no memory for that.
 fn push_pending<W: Any>(wait: W) -> std::result::Result<(), W> {
     let mut wait = Some(wait);
-    let kept = PENDING.with(|list| {
-        if let Some(wait) = wait.take() {
-            list.borrow_mut().push(Box::new(wait));
+    let kept = PENDING.with(|pending| {
+        let mut pending = pending.borrow_mut();
+        let mut place = pending.spare.take().unwrap_or_else(|| Box::new(None::<W>));
+        match place.downcast_mut::<Option<W>>() {
+            Some(place) => *place = wait.take(),
+            None => place = Box::new(wait.take()),
         }
+        pending.waits.push(place);
     });
     match (kept, wait) {
         (None, Some(wait)) => Err(wait),
@@ -124,8 +132,14 @@ fn push_pending<W: Any>(wait: W) -> std::result::Result<(), W> {
 }
 
 fn pop_pending<W: Any>() -> Option<W> {
-    let last = PENDING.with(|list| list.borrow_mut().pop()).flatten()?;
-    last.downcast::<W>().ok().map(|wait| *wait)
+    let last = PENDING.with(|pending| {
+        let mut pending = pending.borrow_mut();
+        let mut last = pending.waits.pop()?;
+        let wait = last.downcast_mut::<Option<W>>().and_then(Option::take);
+        pending.spare = Some(last);
+        wait
+    });
+    last.flatten()
 }
 
 /// Sleeps for a short time, for waits for which there is no memory to sleep in another way. The thread cannot be
@@ -134,9 +148,11 @@ fn nap() {
     let _ = poll::wait([None], Some(BLIND));
 }
 
-/// The past of a wait that has found nothing yet.
+/// The time of a wait that has found nothing yet.
 struct Past {
     began: Instant,
+    /// When it ends at the latest.
+    end: Option<Instant>,
     /// The time for which it is to look before it sleeps.
     look: Duration,
     slept: bool,
@@ -145,8 +161,18 @@ struct Past {
 }
 
 impl Past {
-    fn begin(patience: &Patience, now: Instant) -> Self {
-        Past { began: now, look: patience.spin(), slept: false, nap: FIRST }
+    fn begin(patience: &Patience, limit: Limit) -> Self {
+        let began = Instant::now();
+        let end = match limit {
+            Limit::Within(time) => began.checked_add(time),
+            Limit::Never => None,
+        };
+        Past { began, end, look: patience.spin(), slept: false, nap: FIRST }
+    }
+
+    /// True if the time is up.
+    fn is_over(&self, now: Instant) -> bool {
+        self.end.is_some_and(|end| now >= end)
     }
 
     /// The wait has found its work.
@@ -155,10 +181,22 @@ impl Past {
     }
 }
 
+/// The outcome of the wait on a dispatcher if it ends now, in which case nobody waits any more.
+fn finished<T: Transport>(evd: &Evd<T>) -> Option<EvdOutcome> {
+    let outcome = evd.with_wait(|wait| {
+        let ended = wait.check()?;
+        wait.leave();
+        Some(ended)
+    })?;
+    Some(match outcome {
+        Ok((queued, more)) => EvdOutcome { result: Ok(queued.settle()), more },
+        Err(error) => EvdOutcome { result: Err(error), more: 0 },
+    })
+}
+
 /// A wait on a dispatcher; leaving it undoes what it set up.
 struct EvdWait<T: Transport> {
     evd: Arc<Evd<T>>,
-    limit: Limit,
     entered: bool,
     armed: Option<Armed>,
     waker: Option<Arc<Waker>>,
@@ -178,17 +216,10 @@ impl<T: Transport> EvdWait<T> {
     }
 
     fn check(&mut self) -> Option<EvdOutcome> {
-        let outcome = self.evd.with_wait(|wait| {
-            let ended = wait.check()?;
-            wait.leave();
-            Some(ended)
-        })?;
+        let outcome = finished(&self.evd)?;
         self.entered = false;
         self.disarm();
-        Some(match outcome {
-            Ok((queued, more)) => EvdOutcome { result: Ok(queued.settle()), more },
-            Err(error) => EvdOutcome { result: Err(error), more: 0 },
-        })
+        Some(outcome)
     }
 
     fn give_up(&mut self, error: Error) -> EvdOutcome {
@@ -203,7 +234,7 @@ impl<T: Transport> EvdWait<T> {
             if let Some(outcome) = self.check() {
                 return outcome;
             }
-            if self.limit.passed(Instant::now()) {
+            if self.past.is_over(Instant::now()) {
                 return self.give_up(Error::TimeoutExpired);
             }
             nap();
@@ -221,7 +252,7 @@ impl<T: Transport> EvdWait<T> {
             self.evd.with_wait(|wait| wait.block(&waker));
         }
         let armed = self.armed.insert(self.evd.ia().transport().arm(self.evd.cq()));
-        let sleep = lie_down(&waker, std::iter::once(&*armed), self.limit, now, &mut self.past.nap);
+        let sleep = lie_down(&waker, std::iter::once(&*armed), &mut self.past, now);
         self.evd.poll();
         if let Some(outcome) = self.check() {
             return Step::Done(outcome);
@@ -244,17 +275,8 @@ impl<T: Transport> Drop for EvdWait<T> {
 }
 
 /// Settles the waker where a thread hears of new work in all of these ways, and plans its sleep there.
-fn lie_down<'a>(
-    waker: &Waker,
-    armed: impl Iterator<Item = &'a Armed>,
-    limit: Limit,
-    now: Instant,
-    nap: &mut Duration,
-) -> Sleep {
-    let mut timeout = match limit {
-        Limit::Until(end) => Some(end.saturating_duration_since(now)),
-        Limit::Never => None,
-    };
+fn lie_down<'a>(waker: &Waker, armed: impl Iterator<Item = &'a Armed>, past: &mut Past, now: Instant) -> Sleep {
+    let mut timeout = past.end.map(|end| end.saturating_duration_since(now));
     let mut at_most = |longest: Duration| timeout = Some(timeout.map_or(longest, |left| left.min(longest)));
     let mut fds = ArrayVec::<RawFd, { MAX_FDS - 1 }>::new();
     let mut alarm = None;
@@ -272,8 +294,8 @@ fn lie_down<'a>(
     if fds.is_empty() {
         let (word, value, shared) = match alarm {
             Some((alarm, value)) => {
-                at_most(*nap);
-                *nap = (*nap * 2).min(LONGEST);
+                at_most(past.nap);
+                past.nap = (past.nap * 2).min(LONGEST);
                 waker.settle(Place::Word(alarm.clone()));
                 (alarm.word(), value, true)
             }
@@ -317,16 +339,15 @@ pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit)
     if let Err(error) = evd.with_wait(|wait| wait.enter(threshold)) {
         return Step::Done(EvdOutcome { result: Err(error), more: 0 });
     }
-    let now = Instant::now();
-    let past = Past::begin(evd.patience(), now);
-    let mut wait = EvdWait { evd, limit, entered: true, armed: None, waker: None, past };
-    // A wait that is ready says nothing of others.
-    if let Some(outcome) = wait.check() {
+    // A wait that is ready says nothing of others, and needs no time.
+    if let Some(outcome) = finished(&evd) {
         return Step::Done(outcome);
     }
-    let mut now = now;
+    let past = Past::begin(evd.patience(), limit);
+    let mut now = past.began;
+    let mut wait = EvdWait { evd, entered: true, armed: None, waker: None, past };
     loop {
-        if limit.passed(now) {
+        if wait.past.is_over(now) {
             let outcome = wait.give_up(Error::TimeoutExpired);
             return Step::Done(outcome);
         }
@@ -362,7 +383,7 @@ pub fn evd_resume<T: Transport>(interrupted: bool) -> Step<EvdOutcome> {
         return Step::Done(wait.give_up(Error::Interrupted));
     }
     let now = Instant::now();
-    if wait.limit.passed(now) {
+    if wait.past.is_over(now) {
         return Step::Done(wait.give_up(Error::TimeoutExpired));
     }
     wait.advance(now)
@@ -371,7 +392,6 @@ pub fn evd_resume<T: Transport>(interrupted: bool) -> Step<EvdOutcome> {
 /// A wait on a notification object.
 struct CnoWait<T: Transport> {
     cno: Arc<Cno<T>>,
-    limit: Limit,
     number: Option<u64>,
     armed: ArrayVec<(Arc<Evd<T>>, Armed), { MAX_FDS - 1 }>,
     waker: Option<Arc<Waker>>,
@@ -419,7 +439,7 @@ impl<T: Transport> CnoWait<T> {
             if let Some(evd) = self.check() {
                 return Ok(evd);
             }
-            if self.limit.passed(Instant::now()) {
+            if self.past.is_over(Instant::now()) {
                 return Err(Error::QueueEmpty);
             }
             nap();
@@ -441,7 +461,7 @@ impl<T: Transport> CnoWait<T> {
         }
         let more = self.cno.evds().len() > self.armed.len();
         let armed = self.armed.iter().map(|(_, armed)| armed);
-        let mut sleep = lie_down(&waker, armed, self.limit, now, &mut self.past.nap);
+        let mut sleep = lie_down(&waker, armed, &mut self.past, now);
         if more {
             sleep.timeout = Some(sleep.timeout.map_or(BLIND, |left| left.min(BLIND)));
         }
@@ -472,16 +492,16 @@ impl<T: Transport> Drop for CnoWait<T> {
 /// Begins to wait for a trigger. Ends with the dispatcher that caused it, NULL if the object was destroyed,
 /// [`Error::QueueEmpty`] when the time is up, [`Error::Interrupted`] after a signal.
 pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Limit) -> Step<Result<Handle>> {
-    let mut now = Instant::now();
-    let past = Past::begin(cno.patience(), now);
-    let mut wait = CnoWait { cno, limit, number: None, armed: ArrayVec::new(), waker: None, past };
+    let past = Past::begin(cno.patience(), limit);
+    let mut now = past.began;
+    let mut wait = CnoWait { cno, number: None, armed: ArrayVec::new(), waker: None, past };
     wait.poll();
     // A wait that is ready says nothing of others.
     if let Some(evd) = wait.check() {
         return Step::Done(Ok(evd));
     }
     loop {
-        if limit.passed(now) {
+        if wait.past.is_over(now) {
             return Step::Done(Err(Error::QueueEmpty));
         }
         if now.duration_since(wait.past.began) >= wait.past.look {
@@ -515,7 +535,7 @@ pub fn cno_resume<T: Transport>(interrupted: bool) -> Step<Result<Handle>> {
         return Step::Done(Err(Error::Interrupted));
     }
     let now = Instant::now();
-    if wait.limit.passed(now) {
+    if wait.past.is_over(now) {
         return Step::Done(Err(Error::QueueEmpty));
     }
     wait.advance(now)
