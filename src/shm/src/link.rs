@@ -518,14 +518,14 @@ impl<T: Transport> Links<T> {
         self.all.read().iter().any(|link| link.pair.any_ready())
     }
 
-    /// Prepares a waiter for sleep; true if it becomes the leader, which has to poll the bell.
-    pub fn arm(&self) -> bool {
+    /// Prepares a waiter for sleep: see [`Home::arm`].
+    pub fn arm(&self) -> Option<u32> {
         self.home.arm(|| self.any_news())
     }
 
-    /// Ends what [`Links::arm`] began, which returned `leader`.
-    pub fn disarm(&self, leader: bool) {
-        self.home.disarm(leader, || self.any_news());
+    /// Ends what [`Links::arm`] began for the leader.
+    pub fn disarm(&self) {
+        self.home.disarm(|| self.any_news());
     }
 
     /// The thread is going to sleep for as long as nobody rings; false if there is news, so that it must not.
