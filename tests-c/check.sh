@@ -244,11 +244,11 @@ step_clippy()
     fi
 }
 
-# This is a build of its own, since loom replaces the atomics of the rings.
+# This is a build of its own, since loom replaces the atomics of what is modelled.
 step_loom()
 {
     rust env RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" $CARGO test --locked --release \
-        --target-dir "$target/loom" -p dat-shm --lib ring::
+        --target-dir "$target/loom" -p host -p dat-core -p dat-shm --lib -- lock:: slab:: ring::
 }
 
 # With the debug build, which checks most, and is there already.

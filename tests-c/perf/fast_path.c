@@ -7,6 +7,7 @@
  *   srq    the same, with the buffer posted by dat_srq_post_recv
  *   write  dat_ep_post_rdma_write, its completion with dat_evd_dequeue
  *   wait   as send, with dat_evd_wait, which finds each completion there
+ *   empty  dat_evd_dequeue on an EVD that is empty; one round of send comes at the end
  *
  * Two endpoints of this process are connected with each other; each transfer has 8 bytes. It prints
  * how many fetches found nothing; instructions.sh counts the instructions.
@@ -89,6 +90,11 @@ static void round_wait(struct bench *b)
     b->rc |= dat_evd_wait(b->pair.a.req, b->patience, 1, &b->event, &more);
 }
 
+static void round_empty(struct bench *b)
+{
+    b->empty += DAT_GET_TYPE(dat_evd_dequeue(b->pair.b.recv, &b->event)) == DAT_QUEUE_EMPTY;
+}
+
 static const struct kind {
     const char *name;
     void (*round)(struct bench *b);
@@ -97,6 +103,7 @@ static const struct kind {
     { "srq", round_srq },
     { "write", round_write },
     { "wait", round_wait },
+    { "empty", round_empty },
 };
 
 /*
@@ -134,7 +141,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], kinds[i].name) == 0)
             kind = &kinds[i];
     if (kind == NULL || rounds < 1) {
-        fprintf(stderr, "usage: fast_path send|srq|write|wait ROUNDS [ADAPTER]\n");
+        fprintf(stderr, "usage: fast_path send|srq|write|wait|empty ROUNDS [ADAPTER]\n");
         return 2;
     }
     env_init(argc - 2, argv + 2, NULL);
@@ -157,6 +164,10 @@ int main(int argc, char **argv)
     b.patience = env_us(SOON_MS);
 
     make_rounds(&b, kind, rounds);
+    if (strcmp(kind->name, "empty") == 0) {
+        must(b.empty == rounds, "an empty EVD in each round");
+        round_send(&b);
+    }
     must(b.rc == DAT_SUCCESS, "a call failed: 0x%x", (unsigned)b.rc);
     must(drain(b.pair.b.recv) == 0 && drain(b.pair.a.req) == 0, "one completion for each post");
     must(b.event.event_number == DAT_DTO_COMPLETION_EVENT && dto->status == DAT_DTO_SUCCESS &&

@@ -1,30 +1,41 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# instructions.sh - counts the instructions of one round of fast_path.c, with callgrind.
+# instructions.sh - counts the instructions of the fast path, with callgrind.
 #
 #   instructions.sh PROGRAM LIBDIR          prints a table
 #   instructions.sh PROGRAM LIBDIR --write  and keeps it as instructions.txt
 #   instructions.sh PROGRAM LIBDIR --check  compares it with instructions.txt; prints TAP
 #
-# PROGRAM is fast_path, LIBDIR the directory with libdat.so.1 and libdaplshm.so.1. Each kind of round
-# runs ROUNDS and twice ROUNDS times, so that the difference is the cost of ROUNDS rounds, without
-# start and end:
+# PROGRAM is fast_path, LIBDIR the directory with libdat.so.1, libdaplshm.so.1 and libdaplverbs.so.1. For verbs a
+# library that make puts into the directory "device" beside PROGRAM takes the place of an RDMA device (device.c). Where
+# verbs cannot be built, its rows are left out.
+#
+# A row is named after a kind of round of fast_path.c, or after a call in the rounds of one kind; those of verbs begin
+# with "verbs:". Each kind runs ROUNDS and twice ROUNDS times, so that the difference is the cost of ROUNDS rounds,
+# without start and end; the calls are counted in one run of ROUNDS, each from its entry to its return:
 #
 #   instructions   of the thread that makes the calls, with those of the C library and the loop
 #   locked         those of them with a lock prefix, and xchg with memory
 #   system calls   of that thread, but for clock_gettime, which is one under valgrind alone
 #   elsewhere      instructions of the threads of the provider
+#
+# What the stand-in for a device does itself is not counted.
 set -u
 LC_ALL=C
 export LC_ALL
 unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
 
-KINDS='send srq write wait'
+KINDS='send srq write wait empty'
+# Calls: the row, the kind of round, the function, its calls in a round.
+CALLS='post_recv:send:dat_ep_post_recv:1 post_send:send:dat_ep_post_send:1 dequeue:send:dat_evd_dequeue:2
+    srq_post:srq:dat_srq_post_recv:1 post_write:write:dat_ep_post_rdma_write:1'
 ROUNDS=10000
 # A round may take so many percent more instructions than the table says, here or elsewhere: another C
 # library copies with other instructions, and the threads of a provider wake up now and then.
 TOLERANCE=0.5
+# The same for a call, which is short.
+TOLERANCE_CALL=3
 # The longest time of one run in seconds.
 LIMIT=120
 
@@ -32,7 +43,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 table=$here/instructions.txt
 program=${1:-} libdir=${2:-} action=${3:-}
 if [ ! -x "$program" ] || [ ! -d "$libdir" ]; then
-    sed -n '6,8p' "$0" >&2
+    sed -n '5,7p' "$0" >&2
     exit 2
 fi
 libdir=$(cd "$libdir" && pwd)
@@ -49,20 +60,34 @@ command -v objdump >/dev/null || skip 'objdump is not installed'
 
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-echo "shm u1.2 threadsafe default $libdir/libdaplshm.so.1 dat.1.0 \"\" \"\"" >"$work/dat.conf"
+device=$(cd "$(dirname "$program")" && pwd)/device
+{
+    echo "shm u1.2 threadsafe default $libdir/libdaplshm.so.1 dat.1.0 \"\" \"\""
+    echo "verbs u1.2 threadsafe default $libdir/libdaplverbs.so.1 dat.1.0 \"127.0.0.1\" \"\""
+} >"$work/dat.conf"
 DAT_OVERRIDE=$work/dat.conf
-LD_LIBRARY_PATH=$libdir
+LD_LIBRARY_PATH=$device:$libdir
 export DAT_OVERRIDE LD_LIBRARY_PATH
 
-# run KIND ROUNDS: leaves the profiles of the threads in $work/KIND.ROUNDS-NN.
+adapters=shm
+if [ -e "$device/libibverbs.so.1" ] && [ -e "$libdir/libdaplverbs.so.1" ]; then
+    adapters='shm verbs'
+else
+    echo 'instructions.sh: verbs is not counted: it is not built, or <infiniband/verbs.h> was missing' >&2
+    # A table without its rows would not notice when they rise.
+    [ "$action" != --write ] || exit 1
+fi
+
+# run ADAPTER KIND ROUNDS [OPTION]: leaves the profiles of the threads in $work/KIND.ROUNDS-NN.
 run()
 {
+    rm -f "$work/$2.$3"*
     timeout -k 10 "$LIMIT" valgrind --tool=callgrind --separate-threads=yes --dump-instr=yes \
-        --collect-systime=usec --compress-pos=no --compress-strings=no \
-        --callgrind-out-file="$work/$1.$2" \
-        "$program" "$1" "$2" >"$work/output" 2>&1 && return
+        --collect-systime=usec --compress-pos=no --compress-strings=no ${4:+"$4"} \
+        --callgrind-out-file="$work/$2.$3" \
+        "$program" "$2" "$3" "$1" >"$work/output" 2>&1 && return
     cat "$work/output" >&2
-    echo "instructions.sh: $program $1 $2 failed under callgrind" >&2
+    echo "instructions.sh: $program $2 $3 $1 failed under callgrind" >&2
     exit 1
 }
 
@@ -78,11 +103,13 @@ locked()
 # after "calls=" tells what the called function cost, which is counted there.
 profile()
 {
-    awk 'FNR == 1 { file++ }
+    awk -v device="$device/libibverbs.so.1" '
+         FNR == 1 { file++ }
          file == 1 { locked[$1, $2] = 1; next }
          /^ob=/ { object = substr($0, 4) }
          /^fn=/ { clock = /clock_gettime/ }
          /^calls=/ { getline; next }
+         object == device { next }
          /^0x/ && file > 2 { elsewhere += $3; next }
          /^0x/ {
              instructions += $3
@@ -92,20 +119,47 @@ profile()
          END { print instructions + 0, with_lock + 0, calls + 0, elsewhere + 0 }' "$work/locked" "$@"
 }
 
+# objects KIND.ROUNDS: notes the locked instructions of all objects of a run.
+objects()
+{
+    sed -n 's/^ob=\(\/.*\)/\1/p' "$work/$1-01" | sort -u | while read -r object; do locked "$object"; done >"$work/locked"
+}
+
+# rows ADAPTER PREFIX: what the rounds and the calls of an adapter cost.
+rows()
+{
+    for kind in $KINDS; do
+        run "$1" "$kind" "$ROUNDS"
+        run "$1" "$kind" $((2 * ROUNDS))
+        objects "$kind.$ROUNDS"
+        { profile "$work/$kind.$ROUNDS"-*; profile "$work/$kind.$((2 * ROUNDS))"-*; } |
+            awk -v name="$2$kind" -v rounds="$ROUNDS" '
+                # Instructions that fewer than one round in ten makes are not counted.
+                function each(i) { return $i > once[i] ? int(($i - once[i]) / rounds + 0.9) : 0 }
+                NR == 1 { for (i = 1; i <= NF; i++) once[i] = $i }
+                NR == 2 { printf "%-16s %12d %8d %13d %10d\n", name, each(1), each(2), each(3), each(4) }'
+    done
+    for call in $CALLS; do
+        IFS=: read -r name kind function times <<END
+$call
+END
+        run "$1" "$kind" "$ROUNDS" "--toggle-collect=$function"
+        objects "$kind.$ROUNDS"
+        profile "$work/$kind.$ROUNDS"-* | awk -v name="$2$name" -v calls=$((ROUNDS * times)) '
+            # What the first calls do once is not counted.
+            function each(i) { return int($i / calls) }
+            { printf "%-16s %12d %8d %13d %10d\n", name, each(1), each(2), each(3), 0 }'
+    done
+}
+
 measure()
 {
-    printf '# %-8s %12s %8s %13s %10s\n' round instructions locked 'system calls' elsewhere
-    for kind in $KINDS; do
-        run "$kind" "$ROUNDS"
-        run "$kind" $((2 * ROUNDS))
-        sed -n 's/^ob=\(\/.*\)/\1/p' "$work/$kind.$ROUNDS-01" | sort -u |
-            while read -r object; do locked "$object"; done >"$work/locked"
-        { profile "$work/$kind.$ROUNDS"-*; profile "$work/$kind.$((2 * ROUNDS))"-*; } |
-            awk -v kind="$kind" -v rounds="$ROUNDS" '
-                # Instructions that fewer than one round in ten makes are not counted.
-                function each(i) { return int(($i - once[i]) / rounds + 0.9) }
-                NR == 1 { for (i = 1; i <= NF; i++) once[i] = $i }
-                NR == 2 { printf "%-10s %12d %8d %13d %10d\n", kind, each(1), each(2), each(3), each(4) }'
+    printf '# %-14s %12s %8s %13s %10s\n' row instructions locked 'system calls' elsewhere
+    for adapter in $adapters; do
+        case $adapter in
+        shm) rows shm '' ;;
+        *) rows "$adapter" "$adapter:" ;;
+        esac
     done
 }
 
@@ -118,7 +172,7 @@ case $action in
     cat "$table"
     ;;
 --check)
-    awk -v tolerance="$TOLERANCE" '
+    awk -v tolerance="$TOLERANCE" -v tolerance_call="$TOLERANCE_CALL" -v kinds=" $KINDS " '
         function test(value, limit, slack, what)
         {
             number++
@@ -131,13 +185,21 @@ case $action in
         !($1 in table) { print "not ok " ++number " - " $1 ": no line in the table"; failed = 1; next }
         {
             split(table[$1], was)
-            slack = was[2] * tolerance / 100
+            seen[$1] = 1
+            kind = $1
+            sub(/.*:/, "", kind)
+            slack = was[2] * (index(kinds, " " kind " ") ? tolerance : tolerance_call) / 100
             test($2, was[2], slack, "instructions")
             test($3, was[3], 0, "locked instructions")
             test($4, was[4], 0, "system calls")
             test($5, was[5], slack, "instructions elsewhere")
         }
-        END { print "1.." number + 0; exit failed }' "$table" "$work/table"
+        END {
+            for (row in table)
+                if (!(row in seen)) print "ok " ++number " - " row " # SKIP it was not counted"
+            print "1.." number + 0
+            exit failed
+        }' "$table" "$work/table"
     ;;
 '') cat "$work/table" ;;
 *) echo "instructions.sh: no such option: $action" >&2; exit 2 ;;

@@ -291,12 +291,29 @@ static void cancelled_waiter(struct fx *fx)
 struct worker {
     struct side *side;
     struct region *region;
+    DAT_SRQ_HANDLE srq; /* null if the provider has none */
     int rounds;
-    int posted;
-    int fetched;
+    int posted;   /* rounds of posts that succeeded */
+    int fetched;  /* completions of sends */
+    int received; /* replies */
+    int failed;
     DAT_EVD_HANDLE idle; /* where it waits in the end; NULL: it asks whether it is cancelled */
     int came_back;
 };
+
+/* The posts of one round: a receive, a buffer for the shared queue, and a send, which wakes the peer. */
+static bool posts(struct worker *w)
+{
+    DAT_UINT64 cookie = (DAT_UINT64)w->posted;
+    DAT_LMR_TRIPLET t = segment(w->region, 128, 64);
+    DAT_DTO_COOKIE c;
+
+    memset(&c, 0, sizeof c);
+    c.as_64 = cookie;
+    return post_recv(w->side, w->region, 128, 64, cookie) == DAT_SUCCESS &&
+           (w->srq == DAT_HANDLE_NULL || dat_srq_post_recv(w->srq, 1, &t, c) == DAT_SUCCESS) &&
+           post_send(w->side, w->region, 0, 64, cookie) == DAT_SUCCESS;
+}
 
 /* Cancelled before its first call: none but the wait is a cancellation point. */
 static void *work(void *arg)
@@ -307,12 +324,22 @@ static void *work(void *arg)
     DAT_COUNT n;
 
     pthread_cancel(pthread_self());
-    while ((w->posted < w->rounds || w->fetched < w->rounds) && now_ms() < end) {
-        if (w->posted < w->rounds &&
-            post_send(w->side, w->region, 0, 64, (DAT_UINT64)w->posted) == DAT_SUCCESS)
-            w->posted++;
+    while ((w->fetched < w->rounds || w->received < w->rounds) && !w->failed && now_ms() < end) {
+        DAT_HANDLE_TYPE type;
+
+        if (w->posted < w->rounds && w->posted == w->received) {
+            if (posts(w))
+                w->posted++;
+            else
+                w->failed++;
+        }
         if (dat_evd_dequeue(w->side->req, &e) == DAT_SUCCESS)
             w->fetched++;
+        /* This one wakes the peer, too, which waits for the end of its send. */
+        if (dat_evd_dequeue(w->side->recv, &e) == DAT_SUCCESS)
+            w->received++;
+        if (dat_get_handle_type(w->side->ep, &type) != DAT_SUCCESS || type != DAT_HANDLE_TYPE_EP)
+            w->failed++;
     }
     if (w->idle != DAT_HANDLE_NULL)
         dat_evd_wait(w->idle, DAT_TIMEOUT_INFINITE, 1, &e, &n);
@@ -320,6 +347,23 @@ static void *work(void *arg)
         pthread_testcancel();
     w->came_back = 1;
     return NULL;
+}
+
+/* A shared receive queue for `n` buffers, or null. */
+static DAT_SRQ_HANDLE shared_queue(struct fx *fx, int n)
+{
+    DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
+    DAT_SRQ_ATTR attr;
+    DAT_RETURN rc;
+
+    memset(&attr, 0, sizeof attr);
+    attr.max_recv_dtos = n;
+    attr.max_recv_iov = 1;
+    attr.low_watermark = DAT_SRQ_LW_DEFAULT;
+    rc = dat_srq_create(fx->ia, fx->pz, &attr, &srq);
+    if (!rc_not_implemented(rc))
+        must_rc(rc, DAT_SUCCESS, "dat_srq_create");
+    return srq;
 }
 
 static void cancelled_worker(struct fx *fx)
@@ -344,25 +388,30 @@ static void cancelled_worker(struct fx *fx)
         pair_open(&p, fx, &attr);
         must_rc(dat_evd_resize(p.b.recv, w.rounds), DAT_SUCCESS, "dat_evd_resize");
         must_rc(dat_evd_resize(p.a.req, w.rounds), DAT_SUCCESS, "dat_evd_resize");
-        region_make(fx, &r, 128, MEM_LOCAL);
+        region_make(fx, &r, 256, MEM_LOCAL);
         for (int i = 0; i < w.rounds; i++)
             must_rc(post_recv(&p.b, &r, 64, 64, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_recv");
         w.side = &p.a;
         w.region = &r;
+        w.srq = shared_queue(fx, w.rounds);
         w.idle = waits ? idle : DAT_HANDLE_NULL;
         must(pthread_create(&thread, NULL, work, &w) == 0, "no thread");
         j.who = thread;
         must(pthread_create(&helper, NULL, join_it, &j) == 0, "no thread");
-        /* Blocked here while the other one posts and fetches. */
-        while (arrived < w.rounds && wait_dto(p.b.recv, (DAT_UINT64)arrived, DAT_DTO_SUCCESS, NULL))
+        /* Blocked here while the other one posts and fetches; each reply waits for its fetch. */
+        while (arrived < w.rounds &&
+               wait_dto(p.b.recv, (DAT_UINT64)arrived, DAT_DTO_SUCCESS, NULL) &&
+               post_send(&p.b, &r, 192, 64, (DAT_UINT64)arrived) == DAT_SUCCESS &&
+               wait_dto(p.b.req, (DAT_UINT64)arrived, DAT_DTO_SUCCESS, NULL))
             arrived++;
         if (!wait_until(joined, &j, SOON_MS)) {
             fail("24: cancelled, then in %s: the thread ends", where);
             return; /* it cannot be helped: leave it */
         }
         pthread_join(helper, NULL);
-        ok(w.posted == w.rounds && w.fetched == w.rounds && arrived == w.rounds,
-           "24: cancelled, then in %s: %d posts and dequeues before it: all succeed", where,
+        ok(w.posted == w.rounds && w.fetched == w.rounds && w.received == w.rounds && !w.failed &&
+               arrived == w.rounds,
+           "24: cancelled, then in %s: %d rounds of posts and dequeues before it: all succeed", where,
            w.rounds);
         ok(j.result == PTHREAD_CANCELED && !w.came_back,
            "24: cancelled, then in %s: there the thread ends", where);
@@ -370,6 +419,8 @@ static void cancelled_worker(struct fx *fx)
            "24: cancelled, then in %s: afterwards nothing is locked", where);
         must_rc(dat_evd_free(idle), DAT_SUCCESS, "dat_evd_free");
         pair_close(&p);
+        if (w.srq != DAT_HANDLE_NULL)
+            must_rc(dat_srq_free(w.srq), DAT_SUCCESS, "dat_srq_free");
         region_free(&r);
     }
 }

@@ -15,7 +15,8 @@
 //! * `ia`: the adapter, as all objects know it; `lmr_table`: its regions by context; `agent`: calls of programs'
 //!   agents
 //! * [`transport`]: the contract with what moves the bytes, which reports to sinks
-//! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`, `waker`: the types that all of them use
+//! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`, `waker`, `patience`: the types that all of them
+//!   use
 //!
 //! docs/architecture.md tells how the parts work together.
 
@@ -28,11 +29,13 @@ mod ep_state;
 pub mod error;
 mod evd;
 pub mod event;
+mod fifo;
 mod ia;
 mod lmr;
 mod lmr_table;
 mod mem;
 mod open;
+mod patience;
 mod pz;
 mod rmr;
 mod slab;
@@ -53,11 +56,11 @@ pub use evd::{Evd, EvdStatus};
 pub use event::{CompletionFlags, Event, Feed, Streams};
 pub use ia::Ia;
 pub use lmr::{Lmr, Memory};
-pub use lmr_table::{LmrTable, LocalSegment};
+pub use lmr_table::{LmrTable, LocalSegment, SegmentList};
 pub use mem::Rights;
 pub use open::AsyncEvd;
 pub use pz::Pz;
 pub use rmr::{Rmr, RmrStatus};
-pub use slab::{Handle, Header, Held, Kind, Object, Slab};
+pub use slab::{Handle, Header, Held, Kind, Object, Place, Slab};
 pub use sp::{Cr, Psp, PspMode, Rsp, ServicePoint};
 pub use srq::{Srq, SrqStatus};

@@ -23,6 +23,27 @@ pub struct LocalSegment {
     pub len: u64,
 }
 
+/// The segments of a post, in the form that its poster has. Each is read once, when it is checked.
+pub trait SegmentList {
+    /// The number of segments.
+    fn count(&self) -> usize;
+
+    /// The segment `at`, which is less than the number of segments.
+    fn segment(&self, at: usize) -> LocalSegment;
+}
+
+impl<S: AsRef<[LocalSegment]> + ?Sized> SegmentList for S {
+    #[inline]
+    fn count(&self) -> usize {
+        self.as_ref().len()
+    }
+
+    #[inline]
+    fn segment(&self, at: usize) -> LocalSegment {
+        self.as_ref()[at]
+    }
+}
+
 /// A region as the table knows it.
 pub(crate) struct Registration {
     pub addr: u64,
@@ -32,7 +53,8 @@ pub(crate) struct Registration {
     pub key: u32,
 }
 
-/// One row of the table. `generation` is 0 while the row is empty.
+/// One row of the table. `generation` is 0 while the row is empty. Each has a cache line of its own.
+#[repr(align(64))]
 struct Row {
     generation: AtomicU32,
     addr: AtomicU64,
@@ -155,7 +177,13 @@ impl LmrTable {
     }
 
     #[inline]
-    fn find(&self, context: u32) -> Option<(Registration, Handle)> {
+    fn find(&self, context: u32) -> Option<Registration> {
+        self.look_up(context, |_| ()).map(|(registration, ())| registration)
+    }
+
+    /// The region that a context names, and what `more` reads from its row.
+    #[inline(always)]
+    fn look_up<R>(&self, context: u32, more: impl FnOnce(&Row) -> R) -> Option<(Registration, R)> {
         let row = self.row(context & ((1 << INDEX_BITS) - 1))?;
         let generation = context >> INDEX_BITS;
         // SYNC row: pairs with the store in insert.
@@ -169,9 +197,9 @@ impl LmrTable {
             zone: row.zone.load(Ordering::Relaxed),
             key: row.key.load(Ordering::Relaxed),
         };
-        let handle = Handle(row.handle.load(Ordering::Relaxed));
+        let more = more(row);
         fence(Ordering::Acquire);
-        (row.generation.load(Ordering::Relaxed) == generation).then_some((registration, handle))
+        (row.generation.load(Ordering::Relaxed) == generation).then_some((registration, more))
     }
 
     /// Checks a segment against the region it names, for use within `zone`.
@@ -180,27 +208,18 @@ impl LmrTable {
     /// [`Error::PrivilegesViolation`] for an unknown context or a missing right,
     /// [`Error::ProtectionViolation`] for another zone, [`Arg::Segments`] for a range
     /// outside the region.
-    #[inline]
+    #[inline(always)]
     pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
-        let access = if right.contains(Rights::LOCAL_WRITE) { Access::Write } else { Access::Read };
-        let Some((registration, _)) = self.find(segment.context) else {
-            return Err(Error::PrivilegesViolation(access));
-        };
-        if registration.zone != zone {
-            return Err(Error::ProtectionViolation(access));
-        }
         // Hardware has no local read right: what can be written locally can be read as well.
-        let enough = match access {
-            Access::Write => Rights::LOCAL_WRITE,
-            _ => Rights::LOCAL_READ | Rights::LOCAL_WRITE,
-        };
-        if !registration.rights.intersects(enough) {
-            return Err(Error::PrivilegesViolation(access));
+        let writes = right.contains(Rights::LOCAL_WRITE);
+        let enough = if writes { Rights::LOCAL_WRITE } else { Rights::LOCAL_READ | Rights::LOCAL_WRITE };
+        let found = self.find(segment.context);
+        match found {
+            Some(region) if region.zone == zone && region.rights.intersects(enough) && within(segment, &region) => {
+                Ok(Segment { addr: segment.addr, len: segment.len, key: region.key })
+            }
+            found => Err(refusal(found, zone, enough, if writes { Access::Write } else { Access::Read })),
         }
-        if !within(segment, &registration) {
-            return Err(Error::InvalidParameter(Arg::Segments));
-        }
-        Ok(Segment { addr: segment.addr, len: segment.len, key: registration.key })
     }
 
     /// Checks the segments of a work request as [`LmrTable::check`] does, for use within `zone`, and adds them to
@@ -209,11 +228,21 @@ impl LmrTable {
     /// # Errors
     /// Those of [`LmrTable::check`]; [`Arg::SegmentCount`] if there are more than a work request can name,
     /// [`Error::LengthError`] if the sum does not fit its type.
-    #[inline]
-    pub fn check_all(&self, segments: &[LocalSegment], zone: u32, right: Rights, checked: &mut Checked) -> Result<u64> {
+    #[inline(always)]
+    pub fn check_all<S: SegmentList + ?Sized>(
+        &self,
+        segments: &S,
+        zone: u32,
+        right: Rights,
+        checked: &mut Checked,
+    ) -> Result<u64> {
         let mut total = 0_u64;
-        for segment in segments.iter().filter(|segment| segment.len > 0) {
-            let piece = self.check(segment, zone, right)?;
+        for at in 0..segments.count() {
+            let segment = segments.segment(at);
+            if segment.len == 0 {
+                continue;
+            }
+            let piece = self.check(&segment, zone, right)?;
             checked.try_push(piece).map_err(|_| Error::InvalidParameter(Arg::SegmentCount))?;
             total = total.checked_add(segment.len).ok_or(Error::LengthError)?;
         }
@@ -222,17 +251,28 @@ impl LmrTable {
 
     /// Whether a segment lies in a region of any zone.
     pub fn covers(&self, segment: &LocalSegment) -> bool {
-        self.find(segment.context).is_some_and(|(registration, _)| within(segment, &registration))
+        self.find(segment.context).is_some_and(|registration| within(segment, &registration))
     }
 
     /// The zone of a region, if the region still exists.
     pub fn zone_of(&self, context: u32) -> Option<u32> {
-        self.find(context).map(|(registration, _)| registration.zone)
+        self.find(context).map(|registration| registration.zone)
     }
 
     /// The handle of the region that a context names.
     pub fn handle_of(&self, context: u32) -> Option<Handle> {
-        self.find(context).map(|(_, handle)| handle)
+        self.look_up(context, |row| Handle(row.handle.load(Ordering::Relaxed))).map(|(_, handle)| handle)
+    }
+}
+
+/// The reason why a segment is refused: the first of those that [`LmrTable::check`] names.
+#[cold]
+fn refusal(found: Option<Registration>, zone: u32, enough: Rights, access: Access) -> Error {
+    match found {
+        None => Error::PrivilegesViolation(access),
+        Some(region) if region.zone != zone => Error::ProtectionViolation(access),
+        Some(region) if !region.rights.intersects(enough) => Error::PrivilegesViolation(access),
+        Some(_) => Error::InvalidParameter(Arg::Segments),
     }
 }
 

@@ -1,12 +1,20 @@
 //! Handles: cells of memory that stay where they are for the life of the process.
 //!
 //! A handle is the address of a cell. The first word of a cell belongs to the face, which may keep a table of functions
-//! there. The second word holds the state: whether the cell is alive, the kind of the object behind it, how often the
-//! cell was used, and how many calls are inside the object. A check therefore never reads memory that could have been
-//! given back, whatever address a program passes.
+//! there. The second word holds the state: whether the cell is alive, the kind of the object behind it, and how often the
+//! cell was used. A check therefore never reads memory that could have been given back, whatever address a program
+//! passes. `slab/entry.rs` says how calls enter the object behind a cell, and `slab/records.rs` where each thread notes
+//! which objects it is inside of.
 //!
 //! A freed cell is used again only after [`QUARANTINE`] others were freed, so that a
 //! stale handle is refused for a long time.
+
+mod entry;
+#[cfg(all(test, loom))]
+mod model;
+mod records;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -15,8 +23,13 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
+use host::asymmetric;
+use host::cancel::uncancelled;
 use host::lock::Mutex;
 use host::memory::{self, Room};
+
+use entry::State;
+use records::Slot;
 
 /// Address of a live or dead cell, as a program holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -98,13 +111,6 @@ impl Header {
     }
 }
 
-const ALIVE: u64 = 1 << 63;
-const KIND_SHIFT: u32 = 56;
-const KIND_MASK: u64 = 0x7f << KIND_SHIFT;
-const GENERATION_ONE: u64 = 1 << 32;
-const GENERATION_MASK: u64 = 0x00ff_ffff << 32;
-const PINS_MASK: u64 = 0xffff_ffff;
-
 /// The number of freed cells that rest before the first of them is used again.
 pub const QUARANTINE: usize = 4096;
 const FIRST_CHUNK: usize = 1024;
@@ -113,7 +119,7 @@ const CHUNKS: usize = 16;
 #[repr(C, align(64))]
 struct Cell {
     face: AtomicUsize,
-    state: AtomicU64,
+    state: State<AtomicU64>,
     object: AtomicPtr<()>,
     release: AtomicPtr<()>,
     /// The neighbours in the list that the handle is in, and whether it is in one. See [`List`].
@@ -138,9 +144,30 @@ impl List {
     }
 }
 
+/// A row of cells.
 struct Chunk {
-    cells: AtomicPtr<Cell>,
-    len: AtomicUsize,
+    first: AtomicPtr<Cell>,
+    /// The size of the row in bytes; 0 before it is made.
+    size: AtomicUsize,
+}
+
+impl Chunk {
+    /// The number of cells.
+    fn len(&self) -> usize {
+        self.size.load(Ordering::Acquire) / size_of::<Cell>()
+    }
+
+    /// The cell at an address, if there is one.
+    #[inline(always)]
+    fn cell(&self, address: usize) -> Option<&'static Cell> {
+        // SYNC chunk: pairs with the store in grow, so that the cells are initialised and their address is known.
+        let size = self.size.load(Ordering::Acquire);
+        let first = self.first.load(Ordering::Relaxed);
+        let offset = address.wrapping_sub(first.addr());
+        let there = offset < size && offset.is_multiple_of(size_of::<Cell>());
+        // SAFETY: inside the chunk, on a cell's boundary; chunks are never freed.
+        there.then(|| unsafe { &*first.byte_add(offset) })
+    }
 }
 
 struct Free {
@@ -173,7 +200,10 @@ impl<D> Slab<D> {
     pub fn new(face: usize) -> Self {
         Slab {
             face,
-            chunks: std::array::from_fn(|_| Chunk { cells: AtomicPtr::new(ptr::null_mut()), len: AtomicUsize::new(0) }),
+            chunks: std::array::from_fn(|_| Chunk {
+                first: AtomicPtr::new(ptr::null_mut()),
+                size: AtomicUsize::new(0),
+            }),
             free: Mutex::new(Free { cells: VecDeque::new(), used: 0, chunks: 0 }),
             domain: PhantomData,
         }
@@ -186,62 +216,45 @@ impl<D> Slab<D> {
         object.header().handle.store(address, Ordering::Relaxed);
         cell.object.store(Arc::into_raw(object).cast_mut().cast(), Ordering::Relaxed);
         cell.release.store(release::<O> as Release as *mut (), Ordering::Relaxed);
-        // A stray pin of a stale handle may be in flight, so add instead of storing.
-        let kind = (O::KIND as u64) << KIND_SHIFT;
-        let mut old = cell.state.load(Ordering::Relaxed);
-        loop {
-            let generation = (old + GENERATION_ONE) & GENERATION_MASK;
-            let new = ALIVE | kind | generation | (old & PINS_MASK);
-            // SYNC publish: the object is in place before the cell is alive.
-            match cell.state.compare_exchange_weak(old, new, Ordering::Release, Ordering::Relaxed) {
-                Ok(_) => return Some(Handle(address)),
-                Err(now) => old = now,
-            }
-        }
+        cell.state.bear(O::KIND);
+        Some(Handle(address))
     }
 
     /// Enters the object behind `handle` if it is alive and of type `O`.
-    #[inline]
     pub fn get<O: Object>(&self, handle: Handle) -> Option<Held<'_, O>> {
-        let cell = self.cell(handle.0)?;
-        // SYNC publish: pairs with the store in insert.
-        let state = cell.state.fetch_add(1, Ordering::Acquire);
-        if state & (ALIVE | KIND_MASK) == ALIVE | ((O::KIND as u64) << KIND_SHIFT) {
-            return Some(Held { cell, object: cell.object.load(Ordering::Relaxed).cast(), slab: PhantomData });
-        }
-        unpin(cell);
-        None
+        self.place(handle)?.enter()
     }
 
-    /// The kind of the live object behind `handle`.
-    pub fn kind(&self, handle: Handle) -> Option<Kind> {
-        let state = self.cell(handle.0)?.state.load(Ordering::Acquire);
-        if state & ALIVE == 0 {
-            return None;
-        }
-        let kind = ((state & KIND_MASK) >> KIND_SHIFT) as usize;
-        Kind::ALL.get(kind.wrapping_sub(1)).copied()
+    /// The place that `handle` names, if there is one in this slab.
+    #[inline]
+    pub fn place(&self, handle: Handle) -> Option<Place<'_>> {
+        Some(Place { cell: self.cell(handle.0)?, free: &self.free })
+    }
+
+    /// The place that `handle` names, if it is among the first ones of this slab: those of a program with up to a thousand
+    /// objects. The quickest way to nearly every object.
+    #[inline(always)]
+    pub fn first_place(&self, handle: Handle) -> Option<Place<'_>> {
+        Some(Place { cell: self.chunks[0].cell(handle.0)?, free: &self.free })
     }
 
     /// Makes `handle` dead if it is alive and of type `O`; true for exactly one caller. The object is dropped when the
-    /// last call inside it has left.
+    /// last call inside it has left. This call does not wait for that.
     pub fn remove<O: Object>(&self, handle: Handle) -> bool {
         let Some(cell) = self.cell(handle.0) else { return false };
-        let wanted = ALIVE | ((O::KIND as u64) << KIND_SHIFT);
-        let mut old = cell.state.load(Ordering::Relaxed);
-        loop {
-            if old & (ALIVE | KIND_MASK) != wanted {
-                return false;
-            }
-            // This adds a pin of its own, so that the object is dropped in unpin at the earliest.
-            let new = (old & !ALIVE) + 1;
-            match cell.state.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => break,
-                Err(now) => old = now,
-            }
+        if !cell.state.kill(O::KIND) {
+            return false;
         }
-        unpin(cell);
-        self.free.lock().cells.push_back(handle.0);
+        // SYNC dead
+        asymmetric::heavy();
+        let nobody = {
+            let mut free = self.free.lock();
+            free.cells.push_back(handle.0);
+            cell.state.settle(records::inside(cell.address()))
+        };
+        if nobody {
+            cell.unpin();
+        }
         true
     }
 
@@ -288,38 +301,19 @@ impl<D> Slab<D> {
     /// Makes every live handle dead without dropping the objects. Meant for the child of a fork, which must not touch
     /// what it shares with its parent.
     pub fn abandon(&self) {
+        records::abandon();
         for chunk in &self.chunks {
-            let first = chunk.cells.load(Ordering::Acquire);
-            if first.is_null() {
-                break;
-            }
-            for index in 0..chunk.len.load(Ordering::Relaxed) {
+            for index in 0..chunk.len() {
                 // SAFETY: index is below the chunk's length and chunks are never freed.
-                let cell = unsafe { &*first.add(index) };
-                let kept = cell.state.load(Ordering::Relaxed) & GENERATION_MASK;
-                cell.state.store(kept, Ordering::Relaxed);
+                let cell = unsafe { &*chunk.first.load(Ordering::Relaxed).add(index) };
+                cell.state.abandon();
             }
         }
     }
 
-    #[inline]
+    /// The cell at an address, if there is one.
     fn cell(&self, address: usize) -> Option<&'static Cell> {
-        for chunk in &self.chunks {
-            let first = chunk.cells.load(Ordering::Acquire);
-            if first.is_null() {
-                return None;
-            }
-            let offset = address.wrapping_sub(first as usize);
-            let len = chunk.len.load(Ordering::Relaxed);
-            if offset < len * size_of::<Cell>() {
-                if !offset.is_multiple_of(size_of::<Cell>()) {
-                    return None;
-                }
-                // SAFETY: inside a chunk, on a cell's boundary; chunks are never freed.
-                return Some(unsafe { &*first.byte_add(offset) });
-            }
-        }
-        None
+        self.chunks.iter().find_map(|chunk| chunk.cell(address))
     }
 
     fn take_cell(&self) -> Option<usize> {
@@ -330,13 +324,13 @@ impl<D> Slab<D> {
             return Some(address);
         }
         let last = free.chunks.checked_sub(1);
-        let full = last.is_none_or(|i| free.used == self.chunks[i].len.load(Ordering::Relaxed));
+        let full = last.is_none_or(|i| free.used == self.chunks[i].len());
         if full && self.grow(&mut free).is_none() {
             // Rather a cell that has not rested for long than none.
             return self.rested(&mut free);
         }
         let chunk = &self.chunks[free.chunks - 1];
-        let address = chunk.cells.load(Ordering::Relaxed) as usize + free.used * size_of::<Cell>();
+        let address = chunk.first.load(Ordering::Relaxed) as usize + free.used * size_of::<Cell>();
         free.used += 1;
         Some(address)
     }
@@ -345,8 +339,7 @@ impl<D> Slab<D> {
     fn rested(&self, free: &mut Free) -> Option<usize> {
         for _ in 0..free.cells.len() {
             let address = free.cells.pop_front()?;
-            let busy = self.cell(address)?.state.load(Ordering::Acquire) & (KIND_MASK | PINS_MASK);
-            if busy == 0 {
+            if self.cell(address)?.state.is_vacant() {
                 return Some(address);
             }
             // A call is still inside the dead object.
@@ -365,55 +358,124 @@ impl<D> Slab<D> {
         let mut cells = memory::vec(len).ok()?;
         cells.extend((0..len).map(|_| Cell {
             face: AtomicUsize::new(self.face),
-            state: AtomicU64::new(0),
+            state: State::new(AtomicU64::new(0)),
             object: AtomicPtr::new(ptr::null_mut()),
             release: AtomicPtr::new(ptr::null_mut()),
             next: AtomicUsize::new(0),
             previous: AtomicUsize::new(0),
             listed: AtomicBool::new(false),
         }));
-        chunk.len.store(len, Ordering::Relaxed);
-        chunk.cells.store(Vec::leak(cells).as_mut_ptr(), Ordering::Release);
+        chunk.first.store(Vec::leak(cells).as_mut_ptr(), Ordering::Relaxed);
+        // SYNC chunk
+        chunk.size.store(len * size_of::<Cell>(), Ordering::Release);
         free.chunks += 1;
         free.used = 0;
         Some(())
     }
 }
 
-/// Leaves a cell. The last call to leave a dead cell drops the object.
-fn unpin(cell: &'static Cell) {
-    let state = cell.state.fetch_sub(1, Ordering::AcqRel) - 1;
-    if state & ALIVE == 0 && state & PINS_MASK == 0 && state & KIND_MASK != 0 {
-        bury(cell, state);
+impl Cell {
+    fn address(&'static self) -> u64 {
+        ptr::from_ref(self).addr() as u64
     }
-}
 
-#[cold]
-fn bury(cell: &'static Cell, state: u64) {
-    let object = cell.object.load(Ordering::Relaxed);
-    let release = cell.release.load(Ordering::Relaxed);
-    // Only the one that clears the kind may drop the object.
-    let claimed = cell.state.compare_exchange(state, state & !KIND_MASK, Ordering::AcqRel, Ordering::Relaxed);
-    if claimed.is_ok() {
+    /// Takes off a pin. Whoever takes the last one off a dead cell drops the object.
+    fn unpin(&self) {
+        if self.state.unpin() {
+            self.bury();
+        }
+    }
+
+    /// Drops the object of a dead cell, for the one caller who may.
+    #[cold]
+    fn bury(&self) {
+        let object = self.object.load(Ordering::Relaxed);
         // SAFETY: insert stored this function for this object's type.
-        let release: Release = unsafe { std::mem::transmute::<*mut (), Release>(release) };
-        // SAFETY: the cell owned one reference and the exchange above made us its heir.
-        unsafe { release(object) };
+        let release: Release = unsafe { std::mem::transmute::<*mut (), Release>(self.release.load(Ordering::Relaxed)) };
+        // The last call to leave may be one that does not forbid cancellation.
+        // SAFETY: the cell owned one reference, and the caller is its heir.
+        uncancelled(|| unsafe { release(object) });
     }
 }
 
-/// A call inside an object: keeps the object in place even if its handle is freed meanwhile.
-pub struct Held<'a, O: Object> {
+/// The place that a handle names, where there may be a live object.
+pub struct Place<'a> {
     cell: &'static Cell,
+    free: &'a Mutex<Free>,
+}
+
+impl<'a> Place<'a> {
+    /// Enters the object if it is alive and of type `O`.
+    #[inline(always)]
+    pub fn enter<O: Object>(self) -> Option<Held<'a, O>> {
+        let cell = self.cell;
+        let entry = Entry { cell, slot: records::slot(), free: self.free };
+        // The entry ends with this call if there is no such object.
+        entry.begin(O::KIND).then(|| Held { object: cell.object.load(Ordering::Relaxed).cast(), _entry: entry })
+    }
+
+    /// The kind of the object, if it is alive.
+    #[inline]
+    pub fn kind(&self) -> Option<Kind> {
+        let kind = self.cell.state.kind()?;
+        Kind::ALL.get(kind.wrapping_sub(1)).copied()
+    }
+}
+
+/// The stay of a thread in a cell.
+struct Entry<'a> {
+    cell: &'static Cell,
+    /// The slot by which the thread has entered; `None` for a pin.
+    slot: Option<&'static Slot>,
+    free: &'a Mutex<Free>,
+}
+
+impl Entry<'_> {
+    /// Enters; false if the cell has no live object of this kind.
+    #[inline(always)]
+    fn begin(&self, kind: Kind) -> bool {
+        match self.slot {
+            Some(slot) => self.cell.state.enter_by(slot, self.cell.address(), kind),
+            None => self.cell.state.enter(kind),
+        }
+    }
+
+    /// Leaves a cell that was freed meanwhile, or that the thread has entered by a pin.
+    #[cold]
+    #[inline(never)]
+    fn end(cell: &'static Cell, by_slot: bool, free: &Mutex<Free>) {
+        let has_pin = !by_slot || {
+            cell.state.has_object() && {
+                let _locked = free.lock();
+                cell.state.is_last(|| records::inside(cell.address()))
+            }
+        };
+        if has_pin {
+            cell.unpin();
+        }
+    }
+}
+
+impl Drop for Entry<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.slot.is_none_or(|slot| self.cell.state.leave_by(slot)) {
+            Entry::end(self.cell, self.slot.is_some(), self.free);
+        }
+    }
+}
+
+/// A call inside an object: keeps the object in place even if its handle is freed meanwhile. The thread that entered the
+/// object leaves it.
+pub struct Held<'a, O: Object> {
     object: *const O,
-    #[allow(dead_code)]
-    slab: PhantomData<&'a ()>,
+    _entry: Entry<'a>,
 }
 
 impl<O: Object> Held<'_, O> {
     /// A reference of the caller's own to the object.
     pub fn share(&self) -> Arc<O> {
-        // SAFETY: the cell owns a reference made by Arc::into_raw, and the pin keeps it.
+        // SAFETY: the cell owns a reference made by Arc::into_raw, and the entry keeps it.
         unsafe { Arc::increment_strong_count(self.object) };
         // SAFETY: this takes over the reference counted in the line above.
         unsafe { Arc::from_raw(self.object) }
@@ -425,105 +487,7 @@ impl<O: Object> Deref for Held<'_, O> {
 
     #[inline]
     fn deref(&self) -> &O {
-        // SAFETY: the pin keeps the cell's reference to the object.
+        // SAFETY: the entry keeps the cell's reference to the object.
         unsafe { &*self.object }
-    }
-}
-
-impl<O: Object> Drop for Held<'_, O> {
-    #[inline]
-    fn drop(&mut self) {
-        unpin(self.cell);
-    }
-}
-
-// SAFETY: a pin may be released by any thread, and objects are Send and Sync.
-unsafe impl<O: Object> Send for Held<'_, O> {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct A(u32, Header);
-    struct B(Header);
-    impl Object for A {
-        const KIND: Kind = Kind::Ep;
-        fn header(&self) -> &Header {
-            &self.1
-        }
-    }
-    impl Object for B {
-        const KIND: Kind = Kind::Evd;
-        fn header(&self) -> &Header {
-            &self.0
-        }
-    }
-
-    fn b() -> Arc<B> {
-        Arc::new(B(Header::default()))
-    }
-
-    #[test]
-    fn only_live_handles_of_the_right_kind_are_entered() {
-        let slab: Slab<()> = Slab::new(7);
-        let object = Arc::new(A(5, Header::default()));
-        let handle = slab.insert(object.clone()).unwrap();
-        // SAFETY: a handle points to a cell whose first word belongs to the face.
-        assert_eq!(unsafe { *(handle.0 as *const usize) }, 7);
-        assert_eq!(slab.get::<A>(handle).unwrap().0, 5);
-        assert!(slab.get::<B>(handle).is_none());
-        assert!(slab.get::<A>(Handle(handle.0 + 8)).is_none());
-        assert!(slab.get::<A>(Handle(handle.0 + 64)).is_none());
-        assert!(slab.get::<A>(Handle(&object as *const _ as usize)).is_none());
-        assert!(!slab.remove::<B>(handle));
-        assert!(slab.remove::<A>(handle));
-        assert!(!slab.remove::<A>(handle));
-        assert!(slab.get::<A>(handle).is_none());
-        assert_eq!(Arc::strong_count(&object), 1);
-    }
-
-    #[test]
-    fn an_object_outlives_its_handle_while_a_call_is_inside() {
-        let slab: Slab<()> = Slab::new(0);
-        let object = b();
-        let handle = slab.insert(object.clone()).unwrap();
-        let held = slab.get::<B>(handle).unwrap();
-        assert!(slab.remove::<B>(handle));
-        assert_eq!(Arc::strong_count(&object), 2);
-        drop(held);
-        assert_eq!(Arc::strong_count(&object), 1);
-    }
-
-    #[test]
-    fn cells_rest_before_they_are_used_again() {
-        let slab: Slab<()> = Slab::new(0);
-        let first = slab.insert(b()).unwrap();
-        assert!(slab.remove::<B>(first));
-        for _ in 0..QUARANTINE - 1 {
-            let handle = slab.insert(b()).unwrap();
-            assert_ne!(handle, first);
-            assert!(slab.remove::<B>(handle));
-        }
-        assert!(slab.get::<B>(first).is_none());
-    }
-
-    #[test]
-    fn threads_that_race_with_a_free_see_the_object_or_nothing() {
-        let slab: Arc<Slab<()>> = Arc::new(Slab::new(0));
-        for _ in 0..200 {
-            let object = Arc::new(A(9, Header::default()));
-            let handle = slab.insert(object.clone()).unwrap();
-            std::thread::scope(|scope| {
-                for _ in 0..3 {
-                    scope.spawn(|| {
-                        while let Some(held) = slab.get::<A>(handle) {
-                            assert_eq!(held.0, 9);
-                        }
-                    });
-                }
-                assert!(slab.remove::<A>(handle));
-            });
-            assert_eq!(Arc::strong_count(&object), 1);
-        }
     }
 }

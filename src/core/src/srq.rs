@@ -12,7 +12,7 @@ use crate::charge::{Charge, Outstanding};
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::event::AsyncReason;
 use crate::ia::Ia;
-use crate::lmr_table::LocalSegment;
+use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
@@ -62,17 +62,21 @@ struct Books {
     free: Vec<u32>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Free,
-    Available,
-    Taken,
-}
-
 struct Buffer {
     /// The cookie that the poster gave; meaningless while the buffer is free.
     cookie: u64,
-    place: Place,
+    /// Counts it among the outstanding ones; `None` while the buffer is free.
+    charge: Option<Charge>,
+    /// Whether endpoints can take it. A buffer that is neither available nor free is taken.
+    available: bool,
+}
+
+/// A buffer that is complete.
+pub(crate) struct Completed {
+    /// The cookie that the poster gave.
+    pub cookie: u64,
+    /// The charge for its event.
+    pub charge: Charge,
 }
 
 impl<T: Transport> Object for Srq<T> {
@@ -168,13 +172,14 @@ impl<T: Transport> Srq<T> {
     /// # Errors
     /// [`Arg::SegmentCount`], the errors of [`crate::lmr_table::LmrTable::check`] with the zone
     /// of the queue, [`Error::InsufficientResources`] if all entries are occupied.
-    pub fn post_recv(&self, segments: &[LocalSegment], cookie: u64) -> Result<()> {
-        if segments.len() > self.max_segments {
+    #[inline]
+    pub fn post_recv<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
+        if segments.count() > self.max_segments {
             return Err(Error::InvalidParameter(Arg::SegmentCount));
         }
         let mut checked = Checked::new();
         self.ia.lmrs.check_all(segments, self.zone, Rights::LOCAL_WRITE, &mut checked)?;
-        {
+        let awaited = {
             let mut books = self.books.lock();
             if self.outstanding.count() >= books.max_recvs {
                 return Err(Error::InsufficientResources(Resource::Memory));
@@ -182,15 +187,18 @@ impl<T: Transport> Srq<T> {
             let Some(id) = books.free.pop() else {
                 return Err(Error::InsufficientResources(Resource::Memory));
             };
-            self.ia
+            let awaited = self
+                .ia
                 .transport()
                 .srq_post(&self.queue, &Recv { id: id.into(), segments: &checked })
                 .inspect_err(|_| books.free.push(id))?;
-            books.buffers[id as usize] = Buffer { cookie, place: Place::Available };
+            books.buffers[id as usize] = Buffer { cookie, charge: Some(self.outstanding.add()), available: true };
             books.available += 1;
-            self.outstanding.add();
+            awaited
+        };
+        if awaited {
+            self.ia.transport.srq_kick(&self.queue);
         }
-        self.ia.transport.srq_kick(&self.queue);
         Ok(())
     }
 
@@ -283,7 +291,7 @@ impl<T: Transport> Srq<T> {
         };
         drop(tuning);
         if due {
-            self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
+            self.raise();
         }
         result
     }
@@ -293,26 +301,36 @@ impl<T: Transport> Srq<T> {
         let fires = {
             let mut books = self.books.lock();
             let Some(buffer) = books.buffers.get_mut(id as usize) else { return };
-            if buffer.place != Place::Available {
-                return;
-            }
-            buffer.place = Place::Taken;
-            books.available -= 1;
-            books.fires()
+            std::mem::take(&mut buffer.available) && books.took()
         };
         if fires {
-            self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
+            self.raise();
         }
     }
 
-    /// Records that a taken buffer is complete. Returns its cookie, and the charge for its event.
-    pub(crate) fn complete(&self, id: RecvId) -> Option<(u64, Charge)> {
-        let mut books = self.books.lock();
-        let buffer = books.buffers.get_mut(id as usize).filter(|buffer| buffer.place == Place::Taken)?;
-        buffer.place = Place::Free;
-        let cookie = buffer.cookie;
-        books.free.push(id as u32);
-        Some((cookie, self.outstanding.charge()))
+    /// Raises the watermark's event.
+    #[cold]
+    fn raise(&self) {
+        self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
+    }
+
+    /// Records that a buffer is complete, and before that, if it was not reported, that an endpoint took it. `None` if
+    /// there is no such buffer.
+    #[inline]
+    pub(crate) fn complete(&self, id: RecvId) -> Option<Completed> {
+        let (completed, fires) = {
+            let mut books = self.books.lock();
+            let buffer = books.buffers.get_mut(id as usize)?;
+            let completed = Completed { charge: buffer.charge.take()?, cookie: buffer.cookie };
+            let fires = std::mem::take(&mut buffer.available) && books.took();
+            // There is room for the numbers of all buffers.
+            books.free.push(id as u32);
+            (completed, fires)
+        };
+        if fires {
+            self.raise();
+        }
+        Some(completed)
     }
 }
 
@@ -330,14 +348,22 @@ impl Books {
         self.room(entries)?;
         let have = self.buffers.len();
         for id in have..entries {
-            self.buffers.push(Buffer { cookie: 0, place: Place::Free });
+            self.buffers.push(Buffer { cookie: 0, charge: None, available: false });
             self.free.push(id as u32);
         }
         self.max_recvs = entries;
         Ok(())
     }
 
+    /// Counts a buffer that an endpoint took. Returns whether the watermark's event is due.
+    #[inline]
+    fn took(&mut self) -> bool {
+        self.available -= 1;
+        self.fires()
+    }
+
     /// Whether the watermark's event is due; true once for each arming.
+    #[inline]
     fn fires(&mut self) -> bool {
         let due = self.armed && self.available < self.low_watermark;
         if due {

@@ -7,6 +7,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dat_core::error::{Arg, Error, Resource, Role};
+use dat_core::transport::Transport;
 use host::cancel::{self, uncancelled};
 use host::memory::{self, NoMemory};
 
@@ -30,8 +31,14 @@ pub enum Fault {
 
 impl Fault {
     /// The fault for an `error` of the core in a call whose arguments are at `positions`.
-    #[cold]
+    #[inline]
     pub fn new(error: Error, positions: &[(Arg, u32)]) -> Self {
+        // For a program that polls this is no rare case.
+        if matches!(error, Error::QueueEmpty) { Fault::Core(error) } else { Fault::positioned(error, positions) }
+    }
+
+    #[cold]
+    fn positioned(error: Error, positions: &[(Arg, u32)]) -> Self {
         match error {
             Error::InvalidHandle(role) => Fault::Handle(role),
             Error::InvalidParameter(arg) => {
@@ -75,6 +82,8 @@ impl<T> At<T> for dat_core::Result<T> {
 pub(crate) fn code<F: Face>(answer: Answer<()>) -> Code {
     match answer {
         Ok(()) => SUCCESS,
+        // Programs that poll get this one most of the time.
+        Err(Fault::Core(Error::QueueEmpty)) => F::Version::QUEUE_EMPTY,
         Err(fault) => F::Version::code(fault),
     }
 }
@@ -103,11 +112,13 @@ pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
     code
 }
 
-/// Runs the body of a fast call and gives its return code. The body neither allocates nor panics. If it panicked
-/// anyway, the process would end, because no frame here catches. The thread cannot be cancelled meanwhile.
+/// Runs the body of a fast call and gives its return code: of a post, a dequeue or a short query. The body neither allocates nor panics. If it panicked
+/// anyway, the process would end, because no frame here catches. The thread cannot be cancelled meanwhile: cancellation is
+/// forbidden if the transport has [`Transport::CANCELLATION_POINTS`].
 #[inline(always)]
 pub fn fast<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
-    uncancelled(|| code::<F>(body()))
+    let call = || code::<F>(body());
+    if <F::Transport as Transport>::CANCELLATION_POINTS { uncancelled(call) } else { call() }
 }
 
 /// The fault of a call that panicked.

@@ -30,6 +30,8 @@ use std::ffi::c_char;
 use dat_core::transport::Transport;
 use dat_core::{Event, Handle};
 
+use crate::ptr::Out;
+
 pub use call::{Answer, At, Fault, Positions};
 pub use handle::{Adapter, Domain, RawHandle};
 
@@ -60,8 +62,11 @@ pub trait Version: Sized + 'static {
     /// used.
     fn table<F: Face<Version = Self>>(device_name: *const c_char) -> Self::Table;
 
-    /// The C form of an event that was taken from the dispatcher `evd`.
-    fn event<F: Face<Version = Self>>(evd: Handle, event: Event) -> Self::Event;
+    /// Writes the C form of an event that was taken from the dispatcher `evd`.
+    fn event<F: Face<Version = Self>>(out: Out<Self::Event>, evd: Handle, event: Event);
+
+    /// The return code of a call that finds a queue empty: of [`dat_core::Error::QueueEmpty`].
+    const QUEUE_EMPTY: Code;
 
     /// The return code of a fault, which is never [`SUCCESS`].
     fn code(fault: Fault) -> Code;

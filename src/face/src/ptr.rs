@@ -119,7 +119,21 @@ impl<V> OutPtr<V> {
 /// A writable place in the program's memory.
 pub struct Out<V>(*mut V);
 
+impl<V> Clone for Out<V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V> Copy for Out<V> {}
+
 impl<V> Out<V> {
+    /// The place itself.
+    #[inline]
+    pub fn as_ptr(&self) -> *mut V {
+        self.0
+    }
+
     /// Writes the result.
     #[inline]
     pub fn write(self, value: V) {
@@ -127,6 +141,18 @@ impl<V> Out<V> {
         unsafe { self.0.write_unaligned(value) };
     }
 }
+
+/// Writes one field of a structure behind an [`Out`], and no other byte of it.
+#[macro_export]
+macro_rules! write_field {
+    ($out:expr, $($field:ident).+, $value:expr) => {{
+        let value = $value;
+        let place = $crate::ptr::Out::as_ptr(&$out);
+        // SAFETY: an Out is writable.
+        unsafe { (&raw mut (*place).$($field).+).write_unaligned(value) }
+    }};
+}
+pub use write_field;
 
 impl<V: Copy> Out<V> {
     /// Reads the value that the program put there before the call.

@@ -68,7 +68,9 @@ impl Session<'_> {
                 let flags = input.byte();
                 let payload = self.payload(input);
                 let aux = if input.bit() { payload.len() as u64 } else { input.number() };
-                self.ways[0].put(ring, kind, flags, aux, &payload);
+                // How far the program is known to be; most peers that lie say more.
+                let credit = if input.byte() < 0xf0 { 0 } else { input.short() };
+                self.ways[0].put(ring, kind, flags, aux, credit, &payload);
                 self.peer.mark(1, 0);
             }
             5 => {
@@ -81,15 +83,15 @@ impl Session<'_> {
                 self.ways[usize::from(input.byte() & 1)].bytes(ring, at, &payload);
             }
             7 => {
-                let (ring, tail) = (usize::from(input.byte()), input.bit());
+                let ring = usize::from(input.byte());
                 let (by, to) = (input.byte() as i8, input.bit().then(|| input.number()));
                 let change = |now: u64| to.unwrap_or(now.wrapping_add_signed(by.into()));
-                self.ways[usize::from(!tail)].moves(ring, tail, change);
+                self.ways[1].moves(ring, change);
             }
             8 => {
                 let (ring, which, value) = (usize::from(input.byte()), input.byte(), input.number() as u32);
-                // The words beside the tail of the peer's direction are the peer's.
-                self.ways[0].flag(ring, which & 4 == 0, usize::from(which & 3), value);
+                // The words beside the ring that the peer fills are the peer's.
+                self.ways[0].flag(ring, usize::from(which & 3), value);
             }
             9 => self.peer.mark(input.byte(), input.number() as u32),
             10 | 11 => {

@@ -22,8 +22,9 @@ pub fn run(data: &[u8]) {
             return;
         }
         match input.byte() % 10 {
-            0 => ring.set_tail(input.number()),
-            1 => ring.set_tail(consumed + input.number() % (2 * slots as u64 + 1)),
+            0 | 1 => {
+                let _ = ring.credit(if input.bit() { input.short() } else { u16::from(input.byte()) });
+            }
             2 => ring.set_head(input.number()),
             3 => ring.set_head(consumed + input.number() % (slots as u64 + 1)),
             4 => {
@@ -33,8 +34,9 @@ pub fn run(data: &[u8]) {
             5 => {
                 // A record that is right, or nearly so, where the consumer looks next.
                 let (kind, len, off) = (input.byte(), input.number() % (64 * slots as u64 + 1), input.byte());
-                let room = (16 + len).div_ceil(64) + u64::from(off & 1);
-                ring.write(consumed, [u64::from(kind) | room << 16 | len << 32, len], &[]);
+                // Laps are numbered from 1 on, in 8 bits.
+                let lap = u64::from((consumed / slots as u64 + 1) as u8 ^ (off & 1));
+                ring.write(consumed, [lap | u64::from(kind) << 8 | len << 24, len], &[]);
             }
             6 | 7 => {
                 if let Ok(Some(seen)) = ring.take() {

@@ -3,19 +3,32 @@
 //! Cancellation unwinds the stack from a system call of libc, and nearly every one is a cancellation point: closing a
 //! descriptor with the last reference to it, loading a library, writing a line to the log. It would unwind frames that
 //! hold locks and that Rust does not allow to be unwound. So a face forbids cancellation everywhere except in the sleep
-//! of a wait, whose frames own nothing.
+//! of a wait, whose frames own nothing, and in fast calls of transports that say that they reach no cancellation point. What
+//! such calls can reach, and is one after all, forbids cancellation itself: closing a descriptor ([`Shielded`]), waiting for
+//! the end of a thread, reading a file.
+//!
+//! A program that lets a thread be cancelled asynchronously, at any instruction, may call nothing meanwhile.
 
 use std::ffi::c_int;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// Whether a thread could be cancelled before [`forbid`]. Plain data.
 #[derive(Clone, Copy, Debug)]
 pub struct Before(c_int);
 
+/// Where a thread could be cancelled before [`allow_anywhere`]. Plain data.
+#[derive(Clone, Copy, Debug)]
+pub struct Where(c_int);
+
 const PTHREAD_CANCEL_DISABLE: c_int = 1;
+const PTHREAD_CANCEL_ASYNCHRONOUS: c_int = 1;
 
 unsafe extern "C-unwind" {
-    // Not in the libc crate. May unwind when it lets an asynchronous cancellation in.
+    // Not in the libc crate. They may unwind when they let an asynchronous cancellation in.
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
+    fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int;
 }
 
 /// Makes cancellations of the calling thread wait from now on.
@@ -38,6 +51,25 @@ pub fn restore(before: Before) {
     unsafe { pthread_setcancelstate(before.0, &mut ignored) };
 }
 
+/// From now on the calling thread may be cancelled at any instruction, if it may be cancelled at all; a cancellation that
+/// waits already unwinds from here. To be used around one system call alone, in a function that owns nothing and whose
+/// calls all lie outside of what catches panics.
+#[inline(always)]
+pub fn allow_anywhere() -> Where {
+    let mut before = 0;
+    // SAFETY: the kind is one of the two that exist; `before` outlives the call.
+    unsafe { pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &mut before) };
+    Where(before)
+}
+
+/// Undoes [`allow_anywhere`].
+#[inline(always)]
+pub fn allow_as(before: Where) {
+    let mut ignored = 0;
+    // SAFETY: the kind is the one that was in force; the pointer outlives the call.
+    unsafe { pthread_setcanceltype(before.0, &mut ignored) };
+}
+
 /// Runs `f` with cancellation of the thread forbidden: two uncontended exchanges, no system call. After a panic of `f`
 /// it stays forbidden.
 #[inline(always)]
@@ -46,6 +78,55 @@ pub fn uncancelled<R>(f: impl FnOnce() -> R) -> R {
     let result = f();
     restore(before);
     result
+}
+
+/// A value that is dropped with cancellation of the thread forbidden, because that is a cancellation point: a
+/// descriptor. Calls that do not forbid cancellation may drop the last reference to it.
+#[derive(Debug)]
+pub struct Shielded<T>(ManuallyDrop<T>);
+
+impl<T> Shielded<T> {
+    /// Shields a value.
+    pub fn new(value: T) -> Self {
+        Shielded(ManuallyDrop::new(value))
+    }
+
+    /// The value, which is no longer shielded.
+    pub fn into_inner(self) -> T {
+        let mut shielded = ManuallyDrop::new(self);
+        // SAFETY: the value is taken once, since the shield around it is not dropped.
+        unsafe { ManuallyDrop::take(&mut shielded.0) }
+    }
+}
+
+impl<T> Drop for Shielded<T> {
+    fn drop(&mut self) {
+        // SAFETY: the value is dropped once, and not used again.
+        uncancelled(|| unsafe { ManuallyDrop::drop(&mut self.0) });
+    }
+}
+
+impl<T> Deref for Shielded<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Shielded<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+impl<T: AsFd> AsFd for Shielded<T> {
+    #[inline]
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
 }
 
 #[cfg(test)]
@@ -69,5 +150,24 @@ mod tests {
         assert_eq!(state(), PTHREAD_CANCEL_DISABLE, "the inner one must not end the outer one");
         restore(outer);
         assert_eq!(state(), usual);
+    }
+
+    #[test]
+    fn a_shielded_value_is_dropped_uncancelled_and_once() {
+        struct Dropped<'a>(&'a std::cell::Cell<usize>);
+        impl Drop for Dropped<'_> {
+            fn drop(&mut self) {
+                assert_eq!(state(), PTHREAD_CANCEL_DISABLE);
+                self.0.set(self.0.get() + 1);
+            }
+        }
+        let drops = std::cell::Cell::new(0);
+        drop(Shielded::new(Dropped(&drops)));
+        assert_eq!(drops.get(), 1);
+        assert_ne!(state(), PTHREAD_CANCEL_DISABLE);
+        let taken = Shielded::new(Dropped(&drops)).into_inner();
+        assert_eq!(drops.get(), 1);
+        uncancelled(|| drop(taken));
+        assert_eq!(drops.get(), 2);
     }
 }

@@ -7,12 +7,14 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd};
 
+use crate::cancel::Shielded;
+
 /// An event descriptor. It is readable from when it is rung until it is cleared. It does not outlive an exec.
 ///
 /// It must not be given to another process, which could make it block, and silence it.
 #[derive(Debug)]
 pub struct Doorbell {
-    fd: OwnedFd,
+    fd: Shielded<OwnedFd>,
 }
 
 impl Doorbell {
@@ -21,7 +23,7 @@ impl Doorbell {
     /// # Errors
     /// The error of the system, for example too many open files.
     pub fn new() -> io::Result<Doorbell> {
-        Ok(Doorbell { fd: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)? })
+        Ok(Doorbell { fd: Shielded::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?) })
     }
 
     /// Makes the descriptor readable. Never blocks: a bell that cannot be rung again is already ringing.

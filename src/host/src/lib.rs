@@ -7,13 +7,14 @@
 //! |---|---|
 //! | [`doorbell`] | an event descriptor that wakes the threads that sleep on it |
 //! | [`poll`] | sleeping on descriptors: a few of them, or a set |
+//! | [`futex`] | waking threads that sleep on a word of memory |
 //! | [`timers`] | things that are due at a time |
 //! | [`cancel`] | the places where `pthread_cancel` may end a thread |
 //! | [`signal`] | keeps the program's signal handlers off the libraries' threads |
 //! | [`thread`] | threads of the libraries; the identity of the calling thread |
 //! | [`descriptor`] | flags of descriptors that other libraries or processes have made |
 //! | [`fork`] | locks held over a fork; descriptors that the child must not keep open |
-//! | `static_tls` | keeps the thread-local data of a library where every thread has memory for them |
+//! | [`static_tls`] | keeps the thread-local data of a library where every thread has memory for them; a word a thread |
 //! | [`zone`] | numbers of protection zones |
 //! | [`limit`] | resource limits of the process |
 //! | [`net`] | network interfaces and their addresses |
@@ -36,6 +37,7 @@ pub mod diagnostics;
 pub mod doorbell;
 pub mod environment;
 pub mod fork;
+pub mod futex;
 pub mod limit;
 pub mod lock;
 pub mod memory;
@@ -43,7 +45,7 @@ pub mod net;
 pub mod per_thread;
 pub mod poll;
 pub mod signal;
-mod static_tls;
+pub mod static_tls;
 pub mod sysfs;
 pub mod thread;
 pub mod timers;

@@ -15,6 +15,8 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
+use crate::cancel::Shielded;
+
 /// The state that [`wait`] found a descriptor in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Polled {
@@ -115,7 +117,7 @@ impl Events {
 /// A set of descriptors to wait for. Its own descriptor can be waited for too.
 #[derive(Debug)]
 pub struct Epoll {
-    fd: OwnedFd,
+    fd: Shielded<OwnedFd>,
 }
 
 impl Epoll {
@@ -124,7 +126,7 @@ impl Epoll {
     /// # Errors
     /// The error of the system.
     pub fn new() -> io::Result<Epoll> {
-        Ok(Epoll { fd: epoll::create(epoll::CreateFlags::CLOEXEC)? })
+        Ok(Epoll { fd: Shielded::new(epoll::create(epoll::CreateFlags::CLOEXEC)?) })
     }
 
     /// Adds `fd`. If it has duplicates, it must be deleted before it is closed.

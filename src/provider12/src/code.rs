@@ -8,6 +8,9 @@ use dat_core::error::{Access, AddressFault, Error, Refusal, Resource, Role};
 use dat_face::Fault;
 use dat_udat12::*;
 
+/// The code of [`Error::QueueEmpty`].
+pub const QUEUE_EMPTY: DAT_RETURN = DAT_QUEUE_EMPTY;
+
 /// The code of a fault.
 #[cold]
 pub fn code(fault: Fault) -> DAT_RETURN {
@@ -83,7 +86,7 @@ fn refused(error: Error) -> DAT_RETURN {
         ),
         Error::QualifierInUse => DAT_CONN_QUAL_IN_USE,
         Error::QualifierUnavailable => DAT_CONN_QUAL_UNAVAILABLE,
-        Error::QueueEmpty => DAT_QUEUE_EMPTY,
+        Error::QueueEmpty => QUEUE_EMPTY,
         Error::QueueFull => DAT_ERROR(DAT_QUEUE_FULL, DAT_NO_SUBTYPE),
         Error::TimeoutExpired => DAT_ERROR(DAT_TIMEOUT_EXPIRED, DAT_NO_SUBTYPE),
         Error::Interrupted => DAT_ERROR(DAT_INTERRUPTED_CALL, DAT_NO_SUBTYPE),

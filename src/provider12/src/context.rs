@@ -1,9 +1,9 @@
-//! Calls that take a handle of any kind.
+//! Calls that take a handle of any kind. None of them allocates or panics.
 
 use dat_core::error::Role;
 use dat_core::{Cno, Cr, Endpoint, Evd, Header, Ia, Kind, Lmr, Object, Psp, Pz, Rmr, Rsp, Srq};
-use dat_face::call::slow;
-use dat_face::handle::find;
+use dat_face::call::fast;
+use dat_face::handle::enter;
 use dat_face::ptr::OutPtr;
 use dat_face::{Answer, Face, Fault};
 use dat_udat12::{
@@ -15,9 +15,10 @@ use dat_udat12::{
 use crate::post::word;
 
 /// Calls `f` with the header that every object has.
+#[inline]
 fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
     fn go<F: Face, O: Object, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
-        Ok(f(find::<F, O>(handle, Role::Any)?.header()))
+        Ok(f(enter::<F, O>(handle, Role::Any)?.header()))
     }
     match F::domain().kind(handle) {
         None => Err(Fault::Handle(Role::Any)),
@@ -40,7 +41,7 @@ fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> 
 /// # Safety
 /// None; a slot has the type that the table says.
 pub unsafe extern "C" fn dat_set_consumer_context<F: Face>(dat_handle: DAT_HANDLE, context: DAT_CONTEXT) -> DAT_RETURN {
-    slow::<F>(|| with_header::<F, ()>(dat_handle, |header| header.set_context(word(context))))
+    fast::<F>(|| with_header::<F, ()>(dat_handle, |header| header.set_context(word(context))))
 }
 
 /// Slot of dat_get_consumer_context.
@@ -53,7 +54,7 @@ pub unsafe extern "C" fn dat_get_consumer_context<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let context = unsafe { OutPtr::new(context) };
-    slow::<F>(|| {
+    fast::<F>(|| {
         let word = with_header::<F, u64>(dat_handle, Header::context)?;
         context.required(2)?.write(DAT_CONTEXT { as_64: word });
         Ok(())
@@ -70,7 +71,7 @@ pub unsafe extern "C" fn dat_get_handle_type<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let dat_handle_type = unsafe { OutPtr::new(dat_handle_type) };
-    slow::<F>(|| {
+    fast::<F>(|| {
         let kind = F::domain().kind(dat_handle).ok_or(Fault::Handle(Role::Any))?;
         dat_handle_type.required(2)?.write(match kind {
             Kind::Cr => DAT_HANDLE_TYPE_CR,

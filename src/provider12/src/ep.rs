@@ -11,8 +11,8 @@ use std::sync::Arc;
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Transport;
 use dat_core::{Endpoint, EpParts, Evd, Ia, Pz, Srq, Streams};
-use dat_face::call::{making, slow};
-use dat_face::handle::{find, find_or_null, handle_of, handle_or_null, same_ia};
+use dat_face::call::{fast, making, slow};
+use dat_face::handle::{enter, find, find_or_null, handle_of, handle_or_null, same_ia};
 use dat_face::ptr::{InPtr, OutPtr};
 use dat_face::{Answer, At, Face, Fault, count};
 use dat_udat12::{
@@ -205,8 +205,8 @@ pub unsafe extern "C" fn dat_ep_get_status<F: Face>(
     let recv_idle = unsafe { OutPtr::new(recv_idle) };
     // SAFETY: the caller's promise.
     let request_idle = unsafe { OutPtr::new(request_idle) };
-    slow::<F>(|| {
-        let (state, recv, request) = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.status();
+    fast::<F>(|| {
+        let (state, recv, request) = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.status();
         if let Some(out) = ep_state.optional() {
             out.write(c_ep_state(state));
         }
@@ -233,8 +233,8 @@ pub unsafe extern "C" fn dat_ep_recv_query<F: Face>(
     let nbufs_allocated = unsafe { OutPtr::new(nbufs_allocated) };
     // SAFETY: the caller's promise.
     let bufs_alloc_span = unsafe { OutPtr::new(bufs_alloc_span) };
-    slow::<F>(|| {
-        let info = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.recv_query();
+    fast::<F>(|| {
+        let info = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.recv_query();
         if let Some(out) = nbufs_allocated.optional() {
             out.write(count(info.allocated));
         }

@@ -2,27 +2,33 @@
 
 use std::ptr::{null_mut, with_exposed_provenance_mut};
 
-use dat_core::event::{AsyncReason, ConnectionEvent, Event, Status};
+use dat_core::event::{AsyncReason, Completion, ConnectionEvent, Event, Status};
 use dat_core::transport::Transport;
 use dat_core::{Cr, Handle};
 use dat_face::Face;
 use dat_face::handle::raw;
+use dat_face::ptr::{Out, write_field};
 use dat_udat12::*;
 
 use crate::attr::address_ptr;
 
-/// The C form of an event that was taken from the dispatcher `evd_handle`.
-#[inline]
-pub(crate) fn c_event<F: Face>(evd_handle: DAT_EVD_HANDLE, event: Event) -> DAT_EVENT {
+/// Writes the C form of the end of a transfer that was taken from the dispatcher `evd_handle`.
+#[inline(always)]
+pub(crate) fn write_completion(out: Out<DAT_EVENT>, evd_handle: DAT_EVD_HANDLE, completion: Completion) {
+    let Completion { ep, cookie, len, status, transfer: _ } = completion;
+    write_field!(out, event_number, DAT_DTO_COMPLETION_EVENT);
+    write_field!(out, evd_handle, evd_handle);
+    write_field!(out, event_data.dto_completion_event_data.ep_handle, raw(ep));
+    write_field!(out, event_data.dto_completion_event_data.user_cookie, DAT_CONTEXT { as_64: cookie });
+    write_field!(out, event_data.dto_completion_event_data.status, c_status(status));
+    write_field!(out, event_data.dto_completion_event_data.transfered_length, len);
+}
+
+/// Writes the C form of an event that was taken from the dispatcher `evd_handle`.
+pub(crate) fn write_event<F: Face>(out: Out<DAT_EVENT>, evd_handle: DAT_EVD_HANDLE, event: Event) {
     let (event_number, event_data) = match event {
-        Event::Transfer { ep, cookie, status, len, transfer: _ } => {
-            let dto_completion_event_data = DAT_DTO_COMPLETION_EVENT_DATA {
-                ep_handle: raw(ep),
-                user_cookie: DAT_CONTEXT { as_64: cookie },
-                status: c_status(status),
-                transfered_length: len,
-            };
-            (DAT_DTO_COMPLETION_EVENT, DAT_EVENT_DATA { dto_completion_event_data })
+        Event::Transfer { ep, cookie, status, len, transfer } => {
+            return write_completion(out, evd_handle, Completion { ep, cookie, len, status, transfer });
         }
         Event::Bind { rmr, cookie, status } => {
             let rmr_completion_event_data = DAT_RMR_BIND_COMPLETION_EVENT_DATA {
@@ -64,7 +70,9 @@ pub(crate) fn c_event<F: Face>(evd_handle: DAT_EVD_HANDLE, event: Event) -> DAT_
             (DAT_SOFTWARE_EVENT, DAT_EVENT_DATA { software_event_data })
         }
     };
-    DAT_EVENT { event_number, evd_handle, event_data }
+    write_field!(out, event_number, event_number);
+    write_field!(out, evd_handle, evd_handle);
+    write_field!(out, event_data, event_data);
 }
 
 /// The address of the adapter at which a connection request arrived.

@@ -43,6 +43,7 @@ use std::ffi::c_char;
 
 use dat_core::{Event, Handle};
 use dat_face::handle::raw;
+use dat_face::ptr::Out;
 use dat_face::{Face, Fault, Version};
 use dat_udat12::{DAT_EVENT, DAT_PROVIDER, DAT_RETURN};
 
@@ -80,9 +81,12 @@ impl Version for Udat12 {
         Table(table::table::<F>(device_name))
     }
 
-    fn event<F: Face<Version = Self>>(evd: Handle, event: Event) -> DAT_EVENT {
-        event::c_event::<F>(raw(evd), event)
+    #[inline]
+    fn event<F: Face<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
+        event::write_event::<F>(out, raw(evd), event);
     }
+
+    const QUEUE_EMPTY: DAT_RETURN = code::QUEUE_EMPTY;
 
     fn code(fault: Fault) -> DAT_RETURN {
         code::code(fault)

@@ -2,10 +2,9 @@
 //!
 //! Nothing here allocates, formats, makes a system call or panics.
 
-use arrayvec::ArrayVec;
 use dat_core::error::{Arg, Role};
 use dat_core::transport::{MAX_SEGMENTS, RemoteSegment};
-use dat_core::{CompletionFlags, Endpoint, Evd, LocalSegment, Srq};
+use dat_core::{CompletionFlags, Endpoint, Evd, LocalSegment, SegmentList, Srq};
 use dat_face::call::fast;
 use dat_face::handle::enter;
 use dat_face::ptr::{InPtr, OutPtr};
@@ -18,7 +17,7 @@ use dat_udat12::{
 };
 
 use crate::Udat12;
-use crate::event::c_event;
+use crate::event::{write_completion, write_event};
 
 /// The positions of the arguments of a send or receive.
 const TRANSFER: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
@@ -41,34 +40,48 @@ pub(crate) fn completion_flags(flags: DAT_COMPLETION_FLAGS) -> CompletionFlags {
     CompletionFlags::from_bits_retain(flags)
 }
 
-/// The segments of a post.
-type Segments = ArrayVec<LocalSegment, MAX_SEGMENTS>;
+/// The segments of a post, in the program's memory.
+#[derive(Clone, Copy)]
+struct Segments {
+    count: usize,
+    list: *const DAT_LMR_TRIPLET,
+}
 
-/// Appends the `count` segments of a post. The count is the second argument of every post, the list the third. The
-/// caller provides the room, because returning the segments would copy them.
-///
-/// # Errors
-/// The second argument is invalid if it is negative or above the limit of all endpoints, the third if it is NULL and
-/// the count is not 0.
-///
-/// # Safety
-/// `list` is NULL, or `count` triplets there can be read.
-#[inline(always)]
-unsafe fn read_segments(segments: &mut Segments, count: DAT_COUNT, list: *const DAT_LMR_TRIPLET) -> Answer<()> {
-    let count = usize::try_from(count).unwrap_or(usize::MAX);
-    if count > segments.remaining_capacity() {
-        return Err(Fault::Argument(2));
+impl Segments {
+    /// The `count` segments of a post. The count is the second argument of every post, the list the third.
+    ///
+    /// # Errors
+    /// The second argument is invalid if it is negative or above the limit of all endpoints, the third if it is NULL
+    /// and the count is not 0.
+    ///
+    /// # Safety
+    /// During the call `list` must be NULL, or `count` triplets there can be read.
+    #[inline(always)]
+    unsafe fn new(count: DAT_COUNT, list: *const DAT_LMR_TRIPLET) -> Answer<Self> {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        if count > MAX_SEGMENTS {
+            return Err(Fault::Argument(2));
+        }
+        if list.is_null() && count > 0 {
+            return Err(Fault::Argument(3));
+        }
+        Ok(Segments { count, list })
     }
-    if list.is_null() && count > 0 {
-        return Err(Fault::Argument(3));
+}
+
+impl SegmentList for Segments {
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.count
     }
-    for index in 0..count {
-        // SAFETY: index is below count, and the caller promises that many.
-        let triplet = unsafe { list.add(index).read_unaligned() };
-        // SAFETY: the room was checked for all count elements before the loop.
-        unsafe { segments.push_unchecked(local_segment(&triplet)) };
+
+    #[inline(always)]
+    fn segment(&self, at: usize) -> LocalSegment {
+        assert!(at < self.count);
+        // SAFETY: `at` is below the count, and `new` was promised that many if the list is not NULL, which it is only
+        // with a count of 0.
+        local_segment(&unsafe { self.list.add(at).read_unaligned() })
     }
-    Ok(())
 }
 
 /// A triplet in the terms of the core.
@@ -104,9 +117,8 @@ pub unsafe extern "C" fn dat_ep_post_send<F: Face>(
 ) -> DAT_RETURN {
     fast::<F>(|| {
         let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
-        let mut segments = Segments::new();
         // SAFETY: the caller's promise.
-        unsafe { read_segments(&mut segments, num_segments, local_iov) }?;
+        let segments = unsafe { Segments::new(num_segments, local_iov) }?;
         ep.post_send(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
     })
 }
@@ -124,9 +136,8 @@ pub unsafe extern "C" fn dat_ep_post_recv<F: Face>(
 ) -> DAT_RETURN {
     fast::<F>(|| {
         let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
-        let mut segments = Segments::new();
         // SAFETY: the caller's promise.
-        unsafe { read_segments(&mut segments, num_segments, local_iov) }?;
+        let segments = unsafe { Segments::new(num_segments, local_iov) }?;
         ep.post_recv(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
     })
 }
@@ -145,9 +156,8 @@ pub unsafe extern "C" fn dat_ep_post_rdma_read<F: Face>(
 ) -> DAT_RETURN {
     fast::<F>(|| {
         let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
-        let mut segments = Segments::new();
         // SAFETY: the caller's promise.
-        unsafe { read_segments(&mut segments, num_segments, local_iov) }?;
+        let segments = unsafe { Segments::new(num_segments, local_iov) }?;
         // SAFETY: the caller's promise.
         let remote = remote(unsafe { InPtr::new(remote_iov) })?;
         ep.post_read(&segments, word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
@@ -168,9 +178,8 @@ pub unsafe extern "C" fn dat_ep_post_rdma_write<F: Face>(
 ) -> DAT_RETURN {
     fast::<F>(|| {
         let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
-        let mut segments = Segments::new();
         // SAFETY: the caller's promise.
-        unsafe { read_segments(&mut segments, num_segments, local_iov) }?;
+        let segments = unsafe { Segments::new(num_segments, local_iov) }?;
         // SAFETY: the caller's promise.
         let remote = remote(unsafe { InPtr::new(remote_iov) })?;
         ep.post_write(&segments, word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
@@ -189,9 +198,8 @@ pub unsafe extern "C" fn dat_srq_post_recv<F: Face>(
 ) -> DAT_RETURN {
     fast::<F>(|| {
         let srq = enter::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
-        let mut segments = Segments::new();
         // SAFETY: the caller's promise.
-        unsafe { read_segments(&mut segments, num_segments, local_iov) }?;
+        let segments = unsafe { Segments::new(num_segments, local_iov) }?;
         srq.post_recv(&segments, word(user_cookie)).at(TRANSFER)
     })
 }
@@ -208,12 +216,10 @@ pub unsafe extern "C" fn dat_evd_dequeue<F: Face<Version = Udat12>>(
         let evd = enter::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         // SAFETY: the caller's promise.
         let out = unsafe { OutPtr::new(event) }.required(2)?;
-        match evd.dequeue() {
-            Ok(event) => {
-                out.write(c_event::<F>(evd_handle, event));
-                Ok(())
-            }
-            Err(error) => Err(Fault::new(error, &[])),
-        }
+        let taken = evd.dequeue_with(
+            |completion| write_completion(out, evd_handle, completion),
+            |event| write_event::<F>(out, evd_handle, event),
+        );
+        taken.at(&[])
     })
 }

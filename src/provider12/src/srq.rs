@@ -2,8 +2,8 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Ia, Pz, Srq};
-use dat_face::call::{making, slow};
-use dat_face::handle::{find, handle_of, handle_or_null, same_ia};
+use dat_face::call::{fast, making, slow};
+use dat_face::handle::{enter, find, handle_of, handle_or_null, same_ia};
 use dat_face::ptr::{InPtr, OutPtr};
 use dat_face::{At, Face, Fault, count};
 use dat_udat12::{
@@ -53,8 +53,8 @@ pub unsafe extern "C" fn dat_srq_query<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let srq_param = unsafe { OutPtr::new(srq_param) };
-    slow::<F>(|| {
-        let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
+    fast::<F>(|| {
+        let srq = enter::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
         if srq_param_mask & !DAT_SRQ_FIELD_ALL != 0 {
             return Err(Fault::Argument(2));
         }

@@ -1,6 +1,5 @@
 //! The transport: an open interface adapter over this process's node.
 
-use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,15 +7,14 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Arg, Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, MAX_SEGMENTS, Mark, Poll, QpInit,
-    Recv, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
+    AdapterAttributes, Armed, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, MAX_SEGMENTS, Mark, Poll,
+    QpInit, Recv, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
 };
 use host::lock::Mutex;
 use host::{fork, memory, zone};
 
 use crate::cm::Incoming;
 use crate::conn::{Conn, ConnPhase};
-use crate::home::Bell;
 use crate::node::{Command, Listener, Node};
 use crate::nodes::Nodes;
 use crate::os::pages;
@@ -162,6 +160,9 @@ impl Shm {
 }
 
 impl Transport for Shm {
+    // All system calls on the way go past libc, but for copies between processes, which are no cancellation points either.
+    const CANCELLATION_POINTS: bool = false;
+
     type Zone = Zone;
     type Region = Region;
     type Window = Window;
@@ -220,21 +221,27 @@ impl Transport for Shm {
         };
     }
 
-    fn arm(&self, _cq: Option<&Cq>) -> Option<RawFd> {
-        self.node.links.arm().then(|| self.node.links.home.bell(Bell::Waiter).as_fd().as_raw_fd())
+    fn arm(&self, _cq: Option<&Cq>) -> Armed {
+        match self.node.links.arm() {
+            Some(sleep) => Armed::Word(self.node.links.home.alarm.clone(), sleep),
+            // The leader reports what arrives.
+            None => Armed::Reported,
+        }
     }
 
-    fn disarm(&self, _cq: Option<&Cq>, armed: Option<RawFd>) {
-        self.node.links.disarm(armed.is_some());
+    fn disarm(&self, _cq: Option<&Cq>, armed: Armed) {
+        if matches!(armed, Armed::Word(..)) {
+            self.node.links.disarm();
+        }
     }
 
     fn srq_create(&self, _zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue>> {
         SharedQueue::new(depth, segments)
     }
 
-    fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<()> {
-        srq.post(recv);
-        Ok(())
+    #[inline]
+    fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<bool> {
+        Ok(srq.post(recv))
     }
 
     fn srq_kick(&self, srq: &Arc<SharedQueue>) {
@@ -254,9 +261,9 @@ impl Transport for Shm {
         Conn::new(init.sink, self.node.next_port(), init.zone.id(), init.srq.cloned(), &init.sizes)
     }
 
-    fn post_recv(&self, qp: &Conn<Shm>, recv: &Recv<'_>) -> Result<()> {
-        qp.post_recv(recv);
-        Ok(())
+    #[inline]
+    fn post_recv(&self, qp: &Conn<Shm>, recv: &Recv<'_>) -> Result<bool> {
+        Ok(qp.post_recv(recv))
     }
 
     fn recv_kick(&self, qp: &Arc<Conn<Shm>>) {
@@ -264,8 +271,7 @@ impl Transport for Shm {
     }
 
     fn post(&self, qp: &Arc<Conn<Shm>>, request: &Request<'_>) -> Result<Mark> {
-        qp.post(request);
-        Ok(Mark(request.id))
+        Ok(qp.post(request))
     }
 
     fn post_bind(
@@ -288,8 +294,8 @@ impl Transport for Shm {
             None => None,
         };
         window.replace(key);
-        qp.post_done(id, signalled);
-        Ok((key.unwrap_or(0), Mark(id)))
+        let mark = qp.post_done(id, signalled);
+        Ok((key.unwrap_or(0), mark))
     }
 
     fn await_unbound(&self, window: &Window) {

@@ -100,7 +100,7 @@ impl Answers {
     pub fn ask_for(&mut self, end: &End, position: u64, offset: u64) -> bool {
         let place = record::place(position, offset);
         let header = Header { kind: kind::FETCH, solicited: false, acknowledge: false, aux: 0 };
-        let put = self.outlet.put(header, place.len(), |room| {
+        let put = self.outlet.put(end, header, place.len(), |room| {
             room.write(Source::of(&place));
             true
         });
@@ -134,7 +134,7 @@ impl Answers {
         let Some(wanted) = &mut self.message else { return Ok(false) };
         let take = record::piece(wanted.len - wanted.offset, ANSWER_MAX);
         let header = Header { kind: kind::MESSAGE_DATA, solicited: false, acknowledge: false, aux: wanted.len };
-        let put = self.outlet.put(header, take as usize, |room| {
+        let put = self.outlet.put(end, header, take as usize, |room| {
             let mut wrote = 0;
             let Wanted { segments, offset, .. } = &*wanted;
             let there = copy::gather(end.regions(), segments, *offset, take, |bytes| wrote += room.write(bytes));
@@ -158,7 +158,7 @@ impl Answers {
         let Some(Read { target, offset }) = self.reads.front_mut() else { return Ok(false) };
         let take = record::piece(target.len - *offset, ANSWER_MAX);
         let header = Header { kind: kind::READ_DATA, solicited: false, acknowledge: false, aux: target.len };
-        let put = self.outlet.put(header, take as usize, |room| {
+        let put = self.outlet.put(end, header, take as usize, |room| {
             copy::read_for_peer(end, target, *offset, take, |bytes| {
                 room.write(bytes);
             })

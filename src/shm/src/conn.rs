@@ -3,7 +3,7 @@
 //! The two directions have separate locks, [`Tx`] one and [`Rx`] another. The order is `rx`, then `tx`.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use dat_core::error::Result;
 use dat_core::event::Status;
@@ -11,6 +11,7 @@ use dat_core::transport::{
     ConnectionReport, EndpointSink, FailedRequest, Mark, QpSizes, Recv, RecvDone, RecvQueue, Request, RequestId, Taken,
     Transport, Verdict,
 };
+use host::asymmetric;
 use host::lock::{Mutex, MutexGuard};
 use host::memory;
 use once_cell::sync::OnceCell;
@@ -24,6 +25,9 @@ use crate::wire::{CloseReason, ConnId};
 
 /// Turns that the receiving direction gets when the peer has let go.
 const DRAIN_TURNS: u32 = 64;
+
+/// Records that polls find by ready bits before the connection is polled.
+const WARM: u32 = 4;
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +72,7 @@ pub trait Keeper<T: Transport>: Send + Sync {
 /// What the endpoint is told when its connection is over.
 pub enum Report {
     /// A receive or a request has failed, or the connection as such.
-    Failed(Option<RecvDone>, Option<(RequestId, Status)>),
+    Failed(Option<RecvDone>, Option<(FailedRequest, Status)>),
     /// The connection, or the attempt at one, has ended.
     Ended(ConnectionReport),
 }
@@ -118,6 +122,10 @@ pub struct Conn<T: Transport> {
     /// A thread that found `tx` taken left its turn to the holder.
     again: AtomicBool,
     rx: Mutex<Rx>,
+    /// Records that were found by a ready bit while callers polled, up to [`WARM`].
+    warmth: AtomicU32,
+    /// It is among those that callers poll.
+    hot: AtomicBool,
     /// It is dead, and the transfers are over that the peer had under way when it died.
     still: AtomicBool,
 }
@@ -155,6 +163,8 @@ impl<T: Transport> Conn<T> {
             tx: Mutex::new(Tx::new(sizes)?),
             again: AtomicBool::new(false),
             rx: Mutex::new(Rx::default()),
+            warmth: AtomicU32::new(0),
+            hot: AtomicBool::new(false),
             still: AtomicBool::new(false),
         })?)
     }
@@ -167,6 +177,52 @@ impl<T: Transport> Conn<T> {
     /// Protection zone of this end's endpoint.
     pub fn zone(&self) -> u32 {
         self.zone
+    }
+
+    /// Its end in the memory of its link, once it has one.
+    #[inline]
+    pub fn end(&self) -> Option<&End> {
+        self.tie.get().map(|tie| &tie.end)
+    }
+
+    /// Takes note that a poll has found something by a ready bit; true if that was often enough, in a row, for the
+    /// connection to be polled.
+    pub fn warm(&self) -> bool {
+        let warmth = self.warmth.load(Ordering::Relaxed);
+        self.warmth.store((warmth + 1).min(WARM), Ordering::Relaxed);
+        warmth + 1 >= WARM
+    }
+
+    /// True if it is among those that callers poll.
+    pub fn is_hot(&self) -> bool {
+        self.hot.load(Ordering::Relaxed)
+    }
+
+    /// Sets the connection's ready bit if it has something to do.
+    pub fn look_if_news(&self) {
+        if let Some(end) = self.end()
+            && self.is_up()
+            && end.has_news()
+        {
+            end.look_again();
+        }
+    }
+
+    /// Tells the peer that this process polls the connection; false if that is over, or has not begun.
+    pub fn begin_polling(&self) -> bool {
+        let begun = self.phase() == ConnPhase::Up && self.end().is_some_and(|end| self.rx.lock().begin_polling(end));
+        self.hot.store(begun, Ordering::Relaxed);
+        begun
+    }
+
+    /// Tells the peer that this process does not poll the connection any more. The caller calls
+    /// [`Home::fence_peers`](crate::home::Home::fence_peers) and looks once more.
+    pub fn end_polling(&self) {
+        self.warmth.store(0, Ordering::Relaxed);
+        self.hot.store(false, Ordering::Relaxed);
+        if let Some(end) = self.end() {
+            end.set_polled(false);
+        }
     }
 
     /// How far it has come.
@@ -207,9 +263,11 @@ impl<T: Transport> Conn<T> {
         self.sink.connection(report);
     }
 
-    /// Adds a receive to the connection's own queue.
-    pub fn post_recv(&self, recv: &Recv<'_>) {
+    /// Adds a receive to the connection's own queue; true if a message waits for it.
+    #[inline]
+    pub fn post_recv(&self, recv: &Recv<'_>) -> bool {
         self.own.lock().push(recv);
+        self.starved.load(Ordering::SeqCst)
     }
 
     /// Lets a message go on that waited for a receive of the own queue.
@@ -219,23 +277,23 @@ impl<T: Transport> Conn<T> {
         }
     }
 
-    /// Starts a request, or queues it behind those that wait for room.
+    /// Starts a request, or queues it behind those that wait for room; gives its mark.
     #[inline]
-    pub fn post(&self, request: &Request<'_>) {
-        if let Some(Tie { end, .. }) = self.tie.get() {
-            let mut tx = self.tx.lock();
-            tx.post(end, request);
-            self.leave_tx(tx, end);
-        }
+    pub fn post(&self, request: &Request<'_>) -> Mark {
+        let Some(Tie { end, .. }) = self.tie.get() else { return Mark::default() };
+        let mut tx = self.tx.lock();
+        let mark = tx.post(end, request);
+        self.leave_tx(tx, end);
+        mark
     }
 
-    /// Adds a request that is carried out already, in the order of the others.
-    pub fn post_done(&self, id: RequestId, signalled: bool) {
-        if let Some(Tie { end, .. }) = self.tie.get() {
-            let mut tx = self.tx.lock();
-            tx.post_done(end, id, signalled);
-            self.leave_tx(tx, end);
-        }
+    /// Adds a request that is carried out already, in the order of the others; gives its mark.
+    pub fn post_done(&self, id: RequestId, signalled: bool) -> Mark {
+        let Some(Tie { end, .. }) = self.tie.get() else { return Mark::default() };
+        let mut tx = self.tx.lock();
+        let mark = tx.post_done(end, id, signalled);
+        self.leave_tx(tx, end);
+        mark
     }
 
     /// From now on the program waits for the last request.
@@ -250,55 +308,75 @@ impl<T: Transport> Conn<T> {
     /// Does all that can be done: arrived records, acknowledged requests, requests that waited for room. Called with
     /// no lock of the connection held.
     pub fn progress(self: &Arc<Self>) {
-        self.progress_rx(Advance::Batch);
+        let (_, credit) = self.progress_rx(Advance::Batch);
         if let Some(Tie { end, keeper, .. }) = self.tie.get()
             && end.pair.take_untold()
         {
             keeper.clone().tell_refusal();
         }
-        // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
-        if let Some(tx) = self.tx.try_lock() {
-            return self.advance_tx(tx);
-        }
-        self.again.store(true, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-        // SYNC again: either this finds the lock free, or its holder finds the flag.
-        if let Some(tx) = self.tx.try_lock() {
-            self.advance_tx(tx);
+        self.try_progress_tx(credit);
+    }
+
+    /// Handles what one that polls has found: records, if any have arrived, and what the peer has consumed.
+    #[inline]
+    pub fn advance(self: &Arc<Self>, end: &End, arrived: bool) {
+        let credit = if arrived { self.progress_rx(Advance::Batch).1 } else { None };
+        if credit.is_some_and(|credit| end.is_news(credit)) || end.wanted().is_some() || end.is_busy() {
+            self.try_progress_tx(credit);
         }
     }
 
-    /// Handles arrived records; true if more are left, at which this process looks again soon.
-    fn progress_rx(self: &Arc<Self>, advance: Advance) -> bool {
-        let Some(Tie { end, .. }) = self.tie.get() else { return false };
+    fn try_progress_tx(self: &Arc<Self>, credit: Option<u16>) {
+        // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
+        if let Some(tx) = self.tx.try_lock() {
+            return self.advance_tx(tx, credit);
+        }
+        self.again.store(true, Ordering::Relaxed);
+        asymmetric::heavy();
+        // SYNC again: either this finds the lock free, or its holder finds the flag.
+        if let Some(tx) = self.tx.try_lock() {
+            self.advance_tx(tx, credit);
+        }
+    }
+
+    /// Handles arrived records; true if more are left, at which this process looks again soon. Also gives what they told
+    /// of the peer's position.
+    fn progress_rx(self: &Arc<Self>, advance: Advance) -> (bool, Option<u16>) {
+        let Some(Tie { end, .. }) = self.tie.get() else { return (false, None) };
         let report = self.rx.lock().progress(end, self, &self.tx, advance);
+        let report = match report {
+            Ok(report) => report,
+            Err(fatal) => {
+                self.fail(fatal);
+                return (false, None);
+            }
+        };
         if report.acknowledge {
             end.tell_peer();
-        }
-        if let Some(fatal) = report.fatal {
-            self.fail(fatal);
-            return false;
         }
         if report.more && advance == Advance::Batch {
             // Other connections get their turn first.
             end.look_again();
         }
-        report.more
+        (report.more, report.credit)
     }
 
     /// Reports acknowledged requests and goes on with those that wait.
     pub fn progress_tx(self: &Arc<Self>) {
-        self.advance_tx(self.tx.lock());
+        self.advance_tx(self.tx.lock(), None);
     }
 
-    fn advance_tx(self: &Arc<Self>, mut tx: MutexGuard<'_, Tx>) {
+    fn advance_tx(self: &Arc<Self>, mut tx: MutexGuard<'_, Tx>, credit: Option<u16>) {
         let Some(Tie { end, .. }) = self.tie.get() else { return };
-        let report = tx.progress(end);
+        let report = tx.progress(end, credit);
         self.leave_tx(tx, end);
-        if report.done.is_some_and(|last| self.sink.requests_done(Mark(last))) {
+        if report.done.is_some_and(|last| self.sink.requests_done(last)) {
             self.sink.drained();
         }
-        if let Some(failed) = report.failed {
+        if report.corrupt {
+            let request = Some((FailedRequest::Oldest, Status::Transport));
+            self.fail(Fatal { request, ..Fatal::default() });
+        } else if let Some(failed) = report.failed {
             self.fail(Fatal { request: Some(failed), ..Fatal::default() });
         } else if report.answer.is_some() {
             // The region went while the peer read it.
@@ -310,8 +388,8 @@ impl<T: Transport> Conn<T> {
     #[inline]
     fn leave_tx(&self, tx: MutexGuard<'_, Tx>, end: &End) {
         drop(tx);
-        // SYNC again: pairs with the store in progress.
-        fence(Ordering::SeqCst);
+        // SYNC again: pairs with the fence in try_progress_tx.
+        asymmetric::light();
         if self.again.load(Ordering::Relaxed) && self.again.swap(false, Ordering::SeqCst) {
             end.look_again();
         }
@@ -330,12 +408,12 @@ impl<T: Transport> Conn<T> {
     pub fn kill(&self, report: bool) -> bool {
         let first = self.phase.swap(ConnPhase::Dead as u8, Ordering::AcqRel) != ConnPhase::Dead as u8;
         self.rx.lock().close();
-        let done = self.tx.lock().close();
+        let done = self.tx.lock().close(self.end());
         if let Some(Tie { end, id, keeper }) = self.tie.get() {
             end.close();
             keeper.detach(*id, end.side);
         }
-        if done.is_some_and(|last| first && report && self.sink.requests_done(Mark(last))) {
+        if first && report && self.sink.requests_done(done) {
             self.sink.drained();
         }
         first
@@ -401,7 +479,6 @@ impl<T: Transport> Conn<T> {
         self.let_go(reason);
         match report {
             Report::Failed(recv, request) => {
-                let request = request.map(|(id, status)| (FailedRequest::Number(id), status));
                 self.sink.failed(recv, request);
             }
             Report::Ended(report) => self.sink.connection(report),
@@ -421,18 +498,17 @@ impl<T: Transport> Conn<T> {
             // A peer that has let go adds nothing, so this ends; one that does not keep to the rules is not listened
             // to for ever.
             for _ in 0..DRAIN_TURNS {
-                if !self.progress_rx(Advance::Drain) {
+                if !self.progress_rx(Advance::Drain).0 {
                     break;
                 }
             }
             self.progress_tx();
         }
-        let oldest = self.tx.lock().oldest();
         if !self.kill(true) {
             return;
         }
         let report = match reason {
-            CloseReason::Broken(Some(status)) => Report::Failed(None, oldest.map(|id| (id, status))),
+            CloseReason::Broken(Some(status)) => Report::Failed(None, Some((FailedRequest::Oldest, status))),
             CloseReason::Broken(None) => Report::Ended(ConnectionReport::Broken),
             CloseReason::Disconnected | CloseReason::Answer => Report::Ended(ConnectionReport::Disconnected),
         };

@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use dat_core::Rights;
 
@@ -133,9 +133,12 @@ impl LooseRing {
         Ok(LooseRing { producer: Producer::new(area.clone()), consumer: Consumer::new(area.clone()), area })
     }
 
-    /// Says where the producer is.
-    pub fn set_tail(&self, position: u64) {
-        self.area.tail().store(position, Ordering::Relaxed);
+    /// Takes note of a position of the consumer that a record told.
+    ///
+    /// # Errors
+    /// [`Broken`].
+    pub fn credit(&mut self, credit: u16) -> Result<(), Broken> {
+        self.producer.credit(credit).map_err(|_| Broken)
     }
 
     /// Says where the consumer is.
@@ -145,7 +148,8 @@ impl LooseRing {
 
     /// Writes a record's header and as much of `payload` as the ring's end leaves room for.
     pub fn write(&self, slot: u64, header: [u64; 2], payload: &[u8]) {
-        self.area.store_header(slot, header);
+        self.area.store_second(slot, header[1]);
+        self.area.first(slot).store(header[0], Ordering::Relaxed);
         self.area.write(slot.wrapping_mul(SLOT as u64).wrapping_add(HEADER as u64), Source::of(payload));
     }
 
@@ -170,9 +174,7 @@ impl LooseRing {
     pub fn put(&mut self, kind: u8, payload: &[u8]) -> Result<Option<u64>, Broken> {
         let Some(mut room) = self.producer.reserve(payload.len()).map_err(|_| Broken)? else { return Ok(None) };
         assert_eq!(room.write(Source::of(payload)), payload.len(), "room that was made is missing");
-        let end = room.finish(kind.max(1), 0, payload.len() as u64);
-        self.producer.commit();
-        Ok(Some(end))
+        Ok(Some(room.finish(kind.max(1), 0, payload.len() as u64, 0)))
     }
 
     /// Slots that the producer takes for used, and the most payload that it takes.
@@ -336,9 +338,9 @@ impl Peer {
     /// # Errors
     /// The error of the system.
     pub fn send(&self, packet: &[u8], sorts: &[Sort]) -> io::Result<bool> {
-        let ringers = self.face.ringers()?;
-        let [home, regions, waiter, thread] = self.face.fds(&ringers);
-        let right = [self.pair.fd(), home, regions, waiter, thread];
+        let ringer = self.face.ringer()?;
+        let [home, regions, alarm, bell] = self.face.fds(&ringer);
+        let right = [self.pair.fd(), home, regions, alarm, bell];
         let mut own: Vec<OwnedFd> = Vec::new();
         for (at, sort) in sorts.iter().enumerate() {
             let fd = match sort {
@@ -446,18 +448,19 @@ pub struct Way {
 
 impl Way {
     /// Puts a record into a ring as an honest peer would; false if there is no room.
-    pub fn put(&mut self, ring: usize, kind: u8, flags: u8, aux: u64, payload: &[u8]) -> bool {
+    pub fn put(&mut self, ring: usize, kind: u8, flags: u8, aux: u64, credit: u16, payload: &[u8]) -> bool {
         let ring = &mut self.rings[ring & 1];
         let Ok(Some(mut room)) = ring.reserve(payload.len()) else { return false };
         room.write(Source::of(payload));
-        let _ = room.finish(kind.max(1), flags, aux);
-        ring.commit();
+        let _ = room.finish(kind.max(1), flags, aux, credit);
         true
     }
 
     /// Writes a record's header at a slot.
     pub fn header(&self, ring: usize, slot: u64, words: [u64; 2]) {
-        self.rings[ring & 1].area().store_header(slot, words);
+        let area = self.rings[ring & 1].area();
+        area.store_second(slot, words[1]);
+        area.first(slot).store(words[0], Ordering::Release);
     }
 
     /// Writes bytes at a byte of the area.
@@ -465,18 +468,16 @@ impl Way {
         self.rings[ring & 1].area().write(at, Source::of(bytes));
     }
 
-    /// Changes the position of the side that fills the ring, or of the one that empties it.
-    pub fn moves(&self, ring: usize, tail: bool, change: impl FnOnce(u64) -> u64) {
-        let area = self.rings[ring & 1].area();
-        let word: &AtomicU64 = if tail { area.tail() } else { area.head() };
+    /// Changes the position of the side that empties the ring.
+    pub fn moves(&self, ring: usize, change: impl FnOnce(u64) -> u64) {
+        let word = self.rings[ring & 1].area().head();
         word.store(change(word.load(Ordering::Relaxed)), Ordering::Release);
     }
 
-    /// Sets a word beside the position of either side.
-    pub fn flag(&self, ring: usize, tail: bool, which: usize, value: u32) {
-        let shared = self.rings[ring & 1].area().shared();
-        let line = if tail { &shared.tail } else { &shared.head };
-        line.flags[which % line.flags.len()].store(value, Ordering::SeqCst);
+    /// Sets a word beside the ring.
+    pub fn flag(&self, ring: usize, which: usize, value: u32) {
+        let flags = &self.rings[ring & 1].area().shared().flags.0;
+        flags[which % flags.len()].store(value, Ordering::SeqCst);
     }
 }
 

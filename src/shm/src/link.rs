@@ -4,7 +4,7 @@
 //! node's thread at once.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use rustix::thread::{Timespec, nanosleep};
 
 use crate::conn::{Conn, Ending, Keeper};
 use crate::home::Home;
+use crate::hot::Hot;
 use crate::os::directory::SocketName;
 use crate::os::socket::{Sent, Socket};
 use crate::pair::{End, MAX_CONNS, Pair};
@@ -41,6 +42,9 @@ pub trait Errands<T: Transport>: Send + Sync {
 
     /// Ends the link, whose peer does not read its messages.
     fn abandon(&self, link: &Arc<Link<T>>);
+
+    /// Lets go of connections that are over and that callers polled.
+    fn forget_dead(&self);
 
     /// Has a connection's end told of when the transfers of the peer are over.
     fn finish(&self, ending: Ending<T>);
@@ -194,7 +198,8 @@ impl<T: Transport> Link<T> {
         let (step, first) = if self.pair.is_local() { (1, 0) } else { (2, u32::from(active)) };
         let fresh = first + places.used * step;
         // A place rests before it is used again, as long as there are others, and memory for them.
-        let index = if places.free.len() > 64 || fresh >= MAX_CONNS || !self.pair.has_room(fresh) {
+        let used = places.free.len() > 64 || fresh >= MAX_CONNS || !self.pair.has_room(fresh);
+        let index = if used {
             places.free.pop_front()?
         } else {
             places.used += 1;
@@ -204,7 +209,10 @@ impl<T: Transport> Link<T> {
         let id = ConnId { active, index, attempt: places.attempts };
         places.ends.insert(id, LetGo::default());
         drop(places);
-        self.pair.reset(index);
+        // Memory that was not used yet is as it should be, and takes no room before it is touched.
+        if used {
+            self.pair.reset(index);
+        }
         Some(id)
     }
 
@@ -310,7 +318,13 @@ impl<T: Transport> Keeper<T> for Link<T> {
         let place = conns.get_mut(id.index as usize);
         let taken = place.and_then(|place| place.take_if(|(known, _)| *known == id));
         drop(conns);
-        drop(taken);
+        if let Some((_, conn)) = taken
+            && conn.is_hot()
+            && let Some(errands) = self.errands.upgrade()
+        {
+            drop(conn);
+            errands.forget_dead();
+        }
     }
 
     fn let_go(self: Arc<Self>, id: ConnId, side: u8, reason: CloseReason) {
@@ -359,53 +373,69 @@ impl<T: Transport> Links<T> {
         Links {
             home: Arc::new(home),
             all: RwLock::default(),
-            progress: CachePadded::new(Progress { links: Mutex::default(), rounds: AtomicU64::new(0) }),
+            progress: CachePadded::new(Progress {
+                polled: Mutex::default(),
+                any_hot: AtomicBool::new(false),
+                rounds: AtomicU64::new(0),
+            }),
         }
     }
 
     /// Adds a link; its connections are looked after from now on.
     pub fn add(&self, link: &Arc<Link<T>>) {
         self.all.write().push(link.clone());
-        self.progress.links.lock().push(link.clone());
+        self.progress.polled.lock().links.push(link.clone());
     }
 
     /// Takes a link off.
     pub fn remove(&self, link: &Arc<Link<T>>) {
         self.all.write().retain(|known| !Arc::ptr_eq(known, link));
-        self.progress.links.lock().retain(|known| !Arc::ptr_eq(known, link));
+        self.progress.polled.lock().links.retain(|known| !Arc::ptr_eq(known, link));
     }
 
     /// Handles what has arrived, unless another thread does for longer than a moment.
     #[inline]
     pub fn poll(&self) {
         self.home.note_poll();
-        if let Some(links) = self.progress.links.try_lock() {
-            self.round(&links);
-        } else if let Some(links) = self.await_rounds(1, Some(PATIENCE)) {
+        if let Some(mut polled) = self.progress.polled.try_lock() {
+            self.round(&mut polled, true);
+        } else if let Some(mut polled) = self.await_rounds(1, Some(PATIENCE)) {
             // Another thread may have put a message into the program's memory and be about to queue its completion,
             // which the caller, having seen the message, now expects. That thread has ended its round or this one has.
-            self.round(&links);
+            self.round(&mut polled, true);
         }
     }
 
     /// As [`Links::poll`], for the node's own thread, which is no caller; true if anything had arrived, `None` if another
     /// thread is at it.
     pub fn look(&self) -> Option<bool> {
-        self.progress.links.try_lock().map(|links| self.round(&links))
+        self.progress.polled.try_lock().map(|mut polled| self.round(&mut polled, false))
     }
 
     /// Handles what has arrived, after any other thread that does.
     pub fn settle(&self) {
         // Of two rounds that end from now on, the second begins after all that has arrived by now.
-        if let Some(links) = self.await_rounds(2, None) {
-            self.round(&links);
+        if let Some(mut polled) = self.await_rounds(2, None) {
+            self.round(&mut polled, false);
         }
     }
 
+    /// Handles what has arrived; `caller` says whether a caller polls, who will poll again.
     #[inline]
-    fn round(&self, links: &[Arc<Link<T>>]) -> bool {
+    fn round(&self, polled: &mut Polled<T>, caller: bool) -> bool {
         self.home.rounds.begin();
-        let any = progress(links);
+        let mut any = polled.hot.poll(&self.home, caller);
+        let Polled { links, hot } = polled;
+        for link in links.iter() {
+            any |= link.pair.take_ready(|side, index| {
+                if let Some(conn) = link.conn(side, index) {
+                    conn.progress();
+                    if caller && !conn.is_hot() && conn.warm() {
+                        self.heat(hot, &conn);
+                    }
+                }
+            });
+        }
         // There is one round at a time. SYNC round: whoever finds it ended finds what it has queued.
         let rounds = self.progress.rounds.load(Ordering::Relaxed);
         self.progress.rounds.store(rounds.wrapping_add(1), Ordering::Release);
@@ -415,15 +445,15 @@ impl<T: Transport> Links<T> {
     /// Waits until it is the caller's turn, or other threads have ended `count` rounds, or `limit` is over. A thread that
     /// makes one round after another may never let go of the lock for long enough to wait for the lock alone.
     #[cold]
-    fn await_rounds(&self, count: u64, limit: Option<Duration>) -> Option<MutexGuard<'_, Vec<Arc<Link<T>>>>> {
+    fn await_rounds(&self, count: u64, limit: Option<Duration>) -> Option<MutexGuard<'_, Polled<T>>> {
         const SPINS: u32 = 64;
         const YIELDS: u32 = 64;
         let before = self.progress.rounds.load(Ordering::Acquire);
         let start = Instant::now();
         let mut tries = 0_u32;
         loop {
-            if let Some(links) = self.progress.links.try_lock() {
-                return Some(links);
+            if let Some(polled) = self.progress.polled.try_lock() {
+                return Some(polled);
             }
             if self.progress.rounds.load(Ordering::Acquire).wrapping_sub(before) >= count {
                 return None;
@@ -445,23 +475,62 @@ impl<T: Transport> Links<T> {
         }
     }
 
+    /// Polls a connection from now on, unless peers ring for a sleeper.
+    #[cold]
+    fn heat(&self, hot: &mut Hot<T>, conn: &Arc<Conn<T>>) {
+        if !self.home.is_awake() {
+            return;
+        }
+        // SYNC hot: whoever is about to sleep has changed the word, which is seen here, or finds this set.
+        self.progress.any_hot.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        if self.home.is_awake() {
+            hot.add(conn, &self.home);
+        }
+    }
+
+    /// Ends the polling of connections, because somebody is about to sleep, and the word for peers says so already.
+    #[inline]
+    fn cool(&self) {
+        if self.progress.any_hot.load(Ordering::SeqCst) {
+            let mut polled = self.progress.polled.lock();
+            self.progress.any_hot.store(false, Ordering::SeqCst);
+            if !polled.hot.is_empty() {
+                polled.hot.cool_all(&self.home);
+            }
+        }
+    }
+
+    /// Lets go of connections that are over. If another thread makes progress, it does that.
+    pub fn forget_dead(&self) {
+        if let Some(mut polled) = self.progress.polled.try_lock() {
+            polled.hot.forget_dead();
+        }
+    }
+
+    /// True if anything is left to be handled once nobody polls.
+    fn any_news(&self) -> bool {
+        self.cool();
+        self.any_ready()
+    }
+
     fn any_ready(&self) -> bool {
         self.all.read().iter().any(|link| link.pair.any_ready())
     }
 
-    /// Prepares a waiter for sleep; true if it becomes the leader, which has to poll the bell.
-    pub fn arm(&self) -> bool {
-        self.home.arm(|| self.any_ready())
+    /// Prepares a waiter for sleep: see [`Home::arm`].
+    pub fn arm(&self) -> Option<u32> {
+        self.home.arm(|| self.any_news())
     }
 
-    /// Ends what [`Links::arm`] began, which returned `leader`.
-    pub fn disarm(&self, leader: bool) {
-        self.home.disarm(leader, || self.any_ready());
+    /// Ends what [`Links::arm`] began for the leader.
+    pub fn disarm(&self) {
+        self.home.disarm(|| self.any_news());
     }
 
     /// The thread is going to sleep for as long as nobody rings; false if there is news, so that it must not.
     pub fn thread_asleep(&self) -> bool {
-        self.home.thread_asleep(|| self.any_ready())
+        self.home.thread_asleep(|| self.any_news())
     }
 
     /// Waits until no peer uses memory any more that was closed to peers before the call. To be called with no lock
@@ -474,23 +543,23 @@ impl<T: Transport> Links<T> {
     }
 }
 
-/// The links again, for the thread that makes progress.
-struct Progress<T: Transport> {
-    links: Mutex<Vec<Arc<Link<T>>>>,
-    /// Rounds that have ended. The holder of the lock alone counts.
-    rounds: AtomicU64,
+/// The links again, and the connections that are polled, for the thread that makes progress.
+struct Polled<T: Transport> {
+    links: Vec<Arc<Link<T>>>,
+    hot: Hot<T>,
 }
 
-/// Lets all connections go on that have something to do; true if there were any.
-#[inline]
-fn progress<T: Transport>(links: &[Arc<Link<T>>]) -> bool {
-    let mut any = false;
-    for link in links {
-        any |= link.pair.take_ready(|side, index| {
-            if let Some(conn) = link.conn(side, index) {
-                conn.progress();
-            }
-        });
+impl<T: Transport> Default for Polled<T> {
+    fn default() -> Self {
+        Polled { links: Vec::new(), hot: Hot::default() }
     }
-    any
+}
+
+/// What the progress of a process needs.
+struct Progress<T: Transport> {
+    polled: Mutex<Polled<T>>,
+    /// Connections may be polled.
+    any_hot: AtomicBool,
+    /// Rounds that have ended. The holder of the lock alone counts.
+    rounds: AtomicU64,
 }

@@ -14,7 +14,7 @@ use host::thread::Thread;
 use once_cell::sync::OnceCell;
 
 use crate::conn::{Conn, Ending};
-use crate::home::{Bell, Home};
+use crate::home::Home;
 use crate::link::{Errands, Link, Links};
 use crate::os::directory::{ANY, Claim, ClaimError, Directory, Reachable, SocketName};
 use crate::os::vm;
@@ -146,7 +146,7 @@ impl<T: Transport> Node<T> {
     /// Asks the thread to do something.
     pub fn command(&self, command: Command<T>) {
         self.commands.lock().push_back(command);
-        self.links.home.bell(Bell::Thread).ring();
+        self.links.home.bell.ring();
     }
 
     /// The next task for the thread.
@@ -162,7 +162,7 @@ impl<T: Transport> Node<T> {
     /// Has the thread end.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
-        self.links.home.bell(Bell::Thread).ring();
+        self.links.home.bell.ring();
     }
 
     /// Waits for the end of the thread, then closes the door and waits for the end of the socket: its file is gone on
@@ -228,6 +228,10 @@ impl<T: Transport> Errands<T> for Node<T> {
 
     fn abandon(&self, link: &Arc<Link<T>>) {
         self.command(Command::Abandon(link.clone()));
+    }
+
+    fn forget_dead(&self) {
+        self.links.forget_dead();
     }
 
     fn finish(&self, ending: Ending<T>) {

@@ -31,6 +31,8 @@ pub enum Put {
 pub struct Outlet {
     /// `None` before the ring is opened, and after it is closed.
     producer: Option<Producer>,
+    /// End of the last record.
+    tail: u64,
     /// End of the last record, if neither it nor a later one asks for an acknowledgement.
     unasked: Option<u64>,
     /// Where the peer was when its thread was woken last, see [`Outlet::hurry`].
@@ -49,8 +51,15 @@ impl Outlet {
     }
 
     /// Puts one record into the ring: `fill` writes a payload of up to `len` bytes, or returns false if it cannot.
+    /// The record also tells how far this side is in the other direction of `end`.
     #[inline]
-    pub fn put(&mut self, header: Header, len: usize, fill: impl FnOnce(&mut Reservation<'_>) -> bool) -> Put {
+    pub fn put(
+        &mut self,
+        end: &End,
+        header: Header,
+        len: usize,
+        fill: impl FnOnce(&mut Reservation<'_>) -> bool,
+    ) -> Put {
         let Some(producer) = &mut self.producer else { return Put::NoRoom };
         // A producer that finds no room waits for the peer's word, and has it only if a record in the ring asks for
         // it. There is no room only if about half of the ring is in use: a record takes a quarter at most, and so
@@ -66,23 +75,53 @@ impl Outlet {
         }
         let asks = header.acknowledge || pressed;
         let flags = (u8::from(header.solicited) * record::SOLICITED) | (u8::from(asks) * record::ACKNOWLEDGE);
-        let end = room.finish(header.kind, flags, header.aux);
-        producer.commit();
+        let end = room.finish(header.kind, flags, header.aux, end.taken());
+        self.tail = end;
         self.unasked = (!asks).then_some(end);
         Put::At(end)
     }
 
-    /// Asks the peer to tell when it has consumed all records, unless one of them does so already; true if there is
-    /// a new record for the peer to see.
-    pub fn ask(&mut self) -> bool {
-        let Some(end) = self.unasked else { return false };
-        if self.producer.as_mut().is_none_or(|producer| producer.consumed().is_ok_and(|head| head >= end)) {
+    /// Asks the peer to tell when it has consumed all records, unless one of them does so already; the end of
+    /// the record that asks, if there is a new one for the peer to see.
+    pub fn ask(&mut self, end: &End) -> Option<u64> {
+        let last = self.unasked?;
+        if self.producer.as_mut().is_none_or(|producer| producer.consumed().is_ok_and(|head| head >= last)) {
             self.unasked = None;
-            return false;
+            return None;
         }
         // Without room, the last record asks: see `put`.
         let header = Header { kind: kind::NOTHING, solicited: false, acknowledge: true, aux: 0 };
-        matches!(self.put(header, 0, |_| true), Put::At(_))
+        match self.put(end, header, 0, |_| true) {
+            Put::At(position) => Some(position),
+            Put::NoRoom | Put::Failed(_) => None,
+        }
+    }
+
+    /// True if the last record asks for an acknowledgement.
+    #[inline]
+    pub fn is_asked(&self) -> bool {
+        self.unasked.is_none()
+    }
+
+    /// Takes note of the peer's position as a record of it tells.
+    ///
+    /// # Errors
+    /// As for [`Producer::credit`].
+    #[inline]
+    pub fn credit(&mut self, credit: u16) -> Result<(), Corrupt> {
+        self.producer.as_mut().map_or(Ok(()), |producer| producer.credit(credit))
+    }
+
+    /// The end of the last record.
+    #[inline]
+    pub fn tail(&self) -> u64 {
+        self.tail
+    }
+
+    /// The peer's position as far as this side knows; `None` while the ring is not open.
+    #[inline]
+    pub fn known(&self) -> Option<u64> {
+        self.producer.as_ref().map(Producer::known)
     }
 
     /// The peer's position; `None` while the ring is not open.

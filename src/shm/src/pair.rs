@@ -8,7 +8,7 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
 
 use once_cell::sync::OnceCell;
 
@@ -18,7 +18,7 @@ use crate::os::memory::{Access, SharedMemory};
 use crate::os::task;
 use crate::os::vm;
 use crate::regions::RegionTable;
-use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
+use crate::ring::{self, Area, Consumer, Mapped, Producer, RingShared, SLOT};
 use crate::transfers::{self, Entered, Own, TABLE, Table};
 use crate::wire::Probe;
 
@@ -53,6 +53,8 @@ const _: () = assert!(TABLES + 2 * TABLE <= HEAD);
 
 /// Word of a ring's producer: it has let go of the connection.
 const CLOSED: usize = 0;
+/// Word of a ring's producer: it polls the connection, so that nobody needs to tell it of anything.
+const POLLED: usize = 1;
 
 /// The peer's memory was reached through the door.
 const REACHED: u64 = 1 << 32;
@@ -77,6 +79,8 @@ pub struct Pair {
     own: [Own; 2],
     /// For each side the words of ready bits that belong to places which connections of this process have had.
     used: [AtomicU64; 2],
+    /// A fence that the peer makes when it ends its polling is one for this process as well.
+    fenced: AtomicBool,
     reads_peer: AtomicBool,
     /// The peer does not know yet that `reads_peer` has become false.
     untold: AtomicBool,
@@ -119,6 +123,7 @@ impl Pair {
             door: AtomicU64::new(0),
             own: Default::default(),
             used: Default::default(),
+            fenced: AtomicBool::new(side.is_none() && home.fences_peers()),
             reads_peer: AtomicBool::new(false),
             untold: AtomicBool::new(false),
             peer_reads: AtomicBool::new(false),
@@ -169,7 +174,14 @@ impl Pair {
 
     /// Takes the memory that the peer has published, and its probe; false if there is some already.
     pub fn set_peer(&self, peer: Peer, probe: Probe) -> bool {
+        self.fenced.store(self.home.fences_peers() && peer.fences_peers(), Ordering::Relaxed);
         self.peer.set(peer).is_ok() && self.probe.set(probe).is_ok()
+    }
+
+    /// True if a fence that the peer makes when it ends its polling is one for this process as well.
+    #[inline]
+    fn is_fenced(&self) -> bool {
+        self.fenced.load(Ordering::Relaxed)
     }
 
     /// The number of the thread through which this process reaches the peer's memory; 0 if it does not.
@@ -356,11 +368,9 @@ impl Pair {
 
     /// Makes the rings new for another connection.
     pub fn reset(&self, index: u32) {
-        for at in [ring_at(index, 0), ring_at(index, 1)] {
-            for ring in [at, at + ANSWERS] {
-                if let Some(Ok(shared)) = self.chunk(index).map(|chunk| chunk.at::<RingShared>(ring)) {
-                    shared.reset();
-                }
+        for direction in 0..2 {
+            for ring in self.areas(index, direction).into_iter().flatten() {
+                ring.reset();
             }
         }
     }
@@ -429,20 +439,157 @@ pub struct End {
     pub peer_zone: AtomicU32,
     /// The rings of requests of this side and of the other one.
     rings: [Mapped; 2],
+    /// The ring of answers of the other side.
+    answers: Mapped,
+    /// How far this side has emptied the rings of the other one: of requests, and of answers.
+    taken: [AtomicU64; 2],
+    /// The record at the head of the peer's ring of requests waits for something else than to be looked at.
+    stuck: AtomicBool,
+    /// Position in the ring of requests of this side at which somebody wants to know that the peer has got there, and
+    /// the position of which it is known.
+    wanted: AtomicU64,
+    known: AtomicU64,
+    /// This side has something to do that no record and no position tells of.
+    busy: [AtomicBool; 2],
+}
+
+/// What an end has to do that no record and no position of the peer tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Busy {
+    /// Requests or answers wait for room, or for their turn.
+    Waiting,
+    /// The peer is to be asked for the bytes of a message, and there is no room yet.
+    Asking,
 }
 
 impl End {
     /// The end on `side` of the connection at `index`; `None` if there is no memory for its rings.
     pub fn new(pair: Arc<Pair>, index: u32, side: u8, zone: u32, peer_zone: u32) -> Option<End> {
         let [own, _] = pair.areas(index, side)?;
-        let [peer, _] = pair.areas(index, 1 - side)?;
-        Some(End { pair, index, side, zone, peer_zone: AtomicU32::new(peer_zone), rings: [own, peer] })
+        let [peer, answers] = pair.areas(index, 1 - side)?;
+        Some(End {
+            pair,
+            index,
+            side,
+            zone,
+            peer_zone: AtomicU32::new(peer_zone),
+            rings: [own, peer],
+            answers,
+            taken: Default::default(),
+            stuck: AtomicBool::new(false),
+            wanted: AtomicU64::new(0),
+            known: AtomicU64::new(0),
+            busy: Default::default(),
+        })
+    }
+
+    // ---- What there is to do ----
+
+    /// How far this side has emptied the peer's ring of requests, as records tell the peer.
+    #[inline]
+    pub fn taken(&self) -> u16 {
+        // SYNC taken: the slots before it are not read any more.
+        self.taken[0].load(Ordering::Acquire) as u16
+    }
+
+    /// Notes how far this side has emptied a ring of the peer: that of requests, or, with `answers`, of answers.
+    #[inline]
+    pub fn set_taken(&self, answers: bool, position: u64) {
+        self.taken[usize::from(answers)].store(position, Ordering::Release);
+    }
+
+    /// Notes whether the record at the head of the peer's ring of requests waits for something that is told otherwise:
+    /// a receive, or bytes that the peer was asked for.
+    #[inline]
+    pub fn set_stuck(&self, stuck: bool) {
+        if self.stuck.load(Ordering::Relaxed) != stuck {
+            self.stuck.store(stuck, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that the peer's progress up to `position` is to be found out.
+    #[inline]
+    pub fn want(&self, position: u64) {
+        self.wanted.store(position, Ordering::Relaxed);
+    }
+
+    /// Notes how far the peer is known to have got.
+    #[inline]
+    pub fn set_known(&self, position: u64) {
+        self.known.store(position, Ordering::Relaxed);
+    }
+
+    /// The position at which the peer's progress is wanted, if it is not known to have got there.
+    #[inline]
+    pub fn wanted(&self) -> Option<u64> {
+        let wanted = self.wanted.load(Ordering::Relaxed);
+        (wanted > self.known.load(Ordering::Relaxed)).then_some(wanted)
+    }
+
+    /// True if nothing is left to find out about a peer that has got to `position`.
+    #[inline]
+    pub fn is_told(&self, position: u64) -> bool {
+        self.wanted.load(Ordering::Relaxed) <= position
+    }
+
+    /// True if a record of the peer that tells `credit` tells more than is known.
+    #[inline]
+    pub fn is_news(&self, credit: u16) -> bool {
+        credit != self.known.load(Ordering::Relaxed) as u16
+    }
+
+    /// Notes whether this side is to be looked at for this reason even if nothing tells of news.
+    #[inline]
+    pub fn set_busy(&self, why: Busy, busy: bool) {
+        let word = &self.busy[why as usize];
+        if word.load(Ordering::Relaxed) != busy {
+            word.store(busy, Ordering::Relaxed);
+        }
+    }
+
+    /// True if this side is to be looked at even if nothing tells of news.
+    #[inline]
+    pub fn is_busy(&self) -> bool {
+        self.busy.iter().any(|word| word.load(Ordering::Relaxed))
+    }
+
+    /// True if a record has arrived that can be handled.
+    #[inline]
+    pub fn has_arrived(&self) -> bool {
+        let [requests, answers] = &self.taken;
+        (ring::is_there(&self.rings[1], requests.load(Ordering::Relaxed)) && !self.stuck.load(Ordering::Relaxed))
+            || ring::is_there(&self.answers, answers.load(Ordering::Relaxed))
+    }
+
+    /// True if the peer has got further than is known. Reads a line that the peer writes.
+    #[inline]
+    pub fn is_acknowledged(&self) -> bool {
+        self.rings[0].head().load(Ordering::Relaxed) != self.known.load(Ordering::Relaxed)
+    }
+
+    /// True if this side has anything to do.
+    pub fn has_news(&self) -> bool {
+        self.has_arrived() || self.is_busy() || (self.wanted().is_some() && self.is_acknowledged())
+    }
+
+    // ---- Polling ----
+
+    /// Tells the peer whether this process polls the connection, in which case it is told of nothing. Whoever ends the
+    /// polling calls [`Home::fence_peers`](crate::home::Home::fence_peers) and looks once more.
+    pub fn set_polled(&self, polled: bool) {
+        self.rings[0].shared().flags.0[POLLED].store(u32::from(polled), Ordering::SeqCst);
+    }
+
+    /// True if the peer polls the connection.
+    #[inline]
+    fn peer_polls(&self) -> bool {
+        self.rings[1].shared().flags.0[POLLED].load(Ordering::SeqCst) != 0
     }
 
     /// Closes this end to the peer's transfers.
     pub fn close(&self) {
         // SYNC closed: a peer that begins to move bytes after this sees it.
-        self.rings[0].shared().tail.flags[CLOSED].store(1, Ordering::SeqCst);
+        self.rings[0].shared().flags.0[CLOSED].store(1, Ordering::SeqCst);
     }
 
     /// The registered memory of this process.
@@ -456,10 +603,19 @@ impl End {
         &self.pair.home
     }
 
-    /// Tells the peer that there is something for its end.
+    /// Tells the peer that there is something for its end, unless it polls.
     #[inline]
     pub fn tell_peer(&self) {
-        self.pair.mark(1 - self.side, self.index);
+        // SYNC polled: what there is was stored before this look. The peer ends its polling with a fence for both sides
+        // where the system has one.
+        if self.pair.is_fenced() {
+            compiler_fence(Ordering::SeqCst);
+        } else {
+            fence(Ordering::SeqCst);
+        }
+        if !self.peer_polls() {
+            self.pair.mark(1 - self.side, self.index);
+        }
     }
 
     /// Has this process look at this end soon.
@@ -496,7 +652,7 @@ impl End {
     /// True if the peer has let go, or is gone.
     #[inline]
     pub fn peer_is_gone(&self) -> bool {
-        self.pair.is_dead() || self.rings[1].shared().tail.flags[CLOSED].load(Ordering::SeqCst) != 0
+        self.pair.is_dead() || self.rings[1].shared().flags.0[CLOSED].load(Ordering::SeqCst) != 0
     }
 
     /// Begins to move bytes to or from the peer's memory; `None` if the peer has let go. Whether the peer's memory may

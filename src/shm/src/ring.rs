@@ -1,18 +1,31 @@
 //! A ring of 64-byte slots in shared memory: one direction of one connection, with one
 //! producer and one consumer.
 //!
-//! The shared part is a [`RingShared`] (the positions of both sides) and a data area of a power of two slots. The ring
-//! carries *records*: a header of 16 bytes and a payload right behind it, in as many consecutive slots as needed. A
-//! record is never split at the end of the area: a pad record covers the slots left over there.
+//! The shared part is a [`RingShared`] (words of the producer, the position of the consumer) and a data area of a power
+//! of two slots. The ring carries *records*: a header of 16 bytes and a payload right behind it, in as many consecutive
+//! slots as needed. A record is never split at the end of the area: a pad record covers the slots left over there.
 //!
-//! Each side keeps its own position private. From shared memory it takes only the other side's position, checked
-//! against what is possible; a header is copied first and then checked. So a peer that lies can only make its own
-//! connection fail ([`Corrupt`]).
+//! # One line for a small record
+//! The first word of a record says that it is there: it has the number of the *lap*, which is how often the ring was
+//! gone through, and is stored after all other bytes of the record. The consumer looks at the slot at its own position
+//! and at nothing else, so a record of one slot is one cache line, in which everything travels.
 //!
-//! Positions count slots since the ring was new, in 64 bits, and never go back.
+//! What the consumer finds in that slot before the record is the first word of the record of the lap before, which has
+//! another number. Or it is something else, because the slot was inside of a longer record, or behind a pad: a payload
+//! may look like anything. The producer remembers such slots, and before it publishes a record that makes the consumer
+//! look at one of them next, it clears the word there.
 //!
-//! Two pairs order the two sides: `SYNC ring-tail` passes records to the consumer, `SYNC ring-head` passes slots back
-//! to the producer.
+//! # Positions
+//! Positions count slots since the ring was new, in 64 bits, and never go back. Each side keeps its own position
+//! private. The consumer also publishes its position, in a line of its own which the producer reads when it has to
+//! know. A record has room for 16 bits of the position in the ring of the other direction, so that a producer to which
+//! records come need not read that line.
+//!
+//! From shared memory each side takes only the other side's position, checked against what is possible; a header is
+//! copied first and then checked. So a peer that lies can only make its own connection fail ([`Corrupt`]).
+//!
+//! Two pairs order the two sides: `SYNC ring-record` passes a record to the consumer, `SYNC ring-head` passes slots back
+//! to the producer, either by the published position or in a record.
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -28,8 +41,11 @@ pub const SLOT: usize = 64;
 /// Bytes of a record before its payload.
 pub const HEADER: usize = 16;
 
-/// The most slots a ring can have: counts of slots in a header have 16 bits.
-pub const MAX_SLOTS: usize = 1 << 15;
+/// The most slots a ring can have. Positions that travel in records have 16 bits.
+pub const MAX_SLOTS: usize = 512;
+
+/// Words with a bit for each slot.
+const WORDS: usize = MAX_SLOTS / 64;
 
 /// Kind of the records that cover unused slots.
 const PAD: u8 = 0;
@@ -46,53 +62,35 @@ impl fmt::Display for Corrupt {
 
 impl std::error::Error for Corrupt {}
 
-/// The words that one side writes and the other reads. Two cache lines, because
-/// processors fetch lines in pairs.
+/// Words that one side writes and the other reads, 0 in the beginning; nothing read from them is to be trusted. Two cache
+/// lines, because processors fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
-pub struct Line {
-    /// How far that side got.
-    position: AtomicU64,
-    /// Words of the ring's user, 0 in the beginning; nothing read from them is to be trusted.
-    pub flags: [AtomicU32; 4],
-}
+pub struct Line<W>(pub W);
 
 /// The shared part of a ring, all 0 in the beginning.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct RingShared {
-    /// The words that the producer writes.
-    pub tail: Line,
-    /// The words that the consumer writes.
-    pub head: Line,
+    /// Words of the ring's user that the producer's side writes.
+    pub flags: Line<[AtomicU32; 4]>,
+    /// The consumer's position.
+    head: Line<AtomicU64>,
 }
 
 // SAFETY: atomic words and padding with a fixed layout.
 unsafe impl Shared for RingShared {}
 
-impl RingShared {
-    /// Makes the ring new, for another connection. Neither side may have a [`Producer`]
-    /// or [`Consumer`] on it any more, or it will find the ring corrupt.
-    pub fn reset(&self) {
-        for line in [&self.tail, &self.head] {
-            line.position.store(0, Ordering::Relaxed);
-            for flag in &line.flags {
-                flag.store(0, Ordering::Relaxed);
-            }
-        }
-    }
-}
-
-/// A position that one side publishes. A trait, so that the interleavings of the very
+/// A word that one side publishes. A trait, so that the interleavings of the very
 /// same code can be explored with a model of the memory.
-pub trait Position {
+pub trait Word {
     /// As of the standard atomics.
     fn load(&self, order: Ordering) -> u64;
     /// As of the standard atomics.
     fn store(&self, value: u64, order: Ordering);
 }
 
-impl Position for AtomicU64 {
+impl Word for AtomicU64 {
     #[inline]
     fn load(&self, order: Ordering) -> u64 {
         AtomicU64::load(self, order)
@@ -107,18 +105,22 @@ impl Position for AtomicU64 {
 /// Where a ring lies. Offsets are taken modulo the size of the area, and a copy ends at
 /// the end of the area at the latest, so that no value can lead outside.
 pub trait Area {
-    /// Type of the positions.
-    type Position: Position;
-    /// The producer's position.
-    fn tail(&self) -> &Self::Position;
+    /// Type of the words.
+    type Word: Word;
     /// The consumer's position.
-    fn head(&self) -> &Self::Position;
+    fn head(&self) -> &Self::Word;
     /// Slots; a power of two, at most [`MAX_SLOTS`].
     fn slots(&self) -> u64;
-    /// Stores the header of the record at slot `slot`.
-    fn store_header(&self, slot: u64, words: [u64; 2]);
-    /// Loads the header of the record at slot `slot`.
-    fn load_header(&self, slot: u64) -> [u64; 2];
+    /// Which power of two that is.
+    fn shift(&self) -> u32 {
+        self.slots().trailing_zeros()
+    }
+    /// The first word of slot `slot`, which tells whether a record is there.
+    fn first(&self, slot: u64) -> &Self::Word;
+    /// Stores the second word of slot `slot`.
+    fn store_second(&self, slot: u64, value: u64);
+    /// Loads the second word of slot `slot`.
+    fn load_second(&self, slot: u64) -> u64;
     /// Copies `src` to byte `at` of the area.
     fn write(&self, at: u64, src: Source<'_>);
     /// Fills `dst` from byte `at` of the area.
@@ -131,6 +133,7 @@ pub struct Mapped {
     shared: NonNull<RingShared>,
     data: NonNull<u8>,
     slots: u64,
+    shift: u32,
     /// Keeps what the pointers point to mapped.
     _memory: Arc<SharedMemory>,
 }
@@ -155,7 +158,7 @@ impl Mapped {
         }
         let shared = NonNull::from(memory.at::<RingShared>(shared)?);
         let data = NonNull::new(memory.target(data, slots * SLOT)?.as_ptr()).ok_or(OutOfBounds)?;
-        Ok(Mapped { shared, data, slots: slots as u64, _memory: memory })
+        Ok(Mapped { shared, data, slots: slots as u64, shift: slots.trailing_zeros(), _memory: memory })
     }
 
     /// The words that both sides see.
@@ -165,16 +168,27 @@ impl Mapped {
         unsafe { self.shared.as_ref() }
     }
 
+    /// Makes the ring new, for another connection. Neither side may have a [`Producer`]
+    /// or [`Consumer`] on it any more, or it will find the ring corrupt.
+    pub fn reset(&self) {
+        for flag in &self.shared().flags.0 {
+            flag.store(0, Ordering::Relaxed);
+        }
+        self.shared().head.0.store(0, Ordering::Relaxed);
+        for slot in 0..self.slots {
+            self.first(slot).store(0, Ordering::Relaxed);
+        }
+    }
+
     #[inline]
-    fn header(&self, slot: u64) -> [&AtomicU64; 2] {
-        let at = (slot & (self.slots - 1)) as usize * SLOT;
+    fn word(&self, slot: u64, word: usize) -> &AtomicU64 {
+        const { assert!(SLOT.is_multiple_of(align_of::<AtomicU64>())) };
+        let at = (slot & (self.slots - 1)) as usize * SLOT + (word & 1) * size_of::<AtomicU64>();
         // SAFETY: the slot's number is below `slots`, so its 64 bytes are inside the area
         // that `new` has checked; slots are aligned to 64 bytes.
-        let first = unsafe { self.data.add(at).cast::<AtomicU64>() };
-        // SAFETY: still inside the slot.
-        let second = unsafe { first.add(1) };
+        let at = unsafe { self.data.add(at).cast::<AtomicU64>() };
         // SAFETY: aligned and mapped as long as `self._memory` lives; any bits are a value.
-        unsafe { [first.as_ref(), second.as_ref()] }
+        unsafe { at.as_ref() }
     }
 
     /// From byte `at` to the end of the area.
@@ -195,16 +209,11 @@ impl Mapped {
 }
 
 impl Area for Mapped {
-    type Position = AtomicU64;
-
-    #[inline]
-    fn tail(&self) -> &AtomicU64 {
-        &self.shared().tail.position
-    }
+    type Word = AtomicU64;
 
     #[inline]
     fn head(&self) -> &AtomicU64 {
-        &self.shared().head.position
+        &self.shared().head.0
     }
 
     #[inline]
@@ -213,15 +222,23 @@ impl Area for Mapped {
     }
 
     #[inline]
-    fn store_header(&self, slot: u64, words: [u64; 2]) {
-        let [first, second] = self.header(slot);
-        first.store(words[0], Ordering::Relaxed);
-        second.store(words[1], Ordering::Relaxed);
+    fn shift(&self) -> u32 {
+        self.shift
     }
 
     #[inline]
-    fn load_header(&self, slot: u64) -> [u64; 2] {
-        self.header(slot).map(|word| word.load(Ordering::Relaxed))
+    fn first(&self, slot: u64) -> &AtomicU64 {
+        self.word(slot, 0)
+    }
+
+    #[inline]
+    fn store_second(&self, slot: u64, value: u64) {
+        self.word(slot, 1).store(value, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn load_second(&self, slot: u64) -> u64 {
+        self.word(slot, 1).load(Ordering::Relaxed)
     }
 
     #[inline]
@@ -244,10 +261,43 @@ pub const fn slots_for(payload: usize) -> u64 {
     (HEADER as u64 + payload as u64).div_ceil(SLOT as u64)
 }
 
+/// The first word of a record.
+#[derive(Clone, Copy)]
+struct First {
+    /// Says that the record belongs to this lap.
+    lap: u8,
+    kind: u8,
+    flags: u8,
+    /// Bytes of payload, below 2^24.
+    len: u32,
+    /// How far the producer's side is with the ring of the other direction.
+    credit: u16,
+}
+
+impl First {
+    #[inline]
+    fn pack(self) -> u64 {
+        let First { lap, kind, flags, len, credit } = self;
+        u64::from(lap) | u64::from(kind) << 8 | u64::from(flags) << 16 | u64::from(len) << 24 | u64::from(credit) << 48
+    }
+
+    #[inline]
+    fn unpack(word: u64) -> First {
+        First {
+            lap: word as u8,
+            kind: (word >> 8) as u8,
+            flags: (word >> 16) as u8,
+            len: (word >> 24) as u32 & 0xff_ffff,
+            credit: (word >> 48) as u16,
+        }
+    }
+}
+
+/// The number of the lap at `position`; those of the laps before and behind it differ. A ring that is new or was reset
+/// is at the lap before the first one.
 #[inline]
-fn pack(kind: u8, flags: u8, slots: u64, len: u32, aux: u64) -> [u64; 2] {
-    // At most MAX_SLOTS, so 16 bits are enough.
-    [u64::from(kind) | u64::from(flags) << 8 | slots << 16 | u64::from(len) << 32, aux]
+fn lap_at(area: &impl Area, position: u64) -> u8 {
+    ((position >> area.shift()) as u8).wrapping_add(1)
 }
 
 /// The side that writes records.
@@ -256,10 +306,10 @@ pub struct Producer<A: Area = Mapped> {
     area: A,
     /// End of the records that are finished.
     tail: u64,
-    /// End of the records that the consumer may see.
-    committed: u64,
     /// The consumer's position, as last seen.
     head: u64,
+    /// The slots whose first word is not that of a record of this lap or the one before.
+    unclear: [u64; WORDS],
 }
 
 /// Room for one record. Dropped unfinished, it leaves no trace.
@@ -269,8 +319,6 @@ pub struct Reservation<'p, A: Area = Mapped> {
     producer: &'p mut Producer<A>,
     /// Position of the record.
     start: u64,
-    /// Slots before it that a pad record has to cover.
-    pad: u64,
     room: usize,
     filled: usize,
 }
@@ -278,7 +326,7 @@ pub struct Reservation<'p, A: Area = Mapped> {
 impl<A: Area> Producer<A> {
     /// The producer of a new ring. There is to be one alone.
     pub fn new(area: A) -> Self {
-        Producer { area, tail: 0, committed: 0, head: 0 }
+        Producer { area, tail: 0, head: 0, unclear: [0; WORDS] }
     }
 
     /// Where the ring lies.
@@ -301,11 +349,11 @@ impl<A: Area> Producer<A> {
     /// [`Corrupt`] if the consumer claims to be where it cannot be.
     #[inline]
     pub fn reserve(&mut self, payload: usize) -> Result<Option<Reservation<'_, A>>, Corrupt> {
-        if payload > self.max_payload() {
-            return Ok(None);
-        }
         let slots = self.area.slots();
         let need = slots_for(payload);
+        if need > 1 && payload > self.max_payload() {
+            return Ok(None);
+        }
         let index = self.tail & (slots - 1);
         let pad = if index + need > slots { slots - index } else { 0 };
         if self.tail + pad + need - self.head > slots {
@@ -315,17 +363,12 @@ impl<A: Area> Producer<A> {
             }
         }
         let start = self.tail + pad;
-        Ok(Some(Reservation { producer: self, start, pad, room: payload, filled: 0 }))
-    }
-
-    /// Shows the consumer all finished records.
-    #[inline]
-    pub fn commit(&mut self) {
-        if self.committed != self.tail {
-            self.committed = self.tail;
-            // SYNC ring-tail: hands the records' bytes to the consumer.
-            self.area.tail().store(self.tail, Ordering::Release);
+        if pad + need > 1 {
+            // The pad and the payload may leave anything in the slots behind their first ones.
+            self.note_unclear(self.tail + 1, pad.saturating_sub(1));
+            self.note_unclear(start + 1, need - 1);
         }
+        Ok(Some(Reservation { producer: self, start, room: payload, filled: 0 }))
     }
 
     /// The consumer's position now: records that end there or before are consumed.
@@ -336,17 +379,72 @@ impl<A: Area> Producer<A> {
     pub fn consumed(&mut self) -> Result<u64, Corrupt> {
         // SYNC ring-head: what the consumer has read may be overwritten.
         let head = self.area.head().load(Ordering::Acquire);
-        if head.wrapping_sub(self.head) > self.committed - self.head {
+        if head.wrapping_sub(self.head) > self.tail - self.head {
             return Err(Corrupt);
         }
         self.head = head;
         Ok(head)
     }
 
+    /// Takes note of the consumer's position that a record of the other direction told.
+    ///
+    /// # Errors
+    /// [`Corrupt`] if it is beyond what the consumer may see.
+    #[inline]
+    pub fn credit(&mut self, credit: u16) -> Result<(), Corrupt> {
+        let more = credit.wrapping_sub(self.head as u16);
+        // What is known already may be newer than the record.
+        if more < 1 << 15 {
+            if u64::from(more) > self.tail - self.head {
+                return Err(Corrupt);
+            }
+            self.head += u64::from(more);
+        }
+        Ok(())
+    }
+
+    /// The consumer's position as far as this side knows.
+    #[inline]
+    pub fn known(&self) -> u64 {
+        self.head
+    }
+
+    /// The end of the records that are finished.
+    #[inline]
+    pub fn tail(&self) -> u64 {
+        self.tail
+    }
+
     /// Slots that are in use as far as this side knows; it may be fewer by now.
     #[inline]
     pub fn used(&self) -> u64 {
         self.tail - self.head
+    }
+
+    /// Notes that `count` slots from the position `from` on may hold anything. They do not reach beyond the end of the
+    /// area.
+    fn note_unclear(&mut self, from: u64, count: u64) {
+        let first = from & (self.area.slots() - 1);
+        let (mut slot, end) = (first, first + count);
+        while slot < end {
+            let bits = (64 - slot % 64).min(end - slot);
+            self.unclear[slot as usize / 64 % WORDS] |= u64::MAX >> (64 - bits) << (slot % 64);
+            slot += bits;
+        }
+    }
+
+    /// Sees to it that the slot at `position`, at which the consumer is to look next, shows no record.
+    #[inline]
+    fn clear(&mut self, position: u64) {
+        let slots = self.area.slots();
+        let slot = (position & (slots - 1)) as usize;
+        let (word, bit) = (&mut self.unclear[slot / 64 % WORDS], 1 << (slot % 64));
+        if *word & bit != 0 {
+            *word &= !bit;
+            let before =
+                First { lap: lap_at(&self.area, position).wrapping_sub(1), kind: PAD, flags: 0, len: 0, credit: 0 };
+            self.area.first(position).store(before.pack(), Ordering::Relaxed);
+        }
     }
 }
 
@@ -363,21 +461,28 @@ impl<A: Area> Reservation<'_, A> {
         piece.len()
     }
 
-    /// Ends the record and returns the position where it ends: once
-    /// [`Producer::consumed`] gets there, the consumer is done with it. `kind` is not 0.
-    /// The consumer sees the record after the next [`Producer::commit`].
+    /// Ends the record, shows it to the consumer, and returns the position where it ends: once
+    /// [`Producer::consumed`] gets there, the consumer is done with it. `kind` is not 0. `credit` is the position of this
+    /// side as the consumer of the other direction.
     #[inline]
-    pub fn finish(self, kind: u8, flags: u8, aux: u64) -> u64 {
+    pub fn finish(self, kind: u8, flags: u8, aux: u64, credit: u16) -> u64 {
         debug_assert!(kind != PAD, "kind 0 is taken");
-        let Reservation { producer, start, pad, filled, .. } = self;
-        if pad != 0 {
-            producer.area.store_header(start - pad, pack(PAD, 0, pad, 0, 0));
+        let Reservation { producer, start, filled, .. } = self;
+        let end = start + slots_for(filled);
+        producer.clear(end);
+        let area = &producer.area;
+        area.store_second(start, aux);
+        // At most max_payload(), which is below 2^24.
+        let first = First { lap: lap_at(area, start), kind, flags, len: filled as u32, credit };
+        // SYNC ring-record: hands the record's bytes to the consumer, and what it said about the other direction.
+        area.first(start).store(first.pack(), Ordering::Release);
+        if start != producer.tail {
+            let pad = First { lap: lap_at(area, producer.tail), kind: PAD, flags: 0, len: 0, credit };
+            // The consumer gets to the record by this one.
+            area.first(producer.tail).store(pad.pack(), Ordering::Release);
         }
-        let slots = slots_for(filled);
-        // At most max_payload(), which is less than 2^21.
-        producer.area.store_header(start, pack(kind, flags, slots, filled as u32, aux));
-        producer.tail = start + slots;
-        producer.tail
+        producer.tail = end;
+        end
     }
 }
 
@@ -387,10 +492,8 @@ pub struct Consumer<A: Area = Mapped> {
     area: A,
     /// Where the next record begins.
     head: u64,
-    /// The position that the producer was told last.
+    /// The position that was published last.
     released: u64,
-    /// The producer's position, as last seen.
-    tail: u64,
 }
 
 /// A record, its header copied and checked.
@@ -404,15 +507,16 @@ pub struct RecordView {
     pub len: u32,
     /// What the producer said to [`Reservation::finish`].
     pub aux: u64,
+    /// What the producer said to [`Reservation::finish`].
+    pub credit: u16,
     start: u64,
-    slots: u64,
 }
 
 impl RecordView {
     /// The consumer's position once the record is consumed.
     #[inline]
     pub fn end(&self) -> u64 {
-        self.start + self.slots
+        self.start + slots_for(self.len as usize)
     }
 
     #[inline]
@@ -421,62 +525,50 @@ impl RecordView {
     }
 }
 
+/// True if there is a record, or padding, at `position` of a ring whose consumer is there.
+#[inline]
+pub fn is_there<A: Area>(area: &A, position: u64) -> bool {
+    First::unpack(area.first(position).load(Ordering::Relaxed)).lap == lap_at(area, position)
+}
+
 impl<A: Area> Consumer<A> {
     /// The consumer of a new ring. There is to be one alone.
     pub fn new(area: A) -> Self {
-        Consumer { area, head: 0, released: 0, tail: 0 }
+        Consumer { area, head: 0, released: 0 }
     }
 
     /// The next record, if there is one.
     ///
     /// # Errors
-    /// [`Corrupt`] if the producer claims to be where it cannot be, or a record is not in
-    /// itself consistent.
+    /// [`Corrupt`] if a record is not in itself consistent.
     #[inline]
     pub fn peek(&mut self) -> Result<Option<RecordView>, Corrupt> {
         loop {
-            if self.head == self.tail && self.refresh()? == 0 {
+            let start = self.head;
+            // SYNC ring-record: the rest of the record can be read.
+            let First { lap, kind, flags, len, credit } = First::unpack(self.area.first(start).load(Ordering::Acquire));
+            if lap != lap_at(&self.area, start) {
                 return Ok(None);
             }
-            let view = self.view()?;
-            if view.kind != PAD {
-                return Ok(Some(view));
+            let slots = self.area.slots();
+            let to_end = slots - (start & (slots - 1));
+            if kind != PAD {
+                let aux = self.area.load_second(start);
+                let view = RecordView { kind, flags, len, aux, credit, start };
+                return if slots_for(len as usize) <= to_end { Ok(Some(view)) } else { Err(Corrupt) };
             }
-            self.head = view.end();
+            // The first slot needs no padding.
+            if len != 0 || to_end == slots {
+                return Err(Corrupt);
+            }
+            self.head = start + to_end;
         }
     }
 
-    /// Slots that are filled and not consumed.
+    /// True if there is a record, or something that passes for one.
     #[inline]
-    fn refresh(&mut self) -> Result<u64, Corrupt> {
-        // SYNC ring-tail: records below it can be read.
-        let tail = self.area.tail().load(Ordering::Acquire);
-        let ready = tail.wrapping_sub(self.head);
-        if ready > self.area.slots() || ready < self.tail - self.head {
-            return Err(Corrupt);
-        }
-        self.tail = tail;
-        Ok(ready)
-    }
-
-    /// The record at the head; there is at least one slot.
-    #[inline]
-    fn view(&self) -> Result<RecordView, Corrupt> {
-        let [first, aux] = self.area.load_header(self.head);
-        let (kind, flags, slots, len) =
-            (first as u8, (first >> 8) as u8, u64::from((first >> 16) as u16), (first >> 32) as u32);
-        let to_end = self.area.slots() - (self.head & (self.area.slots() - 1));
-        let ready = self.tail - self.head;
-        let right = if kind == PAD {
-            // Never the last: what it made way for was shown together with it.
-            slots == to_end && slots < ready && len == 0
-        } else {
-            slots <= to_end && slots <= ready && slots == slots_for(len as usize)
-        };
-        if !right {
-            return Err(Corrupt);
-        }
-        Ok(RecordView { kind, flags, len, aux, start: self.head, slots })
+    pub fn has_record(&self) -> bool {
+        is_there(&self.area, self.head)
     }
 
     /// Fills `dst` from the payload of `view`, beginning at byte `offset`, and returns how
@@ -500,14 +592,21 @@ impl<A: Area> Consumer<A> {
         }
     }
 
-    /// Gives the slots of all records before the head back to the producer.
+    /// Slots whose records were skipped and not released.
     #[inline]
-    pub fn release(&mut self) {
+    pub fn unreleased(&self) -> u64 {
+        self.head - self.released
+    }
+
+    /// Gives the slots of all records before the head back to the producer, and returns that position.
+    #[inline]
+    pub fn release(&mut self) -> u64 {
         if self.released != self.head {
             self.released = self.head;
             // SYNC ring-head: our reads of the slots are over.
             self.area.head().store(self.head, Ordering::Release);
         }
+        self.head
     }
 
     /// [`Consumer::skip`] and [`Consumer::release`].

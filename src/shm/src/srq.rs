@@ -57,9 +57,12 @@ impl SharedQueue {
         Ok(())
     }
 
-    /// Adds a receive.
-    pub fn post(&self, recv: &Recv<'_>) {
-        self.state.lock().queue.push(recv);
+    /// Adds a receive; true if a connection waits for it, so that the queue is to be kicked.
+    #[inline]
+    pub fn post(&self, recv: &Recv<'_>) -> bool {
+        let mut state = self.state.lock();
+        state.queue.push(recv);
+        !state.line.is_empty()
     }
 
     /// Makes room for `recvs` receives.

@@ -4,22 +4,29 @@
 //! memory, inside the post; other requests wait in a queue and continue when the peer has made room, or when it is their
 //! turn to copy some more. A request is complete when the peer has consumed its records, that is, has put the message
 //! into its place.
+//!
+//! # Marks
+//! The mark of a request ([`Mark`]) is the position in the ring where its record ends, plus the number of requests so far
+//! that are more than a record. Only those have an entry here ([`Flying`]); each has a mark of its own between those of
+//! the records before it and behind it.
 
 use std::collections::VecDeque;
 
 use arrayvec::ArrayVec;
 use dat_core::error::Result;
 use dat_core::event::Status;
-use dat_core::transport::{Checked, MAX_SEGMENTS, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment};
+use dat_core::transport::{
+    Checked, FailedRequest, MAX_SEGMENTS, Mark, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment,
+};
 
 use crate::answers::{Answers, Failed, Wanted};
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::os::user::Source;
 use crate::outlet::{Outlet, Put};
-use crate::pair::End;
+use crate::pair::{Busy, End};
 use crate::record::{self, EAGER_MAX, Header, kind};
-use crate::ring::Producer;
+use crate::ring::{Corrupt, Producer, Reservation};
 use host::memory::Room;
 
 /// The event that ends the flight of a request.
@@ -39,10 +46,13 @@ enum Done {
     Never,
 }
 
-/// A request that is carried out as far as this side can.
+/// A request that is carried out as far as this side can, and that is not a mere record.
 #[derive(Clone, Copy)]
 struct Flying {
     id: RequestId,
+    mark: u64,
+    /// The end of the records of earlier requests.
+    after: u64,
     done: Done,
     /// The number of its segments that are kept, because the peer may ask for the bytes or send them.
     kept: usize,
@@ -52,6 +62,7 @@ struct Flying {
 #[derive(Clone, Copy)]
 struct Queued {
     request: Request<'static>,
+    mark: u64,
     /// The number of its segments.
     count: usize,
 }
@@ -86,12 +97,14 @@ enum Launch {
 /// The results of a look at the sending direction.
 #[derive(Default)]
 pub struct TxReport {
-    /// Requests up to this one succeeded.
-    pub done: Option<RequestId>,
+    /// Requests up to this mark succeeded.
+    pub done: Option<Mark>,
     /// This one failed.
-    pub failed: Option<(RequestId, Status)>,
+    pub failed: Option<(FailedRequest, Status)>,
     /// A read of the peer failed.
     pub answer: Option<Status>,
+    /// The peer broke the rules of the ring.
+    pub corrupt: bool,
 }
 
 /// The sending direction.
@@ -99,6 +112,10 @@ pub struct TxReport {
 pub struct Tx {
     outlet: Outlet,
     flying: VecDeque<Flying>,
+    /// The number of requests so far that had, or have, or will have an entry in `flying`, and that of those that were
+    /// taken off.
+    entries: u64,
+    passed: u64,
     queued: VecDeque<Queued>,
     /// The segments that are kept for requests in flight, and behind them those of the queued requests.
     segments: VecDeque<Segment>,
@@ -112,8 +129,8 @@ pub struct Tx {
     part: Part,
     /// End of the last record of a write in the ring.
     written: u64,
-    /// The last request that is known to have succeeded.
-    done: Option<RequestId>,
+    /// The mark up to which requests are known to have succeeded.
+    reached: u64,
     /// A request has failed; no later one is carried out.
     failed: bool,
     /// The program waits for the last request: see [`Tx::drain`].
@@ -141,43 +158,92 @@ impl Tx {
         self.answers.open(answers);
     }
 
-    /// Carries a request out, or queues it.
+    /// Carries a request out, or queues it; gives its mark.
     #[inline]
-    pub fn post(&mut self, end: &End, request: &Request<'_>) {
+    pub fn post(&mut self, end: &End, request: &Request<'_>) -> Mark {
+        if let Operation::Send { solicited } = request.operation
+            && request.len <= EAGER_MAX
+            && self.is_free(request)
+        {
+            let header = Header { kind: kind::MESSAGE, solicited, acknowledge: request.signalled, aux: request.len };
+            if let Put::At(position) = self.put_message(end, header, request) {
+                end.tell_peer();
+                return Mark(position + self.entries);
+            }
+        }
+        self.post_other(end, request)
+    }
+
+    /// True if nothing keeps a request from being carried out at once.
+    #[inline]
+    fn is_free(&self, request: &Request<'_>) -> bool {
+        self.queued.is_empty() && !self.failed && (!request.fence || self.reading.is_empty())
+    }
+
+    /// Puts a message that is one record into the ring.
+    #[inline]
+    fn put_message(&mut self, end: &End, header: Header, request: &Request<'_>) -> Put {
+        let len = request.len;
+        self.put(end, header, len as usize, |room| {
+            let mut wrote = 0;
+            let there = copy::gather(end.regions(), request.segments, 0, len, |bytes| wrote += room.write(bytes));
+            there && wrote as u64 == len
+        })
+    }
+
+    /// Carries a request out that is not a record alone, or finds no room, or queues it.
+    #[inline(never)]
+    fn post_other(&mut self, end: &End, request: &Request<'_>) -> Mark {
+        let after = self.outlet.tail();
         // A post that races with the end of the connection is flushed by the core.
         if self.closed {
-            return;
+            return Mark(after + self.entries);
         }
-        let waits = !self.queued.is_empty() || (request.fence && !self.reading.is_empty());
-        if !waits && let Launch::Flying(done) = self.launch(end, request, &mut Budget::post()) {
+        if self.is_free(request)
+            && let Launch::Flying(done) = self.launch(end, request, &mut Budget::post())
+        {
             let mut kept = 0;
             if let Done::Announced(_) | Done::Reading = done {
                 kept = request.segments.len();
                 self.kept += kept;
                 self.segments.extend(request.segments);
             }
-            self.fly(end, Flying { id: request.id, done, kept }, request.signalled);
-            return;
+            let mark = self.next_mark();
+            self.fly(end, Flying { id: request.id, mark, after, done, kept }, request.signalled);
+            return Mark(mark);
         }
+        let mark = self.next_mark();
         let Request { id, operation, segments, len, fence, signalled } = *request;
         let request = Request { id, operation, segments: &[], len, fence, signalled };
-        self.queued.push_back(Queued { request, count: segments.len() });
+        self.queued.push_back(Queued { request, mark, count: segments.len() });
         self.segments.extend(segments);
+        end.set_busy(Busy::Waiting, true);
+        Mark(mark)
     }
 
-    /// Adds a request that is carried out already.
-    pub fn post_done(&mut self, end: &End, id: RequestId, signalled: bool) {
+    /// The mark of a request that has, or will have, an entry in `flying`.
+    fn next_mark(&mut self) -> u64 {
+        self.entries += 1;
+        self.outlet.tail() + self.entries
+    }
+
+    /// Adds a request that is carried out already; gives its mark.
+    pub fn post_done(&mut self, end: &End, id: RequestId, signalled: bool) -> Mark {
+        let after = self.outlet.tail();
         if self.closed {
-            return;
+            return Mark(after + self.entries);
         }
+        let mark = self.next_mark();
         if self.queued.is_empty() {
-            self.fly(end, Flying { id, done: Done::Now, kept: 0 }, signalled);
+            self.fly(end, Flying { id, mark, after, done: Done::Now, kept: 0 }, signalled);
         } else {
             // It waits for its turn as a write of no byte.
             let operation = Operation::Write(RemoteSegment::default());
             let request = Request { id, operation, segments: &[], len: 0, fence: false, signalled };
-            self.queued.push_back(Queued { request, count: 0 });
+            self.queued.push_back(Queued { request, mark, count: 0 });
+            end.set_busy(Busy::Waiting, true);
         }
+        Mark(mark)
     }
 
     /// Takes note of a request that is carried out as far as this side can. If the peer has no reason to tell of its
@@ -200,9 +266,22 @@ impl Tx {
 
     /// Asks the peer to tell when it has consumed the records in the ring.
     fn ask(&mut self, end: &End) {
-        if self.outlet.ask() {
+        if let Some(position) = self.outlet.ask(end) {
+            end.want(position);
             end.tell_peer();
         }
+    }
+
+    /// Puts a record into the ring of requests: see [`Outlet::put`].
+    #[inline]
+    fn put(&mut self, end: &End, header: Header, len: usize, fill: impl FnOnce(&mut Reservation<'_>) -> bool) -> Put {
+        let put = self.outlet.put(end, header, len, fill);
+        if let Put::At(position) = put
+            && self.outlet.is_asked()
+        {
+            end.want(position);
+        }
+        put
     }
 
     /// From now on the program waits for the last request, so the peer has to tell about it.
@@ -212,18 +291,26 @@ impl Tx {
         end.look_again();
     }
 
-    /// Takes note of the records that the peer has consumed, and goes on with the requests that wait.
-    pub fn progress(&mut self, end: &End) -> TxReport {
+    /// Takes note of the records that the peer has consumed, as a record of it told (`credit`), or, if that is not
+    /// enough, as it has published. Goes on with the requests that wait.
+    pub fn progress(&mut self, end: &End, credit: Option<u16>) -> TxReport {
         let mut report = TxReport::default();
         if self.closed {
             return report;
         }
-        self.harvest(&mut report);
+        let told = credit.is_some_and(|credit| {
+            report.corrupt = self.outlet.credit(credit).is_err();
+            self.outlet.known().is_some_and(|known| end.is_told(known))
+        });
+        self.harvest(end, told, &mut report);
+        if report.corrupt {
+            return report;
+        }
         if report.failed.is_none() {
             if !self.answers.is_empty() {
                 match self.answers.progress(end) {
                     Some(Failed::Read(status)) => report.answer = Some(status),
-                    Some(Failed::Message(id, status)) => report.failed = Some((id, status)),
+                    Some(Failed::Message(id, status)) => report.failed = Some((FailedRequest::Number(id), status)),
                     None => {}
                 }
             }
@@ -234,34 +321,46 @@ impl Tx {
                 self.ask(end);
             }
         }
+        self.note_busy(end);
         report
     }
 
-    /// Takes off the requests that are complete.
+    /// Has this side looked at by whoever polls, as long as requests or answers wait for room, which nobody tells of.
+    #[inline]
+    fn note_busy(&self, end: &End) {
+        end.set_busy(Busy::Waiting, !self.queued.is_empty() || !self.answers.is_empty());
+    }
+
+    /// Takes off the requests that are complete. With `told` all is known that is wanted.
     #[inline(always)]
-    fn harvest(&mut self, report: &mut TxReport) {
-        let Some(first) = self.flying.front() else { return };
-        let consumed = match self.outlet.consumed() {
+    fn harvest(&mut self, end: &End, told: bool, report: &mut TxReport) {
+        let known = if told { self.outlet.known().map(Ok) } else { self.outlet.consumed() };
+        let consumed = match known {
             None => return,
             Some(Ok(consumed)) => consumed,
-            Some(Err(_)) => {
-                report.failed = Some((first.id, Status::Transport));
+            Some(Err(Corrupt)) => {
+                report.corrupt = true;
                 return;
             }
         };
-        while let Some(&Flying { id, done, kept }) = self.flying.front() {
-            match done {
-                Done::At(position) | Done::Announced(position) if position <= consumed => {}
-                Done::Now => {}
-                Done::Failed(status) => {
-                    report.failed = Some((id, status));
-                    return;
-                }
-                Done::At(_) | Done::Announced(_) | Done::Reading | Done::Never => return,
+        end.set_known(consumed);
+        let mut most = self.queued.front().map_or(u64::MAX, |queued| queued.mark - 1);
+        while let Some(&Flying { id, mark, after, done, kept }) = self.flying.front() {
+            let over = match done {
+                Done::At(position) | Done::Announced(position) => position <= consumed,
+                Done::Now | Done::Failed(_) => after <= consumed,
+                Done::Reading | Done::Never => false,
+            };
+            if !over {
+                most = mark - 1;
+                break;
             }
-            report.done = Some(id);
-            // Kept, in case the connection ends before this is reported.
-            self.done = report.done;
+            if let Done::Failed(status) = done {
+                most = mark - 1;
+                report.failed = Some((FailedRequest::Number(id), status));
+                break;
+            }
+            self.passed += 1;
             self.flying.pop_front();
             if kept > 0 {
                 self.kept -= kept;
@@ -269,13 +368,20 @@ impl Tx {
                 self.answers.on_done(id);
             }
         }
+        // Of the requests behind one that is not a mere record nothing is told before that is done.
+        let reached = (consumed + self.passed).min(most);
+        if reached > self.reached {
+            // Kept, in case the connection ends before this is reported.
+            self.reached = reached;
+            report.done = Some(Mark(reached));
+        }
     }
 
     /// Goes on with requests that wait.
     fn pump(&mut self, end: &End, report: &mut TxReport) {
         let mut went = false;
         let mut budget = Budget::turn();
-        while let Some(&Queued { request, count }) = self.queued.front() {
+        while let Some(&Queued { request, mark, count }) = self.queued.front() {
             let reads = self.reading.len();
             let waits = match request.operation {
                 Operation::Read(_) => reads >= self.reads_out || (request.fence && reads > 0),
@@ -287,6 +393,7 @@ impl Tx {
             let own = self.kept..self.kept + count;
             let segments: Checked = self.segments.range(own.clone()).take(MAX_SEGMENTS).copied().collect();
             let request = Request { segments: &segments, ..request };
+            let after = self.outlet.tail();
             let Launch::Flying(done) = self.launch(end, &request, &mut budget) else { break };
             self.queued.pop_front();
             let kept = if let Done::Announced(_) | Done::Reading = done { count } else { 0 };
@@ -294,11 +401,11 @@ impl Tx {
             if kept == 0 {
                 self.segments.drain(own);
             }
-            self.fly(end, Flying { id: request.id, done, kept }, request.signalled);
+            self.fly(end, Flying { id: request.id, mark, after, done, kept }, request.signalled);
             went = true;
         }
         if went {
-            self.harvest(report);
+            self.harvest(end, false, report);
         }
     }
 
@@ -331,7 +438,7 @@ impl Tx {
         let places: ArrayVec<_, MAX_SEGMENTS> =
             segments.iter().map(|segment| record::place(segment.addr, segment.len)).collect();
         let places = places.as_flattened();
-        match self.outlet.put(header, places.len(), |room| room.write(Source::of(places)) == places.len()) {
+        match self.put(end, header, places.len(), |room| room.write(Source::of(places)) == places.len()) {
             Put::At(position) => {
                 end.tell_peer();
                 Launch::Flying(Done::Announced(position))
@@ -437,7 +544,7 @@ impl Tx {
         let offset = self.part.done;
         let target = record::target(remote.addr.wrapping_add(offset), remote.key, len - offset);
         let header = Header { kind: kind::READ, solicited: false, acknowledge: true, aux: len - offset };
-        match self.outlet.put(header, target.len(), |room| room.write(Source::of(&target)) == target.len()) {
+        match self.put(end, header, target.len(), |room| room.write(Source::of(&target)) == target.len()) {
             Put::NoRoom => Launch::NoRoom,
             Put::Failed(status) => Launch::Flying(Done::Failed(status)),
             Put::At(_) => {
@@ -458,7 +565,7 @@ impl Tx {
             let offset = self.part.done;
             let head = if offset == start { head } else { &[] };
             let take = record::piece(request.len - offset, EAGER_MAX);
-            let put = self.outlet.put(header, head.len() + take as usize, |room| {
+            let put = self.put(end, header, head.len() + take as usize, |room| {
                 room.write(Source::of(head));
                 let mut wrote = 0;
                 let there =
@@ -495,7 +602,7 @@ impl Tx {
             return true;
         }
         let mut first = 0;
-        for &Flying { id, done, kept } in &self.flying {
+        for &Flying { id, done, kept, .. } in &self.flying {
             if done == Done::Announced(position) {
                 let segments: Checked = self.segments.range(first..first + kept).copied().collect();
                 let len = segments.iter().map(|segment| segment.len).sum();
@@ -519,11 +626,11 @@ impl Tx {
         &mut self,
         end: &End,
         bytes: Source<'_>,
-    ) -> std::result::Result<bool, Option<(RequestId, Status)>> {
+    ) -> std::result::Result<bool, Option<(FailedRequest, Status)>> {
         let Some(reading) = self.reading.front_mut() else { return Err(None) };
         let len = bytes.len() as u64;
         if len == 0 || len > reading.len - reading.offset {
-            return Err(Some((reading.id, Status::BadResponse)));
+            return Err(Some((FailedRequest::Number(reading.id), Status::BadResponse)));
         }
         let mut first = 0;
         let mut own = None;
@@ -538,7 +645,7 @@ impl Tx {
         let last = reading.offset + len == reading.len;
         let segments: Checked = self.segments.range(own).copied().collect();
         if !copy::scatter(end.regions(), &segments, reading.offset, bytes, last) {
-            return Err(Some((reading.id, Status::LocalProtection)));
+            return Err(Some((FailedRequest::Number(reading.id), Status::LocalProtection)));
         }
         reading.offset += len;
         if last {
@@ -548,15 +655,12 @@ impl Tx {
         Ok(last)
     }
 
-    /// The oldest request that is not complete.
-    pub fn oldest(&self) -> Option<RequestId> {
-        self.flying.front().map(|flying| flying.id).or_else(|| self.queued.front().map(|queued| queued.request.id))
-    }
-
-    /// Ends the direction: gives the last request that has succeeded, reported or not.
-    pub fn close(&mut self) -> Option<RequestId> {
+    /// Ends the direction: gives the mark up to which requests have succeeded, reported or not.
+    pub fn close(&mut self, end: Option<&End>) -> Mark {
         if !self.closed {
-            self.harvest(&mut TxReport::default());
+            if let Some(end) = end {
+                self.harvest(end, false, &mut TxReport::default());
+            }
             self.closed = true;
             self.outlet.close();
             self.answers.close();
@@ -566,6 +670,6 @@ impl Tx {
             self.kept = 0;
             self.reading.clear();
         }
-        self.done
+        Mark(self.reached)
     }
 }

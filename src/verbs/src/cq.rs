@@ -9,18 +9,18 @@
 //! the sender's flag, but the device can be asked to announce only those that have it. Such a part is armed all the
 //! time.
 
-use std::collections::HashMap;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use dat_core::error::{Resource, Result};
-use host::lock::Mutex;
+use host::lock::{Mutex, MutexGuard};
 use host::memory::Room;
+use rustc_hash::FxHashMap;
 
 use crate::channels::Line;
 use crate::hub::Hub;
-use crate::qp::Qp;
+use crate::qp::{Qp, belong_together};
 use crate::status::exhausted;
 use crate::sys::cq::{Announce, Batch, RawCq};
 
@@ -39,6 +39,10 @@ pub struct CompletionQueue {
     armed: AtomicUsize,
     /// The round of looks in which the thread came by last.
     round: AtomicU64,
+    /// Looks so far; changed under the lock of the tools alone.
+    looks: AtomicU64,
+    /// Looks at the time of the last [`CompletionQueue::glance`].
+    looks_before: AtomicU64,
 }
 
 struct Part {
@@ -56,7 +60,7 @@ struct Fetch {
     batch: Batch,
     sources: Vec<Source>,
     /// The queue pairs that complete here, by number.
-    ends: HashMap<u32, Arc<Qp>>,
+    ends: FxHashMap<u32, Arc<Qp>>,
     /// Queue pairs that have something to report once no lock is held.
     touched: Vec<Arc<Qp>>,
 }
@@ -129,11 +133,13 @@ impl CompletionQueue {
             fetch: Mutex::new(Fetch {
                 batch: Batch::new(BATCH),
                 sources: Vec::new(),
-                ends: HashMap::new(),
+                ends: FxHashMap::default(),
                 touched: Vec::new(),
             }),
             armed: AtomicUsize::new(0),
             round: AtomicU64::new(0),
+            looks: AtomicU64::new(0),
+            looks_before: AtomicU64::new(0),
         });
         let source = cq.add_part(hub, &mut cq.parts.lock(), depth.min(FIRST), false)?;
         cq.fetch.lock().sources.push(source);
@@ -228,10 +234,20 @@ impl CompletionQueue {
 
     /// Reports all work that has completed, after any other thread that does: on return all that had completed before
     /// the call is reported.
+    #[inline]
     pub fn settle(&self) {
         if self.settle_alone() {
             self.settle_others();
         }
+    }
+
+    /// Reports all work that has completed, unless somebody has looked since the last call: a queue that the program
+    /// reads is left to the program's threads. One thread at a time calls this.
+    pub fn glance(&self) {
+        if self.looks.load(Ordering::Relaxed) == self.looks_before.load(Ordering::Relaxed) {
+            self.settle();
+        }
+        self.looks_before.store(self.looks.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// True for the first call with this number of a round.
@@ -241,11 +257,21 @@ impl CompletionQueue {
 
     /// Reports all work that has completed here. True if announcements were taken from the channel, perhaps those of
     /// other queues.
+    #[inline]
     fn settle_alone(&self) -> bool {
+        let mut fetch = self.fetch.lock();
+        let found = self.fetch(&mut fetch);
+        if !found.more && !found.drained && fetch.touched.is_empty() {
+            return false;
+        }
+        self.settle_rest(fetch, found)
+    }
+
+    /// Goes on after a fetch that leaves something to do.
+    #[cold]
+    fn settle_rest<'a>(&'a self, mut fetch: MutexGuard<'a, Fetch>, mut found: Found) -> bool {
         let mut drained = false;
         loop {
-            let mut fetch = self.fetch.lock();
-            let found = self.fetch(&mut fetch);
             let touched = std::mem::take(&mut fetch.touched);
             drop(fetch);
             for qp in touched {
@@ -256,11 +282,14 @@ impl CompletionQueue {
             if !found.more && !slept_on {
                 return drained;
             }
+            fetch = self.fetch.lock();
+            found = self.fetch(&mut fetch);
         }
     }
 
     /// Announcements were taken from the channel: the queues that they are of and that threads sleep on are asked to
     /// announce again, and looked through.
+    #[cold]
     fn settle_others(&self) {
         let mut more = true;
         while std::mem::take(&mut more) {
@@ -286,6 +315,7 @@ impl CompletionQueue {
     /// Fetches one batch a part, and reports it.
     fn fetch(&self, fetch: &mut Fetch) -> Found {
         let Fetch { batch, sources, ends, touched } = fetch;
+        self.looks.store(self.looks.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         let mut found = Found::default();
         for source in sources {
             let room = batch.room();
@@ -296,13 +326,14 @@ impl CompletionQueue {
                     continue;
                 }
             };
-            for completion in done {
-                let Some(qp) = ends.get(&completion.qp_num) else {
-                    log::debug!("a completion of queue pair {}, which is gone", completion.qp_num);
+            for run in done.chunk_by(belong_together) {
+                let number = run[0].qp_num;
+                let Some(qp) = ends.get(&number) else {
+                    log::debug!("a completion of queue pair {number}, which is gone");
                     continue;
                 };
-                source.last = completion.qp_num;
-                if qp.complete(completion) && !touched.iter().any(|known| Arc::ptr_eq(known, qp)) {
+                source.last = number;
+                if qp.complete(run) && !touched.iter().any(|known| Arc::ptr_eq(known, qp)) {
                     touched.push(qp.clone());
                 }
             }
@@ -317,10 +348,11 @@ impl CompletionQueue {
     /// Learns from the channel whether a message that its sender announced is among those that were fetched. An
     /// announcement may come a little before its completion or after it; so once there is one, the queue is read to
     /// its end before the core is told of it.
+    #[cold]
     fn look_for_announcement(
         &self,
         source: &mut Source,
-        ends: &HashMap<u32, Arc<Qp>>,
+        ends: &FxHashMap<u32, Arc<Qp>>,
         nothing: bool,
         found: &mut Found,
     ) {

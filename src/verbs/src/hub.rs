@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{AdapterAttributes, AdapterSink, ConnectionReport};
+use host::cancel::uncancelled;
 use host::doorbell::Doorbell;
 use host::environment;
 use host::fork::{NotInherited, undivided};
@@ -18,13 +19,14 @@ use crate::attributes::{self, Limits};
 use crate::channels::{self, Channels};
 use crate::cm::Party;
 use crate::cq::CompletionQueue;
-use crate::locate::{Place, locate};
+use crate::locate::{Fault, Place, locate};
 use crate::memory::Regions;
 use crate::qp::Qp;
 use crate::srq::SharedQueue;
 use crate::status::exhausted;
+use crate::sys::check_room;
 use crate::sys::cm::{CmId, EventChannel, Retained};
-use crate::sys::device::{self, Context};
+use crate::sys::device::Context;
 
 /// The tasks of the thread other than those that descriptors report.
 #[derive(Default)]
@@ -109,7 +111,7 @@ impl Drop for Sentinel {
         if self.gone.load(Ordering::Acquire)
             && let Some(retained) = self.retained
         {
-            retained.let_go();
+            uncancelled(|| retained.let_go());
         }
     }
 }
@@ -121,10 +123,13 @@ impl Hub {
     /// Opens the device that `instance` describes.
     pub fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
         let none = Error::InsufficientResources(Resource::Device);
-        device::check_room().map_err(exhausted(Resource::Memory))?;
-        let place = locate(name, instance).map_err(|why| {
-            log::error!("{name}: {why}");
-            none
+        check_room().map_err(exhausted(Resource::Memory))?;
+        let place = locate(name, instance).map_err(|fault| match fault {
+            Fault::NoMemory => Error::InsufficientResources(Resource::Memory),
+            Fault::NotFound(why) => {
+                log::error!("{name}: {why}");
+                none
+            }
         })?;
         let opened = || -> std::io::Result<Arc<Self>> {
             let context = Arc::new(Context::open(&place.device)?);
@@ -228,7 +233,8 @@ impl Hub {
         }
     }
 
-    /// Reports what has completed, unless another thread does or did just now. An adapter may have thousands of
+    /// Reports what has completed in queues that nobody has read since the last call, unless another thread does or did
+    /// just now. An adapter may have thousands of
     /// completion queues, and looking at all of them shall not take more than a tenth of a thread's time.
     pub fn glance(&self) {
         let Some(mut next) = self.next_glance.try_lock() else { return };
@@ -236,7 +242,9 @@ impl Hub {
         if next.is_some_and(|next| begin < next) {
             return;
         }
-        self.settle();
+        for cq in channels::each(&self.cqs) {
+            cq.glance();
+        }
         let end = Instant::now();
         *next = Some(end + ((end - begin) * 9).min(LONGEST_REST));
     }

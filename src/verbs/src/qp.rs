@@ -26,7 +26,7 @@ use crate::side::{Backlog, BacklogWork, Side};
 use crate::srq::Attachment;
 use crate::status::{self, exhausted};
 use crate::sys::cm::CmId;
-use crate::sys::qp::{Caps, RawQp, Work};
+use crate::sys::qp::{Caps, RawQp};
 
 /// Work request identifiers: the core's numbers, with a bit that tells receives.
 pub mod wr {
@@ -46,6 +46,18 @@ pub mod wr {
     pub fn split(id: u64) -> (bool, u64) {
         (id & RECV != 0, id & !RECV)
     }
+}
+
+fn is_good(completion: &ibv_wc) -> bool {
+    completion.status == ibv_wc_status::IBV_WC_SUCCESS
+}
+
+/// True if the core can be told of two completions, one after the other, by a single report: the success of a request
+/// means that of those before it.
+#[inline]
+pub fn belong_together(one: &ibv_wc, next: &ibv_wc) -> bool {
+    let sent = |completion: &ibv_wc| is_good(completion) && !wr::split(completion.wr_id).0;
+    one.qp_num == next.qp_num && sent(one) && sent(next)
 }
 
 /// How far a connection has come.
@@ -127,6 +139,9 @@ pub struct Qp {
 
 /// The shortest queue to ask a device for.
 const FEW: usize = 16;
+/// Bytes of a request that the processor copies into the queue, where the device can do that. More of them make every
+/// place in the queue larger.
+const INLINE: u32 = 128;
 
 impl Qp {
     /// Makes a queue pair that takes receives already.
@@ -151,8 +166,12 @@ impl Qp {
                 recvs: small(recvs),
                 send_segments: small(sizes.request_segments.max(1)),
                 recv_segments: if srq.is_some() { 0 } else { small(sizes.recv_segments.max(1)) },
+                inline: INLINE,
             };
-            RawQp::new(&init.zone.pd, requests.raw(), receives.raw(), srq.as_ref().map(|srq| &srq.raw), caps)
+            let queue = srq.as_ref().map(|srq| &srq.raw);
+            let make = |caps| RawQp::new(&init.zone.pd, requests.raw(), receives.raw(), queue, caps);
+            // A long queue matters more.
+            make(caps).or_else(|_| make(Caps { inline: 0, ..caps }))
         };
         let (raw, sends, recvs) = as_long_as_possible(sends, recvs, make).map_err(exhausted(Resource::Endpoint))?;
         initialise(hub, &raw).map_err(exhausted(Resource::Endpoint))?;
@@ -227,6 +246,7 @@ impl Qp {
     }
 
     /// Hands over a receive.
+    #[inline]
     pub fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
         let mut side = self.recvs.lock();
         if !side.is_open() {
@@ -234,7 +254,12 @@ impl Qp {
             return Ok(());
         }
         if side.is_full() {
-            return side.wait(BacklogWork { id: recv.id, work: None, segments: recv.segments.into(), fence: false });
+            return side.wait(BacklogWork {
+                id: recv.id,
+                operation: None,
+                segments: recv.segments.into(),
+                fence: false,
+            });
         }
         self.raw.post_recv(wr::recv(recv.id), recv.segments).map_err(exhausted(Resource::Memory))?;
         side.posted();
@@ -242,29 +267,23 @@ impl Qp {
     }
 
     /// Hands over a request.
+    #[inline]
     pub fn post(&self, request: &Request<'_>) -> Result<()> {
-        match request.operation {
-            Operation::Send { solicited } => self.post_work(request, Work::Send { solicited }, request.segments),
-            Operation::Write(remote) => self.post_work(request, Work::Write(remote.addr, remote.key), request.segments),
-            Operation::Read(remote) => {
-                // The device fills all segments that a read names, which may have room for more than it asks for.
-                let mut cut = Checked::new();
-                let segments = shorten(request.segments, request.len, &mut cut);
-                self.post_work(request, Work::Read(remote.addr, remote.key), segments)
-            }
-        }
-    }
-
-    fn post_work(&self, request: &Request<'_>, work: Work, segments: &[Segment]) -> Result<()> {
+        let &Request { id, operation, fence, .. } = request;
+        // The device fills all segments that a read names, which may have room for more than it asks for.
+        let mut cut = Checked::new();
+        let segments = match operation {
+            Operation::Read(_) => shorten(request.segments, request.len, &mut cut),
+            Operation::Send { .. } | Operation::Write(_) => request.segments,
+        };
         let mut side = self.sends.lock();
         if !side.is_open() {
             return Ok(());
         }
         if side.is_full() {
-            let fence = request.fence;
-            return side.wait(BacklogWork { id: request.id, work: Some(work), segments: segments.into(), fence });
+            return side.wait(BacklogWork { id, operation: Some(operation), segments: segments.into(), fence });
         }
-        self.raw.post_send(wr::send(request.id), work, segments, request.fence).map_err(exhausted(Resource::Memory))?;
+        self.raw.post_send(wr::send(id), operation, segments, fence).map_err(exhausted(Resource::Memory))?;
         side.posted();
         Ok(())
     }
@@ -283,55 +302,69 @@ impl Qp {
         Ok(key)
     }
 
-    /// Passes a completion on to the core; true if [`Qp::report`] has something to tell. Called with the lock of the
-    /// completion queue held, so that completions are told in order.
-    pub fn complete(self: &Arc<Self>, completion: &ibv_wc) -> bool {
-        let (is_recv, id) = wr::split(completion.wr_id);
-        self.completions.fetch_add(1, Ordering::AcqRel);
-        let good = completion.status == ibv_wc_status::IBV_WC_SUCCESS;
-        if is_recv { self.complete_recv(completion, id, good) } else { self.complete_send(completion, id, good) }
+    /// Passes completions on to the core, several only if [`belong_together`] says so; true if [`Qp::report`] has
+    /// something to tell. Called with the lock of the completion queue held, so that completions are told in order.
+    #[inline]
+    pub fn complete(self: &Arc<Self>, completions: &[ibv_wc]) -> bool {
+        let Some(last) = completions.last() else { return false };
+        let (is_recv, id) = wr::split(last.wr_id);
+        // It only has to change. Threads that fetch from both queues at once may count less.
+        self.completions.store(self.completions.load(Ordering::Relaxed) + 1, Ordering::Release);
+        if is_recv { self.complete_recv(last, id) } else { self.complete_sends(completions.len(), last, id) }
     }
 
-    fn complete_recv(self: &Arc<Self>, completion: &ibv_wc, id: u64, good: bool) -> bool {
+    #[inline]
+    fn complete_recv(self: &Arc<Self>, completion: &ibv_wc, id: u64) -> bool {
         match &self.srq {
             Some(srq) => srq.consumed(),
             None => {
-                let refused = self.recvs.lock().done(id, &self.raw);
+                let refused = self.recvs.lock().done(1, id, &self.raw);
                 self.note_refusal(refused);
             }
         }
-        let status = status::of_receive(completion.status, self.hub.limits.soft_roce);
-        let len = if good { completion.byte_len.into() } else { 0 };
-        // Completions do not carry the sender's flag: the completion queue finds out (`announce`).
-        let done = RecvDone { id, status, len, solicited: false };
         let hard = self.has_srq() && self.sink.recv_taken(id) == Verdict::Break;
-        match status {
-            Status::Success => self.sink.recv_done(done),
-            // The core flushes by itself, in the order in which receives were posted.
-            Status::Flushed => {}
-            // Failures wait until all work is back.
-            _ => {
-                log::debug!("receive {id} of queue pair {}: {}", self.number(), status::text(completion.status));
-                self.fail(|failure| failure.recv = failure.recv.or(Some(done)));
-            }
+        let good = is_good(completion);
+        if good {
+            // Completions do not carry the sender's flag: the completion queue finds out (`announce`).
+            let len = completion.byte_len.into();
+            self.sink.recv_done(RecvDone { id, status: Status::Success, len, solicited: false });
+        } else {
+            self.note_failed_recv(completion, id);
         }
-        let bad = hard || status != Status::Success;
-        if bad {
+        if hard || !good {
             self.failed.store(true, Ordering::Release);
         }
-        bad
+        hard || !good
     }
 
-    fn complete_send(self: &Arc<Self>, completion: &ibv_wc, id: u64, good: bool) -> bool {
-        let refused = self.sends.lock().done(id, &self.raw);
+    #[cold]
+    fn note_failed_recv(&self, completion: &ibv_wc, id: u64) {
+        let status = status::of_receive(completion.status, self.hub.limits.soft_roce);
+        // The core flushes by itself, in the order in which receives were posted. Failures wait until all work is back.
+        if status != Status::Flushed {
+            log::debug!("receive {id} of queue pair {}: {}", self.number(), status::text(completion.status));
+            let done = RecvDone { id, status, len: 0, solicited: false };
+            self.fail(|failure| failure.recv = failure.recv.or(Some(done)));
+        }
+    }
+
+    #[inline]
+    fn complete_sends(self: &Arc<Self>, count: usize, last: &ibv_wc, id: u64) -> bool {
+        let refused = self.sends.lock().done(count, id, &self.raw);
         self.note_refusal(refused);
-        if good {
+        if is_good(last) {
             let drained = self.sink.requests_done(Mark(id));
             if drained {
                 self.drained.store(true, Ordering::Release);
             }
             return drained;
         }
+        self.note_failed_send(last, id);
+        true
+    }
+
+    #[cold]
+    fn note_failed_send(&self, completion: &ibv_wc, id: u64) {
         let status = status::of_completion(completion.status);
         if status != Status::Flushed {
             let text = status::text(completion.status);
@@ -339,7 +372,6 @@ impl Qp {
             self.fail(|failure| failure.request = failure.request.or(Some((FailedRequest::Number(id), status))));
         }
         self.failed.store(true, Ordering::Release);
-        true
     }
 
     /// Has the thread try again what the device refused: no completion may come that would do it.

@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::Segment;
+use dat_core::transport::{Operation, Segment};
 
 use crate::memory::Kept;
 use crate::qp::wr;
-use crate::sys::qp::{RawQp, Work};
+use crate::sys::qp::RawQp;
 
 /// The longest time for which a device may refuse work from a backlog while it has none.
 const HOPE: Duration = Duration::from_secs(5);
@@ -72,7 +72,7 @@ pub struct BacklogWork {
     /// The core's number.
     pub id: u64,
     /// The operation of a request; `None` for a receive.
-    pub work: Option<Work>,
+    pub operation: Option<Operation>,
     /// Local memory.
     pub segments: Box<[Segment]>,
     /// It must not start before all earlier reads are complete.
@@ -89,16 +89,19 @@ impl Side {
     }
 
     /// True while work is taken. The end of the connection completes work that comes later.
+    #[inline]
     pub fn is_open(&self) -> bool {
         self.open
     }
 
     /// True if the device has no place now.
+    #[inline]
     pub fn is_full(&self) -> bool {
         self.posted - self.done >= self.room || !self.backlog.is_empty()
     }
 
     /// The device has taken a request or a receive.
+    #[inline]
     pub fn posted(&mut self) {
         self.posted += 1;
     }
@@ -107,6 +110,7 @@ impl Side {
     ///
     /// # Errors
     /// [`Resource::Memory`].
+    #[cold]
     pub fn wait(&mut self, waiting: BacklogWork) -> Result<()> {
         let memory = |_| Error::InsufficientResources(Resource::Memory);
         self.backlog.try_reserve(1).map_err(memory)?;
@@ -125,22 +129,25 @@ impl Side {
         self.binds.clear();
     }
 
-    /// The request or the receive with this number is done; the next one in the backlog takes its place. True if the
-    /// device refuses that for the first time: then [`Side::try_again`] must be called after a while.
-    pub fn done(&mut self, id: u64, raw: &RawQp) -> bool {
-        self.done += 1;
-        while self.binds.front().is_some_and(|(bind, _)| *bind <= id) {
+    /// So many requests or receives are done, the last of which has the number `last`; those that come next in the
+    /// backlog take their places. True if the device refuses that for the first time: then [`Side::try_again`] must be
+    /// called after a while.
+    #[inline]
+    pub fn done(&mut self, count: usize, last: u64, raw: &RawQp) -> bool {
+        self.done += count as u64;
+        while self.binds.front().is_some_and(|(bind, _)| *bind <= last) {
             self.binds.pop_front();
         }
-        self.feed(raw)
+        !self.backlog.is_empty() && self.feed(raw)
     }
 
     /// Hands over work of the backlog as far as there is room. True if the device refuses for the first time.
+    #[cold]
     fn feed(&mut self, raw: &RawQp) -> bool {
         while self.open && self.posted - self.done < self.room {
             let Some(next) = self.backlog.pop_front() else { break };
-            let posted = match next.work {
-                Some(work) => raw.post_send(wr::send(next.id), work, &next.segments, next.fence),
+            let posted = match next.operation {
+                Some(operation) => raw.post_send(wr::send(next.id), operation, &next.segments, next.fence),
                 None => raw.post_recv(wr::recv(next.id), &next.segments),
             };
             if let Err(error) = posted {

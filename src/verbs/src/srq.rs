@@ -24,6 +24,8 @@ pub struct SharedQueue {
     /// The device looks for the buffers in the zone of the queue pair, so they wait in the backlog until there is one.
     by_user: bool,
     state: Mutex<State>,
+    /// Receives wait in the backlog; changed with the state alone.
+    waiting: AtomicBool,
 }
 
 struct State {
@@ -109,7 +111,8 @@ impl SharedQueue {
         let by_user = hub.limits.soft_roce;
         state.reserve(depth, by_user)?;
         let (hub, zone) = (hub.clone(), zone.pd.clone());
-        Ok(Arc::new(SharedQueue { raw, hub, zone, by_user, state: Mutex::new(state) }))
+        let waiting = AtomicBool::new(false);
+        Ok(Arc::new(SharedQueue { raw, hub, zone, by_user, state: Mutex::new(state), waiting }))
     }
 
     /// A queue pair of the zone `pd` is going to take buffers.
@@ -139,6 +142,7 @@ impl SharedQueue {
             return Ok(());
         }
         state.backlog.push(recv);
+        self.waiting.store(true, Ordering::Release);
         if state.backlog.len() == 1 {
             // The device must raise an event before it runs dry, because no thread may be calling in by then.
             self.apply_limit(&state);
@@ -171,7 +175,9 @@ impl SharedQueue {
     pub fn consumed(&self) {
         let mut state = self.state.lock();
         state.posted = state.posted.saturating_sub(1);
-        self.feed(&mut state);
+        if !state.backlog.is_empty() {
+            self.feed(&mut state);
+        }
     }
 
     fn feed(&self, state: &mut State) {
@@ -190,6 +196,7 @@ impl SharedQueue {
             state.posted += 1;
             state.fed = true;
             if state.backlog.is_empty() {
+                self.waiting.store(false, Ordering::Release);
                 self.apply_limit(state);
             }
         }
@@ -285,8 +292,8 @@ impl SharedQueue {
 
     /// True if receives wait for a place while endpoints take some.
     pub fn is_starving(&self) -> bool {
-        let state = self.state.lock();
-        state.users > 0 && !state.backlog.is_empty()
+        // The lock is left to the threads that post, unless it is needed.
+        self.waiting.load(Ordering::Acquire) && self.state.lock().users > 0
     }
 
     /// The number of receives that the device has room for.

@@ -38,7 +38,7 @@ impl<T: Transport> Endpoint<T> {
         requests.drain(ep, request);
         self.release_held(&mut receives);
         if let Some(done) = recv {
-            self.finish_recv(&mut receives, done);
+            self.finish_recvs(&mut receives, &[done]);
         }
         let connect: Option<&Arc<Evd<T>>> = control.connect_evd.as_ref().map(|evd| evd.object());
         let with_connect = |evd: Option<&Arc<Evd<T>>>| match (evd, connect) {
@@ -54,7 +54,7 @@ impl<T: Transport> Endpoint<T> {
             self.flush_receives(&mut receives);
         }
         if let (Some(kind), Some(evd)) = (event, connect) {
-            evd.push(Event::Connection { ep, kind, private_data: None }, true, None);
+            evd.push(Event::Connection { ep, kind, private_data: None });
         }
         requests.flush(ep);
         self.flush_receives(&mut receives);

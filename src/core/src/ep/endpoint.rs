@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use host::lock::{Mutex, MutexGuard};
-use host::memory::{self, Room};
+use host::memory;
 
 use crate::addr::Address;
 use crate::ep::attr::EpAttributes;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use host::lock::MutexGuard;
 
-use crate::ep::endpoint::{Endpoint, not_ready};
+use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Gate, InFlight, Requests, Work};
 use crate::error::{Access, Arg, Error, Resource, Result, Role};
 use crate::event::{CompletionFlags, Status, Transfer};
 use crate::lmr::Lmr;
-use crate::lmr_table::LocalSegment;
+use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::mem::Rights;
 use crate::rmr::{Binding, Rmr};
 use crate::slab::Object;
@@ -24,7 +24,13 @@ impl<T: Transport> Endpoint<T> {
     /// [`Arg::SegmentCount`], [`Arg::Flags`], [`Error::LengthError`] above the largest
     /// message, the errors of [`crate::lmr_table::LmrTable::check`],
     /// [`Error::InsufficientResources`] if the request queue is full.
-    pub fn post_send(&self, segments: &[LocalSegment], cookie: u64, completion: CompletionFlags) -> Result<()> {
+    #[inline]
+    pub fn post_send<S: SegmentList + ?Sized>(
+        &self,
+        segments: &S,
+        cookie: u64,
+        completion: CompletionFlags,
+    ) -> Result<()> {
         let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
         self.post(segments, cookie, completion, Operation::Send { solicited })
     }
@@ -34,9 +40,10 @@ impl<T: Transport> Endpoint<T> {
     /// # Errors
     /// Those of [`Endpoint::post_send`]; [`Error::LengthError`] also if the remote segment is shorter than the local
     /// ones together.
-    pub fn post_write(
+    #[inline]
+    pub fn post_write<S: SegmentList + ?Sized>(
         &self,
-        segments: &[LocalSegment],
+        segments: &S,
         cookie: u64,
         remote: RemoteSegment,
         completion: CompletionFlags,
@@ -49,9 +56,10 @@ impl<T: Transport> Endpoint<T> {
     /// # Errors
     /// Those of [`Endpoint::post_send`]; [`Error::LengthError`] also if the local segments together are shorter than
     /// the remote one.
-    pub fn post_read(
+    #[inline]
+    pub fn post_read<S: SegmentList + ?Sized>(
         &self,
-        segments: &[LocalSegment],
+        segments: &S,
         cookie: u64,
         remote: RemoteSegment,
         completion: CompletionFlags,
@@ -59,26 +67,25 @@ impl<T: Transport> Endpoint<T> {
         self.post(segments, cookie, completion, Operation::Read(remote))
     }
 
-    #[inline]
-    fn post(
+    #[inline(always)]
+    fn post<S: SegmentList + ?Sized>(
         &self,
-        segments: &[LocalSegment],
+        segments: &S,
         cookie: u64,
         completion: CompletionFlags,
         operation: Operation,
     ) -> Result<()> {
         let mut requests = self.requests.lock();
-        requests.admit()?;
-        requests.check_flags(completion, matches!(operation, Operation::Send { .. }))?;
+        let send = matches!(operation, Operation::Send { .. });
         let (max_segments, transfer, right) = match operation {
             Operation::Send { .. } => (requests.max_segments, Transfer::Send, Rights::LOCAL_READ),
             Operation::Write(_) => (requests.max_write_segments, Transfer::Write, Rights::LOCAL_READ),
             Operation::Read(_) => (requests.max_read_segments, Transfer::Read, Rights::LOCAL_WRITE),
         };
-        if segments.len() > max_segments {
-            return Err(Error::InvalidParameter(Arg::SegmentCount));
-        }
-        let zone = requests.zone.ok_or_else(not_ready)?;
+        let zone = match requests.zone {
+            Some(zone) if requests.admits(completion, send) && segments.count() <= max_segments => zone,
+            _ => return Err(requests.refusal(completion, send, segments.count() > max_segments)),
+        };
         let mut checked = Checked::new();
         let total = self.ia.lmrs.check_all(segments, zone, right, &mut checked)?;
         let len = match operation {
@@ -88,18 +95,19 @@ impl<T: Transport> Endpoint<T> {
             Operation::Read(remote) => remote.len,
             _ => total,
         };
-        if !matches!(operation, Operation::Send { .. }) && len > requests.max_rdma {
+        if !send && len > requests.max_rdma {
             return Err(Error::LengthError);
         }
-        let mut in_flight =
-            InFlight { mark: Mark::default(), cookie, flags: completion, len, work: Work::Transfer(transfer) };
-        if requests.gate == Gate::Flush {
-            requests.complete(self.header.handle(), &in_flight, Status::Flushed);
-            return Ok(());
-        }
-        let Some(id) = self.make_room(&mut requests)? else {
-            requests.complete(self.header.handle(), &in_flight, Status::Flushed);
-            return Ok(());
+        let work = Work::Transfer(transfer, len);
+        let id = match requests.flight.next() {
+            Some(id) if requests.gate == Gate::Open => id,
+            _ => match self.make_room(&mut requests)? {
+                Some(id) => id,
+                None => {
+                    self.flush(&requests, cookie, completion, work);
+                    return Ok(());
+                }
+            },
         };
         let Requests { qp: Some(qp), flight, .. } = &mut *requests else { return Err(requests.state.into()) };
         let request = Request {
@@ -110,24 +118,28 @@ impl<T: Transport> Endpoint<T> {
             fence: completion.contains(CompletionFlags::BARRIER_FENCE),
             signalled: !completion.contains(CompletionFlags::SUPPRESS),
         };
-        in_flight.mark = self.ia.transport.post(qp, &request)?;
-        flight.push(in_flight);
+        let mark = self.ia.transport.post(qp, &request)?;
+        flight.push(InFlight { mark, cookie, flags: completion, work });
         Ok(())
     }
 
-    /// The number of the next request. If the queue is full, looks for completions first. `None` if the connection has
-    /// ended meanwhile, so that the request is to be flushed.
-    #[inline]
-    fn make_room(&self, requests: &mut MutexGuard<'_, Requests<T>>) -> Result<Option<RequestId>> {
-        match requests.flight.next() {
-            Some(id) => Ok(Some(id)),
-            None => self.reap_for_room(requests),
-        }
+    /// Completes a request that is flushed at once.
+    #[cold]
+    fn flush(&self, requests: &Requests<T>, cookie: u64, flags: CompletionFlags, work: Work) {
+        let request = InFlight { mark: Mark::default(), cookie, flags, work };
+        requests.complete(self.header.handle(), &request, Status::Flushed);
     }
 
+    /// The number of the next request. If the queue is full, looks for completions first. `None` if the request is to
+    /// be flushed, because the connection has ended, maybe meanwhile.
     #[cold]
-    fn reap_for_room(&self, requests: &mut MutexGuard<'_, Requests<T>>) -> Result<Option<RequestId>> {
-        if let Some(qp) = requests.qp.clone() {
+    fn make_room(&self, requests: &mut MutexGuard<'_, Requests<T>>) -> Result<Option<RequestId>> {
+        if requests.gate == Gate::Flush {
+            return Ok(None);
+        }
+        if requests.flight.next().is_none()
+            && let Some(qp) = requests.qp.clone()
+        {
             let ia = &self.ia;
             MutexGuard::unlocked(requests, || ia.transport.reap(&qp));
             requests.admit()?;
@@ -157,9 +169,10 @@ impl<T: Transport> Endpoint<T> {
         completion: CompletionFlags,
     ) -> Result<u32> {
         let mut requests = self.requests.lock();
-        requests.admit()?;
-        requests.check_flags(completion, false)?;
-        let zone = requests.zone.ok_or_else(not_ready)?;
+        let zone = match requests.zone {
+            Some(zone) if requests.admits(completion, false) => zone,
+            _ => return Err(requests.refusal(completion, false, false)),
+        };
         if rmr.zone() != zone {
             return Err(Error::ProtectionViolation(Access::RemoteRead));
         }
@@ -169,19 +182,9 @@ impl<T: Transport> Endpoint<T> {
         } else if segment.len > 0 {
             return Err(Error::InvalidParameter(Arg::Segments));
         }
-        let mut in_flight = InFlight {
-            mark: Mark::default(),
-            cookie,
-            flags: completion,
-            len: 0,
-            work: Work::Bind(rmr.header().handle()),
-        };
-        if requests.gate == Gate::Flush {
-            requests.complete(self.header.handle(), &in_flight, Status::Flushed);
-            return Ok(0);
-        }
+        let work = Work::Bind(rmr.header().handle());
         let Some(id) = self.make_room(&mut requests)? else {
-            requests.complete(self.header.handle(), &in_flight, Status::Flushed);
+            self.flush(&requests, cookie, completion, work);
             return Ok(0);
         };
         let Requests { qp: Some(qp), flight, .. } = &mut *requests else { return Err(requests.state.into()) };
@@ -199,8 +202,7 @@ impl<T: Transport> Endpoint<T> {
         });
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
         let (key, mark) = self.ia.transport().post_bind(qp, id, &window, bind.as_ref(), signalled)?;
-        in_flight.mark = mark;
-        flight.push(in_flight);
+        flight.push(InFlight { mark, cookie, flags: completion, work });
         let before = std::mem::replace(&mut *binding, bound.map(|lmr| Binding { lmr, segment, rights, key }));
         drop(binding);
         drop(requests);

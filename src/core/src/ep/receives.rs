@@ -3,14 +3,17 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use host::memory::{self, NoMemory};
+use host::memory::{self, NoMemory, Room};
 
 use crate::charge::Charge;
 use crate::ep::attr::Watermark;
+use crate::ep::endpoint::not_ready;
 use crate::ep_state::State;
+use crate::error::{Arg, Error, Result};
 use crate::evd::Evd;
-use crate::event::{Event, Feed, Status, Transfer};
-use crate::lmr_table::LocalSegment;
+use crate::event::{Completion, CompletionFlags, Feed, Status, Transfer};
+use crate::fifo::Fifo;
+use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::slab::Handle;
 use crate::transport::{RecvDone, RecvId, Transport};
 use crate::users::Use;
@@ -47,7 +50,7 @@ pub(super) struct Receives<T: Transport> {
     pub qp: Option<Arc<T::Qp>>,
     pub zone: Option<u32>,
     /// Receives of the endpoint's own queue, in posting order.
-    pub posted: VecDeque<Posted>,
+    pub posted: Fifo<Posted>,
     /// Segments of those posted before there is a queue pair.
     pub early: VecDeque<Early>,
     pub next_id: RecvId,
@@ -61,10 +64,12 @@ pub(super) struct Receives<T: Transport> {
     soft_limit: Option<usize>,
     hard_limit: Option<usize>,
     soft_armed: bool,
+    /// Whether a watermark can be passed: the soft one is armed, or there is a hard one.
+    watched: bool,
 }
 
 impl<T: Transport> Receives<T> {
-    pub fn new(evd: Option<Use<Evd<T>>>, srq: bool) -> Result<Self, NoMemory> {
+    pub fn new(evd: Option<Use<Evd<T>>>, srq: bool) -> std::result::Result<Self, NoMemory> {
         Ok(Receives {
             life: 1,
             flush: false,
@@ -72,7 +77,7 @@ impl<T: Transport> Receives<T> {
             evd,
             qp: None,
             zone: None,
-            posted: VecDeque::new(),
+            posted: Fifo::default(),
             early: VecDeque::new(),
             next_id: 0,
             // Few buffers are taken at a time, but taking one must not allocate.
@@ -84,7 +89,42 @@ impl<T: Transport> Receives<T> {
             soft_limit: None,
             hard_limit: None,
             soft_armed: false,
+            watched: false,
         })
+    }
+
+    /// Whether a receive of so many segments with these flags can be posted, as far as its memory is not looked at.
+    #[inline(always)]
+    pub fn admits(&self, segments: usize, completion: CompletionFlags) -> bool {
+        let flags = completion.is_empty()
+            || (completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled));
+        flags && self.evd.is_some() && segments <= self.max_segments
+    }
+
+    /// The reason why a receive is not admitted, or there is no zone for it.
+    #[cold]
+    pub fn refusal(&self, completion: CompletionFlags) -> Error {
+        let quiet = completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled);
+        if !completion.is_empty() && !quiet {
+            Error::InvalidParameter(Arg::Flags)
+        } else if self.zone.is_none() || self.evd.is_none() {
+            not_ready()
+        } else {
+            Error::InvalidParameter(Arg::SegmentCount)
+        }
+    }
+
+    /// Keeps a receive until there is a queue pair. No message can wait for it yet, which is what this returns.
+    ///
+    /// # Errors
+    /// [`crate::error::Resource::Memory`].
+    #[cold]
+    pub fn keep_early<S: SegmentList + ?Sized>(&mut self, id: RecvId, segments: &S) -> Result<bool> {
+        self.early.room(1)?;
+        let mut kept = memory::vec(segments.count())?;
+        kept.extend((0..segments.count()).map(|at| segments.segment(at)));
+        self.early.push_back(Early { id, segments: kept.into_boxed_slice() });
+        Ok(false)
     }
 
     pub fn enter(&mut self, state: State) {
@@ -102,8 +142,32 @@ impl<T: Transport> Receives<T> {
     /// Queues the completion of a receive. `charge` is that of a buffer of a shared queue.
     pub fn complete(&self, ep: Handle, cookie: u64, status: Status, len: u64, announce: bool, charge: Option<Charge>) {
         let Some(evd) = &self.evd else { return };
-        let event = Event::Transfer { ep, cookie, status, len, transfer: Transfer::Recv };
-        evd.push(event, announce || !matches!(status, Status::Success), charge);
+        let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
+        let announce = announce || !matches!(status, Status::Success);
+        evd.push_all(|batch| batch.complete(completion, announce, charge));
+    }
+
+    /// Queues the completions of receives of the endpoint's own queue that the transport has ended.
+    #[inline]
+    pub fn finish_own(&mut self, ep: Handle, done: &[RecvDone]) {
+        let (posted, feed) = (&mut self.posted, self.feed);
+        // An endpoint with receives has a dispatcher for them.
+        let Some(evd) = &self.evd else { return };
+        evd.push_all(|batch| {
+            for &RecvDone { id, status, len, solicited } in done {
+                let Some(&Posted { cookie, quiet, .. }) = posted.front().filter(|posted| posted.id == id) else {
+                    out_of_order(id);
+                    continue;
+                };
+                posted.pop();
+                let announce = match feed {
+                    Feed::Solicited => solicited,
+                    _ => !quiet,
+                };
+                let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
+                batch.complete(completion, announce || !matches!(status, Status::Success), None);
+            }
+        });
     }
 
     /// The buffers that the endpoint has.
@@ -116,15 +180,33 @@ impl<T: Transport> Receives<T> {
         self.soft_limit = soft.limit();
         self.hard_limit = hard.limit();
         self.soft_armed = self.soft_limit.is_some();
+        self.watched = self.soft_armed || self.hard_limit.is_some();
+    }
+
+    /// Whether a watermark can be passed.
+    #[inline(always)]
+    pub fn is_watched(&self) -> bool {
+        self.watched
     }
 
     /// The watermarks that the buffers exceed: the soft one once for each arming, the hard one only while there is a
     /// connection to break.
+    #[inline(always)]
     pub fn watermarks_passed(&mut self) -> Passed {
+        if self.watched { self.compare() } else { Passed::default() }
+    }
+
+    fn compare(&mut self) -> Passed {
         let buffers = self.buffers();
         let soft = self.soft_armed && self.soft_limit.is_some_and(|soft| buffers > soft);
         self.soft_armed &= !soft;
+        self.watched = self.soft_armed || self.hard_limit.is_some();
         let hard = self.connected && self.hard_limit.is_some_and(|hard| buffers > hard);
         Passed { soft, hard }
     }
+}
+
+#[cold]
+fn out_of_order(id: RecvId) {
+    log::error!("a transport completed receive {id} out of order");
 }

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use host::memory::{self, Room};
+use host::lock::MutexGuard;
 
 use crate::ep::attr::Watermark;
-use crate::ep::endpoint::{Endpoint, not_ready};
-use crate::ep::receives::{Early, Passed, Posted, Receives};
-use crate::error::{Arg, Error, Refusal, Resource, Result};
+use crate::ep::endpoint::Endpoint;
+use crate::ep::receives::{Passed, Posted, Receives};
+use crate::error::{Error, Refusal, Resource, Result};
 use crate::event::{AsyncReason, CompletionFlags, Feed, Status};
-use crate::lmr_table::LocalSegment;
+use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
-use crate::srq::Srq;
+use crate::srq::{Completed, Srq};
 use crate::transport::{Checked, Poll, Recv, RecvDone, RecvId, Transport};
 
 /// The buffers that an endpoint has.
@@ -32,23 +32,22 @@ impl<T: Transport> Endpoint<T> {
     /// dispatcher, [`Arg::SegmentCount`], [`Arg::Flags`], the errors of
     /// [`crate::lmr_table::LmrTable::check`], [`Error::InsufficientResources`] if the
     /// receive queue is full.
-    pub fn post_recv(&self, segments: &[LocalSegment], cookie: u64, completion: CompletionFlags) -> Result<()> {
+    #[inline]
+    pub fn post_recv<S: SegmentList + ?Sized>(
+        &self,
+        segments: &S,
+        cookie: u64,
+        completion: CompletionFlags,
+    ) -> Result<()> {
         if self.srq.is_some() {
             return Err(Error::InvalidState(Refusal::EndpointHasSrq));
         }
         let mut receives = self.receives.lock();
         let quiet = completion.contains(CompletionFlags::UNSIGNALLED);
-        if !CompletionFlags::UNSIGNALLED.contains(completion) || (quiet && !matches!(receives.feed, Feed::Unsignalled))
-        {
-            return Err(Error::InvalidParameter(Arg::Flags));
-        }
-        let zone = receives.zone.ok_or_else(not_ready)?;
-        if receives.evd.is_none() {
-            return Err(not_ready());
-        }
-        if segments.len() > receives.max_segments {
-            return Err(Error::InvalidParameter(Arg::SegmentCount));
-        }
+        let zone = match receives.zone {
+            Some(zone) if receives.admits(segments.count(), completion) => zone,
+            _ => return Err(receives.refusal(completion)),
+        };
         let mut checked = Checked::new();
         self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_WRITE, &mut checked)?;
         if receives.flush {
@@ -59,66 +58,64 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InsufficientResources(Resource::Memory));
         }
         let id = receives.next_id;
-        let qp = receives.qp.clone();
-        match &qp {
+        let awaited = match &receives.qp {
             Some(qp) => self.ia.transport.post_recv(qp, &Recv { id, segments: &checked })?,
-            None => {
-                receives.early.room(1)?;
-                let segments = memory::copied(segments)?;
-                receives.early.push_back(Early { id, segments });
-            }
-        }
-        receives.posted.push_back(Posted { id, cookie, quiet });
+            None => receives.keep_early(id, segments)?,
+        };
         receives.next_id += 1;
+        // There is room for as many as the capacity.
+        let _ = receives.posted.push(Posted { id, cookie, quiet });
         let passed = receives.watermarks_passed();
+        if awaited || passed != Passed::default() {
+            self.after_recv(receives, passed, awaited);
+        }
+        Ok(())
+    }
+
+    /// What a receive brings about, once the lock is free: the consequences of watermarks, and the progress of a
+    /// message that waited for it.
+    #[cold]
+    fn after_recv(&self, receives: MutexGuard<'_, Receives<T>>, passed: Passed, awaited: bool) {
+        let qp = receives.qp.clone().filter(|_| awaited);
         drop(receives);
         self.act_on(passed);
         if let Some(qp) = qp {
             self.ia.transport.recv_kick(&qp);
         }
-        Ok(())
     }
 
     /// Completes a buffer that was taken for a connection that has ended: it belongs to the program again.
     pub(super) fn flush_late(&self, receives: &Receives<T>, srq: &Srq<T>, id: RecvId) {
-        if let Some((cookie, charge)) = srq.complete(id) {
+        if let Some(Completed { cookie, charge }) = srq.complete(id) {
             receives.complete(self.header.handle(), cookie, Status::Flushed, 0, true, Some(charge));
         }
     }
 
     /// Queues the completions that came before the connection was announced.
     pub(super) fn release_held(&self, receives: &mut Receives<T>) {
-        for done in std::mem::take(&mut receives.held) {
-            self.finish_recv(receives, done);
+        let held = std::mem::take(&mut receives.held);
+        self.finish_recvs(receives, &held);
+    }
+
+    /// Queues the completions of receives that the transport has ended.
+    #[inline]
+    pub(super) fn finish_recvs(&self, receives: &mut Receives<T>, done: &[RecvDone]) {
+        match &self.srq {
+            Some(srq) => done.iter().for_each(|done| self.finish_shared(receives, srq, done)),
+            None => receives.finish_own(self.header.handle(), done),
         }
     }
 
-    /// Queues the completion of a receive that the transport has ended.
-    pub(super) fn finish_recv(&self, receives: &mut Receives<T>, done: RecvDone) {
-        let ep = self.header.handle();
-        match &self.srq {
-            Some(srq) => {
-                srq.taken(done.id);
-                if let Some(at) = receives.taken.iter().position(|&id| id == done.id) {
-                    receives.taken.swap_remove(at);
-                }
-                let Some((cookie, charge)) = srq.complete(done.id) else { return };
-                let announce = !matches!(receives.feed, Feed::Solicited) || done.solicited;
-                receives.complete(ep, cookie, done.status, done.len, announce, Some(charge));
-            }
-            None => {
-                let Some(posted) = receives.posted.front().copied().filter(|posted| posted.id == done.id) else {
-                    log::error!("a transport completed receive {} out of order", done.id);
-                    return;
-                };
-                receives.posted.pop_front();
-                let announce = match receives.feed {
-                    Feed::Solicited => done.solicited,
-                    _ => !posted.quiet,
-                };
-                receives.complete(ep, posted.cookie, done.status, done.len, announce, None);
-            }
+    /// Queues the completion of a receive of the shared queue. Its event comes after that of a watermark which it brings
+    /// about, and these may have one dispatcher.
+    #[inline]
+    fn finish_shared(&self, receives: &mut Receives<T>, srq: &Srq<T>, done: &RecvDone) {
+        if let Some(at) = receives.taken.iter().position(|&id| id == done.id) {
+            receives.taken.swap_remove(at);
         }
+        let Some(Completed { cookie, charge }) = srq.complete(done.id) else { return };
+        let announce = !matches!(receives.feed, Feed::Solicited) || done.solicited;
+        receives.complete(self.header.handle(), cookie, done.status, done.len, announce, Some(charge));
     }
 
     /// Sets and arms the high watermarks on the buffers of the endpoint. The attributes of an
@@ -172,8 +169,7 @@ impl<T: Transport> Endpoint<T> {
             fits
         });
         for id in failed {
-            let Some(at) = receives.posted.iter().position(|posted| posted.id == id) else { continue };
-            if let Some(posted) = receives.posted.remove(at) {
+            if let Some(posted) = receives.posted.remove(|posted| posted.id == id) {
                 receives.complete(self.header.handle(), posted.cookie, Status::LocalProtection, 0, true, None);
             }
         }
@@ -185,11 +181,13 @@ impl<T: Transport> Endpoint<T> {
         while let Some(early) = receives.early.pop_front() {
             let zone = receives.zone.unwrap_or(0);
             let mut checked = Checked::new();
-            match self.ia.lmrs.check_all(&early.segments, zone, Rights::LOCAL_WRITE, &mut checked) {
-                Ok(_) => self.ia.transport.post_recv(qp, &Recv { id: early.id, segments: &checked })?,
+            match self.ia.lmrs.check_all(&*early.segments, zone, Rights::LOCAL_WRITE, &mut checked) {
+                Ok(_) => {
+                    // Nothing waits before there is a connection.
+                    self.ia.transport.post_recv(qp, &Recv { id: early.id, segments: &checked })?;
+                }
                 Err(_) => {
-                    let at = receives.posted.iter().position(|posted| posted.id == early.id);
-                    if let Some(posted) = at.and_then(|at| receives.posted.remove(at)) {
+                    if let Some(posted) = receives.posted.remove(|posted| posted.id == early.id) {
                         receives.complete(self.header.handle(), posted.cookie, Status::LocalProtection, 0, true, None);
                     }
                 }
@@ -203,12 +201,12 @@ impl<T: Transport> Endpoint<T> {
     pub(super) fn flush_receives(&self, receives: &mut Receives<T>) {
         let ep = self.header.handle();
         receives.early.clear();
-        while let Some(posted) = receives.posted.pop_front() {
+        while let Some(posted) = receives.posted.pop() {
             receives.complete(ep, posted.cookie, Status::Flushed, 0, true, None);
         }
         let taken = std::mem::take(&mut receives.taken);
         for id in taken {
-            if let Some((cookie, charge)) = self.srq.as_ref().and_then(|srq| srq.complete(id)) {
+            if let Some(Completed { cookie, charge }) = self.srq.as_ref().and_then(|srq| srq.complete(id)) {
                 receives.complete(ep, cookie, Status::Flushed, 0, true, Some(charge));
             }
         }

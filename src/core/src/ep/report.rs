@@ -3,10 +3,30 @@
 use host::memory::Room;
 
 use crate::ep::endpoint::Endpoint;
+use crate::ep::receives::Receives;
 use crate::ep_state::{State, Trigger, next};
 use crate::event::{AsyncReason, ConnectionEvent, Status};
 use crate::transport::report::EndpointReports;
 use crate::transport::{Closing, ConnectionReport, FailedRequest, Mark, RecvDone, RecvId, Transport, Verdict};
+
+impl<T: Transport> Endpoint<T> {
+    /// Takes note of receives that ended before the connection was announced, or after it has ended.
+    #[cold]
+    fn finish_out_of_time(&self, receives: &mut Receives<T>, life: u64, done: &[RecvDone]) {
+        for &done in done {
+            if receives.life != life {
+                if let Some(srq) = &self.srq {
+                    self.flush_late(receives, srq, done.id);
+                }
+            } else if receives.held.room(1).is_err() {
+                self.finish_recvs(receives, &[done]);
+            } else {
+                // The transport is ahead of the event that announces the connection.
+                receives.held.push(done);
+            }
+        }
+    }
+}
 
 impl<T: Transport> EndpointReports for Endpoint<T> {
     fn recv_taken(&self, life: u64, id: RecvId) -> Verdict {
@@ -31,18 +51,27 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
         if passed.hard { Verdict::Break } else { Verdict::Continue }
     }
 
-    fn recv_done(&self, life: u64, done: RecvDone) {
-        let mut receives = self.receives.lock();
-        if receives.life != life {
-            if let Some(srq) = &self.srq {
-                srq.taken(done.id);
-                self.flush_late(&receives, srq, done.id);
+    fn recv_arrived(&self, life: u64, done: RecvDone) -> Verdict {
+        if self.srq.is_some() {
+            let mut receives = self.receives.lock();
+            if receives.life == life && receives.connected && !receives.is_watched() {
+                self.finish_recvs(&mut receives, &[done]);
+                return Verdict::Continue;
             }
-        } else if receives.connected || receives.held.room(1).is_err() {
-            self.finish_recv(&mut receives, done);
+        }
+        match self.recv_taken(life, done.id) {
+            Verdict::Continue => self.recvs_done(life, &[done]),
+            Verdict::Break => return Verdict::Break,
+        }
+        Verdict::Continue
+    }
+
+    fn recvs_done(&self, life: u64, done: &[RecvDone]) {
+        let mut receives = self.receives.lock();
+        if receives.life == life && receives.connected {
+            self.finish_recvs(&mut receives, done);
         } else {
-            // The transport is ahead of the event that announces the connection.
-            receives.held.push(done);
+            self.finish_out_of_time(&mut receives, life, done);
         }
     }
 
@@ -60,9 +89,7 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
         if requests.life != life {
             return false;
         }
-        while let Some(request) = requests.flight.pop_through(reached) {
-            requests.complete(self.header.handle(), &request, Status::Success);
-        }
+        requests.complete_through(self.header.handle(), reached);
         requests.draining && requests.flight.is_empty()
     }
 

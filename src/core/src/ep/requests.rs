@@ -1,14 +1,15 @@
 //! The requests of an endpoint: those in flight, and the state that posting and completing them needs.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use host::memory::{NoMemory, Room};
+use host::memory::NoMemory;
 
+use crate::ep::endpoint::not_ready;
 use crate::ep_state::State;
 use crate::error::{Arg, Error, Result};
-use crate::evd::Evd;
-use crate::event::{CompletionFlags, Event, Feed, Status, Transfer};
+use crate::evd::{Batch, Evd};
+use crate::event::{Completion, CompletionFlags, Event, Feed, Status, Transfer};
+use crate::fifo::Fifo;
 use crate::slab::Handle;
 use crate::transport::{FailedRequest, Mark, RequestId, Transport};
 use crate::users::Use;
@@ -16,8 +17,8 @@ use crate::users::Use;
 /// The work of a request in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
-    /// A data transfer.
-    Transfer(Transfer),
+    /// A data transfer of so many bytes.
+    Transfer(Transfer, u64),
     /// The bind or unbind of this remote memory region.
     Bind(Handle),
 }
@@ -29,15 +30,33 @@ pub(super) struct InFlight {
     pub mark: Mark,
     pub cookie: u64,
     pub flags: CompletionFlags,
-    pub len: u64,
     pub work: Work,
+}
+
+impl InFlight {
+    /// Queues the completion, unless the request succeeded and asked for no event then.
+    #[inline]
+    fn complete<T: Transport>(&self, batch: &mut Batch<'_, T>, ep: Handle, status: Status) {
+        let good = matches!(status, Status::Success);
+        if good && self.flags.contains(CompletionFlags::SUPPRESS) {
+            return;
+        }
+        let cookie = self.cookie;
+        let announce = !good || !self.flags.contains(CompletionFlags::UNSIGNALLED);
+        match self.work {
+            Work::Transfer(transfer, len) => {
+                batch.complete(Completion { ep, cookie, len, status, transfer }, announce, None);
+            }
+            Work::Bind(rmr) => batch.push(Event::Bind { rmr, cookie, status }, announce),
+        }
+    }
 }
 
 /// The requests in flight of one endpoint, with their marks, which never fall: a report on one of them tells about all
 /// earlier ones.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Flight {
-    requests: VecDeque<InFlight>,
+    requests: Fifo<InFlight>,
     first: RequestId,
     capacity: usize,
 }
@@ -63,16 +82,20 @@ impl Flight {
     /// Adds the request whose number came from [`Flight::next`] and that the transport has taken.
     #[inline]
     pub fn push(&mut self, request: InFlight) {
-        self.requests.push_back(request);
+        // There is room, or there was no number.
+        let _ = self.requests.push(request);
+    }
+
+    /// Whether the oldest request has a mark of at most `reached`.
+    #[inline]
+    pub fn reaches(&self, reached: Mark) -> bool {
+        self.requests.front().is_some_and(|oldest| oldest.mark <= reached)
     }
 
     /// Takes the oldest request, if its mark is at most `reached`.
     #[inline]
     pub fn pop_through(&mut self, reached: Mark) -> Option<InFlight> {
-        if self.requests.front()?.mark > reached {
-            return None;
-        }
-        self.pop()
+        if self.reaches(reached) { self.pop() } else { None }
     }
 
     /// Takes the oldest request, if its number is less than `end`.
@@ -83,7 +106,7 @@ impl Flight {
     /// Takes the oldest request.
     #[inline]
     pub fn pop(&mut self) -> Option<InFlight> {
-        let request = self.requests.pop_front()?;
+        let request = self.requests.pop()?;
         self.first += 1;
         Some(request)
     }
@@ -174,9 +197,15 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Refuses flags that a request cannot have; `send` tells whether it is a send.
-    #[inline]
-    pub fn check_flags(&self, completion: CompletionFlags, send: bool) -> Result<()> {
+    /// Whether a request with these flags can be posted, as far as its segments are not looked at; `send` tells whether
+    /// it is a send.
+    #[inline(always)]
+    pub fn admits(&self, completion: CompletionFlags, send: bool) -> bool {
+        !matches!(self.gate, Gate::Closed) && (completion.is_empty() || self.has_flags(completion, send))
+    }
+
+    /// Whether a request can have these flags.
+    fn has_flags(&self, completion: CompletionFlags, send: bool) -> bool {
         let mut valid = CompletionFlags::SUPPRESS | CompletionFlags::BARRIER_FENCE;
         if send {
             valid |= CompletionFlags::SOLICITED_WAIT;
@@ -184,25 +213,43 @@ impl<T: Transport> Requests<T> {
         if matches!(self.feed, Feed::Unsignalled) {
             valid |= CompletionFlags::UNSIGNALLED;
         }
-        if !valid.contains(completion) {
-            return Err(Error::InvalidParameter(Arg::Flags));
+        valid.contains(completion)
+    }
+
+    /// The reason why a request is not admitted, has too many segments, or there is no zone for it.
+    #[cold]
+    pub fn refusal(&self, completion: CompletionFlags, send: bool, too_many: bool) -> Error {
+        if let Err(error) = self.admit() {
+            error
+        } else if !self.has_flags(completion, send) {
+            Error::InvalidParameter(Arg::Flags)
+        } else if too_many {
+            Error::InvalidParameter(Arg::SegmentCount)
+        } else {
+            not_ready()
         }
-        Ok(())
     }
 
     /// Queues the completion of a request, unless it succeeded and asked for no event then.
     pub fn complete(&self, ep: Handle, request: &InFlight, status: Status) {
-        if matches!(status, Status::Success) && request.flags.contains(CompletionFlags::SUPPRESS) {
-            return;
+        if let Some(evd) = &self.evd {
+            evd.push_all(|batch| request.complete(batch, ep, status));
         }
-        let Some(evd) = &self.evd else { return };
-        let cookie = request.cookie;
-        let event = match request.work {
-            Work::Transfer(transfer) => Event::Transfer { ep, cookie, status, len: request.len, transfer },
-            Work::Bind(rmr) => Event::Bind { rmr, cookie, status },
-        };
-        let announce = !matches!(status, Status::Success) || !request.flags.contains(CompletionFlags::UNSIGNALLED);
-        evd.push(event, announce, None);
+    }
+
+    /// Queues the completions of all requests whose mark was reached.
+    #[inline]
+    pub fn complete_through(&mut self, ep: Handle, reached: Mark) {
+        let flight = &mut self.flight;
+        match &self.evd {
+            Some(evd) if flight.reaches(reached) => evd.push_all(|batch| {
+                while let Some(request) = flight.pop_through(reached) {
+                    request.complete(batch, ep, Status::Success);
+                }
+            }),
+            Some(_) => {}
+            None => while flight.pop_through(reached).is_some() {},
+        }
     }
 
     /// Queues the completions of all requests up to the one that failed: success for those
@@ -240,8 +287,7 @@ mod tests {
             mark: Mark(cookie),
             cookie,
             flags: CompletionFlags::DEFAULT,
-            len: 0,
-            work: Work::Transfer(Transfer::Send),
+            work: Work::Transfer(Transfer::Send, 0),
         }
     }
 

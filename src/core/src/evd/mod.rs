@@ -2,19 +2,20 @@
 
 mod queue;
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use host::lock::Mutex;
+use host::lock::{Mutex, MutexGuard};
 
-pub(crate) use queue::WaitState;
-use queue::{Offer, Queue};
+pub(crate) use queue::{Batch, WaitState};
+use queue::{Queue, Taken, Tell};
 
-use crate::charge::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
-use crate::event::{AsyncReason, Event, Feed, Streams};
+use crate::event::{AsyncReason, Completion, Event, Feed, Streams};
 use crate::ia::{AsyncQueue, Ia};
+use crate::patience::Patience;
 use crate::slab::{Handle, Header, Kind, Object};
 use crate::transport::{Poll, Transport};
 use crate::users::{Counted, Use, Users};
@@ -40,8 +41,11 @@ pub struct Evd<T: Transport> {
     streams: Streams,
     cq: Option<T::Cq>,
     queue: Mutex<Queue<T>>,
+    /// Whether the queue holds an event or a thread waits: if not, a dequeue need not lock it. Changed under its lock.
+    busy: AtomicBool,
     /// Whether the adapter that made it is gone while another one still uses it.
     orphan: AtomicBool,
+    patience: Patience,
 }
 
 impl<T: Transport> Object for Evd<T> {
@@ -84,14 +88,16 @@ impl<T: Transport> Evd<T> {
             streams,
             cq,
             queue: Mutex::new(Queue::new(qlen)?),
+            busy: AtomicBool::new(false),
             orphan: AtomicBool::new(false),
+            patience: Patience::default(),
         })?;
         if let Some(cno) = cno {
             if let Err(error) = cno.attach(evd.header.handle()) {
                 evd.free_anyway();
                 return Err(error);
             }
-            evd.queue.lock().cno = Some(cno);
+            evd.queue().cno = Some(cno);
         }
         Ok(evd)
     }
@@ -105,7 +111,7 @@ impl<T: Transport> Evd<T> {
         if !self.users.retire() {
             return Err(Error::InvalidState(Refusal::EvdInUse));
         }
-        if self.queue.lock().wait.is_some() {
+        if self.queue().wait.is_some() {
             self.users.revive();
             return Err(Error::InvalidState(Refusal::EvdWaiter));
         }
@@ -121,8 +127,8 @@ impl<T: Transport> Evd<T> {
     fn bury(&self) {
         self.ia.disown(self);
         let (events, cno, waker) = {
-            let mut queue = self.queue.lock();
-            queue.dead = true;
+            let mut queue = self.queue();
+            queue.die();
             (queue.take_all(), queue.cno.take(), queue.waker())
         };
         drop(events);
@@ -155,6 +161,11 @@ impl<T: Transport> Evd<T> {
         &self.ia
     }
 
+    /// What its last waits were like.
+    pub(crate) fn patience(&self) -> &Patience {
+        &self.patience
+    }
+
     /// The streams it admits.
     pub fn streams(&self) -> Streams {
         self.streams
@@ -167,13 +178,13 @@ impl<T: Transport> Evd<T> {
 
     /// Its changing parameters.
     pub fn status(&self) -> EvdStatus {
-        let queue = self.queue.lock();
+        let queue = self.queue();
         EvdStatus { qlen: queue.qlen, enabled: queue.enabled, waitable: queue.waitable, feed: queue.feed() }
     }
 
     /// Its notification object.
     pub fn cno(&self) -> Option<Arc<Cno<T>>> {
-        self.queue.lock().cno.as_ref().map(|cno| cno.object().clone())
+        self.queue().cno.as_ref().map(|cno| cno.object().clone())
     }
 
     /// Ties the dispatcher to another notification object, or to none. Events queued already do not
@@ -183,7 +194,7 @@ impl<T: Transport> Evd<T> {
         if let Some(new) = &new {
             new.attach(self.header.handle())?;
         }
-        let old = std::mem::replace(&mut self.queue.lock().cno, new);
+        let old = std::mem::replace(&mut self.queue().cno, new);
         if let Some(old) = old {
             let same = cno.is_some_and(|cno| Arc::ptr_eq(cno, old.object()));
             if !same {
@@ -195,18 +206,18 @@ impl<T: Transport> Evd<T> {
 
     /// Lets events trigger the notification object.
     pub fn enable(&self) {
-        self.queue.lock().enabled = true;
+        self.queue().enabled = true;
     }
 
     /// Keeps events from triggering the notification object.
     pub fn disable(&self) {
-        self.queue.lock().enabled = false;
+        self.queue().enabled = false;
     }
 
     /// Keeps threads from waiting; one that waits returns.
     pub fn set_unwaitable(&self) {
         let waker = {
-            let mut queue = self.queue.lock();
+            let mut queue = self.queue();
             queue.waitable = false;
             queue.waker()
         };
@@ -217,7 +228,7 @@ impl<T: Transport> Evd<T> {
 
     /// Lets threads wait again.
     pub fn clear_unwaitable(&self) {
-        self.queue.lock().waitable = true;
+        self.queue().waitable = true;
     }
 
     /// Changes the capacity to at least `qlen` events. Loses no event.
@@ -232,7 +243,7 @@ impl<T: Transport> Evd<T> {
         if qlen > self.ia.transport.attributes().max_evd_qlen {
             return Err(Error::InsufficientResources(Resource::Evd));
         }
-        self.queue.lock().resize(qlen)
+        self.queue().resize(qlen)
     }
 
     /// Queues a software event.
@@ -244,7 +255,7 @@ impl<T: Transport> Evd<T> {
         if !self.streams.contains(Streams::SOFTWARE) {
             return Err(Error::InvalidParameter(Arg::Evd));
         }
-        if self.offer(Event::Software { pointer }, true, None) { Ok(()) } else { Err(Error::QueueFull) }
+        if self.offer(Event::Software { pointer }) { Ok(()) } else { Err(Error::QueueFull) }
     }
 
     /// Takes the oldest event, whether announced or not.
@@ -252,14 +263,40 @@ impl<T: Transport> Evd<T> {
     /// # Errors
     /// [`Refusal::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
     pub fn dequeue(&self) -> Result<Event> {
-        if let Some(queued) = self.queue.lock().take()? {
-            return Ok(queued.settle());
+        self.take().map(Event::from)
+    }
+
+    /// Does what [`Evd::dequeue`] does, and hands the event over in the form in which it lies in the queue: to `transfer`
+    /// if it is the end of one, else to `other`.
+    ///
+    /// # Errors
+    /// Those of [`Evd::dequeue`].
+    #[inline(always)]
+    pub fn dequeue_with<R>(&self, transfer: impl FnOnce(Completion) -> R, other: impl FnOnce(Event) -> R) -> Result<R> {
+        self.take().map(|taken| taken.hand_over(transfer, other))
+    }
+
+    #[inline(always)]
+    fn take(&self) -> Result<Taken> {
+        if !self.is_busy() {
+            self.poll();
+            if !self.is_busy() {
+                return Err(Error::QueueEmpty);
+            }
         }
-        self.poll();
-        match self.queue.lock().take()? {
-            Some(queued) => Ok(queued.settle()),
-            None => Err(Error::QueueEmpty),
-        }
+        self.queue().take()
+    }
+
+    /// Whether the queue holds an event or a thread waits.
+    #[inline]
+    fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::Acquire)
+    }
+
+    /// Locks the queue.
+    #[inline]
+    fn queue(&self) -> Locked<'_, T> {
+        Locked { queue: self.queue.lock(), busy: &self.busy }
     }
 
     /// Looks for completions in the transport.
@@ -268,48 +305,104 @@ impl<T: Transport> Evd<T> {
         self.ia.transport.poll(self.cq.as_ref(), Poll::IfFree);
     }
 
-    /// Queues an event if there is room. `announce` makes it a notification event.
-    pub(crate) fn offer(&self, event: Event, announce: bool, charge: Option<Charge>) -> bool {
-        let offered = self.queue.lock().offer(event, charge, announce);
-        match offered {
-            Offer::Full => return false,
-            Offer::Quiet => {}
-            Offer::Wake(waker) => waker.wake(),
-            Offer::Trigger(cno) => cno.trigger(self.header.handle()),
-        }
-        true
+    /// Queues an event, which is a notification event, if there is room.
+    pub(crate) fn offer(&self, event: Event) -> bool {
+        self.fill(|batch| batch.push(event, true)) == 0
     }
 
     /// Makes an event that is queued already a notification event.
     pub(crate) fn announce(&self) {
-        let offered = self.queue.lock().announce();
-        match offered {
-            Offer::Wake(waker) => waker.wake(),
-            Offer::Trigger(cno) => cno.trigger(self.header.handle()),
-            Offer::Full | Offer::Quiet => {}
+        let tell = self.queue().announce();
+        self.tell(tell);
+    }
+
+    /// Queues an event, which is a notification event; if there is no room the event is lost and the loss is reported as
+    /// an asynchronous event.
+    pub(crate) fn push(&self, event: Event) {
+        self.push_all(|batch| batch.push(event, true));
+    }
+
+    /// Queues the events that `add` adds, as [`Evd::push`] does with one, under one lock.
+    #[inline(always)]
+    pub(crate) fn push_all(&self, add: impl FnOnce(&mut Batch<'_, T>)) {
+        let lost = self.fill(add);
+        if lost > 0 {
+            self.report_loss(lost);
         }
     }
 
-    /// Queues an event; if there is no room the event is lost and the loss is reported
-    /// as an asynchronous event.
-    pub(crate) fn push(&self, event: Event, announce: bool, charge: Option<Charge>) {
-        if !self.offer(event, announce, charge) {
-            self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow);
+    /// Queues the events that `add` adds as far as there is room, and tells of them. Returns the number of those that
+    /// found none.
+    #[inline(always)]
+    fn fill(&self, add: impl FnOnce(&mut Batch<'_, T>)) -> usize {
+        let (lost, tell) = {
+            let mut queue = self.queue();
+            let mut batch = Batch::new(&mut queue);
+            add(&mut batch);
+            batch.end()
+        };
+        if let Some(tell) = tell {
+            self.tell(tell);
+        }
+        lost
+    }
+
+    #[cold]
+    fn report_loss(&self, lost: usize) {
+        (0..lost).for_each(|_| self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow));
+    }
+
+    /// Tells whoever is to be told of new events. Called without the lock of the queue.
+    #[cold]
+    fn tell(&self, tell: Tell<T>) {
+        match tell {
+            Tell::Nobody => {}
+            Tell::Waiter(waker) => waker.wake(),
+            Tell::Object(cno, times) => (0..times).for_each(|_| cno.trigger(self.header.handle())),
         }
     }
 
     /// Counts a stream of an endpoint that feeds this dispatcher.
     pub(crate) fn add_feed(&self, feed: Feed) {
-        *self.queue.lock().feed_count(feed) += 1;
+        *self.queue().feed_count(feed) += 1;
     }
 
     /// Undoes [`Evd::add_feed`].
     pub(crate) fn remove_feed(&self, feed: Feed) {
-        *self.queue.lock().feed_count(feed) -= 1;
+        *self.queue().feed_count(feed) -= 1;
     }
 
     pub(crate) fn with_wait<R>(&self, f: impl FnOnce(&mut WaitState<'_, T>) -> R) -> R {
-        f(&mut WaitState { queue: &mut self.queue.lock() })
+        f(&mut WaitState { queue: &mut self.queue() })
+    }
+}
+
+/// The locked queue of a dispatcher.
+struct Locked<'a, T: Transport> {
+    queue: MutexGuard<'a, Queue<T>>,
+    busy: &'a AtomicBool,
+}
+
+impl<T: Transport> Deref for Locked<'_, T> {
+    type Target = Queue<T>;
+
+    #[inline]
+    fn deref(&self) -> &Queue<T> {
+        &self.queue
+    }
+}
+
+impl<T: Transport> DerefMut for Locked<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Queue<T> {
+        &mut self.queue
+    }
+}
+
+impl<T: Transport> Drop for Locked<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.busy.store(self.queue.is_busy(), Ordering::Release);
     }
 }
 
@@ -319,7 +412,7 @@ impl<T: Transport> AsyncQueue for Evd<T> {
     }
 
     fn offer(&self, event: Event) -> bool {
-        Evd::offer(self, event, true, None)
+        Evd::offer(self, event)
     }
 }
 

@@ -1,39 +1,60 @@
 //! The queue of an event dispatcher, and the rules that say who is told of a new event.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
-
-use host::memory::{self, Room};
 
 use crate::charge::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Result};
-use crate::event::{Event, Feed};
+use crate::event::{Completion, Event, Feed, Status, Transfer};
+use crate::fifo::Fifo;
+use crate::slab::Handle;
 use crate::transport::Transport;
 use crate::users::Use;
 use crate::waker::Waker;
 
-/// A queued event, and the entry of a shared receive queue that it keeps occupied.
-pub(crate) struct Queued {
-    pub event: Event,
-    pub charge: Option<Charge>,
+/// A queued event, and the entry of a shared receive queue that it keeps occupied. The end of a transfer lies in plain
+/// words, because an [`Event`] as a whole would be copied on its way.
+struct Queued {
+    /// Meaningless if there is another event.
+    completion: Completion,
+    charge: Option<Charge>,
+    other: Option<Event>,
 }
 
-impl Queued {
-    /// Settles the books when the program has taken the event: its buffer no longer counts.
-    #[inline]
-    pub fn settle(self) -> Event {
-        drop(self.charge);
-        self.event
+/// No transfer, beside another event.
+const NOTHING: Completion =
+    Completion { ep: Handle::NULL, cookie: 0, len: 0, status: Status::Success, transfer: Transfer::Recv };
+
+/// An event that was taken from the queue. Dropping it settles the books: its buffer no longer counts.
+pub(crate) struct Taken {
+    completion: Completion,
+    other: Option<Event>,
+    _charge: Option<Charge>,
+}
+
+impl Taken {
+    /// Hands the event over: to `transfer` if it is the end of one, else to `other`.
+    #[inline(always)]
+    pub fn hand_over<R>(self, transfer: impl FnOnce(Completion) -> R, other: impl FnOnce(Event) -> R) -> R {
+        match self.other {
+            None => transfer(self.completion),
+            Some(event) => other(event),
+        }
     }
 }
 
-/// The result of offering an event: the waiter or object to tell once the lock is free.
-pub(crate) enum Offer<T: Transport> {
-    Full,
-    Quiet,
-    Wake(Arc<Waker>),
-    Trigger(Arc<Cno<T>>),
+impl From<Taken> for Event {
+    fn from(taken: Taken) -> Event {
+        taken.hand_over(Event::from, |event| event)
+    }
+}
+
+/// Whom to tell of new events once the lock is free.
+pub(crate) enum Tell<T: Transport> {
+    Nobody,
+    Waiter(Arc<Waker>),
+    /// The notification object, which is triggered so many times.
+    Object(Arc<Cno<T>>, usize),
 }
 
 /// The one thread that waits.
@@ -44,11 +65,13 @@ pub(crate) struct Wait {
 }
 
 pub(crate) struct Queue<T: Transport> {
-    events: VecDeque<Queued>,
+    events: Fifo<Queued>,
     pub qlen: usize,
+    /// The most events that it takes: `qlen`, and none once it is dead.
+    room: usize,
     pub enabled: bool,
     pub waitable: bool,
-    pub dead: bool,
+    dead: bool,
     pub wait: Option<Wait>,
     pub cno: Option<Use<Cno<T>>>,
     feeds: [usize; 3],
@@ -56,49 +79,75 @@ pub(crate) struct Queue<T: Transport> {
 
 impl<T: Transport> Queue<T> {
     pub fn new(qlen: usize) -> Result<Self> {
-        let events = VecDeque::from(memory::vec(qlen)?);
-        Ok(Queue { events, qlen, enabled: true, waitable: true, dead: false, wait: None, cno: None, feeds: [0; 3] })
+        let mut events = Fifo::default();
+        events.room(qlen)?;
+        Ok(Queue {
+            events,
+            qlen,
+            room: qlen,
+            enabled: true,
+            waitable: true,
+            dead: false,
+            wait: None,
+            cno: None,
+            feeds: [0; 3],
+        })
     }
 
+    /// Whether a dequeue has something to find: an event, or a thread that waits.
     #[inline]
-    pub fn offer(&mut self, event: Event, charge: Option<Charge>, announce: bool) -> Offer<T> {
-        if self.events.len() >= self.qlen || self.dead {
-            return Offer::Full;
-        }
-        self.events.push_back(Queued { event, charge });
-        self.tell(announce)
+    pub fn is_busy(&self) -> bool {
+        !self.events.is_empty() || self.wait.is_some()
     }
 
     /// Makes an event that is queued already a notification event.
-    pub fn announce(&mut self) -> Offer<T> {
-        if self.events.is_empty() || self.dead { Offer::Quiet } else { self.tell(true) }
+    pub fn announce(&mut self) -> Tell<T> {
+        if self.events.is_empty() || self.dead { Tell::Nobody } else { self.tell(1) }
     }
 
-    /// The waiter or notification object to tell of an event that was just queued.
-    fn tell(&mut self, announce: bool) -> Offer<T> {
-        let waiting = self.wait.is_some();
+    /// The waiter or notification object to tell of events that were just queued, of which so many are announced.
+    #[cold]
+    fn tell(&mut self, announced: usize) -> Tell<T> {
         if let Some(wait) = &mut self.wait {
-            wait.announced |= announce;
+            wait.announced |= announced > 0;
             if wait.announced && self.events.len() >= wait.threshold {
-                return wait.waker.clone().map_or(Offer::Quiet, Offer::Wake);
+                return wait.waker.clone().map_or(Tell::Nobody, Tell::Waiter);
             }
+            return Tell::Nobody;
         }
         match &self.cno {
-            Some(cno) if announce && self.enabled && !waiting => Offer::Trigger(cno.object().clone()),
-            _ => Offer::Quiet,
+            Some(cno) if announced > 0 && self.enabled => Tell::Object(cno.object().clone(), announced),
+            _ => Tell::Nobody,
         }
     }
 
     /// The oldest event, for a dequeue.
-    pub fn take(&mut self) -> Result<Option<Queued>> {
+    #[inline]
+    pub fn take(&mut self) -> Result<Taken> {
         if self.wait.is_some() {
             return Err(Error::InvalidState(Refusal::EvdWaiter));
         }
-        Ok(self.events.pop_front())
+        self.pop().ok_or(Error::QueueEmpty)
     }
 
-    pub fn take_all(&mut self) -> VecDeque<Queued> {
+    #[inline(always)]
+    fn pop(&mut self) -> Option<Taken> {
+        let oldest = self.events.front_mut()?;
+        let taken = Taken { completion: oldest.completion, other: oldest.other.take(), _charge: oldest.charge.take() };
+        // Nothing is left in it.
+        self.events.skip();
+        Some(taken)
+    }
+
+    /// Takes all events; they are gone with what this returns.
+    pub fn take_all(&mut self) -> impl Sized + use<T> {
         std::mem::take(&mut self.events)
+    }
+
+    /// Takes no event any more.
+    pub fn die(&mut self) {
+        self.dead = true;
+        self.room = 0;
     }
 
     /// Whether the queue can have `qlen` places now.
@@ -115,6 +164,7 @@ impl<T: Transport> Queue<T> {
         let more = qlen.saturating_sub(self.events.len());
         self.events.room(more)?;
         self.qlen = qlen;
+        self.room = if self.dead { 0 } else { qlen };
         Ok(())
     }
 
@@ -134,6 +184,49 @@ impl<T: Transport> Queue<T> {
             [_, _, 0] => Some(Feed::Unsignalled),
             _ => Some(Feed::Solicited),
         }
+    }
+}
+
+/// Events on their way into a queue, under its lock. Whoever is to be told of them is told once the lock is free.
+pub(crate) struct Batch<'a, T: Transport> {
+    queue: &'a mut Queue<T>,
+    announced: usize,
+    lost: usize,
+}
+
+impl<'a, T: Transport> Batch<'a, T> {
+    #[inline(always)]
+    pub(super) fn new(queue: &'a mut Queue<T>) -> Self {
+        Batch { queue, announced: 0, lost: 0 }
+    }
+
+    /// Adds an event other than the end of a transfer; `announce` makes it a notification event. An event that finds no
+    /// room is lost.
+    pub fn push(&mut self, event: Event, announce: bool) {
+        self.add(Queued { completion: NOTHING, charge: None, other: Some(event) }, announce);
+    }
+
+    /// Adds the end of a transfer, as [`Batch::push`] does with other events.
+    #[inline(always)]
+    pub fn complete(&mut self, completion: Completion, announce: bool, charge: Option<Charge>) {
+        self.add(Queued { completion, charge, other: None }, announce);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, queued: Queued, announce: bool) {
+        let queue = &mut *self.queue;
+        if queue.events.len() < queue.room && queue.events.push(queued).is_ok() {
+            self.announced += usize::from(announce);
+        } else {
+            self.lost += 1;
+        }
+    }
+
+    /// The number of events that were lost, and whom to tell of the others.
+    #[inline(always)]
+    pub(super) fn end(self) -> (usize, Option<Tell<T>>) {
+        let watched = self.queue.wait.is_some() || self.queue.cno.is_some();
+        (self.lost, watched.then(|| self.queue.tell(self.announced)))
     }
 }
 
@@ -173,7 +266,7 @@ impl<T: Transport> WaitState<'_, T> {
     }
 
     /// The result of the wait if it ends now; `None` if it goes on.
-    pub fn check(&mut self) -> Option<Result<(Queued, usize)>> {
+    pub fn check(&mut self) -> Option<Result<(Taken, usize)>> {
         if self.queue.dead {
             return Some(Err(Error::Aborted));
         }
@@ -182,8 +275,8 @@ impl<T: Transport> WaitState<'_, T> {
         }
         let wait = self.queue.wait.as_ref()?;
         if wait.announced && self.queue.events.len() >= wait.threshold {
-            let queued = self.queue.events.pop_front()?;
-            return Some(Ok((queued, self.queue.events.len())));
+            let taken = self.queue.pop()?;
+            return Some(Ok((taken, self.queue.events.len())));
         }
         None
     }

@@ -156,7 +156,7 @@ impl<T: Transport> PointReports<T::Incoming> for ServicePoint<T> {
             }
         };
         let event = Event::ConnectionRequest { point: handle, reserved, qualifier, cr: cr.header().handle() };
-        if evd.offer(event, true, None) {
+        if evd.offer(event) {
             return Ok(());
         }
         match cr.withdraw() {

@@ -9,6 +9,7 @@ use crate::error::Resource;
 use crate::evd::Evd;
 use crate::event::Event;
 use crate::lmr::{Lmr, Memory};
+use crate::lmr_table::LocalSegment;
 use crate::open::AsyncEvd;
 use crate::slab::Slab;
 use crate::testing::{Call, Fake, patience};

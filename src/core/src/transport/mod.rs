@@ -42,6 +42,7 @@ mod work;
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 pub use limits::{AdapterAttributes, QpSizes};
@@ -119,6 +120,28 @@ pub enum Poll {
     Complete,
 }
 
+/// A word of memory on which a thread sleeps until others change it, which may be other processes.
+pub trait Alarm: Send + Sync {
+    /// The word, in memory that stays where it is as long as the alarm lives.
+    fn word(&self) -> &AtomicU32;
+
+    /// Changes the word and wakes whoever sleeps on it. Never blocks.
+    fn ring(&self);
+}
+
+/// The way in which a thread that sleeps hears of new work: see [`Transport::arm`].
+pub enum Armed {
+    /// Another thread looks for it and reports it.
+    Reported,
+    /// The descriptor becomes readable.
+    Descriptor(RawFd),
+    /// The word is changed and whoever sleeps on it is woken. It had this value when it was armed.
+    ///
+    /// Others than the one with the work may be able to change the word back. So a sleep on it must not last for
+    /// ever: what it misses is found when the transport is armed again.
+    Word(Arc<dyn Alarm>, u32),
+}
+
 /// Keys of a registered region.
 pub trait RegionKeys {
     /// Names the region in local segments.
@@ -151,6 +174,11 @@ pub trait Transport: Send + Sync + Sized + 'static {
     type Listener: Send + Sync;
     /// A connection request not yet answered; dropped to refuse.
     type Incoming: Send + Sync;
+
+    /// Whether a call that posts, polls or queries may reach a place where a thread can be cancelled. If so, a face forbids
+    /// cancellation around all of these calls. Where a transport says no, the thread is cancelled in none of them: what
+    /// drops the last reference to a descriptor, for example, sees to that itself ([`host::cancel::Shielded`]).
+    const CANCELLATION_POINTS: bool = true;
 
     /// Opens the adapter that an entry of the configuration describes by `instance_data`.
     ///
@@ -189,12 +217,12 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// completion queues. `how` says what to do while another thread does the same.
     fn poll(&self, cq: Option<&Self::Cq>, how: Poll);
 
-    /// Prepares for sleep: from now on new work either makes the returned descriptor readable or is reported by another
-    /// thread. The caller polls once more before it sleeps.
-    fn arm(&self, cq: Option<&Self::Cq>) -> Option<RawFd>;
+    /// Prepares for sleep: from now on new work ends the sleep in the way that is returned. The caller polls once more
+    /// before it sleeps.
+    fn arm(&self, cq: Option<&Self::Cq>) -> Armed;
 
     /// Undoes [`Transport::arm`]; `armed` is what it returned.
-    fn disarm(&self, cq: Option<&Self::Cq>, armed: Option<RawFd>);
+    fn disarm(&self, cq: Option<&Self::Cq>, armed: Armed);
 
     /// With `on`, an agent of the program must be told of events although no thread of the program calls in; without
     /// `on`, that need has ended. The calls come in pairs.
@@ -203,10 +231,11 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Makes a shared receive queue for at least `depth` receives of `segments` each.
     fn srq_create(&self, zone: &Self::Zone, depth: usize, segments: usize) -> Result<Self::Srq>;
 
-    /// Hands over a receive. Never fails for lack of room, because the core counts.
-    fn srq_post(&self, srq: &Self::Srq, recv: &Recv<'_>) -> Result<()>;
+    /// Hands over a receive. Never fails for lack of room, because the core counts. Returns whether a message may wait
+    /// for it, so that [`Transport::srq_kick`] is to be called.
+    fn srq_post(&self, srq: &Self::Srq, recv: &Recv<'_>) -> Result<bool>;
 
-    /// Called after [`Transport::srq_post`] without any lock: lets endpoints continue that ran out of buffers.
+    /// Called after such a [`Transport::srq_post`] without any lock: lets endpoints continue that ran out of buffers.
     fn srq_kick(&self, srq: &Self::Srq);
 
     /// Makes room for `depth` receives. Loses none.
@@ -220,10 +249,11 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Makes a queue pair, unconnected.
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Self::Qp>>;
 
-    /// Hands over a receive, in any state of the queue pair.
-    fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<()>;
+    /// Hands over a receive, in any state of the queue pair. Returns whether a message may wait for it, so that
+    /// [`Transport::recv_kick`] is to be called.
+    fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<bool>;
 
-    /// Called after [`Transport::post_recv`] without any lock: lets a message continue that waited for a buffer.
+    /// Called after such a [`Transport::post_recv`] without any lock: lets a message continue that waited for a buffer.
     fn recv_kick(&self, qp: &Arc<Self::Qp>);
 
     /// Hands over a request of a connected queue pair, and returns its mark, which is not below that of an earlier

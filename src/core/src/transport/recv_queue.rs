@@ -1,10 +1,7 @@
 //! Posted receives that a transport keeps, first in, first out.
 
-use std::collections::VecDeque;
-
-use host::memory::Room;
-
 use crate::error::Result;
+use crate::fifo::Fifo;
 use crate::transport::work::{Checked, MAX_SEGMENTS, Recv, RecvId, Segment};
 
 /// A receive that was taken from a queue, with room for the segments of any receive.
@@ -40,12 +37,20 @@ impl Taken {
     }
 }
 
+/// A receive in a queue, with the first of its segments: most have no other.
+struct Entry {
+    id: RecvId,
+    count: usize,
+    first: Segment,
+}
+
 /// A queue of posted receives, for a transport that keeps them itself or whose device has no room for all of them. It
 /// allocates nothing while it holds no more than it has room for.
 #[derive(Default)]
 pub struct RecvQueue {
-    receives: VecDeque<(RecvId, u8)>,
-    segments: VecDeque<Segment>,
+    receives: Fifo<Entry>,
+    /// The segments of each receive behind its first one.
+    others: Fifo<Segment>,
 }
 
 impl RecvQueue {
@@ -66,7 +71,7 @@ impl RecvQueue {
     pub fn reserve(&mut self, recvs: usize, segments: usize) -> Result<()> {
         let more = recvs.saturating_sub(self.receives.len());
         self.receives.room(more)?;
-        self.segments.room(more.saturating_mul(segments))?;
+        self.others.room(more.saturating_mul(segments.saturating_sub(1)))?;
         Ok(())
     }
 
@@ -74,17 +79,33 @@ impl RecvQueue {
     #[inline]
     pub fn push(&mut self, recv: &Recv<'_>) {
         let count = recv.segments.len().min(MAX_SEGMENTS);
-        self.receives.push_back((recv.id, count as u8));
-        self.segments.extend(&recv.segments[..count]);
+        let first = recv.segments.first().copied().unwrap_or_default();
+        if let Err(entry) = self.receives.push(Entry { id: recv.id, count, first }) {
+            self.receives.grow(entry);
+        }
+        if count > 1 {
+            self.push_others(&recv.segments[1..count]);
+        }
+    }
+
+    fn push_others(&mut self, segments: &[Segment]) {
+        for &segment in segments {
+            if let Err(segment) = self.others.push(segment) {
+                self.others.grow(segment);
+            }
+        }
     }
 
     /// Takes the oldest receive; false if there is none.
     #[inline]
     pub fn pop(&mut self, taken: &mut Taken) -> bool {
-        let Some((id, count)) = self.receives.pop_front() else { return false };
+        let Some(Entry { id, count, first }) = self.receives.pop() else { return false };
         taken.begin(id);
-        for _ in 0..count {
-            let Some(segment) = self.segments.pop_front() else { break };
+        if count > 0 {
+            taken.add(first);
+        }
+        for _ in 1..count {
+            let Some(segment) = self.others.pop() else { break };
             taken.add(segment);
         }
         true
@@ -98,14 +119,15 @@ impl RecvQueue {
         &mut self,
         accept: impl FnOnce(&Taken) -> std::result::Result<(), E>,
     ) -> std::result::Result<bool, E> {
-        let Some(&(id, count)) = self.receives.front() else { return Ok(false) };
+        let Some(&Entry { id, count, first }) = self.receives.front() else { return Ok(false) };
         let mut shown = Taken::default();
         shown.begin(id);
-        self.segments.iter().take(count.into()).for_each(|&segment| shown.add(segment));
+        if count > 0 {
+            shown.add(first);
+        }
+        (1..count).filter_map(|nth| self.others.get(nth - 1)).for_each(|&segment| shown.add(segment));
         accept(&shown)?;
-        self.receives.pop_front();
-        self.segments.drain(..shown.segments.len());
-        Ok(true)
+        Ok(self.pop(&mut shown))
     }
 
     /// The number of receives.
@@ -170,11 +192,11 @@ mod tests {
         let mut queue = RecvQueue::default();
         queue.push(&Recv { id: 0, segments: &segments(2) });
         queue.reserve(5, 2).unwrap();
-        let room = (queue.receives.capacity(), queue.segments.capacity());
+        let room = (queue.receives.capacity(), queue.others.capacity());
         for n in 1..5 {
             queue.push(&Recv { id: n, segments: &segments(2) });
         }
-        assert_eq!((queue.receives.capacity(), queue.segments.capacity()), room);
+        assert_eq!((queue.receives.capacity(), queue.others.capacity()), room);
         assert!(matches!(queue.reserve(usize::MAX, MAX_SEGMENTS), Err(Error::InsufficientResources(Resource::Memory))));
         assert_eq!(queue.len(), 5);
     }

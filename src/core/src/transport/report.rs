@@ -83,7 +83,8 @@ pub trait Reports: Sized {
 #[allow(missing_docs)]
 pub trait EndpointReports {
     fn recv_taken(&self, life: u64, id: RecvId) -> Verdict;
-    fn recv_done(&self, life: u64, done: RecvDone);
+    fn recv_arrived(&self, life: u64, done: RecvDone) -> Verdict;
+    fn recvs_done(&self, life: u64, done: &[RecvDone]);
     fn recv_announced(&self, life: u64);
     fn requests_done(&self, life: u64, reached: Mark) -> bool;
     fn drained(&self, life: u64);
@@ -128,10 +129,23 @@ impl<R: Reports> EndpointSink<R> {
         self.endpoint.recv_taken(self.life, id)
     }
 
+    /// Reports that the endpoint took a buffer for a message which is there: [`EndpointSink::recv_taken`] and, if that
+    /// says so, [`EndpointSink::recv_done`] in one. After [`Verdict::Break`] the receive is not complete.
+    #[inline]
+    pub fn recv_arrived(&self, done: RecvDone) -> Verdict {
+        self.endpoint.recv_arrived(self.life, done)
+    }
+
     /// Reports that a receive is complete.
     #[inline]
     pub fn recv_done(&self, done: RecvDone) {
-        self.endpoint.recv_done(self.life, done);
+        self.endpoint.recvs_done(self.life, &[done]);
+    }
+
+    /// Reports that receives are complete, in this order.
+    #[inline]
+    pub fn recvs_done(&self, done: &[RecvDone]) {
+        self.endpoint.recvs_done(self.life, done);
     }
 
     /// Reports that one of the receives reported so far was announced by its sender ([`super::QpInit::solicited`]).

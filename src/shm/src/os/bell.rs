@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr;
 use std::thread;
 
+use host::cancel::Shielded;
 use host::fork::NotInherited;
 use rustix::fs::{Mode, OFlags, chmod, open, unlink};
 use rustix::io::Errno;
@@ -33,9 +34,9 @@ pub struct Bell {
     /// The first field, so that the notes end before the descriptors.
     _notes: [NotInherited; 2],
     /// The socket at which rings arrive. No other process has it.
-    rings: OwnedFd,
+    rings: Shielded<OwnedFd>,
     /// The same socket as a file without a name, to which others are connected.
-    place: OwnedFd,
+    place: Shielded<OwnedFd>,
     own: Ringer,
 }
 
@@ -55,7 +56,8 @@ impl Bell {
         let place = opened?;
         unlinked?;
         let own = Ringer::to(&place)?;
-        Ok(Bell { _notes: [NotInherited::new(&rings), NotInherited::new(&place)], rings, place, own })
+        let notes = [NotInherited::new(&rings), NotInherited::new(&place)];
+        Ok(Bell { _notes: notes, rings: Shielded::new(rings), place: Shielded::new(place), own })
     }
 
     /// A new descriptor for a peer, which opens it as a [`Ringer`].
@@ -63,7 +65,7 @@ impl Bell {
     /// # Errors
     /// The error of the system, for example too many open files.
     pub fn for_peer(&self) -> io::Result<OwnedFd> {
-        Ok(Ringer::to(&self.place)?.0)
+        Ok(Ringer::to(&self.place)?.0.into_inner())
     }
 
     /// Rings it from within this process.
@@ -126,14 +128,14 @@ impl AsFd for Bell {
 
 /// The means to ring a bell, of this process or of another one.
 #[derive(Debug)]
-pub struct Ringer(OwnedFd);
+pub struct Ringer(Shielded<OwnedFd>);
 
 impl Ringer {
     fn to(place: &OwnedFd) -> io::Result<Ringer> {
         let socket = datagram_socket()?;
         // The first thread of the process may have ended, and /proc/self would be its.
         connect(&socket, &SocketAddrUnix::new(format!("/proc/thread-self/fd/{}", place.as_raw_fd()))?)?;
-        Ok(Ringer(socket))
+        Ok(Ringer(Shielded::new(socket)))
     }
 
     /// Takes what a peer has sent for ringing its bell.
@@ -145,7 +147,7 @@ impl Ringer {
         if !local {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's bell is not a local datagram socket"));
         }
-        Ok(Ringer(fd))
+        Ok(Ringer(Shielded::new(fd)))
     }
 
     /// Rings the bell. Never blocks: a bell that cannot be rung again is already ringing, and a process that spoils

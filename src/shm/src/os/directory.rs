@@ -26,6 +26,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use host::cancel::Shielded;
 use rustix::fs::{
     AtFlags, CWD, FlockOperation, Mode, OFlags, chmodat, flock, fstat, mkdirat, open, openat, readlinkat_raw, renameat,
     statat, symlinkat, unlinkat,
@@ -123,7 +124,7 @@ pub struct Directory {
 #[derive(Debug)]
 struct Inner {
     path: PathBuf,
-    fd: OwnedFd,
+    fd: Shielded<OwnedFd>,
 }
 
 impl Directory {
@@ -174,7 +175,7 @@ impl Directory {
         let fd = fd.map_err(system)?;
         // Programs that clean up /tmp leave a locked directory alone. If the lock fails, only that protection is lost.
         let _ = flock(&fd, FlockOperation::NonBlockingLockShared);
-        let directory = Directory { inner: Arc::new(Inner { path, fd }) };
+        let directory = Directory { inner: Arc::new(Inner { path, fd: Shielded::new(fd) }) };
         directory.sweep();
         Ok(directory)
     }

@@ -15,6 +15,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use host::cancel::Shielded;
 use host::limit;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, fstatfs, ftruncate, memfd_create};
 use rustix::io::Errno;
@@ -121,7 +122,7 @@ pub struct SharedMemory {
     /// Bytes of the mapping that are known to be there. This only grows.
     len: AtomicUsize,
     access: Access,
-    fd: Arc<OwnedFd>,
+    fd: Arc<Shielded<OwnedFd>>,
 }
 
 // SAFETY: the mapping belongs to the value and to no thread; it is accessed only by atomics and by raw copies (see the
@@ -156,7 +157,7 @@ impl SharedMemory {
     fn make(name: &str, size: usize, reserve: usize, peers: Access, seals: SealFlags) -> io::Result<SharedMemory> {
         let fd = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         extend(&fd, size)?;
-        let memory = SharedMemory::map(Arc::new(fd), 0, reserve, size, Access::ReadWrite)?;
+        let memory = SharedMemory::map(Arc::new(Shielded::new(fd)), 0, reserve, size, Access::ReadWrite)?;
         // This comes after the mapping of this process: the seal forbids only later ones.
         if peers == Access::ReadOnly && fcntl_add_seals(&memory.fd, seals | SealFlags::FUTURE_WRITE).is_ok() {
             return Ok(memory);
@@ -179,7 +180,7 @@ impl SharedMemory {
             let text = format!("the peer's memory has {found} bytes, not {size}");
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
-        SharedMemory::map(Arc::new(fd), 0, size, size, access)
+        SharedMemory::map(Arc::new(Shielded::new(fd)), 0, size, size, access)
     }
 
     /// Maps memory that a peer has made, and that can grow. Addresses for `reserve` bytes are taken at once.
@@ -192,7 +193,7 @@ impl SharedMemory {
             let text = format!("the peer's memory has {found} bytes, less than {least}");
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
-        SharedMemory::map(Arc::new(fd), 0, reserve, found.min(reserve), access)
+        SharedMemory::map(Arc::new(Shielded::new(fd)), 0, reserve, found.min(reserve), access)
     }
 
     /// Maps another part of the same memory, from byte `offset`, which is a multiple of the page size. Memory that can
@@ -229,7 +230,13 @@ impl SharedMemory {
     }
 
     /// Maps `reserve` bytes from `offset`, the first `len` of which are there.
-    fn map(fd: Arc<OwnedFd>, offset: usize, reserve: usize, len: usize, access: Access) -> io::Result<SharedMemory> {
+    fn map(
+        fd: Arc<Shielded<OwnedFd>>,
+        offset: usize,
+        reserve: usize,
+        len: usize,
+        access: Access,
+    ) -> io::Result<SharedMemory> {
         if len == 0 || len > reserve || isize::try_from(reserve).is_err() {
             return Err(io::ErrorKind::InvalidInput.into());
         }

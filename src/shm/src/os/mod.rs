@@ -5,6 +5,7 @@
 //! [`crate::regions`] and [`crate::adapter`], which trust the program about the memory that it registers, and in
 //! [`crate::nodes`], whose list outlives a fork.
 
+pub mod barrier;
 pub mod bell;
 pub mod directory;
 pub mod memory;

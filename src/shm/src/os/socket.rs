@@ -13,6 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use host::cancel::Shielded;
 use host::fork::NotInherited;
 use rustix::cmsg_space;
 use rustix::io::{Errno, retry_on_intr};
@@ -91,7 +92,7 @@ pub enum ConnectError {
 pub struct Socket {
     /// The first field, so that the note ends before the descriptor.
     _note: NotInherited,
-    fd: OwnedFd,
+    fd: Shielded<OwnedFd>,
 }
 
 const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
@@ -115,7 +116,7 @@ type Control = [MaybeUninit<u8>; cmsg_space!(ScmRights(MAX_FDS))];
 
 impl Socket {
     fn new(fd: OwnedFd) -> Socket {
-        Socket { _note: NotInherited::new(&fd), fd }
+        Socket { _note: NotInherited::new(&fd), fd: Shielded::new(fd) }
     }
 
     /// Connects to the listener at `path`. Does not wait for it to accept.
@@ -230,7 +231,7 @@ impl AsFd for Socket {
 pub struct Listener {
     /// The first field, so that the note ends before the descriptor.
     _note: NotInherited,
-    fd: OwnedFd,
+    fd: Shielded<OwnedFd>,
 }
 
 impl Listener {
@@ -250,7 +251,7 @@ impl Listener {
             let _ = fs::remove_file(path);
             return Err(error);
         }
-        Ok(Listener { _note: NotInherited::new(&fd), fd })
+        Ok(Listener { _note: NotInherited::new(&fd), fd: Shielded::new(fd) })
     }
 
     /// Takes the next connection, if one has arrived.

@@ -1,7 +1,10 @@
-//! What the system tells in /proc about a thread of another process.
+//! What the system tells in /proc about a thread of another process. Fast calls may ask, so the thread that reads the
+//! files cannot be cancelled there.
 
 use std::fs;
 use std::io;
+
+use host::cancel::uncancelled;
 
 /// What a thread is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,13 +27,21 @@ pub enum Doing {
 /// Ticks of the time that a thread has run.
 pub const TICKS_PER_SECOND: u64 = 100;
 
+fn read(path: &str) -> io::Result<String> {
+    uncancelled(|| fs::read_to_string(path))
+}
+
+fn exists(path: &str) -> bool {
+    uncancelled(|| fs::exists(path)).unwrap_or(false)
+}
+
 /// True if `tid` is a thread of the process `pid`, and both that process and this one number it so. Processes of other
 /// pid namespaces number their threads otherwise.
 ///
 /// # Errors
 /// It could not be found out, for want of a descriptor or memory.
 pub fn is_thread(pid: libc::pid_t, tid: libc::pid_t) -> io::Result<bool> {
-    let status = match fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")) {
+    let status = match read(&format!("/proc/{pid}/task/{tid}/status")) {
         Err(error) if error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH) => {
             return Ok(false);
         }
@@ -43,12 +54,12 @@ pub fn is_thread(pid: libc::pid_t, tid: libc::pid_t) -> io::Result<bool> {
 
 /// Whether the threads of the process `pid` can be seen.
 pub fn is_visible(pid: libc::pid_t) -> bool {
-    pid > 0 && fs::exists(format!("/proc/{pid}/task")).unwrap_or(false)
+    pid > 0 && exists(&format!("/proc/{pid}/task"))
 }
 
 /// What the thread `tid` of the process `pid` is doing, as this process counts them.
 pub fn doing(pid: libc::pid_t, tid: libc::pid_t) -> Doing {
-    let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/task/{tid}/{file}"));
+    let read = |file: &str| read(&format!("/proc/{pid}/task/{tid}/{file}"));
     let stat = match read("stat") {
         Ok(stat) => stat,
         Err(error) if is_absence(&error) => return Doing::Gone,
@@ -73,7 +84,7 @@ pub fn doing(pid: libc::pid_t, tid: libc::pid_t) -> Doing {
 /// True if a thread whose file could not be read is over, and not hidden because there is no /proc.
 fn is_absence(error: &io::Error) -> bool {
     let absent = error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH);
-    absent && fs::exists("/proc/thread-self/stat").unwrap_or(false)
+    absent && exists("/proc/thread-self/stat")
 }
 
 /// State of a thread, and its ticks in user mode and in the kernel.

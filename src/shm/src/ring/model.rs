@@ -8,7 +8,7 @@ use loom::thread;
 
 use super::*;
 
-impl Position for ModelU64 {
+impl Word for ModelU64 {
     fn load(&self, order: Ordering) -> u64 {
         ModelU64::load(self, order)
     }
@@ -18,87 +18,104 @@ impl Position for ModelU64 {
     }
 }
 
-/// A ring whose slots report every access that is not ordered against another.
+/// The bytes of a slot behind its first word.
+const REST: usize = SLOT - 8;
+
+/// A ring whose slots report every access that is not ordered against another. The first words of slots are apart,
+/// because the consumer may look at one while it is written.
 struct Modelled {
-    tail: ModelU64,
     head: ModelU64,
-    data: Vec<UnsafeCell<[u64; 8]>>,
+    first: Vec<ModelU64>,
+    rest: Vec<UnsafeCell<[u64; REST / 8]>>,
 }
 
 impl Modelled {
     fn new(slots: usize) -> Arc<Modelled> {
-        let data = (0..slots).map(|_| UnsafeCell::new([0; 8])).collect();
-        Arc::new(Modelled { tail: ModelU64::new(0), head: ModelU64::new(0), data })
+        let first = (0..slots).map(|_| ModelU64::new(0)).collect();
+        let rest = (0..slots).map(|_| UnsafeCell::new([0; REST / 8])).collect();
+        Arc::new(Modelled { head: ModelU64::new(0), first, rest })
     }
 
-    fn place(&self, at: u64) -> (&UnsafeCell<[u64; 8]>, usize) {
-        let at = at as usize % (self.data.len() * SLOT);
-        (&self.data[at / SLOT], at % SLOT)
+    fn slot(&self, slot: u64) -> usize {
+        slot as usize % self.first.len()
     }
 }
 
 impl Area for Arc<Modelled> {
-    type Position = ModelU64;
-
-    fn tail(&self) -> &ModelU64 {
-        &self.tail
-    }
+    type Word = ModelU64;
 
     fn head(&self) -> &ModelU64 {
         &self.head
     }
 
     fn slots(&self) -> u64 {
-        self.data.len() as u64
+        self.first.len() as u64
     }
 
-    fn store_header(&self, slot: u64, words: [u64; 2]) {
-        self.place(slot * SLOT as u64).0.with_mut(|cell| {
+    fn first(&self, slot: u64) -> &ModelU64 {
+        &self.first[self.slot(slot)]
+    }
+
+    fn store_second(&self, slot: u64, value: u64) {
+        self.rest[self.slot(slot)].with_mut(|cell| {
             // SAFETY: the model has just checked that nobody else is at the cell.
-            unsafe { (&mut *cell)[..2].copy_from_slice(&words) }
+            unsafe { (*cell)[0] = value }
         });
     }
 
-    fn load_header(&self, slot: u64) -> [u64; 2] {
-        self.place(slot * SLOT as u64).0.with(|cell| {
+    fn load_second(&self, slot: u64) -> u64 {
+        self.rest[self.slot(slot)].with(|cell| {
             // SAFETY: the model has just checked that nobody writes to the cell.
-            unsafe { [(*cell)[0], (*cell)[1]] }
+            unsafe { (*cell)[0] }
         })
     }
 
     fn write(&self, at: u64, mut src: Source<'_>) {
-        let mut at = at;
+        let mut at = at as usize;
         while !src.is_empty() {
-            let (cell, offset) = self.place(at);
-            let (piece, rest) = src.split(SLOT - offset);
-            cell.with_mut(|cell| {
-                // SAFETY: inside the cell, where nobody else is.
-                let dst = unsafe { Target::new(cell.expose_provenance() as u64 + offset as u64, SLOT - offset) };
-                copy(dst, piece);
-            });
-            at += piece.len() as u64;
+            let (slot, offset) = (self.slot((at / SLOT) as u64), at % SLOT);
+            let (piece, rest) = src.split(if offset < 8 { 8 - offset } else { SLOT - offset });
+            if offset < 8 {
+                let mut word = self.first[slot].load(Ordering::Relaxed).to_ne_bytes();
+                copy(Target::of(&mut word[offset..]), piece);
+                self.first[slot].store(u64::from_ne_bytes(word), Ordering::Relaxed);
+            } else {
+                self.rest[slot].with_mut(|cell| {
+                    let offset = offset - 8;
+                    // SAFETY: inside the cell, where nobody else is.
+                    let dst = unsafe { Target::new(cell.expose_provenance() as u64 + offset as u64, REST - offset) };
+                    copy(dst, piece);
+                });
+            }
+            at += piece.len();
             src = rest;
         }
     }
 
     fn read(&self, at: u64, mut dst: Target<'_>) {
-        let mut at = at;
+        let mut at = at as usize;
         while !dst.is_empty() {
-            let (cell, offset) = self.place(at);
-            let (piece, rest) = dst.split(SLOT - offset);
-            cell.with(|cell| {
-                // SAFETY: inside the cell, to which nobody writes.
-                let src = unsafe { Source::new(cell.expose_provenance() as u64 + offset as u64, SLOT - offset) };
-                copy(piece, src);
-            });
-            at += piece.len() as u64;
+            let (slot, offset) = (self.slot((at / SLOT) as u64), at % SLOT);
+            let (piece, rest) = dst.split(if offset < 8 { 8 - offset } else { SLOT - offset });
+            if offset < 8 {
+                let word = self.first[slot].load(Ordering::Relaxed).to_ne_bytes();
+                copy(piece, Source::of(&word[offset..]));
+            } else {
+                self.rest[slot].with(|cell| {
+                    let offset = offset - 8;
+                    // SAFETY: inside the cell, to which nobody writes.
+                    let src = unsafe { Source::new(cell.expose_provenance() as u64 + offset as u64, REST - offset) };
+                    copy(piece, src);
+                });
+            }
+            at += piece.len();
             dst = rest;
         }
     }
 }
 
 /// Passes records with payloads of `sizes` bytes through a ring of `slots` slots.
-fn pass(slots: usize, sizes: &'static [usize], batch: usize) {
+fn pass(slots: usize, sizes: &'static [usize]) {
     let mut explorer = loom::model::Builder::new();
     explorer.preemption_bound = Some(3);
     explorer.check(move || {
@@ -107,21 +124,17 @@ fn pass(slots: usize, sizes: &'static [usize], batch: usize) {
         let mut consumer = Consumer::new(area);
         let other = thread::spawn(move || {
             for (i, &len) in sizes.iter().enumerate() {
-                let payload = vec![i as u8 + 1; len];
+                // Every byte is the number of the lap of a later record.
+                let payload = vec![2_u8; len];
                 loop {
                     if let Some(mut room) = producer.reserve(len).expect("honest") {
                         room.write(Source::of(&payload));
-                        let _ = room.finish(i as u8 + 1, 7, len as u64);
+                        let _ = room.finish(i as u8 + 1, 7, len as u64, i as u16);
                         break;
                     }
-                    producer.commit();
                     thread::yield_now();
                 }
-                if (i + 1) % batch == 0 {
-                    producer.commit();
-                }
             }
-            producer.commit();
         });
         for (i, &len) in sizes.iter().enumerate() {
             let view = loop {
@@ -131,9 +144,10 @@ fn pass(slots: usize, sizes: &'static [usize], batch: usize) {
                 }
             };
             assert_eq!((view.kind, view.flags, view.len as usize), (i as u8 + 1, 7, len));
+            assert_eq!((view.aux, view.credit), (len as u64, i as u16));
             let mut payload = vec![0; len];
             assert_eq!(consumer.copy_out(&view, 0, Target::of(&mut payload)), len);
-            assert!(payload.iter().all(|&b| b == i as u8 + 1));
+            assert!(payload.iter().all(|&b| b == 2));
             consumer.advance(&view);
         }
         assert_eq!(consumer.peek(), Ok(None));
@@ -143,15 +157,40 @@ fn pass(slots: usize, sizes: &'static [usize], batch: usize) {
 
 #[test]
 fn ring_passes_single_slots_around_twice() {
-    pass(2, &[1, 0, 48, 3, 5], 1);
+    pass(2, &[1, 0, 48, 3, 5]);
 }
 
 #[test]
 fn ring_passes_padded_records() {
-    pass(4, &[1, 60, 60, 100], 1);
+    pass(4, &[1, 60, 60, 100]);
 }
 
 #[test]
-fn ring_shows_records_in_batches() {
-    pass(4, &[1, 2, 3, 60, 5], 2);
+fn ring_shows_no_payload_as_a_record() {
+    pass(4, &[100, 1, 2, 0, 1]);
+}
+
+/// The words of [`Pair`](crate::pair::Pair) and [`Hot`](crate::hot::Hot) about polling: a side that stores a record and
+/// tells nobody because the other one polls, and that one, which ends its polling. The fence that the latter makes for
+/// both is in the model a fence of each.
+#[test]
+fn no_record_is_missed_when_polling_ends() {
+    loom::model(|| {
+        let area = Modelled::new(2);
+        let (polled, ready) = (Arc::new(ModelU64::new(1)), Arc::new(ModelU64::new(0)));
+        let mut producer = Producer::new(area.clone());
+        let (peer_polls, bit) = (polled.clone(), ready.clone());
+        let other = thread::spawn(move || {
+            let _ = producer.reserve(0).expect("honest").expect("room").finish(1, 0, 0, 0);
+            loom::sync::atomic::fence(Ordering::SeqCst);
+            if peer_polls.load(Ordering::SeqCst) == 0 {
+                bit.store(1, Ordering::SeqCst);
+            }
+        });
+        polled.store(0, Ordering::SeqCst);
+        loom::sync::atomic::fence(Ordering::SeqCst);
+        let found = is_there(&area, 0);
+        other.join().expect("producer");
+        assert!(found || ready.load(Ordering::SeqCst) == 1, "nobody looks, and nobody is told");
+    });
 }

@@ -7,6 +7,9 @@
 //! Neither library watches its own locks over a fork. Calls of librdmacm, those that list, open and close devices, and
 //! those that make descriptors are therefore made by [`undivided`]; the others take only locks of the objects that they
 //! are called for, which a child never touches.
+//!
+//! Both libraries enter the kernel through libc, where a thread may be cancelled. So cancellation is forbidden around
+//! every call here that may do so: all but `ibv_poll_cq`, which looks into memory, and those that only read a field.
 
 pub mod cm;
 pub mod cq;
@@ -15,28 +18,66 @@ pub mod memory;
 pub mod qp;
 
 use std::ffi::c_int;
+use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-use host::descriptor;
-use host::fork::undivided;
+use host::cancel::uncancelled;
+use host::{descriptor, fork};
 use rdma_sys::{IBV_FORK_DISABLED, ibv_fork_init, ibv_is_fork_initialized};
+
+/// Whether both libraries have set themselves up in this process.
+static SET_UP: AtomicBool = AtomicBool::new(false);
+
+/// Notes that there was a channel of librdmacm, for which both libraries must have set themselves up.
+fn note_set_up() {
+    SET_UP.store(true, Ordering::Relaxed);
+}
+
+/// Memory in bytes for setting up both libraries with all drivers; those of rdma-core 44 take half as much.
+const SETTING_UP: usize = 1 << 20;
+
+/// Fails if the process lacks what the libraries take to set themselves up: descriptors for a directory, for a file in
+/// it, and one to spare, and memory. They try that once: a driver that libibverbs cannot load with the first list is
+/// missing for as long as the process lives, and so is a device for which librdmacm has no memory with the first
+/// channel; it waits for itself for ever if it has none for any device.
+///
+/// # Errors
+/// What the system says of the lack.
+pub fn check_room() -> io::Result<()> {
+    if !SET_UP.load(Ordering::Relaxed) {
+        host::memory::probe(SETTING_UP)?;
+    }
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        held.push(File::open("/")?);
+    }
+    Ok(())
+}
+
+/// Runs `f` so that no fork falls into it, with cancellation forbidden.
+fn undivided<R>(f: impl FnOnce() -> R) -> R {
+    uncancelled(|| fork::undivided(f))
+}
 
 /// Makes a call again that a signal ended or that the system asks to repeat: the libraries pass such errors on.
 fn again<R>(mut call: impl FnMut() -> io::Result<R>) -> io::Result<R> {
     let mut pauses = (0..20).map(|n| Duration::from_micros(n * 100));
-    loop {
-        let answer = call();
-        match answer.as_ref().err().and_then(io::Error::raw_os_error) {
-            Some(libc::EINTR | libc::EAGAIN) => {}
-            _ => return answer,
+    uncancelled(|| {
+        loop {
+            let answer = call();
+            match answer.as_ref().err().and_then(io::Error::raw_os_error) {
+                Some(libc::EINTR | libc::EAGAIN) => {}
+                _ => return answer,
+            }
+            let Some(pause) = pauses.next() else { return answer };
+            sleep(pause);
         }
-        let Some(pause) = pauses.next() else { return answer };
-        sleep(pause);
-    }
+    })
 }
 
 /// The result of a call that returns an object, or NULL and sets errno.
@@ -53,14 +94,16 @@ fn code(mut call: impl FnMut() -> c_int) -> io::Result<()> {
 /// stays until the device is closed, and the log says `lament`.
 fn give_back(lament: &str, mut call: impl FnMut() -> c_int) {
     let mut pauses = [0, 1, 10, 50].into_iter().map(Duration::from_millis);
-    loop {
-        let Err(error) = meaning(call()) else { return };
-        let Some(pause) = pauses.next() else {
-            log::warn!("{lament}: {error}");
-            return;
-        };
-        sleep(pause);
-    }
+    uncancelled(|| {
+        loop {
+            let Err(error) = meaning(call()) else { return };
+            let Some(pause) = pauses.next() else {
+                log::warn!("{lament}: {error}");
+                return;
+            };
+            sleep(pause);
+        }
+    });
 }
 
 /// What a number stands for that a call returned: 0 or an errno.

@@ -8,7 +8,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use arrayvec::ArrayVec;
-use dat_core::transport::{MAX_SEGMENTS, Segment};
+use dat_core::transport::{MAX_SEGMENTS, Operation, RemoteSegment, Segment};
+use host::cancel::uncancelled;
 use rdma_sys::*;
 
 use super::cq::RawCq;
@@ -26,11 +27,15 @@ pub struct Caps {
     pub send_segments: u32,
     /// Segments of a receive.
     pub recv_segments: u32,
+    /// Bytes of a request that the processor may copy into the queue.
+    pub inline: u32,
 }
 
 /// A reliable connected queue pair.
 pub struct RawQp {
     raw: NonNull<ibv_qp>,
+    /// Bytes of a request that the queue takes itself.
+    inline: u64,
     _pd: Arc<Pd>,
     _send_cq: Arc<RawCq>,
     _recv_cq: Arc<RawCq>,
@@ -42,34 +47,22 @@ unsafe impl Send for RawQp {}
 // SAFETY: as above.
 unsafe impl Sync for RawQp {}
 
-/// The operation of a request, in the terms of the device.
-#[derive(Clone, Copy, Debug)]
-pub enum Work {
-    /// Send.
-    Send {
-        /// Whether the send has a solicited event.
-        solicited: bool,
-    },
-    /// RDMA write to the address with the key.
-    Write(u64, u32),
-    /// RDMA read from the address with the key.
-    Read(u64, u32),
-}
-
 /// The longest element that every device takes. No message is longer, so a receive with more room always has enough.
 pub const LONGEST: u64 = 0x7fff_ffff;
 
 /// Segments in the form of the device. Most requests have one; the other places are not touched.
 type Elements = ArrayVec<ibv_sge, MAX_SEGMENTS>;
 
-/// Adds segments to an empty list.
+/// Adds segments to an empty list. Returns the sum of their lengths.
 #[inline]
-fn fill(elements: &mut Elements, segments: &[Segment]) {
-    elements.extend(segments.iter().take(MAX_SEGMENTS).map(|segment| ibv_sge {
-        addr: segment.addr,
-        length: segment.len.min(LONGEST) as u32,
-        lkey: segment.key,
+fn fill(elements: &mut Elements, segments: &[Segment]) -> u64 {
+    let mut total = 0;
+    elements.extend(segments.iter().take(MAX_SEGMENTS).map(|segment| {
+        let length = segment.len.min(LONGEST) as u32;
+        total += u64::from(length);
+        ibv_sge { addr: segment.addr, length, lkey: segment.key }
     }));
+    total
 }
 
 /// The kernel's command IB_USER_VERBS_CMD_POST_SEND without a request: devices whose queues are in memory that the
@@ -104,11 +97,19 @@ impl RawQp {
         init.cap.max_recv_wr = caps.recvs;
         init.cap.max_send_sge = caps.send_segments;
         init.cap.max_recv_sge = caps.recv_segments;
+        init.cap.max_inline_data = caps.inline;
         init.qp_type = ibv_qp_type::IBV_QPT_RC;
         init.sq_sig_all = 0;
         // SAFETY: live objects of one device; the structure is read and written.
         let raw = made(|| unsafe { ibv_create_qp(pd.raw(), &raw mut init) })?;
-        Ok(RawQp { raw, _pd: pd.clone(), _send_cq: send_cq.clone(), _recv_cq: recv_cq.clone(), _srq: srq.cloned() })
+        Ok(RawQp {
+            raw,
+            inline: caps.inline.min(init.cap.max_inline_data).into(),
+            _pd: pd.clone(),
+            _send_cq: send_cq.clone(),
+            _recv_cq: recv_cq.clone(),
+            _srq: srq.cloned(),
+        })
     }
 
     /// Its number, which completions carry.
@@ -132,9 +133,10 @@ impl RawQp {
     }
 
     /// Hands over a request. Every request gets a completion.
-    pub fn post_send(&self, id: u64, work: Work, segments: &[Segment], fence: bool) -> io::Result<()> {
+    #[inline]
+    pub fn post_send(&self, id: u64, operation: Operation, segments: &[Segment], fence: bool) -> io::Result<()> {
         let mut elements = Elements::new();
-        fill(&mut elements, segments);
+        let total = fill(&mut elements, segments);
         // SAFETY: the structure is plain data, for which zero is a valid value.
         let mut wr: ibv_send_wr = unsafe { std::mem::zeroed() };
         wr.wr_id = id;
@@ -144,27 +146,31 @@ impl RawQp {
         if fence {
             wr.send_flags |= ibv_send_flags::IBV_SEND_FENCE.0;
         }
-        match work {
-            Work::Send { solicited } => {
+        // The processor copies few bytes sooner than the device fetches them. 0 bytes need neither.
+        if total.wrapping_sub(1) < self.inline && !matches!(operation, Operation::Read(_)) {
+            wr.send_flags |= ibv_send_flags::IBV_SEND_INLINE.0;
+        }
+        match operation {
+            Operation::Send { solicited } => {
                 wr.opcode = ibv_wr_opcode::IBV_WR_SEND;
                 if solicited {
                     wr.send_flags |= ibv_send_flags::IBV_SEND_SOLICITED.0;
                 }
             }
-            Work::Write(addr, key) => {
+            Operation::Write(to) => {
                 wr.opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE;
-                wr.wr.rdma = rdma_t { remote_addr: addr, rkey: key };
+                wr.wr.rdma = rdma_t { remote_addr: to.addr, rkey: to.key };
             }
-            Work::Read(addr, key) => {
+            Operation::Read(from) => {
                 wr.opcode = ibv_wr_opcode::IBV_WR_RDMA_READ;
-                wr.wr.rdma = rdma_t { remote_addr: addr, rkey: key };
+                wr.wr.rdma = rdma_t { remote_addr: from.addr, rkey: from.key };
             }
         }
         let mut bad = ptr::null_mut();
         // SAFETY: the request and its list live through the call, which copies them. The
         // memory they name is registered; the device checks the keys.
-        let posted = meaning(unsafe { ibv_post_send(self.raw.as_ptr(), &raw mut wr, &raw mut bad) });
-        match posted {
+        let posted = uncancelled(|| unsafe { ibv_post_send(self.raw.as_ptr(), &raw mut wr, &raw mut bad) });
+        match meaning(posted) {
             // No request was refused, so this one is in the queue, but the device was not told of it.
             Err(error) if bad.is_null() => self.tell(&error),
             posted => return posted,
@@ -191,9 +197,10 @@ impl RawQp {
             request_size: size_of::<ibv_send_wr>() as u32,
         };
         for pause in [0, 1, 5, 20] {
-            sleep(Duration::from_millis(pause));
+            uncancelled(|| sleep(Duration::from_millis(pause)));
             // SAFETY: the command names no request, so the kernel reads the command alone. `answer` is written at most.
-            let told = unsafe { libc::write(device, (&raw const command).cast(), size_of::<TellDevice>()) };
+            let tell = || unsafe { libc::write(device, (&raw const command).cast(), size_of::<TellDevice>()) };
+            let told = uncancelled(tell);
             if usize::try_from(told) == Ok(size_of::<TellDevice>()) {
                 return;
             }
@@ -204,7 +211,7 @@ impl RawQp {
 
     /// Hands over a request that does nothing but complete in its turn: a write of 0 bytes.
     pub fn post_nothing(&self, id: u64) -> io::Result<()> {
-        self.post_send(id, Work::Write(0, 0), &[], false)
+        self.post_send(id, Operation::Write(RemoteSegment::default()), &[], false)
     }
 
     /// Binds a window to a range of bytes (first, count) of a region with some access. This ends its earlier binding
@@ -217,10 +224,11 @@ impl RawQp {
         bind.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
         bind.bind_info = ibv_mw_bind_info { mr: mr.raw(), addr, length, mw_access_flags: access };
         // SAFETY: live objects of one device; the structure is read.
-        meaning(unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.raw(), &raw mut bind) })
+        meaning(uncancelled(|| unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.raw(), &raw mut bind) }))
     }
 
     /// Hands over a receive.
+    #[inline]
     pub fn post_recv(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
         let mut elements = Elements::new();
         fill(&mut elements, segments);
@@ -228,7 +236,7 @@ impl RawQp {
         let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
         let mut bad = ptr::null_mut();
         // SAFETY: as in `post_send`.
-        meaning(unsafe { ibv_post_recv(self.raw.as_ptr(), &raw mut wr, &raw mut bad) })
+        meaning(uncancelled(|| unsafe { ibv_post_recv(self.raw.as_ptr(), &raw mut wr, &raw mut bad) }))
     }
 }
 
@@ -289,6 +297,7 @@ impl RawSrq {
     }
 
     /// Hands over a receive.
+    #[inline]
     pub fn post(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
         let mut elements = Elements::new();
         fill(&mut elements, segments);
@@ -296,7 +305,7 @@ impl RawSrq {
         let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
         let mut bad = ptr::null_mut();
         // SAFETY: as in `RawQp::post_send`.
-        meaning(unsafe { ibv_post_srq_recv(self.raw(), &raw mut wr, &raw mut bad) })
+        meaning(uncancelled(|| unsafe { ibv_post_srq_recv(self.raw(), &raw mut wr, &raw mut bad) }))
     }
 }
 
@@ -315,8 +324,9 @@ mod tests {
     fn an_element_says_as_much_as_devices_take() {
         let of = |len: u64| {
             let mut elements = Elements::new();
-            fill(&mut elements, &[Segment { addr: 8, len: 16, key: 1 }, Segment { addr: 24, len, key: 2 }]);
+            let total = fill(&mut elements, &[Segment { addr: 8, len: 16, key: 1 }, Segment { addr: 24, len, key: 2 }]);
             assert_eq!(elements.len(), 2);
+            assert_eq!(total, 16 + len.min(LONGEST));
             let second = elements[1];
             (second.addr, second.length, second.lkey)
         };

@@ -1,0 +1,213 @@
+//! A queue in a ring of slots: what the fast path keeps in order, with an index that costs one mask.
+//!
+//! `VecDeque` does the same with more instructions, because its size is any number and each push may grow it. Here room
+//! is made beforehand, and a push into a full queue is refused.
+
+use std::mem::MaybeUninit;
+
+use host::memory::{self, NoMemory};
+
+/// A queue, first in, first out.
+pub(crate) struct Fifo<V> {
+    /// No slot, or a power of two of them. Those from `first` to `end` hold values.
+    slots: Vec<MaybeUninit<V>>,
+    /// The counts of values that were taken and added, which go on after their largest value with 0.
+    first: usize,
+    end: usize,
+}
+
+impl<V> Default for Fifo<V> {
+    fn default() -> Self {
+        Fifo { slots: Vec::new(), first: 0, end: 0 }
+    }
+}
+
+impl<V> Fifo<V> {
+    /// Makes room for `more` values.
+    ///
+    /// # Errors
+    /// [`NoMemory`]; the queue is as it was.
+    pub fn room(&mut self, more: usize) -> Result<(), NoMemory> {
+        let wanted = self.len().checked_add(more).ok_or(NoMemory)?;
+        if wanted > self.slots.len() {
+            let wanted = wanted.checked_next_power_of_two().ok_or(NoMemory)?;
+            let mut slots = memory::vec(wanted)?;
+            slots.resize_with(wanted, MaybeUninit::uninit);
+            let mut grown = Fifo { slots, first: 0, end: 0 };
+            while let Some(value) = self.pop() {
+                let _ = grown.push(value);
+            }
+            *self = grown;
+        }
+        Ok(())
+    }
+
+    /// Adds a value.
+    ///
+    /// # Errors
+    /// Returns the value if there is no room.
+    #[inline(always)]
+    pub fn push(&mut self, value: V) -> Result<(), V> {
+        if self.len() == self.slots.len() {
+            return Err(value);
+        }
+        let at = self.end & (self.slots.len() - 1);
+        // SAFETY: there is a slot without a value, so the number of slots is not 0 but a power of two, and the place
+        // under the mask is below it.
+        unsafe { self.slots.get_unchecked_mut(at) }.write(value);
+        self.end = self.end.wrapping_add(1);
+        Ok(())
+    }
+
+    /// Adds a value for which there was no room.
+    #[cold]
+    pub fn grow(&mut self, value: V) {
+        if self.room(1).is_err() || self.push(value).is_err() {
+            log::error!("there is no memory for what was to be queued");
+        }
+    }
+
+    /// Takes the oldest value.
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<V> {
+        let value: *const V = self.front()?;
+        self.first = self.first.wrapping_add(1);
+        // SAFETY: the slot holds a value, which is read once: it does not count any more.
+        Some(unsafe { value.read() })
+    }
+
+    /// Takes the oldest value without dropping it, for a caller that has moved out of it what needs a drop.
+    #[inline(always)]
+    pub fn skip(&mut self) {
+        if !self.is_empty() {
+            self.first = self.first.wrapping_add(1);
+        }
+    }
+
+    /// The oldest value, to be changed.
+    #[inline(always)]
+    pub fn front_mut(&mut self) -> Option<&mut V> {
+        if self.is_empty() {
+            return None;
+        }
+        let at = self.first & (self.slots.len() - 1);
+        // SAFETY: as in `get`.
+        Some(unsafe { self.slots.get_unchecked_mut(at).assume_init_mut() })
+    }
+
+    /// The oldest value.
+    #[inline(always)]
+    pub fn front(&self) -> Option<&V> {
+        self.get(0)
+    }
+
+    /// The value behind the `nth` oldest ones.
+    #[inline(always)]
+    pub fn get(&self, nth: usize) -> Option<&V> {
+        if nth >= self.len() {
+            return None;
+        }
+        let at = self.first.wrapping_add(nth) & (self.slots.len() - 1);
+        // SAFETY: there are values, so the number of slots is a power of two, and the place under the mask is below it;
+        // the slot is one of those from `first` to `end`.
+        Some(unsafe { self.slots.get_unchecked(at).assume_init_ref() })
+    }
+
+    /// Takes the first value for which `wanted` is true, wherever it stands; the others keep their order.
+    pub fn remove(&mut self, wanted: impl Fn(&V) -> bool) -> Option<V> {
+        let mut found = None;
+        for _ in 0..self.len() {
+            let Some(value) = self.pop() else { break };
+            if found.is_none() && wanted(&value) {
+                found = Some(value);
+            } else {
+                let _ = self.push(value);
+            }
+        }
+        found
+    }
+
+    /// The number of values that there is room for.
+    #[cfg(test)]
+    pub fn capacity(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The number of values.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.end.wrapping_sub(self.first)
+    }
+
+    /// Whether there is none.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.end == self.first
+    }
+}
+
+impl<V> Drop for Fifo<V> {
+    fn drop(&mut self) {
+        while self.pop().is_some() {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn with(first: usize, values: std::ops::Range<u32>) -> Fifo<u32> {
+        let mut queue = Fifo::default();
+        queue.room(4).expect("memory");
+        (queue.first, queue.end) = (first, first);
+        values.for_each(|value| queue.push(value).expect("room"));
+        queue
+    }
+
+    #[test]
+    fn values_come_out_as_they_went_in_wherever_the_ring_begins() {
+        for first in [0, 1, 3, usize::MAX - 1, usize::MAX] {
+            let mut queue = with(first, 0..4);
+            assert_eq!(queue.push(9), Err(9), "it is full");
+            assert_eq!((queue.pop(), queue.pop()), (Some(0), Some(1)));
+            queue.push(4).expect("room");
+            assert_eq!((queue.front(), queue.len()), (Some(&2), 3));
+            queue.room(6).expect("memory");
+            (5..11).for_each(|value| queue.push(value).expect("room"));
+            assert_eq!(std::iter::from_fn(|| queue.pop()).collect::<Vec<_>>(), [2, 3, 4, 5, 6, 7, 8, 9, 10]);
+            assert!(queue.is_empty() && queue.front().is_none());
+        }
+    }
+
+    #[test]
+    fn one_is_taken_from_the_middle() {
+        for first in [0, 3, usize::MAX] {
+            let mut queue = with(first, 0..4);
+            assert_eq!(queue.remove(|&value| value == 2), Some(2));
+            assert_eq!(queue.remove(|&value| value == 2), None);
+            assert_eq!(std::iter::from_fn(|| queue.pop()).collect::<Vec<_>>(), [0, 1, 3]);
+        }
+    }
+
+    #[test]
+    fn there_is_no_room_without_memory() {
+        let mut queue = Fifo::default();
+        assert_eq!(queue.push(1), Err(1));
+        assert_eq!(queue.pop(), None);
+        assert!(queue.room(usize::MAX).is_err() && queue.room(usize::MAX / 4).is_err());
+    }
+
+    #[test]
+    fn what_it_holds_is_dropped_with_it() {
+        let value = Arc::new(());
+        let mut queue = Fifo::default();
+        queue.room(3).expect("memory");
+        (0..3).for_each(|_| queue.push(value.clone()).expect("room"));
+        drop(queue.pop());
+        assert_eq!(Arc::strong_count(&value), 3);
+        drop(queue);
+        assert_eq!(Arc::strong_count(&value), 1);
+    }
+}

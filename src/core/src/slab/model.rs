@@ -1,0 +1,166 @@
+//! All interleavings of threads that enter and leave an object and one that frees it, in a model of the memory. Run with
+//! `RUSTFLAGS="--cfg loom" cargo test -p dat-core --lib --release slab`.
+
+use host::asymmetric::heavy;
+use loom::cell::UnsafeCell;
+use loom::sync::atomic::AtomicU64 as ModelU64;
+use loom::sync::{Arc, Mutex};
+use loom::thread;
+
+use super::entry::{Slot, State, Word};
+use super::*;
+
+impl Word for ModelU64 {
+    fn load(&self, order: Ordering) -> u64 {
+        ModelU64::load(self, order)
+    }
+
+    fn store(&self, value: u64, order: Ordering) {
+        ModelU64::store(self, value, order);
+    }
+
+    fn exchange(&self, old: u64, new: u64, success: Ordering) -> std::result::Result<u64, u64> {
+        self.compare_exchange(old, new, success, Ordering::Relaxed)
+    }
+
+    fn add(&self, value: u64, order: Ordering) -> u64 {
+        self.fetch_add(value, order)
+    }
+}
+
+const KIND: Kind = Kind::Ep;
+/// The addresses of the cell that is freed and of another one.
+const CELL: u64 = 64;
+const OTHER: u64 = 128;
+
+/// A way to enter.
+#[derive(Clone, Copy)]
+enum By {
+    Slot(usize),
+    Pin,
+}
+
+struct Model {
+    cell: State<ModelU64>,
+    other: State<ModelU64>,
+    slots: [Slot<ModelU64>; 2],
+    lock: Mutex<()>,
+    /// Whether the object is there. The model reports every access that is not ordered against another.
+    object: UnsafeCell<bool>,
+    drops: std::sync::atomic::AtomicUsize,
+}
+
+impl Model {
+    fn new() -> Arc<Model> {
+        let new = || {
+            let state = State::new(ModelU64::new(0));
+            state.bear(KIND);
+            state
+        };
+        Arc::new(Model {
+            cell: new(),
+            other: new(),
+            slots: std::array::from_fn(|_| Slot::new(ModelU64::new(0))),
+            lock: Mutex::new(()),
+            object: UnsafeCell::new(true),
+            drops: Default::default(),
+        })
+    }
+
+    fn inside(&self) -> bool {
+        self.slots.iter().any(|slot| slot.has(CELL))
+    }
+
+    fn unpin(&self) {
+        if self.cell.unpin() {
+            // SAFETY: the model checks that nobody else is at the object.
+            self.object.with_mut(|object| unsafe { *object = false });
+            self.drops.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn use_object(&self) {
+        // SAFETY: the model checks that nobody changes the object.
+        self.object.with(|object| assert!(unsafe { *object }, "it was dropped"));
+    }
+
+    fn call(&self, by: By) {
+        let By::Slot(index) = by else {
+            if self.cell.enter(KIND) {
+                self.use_object();
+            }
+            return self.unpin();
+        };
+        let slot = &self.slots[index];
+        assert!(slot.is_free());
+        if self.cell.enter_by(slot, CELL, KIND) {
+            self.use_object();
+        }
+        if self.cell.leave_by(slot) && self.cell.has_object() {
+            let last = {
+                let _locked = self.lock.lock().expect("no panic");
+                self.cell.is_last(|| self.inside())
+            };
+            if last {
+                self.unpin();
+            }
+        }
+    }
+
+    fn free(&self) {
+        if !self.cell.kill(KIND) {
+            return;
+        }
+        heavy();
+        let nobody = {
+            let _locked = self.lock.lock().expect("no panic");
+            self.cell.settle(self.inside())
+        };
+        if nobody {
+            self.unpin();
+        }
+    }
+}
+
+/// Two threads call while a third frees.
+fn race(first: fn(&Model), second: fn(&Model)) {
+    let mut explorer = loom::model::Builder::new();
+    explorer.preemption_bound = Some(3);
+    explorer.check(move || {
+        let model = Model::new();
+        let threads = [first, second].map(|call| {
+            let model = model.clone();
+            thread::spawn(move || call(&model))
+        });
+        model.free();
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+        assert_eq!(model.drops.load(Ordering::Relaxed), 1);
+        assert!(model.cell.is_vacant());
+    });
+}
+
+#[test]
+fn slab_drops_what_two_leave_by_slots() {
+    race(|model| model.call(By::Slot(0)), |model| model.call(By::Slot(1)));
+}
+
+#[test]
+fn slab_drops_what_one_leaves_by_a_slot_and_one_by_a_pin() {
+    race(|model| model.call(By::Slot(0)), |model| model.call(By::Pin));
+}
+
+#[test]
+fn slab_drops_what_two_free() {
+    race(|model| model.call(By::Slot(0)), |model| model.free());
+}
+
+#[test]
+fn slab_drops_what_one_leaves_for_another_object() {
+    let call = |model: &Model| {
+        model.call(By::Slot(0));
+        assert!(model.other.enter_by(&model.slots[0], OTHER, KIND));
+        assert!(!model.other.leave_by(&model.slots[0]));
+        model.call(By::Slot(0));
+    };
+    race(call, |_| ());
+}

@@ -1,0 +1,173 @@
+//! The slots of each thread: a record that it gets with its first call, and that another thread uses when it has ended.
+//!
+//! A thread finds its record with one load ([`host::static_tls::word`]). It has no record while there is no memory for one,
+//! where the kernel has no membarrier(2), and when its own thread-local data are gone already; it then enters by pins.
+
+use std::cell::Cell;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+
+use host::per_thread::PerThread;
+use host::{asymmetric, memory, static_tls};
+
+use super::entry;
+
+pub(super) type Slot = entry::Slot<AtomicU64>;
+
+/// The objects that one thread can be inside of by slots; it enters more by pins. Calls that close an adapter enter a few
+/// at once, all others one.
+const SLOTS: usize = 8;
+
+/// The slots of one thread, on cache lines of their own.
+#[repr(C, align(128))]
+struct Record {
+    slots: [Slot; SLOTS],
+    /// The record that was made before this one.
+    next: Option<&'static Record>,
+    /// Whether a thread has it.
+    taken: AtomicBool,
+}
+
+/// All records, in a list that only grows. They are never freed.
+static FIRST: AtomicPtr<Record> = AtomicPtr::new(ptr::null_mut());
+
+/// What threads have that get no record: all its slots are taken.
+static NONE: Record =
+    Record { slots: [const { Slot::new(AtomicU64::new(u64::MAX)) }; SLOTS], next: None, taken: AtomicBool::new(true) };
+
+/// Gives the record of a thread back when the thread ends.
+#[derive(Default)]
+struct Owner(Cell<Option<&'static Record>>);
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        if let Some(record) = self.0.get() {
+            // Destructors of the program that run after this one may still make calls.
+            static_tls::set_word(ptr::from_ref(&NONE).expose_provenance());
+            // SYNC record: the next thread finds all slots free.
+            record.taken.store(false, Ordering::Release);
+        }
+    }
+}
+
+static OWNERS: PerThread<Owner> = PerThread::new();
+
+fn all() -> impl Iterator<Item = &'static Record> {
+    // SYNC record: the memory behind the pointer is initialised.
+    let first = FIRST.load(Ordering::Acquire);
+    // SAFETY: the pointer is NULL or comes from a box that `make` leaked.
+    std::iter::successors(unsafe { first.as_ref() }, |record| record.next)
+}
+
+/// The record of the calling thread, if it has one already.
+#[inline(always)]
+fn own() -> Option<&'static Record> {
+    // SAFETY: the word is 0 or the address of a record, none of which is ever freed.
+    unsafe { ptr::with_exposed_provenance::<Record>(static_tls::word()).as_ref() }
+}
+
+/// A free slot of the calling thread.
+#[inline(always)]
+pub(super) fn slot() -> Option<&'static Slot> {
+    match own() {
+        Some(Record { slots: [first, ..], .. }) if first.is_free() => Some(first),
+        record => another(record),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn another(record: Option<&'static Record>) -> Option<&'static Slot> {
+    record.or_else(register)?.slots.iter().find(|slot| slot.is_free())
+}
+
+/// Gives the calling thread a record.
+fn register() -> Option<&'static Record> {
+    let record = if asymmetric::available() {
+        OWNERS.with(|owner| {
+            let record = take().or_else(make);
+            owner.0.set(record);
+            record
+        })??
+    } else {
+        &NONE
+    };
+    static_tls::set_word(ptr::from_ref(record).expose_provenance());
+    Some(record)
+}
+
+/// A record whose thread has ended.
+fn take() -> Option<&'static Record> {
+    all().find(|record| {
+        // SYNC record
+        let taken = record.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
+        taken.is_ok()
+    })
+}
+
+/// A new record; `None` if there is no memory.
+fn make() -> Option<&'static Record> {
+    let slots = [const { Slot::new(AtomicU64::new(0)) }; SLOTS];
+    let record = memory::boxed(Record { slots, next: None, taken: AtomicBool::new(true) }).ok()?;
+    let record = Box::leak(record);
+    let mut first = FIRST.load(Ordering::Acquire);
+    loop {
+        // SAFETY: as in `all`.
+        record.next = unsafe { first.as_ref() };
+        let address = ptr::from_mut(record);
+        // SYNC record
+        match FIRST.compare_exchange(first, address, Ordering::AcqRel, Ordering::Acquire) {
+            // SAFETY: the record was leaked above, and from now on it is shared.
+            Ok(_) => return Some(unsafe { &*address }),
+            Err(now) => first = now,
+        }
+    }
+}
+
+/// Whether a thread is inside the cell at this address by a slot.
+pub(super) fn inside(address: u64) -> bool {
+    all().any(|record| record.slots.iter().any(|slot| slot.has(address)))
+}
+
+/// Frees the records of all threads but the calling one. Only the child of a fork may call this, which has no other.
+pub(super) fn abandon() {
+    let own = own();
+    for record in all().filter(|record| own.is_none_or(|own| !ptr::eq(own, *record))) {
+        record.slots.iter().for_each(Slot::clear);
+        record.taken.store(false, Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn record() -> *const Record {
+        slot().map_or(ptr::null(), |_| ptr::from_ref(own().expect("a record")))
+    }
+
+    #[test]
+    fn a_record_goes_from_a_thread_that_ends_to_a_later_one() {
+        if !asymmetric::available() {
+            return;
+        }
+        let mine = record().addr();
+        assert_eq!(record().addr(), mine);
+        let known = all().count();
+        for _ in 0..50 {
+            let other = std::thread::spawn(|| record().addr()).join().expect("no panic");
+            assert!(other != 0 && other != mine);
+        }
+        // Other tests have threads as well.
+        assert!(all().count() < known + 40, "none is used again");
+    }
+
+    #[test]
+    fn a_thread_that_gets_no_record_has_no_slot() {
+        let thread = std::thread::spawn(|| {
+            static_tls::set_word(ptr::from_ref(&NONE).expose_provenance());
+            slot().is_none()
+        });
+        assert!(thread.join().expect("no panic"));
+    }
+}
