@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use host::lock::{Mutex, MutexGuard};
 
 pub(crate) use queue::{Batch, WaitState};
-use queue::{Queue, Tell};
+use queue::{Queue, Taken, Tell};
 
-use crate::charge::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
-use crate::event::{AsyncReason, Event, Feed, Streams};
+use crate::event::{AsyncReason, Completion, Event, Feed, Streams};
 use crate::ia::{AsyncQueue, Ia};
+use crate::patience::Patience;
 use crate::slab::{Handle, Header, Kind, Object};
 use crate::transport::{Poll, Transport};
 use crate::users::{Counted, Use, Users};
@@ -45,6 +45,7 @@ pub struct Evd<T: Transport> {
     busy: AtomicBool,
     /// Whether the adapter that made it is gone while another one still uses it.
     orphan: AtomicBool,
+    patience: Patience,
 }
 
 impl<T: Transport> Object for Evd<T> {
@@ -89,6 +90,7 @@ impl<T: Transport> Evd<T> {
             queue: Mutex::new(Queue::new(qlen)?),
             busy: AtomicBool::new(false),
             orphan: AtomicBool::new(false),
+            patience: Patience::default(),
         })?;
         if let Some(cno) = cno {
             if let Err(error) = cno.attach(evd.header.handle()) {
@@ -157,6 +159,11 @@ impl<T: Transport> Evd<T> {
     /// The adapter it belongs to.
     pub fn ia(&self) -> &Arc<Ia<T>> {
         &self.ia
+    }
+
+    /// What its last waits were like.
+    pub(crate) fn patience(&self) -> &Patience {
+        &self.patience
     }
 
     /// The streams it admits.
@@ -255,16 +262,29 @@ impl<T: Transport> Evd<T> {
     ///
     /// # Errors
     /// [`Refusal::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
-    #[inline]
     pub fn dequeue(&self) -> Result<Event> {
+        self.take().map(Event::from)
+    }
+
+    /// Does what [`Evd::dequeue`] does, and hands the event over in the form in which it lies in the queue: to `transfer`
+    /// if it is the end of one, else to `other`.
+    ///
+    /// # Errors
+    /// Those of [`Evd::dequeue`].
+    #[inline(always)]
+    pub fn dequeue_with<R>(&self, transfer: impl FnOnce(Completion) -> R, other: impl FnOnce(Event) -> R) -> Result<R> {
+        self.take().map(|taken| taken.hand_over(transfer, other))
+    }
+
+    #[inline(always)]
+    fn take(&self) -> Result<Taken> {
         if !self.is_busy() {
             self.poll();
             if !self.is_busy() {
                 return Err(Error::QueueEmpty);
             }
         }
-        let queued = self.queue().take()?;
-        Ok(queued.settle())
+        self.queue().take()
     }
 
     /// Whether the queue holds an event or a thread waits.
@@ -287,7 +307,7 @@ impl<T: Transport> Evd<T> {
 
     /// Queues an event, which is a notification event, if there is room.
     pub(crate) fn offer(&self, event: Event) -> bool {
-        self.fill(|batch| batch.push(event, true, None)) == 0
+        self.fill(|batch| batch.push(event, true)) == 0
     }
 
     /// Makes an event that is queued already a notification event.
@@ -296,13 +316,13 @@ impl<T: Transport> Evd<T> {
         self.tell(tell);
     }
 
-    /// Queues an event; if there is no room the event is lost and the loss is reported as an asynchronous event.
-    /// `announce` makes it a notification event.
-    pub(crate) fn push(&self, event: Event, announce: bool, charge: Option<Charge>) {
-        self.push_all(|batch| batch.push(event, announce, charge));
+    /// Queues an event, which is a notification event; if there is no room the event is lost and the loss is reported as
+    /// an asynchronous event.
+    pub(crate) fn push(&self, event: Event) {
+        self.push_all(|batch| batch.push(event, true));
     }
 
-    /// Queues the events that `add` pushes, as [`Evd::push`] does with each, under one lock.
+    /// Queues the events that `add` adds, as [`Evd::push`] does with one, under one lock.
     #[inline(always)]
     pub(crate) fn push_all(&self, add: impl FnOnce(&mut Batch<'_, T>)) {
         let lost = self.fill(add);
@@ -311,7 +331,7 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Queues the events that `add` pushes as far as there is room, and tells of them. Returns the number of those that
+    /// Queues the events that `add` adds as far as there is room, and tells of them. Returns the number of those that
     /// found none.
     #[inline(always)]
     fn fill(&self, add: impl FnOnce(&mut Batch<'_, T>)) -> usize {

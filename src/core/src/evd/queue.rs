@@ -5,24 +5,47 @@ use std::sync::Arc;
 use crate::charge::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Result};
-use crate::event::{Event, Feed};
+use crate::event::{Completion, Event, Feed, Status, Transfer};
 use crate::fifo::Fifo;
+use crate::slab::Handle;
 use crate::transport::Transport;
 use crate::users::Use;
 use crate::waker::Waker;
 
-/// A queued event, and the entry of a shared receive queue that it keeps occupied.
-pub(crate) struct Queued {
-    pub event: Event,
-    pub charge: Option<Charge>,
+/// A queued event, and the entry of a shared receive queue that it keeps occupied. The end of a transfer lies in plain
+/// words, because an [`Event`] as a whole would be copied on its way.
+struct Queued {
+    /// Meaningless if there is another event.
+    completion: Completion,
+    charge: Option<Charge>,
+    other: Option<Event>,
 }
 
-impl Queued {
-    /// Settles the books when the program has taken the event: its buffer no longer counts.
-    #[inline]
-    pub fn settle(self) -> Event {
-        drop(self.charge);
-        self.event
+/// No transfer, beside another event.
+const NOTHING: Completion =
+    Completion { ep: Handle::NULL, cookie: 0, len: 0, status: Status::Success, transfer: Transfer::Recv };
+
+/// An event that was taken from the queue. Dropping it settles the books: its buffer no longer counts.
+pub(crate) struct Taken {
+    completion: Completion,
+    other: Option<Event>,
+    _charge: Option<Charge>,
+}
+
+impl Taken {
+    /// Hands the event over: to `transfer` if it is the end of one, else to `other`.
+    #[inline(always)]
+    pub fn hand_over<R>(self, transfer: impl FnOnce(Completion) -> R, other: impl FnOnce(Event) -> R) -> R {
+        match self.other {
+            None => transfer(self.completion),
+            Some(event) => other(event),
+        }
+    }
+}
+
+impl From<Taken> for Event {
+    fn from(taken: Taken) -> Event {
+        taken.hand_over(Event::from, |event| event)
     }
 }
 
@@ -100,14 +123,24 @@ impl<T: Transport> Queue<T> {
 
     /// The oldest event, for a dequeue.
     #[inline]
-    pub fn take(&mut self) -> Result<Queued> {
+    pub fn take(&mut self) -> Result<Taken> {
         if self.wait.is_some() {
             return Err(Error::InvalidState(Refusal::EvdWaiter));
         }
-        self.events.pop().ok_or(Error::QueueEmpty)
+        self.pop().ok_or(Error::QueueEmpty)
     }
 
-    pub fn take_all(&mut self) -> Fifo<Queued> {
+    #[inline(always)]
+    fn pop(&mut self) -> Option<Taken> {
+        let oldest = self.events.front_mut()?;
+        let taken = Taken { completion: oldest.completion, other: oldest.other.take(), _charge: oldest.charge.take() };
+        // Nothing is left in it.
+        self.events.skip();
+        Some(taken)
+    }
+
+    /// Takes all events; they are gone with what this returns.
+    pub fn take_all(&mut self) -> impl Sized + use<T> {
         std::mem::take(&mut self.events)
     }
 
@@ -167,11 +200,22 @@ impl<'a, T: Transport> Batch<'a, T> {
         Batch { queue, announced: 0, lost: 0 }
     }
 
-    /// Adds an event; `announce` makes it a notification event. An event that finds no room is lost.
+    /// Adds an event other than the end of a transfer; `announce` makes it a notification event. An event that finds no
+    /// room is lost.
+    pub fn push(&mut self, event: Event, announce: bool) {
+        self.add(Queued { completion: NOTHING, charge: None, other: Some(event) }, announce);
+    }
+
+    /// Adds the end of a transfer, as [`Batch::push`] does with other events.
     #[inline(always)]
-    pub fn push(&mut self, event: Event, announce: bool, charge: Option<Charge>) {
+    pub fn complete(&mut self, completion: Completion, announce: bool, charge: Option<Charge>) {
+        self.add(Queued { completion, charge, other: None }, announce);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, queued: Queued, announce: bool) {
         let queue = &mut *self.queue;
-        if queue.events.len() < queue.room && queue.events.push(Queued { event, charge }).is_ok() {
+        if queue.events.len() < queue.room && queue.events.push(queued).is_ok() {
             self.announced += usize::from(announce);
         } else {
             self.lost += 1;
@@ -222,7 +266,7 @@ impl<T: Transport> WaitState<'_, T> {
     }
 
     /// The result of the wait if it ends now; `None` if it goes on.
-    pub fn check(&mut self) -> Option<Result<(Queued, usize)>> {
+    pub fn check(&mut self) -> Option<Result<(Taken, usize)>> {
         if self.queue.dead {
             return Some(Err(Error::Aborted));
         }
@@ -231,8 +275,8 @@ impl<T: Transport> WaitState<'_, T> {
         }
         let wait = self.queue.wait.as_ref()?;
         if wait.announced && self.queue.events.len() >= wait.threshold {
-            let queued = self.queue.events.pop()?;
-            return Some(Ok((queued, self.queue.events.len())));
+            let taken = self.queue.pop()?;
+            return Some(Ok((taken, self.queue.events.len())));
         }
         None
     }
