@@ -137,7 +137,7 @@ impl<T: Transport> EvdWait<T> {
         self.entered = false;
         self.disarm();
         Some(match outcome {
-            Ok((queued, more)) => EvdOutcome { result: Ok(queued.into()), more },
+            Ok((queued, more)) => EvdOutcome { result: Ok(queued.settle()), more },
             Err(error) => EvdOutcome { result: Err(error), more: 0 },
         })
     }

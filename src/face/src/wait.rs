@@ -17,7 +17,7 @@ use host::cancel;
 use libc::{nfds_t, pollfd, sigset_t, timespec};
 
 use crate::call::{PANICKED, caught, code};
-use crate::handle::{RawHandle, find, raw};
+use crate::handle::{RawHandle, enter, find, raw};
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Code, Count, Face, Fault, Positions, Version, count};
 
@@ -125,10 +125,20 @@ impl<F: Face> EvdWait<F> {
 
 impl<F: Face> Blocking for EvdWait<F> {
     fn begin(self) -> Answer<Option<Sleep>> {
-        let evd = find::<F, Evd<F::Transport>>(self.evd, Role::Evd)?;
-        self.event.required(4)?;
-        self.more.required(5)?;
+        let entered = enter::<F, Evd<F::Transport>>(self.evd, Role::Evd)?;
+        let event = self.event.required(4)?;
+        let more = self.more.required(5)?;
         let threshold = usize::try_from(self.threshold).map_err(|_| Fault::Argument(3))?;
+        if threshold == 1
+            && let Some((completion, left)) = entered.take_ready()
+        {
+            F::Version::completion(event, Handle(self.evd.addr()), completion);
+            more.write(count(left));
+            return Ok(None);
+        }
+        let evd = entered.share();
+        // A thread that waits is inside of nothing.
+        drop(entered);
         self.after(evd_begin(evd, threshold, self.limit))
     }
 
