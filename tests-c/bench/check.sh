@@ -84,7 +84,7 @@ LD_LIBRARY_PATH=$work/lib "$programs/bench" send_lat --size 0 >"$work/told" 2>&1
 [ $? -eq 2 ]
 result $? 'bench: no bytes: refused'
 
-for test in line futex futex50 write pong read memcpy; do
+for test in cache_line futex futex_late writev writev_pong readv memcpy; do
     timeout 60 "$programs/marks" $test 64 50 -1,-1 >"$work/told" 2>&1 &&
         awk '$1 == "median" || $1 == "bandwidth" { if ($2 > 0) seen++ } END { exit seen != 2 }' "$work/told"
     result $? "marks: $test"

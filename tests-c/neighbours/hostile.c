@@ -138,7 +138,7 @@ static void hello(struct packet *p, const char *name)
 {
     p->len = 0;
     put(p, 1, 1);
-    put(p, option(find_bell(), SO_TYPE) == SOCK_DGRAM ? 2 : 1, 4); /* the version goes with the form of the bells */
+    put(p, option(find_bell(), SO_TYPE) == SOCK_DGRAM ? 3 : 1, 4); /* the version goes with the form of the bells */
     put(p, strlen(name), 4);
     memcpy(p->bytes + p->len, name, strlen(name));
     p->len += strlen(name);

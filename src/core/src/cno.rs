@@ -9,6 +9,7 @@ use host::memory::Room;
 use crate::agent::Agent;
 use crate::error::{Error, Refusal, Result};
 use crate::ia::Ia;
+use crate::patience::Patience;
 use crate::slab::{Handle, Header, Kind, Object};
 use crate::transport::Transport;
 use crate::users::{Counted, Users};
@@ -24,6 +25,7 @@ pub struct Cno<T: Transport> {
     evds: Mutex<Vec<Handle>>,
     /// Whether the transport was asked to look for events when no thread calls in.
     watch: Mutex<bool>,
+    patience: Patience,
 }
 
 impl<T: Transport> Drop for Cno<T> {
@@ -74,6 +76,7 @@ impl<T: Transport> Cno<T> {
             state: Mutex::new(CnoState { agent, ..CnoState::default() }),
             evds: Mutex::default(),
             watch: Mutex::default(),
+            patience: Patience::default(),
         })?;
         cno.watch(agent.is_some());
         Ok(cno)
@@ -115,6 +118,11 @@ impl<T: Transport> Cno<T> {
     /// The adapter it belongs to.
     pub fn ia(&self) -> &Arc<Ia<T>> {
         &self.ia
+    }
+
+    /// What its last waits were like.
+    pub(crate) fn patience(&self) -> &Patience {
+        &self.patience
     }
 
     /// The agent that is called at the next trigger.

@@ -15,7 +15,8 @@
 //! * `ia`: the adapter, as all objects know it; `lmr_table`: its regions by context; `agent`: calls of programs'
 //!   agents
 //! * [`transport`]: the contract with what moves the bytes, which reports to sinks
-//! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`, `waker`: the types that all of them use
+//! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`, `waker`, `patience`: the types that all of them
+//!   use
 //!
 //! docs/architecture.md tells how the parts work together.
 
@@ -34,6 +35,7 @@ mod lmr;
 mod lmr_table;
 mod mem;
 mod open;
+mod patience;
 mod pz;
 mod rmr;
 mod slab;
@@ -59,6 +61,6 @@ pub use mem::Rights;
 pub use open::AsyncEvd;
 pub use pz::Pz;
 pub use rmr::{Rmr, RmrStatus};
-pub use slab::{Handle, Header, Held, Kind, Note, Object, Slab, is_noted};
+pub use slab::{Handle, Header, Held, Kind, Note, Object, Place, Slab, is_noted};
 pub use sp::{Cr, Psp, PspMode, Rsp, ServicePoint};
 pub use srq::{Srq, SrqStatus};

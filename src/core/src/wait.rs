@@ -2,13 +2,17 @@
 //!
 //! A wait must be a place where a thread can be cancelled, and cancellation unwinds the thread's stack without regard
 //! to Rust. So the face itself sleeps, in a frame that owns nothing: it asks for [`Step`]s, and when it gets
-//! [`Step::Sleep`] it calls poll(2) and asks again. Everything that a wait holds meanwhile is in a list that belongs to
+//! [`Step::Sleep`] it sleeps and asks again. Everything that a wait holds meanwhile is in a list that belongs to
 //! the thread and is cleared when the thread ends.
+//!
+//! A thread sleeps on a word of memory, unless the transport has a descriptor for it.
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
+use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
 use arrayvec::ArrayVec;
@@ -19,22 +23,25 @@ use crate::cno::Cno;
 use crate::error::{Error, Result};
 use crate::evd::Evd;
 use crate::event::Event;
+use crate::patience::{Ended, Patience};
 use crate::slab::Handle;
-use crate::transport::Transport;
-use crate::waker::Waker;
+use crate::transport::{Armed, Transport};
+use crate::waker::{Place, Waker};
 
-/// The time for which a wait looks for work before it sleeps.
-const SPIN: Duration = Duration::from_micros(30);
-/// The longest sleep where no descriptor reports new work.
+/// The longest sleep where nothing reports new work.
 const BLIND: Duration = Duration::from_millis(1);
+/// The first sleep of a wait on a word that others may be able to change back, which would keep a wake-up from the thread
+/// that falls asleep at this very moment. Each further sleep of the wait may be twice as long, up to the longest one.
+const FIRST: Duration = Duration::from_millis(50);
+const LONGEST: Duration = Duration::from_secs(3600);
 /// Descriptors that one sleep can watch: the thread's own and those of completion queues.
 pub const MAX_FDS: usize = 17;
 
 /// Time limit of a wait.
 #[derive(Clone, Copy, Debug)]
 pub enum Limit {
-    /// The wait ends at this time.
-    Until(Instant),
+    /// The wait ends after this time, counted from when it has found that it must wait.
+    Within(Duration),
     /// The wait has no limit.
     Never,
 }
@@ -43,23 +50,38 @@ impl Limit {
     /// The limit in `micros` microseconds from now; `None` for no limit.
     pub fn from_micros(micros: Option<u32>) -> Self {
         match micros {
-            Some(micros) => Limit::Until(Instant::now() + Duration::from_micros(micros.into())),
+            Some(micros) => Limit::Within(Duration::from_micros(micros.into())),
             None => Limit::Never,
         }
     }
-
-    fn passed(self, now: Instant) -> bool {
-        matches!(self, Limit::Until(end) if now >= end)
-    }
 }
 
-/// The descriptors and the time limit of one sleep; plain data.
+/// What a thread sleeps on; plain data. It stays there until the wait is resumed, or the thread ends.
+#[derive(Clone, Copy)]
+pub enum Bed {
+    /// A word, as long as it has this value.
+    Word {
+        /// The word.
+        word: *const AtomicU32,
+        /// Its value.
+        value: u32,
+        /// Other processes may change it.
+        shared: bool,
+    },
+    /// Descriptors to poll for reading.
+    Descriptors {
+        /// The descriptors.
+        fds: [RawFd; MAX_FDS],
+        /// Their number.
+        count: usize,
+    },
+}
+
+/// One sleep; plain data.
 #[derive(Clone, Copy)]
 pub struct Sleep {
-    /// Descriptors to poll for reading.
-    pub fds: [RawFd; MAX_FDS],
-    /// The number of descriptors.
-    pub count: usize,
+    /// What to sleep on.
+    pub on: Bed,
     /// The time limit; `None` for no limit.
     pub timeout: Option<Duration>,
 }
@@ -80,16 +102,28 @@ pub struct EvdOutcome {
     pub more: usize,
 }
 
-/// Sleeping waits of each thread. There can be more than one, because an agent or a signal handler may wait too.
-static PENDING: PerThread<RefCell<Vec<Box<dyn Any>>>> = PerThread::new();
+/// The state of the sleeping waits of a thread, each in a box that holds an `Option` of it.
+#[derive(Default)]
+struct Pending {
+    /// There can be more than one, because an agent or a signal handler may wait too.
+    waits: Vec<Box<dyn Any>>,
+    /// The box of the last wait, for the next one.
+    spare: Option<Box<dyn Any>>,
+}
+
+static PENDING: PerThread<RefCell<Pending>> = PerThread::new();
 
 /// Keeps the state of a wait until the thread has slept. Returns it if there is no memory for that.
 fn push_pending<W: Any>(wait: W) -> std::result::Result<(), W> {
     let mut wait = Some(wait);
-    let kept = PENDING.with(|list| {
-        if let Some(wait) = wait.take() {
-            list.borrow_mut().push(Box::new(wait));
+    let kept = PENDING.with(|pending| {
+        let mut pending = pending.borrow_mut();
+        let mut place = pending.spare.take().unwrap_or_else(|| Box::new(None::<W>));
+        match place.downcast_mut::<Option<W>>() {
+            Some(place) => *place = wait.take(),
+            None => place = Box::new(wait.take()),
         }
+        pending.waits.push(place);
     });
     match (kept, wait) {
         (None, Some(wait)) => Err(wait),
@@ -98,8 +132,14 @@ fn push_pending<W: Any>(wait: W) -> std::result::Result<(), W> {
 }
 
 fn pop_pending<W: Any>() -> Option<W> {
-    let last = PENDING.with(|list| list.borrow_mut().pop()).flatten()?;
-    last.downcast::<W>().ok().map(|wait| *wait)
+    let last = PENDING.with(|pending| {
+        let mut pending = pending.borrow_mut();
+        let mut last = pending.waits.pop()?;
+        let wait = last.downcast_mut::<Option<W>>().and_then(Option::take);
+        pending.spare = Some(last);
+        wait
+    });
+    last.flatten()
 }
 
 /// Sleeps for a short time, for waits for which there is no memory to sleep in another way. The thread cannot be
@@ -108,12 +148,59 @@ fn nap() {
     let _ = poll::wait([None], Some(BLIND));
 }
 
+/// The time of a wait that has found nothing yet.
+struct Past {
+    began: Instant,
+    /// When it ends at the latest.
+    end: Option<Instant>,
+    /// The time for which it is to look before it sleeps.
+    look: Duration,
+    slept: bool,
+    /// The longest that it may sleep on a word next.
+    nap: Duration,
+}
+
+impl Past {
+    fn begin(patience: &Patience, limit: Limit) -> Self {
+        let began = Instant::now();
+        let end = match limit {
+            Limit::Within(time) => began.checked_add(time),
+            Limit::Never => None,
+        };
+        Past { began, end, look: patience.spin(), slept: false, nap: FIRST }
+    }
+
+    /// True if the time is up.
+    fn is_over(&self, now: Instant) -> bool {
+        self.end.is_some_and(|end| now >= end)
+    }
+
+    /// The wait has found its work.
+    fn note(&self, patience: &Patience) {
+        patience.note(Ended { looked: self.look, slept: self.slept, took: self.began.elapsed() });
+    }
+}
+
+/// The outcome of the wait on a dispatcher if it ends now, in which case nobody waits any more.
+fn finished<T: Transport>(evd: &Evd<T>) -> Option<EvdOutcome> {
+    let outcome = evd.with_wait(|wait| {
+        let ended = wait.check()?;
+        wait.leave();
+        Some(ended)
+    })?;
+    Some(match outcome {
+        Ok((queued, more)) => EvdOutcome { result: Ok(queued.settle()), more },
+        Err(error) => EvdOutcome { result: Err(error), more: 0 },
+    })
+}
+
 /// A wait on a dispatcher; leaving it undoes what it set up.
 struct EvdWait<T: Transport> {
     evd: Arc<Evd<T>>,
-    limit: Limit,
     entered: bool,
-    armed: Option<Option<RawFd>>,
+    armed: Option<Armed>,
+    waker: Option<Arc<Waker>>,
+    past: Past,
 }
 
 impl<T: Transport> EvdWait<T> {
@@ -129,17 +216,10 @@ impl<T: Transport> EvdWait<T> {
     }
 
     fn check(&mut self) -> Option<EvdOutcome> {
-        let outcome = self.evd.with_wait(|wait| {
-            let ended = wait.check()?;
-            wait.leave();
-            Some(ended)
-        })?;
+        let outcome = finished(&self.evd)?;
         self.entered = false;
         self.disarm();
-        Some(match outcome {
-            Ok((queued, more)) => EvdOutcome { result: Ok(queued.settle()), more },
-            Err(error) => EvdOutcome { result: Err(error), more: 0 },
-        })
+        Some(outcome)
     }
 
     fn give_up(&mut self, error: Error) -> EvdOutcome {
@@ -154,7 +234,7 @@ impl<T: Transport> EvdWait<T> {
             if let Some(outcome) = self.check() {
                 return outcome;
             }
-            if self.limit.passed(Instant::now()) {
+            if self.past.is_over(Instant::now()) {
                 return self.give_up(Error::TimeoutExpired);
             }
             nap();
@@ -162,21 +242,22 @@ impl<T: Transport> EvdWait<T> {
     }
 
     /// Looks for the end of the wait; if there is none, sets up a sleep.
-    fn advance(mut self) -> Step<EvdOutcome> {
-        let Some(waker) = Waker::current() else { return Step::Done(self.doze()) };
-        waker.clear();
-        self.evd.with_wait(|wait| wait.block(&waker));
-        let armed = self.evd.ia().transport().arm(self.evd.cq());
-        self.armed = Some(armed);
+    fn advance(mut self, now: Instant) -> Step<EvdOutcome> {
+        if self.waker.is_none() {
+            self.waker = Waker::current();
+        }
+        let Some(waker) = self.waker.clone() else { return Step::Done(self.doze()) };
+        if !self.past.slept {
+            waker.rise();
+            self.evd.with_wait(|wait| wait.block(&waker));
+        }
+        let armed = self.armed.insert(self.evd.ia().transport().arm(self.evd.cq()));
+        let sleep = lie_down(&waker, std::iter::once(&*armed), &mut self.past, now);
         self.evd.poll();
         if let Some(outcome) = self.check() {
             return Step::Done(outcome);
         }
-        let now = Instant::now();
-        if self.limit.passed(now) {
-            return Step::Done(self.give_up(Error::TimeoutExpired));
-        }
-        let sleep = sleep_on(&waker, armed.into_iter(), self.limit, now);
+        self.past.slept = true;
         match push_pending(self) {
             Ok(()) => Step::Sleep(sleep),
             Err(mut wait) => {
@@ -193,19 +274,55 @@ impl<T: Transport> Drop for EvdWait<T> {
     }
 }
 
-fn sleep_on(waker: &Waker, armed: impl Iterator<Item = RawFd>, limit: Limit, now: Instant) -> Sleep {
-    let mut sleep = Sleep { fds: [-1; MAX_FDS], count: 0, timeout: None };
-    if let Limit::Until(end) = limit {
-        sleep.timeout = Some(end.saturating_duration_since(now));
+/// Settles the waker where a thread hears of new work in all of these ways, and plans its sleep there.
+fn lie_down<'a>(waker: &Waker, armed: impl Iterator<Item = &'a Armed>, past: &mut Past, now: Instant) -> Sleep {
+    let mut timeout = past.end.map(|end| end.saturating_duration_since(now));
+    let mut at_most = |longest: Duration| timeout = Some(timeout.map_or(longest, |left| left.min(longest)));
+    let mut fds = ArrayVec::<RawFd, { MAX_FDS - 1 }>::new();
+    let mut alarm = None;
+    for way in armed {
+        match way {
+            Armed::Reported => {}
+            Armed::Descriptor(fd) => {
+                if fds.try_push(*fd).is_err() {
+                    at_most(BLIND);
+                }
+            }
+            Armed::Word(other, value) => alarm = Some((other, *value)),
+        }
     }
-    if waker.fd().is_none() {
-        sleep.timeout = Some(sleep.timeout.map_or(BLIND, |left| left.min(BLIND)));
+    if fds.is_empty() {
+        let (word, value, shared) = match alarm {
+            Some((alarm, value)) => {
+                at_most(past.nap);
+                past.nap = (past.nap * 2).min(LONGEST);
+                waker.settle(Place::Word(alarm.clone()));
+                (alarm.word(), value, true)
+            }
+            None => {
+                waker.settle(Place::Own);
+                let (word, value) = waker.word();
+                (word, value, false)
+            }
+        };
+        return Sleep { on: Bed::Word { word: ptr::from_ref(word), value, shared }, timeout };
     }
-    for (place, fd) in sleep.fds.iter_mut().zip(waker.fd().into_iter().chain(armed)) {
+    if alarm.is_some() {
+        at_most(BLIND);
+    }
+    let bell = waker.bell();
+    let own = bell.as_ref().map(|bell| bell.as_raw_fd());
+    match bell {
+        Some(bell) => waker.settle(Place::Bell(bell)),
+        None => at_most(BLIND),
+    }
+    let mut all = [-1; MAX_FDS];
+    let mut count = 0;
+    for (place, fd) in all.iter_mut().zip(own.into_iter().chain(fds)) {
         *place = fd;
-        sleep.count += 1;
+        count += 1;
     }
-    sleep
+    Sleep { on: Bed::Descriptors { fds: all, count }, timeout }
 }
 
 /// Begins to wait for `threshold` events.
@@ -222,22 +339,28 @@ pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit)
     if let Err(error) = evd.with_wait(|wait| wait.enter(threshold)) {
         return Step::Done(EvdOutcome { result: Err(error), more: 0 });
     }
-    let mut wait = EvdWait { evd, limit, entered: true, armed: None };
-    let spin_end = Instant::now() + SPIN;
+    // A wait that is ready says nothing of others, and needs no time.
+    if let Some(outcome) = finished(&evd) {
+        return Step::Done(outcome);
+    }
+    let past = Past::begin(evd.patience(), limit);
+    let mut now = past.began;
+    let mut wait = EvdWait { evd, entered: true, armed: None, waker: None, past };
     loop {
-        if let Some(outcome) = wait.check() {
-            return Step::Done(outcome);
-        }
-        let now = Instant::now();
-        if limit.passed(now) {
+        if wait.past.is_over(now) {
             let outcome = wait.give_up(Error::TimeoutExpired);
             return Step::Done(outcome);
         }
-        if now >= spin_end {
-            return wait.advance();
+        if now.duration_since(wait.past.began) >= wait.past.look {
+            return wait.advance(now);
         }
         std::hint::spin_loop();
         wait.evd.poll();
+        if let Some(outcome) = wait.check() {
+            wait.past.note(wait.evd.patience());
+            return Step::Done(outcome);
+        }
+        now = Instant::now();
     }
 }
 
@@ -246,24 +369,33 @@ pub fn evd_resume<T: Transport>(interrupted: bool) -> Step<EvdOutcome> {
     let Some(mut wait) = pop_pending::<EvdWait<T>>() else {
         return Step::Done(EvdOutcome { result: Err(Error::Internal), more: 0 });
     };
+    if let Some(waker) = &wait.waker {
+        waker.rise();
+    }
     // This comes before the watch is handed over, so that nothing is left to wake the thread for.
     wait.evd.poll();
     if let Some(outcome) = wait.check() {
+        wait.past.note(wait.evd.patience());
         return Step::Done(outcome);
     }
     wait.disarm();
     if interrupted {
         return Step::Done(wait.give_up(Error::Interrupted));
     }
-    wait.advance()
+    let now = Instant::now();
+    if wait.past.is_over(now) {
+        return Step::Done(wait.give_up(Error::TimeoutExpired));
+    }
+    wait.advance(now)
 }
 
 /// A wait on a notification object.
 struct CnoWait<T: Transport> {
     cno: Arc<Cno<T>>,
-    limit: Limit,
     number: Option<u64>,
-    armed: ArrayVec<(Arc<Evd<T>>, Option<RawFd>), { MAX_FDS - 1 }>,
+    armed: ArrayVec<(Arc<Evd<T>>, Armed), { MAX_FDS - 1 }>,
+    waker: Option<Arc<Waker>>,
+    past: Past,
 }
 
 impl<T: Transport> CnoWait<T> {
@@ -307,36 +439,37 @@ impl<T: Transport> CnoWait<T> {
             if let Some(evd) = self.check() {
                 return Ok(evd);
             }
-            if self.limit.passed(Instant::now()) {
+            if self.past.is_over(Instant::now()) {
                 return Err(Error::QueueEmpty);
             }
             nap();
         }
     }
 
-    fn advance(mut self) -> Step<Result<Handle>> {
-        let Some(waker) = Waker::current() else { return Step::Done(self.doze()) };
-        waker.clear();
+    fn advance(mut self, now: Instant) -> Step<Result<Handle>> {
+        if self.waker.is_none() {
+            self.waker = Waker::current();
+        }
+        let Some(waker) = self.waker.clone() else { return Step::Done(self.doze()) };
         if self.number.is_none() {
+            waker.rise();
             self.number = Some(self.cno.enter(&waker));
         }
         for evd in self.evds() {
             let armed = evd.ia().transport().arm(evd.cq());
             self.armed.push((evd, armed));
         }
+        let more = self.cno.evds().len() > self.armed.len();
+        let armed = self.armed.iter().map(|(_, armed)| armed);
+        let mut sleep = lie_down(&waker, armed, &mut self.past, now);
+        if more {
+            sleep.timeout = Some(sleep.timeout.map_or(BLIND, |left| left.min(BLIND)));
+        }
         self.poll();
         if let Some(evd) = self.check() {
             return Step::Done(Ok(evd));
         }
-        let now = Instant::now();
-        if self.limit.passed(now) {
-            return Step::Done(Err(Error::QueueEmpty));
-        }
-        let more = self.cno.evds().len() > self.armed.len();
-        let mut sleep = sleep_on(&waker, self.armed.iter().filter_map(|(_, fd)| *fd), self.limit, now);
-        if more {
-            sleep.timeout = Some(sleep.timeout.map_or(BLIND, |left| left.min(BLIND)));
-        }
+        self.past.slept = true;
         match push_pending(self) {
             Ok(()) => Step::Sleep(sleep),
             Err(mut wait) => {
@@ -359,21 +492,28 @@ impl<T: Transport> Drop for CnoWait<T> {
 /// Begins to wait for a trigger. Ends with the dispatcher that caused it, NULL if the object was destroyed,
 /// [`Error::QueueEmpty`] when the time is up, [`Error::Interrupted`] after a signal.
 pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Limit) -> Step<Result<Handle>> {
-    let mut wait = CnoWait { cno, limit, number: None, armed: ArrayVec::new() };
-    let spin_end = Instant::now() + SPIN;
+    let past = Past::begin(cno.patience(), limit);
+    let mut now = past.began;
+    let mut wait = CnoWait { cno, number: None, armed: ArrayVec::new(), waker: None, past };
+    wait.poll();
+    // A wait that is ready says nothing of others.
+    if let Some(evd) = wait.check() {
+        return Step::Done(Ok(evd));
+    }
     loop {
-        wait.poll();
-        if let Some(evd) = wait.check() {
-            return Step::Done(Ok(evd));
-        }
-        let now = Instant::now();
-        if limit.passed(now) {
+        if wait.past.is_over(now) {
             return Step::Done(Err(Error::QueueEmpty));
         }
-        if now >= spin_end {
-            return wait.advance();
+        if now.duration_since(wait.past.began) >= wait.past.look {
+            return wait.advance(now);
         }
         std::hint::spin_loop();
+        wait.poll();
+        if let Some(evd) = wait.check() {
+            wait.past.note(wait.cno.patience());
+            return Step::Done(Ok(evd));
+        }
+        now = Instant::now();
     }
 }
 
@@ -382,13 +522,21 @@ pub fn cno_resume<T: Transport>(interrupted: bool) -> Step<Result<Handle>> {
     let Some(mut wait) = pop_pending::<CnoWait<T>>() else {
         return Step::Done(Err(Error::Internal));
     };
+    if let Some(waker) = &wait.waker {
+        waker.rise();
+    }
     wait.poll();
     if let Some(evd) = wait.check() {
+        wait.past.note(wait.cno.patience());
         return Step::Done(Ok(evd));
     }
     wait.disarm();
     if interrupted {
         return Step::Done(Err(Error::Interrupted));
     }
-    wait.advance()
+    let now = Instant::now();
+    if wait.past.is_over(now) {
+        return Step::Done(Err(Error::QueueEmpty));
+    }
+    wait.advance(now)
 }

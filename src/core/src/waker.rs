@@ -1,22 +1,46 @@
-//! Waking a thread that sleeps in poll(2). Each thread has one bell, made when the thread sleeps for the first time and
+//! Waking a thread that sleeps in a wait. Each thread has one waker, made when the thread sleeps for the first time and
 //! gone when it ends.
+//!
+//! A thread sleeps on one word of memory if it can: on that of its waker, or on one that the transport names, which
+//! others, such as other processes, change as well. If the transport has a descriptor for it instead, it sleeps on that
+//! one and on a bell of its own.
 
 use std::cell::RefCell;
-use std::os::fd::{AsRawFd, RawFd};
-use std::process;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use host::doorbell::Doorbell;
-use host::memory;
+use host::lock::Mutex;
 use host::per_thread::PerThread;
+use host::{fork, futex, memory};
+
+use crate::transport::Alarm;
+
+/// The thread looks at all conditions again before it sleeps.
+const AWAKE: u32 = 0;
+/// The thread sleeps, or is about to.
+const ASLEEP: u32 = 1;
+/// Its sleep is to end.
+const RUNG: u32 = 2;
+
+/// What a thread sleeps on.
+#[derive(Clone)]
+pub enum Place {
+    /// The word of its waker.
+    Own,
+    /// The word of a transport.
+    Word(Arc<dyn Alarm>),
+    /// Descriptors, one of which is this bell of the waker.
+    Bell(Arc<Doorbell>),
+}
 
 /// Wakes the thread that it belongs to.
-#[derive(Debug)]
 pub struct Waker {
-    bell: Option<Doorbell>,
-    rung: AtomicBool,
-    process: u32,
+    state: AtomicU32,
+    place: Mutex<Place>,
+    /// Made when the thread first sleeps on descriptors.
+    bell: Mutex<Option<Arc<Doorbell>>>,
+    life: u32,
 }
 
 static CURRENT: PerThread<RefCell<Option<Arc<Waker>>>> = PerThread::new();
@@ -26,9 +50,9 @@ impl Waker {
     pub fn current() -> Option<Arc<Waker>> {
         let current = CURRENT.with(|current| {
             let mut current = current.borrow_mut();
-            // A child of fork must not clear the bell that its parent sleeps on.
+            // A child of fork must not share the bell that its parent sleeps on.
             match &*current {
-                Some(waker) if waker.process == process::id() => Some(waker.clone()),
+                Some(waker) if waker.life == fork::life() => Some(waker.clone()),
                 _ => Some(current.insert(memory::arc(Waker::new()).ok()?).clone()),
             }
         });
@@ -36,36 +60,65 @@ impl Waker {
     }
 
     fn new() -> Self {
-        Waker { bell: Doorbell::new().ok(), rung: AtomicBool::new(false), process: process::id() }
+        Waker {
+            state: AtomicU32::new(AWAKE),
+            place: Mutex::new(Place::Own),
+            bell: Mutex::default(),
+            life: fork::life(),
+        }
     }
 
-    /// The descriptor that the thread polls. `None` if none could be made; the thread must then look again by itself
+    /// The bell for a sleep in [`Place::Bell`]. `None` if none could be made; the thread must then look again by itself
     /// after a while.
-    pub fn fd(&self) -> Option<RawFd> {
-        self.bell.as_ref().map(AsRawFd::as_raw_fd)
+    pub fn bell(&self) -> Option<Arc<Doorbell>> {
+        let mut bell = self.bell.lock();
+        if bell.is_none() {
+            *bell = memory::arc(Doorbell::new().ok()?).ok();
+        }
+        bell.clone()
+    }
+
+    /// The word for a sleep in [`Place::Own`], and the value that it has until the sleep is to end.
+    pub fn word(&self) -> (&AtomicU32, u32) {
+        (&self.state, ASLEEP)
     }
 
     /// Ends the thread's sleep, now or when it starts. Makes at most one system call between two sleeps.
     pub fn wake(&self) {
-        if self.rung.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        if let Some(bell) = &self.bell {
-            bell.ring();
+        // SYNC waker: the condition was changed before.
+        if self.state.swap(RUNG, Ordering::AcqRel) == ASLEEP {
+            self.rouse();
         }
     }
 
-    /// Forgets earlier wake-ups. The thread itself calls this before it checks the condition that it is going to sleep
+    /// Wakes the thread wherever it sleeps. If it is late, the thread wakes from a later sleep for once without a
+    /// reason.
+    #[cold]
+    fn rouse(&self) {
+        let place = self.place.lock().clone();
+        match place {
+            Place::Own => futex::wake(&self.state),
+            Place::Word(alarm) => alarm.ring(),
+            Place::Bell(bell) => bell.ring(),
+        }
+    }
+
+    /// The thread sleeps in `place` from now on. It calls this before it checks the condition that it is going to sleep
     /// for.
-    pub fn clear(&self) {
-        // The bell is cleared even if it does not seem rung: an earlier wake-up may ring only now, and would end every
-        // later sleep at once.
-        if let Some(bell) = &self.bell {
+    pub fn settle(&self, place: Place) {
+        if let Place::Bell(bell) = &place {
+            // The bell is silenced even if it does not seem rung: an earlier wake-up may ring only now, and would end
+            // every later sleep at once.
             bell.clear();
         }
-        // This comes last: a wake-up before this line found the bell rung and did not ring it, but its condition is
-        // visible to the check that follows.
-        self.rung.swap(false, Ordering::AcqRel);
+        *self.place.lock() = place;
+        // SYNC waker: a wake-up before this line is forgotten, but its condition is visible to the check that follows.
+        self.state.swap(ASLEEP, Ordering::AcqRel);
+    }
+
+    /// The thread is awake and checks all conditions by itself: nobody needs to wake it.
+    pub fn rise(&self) {
+        self.state.store(AWAKE, Ordering::Release);
     }
 }
 
@@ -78,43 +131,86 @@ mod tests {
 
     use super::*;
 
-    fn bell(waker: &Waker) -> &Doorbell {
-        waker.bell.as_ref().expect("a bell")
+    fn bell(waker: &Waker) -> Place {
+        Place::Bell(waker.bell().expect("a bell"))
     }
 
     fn rings(waker: &Waker) -> bool {
-        let [found] = poll::wait([Some(bell(waker).as_fd())], Some(Duration::ZERO)).expect("poll");
+        let bell = waker.bell().expect("a bell");
+        let [found] = poll::wait([Some(bell.as_fd())], Some(Duration::ZERO)).expect("poll");
         found.readable
     }
 
     #[test]
-    fn a_wake_up_rings_until_it_is_cleared() {
+    fn a_wake_up_changes_the_word_until_the_thread_sleeps_anew() {
         let waker = Waker::new();
-        assert!(!rings(&waker));
         for _ in 0..2 {
+            waker.settle(Place::Own);
+            let (word, value) = waker.word();
+            assert_eq!(word.load(Ordering::Relaxed), value);
             waker.wake();
+            waker.wake();
+            assert_ne!(word.load(Ordering::Relaxed), value);
+            waker.rise();
+            waker.wake();
+        }
+    }
+
+    #[test]
+    fn a_wake_up_rings_the_bell_of_a_thread_that_sleeps_on_it() {
+        let waker = Waker::new();
+        for _ in 0..2 {
+            waker.settle(bell(&waker));
+            assert!(!rings(&waker));
             waker.wake();
             assert!(rings(&waker));
-            waker.clear();
-            assert!(!rings(&waker));
-            waker.clear();
-            assert!(!rings(&waker));
         }
+        waker.settle(Place::Own);
+        waker.rise();
+        waker.wake();
+        waker.settle(bell(&waker));
+        assert!(!rings(&waker), "nobody rings for a thread that is awake");
     }
 
     #[test]
     fn a_wake_up_that_rings_late_is_cleared_as_well() {
         let waker = Waker::new();
-        // A thread that wakes the sleeper has set the flag, and is held up before it rings;
-        assert!(!waker.rung.swap(true, Ordering::AcqRel));
-        // the sleeper clears meanwhile.
-        waker.clear();
-        bell(&waker).ring();
+        waker.settle(bell(&waker));
+        // A thread that wakes the sleeper has changed the word, and is held up before it rings;
+        assert_eq!(waker.state.swap(RUNG, Ordering::AcqRel), ASLEEP);
+        // the sleeper sleeps anew meanwhile.
+        waker.settle(bell(&waker));
+        waker.rouse();
         assert!(rings(&waker), "for once it has no reason to");
-        waker.clear();
+        waker.settle(bell(&waker));
         assert!(!rings(&waker), "every sleep to come ends at once");
         waker.wake();
         assert!(rings(&waker));
+    }
+
+    #[test]
+    fn the_alarm_of_a_transport_is_rung_for_a_thread_that_sleeps_on_it() {
+        #[derive(Default)]
+        struct Counted(AtomicU32);
+
+        impl Alarm for Counted {
+            fn word(&self) -> &AtomicU32 {
+                &self.0
+            }
+
+            fn ring(&self) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+
+        let (waker, alarm) = (Waker::new(), Arc::new(Counted::default()));
+        waker.settle(Place::Word(alarm.clone()));
+        waker.wake();
+        waker.wake();
+        assert_eq!(alarm.0.load(Ordering::Relaxed), 1);
+        waker.settle(Place::Own);
+        waker.wake();
+        assert_eq!(alarm.0.load(Ordering::Relaxed), 1);
     }
 
     #[test]
@@ -124,7 +220,5 @@ mod tests {
         assert!(Arc::ptr_eq(&mine, &current()));
         let other = std::thread::spawn(current).join().expect("no panic");
         assert!(!Arc::ptr_eq(&mine, &other));
-        other.wake();
-        assert!(!rings(&mine) && rings(&other));
     }
 }

@@ -2,40 +2,71 @@
 //!
 //! A thread may be cancelled while it waits, and cancellation unwinds its stack as if an exception of another language
 //! passed through. Rust allows that for frames that own nothing with a destructor. So the frames that are on the stack
-//! during the sleep, [`evd_wait`], [`cno_wait`], `block` and `sleep_on`, have plain data alone; everything else happens
+//! during the sleep, [`evd_wait`], [`cno_wait`], `block`, `sleep_on` and what that calls, have plain data alone; everything else happens
 //! in *steps*, which return before the sleep, catch panics and cannot be cancelled. The core holds the state of a wait
 //! meanwhile, and drops it when the thread ends.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_long};
 use std::ptr;
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use dat_core::error::{Arg, Error, Role};
-use dat_core::wait::{EvdOutcome, Limit, MAX_FDS, Sleep, Step, cno_begin, cno_resume, evd_begin, evd_resume};
+use dat_core::wait::{Bed, EvdOutcome, Limit, MAX_FDS, Sleep, Step, cno_begin, cno_resume, evd_begin, evd_resume};
 use dat_core::{Cno, Evd, Handle};
 use host::cancel;
 use libc::{nfds_t, pollfd, sigset_t, timespec};
 
-use crate::call::{PANICKED, caught, code};
+use crate::call::{PANICKED, caught, code, fast};
 use crate::handle::{RawHandle, enter, find, raw};
 use crate::ptr::OutPtr;
-use crate::{Answer, At, Code, Count, Face, Fault, Positions, Version, count};
+use crate::{Answer, At, Code, Count, Face, Fault, Positions, SUCCESS, Version, count};
 
 unsafe extern "C-unwind" {
-    // This is the function of the libc crate, except that it may unwind: a thread can be cancelled in it.
+    // These are functions of the libc crate, except that they may unwind: a thread can be cancelled in them.
     fn ppoll(fds: *mut pollfd, count: nfds_t, timeout: *const timespec, mask: *const sigset_t) -> c_int;
+    fn syscall(number: c_long, ...) -> c_long;
 }
 
-/// Sleeps until one of the descriptors is readable or the time is up. Returns whether a signal ended the sleep. Owns
-/// nothing: it may be unwound.
+/// The limit of a sleep that has none. A sleep with a limit is one that every handled signal ends.
+const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// Sleeps until it is woken or the time is up. Returns whether a signal ended the sleep. Owns nothing: it may be
+/// unwound.
 fn sleep_on(sleep: &Sleep) -> bool {
+    match &sleep.on {
+        Bed::Word { word, value, shared } => {
+            sleep_on_word(*word, *value, *shared, &time_of(sleep.timeout.unwrap_or(UNLIMITED)))
+        }
+        Bed::Descriptors { fds, count } => sleep_on_descriptors(fds, *count, sleep.timeout),
+    }
+}
+
+/// Sleeps while the word has the value, until it is woken or the time is up. Returns whether a signal ended the sleep.
+///
+/// The system call is no place where libc lets a thread be cancelled, so for its time the thread can be cancelled
+/// everywhere. The unwinding may begin at any instruction of this function then, which therefore stays a function of its
+/// own: its callers have calls that catch panics, and could be unwound only from these.
+#[inline(never)]
+fn sleep_on_word(word: *const AtomicU32, value: u32, shared: bool, limit: &timespec) -> bool {
+    let private = if shared { 0 } else { libc::FUTEX_PRIVATE_FLAG };
+    let before = cancel::allow_anywhere();
+    // SAFETY: the system looks at the word and fails if it is not there; the limit outlives the call.
+    let result = unsafe { syscall(libc::SYS_futex, word, libc::FUTEX_WAIT | private, value, ptr::from_ref(limit)) };
+    cancel::allow_as(before);
+    // SAFETY: every thread has an errno.
+    result < 0 && unsafe { *libc::__errno_location() } == libc::EINTR
+}
+
+/// Sleeps until one of the descriptors is readable or the time is up. Returns whether a signal ended the sleep.
+fn sleep_on_descriptors(watched: &[c_int; MAX_FDS], count: usize, timeout: Option<Duration>) -> bool {
     let mut fds = [pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; MAX_FDS];
     let mut used: nfds_t = 0;
-    for (place, fd) in fds.iter_mut().zip(sleep.fds).take(sleep.count) {
+    for (place, &fd) in fds.iter_mut().zip(watched).take(count) {
         place.fd = fd;
         used += 1;
     }
-    let limit = sleep.timeout.map(time_of);
+    let limit = timeout.map(time_of);
     let limit = limit.as_ref().map_or(ptr::null(), ptr::from_ref);
     // SAFETY: the descriptors and the limit outlive the call; there is no signal mask.
     let result = unsafe { ppoll(fds.as_mut_ptr(), used, limit, ptr::null()) };
@@ -125,26 +156,36 @@ impl<F: Face> EvdWait<F> {
 
 impl<F: Face> Blocking for EvdWait<F> {
     fn begin(self) -> Answer<Option<Sleep>> {
-        let entered = enter::<F, Evd<F::Transport>>(self.evd, Role::Evd)?;
-        let event = self.event.required(4)?;
-        let more = self.more.required(5)?;
+        let evd = find::<F, Evd<F::Transport>>(self.evd, Role::Evd)?;
+        self.event.required(4)?;
+        self.more.required(5)?;
         let threshold = usize::try_from(self.threshold).map_err(|_| Fault::Argument(3))?;
-        if threshold == 1
-            && let Some((completion, left)) = entered.take_ready()
-        {
-            F::Version::completion(event, Handle(self.evd.addr()), completion);
-            more.write(count(left));
-            return Ok(None);
-        }
-        let evd = entered.share();
-        // A thread that waits is inside of nothing.
-        drop(entered);
         self.after(evd_begin(evd, threshold, self.limit))
     }
 
     fn resume(self, interrupted: bool) -> Answer<Option<Sleep>> {
         self.after(evd_resume::<F::Transport>(interrupted))
     }
+}
+
+/// Ends a wait for one event at once, if the end of a transfer is there to take: this costs as much as a dequeue. In the
+/// frame of a fast call, and of its own, because the caller's may be unwound.
+#[inline(never)]
+fn take_ready<F: Face>(wait: EvdWait<F>) -> bool {
+    let take = || -> Answer<()> {
+        let evd = enter::<F, Evd<F::Transport>>(wait.evd, Role::Evd)?;
+        let (event, more) = (wait.event.required(4)?, wait.more.required(5)?);
+        let (completion, left) = evd.take_ready().ok_or(Fault::Core(Error::QueueEmpty))?;
+        F::Version::completion(event, Handle(wait.evd.addr()), completion);
+        more.write(count(left));
+        Ok(())
+    };
+    let mut taken = false;
+    fast::<F>(|| {
+        taken = take().is_ok();
+        Ok(())
+    });
+    taken
 }
 
 /// dat_evd_wait: waits until events are queued and takes the oldest. A cancellation point.
@@ -163,7 +204,8 @@ pub fn evd_wait<F: Face>(
     event: OutPtr<<F::Version as Version>::Event>,
     more: OutPtr<Count>,
 ) -> Code {
-    block::<F>(EvdWait::<F> { evd, limit, threshold, event, more })
+    let wait = EvdWait::<F> { evd, limit, threshold, event, more };
+    if threshold == 1 && take_ready(wait) { SUCCESS } else { block::<F>(wait) }
 }
 
 /// The arguments of dat_cno_wait.

@@ -18,11 +18,17 @@ use std::os::fd::{AsFd, BorrowedFd};
 #[derive(Clone, Copy, Debug)]
 pub struct Before(c_int);
 
+/// Where a thread could be cancelled before [`allow_anywhere`]. Plain data.
+#[derive(Clone, Copy, Debug)]
+pub struct Where(c_int);
+
 const PTHREAD_CANCEL_DISABLE: c_int = 1;
+const PTHREAD_CANCEL_ASYNCHRONOUS: c_int = 1;
 
 unsafe extern "C-unwind" {
-    // Not in the libc crate. May unwind when it lets an asynchronous cancellation in.
+    // Not in the libc crate. They may unwind when they let an asynchronous cancellation in.
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
+    fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int;
 }
 
 /// Makes cancellations of the calling thread wait from now on.
@@ -43,6 +49,25 @@ pub fn restore(before: Before) {
     let mut ignored = 0;
     // SAFETY: the state is the one that was in force; the pointer outlives the call.
     unsafe { pthread_setcancelstate(before.0, &mut ignored) };
+}
+
+/// From now on the calling thread may be cancelled at any instruction, if it may be cancelled at all; a cancellation that
+/// waits already unwinds from here. To be used around one system call alone, in a function that owns nothing and whose
+/// calls all lie outside of what catches panics.
+#[inline(always)]
+pub fn allow_anywhere() -> Where {
+    let mut before = 0;
+    // SAFETY: the kind is one of the two that exist; `before` outlives the call.
+    unsafe { pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &mut before) };
+    Where(before)
+}
+
+/// Undoes [`allow_anywhere`].
+#[inline(always)]
+pub fn allow_as(before: Where) {
+    let mut ignored = 0;
+    // SAFETY: the kind is the one that was in force; the pointer outlives the call.
+    unsafe { pthread_setcanceltype(before.0, &mut ignored) };
 }
 
 /// Runs `f` with cancellation of the thread forbidden: two uncontended exchanges, no system call. After a panic of `f`

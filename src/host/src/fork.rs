@@ -78,6 +78,17 @@ pub fn let_in() {
 /// Lets threads in again after [`keep_out`], in the child, which has none of the threads that may still be inside.
 pub fn let_in_child() {
     INSIDE.store(0, Ordering::Release);
+    LIVES.fetch_add(1, Ordering::Relaxed);
+}
+
+/// The forks that lie between this process and the one that loaded the library.
+static LIVES: AtomicU32 = AtomicU32::new(0);
+
+/// A number that is another one in the child of a fork than in its parent. Costs one load. It counts the calls of
+/// [`let_in_child`], so the handlers for forks must have been set up.
+#[inline]
+pub fn life() -> u32 {
+    LIVES.load(Ordering::Relaxed)
 }
 
 /// The descriptors; 0 is a free place. The size is fixed, because the child of a fork can neither take a lock nor trust

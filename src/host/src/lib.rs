@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`doorbell`] | an event descriptor that wakes the threads that sleep on it |
 //! | [`poll`] | sleeping on descriptors: a few of them, or a set |
+//! | [`futex`] | waking threads that sleep on a word of memory |
 //! | [`timers`] | things that are due at a time |
 //! | [`cancel`] | the places where `pthread_cancel` may end a thread |
 //! | [`signal`] | keeps the program's signal handlers off the libraries' threads |
@@ -36,6 +37,7 @@ pub mod diagnostics;
 pub mod doorbell;
 pub mod environment;
 pub mod fork;
+pub mod futex;
 pub mod limit;
 pub mod lock;
 pub mod memory;

@@ -1,6 +1,5 @@
 //! The transport: an open interface adapter over this process's node.
 
-use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,15 +7,14 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Arg, Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, MAX_SEGMENTS, Mark, Poll, QpInit,
-    Recv, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
+    AdapterAttributes, Armed, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, MAX_SEGMENTS, Mark, Poll,
+    QpInit, Recv, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
 };
 use host::lock::Mutex;
 use host::{fork, memory, zone};
 
 use crate::cm::Incoming;
 use crate::conn::{Conn, ConnPhase};
-use crate::home::Bell;
 use crate::node::{Command, Listener, Node};
 use crate::nodes::Nodes;
 use crate::os::pages;
@@ -223,12 +221,18 @@ impl Transport for Shm {
         };
     }
 
-    fn arm(&self, _cq: Option<&Cq>) -> Option<RawFd> {
-        self.node.links.arm().then(|| self.node.links.home.bell(Bell::Waiter).as_fd().as_raw_fd())
+    fn arm(&self, _cq: Option<&Cq>) -> Armed {
+        match self.node.links.arm() {
+            Some(sleep) => Armed::Word(self.node.links.home.alarm.clone(), sleep),
+            // The leader reports what arrives.
+            None => Armed::Reported,
+        }
     }
 
-    fn disarm(&self, _cq: Option<&Cq>, armed: Option<RawFd>) {
-        self.node.links.disarm(armed.is_some());
+    fn disarm(&self, _cq: Option<&Cq>, armed: Armed) {
+        if matches!(armed, Armed::Word(..)) {
+            self.node.links.disarm();
+        }
     }
 
     fn srq_create(&self, _zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue>> {
@@ -267,8 +271,7 @@ impl Transport for Shm {
     }
 
     fn post(&self, qp: &Arc<Conn<Shm>>, request: &Request<'_>) -> Result<Mark> {
-        qp.post(request);
-        Ok(Mark(request.id))
+        Ok(qp.post(request))
     }
 
     fn post_bind(
@@ -291,8 +294,8 @@ impl Transport for Shm {
             None => None,
         };
         window.replace(key);
-        qp.post_done(id, signalled);
-        Ok((key.unwrap_or(0), Mark(id)))
+        let mark = qp.post_done(id, signalled);
+        Ok((key.unwrap_or(0), mark))
     }
 
     fn await_unbound(&self, window: &Window) {

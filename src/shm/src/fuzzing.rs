@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use dat_core::Rights;
 
@@ -338,9 +338,9 @@ impl Peer {
     /// # Errors
     /// The error of the system.
     pub fn send(&self, packet: &[u8], sorts: &[Sort]) -> io::Result<bool> {
-        let ringers = self.face.ringers()?;
-        let [home, regions, waiter, thread] = self.face.fds(&ringers);
-        let right = [self.pair.fd(), home, regions, waiter, thread];
+        let ringer = self.face.ringer()?;
+        let [home, regions, alarm, bell] = self.face.fds(&ringer);
+        let right = [self.pair.fd(), home, regions, alarm, bell];
         let mut own: Vec<OwnedFd> = Vec::new();
         for (at, sort) in sorts.iter().enumerate() {
             let fd = match sort {

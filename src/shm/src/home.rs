@@ -1,5 +1,5 @@
 //! The memory that a process publishes to its peers: one word that says which thread to wake, and the table of its
-//! registered memory. The two bells that wake its threads are also here.
+//! registered memory. What wakes its threads is also here.
 //!
 //! # Who makes progress
 //! Arrived data is handled by the threads that call in: a dequeue or a wait handles all data that arrived for any
@@ -9,8 +9,8 @@
 //! | word | who watches | a peer with news |
 //! |---|---|---|
 //! | [`AWAKE`] | callers poll; the node's thread looks in now and then | does nothing |
-//! | [`Bell::Waiter`] | one blocked waiter (the *leader*), in poll(2) | rings the first bell |
-//! | [`Bell::Thread`] | the node's thread, in epoll(7) | rings the second bell |
+//! | [`THREAD`] | the node's thread, in epoll(7) | rings its bell |
+//! | any other, another one for each sleep | one blocked waiter (the *leader*), in futex(2) | rings the [`alarm`](crate::alarm), once for each value |
 //!
 //! A thread that writes the word looks for news once more afterwards, and a peer publishes its news before it reads the
 //! word. So nobody sleeps while there is news (SYNC sleep).
@@ -21,13 +21,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 
 use crossbeam_utils::CachePadded;
+use host::asymmetric;
 use host::lock::Mutex;
 use rustix::rand::{GetRandomFlags, getrandom};
 
+use crate::alarm::{Alarm, FIRST, PeerAlarm};
 use crate::budget::Rounds;
 use crate::door::Door;
 use crate::os::barrier;
-use crate::os::bell::{Bell as Doorbell, Ringer};
+use crate::os::bell::{Bell, Ringer};
 use crate::os::directory::Directory;
 use crate::os::memory::{Access, SharedMemory, ViewU32};
 use crate::os::task;
@@ -36,6 +38,8 @@ use crate::wire::Probe;
 
 /// Value of the word while nobody sleeps.
 const AWAKE: u32 = 0;
+/// Value of the word while peers are to wake the node's thread.
+const THREAD: u32 = 1;
 
 /// Bytes of published memory apart from the table of regions.
 const HOME_SIZE: usize = 4096;
@@ -49,22 +53,6 @@ const FENCES: usize = 128;
 /// Callers poll this often before peers are told not to ring for the thread.
 const POLLS_BEFORE_AWAKE: u32 = 64;
 
-/// The bells of a process, and the value of the word while its peers are to ring them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Bell {
-    /// A blocked waiter.
-    Waiter = 1,
-    /// The node's thread.
-    Thread = 2,
-}
-
-/// The bell that the word `word` names among `bells`, if it names one.
-#[inline]
-fn named<B>(bells: &[B; 2], word: u32) -> Option<&B> {
-    bells.get((word as usize).wrapping_sub(1))
-}
-
 /// Counts of the calls of callers.
 #[derive(Default)]
 struct Callers {
@@ -75,7 +63,16 @@ struct Callers {
     asked: AtomicBool,
 }
 
-/// The memory and the bells that this process publishes.
+/// The blocked waiter that watches.
+#[derive(Default)]
+struct Leader {
+    /// There is one.
+    watches: bool,
+    /// The number of the last sleep of one, which the published word shows meanwhile.
+    sleep: u32,
+}
+
+/// What this process publishes.
 pub struct Home {
     published: Arc<SharedMemory>,
     /// The thread through which peers reach the memory of this process.
@@ -84,9 +81,12 @@ pub struct Home {
     pub regions: RegionTable,
     /// The rounds of progress, between whose turns copying is shared.
     pub rounds: Rounds,
-    bells: [Doorbell; 2],
-    /// True while a blocked waiter watches. The published word changes under this lock alone.
-    leader: CachePadded<Mutex<bool>>,
+    /// The bell of the node's thread.
+    pub bell: Bell,
+    /// The alarm of the leader.
+    pub alarm: Arc<Alarm>,
+    /// The published word changes under this lock alone.
+    leader: CachePadded<Mutex<Leader>>,
     callers: CachePadded<Callers>,
     /// A random value that peers read to find out if they can.
     probe: Box<u64>,
@@ -94,18 +94,18 @@ pub struct Home {
     ends: AtomicBool,
     /// This process makes fences for its peers, and they for it.
     fences: bool,
-    /// The system has refused a fence.
-    unfenced: AtomicBool,
 }
 
 impl Home {
-    /// Publishes an empty table of regions; nobody sleeps. The bells are made in `directory`.
+    /// Publishes an empty table of regions; nobody sleeps. The bell is made in `directory`.
     ///
     /// # Errors
     /// The error of the system call.
     pub fn new(directory: &Directory) -> io::Result<Home> {
         let published = Arc::new(SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?);
         let fences = barrier::register();
+        // The first call may take long.
+        asymmetric::available();
         published.at::<AtomicU32>(FENCES).map_err(io::Error::from)?.store(fences.into(), Ordering::Relaxed);
         let mut probe = [0; 8];
         getrandom(&mut probe, GetRandomFlags::empty())?;
@@ -113,14 +113,14 @@ impl Home {
             door: Door::new(published.clone(), DOOR),
             published,
             regions: RegionTable::new()?,
-            bells: [Doorbell::new(directory)?, Doorbell::new(directory)?],
+            bell: Bell::new(directory)?,
+            alarm: Arc::new(Alarm::new()?),
             rounds: Rounds::default(),
             leader: CachePadded::default(),
             callers: CachePadded::default(),
             probe: Box::new(u64::from_ne_bytes(probe)),
             ends: AtomicBool::new(false),
             fences,
-            unfenced: AtomicBool::new(false),
         })
     }
 
@@ -130,20 +130,14 @@ impl Home {
     }
 
     /// The second step of ending to poll: a fence for this process, and for peers that make none themselves because they
-    /// rely on it. Should the system refuse it, the thread looks now and then for ever.
+    /// rely on it.
     #[cold]
     pub fn fence_peers(&self) {
         // SYNC polled: pairs with the fence in End::tell_peer.
         fence(Ordering::SeqCst);
-        if self.fences && !barrier::everywhere() {
-            self.unfenced.store(true, Ordering::Relaxed);
+        if self.fences {
+            barrier::everywhere();
         }
-    }
-
-    /// True if the system has refused a fence for the peers, so that one of them may have missed that this process does
-    /// not poll any more.
-    pub fn is_unfenced(&self) -> bool {
-        self.unfenced.load(Ordering::Relaxed)
     }
 
     /// True while callers poll, and nobody sleeps.
@@ -152,22 +146,17 @@ impl Home {
         self.word().load(Ordering::Relaxed) == AWAKE
     }
 
-    /// The bell that wakes a blocked waiter, or the thread.
-    pub fn bell(&self, bell: Bell) -> &Doorbell {
-        &self.bells[bell as usize - 1]
-    }
-
-    /// New descriptors with which a peer rings the bells.
+    /// A new descriptor with which a peer rings the bell.
     ///
     /// # Errors
     /// The error of the system, for example too many open files.
-    pub fn ringers(&self) -> io::Result<[OwnedFd; 2]> {
-        Ok([self.bells[0].for_peer()?, self.bells[1].for_peer()?])
+    pub fn ringer(&self) -> io::Result<OwnedFd> {
+        self.bell.for_peer()
     }
 
-    /// The descriptors that a peer opens as a [`Peer`], in its order. `ringers` are those of [`Home::ringers`].
-    pub fn fds<'a>(&'a self, [waiter, thread]: &'a [OwnedFd; 2]) -> [BorrowedFd<'a>; 4] {
-        [self.published.fd(), self.regions.fd(), waiter.as_fd(), thread.as_fd()]
+    /// The descriptors that a peer opens as a [`Peer`], in its order. `ringer` is that of [`Home::ringer`].
+    pub fn fds<'a>(&'a self, ringer: &'a OwnedFd) -> [BorrowedFd<'a>; 4] {
+        [self.published.fd(), self.regions.fd(), self.alarm.fd(), ringer.as_fd()]
     }
 
     /// The value that the process `pid` reads to find out if it can. One that this process does not see is not to copy:
@@ -183,7 +172,7 @@ impl Home {
     /// Has the thread end the links whose peers break the rules.
     pub fn end_links(&self) {
         self.ends.store(true, Ordering::Release);
-        self.bell(Bell::Thread).ring();
+        self.bell.ring();
     }
 
     /// True if there are links to be ended, once for each call of [`Home::end_links`] or several.
@@ -203,8 +192,10 @@ impl Home {
     pub fn wake(&self) {
         // SYNC sleep: the news was published before this look.
         fence(Ordering::SeqCst);
-        if let Some(bell) = named(&self.bells, self.word().load(Ordering::SeqCst)) {
-            bell.ring();
+        match self.word().load(Ordering::SeqCst) {
+            AWAKE => {}
+            THREAD => self.bell.ring(),
+            sleep => self.alarm.ring_for(sleep),
         }
     }
 
@@ -214,7 +205,7 @@ impl Home {
         // The count only tells the thread that callers poll: a lost one does no harm.
         let polls = self.callers.polls.load(Ordering::Relaxed);
         self.callers.polls.store(polls.wrapping_add(1), Ordering::Relaxed);
-        if self.word().load(Ordering::Relaxed) == Bell::Thread as u32 {
+        if self.word().load(Ordering::Relaxed) == THREAD {
             let loops = self.callers.loops.load(Ordering::Relaxed) + 1;
             self.callers.loops.store(loops, Ordering::Relaxed);
             if loops > POLLS_BEFORE_AWAKE {
@@ -222,7 +213,7 @@ impl Home {
                 // they stop.
                 self.callers.loops.store(0, Ordering::Relaxed);
                 self.callers.asked.store(true, Ordering::Release);
-                self.bell(Bell::Thread).ring();
+                self.bell.ring();
             }
         }
     }
@@ -239,51 +230,50 @@ impl Home {
 
     /// True if a blocked waiter watches.
     pub fn is_led(&self) -> bool {
-        *self.leader.lock()
+        self.leader.lock().watches
     }
 
-    /// Prepares a waiter for sleep; true if it becomes the leader, which has to poll the bell. `any_news` is
-    /// true if anything has arrived.
-    pub fn arm(&self, any_news: impl FnOnce() -> bool) -> bool {
+    /// Prepares a waiter for sleep; `None` if there is a leader already. Otherwise it becomes the leader, and sleeps while
+    /// the alarm's word is what is returned. `any_news` is true if anything has arrived.
+    pub fn arm(&self, any_news: impl FnOnce() -> bool) -> Option<u32> {
         self.callers.loops.store(0, Ordering::Relaxed);
-        {
+        let sleep = {
             let mut leader = self.leader.lock();
-            if std::mem::replace(&mut *leader, true) {
-                return false;
+            if std::mem::replace(&mut leader.watches, true) {
+                return None;
             }
-            self.word().store(Bell::Waiter as u32, Ordering::SeqCst);
-        }
+            leader.sleep = leader.sleep.wrapping_add(1).max(FIRST);
+            self.alarm.set(leader.sleep);
+            self.word().store(leader.sleep, Ordering::SeqCst);
+            leader.sleep
+        };
         // SYNC sleep: news that came before is found here, news that comes later rings.
         fence(Ordering::SeqCst);
         if any_news() {
-            self.bell(Bell::Waiter).ring();
+            self.alarm.silence();
         }
-        true
+        Some(sleep)
     }
 
-    /// Ends what [`Home::arm`] began, which returned `leader`.
-    pub fn disarm(&self, leader: bool, any_news: impl FnOnce() -> bool) {
-        if !leader {
-            return;
-        }
-        self.bell(Bell::Waiter).clear();
+    /// Ends what [`Home::arm`] began for the leader.
+    pub fn disarm(&self, any_news: impl FnOnce() -> bool) {
         {
             let mut leader = self.leader.lock();
-            *leader = false;
+            leader.watches = false;
             // Until the next one arms, the thread watches.
-            self.word().store(Bell::Thread as u32, Ordering::SeqCst);
+            self.word().store(THREAD, Ordering::SeqCst);
         }
         // SYNC sleep: as in arm.
         fence(Ordering::SeqCst);
         if any_news() {
-            self.bell(Bell::Thread).ring();
+            self.bell.ring();
         }
     }
 
     /// The thread is awake, so that nobody needs to ring for it.
     pub fn thread_awake(&self) {
         let leader = self.leader.lock();
-        if !*leader {
+        if !leader.watches {
             self.word().store(AWAKE, Ordering::SeqCst);
         }
     }
@@ -292,10 +282,10 @@ impl Home {
     pub fn thread_asleep(&self, any_news: impl FnOnce() -> bool) -> bool {
         {
             let leader = self.leader.lock();
-            if *leader {
+            if leader.watches {
                 return true;
             }
-            self.word().store(Bell::Thread as u32, Ordering::SeqCst);
+            self.word().store(THREAD, Ordering::SeqCst);
         }
         // SYNC sleep: as in arm.
         fence(Ordering::SeqCst);
@@ -303,12 +293,13 @@ impl Home {
     }
 }
 
-/// The memory and the bells that another process has published.
+/// What another process has published.
 pub struct Peer {
     published: SharedMemory,
     /// The peer's registered memory.
     pub regions: PeerRegions,
-    bells: [Ringer; 2],
+    alarm: PeerAlarm,
+    bell: Ringer,
 }
 
 impl Peer {
@@ -316,11 +307,12 @@ impl Peer {
     ///
     /// # Errors
     /// `InvalidData` if they are not what a peer publishes; what the system says.
-    pub fn open([published, regions, waiter, thread]: [OwnedFd; 4]) -> io::Result<Peer> {
+    pub fn open([published, regions, alarm, bell]: [OwnedFd; 4]) -> io::Result<Peer> {
         Ok(Peer {
             published: SharedMemory::open(published, HOME_SIZE, Access::ReadOnly)?,
             regions: PeerRegions::open(regions)?,
-            bells: [Ringer::from_peer(waiter)?, Ringer::from_peer(thread)?],
+            alarm: PeerAlarm::open(alarm)?,
+            bell: Ringer::from_peer(bell)?,
         })
     }
 
@@ -328,8 +320,10 @@ impl Peer {
     pub fn wake(&self) {
         // SYNC sleep: the news was published before this look.
         fence(Ordering::SeqCst);
-        if let Some(bell) = named(&self.bells, self.word()) {
-            bell.ring();
+        match self.word() {
+            AWAKE => {}
+            THREAD => self.bell.ring(),
+            sleep => self.alarm.ring_for(sleep),
         }
     }
 
@@ -350,7 +344,7 @@ impl Peer {
 
     /// Wakes the peer's node thread, also if callers are said to poll.
     pub fn wake_thread(&self) {
-        self.bells[Bell::Thread as usize - 1].ring();
+        self.bell.ring();
     }
 
     /// The number of the thread through which the peer's memory is reached, as the peer counts; 0 for none.

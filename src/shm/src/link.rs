@@ -198,7 +198,8 @@ impl<T: Transport> Link<T> {
         let (step, first) = if self.pair.is_local() { (1, 0) } else { (2, u32::from(active)) };
         let fresh = first + places.used * step;
         // A place rests before it is used again, as long as there are others, and memory for them.
-        let index = if places.free.len() > 64 || fresh >= MAX_CONNS || !self.pair.has_room(fresh) {
+        let used = places.free.len() > 64 || fresh >= MAX_CONNS || !self.pair.has_room(fresh);
+        let index = if used {
             places.free.pop_front()?
         } else {
             places.used += 1;
@@ -208,7 +209,10 @@ impl<T: Transport> Link<T> {
         let id = ConnId { active, index, attempt: places.attempts };
         places.ends.insert(id, LetGo::default());
         drop(places);
-        self.pair.reset(index);
+        // Memory that was not used yet is as it should be, and takes no room before it is touched.
+        if used {
+            self.pair.reset(index);
+        }
         Some(id)
     }
 
@@ -420,7 +424,7 @@ impl<T: Transport> Links<T> {
     #[inline]
     fn round(&self, polled: &mut Polled<T>, caller: bool) -> bool {
         self.home.rounds.begin();
-        let mut any = polled.hot.poll(&self.home);
+        let mut any = polled.hot.poll(&self.home, caller);
         let Polled { links, hot } = polled;
         for link in links.iter() {
             any |= link.pair.take_ready(|side, index| {
@@ -480,7 +484,7 @@ impl<T: Transport> Links<T> {
         // SYNC hot: whoever is about to sleep has changed the word, which is seen here, or finds this set.
         self.progress.any_hot.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        if self.home.is_awake() && !self.home.is_unfenced() {
+        if self.home.is_awake() {
             hot.add(conn, &self.home);
         }
     }
@@ -514,14 +518,14 @@ impl<T: Transport> Links<T> {
         self.all.read().iter().any(|link| link.pair.any_ready())
     }
 
-    /// Prepares a waiter for sleep; true if it becomes the leader, which has to poll the bell.
-    pub fn arm(&self) -> bool {
+    /// Prepares a waiter for sleep: see [`Home::arm`].
+    pub fn arm(&self) -> Option<u32> {
         self.home.arm(|| self.any_news())
     }
 
-    /// Ends what [`Links::arm`] began, which returned `leader`.
-    pub fn disarm(&self, leader: bool) {
-        self.home.disarm(leader, || self.any_news());
+    /// Ends what [`Links::arm`] began for the leader.
+    pub fn disarm(&self) {
+        self.home.disarm(|| self.any_news());
     }
 
     /// The thread is going to sleep for as long as nobody rings; false if there is news, so that it must not.

@@ -14,7 +14,7 @@ use host::thread::Thread;
 use once_cell::sync::OnceCell;
 
 use crate::conn::{Conn, Ending};
-use crate::home::{Bell, Home};
+use crate::home::Home;
 use crate::link::{Errands, Link, Links};
 use crate::os::directory::{ANY, Claim, ClaimError, Directory, Reachable, SocketName};
 use crate::os::vm;
@@ -146,7 +146,7 @@ impl<T: Transport> Node<T> {
     /// Asks the thread to do something.
     pub fn command(&self, command: Command<T>) {
         self.commands.lock().push_back(command);
-        self.links.home.bell(Bell::Thread).ring();
+        self.links.home.bell.ring();
     }
 
     /// The next task for the thread.
@@ -162,7 +162,7 @@ impl<T: Transport> Node<T> {
     /// Has the thread end.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
-        self.links.home.bell(Bell::Thread).ring();
+        self.links.home.bell.ring();
     }
 
     /// Waits for the end of the thread, then closes the door and waits for the end of the socket: its file is gone on

@@ -15,7 +15,7 @@ use host::timers::Timers;
 
 use crate::cm::{self, Incoming};
 use crate::conn::{Conn, ConnPhase, Ending};
-use crate::home::{Bell, Peer};
+use crate::home::Peer;
 use crate::link::Link;
 use crate::node::{Command, Node};
 use crate::os::directory::{Reachable, SocketName};
@@ -55,7 +55,7 @@ pub fn start<T: Transport<Incoming = Incoming<T>>>(
     reachable: Arc<Reachable>,
 ) -> io::Result<thread::Thread> {
     let epoll = Epoll::new()?;
-    epoll.add(node.links.home.bell(Bell::Thread).as_fd(), BELL, Interest::READ)?;
+    epoll.add(node.links.home.bell.as_fd(), BELL, Interest::READ)?;
     epoll.add(reachable.listener.as_fd(), LISTENER, Interest::READ)?;
     let mut state = Thread {
         node: node.clone(),
@@ -181,7 +181,7 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
             for event in events.iter() {
                 match event.token {
                     BELL => {
-                        self.node.links.home.bell(Bell::Thread).clear();
+                        self.node.links.home.bell.clear();
                         self.watch.wake(&self.node.links);
                     }
                     LISTENER => self.accept(),
@@ -321,9 +321,9 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
         let pair = Pair::create(&self.node.links.home, peer.pid, Some(0))?;
         let probe = self.node.links.home.probe(peer.pid);
         let hello = Message::Hello { version: VERSION, name: self.node.name.to_string(), probe };
-        let ringers = self.node.links.home.ringers()?;
-        let [home, regions, waiter, thread] = self.node.links.home.fds(&ringers);
-        if socket.send(&hello.encode(), &[pair.fd(), home, regions, waiter, thread])? != Sent::Done {
+        let ringer = self.node.links.home.ringer()?;
+        let [home, regions, alarm, bell] = self.node.links.home.fds(&ringer);
+        if socket.send(&hello.encode(), &[pair.fd(), home, regions, alarm, bell])? != Sent::Done {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let token = self.token();
@@ -575,15 +575,15 @@ impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
 
     /// Opens the memory that a process wants to share, and answers its hello.
     fn welcome(&self, socket: &Socket, pid: i32, probe: Probe, fds: &mut Vec<OwnedFd>) -> io::Result<Arc<Pair>> {
-        let [memory, home, regions, waiter, thread] = take_fds(fds)?;
+        let [memory, home, regions, alarm, bell] = take_fds(fds)?;
         let pair = Pair::open(&self.node.links.home, memory, pid, 1)?;
-        pair.set_peer(Peer::open([home, regions, waiter, thread])?, probe);
+        pair.set_peer(Peer::open([home, regions, alarm, bell])?, probe);
         let reads = self.node.can_copy(&pair);
         pair.set_reads_peer(reads);
         let probe = self.node.links.home.probe(pid);
         let welcome = Message::Welcome { name: self.node.name.to_string(), probe, reads };
-        let ringers = self.node.links.home.ringers()?;
-        if socket.send(&welcome.encode(), &self.node.links.home.fds(&ringers))? != Sent::Done {
+        let ringer = self.node.links.home.ringer()?;
+        if socket.send(&welcome.encode(), &self.node.links.home.fds(&ringer))? != Sent::Done {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         Ok(pair)

@@ -49,9 +49,9 @@ pub enum CloseReason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
     /// First message of the process that connected; with the shared memory of the pair, its published
-    /// memory and sockets that ring its two bells.
+    /// memory, its alarm, and a socket that rings its bell.
     Hello { version: u32, name: String, probe: Probe },
-    /// Answer to [`Message::Hello`]; with published memory and sockets for the bells.
+    /// Answer to [`Message::Hello`]; with published memory, alarm, and a socket for the bell.
     Welcome { name: String, probe: Probe, reads: bool },
     /// Answer to [`Message::Hello`] of a process to which this one is connecting.
     UseMine,

@@ -1,6 +1,5 @@
 //! The transport: an open interface adapter over a device.
 
-use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -8,8 +7,8 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, Mark, Poll, QpInit,
-    Recv, Rejection, Request, RequestId, Transport,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, Mark, Poll,
+    QpInit, Recv, Rejection, Request, RequestId, Transport,
 };
 use host::fork;
 use host::lock::Mutex;
@@ -72,6 +71,9 @@ impl Drop for Verbs {
 }
 
 impl Transport for Verbs {
+    // `sys` forbids cancellation around each call that may enter the kernel through libc.
+    const CANCELLATION_POINTS: bool = false;
+
     type Zone = Zone;
     type Region = Region;
     type Window = Window;
@@ -129,12 +131,12 @@ impl Transport for Verbs {
         }
     }
 
-    fn arm(&self, cq: Option<&Arc<CompletionQueue>>) -> Option<RawFd> {
+    fn arm(&self, cq: Option<&Arc<CompletionQueue>>) -> Armed {
         self.hub.sleepers.fetch_add(1, Ordering::AcqRel);
-        cq.map(|cq| cq.arm())
+        cq.map_or(Armed::Reported, |cq| Armed::Descriptor(cq.arm()))
     }
 
-    fn disarm(&self, cq: Option<&Arc<CompletionQueue>>, _armed: Option<RawFd>) {
+    fn disarm(&self, cq: Option<&Arc<CompletionQueue>>, _armed: Armed) {
         self.hub.sleepers.fetch_sub(1, Ordering::AcqRel);
         if let Some(cq) = cq {
             cq.disarm();

@@ -15,6 +15,7 @@ use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::event::{AsyncReason, Completion, Event, Feed, Streams};
 use crate::ia::{AsyncQueue, Ia};
+use crate::patience::Patience;
 use crate::slab::{Handle, Header, Kind, Object};
 use crate::transport::{Poll, Transport};
 use crate::users::{Counted, Use, Users};
@@ -44,6 +45,7 @@ pub struct Evd<T: Transport> {
     busy: AtomicBool,
     /// Whether the adapter that made it is gone while another one still uses it.
     orphan: AtomicBool,
+    patience: Patience,
 }
 
 impl<T: Transport> Object for Evd<T> {
@@ -88,6 +90,7 @@ impl<T: Transport> Evd<T> {
             queue: Mutex::new(Queue::new(qlen)?),
             busy: AtomicBool::new(false),
             orphan: AtomicBool::new(false),
+            patience: Patience::default(),
         })?;
         if let Some(cno) = cno {
             if let Err(error) = cno.attach(evd.header.handle()) {
@@ -156,6 +159,11 @@ impl<T: Transport> Evd<T> {
     /// The adapter it belongs to.
     pub fn ia(&self) -> &Arc<Ia<T>> {
         &self.ia
+    }
+
+    /// What its last waits were like.
+    pub(crate) fn patience(&self) -> &Patience {
+        &self.patience
     }
 
     /// The streams it admits.

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::poll;
+use host::{futex, poll};
 
 use crate::cno::Cno;
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use crate::evd::Evd;
 use crate::event::Event;
 use crate::slab::Handle;
 use crate::transport::Transport;
-use crate::wait::{self, EvdOutcome, Limit, Sleep, Step};
+use crate::wait::{self, Bed, EvdOutcome, Limit, Sleep, Step};
 
 /// How long nothing must come for it to count as quiet.
 const QUIET: Duration = Duration::from_millis(60);
@@ -84,7 +84,7 @@ pub fn wait_for_trigger<T: Transport>(cno: &Arc<Cno<T>>, limit: Option<Duration>
 }
 
 fn to_limit(limit: Option<Duration>) -> Limit {
-    limit.map_or(Limit::Never, |limit| Limit::Until(Instant::now() + limit))
+    limit.map_or(Limit::Never, Limit::Within)
 }
 
 /// Sleeps as often as the steps of a wait ask for it.
@@ -100,9 +100,15 @@ fn sleep_through<R>(mut step: Step<R>, resume: impl Fn(bool) -> Step<R>) -> R {
     }
 }
 
-/// Sleeps until a descriptor is readable, the time is up or a signal has come.
+/// Sleeps until it is woken, the time is up or a signal has come.
 fn doze(sleep: &Sleep) {
-    // SAFETY: those of a wait stay open until it goes on or is given up.
-    let fds = sleep.fds.map(|fd| (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) }));
-    poll::wait(fds, sleep.timeout).expect("the descriptors can be polled");
+    match sleep.on {
+        // SAFETY: the word of a wait stays where it is until it goes on or is given up.
+        Bed::Word { word, value, shared } => futex::sleep(unsafe { &*word }, value, shared, sleep.timeout),
+        Bed::Descriptors { fds, .. } => {
+            // SAFETY: those of a wait stay open until it goes on or is given up.
+            let fds = fds.map(|fd| (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) }));
+            poll::wait(fds, sleep.timeout).expect("the descriptors can be polled");
+        }
+    }
 }

@@ -1,6 +1,5 @@
 //! A transport that moves no bytes: what its peer would do is done by the test.
 
-use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,8 +12,8 @@ use crate::addr::Address;
 use crate::error::{Error, Resource, Result};
 use crate::mem::Rights;
 use crate::transport::{
-    AdapterAttributes, AdapterSink, BindTarget, Closing, Connect, EndpointSink, ListenerSink, Mark, Poll, QpInit, Recv,
-    RecvId, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, EndpointSink, ListenerSink, Mark, Poll,
+    QpInit, Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
 };
 
 /// A transport that takes everything and does nothing.
@@ -255,11 +254,11 @@ impl Transport for Fake {
 
     fn poll(&self, _: Option<&()>, _: Poll) {}
 
-    fn arm(&self, _: Option<&()>) -> Option<RawFd> {
-        None
+    fn arm(&self, _: Option<&()>) -> Armed {
+        Armed::Reported
     }
 
-    fn disarm(&self, _: Option<&()>, _: Option<RawFd>) {}
+    fn disarm(&self, _: Option<&()>, _: Armed) {}
 
     fn watch(&self, on: bool) {
         self.note(Call::Watch(on));

@@ -42,6 +42,7 @@ mod work;
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 pub use limits::{AdapterAttributes, QpSizes};
@@ -119,6 +120,28 @@ pub enum Poll {
     Complete,
 }
 
+/// A word of memory on which a thread sleeps until others change it, which may be other processes.
+pub trait Alarm: Send + Sync {
+    /// The word, in memory that stays where it is as long as the alarm lives.
+    fn word(&self) -> &AtomicU32;
+
+    /// Changes the word and wakes whoever sleeps on it. Never blocks.
+    fn ring(&self);
+}
+
+/// The way in which a thread that sleeps hears of new work: see [`Transport::arm`].
+pub enum Armed {
+    /// Another thread looks for it and reports it.
+    Reported,
+    /// The descriptor becomes readable.
+    Descriptor(RawFd),
+    /// The word is changed and whoever sleeps on it is woken. It had this value when it was armed.
+    ///
+    /// Others than the one with the work may be able to change the word back. So a sleep on it must not last for
+    /// ever: what it misses is found when the transport is armed again.
+    Word(Arc<dyn Alarm>, u32),
+}
+
 /// Keys of a registered region.
 pub trait RegionKeys {
     /// Names the region in local segments.
@@ -194,12 +217,12 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// completion queues. `how` says what to do while another thread does the same.
     fn poll(&self, cq: Option<&Self::Cq>, how: Poll);
 
-    /// Prepares for sleep: from now on new work either makes the returned descriptor readable or is reported by another
-    /// thread. The caller polls once more before it sleeps.
-    fn arm(&self, cq: Option<&Self::Cq>) -> Option<RawFd>;
+    /// Prepares for sleep: from now on new work ends the sleep in the way that is returned. The caller polls once more
+    /// before it sleeps.
+    fn arm(&self, cq: Option<&Self::Cq>) -> Armed;
 
     /// Undoes [`Transport::arm`]; `armed` is what it returned.
-    fn disarm(&self, cq: Option<&Self::Cq>, armed: Option<RawFd>);
+    fn disarm(&self, cq: Option<&Self::Cq>, armed: Armed);
 
     /// With `on`, an agent of the program must be told of events although no thread of the program calls in; without
     /// `on`, that need has ended. The calls come in pairs.

@@ -3,6 +3,8 @@
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
+use dat_core::transport;
+
 use super::*;
 
 /// How often one of the threads is to lead.
@@ -27,19 +29,21 @@ fn peers_ring_for_the_waiter_as_long_as_it_leads() {
                 let mut end = soon();
                 while led.load(Ordering::Relaxed) < LEADS {
                     let leader = home.arm(|| false);
-                    if leader {
+                    if let Some(sleep) = leader {
                         end = soon();
                         let round = led.fetch_add(1, Ordering::Relaxed);
                         // One thread gives the watch up while the other takes it over.
                         for _ in 0..round % 13 {
                             std::hint::spin_loop();
                         }
-                        if word() != Bell::Waiter as u32 {
+                        if word() != sleep {
                             stray.fetch_add(1, Ordering::Relaxed);
                         }
                     }
-                    home.disarm(leader, || false);
-                    assert!(leader || Instant::now() < end, "the leader does not give up the watch");
+                    if leader.is_some() {
+                        home.disarm(|| false);
+                    }
+                    assert!(leader.is_some() || Instant::now() < end, "the leader does not give up the watch");
                 }
             });
         }
@@ -49,13 +53,17 @@ fn peers_ring_for_the_waiter_as_long_as_it_leads() {
 }
 
 #[test]
-fn news_for_a_waiter_that_leads_ring_its_bell() {
+fn news_for_a_waiter_that_leads_ring_its_alarm() {
     let home = home();
     for _ in 0..1000 {
-        assert!(home.arm(|| false));
-        assert!(!home.arm(|| false), "there is one leader");
+        let sleep = home.arm(|| false).expect("the leader");
+        let word = || transport::Alarm::word(&*home.alarm).load(Ordering::Relaxed);
+        assert_eq!(home.arm(|| false), None, "there is one leader");
+        assert_eq!(word(), sleep);
         home.wake();
-        assert!(home.bell(Bell::Waiter).clear());
-        home.disarm(true, || false);
+        assert_ne!(word(), sleep);
+        home.disarm(|| false);
+        assert_ne!(home.arm(|| true), Some(word()), "news that came before keep it from sleeping");
+        home.disarm(|| false);
     }
 }

@@ -13,7 +13,6 @@ mod data;
 mod fabric;
 mod memory;
 
-use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -21,8 +20,8 @@ use crate::addr::Address;
 use crate::error::{Error, Result};
 use crate::mem::Rights;
 use crate::transport::{
-    AdapterAttributes, BindTarget, Closing, Connect, ListenerSink, MAX_SEGMENTS, Mark, Operation, Poll, QpInit, Recv,
-    RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
+    AdapterAttributes, Armed, BindTarget, Closing, Connect, ListenerSink, MAX_SEGMENTS, Mark, Operation, Poll, QpInit,
+    Recv, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
 };
 use cm::Incoming;
 use fabric::{Bind, Fabric, Receive, Task, Transfer, Work};
@@ -165,12 +164,12 @@ impl Transport for Loopback {
         }
     }
 
-    fn arm(&self, _cq: Option<&()>) -> Option<RawFd> {
+    fn arm(&self, _cq: Option<&()>) -> Armed {
         // The thread reports all that happens.
-        None
+        Armed::Reported
     }
 
-    fn disarm(&self, _cq: Option<&()>, _armed: Option<RawFd>) {}
+    fn disarm(&self, _cq: Option<&()>, _armed: Armed) {}
 
     fn srq_create(&self, _zone: &Zone, depth: usize, _segments: usize) -> Result<SharedQueue> {
         let number = self.fabric.lock().add_srq(depth)?;

@@ -1,0 +1,71 @@
+//! Sleeping on a word of memory until another thread, of this process or another one, changes it and wakes the sleeper.
+//!
+//! The sleep itself is in the face, because it must be a place where a thread can be cancelled. A word that is shared
+//! with other processes is named by its place in the shared memory, so each process uses its own mapping of it.
+
+#![forbid(unsafe_code)]
+
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+use rustix::thread::Timespec;
+use rustix::thread::futex::{self, Flags};
+
+/// All threads that sleep on a word.
+const ALL: u32 = i32::MAX as u32;
+
+/// Sleeps while `word` has the value, until it is woken, a signal comes or the time is up. No place where a thread can be
+/// cancelled: faces sleep in another way.
+///
+/// # Parameters
+/// * `shared` - other processes wake the sleeper, by [`wake_shared`].
+pub fn sleep(word: &AtomicU32, value: u32, shared: bool, limit: Option<Duration>) {
+    let flags = if shared { Flags::empty() } else { Flags::PRIVATE };
+    let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
+    let _ = futex::wait(word, flags, value, limit.as_ref());
+}
+
+/// Wakes the one thread that sleeps on a word of this process. The word was changed before.
+#[cold]
+pub fn wake(word: &AtomicU32) {
+    let _ = futex::wake(word, Flags::PRIVATE, 1);
+}
+
+/// Wakes all threads, of any process, that sleep on a word of shared memory. The word was changed before.
+///
+/// They are woken all, because a process to which the memory is open can put threads to sleep there which would
+/// otherwise take the one wake-up.
+#[cold]
+pub fn wake_shared(word: &AtomicU32) {
+    let _ = futex::wake(word, Flags::empty(), ALL);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+    use std::thread;
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn a_sleep_ends_by_time_by_another_value_and_by_waking() {
+        let word = AtomicU32::new(1);
+        let start = Instant::now();
+        sleep(&word, 1, false, Some(Duration::from_micros(1500)));
+        assert!(start.elapsed() >= Duration::from_micros(1500));
+        sleep(&word, 2, true, None);
+        for (shared, wake) in [(false, wake as fn(&AtomicU32)), (true, wake_shared)] {
+            word.store(1, Ordering::SeqCst);
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    word.store(0, Ordering::SeqCst);
+                    wake(&word);
+                });
+                while word.load(Ordering::SeqCst) == 1 {
+                    sleep(&word, 1, shared, None);
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The word on which a blocked waiter sleeps, in memory that the process shares with all its peers.
+//!
+//! Each sleep has a number. The waiter stores it in the word and sleeps as long as it is there; whoever has news stores
+//! [`RUNG`] and wakes the sleeper. So a ring that comes before the sleep is not missed.
+//!
+//! A peer that breaks the rules can store anything at any time. If it puts the number back between the ring of another
+//! peer and the sleep, the waiter sleeps on although it was rung. So a waiter never sleeps here without a limit, whoever
+//! reads that it sleeps reads so elsewhere (`home`), where peers cannot write, and nothing that is read here is used but
+//! by the system, for the comparison.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use dat_core::transport;
+use host::futex;
+
+use crate::os::memory::{Access, SharedMemory};
+
+/// The value of the word that is no number of a sleep.
+const RUNG: u32 = 0;
+/// The lowest number of a sleep.
+pub const FIRST: u32 = 2;
+
+/// Bytes of the shared memory. The word is at its beginning.
+const SIZE: usize = 4096;
+
+/// The word in a mapping of it, and what this process has done to it.
+struct Mapped {
+    memory: SharedMemory,
+    /// The last sleep that this process has ended.
+    ended: AtomicU32,
+}
+
+impl Mapped {
+    fn new(memory: SharedMemory) -> Mapped {
+        Mapped { memory, ended: AtomicU32::new(RUNG) }
+    }
+
+    #[inline]
+    fn word(&self) -> &AtomicU32 {
+        match self.memory.at(0) {
+            Ok(word) => word,
+            Err(_) => unreachable!("the first word lies inside the memory"),
+        }
+    }
+
+    /// Ends whatever sleep there is.
+    #[cold]
+    fn ring(&self) {
+        self.word().store(RUNG, Ordering::SeqCst);
+        futex::wake_shared(self.word());
+    }
+
+    /// Ends the sleep with this number. The second call for a sleep does nothing: the sleeper, once it is awake, finds
+    /// whatever was published before the call.
+    #[inline]
+    fn ring_for(&self, sleep: u32) {
+        // The mark is set after the ring, so that nobody relies on one that another thread has yet to make.
+        if self.ended.load(Ordering::Acquire) != sleep {
+            self.ring();
+            self.ended.store(sleep, Ordering::Release);
+        }
+    }
+}
+
+/// The alarm of this process.
+pub struct Alarm(Mapped);
+
+impl Alarm {
+    /// Makes an alarm on which nobody sleeps.
+    ///
+    /// # Errors
+    /// The error of the system call.
+    pub fn new() -> io::Result<Alarm> {
+        Ok(Alarm(Mapped::new(SharedMemory::create("dat-shm-alarm", SIZE, Access::ReadWrite)?)))
+    }
+
+    /// The descriptor that a peer opens as a [`PeerAlarm`].
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.0.memory.fd()
+    }
+
+    /// Prepares for the sleep with this number.
+    pub fn set(&self, sleep: u32) {
+        self.0.word().store(sleep, Ordering::SeqCst);
+    }
+
+    /// Keeps the waiter from the sleep for which it has prepared.
+    pub fn silence(&self) {
+        self.0.word().store(RUNG, Ordering::SeqCst);
+    }
+
+    /// Ends the sleep with this number, unless this process has ended it already.
+    #[inline]
+    pub fn ring_for(&self, sleep: u32) {
+        self.0.ring_for(sleep);
+    }
+}
+
+impl transport::Alarm for Alarm {
+    fn word(&self) -> &AtomicU32 {
+        self.0.word()
+    }
+
+    fn ring(&self) {
+        self.0.ring();
+    }
+}
+
+/// The alarm of another process.
+pub struct PeerAlarm(Mapped);
+
+impl PeerAlarm {
+    /// Opens what a peer sent.
+    ///
+    /// # Errors
+    /// `InvalidData` if it is no alarm; otherwise the error of the system.
+    pub fn open(fd: OwnedFd) -> io::Result<PeerAlarm> {
+        Ok(PeerAlarm(Mapped::new(SharedMemory::open(fd, SIZE, Access::ReadWrite)?)))
+    }
+
+    /// Ends the sleep with this number, unless this process has ended it already.
+    #[inline]
+    pub fn ring_for(&self, sleep: u32) {
+        self.0.ring_for(sleep);
+    }
+}
