@@ -189,7 +189,7 @@ fn finished<T: Transport>(evd: &Evd<T>) -> Option<EvdOutcome> {
         Some(ended)
     })?;
     Some(match outcome {
-        Ok((queued, more)) => EvdOutcome { result: Ok(queued.into()), more },
+        Ok((queued, more)) => EvdOutcome { result: Ok(queued.settle()), more },
         Err(error) => EvdOutcome { result: Err(error), more: 0 },
     })
 }
