@@ -10,6 +10,7 @@
 #
 #   QUICK=1         fewer rows and fewer iterations
 #   ROUNDS=5        of each command
+#   BUDGET=240      seconds: on a slow machine no round begins that would end later, so that there are fewer
 #   AGAINST=DIR     compares with the libraries in DIR, with which the same program runs as well
 #   ONLY=PATTERN    only rows that match, an extended regular expression
 #   NETDEV=NAME     on the RDMA device of this network interface instead of shm; see verbs.sh
@@ -27,10 +28,10 @@ export LC_ALL
 unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
 
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -eq 3 ] || { sed -n '6,23p' "$0" >&2; exit 2; }
+[ $# -eq 3 ] || { sed -n '6,24p' "$0" >&2; exit 2; }
 programs=$1 libdir=$2 out=$3
 : "${QUICK:=0}" "${ROUNDS:=5}" "${AGAINST:=}" "${ONLY:=.}" "${CPUS:=}"
-: "${NETDEV:=}" "${DAPL2:=}" "${PROGRESS:=}"
+: "${BUDGET:=240}" "${NETDEV:=}" "${DAPL2:=}" "${PROGRESS:=}"
 [ -n "$PROGRESS" ] || [ ! -t 2 ] || PROGRESS=line
 name=shm sets='quick full'
 [ "$QUICK" = 0 ] || sets=quick
@@ -258,7 +259,12 @@ awk -F'|' '
 if [ -n "$AGAINST" ]; then
     # Each of our commands, and the same with the other libraries.
     awk -F'|' '/^#/ { print; next }
-        !(($3) in seen) { seen[$3]; sub(/^ +/, "", $3); print $1 "|" $2 "| " $3 "| before " $3 "| - | -" }' \
+        !($3 in seen) {
+            seen[$3]
+            ours = what = $3
+            if (!sub(/^ *calls : /, " ", what)) sub(/ : .*/, "", what)
+            print $1 "|" what "|" ours "| before" ours "| - | -"
+        }' \
         "$work/rows" >"$work/against"
     mv "$work/against" "$work/rows"
 fi
@@ -296,7 +302,14 @@ progress()
 raw=$out/$name.csv
 echo round,command,result,value,unit >"$raw"
 tries=0 failures=0 round=0
+began=$(date +%s)
 while [ "$round" -lt "$ROUNDS" ]; do
+    spent=$(($(date +%s) - began))
+    if [ "$round" -gt 0 ] && [ $((spent + spent / round)) -gt "$BUDGET" ]; then
+        progress ''
+        echo "bench.sh: after $spent seconds $round rounds have to do; BUDGET=SECONDS allows more" >&2
+        break
+    fi
     round=$((round + 1))
     # Every second round takes the other order.
     if [ $((round % 2)) -eq 1 ]; then cat "$work/commands"; else tac "$work/commands"; fi >"$work/order"

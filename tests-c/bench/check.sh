@@ -172,7 +172,7 @@ else
         [ "$(grep -c '^[12],ours send_lat --size 8,median,[0-9.e+]*,ns$' "$work/out/shm.csv")" -eq 2 ]
     result $? 'bench.sh: a short run'
     QUICK=1 ROUNDS=1 PROGRESS=none ONLY='8 B, polling' AGAINST=$libdir "$here/bench.sh" "$programs" "$libdir" \
-        "$work/out" >"$work/told" 2>&1 && grep -q '^8 B, polling .* before ' "$work/told"
+        "$work/out" >"$work/told" 2>&1 && grep -q '^send_lat --size 8 .* before ' "$work/told"
     result $? 'bench.sh: two versions of the libraries'
 fi
 # Each row of the table is one that the programs know.
