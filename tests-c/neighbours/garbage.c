@@ -70,7 +70,8 @@ static int find_shared(struct mapping *found)
     while (n < MOST_MAPPINGS && fgets(line, sizeof line, maps) != NULL)
         if (sscanf(line, "%lx-%lx %4s %lx", &known[n].from, &known[n].to, access,
                    &known[n].offset) == 4 &&
-            strcmp(access, "rw-s") == 0 && strstr(line, "dat-shm-pair") != NULL)
+            strcmp(access, "rw-s") == 0 &&
+            (strstr(line, "dat-shm-pair") != NULL || strstr(line, "dat-shm-alarm") != NULL))
             n++;
     fclose(maps);
     for (i = 0; i < n; i++) {

@@ -57,13 +57,13 @@ static int option(int fd, int which)
     return getsockopt(fd, SOL_SOCKET, which, &value, &len) == 0 ? value : -1;
 }
 
-/* What rings the bell of this process: a datagram socket, or an eventfd. */
+/* What rings the bell of this process: a datagram socket. */
 static int find_bell(void)
 {
     for (int fd = 3; fd < MOST_FILES; fd++)
         if (option(fd, SO_TYPE) == SOCK_DGRAM)
             return fd;
-    return find_file("anon_inode:[eventfd]");
+    return -1;
 }
 
 /* The name of the socket of a process. */
@@ -138,7 +138,7 @@ static void hello(struct packet *p, const char *name)
 {
     p->len = 0;
     put(p, 1, 1);
-    put(p, option(find_bell(), SO_TYPE) == SOCK_DGRAM ? 3 : 1, 4); /* the version goes with the form of the bells */
+    put(p, 3, 4); /* the version */
     put(p, strlen(name), 4);
     memcpy(p->bytes + p->len, name, strlen(name));
     p->len += strlen(name);
@@ -152,7 +152,8 @@ static void hello_files(int files[5])
     files[0] = find_file("/memfd:dat-shm-self");
     files[1] = find_file("/memfd:dat-shm-home");
     files[2] = find_file("/memfd:dat-shm-regions");
-    files[3] = files[4] = find_bell();
+    files[3] = find_file("/memfd:dat-shm-alarm");
+    files[4] = find_bell();
     for (int i = 0; i < 5; i++)
         must(files[i] >= 0, "the hostile process finds not all it needs (%d)", i);
 }

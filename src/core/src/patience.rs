@@ -1,8 +1,8 @@
 //! How long a wait looks for work before it sleeps.
 //!
-//! Looking is worth the processor's time only if the work comes meanwhile. It does not if the work takes long to come,
-//! or if whoever brings it needs the very processor: then the work comes soon after the sleep has begun, however long
-//! the wait has looked. So each object that is waited on remembers how its last waits went.
+//! Looking finds the work sooner than a sleep does, and saves the other side the wake-up. But it keeps the work away if
+//! whoever brings it needs the very processor: then the work comes soon after the sleep has begun, however long the wait
+//! has looked. So each object that is waited on remembers how its last waits went.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -14,8 +14,6 @@ const SOON: Duration = Duration::from_micros(15);
 /// The number of waits that do not look, at most, before one tries it again: 2 to this power.
 const MOST: u32 = 8;
 
-/// The last wait lasted so long that looking would not have helped.
-const LONG: u32 = 1 << 31;
 /// Shift of the exponent of the number of waits that are not to look.
 const EXPONENT: u32 = 16;
 /// The waits left that are not to look.
@@ -25,7 +23,7 @@ const LEFT: u32 = (1 << EXPONENT) - 1;
 #[derive(Debug, Default)]
 pub(crate) struct Patience(AtomicU32);
 
-/// How a wait that had to wait has ended.
+/// How a wait that had to wait has found its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     /// The time for which it looked; zero if it slept at once.
@@ -40,29 +38,23 @@ impl Patience {
     /// The time for which a wait that begins now is to look.
     pub fn spin(&self) -> Duration {
         let known = self.0.load(Ordering::Relaxed);
-        if known & LONG != 0 {
-            return Duration::ZERO;
+        if known & LEFT == 0 {
+            return SPIN;
         }
-        if known & LEFT != 0 {
-            self.0.store(known - 1, Ordering::Relaxed);
-            return Duration::ZERO;
-        }
-        SPIN
+        self.0.store(known - 1, Ordering::Relaxed);
+        Duration::ZERO
     }
 
     /// Takes note of a wait that has found its work.
     pub fn note(&self, ended: Ended) {
         let known = self.0.load(Ordering::Relaxed);
-        let looked = !ended.looked.is_zero();
-        let next = match ended {
-            Ended { slept: false, .. } => 0,
-            Ended { looked, took, .. } if took > looked.max(SPIN) + SOON => known & !LONG | LONG,
-            // It came as soon as this thread gave its processor away.
-            _ if looked => {
-                let exponent = (known >> EXPONENT & 0xf).min(MOST - 1) + 1;
-                exponent << EXPONENT | ((1 << exponent) - 1)
-            }
-            _ => known & !LONG,
+        let next = if !ended.slept {
+            0
+        } else if ended.looked.is_zero() || ended.took > ended.looked + SOON {
+            return;
+        } else {
+            let exponent = (known >> EXPONENT).min(MOST - 1) + 1;
+            exponent << EXPONENT | ((1 << exponent) - 1)
         };
         if next != known {
             self.0.store(next, Ordering::Relaxed);
@@ -97,12 +89,9 @@ mod tests {
     }
 
     #[test]
-    fn waits_that_last_long_sleep_at_once_until_one_is_short() {
+    fn waits_that_last_long_look_as_well() {
         let patience = Patience::default();
-        assert_eq!(wait(&patience, micros(100), false), SPIN);
-        assert!((0..1000).all(|_| wait(&patience, micros(100), false).is_zero()));
-        assert!(wait(&patience, micros(5), false).is_zero());
-        assert_eq!(wait(&patience, micros(5), false), SPIN);
+        assert!((0..1000).all(|_| wait(&patience, micros(100), false) == SPIN));
     }
 
     #[test]

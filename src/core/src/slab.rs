@@ -30,6 +30,7 @@ use host::memory::{self, Room};
 
 use entry::State;
 use records::Slot;
+pub use records::{Note, is_noted};
 
 /// Address of a live or dead cell, as a program holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use arrayvec::ArrayVec;
 use host::per_thread::PerThread;
-use host::poll;
+use host::{poll, thread};
 
 use crate::cno::Cno;
 use crate::error::{Error, Result};
@@ -28,6 +28,8 @@ use crate::slab::Handle;
 use crate::transport::{Armed, Transport};
 use crate::waker::{Place, Waker};
 
+/// The time for which a wait looks before it asks what looking costs others.
+const GLANCE: Duration = Duration::from_micros(5);
 /// The longest sleep where nothing reports new work.
 const BLIND: Duration = Duration::from_millis(1);
 /// The first sleep of a wait on a word that others may be able to change back, which would keep a wake-up from the thread
@@ -155,6 +157,8 @@ struct Past {
     end: Option<Instant>,
     /// The time for which it is to look before it sleeps.
     look: Duration,
+    /// Whether the thread has a choice of processors is known.
+    glanced: bool,
     slept: bool,
     /// The longest that it may sleep on a word next.
     nap: Duration,
@@ -167,7 +171,20 @@ impl Past {
             Limit::Within(time) => began.checked_add(time),
             Limit::Never => None,
         };
-        Past { began, end, look: patience.spin(), slept: false, nap: FIRST }
+        Past { began, end, look: patience.spin(), glanced: false, slept: false, nap: FIRST }
+    }
+
+    /// True if it has looked long enough. A thread that has one processor only gives it away early, because others may
+    /// need it, and whoever brings the work may be one of them.
+    fn has_looked(&mut self, now: Instant) -> bool {
+        let looked = now.duration_since(self.began);
+        if looked >= GLANCE && !self.glanced && !self.look.is_zero() {
+            self.glanced = true;
+            if thread::has_one_processor() {
+                self.look = looked;
+            }
+        }
+        looked >= self.look
     }
 
     /// True if the time is up.
@@ -189,7 +206,7 @@ fn finished<T: Transport>(evd: &Evd<T>) -> Option<EvdOutcome> {
         Some(ended)
     })?;
     Some(match outcome {
-        Ok((queued, more)) => EvdOutcome { result: Ok(queued.into()), more },
+        Ok((queued, more)) => EvdOutcome { result: Ok(queued.settle()), more },
         Err(error) => EvdOutcome { result: Err(error), more: 0 },
     })
 }
@@ -351,7 +368,7 @@ pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit)
             let outcome = wait.give_up(Error::TimeoutExpired);
             return Step::Done(outcome);
         }
-        if now.duration_since(wait.past.began) >= wait.past.look {
+        if wait.past.has_looked(now) {
             return wait.advance(now);
         }
         std::hint::spin_loop();
@@ -504,7 +521,7 @@ pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Limit) -> Step<Result<Ha
         if wait.past.is_over(now) {
             return Step::Done(Err(Error::QueueEmpty));
         }
-        if now.duration_since(wait.past.began) >= wait.past.look {
+        if wait.past.has_looked(now) {
             return wait.advance(now);
         }
         std::hint::spin_loop();

@@ -183,12 +183,6 @@ impl<T: Transport> Receives<T> {
         self.watched = self.soft_armed || self.hard_limit.is_some();
     }
 
-    /// Whether a watermark can be passed.
-    #[inline(always)]
-    pub fn is_watched(&self) -> bool {
-        self.watched
-    }
-
     /// The watermarks that the buffers exceed: the soft one once for each arming, the hard one only while there is a
     /// connection to break.
     #[inline(always)]

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use host::lock::{Mutex, MutexGuard};
 
 pub(crate) use queue::{Batch, WaitState};
-use queue::{Queue, Taken, Tell};
+use queue::{Queue, Tell};
 
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
@@ -263,28 +263,61 @@ impl<T: Transport> Evd<T> {
     /// # Errors
     /// [`Refusal::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
     pub fn dequeue(&self) -> Result<Event> {
-        self.take().map(Event::from)
+        self.dequeue_with(Event::from, |event| event)
     }
 
-    /// Does what [`Evd::dequeue`] does, and hands the event over in the form in which it lies in the queue: to `transfer`
-    /// if it is the end of one, else to `other`.
+    /// Does what [`Evd::dequeue`] does, and hands the event over as it lies in the queue: the end of a transfer to
+    /// `transfer`, where that is not too late, and any event to `other`.
     ///
     /// # Errors
     /// Those of [`Evd::dequeue`].
     #[inline(always)]
     pub fn dequeue_with<R>(&self, transfer: impl FnOnce(Completion) -> R, other: impl FnOnce(Event) -> R) -> Result<R> {
-        self.take().map(|taken| taken.hand_over(transfer, other))
+        if !self.look() {
+            return Err(Error::QueueEmpty);
+        }
+        let taken = self.queue().take_completion();
+        match taken {
+            Some((completion, charge)) => {
+                drop(charge);
+                Ok(transfer(completion))
+            }
+            None => self.take_other().map(other),
+        }
     }
 
+    #[cold]
+    fn take_other(&self) -> Result<Event> {
+        let queued = self.queue().take()?;
+        Ok(queued.settle())
+    }
+
+    /// Takes the end of a transfer, if it is the oldest event and a wait for one event would end with it at once, and
+    /// tells how many events remain. For whatever else, a wait begins.
     #[inline(always)]
-    fn take(&self) -> Result<Taken> {
-        if !self.is_busy() {
-            self.poll();
-            if !self.is_busy() {
-                return Err(Error::QueueEmpty);
-            }
+    pub fn take_ready(&self) -> Option<(Completion, usize)> {
+        if !self.look() {
+            return None;
         }
-        self.queue().take()
+        let (completion, charge, more) = {
+            let mut queue = self.queue();
+            if !queue.is_ready() {
+                return None;
+            }
+            let (completion, charge) = queue.take_completion()?;
+            (completion, charge, queue.len())
+        };
+        drop(charge);
+        Some((completion, more))
+    }
+
+    /// Whether there is something in the queue, after a look for completions in the transport if there was not.
+    #[inline(always)]
+    fn look(&self) -> bool {
+        self.is_busy() || {
+            self.poll();
+            self.is_busy()
+        }
     }
 
     /// Whether the queue holds an event or a thread waits.

@@ -14,7 +14,7 @@ use crate::waker::Waker;
 
 /// A queued event, and the entry of a shared receive queue that it keeps occupied. The end of a transfer lies in plain
 /// words, because an [`Event`] as a whole would be copied on its way.
-struct Queued {
+pub(crate) struct Queued {
     /// Meaningless if there is another event.
     completion: Completion,
     charge: Option<Charge>,
@@ -25,27 +25,10 @@ struct Queued {
 const NOTHING: Completion =
     Completion { ep: Handle::NULL, cookie: 0, len: 0, status: Status::Success, transfer: Transfer::Recv };
 
-/// An event that was taken from the queue. Dropping it settles the books: its buffer no longer counts.
-pub(crate) struct Taken {
-    completion: Completion,
-    other: Option<Event>,
-    _charge: Option<Charge>,
-}
-
-impl Taken {
-    /// Hands the event over: to `transfer` if it is the end of one, else to `other`.
-    #[inline(always)]
-    pub fn hand_over<R>(self, transfer: impl FnOnce(Completion) -> R, other: impl FnOnce(Event) -> R) -> R {
-        match self.other {
-            None => transfer(self.completion),
-            Some(event) => other(event),
-        }
-    }
-}
-
-impl From<Taken> for Event {
-    fn from(taken: Taken) -> Event {
-        taken.hand_over(Event::from, |event| event)
+impl Queued {
+    /// Settles the books when the program has taken the event: its buffer no longer counts.
+    pub fn settle(self) -> Event {
+        self.other.unwrap_or(self.completion.into())
     }
 }
 
@@ -94,6 +77,12 @@ impl<T: Transport> Queue<T> {
         })
     }
 
+    /// The number of events.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
     /// Whether a dequeue has something to find: an event, or a thread that waits.
     #[inline]
     pub fn is_busy(&self) -> bool {
@@ -121,22 +110,32 @@ impl<T: Transport> Queue<T> {
         }
     }
 
-    /// The oldest event, for a dequeue.
-    #[inline]
-    pub fn take(&mut self) -> Result<Taken> {
+    /// Takes the oldest event, for a dequeue.
+    pub fn take(&mut self) -> Result<Queued> {
         if self.wait.is_some() {
             return Err(Error::InvalidState(Refusal::EvdWaiter));
         }
-        self.pop().ok_or(Error::QueueEmpty)
+        self.events.pop().ok_or(Error::QueueEmpty)
     }
 
+    /// Takes the oldest event for a dequeue, if it is the end of a transfer; `None` if it is another one, there is none,
+    /// or a thread waits.
     #[inline(always)]
-    fn pop(&mut self) -> Option<Taken> {
+    pub fn take_completion(&mut self) -> Option<(Completion, Option<Charge>)> {
         let oldest = self.events.front_mut()?;
-        let taken = Taken { completion: oldest.completion, other: oldest.other.take(), _charge: oldest.charge.take() };
-        // Nothing is left in it.
+        if oldest.other.is_some() || self.wait.is_some() {
+            return None;
+        }
+        let taken = (oldest.completion, oldest.charge.take());
+        // Nothing is left in it that needs a drop.
         self.events.skip();
         Some(taken)
+    }
+
+    /// Whether a wait for one event that begins now ends at once.
+    #[inline]
+    pub fn is_ready(&self) -> bool {
+        self.waitable && !self.dead
     }
 
     /// Takes all events; they are gone with what this returns.
@@ -266,7 +265,7 @@ impl<T: Transport> WaitState<'_, T> {
     }
 
     /// The result of the wait if it ends now; `None` if it goes on.
-    pub fn check(&mut self) -> Option<Result<(Taken, usize)>> {
+    pub fn check(&mut self) -> Option<Result<(Queued, usize)>> {
         if self.queue.dead {
             return Some(Err(Error::Aborted));
         }
@@ -275,8 +274,8 @@ impl<T: Transport> WaitState<'_, T> {
         }
         let wait = self.queue.wait.as_ref()?;
         if wait.announced && self.queue.events.len() >= wait.threshold {
-            let taken = self.queue.pop()?;
-            return Some(Ok((taken, self.queue.events.len())));
+            let queued = self.queue.events.pop()?;
+            return Some(Ok((queued, self.queue.events.len())));
         }
         None
     }

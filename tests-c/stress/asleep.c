@@ -1,0 +1,405 @@
+/*
+ * asleep.c - two sides that sleep for each other: no wake-up is lost, whoever else stores what
+ * into the memory that they share, and a sleep ends by whatever is to end it.
+ */
+#define _GNU_SOURCE
+#include "common/waiter.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROUNDS = 4000, LESS = 200, NO_PROCESSOR = -1 };
+
+/* What the other process is to do. */
+struct order {
+    int rounds;
+    int processor;
+};
+
+static unsigned long long seed = 88172645463325252u;
+
+static unsigned any(unsigned below)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (unsigned)(seed % below);
+}
+
+/* Mostly nothing; sometimes a sleep, or work without a call, so that the other side has just fallen asleep or not. */
+static void delay(void)
+{
+    struct timespec time = { 0, (long)any(100000) };
+    volatile unsigned work = any(20000);
+
+    switch (any(4)) {
+    case 0: nanosleep(&time, NULL); break;
+    case 1:
+        while (work > 0)
+            work--;
+        break;
+    default: break;
+    }
+}
+
+/* The n-th processor that this process may use, or NO_PROCESSOR. */
+static int processor(int n)
+{
+    cpu_set_t all;
+
+    if (sched_getaffinity(0, sizeof all, &all) != 0)
+        return NO_PROCESSOR;
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, &all) && n-- == 0)
+            return i;
+    return NO_PROCESSOR;
+}
+
+static void stay_on(int processor)
+{
+    cpu_set_t one;
+
+    if (processor == NO_PROCESSOR)
+        return;
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    must(sched_setaffinity(0, sizeof one, &one) == 0, "sched_setaffinity");
+}
+
+/* Takes rounds messages, each after a sleep if it comes to that, and answers each. Returns how many came. */
+static int take_turns(struct side *s, struct region *r, int rounds, bool first)
+{
+    DAT_EVENT e;
+    int n;
+
+    for (n = 0; n < rounds; n++) {
+        if (first && (delay(), post_send(s, r, 0, 8, (DAT_UINT64)n) != DAT_SUCCESS))
+            break;
+        if (!wait_dto(s->recv, (DAT_UINT64)n, DAT_DTO_SUCCESS, &e) ||
+            post_recv(s, r, 64, 8, (DAT_UINT64)n + 1) != DAT_SUCCESS)
+            break;
+        if (!first && (delay(), post_send(s, r, 0, 8, (DAT_UINT64)n) != DAT_SUCCESS))
+            break;
+        if (!wait_dto(s->req, (DAT_UINT64)n, DAT_DTO_SUCCESS, NULL))
+            break;
+    }
+    return n;
+}
+
+static int partner(struct link *up)
+{
+    struct fx fx;
+    struct side s;
+    struct region r;
+    struct order o;
+
+    fx_open(&fx);
+    side_make(&s, &fx, NULL);
+    region_make(&fx, &r, 4096, MEM_LOCAL);
+    must(LINK_RECV(up, o), "no order");
+    seed += (unsigned long long)o.processor + 7;
+    must_rc(post_recv(&s, &r, 64, 8, 0), DAT_SUCCESS, "dat_ep_post_recv");
+    side_connect_peer(&s, up);
+    stay_on(o.processor);
+    must(link_say(up, "ready"), "ready");
+    must(take_turns(&s, &r, o.rounds, false) == o.rounds, "a message or a completion is missing");
+    must(link_hear(up, "bye"), "bye");
+    fx_close(&fx);
+    return 0;
+}
+
+/* Stores whatever it likes where anybody tells it that he sleeps: also what was there before. */
+static int scribbler(struct link *up)
+{
+    struct fx fx;
+    struct side s;
+    FILE *maps;
+    char line[512], access[5];
+    unsigned *words[16];
+    int n = 0;
+
+    fx_open(&fx);
+    side_make(&s, &fx, NULL);
+    side_connect_peer(&s, up);
+    maps = fopen("/proc/self/maps", "r");
+    must(maps != NULL, "/proc/self/maps");
+    while (n < 16 && fgets(line, sizeof line, maps) != NULL) {
+        unsigned long from;
+
+        if (sscanf(line, "%lx-%*x %4s", &from, access) == 2 && strcmp(access, "rw-s") == 0 &&
+            strstr(line, "dat-shm-alarm") != NULL)
+            words[n++] = (unsigned *)from;
+    }
+    fclose(maps);
+    must(link_send(up, &n, sizeof n), "the number of words");
+    for (;;) /* until it is killed */
+        for (int i = 0; i < n; i++) {
+            unsigned seen = __atomic_load_n(words[i], __ATOMIC_SEQ_CST);
+
+            for (int k = 0; k < 50; k++)
+                __atomic_store_n(words[i], any(8) == 0 ? any(~0u) : seen, __ATOMIC_SEQ_CST);
+        }
+    return 0;
+}
+
+static const struct peer_role roles[] = { { "partner", partner }, { "scribbler", scribbler }, { NULL, NULL } };
+
+/* As many turns with another process, here and there on these processors. */
+static int turns(struct fx *fx, struct region *r, int here, int there, int rounds)
+{
+    struct order o = { rounds, there };
+    struct peer p;
+    struct side s;
+    cpu_set_t before;
+    int done;
+
+    peer_start(&p, "partner");
+    side_make(&s, fx, NULL);
+    must_rc(post_recv(&s, r, 64, 8, 0), DAT_SUCCESS, "dat_ep_post_recv");
+    must(LINK_SEND(&p.link, o), "the other process is gone");
+    side_accept_peer(&s, &p.link);
+    must(link_hear(&p.link, "ready"), "the other process is not ready");
+    must(sched_getaffinity(0, sizeof before, &before) == 0, "sched_getaffinity");
+    stay_on(here);
+    done = take_turns(&s, r, rounds, true);
+    must(sched_setaffinity(0, sizeof before, &before) == 0, "sched_setaffinity");
+    link_say(&p.link, "bye");
+    peer_join(&p, SOON_MS);
+    side_free(&s);
+    return done;
+}
+
+static DAT_RETURN post(DAT_EVD_HANDLE evd)
+{
+    DAT_EVENT e;
+
+    memset(&e, 0, sizeof e);
+    e.event_number = DAT_SOFTWARE_EVENT;
+    return dat_evd_post_se(evd, &e);
+}
+
+/* Two threads of this process that wake each other: one of them leads, the other does not. */
+struct thread {
+    DAT_EVD_HANDLE mine, other;
+    int rounds, done;
+};
+
+static void *wake_each_other(void *arg)
+{
+    struct thread *t = arg;
+    DAT_EVENT e;
+
+    for (t->done = 0; t->done < t->rounds; t->done++) {
+        delay();
+        if (post(t->other) != DAT_SUCCESS || !wait_number(t->mine, DAT_SOFTWARE_EVENT, &e))
+            break;
+    }
+    return NULL;
+}
+
+static int threads(struct fx *fx, int rounds)
+{
+    struct thread t[2];
+    pthread_t other;
+
+    memset(t, 0, sizeof t);
+    t[0].rounds = t[1].rounds = rounds;
+    t[0].mine = t[1].other = fx_evd(fx, 8, DAT_EVD_SOFTWARE_FLAG);
+    t[1].mine = t[0].other = fx_evd(fx, 8, DAT_EVD_SOFTWARE_FLAG);
+    must(pthread_create(&other, NULL, wake_each_other, &t[1]) == 0, "no thread");
+    wake_each_other(&t[0]);
+    pthread_join(other, NULL);
+    dat_evd_free(t[0].mine);
+    dat_evd_free(t[1].mine);
+    return t[0].done < t[1].done ? t[0].done : t[1].done;
+}
+
+static void short_limits(struct fx *fx)
+{
+    static const unsigned micros[] = { 1, 7, 29, 31, 100, 1500, 60000, 130000 };
+    DAT_EVD_HANDLE evd = fx_evd(fx, 4, DAT_EVD_SOFTWARE_FLAG);
+    int early = 0, other = 0;
+
+    for (size_t i = 0; i < sizeof micros / sizeof micros[0]; i++) {
+        struct timespec from, to;
+        DAT_EVENT e;
+        DAT_COUNT more;
+        long long took;
+
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        other += !rc_is(dat_evd_wait(evd, micros[i], 1, &e, &more), DAT_TIMEOUT_EXPIRED);
+        clock_gettime(CLOCK_MONOTONIC, &to);
+        took = (to.tv_sec - from.tv_sec) * 1000000000ll + (to.tv_nsec - from.tv_nsec);
+        if (took < micros[i] * 1000ll || took > micros[i] * 1000ll + env_ms(2000) * 1000000ll) {
+            diag("%u us took %lld ns", micros[i], took);
+            early++;
+        }
+    }
+    is_int(early, 0, "dat_evd_wait: limits from 1 us: it lasts that long");
+    is_int(other, 0, "dat_evd_wait: limits from 1 us: DAT_TIMEOUT_EXPIRED");
+    dat_evd_free(evd);
+}
+
+static void nothing(int signo)
+{
+    (void)signo;
+}
+
+/* A signal ends the sleep whatever its handler says of system calls. */
+static void signals(struct fx *fx)
+{
+    static const int flags[] = { 0, SA_RESTART };
+    static const DAT_TIMEOUT limits[] = { DAT_TIMEOUT_INFINITE, 3600000000u };
+    struct sigaction act, old;
+
+    for (int i = 0; i < 4; i++) {
+        DAT_EVD_HANDLE evd = fx_evd(fx, 4, DAT_EVD_SOFTWARE_FLAG);
+        struct waiter w;
+        uint64_t end = now_ms() + env_ms(SOON_MS);
+
+        memset(&act, 0, sizeof act);
+        act.sa_handler = nothing;
+        act.sa_flags = flags[i % 2];
+        sigaction(SIGUSR1, &act, &old);
+        waiter_start(&w, evd, limits[i / 2], 1);
+        /* One that comes before the sleep is sent again. */
+        while (!waiter_done(&w, 20) && now_ms() < end)
+            pthread_kill(w.thread, SIGUSR1);
+        if (!waiter_done(&w, 0))
+            post(evd);
+        waiter_join(&w);
+        is_type(w.rc, DAT_INTERRUPTED_CALL, "dat_evd_wait: a signal, handler %s SA_RESTART, %s limit: DAT_INTERRUPTED_CALL",
+                i % 2 ? "with" : "without", i / 2 ? "a long" : "no");
+        sigaction(SIGUSR1, &old, NULL);
+        dat_evd_free(evd);
+    }
+}
+
+static void *sleep_on(void *evd)
+{
+    DAT_EVENT e;
+    DAT_COUNT more;
+
+    dat_evd_wait(evd, DAT_TIMEOUT_INFINITE, 1, &e, &more);
+    return NULL;
+}
+
+/* Threads that are cancelled at any moment of a wait, and in any kind of sleep: as leader, and beside one. */
+static void cancelled(struct fx *fx, int rounds)
+{
+    DAT_EVD_HANDLE evds[2] = { fx_evd(fx, 4, DAT_EVD_SOFTWARE_FLAG), fx_evd(fx, 4, DAT_EVD_SOFTWARE_FLAG) };
+    int ended = 0, usable = 0;
+    DAT_EVENT e;
+
+    alarm(env_ms(60000) / 1000); /* a thread that does not end is joined for ever */
+    for (int n = 0; n < rounds; n++) {
+        pthread_t thread[2];
+
+        for (int i = 0; i < 2; i++)
+            must(pthread_create(&thread[i], NULL, sleep_on, evds[i]) == 0, "no thread");
+        delay();
+        delay();
+        for (int i = 0; i < 2; i++) {
+            void *result = NULL;
+
+            pthread_cancel(thread[i]);
+            pthread_join(thread[i], &result);
+            ended += result == PTHREAD_CANCELED;
+            usable += post(evds[i]) == DAT_SUCCESS && wait_event(evds[i], &e);
+        }
+    }
+    alarm(0);
+    is_int(ended, 2 * rounds, "pthread_cancel: threads that wait: they end");
+    is_int(usable, 2 * rounds, "dat_evd_wait: on EVDs whose waiters were cancelled: the event comes");
+    dat_evd_free(evds[0]);
+    dat_evd_free(evds[1]);
+}
+
+/* A peer that is stopped wakes nobody, and keeps nobody from waking by other means. */
+static void stopped(struct fx *fx, struct region *r)
+{
+    struct order o = { 1, NO_PROCESSOR };
+    struct peer p;
+    struct side s;
+    DAT_EVENT e;
+    DAT_COUNT more;
+    uint64_t start;
+
+    peer_start(&p, "partner");
+    side_make(&s, fx, NULL);
+    must_rc(post_recv(&s, r, 64, 8, 0), DAT_SUCCESS, "dat_ep_post_recv");
+    must(LINK_SEND(&p.link, o), "the other process is gone");
+    side_accept_peer(&s, &p.link);
+    must(link_hear(&p.link, "ready"), "the other process is not ready");
+    kill(p.pid, SIGSTOP);
+    must(waitpid(p.pid, NULL, WUNTRACED) == p.pid, "the other process does not stop");
+    must_rc(post_send(&s, r, 0, 8, 0), DAT_SUCCESS, "dat_ep_post_send");
+    start = now_ms();
+    is_type(dat_evd_wait(s.recv, 200000, 1, &e, &more), DAT_TIMEOUT_EXPIRED,
+            "dat_evd_wait: the peer is stopped: DAT_TIMEOUT_EXPIRED");
+    ok(now_ms() - start <= 200 + env_ms(5000), "dat_evd_wait: the peer is stopped: it ends in time");
+    is_int(threads(fx, 50), 50, "dat_evd_wait: the peer is stopped: threads of this process wake each other");
+    kill(p.pid, SIGCONT);
+    ok(wait_dto(s.recv, 0, DAT_DTO_SUCCESS, &e), "dat_evd_wait: the peer goes on: its message wakes the thread");
+    ok(wait_dto(s.req, 0, DAT_DTO_SUCCESS, &e), "dat_evd_wait: the peer goes on: the send is complete");
+    link_say(&p.link, "bye");
+    peer_ok(&p, "the peer that was stopped has got what it needs");
+    side_free(&s);
+}
+
+static void hostile(struct fx *fx, struct region *r)
+{
+    int rounds = env_count(300, 50), words = 0;
+    struct peer bad;
+    struct side s;
+
+    peer_start(&bad, "scribbler");
+    side_make(&s, fx, NULL);
+    side_accept_peer(&s, &bad.link);
+    must(LINK_RECV(&bad.link, words), "the hostile process fails");
+    if (words == 0) {
+        skip(2, "processes share no word that they sleep on");
+    } else {
+        is_int(turns(fx, r, NO_PROCESSOR, NO_PROCESSOR, rounds), rounds,
+               "dat_evd_wait: somebody changes the words that sleepers look at: messages of others come");
+        is_int(threads(fx, rounds), rounds,
+               "dat_evd_wait: somebody changes the words that sleepers look at: threads wake each other");
+    }
+    peer_kill(&bad);
+    side_free(&s);
+}
+
+int main(int argc, char **argv)
+{
+    int rounds, one, two;
+    struct fx fx;
+    struct region r;
+
+    env_init(argc, argv, roles);
+    rounds = env_count(ROUNDS, LESS);
+    fx_open(&fx);
+    region_make(&fx, &r, 4096, MEM_LOCAL);
+    short_limits(&fx);
+    signals(&fx);
+    cancelled(&fx, env_count(400, 40));
+    is_int(threads(&fx, rounds), rounds, "dat_evd_wait: two threads wake each other: no wake-up is lost");
+    one = processor(0);
+    two = processor(1);
+    is_int(turns(&fx, &r, one, one, rounds), rounds,
+           "dat_evd_wait: two processes on one processor wake each other: no wake-up is lost");
+    if (two == NO_PROCESSOR)
+        skip(1, "there is one processor");
+    else
+        is_int(turns(&fx, &r, one, two, rounds), rounds,
+               "dat_evd_wait: two processes on two processors wake each other: no wake-up is lost");
+    stopped(&fx, &r);
+    hostile(&fx, &r);
+    fx_close(&fx);
+    return done_testing();
+}
