@@ -40,6 +40,9 @@ if [ -n "$RDMA" ]; then
 fi
 PROGRESS=none
 [ ! -t 2 ] || PROGRESS=rounds
-# The third processor is for the kernel's threads, which do the work of Soft-RoCE.
-VM_OUT=$out VM_TIMEOUT=$LIMIT VM_CPUS=${VM_CPUS:-3} "$root/tests-c/verbs/vm.sh" \
-    env NETDEV=v0 PROGRESS="$PROGRESS" BUDGET=$((LIMIT - 100)) "$here/bench.sh" "$programs" "$libdir" "$out"
+# A program that polls would keep its processor from ksoftirqd, which does the work of Soft-RoCE now and then, for
+# milliseconds. There it comes first, for ours and others alike.
+VM_OUT=$out VM_TIMEOUT=$LIMIT "$root/tests-c/verbs/vm.sh" \
+    env NETDEV=v0 PROGRESS="$PROGRESS" BUDGET=$((LIMIT - 100)) sh -c '
+        for thread in $(pgrep "^ksoftirqd/"); do chrt -f -p 1 "$thread"; done
+        exec "$0" "$@"' "$here/bench.sh" "$programs" "$libdir" "$out"
