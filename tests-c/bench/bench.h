@@ -79,14 +79,20 @@ struct node {
 void node_open(struct node *n, struct plan *plan, int second);
 void node_connect(struct node *n);
 void node_close(struct node *n);
-void must(const char *call, DAT_RETURN rc);
+void call_failed(const char *call, DAT_RETURN rc) __attribute__((noreturn, cold));
 /* A completion that is none of a transfer, or of one that failed: says so and ends. */
-void wrong_event(const struct node *n, const DAT_EVENT *event) __attribute__((noreturn));
+void wrong_event(const struct node *n, const DAT_EVENT *event) __attribute__((noreturn, cold));
 /* The connection to which an endpoint belongs. */
 int connection_of(const struct node *n, DAT_EP_HANDLE ep);
 /* With verify: makes the bytes of a message by its number on a connection, and compares them. */
 void stamp_bytes(unsigned char *at, size_t size, int connection, long number);
 void check_bytes(const unsigned char *at, size_t size, int connection, long number);
+
+static inline void must(const char *call, DAT_RETURN rc)
+{
+    if (__builtin_expect(rc != DAT_SUCCESS, 0))
+        call_failed(call, rc);
+}
 
 /* latency.c, stream.c, calls.c */
 void run_latency(struct plan *plan, void *node);

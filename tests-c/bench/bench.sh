@@ -10,13 +10,14 @@
 #
 #   QUICK=1         fewer rows and fewer iterations
 #   ROUNDS=5        of each command
+#   BUDGET=240      seconds: on a slow machine no round begins that would end later, so that there are fewer
 #   AGAINST=DIR     compares with the libraries in DIR, with which the same program runs as well
 #   ONLY=PATTERN    only rows that match, an extended regular expression
 #   NETDEV=NAME     on the RDMA device of this network interface instead of shm; see verbs.sh
 #   DAPL2=DIR       there also uDAPL 2.0, for which PROGRAMS has bench2; dapl2.sh has fetched it
 #   CPUS=A,B        the processors of the two processes
 #   NICE=-20        their priority, ours and others, where it may be raised, so that what else runs here does
-#                   not decide
+#                   not decide; of an RDMA device 0, since the kernel's threads do the work of Soft-RoCE
 #   PROGRESS=WHAT   line: one line that changes, by default on a terminal; rounds: a line for each round; none
 #
 # What stands beside ours: what the machine itself needs (marks.c); on shm UCX's ucx_perftest, on an RDMA device
@@ -27,14 +28,15 @@ export LC_ALL
 unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
 
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -eq 3 ] || { sed -n '6,23p' "$0" >&2; exit 2; }
+[ $# -eq 3 ] || { sed -n '6,24p' "$0" >&2; exit 2; }
 programs=$1 libdir=$2 out=$3
-: "${QUICK:=0}" "${ROUNDS:=5}" "${AGAINST:=}" "${ONLY:=.}" "${CPUS:=}" "${NICE:=-20}"
-: "${NETDEV:=}" "${DAPL2:=}" "${PROGRESS:=}"
+: "${QUICK:=0}" "${ROUNDS:=5}" "${AGAINST:=}" "${ONLY:=.}" "${CPUS:=}"
+: "${BUDGET:=240}" "${NETDEV:=}" "${DAPL2:=}" "${PROGRESS:=}"
 [ -n "$PROGRESS" ] || [ ! -t 2 ] || PROGRESS=line
 name=shm sets='quick full'
 [ "$QUICK" = 0 ] || sets=quick
-[ -z "$NETDEV" ] || name=verbs sets=verbs
+[ -z "$NETDEV" ] || name=verbs sets=verbs NICE=${NICE:-0}
+: "${NICE:=-20}"
 mkdir -p "$out" || exit 2
 
 work=$(mktemp -d) || exit 2
@@ -124,7 +126,7 @@ iterations()
     fi
     case $1 in
     *wait* | *sleep* | futex*) n=2000 ;;
-    *lat* | line | pong | write | read | write_bw*outstanding\ 1*)
+    *lat* | cache_line | writev* | readv | write_bw*outstanding\ 1*)
         [ "$size" -le 8192 ] && n=20000 || n=$((160000000 / size + 20)) ;;
     *) [ "$size" -le 1024 ] && n=100000 || n=$((400000000 / size + 20)) ;;
     esac
@@ -215,7 +217,8 @@ raw()
     both "$program" "$@" -d "$device" -F -n "$(iterations "$program" "$size")"
     # Of latency: bytes, iterations, microseconds: lowest, highest, typical, average ...;
     # of bandwidth: bytes, iterations, MiB/s twice, million messages/s.
-    awk -v size="$size" -v program="$program" '$1 == size && $2 ~ /^[0-9]+$/ && NF >= 5 {
+    awk -v size="$size" -v program="$program" '
+        $1 == size && $2 ~ /^[0-9]+$/ && $5 ~ /^[0-9.]+$/ && $5 > 0 {
         if (program ~ /_lat$/) {
             print "median", $5 * 1000, "ns"
             print "overall", $6 * 1000, "ns"
@@ -256,7 +259,12 @@ awk -F'|' '
 if [ -n "$AGAINST" ]; then
     # Each of our commands, and the same with the other libraries.
     awk -F'|' '/^#/ { print; next }
-        !(($3) in seen) { seen[$3]; sub(/^ +/, "", $3); print $1 "|" $2 "| " $3 "| before " $3 "| - | -" }' \
+        !($3 in seen) {
+            seen[$3]
+            ours = what = $3
+            if (!sub(/^ *calls : /, " ", what)) sub(/ : .*/, "", what)
+            print $1 "|" what "|" ours "| before" ours "| - | -"
+        }' \
         "$work/rows" >"$work/against"
     mv "$work/against" "$work/rows"
 fi
@@ -294,7 +302,14 @@ progress()
 raw=$out/$name.csv
 echo round,command,result,value,unit >"$raw"
 tries=0 failures=0 round=0
+began=$(date +%s)
 while [ "$round" -lt "$ROUNDS" ]; do
+    spent=$(($(date +%s) - began))
+    if [ "$round" -gt 0 ] && [ $((spent + spent / round)) -gt "$BUDGET" ]; then
+        progress ''
+        echo "bench.sh: after $spent seconds $round rounds have to do; BUDGET=SECONDS allows more" >&2
+        break
+    fi
     round=$((round + 1))
     # Every second round takes the other order.
     if [ $((round % 2)) -eq 1 ]; then cat "$work/commands"; else tac "$work/commands"; fi >"$work/order"

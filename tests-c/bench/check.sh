@@ -84,7 +84,7 @@ LD_LIBRARY_PATH=$work/lib "$programs/bench" send_lat --size 0 >"$work/told" 2>&1
 [ $? -eq 2 ]
 result $? 'bench: no bytes: refused'
 
-for test in line futex futex50 write pong read memcpy; do
+for test in cache_line futex futex_late writev writev_pong readv memcpy; do
     timeout 60 "$programs/marks" $test 64 50 -1,-1 >"$work/told" 2>&1 &&
         awk '$1 == "median" || $1 == "bandwidth" { if ($2 > 0) seen++ } END { exit seen != 2 }' "$work/told"
     result $? "marks: $test"
@@ -172,7 +172,7 @@ else
         [ "$(grep -c '^[12],ours send_lat --size 8,median,[0-9.e+]*,ns$' "$work/out/shm.csv")" -eq 2 ]
     result $? 'bench.sh: a short run'
     QUICK=1 ROUNDS=1 PROGRESS=none ONLY='8 B, polling' AGAINST=$libdir "$here/bench.sh" "$programs" "$libdir" \
-        "$work/out" >"$work/told" 2>&1 && grep -q '^8 B, polling .* before ' "$work/told"
+        "$work/out" >"$work/told" 2>&1 && grep -q '^send_lat --size 8 .* before ' "$work/told"
     result $? 'bench.sh: two versions of the libraries'
 fi
 # Each row of the table is one that the programs know.

@@ -110,14 +110,14 @@ END {
     series("shm: RDMA write, the target spins on its memory", "#e8871e", "", "ours write_lat --size ", "", "median")
     series("UCX: tag_lat", "#0b5fa5", dashed, "ucx tag_lat -s ", "", "median")
     series("UCX: ucp_put_lat", "#4ba3d8", dashed, "ucx ucp_put_lat -s ", "", "median")
-    level("a cache line's way between the processors", "#777", "mark line 8", "median")
+    level("a cache line's way between the processors", "#777", "mark cache_line 8", "median")
 
     panel(540, "Bandwidth, 64 outstanding (more is better)", "MB/s", 0, 5)
     series("shm: send", "#c1272d", "", "ours send_bw --size ", "", "bandwidth")
     series("shm: RDMA write", "#e8871e", "", "ours write_bw --size ", "", "bandwidth")
     series("shm: RDMA read", "#7b3294", "", "ours read_bw --size ", "", "bandwidth")
     series("UCX: tag_bw", "#0b5fa5", dashed, "ucx tag_bw -s ", " -O 64", "bandwidth")
-    series("the kernel's copy, process_vm_writev", "#777", " stroke-dasharray=\"2 3\"", "mark write ", "", "bandwidth")
+    series("the kernel's copy, process_vm_writev", "#777", " stroke-dasharray=\"2 3\"", "mark writev ", "", "bandwidth")
     series("memcpy in one process", "#aaa", " stroke-dasharray=\"2 3\"", "mark memcpy ", "", "bandwidth")
     print "</svg>"
 }

@@ -5,13 +5,13 @@
  *
  *   marks TEST SIZE ITERATIONS CPU,CPU    prints "name value unit" a line
  *
- *   line     a cache line goes from one processor to the other; one way
- *   futex    a sleeping process is woken by FUTEX_WAKE, at once; one way
- *   futex50  the same, each process waits 50 microseconds before it wakes the other; they are taken off
- *   write    process_vm_writev to a process that spins on its memory, one call after the other
- *   pong     the same there and back: each process spins, then writes; one way
- *   read     process_vm_readv from that process, one call after the other
- *   memcpy   from one buffer to another one, in one process
+ *   cache_line   a cache line goes from one processor to the other; one way
+ *   futex        a sleeping process is woken by FUTEX_WAKE, at once; one way
+ *   futex_late   the same, each process waits 50 microseconds before it wakes the other; they are taken off
+ *   writev       process_vm_writev to a process that spins on its memory, one call after the other
+ *   writev_pong  the same there and back: each process spins, then writes; one way
+ *   readv        process_vm_readv from that process, one call after the other
+ *   memcpy       from one buffer to another one, in one process
  */
 #define _GNU_SOURCE
 #include "bench.h"
@@ -167,9 +167,13 @@ static const struct test {
     int ways; /* of a step */
     int alone;
 } tests[] = {
-    { "line", line, 2, 0 },       { "futex", futex, 2, 0 },    { "futex50", futex_late, 2, 0 },
-    { "pong", pong, 2, 0 },
-    { "write", write_step, 1, 1 }, { "read", read_step, 1, 1 }, { "memcpy", memcpy_step, 1, 1 },
+    { "cache_line", line, 2, 0 },
+    { "futex", futex, 2, 0 },
+    { "futex_late", futex_late, 2, 0 },
+    { "writev_pong", pong, 2, 0 },
+    { "writev", write_step, 1, 1 },
+    { "readv", read_step, 1, 1 },
+    { "memcpy", memcpy_step, 1, 1 },
 };
 
 static void second_process(const struct test *test, long warmup)
@@ -209,7 +213,7 @@ int main(int argc, char **argv)
             test = &tests[i];
     if (test == NULL || sscanf(argv[4], "%d,%d", &cpu[0], &cpu[1]) != 2 || atol(argv[2]) < 8 ||
         atol(argv[3]) < 1) {
-        fprintf(stderr, "usage: marks line|futex|futex50|write|pong|read|memcpy SIZE ITERATIONS CPU,CPU\n");
+        fprintf(stderr, "usage: marks cache_line|futex|futex_late|writev|writev_pong|readv|memcpy SIZE ITERATIONS CPU,CPU\n");
         return 2;
     }
     role = "marks";

@@ -23,12 +23,10 @@ struct hello {
     DAT_VLEN slot;
 };
 
-void must(const char *call, DAT_RETURN rc)
+void call_failed(const char *call, DAT_RETURN rc)
 {
     const char *major = "?", *minor = "?";
 
-    if (__builtin_expect(rc == DAT_SUCCESS, 1))
-        return;
     dat_strerror(rc, &major, &minor);
     fail("%s: %s %s", call, major, minor);
 }

@@ -44,6 +44,27 @@ pub enum Transfer {
     Read,
 }
 
+/// The end of a data transfer: what [`Event::Transfer`] tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The endpoint, which may have been freed since.
+    pub ep: Handle,
+    /// The cookie that the poster gave.
+    pub cookie: u64,
+    /// Bytes; meaningful on success.
+    pub len: u64,
+    /// The status with which it ended.
+    pub status: Status,
+    /// The kind of transfer.
+    pub transfer: Transfer,
+}
+
+impl From<Completion> for Event {
+    fn from(Completion { ep, cookie, len, status, transfer }: Completion) -> Self {
+        Event::Transfer { ep, cookie, status, len, transfer }
+    }
+}
+
 /// The kinds of connection event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the events of the specification

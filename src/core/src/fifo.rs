@@ -76,6 +76,25 @@ impl<V> Fifo<V> {
         Some(unsafe { value.read() })
     }
 
+    /// Takes the oldest value without dropping it, for a caller that has moved out of it what needs a drop.
+    #[inline(always)]
+    pub fn skip(&mut self) {
+        if !self.is_empty() {
+            self.first = self.first.wrapping_add(1);
+        }
+    }
+
+    /// The oldest value, to be changed.
+    #[inline(always)]
+    pub fn front_mut(&mut self) -> Option<&mut V> {
+        if self.is_empty() {
+            return None;
+        }
+        let at = self.first & (self.slots.len() - 1);
+        // SAFETY: as in `get`.
+        Some(unsafe { self.slots.get_unchecked_mut(at).assume_init_mut() })
+    }
+
     /// The oldest value.
     #[inline(always)]
     pub fn front(&self) -> Option<&V> {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use dat_core::error::Role;
 use dat_core::transport::Transport;
-use dat_core::{Handle, Held, Ia, Kind, Object, Slab};
+use dat_core::{Handle, Held, Ia, Kind, Object, Place, Slab};
 use host::fork::Hold;
 use host::memory;
 
@@ -104,7 +104,6 @@ impl<F: Face> Domain<F> {
         self.registrations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    #[inline]
     fn spaces(&self) -> impl Iterator<Item = &'static Space<F>> {
         // SYNC space: pairs with the store in slab_of, so that the memory behind the pointer is initialised.
         let first = self.first.load(Ordering::Acquire);
@@ -112,17 +111,34 @@ impl<F: Face> Domain<F> {
         std::iter::successors(unsafe { first.as_ref() }, |space: &&'static Space<F>| space.next)
     }
 
-    /// Enters the live object of type `O` behind `handle`.
-    #[inline]
-    pub fn get<O: Object>(&self, handle: RawHandle) -> Option<Held<'static, O>> {
+    /// The place that `handle` names, if there is one in any slab.
+    #[inline(always)]
+    fn place(&self, handle: RawHandle) -> Option<Place<'static>> {
         let handle = Handle(handle.addr());
-        self.spaces().find_map(|space| space.slab.get(handle))
+        // SYNC space
+        let first = self.first.load(Ordering::Acquire);
+        // SAFETY: the pointer is NULL or comes from a box that slab_of leaked.
+        let first = unsafe { first.as_ref() }?;
+        first.slab.first_place(handle).or_else(|| self.place_among_all(handle))
+    }
+
+    /// Does what [`Domain::place`] does, for handles that are not among the first ones of the newest slab.
+    #[cold]
+    #[inline(never)]
+    fn place_among_all(&self, handle: Handle) -> Option<Place<'static>> {
+        self.spaces().find_map(|space| space.slab.place(handle))
+    }
+
+    /// Enters the live object of type `O` behind `handle`.
+    #[inline(always)]
+    pub fn get<O: Object>(&self, handle: RawHandle) -> Option<Held<'static, O>> {
+        self.place(handle)?.enter()
     }
 
     /// The kind of the live object behind `handle`.
+    #[inline]
     pub fn kind(&self, handle: RawHandle) -> Option<Kind> {
-        let handle = Handle(handle.addr());
-        self.spaces().find_map(|space| space.slab.kind(handle))
+        self.place(handle)?.kind()
     }
 
     /// The slab of an adapter. The caller holds the lock on the registrations; otherwise threads that open one name for

@@ -27,6 +27,7 @@ pub mod wait;
 
 use std::ffi::c_char;
 
+use dat_core::event::Completion;
 use dat_core::transport::Transport;
 use dat_core::{Event, Handle};
 
@@ -61,6 +62,9 @@ pub trait Version: Sized + 'static {
     /// The table of the adapter called `device_name`, over the face `F`. The name stays in place while the table is
     /// used.
     fn table<F: Face<Version = Self>>(device_name: *const c_char) -> Self::Table;
+
+    /// Writes the C form of the end of a transfer that was taken from the dispatcher `evd`.
+    fn completion(out: Out<Self::Event>, evd: Handle, completion: Completion);
 
     /// Writes the C form of an event that was taken from the dispatcher `evd`.
     fn event<F: Face<Version = Self>>(out: Out<Self::Event>, evd: Handle, event: Event);

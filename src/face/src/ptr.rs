@@ -119,6 +119,14 @@ impl<V> OutPtr<V> {
 /// A writable place in the program's memory.
 pub struct Out<V>(*mut V);
 
+impl<V> Clone for Out<V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V> Copy for Out<V> {}
+
 impl<V> Out<V> {
     /// The place itself.
     #[inline]

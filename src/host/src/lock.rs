@@ -1,27 +1,54 @@
-//! Locks that need no memory: one word each, and a futex for those who wait.
+//! Locks that need no memory: a few words each, and a futex for those who wait.
 //!
 //! A lock that keeps its waiters in a table of its own, or in thread-local data, needs memory when two threads meet at
 //! it for the first time, and ends the process when there is none; parking_lot's own words are such. So these are other
-//! words for its types, of which everything else is used. A free lock costs one exchange.
+//! words for its types, of which everything else is used. A free lock costs one exchange, and a mutex that one thread
+//! takes again and again costs that thread plain stores.
 
+mod biased;
+mod exclusive;
+#[cfg(loom)]
+mod model;
+
+#[cfg(not(loom))]
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::lock_api::{self, GuardNoSend, RawMutex, RawMutexTimed, RawRwLock};
+use parking_lot::lock_api::{self, GuardNoSend, RawRwLock};
+#[cfg(not(loom))]
+use parking_lot::lock_api::{RawMutex, RawMutexTimed};
 use rustix::thread::Timespec;
 use rustix::thread::futex::{self, Flags};
 
+pub use biased::Biased;
+#[cfg(not(loom))]
+use biased::Patience;
+
 /// A lock for one thread at a time.
-pub type Mutex<T> = lock_api::Mutex<Exclusive, T>;
+pub type Mutex<T> = lock_api::Mutex<Word, T>;
 
 /// The right to what a [`Mutex`] guards.
-pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, Exclusive, T>;
+pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, Word, T>;
+
+/// The word of a [`Mutex`]. The atomics of a model can only be used inside of it, so that there the mutexes of everything
+/// else have a word of another make.
+#[cfg(not(loom))]
+pub type Word = Biased;
+/// The word of a [`Mutex`] outside of the model.
+#[cfg(loom)]
+pub type Word = parking_lot::RawMutex;
 
 /// A lock for one thread that writes or several that read. One that reads must not lock it again.
 pub type RwLock<T> = lock_api::RwLock<Shared, T>;
 
 /// How often a thread looks again before it sleeps.
-const SPINS: u32 = 100;
+const SPINS: u32 = if cfg!(loom) { 0 } else { 100 };
+
+/// The time until `end`, if there is one.
+fn left(end: Option<Instant>) -> Option<Duration> {
+    end.map(|end| end.saturating_duration_since(Instant::now()))
+}
 
 /// Sleeps while `word` is `value`, at most for `limit`. May return early.
 #[cold]
@@ -36,89 +63,74 @@ fn wake(word: &AtomicU32, count: u32) {
     let _ = futex::wake(word, Flags::PRIVATE, count);
 }
 
+/// Does what [`sleep`] does, with the lower half of a word.
+#[cfg(not(loom))]
+#[cold]
+fn sleep_half(word: &AtomicUsize, value: usize, limit: Option<Duration>) {
+    #[allow(clippy::cast_possible_truncation)] // the lower half
+    let value = value as u32;
+    sleep(lower_half(word), value, limit);
+}
+
+/// Wakes all threads that sleep on the lower half of `word`.
+#[cfg(not(loom))]
+#[cold]
+fn wake_half(word: &AtomicUsize) {
+    wake(lower_half(word), ALL);
+}
+
+/// The lower half of a word, for the kernel to look at.
+#[cfg(not(loom))]
+fn lower_half(word: &AtomicUsize) -> &AtomicU32 {
+    let half = if cfg!(target_endian = "big") { size_of::<usize>() / size_of::<u32>() - 1 } else { 0 };
+    // SAFETY: the half lies inside of the word, is aligned, and is not accessed by this process: only its address counts.
+    unsafe { AtomicU32::from_ptr(word.as_ptr().cast::<u32>().add(half)) }
+}
+
 /// All threads that sleep on a word.
 const ALL: u32 = i32::MAX as u32;
 
-const FREE: u32 = 0;
-const TAKEN: u32 = 1;
-/// Taken, and a thread may sleep.
-const WANTED: u32 = 2;
-
-/// The word of a [`Mutex`].
-#[derive(Debug)]
-pub struct Exclusive(AtomicU32);
-
-impl Exclusive {
-    /// Takes the lock after another thread; false if `end` came first.
-    #[cold]
-    fn wait(&self, end: Option<Instant>) -> bool {
-        let mut spins = SPINS;
-        loop {
-            let now = self.0.load(Ordering::Relaxed);
-            if now == FREE && self.0.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-                return true;
-            }
-            if now == WANTED || spins == 0 {
-                break;
-            }
-            spins -= 1;
-            std::hint::spin_loop();
-        }
-        // From here on the lock is taken as wanted, because others may sleep that this thread does not know.
-        while self.0.swap(WANTED, Ordering::Acquire) != FREE {
-            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-            if left.is_some_and(|left| left.is_zero()) {
-                return false;
-            }
-            sleep(&self.0, WANTED, left);
-        }
-        true
-    }
-}
-
-// SAFETY: the word goes from free to taken by one exchange of one thread, and only the holder frees it.
-unsafe impl RawMutex for Exclusive {
+#[cfg(not(loom))]
+// SAFETY: one thread at a time holds the word, as its module tells, and only that thread frees it.
+unsafe impl RawMutex for Biased {
     #[allow(clippy::declare_interior_mutable_const)] // the interface asks for it
-    const INIT: Self = Exclusive(AtomicU32::new(FREE));
+    const INIT: Self = Biased::new();
 
     type GuardMarker = GuardNoSend;
 
     #[inline]
     fn lock(&self) {
-        if !self.try_lock() {
-            self.wait(None);
-        }
+        self.lock_with(Patience::Endless);
     }
 
     #[inline]
     fn try_lock(&self) -> bool {
-        self.0.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.lock_with(Patience::None)
     }
 
     #[inline]
     unsafe fn unlock(&self) {
-        if self.0.swap(FREE, Ordering::Release) == WANTED {
-            wake(&self.0, 1);
-        }
+        self.release();
     }
 
     #[inline]
     fn is_locked(&self) -> bool {
-        self.0.load(Ordering::Relaxed) != FREE
+        self.is_taken()
     }
 }
 
+#[cfg(not(loom))]
 // SAFETY: as for the methods without a limit.
-unsafe impl RawMutexTimed for Exclusive {
+unsafe impl RawMutexTimed for Biased {
     type Duration = Duration;
     type Instant = Instant;
 
     fn try_lock_for(&self, limit: Duration) -> bool {
-        self.try_lock() || self.wait(Instant::now().checked_add(limit))
+        self.lock_with(Instant::now().checked_add(limit).map_or(Patience::Endless, Patience::Until))
     }
 
     fn try_lock_until(&self, end: Instant) -> bool {
-        self.try_lock() || self.wait(Some(end))
+        self.lock_with(Patience::Until(end))
     }
 }
 
@@ -269,7 +281,7 @@ impl Condvar {
         self.waiters.fetch_add(1, Ordering::SeqCst);
         let before = self.changes.load(Ordering::SeqCst);
         MutexGuard::unlocked(guard, || {
-            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+            let left = left(end);
             if left.is_none_or(|left| !left.is_zero()) {
                 sleep(&self.changes, before, left);
             }
@@ -295,119 +307,5 @@ impl Condvar {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-    use std::thread;
-
-    use super::*;
-
-    #[test]
-    fn one_thread_at_a_time_holds_a_mutex() {
-        let count = Arc::new(Mutex::new(0_u64));
-        let threads: Vec<_> = (0..4)
-            .map(|_| {
-                let count = count.clone();
-                thread::spawn(move || {
-                    for round in 0..20_000 {
-                        let mut count = count.lock();
-                        let old = *count;
-                        if round % 1000 == 0 {
-                            thread::yield_now();
-                        }
-                        *count = old + 1;
-                    }
-                })
-            })
-            .collect();
-        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
-        assert_eq!(*count.lock(), 80_000);
-    }
-
-    #[test]
-    fn a_wait_for_a_mutex_has_a_limit() {
-        let lock = Mutex::new(());
-        let held = lock.lock();
-        assert!(lock.try_lock().is_none());
-        let start = Instant::now();
-        assert!(lock.try_lock_for(Duration::from_millis(20)).is_none());
-        assert!(start.elapsed() >= Duration::from_millis(20));
-        drop(held);
-        assert!(lock.try_lock_for(Duration::from_millis(20)).is_some());
-    }
-
-    #[test]
-    fn readers_share_and_writers_do_not() {
-        let lock = Arc::new(RwLock::new((0_u64, 0_u64)));
-        {
-            let one = lock.read();
-            assert!(lock.try_read().is_some() && lock.try_write().is_none());
-            drop(one);
-            let writer = lock.write();
-            assert!(lock.try_read().is_none() && lock.try_write().is_none());
-            drop(writer);
-        }
-        let writers = (0..2).map(|_| {
-            let lock = lock.clone();
-            thread::spawn(move || {
-                for _ in 0..5_000 {
-                    let mut pair = lock.write();
-                    pair.0 += 1;
-                    thread::yield_now();
-                    pair.1 += 1;
-                }
-            })
-        });
-        let readers = (0..2).map(|_| {
-            let lock = lock.clone();
-            thread::spawn(move || {
-                for _ in 0..20_000 {
-                    let pair = lock.read();
-                    assert_eq!(pair.0, pair.1);
-                }
-            })
-        });
-        let threads: Vec<_> = writers.chain(readers).collect();
-        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
-        assert_eq!(*lock.read(), (10_000, 10_000));
-    }
-
-    #[test]
-    fn a_waiter_is_told_of_each_change() {
-        let shared = Arc::new((Mutex::new(0_u32), Condvar::new()));
-        let other = shared.clone();
-        let thread = thread::spawn(move || {
-            let (number, changed) = &*other;
-            let mut number = number.lock();
-            while *number < 1000 {
-                if *number % 2 == 1 {
-                    *number += 1;
-                    changed.notify_all();
-                } else {
-                    changed.wait(&mut number);
-                }
-            }
-        });
-        let (number, changed) = &*shared;
-        let mut held = number.lock();
-        while *held < 1000 {
-            if *held % 2 == 0 {
-                *held += 1;
-                changed.notify_one();
-            } else {
-                changed.wait(&mut held);
-            }
-        }
-        changed.notify_all();
-        drop(held);
-        thread.join().expect("no panic");
-    }
-
-    #[test]
-    fn a_wait_for_a_change_has_a_limit() {
-        let (lock, changed) = (Mutex::new(()), Condvar::new());
-        let mut held = lock.lock();
-        assert!(changed.wait_for(&mut held, Duration::from_millis(10)).timed_out());
-        assert!(changed.wait_until(&mut held, Instant::now()).timed_out());
-    }
-}
+#[cfg(all(test, not(loom)))]
+mod tests;

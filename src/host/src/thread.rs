@@ -34,6 +34,33 @@ unsafe extern "C" {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Id(u64);
 
+/// The address by which the processor finds the thread-local data of the calling thread: a multiple of 8, not 0, and the
+/// same for every library. Costs one instruction, which an [`Id`] in a library does not. No two threads have the same at a
+/// time, but a thread may get that of one that has ended.
+#[inline(always)]
+pub fn pointer() -> usize {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        let pointer;
+        // SAFETY: the word at the start of a thread's block is the block's address, by the ABI, and never changes.
+        unsafe {
+            std::arch::asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(pure, nomem, nostack, preserves_flags));
+        }
+        pointer
+    }
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    {
+        let pointer;
+        // SAFETY: the register is the thread's own, and never changes.
+        unsafe {
+            std::arch::asm!("mrs {}, tpidr_el0", out(reg) pointer, options(pure, nomem, nostack, preserves_flags));
+        }
+        pointer
+    }
+    #[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri))]
+    CURRENT.with(|current| ptr::from_ref(current).addr())
+}
+
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
@@ -252,6 +279,14 @@ mod tests {
         thread.join();
         assert_eq!(told.recv(), Ok((id, "dat-test\n".to_owned())));
         assert_ne!(id, mine);
+    }
+
+    #[test]
+    fn each_thread_has_a_pointer() {
+        let mine = pointer();
+        assert!(mine != 0 && mine.is_multiple_of(8) && mine == pointer());
+        let others = [(); 2].map(|()| std::thread::spawn(pointer)).map(|thread| thread.join().expect("no panic"));
+        assert!(others.iter().all(|other| *other != mine));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::ptr::{null_mut, with_exposed_provenance_mut};
 
-use dat_core::event::{AsyncReason, ConnectionEvent, Event, Status};
+use dat_core::event::{AsyncReason, Completion, ConnectionEvent, Event, Status};
 use dat_core::transport::Transport;
 use dat_core::{Cr, Handle};
 use dat_face::Face;
@@ -12,28 +12,24 @@ use dat_udat12::*;
 
 use crate::attr::address_ptr;
 
-/// Writes the C form of an event that was taken from the dispatcher `evd_handle`.
+/// Writes the C form of the end of a transfer that was taken from the dispatcher `evd_handle`.
 #[inline(always)]
-pub(crate) fn write_event<F: Face>(out: Out<DAT_EVENT>, evd_handle: DAT_EVD_HANDLE, event: Event) {
+pub(crate) fn write_completion(out: Out<DAT_EVENT>, evd_handle: DAT_EVD_HANDLE, completion: Completion) {
+    let Completion { ep, cookie, len, status, transfer: _ } = completion;
+    write_field!(out, event_number, DAT_DTO_COMPLETION_EVENT);
     write_field!(out, evd_handle, evd_handle);
-    match event {
-        Event::Transfer { ep, cookie, status, len, transfer: _ } => {
-            write_field!(out, event_number, DAT_DTO_COMPLETION_EVENT);
-            write_field!(out, event_data.dto_completion_event_data.ep_handle, raw(ep));
-            write_field!(out, event_data.dto_completion_event_data.user_cookie, DAT_CONTEXT { as_64: cookie });
-            write_field!(out, event_data.dto_completion_event_data.status, c_status(status));
-            write_field!(out, event_data.dto_completion_event_data.transfered_length, len);
-        }
-        other => write_other::<F>(out, other),
-    }
+    write_field!(out, event_data.dto_completion_event_data.ep_handle, raw(ep));
+    write_field!(out, event_data.dto_completion_event_data.user_cookie, DAT_CONTEXT { as_64: cookie });
+    write_field!(out, event_data.dto_completion_event_data.status, c_status(status));
+    write_field!(out, event_data.dto_completion_event_data.transfered_length, len);
 }
 
-/// Writes number and data of an event that is not of a transfer.
-#[cold]
-fn write_other<F: Face>(out: Out<DAT_EVENT>, event: Event) {
+/// Writes the C form of an event that was taken from the dispatcher `evd_handle`.
+pub(crate) fn write_event<F: Face>(out: Out<DAT_EVENT>, evd_handle: DAT_EVD_HANDLE, event: Event) {
     let (event_number, event_data) = match event {
-        // The caller writes these.
-        Event::Transfer { .. } => return,
+        Event::Transfer { ep, cookie, status, len, transfer } => {
+            return write_completion(out, evd_handle, Completion { ep, cookie, len, status, transfer });
+        }
         Event::Bind { rmr, cookie, status } => {
             let rmr_completion_event_data = DAT_RMR_BIND_COMPLETION_EVENT_DATA {
                 rmr_handle: raw(rmr),
@@ -75,6 +71,7 @@ fn write_other<F: Face>(out: Out<DAT_EVENT>, event: Event) {
         }
     };
     write_field!(out, event_number, event_number);
+    write_field!(out, evd_handle, evd_handle);
     write_field!(out, event_data, event_data);
 }
 

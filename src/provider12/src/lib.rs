@@ -41,6 +41,7 @@ mod tests;
 
 use std::ffi::c_char;
 
+use dat_core::event::Completion;
 use dat_core::{Event, Handle};
 use dat_face::handle::raw;
 use dat_face::ptr::Out;
@@ -82,6 +83,10 @@ impl Version for Udat12 {
     }
 
     #[inline]
+    fn completion(out: Out<DAT_EVENT>, evd: Handle, completion: Completion) {
+        event::write_completion(out, raw(evd), completion);
+    }
+
     fn event<F: Face<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
         event::write_event::<F>(out, raw(evd), event);
     }

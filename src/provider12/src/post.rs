@@ -17,7 +17,7 @@ use dat_udat12::{
 };
 
 use crate::Udat12;
-use crate::event::write_event;
+use crate::event::{write_completion, write_event};
 
 /// The positions of the arguments of a send or receive.
 const TRANSFER: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
@@ -216,12 +216,10 @@ pub unsafe extern "C" fn dat_evd_dequeue<F: Face<Version = Udat12>>(
         let evd = enter::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         // SAFETY: the caller's promise.
         let out = unsafe { OutPtr::new(event) }.required(2)?;
-        match evd.dequeue() {
-            Ok(event) => {
-                write_event::<F>(out, evd_handle, event);
-                Ok(())
-            }
-            Err(error) => Err(Fault::new(error, &[])),
-        }
+        let taken = evd.dequeue_with(
+            |completion| write_completion(out, evd_handle, completion),
+            |event| write_event::<F>(out, evd_handle, event),
+        );
+        taken.at(&[])
     })
 }

@@ -271,8 +271,7 @@ impl Transport for Shm {
     }
 
     fn post(&self, qp: &Arc<Conn<Shm>>, request: &Request<'_>) -> Result<Mark> {
-        qp.post(request);
-        Ok(Mark(request.id))
+        Ok(qp.post(request))
     }
 
     fn post_bind(
@@ -295,8 +294,8 @@ impl Transport for Shm {
             None => None,
         };
         window.replace(key);
-        qp.post_done(id, signalled);
-        Ok((key.unwrap_or(0), Mark(id)))
+        let mark = qp.post_done(id, signalled);
+        Ok((key.unwrap_or(0), mark))
     }
 
     fn await_unbound(&self, window: &Window) {

@@ -3,7 +3,7 @@
 //! The two directions have separate locks, [`Tx`] one and [`Rx`] another. The order is `rx`, then `tx`.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use dat_core::error::Result;
 use dat_core::event::Status;
@@ -11,6 +11,7 @@ use dat_core::transport::{
     ConnectionReport, EndpointSink, FailedRequest, Mark, QpSizes, Recv, RecvDone, RecvQueue, Request, RequestId, Taken,
     Transport, Verdict,
 };
+use host::asymmetric;
 use host::lock::{Mutex, MutexGuard};
 use host::memory;
 use once_cell::sync::OnceCell;
@@ -71,7 +72,7 @@ pub trait Keeper<T: Transport>: Send + Sync {
 /// What the endpoint is told when its connection is over.
 pub enum Report {
     /// A receive or a request has failed, or the connection as such.
-    Failed(Option<RecvDone>, Option<(RequestId, Status)>),
+    Failed(Option<RecvDone>, Option<(FailedRequest, Status)>),
     /// The connection, or the attempt at one, has ended.
     Ended(ConnectionReport),
 }
@@ -276,23 +277,23 @@ impl<T: Transport> Conn<T> {
         }
     }
 
-    /// Starts a request, or queues it behind those that wait for room.
+    /// Starts a request, or queues it behind those that wait for room; gives its mark.
     #[inline]
-    pub fn post(&self, request: &Request<'_>) {
-        if let Some(Tie { end, .. }) = self.tie.get() {
-            let mut tx = self.tx.lock();
-            tx.post(end, request);
-            self.leave_tx(tx, end);
-        }
+    pub fn post(&self, request: &Request<'_>) -> Mark {
+        let Some(Tie { end, .. }) = self.tie.get() else { return Mark::default() };
+        let mut tx = self.tx.lock();
+        let mark = tx.post(end, request);
+        self.leave_tx(tx, end);
+        mark
     }
 
-    /// Adds a request that is carried out already, in the order of the others.
-    pub fn post_done(&self, id: RequestId, signalled: bool) {
-        if let Some(Tie { end, .. }) = self.tie.get() {
-            let mut tx = self.tx.lock();
-            tx.post_done(end, id, signalled);
-            self.leave_tx(tx, end);
-        }
+    /// Adds a request that is carried out already, in the order of the others; gives its mark.
+    pub fn post_done(&self, id: RequestId, signalled: bool) -> Mark {
+        let Some(Tie { end, .. }) = self.tie.get() else { return Mark::default() };
+        let mut tx = self.tx.lock();
+        let mark = tx.post_done(end, id, signalled);
+        self.leave_tx(tx, end);
+        mark
     }
 
     /// From now on the program waits for the last request.
@@ -316,10 +317,10 @@ impl<T: Transport> Conn<T> {
         self.try_progress_tx(credit);
     }
 
-    /// Does what [`End::has_news`] has found for one that polls.
-    pub fn advance(self: &Arc<Self>) {
-        let Some(Tie { end, .. }) = self.tie.get() else { return };
-        let (_, credit) = self.progress_rx(Advance::Batch);
+    /// Handles what one that polls has found: records, if any have arrived, and what the peer has consumed.
+    #[inline]
+    pub fn advance(self: &Arc<Self>, end: &End, arrived: bool) {
+        let credit = if arrived { self.progress_rx(Advance::Batch).1 } else { None };
         if credit.is_some_and(|credit| end.is_news(credit)) || end.wanted().is_some() || end.is_busy() {
             self.try_progress_tx(credit);
         }
@@ -330,8 +331,8 @@ impl<T: Transport> Conn<T> {
         if let Some(tx) = self.tx.try_lock() {
             return self.advance_tx(tx, credit);
         }
-        self.again.store(true, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
+        self.again.store(true, Ordering::Relaxed);
+        asymmetric::heavy();
         // SYNC again: either this finds the lock free, or its holder finds the flag.
         if let Some(tx) = self.tx.try_lock() {
             self.advance_tx(tx, credit);
@@ -343,12 +344,15 @@ impl<T: Transport> Conn<T> {
     fn progress_rx(self: &Arc<Self>, advance: Advance) -> (bool, Option<u16>) {
         let Some(Tie { end, .. }) = self.tie.get() else { return (false, None) };
         let report = self.rx.lock().progress(end, self, &self.tx, advance);
+        let report = match report {
+            Ok(report) => report,
+            Err(fatal) => {
+                self.fail(fatal);
+                return (false, None);
+            }
+        };
         if report.acknowledge {
             end.tell_peer();
-        }
-        if let Some(fatal) = report.fatal {
-            self.fail(fatal);
-            return (false, None);
         }
         if report.more && advance == Advance::Batch {
             // Other connections get their turn first.
@@ -366,11 +370,12 @@ impl<T: Transport> Conn<T> {
         let Some(Tie { end, .. }) = self.tie.get() else { return };
         let report = tx.progress(end, credit);
         self.leave_tx(tx, end);
-        if report.done.is_some_and(|last| self.sink.requests_done(Mark(last))) {
+        if report.done.is_some_and(|last| self.sink.requests_done(last)) {
             self.sink.drained();
         }
         if report.corrupt {
-            self.fail(Fatal::default());
+            let request = Some((FailedRequest::Oldest, Status::Transport));
+            self.fail(Fatal { request, ..Fatal::default() });
         } else if let Some(failed) = report.failed {
             self.fail(Fatal { request: Some(failed), ..Fatal::default() });
         } else if report.answer.is_some() {
@@ -383,8 +388,8 @@ impl<T: Transport> Conn<T> {
     #[inline]
     fn leave_tx(&self, tx: MutexGuard<'_, Tx>, end: &End) {
         drop(tx);
-        // SYNC again: pairs with the store in progress.
-        fence(Ordering::SeqCst);
+        // SYNC again: pairs with the fence in try_progress_tx.
+        asymmetric::light();
         if self.again.load(Ordering::Relaxed) && self.again.swap(false, Ordering::SeqCst) {
             end.look_again();
         }
@@ -408,7 +413,7 @@ impl<T: Transport> Conn<T> {
             end.close();
             keeper.detach(*id, end.side);
         }
-        if done.is_some_and(|last| first && report && self.sink.requests_done(Mark(last))) {
+        if first && report && self.sink.requests_done(done) {
             self.sink.drained();
         }
         first
@@ -474,7 +479,6 @@ impl<T: Transport> Conn<T> {
         self.let_go(reason);
         match report {
             Report::Failed(recv, request) => {
-                let request = request.map(|(id, status)| (FailedRequest::Number(id), status));
                 self.sink.failed(recv, request);
             }
             Report::Ended(report) => self.sink.connection(report),
@@ -500,12 +504,11 @@ impl<T: Transport> Conn<T> {
             }
             self.progress_tx();
         }
-        let oldest = self.tx.lock().oldest();
         if !self.kill(true) {
             return;
         }
         let report = match reason {
-            CloseReason::Broken(Some(status)) => Report::Failed(None, oldest.map(|id| (id, status))),
+            CloseReason::Broken(Some(status)) => Report::Failed(None, Some((FailedRequest::Oldest, status))),
             CloseReason::Broken(None) => Report::Ended(ConnectionReport::Broken),
             CloseReason::Disconnected | CloseReason::Answer => Report::Ended(ConnectionReport::Disconnected),
         };

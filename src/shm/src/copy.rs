@@ -157,6 +157,13 @@ pub fn gather(
     len: u64,
     mut sink: impl FnMut(Source<'_>),
 ) -> bool {
+    if let [segment] = segments {
+        let Some(pin) = regions.pin(segment.key) else { return false };
+        if offset <= segment.len {
+            sink(source(&pin, segment, offset, len));
+        }
+        return true;
+    }
     let mut pins = List::new();
     if !pin_all(regions, segments, &mut pins) {
         return false;
@@ -169,18 +176,25 @@ pub fn gather(
 /// gone.
 #[inline]
 pub fn scatter(regions: &RegionTable, segments: &[Segment], offset: u64, bytes: Source<'_>, last: bool) -> bool {
+    if let [segment] = segments {
+        let Some(pin) = regions.pin(segment.key) else { return false };
+        if offset <= segment.len {
+            store(target(&pin, segment, offset, bytes.len() as u64, Rights::LOCAL_WRITE), bytes, last);
+        }
+        return true;
+    }
+    scatter_list(regions, segments, offset, bytes, last)
+}
+
+/// Does what [`scatter`] does, for any number of segments.
+#[inline(never)]
+fn scatter_list(regions: &RegionTable, segments: &[Segment], offset: u64, bytes: Source<'_>, last: bool) -> bool {
     let mut pins = List::new();
     if !pin_all(regions, segments, &mut pins) {
         return false;
     }
-    if let ([segment], [pin]) = (segments, pins.as_slice()) {
-        if offset <= segment.len {
-            store(target(pin, segment, offset, bytes.len() as u64, Rights::LOCAL_WRITE), bytes, last);
-        }
-    } else {
-        let slice = Slice { offset, len: bytes.len() as u64, last };
-        store_lists(targets(segments, &pins, slice), List::from_iter([bytes]), last);
-    }
+    let slice = Slice { offset, len: bytes.len() as u64, last };
+    store_lists(targets(segments, &pins, slice), List::from_iter([bytes]), last);
     true
 }
 

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 
 use crossbeam_utils::CachePadded;
+use host::asymmetric;
 use host::lock::Mutex;
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -93,8 +94,6 @@ pub struct Home {
     ends: AtomicBool,
     /// This process makes fences for its peers, and they for it.
     fences: bool,
-    /// The system has refused a fence.
-    unfenced: AtomicBool,
 }
 
 impl Home {
@@ -105,6 +104,8 @@ impl Home {
     pub fn new(directory: &Directory) -> io::Result<Home> {
         let published = Arc::new(SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?);
         let fences = barrier::register();
+        // The first call may take long.
+        asymmetric::available();
         published.at::<AtomicU32>(FENCES).map_err(io::Error::from)?.store(fences.into(), Ordering::Relaxed);
         let mut probe = [0; 8];
         getrandom(&mut probe, GetRandomFlags::empty())?;
@@ -120,7 +121,6 @@ impl Home {
             probe: Box::new(u64::from_ne_bytes(probe)),
             ends: AtomicBool::new(false),
             fences,
-            unfenced: AtomicBool::new(false),
         })
     }
 
@@ -130,20 +130,14 @@ impl Home {
     }
 
     /// The second step of ending to poll: a fence for this process, and for peers that make none themselves because they
-    /// rely on it. Should the system refuse it, the thread looks now and then for ever.
+    /// rely on it.
     #[cold]
     pub fn fence_peers(&self) {
         // SYNC polled: pairs with the fence in End::tell_peer.
         fence(Ordering::SeqCst);
-        if self.fences && !barrier::everywhere() {
-            self.unfenced.store(true, Ordering::Relaxed);
+        if self.fences {
+            barrier::everywhere();
         }
-    }
-
-    /// True if the system has refused a fence for the peers, so that one of them may have missed that this process does
-    /// not poll any more.
-    pub fn is_unfenced(&self) -> bool {
-        self.unfenced.load(Ordering::Relaxed)
     }
 
     /// True while callers poll, and nobody sleeps.

@@ -64,16 +64,16 @@ impl Guess {
         self.silent = 0;
     }
 
-    /// True if the peer has gone on, as far as that is to be found out now.
+    /// True if the peer has gone on, as far as that is to be found out now; `again` says whether a look at it can wait.
     #[inline]
-    fn is_acknowledged(&mut self, end: &End) -> bool {
+    fn is_acknowledged(&mut self, end: &End, again: bool) -> bool {
         let Some(wanted) = end.wanted() else { return false };
         if self.wanted != wanted {
             self.wanted = wanted;
             self.polls = 0;
         }
         self.polls = self.polls.saturating_add(1);
-        if self.polls <= self.patience && self.silent < SILENCE {
+        if again && self.polls <= self.patience && self.silent < SILENCE {
             return false;
         }
         let told = end.is_acknowledged();
@@ -94,9 +94,10 @@ impl<T: Transport> Default for Hot<T> {
 }
 
 impl<T: Transport> Hot<T> {
-    /// Lets the connections go on that have something to do; true if there was news of any.
+    /// Lets the connections go on that have something to do; true if there was news of any. With `again` the
+    /// caller polls again soon, so that some news may wait.
     #[inline]
-    pub fn poll(&mut self, home: &Home) -> bool {
+    pub fn poll(&mut self, home: &Home, again: bool) -> bool {
         let mut any = false;
         let mut at = 0;
         while let Some(Entry { conn, idle, guess }) = self.list.get_mut(at) {
@@ -105,12 +106,14 @@ impl<T: Transport> Hot<T> {
                 continue;
             };
             at += 1;
-            if end.has_arrived() {
+            let arrived = end.has_arrived();
+            if arrived {
                 guess.on_record();
-            } else if !guess.is_acknowledged(end) {
+            } else if !guess.is_acknowledged(end, again) {
                 *idle = idle.saturating_add(1);
                 if end.is_busy() {
-                    conn.advance();
+                    // It may be the question for bytes that had no room.
+                    conn.advance(end, true);
                 } else if *idle >= IDLE && at > FEW {
                     self.cool(at - 1, home);
                     at -= 1;
@@ -119,7 +122,7 @@ impl<T: Transport> Hot<T> {
             }
             *idle = 0;
             any = true;
-            conn.advance();
+            conn.advance(end, arrived);
         }
         any
     }

@@ -198,7 +198,8 @@ impl<T: Transport> Link<T> {
         let (step, first) = if self.pair.is_local() { (1, 0) } else { (2, u32::from(active)) };
         let fresh = first + places.used * step;
         // A place rests before it is used again, as long as there are others, and memory for them.
-        let index = if places.free.len() > 64 || fresh >= MAX_CONNS || !self.pair.has_room(fresh) {
+        let used = places.free.len() > 64 || fresh >= MAX_CONNS || !self.pair.has_room(fresh);
+        let index = if used {
             places.free.pop_front()?
         } else {
             places.used += 1;
@@ -208,7 +209,10 @@ impl<T: Transport> Link<T> {
         let id = ConnId { active, index, attempt: places.attempts };
         places.ends.insert(id, LetGo::default());
         drop(places);
-        self.pair.reset(index);
+        // Memory that was not used yet is as it should be, and takes no room before it is touched.
+        if used {
+            self.pair.reset(index);
+        }
         Some(id)
     }
 
@@ -420,7 +424,7 @@ impl<T: Transport> Links<T> {
     #[inline]
     fn round(&self, polled: &mut Polled<T>, caller: bool) -> bool {
         self.home.rounds.begin();
-        let mut any = polled.hot.poll(&self.home);
+        let mut any = polled.hot.poll(&self.home, caller);
         let Polled { links, hot } = polled;
         for link in links.iter() {
             any |= link.pair.take_ready(|side, index| {
@@ -480,7 +484,7 @@ impl<T: Transport> Links<T> {
         // SYNC hot: whoever is about to sleep has changed the word, which is seen here, or finds this set.
         self.progress.any_hot.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        if self.home.is_awake() && !self.home.is_unfenced() {
+        if self.home.is_awake() {
             hot.add(conn, &self.home);
         }
     }

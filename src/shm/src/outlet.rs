@@ -31,6 +31,8 @@ pub enum Put {
 pub struct Outlet {
     /// `None` before the ring is opened, and after it is closed.
     producer: Option<Producer>,
+    /// End of the last record.
+    tail: u64,
     /// End of the last record, if neither it nor a later one asks for an acknowledgement.
     unasked: Option<u64>,
     /// Where the peer was when its thread was woken last, see [`Outlet::hurry`].
@@ -74,6 +76,7 @@ impl Outlet {
         let asks = header.acknowledge || pressed;
         let flags = (u8::from(header.solicited) * record::SOLICITED) | (u8::from(asks) * record::ACKNOWLEDGE);
         let end = room.finish(header.kind, flags, header.aux, end.taken());
+        self.tail = end;
         self.unasked = (!asks).then_some(end);
         Put::At(end)
     }
@@ -107,6 +110,12 @@ impl Outlet {
     #[inline]
     pub fn credit(&mut self, credit: u16) -> Result<(), Corrupt> {
         self.producer.as_mut().map_or(Ok(()), |producer| producer.credit(credit))
+    }
+
+    /// The end of the last record.
+    #[inline]
+    pub fn tail(&self) -> u64 {
+        self.tail
     }
 
     /// The peer's position as far as this side knows; `None` while the ring is not open.

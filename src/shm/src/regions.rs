@@ -5,19 +5,22 @@
 //! 32 bits: 18 bits for the row, 14 for its generation. Generations are never 0, so no key is 0, and a key returns only
 //! after very many registrations.
 //!
-//! The owner keeps the rows that it relies on itself in private memory, where they also count *pins*: a thread that
-//! copies into or out of the program's memory holds a [`Pin`] meanwhile, and [`RegionTable::remove`] waits for the last
-//! of them, so that memory is never taken away during a copy.
+//! The owner keeps the rows that it relies on itself in private memory. A thread that copies into or out of the
+//! program's memory holds a [`Pin`] meanwhile, and [`RegionTable::remove`] waits for the last of them, so that memory is
+//! never taken away during a copy. A pin is a note that the thread makes of the row's address
+//! ([`dat_core::Note`]), which costs no locked instruction; where it has no place for one, it counts in the row.
 //!
 //! Peers cannot pin. A free waits for peers that are in the middle of a transfer, see the adapter.
 
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use dat_core::Rights;
+use dat_core::{Note, Rights, is_noted};
+use host::asymmetric;
 use host::lock::{Condvar, Mutex};
 use host::memory::{self, NoMemory, Room};
 
@@ -106,12 +109,20 @@ fn within(addr: u64, len: u64, base: u64, size: u64) -> bool {
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Local {
-    /// Generation, a bit for a waiting [`RegionTable::remove`], and pins.
+    /// Generation, a bit for a waiting [`RegionTable::remove`], and the pins that are not notes.
     state: AtomicU64,
     addr: AtomicU64,
     len: AtomicU64,
     rights: AtomicU32,
     zone: AtomicU32,
+}
+
+impl Local {
+    /// What a note of it says.
+    #[inline]
+    fn address(&self) -> usize {
+        ptr::from_ref(self).addr()
+    }
 }
 
 const PINS: u64 = (1 << 31) - 1;
@@ -236,9 +247,12 @@ impl RegionTable {
         if let Ok(row) = self.memory.at::<Row>(index * ROW_SIZE) {
             row.generation.store(0, Ordering::Relaxed);
         }
+        // SYNC region-note: a thread that makes a note finds the generation gone, or its note is found; one that drops it
+        // finds the bit for us, or its note is found gone.
+        asymmetric::heavy();
         let mut sleeper = self.sleepers.lock();
         // SYNC region-unpin: the copies of the threads that had it pinned are over.
-        while local.state.load(Ordering::Acquire) & PINS != 0 {
+        while local.state.load(Ordering::Acquire) & PINS != 0 || is_noted(local.address()) {
             self.unpinned.wait(&mut sleeper);
         }
         drop(sleeper);
@@ -259,11 +273,15 @@ impl RegionTable {
     pub fn pin(&self, key: u32) -> Option<Pin<'_>> {
         let (index, generation) = split_key(key);
         let local = self.local(index)?;
-        // SYNC region-pin: counted first, so that a thread that removes it sees us or we see that it is gone; and the
-        // words that came with the generation are visible.
-        let state = local.state.fetch_add(1, Ordering::AcqRel);
-        // The pin takes the count down again in either case.
-        let pin = Pin { table: self, local };
+        // The pin ends with this call if there is no such region.
+        let pin = Pin { table: self, local, note: Note::new(local.address()) };
+        // SYNC region-note: the note comes first, so that a thread that removes the row sees it or we see that the row is
+        // gone.
+        // SYNC region-pin: the same holds for the count; and the words that came with the generation are visible.
+        let state = match pin.note {
+            Some(_) => local.state.load(Ordering::Acquire),
+            None => local.state.fetch_add(1, Ordering::AcqRel),
+        };
         (generation != 0 && (state >> GENERATION_SHIFT) as u32 == generation).then_some(pin)
     }
 
@@ -288,6 +306,8 @@ fn chunk() -> Result<Box<[Local; CHUNK]>, NoMemory> {
 pub struct Pin<'t> {
     table: &'t RegionTable,
     local: &'t Local,
+    /// `None` if it is counted in the row.
+    note: Option<Note>,
 }
 
 impl Pin<'_> {
@@ -348,9 +368,19 @@ impl Pin<'_> {
 impl Drop for Pin<'_> {
     #[inline]
     fn drop(&mut self) {
-        // SYNC region-unpin: our copies are over.
-        let state = self.local.state.fetch_sub(1, Ordering::Release);
-        if state & WAITER != 0 && state & PINS == 1 {
+        let waiter = match self.note.take() {
+            Some(note) => {
+                // SYNC region-unpin: our copies are over. SYNC region-note: the note is gone before we look.
+                drop(note);
+                self.local.state.load(Ordering::Relaxed) & WAITER != 0
+            }
+            None => {
+                // SYNC region-unpin
+                let state = self.local.state.fetch_sub(1, Ordering::Release);
+                state & WAITER != 0 && state & PINS == 1
+            }
+        };
+        if waiter {
             self.table.wake();
         }
     }

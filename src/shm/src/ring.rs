@@ -111,6 +111,10 @@ pub trait Area {
     fn head(&self) -> &Self::Word;
     /// Slots; a power of two, at most [`MAX_SLOTS`].
     fn slots(&self) -> u64;
+    /// Which power of two that is.
+    fn shift(&self) -> u32 {
+        self.slots().trailing_zeros()
+    }
     /// The first word of slot `slot`, which tells whether a record is there.
     fn first(&self, slot: u64) -> &Self::Word;
     /// Stores the second word of slot `slot`.
@@ -129,6 +133,7 @@ pub struct Mapped {
     shared: NonNull<RingShared>,
     data: NonNull<u8>,
     slots: u64,
+    shift: u32,
     /// Keeps what the pointers point to mapped.
     _memory: Arc<SharedMemory>,
 }
@@ -153,7 +158,7 @@ impl Mapped {
         }
         let shared = NonNull::from(memory.at::<RingShared>(shared)?);
         let data = NonNull::new(memory.target(data, slots * SLOT)?.as_ptr()).ok_or(OutOfBounds)?;
-        Ok(Mapped { shared, data, slots: slots as u64, _memory: memory })
+        Ok(Mapped { shared, data, slots: slots as u64, shift: slots.trailing_zeros(), _memory: memory })
     }
 
     /// The words that both sides see.
@@ -214,6 +219,11 @@ impl Area for Mapped {
     #[inline]
     fn slots(&self) -> u64 {
         self.slots
+    }
+
+    #[inline]
+    fn shift(&self) -> u32 {
+        self.shift
     }
 
     #[inline]
@@ -286,8 +296,8 @@ impl First {
 /// The number of the lap at `position`; those of the laps before and behind it differ. A ring that is new or was reset
 /// is at the lap before the first one.
 #[inline]
-fn lap_at(position: u64, slots: u64) -> u8 {
-    ((position >> slots.trailing_zeros()) as u8).wrapping_add(1)
+fn lap_at(area: &impl Area, position: u64) -> u8 {
+    ((position >> area.shift()) as u8).wrapping_add(1)
 }
 
 /// The side that writes records.
@@ -431,7 +441,8 @@ impl<A: Area> Producer<A> {
         let (word, bit) = (&mut self.unclear[slot / 64 % WORDS], 1 << (slot % 64));
         if *word & bit != 0 {
             *word &= !bit;
-            let before = First { lap: lap_at(position, slots).wrapping_sub(1), kind: PAD, flags: 0, len: 0, credit: 0 };
+            let before =
+                First { lap: lap_at(&self.area, position).wrapping_sub(1), kind: PAD, flags: 0, len: 0, credit: 0 };
             self.area.first(position).store(before.pack(), Ordering::Relaxed);
         }
     }
@@ -457,17 +468,16 @@ impl<A: Area> Reservation<'_, A> {
     pub fn finish(self, kind: u8, flags: u8, aux: u64, credit: u16) -> u64 {
         debug_assert!(kind != PAD, "kind 0 is taken");
         let Reservation { producer, start, filled, .. } = self;
-        let slots = producer.area.slots();
         let end = start + slots_for(filled);
         producer.clear(end);
         let area = &producer.area;
         area.store_second(start, aux);
         // At most max_payload(), which is below 2^24.
-        let first = First { lap: lap_at(start, slots), kind, flags, len: filled as u32, credit };
+        let first = First { lap: lap_at(area, start), kind, flags, len: filled as u32, credit };
         // SYNC ring-record: hands the record's bytes to the consumer, and what it said about the other direction.
         area.first(start).store(first.pack(), Ordering::Release);
         if start != producer.tail {
-            let pad = First { lap: lap_at(producer.tail, slots), kind: PAD, flags: 0, len: 0, credit };
+            let pad = First { lap: lap_at(area, producer.tail), kind: PAD, flags: 0, len: 0, credit };
             // The consumer gets to the record by this one.
             area.first(producer.tail).store(pad.pack(), Ordering::Release);
         }
@@ -518,7 +528,7 @@ impl RecordView {
 /// True if there is a record, or padding, at `position` of a ring whose consumer is there.
 #[inline]
 pub fn is_there<A: Area>(area: &A, position: u64) -> bool {
-    First::unpack(area.first(position).load(Ordering::Relaxed)).lap == lap_at(position, area.slots())
+    First::unpack(area.first(position).load(Ordering::Relaxed)).lap == lap_at(area, position)
 }
 
 impl<A: Area> Consumer<A> {
@@ -533,14 +543,14 @@ impl<A: Area> Consumer<A> {
     /// [`Corrupt`] if a record is not in itself consistent.
     #[inline]
     pub fn peek(&mut self) -> Result<Option<RecordView>, Corrupt> {
-        let slots = self.area.slots();
         loop {
             let start = self.head;
             // SYNC ring-record: the rest of the record can be read.
             let First { lap, kind, flags, len, credit } = First::unpack(self.area.first(start).load(Ordering::Acquire));
-            if lap != lap_at(start, slots) {
+            if lap != lap_at(&self.area, start) {
                 return Ok(None);
             }
+            let slots = self.area.slots();
             let to_end = slots - (start & (slots - 1));
             if kind != PAD {
                 let aux = self.area.load_second(start);
@@ -553,6 +563,12 @@ impl<A: Area> Consumer<A> {
             }
             self.head = start + to_end;
         }
+    }
+
+    /// True if there is a record, or something that passes for one.
+    #[inline]
+    pub fn has_record(&self) -> bool {
+        is_there(&self.area, self.head)
     }
 
     /// Fills `dst` from the payload of `view`, beginning at byte `offset`, and returns how

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
-use dat_core::transport::{MAX_SEGMENTS, RecvDone, RemoteSegment, RequestId, Taken};
+use dat_core::transport::{FailedRequest, MAX_SEGMENTS, RecvDone, RemoteSegment, Taken};
 use host::lock::Mutex;
 
 use crate::budget::Budget;
@@ -46,7 +46,7 @@ pub struct Fatal {
     /// The receive that failed.
     pub recv: Option<RecvDone>,
     /// The request that failed.
-    pub request: Option<(RequestId, Status)>,
+    pub request: Option<(FailedRequest, Status)>,
     /// The status with which the peer's oldest request fails.
     pub peer: Option<Status>,
 }
@@ -61,7 +61,7 @@ pub enum Advance {
 }
 
 /// The results of a turn of the receiving direction.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub struct RxReport {
     /// The peer wants to know how far this side got.
     pub acknowledge: bool,
@@ -69,8 +69,6 @@ pub struct RxReport {
     pub more: bool,
     /// How far the peer is with the ring of this side, as the last record told.
     pub credit: Option<u16>,
-    /// The connection cannot go on.
-    pub fatal: Option<Fatal>,
 }
 
 /// The way on after a record.
@@ -98,6 +96,7 @@ enum Pause {
     Closed,
 }
 
+#[cold]
 fn fail(recv: Option<RecvDone>, peer: Option<Status>) -> Next {
     Next::Fail(Fatal { recv, request: None, peer })
 }
@@ -172,53 +171,64 @@ impl Rx {
     }
 
     /// Handles records. `tx` is the other direction of the connection.
+    ///
+    /// # Errors
+    /// The connection cannot go on. Some records may have been handled nevertheless, but nobody is to be told.
     #[inline]
-    pub fn progress<I: Inbox>(&mut self, end: &End, inbox: &Arc<I>, tx: &Mutex<Tx>, advance: Advance) -> RxReport {
+    pub fn progress<I: Inbox>(
+        &mut self,
+        end: &End,
+        inbox: &Arc<I>,
+        tx: &Mutex<Tx>,
+        advance: Advance,
+    ) -> Result<RxReport, Fatal> {
         let mut report = RxReport::default();
-        let Some([requests, answers]) = &mut self.rings else { return report };
+        let Some([requests, answers]) = &mut self.rings else { return Ok(report) };
         if !inbox.is_up() {
-            return report;
+            return Ok(report);
         }
         let turn = Turn { end, inbox, tx, advance };
         let arriving = &mut self.arriving;
         // Answers come first, because they must not wait behind messages that find no receive.
-        let answered = turn.empty(answers, true, &mut report, |ring, view| arriving.answer(&turn, ring, view));
-        if report.fatal.is_some() {
-            return report;
+        let mut closed = false;
+        if answers.has_record() {
+            let pause = turn.empty(answers, true, &mut report, |ring, view| arriving.answer(&turn, ring, view))?;
+            closed = pause == Pause::Closed;
         }
         let mut budget = Budget::turn();
-        let handled =
-            turn.empty(requests, false, &mut report, |ring, view| arriving.handle(&turn, ring, view, &mut budget));
+        let pause =
+            turn.empty(requests, false, &mut report, |ring, view| arriving.handle(&turn, ring, view, &mut budget))?;
         // What waits is looked at again when what it waits for is there, and not whenever somebody polls.
-        end.set_stuck(handled != Pause::Empty);
-        if handled == Pause::Closed || answered == Pause::Closed {
+        end.set_stuck(pause != Pause::Empty);
+        if closed || pause == Pause::Closed {
             self.rings = None;
         }
-        report
+        Ok(report)
     }
 }
 
 impl<I: Inbox> Turn<'_, I> {
     /// Handles the records of a ring, that of answers or that of requests, up to the batch.
-    #[inline]
+    #[inline(always)]
     fn empty(
         &self,
         ring: &mut Consumer,
         answers: bool,
         report: &mut RxReport,
         mut handle: impl FnMut(&Consumer, &RecordView) -> Next,
-    ) -> Pause {
-        let mut step = 0;
+    ) -> Result<Pause, Fatal> {
+        let mut left = BATCH;
+        let mut fatal = None;
         let pause = loop {
             let view = match ring.peek() {
                 Ok(Some(view)) => view,
                 Ok(None) => break Pause::Empty,
                 Err(Corrupt) => {
-                    report.fatal = Some(Fatal::default());
+                    fatal = Some(Fatal::default());
                     break Pause::Empty;
                 }
             };
-            if step == BATCH {
+            if left == 0 {
                 report.more = true;
                 break Pause::Empty;
             }
@@ -226,31 +236,33 @@ impl<I: Inbox> Turn<'_, I> {
                 break Pause::Empty;
             }
             match handle(ring, &view) {
-                Next::Consumed => {
-                    report.acknowledge |= view.flags & record::ACKNOWLEDGE != 0;
-                    report.credit = Some(view.credit);
-                    ring.skip(&view);
-                    if ring.unreleased() >= RELEASE {
-                        self.end.set_taken(answers, ring.release());
-                    }
-                }
+                Next::Consumed => {}
                 Next::Wait => break Pause::Waits,
                 Next::Again => {
                     report.more = true;
                     break Pause::Empty;
                 }
                 Next::Stop => break Pause::Closed,
-                Next::Fail(fatal) => {
-                    report.fatal = Some(fatal);
+                Next::Fail(found) => {
+                    fatal = Some(found);
                     break Pause::Empty;
                 }
             }
-            step += 1;
+            report.acknowledge |= view.flags & record::ACKNOWLEDGE != 0;
+            report.credit = Some(view.credit);
+            ring.skip(&view);
+            if ring.unreleased() >= RELEASE {
+                self.end.set_taken(answers, ring.release());
+            }
+            left -= 1;
         };
         if ring.unreleased() > 0 {
             self.end.set_taken(answers, ring.release());
         }
-        pause
+        match fatal {
+            None => Ok(pause),
+            Some(fatal) => Err(fatal),
+        }
     }
 }
 
@@ -266,7 +278,23 @@ impl Arriving {
     }
 
     /// Handles a record of the ring of requests.
+    #[inline]
     fn handle<I: Inbox>(
+        &mut self,
+        turn: &Turn<'_, I>,
+        ring: &Consumer,
+        view: &RecordView,
+        budget: &mut Budget,
+    ) -> Next {
+        if view.kind == kind::MESSAGE && self.fetching.is_none() && self.partial.is_none() {
+            return self.whole_message(turn, ring, view);
+        }
+        self.handle_other(turn, ring, view, budget)
+    }
+
+    /// Handles a record that is not a whole message, or comes while another one is incomplete.
+    #[inline(never)]
+    fn handle_other<I: Inbox>(
         &mut self,
         turn: &Turn<'_, I>,
         ring: &Consumer,
@@ -278,7 +306,7 @@ impl Arriving {
             return self.fetch(turn, view, budget);
         }
         match view.kind {
-            kind::MESSAGE | kind::MESSAGE_PIECE => self.message(turn, ring, view),
+            kind::MESSAGE_PIECE => self.message_piece(turn, ring, view),
             kind::REMOTE_MESSAGE if turn.advance == Advance::Drain => Next::Wait,
             kind::REMOTE_MESSAGE => self.remote_message(turn, ring, view, budget),
             kind::WRITE_PIECE => self.write_piece(turn.end, ring, view),
@@ -289,6 +317,7 @@ impl Arriving {
     }
 
     /// Takes a receive for a message of `len` bytes. If that is not possible, gives the way on.
+    #[inline]
     fn take<I: Inbox>(&mut self, turn: &Turn<'_, I>, len: u64) -> Option<Next> {
         match turn.inbox.take(&mut self.taken) {
             Ok(true) if len > self.taken.capacity => {
@@ -304,15 +333,37 @@ impl Arriving {
         RecvDone { id: self.taken.id, status, len, solicited }
     }
 
-    fn message<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+    #[inline]
+    fn whole_message<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+        let len = view.aux;
+        if len > EAGER_MAX || len != u64::from(view.len) {
+            return fail(None, None);
+        }
+        if let Some(next) = self.take(turn, len) {
+            return next;
+        }
+        let bytes = ring.source(view, 0, view.len as usize);
+        if !copy::scatter(turn.end.regions(), self.taken.segments(), 0, bytes, true) {
+            return self.fail_recv();
+        }
+        turn.inbox.complete(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
+        Next::Consumed
+    }
+
+    /// The memory of the receive is gone.
+    #[cold]
+    fn fail_recv(&self) -> Next {
+        fail(Some(self.done(Status::LocalProtection, 0, false)), Some(Status::RemoteResponder))
+    }
+
+    fn message_piece<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
         let bytes = ring.source(view, 0, view.len as usize);
         let len = view.aux;
-        let whole = view.kind == kind::MESSAGE;
-        if bytes.len() as u64 > EAGER_MAX || (whole && len != bytes.len() as u64) {
+        if bytes.len() as u64 > EAGER_MAX {
             return fail(None, None);
         }
         let offset = match &self.partial {
-            Some(partial) if !whole && partial.len == len => partial.offset,
+            Some(partial) if partial.len == len => partial.offset,
             Some(_) => return fail(None, None),
             None => match self.take(turn, len) {
                 Some(next) => return next,
@@ -324,8 +375,7 @@ impl Arriving {
             return fail(None, None);
         }
         if !copy::scatter(turn.end.regions(), self.taken.segments(), offset, bytes, end == len) {
-            let recv = self.done(Status::LocalProtection, 0, false);
-            return fail(Some(recv), Some(Status::RemoteResponder));
+            return self.fail_recv();
         }
         if end == len {
             self.partial = None;

@@ -4,13 +4,20 @@
 //! memory, inside the post; other requests wait in a queue and continue when the peer has made room, or when it is their
 //! turn to copy some more. A request is complete when the peer has consumed its records, that is, has put the message
 //! into its place.
+//!
+//! # Marks
+//! The mark of a request ([`Mark`]) is the position in the ring where its record ends, plus the number of requests so far
+//! that are more than a record. Only those have an entry here ([`Flying`]); each has a mark of its own between those of
+//! the records before it and behind it.
 
 use std::collections::VecDeque;
 
 use arrayvec::ArrayVec;
 use dat_core::error::Result;
 use dat_core::event::Status;
-use dat_core::transport::{Checked, MAX_SEGMENTS, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment};
+use dat_core::transport::{
+    Checked, FailedRequest, MAX_SEGMENTS, Mark, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment,
+};
 
 use crate::answers::{Answers, Failed, Wanted};
 use crate::budget::Budget;
@@ -39,10 +46,13 @@ enum Done {
     Never,
 }
 
-/// A request that is carried out as far as this side can.
+/// A request that is carried out as far as this side can, and that is not a mere record.
 #[derive(Clone, Copy)]
 struct Flying {
     id: RequestId,
+    mark: u64,
+    /// The end of the records of earlier requests.
+    after: u64,
     done: Done,
     /// The number of its segments that are kept, because the peer may ask for the bytes or send them.
     kept: usize,
@@ -52,6 +62,7 @@ struct Flying {
 #[derive(Clone, Copy)]
 struct Queued {
     request: Request<'static>,
+    mark: u64,
     /// The number of its segments.
     count: usize,
 }
@@ -86,10 +97,10 @@ enum Launch {
 /// The results of a look at the sending direction.
 #[derive(Default)]
 pub struct TxReport {
-    /// Requests up to this one succeeded.
-    pub done: Option<RequestId>,
+    /// Requests up to this mark succeeded.
+    pub done: Option<Mark>,
     /// This one failed.
-    pub failed: Option<(RequestId, Status)>,
+    pub failed: Option<(FailedRequest, Status)>,
     /// A read of the peer failed.
     pub answer: Option<Status>,
     /// The peer broke the rules of the ring.
@@ -101,6 +112,10 @@ pub struct TxReport {
 pub struct Tx {
     outlet: Outlet,
     flying: VecDeque<Flying>,
+    /// The number of requests so far that had, or have, or will have an entry in `flying`, and that of those that were
+    /// taken off.
+    entries: u64,
+    passed: u64,
     queued: VecDeque<Queued>,
     /// The segments that are kept for requests in flight, and behind them those of the queued requests.
     segments: VecDeque<Segment>,
@@ -114,8 +129,8 @@ pub struct Tx {
     part: Part,
     /// End of the last record of a write in the ring.
     written: u64,
-    /// The last request that is known to have succeeded.
-    done: Option<RequestId>,
+    /// The mark up to which requests are known to have succeeded.
+    reached: u64,
     /// A request has failed; no later one is carried out.
     failed: bool,
     /// The program waits for the last request: see [`Tx::drain`].
@@ -143,45 +158,92 @@ impl Tx {
         self.answers.open(answers);
     }
 
-    /// Carries a request out, or queues it.
+    /// Carries a request out, or queues it; gives its mark.
     #[inline]
-    pub fn post(&mut self, end: &End, request: &Request<'_>) {
+    pub fn post(&mut self, end: &End, request: &Request<'_>) -> Mark {
+        if let Operation::Send { solicited } = request.operation
+            && request.len <= EAGER_MAX
+            && self.is_free(request)
+        {
+            let header = Header { kind: kind::MESSAGE, solicited, acknowledge: request.signalled, aux: request.len };
+            if let Put::At(position) = self.put_message(end, header, request) {
+                end.tell_peer();
+                return Mark(position + self.entries);
+            }
+        }
+        self.post_other(end, request)
+    }
+
+    /// True if nothing keeps a request from being carried out at once.
+    #[inline]
+    fn is_free(&self, request: &Request<'_>) -> bool {
+        self.queued.is_empty() && !self.failed && (!request.fence || self.reading.is_empty())
+    }
+
+    /// Puts a message that is one record into the ring.
+    #[inline]
+    fn put_message(&mut self, end: &End, header: Header, request: &Request<'_>) -> Put {
+        let len = request.len;
+        self.put(end, header, len as usize, |room| {
+            let mut wrote = 0;
+            let there = copy::gather(end.regions(), request.segments, 0, len, |bytes| wrote += room.write(bytes));
+            there && wrote as u64 == len
+        })
+    }
+
+    /// Carries a request out that is not a record alone, or finds no room, or queues it.
+    #[inline(never)]
+    fn post_other(&mut self, end: &End, request: &Request<'_>) -> Mark {
+        let after = self.outlet.tail();
         // A post that races with the end of the connection is flushed by the core.
         if self.closed {
-            return;
+            return Mark(after + self.entries);
         }
-        let waits = !self.queued.is_empty() || (request.fence && !self.reading.is_empty());
-        if !waits && let Launch::Flying(done) = self.launch(end, request, &mut Budget::post()) {
+        if self.is_free(request)
+            && let Launch::Flying(done) = self.launch(end, request, &mut Budget::post())
+        {
             let mut kept = 0;
             if let Done::Announced(_) | Done::Reading = done {
                 kept = request.segments.len();
                 self.kept += kept;
                 self.segments.extend(request.segments);
             }
-            self.fly(end, Flying { id: request.id, done, kept }, request.signalled);
-            return;
+            let mark = self.next_mark();
+            self.fly(end, Flying { id: request.id, mark, after, done, kept }, request.signalled);
+            return Mark(mark);
         }
+        let mark = self.next_mark();
         let Request { id, operation, segments, len, fence, signalled } = *request;
         let request = Request { id, operation, segments: &[], len, fence, signalled };
-        self.queued.push_back(Queued { request, count: segments.len() });
+        self.queued.push_back(Queued { request, mark, count: segments.len() });
         self.segments.extend(segments);
         end.set_busy(Busy::Waiting, true);
+        Mark(mark)
     }
 
-    /// Adds a request that is carried out already.
-    pub fn post_done(&mut self, end: &End, id: RequestId, signalled: bool) {
+    /// The mark of a request that has, or will have, an entry in `flying`.
+    fn next_mark(&mut self) -> u64 {
+        self.entries += 1;
+        self.outlet.tail() + self.entries
+    }
+
+    /// Adds a request that is carried out already; gives its mark.
+    pub fn post_done(&mut self, end: &End, id: RequestId, signalled: bool) -> Mark {
+        let after = self.outlet.tail();
         if self.closed {
-            return;
+            return Mark(after + self.entries);
         }
+        let mark = self.next_mark();
         if self.queued.is_empty() {
-            self.fly(end, Flying { id, done: Done::Now, kept: 0 }, signalled);
+            self.fly(end, Flying { id, mark, after, done: Done::Now, kept: 0 }, signalled);
         } else {
             // It waits for its turn as a write of no byte.
             let operation = Operation::Write(RemoteSegment::default());
             let request = Request { id, operation, segments: &[], len: 0, fence: false, signalled };
-            self.queued.push_back(Queued { request, count: 0 });
+            self.queued.push_back(Queued { request, mark, count: 0 });
             end.set_busy(Busy::Waiting, true);
         }
+        Mark(mark)
     }
 
     /// Takes note of a request that is carried out as far as this side can. If the peer has no reason to tell of its
@@ -248,7 +310,7 @@ impl Tx {
             if !self.answers.is_empty() {
                 match self.answers.progress(end) {
                     Some(Failed::Read(status)) => report.answer = Some(status),
-                    Some(Failed::Message(id, status)) => report.failed = Some((id, status)),
+                    Some(Failed::Message(id, status)) => report.failed = Some((FailedRequest::Number(id), status)),
                     None => {}
                 }
             }
@@ -282,19 +344,23 @@ impl Tx {
             }
         };
         end.set_known(consumed);
-        while let Some(&Flying { id, done, kept }) = self.flying.front() {
-            match done {
-                Done::At(position) | Done::Announced(position) if position <= consumed => {}
-                Done::Now => {}
-                Done::Failed(status) => {
-                    report.failed = Some((id, status));
-                    return;
-                }
-                Done::At(_) | Done::Announced(_) | Done::Reading | Done::Never => return,
+        let mut most = self.queued.front().map_or(u64::MAX, |queued| queued.mark - 1);
+        while let Some(&Flying { id, mark, after, done, kept }) = self.flying.front() {
+            let over = match done {
+                Done::At(position) | Done::Announced(position) => position <= consumed,
+                Done::Now | Done::Failed(_) => after <= consumed,
+                Done::Reading | Done::Never => false,
+            };
+            if !over {
+                most = mark - 1;
+                break;
             }
-            report.done = Some(id);
-            // Kept, in case the connection ends before this is reported.
-            self.done = report.done;
+            if let Done::Failed(status) = done {
+                most = mark - 1;
+                report.failed = Some((FailedRequest::Number(id), status));
+                break;
+            }
+            self.passed += 1;
             self.flying.pop_front();
             if kept > 0 {
                 self.kept -= kept;
@@ -302,13 +368,20 @@ impl Tx {
                 self.answers.on_done(id);
             }
         }
+        // Of the requests behind one that is not a mere record nothing is told before that is done.
+        let reached = (consumed + self.passed).min(most);
+        if reached > self.reached {
+            // Kept, in case the connection ends before this is reported.
+            self.reached = reached;
+            report.done = Some(Mark(reached));
+        }
     }
 
     /// Goes on with requests that wait.
     fn pump(&mut self, end: &End, report: &mut TxReport) {
         let mut went = false;
         let mut budget = Budget::turn();
-        while let Some(&Queued { request, count }) = self.queued.front() {
+        while let Some(&Queued { request, mark, count }) = self.queued.front() {
             let reads = self.reading.len();
             let waits = match request.operation {
                 Operation::Read(_) => reads >= self.reads_out || (request.fence && reads > 0),
@@ -320,6 +393,7 @@ impl Tx {
             let own = self.kept..self.kept + count;
             let segments: Checked = self.segments.range(own.clone()).take(MAX_SEGMENTS).copied().collect();
             let request = Request { segments: &segments, ..request };
+            let after = self.outlet.tail();
             let Launch::Flying(done) = self.launch(end, &request, &mut budget) else { break };
             self.queued.pop_front();
             let kept = if let Done::Announced(_) | Done::Reading = done { count } else { 0 };
@@ -327,7 +401,7 @@ impl Tx {
             if kept == 0 {
                 self.segments.drain(own);
             }
-            self.fly(end, Flying { id: request.id, done, kept }, request.signalled);
+            self.fly(end, Flying { id: request.id, mark, after, done, kept }, request.signalled);
             went = true;
         }
         if went {
@@ -528,7 +602,7 @@ impl Tx {
             return true;
         }
         let mut first = 0;
-        for &Flying { id, done, kept } in &self.flying {
+        for &Flying { id, done, kept, .. } in &self.flying {
             if done == Done::Announced(position) {
                 let segments: Checked = self.segments.range(first..first + kept).copied().collect();
                 let len = segments.iter().map(|segment| segment.len).sum();
@@ -552,11 +626,11 @@ impl Tx {
         &mut self,
         end: &End,
         bytes: Source<'_>,
-    ) -> std::result::Result<bool, Option<(RequestId, Status)>> {
+    ) -> std::result::Result<bool, Option<(FailedRequest, Status)>> {
         let Some(reading) = self.reading.front_mut() else { return Err(None) };
         let len = bytes.len() as u64;
         if len == 0 || len > reading.len - reading.offset {
-            return Err(Some((reading.id, Status::BadResponse)));
+            return Err(Some((FailedRequest::Number(reading.id), Status::BadResponse)));
         }
         let mut first = 0;
         let mut own = None;
@@ -571,7 +645,7 @@ impl Tx {
         let last = reading.offset + len == reading.len;
         let segments: Checked = self.segments.range(own).copied().collect();
         if !copy::scatter(end.regions(), &segments, reading.offset, bytes, last) {
-            return Err(Some((reading.id, Status::LocalProtection)));
+            return Err(Some((FailedRequest::Number(reading.id), Status::LocalProtection)));
         }
         reading.offset += len;
         if last {
@@ -581,13 +655,8 @@ impl Tx {
         Ok(last)
     }
 
-    /// The oldest request that is not complete.
-    pub fn oldest(&self) -> Option<RequestId> {
-        self.flying.front().map(|flying| flying.id).or_else(|| self.queued.front().map(|queued| queued.request.id))
-    }
-
-    /// Ends the direction: gives the last request that has succeeded, reported or not.
-    pub fn close(&mut self, end: Option<&End>) -> Option<RequestId> {
+    /// Ends the direction: gives the mark up to which requests have succeeded, reported or not.
+    pub fn close(&mut self, end: Option<&End>) -> Mark {
         if !self.closed {
             if let Some(end) = end {
                 self.harvest(end, false, &mut TxReport::default());
@@ -601,6 +670,6 @@ impl Tx {
             self.kept = 0;
             self.reading.clear();
         }
-        self.done
+        Mark(self.reached)
     }
 }

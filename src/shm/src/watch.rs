@@ -18,6 +18,8 @@ const LOOK_MIN: Duration = Duration::from_micros(250);
 const LOOK_MAX: Duration = Duration::from_millis(8);
 /// Polls between two looks by which callers count as polling.
 const POLLS: u32 = 4;
+/// Time between two polls of callers that need no help, even if something waits for their next poll.
+const OFTEN: Duration = Duration::from_micros(10);
 
 /// Whether the thread looks.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -63,7 +65,7 @@ impl Watch {
         if self.state == State::Asleep {
             return;
         }
-        if links.home.is_led() && !links.home.is_unfenced() {
+        if links.home.is_led() {
             self.state = State::Asleep;
             return;
         }
@@ -76,14 +78,13 @@ impl Watch {
         let polls = links.home.polls();
         let more = polls.wrapping_sub(std::mem::replace(&mut self.polls, polls));
         self.state = match self.state {
-            // What is found although callers poll waited for the thread, so they do not poll often enough.
+            // What is found although callers poll rarely waited for the thread, so they do not poll often enough.
             State::Awake if !found && asked => State::Spared(LOOK_MIN),
-            State::Spared(pause) if !found && more >= POLLS => State::Spared((pause * 4).min(LOOK_MAX)),
-            _ if found && spin(links) => State::Awake,
-            _ if links.thread_asleep() => {
-                // A peer may believe that this process polls, and tell nobody.
-                if links.home.is_unfenced() { State::Spared(LOOK_MAX) } else { State::Asleep }
+            State::Spared(pause) if more >= POLLS && (!found || OFTEN * more >= pause) => {
+                State::Spared((pause * 4).min(LOOK_MAX))
             }
+            _ if found && spin(links) => State::Awake,
+            _ if links.thread_asleep() => State::Asleep,
             _ => {
                 links.home.thread_awake();
                 State::Awake

@@ -71,6 +71,9 @@ impl Drop for Verbs {
 }
 
 impl Transport for Verbs {
+    // `sys` forbids cancellation around each call that may enter the kernel through libc.
+    const CANCELLATION_POINTS: bool = false;
+
     type Zone = Zone;
     type Region = Region;
     type Window = Window;

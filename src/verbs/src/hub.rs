@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{AdapterAttributes, AdapterSink, ConnectionReport};
+use host::cancel::uncancelled;
 use host::doorbell::Doorbell;
 use host::environment;
 use host::fork::{NotInherited, undivided};
@@ -110,7 +111,7 @@ impl Drop for Sentinel {
         if self.gone.load(Ordering::Acquire)
             && let Some(retained) = self.retained
         {
-            retained.let_go();
+            uncancelled(|| retained.let_go());
         }
     }
 }

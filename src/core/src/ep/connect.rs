@@ -175,7 +175,7 @@ impl<T: Transport> Endpoint<T> {
                 self.release_held(&mut receives);
             }
             let kind = ConnectionEvent::Established;
-            evd.push(Event::Connection { ep: self.header.handle(), kind, private_data }, true, None);
+            evd.push(Event::Connection { ep: self.header.handle(), kind, private_data });
         }
         self.release_held(&mut receives);
         receives.watermarks_passed()

@@ -54,7 +54,7 @@ impl<T: Transport> Endpoint<T> {
             self.flush_receives(&mut receives);
         }
         if let (Some(kind), Some(evd)) = (event, connect) {
-            evd.push(Event::Connection { ep, kind, private_data: None }, true, None);
+            evd.push(Event::Connection { ep, kind, private_data: None });
         }
         requests.flush(ep);
         self.flush_receives(&mut receives);

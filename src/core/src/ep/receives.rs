@@ -11,7 +11,7 @@ use crate::ep::endpoint::not_ready;
 use crate::ep_state::State;
 use crate::error::{Arg, Error, Result};
 use crate::evd::Evd;
-use crate::event::{CompletionFlags, Event, Feed, Status, Transfer};
+use crate::event::{Completion, CompletionFlags, Feed, Status, Transfer};
 use crate::fifo::Fifo;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::slab::Handle;
@@ -142,8 +142,9 @@ impl<T: Transport> Receives<T> {
     /// Queues the completion of a receive. `charge` is that of a buffer of a shared queue.
     pub fn complete(&self, ep: Handle, cookie: u64, status: Status, len: u64, announce: bool, charge: Option<Charge>) {
         let Some(evd) = &self.evd else { return };
-        let event = Event::Transfer { ep, cookie, status, len, transfer: Transfer::Recv };
-        evd.push(event, announce || !matches!(status, Status::Success), charge);
+        let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
+        let announce = announce || !matches!(status, Status::Success);
+        evd.push_all(|batch| batch.complete(completion, announce, charge));
     }
 
     /// Queues the completions of receives of the endpoint's own queue that the transport has ended.
@@ -163,8 +164,8 @@ impl<T: Transport> Receives<T> {
                     Feed::Solicited => solicited,
                     _ => !quiet,
                 };
-                let event = Event::Transfer { ep, cookie, status, len, transfer: Transfer::Recv };
-                batch.push(event, announce || !matches!(status, Status::Success), None);
+                let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
+                batch.complete(completion, announce || !matches!(status, Status::Success), None);
             }
         });
     }
@@ -180,12 +181,6 @@ impl<T: Transport> Receives<T> {
         self.hard_limit = hard.limit();
         self.soft_armed = self.soft_limit.is_some();
         self.watched = self.soft_armed || self.hard_limit.is_some();
-    }
-
-    /// Whether a watermark can be passed.
-    #[inline(always)]
-    pub fn is_watched(&self) -> bool {
-        self.watched
     }
 
     /// The watermarks that the buffers exceed: the soft one once for each arming, the hard one only while there is a

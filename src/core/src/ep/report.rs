@@ -51,21 +51,6 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
         if passed.hard { Verdict::Break } else { Verdict::Continue }
     }
 
-    fn recv_arrived(&self, life: u64, done: RecvDone) -> Verdict {
-        if self.srq.is_some() {
-            let mut receives = self.receives.lock();
-            if receives.life == life && receives.connected && !receives.is_watched() {
-                self.finish_recvs(&mut receives, &[done]);
-                return Verdict::Continue;
-            }
-        }
-        match self.recv_taken(life, done.id) {
-            Verdict::Continue => self.recvs_done(life, &[done]),
-            Verdict::Break => return Verdict::Break,
-        }
-        Verdict::Continue
-    }
-
     fn recvs_done(&self, life: u64, done: &[RecvDone]) {
         let mut receives = self.receives.lock();
         if receives.life == life && receives.connected {

@@ -8,7 +8,7 @@ use crate::ep::endpoint::not_ready;
 use crate::ep_state::State;
 use crate::error::{Arg, Error, Result};
 use crate::evd::{Batch, Evd};
-use crate::event::{CompletionFlags, Event, Feed, Status, Transfer};
+use crate::event::{Completion, CompletionFlags, Event, Feed, Status, Transfer};
 use crate::fifo::Fifo;
 use crate::slab::Handle;
 use crate::transport::{FailedRequest, Mark, RequestId, Transport};
@@ -42,11 +42,13 @@ impl InFlight {
             return;
         }
         let cookie = self.cookie;
-        let event = match self.work {
-            Work::Transfer(transfer, len) => Event::Transfer { ep, cookie, status, len, transfer },
-            Work::Bind(rmr) => Event::Bind { rmr, cookie, status },
-        };
-        batch.push(event, !good || !self.flags.contains(CompletionFlags::UNSIGNALLED), None);
+        let announce = !good || !self.flags.contains(CompletionFlags::UNSIGNALLED);
+        match self.work {
+            Work::Transfer(transfer, len) => {
+                batch.complete(Completion { ep, cookie, len, status, transfer }, announce, None);
+            }
+            Work::Bind(rmr) => batch.push(Event::Bind { rmr, cookie, status }, announce),
+        }
     }
 }
 

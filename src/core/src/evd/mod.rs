@@ -11,10 +11,9 @@ use host::lock::{Mutex, MutexGuard};
 pub(crate) use queue::{Batch, WaitState};
 use queue::{Queue, Tell};
 
-use crate::charge::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
-use crate::event::{AsyncReason, Event, Feed, Streams};
+use crate::event::{AsyncReason, Completion, Event, Feed, Streams};
 use crate::ia::{AsyncQueue, Ia};
 use crate::patience::Patience;
 use crate::slab::{Handle, Header, Kind, Object};
@@ -263,16 +262,62 @@ impl<T: Transport> Evd<T> {
     ///
     /// # Errors
     /// [`Refusal::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
-    #[inline]
     pub fn dequeue(&self) -> Result<Event> {
-        if !self.is_busy() {
-            self.poll();
-            if !self.is_busy() {
-                return Err(Error::QueueEmpty);
-            }
+        self.dequeue_with(Event::from, |event| event)
+    }
+
+    /// Does what [`Evd::dequeue`] does, and hands the event over as it lies in the queue: the end of a transfer to
+    /// `transfer`, where that is not too late, and any event to `other`.
+    ///
+    /// # Errors
+    /// Those of [`Evd::dequeue`].
+    #[inline(always)]
+    pub fn dequeue_with<R>(&self, transfer: impl FnOnce(Completion) -> R, other: impl FnOnce(Event) -> R) -> Result<R> {
+        if !self.look() {
+            return Err(Error::QueueEmpty);
         }
+        let taken = self.queue().take_completion();
+        match taken {
+            Some((completion, charge)) => {
+                drop(charge);
+                Ok(transfer(completion))
+            }
+            None => self.take_other().map(other),
+        }
+    }
+
+    #[cold]
+    fn take_other(&self) -> Result<Event> {
         let queued = self.queue().take()?;
         Ok(queued.settle())
+    }
+
+    /// Takes the end of a transfer, if it is the oldest event and a wait for one event would end with it at once, and
+    /// tells how many events remain. For whatever else, a wait begins.
+    #[inline(always)]
+    pub fn take_ready(&self) -> Option<(Completion, usize)> {
+        if !self.look() {
+            return None;
+        }
+        let (completion, charge, more) = {
+            let mut queue = self.queue();
+            if !queue.is_ready() {
+                return None;
+            }
+            let (completion, charge) = queue.take_completion()?;
+            (completion, charge, queue.len())
+        };
+        drop(charge);
+        Some((completion, more))
+    }
+
+    /// Whether there is something in the queue, after a look for completions in the transport if there was not.
+    #[inline(always)]
+    fn look(&self) -> bool {
+        self.is_busy() || {
+            self.poll();
+            self.is_busy()
+        }
     }
 
     /// Whether the queue holds an event or a thread waits.
@@ -295,7 +340,7 @@ impl<T: Transport> Evd<T> {
 
     /// Queues an event, which is a notification event, if there is room.
     pub(crate) fn offer(&self, event: Event) -> bool {
-        self.fill(|batch| batch.push(event, true, None)) == 0
+        self.fill(|batch| batch.push(event, true)) == 0
     }
 
     /// Makes an event that is queued already a notification event.
@@ -304,13 +349,13 @@ impl<T: Transport> Evd<T> {
         self.tell(tell);
     }
 
-    /// Queues an event; if there is no room the event is lost and the loss is reported as an asynchronous event.
-    /// `announce` makes it a notification event.
-    pub(crate) fn push(&self, event: Event, announce: bool, charge: Option<Charge>) {
-        self.push_all(|batch| batch.push(event, announce, charge));
+    /// Queues an event, which is a notification event; if there is no room the event is lost and the loss is reported as
+    /// an asynchronous event.
+    pub(crate) fn push(&self, event: Event) {
+        self.push_all(|batch| batch.push(event, true));
     }
 
-    /// Queues the events that `add` pushes, as [`Evd::push`] does with each, under one lock.
+    /// Queues the events that `add` adds, as [`Evd::push`] does with one, under one lock.
     #[inline(always)]
     pub(crate) fn push_all(&self, add: impl FnOnce(&mut Batch<'_, T>)) {
         let lost = self.fill(add);
@@ -319,7 +364,7 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Queues the events that `add` pushes as far as there is room, and tells of them. Returns the number of those that
+    /// Queues the events that `add` adds as far as there is room, and tells of them. Returns the number of those that
     /// found none.
     #[inline(always)]
     fn fill(&self, add: impl FnOnce(&mut Batch<'_, T>)) -> usize {

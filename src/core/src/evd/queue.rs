@@ -5,24 +5,30 @@ use std::sync::Arc;
 use crate::charge::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Result};
-use crate::event::{Event, Feed};
+use crate::event::{Completion, Event, Feed, Status, Transfer};
 use crate::fifo::Fifo;
+use crate::slab::Handle;
 use crate::transport::Transport;
 use crate::users::Use;
 use crate::waker::Waker;
 
-/// A queued event, and the entry of a shared receive queue that it keeps occupied.
+/// A queued event, and the entry of a shared receive queue that it keeps occupied. The end of a transfer lies in plain
+/// words, because an [`Event`] as a whole would be copied on its way.
 pub(crate) struct Queued {
-    pub event: Event,
-    pub charge: Option<Charge>,
+    /// Meaningless if there is another event.
+    completion: Completion,
+    charge: Option<Charge>,
+    other: Option<Event>,
 }
+
+/// No transfer, beside another event.
+const NOTHING: Completion =
+    Completion { ep: Handle::NULL, cookie: 0, len: 0, status: Status::Success, transfer: Transfer::Recv };
 
 impl Queued {
     /// Settles the books when the program has taken the event: its buffer no longer counts.
-    #[inline]
     pub fn settle(self) -> Event {
-        drop(self.charge);
-        self.event
+        self.other.unwrap_or(self.completion.into())
     }
 }
 
@@ -71,6 +77,12 @@ impl<T: Transport> Queue<T> {
         })
     }
 
+    /// The number of events.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
     /// Whether a dequeue has something to find: an event, or a thread that waits.
     #[inline]
     pub fn is_busy(&self) -> bool {
@@ -98,8 +110,7 @@ impl<T: Transport> Queue<T> {
         }
     }
 
-    /// The oldest event, for a dequeue.
-    #[inline]
+    /// Takes the oldest event, for a dequeue.
     pub fn take(&mut self) -> Result<Queued> {
         if self.wait.is_some() {
             return Err(Error::InvalidState(Refusal::EvdWaiter));
@@ -107,7 +118,28 @@ impl<T: Transport> Queue<T> {
         self.events.pop().ok_or(Error::QueueEmpty)
     }
 
-    pub fn take_all(&mut self) -> Fifo<Queued> {
+    /// Takes the oldest event for a dequeue, if it is the end of a transfer; `None` if it is another one, there is none,
+    /// or a thread waits.
+    #[inline(always)]
+    pub fn take_completion(&mut self) -> Option<(Completion, Option<Charge>)> {
+        let oldest = self.events.front_mut()?;
+        if oldest.other.is_some() || self.wait.is_some() {
+            return None;
+        }
+        let taken = (oldest.completion, oldest.charge.take());
+        // Nothing is left in it that needs a drop.
+        self.events.skip();
+        Some(taken)
+    }
+
+    /// Whether a wait for one event that begins now ends at once.
+    #[inline]
+    pub fn is_ready(&self) -> bool {
+        self.waitable && !self.dead
+    }
+
+    /// Takes all events; they are gone with what this returns.
+    pub fn take_all(&mut self) -> impl Sized + use<T> {
         std::mem::take(&mut self.events)
     }
 
@@ -167,11 +199,22 @@ impl<'a, T: Transport> Batch<'a, T> {
         Batch { queue, announced: 0, lost: 0 }
     }
 
-    /// Adds an event; `announce` makes it a notification event. An event that finds no room is lost.
+    /// Adds an event other than the end of a transfer; `announce` makes it a notification event. An event that finds no
+    /// room is lost.
+    pub fn push(&mut self, event: Event, announce: bool) {
+        self.add(Queued { completion: NOTHING, charge: None, other: Some(event) }, announce);
+    }
+
+    /// Adds the end of a transfer, as [`Batch::push`] does with other events.
     #[inline(always)]
-    pub fn push(&mut self, event: Event, announce: bool, charge: Option<Charge>) {
+    pub fn complete(&mut self, completion: Completion, announce: bool, charge: Option<Charge>) {
+        self.add(Queued { completion, charge, other: None }, announce);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, queued: Queued, announce: bool) {
         let queue = &mut *self.queue;
-        if queue.events.len() < queue.room && queue.events.push(Queued { event, charge }).is_ok() {
+        if queue.events.len() < queue.room && queue.events.push(queued).is_ok() {
             self.announced += usize::from(announce);
         } else {
             self.lost += 1;

@@ -80,6 +80,15 @@ impl<W: Word> Slot<W> {
         self.0.load(Ordering::Relaxed) == 0
     }
 
+    /// Stores an address, or 0, and passes the half of a fence. Only its thread calls this.
+    #[inline(always)]
+    pub fn note(&self, address: u64) {
+        // SYNC left: a release as well when it is not 0, because it may hide the store of a 0.
+        self.0.store(address, Ordering::Release);
+        // SYNC dead
+        light_if_available();
+    }
+
     /// Whether its thread is inside the cell at this address.
     pub fn has(&self, address: u64) -> bool {
         // SYNC left: what the thread did inside comes before the drop.
@@ -128,11 +137,9 @@ impl<W: Word> State<W> {
     /// leave again.
     #[inline(always)]
     pub fn enter_by(&self, slot: &Slot<W>, address: u64, kind: Kind) -> bool {
-        // SYNC left: a release as well, because it may hide the store with which the thread left another cell.
-        slot.0.store(address, Ordering::Release);
         // SYNC dead: of this store and the load of the state, and the death of the cell and the look at the slot, one
         // sees the other.
-        light_if_available();
+        slot.note(address);
         // SYNC born
         self.0.load(Ordering::Acquire) & (ALIVE | KIND_MASK) == wanted(kind)
     }
@@ -142,10 +149,7 @@ impl<W: Word> State<W> {
     #[inline(always)]
     #[must_use]
     pub fn leave_by(&self, slot: &Slot<W>) -> bool {
-        // SYNC left
-        slot.0.store(0, Ordering::Release);
-        // SYNC dead
-        light_if_available();
+        slot.note(0);
         self.0.load(Ordering::Relaxed) & ALIVE == 0
     }
 

@@ -4,6 +4,7 @@
 //! where the kernel has no membarrier(2), and when its own thread-local data are gone already; it then enters by pins.
 
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
@@ -73,6 +74,48 @@ pub(super) fn slot() -> Option<&'static Slot> {
         Some(Record { slots: [first, ..], .. }) if first.is_free() => Some(first),
         record => another(record),
     }
+}
+
+/// A note of the calling thread, for as long as this lives: the address of something of which others look whether it is in
+/// use. It costs a plain store, and no lock.
+///
+/// A thread that makes a note looks behind that whether what it notes may still be used. A thread that ends the use says so
+/// first, then calls [`asymmetric::heavy`], and then asks [`is_noted`]. So of these two at least one sees the other. In the
+/// same way, of a thread that drops its note and one that asks, either the latter sees no note, or the former sees
+/// what was said.
+#[derive(Debug)]
+#[must_use]
+pub struct Note {
+    slot: &'static Slot,
+    /// It stays with its thread.
+    thread: PhantomData<*mut ()>,
+}
+
+impl Note {
+    /// Notes an address other than 0. `None` if the calling thread has no place for a note: too many are in use,
+    /// there is no memory, or the system has no fence of two halves.
+    #[inline(always)]
+    pub fn new(address: usize) -> Option<Self> {
+        // A call is inside of an object by the first slot.
+        let slot = match own() {
+            Some(Record { slots: [_, second, ..], .. }) if second.is_free() => second,
+            record => another(record)?,
+        };
+        slot.note(address as u64);
+        Some(Note { slot, thread: PhantomData })
+    }
+}
+
+impl Drop for Note {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.slot.note(0);
+    }
+}
+
+/// Whether a thread has a note of this address. What a thread did before it dropped its note is visible then.
+pub fn is_noted(address: usize) -> bool {
+    inside(address as u64)
 }
 
 #[cold]

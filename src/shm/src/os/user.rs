@@ -136,12 +136,44 @@ impl<'a> Target<'a> {
 #[inline]
 pub fn copy(dst: Target<'_>, src: Source<'_>) -> usize {
     let len = dst.len().min(src.len());
-    if len != 0 {
-        // SAFETY: both cover `len` bytes that stay accessible (contract of `new`); they
-        // may overlap, which `copy` allows.
-        unsafe { ptr::copy(src.as_ptr(), dst.as_ptr(), len) };
-    }
+    // SAFETY: both cover `len` bytes that stay accessible (contract of `new`).
+    unsafe { move_bytes(src.as_ptr(), dst.as_ptr(), len) };
     len
+}
+
+/// Does what [`ptr::copy`] does, without a call for a few bytes.
+///
+/// # Safety
+/// As for [`ptr::copy`]; the places may overlap.
+#[inline(always)]
+unsafe fn move_bytes(src: *const u8, dst: *mut u8, len: usize) {
+    /// Copies the first and the last bytes, each as many as `T` has, which are all.
+    ///
+    /// # Safety
+    /// As for [`ptr::copy`], with at least as many bytes as `T` has and at most twice as many.
+    #[inline(always)]
+    unsafe fn both_ends<T: Copy>(src: *const u8, dst: *mut u8, len: usize) {
+        let back = len - size_of::<T>();
+        // SAFETY: inside of the `len` bytes, which are accessible; all is read before anything is written.
+        unsafe {
+            let (first, last) = (src.cast::<T>().read_unaligned(), src.add(back).cast::<T>().read_unaligned());
+            dst.cast::<T>().write_unaligned(first);
+            dst.add(back).cast::<T>().write_unaligned(last);
+        }
+    }
+    // SAFETY: each takes no more than half of the bytes, or all, and at least half.
+    unsafe {
+        match len {
+            0 => {}
+            1 => dst.write(src.read()),
+            2..=4 => both_ends::<u16>(src, dst, len),
+            5..=8 => both_ends::<u32>(src, dst, len),
+            9..=16 => both_ends::<u64>(src, dst, len),
+            17..=32 => both_ends::<u128>(src, dst, len),
+            33..=64 => both_ends::<[u128; 2]>(src, dst, len),
+            _ => ptr::copy(src, dst, len),
+        }
+    }
 }
 
 /// The number of bytes at the end of a transfer that can be stored at once: 8, 4, 2 or 1, aligned. The transfer has
@@ -210,9 +242,9 @@ pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     let mut word = Word::default();
     // SAFETY: `head + tail` is `len`, so these are the last bytes of the source; the word has 8 and `tail` is at most
     // 8. They are read first, because an overlapping head would overwrite them.
-    unsafe { ptr::copy_nonoverlapping(src.as_ptr().add(len - tail), word.0.as_mut_ptr(), tail) };
+    unsafe { move_bytes(src.as_ptr().add(len - tail), word.0.as_mut_ptr(), tail) };
     // SAFETY: these are the first of `len` bytes of each; overlap is allowed.
-    unsafe { ptr::copy(src.as_ptr(), head.as_ptr(), len - tail) };
+    unsafe { move_bytes(src.as_ptr(), head.as_ptr(), len - tail) };
     word.store(place);
     len
 }

@@ -115,7 +115,7 @@ fn no_payload_passes_for_a_record() {
     while position < 3 * 256 * slots as u64 {
         let len = (round * 7919 % 490) as usize;
         for ahead in 0..3 {
-            let lap = lap_at(position + ahead * slots as u64, slots as u64);
+            let lap = lap_at(&consumer.area, position + ahead * slots as u64);
             // The word at the beginning of a slot is 48 bytes into the payload, and then every 64.
             let payload: Vec<u8> = forged(lap).into_iter().cycle().take(len).collect();
             position = put(&mut producer, 3, &payload).expect("room");
@@ -124,7 +124,7 @@ fn no_payload_passes_for_a_record() {
             if round.is_multiple_of(5) {
                 // One that is not finished may have written as much.
                 let mut room = producer.reserve(400).expect("honest").expect("room");
-                let lap = lap_at(position + slots as u64 * (ahead & 1), slots as u64);
+                let lap = lap_at(&consumer.area, position + slots as u64 * (ahead & 1));
                 let payload: Vec<u8> = forged(lap).into_iter().cycle().take(400).collect();
                 room.write(Source::of(&payload));
                 drop(room);

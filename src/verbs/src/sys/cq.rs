@@ -6,6 +6,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use host::cancel::uncancelled;
 use host::fork::NotInherited;
 use rdma_sys::*;
 
@@ -52,7 +53,7 @@ impl Channel {
         let mut cq = ptr::null_mut();
         let mut cookie = ptr::null_mut();
         // SAFETY: both places are writable; the descriptor does not block.
-        while unsafe { ibv_get_cq_event(self.raw.as_ptr(), &raw mut cq, &raw mut cookie) } == 0 {
+        while uncancelled(|| unsafe { ibv_get_cq_event(self.raw.as_ptr(), &raw mut cq, &raw mut cookie) }) == 0 {
             // SAFETY: the cookie is the flag that `RawCq::new` gave. It lives as long as the queue, which is not
             // destroyed before its announcements are acknowledged.
             unsafe {

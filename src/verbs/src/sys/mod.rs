@@ -7,6 +7,9 @@
 //! Neither library watches its own locks over a fork. Calls of librdmacm, those that list, open and close devices, and
 //! those that make descriptors are therefore made by [`undivided`]; the others take only locks of the objects that they
 //! are called for, which a child never touches.
+//!
+//! Both libraries enter the kernel through libc, where a thread may be cancelled. So cancellation is forbidden around
+//! every call here that may do so: all but `ibv_poll_cq`, which looks into memory, and those that only read a field.
 
 pub mod cm;
 pub mod cq;
@@ -23,8 +26,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-use host::descriptor;
-use host::fork::undivided;
+use host::cancel::uncancelled;
+use host::{descriptor, fork};
 use rdma_sys::{IBV_FORK_DISABLED, ibv_fork_init, ibv_is_fork_initialized};
 
 /// Whether both libraries have set themselves up in this process.
@@ -56,18 +59,25 @@ pub fn check_room() -> io::Result<()> {
     Ok(())
 }
 
+/// Runs `f` so that no fork falls into it, with cancellation forbidden.
+fn undivided<R>(f: impl FnOnce() -> R) -> R {
+    uncancelled(|| fork::undivided(f))
+}
+
 /// Makes a call again that a signal ended or that the system asks to repeat: the libraries pass such errors on.
 fn again<R>(mut call: impl FnMut() -> io::Result<R>) -> io::Result<R> {
     let mut pauses = (0..20).map(|n| Duration::from_micros(n * 100));
-    loop {
-        let answer = call();
-        match answer.as_ref().err().and_then(io::Error::raw_os_error) {
-            Some(libc::EINTR | libc::EAGAIN) => {}
-            _ => return answer,
+    uncancelled(|| {
+        loop {
+            let answer = call();
+            match answer.as_ref().err().and_then(io::Error::raw_os_error) {
+                Some(libc::EINTR | libc::EAGAIN) => {}
+                _ => return answer,
+            }
+            let Some(pause) = pauses.next() else { return answer };
+            sleep(pause);
         }
-        let Some(pause) = pauses.next() else { return answer };
-        sleep(pause);
-    }
+    })
 }
 
 /// The result of a call that returns an object, or NULL and sets errno.
@@ -84,14 +94,16 @@ fn code(mut call: impl FnMut() -> c_int) -> io::Result<()> {
 /// stays until the device is closed, and the log says `lament`.
 fn give_back(lament: &str, mut call: impl FnMut() -> c_int) {
     let mut pauses = [0, 1, 10, 50].into_iter().map(Duration::from_millis);
-    loop {
-        let Err(error) = meaning(call()) else { return };
-        let Some(pause) = pauses.next() else {
-            log::warn!("{lament}: {error}");
-            return;
-        };
-        sleep(pause);
-    }
+    uncancelled(|| {
+        loop {
+            let Err(error) = meaning(call()) else { return };
+            let Some(pause) = pauses.next() else {
+                log::warn!("{lament}: {error}");
+                return;
+            };
+            sleep(pause);
+        }
+    });
 }
 
 /// What a number stands for that a call returned: 0 or an errno.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use arrayvec::ArrayVec;
 use dat_core::transport::{MAX_SEGMENTS, Operation, RemoteSegment, Segment};
+use host::cancel::uncancelled;
 use rdma_sys::*;
 
 use super::cq::RawCq;
@@ -168,8 +169,8 @@ impl RawQp {
         let mut bad = ptr::null_mut();
         // SAFETY: the request and its list live through the call, which copies them. The
         // memory they name is registered; the device checks the keys.
-        let posted = meaning(unsafe { ibv_post_send(self.raw.as_ptr(), &raw mut wr, &raw mut bad) });
-        match posted {
+        let posted = uncancelled(|| unsafe { ibv_post_send(self.raw.as_ptr(), &raw mut wr, &raw mut bad) });
+        match meaning(posted) {
             // No request was refused, so this one is in the queue, but the device was not told of it.
             Err(error) if bad.is_null() => self.tell(&error),
             posted => return posted,
@@ -196,9 +197,10 @@ impl RawQp {
             request_size: size_of::<ibv_send_wr>() as u32,
         };
         for pause in [0, 1, 5, 20] {
-            sleep(Duration::from_millis(pause));
+            uncancelled(|| sleep(Duration::from_millis(pause)));
             // SAFETY: the command names no request, so the kernel reads the command alone. `answer` is written at most.
-            let told = unsafe { libc::write(device, (&raw const command).cast(), size_of::<TellDevice>()) };
+            let tell = || unsafe { libc::write(device, (&raw const command).cast(), size_of::<TellDevice>()) };
+            let told = uncancelled(tell);
             if usize::try_from(told) == Ok(size_of::<TellDevice>()) {
                 return;
             }
@@ -222,7 +224,7 @@ impl RawQp {
         bind.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
         bind.bind_info = ibv_mw_bind_info { mr: mr.raw(), addr, length, mw_access_flags: access };
         // SAFETY: live objects of one device; the structure is read.
-        meaning(unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.raw(), &raw mut bind) })
+        meaning(uncancelled(|| unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.raw(), &raw mut bind) }))
     }
 
     /// Hands over a receive.
@@ -234,7 +236,7 @@ impl RawQp {
         let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
         let mut bad = ptr::null_mut();
         // SAFETY: as in `post_send`.
-        meaning(unsafe { ibv_post_recv(self.raw.as_ptr(), &raw mut wr, &raw mut bad) })
+        meaning(uncancelled(|| unsafe { ibv_post_recv(self.raw.as_ptr(), &raw mut wr, &raw mut bad) }))
     }
 }
 
@@ -303,7 +305,7 @@ impl RawSrq {
         let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
         let mut bad = ptr::null_mut();
         // SAFETY: as in `RawQp::post_send`.
-        meaning(unsafe { ibv_post_srq_recv(self.raw(), &raw mut wr, &raw mut bad) })
+        meaning(uncancelled(|| unsafe { ibv_post_srq_recv(self.raw(), &raw mut wr, &raw mut bad) }))
     }
 }
 

@@ -1,0 +1,342 @@
+//! The word of a mutex that costs its usual holder two plain stores.
+//!
+//! Most locks are taken by one thread again and again. After it has done so some times in a row it becomes the
+//! *owner*: it gets a *seat*, a place that it alone writes, and locks by writing there that it holds the lock and then
+//! looking whether its ownership still stands. Everybody else takes the *gate*, a plain lock, and who has the gate while
+//! there is an owner revokes: says that the ownership stands no more, makes sure that the owner sees that or is seen
+//! (the heavy half of an asymmetric fence), and waits until the owner does not hold the lock. From then on the gate is
+//! the lock for all, until one thread has again taken it many times in a row; how many doubles with each revocation,
+//! so that a lock that threads really share is hardly ever owned.
+//!
+//! | who | writes | when |
+//! |---|---|---|
+//! | the owner | its seat | always; nobody else writes a seat that is not empty |
+//! | who has the gate | everything else | |
+//!
+//! A former owner keeps its seat until it comes by and empties it itself: it may be about to write there, having looked
+//! before the revocation. So another thread needs another seat. There are two; where both are kept by threads that do
+//! not come by, the lock stays a plain one.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+#[cfg(not(loom))]
+use std::{
+    hint::spin_loop,
+    sync::atomic::{AtomicU8, AtomicU32, AtomicUsize},
+};
+
+use super::exclusive::Exclusive;
+#[cfg(loom)]
+use super::model::{AtomicU8, AtomicU32, AtomicUsize, available, pointer, sleep_half, spin_loop, wake_half};
+use super::{SPINS, left};
+#[cfg(not(loom))]
+use super::{sleep_half, wake_half};
+use crate::asymmetric;
+#[cfg(not(loom))]
+use crate::{asymmetric::available, thread::pointer};
+
+/// The number of seats.
+const SEATS: usize = 2;
+
+/// A seat that no thread has. The others tell their thread by its [`crate::thread::pointer`].
+const EMPTY: usize = 0;
+
+/// In a seat, added to the pointer: its thread holds the lock, or is about to see that it may not.
+const HELD: usize = 1;
+
+/// A thread becomes the owner after so many locks in a row.
+const FIRST: u32 = if cfg!(loom) { 1 } else { 16 };
+
+/// The number of times that the above doubles at most. A revocation takes a few microseconds, so then it costs a few
+/// percent of the locks before it.
+const MOST_DOUBLINGS: u8 = 8;
+
+/// An ownership that was used so often has saved more than its revocation costs.
+const WORTH: u32 = 512;
+
+/// In `owned`: the ownership of a seat stands.
+const fn stands(seat: usize) -> u8 {
+    1 << seat
+}
+
+/// In `owned`: the ownership of a seat is revoked, and its thread may still hold the lock.
+const fn leaves(seat: usize) -> u8 {
+    1 << (SEATS + seat)
+}
+
+/// In `owned`, with the above: who waits for that thread may sleep.
+const SLEEPS: u8 = 1 << (2 * SEATS);
+
+/// How long a thread would wait for the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// Not at all.
+    None,
+    /// Until then.
+    #[cfg_attr(loom, allow(dead_code))] // the model has no clock
+    Until(Instant),
+    /// For ever.
+    Endless,
+}
+
+impl Patience {
+    fn end(self) -> Option<Instant> {
+        match self {
+            Patience::Until(end) => Some(end),
+            Patience::None | Patience::Endless => None,
+        }
+    }
+}
+
+/// The word of a [`super::Mutex`].
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct Biased {
+    /// Which threads have the seats, and whether they hold the lock.
+    seats: [AtomicUsize; SEATS],
+    /// The state of at most one seat; 0 if the gate alone is the lock.
+    owned: AtomicU8,
+    /// How often ownership was revoked before it was worth it, less how often after, within limits.
+    doublings: AtomicU8,
+    gate: Exclusive,
+    /// A part of the address of the thread that had the gate last. Two threads that are confused by it make each other
+    /// an owner too early, which is harmless.
+    last: AtomicU32,
+    /// With an owner, how often it has had the lock; else the number of locks in a row after which the thread that had the
+    /// gate last becomes the owner.
+    count: AtomicU32,
+}
+
+impl Biased {
+    /// A free lock without an owner.
+    #[cfg(not(loom))]
+    pub(super) const fn new() -> Self {
+        Biased {
+            seats: [const { AtomicUsize::new(EMPTY) }; SEATS],
+            owned: AtomicU8::new(0),
+            doublings: AtomicU8::new(0),
+            gate: Exclusive::new(),
+            last: AtomicU32::new(0),
+            count: AtomicU32::new(FIRST),
+        }
+    }
+
+    /// Takes the lock; false if patience ended first.
+    #[inline]
+    pub(super) fn lock_with(&self, patience: Patience) -> bool {
+        let me = pointer();
+        self.enter(0, me) || self.lock_by_gate(me, patience)
+    }
+
+    /// Frees the lock. For the thread that took it.
+    #[inline]
+    pub(super) fn release(&self) {
+        let me = pointer();
+        if !self.leave(0, me) {
+            self.unlock_gate(me);
+        }
+    }
+
+    /// Whether a thread has the lock, perhaps one that tries only.
+    #[inline]
+    pub(super) fn is_taken(&self) -> bool {
+        self.gate.is_locked() || self.seats.iter().any(|seat| seat.load(Ordering::Relaxed) & HELD != 0)
+    }
+
+    /// Takes the lock as its owner in `seat`; false if this thread is not.
+    #[inline]
+    fn enter(&self, seat: usize, me: usize) -> bool {
+        // A seat of this thread that says `HELD` is another value, so a thread that has the lock does not get it again.
+        if self.seats[seat].load(Ordering::Relaxed) != me {
+            return false;
+        }
+        // SYNC owner-revoke: this store, the fence, the load below; in `revoke` the store to `owned`, the heavy fence, the
+        // load of the seat. So this thread sees the revocation, or who revokes sees that the lock is held.
+        self.seats[seat].store(me + HELD, Ordering::Relaxed);
+        asymmetric::light_if_available();
+        // An ownership that stands needs no more order: nobody else has held the lock since this thread last did.
+        if self.owned.load(Ordering::Acquire) & stands(seat) != 0 {
+            self.count.store(self.count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+            return true;
+        }
+        self.vacate(seat);
+        false
+    }
+
+    /// Frees the lock that this thread took as owner in `seat`; false if it did not.
+    #[inline]
+    fn leave(&self, seat: usize, me: usize) -> bool {
+        if self.seats[seat].load(Ordering::Relaxed) != me + HELD {
+            return false;
+        }
+        // SYNC owner-leave: who revokes loads this store with Acquire and then sees what happened under the lock. As above,
+        // it sees that the lock is free, or this thread sees below that somebody waits.
+        self.seats[seat].store(me, Ordering::Release);
+        asymmetric::light_if_available();
+        if self.owned.load(Ordering::Relaxed) & stands(seat) == 0 {
+            self.vacate(seat);
+        }
+        true
+    }
+
+    /// Empties the seat of this thread, which neither holds the lock nor may take it there any more.
+    #[cold]
+    #[inline(never)]
+    fn vacate(&self, seat: usize) {
+        // Whoever gets the seat next comes after all that this thread wrote there: `grant` loads this with Acquire.
+        self.seats[seat].store(EMPTY, Ordering::Release);
+        // SYNC owner-wake: this store, the fence, the load below; in `wait_for` the store to `owned`, the heavy fence, the
+        // kernel's look at the seat.
+        asymmetric::light_if_available();
+        if self.owned.load(Ordering::Relaxed) & SLEEPS != 0 {
+            wake_half(&self.seats[seat]);
+        }
+    }
+
+    /// Takes the lock as a thread that is not the owner in the first seat.
+    #[inline(never)]
+    fn lock_by_gate(&self, me: usize, patience: Patience) -> bool {
+        if self.enter(1, me) {
+            return true;
+        }
+        if !self.gate.try_lock() && (patience == Patience::None || !self.gate.wait(patience.end())) {
+            return false;
+        }
+        if self.owned.load(Ordering::Relaxed) != 0 && !self.take_over(patience) {
+            return false;
+        }
+        // In the child of a fork, a thread may have the address of one of the parent that was about to see its revocation.
+        if self.seats.iter().any(|seat| seat.load(Ordering::Relaxed) == me + HELD) {
+            self.bury(me);
+        }
+        true
+    }
+
+    /// Empties the seats of a thread that is no more, and whose address this thread has.
+    #[cold]
+    #[inline(never)]
+    fn bury(&self, me: usize) {
+        self.seats.iter().filter(|seat| seat.load(Ordering::Relaxed) == me + HELD).for_each(|seat| {
+            seat.store(EMPTY, Ordering::Relaxed);
+        });
+    }
+
+    /// With the gate: makes sure that no owner holds the lock. Frees the gate if patience ends first.
+    #[cold]
+    #[inline(never)]
+    fn take_over(&self, patience: Patience) -> bool {
+        let owned = self.owned.load(Ordering::Relaxed);
+        let seat = owned.trailing_zeros() as usize % SEATS;
+        let revoked = owned != stands(seat);
+        // An attempt at a lock that is held disturbs nobody.
+        if patience != Patience::None || !self.is_held(seat) {
+            if !revoked {
+                self.revoke(seat);
+            }
+            if self.wait_for(seat, patience) {
+                self.owned.store(0, Ordering::Relaxed);
+                self.judge();
+                return true;
+            }
+        }
+        // If the owner is revoked, the next one that has the gate waits for it.
+        self.gate.unlock();
+        false
+    }
+
+    /// With the gate: whether the thread in `seat` has the lock.
+    fn is_held(&self, seat: usize) -> bool {
+        // SYNC owner-leave
+        self.seats[seat].load(Ordering::Acquire) & HELD != 0
+    }
+
+    /// With the gate: ends the ownership of the thread in `seat`, which may still hold the lock.
+    fn revoke(&self, seat: usize) {
+        // SYNC owner-revoke: told in `enter`.
+        self.owned.store(leaves(seat), Ordering::Relaxed);
+        asymmetric::heavy();
+    }
+
+    /// With the gate, after an ownership: decides when there is another one.
+    fn judge(&self) {
+        let doublings = self.doublings.load(Ordering::Relaxed);
+        let worth = self.count.load(Ordering::Relaxed) >= WORTH;
+        let doublings = if worth { doublings.saturating_sub(1) } else { (doublings + 1).min(MOST_DOUBLINGS) };
+        self.doublings.store(doublings, Ordering::Relaxed);
+        self.start_over();
+    }
+
+    /// With the gate: waits until the thread in `seat`, whose ownership is revoked, does not hold the lock; false if
+    /// patience ended first.
+    fn wait_for(&self, seat: usize, patience: Patience) -> bool {
+        let mut spins = SPINS;
+        while self.is_held(seat) {
+            if patience == Patience::None {
+                return false;
+            }
+            if spins > 0 {
+                spins -= 1;
+                spin_loop();
+                continue;
+            }
+            let left = left(patience.end());
+            if left.is_some_and(|left| left.is_zero()) {
+                return false;
+            }
+            // That thread finds its ownership revoked when it frees the lock, and then wakes this one.
+            if self.owned.load(Ordering::Relaxed) & SLEEPS == 0 {
+                self.owned.store(leaves(seat) | SLEEPS, Ordering::Relaxed);
+                // SYNC owner-wake: told in `vacate`.
+                asymmetric::heavy();
+            }
+            let now = self.seats[seat].load(Ordering::Relaxed);
+            if now & HELD != 0 {
+                sleep_half(&self.seats[seat], now, left);
+            }
+        }
+        true
+    }
+
+    /// Frees the lock as a thread that is not the owner in the first seat.
+    #[inline(never)]
+    fn unlock_gate(&self, me: usize) {
+        if self.leave(1, me) {
+            return;
+        }
+        // With the gate, all but the seats of others is this thread's.
+        #[allow(clippy::cast_possible_truncation)] // said where the field is
+        let mark = (me >> 6) as u32;
+        let missing = self.count.load(Ordering::Relaxed);
+        if self.last.load(Ordering::Relaxed) != mark {
+            self.last.store(mark, Ordering::Relaxed);
+            self.start_over();
+        } else if missing > 1 {
+            self.count.store(missing - 1, Ordering::Relaxed);
+        } else {
+            self.grant(me);
+        }
+        self.gate.unlock();
+    }
+
+    fn start_over(&self) {
+        self.count.store(FIRST << self.doublings.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// With the gate: makes this thread the owner, if it can be and nobody waits.
+    #[cold]
+    #[inline(never)]
+    fn grant(&self, me: usize) {
+        self.start_over();
+        if self.gate.is_wanted() || !available() {
+            return;
+        }
+        // This thread has no seat: it has looked at both on its way to the gate, and emptied what was its own.
+        let empty = (0..SEATS).find(|&seat| self.seats[seat].load(Ordering::Acquire) == EMPTY);
+        if let Some(seat) = empty {
+            self.seats[seat].store(me, Ordering::Relaxed);
+            self.count.store(0, Ordering::Relaxed);
+            // Who takes the gate next sees this; the owner needs no gate to see its own store.
+            self.owned.store(stands(seat), Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The plain word of a lock for one thread at a time.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+#[cfg(not(loom))]
+use std::{hint::spin_loop, sync::atomic::AtomicU32};
+
+#[cfg(loom)]
+use super::model::{AtomicU32, sleep, spin_loop, wake};
+use super::{SPINS, left};
+#[cfg(not(loom))]
+use super::{sleep, wake};
+
+const FREE: u32 = 0;
+const TAKEN: u32 = 1;
+/// Taken, and a thread may sleep.
+const WANTED: u32 = 2;
+
+/// A word that goes from free to taken by one exchange of one thread, and that only the holder frees.
+#[derive(Debug, Default)]
+pub(super) struct Exclusive(AtomicU32);
+
+impl Exclusive {
+    /// A free word.
+    #[cfg(not(loom))]
+    pub(super) const fn new() -> Self {
+        Exclusive(AtomicU32::new(FREE))
+    }
+
+    /// Takes the word if it is free.
+    #[inline]
+    pub(super) fn try_lock(&self) -> bool {
+        self.0.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Takes the word after another thread; false if `end` came first.
+    #[cold]
+    pub(super) fn wait(&self, end: Option<Instant>) -> bool {
+        let mut spins = SPINS;
+        loop {
+            let now = self.0.load(Ordering::Relaxed);
+            if now == FREE && self.try_lock() {
+                return true;
+            }
+            if now == WANTED || spins == 0 {
+                break;
+            }
+            spins -= 1;
+            spin_loop();
+        }
+        // From here on the word is taken as wanted, because others may sleep that this thread does not know.
+        while self.0.swap(WANTED, Ordering::Acquire) != FREE {
+            let left = left(end);
+            if left.is_some_and(|left| left.is_zero()) {
+                return false;
+            }
+            sleep(&self.0, WANTED, left);
+        }
+        true
+    }
+
+    /// Frees the word. For its holder.
+    #[inline]
+    pub(super) fn unlock(&self) {
+        if self.0.swap(FREE, Ordering::Release) == WANTED {
+            wake(&self.0, 1);
+        }
+    }
+
+    /// Whether a thread has the word.
+    #[inline]
+    pub(super) fn is_locked(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != FREE
+    }
+
+    /// Whether a thread may sleep until the word is free. For its holder.
+    #[inline]
+    pub(super) fn is_wanted(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == WANTED
+    }
+}

@@ -1,0 +1,161 @@
+//! All interleavings of the word of a mutex, in a model of the memory. Run with
+//! `RUSTFLAGS="--cfg loom" cargo test -p host --lib --release lock`.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+pub(super) use loom::hint::spin_loop;
+pub(super) use loom::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize};
+use loom::sync::{Condvar, Mutex};
+
+/// Both halves of the fence are that of the model.
+pub(super) fn available() -> bool {
+    true
+}
+
+loom::lazy_static! {
+    /// Where threads sleep that wait for a word. The kernel looks at the word and falls asleep in one step, under a lock.
+    static ref BED: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
+}
+
+fn sleep_if(same: impl Fn() -> bool) {
+    let held = BED.0.lock().expect("no panic");
+    if same() {
+        drop(BED.1.wait(held));
+    }
+}
+
+fn wake_all() {
+    let _held = BED.0.lock();
+    BED.1.notify_all();
+}
+
+pub(super) fn sleep(word: &AtomicU32, value: u32, _: Option<Duration>) {
+    sleep_if(|| word.load(Ordering::Relaxed) == value);
+}
+
+pub(super) fn wake(_: &AtomicU32, _: u32) {
+    wake_all();
+}
+
+pub(super) fn sleep_half(word: &AtomicUsize, value: usize, _: Option<Duration>) {
+    sleep_if(|| word.load(Ordering::Relaxed) == value);
+}
+
+pub(super) fn wake_half(_: &AtomicUsize) {
+    wake_all();
+}
+
+/// A number in the place of an address.
+pub(super) fn pointer() -> usize {
+    POINTER.with(std::cell::Cell::get)
+}
+
+loom::thread_local! {
+    static POINTER: std::cell::Cell<usize> = std::cell::Cell::new(0);
+}
+
+#[cfg(test)]
+mod tests {
+    use loom::cell::UnsafeCell;
+    use loom::model::Builder;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use super::super::biased::{Biased, Patience};
+    use super::*;
+
+    /// A number under a lock. The model reports accesses that are not ordered.
+    struct Guarded {
+        word: Biased,
+        number: UnsafeCell<u32>,
+    }
+
+    // SAFETY: that the word lets one thread at a time at the cell is what the model checks.
+    unsafe impl Sync for Guarded {}
+    // SAFETY: as above.
+    unsafe impl Send for Guarded {}
+
+    impl Guarded {
+        fn new() -> Arc<Self> {
+            Arc::new(Guarded { word: Biased::default(), number: UnsafeCell::new(0) })
+        }
+
+        /// Adds 1 under the lock, if it can be had.
+        fn add(&self, patience: Patience) -> u32 {
+            if !self.word.lock_with(patience) {
+                return 0;
+            }
+            // SAFETY: as above.
+            self.number.with_mut(|number| unsafe { *number += 1 });
+            self.word.release();
+            1
+        }
+    }
+
+    fn as_thread(number: usize) {
+        POINTER.with(|pointer| pointer.set(number * 64));
+    }
+
+    fn explore(bound: usize, model: impl Fn() + Sync + Send + 'static) {
+        let mut builder = Builder::new();
+        builder.preemption_bound = Some(bound);
+        builder.check(model);
+    }
+
+    /// Runs `first` in a thread that is the owner by then, beside the others.
+    fn beside(first: &'static [Patience], others: &'static [&'static [Patience]], bound: usize) {
+        explore(bound, move || {
+            as_thread(1);
+            let guarded = Guarded::new();
+            let mut added = guarded.add(Patience::Endless) + guarded.add(Patience::Endless);
+            assert_eq!(added, 2);
+            let threads: Vec<_> = (2..)
+                .zip(others)
+                .map(|(number, steps)| {
+                    let guarded = guarded.clone();
+                    thread::spawn(move || {
+                        as_thread(number);
+                        steps.iter().map(|patience| guarded.add(*patience)).sum::<u32>()
+                    })
+                })
+                .collect();
+            added += first.iter().map(|patience| guarded.add(*patience)).sum::<u32>();
+            for thread in threads {
+                added += thread.join().expect("no panic");
+            }
+            // SAFETY: no other thread is left.
+            assert_eq!(guarded.number.with(|number| unsafe { *number }), added);
+            assert!(!guarded.word.is_taken());
+            assert_eq!(guarded.add(Patience::None), 1);
+        });
+    }
+
+    use Patience::{Endless, None as Try};
+
+    #[test]
+    fn an_owner_and_one_that_revokes() {
+        beside(&[Endless, Endless, Endless], &[&[Endless, Endless]], 4);
+    }
+
+    #[test]
+    fn an_owner_and_one_that_becomes_the_next() {
+        beside(&[Endless, Endless], &[&[Endless, Endless, Endless, Endless, Endless]], 3);
+    }
+
+    #[test]
+    fn an_owner_and_two_that_revoke() {
+        beside(&[Endless, Endless], &[&[Endless], &[Endless]], 3);
+    }
+
+    #[test]
+    fn an_owner_and_those_that_try() {
+        beside(&[Endless, Try], &[&[Try, Try], &[Try, Endless]], 2);
+    }
+
+    /// Two others become owners, one after the other, while the first is anywhere.
+    #[test]
+    fn ownership_moves_twice() {
+        beside(&[Endless], &[&[Endless, Endless, Endless, Endless], &[Endless, Endless]], 2);
+    }
+}

@@ -1,0 +1,288 @@
+//! Locks with real threads. The interleavings of the word of a mutex are explored in a model of the memory.
+
+use std::sync::Arc;
+use std::thread;
+
+use super::*;
+
+#[test]
+fn one_thread_at_a_time_holds_a_mutex() {
+    let count = Arc::new(Mutex::new(0_u64));
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let count = count.clone();
+            thread::spawn(move || {
+                for round in 0..20_000 {
+                    let mut count = count.lock();
+                    let old = *count;
+                    if round % 1000 == 0 {
+                        thread::yield_now();
+                    }
+                    *count = old + 1;
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    assert_eq!(*count.lock(), 80_000);
+}
+
+#[test]
+fn a_wait_for_a_mutex_has_a_limit() {
+    let lock = Mutex::new(());
+    let held = lock.lock();
+    assert!(lock.try_lock().is_none());
+    let start = Instant::now();
+    assert!(lock.try_lock_for(Duration::from_millis(20)).is_none());
+    assert!(start.elapsed() >= Duration::from_millis(20));
+    drop(held);
+    assert!(lock.try_lock_for(Duration::from_millis(20)).is_some());
+}
+
+#[test]
+fn readers_share_and_writers_do_not() {
+    let lock = Arc::new(RwLock::new((0_u64, 0_u64)));
+    {
+        let one = lock.read();
+        assert!(lock.try_read().is_some() && lock.try_write().is_none());
+        drop(one);
+        let writer = lock.write();
+        assert!(lock.try_read().is_none() && lock.try_write().is_none());
+        drop(writer);
+    }
+    let writers = (0..2).map(|_| {
+        let lock = lock.clone();
+        thread::spawn(move || {
+            for _ in 0..5_000 {
+                let mut pair = lock.write();
+                pair.0 += 1;
+                thread::yield_now();
+                pair.1 += 1;
+            }
+        })
+    });
+    let readers = (0..2).map(|_| {
+        let lock = lock.clone();
+        thread::spawn(move || {
+            for _ in 0..20_000 {
+                let pair = lock.read();
+                assert_eq!(pair.0, pair.1);
+            }
+        })
+    });
+    let threads: Vec<_> = writers.chain(readers).collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    assert_eq!(*lock.read(), (10_000, 10_000));
+}
+
+#[test]
+fn a_waiter_is_told_of_each_change() {
+    let shared = Arc::new((Mutex::new(0_u32), Condvar::new()));
+    let other = shared.clone();
+    let thread = thread::spawn(move || {
+        let (number, changed) = &*other;
+        let mut number = number.lock();
+        while *number < 1000 {
+            if *number % 2 == 1 {
+                *number += 1;
+                changed.notify_all();
+            } else {
+                changed.wait(&mut number);
+            }
+        }
+    });
+    let (number, changed) = &*shared;
+    let mut held = number.lock();
+    while *held < 1000 {
+        if *held % 2 == 0 {
+            *held += 1;
+            changed.notify_one();
+        } else {
+            changed.wait(&mut held);
+        }
+    }
+    changed.notify_all();
+    drop(held);
+    thread.join().expect("no panic");
+}
+
+#[test]
+fn a_wait_for_a_change_has_a_limit() {
+    let (lock, changed) = (Mutex::new(()), Condvar::new());
+    let mut held = lock.lock();
+    assert!(changed.wait_for(&mut held, Duration::from_millis(10)).timed_out());
+    assert!(changed.wait_until(&mut held, Instant::now()).timed_out());
+}
+
+/// Adds 1 to the number so that two threads that did so at a time would lose one.
+fn add(number: &mut u64) {
+    let old = *number;
+    std::hint::spin_loop();
+    *std::hint::black_box(number) = old + 1;
+}
+
+/// The ownership of a mutex moves to and fro between threads that take it in bursts, all ways of taking it are used,
+/// and no addition is lost.
+#[test]
+fn a_mutex_is_exclusive_while_its_owner_changes() {
+    let rounds = if cfg!(miri) { 20 } else { 3000 };
+    let shared = Arc::new((Mutex::new(0_u64), Mutex::new(0_u64)));
+    let threads: Vec<_> = (0..4_u64)
+        .map(|number| {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                let mut added = 0;
+                for round in 0..rounds {
+                    let burst = 1 + (round * (number + 1)) % 60;
+                    for step in 0..burst {
+                        match step % 16 {
+                            7 => {
+                                if let Some(mut number) = shared.0.try_lock() {
+                                    add(&mut number);
+                                    added += 1;
+                                }
+                            }
+                            11 => {
+                                if let Some(mut number) = shared.0.try_lock_for(Duration::from_micros(50)) {
+                                    add(&mut number);
+                                    added += 1;
+                                }
+                            }
+                            _ => {
+                                add(&mut shared.0.lock());
+                                added += 1;
+                            }
+                        }
+                        // One lock inside of another, in the order in which all take them.
+                        let outer = shared.0.lock();
+                        add(&mut shared.1.lock());
+                        drop(outer);
+                    }
+                    thread::yield_now();
+                }
+                added
+            })
+        })
+        .collect();
+    let added: u64 = threads.into_iter().map(|thread| thread.join().expect("no panic")).sum();
+    assert_eq!(*shared.0.lock(), added);
+    let bursts = |number: u64| (0..rounds).map(move |round| 1 + (round * (number + 1)) % 60).sum::<u64>();
+    assert_eq!(*shared.1.lock(), (0..4).map(bursts).sum::<u64>());
+}
+
+/// Makes this thread the owner of `lock`, if there are owners here.
+fn own(lock: &Mutex<u64>) {
+    for _ in 0..10_000 {
+        add(&mut lock.lock());
+    }
+}
+
+#[test]
+fn a_lock_of_the_owner_is_one_for_others() {
+    let lock = Arc::new(Mutex::new(0_u64));
+    own(&lock);
+    let held = lock.lock();
+    assert!(lock.is_locked());
+    assert!(lock.try_lock().is_none(), "nor does the owner get it twice");
+    let other = lock.clone();
+    thread::spawn(move || {
+        assert!(other.try_lock().is_none());
+        let start = Instant::now();
+        assert!(other.try_lock_for(Duration::from_millis(20)).is_none());
+        assert!(start.elapsed() >= Duration::from_millis(20));
+        // The second wait finds an owner that is revoked and still inside.
+        assert!(other.try_lock_until(Instant::now() + Duration::from_millis(5)).is_none());
+        assert!(other.try_lock().is_none());
+    })
+    .join()
+    .expect("no panic");
+    assert!(lock.is_locked());
+    drop(held);
+    assert!(!lock.is_locked());
+    assert_eq!(lock.try_lock().map(|number| *number), Some(10_000));
+}
+
+#[test]
+fn a_free_lock_is_had_at_the_first_attempt() {
+    let lock = Arc::new(Mutex::new(0_u64));
+    for round in 1..=5 {
+        own(&lock);
+        let other = lock.clone();
+        let seen = thread::spawn(move || other.try_lock().map(|number| *number)).join().expect("no panic");
+        assert_eq!(seen, Some(round * 10_000));
+    }
+}
+
+/// One that waits for an owner sleeps, and the owner, which frees the lock without looking at any waiter before, wakes it.
+#[test]
+fn an_owner_wakes_who_waits() {
+    let rounds = if cfg!(miri) { 3 } else { 200 };
+    let lock = Arc::new(Mutex::new(0_u64));
+    for round in 0..rounds {
+        own(&lock);
+        let held = lock.lock();
+        let other = lock.clone();
+        let (tell, told) = std::sync::mpsc::channel();
+        let waiter = thread::spawn(move || {
+            tell.send(()).expect("a listener");
+            add(&mut other.lock());
+        });
+        told.recv().expect("started");
+        if round % 2 == 0 {
+            // So long that the other thread sleeps in most rounds.
+            thread::sleep(Duration::from_micros(300));
+        }
+        drop(held);
+        waiter.join().expect("no panic");
+    }
+    assert_eq!(*lock.lock(), rounds * 10_001);
+}
+
+/// Each thread is the owner when it ends. Those that come after it may have its address.
+#[test]
+fn threads_end_as_owners() {
+    let lock = Arc::new(Mutex::new(0_u64));
+    for _ in 0..20 {
+        let other = lock.clone();
+        thread::spawn(move || own(&other)).join().expect("no panic");
+    }
+    assert_eq!(*lock.lock(), 200_000);
+}
+
+/// The child of a fork takes and frees the lock that its parent's thread owns, and one that another thread owned, which
+/// the parent had taken for the fork.
+#[test]
+#[cfg(not(miri))]
+fn the_child_of_a_fork_has_the_locks_of_its_thread() {
+    let mine = Mutex::new(0_u64);
+    own(&mine);
+    let taken = Arc::new(Mutex::new(0_u64));
+    let other = taken.clone();
+    let (tell, told) = std::sync::mpsc::channel();
+    let (stop, stopped) = std::sync::mpsc::channel::<()>();
+    let owner = thread::spawn(move || {
+        own(&other);
+        tell.send(()).expect("a listener");
+        let _ = stopped.recv();
+    });
+    told.recv().expect("an owner");
+    let held = taken.lock();
+    // SAFETY: the child takes and frees locks and makes system calls only.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        drop(held);
+        own(&mine);
+        own(&taken);
+        let right = *mine.lock() == 20_000 && *taken.lock() == 20_000;
+        // SAFETY: ends the child without running anything of the parent's.
+        unsafe { libc::_exit(i32::from(!right)) };
+    }
+    drop(held);
+    let mut status = -1;
+    // SAFETY: the child is ours, and the place is writable.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0);
+    drop(stop);
+    owner.join().expect("no panic");
+    assert_eq!((*mine.lock(), *taken.lock()), (10_000, 10_000));
+}
