@@ -1,63 +1,47 @@
-//! How long a wait looks for work before it sleeps.
+//! Whether a wait looks for work before it sleeps.
 //!
-//! Looking finds the work sooner than a sleep does, and saves the other side the wake-up. But it keeps the work away if
-//! whoever brings it needs the very processor: then the work comes soon after the sleep has begun, however long the wait
-//! has looked. So each object that is waited on remembers how its last waits went.
+//! Looking finds the work sooner than a sleep does, and saves the other side the wake-up. But if other threads need the
+//! very processor, it keeps them from their work, and one of them may be the one that is waited for. A wait that looks
+//! finds that out ([`crate::wait`]), and the object that it waits on remembers it for the next ones.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
-/// The time for which a wait looks for work, if it looks at all.
-const SPIN: Duration = Duration::from_micros(30);
-/// Work that comes so soon after the end of the looking would have come earlier if the wait had slept earlier.
-const SOON: Duration = Duration::from_micros(15);
-/// The number of waits that do not look, at most, before one tries it again: 2 to this power.
+/// The number of waits that do not look, at most, before one tries it again: 2 to this power, less 1.
 const MOST: u32 = 8;
 
-/// Shift of the exponent of the number of waits that are not to look.
-const EXPONENT: u32 = 16;
+/// Shift of the number of waits in a row that have looked and kept others from work.
+const TIMES: u32 = 16;
 /// The waits left that are not to look.
-const LEFT: u32 = (1 << EXPONENT) - 1;
+const LEFT: u32 = (1 << TIMES) - 1;
 
 /// What an object remembers of its last waits. Updates of several waiters at a time may be lost, which costs time only.
 #[derive(Debug, Default)]
 pub(crate) struct Patience(AtomicU32);
 
-/// How a wait that had to wait has found its work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ended {
-    /// The time for which it looked; zero if it slept at once.
-    pub looked: Duration,
-    /// Whether it slept.
-    pub slept: bool,
-    /// The time that it took altogether.
-    pub took: Duration,
-}
-
 impl Patience {
-    /// The time for which a wait that begins now is to look.
-    pub fn spin(&self) -> Duration {
+    /// True if a wait that begins now is to look.
+    pub fn looks(&self) -> bool {
         let known = self.0.load(Ordering::Relaxed);
         if known & LEFT == 0 {
-            return SPIN;
+            return true;
         }
         self.0.store(known - 1, Ordering::Relaxed);
-        Duration::ZERO
+        false
     }
 
-    /// Takes note of a wait that has found its work.
-    pub fn note(&self, ended: Ended) {
-        let known = self.0.load(Ordering::Relaxed);
-        let next = if !ended.slept {
-            0
-        } else if ended.looked.is_zero() || ended.took > ended.looked + SOON {
-            return;
-        } else {
-            let exponent = (known >> EXPONENT).min(MOST - 1) + 1;
-            exponent << EXPONENT | ((1 << exponent) - 1)
-        };
-        if next != known {
-            self.0.store(next, Ordering::Relaxed);
+    /// Takes note of a wait that has looked while other threads needed the processor; true if it is to sleep for that. Once
+    /// means nothing: it may have been a thread that runs now and then, such as one of the transport's.
+    pub fn note_kept(&self) -> bool {
+        let times = (self.0.load(Ordering::Relaxed) >> TIMES).min(MOST) + 1;
+        let left = if times > 1 { (1 << (times - 1)) - 1 } else { 0 };
+        self.0.store(times << TIMES | left, Ordering::Relaxed);
+        times > 1
+    }
+
+    /// Takes note of a wait that has looked and kept nobody from work.
+    pub fn note_free(&self) {
+        if self.0.load(Ordering::Relaxed) != 0 {
+            self.0.store(0, Ordering::Relaxed);
         }
     }
 }
@@ -66,42 +50,43 @@ impl Patience {
 mod tests {
     use super::*;
 
-    const fn micros(micros: u64) -> Duration {
-        Duration::from_micros(micros)
-    }
-
-    /// A wait whose work comes `after` it began; if `shared`, only once it has slept for a moment.
-    fn wait(patience: &Patience, after: Duration, shared: bool) -> Duration {
-        let looked = patience.spin();
-        let ended = match (shared, after < looked) {
-            (false, true) => Ended { looked, slept: false, took: after },
-            (false, false) => Ended { looked, slept: true, took: after.max(looked + micros(2)) },
-            (true, _) => Ended { looked, slept: true, took: looked + after },
+    /// The number of waits that look, of so many.
+    fn looks(patience: &Patience, waits: usize, kept_others: bool) -> usize {
+        let look = |_: &usize| {
+            let looks = patience.looks();
+            match (looks, kept_others) {
+                (true, true) => _ = patience.note_kept(),
+                (true, false) => patience.note_free(),
+                (false, _) => {}
+            }
+            looks
         };
-        patience.note(ended);
-        looked
+        (0..waits).filter(look).count()
     }
 
     #[test]
-    fn a_wait_looks_as_long_as_that_finds_the_work() {
-        let patience = Patience::default();
-        assert!((0..1000).all(|_| wait(&patience, micros(5), false) == SPIN));
+    fn a_wait_looks_as_long_as_that_keeps_nobody_from_work() {
+        assert_eq!(looks(&Patience::default(), 1000, false), 1000);
     }
 
     #[test]
-    fn waits_that_last_long_look_as_well() {
+    fn once_means_nothing() {
         let patience = Patience::default();
-        assert!((0..1000).all(|_| wait(&patience, micros(100), false) == SPIN));
+        for _ in 0..100 {
+            assert!(!patience.note_kept() && patience.looks());
+            patience.note_free();
+        }
+        assert!(!patience.note_kept() && patience.looks());
+        assert!(patience.note_kept() && !patience.looks());
     }
 
     #[test]
-    fn where_looking_keeps_the_work_away_few_waits_look() {
+    fn where_others_need_the_processor_few_waits_look() {
         let patience = Patience::default();
-        let looks = (0..10_000).filter(|_| !wait(&patience, micros(3), true).is_zero()).count();
-        assert!((10_000 / 256..60).contains(&looks), "{looks}");
-        // The processes have processors of their own now.
-        let sleeps = (0..300).filter(|_| wait(&patience, micros(3), false).is_zero()).count();
-        assert!(sleeps <= 256);
-        assert_eq!(wait(&patience, micros(3), false), SPIN);
+        let found = looks(&patience, 10_000, true);
+        assert!((10_000 / 256..60).contains(&found), "{found}");
+        // The processor is free now.
+        assert!(looks(&patience, 300, false) >= 300 - 255);
+        assert_eq!(looks(&patience, 100, false), 100);
     }
 }

@@ -13,23 +13,28 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use arrayvec::ArrayVec;
 use host::per_thread::PerThread;
-use host::{poll, thread};
+use host::poll;
 
 use crate::cno::Cno;
 use crate::error::{Error, Result};
 use crate::evd::Evd;
 use crate::event::Event;
-use crate::patience::{Ended, Patience};
+use crate::patience::Patience;
 use crate::slab::Handle;
 use crate::transport::{Armed, Transport};
 use crate::waker::{Place, Waker};
 
-/// The time for which a wait looks before it asks what looking costs others.
+/// The time for which a wait looks for work before it sleeps.
+const LOOK: Duration = Duration::from_micros(30);
+/// The time for which it looks before it offers its processor to others, once.
 const GLANCE: Duration = Duration::from_micros(5);
+/// A processor that comes back only after this time was taken.
+const TAKEN: Duration = Duration::from_micros(2);
 /// The longest sleep where nothing reports new work.
 const BLIND: Duration = Duration::from_millis(1);
 /// The first sleep of a wait on a word that others may be able to change back, which would keep a wake-up from the thread
@@ -155,10 +160,12 @@ struct Past {
     began: Instant,
     /// When it ends at the latest.
     end: Option<Instant>,
-    /// The time for which it is to look before it sleeps.
-    look: Duration,
-    /// Whether the thread has a choice of processors is known.
-    glanced: bool,
+    /// Whether it is to look for work before it sleeps.
+    looks: bool,
+    /// Whether it has offered its processor to others.
+    offered: bool,
+    /// Whether others took it.
+    kept: bool,
     slept: bool,
     /// The longest that it may sleep on a word next.
     nap: Duration,
@@ -171,30 +178,45 @@ impl Past {
             Limit::Within(time) => began.checked_add(time),
             Limit::Never => None,
         };
-        Past { began, end, look: patience.spin(), glanced: false, slept: false, nap: FIRST }
+        Past { began, end, looks: patience.looks(), offered: false, kept: false, slept: false, nap: FIRST }
     }
 
-    /// True if it has looked long enough. A thread that has one processor only gives it away early, because others may
-    /// need it, and whoever brings the work may be one of them.
-    fn has_looked(&mut self, now: Instant) -> bool {
+    /// True if the wait is to look once more; false if it is to sleep.
+    fn goes_on_looking(&mut self, patience: &Patience, now: Instant) -> bool {
+        if !self.looks {
+            return false;
+        }
         let looked = now.duration_since(self.began);
-        if looked >= GLANCE && !self.glanced && !self.look.is_zero() {
-            self.glanced = true;
-            if thread::has_one_processor() {
-                self.look = looked;
+        if looked < GLANCE {
+            return true;
+        }
+        if !self.offered {
+            self.offered = true;
+            thread::yield_now();
+            if now.elapsed() >= TAKEN {
+                self.kept = true;
+                if patience.note_kept() {
+                    return false;
+                }
             }
         }
-        looked >= self.look
+        if looked < LOOK {
+            return true;
+        }
+        self.stop(patience);
+        false
+    }
+
+    /// The wait has looked to the end, or has found what it looked for.
+    fn stop(&self, patience: &Patience) {
+        if self.looks && !self.kept {
+            patience.note_free();
+        }
     }
 
     /// True if the time is up.
     fn is_over(&self, now: Instant) -> bool {
         self.end.is_some_and(|end| now >= end)
-    }
-
-    /// The wait has found its work.
-    fn note(&self, patience: &Patience) {
-        patience.note(Ended { looked: self.look, slept: self.slept, took: self.began.elapsed() });
     }
 }
 
@@ -368,13 +390,13 @@ pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit)
             let outcome = wait.give_up(Error::TimeoutExpired);
             return Step::Done(outcome);
         }
-        if wait.past.has_looked(now) {
+        if !wait.past.goes_on_looking(wait.evd.patience(), now) {
             return wait.advance(now);
         }
         std::hint::spin_loop();
         wait.evd.poll();
         if let Some(outcome) = wait.check() {
-            wait.past.note(wait.evd.patience());
+            wait.past.stop(wait.evd.patience());
             return Step::Done(outcome);
         }
         now = Instant::now();
@@ -392,7 +414,6 @@ pub fn evd_resume<T: Transport>(interrupted: bool) -> Step<EvdOutcome> {
     // This comes before the watch is handed over, so that nothing is left to wake the thread for.
     wait.evd.poll();
     if let Some(outcome) = wait.check() {
-        wait.past.note(wait.evd.patience());
         return Step::Done(outcome);
     }
     wait.disarm();
@@ -521,13 +542,13 @@ pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Limit) -> Step<Result<Ha
         if wait.past.is_over(now) {
             return Step::Done(Err(Error::QueueEmpty));
         }
-        if wait.past.has_looked(now) {
+        if !wait.past.goes_on_looking(wait.cno.patience(), now) {
             return wait.advance(now);
         }
         std::hint::spin_loop();
         wait.poll();
         if let Some(evd) = wait.check() {
-            wait.past.note(wait.cno.patience());
+            wait.past.stop(wait.cno.patience());
             return Step::Done(Ok(evd));
         }
         now = Instant::now();
@@ -544,7 +565,6 @@ pub fn cno_resume<T: Transport>(interrupted: bool) -> Step<Result<Handle>> {
     }
     wait.poll();
     if let Some(evd) = wait.check() {
-        wait.past.note(wait.cno.patience());
         return Step::Done(Ok(evd));
     }
     wait.disarm();

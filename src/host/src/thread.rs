@@ -129,11 +129,6 @@ struct Beginning<F> {
     body: F,
 }
 
-/// True if the calling thread may run on one processor only.
-pub fn has_one_processor() -> bool {
-    rustix::thread::sched_getaffinity(None).is_ok_and(|processors| processors.count() == 1)
-}
-
 /// Starts a thread that takes no signal of the program. A panic in `body` ends the thread; the panic hook has written
 /// its line by then.
 ///
