@@ -18,7 +18,6 @@ use std::time::{Duration, Instant};
 use parking_lot::lock_api::{self, GuardNoSend, RawRwLock};
 #[cfg(not(loom))]
 use parking_lot::lock_api::{RawMutex, RawMutexTimed};
-use rustix::thread::Timespec;
 use rustix::thread::futex::{self, Flags};
 
 pub use biased::Biased;
@@ -53,8 +52,7 @@ fn left(end: Option<Instant>) -> Option<Duration> {
 /// Sleeps while `word` is `value`, at most for `limit`. May return early.
 #[cold]
 fn sleep(word: &AtomicU32, value: u32, limit: Option<Duration>) {
-    let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
-    let _ = futex::wait(word, Flags::PRIVATE, value, limit.as_ref());
+    crate::futex::sleep(word, value, false, limit);
 }
 
 /// Wakes at most `count` threads that sleep on `word`.
