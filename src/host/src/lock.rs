@@ -18,7 +18,6 @@ use std::time::{Duration, Instant};
 use parking_lot::lock_api::{self, GuardNoSend, RawRwLock};
 #[cfg(not(loom))]
 use parking_lot::lock_api::{RawMutex, RawMutexTimed};
-use rustix::thread::Timespec;
 use rustix::thread::futex::{self, Flags};
 
 pub use biased::Biased;
@@ -53,8 +52,7 @@ fn left(end: Option<Instant>) -> Option<Duration> {
 /// Sleeps while `word` is `value`, at most for `limit`. May return early.
 #[cold]
 fn sleep(word: &AtomicU32, value: u32, limit: Option<Duration>) {
-    let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
-    let _ = futex::wait(word, Flags::PRIVATE, value, limit.as_ref());
+    crate::futex::sleep(word, value, false, limit);
 }
 
 /// Wakes at most `count` threads that sleep on `word`.
@@ -85,6 +83,13 @@ fn lower_half(word: &AtomicUsize) -> &AtomicU32 {
     let half = if cfg!(target_endian = "big") { size_of::<usize>() / size_of::<u32>() - 1 } else { 0 };
     // SAFETY: the half lies inside of the word, is aligned, and is not accessed by this process: only its address counts.
     unsafe { AtomicU32::from_ptr(word.as_ptr().cast::<u32>().add(half)) }
+}
+
+/// Lets another thread go on that will soon be done.
+#[cfg(not(loom))]
+#[cold]
+fn give_way() {
+    rustix::thread::sched_yield();
 }
 
 /// All threads that sleep on a word.

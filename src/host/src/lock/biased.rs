@@ -25,12 +25,12 @@ use std::{
     sync::atomic::{AtomicU8, AtomicU32, AtomicUsize},
 };
 
-use super::exclusive::Exclusive;
+use super::exclusive::{Attempt, Exclusive};
 #[cfg(loom)]
-use super::model::{AtomicU8, AtomicU32, AtomicUsize, available, pointer, sleep_half, spin_loop, wake_half};
+use super::model::{AtomicU8, AtomicU32, AtomicUsize, available, give_way, pointer, sleep_half, spin_loop, wake_half};
 use super::{SPINS, left};
 #[cfg(not(loom))]
-use super::{sleep_half, wake_half};
+use super::{give_way, sleep_half, wake_half};
 use crate::asymmetric;
 #[cfg(not(loom))]
 use crate::{asymmetric::available, thread::pointer};
@@ -66,6 +66,11 @@ const fn leaves(seat: usize) -> u8 {
 
 /// In `owned`, with the above: who waits for that thread may sleep.
 const SLEEPS: u8 = 1 << (2 * SEATS);
+
+/// The seat whose state `owned` tells.
+fn seat_of(owned: u8) -> usize {
+    owned.trailing_zeros() as usize % SEATS
+}
 
 /// How long a thread would wait for the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,11 +204,17 @@ impl Biased {
         if self.enter(1, me) {
             return true;
         }
-        if !self.gate.try_lock() && (patience == Patience::None || !self.gate.wait(patience.end())) {
-            return false;
-        }
-        if self.owned.load(Ordering::Relaxed) != 0 && !self.take_over(patience) {
-            return false;
+        if patience == Patience::None {
+            if !self.attempt() {
+                return false;
+            }
+        } else {
+            if !self.gate.try_lock() && !self.gate.wait(patience.end()) {
+                return false;
+            }
+            if self.owned.load(Ordering::Relaxed) != 0 && !self.take_over(patience) {
+                return false;
+            }
         }
         // In the child of a fork, a thread may have the address of one of the parent that was about to see its revocation.
         if self.seats.iter().any(|seat| seat.load(Ordering::Relaxed) == me + HELD) {
@@ -221,27 +232,65 @@ impl Biased {
         });
     }
 
+    /// Takes the gate, and with it the lock, if nobody has the lock. Fails only if there was a thread, after this call
+    /// began, that has the lock or waits for it; not for the sake of one that attempts as well. So a thread that leaves word
+    /// for the holder before its attempt knows that somebody finds it.
+    fn attempt(&self) -> bool {
+        let tried = loop {
+            let owned = self.owned.load(Ordering::Relaxed);
+            // An attempt at a lock that its owner holds disturbs nobody.
+            if owned != 0 && self.is_held(seat_of(owned)) {
+                return false;
+            }
+            match self.gate.attempt(owned != 0) {
+                Attempt::Taken => break owned != 0,
+                Attempt::Refused => return false,
+                Attempt::Open => give_way(),
+            }
+        };
+        if self.owned.load(Ordering::Relaxed) != 0 {
+            return self.take_from_owner();
+        }
+        if tried {
+            self.gate.keep(true);
+        }
+        true
+    }
+
+    /// With the gate, in an attempt: takes the lock if its owner does not hold it, else frees the gate.
+    #[cold]
+    #[inline(never)]
+    fn take_from_owner(&self) -> bool {
+        self.gate.keep(false);
+        let seat = seat_of(self.owned.load(Ordering::Relaxed));
+        self.revoke(seat);
+        let free = !self.is_held(seat);
+        if free {
+            self.end_ownership();
+            self.gate.keep(true);
+        } else {
+            self.gate.unlock();
+        }
+        free
+    }
+
     /// With the gate: makes sure that no owner holds the lock. Frees the gate if patience ends first.
     #[cold]
     #[inline(never)]
     fn take_over(&self, patience: Patience) -> bool {
         let owned = self.owned.load(Ordering::Relaxed);
-        let seat = owned.trailing_zeros() as usize % SEATS;
-        let revoked = owned != stands(seat);
-        // An attempt at a lock that is held disturbs nobody.
-        if patience != Patience::None || !self.is_held(seat) {
-            if !revoked {
-                self.revoke(seat);
-            }
-            if self.wait_for(seat, patience) {
-                self.owned.store(0, Ordering::Relaxed);
-                self.judge();
-                return true;
-            }
+        let seat = seat_of(owned);
+        if owned == stands(seat) {
+            self.revoke(seat);
         }
-        // If the owner is revoked, the next one that has the gate waits for it.
-        self.gate.unlock();
-        false
+        let free = self.wait_for(seat, patience);
+        if free {
+            self.end_ownership();
+        } else {
+            // The next one that has the gate waits for the thread in the seat.
+            self.gate.unlock();
+        }
+        free
     }
 
     /// With the gate: whether the thread in `seat` has the lock.
@@ -257,8 +306,9 @@ impl Biased {
         asymmetric::heavy();
     }
 
-    /// With the gate, after an ownership: decides when there is another one.
-    fn judge(&self) {
+    /// With the gate: notes that no owner holds the lock, and decides when there is another owner.
+    fn end_ownership(&self) {
+        self.owned.store(0, Ordering::Relaxed);
         let doublings = self.doublings.load(Ordering::Relaxed);
         let worth = self.count.load(Ordering::Relaxed) >= WORTH;
         let doublings = if worth { doublings.saturating_sub(1) } else { (doublings + 1).min(MOST_DOUBLINGS) };
@@ -271,9 +321,6 @@ impl Biased {
     fn wait_for(&self, seat: usize, patience: Patience) -> bool {
         let mut spins = SPINS;
         while self.is_held(seat) {
-            if patience == Patience::None {
-                return false;
-            }
             if spins > 0 {
                 spins -= 1;
                 spin_loop();
