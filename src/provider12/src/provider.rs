@@ -71,7 +71,9 @@ pub unsafe fn init<F: Face<Version = Udat12>>(
         } else {
             // SAFETY: the caller's promise.
             let text = unsafe { CStr::from_ptr(instance_data) }.to_string_lossy();
-            let Ok(text) = memory::text(&text) else {
+            // The registry cannot be told of a lack. It looks itself whether memory lacks still; the second attempt is
+            // for a lack that is over by then.
+            let Ok(text) = memory::text(&text).or_else(|_| memory::text(&text)) else {
                 log::error!("no memory for the text of the configuration");
                 return;
             };

@@ -165,8 +165,8 @@ pub(crate) fn lacks_descriptors() -> bool {
     File::open("/").err().is_some_and(full)
 }
 
-/// More memory in bytes than the loader asks for at once.
-const LARGE: usize = 64 << 10;
+/// More memory in bytes than the loader, or a provider that registers, asks for at once.
+pub(crate) const LARGE: usize = 64 << 10;
 
 /// Whether the loader's message says that there was no memory, or is the one for which it needs none itself.
 fn lacks_memory(message: &str) -> bool {

@@ -22,8 +22,9 @@ use crate::locate::{Place, locate};
 use crate::memory::Regions;
 use crate::qp::Qp;
 use crate::srq::SharedQueue;
+use crate::status::exhausted;
 use crate::sys::cm::{CmId, EventChannel, Retained};
-use crate::sys::device::Context;
+use crate::sys::device::{self, Context};
 
 /// The tasks of the thread other than those that descriptors report.
 #[derive(Default)]
@@ -120,6 +121,7 @@ impl Hub {
     /// Opens the device that `instance` describes.
     pub fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
         let none = Error::InsufficientResources(Resource::Device);
+        device::check_room().map_err(exhausted(Resource::Memory))?;
         let place = locate(name, instance).map_err(|why| {
             log::error!("{name}: {why}");
             none

@@ -183,7 +183,14 @@ fn netdevs_of(sysfs: &Path, device: &str, port: Option<u8>) -> Vec<String> {
 /// The devices, each with its interfaces and their addresses.
 fn present(sysfs: &Path, devices: &[String], interfaces: &Interfaces) -> String {
     if devices.is_empty() {
-        return "no RDMA device".to_owned();
+        return match sysfs::devices(sysfs).as_slice() {
+            [] => "no RDMA device".to_owned(),
+            // libibverbs loads its drivers once in a process.
+            some => {
+                let names: Vec<_> = some.iter().map(|name| name.to_string_lossy()).collect();
+                format!("{}, for which libibverbs has no driver in this process", names.join(", "))
+            }
+        };
     }
     let shown = |device: &String| {
         let netdevs: Vec<String> = netdevs_of(sysfs, device, None)
@@ -373,7 +380,9 @@ mod tests {
             present(root.path(), &devices, &present_interfaces()),
             "rxe0 (v0 10.1.0.1, v0.7 10.7.0.1, bond0 without an address), mlx5_0 (no interface)"
         );
-        assert_eq!(present(root.path(), &[], &[]), "no RDMA device");
+        assert_eq!(present(root.path(), &[], &[]), "mlx4_0, rxe0, for which libibverbs has no driver in this process");
+        let nothing = tempfile::tempdir().unwrap();
+        assert_eq!(present(nothing.path(), &[], &[]), "no RDMA device");
     }
 
     proptest! {

@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString};
 
-use host::memory::{NoMemory, Room};
+use host::memory::{self, NoMemory, Room};
 use host::thread::Id;
 
 use super::{Backend, InitError, LoadFailure, OpenError, Ticket};
 use crate::conf::BadLine;
 use crate::entry::{Entry, Identity, Origin, text};
-use crate::loader::LoadError;
+use crate::loader::{LARGE, LoadError};
 use crate::search::Found;
 use crate::select::{Missing, Request, select};
 
@@ -210,7 +210,8 @@ impl<B: Backend> State<B> {
             None => {
                 // The init may find a device the next time.
                 entry.phase = Phase::Idle;
-                if std::mem::take(&mut self.lacked_memory) {
+                // An init answers nothing: whether it lacked memory itself shows only in memory still lacking.
+                if std::mem::take(&mut self.lacked_memory) || memory::probe(LARGE).is_err() {
                     return Err(OpenError::NoMemory);
                 }
                 let silent = "the library did not register this adapter".to_owned();

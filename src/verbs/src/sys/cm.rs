@@ -7,6 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dat_core::addr::Address;
@@ -24,6 +25,14 @@ fn outcome(mut call: impl FnMut() -> c_int) -> io::Result<()> {
 /// The result of a call that is made once, because it may have done a part of its work when it fails.
 fn once(call: impl FnOnce() -> c_int) -> io::Result<()> {
     undivided(|| if call() == 0 { Ok(()) } else { Err(io::Error::last_os_error()) })
+}
+
+/// Whether there was a channel.
+static SET_UP: AtomicBool = AtomicBool::new(false);
+
+/// Whether librdmacm, and with it libibverbs, have set themselves up in this process.
+pub fn are_set_up() -> bool {
+    SET_UP.load(Ordering::Relaxed)
 }
 
 /// A channel on which events of identifiers arrive.
@@ -71,6 +80,7 @@ impl EventChannel {
         let (raw, note) = undivided(|| {
             // SAFETY: the call takes no arguments.
             let raw = made(|| unsafe { rdma_create_event_channel() })?;
+            SET_UP.store(true, Ordering::Relaxed);
             // SAFETY: the descriptor belongs to a live channel.
             io::Result::Ok((raw, NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) })))
         })?;

@@ -8,8 +8,10 @@ use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
 
 use host::fork::NotInherited;
+use host::memory;
 use rdma_sys::*;
 
+use super::cm::are_set_up;
 use super::{code, keep_memory_over_forks, made, nonblocking, undivided};
 
 /// Names of the existing devices.
@@ -30,10 +32,17 @@ fn name_of(device: *mut ibv_device) -> String {
     unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
 }
 
-/// Fails if the process has no room for the descriptors that loading drivers takes: for a directory, for a file in it,
-/// and one to spare. libibverbs loads its drivers with the first list, and tries that once: if it fails, there is no
-/// device for as long as the process lives.
-fn check_descriptors() -> io::Result<()> {
+/// Fails if the process lacks what the libraries take to set themselves up: descriptors for a directory, for a file in
+/// it, and one to spare, and memory. They try that once: a driver that libibverbs cannot load with the first list is
+/// missing for as long as the process lives, and so is a device for which librdmacm has no memory with the first
+/// channel; it waits for itself for ever if it has none for any device.
+///
+/// # Errors
+/// What the system says of the lack.
+pub fn check_room() -> io::Result<()> {
+    if !are_set_up() {
+        memory::probe(SETTING_UP)?;
+    }
     let mut held = Vec::new();
     for _ in 0..3 {
         held.push(File::open("/")?);
@@ -41,8 +50,11 @@ fn check_descriptors() -> io::Result<()> {
     Ok(())
 }
 
+/// Memory in bytes for setting up both libraries with all drivers; those of rdma-core 44 take half as much.
+const SETTING_UP: usize = 1 << 20;
+
 fn with_list<R>(f: impl FnOnce(&[*mut ibv_device]) -> R) -> io::Result<R> {
-    check_descriptors()?;
+    check_room()?;
     let mut count = 0;
     // SAFETY: `count` is writable.
     let list = made(|| unsafe { ibv_get_device_list(&raw mut count) })?.as_ptr();
