@@ -19,6 +19,17 @@ int entries(const char *path)
     return n;
 }
 
+int threads(void)
+{
+    /* A directory has two entries of its own. */
+    return entries("/proc/self/task") - 2;
+}
+
+bool threads_at_most(void *count)
+{
+    return threads() <= *(int *)count;
+}
+
 long resident_kib(void)
 {
     FILE *f = fopen("/proc/self/statm", "r");

@@ -3,6 +3,7 @@
 #include "allocator.h"
 
 #include <errno.h>
+#include <execinfo.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <sys/auxv.h>
 #include <elf.h>
 #include <link.h>
+#include <unistd.h>
 
 /* The C library's own functions, under the names that it keeps for such programs. */
 extern void *__libc_malloc(size_t size);
@@ -21,6 +23,9 @@ extern void __libc_free(void *memory);
 
 static long first_bad = LONG_MAX, last_bad, calls, live;
 
+/* The code whose call was the first to fail. */
+static const void *refused;
+
 long allocator_calls(void)
 {
     return __atomic_load_n(&calls, __ATOMIC_SEQ_CST);
@@ -30,6 +35,7 @@ void allocator_fail(long first, long last)
 {
     __atomic_store_n(&first_bad, LONG_MAX, __ATOMIC_SEQ_CST);
     __atomic_store_n(&calls, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&refused, NULL, __ATOMIC_SEQ_CST);
     __atomic_store_n(&last_bad, last, __ATOMIC_SEQ_CST);
     __atomic_store_n(&first_bad, first, __ATOMIC_SEQ_CST);
 }
@@ -37,6 +43,26 @@ void allocator_fail(long first, long last)
 void allocator_mend(void)
 {
     __atomic_store_n(&first_bad, LONG_MAX, __ATOMIC_SEQ_CST);
+}
+
+/* Whether the next call that fails says where it was made. */
+static bool telling;
+
+void allocator_tell(void)
+{
+    void *frames[1];
+
+    /* The first use loads a library. */
+    (void)backtrace(frames, 1);
+    __atomic_store_n(&telling, true, __ATOMIC_SEQ_CST);
+}
+
+static void tell(void)
+{
+    void *frames[24];
+
+    if (__atomic_exchange_n(&telling, false, __ATOMIC_SEQ_CST))
+        backtrace_symbols_fd(frames, backtrace(frames, 24), STDERR_FILENO);
 }
 
 long allocator_live(void)
@@ -83,13 +109,21 @@ static bool exchange(void *old, void *new)
     return false;
 }
 
-static bool fails(void)
+const void *allocator_refused(void)
+{
+    return __atomic_load_n(&refused, __ATOMIC_SEQ_CST);
+}
+
+static bool fails(const void *caller)
 {
     long call = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
+    const void *none = NULL;
 
     if (call < __atomic_load_n(&first_bad, __ATOMIC_SEQ_CST) ||
         call > __atomic_load_n(&last_bad, __ATOMIC_SEQ_CST))
         return false;
+    __atomic_compare_exchange_n(&refused, &none, caller, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    tell();
     errno = ENOMEM;
     return true;
 }
@@ -103,14 +137,14 @@ static void *given(void *memory)
 
 void *malloc(size_t size)
 {
-    return fails() ? NULL : given(__libc_malloc(size));
+    return fails(__builtin_return_address(0)) ? NULL : given(__libc_malloc(size));
 }
 
 void *calloc(size_t count, size_t size)
 {
     void *memory;
 
-    if (fails())
+    if (fails(__builtin_return_address(0)))
         return NULL;
     memory = __libc_calloc(count, size);
     /* An entry of a thread's table is two pointers. */
@@ -124,7 +158,7 @@ void *realloc(void *memory, size_t size)
 {
     void *moved;
 
-    if (fails())
+    if (fails(__builtin_return_address(0)))
         return NULL;
     bool table = memory != NULL && exchange(memory, NULL);
 
@@ -151,7 +185,7 @@ void free(void *memory)
 void *memalign(size_t alignment, size_t size);
 void *memalign(size_t alignment, size_t size)
 {
-    return fails() ? NULL : given(__libc_memalign(alignment, size));
+    return fails(__builtin_return_address(0)) ? NULL : given(__libc_memalign(alignment, size));
 }
 
 void *aligned_alloc(size_t alignment, size_t size);

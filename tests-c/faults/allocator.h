@@ -15,6 +15,12 @@ void allocator_fail(long first, long last);
 /* No call fails from now on. */
 void allocator_mend(void);
 
+/* An address in the code that made the first call that failed since allocator_fail(); NULL before. */
+const void *allocator_refused(void);
+
+/* The next call that fails writes the functions that led to it to standard error. */
+void allocator_tell(void);
+
 /* Blocks that were given out and not taken back, but for the dynamic loader's tables of threads. */
 long allocator_live(void);
 

@@ -10,6 +10,9 @@
 
 #define SIZE (200u << 10)
 
+/* Qualifiers that are tried one after the other. */
+#define TRIES 20
+
 enum { CR_EVD, CONN, RECV, REQ, ALL, EVDS };
 
 /* Everything that a life makes. Static, because a life allocates nothing. */
@@ -153,6 +156,7 @@ static bool make(void)
     memcpy(&it.address, ia.ia_address_ptr,
            ia.ia_address_ptr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
                                                     : sizeof(struct sockaddr_in));
+    now->address = it.address;
     TRY(dat_pz_create, (it.ia, &it.pz));
     TRY(dat_cno_create, (it.ia, none, &it.cno));
     for (int i = 0; i < EVDS; i++)
@@ -197,6 +201,25 @@ static bool change(void)
     return true;
 }
 
+/* The qualifier is one that no other process has, nor dat_psp_create_any has chosen. */
+static DAT_RETURN reserve(void)
+{
+    DAT_RETURN rc = DAT_CONN_QUAL_IN_USE;
+
+    for (int i = 0; i < TRIES && rc_is(rc, DAT_CONN_QUAL_IN_USE); i++)
+        rc = dat_rsp_create(it.ia, unique_qual(false), it.reserved, it.evd[CR_EVD], &it.rsp);
+    return rc;
+}
+
+static DAT_RETURN provide(DAT_CONN_QUAL *qual, DAT_PSP_HANDLE *psp)
+{
+    DAT_RETURN rc = DAT_CONN_QUAL_IN_USE;
+
+    for (int i = 0; i < TRIES && rc_is(rc, DAT_CONN_QUAL_IN_USE); i++)
+        rc = dat_psp_create(it.ia, *qual = unique_qual(false), it.evd[CR_EVD], DAT_PSP_CONSUMER_FLAG, psp);
+    return rc;
+}
+
 static bool connect_both(void)
 {
     static char hello[16] = "hello";
@@ -208,7 +231,8 @@ static bool connect_both(void)
     for (int i = 0; i < 6; i++)
         TRY(dat_ep_post_recv, (it.passive, 1, &t, named(100 + (DAT_UINT64)i), DAT_COMPLETION_DEFAULT_FLAG));
     TRY(dat_psp_create_any, (it.ia, &qual, it.evd[CR_EVD], DAT_PSP_CONSUMER_FLAG, &it.psp));
-    TRY(dat_rsp_create, (it.ia, unique_qual(false), it.reserved, it.evd[CR_EVD], &it.rsp));
+    if (!went("dat_rsp_create", reserve()))
+        return false;
     TRY(dat_ep_connect, (it.active, (DAT_IA_ADDRESS_PTR)&it.address, qual, (DAT_TIMEOUT)(patience * 1000u),
                          sizeof hello, hello, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
     if (!wait_for(it.evd[CR_EVD], &e))
@@ -280,7 +304,7 @@ static bool part_and_meet_again(void)
     DAT_LMR_TRIPLET t = part(0, 64);
     static DAT_EP_PARAM p;
     DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
-    DAT_CONN_QUAL qual = unique_qual(false);
+    DAT_CONN_QUAL qual = 0;
 
     TRY(dat_ep_disconnect, (it.active, DAT_CLOSE_ABRUPT_FLAG));
     for (int both = 0; both < 2; both++)
@@ -296,7 +320,7 @@ static bool part_and_meet_again(void)
     attr.srq_soft_hw = DAT_HW_DEFAULT;
     TRY(dat_ep_create_with_srq, (it.ia, it.pz, it.evd[RECV], it.evd[REQ], it.evd[CONN], it.srq, &attr,
                                  &it.shared));
-    if (!went("dat_psp_create", dat_psp_create(it.ia, qual, it.evd[CR_EVD], DAT_PSP_CONSUMER_FLAG, &psp)))
+    if (!went("dat_psp_create", provide(&qual, &psp)))
         return false;
     TRY(dat_ep_connect, (it.active, (DAT_IA_ADDRESS_PTR)&it.address, qual, (DAT_TIMEOUT)(patience * 1000u), 0,
                          NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));

@@ -8,6 +8,7 @@
 
 #include <dat/udat.h>
 #include <stdbool.h>
+#include <sys/socket.h>
 
 /* What a life ended with. */
 struct life {
@@ -17,6 +18,8 @@ struct life {
     /* What must not happen in any case; NULL when nothing did. */
     const char *wrong;
     DAT_RETURN wrong_code;
+    /* The address of the adapter, if it could be opened. */
+    struct sockaddr_storage address;
 };
 
 /*

@@ -199,7 +199,7 @@ static int child(const struct kind *kind)
         memset(made, 0, (size_t)half * sizeof *made);
         while (report->again < half && kind->make(&made[report->again]) == DAT_SUCCESS)
             report->again++;
-        if (report->again <= half / 2)
+        if (half > 0 && report->again <= half / 2)
             return must_do("the creation after the free of half", DAT_INSUFFICIENT_RESOURCES);
         /* The first half is freed one by one, the rest with the adapter. */
         for (long i = 0; i < (kind->make == make_ia ? n : half); i++)

@@ -1,13 +1,14 @@
 # The programs about what a process lacks share life.c. memory.c also has a malloc of its own, which the libraries must
-# see.
-NOT_PROGRAMS += faults/life.c faults/allocator.c
+# see, and asks the libraries of a device what they have lost.
+NOT_PROGRAMS += faults/life.c faults/allocator.c faults/device.c
 
 FAULTS_PROGRAMS := $(patsubst $(TESTDIR)/%.c,$(OUT)/%,\
 	$(filter-out $(NOT_PROGRAMS:%=$(TESTDIR)/%),$(wildcard $(TESTDIR)/faults/*.c)))
 
 $(FAULTS_PROGRAMS): $(OUT)/faults/life.o
 $(FAULTS_PROGRAMS): LDFLAGS += $(OUT)/faults/life.o
-$(OUT)/faults/memory: $(OUT)/faults/allocator.o
-$(OUT)/faults/memory: LDFLAGS += $(OUT)/faults/allocator.o -rdynamic
+$(OUT)/faults/memory: $(OUT)/faults/allocator.o $(OUT)/faults/device.o
+$(OUT)/faults/memory: LDFLAGS += $(OUT)/faults/allocator.o $(OUT)/faults/device.o -rdynamic
 $(FAULTS_PROGRAMS:%=%.o) $(OUT)/faults/life.o: $(TESTDIR)/faults/life.h
-$(OUT)/faults/memory.o $(OUT)/faults/allocator.o: $(TESTDIR)/faults/allocator.h
+$(OUT)/faults/memory.o $(OUT)/faults/allocator.o $(OUT)/faults/device.o: $(TESTDIR)/faults/allocator.h
+$(OUT)/faults/memory.o $(OUT)/faults/device.o: $(TESTDIR)/faults/device.h

@@ -422,7 +422,11 @@ static bool live(void)
 
 static void look(int when)
 {
+    int one = 1;
+
     /* The thread of an adapter may still be on its way out. */
+    if (!wait_until(threads_at_most, &one, SOON_MS))
+        wrong("a thread is left", DAT_SUCCESS);
     report->descriptors[when] = entries("/proc/self/fd");
     memcpy(report->alive[when], report->faults.alive, sizeof report->faults.alive);
     report->heap[when] = (long)mallinfo2().uordblks;
