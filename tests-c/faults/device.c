@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The libraries' functions are looked up, because the test is also built where they are not installed. */
 enum { PORTS_OF_TCP = 0x0106 };
@@ -136,6 +137,8 @@ static void died(int number)
                 *noted = libraries[j];
         break;
     }
+    if (*noted == NULL)
+        backtrace_symbols_fd(frames, count, STDERR_FILENO);
     raise(number);
 }
 

@@ -101,7 +101,7 @@ int main(int argc, char **argv)
         skip_all("valgrind is too slow for the moments at which processes are stopped");
     place_make();
     fx_open(&fx);
-    alarm(60); /* a call that blocks does not look at deadlines */
+    alarm(env_ms(100000) / 1000); /* a call that blocks does not look at deadlines */
 
     peer_start(&p, "holder");
     must(link_hear(&p.link, "holds"), "the other process fails");
@@ -111,9 +111,9 @@ int main(int argc, char **argv)
         struct peer fresh;
 
         peer_start(&fresh, "newcomer");
-        ok(peer_join(&fresh, 5000) == 0, "dat_ia_open: a stopped process has the directory locked: success");
+        ok(peer_join(&fresh, SOON_MS) == 0, "dat_ia_open: a stopped process has the directory locked: success");
     }
-    ok(longest < 2000 && now_ms() - start < 5000, "a stopped process has the directory locked: nobody waits, %lu ms",
+    ok(longest < env_ms(2000) && now_ms() - start < env_ms(5000), "a stopped process has the directory locked: nobody waits, %lu ms",
        (unsigned long)longest);
     peer_kill(&p);
 
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
             peer_kill(&workers[i]);
         all += try_all(&fx, &longest) == QUALIFIERS;
     }
-    ok(longest < 2000, "dat_psp_create: processes are stopped while they take qualifiers: nobody waits, %lu ms",
+    ok(longest < env_ms(2000), "dat_psp_create: processes are stopped while they take qualifiers: nobody waits, %lu ms",
        (unsigned long)longest);
     is_int(all, rounds, "dat_psp_create: they are killed there: every qualifier can be taken");
     fx_close(&fx);
