@@ -23,8 +23,11 @@ extern void __libc_free(void *memory);
 
 static long first_bad = LONG_MAX, last_bad, calls, live;
 
-/* The code whose call was the first to fail. */
-static const void *refused;
+/* The functions that led to the first call that failed, if they are to be noted. */
+static bool noting;
+static int first_refused;
+static void *refused[32];
+static int refused_count;
 
 long allocator_calls(void)
 {
@@ -35,7 +38,8 @@ void allocator_fail(long first, long last)
 {
     __atomic_store_n(&first_bad, LONG_MAX, __ATOMIC_SEQ_CST);
     __atomic_store_n(&calls, 0, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&refused, NULL, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&refused_count, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&first_refused, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&last_bad, last, __ATOMIC_SEQ_CST);
     __atomic_store_n(&first_bad, first, __ATOMIC_SEQ_CST);
 }
@@ -45,24 +49,22 @@ void allocator_mend(void)
     __atomic_store_n(&first_bad, LONG_MAX, __ATOMIC_SEQ_CST);
 }
 
-/* Whether the next call that fails says where it was made. */
+/* Whether they are said as well. */
 static bool telling;
 
-void allocator_tell(void)
+void allocator_note(void)
 {
     void *frames[1];
 
     /* The first use loads a library. */
     (void)backtrace(frames, 1);
-    __atomic_store_n(&telling, true, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&noting, true, __ATOMIC_SEQ_CST);
 }
 
-static void tell(void)
+void allocator_tell(void)
 {
-    void *frames[24];
-
-    if (__atomic_exchange_n(&telling, false, __ATOMIC_SEQ_CST))
-        backtrace_symbols_fd(frames, backtrace(frames, 24), STDERR_FILENO);
+    allocator_note();
+    __atomic_store_n(&telling, true, __ATOMIC_SEQ_CST);
 }
 
 long allocator_live(void)
@@ -109,21 +111,30 @@ static bool exchange(void *old, void *new)
     return false;
 }
 
-const void *allocator_refused(void)
+int allocator_refused(void *const **frames)
 {
-    return __atomic_load_n(&refused, __ATOMIC_SEQ_CST);
+    *frames = refused;
+    return __atomic_load_n(&refused_count, __ATOMIC_SEQ_CST);
 }
 
-static bool fails(const void *caller)
+/* Notes the functions that led here, and says them if that is wanted. */
+static void refuse(void)
+{
+    if (!__atomic_load_n(&noting, __ATOMIC_SEQ_CST) || __atomic_exchange_n(&first_refused, 1, __ATOMIC_SEQ_CST))
+        return;
+    __atomic_store_n(&refused_count, backtrace(refused, sizeof refused / sizeof *refused), __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&telling, __ATOMIC_SEQ_CST))
+        backtrace_symbols_fd(refused, refused_count, STDERR_FILENO);
+}
+
+static bool fails(void)
 {
     long call = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
-    const void *none = NULL;
 
     if (call < __atomic_load_n(&first_bad, __ATOMIC_SEQ_CST) ||
         call > __atomic_load_n(&last_bad, __ATOMIC_SEQ_CST))
         return false;
-    __atomic_compare_exchange_n(&refused, &none, caller, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    tell();
+    refuse();
     errno = ENOMEM;
     return true;
 }
@@ -137,14 +148,14 @@ static void *given(void *memory)
 
 void *malloc(size_t size)
 {
-    return fails(__builtin_return_address(0)) ? NULL : given(__libc_malloc(size));
+    return fails() ? NULL : given(__libc_malloc(size));
 }
 
 void *calloc(size_t count, size_t size)
 {
     void *memory;
 
-    if (fails(__builtin_return_address(0)))
+    if (fails())
         return NULL;
     memory = __libc_calloc(count, size);
     /* An entry of a thread's table is two pointers. */
@@ -158,7 +169,7 @@ void *realloc(void *memory, size_t size)
 {
     void *moved;
 
-    if (fails(__builtin_return_address(0)))
+    if (fails())
         return NULL;
     bool table = memory != NULL && exchange(memory, NULL);
 
@@ -185,7 +196,7 @@ void free(void *memory)
 void *memalign(size_t alignment, size_t size);
 void *memalign(size_t alignment, size_t size)
 {
-    return fails(__builtin_return_address(0)) ? NULL : given(__libc_memalign(alignment, size));
+    return fails() ? NULL : given(__libc_memalign(alignment, size));
 }
 
 void *aligned_alloc(size_t alignment, size_t size);

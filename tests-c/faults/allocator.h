@@ -15,8 +15,12 @@ void allocator_fail(long first, long last);
 /* No call fails from now on. */
 void allocator_mend(void);
 
-/* An address in the code that made the first call that failed since allocator_fail(); NULL before. */
-const void *allocator_refused(void);
+/*
+ * From now on the functions that led to the first call that fails after each allocator_fail() are noted. allocator_refused()
+ * gives their number and addresses, the innermost first; 0 when no call has failed.
+ */
+void allocator_note(void);
+int allocator_refused(void *const **frames);
 
 /* The next call that fails writes the functions that led to it to standard error. */
 void allocator_tell(void);

@@ -3,11 +3,13 @@
 #include "device.h"
 
 #include "allocator.h"
+#include "common/wait.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -98,59 +100,85 @@ const char *device_lost(const struct sockaddr *address)
 /* The libraries of a device: libibverbs with its drivers, librdmacm, and libnl, by which they ask the system. */
 static const char *const libraries[] = { "libibverbs", "-rdmav", "librdmacm", "libnl-", NULL };
 
+/* Code that works for others: the C library's. */
+static const char *const servants[] = { "/libc.so", "/ld-linux", NULL };
+
 static const char **noted;
 
-/* The base of the library that the code belongs to, and its name. */
-static const void *library_of(const void *code, const char **name)
+/* The one of these names that the file of the library has in it to which the code belongs; NULL if none. */
+static const char *is_in(void *code, const char *const *names)
 {
     Dl_info place;
 
-    if (code == NULL || dladdr(code, &place) == 0)
+    if (dladdr(code, &place) == 0 || place.dli_fname == NULL)
         return NULL;
-    *name = place.dli_fname;
-    return place.dli_fbase;
+    while (*names != NULL && strstr(place.dli_fname, *names) == NULL)
+        names++;
+    return *names;
 }
 
-static bool is_any_of(const char *name, const char *const *parts)
+/* The library of the device that the innermost function belongs to that is neither this program's nor a servant. */
+static const char *innermost(void *const *frames, int count)
 {
-    while (*parts != NULL && strstr(name, *parts) == NULL)
-        parts++;
-    return *parts != NULL;
+    Dl_info place, self;
+
+    dladdr((void *)(uintptr_t)innermost, &self);
+    for (int i = 0; i < count; i++)
+        if (dladdr(frames[i], &place) == 0 || (place.dli_fbase != self.dli_fbase && is_in(frames[i], servants) == NULL))
+            return is_in(frames[i], libraries);
+    return NULL;
 }
 
 static void died(int number)
 {
-    static const char *const passed[] = { "/libc.so", "/ld-linux", NULL };
-    const char *own = "", *name = "", *refused = "";
-    const void *self = library_of((const void *)(uintptr_t)died, &own);
-    const void *base, *lacking = library_of(allocator_refused(), &refused);
-    void *frames[32];
-    int count = backtrace(frames, 32);
+    void *frames[32], *const *refused;
+    int count = backtrace(frames, 32), before = allocator_refused(&refused);
 
-    /* The innermost function that is neither this one nor the C library's. */
-    for (int i = 0; i < count; i++) {
-        base = library_of(frames[i], &name);
-        if (base == self || (base != NULL && is_any_of(name, passed)))
-            continue;
-        for (int j = 0; base != NULL && base == lacking && libraries[j] != NULL; j++)
-            if (strstr(name, libraries[j]) != NULL)
-                *noted = libraries[j];
-        break;
-    }
+    if (innermost(refused, before) != NULL)
+        *noted = innermost(frames, count);
     if (*noted == NULL)
         backtrace_symbols_fd(frames, count, STDERR_FILENO);
     raise(number);
+}
+
+static bool looked_up;
+
+static void *look_up(void *none)
+{
+    (void)dlsym(RTLD_DEFAULT, "dat_ia_openv");
+    __atomic_store_n(&looked_up, true, __ATOMIC_SEQ_CST);
+    return none;
+}
+
+static bool has_looked_up(void *none)
+{
+    (void)none;
+    return __atomic_load_n(&looked_up, __ATOMIC_SEQ_CST);
+}
+
+bool device_locked_loader(void)
+{
+    static const char *const loader[] = { "/ld-linux", NULL };
+    void *const *refused;
+    int count = allocator_refused(&refused);
+    bool loading = false;
+    pthread_t thread;
+
+    for (int i = 0; i < count; i++)
+        loading = loading || is_in(refused[i], loader) != NULL;
+    if (!loading || innermost(refused, count) == NULL || pthread_create(&thread, NULL, look_up, NULL) != 0)
+        return false;
+    pthread_detach(thread);
+    return !wait_until(has_looked_up, NULL, 2000);
 }
 
 void device_watch(const char **where)
 {
     static const int numbers[] = { SIGSEGV, SIGBUS, SIGABRT, SIGALRM };
     struct sigaction action;
-    void *frames[1];
 
     noted = where;
-    /* The first use loads a library. */
-    (void)backtrace(frames, 1);
+    allocator_note();
     memset(&action, 0, sizeof action);
     action.sa_handler = died;
     action.sa_flags = (int)SA_RESETHAND;

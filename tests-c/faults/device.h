@@ -18,9 +18,16 @@ const char *device_lost(const struct sockaddr *address);
 
 /*
  * From now on, when this process crashes or its alarm() goes off, *where becomes the library of the device in which that
- * happens, if it happens in the very library that made the first call that failed for want of memory. It is not ours
- * then. Otherwise *where stays as it is. The process dies in either case.
+ * happens, if such a library also made the first call that failed for want of memory. It is not ours then. Otherwise
+ * *where stays as it is, and the functions that led there are written to standard error. The process dies in either
+ * case.
  */
 void device_watch(const char **where);
+
+/*
+ * Whether the dynamic loader lacked memory while a library of the device loaded a driver, and keeps its lock since then:
+ * no other thread of the process can look a function up any more.
+ */
+bool device_locked_loader(void);
 
 #endif

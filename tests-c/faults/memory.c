@@ -96,6 +96,10 @@ static int child(long first, long last, bool lacking)
     life_live(&report->faulty, lacking, lacking ? 300 : SOON_MS);
     report->calls = allocator_calls();
     allocator_mend();
+    if (has_device() && device_locked_loader()) {
+        report->ended = "libibverbs, in the dynamic loader, which stays locked";
+        return 1;
+    }
     life_live(&report->whole, false, SOON_MS);
     report->running = !wait_until(threads_at_most, &before, SOON_MS);
     report->live = allocator_live() - live;
@@ -133,7 +137,7 @@ static const char *text(const char *what)
 /* What the libraries of the device did to the process in the report, and no provider can mend; NULL if nothing. */
 static const char *excuse(int status)
 {
-    if (WIFSIGNALED(status))
+    if (status != 0)
         return report->ended;
     /* The right answer for a device that cannot be had. */
     if (report->faulty.wrong == NULL && report->whole.wrong != NULL &&

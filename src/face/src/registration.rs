@@ -3,6 +3,7 @@
 //! The registry is found at run time: the library is linked against none, and can be loaded by any.
 
 use std::ffi::{CStr, c_void};
+use std::mem;
 
 use crate::Face;
 use crate::handle::Adapter;
@@ -22,7 +23,13 @@ pub struct Registration<F: Face> {
     pub instance_data: String,
     /// Version and thread safety with which it was registered.
     pub identity: Identity,
+    /// The function of the registry that removes it, found when it was registered: the end of a registration needs no
+    /// dynamic loader then.
+    pub remove: Option<RegistryFunction>,
 }
+
+/// A function of the registry, of a type that the face knows.
+pub type RegistryFunction = unsafe extern "C" fn();
 
 /// The fields that tell registrations of one name apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +61,14 @@ impl<F: Face> Registrations<F> {
     /// * `name` - the adapter.
     /// * `identity` - version and thread safety.
     /// * `instance_data` - the text of the configuration for the transport.
-    pub fn add(&mut self, name: &CStr, identity: Identity, instance_data: String) -> &'static Adapter<F> {
+    /// * `remove` - the function of the registry that ends the registration.
+    pub fn add(
+        &mut self,
+        name: &CStr,
+        identity: Identity,
+        instance_data: String,
+        remove: Option<RegistryFunction>,
+    ) -> &'static Adapter<F> {
         let known = self.adapters().find(|adapter| adapter.name() == name);
         let adapter = known.unwrap_or_else(|| {
             let adapter = Adapter::leak(name);
@@ -62,30 +76,30 @@ impl<F: Face> Registrations<F> {
             adapter
         });
         self.remove(name, identity);
-        self.live.push(Registration { adapter, instance_data, identity });
+        self.live.push(Registration { adapter, instance_data, identity, remove });
         adapter
     }
 
-    /// Removes a registration; returns its adapter if there was one.
-    pub fn remove(&mut self, name: &CStr, identity: Identity) -> Option<&'static Adapter<F>> {
+    /// Removes a registration; returns it if there was one.
+    pub fn remove(&mut self, name: &CStr, identity: Identity) -> Option<Registration<F>> {
         let at = self.live.iter().position(|known| known.adapter.name() == name && known.identity == identity)?;
-        Some(self.live.remove(at).adapter)
+        Some(self.live.remove(at))
     }
 }
 
-/// The address of a function of the registry in this process; NULL if there is none.
+/// A function of the registry in this process.
 ///
 /// # Parameters
 /// * `name` - the function.
 /// * `node` - the symbol version of the function in a registry for the wanted version of the interface. Functions of
 ///   several versions may have the same name and be in one process.
-pub fn registry_function(name: &CStr, node: &CStr) -> *mut c_void {
+pub fn registry_function(name: &CStr, node: &CStr) -> Option<RegistryFunction> {
     // SAFETY: looks a name up among the libraries of the process; both strings are C strings.
-    let versioned = unsafe { libc::dlvsym(libc::RTLD_DEFAULT, name.as_ptr(), node.as_ptr()) };
-    if versioned.is_null() {
+    let mut found = unsafe { libc::dlvsym(libc::RTLD_DEFAULT, name.as_ptr(), node.as_ptr()) };
+    if found.is_null() {
         // SAFETY: as above.
-        unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
-    } else {
-        versioned
+        found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     }
+    // SAFETY: the name is that of a function, and the option of a function pointer has the layout of a pointer.
+    unsafe { mem::transmute::<*mut c_void, Option<RegistryFunction>>(found) }
 }

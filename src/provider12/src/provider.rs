@@ -1,11 +1,11 @@
 //! The two functions that a provider library exports: `dat_provider_init` and `dat_provider_fini`.
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char};
 use std::mem;
 
 use dat_face::call::caught;
-use dat_face::registration::{Identity, registry_function};
-use dat_face::{Face, fork};
+use dat_face::registration::{Identity, RegistryFunction, registry_function};
+use dat_face::{Adapter, Face, fork};
 use dat_udat12::{
     DAT_FALSE, DAT_GET_TYPE, DAT_NAME_MAX_LENGTH, DAT_PROVIDER, DAT_PROVIDER_ALREADY_REGISTERED, DAT_PROVIDER_INFO,
     DAT_RETURN, DAT_SUCCESS, DAT_VERSION_MAJOR,
@@ -29,14 +29,25 @@ unsafe fn read_info(info: *const DAT_PROVIDER_INFO) -> Option<(CString, Identity
     usable.then(|| (name.to_owned(), identity))
 }
 
-type RegistryFunction = unsafe extern "C" fn(*const DAT_PROVIDER, *const DAT_PROVIDER_INFO) -> DAT_RETURN;
-
 /// A function of the registry in this process.
 fn registry(name: &CStr) -> Option<RegistryFunction> {
-    let address = registry_function(name, c"DAT_1.2");
-    // SAFETY: both functions of the registry for which this is used have this type, and the option of a function
-    // pointer has the layout of a pointer.
-    unsafe { mem::transmute::<*mut c_void, Option<RegistryFunction>>(address) }
+    registry_function(name, c"DAT_1.2")
+}
+
+/// Calls dat_registry_add_provider or dat_registry_remove_provider.
+///
+/// # Safety
+/// `function` is one of these two; `info` is readable.
+unsafe fn tell<F: Face<Version = Udat12>>(
+    function: RegistryFunction,
+    adapter: &'static Adapter<F>,
+    info: *const DAT_PROVIDER_INFO,
+) -> DAT_RETURN {
+    type Both = unsafe extern "C" fn(*const DAT_PROVIDER, *const DAT_PROVIDER_INFO) -> DAT_RETURN;
+    // SAFETY: both functions have this type.
+    let function = unsafe { mem::transmute::<RegistryFunction, Both>(function) };
+    // SAFETY: the table is never freed; `info` is readable as the caller promises.
+    unsafe { function(adapter.table().as_ptr(), info) }
 }
 
 /// Does the work of dat_provider_init: registers the adapter that `info` names.
@@ -86,9 +97,10 @@ pub unsafe fn init<F: Face<Version = Udat12>>(
             ));
             return;
         };
-        let adapter = F::domain().registrations().add(&name, identity, instance);
-        // SAFETY: the table is never freed; `info` is readable as the caller promises.
-        let code = unsafe { add(adapter.table().as_ptr(), info) };
+        let remove = registry(c"dat_registry_remove_provider");
+        let adapter = F::domain().registrations().add(&name, identity, instance, remove);
+        // SAFETY: the function has this name; `info` is readable as the caller promises.
+        let code = unsafe { tell(add, adapter, info) };
         if code == DAT_SUCCESS {
             log::debug!("{}: registered", name.to_string_lossy());
         } else if DAT_GET_TYPE(code) == DAT_PROVIDER_ALREADY_REGISTERED {
@@ -113,10 +125,10 @@ pub unsafe fn fini<F: Face<Version = Udat12>>(info: *const DAT_PROVIDER_INFO) {
     let _ = caught(|| {
         // SAFETY: the caller's promise.
         let Some((name, identity)) = (unsafe { read_info(info) }) else { return };
-        let Some(adapter) = F::domain().registrations().remove(&name, identity) else { return };
-        if let Some(remove) = registry(c"dat_registry_remove_provider") {
-            // SAFETY: the table is never freed; `info` is readable as the caller promises.
-            let code = unsafe { remove(adapter.table().as_ptr(), info) };
+        let Some(registration) = F::domain().registrations().remove(&name, identity) else { return };
+        if let Some(remove) = registration.remove {
+            // SAFETY: the function was found under this name; `info` is readable as the caller promises.
+            let code = unsafe { tell(remove, registration.adapter, info) };
             log::debug!("{}: dat_registry_remove_provider answered {code:#x}", name.to_string_lossy());
         }
     });
@@ -195,5 +207,5 @@ pub(crate) fn register_for_test<F: Face<Version = Udat12>>(
 ) -> &'static dat_face::Adapter<F> {
     let identity = Identity { version: (DAT_VERSION_MAJOR, 2), thread_safe };
     fork::watch::<F>();
-    F::domain().registrations().add(name, identity, instance.to_owned())
+    F::domain().registrations().add(name, identity, instance.to_owned(), None)
 }

@@ -18,13 +18,14 @@ use crate::attributes::{self, Limits};
 use crate::channels::{self, Channels};
 use crate::cm::Party;
 use crate::cq::CompletionQueue;
-use crate::locate::{Place, locate};
+use crate::locate::{Fault, Place, locate};
 use crate::memory::Regions;
 use crate::qp::Qp;
 use crate::srq::SharedQueue;
 use crate::status::exhausted;
+use crate::sys::check_room;
 use crate::sys::cm::{CmId, EventChannel, Retained};
-use crate::sys::device::{self, Context};
+use crate::sys::device::Context;
 
 /// The tasks of the thread other than those that descriptors report.
 #[derive(Default)]
@@ -121,10 +122,13 @@ impl Hub {
     /// Opens the device that `instance` describes.
     pub fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
         let none = Error::InsufficientResources(Resource::Device);
-        device::check_room().map_err(exhausted(Resource::Memory))?;
-        let place = locate(name, instance).map_err(|why| {
-            log::error!("{name}: {why}");
-            none
+        check_room().map_err(exhausted(Resource::Memory))?;
+        let place = locate(name, instance).map_err(|fault| match fault {
+            Fault::NoMemory => Error::InsufficientResources(Resource::Memory),
+            Fault::NotFound(why) => {
+                log::error!("{name}: {why}");
+                none
+            }
         })?;
         let opened = || -> std::io::Result<Arc<Self>> {
             let context = Arc::new(Context::open(&place.device)?);

@@ -8,7 +8,7 @@ use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::Path;
 
-use host::{net, sysfs};
+use host::{memory, net, sysfs};
 
 use crate::sys::cm::{CmId, EventChannel};
 use crate::sys::device;
@@ -48,8 +48,8 @@ type Interfaces = [(String, IpAddr)];
 /// If `instance` is empty, the entry's name `verbs-NETDEV` tells the interface.
 ///
 /// # Errors
-/// One line that says what was looked for and what exists.
-pub fn locate(name: &str, instance: &str) -> Result<Place, String> {
+/// [`Fault`].
+pub fn locate(name: &str, instance: &str) -> Result<Place, Fault> {
     let sysfs = Path::new(sysfs::ROOT);
     let devices = device::names();
     let interfaces = net::interfaces();
@@ -61,12 +61,31 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, String> {
         }
         let mut candidates = wish.candidates(sysfs, &interfaces);
         if candidates.is_empty() && wish.may_be_a_host() {
+            // What lacks memory finds nothing; and glibc's resolver may end a process that has none.
+            memory::probe(RESOLVER).map_err(|_| String::new())?;
             candidates = hosts(&wish.word);
         }
         wish.choose(&candidates, bind)
     };
-    search().map_err(|why| format!("{why}; there is {}", present(sysfs, &devices, &interfaces)))
+    search().map_err(|why| {
+        if memory::probe(RESOLVER).is_err() {
+            return Fault::NoMemory;
+        }
+        Fault::NotFound(format!("{why}; there is {}", present(sysfs, &devices, &interfaces)))
+    })
 }
+
+/// The reason why there is no place.
+#[derive(Debug)]
+pub enum Fault {
+    /// There is no memory to look for it.
+    NoMemory,
+    /// One line that says what was looked for and what exists.
+    NotFound(String),
+}
+
+/// Memory in bytes for a look into all sources of names.
+const RESOLVER: usize = 256 << 10;
 
 impl Wish {
     fn parse(name: &str, instance: &str) -> Result<Self, String> {

@@ -7,14 +7,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dat_core::addr::Address;
 use host::fork::NotInherited;
 use rdma_sys::*;
 
-use super::{again, give_back, made, nonblocking, undivided};
+use super::{again, check_room, give_back, made, nonblocking, note_set_up, undivided};
 
 /// The result of a call that returns 0 on success, or -1 and sets errno.
 /// The call, which takes locks of the library, falls into no fork.
@@ -25,14 +24,6 @@ fn outcome(mut call: impl FnMut() -> c_int) -> io::Result<()> {
 /// The result of a call that is made once, because it may have done a part of its work when it fails.
 fn once(call: impl FnOnce() -> c_int) -> io::Result<()> {
     undivided(|| if call() == 0 { Ok(()) } else { Err(io::Error::last_os_error()) })
-}
-
-/// Whether there was a channel.
-static SET_UP: AtomicBool = AtomicBool::new(false);
-
-/// Whether librdmacm, and with it libibverbs, have set themselves up in this process.
-pub fn are_set_up() -> bool {
-    SET_UP.load(Ordering::Relaxed)
 }
 
 /// A channel on which events of identifiers arrive.
@@ -77,10 +68,11 @@ impl AsFd for EventChannel {
 impl EventChannel {
     /// Makes a channel whose descriptor does not block.
     pub fn new() -> io::Result<Arc<Self>> {
+        check_room()?;
         let (raw, note) = undivided(|| {
             // SAFETY: the call takes no arguments.
             let raw = made(|| unsafe { rdma_create_event_channel() })?;
-            SET_UP.store(true, Ordering::Relaxed);
+            note_set_up();
             // SAFETY: the descriptor belongs to a live channel.
             io::Result::Ok((raw, NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) })))
         })?;

@@ -1,18 +1,15 @@
 //! The list of devices, and an open device.
 
 use std::ffi::{CStr, c_uint, c_void};
-use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
 
 use host::fork::NotInherited;
-use host::memory;
 use rdma_sys::*;
 
-use super::cm::are_set_up;
-use super::{code, keep_memory_over_forks, made, nonblocking, undivided};
+use super::{check_room, code, keep_memory_over_forks, made, nonblocking, undivided};
 
 /// Names of the existing devices.
 pub fn names() -> Vec<String> {
@@ -31,27 +28,6 @@ fn name_of(device: *mut ibv_device) -> String {
     // SAFETY: as above.
     unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
 }
-
-/// Fails if the process lacks what the libraries take to set themselves up: descriptors for a directory, for a file in
-/// it, and one to spare, and memory. They try that once: a driver that libibverbs cannot load with the first list is
-/// missing for as long as the process lives, and so is a device for which librdmacm has no memory with the first
-/// channel; it waits for itself for ever if it has none for any device.
-///
-/// # Errors
-/// What the system says of the lack.
-pub fn check_room() -> io::Result<()> {
-    if !are_set_up() {
-        memory::probe(SETTING_UP)?;
-    }
-    let mut held = Vec::new();
-    for _ in 0..3 {
-        held.push(File::open("/")?);
-    }
-    Ok(())
-}
-
-/// Memory in bytes for setting up both libraries with all drivers; those of rdma-core 44 take half as much.
-const SETTING_UP: usize = 1 << 20;
 
 fn with_list<R>(f: impl FnOnce(&[*mut ibv_device]) -> R) -> io::Result<R> {
     check_room()?;

@@ -15,15 +15,46 @@ pub mod memory;
 pub mod qp;
 
 use std::ffi::c_int;
+use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
 use host::descriptor;
 use host::fork::undivided;
 use rdma_sys::{IBV_FORK_DISABLED, ibv_fork_init, ibv_is_fork_initialized};
+
+/// Whether both libraries have set themselves up in this process.
+static SET_UP: AtomicBool = AtomicBool::new(false);
+
+/// Notes that there was a channel of librdmacm, for which both libraries must have set themselves up.
+fn note_set_up() {
+    SET_UP.store(true, Ordering::Relaxed);
+}
+
+/// Memory in bytes for setting up both libraries with all drivers; those of rdma-core 44 take half as much.
+const SETTING_UP: usize = 1 << 20;
+
+/// Fails if the process lacks what the libraries take to set themselves up: descriptors for a directory, for a file in
+/// it, and one to spare, and memory. They try that once: a driver that libibverbs cannot load with the first list is
+/// missing for as long as the process lives, and so is a device for which librdmacm has no memory with the first
+/// channel; it waits for itself for ever if it has none for any device.
+///
+/// # Errors
+/// What the system says of the lack.
+pub fn check_room() -> io::Result<()> {
+    if !SET_UP.load(Ordering::Relaxed) {
+        host::memory::probe(SETTING_UP)?;
+    }
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        held.push(File::open("/")?);
+    }
+    Ok(())
+}
 
 /// Makes a call again that a signal ended or that the system asks to repeat: the libraries pass such errors on.
 fn again<R>(mut call: impl FnMut() -> io::Result<R>) -> io::Result<R> {
