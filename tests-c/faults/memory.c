@@ -176,7 +176,7 @@ static const char *fault(int status)
 }
 
 /* What a part of the positions is: so many at least, and on an adapter with a device as many as this time allows. */
-enum { LEAST = 8, DEVICE_MS = 15000 };
+enum { LEAST = 6, DEVICE_MS = 15000 };
 
 static long common_divisor(long a, long b)
 {
