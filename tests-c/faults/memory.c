@@ -90,8 +90,7 @@ static int child(long first, long last, bool lacking)
     int fds = entries("/proc/self/fd"), before = threads();
     long live = allocator_live();
 
-    if (has_device())
-        device_watch(&report->ended);
+    device_watch(&report->ended);
     allocator_fail(first, last);
     life_live(&report->faulty, lacking, lacking ? 300 : SOON_MS);
     report->calls = allocator_calls();

@@ -26,6 +26,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use host::memory::{self, Room};
 use rustix::fs::{
     AtFlags, CWD, FlockOperation, Mode, OFlags, chmodat, flock, fstat, mkdirat, open, openat, readlinkat_raw, renameat,
     statat, symlinkat, unlinkat,
@@ -294,13 +295,15 @@ impl Directory {
     }
 
     fn try_sweep(&self) -> io::Result<()> {
-        let mut claims = vec![];
+        let mut claims: Vec<String> = Vec::new();
         for entry in fs::read_dir(&self.inner.path)?.take(SWEEP) {
             let entry = entry?;
             let file = entry.file_name();
             let Some(text) = file.to_str() else { continue };
             if text.strip_prefix("q-").is_some_and(is_hex16) || preparer(text).is_some() {
-                claims.push(text.to_owned());
+                // Others decide how many there are.
+                claims.room(1)?;
+                claims.push(memory::text(text)?);
             } else if let Some(name) = SocketName::parse(text) {
                 let gone = name.pid().is_none_or(is_unknown);
                 if gone && matches!(self.connect(&name), Err(ConnectError::Nobody)) {
