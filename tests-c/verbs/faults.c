@@ -91,6 +91,7 @@ struct report {
     bool done, decided;
     int listener;
     int descriptors[2]; /* after the first and the last round */
+    char open[600];     /* what they are in the end */
     int alive[2][OBJECTS_MAX];
     long heap[2];
 };
@@ -420,6 +421,36 @@ static bool live(void)
     return false;
 }
 
+/*
+ * Writes what the open descriptors are, and counts them, but for channels of librdmacm that the provider did not make.
+ * When librdmacm sets itself up, it makes a channel and an identifier, and if that cannot be destroyed, it forgets them.
+ */
+static int describe_descriptors(char *text, size_t size)
+{
+    int count = 0, channels = 0;
+    size_t len = 0;
+    char path[64], name[64];
+
+    text[0] = '\0';
+    for (int fd = 0; fd < 64; fd++) {
+        ssize_t n;
+
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        n = readlink(path, name, sizeof name - 1);
+        if (n < 0)
+            continue;
+        name[n] = '\0';
+        count++;
+        channels += strcmp(name, "/dev/infiniband/rdma_cm") == 0;
+        if (len < size)
+            len += (size_t)snprintf(text + len, size - len, " %d:%s", fd, name);
+    }
+    for (int i = 0; faulty_object(i) != NULL; i++)
+        if (strcmp(faulty_object(i), "event channels") == 0 && channels > report->faults.alive[i])
+            count -= channels - report->faults.alive[i];
+    return count;
+}
+
 static void look(int when)
 {
     int one = 1;
@@ -427,7 +458,7 @@ static void look(int when)
     /* The thread of an adapter may still be on its way out. */
     if (!wait_until(threads_at_most, &one, SOON_MS))
         wrong("a thread is left", DAT_SUCCESS);
-    report->descriptors[when] = entries("/proc/self/fd");
+    report->descriptors[when] = describe_descriptors(report->open, sizeof report->open);
     memcpy(report->alive[when], report->faults.alive, sizeof report->faults.alive);
     report->heap[when] = (long)mallinfo2().uordblks;
 }
@@ -548,6 +579,7 @@ static void position(int kind, int nth, int error)
         diag("%s %d %s: descriptors %d, %d (usually %d, %d), memory %ld (%ld)", what, nth, strerror(error),
              report->descriptors[0], report->descriptors[1], usual.descriptors[0], usual.descriptors[1],
              report->heap[1], usual.heap[1]);
+        diag("open:%s; usually:%s", report->open, usual.open);
     }
     /*
      * Interrupted calls are made again. The libraries say of some calls only that they failed, and the thread of the
