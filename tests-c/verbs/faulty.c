@@ -115,9 +115,20 @@ static bool fails(int kind, pid_t thread)
     return true;
 }
 
-static bool breaks(int kind)
+/* Whether code is the provider's; librdmacm calls some of these functions itself. */
+static bool is_provider(const void *code)
 {
-    return fails(kind, (pid_t)syscall(SYS_gettid));
+    Dl_info from;
+
+    return dladdr(code, &from) != 0 && strstr(from.dli_fname, "libdapl") != NULL;
+}
+
+static bool breaks(int kind, const void *caller)
+{
+    if (!fails(kind, (pid_t)syscall(SYS_gettid)))
+        return false;
+    now->by_provider = is_provider(caller);
+    return true;
 }
 
 /* ---- Objects ---- */
@@ -135,9 +146,7 @@ const char *faulty_object(int object)
 /* Counts objects of the provider; librdmacm makes some for itself. */
 static void count(enum object object, int change, void *caller)
 {
-    Dl_info from;
-
-    if (now != NULL && dladdr(caller, &from) != 0 && strstr(from.dli_fname, "libdapl") != NULL)
+    if (now != NULL && is_provider(caller))
         __atomic_fetch_add(&now->alive[object], change, __ATOMIC_ACQ_REL);
 }
 
@@ -159,7 +168,7 @@ static void **real(const char *name, void **place)
     {                                               \
         type *made;                                 \
                                                     \
-        if (breaks(KIND_##name))                    \
+        if (breaks(KIND_##name, __builtin_return_address(0)))                    \
             return NULL;                            \
         made = REAL(name, UNPACK passed);           \
         if (made != NULL)                           \
@@ -172,7 +181,7 @@ static void **real(const char *name, void **place)
 #define ANSWERS(name, declared, passed)   \
     int name declared                     \
     {                                     \
-        if (breaks(KIND_##name))          \
+        if (breaks(KIND_##name, __builtin_return_address(0)))          \
             return errno;                 \
         return REAL(name, UNPACK passed); \
     }
@@ -181,7 +190,7 @@ static void **real(const char *name, void **place)
 #define SETS_ERRNO(name, declared, passed) \
     int name declared                      \
     {                                      \
-        if (breaks(KIND_##name))           \
+        if (breaks(KIND_##name, __builtin_return_address(0)))           \
             return -1;                     \
         return REAL(name, UNPACK passed);  \
     }
@@ -192,7 +201,7 @@ static void **real(const char *name, void **place)
     {                                                \
         int answer;                                  \
                                                      \
-        if (breaks(KIND_##name))                     \
+        if (breaks(KIND_##name, __builtin_return_address(0)))                     \
             return failed;                           \
         answer = REAL(name, UNPACK passed);          \
         if (answer == 0)                             \
@@ -202,7 +211,7 @@ static void **real(const char *name, void **place)
 
 struct ibv_device **ibv_get_device_list(int *n)
 {
-    return breaks(KIND_ibv_get_device_list) ? NULL : REAL(ibv_get_device_list, n);
+    return breaks(KIND_ibv_get_device_list, __builtin_return_address(0)) ? NULL : REAL(ibv_get_device_list, n);
 }
 
 /* The functions that verbs.h calls through the context. */
@@ -210,7 +219,7 @@ static struct ibv_context_ops before;
 
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-    if (breaks(KIND_post_send)) {
+    if (breaks(KIND_post_send, __builtin_return_address(0))) {
         *bad = wr;
         return errno;
     }
@@ -219,7 +228,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 
 static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    if (breaks(KIND_post_recv)) {
+    if (breaks(KIND_post_recv, __builtin_return_address(0))) {
         *bad = wr;
         return errno;
     }
@@ -228,7 +237,7 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_
 
 static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    if (breaks(KIND_post_srq_recv)) {
+    if (breaks(KIND_post_srq_recv, __builtin_return_address(0))) {
         *bad = wr;
         return errno;
     }
@@ -237,19 +246,19 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv
 
 static int poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 {
-    return breaks(KIND_poll_cq) ? -errno : before.poll_cq(cq, n, wc);
+    return breaks(KIND_poll_cq, __builtin_return_address(0)) ? -errno : before.poll_cq(cq, n, wc);
 }
 
 static int req_notify_cq(struct ibv_cq *cq, int solicited)
 {
-    return breaks(KIND_req_notify_cq) ? errno : before.req_notify_cq(cq, solicited);
+    return breaks(KIND_req_notify_cq, __builtin_return_address(0)) ? errno : before.req_notify_cq(cq, solicited);
 }
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
     struct ibv_context *context;
 
-    if (breaks(KIND_ibv_open_device))
+    if (breaks(KIND_ibv_open_device, __builtin_return_address(0)))
         return NULL;
     context = REAL(ibv_open_device, device);
     if (context != NULL) {
@@ -272,7 +281,7 @@ int ibv_resize_cq(struct ibv_cq *cq, int n)
 {
     int answer;
 
-    if (breaks(KIND_ibv_resize_cq))
+    if (breaks(KIND_ibv_resize_cq, __builtin_return_address(0)))
         return errno;
     if (now != NULL)
         __atomic_fetch_add(&now->spared, 1, __ATOMIC_ACQ_REL);
@@ -323,7 +332,7 @@ int rdma_create_id(struct rdma_event_channel *ch, struct rdma_cm_id **id, void *
 {
     int answer;
 
-    if (breaks(KIND_rdma_create_id))
+    if (breaks(KIND_rdma_create_id, __builtin_return_address(0)))
         return -1;
     answer = REAL(rdma_create_id, ch, id, context, ps);
     if (answer == 0)
@@ -335,7 +344,7 @@ int rdma_get_cm_event(struct rdma_event_channel *ch, struct rdma_cm_event **even
 {
     int answer;
 
-    if (breaks(KIND_rdma_get_cm_event))
+    if (breaks(KIND_rdma_get_cm_event, __builtin_return_address(0)))
         return -1;
     answer = REAL(rdma_get_cm_event, ch, event);
     if (answer == 0 && (*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST)

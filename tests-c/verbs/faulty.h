@@ -21,6 +21,7 @@ struct faults {
     int fired;             /* it has failed */
     int spared;            /* threads whose system calls do not fail now */
     int by_main;           /* the thread that began the program made it */
+    int by_provider;       /* a function of a library: the provider called it, and not another library */
     pid_t main;
     int calls[KINDS_MAX];  /* calls while armed, by kind */
     int alive[OBJECTS_MAX];/* objects of the libraries that were made and not given back */
