@@ -274,22 +274,26 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 }
 
 /*
- * The library of Soft-RoCE takes the memory of the queue away before it maps that of the longer one. When the map fails,
- * the next poll ends the process, so nothing fails in there.
+ * The library of Soft-RoCE takes the memory of a queue away before it maps that of the longer one. When the map fails, the
+ * next use of the queue ends the process, so nothing fails in there.
  */
-int ibv_resize_cq(struct ibv_cq *cq, int n)
-{
-    int answer;
+#define SPARES(name, declared, passed)                                  \
+    int name declared                                                   \
+    {                                                                   \
+        int answer;                                                     \
+                                                                        \
+        if (breaks(KIND_##name, __builtin_return_address(0)))           \
+            return errno;                                               \
+        if (now != NULL)                                                \
+            __atomic_fetch_add(&now->spared, 1, __ATOMIC_ACQ_REL);      \
+        answer = REAL(name, UNPACK passed);                             \
+        if (now != NULL)                                                \
+            __atomic_fetch_sub(&now->spared, 1, __ATOMIC_ACQ_REL);      \
+        return answer;                                                  \
+    }
 
-    if (breaks(KIND_ibv_resize_cq, __builtin_return_address(0)))
-        return errno;
-    if (now != NULL)
-        __atomic_fetch_add(&now->spared, 1, __ATOMIC_ACQ_REL);
-    answer = REAL(ibv_resize_cq, cq, n);
-    if (now != NULL)
-        __atomic_fetch_sub(&now->spared, 1, __ATOMIC_ACQ_REL);
-    return answer;
-}
+SPARES(ibv_resize_cq, (struct ibv_cq *cq, int n), (cq, n))
+SPARES(ibv_modify_srq, (struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask), (srq, attr, mask))
 
 int ibv_close_device(struct ibv_context *context)
 {
@@ -305,7 +309,6 @@ MAKES(struct ibv_cq, ibv_create_cq, CQ, (struct ibv_context *c, int n, void *coo
 MAKES(struct ibv_srq, ibv_create_srq, SRQ, (struct ibv_pd *pd, struct ibv_srq_init_attr *init), (pd, init))
 MAKES(struct ibv_qp, ibv_create_qp, QP, (struct ibv_pd *pd, struct ibv_qp_init_attr *init), (pd, init))
 ANSWERS(ibv_query_device, (struct ibv_context *c, struct ibv_device_attr *attr), (c, attr))
-ANSWERS(ibv_modify_srq, (struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask), (srq, attr, mask))
 ANSWERS(ibv_modify_qp, (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask), (qp, attr, mask))
 SETS_ERRNO(ibv_get_cq_event, (struct ibv_comp_channel *ch, struct ibv_cq **cq, void **cookie), (ch, cq, cookie))
 SETS_ERRNO(ibv_get_async_event, (struct ibv_context *c, struct ibv_async_event *e), (c, e))
