@@ -88,6 +88,7 @@ struct report {
     int failed;         /* calls that answered with an error */
     char first[96];     /* the first of them */
     bool hidden, again; /* all calls of the first round succeeded, and of the second */
+    bool lost;          /* libibverbs has no device any more */
     bool done, decided;
     int listener;
     int descriptors[2]; /* after the first and the last round */
@@ -486,6 +487,7 @@ static void victim(bool held)
     report->hidden = report->failed == 0;
     report->failed = 0;
     report->again = live();
+    report->lost = !report->again && faulty_lost_device();
     look(1);
     report->done = true;
     _exit(0);
@@ -564,7 +566,7 @@ static void position(int kind, int nth, int error)
         diag("%s %d %s: %s (first: %s)", what, nth, strerror(error), report->wrong, report->first);
     }
     /* A configuration or a library that could not be read is not read again in this process. */
-    if (!report->again && strstr(report->first, "DAT_PROVIDER_NOT_FOUND") == NULL) {
+    if (!report->again && !report->lost && strstr(report->first, "DAT_PROVIDER_NOT_FOUND") == NULL) {
         broken++;
         diag("%s %d %s: afterwards it does not work: %s", what, nth, strerror(error), report->first);
     }

@@ -295,6 +295,16 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 SPARES(ibv_resize_cq, (struct ibv_cq *cq, int n), (cq, n))
 SPARES(ibv_modify_srq, (struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask), (srq, attr, mask))
 
+bool faulty_lost_device(void)
+{
+    int count = 0;
+    struct ibv_device **list = REAL(ibv_get_device_list, &count);
+
+    if (list != NULL)
+        ibv_free_device_list(list);
+    return count == 0;
+}
+
 int ibv_close_device(struct ibv_context *context)
 {
     count(CONTEXT, -1, __builtin_return_address(0));

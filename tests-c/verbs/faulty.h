@@ -50,4 +50,10 @@ int faulty_hold(int kind);
 /* Decides, for as long as the process lives that the descriptor came from, and no longer than now_ms() says. */
 void faulty_decide(int listener, pid_t child, uint64_t until);
 
+/*
+ * True if libibverbs has no device in this process. It loads its drivers once, and goes on without one that could not be
+ * loaded.
+ */
+bool faulty_lost_device(void);
+
 #endif
