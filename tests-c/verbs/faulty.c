@@ -123,6 +123,9 @@ static bool is_provider(const void *code)
     return dladdr(code, &from) != 0 && strstr(from.dli_fname, "libdapl") != NULL;
 }
 
+/* Whether this call of the function in which it stands fails. */
+#define BREAKS(kind) breaks(kind, __builtin_return_address(0))
+
 static bool breaks(int kind, const void *caller)
 {
     if (!fails(kind, (pid_t)syscall(SYS_gettid)))
@@ -168,7 +171,7 @@ static void **real(const char *name, void **place)
     {                                               \
         type *made;                                 \
                                                     \
-        if (breaks(KIND_##name, __builtin_return_address(0)))                    \
+        if (BREAKS(KIND_##name))                    \
             return NULL;                            \
         made = REAL(name, UNPACK passed);           \
         if (made != NULL)                           \
@@ -181,7 +184,7 @@ static void **real(const char *name, void **place)
 #define ANSWERS(name, declared, passed)   \
     int name declared                     \
     {                                     \
-        if (breaks(KIND_##name, __builtin_return_address(0)))          \
+        if (BREAKS(KIND_##name))          \
             return errno;                 \
         return REAL(name, UNPACK passed); \
     }
@@ -190,7 +193,7 @@ static void **real(const char *name, void **place)
 #define SETS_ERRNO(name, declared, passed) \
     int name declared                      \
     {                                      \
-        if (breaks(KIND_##name, __builtin_return_address(0)))           \
+        if (BREAKS(KIND_##name))           \
             return -1;                     \
         return REAL(name, UNPACK passed);  \
     }
@@ -201,7 +204,7 @@ static void **real(const char *name, void **place)
     {                                                \
         int answer;                                  \
                                                      \
-        if (breaks(KIND_##name, __builtin_return_address(0)))                     \
+        if (BREAKS(KIND_##name))                     \
             return failed;                           \
         answer = REAL(name, UNPACK passed);          \
         if (answer == 0)                             \
@@ -211,7 +214,7 @@ static void **real(const char *name, void **place)
 
 struct ibv_device **ibv_get_device_list(int *n)
 {
-    return breaks(KIND_ibv_get_device_list, __builtin_return_address(0)) ? NULL : REAL(ibv_get_device_list, n);
+    return BREAKS(KIND_ibv_get_device_list) ? NULL : REAL(ibv_get_device_list, n);
 }
 
 /* The functions that verbs.h calls through the context. */
@@ -219,7 +222,7 @@ static struct ibv_context_ops before;
 
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-    if (breaks(KIND_post_send, __builtin_return_address(0))) {
+    if (BREAKS(KIND_post_send)) {
         *bad = wr;
         return errno;
     }
@@ -228,7 +231,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 
 static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    if (breaks(KIND_post_recv, __builtin_return_address(0))) {
+    if (BREAKS(KIND_post_recv)) {
         *bad = wr;
         return errno;
     }
@@ -237,7 +240,7 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_
 
 static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    if (breaks(KIND_post_srq_recv, __builtin_return_address(0))) {
+    if (BREAKS(KIND_post_srq_recv)) {
         *bad = wr;
         return errno;
     }
@@ -246,19 +249,19 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv
 
 static int poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 {
-    return breaks(KIND_poll_cq, __builtin_return_address(0)) ? -errno : before.poll_cq(cq, n, wc);
+    return BREAKS(KIND_poll_cq) ? -errno : before.poll_cq(cq, n, wc);
 }
 
 static int req_notify_cq(struct ibv_cq *cq, int solicited)
 {
-    return breaks(KIND_req_notify_cq, __builtin_return_address(0)) ? errno : before.req_notify_cq(cq, solicited);
+    return BREAKS(KIND_req_notify_cq) ? errno : before.req_notify_cq(cq, solicited);
 }
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
     struct ibv_context *context;
 
-    if (breaks(KIND_ibv_open_device, __builtin_return_address(0)))
+    if (BREAKS(KIND_ibv_open_device))
         return NULL;
     context = REAL(ibv_open_device, device);
     if (context != NULL) {
@@ -282,7 +285,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
     {                                                                   \
         int answer;                                                     \
                                                                         \
-        if (breaks(KIND_##name, __builtin_return_address(0)))           \
+        if (BREAKS(KIND_##name))                                        \
             return errno;                                               \
         if (now != NULL)                                                \
             __atomic_fetch_add(&now->spared, 1, __ATOMIC_ACQ_REL);      \
@@ -345,7 +348,7 @@ int rdma_create_id(struct rdma_event_channel *ch, struct rdma_cm_id **id, void *
 {
     int answer;
 
-    if (breaks(KIND_rdma_create_id, __builtin_return_address(0)))
+    if (BREAKS(KIND_rdma_create_id))
         return -1;
     answer = REAL(rdma_create_id, ch, id, context, ps);
     if (answer == 0)
@@ -357,7 +360,7 @@ int rdma_get_cm_event(struct rdma_event_channel *ch, struct rdma_cm_event **even
 {
     int answer;
 
-    if (breaks(KIND_rdma_get_cm_event, __builtin_return_address(0)))
+    if (BREAKS(KIND_rdma_get_cm_event))
         return -1;
     answer = REAL(rdma_get_cm_event, ch, event);
     if (answer == 0 && (*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST)
