@@ -482,7 +482,7 @@ static void anywhere(struct peer *p, int rounds)
     for (i = 0; i < rounds; i++) {
         enum way way = (enum way)(i % 3 == 2 ? IA_CLOSE : i % 3);
         struct scene c;
-            struct answer a;
+        struct answer a;
         struct timespec pause = { 0, 0 };
         unsigned ms;
         int status;

@@ -115,9 +115,23 @@ static bool fails(int kind, pid_t thread)
     return true;
 }
 
-static bool breaks(int kind)
+/* Whether code is the provider's; librdmacm calls some of these functions itself. */
+static bool is_provider(const void *code)
 {
-    return fails(kind, (pid_t)syscall(SYS_gettid));
+    Dl_info from;
+
+    return dladdr(code, &from) != 0 && strstr(from.dli_fname, "libdapl") != NULL;
+}
+
+/* Whether this call of the function in which it stands fails. */
+#define BREAKS(kind) breaks(kind, __builtin_return_address(0))
+
+static bool breaks(int kind, const void *caller)
+{
+    if (!fails(kind, (pid_t)syscall(SYS_gettid)))
+        return false;
+    now->by_provider = is_provider(caller);
+    return true;
 }
 
 /* ---- Objects ---- */
@@ -135,9 +149,7 @@ const char *faulty_object(int object)
 /* Counts objects of the provider; librdmacm makes some for itself. */
 static void count(enum object object, int change, void *caller)
 {
-    Dl_info from;
-
-    if (now != NULL && dladdr(caller, &from) != 0 && strstr(from.dli_fname, "libdapl") != NULL)
+    if (now != NULL && is_provider(caller))
         __atomic_fetch_add(&now->alive[object], change, __ATOMIC_ACQ_REL);
 }
 
@@ -159,7 +171,7 @@ static void **real(const char *name, void **place)
     {                                               \
         type *made;                                 \
                                                     \
-        if (breaks(KIND_##name))                    \
+        if (BREAKS(KIND_##name))                    \
             return NULL;                            \
         made = REAL(name, UNPACK passed);           \
         if (made != NULL)                           \
@@ -172,7 +184,7 @@ static void **real(const char *name, void **place)
 #define ANSWERS(name, declared, passed)   \
     int name declared                     \
     {                                     \
-        if (breaks(KIND_##name))          \
+        if (BREAKS(KIND_##name))          \
             return errno;                 \
         return REAL(name, UNPACK passed); \
     }
@@ -181,7 +193,7 @@ static void **real(const char *name, void **place)
 #define SETS_ERRNO(name, declared, passed) \
     int name declared                      \
     {                                      \
-        if (breaks(KIND_##name))           \
+        if (BREAKS(KIND_##name))           \
             return -1;                     \
         return REAL(name, UNPACK passed);  \
     }
@@ -192,7 +204,7 @@ static void **real(const char *name, void **place)
     {                                                \
         int answer;                                  \
                                                      \
-        if (breaks(KIND_##name))                     \
+        if (BREAKS(KIND_##name))                     \
             return failed;                           \
         answer = REAL(name, UNPACK passed);          \
         if (answer == 0)                             \
@@ -202,7 +214,7 @@ static void **real(const char *name, void **place)
 
 struct ibv_device **ibv_get_device_list(int *n)
 {
-    return breaks(KIND_ibv_get_device_list) ? NULL : REAL(ibv_get_device_list, n);
+    return BREAKS(KIND_ibv_get_device_list) ? NULL : REAL(ibv_get_device_list, n);
 }
 
 /* The functions that verbs.h calls through the context. */
@@ -210,7 +222,7 @@ static struct ibv_context_ops before;
 
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-    if (breaks(KIND_post_send)) {
+    if (BREAKS(KIND_post_send)) {
         *bad = wr;
         return errno;
     }
@@ -219,7 +231,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 
 static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    if (breaks(KIND_post_recv)) {
+    if (BREAKS(KIND_post_recv)) {
         *bad = wr;
         return errno;
     }
@@ -228,7 +240,7 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_
 
 static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    if (breaks(KIND_post_srq_recv)) {
+    if (BREAKS(KIND_post_srq_recv)) {
         *bad = wr;
         return errno;
     }
@@ -237,19 +249,19 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv
 
 static int poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 {
-    return breaks(KIND_poll_cq) ? -errno : before.poll_cq(cq, n, wc);
+    return BREAKS(KIND_poll_cq) ? -errno : before.poll_cq(cq, n, wc);
 }
 
 static int req_notify_cq(struct ibv_cq *cq, int solicited)
 {
-    return breaks(KIND_req_notify_cq) ? errno : before.req_notify_cq(cq, solicited);
+    return BREAKS(KIND_req_notify_cq) ? errno : before.req_notify_cq(cq, solicited);
 }
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
     struct ibv_context *context;
 
-    if (breaks(KIND_ibv_open_device))
+    if (BREAKS(KIND_ibv_open_device))
         return NULL;
     context = REAL(ibv_open_device, device);
     if (context != NULL) {
@@ -265,21 +277,35 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 }
 
 /*
- * The library of Soft-RoCE takes the memory of the queue away before it maps that of the longer one. When the map fails,
- * the next poll ends the process, so nothing fails in there.
+ * The library of Soft-RoCE takes the memory of a queue away before it maps that of the longer one. When the map fails, the
+ * next use of the queue ends the process, so nothing fails in there.
  */
-int ibv_resize_cq(struct ibv_cq *cq, int n)
-{
-    int answer;
+#define SPARES(name, declared, passed)                                  \
+    int name declared                                                   \
+    {                                                                   \
+        int answer;                                                     \
+                                                                        \
+        if (BREAKS(KIND_##name))                                        \
+            return errno;                                               \
+        if (now != NULL)                                                \
+            __atomic_fetch_add(&now->spared, 1, __ATOMIC_ACQ_REL);      \
+        answer = REAL(name, UNPACK passed);                             \
+        if (now != NULL)                                                \
+            __atomic_fetch_sub(&now->spared, 1, __ATOMIC_ACQ_REL);      \
+        return answer;                                                  \
+    }
 
-    if (breaks(KIND_ibv_resize_cq))
-        return errno;
-    if (now != NULL)
-        __atomic_fetch_add(&now->spared, 1, __ATOMIC_ACQ_REL);
-    answer = REAL(ibv_resize_cq, cq, n);
-    if (now != NULL)
-        __atomic_fetch_sub(&now->spared, 1, __ATOMIC_ACQ_REL);
-    return answer;
+SPARES(ibv_resize_cq, (struct ibv_cq *cq, int n), (cq, n))
+SPARES(ibv_modify_srq, (struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask), (srq, attr, mask))
+
+bool faulty_lost_device(void)
+{
+    int count = 0;
+    struct ibv_device **list = REAL(ibv_get_device_list, &count);
+
+    if (list != NULL)
+        ibv_free_device_list(list);
+    return count == 0;
 }
 
 int ibv_close_device(struct ibv_context *context)
@@ -296,7 +322,6 @@ MAKES(struct ibv_cq, ibv_create_cq, CQ, (struct ibv_context *c, int n, void *coo
 MAKES(struct ibv_srq, ibv_create_srq, SRQ, (struct ibv_pd *pd, struct ibv_srq_init_attr *init), (pd, init))
 MAKES(struct ibv_qp, ibv_create_qp, QP, (struct ibv_pd *pd, struct ibv_qp_init_attr *init), (pd, init))
 ANSWERS(ibv_query_device, (struct ibv_context *c, struct ibv_device_attr *attr), (c, attr))
-ANSWERS(ibv_modify_srq, (struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask), (srq, attr, mask))
 ANSWERS(ibv_modify_qp, (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask), (qp, attr, mask))
 SETS_ERRNO(ibv_get_cq_event, (struct ibv_comp_channel *ch, struct ibv_cq **cq, void **cookie), (ch, cq, cookie))
 SETS_ERRNO(ibv_get_async_event, (struct ibv_context *c, struct ibv_async_event *e), (c, e))
@@ -323,7 +348,7 @@ int rdma_create_id(struct rdma_event_channel *ch, struct rdma_cm_id **id, void *
 {
     int answer;
 
-    if (breaks(KIND_rdma_create_id))
+    if (BREAKS(KIND_rdma_create_id))
         return -1;
     answer = REAL(rdma_create_id, ch, id, context, ps);
     if (answer == 0)
@@ -335,7 +360,7 @@ int rdma_get_cm_event(struct rdma_event_channel *ch, struct rdma_cm_event **even
 {
     int answer;
 
-    if (breaks(KIND_rdma_get_cm_event))
+    if (BREAKS(KIND_rdma_get_cm_event))
         return -1;
     answer = REAL(rdma_get_cm_event, ch, event);
     if (answer == 0 && (*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST)

@@ -21,6 +21,7 @@ struct faults {
     int fired;             /* it has failed */
     int spared;            /* threads whose system calls do not fail now */
     int by_main;           /* the thread that began the program made it */
+    int by_provider;       /* a function of a library: the provider called it, and not another library */
     pid_t main;
     int calls[KINDS_MAX];  /* calls while armed, by kind */
     int alive[OBJECTS_MAX];/* objects of the libraries that were made and not given back */
@@ -48,5 +49,11 @@ const char *faulty_object(int object); /* NULL behind the last */
 int faulty_hold(int kind);
 /* Decides, for as long as the process lives that the descriptor came from, and no longer than now_ms() says. */
 void faulty_decide(int listener, pid_t child, uint64_t until);
+
+/*
+ * True if libibverbs has no device in this process. It loads its drivers once, and goes on without one that could not be
+ * loaded.
+ */
+bool faulty_lost_device(void);
 
 #endif

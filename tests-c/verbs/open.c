@@ -61,14 +61,9 @@ static void with_objects(bool tidy)
     must_rc(dat_ia_close(fx.ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "dat_ia_close");
 }
 
-static bool no_thread_more(void *threads)
-{
-    return entries("/proc/self/task") <= *(int *)threads;
-}
-
 int main(int argc, char **argv)
 {
-    int rounds, good = 0, fds, threads;
+    int rounds, good = 0, fds, before;
     struct rlimit limit;
     long memory;
 
@@ -83,7 +78,7 @@ int main(int argc, char **argv)
     limit.rlim_cur = DESCRIPTORS;
     must(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
     fds = entries("/proc/self/fd");
-    threads = entries("/proc/self/task");
+    before = threads();
     memory = resident_kib();
 
     while (good < rounds && open_close(good % 2 ? DAT_CLOSE_GRACEFUL_FLAG : DAT_CLOSE_ABRUPT_FLAG))
@@ -96,7 +91,7 @@ int main(int argc, char **argv)
     pass("dat_ia_open, objects, dat_ia_close: %d times with %d descriptors: success", rounds,
          DESCRIPTORS);
     ok(wait_until(descriptors_at_most, &fds, SOON_MS), "dat_ia_close: as many descriptors as before");
-    ok(wait_until(no_thread_more, &threads, SOON_MS), "dat_ia_close: as many threads as before");
+    ok(wait_until(threads_at_most, &before, SOON_MS), "dat_ia_close: as many threads as before");
     say_descriptors("in the end");
     ok(resident_kib() - memory < 8 * 1024, "dat_ia_close: memory does not grow");
     diag("  resident: %ld KiB, %ld KiB before", resident_kib(), memory);

@@ -244,8 +244,19 @@ impl CmId {
 
     /// Waits for requests.
     pub fn listen(&self, backlog: c_int) -> io::Result<()> {
-        // SAFETY: a live identifier.
-        outcome(|| unsafe { rdma_listen(self.raw(), backlog) })
+        let mut interrupted = false;
+        again(|| {
+            // SAFETY: a live identifier.
+            let answer = once(|| unsafe { rdma_listen(self.raw(), backlog) });
+            match answer.as_ref().err().and_then(io::Error::raw_os_error) {
+                // The library asks for the address afterwards, and may have been interrupted there: the identifier
+                // listens already.
+                Some(libc::EINVAL) if interrupted => return Ok(()),
+                Some(_) => interrupted = true,
+                None => {}
+            }
+            answer
+        })
     }
 
     /// Starts to resolve the way from one address to another.

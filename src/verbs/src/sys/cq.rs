@@ -11,7 +11,7 @@ use host::fork::NotInherited;
 use rdma_sys::*;
 
 use super::device::Context;
-use super::{code, give_back, made, nonblocking, undivided};
+use super::{code, give_back, made, must_be_mappable, nonblocking, undivided};
 
 /// A completion channel: a descriptor that becomes readable when an armed queue gets a
 /// completion.
@@ -182,21 +182,6 @@ impl RawCq {
 
 /// More bytes than a driver keeps for a completion, rounded up as drivers round depths.
 const COMPLETION: usize = 256;
-
-/// Fails if the process cannot map so many bytes, and some pages more. The library of Soft-RoCE gives the old map of a
-/// queue away before it asks for the new one, and does not look whether it got it.
-fn must_be_mappable(bytes: usize) -> io::Result<()> {
-    let bytes = bytes.saturating_add(64 << 10);
-    let (access, kind) = (libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
-    // SAFETY: this makes a new mapping where the kernel finds room, and replaces none.
-    let map = unsafe { libc::mmap(ptr::null_mut(), bytes, access, kind, -1, 0) };
-    if map == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: exactly the mapping that was made above, to which nothing refers.
-    unsafe { libc::munmap(map, bytes) };
-    Ok(())
-}
 
 impl Drop for RawCq {
     fn drop(&mut self) {

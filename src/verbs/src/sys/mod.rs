@@ -21,7 +21,7 @@ use std::ffi::c_int;
 use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
@@ -104,6 +104,21 @@ fn give_back(lament: &str, mut call: impl FnMut() -> c_int) {
             sleep(pause);
         }
     });
+}
+
+/// Fails if the process cannot map so many bytes, and some pages more. The library of Soft-RoCE gives the old map of a
+/// queue away before it asks for the new one, and does not look whether it got it.
+fn must_be_mappable(bytes: usize) -> io::Result<()> {
+    let bytes = bytes.saturating_add(64 << 10);
+    let (access, kind) = (libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
+    // SAFETY: this makes a new mapping where the kernel finds room, and replaces none.
+    let map = unsafe { libc::mmap(ptr::null_mut(), bytes, access, kind, -1, 0) };
+    if map == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: exactly the mapping that was made above, to which nothing refers.
+    unsafe { libc::munmap(map, bytes) };
+    Ok(())
 }
 
 /// What a number stands for that a call returned: 0 or an errno.

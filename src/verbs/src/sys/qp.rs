@@ -14,7 +14,7 @@ use rdma_sys::*;
 
 use super::cq::RawCq;
 use super::memory::{Mr, Mw, Pd};
-use super::{code, give_back, made, meaning};
+use super::{code, give_back, made, meaning, must_be_mappable};
 
 /// Sizes of a queue pair.
 #[derive(Clone, Copy, Debug)]
@@ -247,6 +247,9 @@ impl Drop for RawQp {
     }
 }
 
+/// More bytes than a driver keeps for a receive, rounded up as drivers round depths.
+const RECEIVE: usize = 2 * (64 + MAX_SEGMENTS * size_of::<ibv_sge>());
+
 /// A shared receive queue of the device.
 pub struct RawSrq {
     raw: NonNull<ibv_srq>,
@@ -286,6 +289,7 @@ impl RawSrq {
 
     /// Makes room for `depth` receives; keeps those in the queue.
     pub fn resize(&self, depth: u32) -> io::Result<()> {
+        must_be_mappable((depth as usize).saturating_mul(RECEIVE))?;
         let attr = ibv_srq_attr { max_wr: depth, max_sge: 0, srq_limit: 0 };
         self.modify(attr, ibv_srq_attr_mask::IBV_SRQ_MAX_WR)
     }
