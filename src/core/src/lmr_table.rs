@@ -53,25 +53,41 @@ pub(crate) struct Registration {
     pub key: u32,
 }
 
-/// One row of the table. `generation` is 0 while the row is empty. Each has a cache line of its own.
+/// One row of the table. Each has a cache line of its own.
 #[repr(align(64))]
 struct Row {
-    generation: AtomicU32,
+    /// The whole context, or [`EMPTY`].
+    context: AtomicU32,
+    key: AtomicU32,
     addr: AtomicU64,
     len: AtomicU64,
+    /// The zone within which the region can be written and read locally, or [`NO_ZONE`]: what a post compares.
+    writers: AtomicU64,
+    readers: AtomicU64,
     zone: AtomicU32,
     rights: AtomicU32,
-    key: AtomicU32,
     handle: AtomicUsize,
 }
 
+/// The rights by each of which a region can be written. Hardware has no local read right: what can be written locally can be
+/// read as well.
+const WRITABLE: Rights = Rights::LOCAL_WRITE;
+const READABLE: Rights = Rights::LOCAL_READ.union(Rights::LOCAL_WRITE);
+
+/// In an empty row: the context of no region, because its index is that of no row.
+const EMPTY: u32 = u32::MAX;
+
+/// The number of no zone.
+const NO_ZONE: u64 = u64::MAX;
+
 const INDEX_BITS: u32 = 20;
+const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
 const GENERATION_MASK: u32 = (1 << (32 - INDEX_BITS)) - 1;
 const FIRST_CHUNK: usize = 256;
 const CHUNKS: usize = 12;
 
 /// Regions by context. Look-ups take no lock: rows never move, and a row that changes
-/// under a reader is noticed by its generation.
+/// under a reader is noticed by its context.
 pub struct LmrTable {
     chunks: [AtomicPtr<Row>; CHUNKS],
     rows: Mutex<Rows>,
@@ -104,8 +120,25 @@ impl LmrTable {
     /// The most regions that one adapter can have.
     pub const CAPACITY: usize = (1 << INDEX_BITS) - FIRST_CHUNK;
 
-    #[inline]
-    fn row(&self, index: u32) -> Option<&Row> {
+    /// The row with the index of a context.
+    #[inline(always)]
+    fn row(&self, context: u32) -> Option<&Row> {
+        let index = context & INDEX_MASK;
+        if index as usize >= FIRST_CHUNK {
+            return self.far_row(index);
+        }
+        let first = self.chunks[0].load(Ordering::Acquire);
+        if first.is_null() {
+            return None;
+        }
+        // SAFETY: the first chunk has FIRST_CHUNK rows, which live as long as the table.
+        Some(unsafe { &*first.add(index as usize) })
+    }
+
+    /// A row behind the first ones.
+    #[cold]
+    #[inline(never)]
+    fn far_row(&self, index: u32) -> Option<&Row> {
         let (chunk, at) = place(index);
         let first = self.chunks.get(chunk)?.load(Ordering::Acquire);
         if first.is_null() {
@@ -127,15 +160,23 @@ impl LmrTable {
         let following = (generation & GENERATION_MASK) % GENERATION_MASK + 1;
         rows.next_generation[index as usize] = following as u16;
         let row = self.row(index)?;
+        let context = generation << INDEX_BITS | index;
+        let zone_if = |rights| {
+            if registration.rights.intersects(rights) { registration.zone.into() } else { NO_ZONE }
+        };
+        // SYNC row: who reads one of these fields sees that the row was emptied before.
+        fence(Ordering::Release);
         row.addr.store(registration.addr, Ordering::Relaxed);
         row.len.store(registration.len, Ordering::Relaxed);
+        row.writers.store(zone_if(WRITABLE), Ordering::Relaxed);
+        row.readers.store(zone_if(READABLE), Ordering::Relaxed);
         row.zone.store(registration.zone, Ordering::Relaxed);
         row.rights.store(u32::from(registration.rights.bits()), Ordering::Relaxed);
         row.key.store(registration.key, Ordering::Relaxed);
         row.handle.store(0, Ordering::Relaxed);
-        // SYNC row: the fields are in place before the generation.
-        row.generation.store(generation, Ordering::Release);
-        Some(generation << INDEX_BITS | index)
+        // SYNC row: the fields are in place before the context.
+        row.context.store(context, Ordering::Release);
+        Some(context)
     }
 
     /// The index of a row that was never used.
@@ -162,32 +203,28 @@ impl LmrTable {
     }
 
     pub(crate) fn set_handle(&self, context: u32, handle: Handle) {
-        if let Some(row) = self.row(context & ((1 << INDEX_BITS) - 1)) {
+        if let Some(row) = self.row(context) {
             row.handle.store(handle.0, Ordering::Release);
         }
     }
 
     pub(crate) fn remove(&self, context: u32) {
         let mut rows = self.rows.lock();
-        let index = context & ((1 << INDEX_BITS) - 1);
-        if let Some(row) = self.row(index) {
-            row.generation.store(0, Ordering::SeqCst);
-            rows.free.push_back(index);
+        if let Some(row) = self.row(context) {
+            row.context.store(EMPTY, Ordering::SeqCst);
+            rows.free.push_back(context & INDEX_MASK);
         }
     }
 
-    #[inline]
     fn find(&self, context: u32) -> Option<Registration> {
         self.look_up(context, |_| ()).map(|(registration, ())| registration)
     }
 
     /// The region that a context names, and what `more` reads from its row.
-    #[inline(always)]
     fn look_up<R>(&self, context: u32, more: impl FnOnce(&Row) -> R) -> Option<(Registration, R)> {
-        let row = self.row(context & ((1 << INDEX_BITS) - 1))?;
-        let generation = context >> INDEX_BITS;
+        let row = self.row(context)?;
         // SYNC row: pairs with the store in insert.
-        if generation == 0 || row.generation.load(Ordering::Acquire) != generation {
+        if row.context.load(Ordering::Acquire) != context {
             return None;
         }
         let registration = Registration {
@@ -199,7 +236,7 @@ impl LmrTable {
         };
         let more = more(row);
         fence(Ordering::Acquire);
-        (row.generation.load(Ordering::Relaxed) == generation).then_some((registration, more))
+        (row.context.load(Ordering::Relaxed) == context).then_some((registration, more))
     }
 
     /// Checks a segment against the region it names, for use within `zone`.
@@ -210,15 +247,36 @@ impl LmrTable {
     /// outside the region.
     #[inline(always)]
     pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
-        // Hardware has no local read right: what can be written locally can be read as well.
+        let &LocalSegment { context, addr, len } = segment;
         let writes = right.contains(Rights::LOCAL_WRITE);
-        let enough = if writes { Rights::LOCAL_WRITE } else { Rights::LOCAL_READ | Rights::LOCAL_WRITE };
-        let found = self.find(segment.context);
-        match found {
-            Some(region) if region.zone == zone && region.rights.intersects(enough) && within(segment, &region) => {
-                Ok(Segment { addr: segment.addr, len: segment.len, key: region.key })
+        // SYNC row: pairs with the store in insert.
+        if let Some(row) = self.row(context)
+            && row.context.load(Ordering::Acquire) == context
+        {
+            let users = if writes { &row.writers } else { &row.readers };
+            // A segment before the region is at an offset beyond its end.
+            let end = addr.wrapping_sub(row.addr.load(Ordering::Relaxed)).checked_add(len);
+            let fits = users.load(Ordering::Relaxed) == zone.into()
+                && end.is_some_and(|end| end <= row.len.load(Ordering::Relaxed));
+            let key = row.key.load(Ordering::Relaxed);
+            fence(Ordering::Acquire);
+            if fits && row.context.load(Ordering::Relaxed) == context {
+                return Ok(Segment { addr, len, key });
             }
-            found => Err(refusal(found, zone, enough, if writes { Access::Write } else { Access::Read })),
+        }
+        Err(self.refusal(context, zone, writes))
+    }
+
+    /// The reason why a segment is refused: the first of those that [`LmrTable::check`] names.
+    #[cold]
+    #[inline(never)]
+    fn refusal(&self, context: u32, zone: u32, writes: bool) -> Error {
+        let (enough, access) = if writes { (WRITABLE, Access::Write) } else { (READABLE, Access::Read) };
+        match self.find(context) {
+            None => Error::PrivilegesViolation(access),
+            Some(region) if region.zone != zone => Error::ProtectionViolation(access),
+            Some(region) if !region.rights.intersects(enough) => Error::PrivilegesViolation(access),
+            Some(_) => Error::InvalidParameter(Arg::Segments),
         }
     }
 
@@ -228,7 +286,6 @@ impl LmrTable {
     /// # Errors
     /// Those of [`LmrTable::check`]; [`Arg::SegmentCount`] if there are more than a work request can name,
     /// [`Error::LengthError`] if the sum does not fit its type.
-    #[inline(always)]
     pub fn check_all<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
@@ -265,18 +322,6 @@ impl LmrTable {
     }
 }
 
-/// The reason why a segment is refused: the first of those that [`LmrTable::check`] names.
-#[cold]
-fn refusal(found: Option<Registration>, zone: u32, enough: Rights, access: Access) -> Error {
-    match found {
-        None => Error::PrivilegesViolation(access),
-        Some(region) if region.zone != zone => Error::ProtectionViolation(access),
-        Some(region) if !region.rights.intersects(enough) => Error::PrivilegesViolation(access),
-        Some(_) => Error::InvalidParameter(Arg::Segments),
-    }
-}
-
-#[inline]
 fn within(segment: &LocalSegment, registration: &Registration) -> bool {
     segment
         .addr
@@ -287,12 +332,14 @@ fn within(segment: &LocalSegment, registration: &Registration) -> bool {
 impl Row {
     fn empty() -> Self {
         Row {
-            generation: AtomicU32::new(0),
+            context: AtomicU32::new(EMPTY),
+            key: AtomicU32::new(0),
             addr: AtomicU64::new(0),
             len: AtomicU64::new(0),
+            writers: AtomicU64::new(NO_ZONE),
+            readers: AtomicU64::new(NO_ZONE),
             zone: AtomicU32::new(0),
             rights: AtomicU32::new(0),
-            key: AtomicU32::new(0),
             handle: AtomicUsize::new(0),
         }
     }

@@ -17,6 +17,7 @@ mod records;
 mod tests;
 
 use std::collections::VecDeque;
+use std::hint::assert_unchecked;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr;
@@ -165,9 +166,15 @@ impl Chunk {
         let size = self.size.load(Ordering::Acquire);
         let first = self.first.load(Ordering::Relaxed);
         let offset = address.wrapping_sub(first.addr());
-        let there = offset < size && offset.is_multiple_of(size_of::<Cell>());
+        if offset >= size || !offset.is_multiple_of(size_of::<Cell>()) {
+            return None;
+        }
+        // SAFETY: inside the chunk.
+        let cell = unsafe { first.byte_add(offset) };
+        // SAFETY: as above. The compiler would test that for the sake of the Option.
+        unsafe { assert_unchecked(!cell.is_null()) };
         // SAFETY: inside the chunk, on a cell's boundary; chunks are never freed.
-        there.then(|| unsafe { &*first.byte_add(offset) })
+        Some(unsafe { &*cell })
     }
 }
 

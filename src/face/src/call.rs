@@ -4,13 +4,16 @@
 //! The core says what is wrong; the call says, with a list of positions, which argument of the C function that is.
 //! Faults stay typed until the call returns, where [`Version::code`] gives them their numbers.
 
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use dat_core::Object;
 use dat_core::error::{Arg, Error, Resource, Role};
 use dat_core::transport::Transport;
 use host::cancel::{self, uncancelled};
 use host::memory::{self, NoMemory};
 
+use crate::handle::RawHandle;
 use crate::{Code, Face, SUCCESS, Version};
 
 /// The reason why a call fails.
@@ -84,7 +87,7 @@ pub(crate) fn code<F: Face>(answer: Answer<()>) -> Code {
         Ok(()) => SUCCESS,
         // Programs that poll get this one most of the time.
         Err(Fault::Core(Error::QueueEmpty)) => F::Version::QUEUE_EMPTY,
-        Err(fault) => F::Version::code(fault),
+        Err(fault) => failed::<F>(fault),
     }
 }
 
@@ -119,6 +122,33 @@ pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
 pub fn fast<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
     let call = || code::<F>(body());
     if <F::Transport as Transport>::CANCELLATION_POINTS { uncancelled(call) } else { call() }
+}
+
+/// Does what [`fast`] does, with the object of type `O` behind `handle`, which has this `role` in the call.
+#[inline(always)]
+pub fn fast_in<F: Face, O: Object>(handle: RawHandle, role: Role, body: impl FnOnce(&O) -> Answer<()>) -> Code {
+    let call = || {
+        let Some(held) = F::domain().get::<O>(handle) else { return failed::<F>(Fault::Handle(role)) };
+        // A panic ends the process, so nothing needs to be left then.
+        let mut held = ManuallyDrop::new(held);
+        let answer = body(&held);
+        // SAFETY: it is not used any more.
+        unsafe { ManuallyDrop::drop(&mut held) };
+        match answer {
+            Ok(()) => SUCCESS,
+            // Programs that poll get this one most of the time.
+            Err(Fault::Core(Error::QueueEmpty)) => F::Version::QUEUE_EMPTY,
+            Err(fault) => failed::<F>(fault),
+        }
+    };
+    if <F::Transport as Transport>::CANCELLATION_POINTS { uncancelled(call) } else { call() }
+}
+
+/// The return code of a fault.
+#[cold]
+#[inline(never)]
+fn failed<F: Face>(fault: Fault) -> Code {
+    F::Version::code(fault)
 }
 
 /// The fault of a call that panicked.

@@ -119,7 +119,10 @@ impl<F: Face> Domain<F> {
         let first = self.first.load(Ordering::Acquire);
         // SAFETY: the pointer is NULL or comes from a box that slab_of leaked.
         let first = unsafe { first.as_ref() }?;
-        first.slab.first_place(handle).or_else(|| self.place_among_all(handle))
+        match first.slab.first_place(handle) {
+            None => self.place_among_all(handle),
+            place => place,
+        }
     }
 
     /// Does what [`Domain::place`] does, for handles that are not among the first ones of the newest slab.

@@ -80,6 +80,7 @@ macro_rules! read_field {
 pub use read_field;
 
 /// A pointer to the place for a result; NULL or writable.
+#[repr(transparent)]
 pub struct OutPtr<V>(*mut V);
 
 impl<V> Clone for OutPtr<V> {

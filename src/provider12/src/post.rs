@@ -5,8 +5,7 @@
 use dat_core::error::{Arg, Role};
 use dat_core::transport::{MAX_SEGMENTS, RemoteSegment};
 use dat_core::{CompletionFlags, Endpoint, Evd, LocalSegment, SegmentList, Srq};
-use dat_face::call::fast;
-use dat_face::handle::enter;
+use dat_face::call::fast_in;
 use dat_face::ptr::{InPtr, OutPtr};
 use dat_face::{Answer, At, Face, Fault, Positions};
 use dat_udat12::{
@@ -58,7 +57,8 @@ impl Segments {
     /// During the call `list` must be NULL, or `count` triplets there can be read.
     #[inline(always)]
     unsafe fn new(count: DAT_COUNT, list: *const DAT_LMR_TRIPLET) -> Answer<Self> {
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        // A negative count is above the limit then.
+        let count = count.cast_unsigned() as usize;
         if count > MAX_SEGMENTS {
             return Err(Fault::Argument(2));
         }
@@ -115,8 +115,7 @@ pub unsafe extern "C" fn dat_ep_post_send<F: Face>(
     user_cookie: DAT_DTO_COOKIE,
     completion_flags: DAT_COMPLETION_FLAGS,
 ) -> DAT_RETURN {
-    fast::<F>(|| {
-        let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+    fast_in::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep, |ep| {
         // SAFETY: the caller's promise.
         let segments = unsafe { Segments::new(num_segments, local_iov) }?;
         ep.post_send(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
@@ -134,8 +133,7 @@ pub unsafe extern "C" fn dat_ep_post_recv<F: Face>(
     user_cookie: DAT_DTO_COOKIE,
     completion_flags: DAT_COMPLETION_FLAGS,
 ) -> DAT_RETURN {
-    fast::<F>(|| {
-        let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+    fast_in::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep, |ep| {
         // SAFETY: the caller's promise.
         let segments = unsafe { Segments::new(num_segments, local_iov) }?;
         ep.post_recv(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
@@ -154,8 +152,7 @@ pub unsafe extern "C" fn dat_ep_post_rdma_read<F: Face>(
     remote_iov: *const DAT_RMR_TRIPLET,
     completion_flags: DAT_COMPLETION_FLAGS,
 ) -> DAT_RETURN {
-    fast::<F>(|| {
-        let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+    fast_in::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep, |ep| {
         // SAFETY: the caller's promise.
         let segments = unsafe { Segments::new(num_segments, local_iov) }?;
         // SAFETY: the caller's promise.
@@ -176,8 +173,7 @@ pub unsafe extern "C" fn dat_ep_post_rdma_write<F: Face>(
     remote_iov: *const DAT_RMR_TRIPLET,
     completion_flags: DAT_COMPLETION_FLAGS,
 ) -> DAT_RETURN {
-    fast::<F>(|| {
-        let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+    fast_in::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep, |ep| {
         // SAFETY: the caller's promise.
         let segments = unsafe { Segments::new(num_segments, local_iov) }?;
         // SAFETY: the caller's promise.
@@ -196,8 +192,7 @@ pub unsafe extern "C" fn dat_srq_post_recv<F: Face>(
     local_iov: *mut DAT_LMR_TRIPLET,
     user_cookie: DAT_DTO_COOKIE,
 ) -> DAT_RETURN {
-    fast::<F>(|| {
-        let srq = enter::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
+    fast_in::<F, Srq<F::Transport>>(srq_handle, Role::Srq, |srq| {
         // SAFETY: the caller's promise.
         let segments = unsafe { Segments::new(num_segments, local_iov) }?;
         srq.post_recv(&segments, word(user_cookie)).at(TRANSFER)
@@ -212,8 +207,7 @@ pub unsafe extern "C" fn dat_evd_dequeue<F: Face<Version = Udat12>>(
     evd_handle: DAT_EVD_HANDLE,
     event: *mut DAT_EVENT,
 ) -> DAT_RETURN {
-    fast::<F>(|| {
-        let evd = enter::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
+    fast_in::<F, Evd<F::Transport>>(evd_handle, Role::Evd, |evd| {
         // SAFETY: the caller's promise.
         let out = unsafe { OutPtr::new(event) }.required(2)?;
         let taken = evd.dequeue_with(

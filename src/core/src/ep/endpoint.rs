@@ -204,6 +204,7 @@ impl<T: Transport> Endpoint<T> {
         if self.srq.is_none() {
             let more = attr.max_recv_dtos.saturating_sub(receives.posted.len());
             receives.posted.room(more)?;
+            receives.posted.limit(attr.max_recv_dtos);
             receives.capacity = attr.max_recv_dtos;
             receives.max_segments = attr.max_recv_iov;
         }

@@ -13,7 +13,7 @@ use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::mem::Rights;
 use crate::rmr::{Binding, Rmr};
 use crate::slab::Object;
-use crate::transport::{BindTarget, Checked, Mark, Operation, RemoteSegment, Request, RequestId, Transport};
+use crate::transport::{BindTarget, Checked, Mark, Operation, RemoteSegment, Request, Segment, Transport};
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
@@ -75,51 +75,82 @@ impl<T: Transport> Endpoint<T> {
         completion: CompletionFlags,
         operation: Operation,
     ) -> Result<()> {
-        let mut requests = self.requests.lock();
+        let requests = self.requests.lock();
         let send = matches!(operation, Operation::Send { .. });
-        let (max_segments, transfer, right) = match operation {
-            Operation::Send { .. } => (requests.max_segments, Transfer::Send, Rights::LOCAL_READ),
-            Operation::Write(_) => (requests.max_write_segments, Transfer::Write, Rights::LOCAL_READ),
-            Operation::Read(_) => (requests.max_read_segments, Transfer::Read, Rights::LOCAL_WRITE),
+        let (max_segments, right) = match operation {
+            Operation::Send { .. } => (requests.max_segments, Rights::LOCAL_READ),
+            Operation::Write(_) => (requests.max_write_segments, Rights::LOCAL_READ),
+            Operation::Read(_) => (requests.max_read_segments, Rights::LOCAL_WRITE),
         };
         let zone = match requests.zone {
             Some(zone) if requests.admits(completion, send) && segments.count() <= max_segments => zone,
             _ => return Err(requests.refusal(completion, send, segments.count() > max_segments)),
         };
+        if segments.count() == 1 {
+            let segment = segments.segment(0);
+            if segment.len > 0 {
+                let piece = self.ia.lmrs.check(&segment, zone, right)?;
+                return self.start(requests, &[piece], piece.len, cookie, completion, operation);
+            }
+        }
         let mut checked = Checked::new();
         let total = self.ia.lmrs.check_all(segments, zone, right, &mut checked)?;
-        let len = match operation {
+        self.start_several(requests, &checked, total, cookie, completion, operation)
+    }
+
+    /// Does what [`Endpoint::start`] does, for a request that has not one segment.
+    #[inline(never)]
+    fn start_several(
+        &self,
+        requests: MutexGuard<'_, Requests<T>>,
+        segments: &[Segment],
+        total: u64,
+        cookie: u64,
+        completion: CompletionFlags,
+        operation: Operation,
+    ) -> Result<()> {
+        self.start(requests, segments, total, cookie, completion, operation)
+    }
+
+    /// Starts a request whose segments were checked; `total` is the sum of their lengths.
+    #[inline(always)]
+    fn start(
+        &self,
+        mut requests: MutexGuard<'_, Requests<T>>,
+        segments: &[Segment],
+        total: u64,
+        cookie: u64,
+        completion: CompletionFlags,
+        operation: Operation,
+    ) -> Result<()> {
+        let (transfer, len) = match operation {
             Operation::Send { .. } if total > requests.max_message => return Err(Error::LengthError),
+            Operation::Send { .. } => (Transfer::Send, total),
             Operation::Write(remote) if total > remote.len => return Err(Error::LengthError),
+            Operation::Write(_) => (Transfer::Write, total),
             Operation::Read(remote) if total < remote.len => return Err(Error::LengthError),
-            Operation::Read(remote) => remote.len,
-            _ => total,
+            Operation::Read(remote) => (Transfer::Read, remote.len),
         };
-        if !send && len > requests.max_rdma {
+        if !matches!(operation, Operation::Send { .. }) && len > requests.max_rdma {
             return Err(Error::LengthError);
         }
         let work = Work::Transfer(transfer, len);
-        let id = match requests.flight.next() {
-            Some(id) if requests.gate == Gate::Open => id,
-            _ => match self.make_room(&mut requests)? {
-                Some(id) => id,
-                None => {
-                    self.flush(&requests, cookie, completion, work);
-                    return Ok(());
-                }
-            },
-        };
+        if (requests.gate != Gate::Open || requests.flight.is_full()) && !self.make_room(&mut requests)? {
+            self.flush(&requests, cookie, completion, work);
+            return Ok(());
+        }
         let Requests { qp: Some(qp), flight, .. } = &mut *requests else { return Err(requests.state.into()) };
+        let Some((id, place)) = flight.next() else { return Err(full()) };
         let request = Request {
             id,
             operation,
-            segments: &checked,
+            segments,
             len,
             fence: completion.contains(CompletionFlags::BARRIER_FENCE),
             signalled: !completion.contains(CompletionFlags::SUPPRESS),
         };
         let mark = self.ia.transport.post(qp, &request)?;
-        flight.push(InFlight { mark, cookie, flags: completion, work });
+        place.fill(InFlight { mark, cookie, flags: completion, work });
         Ok(())
     }
 
@@ -130,25 +161,22 @@ impl<T: Transport> Endpoint<T> {
         requests.complete(self.header.handle(), &request, Status::Flushed);
     }
 
-    /// The number of the next request. If the queue is full, looks for completions first. `None` if the request is to
-    /// be flushed, because the connection has ended, maybe meanwhile.
+    /// Makes sure that there is room for a request: if the queue is full, looks for completions first. False if the request
+    /// is to be flushed, because the connection has ended, maybe meanwhile.
     #[cold]
-    fn make_room(&self, requests: &mut MutexGuard<'_, Requests<T>>) -> Result<Option<RequestId>> {
+    #[inline(never)]
+    fn make_room(&self, requests: &mut MutexGuard<'_, Requests<T>>) -> Result<bool> {
         if requests.gate == Gate::Flush {
-            return Ok(None);
+            return Ok(false);
         }
-        if requests.flight.next().is_none()
+        if requests.flight.is_full()
             && let Some(qp) = requests.qp.clone()
         {
             let ia = &self.ia;
             MutexGuard::unlocked(requests, || ia.transport.reap(&qp));
             requests.admit()?;
         }
-        match requests.flight.next() {
-            Some(_) if requests.gate == Gate::Flush => Ok(None),
-            Some(id) => Ok(Some(id)),
-            None => Err(Error::InsufficientResources(Resource::Memory)),
-        }
+        if requests.flight.is_full() { Err(full()) } else { Ok(requests.gate != Gate::Flush) }
     }
 
     /// Posts the binding of `rmr` to a part of `lmr`, or its unbinding for a segment of length 0. Returns the context
@@ -183,11 +211,12 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InvalidParameter(Arg::Segments));
         }
         let work = Work::Bind(rmr.header().handle());
-        let Some(id) = self.make_room(&mut requests)? else {
+        if !self.make_room(&mut requests)? {
             self.flush(&requests, cookie, completion, work);
             return Ok(0);
-        };
+        }
         let Requests { qp: Some(qp), flight, .. } = &mut *requests else { return Err(requests.state.into()) };
+        let Some((id, place)) = flight.next() else { return Err(full()) };
         // The region is marked as used before it is looked at, so that it is not freed in between. The binding stays
         // locked until it holds what the window shows.
         let bound = target.map(|lmr| Use::of(lmr).ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
@@ -202,7 +231,7 @@ impl<T: Transport> Endpoint<T> {
         });
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
         let (key, mark) = self.ia.transport().post_bind(qp, id, &window, bind.as_ref(), signalled)?;
-        flight.push(InFlight { mark, cookie, flags: completion, work });
+        place.fill(InFlight { mark, cookie, flags: completion, work });
         let before = std::mem::replace(&mut *binding, bound.map(|lmr| Binding { lmr, segment, rights, key }));
         drop(binding);
         drop(requests);
@@ -219,6 +248,11 @@ impl<T: Transport> Endpoint<T> {
             self.ia.transport.reap(&qp);
         }
     }
+}
+
+/// The refusal of a request for which the queue has no room.
+fn full() -> Error {
+    Error::InsufficientResources(Resource::Memory)
 }
 
 fn check_bind<T: Transport>(lmr: &Lmr<T>, segment: &LocalSegment, zone: u32, rights: Rights) -> Result<()> {

@@ -65,7 +65,7 @@ pub(super) struct Receives<T: Transport> {
     hard_limit: Option<usize>,
     soft_armed: bool,
     /// Whether a watermark can be passed: the soft one is armed, or there is a hard one.
-    watched: bool,
+    pub watched: bool,
 }
 
 impl<T: Transport> Receives<T> {
@@ -114,17 +114,16 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Keeps a receive until there is a queue pair. No message can wait for it yet, which is what this returns.
+    /// Keeps the segments of a receive until there is a queue pair.
     ///
     /// # Errors
     /// [`crate::error::Resource::Memory`].
-    #[cold]
-    pub fn keep_early<S: SegmentList + ?Sized>(&mut self, id: RecvId, segments: &S) -> Result<bool> {
+    pub fn keep_early<S: SegmentList + ?Sized>(&mut self, id: RecvId, segments: &S) -> Result<()> {
         self.early.room(1)?;
         let mut kept = memory::vec(segments.count())?;
         kept.extend((0..segments.count()).map(|at| segments.segment(at)));
         self.early.push_back(Early { id, segments: kept.into_boxed_slice() });
-        Ok(false)
+        Ok(())
     }
 
     pub fn enter(&mut self, state: State) {
@@ -144,11 +143,28 @@ impl<T: Transport> Receives<T> {
         let Some(evd) = &self.evd else { return };
         let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
         let announce = announce || !matches!(status, Status::Success);
-        evd.push_all(|batch| batch.complete(completion, announce, charge));
+        evd.complete(completion, announce, charge);
+    }
+
+    /// Queues the completion of a receive of the endpoint's own queue that the transport has ended.
+    #[inline(always)]
+    pub fn finish_one(&mut self, ep: Handle, done: &RecvDone) {
+        // An endpoint with receives has a dispatcher for them.
+        let Some(evd) = &self.evd else { return };
+        let Some(&Posted { cookie, quiet, .. }) = self.posted.front().filter(|posted| posted.id == done.id) else {
+            return out_of_order(done.id);
+        };
+        self.posted.skip();
+        let announce = match self.feed {
+            Feed::Solicited => done.solicited,
+            _ => !quiet,
+        };
+        let completion = Completion { ep, cookie, len: done.len, status: done.status, transfer: Transfer::Recv };
+        evd.complete(completion, announce || !matches!(done.status, Status::Success), None);
     }
 
     /// Queues the completions of receives of the endpoint's own queue that the transport has ended.
-    #[inline]
+    #[inline(never)]
     pub fn finish_own(&mut self, ep: Handle, done: &[RecvDone]) {
         let (posted, feed) = (&mut self.posted, self.feed);
         // An endpoint with receives has a dispatcher for them.
@@ -185,7 +201,6 @@ impl<T: Transport> Receives<T> {
 
     /// The watermarks that the buffers exceed: the soft one once for each arming, the hard one only while there is a
     /// connection to break.
-    #[inline(always)]
     pub fn watermarks_passed(&mut self) -> Passed {
         if self.watched { self.compare() } else { Passed::default() }
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use host::lock::MutexGuard;
 
 use crate::ep::attr::Watermark;
-use crate::ep::endpoint::Endpoint;
+use crate::ep::endpoint::{Endpoint, not_ready};
 use crate::ep::receives::{Passed, Posted, Receives};
 use crate::error::{Error, Refusal, Resource, Result};
 use crate::event::{AsyncReason, CompletionFlags, Feed, Status};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::srq::{Completed, Srq};
-use crate::transport::{Checked, Poll, Recv, RecvDone, RecvId, Transport};
+use crate::transport::{Checked, Poll, Recv, RecvDone, RecvId, Segment, Transport};
 
 /// The buffers that an endpoint has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,32 +42,83 @@ impl<T: Transport> Endpoint<T> {
         if self.srq.is_some() {
             return Err(Error::InvalidState(Refusal::EndpointHasSrq));
         }
-        let mut receives = self.receives.lock();
-        let quiet = completion.contains(CompletionFlags::UNSIGNALLED);
+        let receives = self.receives.lock();
         let zone = match receives.zone {
             Some(zone) if receives.admits(segments.count(), completion) => zone,
             _ => return Err(receives.refusal(completion)),
         };
+        if segments.count() == 1 && receives.qp.is_some() {
+            let segment = segments.segment(0);
+            if segment.len > 0 {
+                let piece = self.ia.lmrs.check(&segment, zone, Rights::LOCAL_WRITE)?;
+                return self.hand_in(receives, &[piece], cookie, completion);
+            }
+        }
         let mut checked = Checked::new();
         self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_WRITE, &mut checked)?;
         if receives.flush {
             receives.complete(self.header.handle(), cookie, Status::Flushed, 0, true, None);
             return Ok(());
         }
-        if receives.posted.len() >= receives.capacity {
+        if receives.qp.is_none() {
+            return self.keep_early(receives, segments, cookie, completion);
+        }
+        self.hand_in_several(receives, &checked, cookie, completion)
+    }
+
+    /// Does what [`Endpoint::hand_in`] does, for a receive that has not one segment.
+    #[inline(never)]
+    fn hand_in_several(
+        &self,
+        receives: MutexGuard<'_, Receives<T>>,
+        segments: &[Segment],
+        cookie: u64,
+        completion: CompletionFlags,
+    ) -> Result<()> {
+        self.hand_in(receives, segments, cookie, completion)
+    }
+
+    /// Hands a receive whose segments were checked to the queue pair. One that ended has no queue pair.
+    #[inline(always)]
+    fn hand_in(
+        &self,
+        mut receives: MutexGuard<'_, Receives<T>>,
+        segments: &[Segment],
+        cookie: u64,
+        completion: CompletionFlags,
+    ) -> Result<()> {
+        let Receives { qp: Some(qp), posted, next_id, .. } = &mut *receives else { return Err(not_ready()) };
+        let Some(place) = posted.vacancy() else { return Err(Error::InsufficientResources(Resource::Memory)) };
+        let id = *next_id;
+        let awaited = self.ia.transport.post_recv(qp, &Recv { id, segments })?;
+        *next_id = id + 1;
+        place.fill(Posted { id, cookie, quiet: completion.contains(CompletionFlags::UNSIGNALLED) });
+        if awaited || receives.watched {
+            self.after_recv(receives, awaited);
+        }
+        Ok(())
+    }
+
+    /// Keeps a receive until there is a queue pair. No message can wait for it yet.
+    #[cold]
+    #[inline(never)]
+    fn keep_early<S: SegmentList + ?Sized>(
+        &self,
+        mut receives: MutexGuard<'_, Receives<T>>,
+        segments: &S,
+        cookie: u64,
+        completion: CompletionFlags,
+    ) -> Result<()> {
+        let id = receives.next_id;
+        if receives.posted.is_full() {
             return Err(Error::InsufficientResources(Resource::Memory));
         }
-        let id = receives.next_id;
-        let awaited = match &receives.qp {
-            Some(qp) => self.ia.transport.post_recv(qp, &Recv { id, segments: &checked })?,
-            None => receives.keep_early(id, segments)?,
-        };
+        receives.keep_early(id, segments)?;
         receives.next_id += 1;
-        // There is room for as many as the capacity.
-        let _ = receives.posted.push(Posted { id, cookie, quiet });
-        let passed = receives.watermarks_passed();
-        if awaited || passed != Passed::default() {
-            self.after_recv(receives, passed, awaited);
+        // There is room, as was just found.
+        let _ = receives.posted.push(Posted { id, cookie, quiet: completion.contains(CompletionFlags::UNSIGNALLED) });
+        if receives.watched {
+            self.after_recv(receives, false);
         }
         Ok(())
     }
@@ -75,7 +126,9 @@ impl<T: Transport> Endpoint<T> {
     /// What a receive brings about, once the lock is free: the consequences of watermarks, and the progress of a
     /// message that waited for it.
     #[cold]
-    fn after_recv(&self, receives: MutexGuard<'_, Receives<T>>, passed: Passed, awaited: bool) {
+    #[inline(never)]
+    fn after_recv(&self, mut receives: MutexGuard<'_, Receives<T>>, awaited: bool) {
+        let passed = receives.watermarks_passed();
         let qp = receives.qp.clone().filter(|_| awaited);
         drop(receives);
         self.act_on(passed);
@@ -98,8 +151,18 @@ impl<T: Transport> Endpoint<T> {
     }
 
     /// Queues the completions of receives that the transport has ended.
-    #[inline]
+    #[inline(always)]
     pub(super) fn finish_recvs(&self, receives: &mut Receives<T>, done: &[RecvDone]) {
+        match (done, &self.srq) {
+            ([done], None) => receives.finish_one(self.header.handle(), done),
+            ([done], Some(srq)) => self.finish_shared(receives, srq, done),
+            _ => self.finish_several(receives, done),
+        }
+    }
+
+    /// Does what [`Endpoint::finish_recvs`] does, where it is not one receive.
+    #[inline(never)]
+    fn finish_several(&self, receives: &mut Receives<T>, done: &[RecvDone]) {
         match &self.srq {
             Some(srq) => done.iter().for_each(|done| self.finish_shared(receives, srq, done)),
             None => receives.finish_own(self.header.handle(), done),

@@ -9,7 +9,7 @@ use crate::ep_state::State;
 use crate::error::{Arg, Error, Result};
 use crate::evd::{Batch, Evd};
 use crate::event::{Completion, CompletionFlags, Event, Feed, Status, Transfer};
-use crate::fifo::Fifo;
+use crate::fifo::{Fifo, Vacancy};
 use crate::slab::Handle;
 use crate::transport::{FailedRequest, Mark, RequestId, Transport};
 use crate::users::Use;
@@ -34,8 +34,24 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
+    /// Queues the completion of a request that succeeded, unless it asked for no event then.
+    #[inline(always)]
+    fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) {
+        if self.flags.contains(CompletionFlags::SUPPRESS) {
+            return;
+        }
+        let Work::Transfer(transfer, len) = self.work else { return self.succeed_with_bind(evd) };
+        let completion = Completion { ep, cookie: self.cookie, len, status: Status::Success, transfer };
+        evd.complete(completion, !self.flags.contains(CompletionFlags::UNSIGNALLED), None);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn succeed_with_bind<T: Transport>(&self, evd: &Evd<T>) {
+        evd.push_all(|batch| self.complete(batch, Handle::NULL, Status::Success));
+    }
+
     /// Queues the completion, unless the request succeeded and asked for no event then.
-    #[inline]
     fn complete<T: Transport>(&self, batch: &mut Batch<'_, T>, ep: Handle, status: Status) {
         let good = matches!(status, Status::Success);
         if good && self.flags.contains(CompletionFlags::SUPPRESS) {
@@ -58,7 +74,6 @@ impl InFlight {
 pub(super) struct Flight {
     requests: Fifo<InFlight>,
     first: RequestId,
-    capacity: usize,
 }
 
 impl Flight {
@@ -69,31 +84,37 @@ impl Flight {
     pub fn reserve(&mut self, capacity: usize) -> std::result::Result<(), NoMemory> {
         let more = capacity.saturating_sub(self.requests.len());
         self.requests.room(more)?;
-        self.capacity = capacity;
+        self.requests.limit(capacity);
         Ok(())
     }
 
-    /// The number that the next request will have; `None` if there is no room for it.
-    #[inline]
-    pub fn next(&self) -> Option<RequestId> {
-        (self.requests.len() < self.capacity).then(|| self.first + self.requests.len() as u64)
+    /// The number that the next request will have, and the place for it once the transport has taken it; `None` if there is
+    /// no room for it.
+    #[inline(always)]
+    pub fn next(&mut self) -> Option<(RequestId, Vacancy<'_, InFlight>)> {
+        let first = self.first;
+        self.requests.vacancy().map(|place| (first + place.position() as u64, place))
     }
 
-    /// Adds the request whose number came from [`Flight::next`] and that the transport has taken.
-    #[inline]
-    pub fn push(&mut self, request: InFlight) {
-        // There is room, or there was no number.
-        let _ = self.requests.push(request);
+    /// Whether there is no room for another request.
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.requests.is_full()
+    }
+
+    /// Whether the oldest request, and no other one, has a mark of at most `reached`.
+    #[inline(always)]
+    fn ends_with_one(&self, reached: Mark) -> bool {
+        self.reaches(reached) && self.requests.get(1).is_none_or(|next| next.mark > reached)
     }
 
     /// Whether the oldest request has a mark of at most `reached`.
-    #[inline]
+    #[inline(always)]
     pub fn reaches(&self, reached: Mark) -> bool {
         self.requests.front().is_some_and(|oldest| oldest.mark <= reached)
     }
 
     /// Takes the oldest request, if its mark is at most `reached`.
-    #[inline]
     pub fn pop_through(&mut self, reached: Mark) -> Option<InFlight> {
         if self.reaches(reached) { self.pop() } else { None }
     }
@@ -104,7 +125,7 @@ impl Flight {
     }
 
     /// Takes the oldest request.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<InFlight> {
         let request = self.requests.pop()?;
         self.first += 1;
@@ -238,8 +259,21 @@ impl<T: Transport> Requests<T> {
     }
 
     /// Queues the completions of all requests whose mark was reached.
-    #[inline]
+    #[inline(always)]
     pub fn complete_through(&mut self, ep: Handle, reached: Mark) {
+        match &self.evd {
+            Some(evd) if self.flight.ends_with_one(reached) => {
+                if let Some(request) = self.flight.pop() {
+                    request.succeed(evd, ep);
+                }
+            }
+            _ => self.complete_several(ep, reached),
+        }
+    }
+
+    /// Does what [`Requests::complete_through`] does, where it is not one request.
+    #[inline(never)]
+    fn complete_several(&mut self, ep: Handle, reached: Mark) {
         let flight = &mut self.flight;
         match &self.evd {
             Some(evd) if flight.reaches(reached) => evd.push_all(|batch| {
@@ -294,19 +328,21 @@ mod tests {
     #[test]
     fn a_report_completes_all_earlier_requests_once() {
         let mut flight = Flight::default();
-        assert_eq!(flight.next(), None);
+        let next = |flight: &mut Flight| flight.next().map(|(id, _)| id);
+        assert_eq!(next(&mut flight), None);
         flight.reserve(3).expect("memory");
         for cookie in 0..3 {
-            assert_eq!(flight.next(), Some(cookie));
-            flight.push(request(cookie));
+            let (id, place) = flight.next().expect("room");
+            assert_eq!(id, cookie);
+            place.fill(request(cookie));
         }
-        assert_eq!(flight.next(), None);
+        assert_eq!(next(&mut flight), None);
         let through = |flight: &mut Flight, last| {
             std::iter::from_fn(|| flight.pop_through(Mark(last))).map(|request| request.cookie).collect::<Vec<_>>()
         };
         assert_eq!(through(&mut flight, 1), [0, 1]);
         assert_eq!(through(&mut flight, 1), []);
-        assert_eq!(flight.next(), Some(3));
+        assert_eq!(next(&mut flight), Some(3));
         assert_eq!(through(&mut flight, 9), [2]);
         assert!(flight.is_empty());
     }

@@ -11,6 +11,7 @@ use host::lock::{Mutex, MutexGuard};
 pub(crate) use queue::{Batch, WaitState};
 use queue::{Queue, Tell};
 
+use crate::charge::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::event::{AsyncReason, Completion, Event, Feed, Streams};
@@ -97,7 +98,7 @@ impl<T: Transport> Evd<T> {
                 evd.free_anyway();
                 return Err(error);
             }
-            evd.queue().cno = Some(cno);
+            evd.queue().set_cno(Some(cno));
         }
         Ok(evd)
     }
@@ -111,7 +112,7 @@ impl<T: Transport> Evd<T> {
         if !self.users.retire() {
             return Err(Error::InvalidState(Refusal::EvdInUse));
         }
-        if self.queue().wait.is_some() {
+        if self.queue().has_waiter() {
             self.users.revive();
             return Err(Error::InvalidState(Refusal::EvdWaiter));
         }
@@ -129,7 +130,7 @@ impl<T: Transport> Evd<T> {
         let (events, cno, waker) = {
             let mut queue = self.queue();
             queue.die();
-            (queue.take_all(), queue.cno.take(), queue.waker())
+            (queue.take_all(), queue.set_cno(None), queue.waker())
         };
         drop(events);
         if let Some(waker) = waker {
@@ -184,7 +185,7 @@ impl<T: Transport> Evd<T> {
 
     /// Its notification object.
     pub fn cno(&self) -> Option<Arc<Cno<T>>> {
-        self.queue().cno.as_ref().map(|cno| cno.object().clone())
+        self.queue().cno().map(|cno| cno.object().clone())
     }
 
     /// Ties the dispatcher to another notification object, or to none. Events queued already do not
@@ -194,7 +195,7 @@ impl<T: Transport> Evd<T> {
         if let Some(new) = &new {
             new.attach(self.header.handle())?;
         }
-        let old = std::mem::replace(&mut self.queue().cno, new);
+        let old = self.queue().set_cno(new);
         if let Some(old) = old {
             let same = cno.is_some_and(|cno| Arc::ptr_eq(cno, old.object()));
             if !same {
@@ -263,52 +264,70 @@ impl<T: Transport> Evd<T> {
     /// # Errors
     /// [`Refusal::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
     pub fn dequeue(&self) -> Result<Event> {
-        self.dequeue_with(Event::from, |event| event)
+        self.dequeue_with(|&completion| completion.into(), |event| event)
     }
 
     /// Does what [`Evd::dequeue`] does, and hands the event over as it lies in the queue: the end of a transfer to
-    /// `transfer`, where that is not too late, and any event to `other`.
+    /// `transfer`, which is called under the lock of the queue, and any event to `other`.
     ///
     /// # Errors
     /// Those of [`Evd::dequeue`].
     #[inline(always)]
-    pub fn dequeue_with<R>(&self, transfer: impl FnOnce(Completion) -> R, other: impl FnOnce(Event) -> R) -> Result<R> {
+    pub fn dequeue_with<R>(
+        &self,
+        transfer: impl FnOnce(&Completion) -> R,
+        other: impl FnOnce(Event) -> R,
+    ) -> Result<R> {
         if !self.look() {
             return Err(Error::QueueEmpty);
         }
-        let taken = self.queue().take_completion();
+        let taken = {
+            let mut queue = self.queue.lock();
+            let taken = queue.take_completion(transfer);
+            // Without a waiter, as was found.
+            if taken.is_some() && queue.is_empty() {
+                self.busy.store(false, Ordering::Release);
+            }
+            taken
+        };
         match taken {
-            Some((completion, charge)) => {
+            Some((result, charge)) => {
                 drop(charge);
-                Ok(transfer(completion))
+                Ok(result)
             }
             None => self.take_other().map(other),
         }
     }
 
     #[cold]
+    #[inline(never)]
     fn take_other(&self) -> Result<Event> {
         let queued = self.queue().take()?;
         Ok(queued.settle())
     }
 
-    /// Takes the end of a transfer, if it is the oldest event and a wait for one event would end with it at once, and
-    /// tells how many events remain. For whatever else, a wait begins.
+    /// Takes the end of a transfer and shows it to `transfer`, if it is the oldest event and a wait for one event would end
+    /// with it at once, and tells how many events remain. For whatever else, a wait begins.
     #[inline(always)]
-    pub fn take_ready(&self) -> Option<(Completion, usize)> {
+    pub fn take_ready(&self, transfer: impl FnOnce(&Completion)) -> Option<usize> {
         if !self.look() {
             return None;
         }
-        let (completion, charge, more) = {
-            let mut queue = self.queue();
+        let (charge, more) = {
+            let mut queue = self.queue.lock();
             if !queue.is_ready() {
                 return None;
             }
-            let (completion, charge) = queue.take_completion()?;
-            (completion, charge, queue.len())
+            let ((), charge) = queue.take_completion(transfer)?;
+            let more = queue.len();
+            // Without a waiter, as was found.
+            if more == 0 {
+                self.busy.store(false, Ordering::Release);
+            }
+            (charge, more)
         };
         drop(charge);
-        Some((completion, more))
+        Some(more)
     }
 
     /// Whether there is something in the queue, after a look for completions in the transport if there was not.
@@ -355,8 +374,34 @@ impl<T: Transport> Evd<T> {
         self.push_all(|batch| batch.push(event, true));
     }
 
-    /// Queues the events that `add` adds, as [`Evd::push`] does with one, under one lock.
+    /// Queues the end of a transfer as [`Evd::push`] does with other events; `announce` makes it a notification event.
     #[inline(always)]
+    pub(crate) fn complete(&self, completion: Completion, announce: bool, charge: Option<Charge>) {
+        let mut queue = self.queue.lock();
+        let kept = queue.complete(completion, charge);
+        self.busy.store(true, Ordering::Release);
+        if !kept || queue.is_watched() {
+            self.end_completion(queue, kept, announce);
+        }
+    }
+
+    /// Tells of the event that [`Evd::complete`] has queued, or reports that it is lost.
+    #[cold]
+    #[inline(never)]
+    fn end_completion(&self, mut queue: MutexGuard<'_, Queue<T>>, kept: bool, announce: bool) {
+        if kept {
+            let tell = queue.tell(usize::from(announce));
+            drop(queue);
+            self.tell(tell);
+        } else {
+            // A queue that takes no event at all is empty.
+            self.busy.store(queue.is_busy(), Ordering::Release);
+            drop(queue);
+            self.report_loss(1);
+        }
+    }
+
+    /// Queues the events that `add` adds, as [`Evd::push`] does with one, under one lock.
     pub(crate) fn push_all(&self, add: impl FnOnce(&mut Batch<'_, T>)) {
         let lost = self.fill(add);
         if lost > 0 {
@@ -366,7 +411,6 @@ impl<T: Transport> Evd<T> {
 
     /// Queues the events that `add` adds as far as there is room, and tells of them. Returns the number of those that
     /// found none.
-    #[inline(always)]
     fn fill(&self, add: impl FnOnce(&mut Batch<'_, T>)) -> usize {
         let (lost, tell) = {
             let mut queue = self.queue();

@@ -199,6 +199,7 @@ impl Biased {
     }
 
     /// Takes the lock as a thread that is not the owner in the first seat.
+    #[cold]
     #[inline(never)]
     fn lock_by_gate(&self, me: usize, patience: Patience) -> bool {
         if self.enter(1, me) {
@@ -345,6 +346,7 @@ impl Biased {
     }
 
     /// Frees the lock as a thread that is not the owner in the first seat.
+    #[cold]
     #[inline(never)]
     fn unlock_gate(&self, me: usize) {
         if self.leave(1, me) {
