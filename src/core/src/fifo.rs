@@ -93,6 +93,15 @@ impl<V> Fifo<V> {
         Some(unsafe { value.read() })
     }
 
+    /// Takes the oldest value without dropping it, if `accept`, which may change it, returns something.
+    #[inline(always)]
+    pub fn skip_if<R>(&mut self, accept: impl FnOnce(&mut V) -> Option<R>) -> Option<R> {
+        let first = self.first;
+        let result = accept(self.front_mut()?)?;
+        self.first = first.wrapping_add(1);
+        Some(result)
+    }
+
     /// Takes the oldest value without dropping it, for a caller that has moved out of it what needs a drop.
     #[inline(always)]
     pub fn skip(&mut self) {

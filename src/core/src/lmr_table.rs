@@ -1,6 +1,7 @@
 //! Local memory regions by context: the table in which every post looks them up.
 
 use std::collections::VecDeque;
+use std::hint::{assert_unchecked, cold_path};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::{array, ptr};
 
@@ -121,23 +122,27 @@ impl LmrTable {
     pub const CAPACITY: usize = (1 << INDEX_BITS) - FIRST_CHUNK;
 
     /// The row with the index of a context.
-    #[inline(always)]
     fn row(&self, context: u32) -> Option<&Row> {
-        let index = context & INDEX_MASK;
-        if index as usize >= FIRST_CHUNK {
-            return self.far_row(index);
-        }
-        let first = self.chunks[0].load(Ordering::Acquire);
-        if first.is_null() {
-            return None;
-        }
-        // SAFETY: the first chunk has FIRST_CHUNK rows, which live as long as the table.
-        Some(unsafe { &*first.add(index as usize) })
+        self.near_row(context).or_else(|| self.far_row(context & INDEX_MASK))
     }
 
-    /// A row behind the first ones.
-    #[cold]
-    #[inline(never)]
+    /// Does what [`LmrTable::row`] does, for one of the first rows.
+    #[inline(always)]
+    fn near_row(&self, context: u32) -> Option<&Row> {
+        let index = context & INDEX_MASK;
+        let first = self.chunks[0].load(Ordering::Acquire);
+        if index as usize >= FIRST_CHUNK || first.is_null() {
+            return None;
+        }
+        // SAFETY: the first chunk has FIRST_CHUNK rows.
+        let row = unsafe { first.add(index as usize) };
+        // SAFETY: as above. The compiler would test that for the sake of the Option.
+        unsafe { assert_unchecked(!row.is_null()) };
+        // SAFETY: rows live as long as the table.
+        Some(unsafe { &*row })
+    }
+
+    /// A row in whatever chunk.
     fn far_row(&self, index: u32) -> Option<&Row> {
         let (chunk, at) = place(index);
         let first = self.chunks.get(chunk)?.load(Ordering::Acquire);
@@ -247,24 +252,22 @@ impl LmrTable {
     /// outside the region.
     #[inline(always)]
     pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
-        let &LocalSegment { context, addr, len } = segment;
         let writes = right.contains(Rights::LOCAL_WRITE);
-        // SYNC row: pairs with the store in insert.
-        if let Some(row) = self.row(context)
-            && row.context.load(Ordering::Acquire) == context
+        if let Some(row) = self.near_row(segment.context)
+            && let Some(piece) = row.grants(segment, zone, writes)
         {
-            let users = if writes { &row.writers } else { &row.readers };
-            // A segment before the region is at an offset beyond its end.
-            let end = addr.wrapping_sub(row.addr.load(Ordering::Relaxed)).checked_add(len);
-            let fits = users.load(Ordering::Relaxed) == zone.into()
-                && end.is_some_and(|end| end <= row.len.load(Ordering::Relaxed));
-            let key = row.key.load(Ordering::Relaxed);
-            fence(Ordering::Acquire);
-            if fits && row.context.load(Ordering::Relaxed) == context {
-                return Ok(Segment { addr, len, key });
-            }
+            return Ok(piece);
         }
-        Err(self.refusal(context, zone, writes))
+        cold_path();
+        let far = LocalSegment { ..*segment };
+        self.check_far(&far, zone, writes)
+    }
+
+    /// Does what [`LmrTable::check`] does, where the first rows do not tell.
+    #[inline(never)]
+    fn check_far(&self, segment: &LocalSegment, zone: u32, writes: bool) -> Result<Segment> {
+        let granted = self.row(segment.context).and_then(|row| row.grants(segment, zone, writes));
+        granted.ok_or_else(|| self.refusal(segment.context, zone, writes))
     }
 
     /// The reason why a segment is refused: the first of those that [`LmrTable::check`] names.
@@ -330,6 +333,26 @@ fn within(segment: &LocalSegment, registration: &Registration) -> bool {
 }
 
 impl Row {
+    /// The checked form of a segment that lies in this region and may be used within `zone`; `None` if that is not so, or
+    /// the row has changed meanwhile.
+    #[inline(always)]
+    fn grants(&self, segment: &LocalSegment, zone: u32, writes: bool) -> Option<Segment> {
+        let &LocalSegment { context, addr, len } = segment;
+        // SYNC row: pairs with the store in insert.
+        if self.context.load(Ordering::Acquire) != context {
+            return None;
+        }
+        let users = if writes { &self.writers } else { &self.readers };
+        // A segment before the region is at an offset beyond its end.
+        let offset = addr.wrapping_sub(self.addr.load(Ordering::Relaxed));
+        if users.load(Ordering::Relaxed) != zone.into() || offset.checked_add(len)? > self.len.load(Ordering::Relaxed) {
+            return None;
+        }
+        let key = self.key.load(Ordering::Relaxed);
+        fence(Ordering::Acquire);
+        (self.context.load(Ordering::Relaxed) == context).then_some(Segment { addr, len, key })
+    }
+
     fn empty() -> Self {
         Row {
             context: AtomicU32::new(EMPTY),

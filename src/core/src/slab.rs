@@ -17,7 +17,7 @@ mod records;
 mod tests;
 
 use std::collections::VecDeque;
-use std::hint::assert_unchecked;
+use std::hint::{assert_unchecked, cold_path};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr;
@@ -128,6 +128,8 @@ struct Cell {
     next: AtomicUsize,
     previous: AtomicUsize,
     listed: AtomicBool,
+    /// Held by those who look whether a call is still inside after the cell has died.
+    settling: &'static Mutex<()>,
 }
 
 /// A list of handles of one slab, each of which is in one list at most. The cells themselves are linked, so that no
@@ -167,6 +169,7 @@ impl Chunk {
         let first = self.first.load(Ordering::Relaxed);
         let offset = address.wrapping_sub(first.addr());
         if offset >= size || !offset.is_multiple_of(size_of::<Cell>()) {
+            cold_path();
             return None;
         }
         // SAFETY: inside the chunk.
@@ -236,14 +239,14 @@ impl<D> Slab<D> {
     /// The place that `handle` names, if there is one in this slab.
     #[inline]
     pub fn place(&self, handle: Handle) -> Option<Place<'_>> {
-        Some(Place { cell: self.cell(handle.0)?, free: &self.free })
+        Some(Place { cell: self.cell(handle.0)?, slab: PhantomData })
     }
 
     /// The place that `handle` names, if it is among the first ones of this slab: those of a program with up to a thousand
     /// objects. The quickest way to nearly every object.
     #[inline(always)]
     pub fn first_place(&self, handle: Handle) -> Option<Place<'_>> {
-        Some(Place { cell: self.chunks[0].cell(handle.0)?, free: &self.free })
+        Some(Place { cell: self.chunks[0].cell(handle.0)?, slab: PhantomData })
     }
 
     /// Makes `handle` dead if it is alive and of type `O`; true for exactly one caller. The object is dropped when the
@@ -255,9 +258,10 @@ impl<D> Slab<D> {
         }
         // SYNC dead
         asymmetric::heavy();
+        // Nobody gets the cell before its pins are gone.
+        self.free.lock().cells.push_back(handle.0);
         let nobody = {
-            let mut free = self.free.lock();
-            free.cells.push_back(handle.0);
+            let _settling = cell.settling.lock();
             cell.state.settle(records::inside(cell.address()))
         };
         if nobody {
@@ -363,6 +367,7 @@ impl<D> Slab<D> {
         let total = FIRST_CHUNK * ((2 << free.chunks) - 1);
         let more = total - free.cells.len();
         free.cells.room(more).ok()?;
+        let settling: &'static Mutex<()> = Box::leak(memory::boxed(Mutex::default()).ok()?);
         let mut cells = memory::vec(len).ok()?;
         cells.extend((0..len).map(|_| Cell {
             face: AtomicUsize::new(self.face),
@@ -372,6 +377,7 @@ impl<D> Slab<D> {
             next: AtomicUsize::new(0),
             previous: AtomicUsize::new(0),
             listed: AtomicBool::new(false),
+            settling,
         }));
         chunk.first.store(Vec::leak(cells).as_mut_ptr(), Ordering::Relaxed);
         // SYNC chunk
@@ -409,17 +415,36 @@ impl Cell {
 /// The place that a handle names, where there may be a live object.
 pub struct Place<'a> {
     cell: &'static Cell,
-    free: &'a Mutex<Free>,
+    slab: PhantomData<&'a ()>,
 }
 
 impl<'a> Place<'a> {
-    /// Enters the object if it is alive and of type `O`.
+    /// Does what [`Place::enter`] does in the quickest way; `None` also if that cannot be gone.
     #[inline(always)]
+    pub fn enter_quickly<O: Object>(self) -> Option<Held<'a, O>> {
+        let slot = records::first_slot()?;
+        self.enter_by(Some(slot))
+    }
+
+    /// Enters the object if it is alive and of type `O`.
+    #[inline]
     pub fn enter<O: Object>(self) -> Option<Held<'a, O>> {
+        self.enter_by(records::slot())
+    }
+
+    #[inline(always)]
+    fn enter_by<O: Object>(self, slot: Option<&'static Slot>) -> Option<Held<'a, O>> {
         let cell = self.cell;
-        let entry = Entry { cell, slot: records::slot(), free: self.free };
-        // The entry ends with this call if there is no such object.
-        entry.begin(O::KIND).then(|| Held { object: cell.object.load(Ordering::Relaxed).cast(), _entry: entry })
+        let entered = match slot {
+            Some(slot) => cell.state.enter_by(slot, cell.address(), O::KIND),
+            None => cell.state.enter(O::KIND),
+        };
+        if !entered {
+            cold_path();
+            Entry::end(cell, slot);
+            return None;
+        }
+        Some(Held { object: cell.object.load(Ordering::Relaxed).cast(), _entry: Entry { cell, slot }, slab: self.slab })
     }
 
     /// The kind of the object, if it is alive.
@@ -431,44 +456,35 @@ impl<'a> Place<'a> {
 }
 
 /// The stay of a thread in a cell.
-struct Entry<'a> {
+struct Entry {
     cell: &'static Cell,
     /// The slot by which the thread has entered; `None` for a pin.
     slot: Option<&'static Slot>,
-    free: &'a Mutex<Free>,
 }
 
-impl Entry<'_> {
-    /// Enters; false if the cell has no live object of this kind.
-    #[inline(always)]
-    fn begin(&self, kind: Kind) -> bool {
-        match self.slot {
-            Some(slot) => self.cell.state.enter_by(slot, self.cell.address(), kind),
-            None => self.cell.state.enter(kind),
-        }
-    }
-
-    /// Leaves a cell that was freed meanwhile, or that the thread has entered by a pin.
+impl Entry {
+    /// Leaves a cell that was freed meanwhile, that had no such object, or that the thread has entered by a pin.
     #[cold]
     #[inline(never)]
-    fn end(cell: &'static Cell, by_slot: bool, free: &Mutex<Free>) {
-        let has_pin = !by_slot || {
-            cell.state.has_object() && {
-                let _locked = free.lock();
+    fn end(cell: &'static Cell, slot: Option<&'static Slot>) {
+        let has_pin = slot.is_none_or(|slot| {
+            cell.state.leave_by(slot) && cell.state.has_object() && {
+                let _settling = cell.settling.lock();
                 cell.state.is_last(|| records::inside(cell.address()))
             }
-        };
+        });
         if has_pin {
             cell.unpin();
         }
     }
 }
 
-impl Drop for Entry<'_> {
+impl Drop for Entry {
     #[inline(always)]
     fn drop(&mut self) {
         if self.slot.is_none_or(|slot| self.cell.state.leave_by(slot)) {
-            Entry::end(self.cell, self.slot.is_some(), self.free);
+            cold_path();
+            Entry::end(self.cell, self.slot);
         }
     }
 }
@@ -477,7 +493,8 @@ impl Drop for Entry<'_> {
 /// object leaves it.
 pub struct Held<'a, O: Object> {
     object: *const O,
-    _entry: Entry<'a>,
+    _entry: Entry,
+    slab: PhantomData<&'a ()>,
 }
 
 impl<O: Object> Held<'_, O> {

@@ -4,6 +4,7 @@
 //! The core says what is wrong; the call says, with a list of positions, which argument of the C function that is.
 //! Faults stay typed until the call returns, where [`Version::code`] gives them their numbers.
 
+use std::hint::cold_path;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -41,6 +42,7 @@ impl Fault {
     }
 
     #[cold]
+    #[inline(never)]
     fn positioned(error: Error, positions: &[(Arg, u32)]) -> Self {
         match error {
             Error::InvalidHandle(role) => Fault::Handle(role),
@@ -124,21 +126,36 @@ pub fn fast<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
     if <F::Transport as Transport>::CANCELLATION_POINTS { uncancelled(call) } else { call() }
 }
 
-/// Does what [`fast`] does, with the object of type `O` behind `handle`, which has this `role` in the call.
+/// Does what [`fast`] does, with the object of type `O` behind `handle`, if that can be entered in the quickest way, as nearly
+/// always. For all else the code is that of `otherwise`, which has a function of its own, so that this one has little to keep.
 #[inline(always)]
-pub fn fast_in<F: Face, O: Object>(handle: RawHandle, role: Role, body: impl FnOnce(&O) -> Answer<()>) -> Code {
-    let call = || {
-        let Some(held) = F::domain().get::<O>(handle) else { return failed::<F>(Fault::Handle(role)) };
-        // A panic ends the process, so nothing needs to be left then.
-        let mut held = ManuallyDrop::new(held);
-        let answer = body(&held);
-        // SAFETY: it is not used any more.
-        unsafe { ManuallyDrop::drop(&mut held) };
-        match answer {
-            Ok(()) => SUCCESS,
+pub fn quickly<F: Face, O: Object>(
+    handle: RawHandle,
+    body: impl FnOnce(&O) -> Answer<()>,
+    otherwise: impl FnOnce() -> Code,
+) -> Code {
+    let call = move || {
+        let Some(held) = F::domain().get_quickly::<O>(handle) else {
+            cold_path();
+            return otherwise();
+        };
+        // A panic would end the process, so that nothing would have to be left.
+        let held = ManuallyDrop::new(held);
+        match body(&held) {
+            Ok(()) => {
+                drop(ManuallyDrop::into_inner(held));
+                SUCCESS
+            }
             // Programs that poll get this one most of the time.
-            Err(Fault::Core(Error::QueueEmpty)) => F::Version::QUEUE_EMPTY,
-            Err(fault) => failed::<F>(fault),
+            Err(Fault::Core(Error::QueueEmpty)) => {
+                drop(ManuallyDrop::into_inner(held));
+                F::Version::QUEUE_EMPTY
+            }
+            Err(fault) => {
+                cold_path();
+                drop(ManuallyDrop::into_inner(held));
+                failed::<F>(fault)
+            }
         }
     };
     if <F::Transport as Transport>::CANCELLATION_POINTS { uncancelled(call) } else { call() }

@@ -17,7 +17,7 @@ use dat_core::{Cno, Evd, Handle};
 use host::cancel;
 use libc::{nfds_t, pollfd, sigset_t, timespec};
 
-use crate::call::{PANICKED, caught, code, fast_in};
+use crate::call::{PANICKED, caught, code, quickly};
 use crate::handle::{RawHandle, find, raw};
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Code, Count, Face, Fault, Positions, SUCCESS, Version, count};
@@ -176,13 +176,14 @@ extern "C" fn take_ready<F: Face>(
     event: OutPtr<<F::Version as Version>::Event>,
     more: OutPtr<Count>,
 ) -> bool {
-    let code = fast_in::<F, Evd<F::Transport>>(evd, Role::Evd, |taken_from| {
+    let body = move |taken_from: &Evd<F::Transport>| {
         let (event, more) = (event.required(4)?, more.required(5)?);
         let left = taken_from.take_ready(|completion| F::Version::completion(event, Handle(evd.addr()), completion));
         more.write(count(left.ok_or(Fault::Core(Error::QueueEmpty))?));
         Ok(())
-    });
-    code == SUCCESS
+    };
+    // What cannot be entered in the quickest way may wait.
+    quickly::<F, _>(evd, body, || F::Version::QUEUE_EMPTY) == SUCCESS
 }
 
 /// Waits for events in steps. Owns nothing: it may be unwound.

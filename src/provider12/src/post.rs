@@ -2,10 +2,13 @@
 //!
 //! Nothing here allocates, formats, makes a system call or panics.
 
+use std::hint::cold_path;
+
 use dat_core::error::{Arg, Role};
 use dat_core::transport::{MAX_SEGMENTS, RemoteSegment};
 use dat_core::{CompletionFlags, Endpoint, Evd, LocalSegment, SegmentList, Srq};
-use dat_face::call::fast_in;
+use dat_face::call::{fast, quickly};
+use dat_face::handle::enter;
 use dat_face::ptr::{InPtr, OutPtr};
 use dat_face::{Answer, At, Face, Fault, Positions};
 use dat_udat12::{
@@ -62,8 +65,11 @@ impl Segments {
         if count > MAX_SEGMENTS {
             return Err(Fault::Argument(2));
         }
-        if list.is_null() && count > 0 {
-            return Err(Fault::Argument(3));
+        if list.is_null() {
+            cold_path();
+            if count > 0 {
+                return Err(Fault::Argument(3));
+            }
         }
         Ok(Segments { count, list })
     }
@@ -104,110 +110,152 @@ fn remote(triplet: InPtr<DAT_RMR_TRIPLET>) -> Answer<RemoteSegment> {
     Ok(RemoteSegment { addr: triplet.target_address, len: triplet.segment_length, key: triplet.rmr_context })
 }
 
-/// Slot of dat_ep_post_send.
-///
-/// # Safety
-/// `local_iov` is NULL or has that many elements.
-pub unsafe extern "C" fn dat_ep_post_send<F: Face>(
-    ep_handle: DAT_EP_HANDLE,
-    num_segments: DAT_COUNT,
-    local_iov: *mut DAT_LMR_TRIPLET,
-    user_cookie: DAT_DTO_COOKIE,
-    completion_flags: DAT_COMPLETION_FLAGS,
-) -> DAT_RETURN {
-    fast_in::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep, |ep| {
+/// Defines a slot that works on the object behind its first argument. Each has two functions: one for objects that can be
+/// entered in the quickest way, and another one, so that the first one keeps few values at a time.
+macro_rules! slot {
+    (
+        $(#[$doc:meta])*
+        pub unsafe fn $name:ident<F: ($($face:tt)+)>($object:ident: $type:ident as $role:ident)(
+            $handle:ident: $handle_type:ty $(, $argument:ident: $argument_type:ty)* $(,)?
+        ) $body:block
+    ) => {
+        $(#[$doc])*
+        pub unsafe extern "C" fn $name<F: $($face)+>(
+            $handle: $handle_type $(, $argument: $argument_type)*
+        ) -> DAT_RETURN {
+            #[inline(always)]
+            #[allow(unused_variables)] // the handle, where the call needs the object alone
+            unsafe fn body<F: $($face)+>(
+                $object: &$type<F::Transport>, $handle: $handle_type $(, $argument: $argument_type)*
+            ) -> Answer<()> $body
+
+            #[cold]
+            #[inline(never)]
+            unsafe extern "C" fn otherwise<F: $($face)+>(
+                $handle: $handle_type $(, $argument: $argument_type)*
+            ) -> DAT_RETURN {
+                fast::<F>(move || {
+                    let held = enter::<F, $type<F::Transport>>($handle, Role::$role)?;
+                    // SAFETY: the arguments are passed on as they came.
+                    unsafe { body::<F>(&held, $handle $(, $argument)*) }
+                })
+            }
+
+            quickly::<F, $type<F::Transport>>(
+                $handle,
+                // SAFETY: the arguments are passed on as they came.
+                move |held| unsafe { body::<F>(held, $handle $(, $argument)*) },
+                // SAFETY: the arguments are passed on as they came.
+                move || unsafe { otherwise::<F>($handle $(, $argument)*) },
+            )
+        }
+    };
+}
+
+slot! {
+    /// Slot of dat_ep_post_send.
+    ///
+    /// # Safety
+    /// `local_iov` is NULL or has that many elements.
+    pub unsafe fn dat_ep_post_send<F: (Face)>(ep: Endpoint as Ep)(
+        ep_handle: DAT_EP_HANDLE,
+        num_segments: DAT_COUNT,
+        local_iov: *mut DAT_LMR_TRIPLET,
+        user_cookie: DAT_DTO_COOKIE,
+        completion_flags: DAT_COMPLETION_FLAGS,
+    ) {
         // SAFETY: the caller's promise.
         let segments = unsafe { Segments::new(num_segments, local_iov) }?;
         ep.post_send(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
-    })
+    }
 }
 
-/// Slot of dat_ep_post_recv.
-///
-/// # Safety
-/// `local_iov` is NULL or has that many elements.
-pub unsafe extern "C" fn dat_ep_post_recv<F: Face>(
-    ep_handle: DAT_EP_HANDLE,
-    num_segments: DAT_COUNT,
-    local_iov: *mut DAT_LMR_TRIPLET,
-    user_cookie: DAT_DTO_COOKIE,
-    completion_flags: DAT_COMPLETION_FLAGS,
-) -> DAT_RETURN {
-    fast_in::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep, |ep| {
+slot! {
+    /// Slot of dat_ep_post_recv.
+    ///
+    /// # Safety
+    /// `local_iov` is NULL or has that many elements.
+    pub unsafe fn dat_ep_post_recv<F: (Face)>(ep: Endpoint as Ep)(
+        ep_handle: DAT_EP_HANDLE,
+        num_segments: DAT_COUNT,
+        local_iov: *mut DAT_LMR_TRIPLET,
+        user_cookie: DAT_DTO_COOKIE,
+        completion_flags: DAT_COMPLETION_FLAGS,
+    ) {
         // SAFETY: the caller's promise.
         let segments = unsafe { Segments::new(num_segments, local_iov) }?;
         ep.post_recv(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
-    })
+    }
 }
 
-/// Slot of dat_ep_post_rdma_read.
-///
-/// # Safety
-/// `local_iov` is NULL or has that many elements; `remote_iov` is NULL or readable.
-pub unsafe extern "C" fn dat_ep_post_rdma_read<F: Face>(
-    ep_handle: DAT_EP_HANDLE,
-    num_segments: DAT_COUNT,
-    local_iov: *mut DAT_LMR_TRIPLET,
-    user_cookie: DAT_DTO_COOKIE,
-    remote_iov: *const DAT_RMR_TRIPLET,
-    completion_flags: DAT_COMPLETION_FLAGS,
-) -> DAT_RETURN {
-    fast_in::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep, |ep| {
+slot! {
+    /// Slot of dat_ep_post_rdma_read.
+    ///
+    /// # Safety
+    /// `local_iov` is NULL or has that many elements; `remote_iov` is NULL or readable.
+    pub unsafe fn dat_ep_post_rdma_read<F: (Face)>(ep: Endpoint as Ep)(
+        ep_handle: DAT_EP_HANDLE,
+        num_segments: DAT_COUNT,
+        local_iov: *mut DAT_LMR_TRIPLET,
+        user_cookie: DAT_DTO_COOKIE,
+        remote_iov: *const DAT_RMR_TRIPLET,
+        completion_flags: DAT_COMPLETION_FLAGS,
+    ) {
         // SAFETY: the caller's promise.
         let segments = unsafe { Segments::new(num_segments, local_iov) }?;
         // SAFETY: the caller's promise.
         let remote = remote(unsafe { InPtr::new(remote_iov) })?;
         ep.post_read(&segments, word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
-    })
+    }
 }
 
-/// Slot of dat_ep_post_rdma_write.
-///
-/// # Safety
-/// `local_iov` is NULL or has that many elements; `remote_iov` is NULL or readable.
-pub unsafe extern "C" fn dat_ep_post_rdma_write<F: Face>(
-    ep_handle: DAT_EP_HANDLE,
-    num_segments: DAT_COUNT,
-    local_iov: *mut DAT_LMR_TRIPLET,
-    user_cookie: DAT_DTO_COOKIE,
-    remote_iov: *const DAT_RMR_TRIPLET,
-    completion_flags: DAT_COMPLETION_FLAGS,
-) -> DAT_RETURN {
-    fast_in::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep, |ep| {
+slot! {
+    /// Slot of dat_ep_post_rdma_write.
+    ///
+    /// # Safety
+    /// `local_iov` is NULL or has that many elements; `remote_iov` is NULL or readable.
+    pub unsafe fn dat_ep_post_rdma_write<F: (Face)>(ep: Endpoint as Ep)(
+        ep_handle: DAT_EP_HANDLE,
+        num_segments: DAT_COUNT,
+        local_iov: *mut DAT_LMR_TRIPLET,
+        user_cookie: DAT_DTO_COOKIE,
+        remote_iov: *const DAT_RMR_TRIPLET,
+        completion_flags: DAT_COMPLETION_FLAGS,
+    ) {
         // SAFETY: the caller's promise.
         let segments = unsafe { Segments::new(num_segments, local_iov) }?;
         // SAFETY: the caller's promise.
         let remote = remote(unsafe { InPtr::new(remote_iov) })?;
         ep.post_write(&segments, word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
-    })
+    }
 }
 
-/// Slot of dat_srq_post_recv.
-///
-/// # Safety
-/// `local_iov` is NULL or has that many elements.
-pub unsafe extern "C" fn dat_srq_post_recv<F: Face>(
-    srq_handle: DAT_SRQ_HANDLE,
-    num_segments: DAT_COUNT,
-    local_iov: *mut DAT_LMR_TRIPLET,
-    user_cookie: DAT_DTO_COOKIE,
-) -> DAT_RETURN {
-    fast_in::<F, Srq<F::Transport>>(srq_handle, Role::Srq, |srq| {
+slot! {
+    /// Slot of dat_srq_post_recv.
+    ///
+    /// # Safety
+    /// `local_iov` is NULL or has that many elements.
+    pub unsafe fn dat_srq_post_recv<F: (Face)>(srq: Srq as Srq)(
+        srq_handle: DAT_SRQ_HANDLE,
+        num_segments: DAT_COUNT,
+        local_iov: *mut DAT_LMR_TRIPLET,
+        user_cookie: DAT_DTO_COOKIE,
+    ) {
         // SAFETY: the caller's promise.
         let segments = unsafe { Segments::new(num_segments, local_iov) }?;
         srq.post_recv(&segments, word(user_cookie)).at(TRANSFER)
-    })
+    }
 }
 
-/// Slot of dat_evd_dequeue.
-///
-/// # Safety
-/// `event` is NULL or writable.
-pub unsafe extern "C" fn dat_evd_dequeue<F: Face<Version = Udat12>>(
-    evd_handle: DAT_EVD_HANDLE,
-    event: *mut DAT_EVENT,
-) -> DAT_RETURN {
-    fast_in::<F, Evd<F::Transport>>(evd_handle, Role::Evd, |evd| {
+slot! {
+    /// Slot of dat_evd_dequeue.
+    ///
+    /// # Safety
+    /// `event` is NULL or writable.
+    pub unsafe fn dat_evd_dequeue<F: (Face<Version = Udat12>)>(evd: Evd as Evd)(
+        evd_handle: DAT_EVD_HANDLE,
+        event: *mut DAT_EVENT,
+    ) {
         // SAFETY: the caller's promise.
         let out = unsafe { OutPtr::new(event) }.required(2)?;
         let taken = evd.dequeue_with(
@@ -215,5 +263,5 @@ pub unsafe extern "C" fn dat_evd_dequeue<F: Face<Version = Udat12>>(
             |event| write_event::<F>(out, evd_handle, event),
         );
         taken.at(&[])
-    })
+    }
 }

@@ -342,3 +342,11 @@ impl<T: Transport> Endpoint<T> {
 pub(super) fn not_ready() -> Error {
     Error::InvalidState(Refusal::EndpointNotReady)
 }
+
+/// Frees the lock of a post that is refused. Apart from the post, which then need not keep the error for the end.
+#[cold]
+#[inline(never)]
+pub(super) fn refused<P>(locked: MutexGuard<'_, P>, error: Error) -> Error {
+    drop(locked);
+    error
+}

@@ -1,10 +1,11 @@
 //! Posting requests.
 
+use std::hint::cold_path;
 use std::sync::Arc;
 
 use host::lock::MutexGuard;
 
-use crate::ep::endpoint::Endpoint;
+use crate::ep::endpoint::{Endpoint, refused};
 use crate::ep::requests::{Gate, InFlight, Requests, Work};
 use crate::error::{Access, Arg, Error, Resource, Result, Role};
 use crate::event::{CompletionFlags, Status, Transfer};
@@ -13,7 +14,7 @@ use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::mem::Rights;
 use crate::rmr::{Binding, Rmr};
 use crate::slab::Object;
-use crate::transport::{BindTarget, Checked, Mark, Operation, RemoteSegment, Request, Segment, Transport};
+use crate::transport::{BindTarget, Checked, Mark, Operation, RemoteSegment, Request, RequestId, Segment, Transport};
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
@@ -24,15 +25,14 @@ impl<T: Transport> Endpoint<T> {
     /// [`Arg::SegmentCount`], [`Arg::Flags`], [`Error::LengthError`] above the largest
     /// message, the errors of [`crate::lmr_table::LmrTable::check`],
     /// [`Error::InsufficientResources`] if the request queue is full.
-    #[inline]
+    #[inline(always)]
     pub fn post_send<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
         cookie: u64,
         completion: CompletionFlags,
     ) -> Result<()> {
-        let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
-        self.post(segments, cookie, completion, Operation::Send { solicited })
+        self.post(segments, cookie, completion, Transfer::Send, &NOWHERE)
     }
 
     /// Posts an RDMA write.
@@ -40,7 +40,7 @@ impl<T: Transport> Endpoint<T> {
     /// # Errors
     /// Those of [`Endpoint::post_send`]; [`Error::LengthError`] also if the remote segment is shorter than the local
     /// ones together.
-    #[inline]
+    #[inline(always)]
     pub fn post_write<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
@@ -48,7 +48,7 @@ impl<T: Transport> Endpoint<T> {
         remote: RemoteSegment,
         completion: CompletionFlags,
     ) -> Result<()> {
-        self.post(segments, cookie, completion, Operation::Write(remote))
+        self.post(segments, cookie, completion, Transfer::Write, &remote)
     }
 
     /// Posts an RDMA read.
@@ -56,7 +56,7 @@ impl<T: Transport> Endpoint<T> {
     /// # Errors
     /// Those of [`Endpoint::post_send`]; [`Error::LengthError`] also if the local segments together are shorter than
     /// the remote one.
-    #[inline]
+    #[inline(always)]
     pub fn post_read<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
@@ -64,83 +64,103 @@ impl<T: Transport> Endpoint<T> {
         remote: RemoteSegment,
         completion: CompletionFlags,
     ) -> Result<()> {
-        self.post(segments, cookie, completion, Operation::Read(remote))
+        self.post(segments, cookie, completion, Transfer::Read, &remote)
     }
 
+    /// Posts a transfer; `remote` has no meaning for a send.
     #[inline(always)]
     fn post<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
         cookie: u64,
         completion: CompletionFlags,
-        operation: Operation,
+        transfer: Transfer,
+        remote: &RemoteSegment,
     ) -> Result<()> {
-        let requests = self.requests.lock();
-        let send = matches!(operation, Operation::Send { .. });
-        let (max_segments, right) = match operation {
-            Operation::Send { .. } => (requests.max_segments, Rights::LOCAL_READ),
-            Operation::Write(_) => (requests.max_write_segments, Rights::LOCAL_READ),
-            Operation::Read(_) => (requests.max_read_segments, Rights::LOCAL_WRITE),
-        };
-        let zone = match requests.zone {
-            Some(zone) if requests.admits(completion, send) && segments.count() <= max_segments => zone,
-            _ => return Err(requests.refusal(completion, send, segments.count() > max_segments)),
-        };
-        if segments.count() == 1 {
+        // A request of one segment on a connection, with room for it.
+        let mut requests = self.requests.lock();
+        let (most, right) = requests.needs(transfer);
+        if (completion.is_empty() || requests.has_flags(completion, matches!(transfer, Transfer::Send)))
+            && segments.count() == 1
+            && most >= 1
+            && let Requests { gate: Gate::Open, qp: Some(qp), zone: Some(zone), flight, max_message, max_rdma, .. } =
+                &mut *requests
+            && let Some((id, place)) = flight.next()
+        {
             let segment = segments.segment(0);
             if segment.len > 0 {
-                let piece = self.ia.lmrs.check(&segment, zone, right)?;
-                return self.start(requests, &[piece], piece.len, cookie, completion, operation);
+                let piece = match self.ia.lmrs.check(&segment, *zone, right) {
+                    Ok(piece) => piece,
+                    Err(error) => return Err(refused(requests, error)),
+                };
+                let len = match length(transfer, piece.len, remote.len, *max_message, *max_rdma) {
+                    Ok(len) => len,
+                    Err(error) => return Err(refused(requests, error)),
+                };
+                let mark = match self.hand_request(qp, id, &[piece], completion, transfer, remote, len) {
+                    Ok(mark) => mark,
+                    Err(error) => return Err(refused(requests, error)),
+                };
+                place.fill(InFlight { mark, cookie, flags: completion, work: Work::Transfer(transfer, len) });
+                return Ok(());
             }
         }
-        let mut checked = Checked::new();
-        let total = self.ia.lmrs.check_all(segments, zone, right, &mut checked)?;
-        self.start_several(requests, &checked, total, cookie, completion, operation)
+        cold_path();
+        self.post_otherwise(requests, segments, cookie, completion, transfer, remote)
     }
 
-    /// Does what [`Endpoint::start`] does, for a request that has not one segment.
+    /// Posts a request that [`Endpoint::post`] cannot post in the quickest way.
     #[inline(never)]
-    fn start_several(
-        &self,
-        requests: MutexGuard<'_, Requests<T>>,
-        segments: &[Segment],
-        total: u64,
-        cookie: u64,
-        completion: CompletionFlags,
-        operation: Operation,
-    ) -> Result<()> {
-        self.start(requests, segments, total, cookie, completion, operation)
-    }
-
-    /// Starts a request whose segments were checked; `total` is the sum of their lengths.
-    #[inline(always)]
-    fn start(
+    fn post_otherwise<S: SegmentList + ?Sized>(
         &self,
         mut requests: MutexGuard<'_, Requests<T>>,
-        segments: &[Segment],
-        total: u64,
+        segments: &S,
         cookie: u64,
         completion: CompletionFlags,
-        operation: Operation,
+        transfer: Transfer,
+        remote: &RemoteSegment,
     ) -> Result<()> {
-        let (transfer, len) = match operation {
-            Operation::Send { .. } if total > requests.max_message => return Err(Error::LengthError),
-            Operation::Send { .. } => (Transfer::Send, total),
-            Operation::Write(remote) if total > remote.len => return Err(Error::LengthError),
-            Operation::Write(_) => (Transfer::Write, total),
-            Operation::Read(remote) if total < remote.len => return Err(Error::LengthError),
-            Operation::Read(remote) => (Transfer::Read, remote.len),
+        let send = matches!(transfer, Transfer::Send);
+        let (most, right) = requests.needs(transfer);
+        let zone = match requests.zone {
+            Some(zone) if requests.admits(completion, send) && segments.count() <= most => zone,
+            _ => return Err(requests.refusal(completion, send, segments.count() > most)),
         };
-        if !matches!(operation, Operation::Send { .. }) && len > requests.max_rdma {
-            return Err(Error::LengthError);
-        }
+        let mut checked = Checked::new();
+        let total = self.ia.lmrs.check_all(segments, zone, right, &mut checked)?;
+        let len = length(transfer, total, remote.len, requests.max_message, requests.max_rdma)?;
         let work = Work::Transfer(transfer, len);
-        if (requests.gate != Gate::Open || requests.flight.is_full()) && !self.make_room(&mut requests)? {
+        if !self.make_room(&mut requests)? {
             self.flush(&requests, cookie, completion, work);
             return Ok(());
         }
         let Requests { qp: Some(qp), flight, .. } = &mut *requests else { return Err(requests.state.into()) };
         let Some((id, place)) = flight.next() else { return Err(full()) };
+        let mark = self.hand_request(qp, id, &checked, completion, transfer, remote, len)?;
+        place.fill(InFlight { mark, cookie, flags: completion, work });
+        Ok(())
+    }
+
+    /// Hands a request of `len` bytes, whose segments were checked, to the transport.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)] // a structure of them would lie in memory
+    fn hand_request(
+        &self,
+        qp: &Arc<T::Qp>,
+        id: RequestId,
+        segments: &[Segment],
+        completion: CompletionFlags,
+        transfer: Transfer,
+        remote: &RemoteSegment,
+        len: u64,
+    ) -> Result<Mark> {
+        let operation = match transfer {
+            Transfer::Write => Operation::Write(*remote),
+            Transfer::Read => Operation::Read(*remote),
+            Transfer::Send | Transfer::Recv => {
+                Operation::Send { solicited: completion.contains(CompletionFlags::SOLICITED_WAIT) }
+            }
+        };
         let request = Request {
             id,
             operation,
@@ -149,9 +169,7 @@ impl<T: Transport> Endpoint<T> {
             fence: completion.contains(CompletionFlags::BARRIER_FENCE),
             signalled: !completion.contains(CompletionFlags::SUPPRESS),
         };
-        let mark = self.ia.transport.post(qp, &request)?;
-        place.fill(InFlight { mark, cookie, flags: completion, work });
-        Ok(())
+        self.ia.transport.post(qp, &request)
     }
 
     /// Completes a request that is flushed at once.
@@ -248,6 +266,23 @@ impl<T: Transport> Endpoint<T> {
             self.ia.transport.reap(&qp);
         }
     }
+}
+
+/// No memory of a peer.
+const NOWHERE: RemoteSegment = RemoteSegment { addr: 0, len: 0, key: 0 };
+
+/// The length of a transfer whose local segments have `total` bytes, and the remote one `remote`.
+///
+/// # Errors
+/// [`Error::LengthError`].
+#[inline(always)]
+fn length(transfer: Transfer, total: u64, remote: u64, max_message: u64, max_rdma: u64) -> Result<u64> {
+    let (fits, len) = match transfer {
+        Transfer::Write => (total <= remote && total <= max_rdma, total),
+        Transfer::Read => (total >= remote && remote <= max_rdma, remote),
+        Transfer::Send | Transfer::Recv => (total <= max_message, total),
+    };
+    if fits { Ok(len) } else { Err(Error::LengthError) }
 }
 
 /// The refusal of a request for which the queue has no room.

@@ -1,6 +1,7 @@
 //! The receives of an endpoint: the state that posting and completing them needs, and the watermarks on them.
 
 use std::collections::VecDeque;
+use std::hint::cold_path;
 use std::sync::Arc;
 
 use host::memory::{self, NoMemory, Room};
@@ -94,7 +95,6 @@ impl<T: Transport> Receives<T> {
     }
 
     /// Whether a receive of so many segments with these flags can be posted, as far as its memory is not looked at.
-    #[inline(always)]
     pub fn admits(&self, segments: usize, completion: CompletionFlags) -> bool {
         let flags = completion.is_empty()
             || (completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled));
@@ -114,16 +114,17 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Keeps the segments of a receive until there is a queue pair.
+    /// Keeps a receive until there is a queue pair. No message can wait for it yet, which is what this returns.
     ///
     /// # Errors
     /// [`crate::error::Resource::Memory`].
-    pub fn keep_early<S: SegmentList + ?Sized>(&mut self, id: RecvId, segments: &S) -> Result<()> {
+    #[cold]
+    pub fn keep_early<S: SegmentList + ?Sized>(&mut self, id: RecvId, segments: &S) -> Result<bool> {
         self.early.room(1)?;
         let mut kept = memory::vec(segments.count())?;
         kept.extend((0..segments.count()).map(|at| segments.segment(at)));
         self.early.push_back(Early { id, segments: kept.into_boxed_slice() });
-        Ok(())
+        Ok(false)
     }
 
     pub fn enter(&mut self, state: State) {
@@ -143,7 +144,7 @@ impl<T: Transport> Receives<T> {
         let Some(evd) = &self.evd else { return };
         let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
         let announce = announce || !matches!(status, Status::Success);
-        evd.complete(completion, announce, charge);
+        evd.complete(completion, || announce, charge);
     }
 
     /// Queues the completion of a receive of the endpoint's own queue that the transport has ended.
@@ -152,15 +153,16 @@ impl<T: Transport> Receives<T> {
         // An endpoint with receives has a dispatcher for them.
         let Some(evd) = &self.evd else { return };
         let Some(&Posted { cookie, quiet, .. }) = self.posted.front().filter(|posted| posted.id == done.id) else {
+            cold_path();
             return out_of_order(done.id);
         };
         self.posted.skip();
-        let announce = match self.feed {
-            Feed::Solicited => done.solicited,
-            _ => !quiet,
+        let announce = || {
+            let announce = if matches!(self.feed, Feed::Solicited) { done.solicited } else { !quiet };
+            announce || !matches!(done.status, Status::Success)
         };
         let completion = Completion { ep, cookie, len: done.len, status: done.status, transfer: Transfer::Recv };
-        evd.complete(completion, announce || !matches!(done.status, Status::Success), None);
+        evd.complete(completion, announce, None);
     }
 
     /// Queues the completions of receives of the endpoint's own queue that the transport has ended.

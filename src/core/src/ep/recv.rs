@@ -1,18 +1,19 @@
 //! Posting receives, and completing them.
 
+use std::hint::cold_path;
 use std::sync::Arc;
 
 use host::lock::MutexGuard;
 
 use crate::ep::attr::Watermark;
-use crate::ep::endpoint::{Endpoint, not_ready};
+use crate::ep::endpoint::{Endpoint, refused};
 use crate::ep::receives::{Passed, Posted, Receives};
 use crate::error::{Error, Refusal, Resource, Result};
 use crate::event::{AsyncReason, CompletionFlags, Feed, Status};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::srq::{Completed, Srq};
-use crate::transport::{Checked, Poll, Recv, RecvDone, RecvId, Segment, Transport};
+use crate::transport::{Checked, Poll, Recv, RecvDone, RecvId, Transport};
 
 /// The buffers that an endpoint has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +33,51 @@ impl<T: Transport> Endpoint<T> {
     /// dispatcher, [`Arg::SegmentCount`], [`Arg::Flags`], the errors of
     /// [`crate::lmr_table::LmrTable::check`], [`Error::InsufficientResources`] if the
     /// receive queue is full.
-    #[inline]
+    #[inline(always)]
     pub fn post_recv<S: SegmentList + ?Sized>(
         &self,
+        segments: &S,
+        cookie: u64,
+        completion: CompletionFlags,
+    ) -> Result<()> {
+        // A receive of one segment with a queue pair and room for it: the queue of an endpoint that shares one has none.
+        let mut receives = self.receives.lock();
+        if completion.is_empty()
+            && segments.count() == 1
+            && receives.max_segments >= 1
+            && receives.evd.is_some()
+            && let Receives { qp: Some(qp), zone: Some(zone), posted, next_id, .. } = &mut *receives
+            && let Some(place) = posted.vacancy()
+        {
+            let segment = segments.segment(0);
+            if segment.len > 0 {
+                let piece = match self.ia.lmrs.check(&segment, *zone, Rights::LOCAL_WRITE) {
+                    Ok(piece) => piece,
+                    Err(error) => return Err(refused(receives, error)),
+                };
+                let id = *next_id;
+                let awaited = match self.ia.transport.post_recv(qp, &Recv { id, segments: &[piece] }) {
+                    Ok(awaited) => awaited,
+                    Err(error) => return Err(refused(receives, error)),
+                };
+                *next_id = id + 1;
+                place.fill(Posted { id, cookie, quiet: false });
+                if awaited || receives.watched {
+                    cold_path();
+                    self.after_recv(receives, awaited);
+                }
+                return Ok(());
+            }
+        }
+        cold_path();
+        self.post_recv_otherwise(receives, segments, cookie, completion)
+    }
+
+    /// Posts a receive that [`Endpoint::post_recv`] cannot post in the quickest way.
+    #[inline(never)]
+    fn post_recv_otherwise<S: SegmentList + ?Sized>(
+        &self,
+        mut receives: MutexGuard<'_, Receives<T>>,
         segments: &S,
         cookie: u64,
         completion: CompletionFlags,
@@ -42,83 +85,29 @@ impl<T: Transport> Endpoint<T> {
         if self.srq.is_some() {
             return Err(Error::InvalidState(Refusal::EndpointHasSrq));
         }
-        let receives = self.receives.lock();
         let zone = match receives.zone {
             Some(zone) if receives.admits(segments.count(), completion) => zone,
             _ => return Err(receives.refusal(completion)),
         };
-        if segments.count() == 1 && receives.qp.is_some() {
-            let segment = segments.segment(0);
-            if segment.len > 0 {
-                let piece = self.ia.lmrs.check(&segment, zone, Rights::LOCAL_WRITE)?;
-                return self.hand_in(receives, &[piece], cookie, completion);
-            }
-        }
         let mut checked = Checked::new();
         self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_WRITE, &mut checked)?;
         if receives.flush {
             receives.complete(self.header.handle(), cookie, Status::Flushed, 0, true, None);
             return Ok(());
         }
-        if receives.qp.is_none() {
-            return self.keep_early(receives, segments, cookie, completion);
-        }
-        self.hand_in_several(receives, &checked, cookie, completion)
-    }
-
-    /// Does what [`Endpoint::hand_in`] does, for a receive that has not one segment.
-    #[inline(never)]
-    fn hand_in_several(
-        &self,
-        receives: MutexGuard<'_, Receives<T>>,
-        segments: &[Segment],
-        cookie: u64,
-        completion: CompletionFlags,
-    ) -> Result<()> {
-        self.hand_in(receives, segments, cookie, completion)
-    }
-
-    /// Hands a receive whose segments were checked to the queue pair. One that ended has no queue pair.
-    #[inline(always)]
-    fn hand_in(
-        &self,
-        mut receives: MutexGuard<'_, Receives<T>>,
-        segments: &[Segment],
-        cookie: u64,
-        completion: CompletionFlags,
-    ) -> Result<()> {
-        let Receives { qp: Some(qp), posted, next_id, .. } = &mut *receives else { return Err(not_ready()) };
-        let Some(place) = posted.vacancy() else { return Err(Error::InsufficientResources(Resource::Memory)) };
-        let id = *next_id;
-        let awaited = self.ia.transport.post_recv(qp, &Recv { id, segments })?;
-        *next_id = id + 1;
-        place.fill(Posted { id, cookie, quiet: completion.contains(CompletionFlags::UNSIGNALLED) });
-        if awaited || receives.watched {
-            self.after_recv(receives, awaited);
-        }
-        Ok(())
-    }
-
-    /// Keeps a receive until there is a queue pair. No message can wait for it yet.
-    #[cold]
-    #[inline(never)]
-    fn keep_early<S: SegmentList + ?Sized>(
-        &self,
-        mut receives: MutexGuard<'_, Receives<T>>,
-        segments: &S,
-        cookie: u64,
-        completion: CompletionFlags,
-    ) -> Result<()> {
-        let id = receives.next_id;
         if receives.posted.is_full() {
             return Err(Error::InsufficientResources(Resource::Memory));
         }
-        receives.keep_early(id, segments)?;
+        let id = receives.next_id;
+        let awaited = match &receives.qp {
+            Some(qp) => self.ia.transport.post_recv(qp, &Recv { id, segments: &checked })?,
+            None => receives.keep_early(id, segments)?,
+        };
         receives.next_id += 1;
         // There is room, as was just found.
         let _ = receives.posted.push(Posted { id, cookie, quiet: completion.contains(CompletionFlags::UNSIGNALLED) });
-        if receives.watched {
-            self.after_recv(receives, false);
+        if awaited || receives.watched {
+            self.after_recv(receives, awaited);
         }
         Ok(())
     }
@@ -156,7 +145,10 @@ impl<T: Transport> Endpoint<T> {
         match (done, &self.srq) {
             ([done], None) => receives.finish_one(self.header.handle(), done),
             ([done], Some(srq)) => self.finish_shared(receives, srq, done),
-            _ => self.finish_several(receives, done),
+            _ => {
+                cold_path();
+                self.finish_several(receives, done);
+            }
         }
     }
 

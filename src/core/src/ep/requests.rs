@@ -1,5 +1,6 @@
 //! The requests of an endpoint: those in flight, and the state that posting and completing them needs.
 
+use std::hint::cold_path;
 use std::sync::Arc;
 
 use host::memory::NoMemory;
@@ -10,6 +11,7 @@ use crate::error::{Arg, Error, Result};
 use crate::evd::{Batch, Evd};
 use crate::event::{Completion, CompletionFlags, Event, Feed, Status, Transfer};
 use crate::fifo::{Fifo, Vacancy};
+use crate::mem::Rights;
 use crate::slab::Handle;
 use crate::transport::{FailedRequest, Mark, RequestId, Transport};
 use crate::users::Use;
@@ -38,11 +40,15 @@ impl InFlight {
     #[inline(always)]
     fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) {
         if self.flags.contains(CompletionFlags::SUPPRESS) {
+            cold_path();
             return;
         }
-        let Work::Transfer(transfer, len) = self.work else { return self.succeed_with_bind(evd) };
+        let Work::Transfer(transfer, len) = self.work else {
+            cold_path();
+            return self.succeed_with_bind(evd);
+        };
         let completion = Completion { ep, cookie: self.cookie, len, status: Status::Success, transfer };
-        evd.complete(completion, !self.flags.contains(CompletionFlags::UNSIGNALLED), None);
+        evd.complete(completion, || !self.flags.contains(CompletionFlags::UNSIGNALLED), None);
     }
 
     #[cold]
@@ -218,15 +224,24 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Whether a request with these flags can be posted, as far as its segments are not looked at; `send` tells whether
-    /// it is a send.
+    /// The most segments that a request can have, and the right that it needs to them.
     #[inline(always)]
+    pub fn needs(&self, transfer: Transfer) -> (usize, Rights) {
+        match transfer {
+            Transfer::Send | Transfer::Recv => (self.max_segments, Rights::LOCAL_READ),
+            Transfer::Write => (self.max_write_segments, Rights::LOCAL_READ),
+            Transfer::Read => (self.max_read_segments, Rights::LOCAL_WRITE),
+        }
+    }
+
+    /// Whether a request with these flags can be posted, as far as its segments are not looked at; `send` tells
+    /// whether it is a send.
     pub fn admits(&self, completion: CompletionFlags, send: bool) -> bool {
-        !matches!(self.gate, Gate::Closed) && (completion.is_empty() || self.has_flags(completion, send))
+        !matches!(self.gate, Gate::Closed) && self.has_flags(completion, send)
     }
 
     /// Whether a request can have these flags.
-    fn has_flags(&self, completion: CompletionFlags, send: bool) -> bool {
+    pub fn has_flags(&self, completion: CompletionFlags, send: bool) -> bool {
         let mut valid = CompletionFlags::SUPPRESS | CompletionFlags::BARRIER_FENCE;
         if send {
             valid |= CompletionFlags::SOLICITED_WAIT;
@@ -267,7 +282,10 @@ impl<T: Transport> Requests<T> {
                     request.succeed(evd, ep);
                 }
             }
-            _ => self.complete_several(ep, reached),
+            _ => {
+                cold_path();
+                self.complete_several(ep, reached);
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod queue;
 
+use std::hint::cold_path;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -281,22 +282,17 @@ impl<T: Transport> Evd<T> {
         if !self.look() {
             return Err(Error::QueueEmpty);
         }
-        let taken = {
-            let mut queue = self.queue.lock();
-            let taken = queue.take_completion(transfer);
-            // Without a waiter, as was found.
-            if taken.is_some() && queue.is_empty() {
+        let mut queue = self.queue.lock();
+        if let Some(result) = queue.take_completion(transfer) {
+            // Nobody waits, as was found.
+            if queue.is_empty() {
                 self.busy.store(false, Ordering::Release);
             }
-            taken
-        };
-        match taken {
-            Some((result, charge)) => {
-                drop(charge);
-                Ok(result)
-            }
-            None => self.take_other().map(other),
+            return Ok(result);
         }
+        cold_path();
+        drop(queue);
+        self.take_other().map(other)
     }
 
     #[cold]
@@ -313,20 +309,16 @@ impl<T: Transport> Evd<T> {
         if !self.look() {
             return None;
         }
-        let (charge, more) = {
-            let mut queue = self.queue.lock();
-            if !queue.is_ready() {
-                return None;
-            }
-            let ((), charge) = queue.take_completion(transfer)?;
-            let more = queue.len();
-            // Without a waiter, as was found.
-            if more == 0 {
-                self.busy.store(false, Ordering::Release);
-            }
-            (charge, more)
-        };
-        drop(charge);
+        let mut queue = self.queue.lock();
+        if !queue.is_ready() {
+            return None;
+        }
+        queue.take_completion(transfer)?;
+        let more = queue.len();
+        // Nobody waits, as was found.
+        if more == 0 {
+            self.busy.store(false, Ordering::Release);
+        }
         Some(more)
     }
 
@@ -374,14 +366,16 @@ impl<T: Transport> Evd<T> {
         self.push_all(|batch| batch.push(event, true));
     }
 
-    /// Queues the end of a transfer as [`Evd::push`] does with other events; `announce` makes it a notification event.
+    /// Queues the end of a transfer as [`Evd::push`] does with other events; `announce` says whether it is a
+    /// notification event.
     #[inline(always)]
-    pub(crate) fn complete(&self, completion: Completion, announce: bool, charge: Option<Charge>) {
+    pub(crate) fn complete(&self, completion: Completion, announce: impl FnOnce() -> bool, charge: Option<Charge>) {
         let mut queue = self.queue.lock();
         let kept = queue.complete(completion, charge);
         self.busy.store(true, Ordering::Release);
         if !kept || queue.is_watched() {
-            self.end_completion(queue, kept, announce);
+            cold_path();
+            self.end_completion(queue, kept, announce());
         }
     }
 

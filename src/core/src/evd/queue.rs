@@ -157,18 +157,23 @@ impl<T: Transport> Queue<T> {
     }
 
     /// Takes the oldest event for a dequeue and shows it to `transfer`, if it is the end of a transfer; `None` if it is
-    /// another one, there is none, or a thread waits. Returns what `transfer` does, and the charge of the buffer.
+    /// another one, there is none, or a thread waits. Its buffer no longer counts then.
     #[inline(always)]
-    pub fn take_completion<R>(&mut self, transfer: impl FnOnce(&Completion) -> R) -> Option<(R, Option<Charge>)> {
-        let oldest = self.events.front_mut()?;
-        if oldest.other.is_some() || self.wait.is_some() {
+    pub fn take_completion<R>(&mut self, transfer: impl FnOnce(&Completion) -> R) -> Option<R> {
+        if self.wait.is_some() {
             return None;
         }
-        let result = transfer(&oldest.completion);
-        let charge = if oldest.charge.is_some() { oldest.charge.take() } else { None };
         // Nothing is left in it that needs a drop.
-        self.events.skip();
-        Some((result, charge))
+        self.events.skip_if(|oldest| {
+            if oldest.other.is_some() {
+                return None;
+            }
+            let result = transfer(&oldest.completion);
+            if oldest.charge.is_some() {
+                oldest.charge = None;
+            }
+            Some(result)
+        })
     }
 
     /// Adds the end of a transfer; false if there is no room.
