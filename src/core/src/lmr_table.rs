@@ -1,7 +1,7 @@
 //! Local memory regions by context: the table in which every post looks them up.
 
 use std::collections::VecDeque;
-use std::hint::{assert_unchecked, cold_path};
+use std::hint::assert_unchecked;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::{array, ptr};
 
@@ -31,6 +31,15 @@ pub trait SegmentList {
 
     /// The segment `at`, which is less than the number of segments.
     fn segment(&self, at: usize) -> LocalSegment;
+
+    /// Whether there is one segment.
+    fn is_single(&self) -> bool;
+
+    /// Whether the number and the place of the segments are valid, which they are if there is one.
+    ///
+    /// # Errors
+    /// [`Arg::SegmentCount`], [`Arg::Segments`].
+    fn check(&self) -> Result<()>;
 }
 
 impl<S: AsRef<[LocalSegment]> + ?Sized> SegmentList for S {
@@ -42,6 +51,16 @@ impl<S: AsRef<[LocalSegment]> + ?Sized> SegmentList for S {
     #[inline]
     fn segment(&self, at: usize) -> LocalSegment {
         self.as_ref()[at]
+    }
+
+    #[inline]
+    fn is_single(&self) -> bool {
+        self.count() == 1
+    }
+
+    #[inline]
+    fn check(&self) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -81,11 +100,16 @@ const EMPTY: u32 = u32::MAX;
 /// The number of no zone.
 const NO_ZONE: u64 = u64::MAX;
 
+/// So many contexts rest before one is named again.
+const RESTING: usize = 1024;
+
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
 const GENERATION_MASK: u32 = (1 << (32 - INDEX_BITS)) - 1;
-const FIRST_CHUNK: usize = 256;
-const CHUNKS: usize = 12;
+/// More than the contexts that rest before one is named again, so that programs that register and free find their regions
+/// among the first rows.
+const FIRST_CHUNK: usize = 2048;
+const CHUNKS: usize = 9;
 
 /// Regions by context. Look-ups take no lock: rows never move, and a row that changes
 /// under a reader is noticed by its context.
@@ -109,7 +133,7 @@ impl Default for LmrTable {
     }
 }
 
-/// Chunk and place of a row: chunk k holds 256 * 2^k rows.
+/// Chunk and place of a row: chunk k holds 2048 * 2^k rows.
 #[inline]
 fn place(index: u32) -> (usize, usize) {
     let n = index as usize + FIRST_CHUNK;
@@ -158,7 +182,7 @@ impl LmrTable {
     pub(crate) fn insert(&self, registration: &Registration) -> Option<u32> {
         let mut rows = self.rows.lock();
         // A context is named again only after many others, and with another generation.
-        let reuse = rows.free.len() > 1024 || rows.used as usize >= Self::CAPACITY;
+        let reuse = rows.free.len() > RESTING || rows.used as usize >= Self::CAPACITY;
         let fresh = if reuse && !rows.free.is_empty() { None } else { self.fresh(&mut rows).ok() };
         let index = fresh.or_else(|| rows.free.pop_front())?;
         let generation = u32::from(rows.next_generation[index as usize]);
@@ -250,24 +274,21 @@ impl LmrTable {
     /// [`Error::PrivilegesViolation`] for an unknown context or a missing right,
     /// [`Error::ProtectionViolation`] for another zone, [`Arg::Segments`] for a range
     /// outside the region.
-    #[inline(always)]
     pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
         let writes = right.contains(Rights::LOCAL_WRITE);
-        if let Some(row) = self.near_row(segment.context)
-            && let Some(piece) = row.grants(segment, zone, writes)
-        {
-            return Ok(piece);
-        }
-        cold_path();
-        let far = LocalSegment { ..*segment };
-        self.check_far(&far, zone, writes)
-    }
-
-    /// Does what [`LmrTable::check`] does, where the first rows do not tell.
-    #[inline(never)]
-    fn check_far(&self, segment: &LocalSegment, zone: u32, writes: bool) -> Result<Segment> {
         let granted = self.row(segment.context).and_then(|row| row.grants(segment, zone, writes));
         granted.ok_or_else(|| self.refusal(segment.context, zone, writes))
+    }
+
+    /// Does what [`LmrTable::check`] does, for the only segment of a post that has no other; `None` if the segment is empty or
+    /// refused, or its region is not among the first ones.
+    #[inline(always)]
+    pub fn check_single<S: SegmentList + ?Sized>(&self, segments: &S, zone: u32, right: Rights) -> Option<Segment> {
+        let segment = segments.segment(0);
+        if segment.len == 0 {
+            return None;
+        }
+        self.near_row(segment.context)?.grants(&segment, zone, right.contains(Rights::LOCAL_WRITE))
     }
 
     /// The reason why a segment is refused: the first of those that [`LmrTable::check`] names.
@@ -393,11 +414,12 @@ mod tests {
     #[test]
     fn rows_are_where_their_index_says() {
         assert_eq!(place(0), (0, 0));
-        assert_eq!(place(255), (0, 255));
-        assert_eq!(place(256), (1, 0));
-        assert_eq!(place(767), (1, 511));
-        assert_eq!(place(768), (2, 0));
-        assert_eq!(place(LmrTable::CAPACITY as u32 - 1).0, 11);
+        assert_eq!(place(2047), (0, 2047));
+        assert_eq!(place(2048), (1, 0));
+        assert_eq!(place(6143), (1, 4095));
+        assert_eq!(place(6144), (2, 0));
+        assert_eq!(place(LmrTable::CAPACITY as u32 - 1).0, CHUNKS - 1);
+        assert_eq!(place(EMPTY & INDEX_MASK).0, CHUNKS, "no row has this context");
     }
 
     #[test]

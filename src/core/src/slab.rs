@@ -162,22 +162,82 @@ impl Chunk {
     }
 
     /// The cell at an address, if there is one.
-    #[inline(always)]
     fn cell(&self, address: usize) -> Option<&'static Cell> {
         // SYNC chunk: pairs with the store in grow, so that the cells are initialised and their address is known.
         let size = self.size.load(Ordering::Acquire);
         let first = self.first.load(Ordering::Relaxed);
         let offset = address.wrapping_sub(first.addr());
         if offset >= size || !offset.is_multiple_of(size_of::<Cell>()) {
-            cold_path();
             return None;
         }
-        // SAFETY: inside the chunk.
-        let cell = unsafe { first.byte_add(offset) };
-        // SAFETY: as above. The compiler would test that for the sake of the Option.
-        unsafe { assert_unchecked(!cell.is_null()) };
         // SAFETY: inside the chunk, on a cell's boundary; chunks are never freed.
-        Some(unsafe { &*cell })
+        Some(unsafe { &*first.byte_add(offset) })
+    }
+}
+
+/// A row of cells, by the address of the first one and their size in bytes. They are never freed.
+#[derive(Clone, Copy, Debug)]
+pub struct Cells {
+    first: usize,
+    size: usize,
+}
+
+/// A place for [`Cells`] that are set once, for the quickest way to nearly every object.
+#[derive(Debug)]
+pub struct Window {
+    first: AtomicUsize,
+    /// 0 before they are set.
+    size: AtomicUsize,
+}
+
+impl Window {
+    /// No cells.
+    pub const fn new() -> Self {
+        Window { first: AtomicUsize::new(0), size: AtomicUsize::new(0) }
+    }
+
+    /// Sets the cells, if none are set yet.
+    pub fn set(&self, cells: Cells) {
+        if self.first.compare_exchange(0, cells.first, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            // SYNC chunk: pairs with the load in `enter`, as the store in `grow` does.
+            self.size.store(cells.size, Ordering::Release);
+        }
+    }
+
+    /// Forgets the cells. Only the child of a fork may call this, which has no other thread.
+    pub fn forget(&self) {
+        self.size.store(0, Ordering::Relaxed);
+        self.first.store(0, Ordering::Relaxed);
+    }
+
+    /// The place that `handle` names, if it is among the cells.
+    #[inline(always)]
+    pub fn place(&self, handle: Handle) -> Option<Place<'static>> {
+        // SYNC chunk
+        let size = self.size.load(Ordering::Acquire);
+        let offset = handle.0.wrapping_sub(self.first.load(Ordering::Relaxed));
+        if offset >= size || !offset.is_multiple_of(size_of::<Cell>()) {
+            return None;
+        }
+        let cell = ptr::with_exposed_provenance::<Cell>(handle.0);
+        // SAFETY: the address of a cell is not 0. The compiler would test that for the sake of the Option.
+        unsafe { assert_unchecked(!cell.is_null()) };
+        // SAFETY: the address is that of a cell of a slab, all of which are shared, and never freed.
+        Some(Place { cell: unsafe { &*cell }, slab: PhantomData })
+    }
+
+    /// Enters the object behind `handle` if it is alive, of type `O`, and among the cells; `None` also if the calling thread
+    /// cannot enter it in the quickest way.
+    #[inline(always)]
+    pub fn enter<O: Object>(&self, handle: Handle) -> Option<Held<'static, O>> {
+        let place = self.place(handle)?;
+        place.enter_by(Some(records::first_slot()?))
+    }
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -242,11 +302,12 @@ impl<D> Slab<D> {
         Some(Place { cell: self.cell(handle.0)?, slab: PhantomData })
     }
 
-    /// The place that `handle` names, if it is among the first ones of this slab: those of a program with up to a thousand
-    /// objects. The quickest way to nearly every object.
-    #[inline(always)]
-    pub fn first_place(&self, handle: Handle) -> Option<Place<'_>> {
-        Some(Place { cell: self.chunks[0].cell(handle.0)?, slab: PhantomData })
+    /// The first cells of this slab, once there are some: those of a program with up to a thousand objects.
+    pub fn first_cells(&self) -> Option<Cells> {
+        let Chunk { first, size } = &self.chunks[0];
+        // SYNC chunk
+        let size = size.load(Ordering::Acquire);
+        (size > 0).then(|| Cells { first: first.load(Ordering::Relaxed).addr(), size })
     }
 
     /// Makes `handle` dead if it is alive and of type `O`; true for exactly one caller. The object is dropped when the
@@ -379,7 +440,10 @@ impl<D> Slab<D> {
             listed: AtomicBool::new(false),
             settling,
         }));
-        chunk.first.store(Vec::leak(cells).as_mut_ptr(), Ordering::Relaxed);
+        let first = Vec::leak(cells).as_mut_ptr();
+        // For those that find a cell by its address alone.
+        let _ = first.expose_provenance();
+        chunk.first.store(first, Ordering::Relaxed);
         // SYNC chunk
         chunk.size.store(len * size_of::<Cell>(), Ordering::Release);
         free.chunks += 1;
@@ -419,13 +483,6 @@ pub struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Does what [`Place::enter`] does in the quickest way; `None` also if that cannot be gone.
-    #[inline(always)]
-    pub fn enter_quickly<O: Object>(self) -> Option<Held<'a, O>> {
-        let slot = records::first_slot()?;
-        self.enter_by(Some(slot))
-    }
-
     /// Enters the object if it is alive and of type `O`.
     #[inline]
     pub fn enter<O: Object>(self) -> Option<Held<'a, O>> {

@@ -175,12 +175,10 @@ impl<T: Transport> Srq<T> {
     /// of the queue, [`Error::InsufficientResources`] if all entries are occupied.
     #[inline(always)]
     pub fn post_recv<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
-        if segments.count() == 1 {
-            let segment = segments.segment(0);
-            if segment.len > 0 {
-                let piece = self.ia.lmrs.check(&segment, self.zone, Rights::LOCAL_WRITE)?;
-                return self.hand_in(&[piece], cookie);
-            }
+        if segments.is_single()
+            && let Some(piece) = self.ia.lmrs.check_single(segments, self.zone, Rights::LOCAL_WRITE)
+        {
+            return self.hand_in(&[piece], cookie);
         }
         cold_path();
         self.post_recv_otherwise(segments, cookie)
@@ -189,6 +187,7 @@ impl<T: Transport> Srq<T> {
     /// Posts a receive that has not one segment.
     #[inline(never)]
     fn post_recv_otherwise<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
+        segments.check()?;
         if segments.count() > self.max_segments {
             return Err(Error::InvalidParameter(Arg::SegmentCount));
         }

@@ -2,9 +2,7 @@
 //!
 //! Nothing here allocates, formats, makes a system call or panics.
 
-use std::hint::cold_path;
-
-use dat_core::error::{Arg, Role};
+use dat_core::error::{Arg, Error, Role};
 use dat_core::transport::{MAX_SEGMENTS, RemoteSegment};
 use dat_core::{CompletionFlags, Endpoint, Evd, LocalSegment, SegmentList, Srq};
 use dat_face::call::{fast, quickly};
@@ -52,26 +50,12 @@ struct Segments {
 impl Segments {
     /// The `count` segments of a post. The count is the second argument of every post, the list the third.
     ///
-    /// # Errors
-    /// The second argument is invalid if it is negative or above the limit of all endpoints, the third if it is NULL
-    /// and the count is not 0.
-    ///
     /// # Safety
     /// During the call `list` must be NULL, or `count` triplets there can be read.
     #[inline(always)]
-    unsafe fn new(count: DAT_COUNT, list: *const DAT_LMR_TRIPLET) -> Answer<Self> {
-        // A negative count is above the limit then.
-        let count = count.cast_unsigned() as usize;
-        if count > MAX_SEGMENTS {
-            return Err(Fault::Argument(2));
-        }
-        if list.is_null() {
-            cold_path();
-            if count > 0 {
-                return Err(Fault::Argument(3));
-            }
-        }
-        Ok(Segments { count, list })
+    unsafe fn new(count: DAT_COUNT, list: *const DAT_LMR_TRIPLET) -> Self {
+        // A negative count is above any limit then.
+        Segments { count: count.cast_unsigned() as usize, list }
     }
 }
 
@@ -83,10 +67,24 @@ impl SegmentList for Segments {
 
     #[inline(always)]
     fn segment(&self, at: usize) -> LocalSegment {
-        assert!(at < self.count);
-        // SAFETY: `at` is below the count, and `new` was promised that many if the list is not NULL, which it is only
-        // with a count of 0.
+        assert!(at < self.count && !self.list.is_null());
+        // SAFETY: `at` is below the count, and `new` was promised that many if the list is not NULL.
         local_segment(&unsafe { self.list.add(at).read_unaligned() })
+    }
+
+    #[inline(always)]
+    fn is_single(&self) -> bool {
+        self.count == 1 && !self.list.is_null()
+    }
+
+    fn check(&self) -> dat_core::Result<()> {
+        if self.count > MAX_SEGMENTS {
+            return Err(Error::InvalidParameter(Arg::SegmentCount));
+        }
+        if self.list.is_null() && self.count > 0 {
+            return Err(Error::InvalidParameter(Arg::Segments));
+        }
+        Ok(())
     }
 }
 
@@ -103,11 +101,15 @@ pub(crate) fn word(context: DAT_CONTEXT) -> u64 {
     unsafe { context.as_64 }
 }
 
-/// The remote segment of an RDMA operation, its fifth argument.
+/// The remote segment of an RDMA operation, its fifth argument, which is looked at behind the `local` ones.
 #[inline(always)]
-fn remote(triplet: InPtr<DAT_RMR_TRIPLET>) -> Answer<RemoteSegment> {
-    let triplet = triplet.required(5)?;
-    Ok(RemoteSegment { addr: triplet.target_address, len: triplet.segment_length, key: triplet.rmr_context })
+fn remote(triplet: InPtr<DAT_RMR_TRIPLET>, local: &Segments) -> Answer<RemoteSegment> {
+    match triplet.get() {
+        Some(DAT_RMR_TRIPLET { target_address: addr, segment_length: len, rmr_context: key, .. }) => {
+            Ok(RemoteSegment { addr, len, key })
+        }
+        None => local.check().at(RDMA).and(Err(Fault::Argument(5))),
+    }
 }
 
 /// Defines a slot that works on the object behind its first argument. Each has two functions: one for objects that can be
@@ -165,7 +167,7 @@ slot! {
         completion_flags: DAT_COMPLETION_FLAGS,
     ) {
         // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::new(num_segments, local_iov) }?;
+        let segments = unsafe { Segments::new(num_segments, local_iov) };
         ep.post_send(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
     }
 }
@@ -183,7 +185,7 @@ slot! {
         completion_flags: DAT_COMPLETION_FLAGS,
     ) {
         // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::new(num_segments, local_iov) }?;
+        let segments = unsafe { Segments::new(num_segments, local_iov) };
         ep.post_recv(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
     }
 }
@@ -202,9 +204,9 @@ slot! {
         completion_flags: DAT_COMPLETION_FLAGS,
     ) {
         // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::new(num_segments, local_iov) }?;
+        let segments = unsafe { Segments::new(num_segments, local_iov) };
         // SAFETY: the caller's promise.
-        let remote = remote(unsafe { InPtr::new(remote_iov) })?;
+        let remote = remote(unsafe { InPtr::new(remote_iov) }, &segments)?;
         ep.post_read(&segments, word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
     }
 }
@@ -223,9 +225,9 @@ slot! {
         completion_flags: DAT_COMPLETION_FLAGS,
     ) {
         // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::new(num_segments, local_iov) }?;
+        let segments = unsafe { Segments::new(num_segments, local_iov) };
         // SAFETY: the caller's promise.
-        let remote = remote(unsafe { InPtr::new(remote_iov) })?;
+        let remote = remote(unsafe { InPtr::new(remote_iov) }, &segments)?;
         ep.post_write(&segments, word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
     }
 }
@@ -242,7 +244,7 @@ slot! {
         user_cookie: DAT_DTO_COOKIE,
     ) {
         // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::new(num_segments, local_iov) }?;
+        let segments = unsafe { Segments::new(num_segments, local_iov) };
         srq.post_recv(&segments, word(user_cookie)).at(TRANSFER)
     }
 }

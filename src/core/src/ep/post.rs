@@ -80,30 +80,21 @@ impl<T: Transport> Endpoint<T> {
         // A request of one segment on a connection, with room for it.
         let mut requests = self.requests.lock();
         let (most, right) = requests.needs(transfer);
-        if (completion.is_empty() || requests.has_flags(completion, matches!(transfer, Transfer::Send)))
-            && segments.count() == 1
+        if segments.is_single()
+            && (completion.is_empty() || requests.has_flags(completion, matches!(transfer, Transfer::Send)))
             && most >= 1
             && let Requests { gate: Gate::Open, qp: Some(qp), zone: Some(zone), flight, max_message, max_rdma, .. } =
                 &mut *requests
             && let Some((id, place)) = flight.next()
+            && let Some(piece) = self.ia.lmrs.check_single(segments, *zone, right)
+            && let Ok(len) = length(transfer, piece.len, remote.len, *max_message, *max_rdma)
         {
-            let segment = segments.segment(0);
-            if segment.len > 0 {
-                let piece = match self.ia.lmrs.check(&segment, *zone, right) {
-                    Ok(piece) => piece,
-                    Err(error) => return Err(refused(requests, error)),
-                };
-                let len = match length(transfer, piece.len, remote.len, *max_message, *max_rdma) {
-                    Ok(len) => len,
-                    Err(error) => return Err(refused(requests, error)),
-                };
-                let mark = match self.hand_request(qp, id, &[piece], completion, transfer, remote, len) {
-                    Ok(mark) => mark,
-                    Err(error) => return Err(refused(requests, error)),
-                };
-                place.fill(InFlight { mark, cookie, flags: completion, work: Work::Transfer(transfer, len) });
-                return Ok(());
-            }
+            let mark = match self.hand_request(qp, id, &[piece], completion, transfer, remote, len) {
+                Ok(mark) => mark,
+                Err(error) => return Err(refused(requests, error)),
+            };
+            place.fill(InFlight { mark, cookie, flags: completion, work: Work::Transfer(transfer, len) });
+            return Ok(());
         }
         cold_path();
         self.post_otherwise(requests, segments, cookie, completion, transfer, remote)
@@ -120,6 +111,7 @@ impl<T: Transport> Endpoint<T> {
         transfer: Transfer,
         remote: &RemoteSegment,
     ) -> Result<()> {
+        segments.check()?;
         let send = matches!(transfer, Transfer::Send);
         let (most, right) = requests.needs(transfer);
         let zone = match requests.zone {

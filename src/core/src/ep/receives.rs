@@ -144,7 +144,7 @@ impl<T: Transport> Receives<T> {
         let Some(evd) = &self.evd else { return };
         let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
         let announce = announce || !matches!(status, Status::Success);
-        evd.complete(completion, || announce, charge);
+        evd.push_all(|batch| batch.complete(completion, announce, charge));
     }
 
     /// Queues the completion of a receive of the endpoint's own queue that the transport has ended.
@@ -162,7 +162,7 @@ impl<T: Transport> Receives<T> {
             announce || !matches!(done.status, Status::Success)
         };
         let completion = Completion { ep, cookie, len: done.len, status: done.status, transfer: Transfer::Recv };
-        evd.complete(completion, announce, None);
+        evd.complete(completion, announce);
     }
 
     /// Queues the completions of receives of the endpoint's own queue that the transport has ended.

@@ -42,32 +42,26 @@ impl<T: Transport> Endpoint<T> {
     ) -> Result<()> {
         // A receive of one segment with a queue pair and room for it: the queue of an endpoint that shares one has none.
         let mut receives = self.receives.lock();
-        if completion.is_empty()
-            && segments.count() == 1
+        if segments.is_single()
+            && completion.is_empty()
             && receives.max_segments >= 1
             && receives.evd.is_some()
             && let Receives { qp: Some(qp), zone: Some(zone), posted, next_id, .. } = &mut *receives
             && let Some(place) = posted.vacancy()
+            && let Some(piece) = self.ia.lmrs.check_single(segments, *zone, Rights::LOCAL_WRITE)
         {
-            let segment = segments.segment(0);
-            if segment.len > 0 {
-                let piece = match self.ia.lmrs.check(&segment, *zone, Rights::LOCAL_WRITE) {
-                    Ok(piece) => piece,
-                    Err(error) => return Err(refused(receives, error)),
-                };
-                let id = *next_id;
-                let awaited = match self.ia.transport.post_recv(qp, &Recv { id, segments: &[piece] }) {
-                    Ok(awaited) => awaited,
-                    Err(error) => return Err(refused(receives, error)),
-                };
-                *next_id = id + 1;
-                place.fill(Posted { id, cookie, quiet: false });
-                if awaited || receives.watched {
-                    cold_path();
-                    self.after_recv(receives, awaited);
-                }
-                return Ok(());
+            let id = *next_id;
+            let awaited = match self.ia.transport.post_recv(qp, &Recv { id, segments: &[piece] }) {
+                Ok(awaited) => awaited,
+                Err(error) => return Err(refused(receives, error)),
+            };
+            *next_id = id + 1;
+            place.fill(Posted { id, cookie, quiet: false });
+            if awaited || receives.watched {
+                cold_path();
+                self.after_recv(receives, awaited);
             }
+            return Ok(());
         }
         cold_path();
         self.post_recv_otherwise(receives, segments, cookie, completion)
@@ -82,6 +76,7 @@ impl<T: Transport> Endpoint<T> {
         cookie: u64,
         completion: CompletionFlags,
     ) -> Result<()> {
+        segments.check()?;
         if self.srq.is_some() {
             return Err(Error::InvalidState(Refusal::EndpointHasSrq));
         }

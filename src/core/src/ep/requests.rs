@@ -36,25 +36,16 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
-    /// Queues the completion of a request that succeeded, unless it asked for no event then.
+    /// Queues the completion of a transfer that succeeded and asked for an event; false if this is another request.
     #[inline(always)]
-    fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) {
+    fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) -> bool {
+        let Work::Transfer(transfer, len) = self.work else { return false };
         if self.flags.contains(CompletionFlags::SUPPRESS) {
-            cold_path();
-            return;
+            return false;
         }
-        let Work::Transfer(transfer, len) = self.work else {
-            cold_path();
-            return self.succeed_with_bind(evd);
-        };
         let completion = Completion { ep, cookie: self.cookie, len, status: Status::Success, transfer };
-        evd.complete(completion, || !self.flags.contains(CompletionFlags::UNSIGNALLED), None);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn succeed_with_bind<T: Transport>(&self, evd: &Evd<T>) {
-        evd.push_all(|batch| self.complete(batch, Handle::NULL, Status::Success));
+        evd.complete(completion, || !self.flags.contains(CompletionFlags::UNSIGNALLED));
+        true
     }
 
     /// Queues the completion, unless the request succeeded and asked for no event then.
@@ -108,10 +99,16 @@ impl Flight {
         self.requests.is_full()
     }
 
-    /// Whether the oldest request, and no other one, has a mark of at most `reached`.
+    /// Takes the oldest request and shows it to `take`, if that one, and no other one, has a mark of at most `reached`, and
+    /// `take` accepts it.
     #[inline(always)]
-    fn ends_with_one(&self, reached: Mark) -> bool {
-        self.reaches(reached) && self.requests.get(1).is_none_or(|next| next.mark > reached)
+    fn take_one(&mut self, reached: Mark, take: impl FnOnce(&InFlight) -> bool) -> bool {
+        if self.requests.get(1).is_some_and(|next| next.mark <= reached) {
+            return false;
+        }
+        let taken = self.requests.skip_if(|oldest| (oldest.mark <= reached && take(oldest)).then_some(()));
+        self.first += u64::from(taken.is_some());
+        taken.is_some()
     }
 
     /// Whether the oldest request has a mark of at most `reached`.
@@ -277,11 +274,7 @@ impl<T: Transport> Requests<T> {
     #[inline(always)]
     pub fn complete_through(&mut self, ep: Handle, reached: Mark) {
         match &self.evd {
-            Some(evd) if self.flight.ends_with_one(reached) => {
-                if let Some(request) = self.flight.pop() {
-                    request.succeed(evd, ep);
-                }
-            }
+            Some(evd) if self.flight.take_one(reached, |request| request.succeed(evd, ep)) => {}
             _ => {
                 cold_path();
                 self.complete_several(ep, reached);

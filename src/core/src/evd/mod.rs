@@ -12,7 +12,6 @@ use host::lock::{Mutex, MutexGuard};
 pub(crate) use queue::{Batch, WaitState};
 use queue::{Queue, Tell};
 
-use crate::charge::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::event::{AsyncReason, Completion, Event, Feed, Streams};
@@ -369,9 +368,9 @@ impl<T: Transport> Evd<T> {
     /// Queues the end of a transfer as [`Evd::push`] does with other events; `announce` says whether it is a
     /// notification event.
     #[inline(always)]
-    pub(crate) fn complete(&self, completion: Completion, announce: impl FnOnce() -> bool, charge: Option<Charge>) {
+    pub(crate) fn complete(&self, completion: Completion, announce: impl FnOnce() -> bool) {
         let mut queue = self.queue.lock();
-        let kept = queue.complete(completion, charge);
+        let kept = queue.complete(completion);
         self.busy.store(true, Ordering::Release);
         if !kept || queue.is_watched() {
             cold_path();

@@ -178,10 +178,10 @@ impl<T: Transport> Queue<T> {
 
     /// Adds the end of a transfer; false if there is no room.
     #[inline(always)]
-    pub fn complete(&mut self, completion: Completion, charge: Option<Charge>) -> bool {
+    pub fn complete(&mut self, completion: Completion) -> bool {
         match self.events.vacancy() {
             Some(place) => {
-                place.fill(Queued { completion, charge, other: None });
+                place.fill(Queued { completion, charge: None, other: None });
                 true
             }
             None => false,
