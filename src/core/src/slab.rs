@@ -17,7 +17,7 @@ mod records;
 mod tests;
 
 use std::collections::VecDeque;
-use std::hint::{assert_unchecked, cold_path};
+use std::hint::cold_path;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr;
@@ -210,28 +210,37 @@ impl Window {
         self.first.store(0, Ordering::Relaxed);
     }
 
-    /// The place that `handle` names, if it is among the cells.
+    /// Whether `handle` names one of the cells.
     #[inline(always)]
-    pub fn place(&self, handle: Handle) -> Option<Place<'static>> {
+    fn has(&self, handle: Handle) -> bool {
         // SYNC chunk
         let size = self.size.load(Ordering::Acquire);
         let offset = handle.0.wrapping_sub(self.first.load(Ordering::Relaxed));
-        if offset >= size || !offset.is_multiple_of(size_of::<Cell>()) {
-            return None;
-        }
-        let cell = ptr::with_exposed_provenance::<Cell>(handle.0);
-        // SAFETY: the address of a cell is not 0. The compiler would test that for the sake of the Option.
-        unsafe { assert_unchecked(!cell.is_null()) };
-        // SAFETY: the address is that of a cell of a slab, all of which are shared, and never freed.
-        Some(Place { cell: unsafe { &*cell }, slab: PhantomData })
+        offset < size && offset.is_multiple_of(size_of::<Cell>())
     }
 
     /// Enters the object behind `handle` if it is alive, of type `O`, and among the cells; `None` also if the calling thread
     /// cannot enter it in the quickest way.
     #[inline(always)]
     pub fn enter<O: Object>(&self, handle: Handle) -> Option<Held<'static, O>> {
-        let place = self.place(handle)?;
-        place.enter_by(Some(records::first_slot()?))
+        if !self.has(handle) {
+            return None;
+        }
+        let slot = records::first_slot()?;
+        // SAFETY: as found, this is a cell.
+        let cell = unsafe { Cell::at(handle.0) };
+        Place { cell, slab: PhantomData }.enter_by(Some(slot))
+    }
+
+    /// The kind of the live object behind `handle`, if it is among the cells.
+    #[inline(always)]
+    pub fn kind(&self, handle: Handle) -> Option<Kind> {
+        if !self.has(handle) {
+            return None;
+        }
+        // SAFETY: as found, this is a cell.
+        let cell = unsafe { Cell::at(handle.0) };
+        Place { cell, slab: PhantomData }.kind()
     }
 }
 
@@ -453,6 +462,16 @@ impl<D> Slab<D> {
 }
 
 impl Cell {
+    /// The cell at an address.
+    ///
+    /// # Safety
+    /// There must be one: cells are shared, and never freed.
+    #[inline(always)]
+    unsafe fn at(address: usize) -> &'static Cell {
+        // SAFETY: the caller's promise; the addresses of all cells were exposed.
+        unsafe { &*ptr::with_exposed_provenance::<Cell>(address) }
+    }
+
     fn address(&'static self) -> u64 {
         ptr::from_ref(self).addr() as u64
     }
@@ -539,9 +558,15 @@ impl Entry {
 impl Drop for Entry {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.slot.is_none_or(|slot| self.cell.state.leave_by(slot)) {
+        let Some(slot) = self.slot else {
             cold_path();
-            Entry::end(self.cell, self.slot);
+            return Entry::end(self.cell, None);
+        };
+        // SAFETY: the slot has the address of the cell that was entered. So the call need not keep it.
+        let cell = unsafe { Cell::at(slot.address() as usize) };
+        if cell.state.leave_by(slot) {
+            cold_path();
+            Entry::end(cell, Some(slot));
         }
     }
 }

@@ -147,10 +147,7 @@ impl<F: Face> Domain<F> {
     /// The kind of the live object behind `handle`.
     #[inline]
     pub fn kind(&self, handle: RawHandle) -> Option<Kind> {
-        match self.window.place(Handle(handle.addr())) {
-            Some(place) => place.kind(),
-            None => self.place(handle)?.kind(),
-        }
+        self.window.kind(Handle(handle.addr())).or_else(|| self.place(handle)?.kind())
     }
 
     /// The slab of an adapter. The caller holds the lock on the registrations; otherwise threads that open one name for

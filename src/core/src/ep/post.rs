@@ -94,6 +94,7 @@ impl<T: Transport> Endpoint<T> {
                 Err(error) => return Err(refused(requests, error)),
             };
             place.fill(InFlight { mark, cookie, flags: completion, work: Work::Transfer(transfer, len) });
+            drop(requests);
             return Ok(());
         }
         cold_path();

@@ -60,7 +60,9 @@ impl<T: Transport> Endpoint<T> {
             if awaited || receives.watched {
                 cold_path();
                 self.after_recv(receives, awaited);
+                return Ok(());
             }
+            drop(receives);
             return Ok(());
         }
         cold_path();

@@ -287,6 +287,7 @@ impl<T: Transport> Evd<T> {
             if queue.is_empty() {
                 self.busy.store(false, Ordering::Release);
             }
+            drop(queue);
             return Ok(result);
         }
         cold_path();

@@ -80,6 +80,12 @@ impl<W: Word> Slot<W> {
         self.0.load(Ordering::Relaxed) == 0
     }
 
+    /// The address that it has. Only its thread calls this.
+    #[inline(always)]
+    pub fn address(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
     /// Stores an address, or 0, and passes the half of a fence. Only its thread calls this.
     #[inline(always)]
     pub fn note(&self, address: u64) {
