@@ -336,7 +336,7 @@ impl<T: Transport> Srq<T> {
 
     /// Records that a buffer is complete, and before that, if it was not reported, that an endpoint took it. `None` if
     /// there is no such buffer.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn complete(&self, id: RecvId) -> Option<Completed> {
         let (completed, fires) = {
             let mut books = self.books.lock();

@@ -197,14 +197,14 @@ fn wait_for_events<F: Face>(wait: EvdWait<F>) -> Code {
 ///
 /// # Parameters
 /// * `evd` - the dispatcher.
-/// * `limit` - the time limit of the wait.
+/// * `limit` - tells the time limit of the wait, which is not asked for if the events are there.
 /// * `threshold` - events that must be queued.
 /// * `event` - the place for the oldest event; required.
 /// * `more` - the place for the number of events that remain, also written when the time is up; required.
 #[inline(always)]
 pub fn evd_wait<F: Face>(
     evd: RawHandle,
-    limit: Limit,
+    limit: impl FnOnce() -> Limit,
     threshold: Count,
     event: OutPtr<<F::Version as Version>::Event>,
     more: OutPtr<Count>,
@@ -212,7 +212,7 @@ pub fn evd_wait<F: Face>(
     if threshold == 1 && take_ready::<F>(evd, event, more) {
         return SUCCESS;
     }
-    wait_for_events(EvdWait::<F> { evd, limit, threshold, event, more })
+    wait_for_events(EvdWait::<F> { evd, limit: limit(), threshold, event, more })
 }
 
 /// The arguments of dat_cno_wait.

@@ -147,6 +147,16 @@ impl<T: Transport> Receives<T> {
         evd.push_all(|batch| batch.complete(completion, announce, charge));
     }
 
+    /// Queues the completion of a receive of the shared queue that the transport has ended.
+    #[inline(always)]
+    pub fn complete_shared(&self, ep: Handle, cookie: u64, done: &RecvDone, charge: Charge) {
+        let &RecvDone { status, len, solicited, .. } = done;
+        let Some(evd) = &self.evd else { return };
+        let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
+        let announce = || !matches!(self.feed, Feed::Solicited) || solicited || !matches!(status, Status::Success);
+        evd.complete_shared(completion, announce, charge);
+    }
+
     /// Queues the completion of a receive of the endpoint's own queue that the transport has ended.
     #[inline(always)]
     pub fn finish_one(&mut self, ep: Handle, done: &RecvDone) {

@@ -9,7 +9,7 @@ use crate::ep::attr::Watermark;
 use crate::ep::endpoint::{Endpoint, refused};
 use crate::ep::receives::{Passed, Posted, Receives};
 use crate::error::{Error, Refusal, Resource, Result};
-use crate::event::{AsyncReason, CompletionFlags, Feed, Status};
+use crate::event::{AsyncReason, CompletionFlags, Status};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::srq::{Completed, Srq};
@@ -160,14 +160,13 @@ impl<T: Transport> Endpoint<T> {
 
     /// Queues the completion of a receive of the shared queue. Its event comes after that of a watermark which it brings
     /// about, and these may have one dispatcher.
-    #[inline]
+    #[inline(always)]
     fn finish_shared(&self, receives: &mut Receives<T>, srq: &Srq<T>, done: &RecvDone) {
         if let Some(at) = receives.taken.iter().position(|&id| id == done.id) {
             receives.taken.swap_remove(at);
         }
         let Some(Completed { cookie, charge }) = srq.complete(done.id) else { return };
-        let announce = !matches!(receives.feed, Feed::Solicited) || done.solicited;
-        receives.complete(self.header.handle(), cookie, done.status, done.len, announce, Some(charge));
+        receives.complete_shared(self.header.handle(), cookie, done, charge);
     }
 
     /// Sets and arms the high watermarks on the buffers of the endpoint. The attributes of an

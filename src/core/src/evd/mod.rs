@@ -12,6 +12,7 @@ use host::lock::{Mutex, MutexGuard};
 pub(crate) use queue::{Batch, WaitState};
 use queue::{Queue, Tell};
 
+use crate::charge::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::event::{AsyncReason, Completion, Event, Feed, Streams};
@@ -370,8 +371,19 @@ impl<T: Transport> Evd<T> {
     /// notification event.
     #[inline(always)]
     pub(crate) fn complete(&self, completion: Completion, announce: impl FnOnce() -> bool) {
+        self.add_completion(announce, |queue| queue.complete(completion));
+    }
+
+    /// Does what [`Evd::complete`] does, for a buffer of a shared receive queue.
+    #[inline(always)]
+    pub(crate) fn complete_shared(&self, completion: Completion, announce: impl FnOnce() -> bool, charge: Charge) {
+        self.add_completion(announce, |queue| queue.complete_shared(completion, charge));
+    }
+
+    #[inline(always)]
+    fn add_completion(&self, announce: impl FnOnce() -> bool, add: impl FnOnce(&mut Queue<T>) -> bool) {
         let mut queue = self.queue.lock();
-        let kept = queue.complete(completion);
+        let kept = add(&mut queue);
         self.busy.store(true, Ordering::Release);
         if !kept || queue.is_watched() {
             cold_path();

@@ -176,6 +176,18 @@ impl<T: Transport> Queue<T> {
         })
     }
 
+    /// Does what [`Queue::complete`] does, for a buffer of a shared receive queue.
+    #[inline(always)]
+    pub fn complete_shared(&mut self, completion: Completion, charge: Charge) -> bool {
+        match self.events.vacancy() {
+            Some(place) => {
+                place.fill(Queued { completion, charge: Some(charge), other: None });
+                true
+            }
+            None => false,
+        }
+    }
+
     /// Adds the end of a transfer; false if there is no room.
     #[inline(always)]
     pub fn complete(&mut self, completion: Completion) -> bool {
