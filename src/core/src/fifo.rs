@@ -96,9 +96,8 @@ impl<V> Fifo<V> {
     /// Takes the oldest value without dropping it, if `accept`, which may change it, returns something.
     #[inline(always)]
     pub fn skip_if<R>(&mut self, accept: impl FnOnce(&mut V) -> Option<R>) -> Option<R> {
-        let first = self.first;
         let result = accept(self.front_mut()?)?;
-        self.first = first.wrapping_add(1);
+        self.first = self.first.wrapping_add(1);
         Some(result)
     }
 

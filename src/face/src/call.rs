@@ -128,9 +128,11 @@ pub fn fast<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
 
 /// Does what [`fast`] does, with the object of type `O` behind `handle`, if that can be entered in the quickest way, as nearly
 /// always. For all else the code is that of `otherwise`, which has a function of its own, so that this one has little to keep.
+/// If `found` says that the body would find nothing, the code is that of [`Error::QueueEmpty`].
 #[inline(always)]
 pub fn quickly<F: Face, O: Object>(
     handle: RawHandle,
+    found: impl FnOnce(&O) -> bool,
     body: impl FnOnce(&O) -> Answer<()>,
     otherwise: impl FnOnce() -> Code,
 ) -> Code {
@@ -141,15 +143,14 @@ pub fn quickly<F: Face, O: Object>(
         };
         // A panic would end the process, so that nothing would have to be left.
         let held = ManuallyDrop::new(held);
+        if !found(&held) {
+            drop(ManuallyDrop::into_inner(held));
+            return F::Version::QUEUE_EMPTY;
+        }
         match body(&held) {
             Ok(()) => {
                 drop(ManuallyDrop::into_inner(held));
                 SUCCESS
-            }
-            // Programs that poll get this one most of the time.
-            Err(Fault::Core(Error::QueueEmpty)) => {
-                drop(ManuallyDrop::into_inner(held));
-                F::Version::QUEUE_EMPTY
             }
             Err(fault) => {
                 cold_path();

@@ -101,6 +101,12 @@ impl<V> OutPtr<V> {
         OutPtr(pointer)
     }
 
+    /// Whether the pointer is NULL.
+    #[inline]
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
     /// The writable place, for an argument that must not be NULL.
     ///
     /// # Errors

@@ -183,7 +183,7 @@ extern "C" fn take_ready<F: Face>(
         Ok(())
     };
     // What cannot be entered in the quickest way may wait.
-    quickly::<F, _>(evd, body, || F::Version::QUEUE_EMPTY) == SUCCESS
+    quickly::<F, _>(evd, Evd::look, body, || F::Version::QUEUE_EMPTY) == SUCCESS
 }
 
 /// Waits for events in steps. Owns nothing: it may be unwound.

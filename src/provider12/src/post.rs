@@ -117,36 +117,36 @@ fn remote(triplet: InPtr<DAT_RMR_TRIPLET>, local: &Segments) -> Answer<RemoteSeg
 macro_rules! slot {
     (
         $(#[$doc:meta])*
-        pub unsafe fn $name:ident<F: ($($face:tt)+)>($object:ident: $type:ident as $role:ident)(
+        pub unsafe fn $name:ident<F>($object:ident: $type:ident as $role:ident)(
             $handle:ident: $handle_type:ty $(, $argument:ident: $argument_type:ty)* $(,)?
         ) $body:block
     ) => {
         $(#[$doc])*
-        pub unsafe extern "C" fn $name<F: $($face)+>(
+        pub unsafe extern "C" fn $name<F: Face>(
             $handle: $handle_type $(, $argument: $argument_type)*
         ) -> DAT_RETURN {
             #[inline(always)]
-            #[allow(unused_variables)] // the handle, where the call needs the object alone
-            unsafe fn body<F: $($face)+>(
-                $object: &$type<F::Transport>, $handle: $handle_type $(, $argument: $argument_type)*
+            unsafe fn body<F: Face>(
+                $object: &$type<F::Transport> $(, $argument: $argument_type)*
             ) -> Answer<()> $body
 
             #[cold]
             #[inline(never)]
-            unsafe extern "C" fn otherwise<F: $($face)+>(
+            unsafe extern "C" fn otherwise<F: Face>(
                 $handle: $handle_type $(, $argument: $argument_type)*
             ) -> DAT_RETURN {
                 fast::<F>(move || {
                     let held = enter::<F, $type<F::Transport>>($handle, Role::$role)?;
                     // SAFETY: the arguments are passed on as they came.
-                    unsafe { body::<F>(&held, $handle $(, $argument)*) }
+                    unsafe { body::<F>(&held $(, $argument)*) }
                 })
             }
 
             quickly::<F, $type<F::Transport>>(
                 $handle,
+                |_| true,
                 // SAFETY: the arguments are passed on as they came.
-                move |held| unsafe { body::<F>(held, $handle $(, $argument)*) },
+                move |held| unsafe { body::<F>(held $(, $argument)*) },
                 // SAFETY: the arguments are passed on as they came.
                 move || unsafe { otherwise::<F>($handle $(, $argument)*) },
             )
@@ -159,7 +159,7 @@ slot! {
     ///
     /// # Safety
     /// `local_iov` is NULL or has that many elements.
-    pub unsafe fn dat_ep_post_send<F: (Face)>(ep: Endpoint as Ep)(
+    pub unsafe fn dat_ep_post_send<F>(ep: Endpoint as Ep)(
         ep_handle: DAT_EP_HANDLE,
         num_segments: DAT_COUNT,
         local_iov: *mut DAT_LMR_TRIPLET,
@@ -177,7 +177,7 @@ slot! {
     ///
     /// # Safety
     /// `local_iov` is NULL or has that many elements.
-    pub unsafe fn dat_ep_post_recv<F: (Face)>(ep: Endpoint as Ep)(
+    pub unsafe fn dat_ep_post_recv<F>(ep: Endpoint as Ep)(
         ep_handle: DAT_EP_HANDLE,
         num_segments: DAT_COUNT,
         local_iov: *mut DAT_LMR_TRIPLET,
@@ -195,7 +195,7 @@ slot! {
     ///
     /// # Safety
     /// `local_iov` is NULL or has that many elements; `remote_iov` is NULL or readable.
-    pub unsafe fn dat_ep_post_rdma_read<F: (Face)>(ep: Endpoint as Ep)(
+    pub unsafe fn dat_ep_post_rdma_read<F>(ep: Endpoint as Ep)(
         ep_handle: DAT_EP_HANDLE,
         num_segments: DAT_COUNT,
         local_iov: *mut DAT_LMR_TRIPLET,
@@ -216,7 +216,7 @@ slot! {
     ///
     /// # Safety
     /// `local_iov` is NULL or has that many elements; `remote_iov` is NULL or readable.
-    pub unsafe fn dat_ep_post_rdma_write<F: (Face)>(ep: Endpoint as Ep)(
+    pub unsafe fn dat_ep_post_rdma_write<F>(ep: Endpoint as Ep)(
         ep_handle: DAT_EP_HANDLE,
         num_segments: DAT_COUNT,
         local_iov: *mut DAT_LMR_TRIPLET,
@@ -237,7 +237,7 @@ slot! {
     ///
     /// # Safety
     /// `local_iov` is NULL or has that many elements.
-    pub unsafe fn dat_srq_post_recv<F: (Face)>(srq: Srq as Srq)(
+    pub unsafe fn dat_srq_post_recv<F>(srq: Srq as Srq)(
         srq_handle: DAT_SRQ_HANDLE,
         num_segments: DAT_COUNT,
         local_iov: *mut DAT_LMR_TRIPLET,
@@ -249,21 +249,42 @@ slot! {
     }
 }
 
-slot! {
-    /// Slot of dat_evd_dequeue.
-    ///
-    /// # Safety
-    /// `event` is NULL or writable.
-    pub unsafe fn dat_evd_dequeue<F: (Face<Version = Udat12>)>(evd: Evd as Evd)(
-        evd_handle: DAT_EVD_HANDLE,
-        event: *mut DAT_EVENT,
-    ) {
-        // SAFETY: the caller's promise.
-        let out = unsafe { OutPtr::new(event) }.required(2)?;
+/// Slot of dat_evd_dequeue.
+///
+/// # Safety
+/// `event` is NULL or writable.
+pub unsafe extern "C" fn dat_evd_dequeue<F: Face<Version = Udat12>>(
+    evd_handle: DAT_EVD_HANDLE,
+    event: *mut DAT_EVENT,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let event = unsafe { OutPtr::new(event) };
+    quickly::<F, Evd<F::Transport>>(
+        evd_handle,
+        |evd| event.is_null() || evd.look(),
+        |evd| {
+            let out = event.required(2)?;
+            let taken = evd.take_with(
+                |completion| write_completion(out, evd_handle, completion),
+                |other| write_event::<F>(out, evd_handle, other),
+            );
+            taken.at(&[])
+        },
+        || dequeue_otherwise::<F>(evd_handle, event),
+    )
+}
+
+/// Does what the slot does where the dispatcher cannot be entered in the quickest way.
+#[cold]
+#[inline(never)]
+fn dequeue_otherwise<F: Face<Version = Udat12>>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<DAT_EVENT>) -> DAT_RETURN {
+    fast::<F>(|| {
+        let evd = enter::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
+        let out = event.required(2)?;
         let taken = evd.dequeue_with(
             |completion| write_completion(out, evd_handle, completion),
-            |event| write_event::<F>(out, evd_handle, event),
+            |other| write_event::<F>(out, evd_handle, other),
         );
         taken.at(&[])
-    }
+    })
 }

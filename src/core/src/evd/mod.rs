@@ -273,15 +273,20 @@ impl<T: Transport> Evd<T> {
     ///
     /// # Errors
     /// Those of [`Evd::dequeue`].
-    #[inline(always)]
     pub fn dequeue_with<R>(
         &self,
         transfer: impl FnOnce(&Completion) -> R,
         other: impl FnOnce(Event) -> R,
     ) -> Result<R> {
-        if !self.look() {
-            return Err(Error::QueueEmpty);
-        }
+        if self.look() { self.take_with(transfer, other) } else { Err(Error::QueueEmpty) }
+    }
+
+    /// Does what [`Evd::dequeue_with`] does behind [`Evd::look`].
+    ///
+    /// # Errors
+    /// Those of [`Evd::dequeue`].
+    #[inline(always)]
+    pub fn take_with<R>(&self, transfer: impl FnOnce(&Completion) -> R, other: impl FnOnce(Event) -> R) -> Result<R> {
         let mut queue = self.queue.lock();
         if let Some(result) = queue.take_completion(transfer) {
             // Nobody waits, as was found.
@@ -304,12 +309,10 @@ impl<T: Transport> Evd<T> {
     }
 
     /// Takes the end of a transfer and shows it to `transfer`, if it is the oldest event and a wait for one event would end
-    /// with it at once, and tells how many events remain. For whatever else, a wait begins.
+    /// with it at once, and tells how many events remain. For whatever else, a wait begins. To be called behind
+    /// [`Evd::look`].
     #[inline(always)]
     pub fn take_ready(&self, transfer: impl FnOnce(&Completion)) -> Option<usize> {
-        if !self.look() {
-            return None;
-        }
         let mut queue = self.queue.lock();
         if !queue.is_ready() {
             return None;
@@ -323,9 +326,10 @@ impl<T: Transport> Evd<T> {
         Some(more)
     }
 
-    /// Whether there is something in the queue, after a look for completions in the transport if there was not.
+    /// Whether the queue holds an event or a thread waits, after a look for completions in the transport if that was not so.
+    /// If not, a dequeue would find nothing.
     #[inline(always)]
-    fn look(&self) -> bool {
+    pub fn look(&self) -> bool {
         self.is_busy() || {
             self.poll();
             self.is_busy()
