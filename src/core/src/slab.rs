@@ -437,8 +437,9 @@ impl<D> Slab<D> {
         let total = FIRST_CHUNK * ((2 << free.chunks) - 1);
         let more = total - free.cells.len();
         free.cells.room(more).ok()?;
-        let settling: &'static Mutex<()> = Box::leak(memory::boxed(Mutex::default()).ok()?);
+        let settling = memory::boxed(Mutex::default()).ok()?;
         let mut cells = memory::vec(len).ok()?;
+        let settling: &'static Mutex<()> = Box::leak(settling);
         cells.extend((0..len).map(|_| Cell {
             face: AtomicUsize::new(self.face),
             state: State::new(AtomicU64::new(0)),
