@@ -11,6 +11,10 @@ use host::memory::{self, NoMemory};
 pub(crate) struct Fifo<V> {
     /// No slot, or a power of two of them. Those from `first` to `end` hold values.
     slots: Vec<MaybeUninit<V>>,
+    /// One less than the number of slots, or 0.
+    mask: usize,
+    /// The number of values with which the queue is full for [`Fifo::vacancy`]; at most that of the slots.
+    limit: usize,
     /// The counts of values that were taken and added, which go on after their largest value with 0.
     first: usize,
     end: usize,
@@ -18,7 +22,7 @@ pub(crate) struct Fifo<V> {
 
 impl<V> Default for Fifo<V> {
     fn default() -> Self {
-        Fifo { slots: Vec::new(), first: 0, end: 0 }
+        Fifo { slots: Vec::new(), mask: 0, limit: 0, first: 0, end: 0 }
     }
 }
 
@@ -33,7 +37,7 @@ impl<V> Fifo<V> {
             let wanted = wanted.checked_next_power_of_two().ok_or(NoMemory)?;
             let mut slots = memory::vec(wanted)?;
             slots.resize_with(wanted, MaybeUninit::uninit);
-            let mut grown = Fifo { slots, first: 0, end: 0 };
+            let mut grown = Fifo { slots, mask: wanted - 1, limit: self.limit, first: 0, end: 0 };
             while let Some(value) = self.pop() {
                 let _ = grown.push(value);
             }
@@ -42,7 +46,12 @@ impl<V> Fifo<V> {
         Ok(())
     }
 
-    /// Adds a value.
+    /// Says with how many values the queue is full, which cannot be more than there is room for.
+    pub fn limit(&mut self, limit: usize) {
+        self.limit = limit.min(self.slots.len());
+    }
+
+    /// Adds a value, whatever the limit.
     ///
     /// # Errors
     /// Returns the value if there is no room.
@@ -51,12 +60,20 @@ impl<V> Fifo<V> {
         if self.len() == self.slots.len() {
             return Err(value);
         }
-        let at = self.end & (self.slots.len() - 1);
-        // SAFETY: there is a slot without a value, so the number of slots is not 0 but a power of two, and the place
-        // under the mask is below it.
-        unsafe { self.slots.get_unchecked_mut(at) }.write(value);
-        self.end = self.end.wrapping_add(1);
+        Vacancy { queue: self }.fill(value);
         Ok(())
+    }
+
+    /// Whether the queue has as many values as the limit says, or more.
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.len() >= self.limit
+    }
+
+    /// The place for another value; `None` if the queue is full.
+    #[inline(always)]
+    pub fn vacancy(&mut self) -> Option<Vacancy<'_, V>> {
+        if self.is_full() { None } else { Some(Vacancy { queue: self }) }
     }
 
     /// Adds a value for which there was no room.
@@ -76,6 +93,14 @@ impl<V> Fifo<V> {
         Some(unsafe { value.read() })
     }
 
+    /// Takes the oldest value without dropping it, if `accept`, which may change it, returns something.
+    #[inline(always)]
+    pub fn skip_if<R>(&mut self, accept: impl FnOnce(&mut V) -> Option<R>) -> Option<R> {
+        let result = accept(self.front_mut()?)?;
+        self.first = self.first.wrapping_add(1);
+        Some(result)
+    }
+
     /// Takes the oldest value without dropping it, for a caller that has moved out of it what needs a drop.
     #[inline(always)]
     pub fn skip(&mut self) {
@@ -90,7 +115,7 @@ impl<V> Fifo<V> {
         if self.is_empty() {
             return None;
         }
-        let at = self.first & (self.slots.len() - 1);
+        let at = self.first & self.mask;
         // SAFETY: as in `get`.
         Some(unsafe { self.slots.get_unchecked_mut(at).assume_init_mut() })
     }
@@ -107,7 +132,7 @@ impl<V> Fifo<V> {
         if nth >= self.len() {
             return None;
         }
-        let at = self.first.wrapping_add(nth) & (self.slots.len() - 1);
+        let at = self.first.wrapping_add(nth) & self.mask;
         // SAFETY: there are values, so the number of slots is a power of two, and the place under the mask is below it;
         // the slot is one of those from `first` to `end`.
         Some(unsafe { self.slots.get_unchecked(at).assume_init_ref() })
@@ -146,6 +171,29 @@ impl<V> Fifo<V> {
     }
 }
 
+/// The place for another value in a queue that is not full.
+pub(crate) struct Vacancy<'a, V> {
+    queue: &'a mut Fifo<V>,
+}
+
+impl<V> Vacancy<'_, V> {
+    /// The number of values in the queue.
+    #[inline(always)]
+    pub fn position(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Adds a value.
+    #[inline(always)]
+    pub fn fill(self, value: V) {
+        let Fifo { slots, mask, end, .. } = self.queue;
+        // SAFETY: there is a slot without a value, so the number of slots is not 0 but a power of two, and the place
+        // under the mask is below it.
+        unsafe { slots.get_unchecked_mut(*end & *mask) }.write(value);
+        *end = end.wrapping_add(1);
+    }
+}
+
 impl<V> Drop for Fifo<V> {
     fn drop(&mut self) {
         while self.pop().is_some() {}
@@ -162,6 +210,7 @@ mod tests {
         let mut queue = Fifo::default();
         queue.room(4).expect("memory");
         (queue.first, queue.end) = (first, first);
+        queue.limit(3);
         values.for_each(|value| queue.push(value).expect("room"));
         queue
     }
@@ -179,6 +228,24 @@ mod tests {
             assert_eq!(std::iter::from_fn(|| queue.pop()).collect::<Vec<_>>(), [2, 3, 4, 5, 6, 7, 8, 9, 10]);
             assert!(queue.is_empty() && queue.front().is_none());
         }
+    }
+
+    #[test]
+    fn a_full_queue_has_no_vacancy() {
+        for first in [0, 3, usize::MAX] {
+            let mut queue = with(first, 0..2);
+            let place = queue.vacancy().expect("a place");
+            assert_eq!(place.position(), 2);
+            place.fill(2);
+            assert!(queue.vacancy().is_none(), "the limit is 3");
+            queue.room(5).expect("memory");
+            assert!(queue.vacancy().is_none(), "the limit stays");
+            queue.limit(usize::MAX);
+            (3..8).for_each(|value| queue.vacancy().expect("a place").fill(value));
+            assert!(queue.vacancy().is_none(), "there are 8 slots");
+            assert_eq!(std::iter::from_fn(|| queue.pop()).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7]);
+        }
+        assert!(Fifo::<u32>::default().vacancy().is_none());
     }
 
     #[test]

@@ -61,6 +61,6 @@ pub use mem::Rights;
 pub use open::AsyncEvd;
 pub use pz::Pz;
 pub use rmr::{Rmr, RmrStatus};
-pub use slab::{Handle, Header, Held, Kind, Note, Object, Place, Slab, is_noted};
+pub use slab::{Cells, Handle, Header, Held, Kind, Note, Object, Place, Slab, Window, is_noted};
 pub use sp::{Cr, Psp, PspMode, Rsp, ServicePoint};
 pub use srq::{Srq, SrqStatus};

@@ -1,6 +1,7 @@
 //! Local memory regions by context: the table in which every post looks them up.
 
 use std::collections::VecDeque;
+use std::hint::assert_unchecked;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::{array, ptr};
 
@@ -30,6 +31,15 @@ pub trait SegmentList {
 
     /// The segment `at`, which is less than the number of segments.
     fn segment(&self, at: usize) -> LocalSegment;
+
+    /// Whether there is one segment.
+    fn is_single(&self) -> bool;
+
+    /// Whether the number and the place of the segments are valid, which they are if there is one.
+    ///
+    /// # Errors
+    /// [`Arg::SegmentCount`], [`Arg::Segments`].
+    fn check(&self) -> Result<()>;
 }
 
 impl<S: AsRef<[LocalSegment]> + ?Sized> SegmentList for S {
@@ -42,6 +52,16 @@ impl<S: AsRef<[LocalSegment]> + ?Sized> SegmentList for S {
     fn segment(&self, at: usize) -> LocalSegment {
         self.as_ref()[at]
     }
+
+    #[inline]
+    fn is_single(&self) -> bool {
+        self.count() == 1
+    }
+
+    #[inline]
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A region as the table knows it.
@@ -53,25 +73,46 @@ pub(crate) struct Registration {
     pub key: u32,
 }
 
-/// One row of the table. `generation` is 0 while the row is empty. Each has a cache line of its own.
+/// One row of the table. Each has a cache line of its own.
 #[repr(align(64))]
 struct Row {
-    generation: AtomicU32,
+    /// The whole context, or [`EMPTY`].
+    context: AtomicU32,
+    key: AtomicU32,
     addr: AtomicU64,
     len: AtomicU64,
+    /// The zone within which the region can be written and read locally, or [`NO_ZONE`]: what a post compares.
+    writers: AtomicU64,
+    readers: AtomicU64,
     zone: AtomicU32,
     rights: AtomicU32,
-    key: AtomicU32,
     handle: AtomicUsize,
 }
 
+/// The rights by each of which a region can be written. Hardware has no local read right: what can be written locally can be
+/// read as well.
+const WRITABLE: Rights = Rights::LOCAL_WRITE;
+const READABLE: Rights = Rights::LOCAL_READ.union(Rights::LOCAL_WRITE);
+
+/// In an empty row: the context of no region, because its index is that of no row.
+const EMPTY: u32 = u32::MAX;
+
+/// The number of no zone.
+const NO_ZONE: u64 = u64::MAX;
+
+/// So many contexts rest before one is named again.
+const RESTING: usize = 1024;
+
 const INDEX_BITS: u32 = 20;
+const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
 const GENERATION_MASK: u32 = (1 << (32 - INDEX_BITS)) - 1;
-const FIRST_CHUNK: usize = 256;
-const CHUNKS: usize = 12;
+/// More than the contexts that rest before one is named again, so that programs that register and free find their regions
+/// among the first rows.
+const FIRST_CHUNK: usize = 2048;
+const CHUNKS: usize = 9;
 
 /// Regions by context. Look-ups take no lock: rows never move, and a row that changes
-/// under a reader is noticed by its generation.
+/// under a reader is noticed by its context.
 pub struct LmrTable {
     chunks: [AtomicPtr<Row>; CHUNKS],
     rows: Mutex<Rows>,
@@ -92,7 +133,7 @@ impl Default for LmrTable {
     }
 }
 
-/// Chunk and place of a row: chunk k holds 256 * 2^k rows.
+/// Chunk and place of a row: chunk k holds 2048 * 2^k rows.
 #[inline]
 fn place(index: u32) -> (usize, usize) {
     let n = index as usize + FIRST_CHUNK;
@@ -104,8 +145,29 @@ impl LmrTable {
     /// The most regions that one adapter can have.
     pub const CAPACITY: usize = (1 << INDEX_BITS) - FIRST_CHUNK;
 
-    #[inline]
-    fn row(&self, index: u32) -> Option<&Row> {
+    /// The row with the index of a context.
+    fn row(&self, context: u32) -> Option<&Row> {
+        self.near_row(context).or_else(|| self.far_row(context & INDEX_MASK))
+    }
+
+    /// Does what [`LmrTable::row`] does, for one of the first rows.
+    #[inline(always)]
+    fn near_row(&self, context: u32) -> Option<&Row> {
+        let index = context & INDEX_MASK;
+        let first = self.chunks[0].load(Ordering::Acquire);
+        if index as usize >= FIRST_CHUNK || first.is_null() {
+            return None;
+        }
+        // SAFETY: the first chunk has FIRST_CHUNK rows.
+        let row = unsafe { first.add(index as usize) };
+        // SAFETY: as above. The compiler would test that for the sake of the Option.
+        unsafe { assert_unchecked(!row.is_null()) };
+        // SAFETY: rows live as long as the table.
+        Some(unsafe { &*row })
+    }
+
+    /// A row in whatever chunk.
+    fn far_row(&self, index: u32) -> Option<&Row> {
         let (chunk, at) = place(index);
         let first = self.chunks.get(chunk)?.load(Ordering::Acquire);
         if first.is_null() {
@@ -120,22 +182,30 @@ impl LmrTable {
     pub(crate) fn insert(&self, registration: &Registration) -> Option<u32> {
         let mut rows = self.rows.lock();
         // A context is named again only after many others, and with another generation.
-        let reuse = rows.free.len() > 1024 || rows.used as usize >= Self::CAPACITY;
+        let reuse = rows.free.len() > RESTING || rows.used as usize >= Self::CAPACITY;
         let fresh = if reuse && !rows.free.is_empty() { None } else { self.fresh(&mut rows).ok() };
         let index = fresh.or_else(|| rows.free.pop_front())?;
         let generation = u32::from(rows.next_generation[index as usize]);
         let following = (generation & GENERATION_MASK) % GENERATION_MASK + 1;
         rows.next_generation[index as usize] = following as u16;
         let row = self.row(index)?;
+        let context = generation << INDEX_BITS | index;
+        let zone_if = |rights| {
+            if registration.rights.intersects(rights) { registration.zone.into() } else { NO_ZONE }
+        };
+        // SYNC row: who reads one of these fields sees that the row was emptied before.
+        fence(Ordering::Release);
         row.addr.store(registration.addr, Ordering::Relaxed);
         row.len.store(registration.len, Ordering::Relaxed);
+        row.writers.store(zone_if(WRITABLE), Ordering::Relaxed);
+        row.readers.store(zone_if(READABLE), Ordering::Relaxed);
         row.zone.store(registration.zone, Ordering::Relaxed);
         row.rights.store(u32::from(registration.rights.bits()), Ordering::Relaxed);
         row.key.store(registration.key, Ordering::Relaxed);
         row.handle.store(0, Ordering::Relaxed);
-        // SYNC row: the fields are in place before the generation.
-        row.generation.store(generation, Ordering::Release);
-        Some(generation << INDEX_BITS | index)
+        // SYNC row: the fields are in place before the context.
+        row.context.store(context, Ordering::Release);
+        Some(context)
     }
 
     /// The index of a row that was never used.
@@ -162,32 +232,28 @@ impl LmrTable {
     }
 
     pub(crate) fn set_handle(&self, context: u32, handle: Handle) {
-        if let Some(row) = self.row(context & ((1 << INDEX_BITS) - 1)) {
+        if let Some(row) = self.row(context) {
             row.handle.store(handle.0, Ordering::Release);
         }
     }
 
     pub(crate) fn remove(&self, context: u32) {
         let mut rows = self.rows.lock();
-        let index = context & ((1 << INDEX_BITS) - 1);
-        if let Some(row) = self.row(index) {
-            row.generation.store(0, Ordering::SeqCst);
-            rows.free.push_back(index);
+        if let Some(row) = self.row(context) {
+            row.context.store(EMPTY, Ordering::SeqCst);
+            rows.free.push_back(context & INDEX_MASK);
         }
     }
 
-    #[inline]
     fn find(&self, context: u32) -> Option<Registration> {
         self.look_up(context, |_| ()).map(|(registration, ())| registration)
     }
 
     /// The region that a context names, and what `more` reads from its row.
-    #[inline(always)]
     fn look_up<R>(&self, context: u32, more: impl FnOnce(&Row) -> R) -> Option<(Registration, R)> {
-        let row = self.row(context & ((1 << INDEX_BITS) - 1))?;
-        let generation = context >> INDEX_BITS;
+        let row = self.row(context)?;
         // SYNC row: pairs with the store in insert.
-        if generation == 0 || row.generation.load(Ordering::Acquire) != generation {
+        if row.context.load(Ordering::Acquire) != context {
             return None;
         }
         let registration = Registration {
@@ -199,7 +265,7 @@ impl LmrTable {
         };
         let more = more(row);
         fence(Ordering::Acquire);
-        (row.generation.load(Ordering::Relaxed) == generation).then_some((registration, more))
+        (row.context.load(Ordering::Relaxed) == context).then_some((registration, more))
     }
 
     /// Checks a segment against the region it names, for use within `zone`.
@@ -208,17 +274,33 @@ impl LmrTable {
     /// [`Error::PrivilegesViolation`] for an unknown context or a missing right,
     /// [`Error::ProtectionViolation`] for another zone, [`Arg::Segments`] for a range
     /// outside the region.
-    #[inline(always)]
     pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
-        // Hardware has no local read right: what can be written locally can be read as well.
         let writes = right.contains(Rights::LOCAL_WRITE);
-        let enough = if writes { Rights::LOCAL_WRITE } else { Rights::LOCAL_READ | Rights::LOCAL_WRITE };
-        let found = self.find(segment.context);
-        match found {
-            Some(region) if region.zone == zone && region.rights.intersects(enough) && within(segment, &region) => {
-                Ok(Segment { addr: segment.addr, len: segment.len, key: region.key })
-            }
-            found => Err(refusal(found, zone, enough, if writes { Access::Write } else { Access::Read })),
+        let granted = self.row(segment.context).and_then(|row| row.grants(segment, zone, writes));
+        granted.ok_or_else(|| self.refusal(segment.context, zone, writes))
+    }
+
+    /// Does what [`LmrTable::check`] does, for the only segment of a post that has no other; `None` if the segment is empty or
+    /// refused, or its region is not among the first ones.
+    #[inline(always)]
+    pub fn check_single<S: SegmentList + ?Sized>(&self, segments: &S, zone: u32, right: Rights) -> Option<Segment> {
+        let segment = segments.segment(0);
+        if segment.len == 0 {
+            return None;
+        }
+        self.near_row(segment.context)?.grants(&segment, zone, right.contains(Rights::LOCAL_WRITE))
+    }
+
+    /// The reason why a segment is refused: the first of those that [`LmrTable::check`] names.
+    #[cold]
+    #[inline(never)]
+    fn refusal(&self, context: u32, zone: u32, writes: bool) -> Error {
+        let (enough, access) = if writes { (WRITABLE, Access::Write) } else { (READABLE, Access::Read) };
+        match self.find(context) {
+            None => Error::PrivilegesViolation(access),
+            Some(region) if region.zone != zone => Error::ProtectionViolation(access),
+            Some(region) if !region.rights.intersects(enough) => Error::PrivilegesViolation(access),
+            Some(_) => Error::InvalidParameter(Arg::Segments),
         }
     }
 
@@ -228,7 +310,6 @@ impl LmrTable {
     /// # Errors
     /// Those of [`LmrTable::check`]; [`Arg::SegmentCount`] if there are more than a work request can name,
     /// [`Error::LengthError`] if the sum does not fit its type.
-    #[inline(always)]
     pub fn check_all<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
@@ -265,18 +346,6 @@ impl LmrTable {
     }
 }
 
-/// The reason why a segment is refused: the first of those that [`LmrTable::check`] names.
-#[cold]
-fn refusal(found: Option<Registration>, zone: u32, enough: Rights, access: Access) -> Error {
-    match found {
-        None => Error::PrivilegesViolation(access),
-        Some(region) if region.zone != zone => Error::ProtectionViolation(access),
-        Some(region) if !region.rights.intersects(enough) => Error::PrivilegesViolation(access),
-        Some(_) => Error::InvalidParameter(Arg::Segments),
-    }
-}
-
-#[inline]
 fn within(segment: &LocalSegment, registration: &Registration) -> bool {
     segment
         .addr
@@ -285,14 +354,36 @@ fn within(segment: &LocalSegment, registration: &Registration) -> bool {
 }
 
 impl Row {
+    /// The checked form of a segment that lies in this region and may be used within `zone`; `None` if that is not so, or
+    /// the row has changed meanwhile.
+    #[inline(always)]
+    fn grants(&self, segment: &LocalSegment, zone: u32, writes: bool) -> Option<Segment> {
+        let &LocalSegment { context, addr, len } = segment;
+        // SYNC row: pairs with the store in insert.
+        if self.context.load(Ordering::Acquire) != context {
+            return None;
+        }
+        let users = if writes { &self.writers } else { &self.readers };
+        // A segment before the region is at an offset beyond its end.
+        let offset = addr.wrapping_sub(self.addr.load(Ordering::Relaxed));
+        if users.load(Ordering::Relaxed) != zone.into() || offset.checked_add(len)? > self.len.load(Ordering::Relaxed) {
+            return None;
+        }
+        let key = self.key.load(Ordering::Relaxed);
+        fence(Ordering::Acquire);
+        (self.context.load(Ordering::Relaxed) == context).then_some(Segment { addr, len, key })
+    }
+
     fn empty() -> Self {
         Row {
-            generation: AtomicU32::new(0),
+            context: AtomicU32::new(EMPTY),
+            key: AtomicU32::new(0),
             addr: AtomicU64::new(0),
             len: AtomicU64::new(0),
+            writers: AtomicU64::new(NO_ZONE),
+            readers: AtomicU64::new(NO_ZONE),
             zone: AtomicU32::new(0),
             rights: AtomicU32::new(0),
-            key: AtomicU32::new(0),
             handle: AtomicUsize::new(0),
         }
     }
@@ -323,11 +414,12 @@ mod tests {
     #[test]
     fn rows_are_where_their_index_says() {
         assert_eq!(place(0), (0, 0));
-        assert_eq!(place(255), (0, 255));
-        assert_eq!(place(256), (1, 0));
-        assert_eq!(place(767), (1, 511));
-        assert_eq!(place(768), (2, 0));
-        assert_eq!(place(LmrTable::CAPACITY as u32 - 1).0, 11);
+        assert_eq!(place(2047), (0, 2047));
+        assert_eq!(place(2048), (1, 0));
+        assert_eq!(place(6143), (1, 4095));
+        assert_eq!(place(6144), (2, 0));
+        assert_eq!(place(LmrTable::CAPACITY as u32 - 1).0, CHUNKS - 1);
+        assert_eq!(place(EMPTY & INDEX_MASK).0, CHUNKS, "no row has this context");
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod records;
 mod tests;
 
 use std::collections::VecDeque;
+use std::hint::cold_path;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr;
@@ -127,6 +128,8 @@ struct Cell {
     next: AtomicUsize,
     previous: AtomicUsize,
     listed: AtomicBool,
+    /// Held by those who look whether a call is still inside after the cell has died.
+    settling: &'static Mutex<()>,
 }
 
 /// A list of handles of one slab, each of which is in one list at most. The cells themselves are linked, so that no
@@ -159,15 +162,91 @@ impl Chunk {
     }
 
     /// The cell at an address, if there is one.
-    #[inline(always)]
     fn cell(&self, address: usize) -> Option<&'static Cell> {
         // SYNC chunk: pairs with the store in grow, so that the cells are initialised and their address is known.
         let size = self.size.load(Ordering::Acquire);
         let first = self.first.load(Ordering::Relaxed);
         let offset = address.wrapping_sub(first.addr());
-        let there = offset < size && offset.is_multiple_of(size_of::<Cell>());
+        if offset >= size || !offset.is_multiple_of(size_of::<Cell>()) {
+            return None;
+        }
         // SAFETY: inside the chunk, on a cell's boundary; chunks are never freed.
-        there.then(|| unsafe { &*first.byte_add(offset) })
+        Some(unsafe { &*first.byte_add(offset) })
+    }
+}
+
+/// A row of cells, by the address of the first one and their size in bytes. They are never freed.
+#[derive(Clone, Copy, Debug)]
+pub struct Cells {
+    first: usize,
+    size: usize,
+}
+
+/// A place for [`Cells`] that are set once, for the quickest way to nearly every object.
+#[derive(Debug)]
+pub struct Window {
+    first: AtomicUsize,
+    /// 0 before they are set.
+    size: AtomicUsize,
+}
+
+impl Window {
+    /// No cells.
+    pub const fn new() -> Self {
+        Window { first: AtomicUsize::new(0), size: AtomicUsize::new(0) }
+    }
+
+    /// Sets the cells, if none are set yet.
+    pub fn set(&self, cells: Cells) {
+        if self.first.compare_exchange(0, cells.first, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            // SYNC chunk: pairs with the load in `enter`, as the store in `grow` does.
+            self.size.store(cells.size, Ordering::Release);
+        }
+    }
+
+    /// Forgets the cells. Only the child of a fork may call this, which has no other thread.
+    pub fn forget(&self) {
+        self.size.store(0, Ordering::Relaxed);
+        self.first.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether `handle` names one of the cells.
+    #[inline(always)]
+    fn has(&self, handle: Handle) -> bool {
+        // SYNC chunk
+        let size = self.size.load(Ordering::Acquire);
+        let offset = handle.0.wrapping_sub(self.first.load(Ordering::Relaxed));
+        offset < size && offset.is_multiple_of(size_of::<Cell>())
+    }
+
+    /// Enters the object behind `handle` if it is alive, of type `O`, and among the cells; `None` also if the calling thread
+    /// cannot enter it in the quickest way.
+    #[inline(always)]
+    pub fn enter<O: Object>(&self, handle: Handle) -> Option<Held<'static, O>> {
+        if !self.has(handle) {
+            return None;
+        }
+        let slot = records::first_slot()?;
+        // SAFETY: as found, this is a cell.
+        let cell = unsafe { Cell::at(handle.0) };
+        Place { cell, slab: PhantomData }.enter_by(Some(slot))
+    }
+
+    /// The kind of the live object behind `handle`, if it is among the cells.
+    #[inline(always)]
+    pub fn kind(&self, handle: Handle) -> Option<Kind> {
+        if !self.has(handle) {
+            return None;
+        }
+        // SAFETY: as found, this is a cell.
+        let cell = unsafe { Cell::at(handle.0) };
+        Place { cell, slab: PhantomData }.kind()
+    }
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -229,14 +308,15 @@ impl<D> Slab<D> {
     /// The place that `handle` names, if there is one in this slab.
     #[inline]
     pub fn place(&self, handle: Handle) -> Option<Place<'_>> {
-        Some(Place { cell: self.cell(handle.0)?, free: &self.free })
+        Some(Place { cell: self.cell(handle.0)?, slab: PhantomData })
     }
 
-    /// The place that `handle` names, if it is among the first ones of this slab: those of a program with up to a thousand
-    /// objects. The quickest way to nearly every object.
-    #[inline(always)]
-    pub fn first_place(&self, handle: Handle) -> Option<Place<'_>> {
-        Some(Place { cell: self.chunks[0].cell(handle.0)?, free: &self.free })
+    /// The first cells of this slab, once there are some: those of a program with up to a thousand objects.
+    pub fn first_cells(&self) -> Option<Cells> {
+        let Chunk { first, size } = &self.chunks[0];
+        // SYNC chunk
+        let size = size.load(Ordering::Acquire);
+        (size > 0).then(|| Cells { first: first.load(Ordering::Relaxed).addr(), size })
     }
 
     /// Makes `handle` dead if it is alive and of type `O`; true for exactly one caller. The object is dropped when the
@@ -248,9 +328,10 @@ impl<D> Slab<D> {
         }
         // SYNC dead
         asymmetric::heavy();
+        // Nobody gets the cell before its pins are gone.
+        self.free.lock().cells.push_back(handle.0);
         let nobody = {
-            let mut free = self.free.lock();
-            free.cells.push_back(handle.0);
+            let _settling = cell.settling.lock();
             cell.state.settle(records::inside(cell.address()))
         };
         if nobody {
@@ -356,7 +437,9 @@ impl<D> Slab<D> {
         let total = FIRST_CHUNK * ((2 << free.chunks) - 1);
         let more = total - free.cells.len();
         free.cells.room(more).ok()?;
+        let settling = memory::boxed(Mutex::default()).ok()?;
         let mut cells = memory::vec(len).ok()?;
+        let settling: &'static Mutex<()> = Box::leak(settling);
         cells.extend((0..len).map(|_| Cell {
             face: AtomicUsize::new(self.face),
             state: State::new(AtomicU64::new(0)),
@@ -365,8 +448,12 @@ impl<D> Slab<D> {
             next: AtomicUsize::new(0),
             previous: AtomicUsize::new(0),
             listed: AtomicBool::new(false),
+            settling,
         }));
-        chunk.first.store(Vec::leak(cells).as_mut_ptr(), Ordering::Relaxed);
+        let first = Vec::leak(cells).as_mut_ptr();
+        // For those that find a cell by its address alone.
+        let _ = first.expose_provenance();
+        chunk.first.store(first, Ordering::Relaxed);
         // SYNC chunk
         chunk.size.store(len * size_of::<Cell>(), Ordering::Release);
         free.chunks += 1;
@@ -376,6 +463,16 @@ impl<D> Slab<D> {
 }
 
 impl Cell {
+    /// The cell at an address.
+    ///
+    /// # Safety
+    /// There must be one: cells are shared, and never freed.
+    #[inline(always)]
+    unsafe fn at(address: usize) -> &'static Cell {
+        // SAFETY: the caller's promise; the addresses of all cells were exposed.
+        unsafe { &*ptr::with_exposed_provenance::<Cell>(address) }
+    }
+
     fn address(&'static self) -> u64 {
         ptr::from_ref(self).addr() as u64
     }
@@ -402,17 +499,29 @@ impl Cell {
 /// The place that a handle names, where there may be a live object.
 pub struct Place<'a> {
     cell: &'static Cell,
-    free: &'a Mutex<Free>,
+    slab: PhantomData<&'a ()>,
 }
 
 impl<'a> Place<'a> {
     /// Enters the object if it is alive and of type `O`.
-    #[inline(always)]
+    #[inline]
     pub fn enter<O: Object>(self) -> Option<Held<'a, O>> {
+        self.enter_by(records::slot())
+    }
+
+    #[inline(always)]
+    fn enter_by<O: Object>(self, slot: Option<&'static Slot>) -> Option<Held<'a, O>> {
         let cell = self.cell;
-        let entry = Entry { cell, slot: records::slot(), free: self.free };
-        // The entry ends with this call if there is no such object.
-        entry.begin(O::KIND).then(|| Held { object: cell.object.load(Ordering::Relaxed).cast(), _entry: entry })
+        let entered = match slot {
+            Some(slot) => cell.state.enter_by(slot, cell.address(), O::KIND),
+            None => cell.state.enter(O::KIND),
+        };
+        if !entered {
+            cold_path();
+            Entry::end(cell, slot);
+            return None;
+        }
+        Some(Held { object: cell.object.load(Ordering::Relaxed).cast(), _entry: Entry { cell, slot }, slab: self.slab })
     }
 
     /// The kind of the object, if it is alive.
@@ -424,44 +533,41 @@ impl<'a> Place<'a> {
 }
 
 /// The stay of a thread in a cell.
-struct Entry<'a> {
+struct Entry {
     cell: &'static Cell,
     /// The slot by which the thread has entered; `None` for a pin.
     slot: Option<&'static Slot>,
-    free: &'a Mutex<Free>,
 }
 
-impl Entry<'_> {
-    /// Enters; false if the cell has no live object of this kind.
-    #[inline(always)]
-    fn begin(&self, kind: Kind) -> bool {
-        match self.slot {
-            Some(slot) => self.cell.state.enter_by(slot, self.cell.address(), kind),
-            None => self.cell.state.enter(kind),
-        }
-    }
-
-    /// Leaves a cell that was freed meanwhile, or that the thread has entered by a pin.
+impl Entry {
+    /// Leaves a cell that was freed meanwhile, that had no such object, or that the thread has entered by a pin.
     #[cold]
     #[inline(never)]
-    fn end(cell: &'static Cell, by_slot: bool, free: &Mutex<Free>) {
-        let has_pin = !by_slot || {
-            cell.state.has_object() && {
-                let _locked = free.lock();
+    fn end(cell: &'static Cell, slot: Option<&'static Slot>) {
+        let has_pin = slot.is_none_or(|slot| {
+            cell.state.leave_by(slot) && cell.state.has_object() && {
+                let _settling = cell.settling.lock();
                 cell.state.is_last(|| records::inside(cell.address()))
             }
-        };
+        });
         if has_pin {
             cell.unpin();
         }
     }
 }
 
-impl Drop for Entry<'_> {
+impl Drop for Entry {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.slot.is_none_or(|slot| self.cell.state.leave_by(slot)) {
-            Entry::end(self.cell, self.slot.is_some(), self.free);
+        let Some(slot) = self.slot else {
+            cold_path();
+            return Entry::end(self.cell, None);
+        };
+        // SAFETY: the slot has the address of the cell that was entered. So the call need not keep it.
+        let cell = unsafe { Cell::at(slot.address() as usize) };
+        if cell.state.leave_by(slot) {
+            cold_path();
+            Entry::end(cell, Some(slot));
         }
     }
 }
@@ -470,7 +576,8 @@ impl Drop for Entry<'_> {
 /// object leaves it.
 pub struct Held<'a, O: Object> {
     object: *const O,
-    _entry: Entry<'a>,
+    _entry: Entry,
+    slab: PhantomData<&'a ()>,
 }
 
 impl<O: Object> Held<'_, O> {

@@ -3,9 +3,10 @@
 //! A posted buffer is *available* until an endpoint takes it and *outstanding* until the
 //! program has dequeued its completion, which a [`Charge`] counts.
 
+use std::hint::cold_path;
 use std::sync::Arc;
 
-use host::lock::Mutex;
+use host::lock::{Mutex, MutexGuard};
 use host::memory::Room;
 
 use crate::charge::{Charge, Outstanding};
@@ -16,7 +17,7 @@ use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
-use crate::transport::{Checked, Poll, Recv, RecvId, Transport};
+use crate::transport::{Checked, Poll, Recv, RecvId, Segment, Transport};
 use crate::users::{Counted, Use, Users};
 
 /// A shared receive queue.
@@ -172,31 +173,50 @@ impl<T: Transport> Srq<T> {
     /// # Errors
     /// [`Arg::SegmentCount`], the errors of [`crate::lmr_table::LmrTable::check`] with the zone
     /// of the queue, [`Error::InsufficientResources`] if all entries are occupied.
-    #[inline]
+    #[inline(always)]
     pub fn post_recv<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
+        if segments.is_single()
+            && let Some(piece) = self.ia.lmrs.check_single(segments, self.zone, Rights::LOCAL_WRITE)
+        {
+            return self.hand_in(&[piece], cookie);
+        }
+        cold_path();
+        self.post_recv_otherwise(segments, cookie)
+    }
+
+    /// Posts a receive that has not one segment.
+    #[inline(never)]
+    fn post_recv_otherwise<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
+        segments.check()?;
         if segments.count() > self.max_segments {
             return Err(Error::InvalidParameter(Arg::SegmentCount));
         }
         let mut checked = Checked::new();
         self.ia.lmrs.check_all(segments, self.zone, Rights::LOCAL_WRITE, &mut checked)?;
-        let awaited = {
-            let mut books = self.books.lock();
-            if self.outstanding.count() >= books.max_recvs {
-                return Err(Error::InsufficientResources(Resource::Memory));
-            }
-            let Some(id) = books.free.pop() else {
-                return Err(Error::InsufficientResources(Resource::Memory));
-            };
-            let awaited = self
-                .ia
-                .transport()
-                .srq_post(&self.queue, &Recv { id: id.into(), segments: &checked })
-                .inspect_err(|_| books.free.push(id))?;
-            books.buffers[id as usize] = Buffer { cookie, charge: Some(self.outstanding.add()), available: true };
-            books.available += 1;
-            awaited
+        self.hand_in(&checked, cookie)
+    }
+
+    /// Hands a receive whose segments were checked to the transport.
+    #[inline(always)]
+    fn hand_in(&self, segments: &[Segment], cookie: u64) -> Result<()> {
+        let mut books = self.books.lock();
+        let Books { max_recvs, available, buffers, free, .. } = &mut *books;
+        let full = || Error::InsufficientResources(Resource::Memory);
+        let Some(&id) = free.last() else { return Err(refused(books, full())) };
+        let Some(buffer) = buffers.get_mut(id as usize).filter(|_| self.outstanding.count() < *max_recvs) else {
+            return Err(refused(books, full()));
         };
+        let awaited = match self.ia.transport.srq_post(&self.queue, &Recv { id: id.into(), segments }) {
+            Ok(awaited) => awaited,
+            Err(error) => return Err(refused(books, error)),
+        };
+        free.pop();
+        // The buffer was free, so this drops no charge.
+        *buffer = Buffer { cookie, charge: Some(self.outstanding.add()), available: true };
+        *available += 1;
+        drop(books);
         if awaited {
+            cold_path();
             self.ia.transport.srq_kick(&self.queue);
         }
         Ok(())
@@ -316,7 +336,7 @@ impl<T: Transport> Srq<T> {
 
     /// Records that a buffer is complete, and before that, if it was not reported, that an endpoint took it. `None` if
     /// there is no such buffer.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn complete(&self, id: RecvId) -> Option<Completed> {
         let (completed, fires) = {
             let mut books = self.books.lock();
@@ -332,6 +352,14 @@ impl<T: Transport> Srq<T> {
         }
         Some(completed)
     }
+}
+
+/// Frees the books for a post that is refused. Apart from the post, which then need not keep the error for the end.
+#[cold]
+#[inline(never)]
+fn refused(books: MutexGuard<'_, Books>, error: Error) -> Error {
+    drop(books);
+    error
 }
 
 impl Books {

@@ -4,13 +4,17 @@
 //! The core says what is wrong; the call says, with a list of positions, which argument of the C function that is.
 //! Faults stay typed until the call returns, where [`Version::code`] gives them their numbers.
 
+use std::hint::cold_path;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use dat_core::Object;
 use dat_core::error::{Arg, Error, Resource, Role};
 use dat_core::transport::Transport;
 use host::cancel::{self, uncancelled};
 use host::memory::{self, NoMemory};
 
+use crate::handle::RawHandle;
 use crate::{Code, Face, SUCCESS, Version};
 
 /// The reason why a call fails.
@@ -38,6 +42,7 @@ impl Fault {
     }
 
     #[cold]
+    #[inline(never)]
     fn positioned(error: Error, positions: &[(Arg, u32)]) -> Self {
         match error {
             Error::InvalidHandle(role) => Fault::Handle(role),
@@ -84,7 +89,7 @@ pub(crate) fn code<F: Face>(answer: Answer<()>) -> Code {
         Ok(()) => SUCCESS,
         // Programs that poll get this one most of the time.
         Err(Fault::Core(Error::QueueEmpty)) => F::Version::QUEUE_EMPTY,
-        Err(fault) => F::Version::code(fault),
+        Err(fault) => failed::<F>(fault),
     }
 }
 
@@ -119,6 +124,49 @@ pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
 pub fn fast<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
     let call = || code::<F>(body());
     if <F::Transport as Transport>::CANCELLATION_POINTS { uncancelled(call) } else { call() }
+}
+
+/// Does what [`fast`] does, with the object of type `O` behind `handle`, if that can be entered in the quickest way, as nearly
+/// always. For all else the code is that of `otherwise`, which has a function of its own, so that this one has little to keep.
+/// If `found` says that the body would find nothing, the code is that of [`Error::QueueEmpty`].
+#[inline(always)]
+pub fn quickly<F: Face, O: Object>(
+    handle: RawHandle,
+    found: impl FnOnce(&O) -> bool,
+    body: impl FnOnce(&O) -> Answer<()>,
+    otherwise: impl FnOnce() -> Code,
+) -> Code {
+    let call = move || {
+        let Some(held) = F::domain().get_quickly::<O>(handle) else {
+            cold_path();
+            return otherwise();
+        };
+        // A panic would end the process, so that nothing would have to be left.
+        let held = ManuallyDrop::new(held);
+        if !found(&held) {
+            drop(ManuallyDrop::into_inner(held));
+            return F::Version::QUEUE_EMPTY;
+        }
+        match body(&held) {
+            Ok(()) => {
+                drop(ManuallyDrop::into_inner(held));
+                SUCCESS
+            }
+            Err(fault) => {
+                cold_path();
+                drop(ManuallyDrop::into_inner(held));
+                failed::<F>(fault)
+            }
+        }
+    };
+    if <F::Transport as Transport>::CANCELLATION_POINTS { uncancelled(call) } else { call() }
+}
+
+/// The return code of a fault.
+#[cold]
+#[inline(never)]
+fn failed<F: Face>(fault: Fault) -> Code {
+    F::Version::code(fault)
 }
 
 /// The fault of a call that panicked.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use dat_core::error::Role;
 use dat_core::transport::Transport;
-use dat_core::{Handle, Held, Ia, Kind, Object, Place, Slab};
+use dat_core::{Handle, Held, Ia, Kind, Object, Place, Slab, Window};
 use host::fork::Hold;
 use host::memory;
 
@@ -29,6 +29,8 @@ type Table<F> = <<F as Face>::Version as Version>::Table;
 pub struct Domain<F: Face> {
     /// The slabs, in a list that only grows, except that a fork starts a new one.
     first: AtomicPtr<Space<F>>,
+    /// The first cells of the slab in which a handle was looked up first.
+    window: Window,
     /// A lock of the standard library, because it can be unlocked in the child of a fork whatever other threads of the
     /// parent were doing.
     registrations: Mutex<Registrations<F>>,
@@ -93,6 +95,7 @@ impl<F: Face> Domain<F> {
     pub const fn new() -> Self {
         Domain {
             first: AtomicPtr::new(ptr::null_mut()),
+            window: Window::new(),
             registrations: Mutex::new(Registrations::new()),
             fork: Hold::new(),
             fork_watch: Once::new(),
@@ -112,33 +115,39 @@ impl<F: Face> Domain<F> {
     }
 
     /// The place that `handle` names, if there is one in any slab.
-    #[inline(always)]
-    fn place(&self, handle: RawHandle) -> Option<Place<'static>> {
-        let handle = Handle(handle.addr());
-        // SYNC space
-        let first = self.first.load(Ordering::Acquire);
-        // SAFETY: the pointer is NULL or comes from a box that slab_of leaked.
-        let first = unsafe { first.as_ref() }?;
-        first.slab.first_place(handle).or_else(|| self.place_among_all(handle))
-    }
-
-    /// Does what [`Domain::place`] does, for handles that are not among the first ones of the newest slab.
     #[cold]
     #[inline(never)]
-    fn place_among_all(&self, handle: Handle) -> Option<Place<'static>> {
-        self.spaces().find_map(|space| space.slab.place(handle))
+    fn place(&self, handle: RawHandle) -> Option<Place<'static>> {
+        let handle = Handle(handle.addr());
+        self.spaces().find_map(|space| {
+            let place = space.slab.place(handle)?;
+            space.slab.first_cells().into_iter().for_each(|cells| self.window.set(cells));
+            Some(place)
+        })
     }
 
     /// Enters the live object of type `O` behind `handle`.
-    #[inline(always)]
+    #[inline]
     pub fn get<O: Object>(&self, handle: RawHandle) -> Option<Held<'static, O>> {
+        self.get_quickly(handle).or_else(|| self.get_slowly(handle))
+    }
+
+    /// Does what [`Domain::get`] does in the quickest way; `None` also if that cannot be gone.
+    #[inline(always)]
+    pub fn get_quickly<O: Object>(&self, handle: RawHandle) -> Option<Held<'static, O>> {
+        self.window.enter(Handle(handle.addr()))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn get_slowly<O: Object>(&self, handle: RawHandle) -> Option<Held<'static, O>> {
         self.place(handle)?.enter()
     }
 
     /// The kind of the live object behind `handle`.
     #[inline]
     pub fn kind(&self, handle: RawHandle) -> Option<Kind> {
-        self.place(handle)?.kind()
+        self.window.kind(Handle(handle.addr())).or_else(|| self.place(handle)?.kind())
     }
 
     /// The slab of an adapter. The caller holds the lock on the registrations; otherwise threads that open one name for
@@ -175,6 +184,7 @@ impl<F: Face> Domain<F> {
         for space in self.spaces() {
             space.slab.abandon();
         }
+        self.window.forget();
         self.first.store(ptr::null_mut(), Ordering::Release);
         for adapter in adapters {
             adapter.space.store(ptr::null_mut(), Ordering::Release);

@@ -64,7 +64,7 @@ pub trait Version: Sized + 'static {
     fn table<F: Face<Version = Self>>(device_name: *const c_char) -> Self::Table;
 
     /// Writes the C form of the end of a transfer that was taken from the dispatcher `evd`.
-    fn completion(out: Out<Self::Event>, evd: Handle, completion: Completion);
+    fn completion(out: Out<Self::Event>, evd: Handle, completion: &Completion);
 
     /// Writes the C form of an event that was taken from the dispatcher `evd`.
     fn event<F: Face<Version = Self>>(out: Out<Self::Event>, evd: Handle, event: Event);

@@ -80,6 +80,7 @@ macro_rules! read_field {
 pub use read_field;
 
 /// A pointer to the place for a result; NULL or writable.
+#[repr(transparent)]
 pub struct OutPtr<V>(*mut V);
 
 impl<V> Clone for OutPtr<V> {
@@ -98,6 +99,12 @@ impl<V> OutPtr<V> {
     #[inline]
     pub unsafe fn new(pointer: *mut V) -> Self {
         OutPtr(pointer)
+    }
+
+    /// Whether the pointer is NULL.
+    #[inline]
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
     }
 
     /// The writable place, for an argument that must not be NULL.

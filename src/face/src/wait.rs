@@ -2,7 +2,7 @@
 //!
 //! A thread may be cancelled while it waits, and cancellation unwinds its stack as if an exception of another language
 //! passed through. Rust allows that for frames that own nothing with a destructor. So the frames that are on the stack
-//! during the sleep, [`evd_wait`], [`cno_wait`], `block`, `sleep_on` and what that calls, have plain data alone; everything else happens
+//! during the sleep, [`evd_wait`], `wait_for_events`, [`cno_wait`], `block`, `sleep_on` and what that calls, have plain data alone; everything else happens
 //! in *steps*, which return before the sleep, catch panics and cannot be cancelled. The core holds the state of a wait
 //! meanwhile, and drops it when the thread ends.
 
@@ -17,8 +17,8 @@ use dat_core::{Cno, Evd, Handle};
 use host::cancel;
 use libc::{nfds_t, pollfd, sigset_t, timespec};
 
-use crate::call::{PANICKED, caught, code, fast};
-use crate::handle::{RawHandle, enter, find, raw};
+use crate::call::{PANICKED, caught, code, quickly};
+use crate::handle::{RawHandle, find, raw};
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Code, Count, Face, Fault, Positions, SUCCESS, Version, count};
 
@@ -171,41 +171,48 @@ impl<F: Face> Blocking for EvdWait<F> {
 /// Ends a wait for one event at once, if the end of a transfer is there to take: this costs as much as a dequeue. In the
 /// frame of a fast call, and of its own, because the caller's may be unwound.
 #[inline(never)]
-fn take_ready<F: Face>(wait: EvdWait<F>) -> bool {
-    let take = || -> Answer<()> {
-        let evd = enter::<F, Evd<F::Transport>>(wait.evd, Role::Evd)?;
-        let (event, more) = (wait.event.required(4)?, wait.more.required(5)?);
-        let (completion, left) = evd.take_ready().ok_or(Fault::Core(Error::QueueEmpty))?;
-        F::Version::completion(event, Handle(wait.evd.addr()), completion);
-        more.write(count(left));
+extern "C" fn take_ready<F: Face>(
+    evd: RawHandle,
+    event: OutPtr<<F::Version as Version>::Event>,
+    more: OutPtr<Count>,
+) -> bool {
+    let body = move |taken_from: &Evd<F::Transport>| {
+        let (event, more) = (event.required(4)?, more.required(5)?);
+        let left = taken_from.take_ready(|completion| F::Version::completion(event, Handle(evd.addr()), completion));
+        more.write(count(left.ok_or(Fault::Core(Error::QueueEmpty))?));
         Ok(())
     };
-    let mut taken = false;
-    fast::<F>(|| {
-        taken = take().is_ok();
-        Ok(())
-    });
-    taken
+    // What cannot be entered in the quickest way may wait.
+    quickly::<F, _>(evd, Evd::look, body, || F::Version::QUEUE_EMPTY) == SUCCESS
+}
+
+/// Waits for events in steps. Owns nothing: it may be unwound.
+#[cold]
+#[inline(never)]
+fn wait_for_events<F: Face>(wait: EvdWait<F>) -> Code {
+    block::<F>(wait)
 }
 
 /// dat_evd_wait: waits until events are queued and takes the oldest. A cancellation point.
 ///
 /// # Parameters
 /// * `evd` - the dispatcher.
-/// * `limit` - the time limit of the wait.
+/// * `limit` - tells the time limit of the wait, which is not asked for if the events are there.
 /// * `threshold` - events that must be queued.
 /// * `event` - the place for the oldest event; required.
 /// * `more` - the place for the number of events that remain, also written when the time is up; required.
 #[inline(always)]
 pub fn evd_wait<F: Face>(
     evd: RawHandle,
-    limit: Limit,
+    limit: impl FnOnce() -> Limit,
     threshold: Count,
     event: OutPtr<<F::Version as Version>::Event>,
     more: OutPtr<Count>,
 ) -> Code {
-    let wait = EvdWait::<F> { evd, limit, threshold, event, more };
-    if threshold == 1 && take_ready(wait) { SUCCESS } else { block::<F>(wait) }
+    if threshold == 1 && take_ready::<F>(evd, event, more) {
+        return SUCCESS;
+    }
+    wait_for_events(EvdWait::<F> { evd, limit: limit(), threshold, event, more })
 }
 
 /// The arguments of dat_cno_wait.

@@ -44,7 +44,7 @@ pub fn pointer() -> usize {
         let pointer;
         // SAFETY: the word at the start of a thread's block is the block's address, by the ABI, and never changes.
         unsafe {
-            std::arch::asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(pure, nomem, nostack, preserves_flags));
+            std::arch::asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(nomem, nostack, preserves_flags));
         }
         pointer
     }
@@ -53,7 +53,7 @@ pub fn pointer() -> usize {
         let pointer;
         // SAFETY: the register is the thread's own, and never changes.
         unsafe {
-            std::arch::asm!("mrs {}, tpidr_el0", out(reg) pointer, options(pure, nomem, nostack, preserves_flags));
+            std::arch::asm!("mrs {}, tpidr_el0", out(reg) pointer, options(nomem, nostack, preserves_flags));
         }
         pointer
     }

@@ -30,10 +30,9 @@ const HIGHEST: usize = if cfg!(target_arch = "x86_64") { 1 << 47 } else { 1 << 5
 /// readable.
 #[inline(always)]
 unsafe fn first_word(handle: DAT_HANDLE) -> *const DAT_PROVIDER {
-    let address = handle.addr();
-    if !address.is_multiple_of(align_of::<AtomicPtr<DAT_PROVIDER>>())
-        || address.wrapping_sub(LOWEST) >= HIGHEST - LOWEST
-    {
+    // One comparison for both: the bits that are 0 in an aligned address become the highest ones.
+    const LOW_BITS: u32 = align_of::<AtomicPtr<DAT_PROVIDER>>().trailing_zeros();
+    if handle.addr().wrapping_sub(LOWEST).rotate_right(LOW_BITS) >= (HIGHEST - LOWEST) >> LOW_BITS {
         return ptr::null();
     }
     // SAFETY: the handle is aligned and in range as checked, hence readable as the caller promises. The load is atomic,

@@ -14,10 +14,23 @@ const CAPACITY: usize = 256;
 
 /// A set of tables.
 pub struct Tables {
+    /// What the first place holds, or [`NOBODY`] if that is free.
+    first: AtomicPtr<DAT_PROVIDER>,
     /// The tables; a free place holds NULL.
     places: [AtomicPtr<DAT_PROVIDER>; CAPACITY],
     /// Places from this index on were never used.
     end: AtomicUsize,
+}
+
+/// A table without functions, for the look at the first table when there is none: a comparison with NULL would need
+/// another one, because memory behind a wrong handle often holds 0.
+static NOBODY: [AtomicUsize; WORDS] = [const { AtomicUsize::new(0) }; WORDS];
+
+/// The size of a table.
+const WORDS: usize = size_of::<DAT_PROVIDER>().div_ceil(size_of::<AtomicUsize>());
+
+const fn nobody() -> *mut DAT_PROVIDER {
+    (&raw const NOBODY).cast::<DAT_PROVIDER>().cast_mut()
 }
 
 /// The tables of this process.
@@ -25,14 +38,19 @@ pub static TABLES: Tables = Tables::new();
 
 impl Tables {
     const fn new() -> Self {
-        Tables { places: [const { AtomicPtr::new(ptr::null_mut()) }; CAPACITY], end: AtomicUsize::new(0) }
+        Tables {
+            first: AtomicPtr::new(nobody()),
+            places: [const { AtomicPtr::new(ptr::null_mut()) }; CAPACITY],
+            end: AtomicUsize::new(0),
+        }
     }
 
-    /// Whether `table` is the first one, as it is for nearly every handle of nearly every program.
+    /// Whether `table` is the first one, as it is for nearly every handle of nearly every program. A table of which this is
+    /// said has functions, or is one of NULLs.
     #[inline(always)]
     pub fn is_first(&self, table: *const DAT_PROVIDER) -> bool {
         // SYNC tables: pairs with the store in insert, so that the table's contents are visible.
-        !table.is_null() && ptr::eq(self.places[0].load(Ordering::Acquire), table)
+        ptr::eq(self.first.load(Ordering::Acquire), table)
     }
 
     /// Whether handles of `table` are accepted.
@@ -56,12 +74,18 @@ impl Tables {
         let Some(free) = free else { return false };
         // SYNC tables
         self.places[free].store(table.cast_mut(), Ordering::Release);
+        if free == 0 {
+            self.first.store(table.cast_mut(), Ordering::Release);
+        }
         self.end.fetch_max(free + 1, Ordering::Release);
         true
     }
 
     /// Stops accepting handles of `table`: from now on it may be gone. One writer at a time.
     pub fn remove(&self, table: *const DAT_PROVIDER) {
+        if ptr::eq(self.first.load(Ordering::Relaxed), table) {
+            self.first.store(nobody(), Ordering::Release);
+        }
         for place in &self.places {
             if ptr::eq(place.load(Ordering::Relaxed), table) {
                 place.store(ptr::null_mut(), Ordering::Release);

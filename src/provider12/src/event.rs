@@ -14,8 +14,8 @@ use crate::attr::address_ptr;
 
 /// Writes the C form of the end of a transfer that was taken from the dispatcher `evd_handle`.
 #[inline(always)]
-pub(crate) fn write_completion(out: Out<DAT_EVENT>, evd_handle: DAT_EVD_HANDLE, completion: Completion) {
-    let Completion { ep, cookie, len, status, transfer: _ } = completion;
+pub(crate) fn write_completion(out: Out<DAT_EVENT>, evd_handle: DAT_EVD_HANDLE, completion: &Completion) {
+    let &Completion { ep, cookie, len, status, transfer: _ } = completion;
     write_field!(out, event_number, DAT_DTO_COMPLETION_EVENT);
     write_field!(out, evd_handle, evd_handle);
     write_field!(out, event_data.dto_completion_event_data.ep_handle, raw(ep));
@@ -28,7 +28,7 @@ pub(crate) fn write_completion(out: Out<DAT_EVENT>, evd_handle: DAT_EVD_HANDLE, 
 pub(crate) fn write_event<F: Face>(out: Out<DAT_EVENT>, evd_handle: DAT_EVD_HANDLE, event: Event) {
     let (event_number, event_data) = match event {
         Event::Transfer { ep, cookie, status, len, transfer } => {
-            return write_completion(out, evd_handle, Completion { ep, cookie, len, status, transfer });
+            return write_completion(out, evd_handle, &Completion { ep, cookie, len, status, transfer });
         }
         Event::Bind { rmr, cookie, status } => {
             let rmr_completion_event_data = DAT_RMR_BIND_COMPLETION_EVENT_DATA {

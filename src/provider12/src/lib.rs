@@ -83,7 +83,7 @@ impl Version for Udat12 {
     }
 
     #[inline]
-    fn completion(out: Out<DAT_EVENT>, evd: Handle, completion: Completion) {
+    fn completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Completion) {
         event::write_completion(out, raw(evd), completion);
     }
 

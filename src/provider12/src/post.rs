@@ -2,10 +2,10 @@
 //!
 //! Nothing here allocates, formats, makes a system call or panics.
 
-use dat_core::error::{Arg, Role};
+use dat_core::error::{Arg, Error, Role};
 use dat_core::transport::{MAX_SEGMENTS, RemoteSegment};
 use dat_core::{CompletionFlags, Endpoint, Evd, LocalSegment, SegmentList, Srq};
-use dat_face::call::fast;
+use dat_face::call::{fast, quickly};
 use dat_face::handle::enter;
 use dat_face::ptr::{InPtr, OutPtr};
 use dat_face::{Answer, At, Face, Fault, Positions};
@@ -50,22 +50,12 @@ struct Segments {
 impl Segments {
     /// The `count` segments of a post. The count is the second argument of every post, the list the third.
     ///
-    /// # Errors
-    /// The second argument is invalid if it is negative or above the limit of all endpoints, the third if it is NULL
-    /// and the count is not 0.
-    ///
     /// # Safety
     /// During the call `list` must be NULL, or `count` triplets there can be read.
     #[inline(always)]
-    unsafe fn new(count: DAT_COUNT, list: *const DAT_LMR_TRIPLET) -> Answer<Self> {
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
-        if count > MAX_SEGMENTS {
-            return Err(Fault::Argument(2));
-        }
-        if list.is_null() && count > 0 {
-            return Err(Fault::Argument(3));
-        }
-        Ok(Segments { count, list })
+    unsafe fn new(count: DAT_COUNT, list: *const DAT_LMR_TRIPLET) -> Self {
+        // A negative count is above any limit then.
+        Segments { count: count.cast_unsigned() as usize, list }
     }
 }
 
@@ -77,10 +67,24 @@ impl SegmentList for Segments {
 
     #[inline(always)]
     fn segment(&self, at: usize) -> LocalSegment {
-        assert!(at < self.count);
-        // SAFETY: `at` is below the count, and `new` was promised that many if the list is not NULL, which it is only
-        // with a count of 0.
+        assert!(at < self.count && !self.list.is_null());
+        // SAFETY: `at` is below the count, and `new` was promised that many if the list is not NULL.
         local_segment(&unsafe { self.list.add(at).read_unaligned() })
+    }
+
+    #[inline(always)]
+    fn is_single(&self) -> bool {
+        self.count == 1 && !self.list.is_null()
+    }
+
+    fn check(&self) -> dat_core::Result<()> {
+        if self.count > MAX_SEGMENTS {
+            return Err(Error::InvalidParameter(Arg::SegmentCount));
+        }
+        if self.list.is_null() && self.count > 0 {
+            return Err(Error::InvalidParameter(Arg::Segments));
+        }
+        Ok(())
     }
 }
 
@@ -97,111 +101,152 @@ pub(crate) fn word(context: DAT_CONTEXT) -> u64 {
     unsafe { context.as_64 }
 }
 
-/// The remote segment of an RDMA operation, its fifth argument.
+/// The remote segment of an RDMA operation, its fifth argument, which is looked at behind the `local` ones.
 #[inline(always)]
-fn remote(triplet: InPtr<DAT_RMR_TRIPLET>) -> Answer<RemoteSegment> {
-    let triplet = triplet.required(5)?;
-    Ok(RemoteSegment { addr: triplet.target_address, len: triplet.segment_length, key: triplet.rmr_context })
+fn remote(triplet: InPtr<DAT_RMR_TRIPLET>, local: &Segments) -> Answer<RemoteSegment> {
+    match triplet.get() {
+        Some(DAT_RMR_TRIPLET { target_address: addr, segment_length: len, rmr_context: key, .. }) => {
+            Ok(RemoteSegment { addr, len, key })
+        }
+        None => local.check().at(RDMA).and(Err(Fault::Argument(5))),
+    }
 }
 
-/// Slot of dat_ep_post_send.
-///
-/// # Safety
-/// `local_iov` is NULL or has that many elements.
-pub unsafe extern "C" fn dat_ep_post_send<F: Face>(
-    ep_handle: DAT_EP_HANDLE,
-    num_segments: DAT_COUNT,
-    local_iov: *mut DAT_LMR_TRIPLET,
-    user_cookie: DAT_DTO_COOKIE,
-    completion_flags: DAT_COMPLETION_FLAGS,
-) -> DAT_RETURN {
-    fast::<F>(|| {
-        let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+/// Defines a slot that works on the object behind its first argument. Each has two functions: one for objects that can be
+/// entered in the quickest way, and another one, so that the first one keeps few values at a time.
+macro_rules! slot {
+    (
+        $(#[$doc:meta])*
+        pub unsafe fn $name:ident<F>($object:ident: $type:ident as $role:ident)(
+            $handle:ident: $handle_type:ty $(, $argument:ident: $argument_type:ty)* $(,)?
+        ) $body:block
+    ) => {
+        $(#[$doc])*
+        pub unsafe extern "C" fn $name<F: Face>(
+            $handle: $handle_type $(, $argument: $argument_type)*
+        ) -> DAT_RETURN {
+            #[inline(always)]
+            unsafe fn body<F: Face>(
+                $object: &$type<F::Transport> $(, $argument: $argument_type)*
+            ) -> Answer<()> $body
+
+            #[cold]
+            #[inline(never)]
+            unsafe extern "C" fn otherwise<F: Face>(
+                $handle: $handle_type $(, $argument: $argument_type)*
+            ) -> DAT_RETURN {
+                fast::<F>(move || {
+                    let held = enter::<F, $type<F::Transport>>($handle, Role::$role)?;
+                    // SAFETY: the arguments are passed on as they came.
+                    unsafe { body::<F>(&held $(, $argument)*) }
+                })
+            }
+
+            quickly::<F, $type<F::Transport>>(
+                $handle,
+                |_| true,
+                // SAFETY: the arguments are passed on as they came.
+                move |held| unsafe { body::<F>(held $(, $argument)*) },
+                // SAFETY: the arguments are passed on as they came.
+                move || unsafe { otherwise::<F>($handle $(, $argument)*) },
+            )
+        }
+    };
+}
+
+slot! {
+    /// Slot of dat_ep_post_send.
+    ///
+    /// # Safety
+    /// `local_iov` is NULL or has that many elements.
+    pub unsafe fn dat_ep_post_send<F>(ep: Endpoint as Ep)(
+        ep_handle: DAT_EP_HANDLE,
+        num_segments: DAT_COUNT,
+        local_iov: *mut DAT_LMR_TRIPLET,
+        user_cookie: DAT_DTO_COOKIE,
+        completion_flags: DAT_COMPLETION_FLAGS,
+    ) {
         // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::new(num_segments, local_iov) }?;
+        let segments = unsafe { Segments::new(num_segments, local_iov) };
         ep.post_send(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
-    })
+    }
 }
 
-/// Slot of dat_ep_post_recv.
-///
-/// # Safety
-/// `local_iov` is NULL or has that many elements.
-pub unsafe extern "C" fn dat_ep_post_recv<F: Face>(
-    ep_handle: DAT_EP_HANDLE,
-    num_segments: DAT_COUNT,
-    local_iov: *mut DAT_LMR_TRIPLET,
-    user_cookie: DAT_DTO_COOKIE,
-    completion_flags: DAT_COMPLETION_FLAGS,
-) -> DAT_RETURN {
-    fast::<F>(|| {
-        let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+slot! {
+    /// Slot of dat_ep_post_recv.
+    ///
+    /// # Safety
+    /// `local_iov` is NULL or has that many elements.
+    pub unsafe fn dat_ep_post_recv<F>(ep: Endpoint as Ep)(
+        ep_handle: DAT_EP_HANDLE,
+        num_segments: DAT_COUNT,
+        local_iov: *mut DAT_LMR_TRIPLET,
+        user_cookie: DAT_DTO_COOKIE,
+        completion_flags: DAT_COMPLETION_FLAGS,
+    ) {
         // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::new(num_segments, local_iov) }?;
+        let segments = unsafe { Segments::new(num_segments, local_iov) };
         ep.post_recv(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
-    })
+    }
 }
 
-/// Slot of dat_ep_post_rdma_read.
-///
-/// # Safety
-/// `local_iov` is NULL or has that many elements; `remote_iov` is NULL or readable.
-pub unsafe extern "C" fn dat_ep_post_rdma_read<F: Face>(
-    ep_handle: DAT_EP_HANDLE,
-    num_segments: DAT_COUNT,
-    local_iov: *mut DAT_LMR_TRIPLET,
-    user_cookie: DAT_DTO_COOKIE,
-    remote_iov: *const DAT_RMR_TRIPLET,
-    completion_flags: DAT_COMPLETION_FLAGS,
-) -> DAT_RETURN {
-    fast::<F>(|| {
-        let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+slot! {
+    /// Slot of dat_ep_post_rdma_read.
+    ///
+    /// # Safety
+    /// `local_iov` is NULL or has that many elements; `remote_iov` is NULL or readable.
+    pub unsafe fn dat_ep_post_rdma_read<F>(ep: Endpoint as Ep)(
+        ep_handle: DAT_EP_HANDLE,
+        num_segments: DAT_COUNT,
+        local_iov: *mut DAT_LMR_TRIPLET,
+        user_cookie: DAT_DTO_COOKIE,
+        remote_iov: *const DAT_RMR_TRIPLET,
+        completion_flags: DAT_COMPLETION_FLAGS,
+    ) {
         // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::new(num_segments, local_iov) }?;
+        let segments = unsafe { Segments::new(num_segments, local_iov) };
         // SAFETY: the caller's promise.
-        let remote = remote(unsafe { InPtr::new(remote_iov) })?;
+        let remote = remote(unsafe { InPtr::new(remote_iov) }, &segments)?;
         ep.post_read(&segments, word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
-    })
+    }
 }
 
-/// Slot of dat_ep_post_rdma_write.
-///
-/// # Safety
-/// `local_iov` is NULL or has that many elements; `remote_iov` is NULL or readable.
-pub unsafe extern "C" fn dat_ep_post_rdma_write<F: Face>(
-    ep_handle: DAT_EP_HANDLE,
-    num_segments: DAT_COUNT,
-    local_iov: *mut DAT_LMR_TRIPLET,
-    user_cookie: DAT_DTO_COOKIE,
-    remote_iov: *const DAT_RMR_TRIPLET,
-    completion_flags: DAT_COMPLETION_FLAGS,
-) -> DAT_RETURN {
-    fast::<F>(|| {
-        let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+slot! {
+    /// Slot of dat_ep_post_rdma_write.
+    ///
+    /// # Safety
+    /// `local_iov` is NULL or has that many elements; `remote_iov` is NULL or readable.
+    pub unsafe fn dat_ep_post_rdma_write<F>(ep: Endpoint as Ep)(
+        ep_handle: DAT_EP_HANDLE,
+        num_segments: DAT_COUNT,
+        local_iov: *mut DAT_LMR_TRIPLET,
+        user_cookie: DAT_DTO_COOKIE,
+        remote_iov: *const DAT_RMR_TRIPLET,
+        completion_flags: DAT_COMPLETION_FLAGS,
+    ) {
         // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::new(num_segments, local_iov) }?;
+        let segments = unsafe { Segments::new(num_segments, local_iov) };
         // SAFETY: the caller's promise.
-        let remote = remote(unsafe { InPtr::new(remote_iov) })?;
+        let remote = remote(unsafe { InPtr::new(remote_iov) }, &segments)?;
         ep.post_write(&segments, word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
-    })
+    }
 }
 
-/// Slot of dat_srq_post_recv.
-///
-/// # Safety
-/// `local_iov` is NULL or has that many elements.
-pub unsafe extern "C" fn dat_srq_post_recv<F: Face>(
-    srq_handle: DAT_SRQ_HANDLE,
-    num_segments: DAT_COUNT,
-    local_iov: *mut DAT_LMR_TRIPLET,
-    user_cookie: DAT_DTO_COOKIE,
-) -> DAT_RETURN {
-    fast::<F>(|| {
-        let srq = enter::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
+slot! {
+    /// Slot of dat_srq_post_recv.
+    ///
+    /// # Safety
+    /// `local_iov` is NULL or has that many elements.
+    pub unsafe fn dat_srq_post_recv<F>(srq: Srq as Srq)(
+        srq_handle: DAT_SRQ_HANDLE,
+        num_segments: DAT_COUNT,
+        local_iov: *mut DAT_LMR_TRIPLET,
+        user_cookie: DAT_DTO_COOKIE,
+    ) {
         // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::new(num_segments, local_iov) }?;
+        let segments = unsafe { Segments::new(num_segments, local_iov) };
         srq.post_recv(&segments, word(user_cookie)).at(TRANSFER)
-    })
+    }
 }
 
 /// Slot of dat_evd_dequeue.
@@ -212,13 +257,33 @@ pub unsafe extern "C" fn dat_evd_dequeue<F: Face<Version = Udat12>>(
     evd_handle: DAT_EVD_HANDLE,
     event: *mut DAT_EVENT,
 ) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let event = unsafe { OutPtr::new(event) };
+    quickly::<F, Evd<F::Transport>>(
+        evd_handle,
+        |evd| event.is_null() || evd.look(),
+        |evd| {
+            let out = event.required(2)?;
+            let taken = evd.take_with(
+                |completion| write_completion(out, evd_handle, completion),
+                |other| write_event::<F>(out, evd_handle, other),
+            );
+            taken.at(&[])
+        },
+        || dequeue_otherwise::<F>(evd_handle, event),
+    )
+}
+
+/// Does what the slot does where the dispatcher cannot be entered in the quickest way.
+#[cold]
+#[inline(never)]
+fn dequeue_otherwise<F: Face<Version = Udat12>>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<DAT_EVENT>) -> DAT_RETURN {
     fast::<F>(|| {
         let evd = enter::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
-        // SAFETY: the caller's promise.
-        let out = unsafe { OutPtr::new(event) }.required(2)?;
+        let out = event.required(2)?;
         let taken = evd.dequeue_with(
             |completion| write_completion(out, evd_handle, completion),
-            |event| write_event::<F>(out, evd_handle, event),
+            |other| write_event::<F>(out, evd_handle, other),
         );
         taken.at(&[])
     })

@@ -24,7 +24,7 @@ pub unsafe extern "C-unwind" fn dat_evd_wait<F: Face<Version = Udat12>>(
     let event = unsafe { OutPtr::new(event) };
     // SAFETY: the caller's promise.
     let n_more_events = unsafe { OutPtr::new(n_more_events) };
-    wait::evd_wait::<F>(evd_handle, Limit::from_micros(micros(timeout)), threshold, event, n_more_events)
+    wait::evd_wait::<F>(evd_handle, || Limit::from_micros(micros(timeout)), threshold, event, n_more_events)
 }
 
 /// Slot of dat_cno_wait.

@@ -204,6 +204,7 @@ impl<T: Transport> Endpoint<T> {
         if self.srq.is_none() {
             let more = attr.max_recv_dtos.saturating_sub(receives.posted.len());
             receives.posted.room(more)?;
+            receives.posted.limit(attr.max_recv_dtos);
             receives.capacity = attr.max_recv_dtos;
             receives.max_segments = attr.max_recv_iov;
         }
@@ -340,4 +341,12 @@ impl<T: Transport> Endpoint<T> {
 /// The refusal of a call that needs a zone or a dispatcher that the endpoint lacks.
 pub(super) fn not_ready() -> Error {
     Error::InvalidState(Refusal::EndpointNotReady)
+}
+
+/// Frees the lock of a post that is refused. Apart from the post, which then need not keep the error for the end.
+#[cold]
+#[inline(never)]
+pub(super) fn refused<P>(locked: MutexGuard<'_, P>, error: Error) -> Error {
+    drop(locked);
+    error
 }

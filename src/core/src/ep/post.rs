@@ -1,10 +1,11 @@
 //! Posting requests.
 
+use std::hint::cold_path;
 use std::sync::Arc;
 
 use host::lock::MutexGuard;
 
-use crate::ep::endpoint::Endpoint;
+use crate::ep::endpoint::{Endpoint, refused};
 use crate::ep::requests::{Gate, InFlight, Requests, Work};
 use crate::error::{Access, Arg, Error, Resource, Result, Role};
 use crate::event::{CompletionFlags, Status, Transfer};
@@ -13,7 +14,7 @@ use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::mem::Rights;
 use crate::rmr::{Binding, Rmr};
 use crate::slab::Object;
-use crate::transport::{BindTarget, Checked, Mark, Operation, RemoteSegment, Request, RequestId, Transport};
+use crate::transport::{BindTarget, Checked, Mark, Operation, RemoteSegment, Request, RequestId, Segment, Transport};
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
@@ -24,15 +25,14 @@ impl<T: Transport> Endpoint<T> {
     /// [`Arg::SegmentCount`], [`Arg::Flags`], [`Error::LengthError`] above the largest
     /// message, the errors of [`crate::lmr_table::LmrTable::check`],
     /// [`Error::InsufficientResources`] if the request queue is full.
-    #[inline]
+    #[inline(always)]
     pub fn post_send<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
         cookie: u64,
         completion: CompletionFlags,
     ) -> Result<()> {
-        let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
-        self.post(segments, cookie, completion, Operation::Send { solicited })
+        self.post(segments, cookie, completion, Transfer::Send, &NOWHERE)
     }
 
     /// Posts an RDMA write.
@@ -40,7 +40,7 @@ impl<T: Transport> Endpoint<T> {
     /// # Errors
     /// Those of [`Endpoint::post_send`]; [`Error::LengthError`] also if the remote segment is shorter than the local
     /// ones together.
-    #[inline]
+    #[inline(always)]
     pub fn post_write<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
@@ -48,7 +48,7 @@ impl<T: Transport> Endpoint<T> {
         remote: RemoteSegment,
         completion: CompletionFlags,
     ) -> Result<()> {
-        self.post(segments, cookie, completion, Operation::Write(remote))
+        self.post(segments, cookie, completion, Transfer::Write, &remote)
     }
 
     /// Posts an RDMA read.
@@ -56,7 +56,7 @@ impl<T: Transport> Endpoint<T> {
     /// # Errors
     /// Those of [`Endpoint::post_send`]; [`Error::LengthError`] also if the local segments together are shorter than
     /// the remote one.
-    #[inline]
+    #[inline(always)]
     pub fn post_read<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
@@ -64,63 +64,105 @@ impl<T: Transport> Endpoint<T> {
         remote: RemoteSegment,
         completion: CompletionFlags,
     ) -> Result<()> {
-        self.post(segments, cookie, completion, Operation::Read(remote))
+        self.post(segments, cookie, completion, Transfer::Read, &remote)
     }
 
+    /// Posts a transfer; `remote` has no meaning for a send.
     #[inline(always)]
     fn post<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
         cookie: u64,
         completion: CompletionFlags,
-        operation: Operation,
+        transfer: Transfer,
+        remote: &RemoteSegment,
     ) -> Result<()> {
+        // A request of one segment on a connection, with room for it.
         let mut requests = self.requests.lock();
-        let send = matches!(operation, Operation::Send { .. });
-        let (max_segments, transfer, right) = match operation {
-            Operation::Send { .. } => (requests.max_segments, Transfer::Send, Rights::LOCAL_READ),
-            Operation::Write(_) => (requests.max_write_segments, Transfer::Write, Rights::LOCAL_READ),
-            Operation::Read(_) => (requests.max_read_segments, Transfer::Read, Rights::LOCAL_WRITE),
-        };
+        let (most, right) = requests.needs(transfer);
+        if segments.is_single()
+            && (completion.is_empty() || requests.has_flags(completion, matches!(transfer, Transfer::Send)))
+            && most >= 1
+            && let Requests { gate: Gate::Open, qp: Some(qp), zone: Some(zone), flight, max_message, max_rdma, .. } =
+                &mut *requests
+            && let Some((id, place)) = flight.next()
+            && let Some(piece) = self.ia.lmrs.check_single(segments, *zone, right)
+            && let Ok(len) = length(transfer, piece.len, remote.len, *max_message, *max_rdma)
+        {
+            let mark = match self.hand_request(qp, id, &[piece], completion, transfer, remote, len) {
+                Ok(mark) => mark,
+                Err(error) => return Err(refused(requests, error)),
+            };
+            place.fill(InFlight { mark, cookie, flags: completion, work: Work::Transfer(transfer, len) });
+            drop(requests);
+            return Ok(());
+        }
+        cold_path();
+        self.post_otherwise(requests, segments, cookie, completion, transfer, remote)
+    }
+
+    /// Posts a request that [`Endpoint::post`] cannot post in the quickest way.
+    #[inline(never)]
+    fn post_otherwise<S: SegmentList + ?Sized>(
+        &self,
+        mut requests: MutexGuard<'_, Requests<T>>,
+        segments: &S,
+        cookie: u64,
+        completion: CompletionFlags,
+        transfer: Transfer,
+        remote: &RemoteSegment,
+    ) -> Result<()> {
+        segments.check()?;
+        let send = matches!(transfer, Transfer::Send);
+        let (most, right) = requests.needs(transfer);
         let zone = match requests.zone {
-            Some(zone) if requests.admits(completion, send) && segments.count() <= max_segments => zone,
-            _ => return Err(requests.refusal(completion, send, segments.count() > max_segments)),
+            Some(zone) if requests.admits(completion, send) && segments.count() <= most => zone,
+            _ => return Err(requests.refusal(completion, send, segments.count() > most)),
         };
         let mut checked = Checked::new();
         let total = self.ia.lmrs.check_all(segments, zone, right, &mut checked)?;
-        let len = match operation {
-            Operation::Send { .. } if total > requests.max_message => return Err(Error::LengthError),
-            Operation::Write(remote) if total > remote.len => return Err(Error::LengthError),
-            Operation::Read(remote) if total < remote.len => return Err(Error::LengthError),
-            Operation::Read(remote) => remote.len,
-            _ => total,
-        };
-        if !send && len > requests.max_rdma {
-            return Err(Error::LengthError);
-        }
+        let len = length(transfer, total, remote.len, requests.max_message, requests.max_rdma)?;
         let work = Work::Transfer(transfer, len);
-        let id = match requests.flight.next() {
-            Some(id) if requests.gate == Gate::Open => id,
-            _ => match self.make_room(&mut requests)? {
-                Some(id) => id,
-                None => {
-                    self.flush(&requests, cookie, completion, work);
-                    return Ok(());
-                }
-            },
-        };
+        if !self.make_room(&mut requests)? {
+            self.flush(&requests, cookie, completion, work);
+            return Ok(());
+        }
         let Requests { qp: Some(qp), flight, .. } = &mut *requests else { return Err(requests.state.into()) };
+        let Some((id, place)) = flight.next() else { return Err(full()) };
+        let mark = self.hand_request(qp, id, &checked, completion, transfer, remote, len)?;
+        place.fill(InFlight { mark, cookie, flags: completion, work });
+        Ok(())
+    }
+
+    /// Hands a request of `len` bytes, whose segments were checked, to the transport.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)] // a structure of them would lie in memory
+    fn hand_request(
+        &self,
+        qp: &Arc<T::Qp>,
+        id: RequestId,
+        segments: &[Segment],
+        completion: CompletionFlags,
+        transfer: Transfer,
+        remote: &RemoteSegment,
+        len: u64,
+    ) -> Result<Mark> {
+        let operation = match transfer {
+            Transfer::Write => Operation::Write(*remote),
+            Transfer::Read => Operation::Read(*remote),
+            Transfer::Send | Transfer::Recv => {
+                Operation::Send { solicited: completion.contains(CompletionFlags::SOLICITED_WAIT) }
+            }
+        };
         let request = Request {
             id,
             operation,
-            segments: &checked,
+            segments,
             len,
             fence: completion.contains(CompletionFlags::BARRIER_FENCE),
             signalled: !completion.contains(CompletionFlags::SUPPRESS),
         };
-        let mark = self.ia.transport.post(qp, &request)?;
-        flight.push(InFlight { mark, cookie, flags: completion, work });
-        Ok(())
+        self.ia.transport.post(qp, &request)
     }
 
     /// Completes a request that is flushed at once.
@@ -130,25 +172,22 @@ impl<T: Transport> Endpoint<T> {
         requests.complete(self.header.handle(), &request, Status::Flushed);
     }
 
-    /// The number of the next request. If the queue is full, looks for completions first. `None` if the request is to
-    /// be flushed, because the connection has ended, maybe meanwhile.
+    /// Makes sure that there is room for a request: if the queue is full, looks for completions first. False if the request
+    /// is to be flushed, because the connection has ended, maybe meanwhile.
     #[cold]
-    fn make_room(&self, requests: &mut MutexGuard<'_, Requests<T>>) -> Result<Option<RequestId>> {
+    #[inline(never)]
+    fn make_room(&self, requests: &mut MutexGuard<'_, Requests<T>>) -> Result<bool> {
         if requests.gate == Gate::Flush {
-            return Ok(None);
+            return Ok(false);
         }
-        if requests.flight.next().is_none()
+        if requests.flight.is_full()
             && let Some(qp) = requests.qp.clone()
         {
             let ia = &self.ia;
             MutexGuard::unlocked(requests, || ia.transport.reap(&qp));
             requests.admit()?;
         }
-        match requests.flight.next() {
-            Some(_) if requests.gate == Gate::Flush => Ok(None),
-            Some(id) => Ok(Some(id)),
-            None => Err(Error::InsufficientResources(Resource::Memory)),
-        }
+        if requests.flight.is_full() { Err(full()) } else { Ok(requests.gate != Gate::Flush) }
     }
 
     /// Posts the binding of `rmr` to a part of `lmr`, or its unbinding for a segment of length 0. Returns the context
@@ -183,11 +222,12 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InvalidParameter(Arg::Segments));
         }
         let work = Work::Bind(rmr.header().handle());
-        let Some(id) = self.make_room(&mut requests)? else {
+        if !self.make_room(&mut requests)? {
             self.flush(&requests, cookie, completion, work);
             return Ok(0);
-        };
+        }
         let Requests { qp: Some(qp), flight, .. } = &mut *requests else { return Err(requests.state.into()) };
+        let Some((id, place)) = flight.next() else { return Err(full()) };
         // The region is marked as used before it is looked at, so that it is not freed in between. The binding stays
         // locked until it holds what the window shows.
         let bound = target.map(|lmr| Use::of(lmr).ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
@@ -202,7 +242,7 @@ impl<T: Transport> Endpoint<T> {
         });
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
         let (key, mark) = self.ia.transport().post_bind(qp, id, &window, bind.as_ref(), signalled)?;
-        flight.push(InFlight { mark, cookie, flags: completion, work });
+        place.fill(InFlight { mark, cookie, flags: completion, work });
         let before = std::mem::replace(&mut *binding, bound.map(|lmr| Binding { lmr, segment, rights, key }));
         drop(binding);
         drop(requests);
@@ -219,6 +259,28 @@ impl<T: Transport> Endpoint<T> {
             self.ia.transport.reap(&qp);
         }
     }
+}
+
+/// No memory of a peer.
+const NOWHERE: RemoteSegment = RemoteSegment { addr: 0, len: 0, key: 0 };
+
+/// The length of a transfer whose local segments have `total` bytes, and the remote one `remote`.
+///
+/// # Errors
+/// [`Error::LengthError`].
+#[inline(always)]
+fn length(transfer: Transfer, total: u64, remote: u64, max_message: u64, max_rdma: u64) -> Result<u64> {
+    let (fits, len) = match transfer {
+        Transfer::Write => (total <= remote && total <= max_rdma, total),
+        Transfer::Read => (total >= remote && remote <= max_rdma, remote),
+        Transfer::Send | Transfer::Recv => (total <= max_message, total),
+    };
+    if fits { Ok(len) } else { Err(Error::LengthError) }
+}
+
+/// The refusal of a request for which the queue has no room.
+fn full() -> Error {
+    Error::InsufficientResources(Resource::Memory)
 }
 
 fn check_bind<T: Transport>(lmr: &Lmr<T>, segment: &LocalSegment, zone: u32, rights: Rights) -> Result<()> {

@@ -1,6 +1,7 @@
 //! The receives of an endpoint: the state that posting and completing them needs, and the watermarks on them.
 
 use std::collections::VecDeque;
+use std::hint::cold_path;
 use std::sync::Arc;
 
 use host::memory::{self, NoMemory, Room};
@@ -65,7 +66,7 @@ pub(super) struct Receives<T: Transport> {
     hard_limit: Option<usize>,
     soft_armed: bool,
     /// Whether a watermark can be passed: the soft one is armed, or there is a hard one.
-    watched: bool,
+    pub watched: bool,
 }
 
 impl<T: Transport> Receives<T> {
@@ -94,7 +95,6 @@ impl<T: Transport> Receives<T> {
     }
 
     /// Whether a receive of so many segments with these flags can be posted, as far as its memory is not looked at.
-    #[inline(always)]
     pub fn admits(&self, segments: usize, completion: CompletionFlags) -> bool {
         let flags = completion.is_empty()
             || (completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled));
@@ -147,8 +147,36 @@ impl<T: Transport> Receives<T> {
         evd.push_all(|batch| batch.complete(completion, announce, charge));
     }
 
+    /// Queues the completion of a receive of the shared queue that the transport has ended.
+    #[inline(always)]
+    pub fn complete_shared(&self, ep: Handle, cookie: u64, done: &RecvDone, charge: Charge) {
+        let &RecvDone { status, len, solicited, .. } = done;
+        let Some(evd) = &self.evd else { return };
+        let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
+        let announce = || !matches!(self.feed, Feed::Solicited) || solicited || !matches!(status, Status::Success);
+        evd.complete_shared(completion, announce, charge);
+    }
+
+    /// Queues the completion of a receive of the endpoint's own queue that the transport has ended.
+    #[inline(always)]
+    pub fn finish_one(&mut self, ep: Handle, done: &RecvDone) {
+        // An endpoint with receives has a dispatcher for them.
+        let Some(evd) = &self.evd else { return };
+        let Some(&Posted { cookie, quiet, .. }) = self.posted.front().filter(|posted| posted.id == done.id) else {
+            cold_path();
+            return out_of_order(done.id);
+        };
+        self.posted.skip();
+        let announce = || {
+            let announce = if matches!(self.feed, Feed::Solicited) { done.solicited } else { !quiet };
+            announce || !matches!(done.status, Status::Success)
+        };
+        let completion = Completion { ep, cookie, len: done.len, status: done.status, transfer: Transfer::Recv };
+        evd.complete(completion, announce);
+    }
+
     /// Queues the completions of receives of the endpoint's own queue that the transport has ended.
-    #[inline]
+    #[inline(never)]
     pub fn finish_own(&mut self, ep: Handle, done: &[RecvDone]) {
         let (posted, feed) = (&mut self.posted, self.feed);
         // An endpoint with receives has a dispatcher for them.
@@ -185,7 +213,6 @@ impl<T: Transport> Receives<T> {
 
     /// The watermarks that the buffers exceed: the soft one once for each arming, the hard one only while there is a
     /// connection to break.
-    #[inline(always)]
     pub fn watermarks_passed(&mut self) -> Passed {
         if self.watched { self.compare() } else { Passed::default() }
     }

@@ -1,14 +1,15 @@
 //! Posting receives, and completing them.
 
+use std::hint::cold_path;
 use std::sync::Arc;
 
 use host::lock::MutexGuard;
 
 use crate::ep::attr::Watermark;
-use crate::ep::endpoint::Endpoint;
+use crate::ep::endpoint::{Endpoint, refused};
 use crate::ep::receives::{Passed, Posted, Receives};
 use crate::error::{Error, Refusal, Resource, Result};
-use crate::event::{AsyncReason, CompletionFlags, Feed, Status};
+use crate::event::{AsyncReason, CompletionFlags, Status};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::srq::{Completed, Srq};
@@ -32,18 +33,55 @@ impl<T: Transport> Endpoint<T> {
     /// dispatcher, [`Arg::SegmentCount`], [`Arg::Flags`], the errors of
     /// [`crate::lmr_table::LmrTable::check`], [`Error::InsufficientResources`] if the
     /// receive queue is full.
-    #[inline]
+    #[inline(always)]
     pub fn post_recv<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
         cookie: u64,
         completion: CompletionFlags,
     ) -> Result<()> {
+        // A receive of one segment with a queue pair and room for it: the queue of an endpoint that shares one has none.
+        let mut receives = self.receives.lock();
+        if segments.is_single()
+            && completion.is_empty()
+            && receives.max_segments >= 1
+            && receives.evd.is_some()
+            && let Receives { qp: Some(qp), zone: Some(zone), posted, next_id, .. } = &mut *receives
+            && let Some(place) = posted.vacancy()
+            && let Some(piece) = self.ia.lmrs.check_single(segments, *zone, Rights::LOCAL_WRITE)
+        {
+            let id = *next_id;
+            let awaited = match self.ia.transport.post_recv(qp, &Recv { id, segments: &[piece] }) {
+                Ok(awaited) => awaited,
+                Err(error) => return Err(refused(receives, error)),
+            };
+            *next_id = id + 1;
+            place.fill(Posted { id, cookie, quiet: false });
+            if awaited || receives.watched {
+                cold_path();
+                self.after_recv(receives, awaited);
+                return Ok(());
+            }
+            drop(receives);
+            return Ok(());
+        }
+        cold_path();
+        self.post_recv_otherwise(receives, segments, cookie, completion)
+    }
+
+    /// Posts a receive that [`Endpoint::post_recv`] cannot post in the quickest way.
+    #[inline(never)]
+    fn post_recv_otherwise<S: SegmentList + ?Sized>(
+        &self,
+        mut receives: MutexGuard<'_, Receives<T>>,
+        segments: &S,
+        cookie: u64,
+        completion: CompletionFlags,
+    ) -> Result<()> {
+        segments.check()?;
         if self.srq.is_some() {
             return Err(Error::InvalidState(Refusal::EndpointHasSrq));
         }
-        let mut receives = self.receives.lock();
-        let quiet = completion.contains(CompletionFlags::UNSIGNALLED);
         let zone = match receives.zone {
             Some(zone) if receives.admits(segments.count(), completion) => zone,
             _ => return Err(receives.refusal(completion)),
@@ -54,7 +92,7 @@ impl<T: Transport> Endpoint<T> {
             receives.complete(self.header.handle(), cookie, Status::Flushed, 0, true, None);
             return Ok(());
         }
-        if receives.posted.len() >= receives.capacity {
+        if receives.posted.is_full() {
             return Err(Error::InsufficientResources(Resource::Memory));
         }
         let id = receives.next_id;
@@ -63,11 +101,10 @@ impl<T: Transport> Endpoint<T> {
             None => receives.keep_early(id, segments)?,
         };
         receives.next_id += 1;
-        // There is room for as many as the capacity.
-        let _ = receives.posted.push(Posted { id, cookie, quiet });
-        let passed = receives.watermarks_passed();
-        if awaited || passed != Passed::default() {
-            self.after_recv(receives, passed, awaited);
+        // There is room, as was just found.
+        let _ = receives.posted.push(Posted { id, cookie, quiet: completion.contains(CompletionFlags::UNSIGNALLED) });
+        if awaited || receives.watched {
+            self.after_recv(receives, awaited);
         }
         Ok(())
     }
@@ -75,7 +112,9 @@ impl<T: Transport> Endpoint<T> {
     /// What a receive brings about, once the lock is free: the consequences of watermarks, and the progress of a
     /// message that waited for it.
     #[cold]
-    fn after_recv(&self, receives: MutexGuard<'_, Receives<T>>, passed: Passed, awaited: bool) {
+    #[inline(never)]
+    fn after_recv(&self, mut receives: MutexGuard<'_, Receives<T>>, awaited: bool) {
+        let passed = receives.watermarks_passed();
         let qp = receives.qp.clone().filter(|_| awaited);
         drop(receives);
         self.act_on(passed);
@@ -98,8 +137,21 @@ impl<T: Transport> Endpoint<T> {
     }
 
     /// Queues the completions of receives that the transport has ended.
-    #[inline]
+    #[inline(always)]
     pub(super) fn finish_recvs(&self, receives: &mut Receives<T>, done: &[RecvDone]) {
+        match (done, &self.srq) {
+            ([done], None) => receives.finish_one(self.header.handle(), done),
+            ([done], Some(srq)) => self.finish_shared(receives, srq, done),
+            _ => {
+                cold_path();
+                self.finish_several(receives, done);
+            }
+        }
+    }
+
+    /// Does what [`Endpoint::finish_recvs`] does, where it is not one receive.
+    #[inline(never)]
+    fn finish_several(&self, receives: &mut Receives<T>, done: &[RecvDone]) {
         match &self.srq {
             Some(srq) => done.iter().for_each(|done| self.finish_shared(receives, srq, done)),
             None => receives.finish_own(self.header.handle(), done),
@@ -108,14 +160,13 @@ impl<T: Transport> Endpoint<T> {
 
     /// Queues the completion of a receive of the shared queue. Its event comes after that of a watermark which it brings
     /// about, and these may have one dispatcher.
-    #[inline]
+    #[inline(always)]
     fn finish_shared(&self, receives: &mut Receives<T>, srq: &Srq<T>, done: &RecvDone) {
         if let Some(at) = receives.taken.iter().position(|&id| id == done.id) {
             receives.taken.swap_remove(at);
         }
         let Some(Completed { cookie, charge }) = srq.complete(done.id) else { return };
-        let announce = !matches!(receives.feed, Feed::Solicited) || done.solicited;
-        receives.complete(self.header.handle(), cookie, done.status, done.len, announce, Some(charge));
+        receives.complete_shared(self.header.handle(), cookie, done, charge);
     }
 
     /// Sets and arms the high watermarks on the buffers of the endpoint. The attributes of an

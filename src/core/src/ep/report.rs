@@ -1,5 +1,7 @@
 //! The reports of a transport on the connection of an endpoint.
 
+use std::hint::cold_path;
+
 use host::memory::Room;
 
 use crate::ep::endpoint::Endpoint;
@@ -56,6 +58,7 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
         if receives.life == life && receives.connected {
             self.finish_recvs(&mut receives, done);
         } else {
+            cold_path();
             self.finish_out_of_time(&mut receives, life, done);
         }
     }
@@ -72,10 +75,15 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
     fn requests_done(&self, life: u64, reached: Mark) -> bool {
         let mut requests = self.requests.lock();
         if requests.life != life {
+            cold_path();
             return false;
         }
         requests.complete_through(self.header.handle(), reached);
-        requests.draining && requests.flight.is_empty()
+        if requests.draining {
+            cold_path();
+            return requests.flight.is_empty();
+        }
+        false
     }
 
     fn drained(&self, life: u64) {

@@ -1,5 +1,6 @@
 //! The requests of an endpoint: those in flight, and the state that posting and completing them needs.
 
+use std::hint::cold_path;
 use std::sync::Arc;
 
 use host::memory::NoMemory;
@@ -9,7 +10,8 @@ use crate::ep_state::State;
 use crate::error::{Arg, Error, Result};
 use crate::evd::{Batch, Evd};
 use crate::event::{Completion, CompletionFlags, Event, Feed, Status, Transfer};
-use crate::fifo::Fifo;
+use crate::fifo::{Fifo, Vacancy};
+use crate::mem::Rights;
 use crate::slab::Handle;
 use crate::transport::{FailedRequest, Mark, RequestId, Transport};
 use crate::users::Use;
@@ -34,8 +36,19 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
+    /// Queues the completion of a transfer that succeeded and asked for an event; false if this is another request.
+    #[inline(always)]
+    fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) -> bool {
+        let Work::Transfer(transfer, len) = self.work else { return false };
+        if self.flags.contains(CompletionFlags::SUPPRESS) {
+            return false;
+        }
+        let completion = Completion { ep, cookie: self.cookie, len, status: Status::Success, transfer };
+        evd.complete(completion, || !self.flags.contains(CompletionFlags::UNSIGNALLED));
+        true
+    }
+
     /// Queues the completion, unless the request succeeded and asked for no event then.
-    #[inline]
     fn complete<T: Transport>(&self, batch: &mut Batch<'_, T>, ep: Handle, status: Status) {
         let good = matches!(status, Status::Success);
         if good && self.flags.contains(CompletionFlags::SUPPRESS) {
@@ -58,7 +71,6 @@ impl InFlight {
 pub(super) struct Flight {
     requests: Fifo<InFlight>,
     first: RequestId,
-    capacity: usize,
 }
 
 impl Flight {
@@ -69,31 +81,43 @@ impl Flight {
     pub fn reserve(&mut self, capacity: usize) -> std::result::Result<(), NoMemory> {
         let more = capacity.saturating_sub(self.requests.len());
         self.requests.room(more)?;
-        self.capacity = capacity;
+        self.requests.limit(capacity);
         Ok(())
     }
 
-    /// The number that the next request will have; `None` if there is no room for it.
-    #[inline]
-    pub fn next(&self) -> Option<RequestId> {
-        (self.requests.len() < self.capacity).then(|| self.first + self.requests.len() as u64)
+    /// The number that the next request will have, and the place for it once the transport has taken it; `None` if there is
+    /// no room for it.
+    #[inline(always)]
+    pub fn next(&mut self) -> Option<(RequestId, Vacancy<'_, InFlight>)> {
+        let first = self.first;
+        self.requests.vacancy().map(|place| (first + place.position() as u64, place))
     }
 
-    /// Adds the request whose number came from [`Flight::next`] and that the transport has taken.
-    #[inline]
-    pub fn push(&mut self, request: InFlight) {
-        // There is room, or there was no number.
-        let _ = self.requests.push(request);
+    /// Whether there is no room for another request.
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.requests.is_full()
+    }
+
+    /// Takes the oldest request and shows it to `take`, if that one, and no other one, has a mark of at most `reached`, and
+    /// `take` accepts it.
+    #[inline(always)]
+    fn take_one(&mut self, reached: Mark, take: impl FnOnce(&InFlight) -> bool) -> bool {
+        if self.requests.get(1).is_some_and(|next| next.mark <= reached) {
+            return false;
+        }
+        let taken = self.requests.skip_if(|oldest| (oldest.mark <= reached && take(oldest)).then_some(()));
+        self.first += u64::from(taken.is_some());
+        taken.is_some()
     }
 
     /// Whether the oldest request has a mark of at most `reached`.
-    #[inline]
+    #[inline(always)]
     pub fn reaches(&self, reached: Mark) -> bool {
         self.requests.front().is_some_and(|oldest| oldest.mark <= reached)
     }
 
     /// Takes the oldest request, if its mark is at most `reached`.
-    #[inline]
     pub fn pop_through(&mut self, reached: Mark) -> Option<InFlight> {
         if self.reaches(reached) { self.pop() } else { None }
     }
@@ -104,7 +128,7 @@ impl Flight {
     }
 
     /// Takes the oldest request.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<InFlight> {
         let request = self.requests.pop()?;
         self.first += 1;
@@ -197,15 +221,24 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Whether a request with these flags can be posted, as far as its segments are not looked at; `send` tells whether
-    /// it is a send.
+    /// The most segments that a request can have, and the right that it needs to them.
     #[inline(always)]
+    pub fn needs(&self, transfer: Transfer) -> (usize, Rights) {
+        match transfer {
+            Transfer::Send | Transfer::Recv => (self.max_segments, Rights::LOCAL_READ),
+            Transfer::Write => (self.max_write_segments, Rights::LOCAL_READ),
+            Transfer::Read => (self.max_read_segments, Rights::LOCAL_WRITE),
+        }
+    }
+
+    /// Whether a request with these flags can be posted, as far as its segments are not looked at; `send` tells
+    /// whether it is a send.
     pub fn admits(&self, completion: CompletionFlags, send: bool) -> bool {
-        !matches!(self.gate, Gate::Closed) && (completion.is_empty() || self.has_flags(completion, send))
+        !matches!(self.gate, Gate::Closed) && self.has_flags(completion, send)
     }
 
     /// Whether a request can have these flags.
-    fn has_flags(&self, completion: CompletionFlags, send: bool) -> bool {
+    pub fn has_flags(&self, completion: CompletionFlags, send: bool) -> bool {
         let mut valid = CompletionFlags::SUPPRESS | CompletionFlags::BARRIER_FENCE;
         if send {
             valid |= CompletionFlags::SOLICITED_WAIT;
@@ -238,8 +271,20 @@ impl<T: Transport> Requests<T> {
     }
 
     /// Queues the completions of all requests whose mark was reached.
-    #[inline]
+    #[inline(always)]
     pub fn complete_through(&mut self, ep: Handle, reached: Mark) {
+        match &self.evd {
+            Some(evd) if self.flight.take_one(reached, |request| request.succeed(evd, ep)) => {}
+            _ => {
+                cold_path();
+                self.complete_several(ep, reached);
+            }
+        }
+    }
+
+    /// Does what [`Requests::complete_through`] does, where it is not one request.
+    #[inline(never)]
+    fn complete_several(&mut self, ep: Handle, reached: Mark) {
         let flight = &mut self.flight;
         match &self.evd {
             Some(evd) if flight.reaches(reached) => evd.push_all(|batch| {
@@ -294,19 +339,21 @@ mod tests {
     #[test]
     fn a_report_completes_all_earlier_requests_once() {
         let mut flight = Flight::default();
-        assert_eq!(flight.next(), None);
+        let next = |flight: &mut Flight| flight.next().map(|(id, _)| id);
+        assert_eq!(next(&mut flight), None);
         flight.reserve(3).expect("memory");
         for cookie in 0..3 {
-            assert_eq!(flight.next(), Some(cookie));
-            flight.push(request(cookie));
+            let (id, place) = flight.next().expect("room");
+            assert_eq!(id, cookie);
+            place.fill(request(cookie));
         }
-        assert_eq!(flight.next(), None);
+        assert_eq!(next(&mut flight), None);
         let through = |flight: &mut Flight, last| {
             std::iter::from_fn(|| flight.pop_through(Mark(last))).map(|request| request.cookie).collect::<Vec<_>>()
         };
         assert_eq!(through(&mut flight, 1), [0, 1]);
         assert_eq!(through(&mut flight, 1), []);
-        assert_eq!(flight.next(), Some(3));
+        assert_eq!(next(&mut flight), Some(3));
         assert_eq!(through(&mut flight, 9), [2]);
         assert!(flight.is_empty());
     }

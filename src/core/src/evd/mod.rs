@@ -2,6 +2,7 @@
 
 mod queue;
 
+use std::hint::cold_path;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +12,7 @@ use host::lock::{Mutex, MutexGuard};
 pub(crate) use queue::{Batch, WaitState};
 use queue::{Queue, Tell};
 
+use crate::charge::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::event::{AsyncReason, Completion, Event, Feed, Streams};
@@ -97,7 +99,7 @@ impl<T: Transport> Evd<T> {
                 evd.free_anyway();
                 return Err(error);
             }
-            evd.queue().cno = Some(cno);
+            evd.queue().set_cno(Some(cno));
         }
         Ok(evd)
     }
@@ -111,7 +113,7 @@ impl<T: Transport> Evd<T> {
         if !self.users.retire() {
             return Err(Error::InvalidState(Refusal::EvdInUse));
         }
-        if self.queue().wait.is_some() {
+        if self.queue().has_waiter() {
             self.users.revive();
             return Err(Error::InvalidState(Refusal::EvdWaiter));
         }
@@ -129,7 +131,7 @@ impl<T: Transport> Evd<T> {
         let (events, cno, waker) = {
             let mut queue = self.queue();
             queue.die();
-            (queue.take_all(), queue.cno.take(), queue.waker())
+            (queue.take_all(), queue.set_cno(None), queue.waker())
         };
         drop(events);
         if let Some(waker) = waker {
@@ -184,7 +186,7 @@ impl<T: Transport> Evd<T> {
 
     /// Its notification object.
     pub fn cno(&self) -> Option<Arc<Cno<T>>> {
-        self.queue().cno.as_ref().map(|cno| cno.object().clone())
+        self.queue().cno().map(|cno| cno.object().clone())
     }
 
     /// Ties the dispatcher to another notification object, or to none. Events queued already do not
@@ -194,7 +196,7 @@ impl<T: Transport> Evd<T> {
         if let Some(new) = &new {
             new.attach(self.header.handle())?;
         }
-        let old = std::mem::replace(&mut self.queue().cno, new);
+        let old = self.queue().set_cno(new);
         if let Some(old) = old {
             let same = cno.is_some_and(|cno| Arc::ptr_eq(cno, old.object()));
             if !same {
@@ -263,57 +265,71 @@ impl<T: Transport> Evd<T> {
     /// # Errors
     /// [`Refusal::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
     pub fn dequeue(&self) -> Result<Event> {
-        self.dequeue_with(Event::from, |event| event)
+        self.dequeue_with(|&completion| completion.into(), |event| event)
     }
 
     /// Does what [`Evd::dequeue`] does, and hands the event over as it lies in the queue: the end of a transfer to
-    /// `transfer`, where that is not too late, and any event to `other`.
+    /// `transfer`, which is called under the lock of the queue, and any event to `other`.
+    ///
+    /// # Errors
+    /// Those of [`Evd::dequeue`].
+    pub fn dequeue_with<R>(
+        &self,
+        transfer: impl FnOnce(&Completion) -> R,
+        other: impl FnOnce(Event) -> R,
+    ) -> Result<R> {
+        if self.look() { self.take_with(transfer, other) } else { Err(Error::QueueEmpty) }
+    }
+
+    /// Does what [`Evd::dequeue_with`] does behind [`Evd::look`].
     ///
     /// # Errors
     /// Those of [`Evd::dequeue`].
     #[inline(always)]
-    pub fn dequeue_with<R>(&self, transfer: impl FnOnce(Completion) -> R, other: impl FnOnce(Event) -> R) -> Result<R> {
-        if !self.look() {
-            return Err(Error::QueueEmpty);
-        }
-        let taken = self.queue().take_completion();
-        match taken {
-            Some((completion, charge)) => {
-                drop(charge);
-                Ok(transfer(completion))
+    pub fn take_with<R>(&self, transfer: impl FnOnce(&Completion) -> R, other: impl FnOnce(Event) -> R) -> Result<R> {
+        let mut queue = self.queue.lock();
+        if let Some(result) = queue.take_completion(transfer) {
+            // Nobody waits, as was found.
+            if queue.is_empty() {
+                self.busy.store(false, Ordering::Release);
             }
-            None => self.take_other().map(other),
+            drop(queue);
+            return Ok(result);
         }
+        cold_path();
+        drop(queue);
+        self.take_other().map(other)
     }
 
     #[cold]
+    #[inline(never)]
     fn take_other(&self) -> Result<Event> {
         let queued = self.queue().take()?;
         Ok(queued.settle())
     }
 
-    /// Takes the end of a transfer, if it is the oldest event and a wait for one event would end with it at once, and
-    /// tells how many events remain. For whatever else, a wait begins.
+    /// Takes the end of a transfer and shows it to `transfer`, if it is the oldest event and a wait for one event would end
+    /// with it at once, and tells how many events remain. For whatever else, a wait begins. To be called behind
+    /// [`Evd::look`].
     #[inline(always)]
-    pub fn take_ready(&self) -> Option<(Completion, usize)> {
-        if !self.look() {
+    pub fn take_ready(&self, transfer: impl FnOnce(&Completion)) -> Option<usize> {
+        let mut queue = self.queue.lock();
+        if !queue.is_ready() {
             return None;
         }
-        let (completion, charge, more) = {
-            let mut queue = self.queue();
-            if !queue.is_ready() {
-                return None;
-            }
-            let (completion, charge) = queue.take_completion()?;
-            (completion, charge, queue.len())
-        };
-        drop(charge);
-        Some((completion, more))
+        queue.take_completion(transfer)?;
+        let more = queue.len();
+        // Nobody waits, as was found.
+        if more == 0 {
+            self.busy.store(false, Ordering::Release);
+        }
+        Some(more)
     }
 
-    /// Whether there is something in the queue, after a look for completions in the transport if there was not.
+    /// Whether the queue holds an event or a thread waits, after a look for completions in the transport if that was not so.
+    /// If not, a dequeue would find nothing.
     #[inline(always)]
-    fn look(&self) -> bool {
+    pub fn look(&self) -> bool {
         self.is_busy() || {
             self.poll();
             self.is_busy()
@@ -355,8 +371,47 @@ impl<T: Transport> Evd<T> {
         self.push_all(|batch| batch.push(event, true));
     }
 
-    /// Queues the events that `add` adds, as [`Evd::push`] does with one, under one lock.
+    /// Queues the end of a transfer as [`Evd::push`] does with other events; `announce` says whether it is a
+    /// notification event.
     #[inline(always)]
+    pub(crate) fn complete(&self, completion: Completion, announce: impl FnOnce() -> bool) {
+        self.add_completion(announce, |queue| queue.complete(completion));
+    }
+
+    /// Does what [`Evd::complete`] does, for a buffer of a shared receive queue.
+    #[inline(always)]
+    pub(crate) fn complete_shared(&self, completion: Completion, announce: impl FnOnce() -> bool, charge: Charge) {
+        self.add_completion(announce, |queue| queue.complete_shared(completion, charge));
+    }
+
+    #[inline(always)]
+    fn add_completion(&self, announce: impl FnOnce() -> bool, add: impl FnOnce(&mut Queue<T>) -> bool) {
+        let mut queue = self.queue.lock();
+        let kept = add(&mut queue);
+        self.busy.store(true, Ordering::Release);
+        if !kept || queue.is_watched() {
+            cold_path();
+            self.end_completion(queue, kept, announce());
+        }
+    }
+
+    /// Tells of the event that [`Evd::complete`] has queued, or reports that it is lost.
+    #[cold]
+    #[inline(never)]
+    fn end_completion(&self, mut queue: MutexGuard<'_, Queue<T>>, kept: bool, announce: bool) {
+        if kept {
+            let tell = queue.tell(usize::from(announce));
+            drop(queue);
+            self.tell(tell);
+        } else {
+            // A queue that takes no event at all is empty.
+            self.busy.store(queue.is_busy(), Ordering::Release);
+            drop(queue);
+            self.report_loss(1);
+        }
+    }
+
+    /// Queues the events that `add` adds, as [`Evd::push`] does with one, under one lock.
     pub(crate) fn push_all(&self, add: impl FnOnce(&mut Batch<'_, T>)) {
         let lost = self.fill(add);
         if lost > 0 {
@@ -366,7 +421,6 @@ impl<T: Transport> Evd<T> {
 
     /// Queues the events that `add` adds as far as there is room, and tells of them. Returns the number of those that
     /// found none.
-    #[inline(always)]
     fn fill(&self, add: impl FnOnce(&mut Batch<'_, T>)) -> usize {
         let (lost, tell) = {
             let mut queue = self.queue();

@@ -1,5 +1,6 @@
 //! The queue of an event dispatcher, and the rules that say who is told of a new event.
 
+use std::mem;
 use std::sync::Arc;
 
 use crate::charge::Charge;
@@ -50,13 +51,13 @@ pub(crate) struct Wait {
 pub(crate) struct Queue<T: Transport> {
     events: Fifo<Queued>,
     pub qlen: usize,
-    /// The most events that it takes: `qlen`, and none once it is dead.
-    room: usize,
     pub enabled: bool,
     pub waitable: bool,
     dead: bool,
-    pub wait: Option<Wait>,
-    pub cno: Option<Use<Cno<T>>>,
+    wait: Option<Wait>,
+    cno: Option<Use<Cno<T>>>,
+    /// Whether there is somebody who may have to be told of a new event: a waiter or a notification object.
+    watched: bool,
     feeds: [usize; 3],
 }
 
@@ -64,15 +65,16 @@ impl<T: Transport> Queue<T> {
     pub fn new(qlen: usize) -> Result<Self> {
         let mut events = Fifo::default();
         events.room(qlen)?;
+        events.limit(qlen);
         Ok(Queue {
             events,
             qlen,
-            room: qlen,
             enabled: true,
             waitable: true,
             dead: false,
             wait: None,
             cno: None,
+            watched: false,
             feeds: [0; 3],
         })
     }
@@ -83,10 +85,45 @@ impl<T: Transport> Queue<T> {
         self.events.len()
     }
 
+    /// Whether there is no event.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
     /// Whether a dequeue has something to find: an event, or a thread that waits.
     #[inline]
     pub fn is_busy(&self) -> bool {
         !self.events.is_empty() || self.wait.is_some()
+    }
+
+    /// Whether a thread waits.
+    #[inline(always)]
+    pub fn has_waiter(&self) -> bool {
+        self.wait.is_some()
+    }
+
+    /// Whether [`Queue::tell`] is to be asked about new events.
+    #[inline(always)]
+    pub fn is_watched(&self) -> bool {
+        self.watched
+    }
+
+    fn set_wait(&mut self, wait: Option<Wait>) {
+        self.wait = wait;
+        self.watched = self.wait.is_some() || self.cno.is_some();
+    }
+
+    /// The notification object.
+    pub fn cno(&self) -> Option<&Use<Cno<T>>> {
+        self.cno.as_ref()
+    }
+
+    /// Replaces the notification object; returns the former one.
+    pub fn set_cno(&mut self, cno: Option<Use<Cno<T>>>) -> Option<Use<Cno<T>>> {
+        let former = mem::replace(&mut self.cno, cno);
+        self.watched = self.wait.is_some() || self.cno.is_some();
+        former
     }
 
     /// Makes an event that is queued already a notification event.
@@ -96,7 +133,8 @@ impl<T: Transport> Queue<T> {
 
     /// The waiter or notification object to tell of events that were just queued, of which so many are announced.
     #[cold]
-    fn tell(&mut self, announced: usize) -> Tell<T> {
+    #[inline(never)]
+    pub fn tell(&mut self, announced: usize) -> Tell<T> {
         if let Some(wait) = &mut self.wait {
             wait.announced |= announced > 0;
             if wait.announced && self.events.len() >= wait.threshold {
@@ -118,18 +156,48 @@ impl<T: Transport> Queue<T> {
         self.events.pop().ok_or(Error::QueueEmpty)
     }
 
-    /// Takes the oldest event for a dequeue, if it is the end of a transfer; `None` if it is another one, there is none,
-    /// or a thread waits.
+    /// Takes the oldest event for a dequeue and shows it to `transfer`, if it is the end of a transfer; `None` if it is
+    /// another one, there is none, or a thread waits. Its buffer no longer counts then.
     #[inline(always)]
-    pub fn take_completion(&mut self) -> Option<(Completion, Option<Charge>)> {
-        let oldest = self.events.front_mut()?;
-        if oldest.other.is_some() || self.wait.is_some() {
+    pub fn take_completion<R>(&mut self, transfer: impl FnOnce(&Completion) -> R) -> Option<R> {
+        if self.wait.is_some() {
             return None;
         }
-        let taken = (oldest.completion, oldest.charge.take());
         // Nothing is left in it that needs a drop.
-        self.events.skip();
-        Some(taken)
+        self.events.skip_if(|oldest| {
+            if oldest.other.is_some() {
+                return None;
+            }
+            let result = transfer(&oldest.completion);
+            if oldest.charge.is_some() {
+                oldest.charge = None;
+            }
+            Some(result)
+        })
+    }
+
+    /// Does what [`Queue::complete`] does, for a buffer of a shared receive queue.
+    #[inline(always)]
+    pub fn complete_shared(&mut self, completion: Completion, charge: Charge) -> bool {
+        match self.events.vacancy() {
+            Some(place) => {
+                place.fill(Queued { completion, charge: Some(charge), other: None });
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Adds the end of a transfer; false if there is no room.
+    #[inline(always)]
+    pub fn complete(&mut self, completion: Completion) -> bool {
+        match self.events.vacancy() {
+            Some(place) => {
+                place.fill(Queued { completion, charge: None, other: None });
+                true
+            }
+            None => false,
+        }
     }
 
     /// Whether a wait for one event that begins now ends at once.
@@ -140,13 +208,13 @@ impl<T: Transport> Queue<T> {
 
     /// Takes all events; they are gone with what this returns.
     pub fn take_all(&mut self) -> impl Sized + use<T> {
-        std::mem::take(&mut self.events)
+        mem::take(&mut self.events)
     }
 
     /// Takes no event any more.
     pub fn die(&mut self) {
         self.dead = true;
-        self.room = 0;
+        self.events.limit(0);
     }
 
     /// Whether the queue can have `qlen` places now.
@@ -163,7 +231,7 @@ impl<T: Transport> Queue<T> {
         let more = qlen.saturating_sub(self.events.len());
         self.events.room(more)?;
         self.qlen = qlen;
-        self.room = if self.dead { 0 } else { qlen };
+        self.events.limit(if self.dead { 0 } else { qlen });
         Ok(())
     }
 
@@ -194,7 +262,6 @@ pub(crate) struct Batch<'a, T: Transport> {
 }
 
 impl<'a, T: Transport> Batch<'a, T> {
-    #[inline(always)]
     pub(super) fn new(queue: &'a mut Queue<T>) -> Self {
         Batch { queue, announced: 0, lost: 0 }
     }
@@ -206,26 +273,23 @@ impl<'a, T: Transport> Batch<'a, T> {
     }
 
     /// Adds the end of a transfer, as [`Batch::push`] does with other events.
-    #[inline(always)]
     pub fn complete(&mut self, completion: Completion, announce: bool, charge: Option<Charge>) {
         self.add(Queued { completion, charge, other: None }, announce);
     }
 
-    #[inline(always)]
     fn add(&mut self, queued: Queued, announce: bool) {
-        let queue = &mut *self.queue;
-        if queue.events.len() < queue.room && queue.events.push(queued).is_ok() {
-            self.announced += usize::from(announce);
-        } else {
-            self.lost += 1;
+        match self.queue.events.vacancy() {
+            Some(place) => {
+                place.fill(queued);
+                self.announced += usize::from(announce);
+            }
+            None => self.lost += 1,
         }
     }
 
     /// The number of events that were lost, and whom to tell of the others.
-    #[inline(always)]
     pub(super) fn end(self) -> (usize, Option<Tell<T>>) {
-        let watched = self.queue.wait.is_some() || self.queue.cno.is_some();
-        (self.lost, watched.then(|| self.queue.tell(self.announced)))
+        (self.lost, self.queue.watched.then(|| self.queue.tell(self.announced)))
     }
 }
 
@@ -255,7 +319,7 @@ impl<T: Transport> WaitState<'_, T> {
         }
         // At entry every queued event counts, announced or not; after that only an announced one ends the wait.
         let announced = self.queue.events.len() >= threshold;
-        self.queue.wait = Some(Wait { threshold, announced, waker: None });
+        self.queue.set_wait(Some(Wait { threshold, announced, waker: None }));
         Ok(())
     }
 
@@ -289,7 +353,7 @@ impl<T: Transport> WaitState<'_, T> {
 
     /// Ends the wait. Returns the number of events queued then.
     pub fn leave(&mut self) -> usize {
-        self.queue.wait = None;
+        self.queue.set_wait(None);
         self.queue.events.len()
     }
 }

@@ -80,6 +80,12 @@ impl<W: Word> Slot<W> {
         self.0.load(Ordering::Relaxed) == 0
     }
 
+    /// The address that it has. Only its thread calls this.
+    #[inline(always)]
+    pub fn address(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
     /// Stores an address, or 0, and passes the half of a fence. Only its thread calls this.
     #[inline(always)]
     pub fn note(&self, address: u64) {
@@ -140,8 +146,9 @@ impl<W: Word> State<W> {
         // SYNC dead: of this store and the load of the state, and the death of the cell and the look at the slot, one
         // sees the other.
         slot.note(address);
+        // The byte of the kind: a cell that is alive is not `ENTERED`.
         // SYNC born
-        self.0.load(Ordering::Acquire) & (ALIVE | KIND_MASK) == wanted(kind)
+        self.0.load(Ordering::Acquire) >> KIND_SHIFT == wanted(kind) >> KIND_SHIFT
     }
 
     /// Leaves by the slot by which the calling thread has entered. If the answer is true, the cell was freed, and the

@@ -4,7 +4,7 @@
 use host::asymmetric::heavy;
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::AtomicU64 as ModelU64;
-use loom::sync::{Arc, Mutex};
+use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
 use super::entry::{Slot, State, Word};
@@ -163,4 +163,63 @@ fn slab_drops_what_one_leaves_for_another_object() {
         model.call(By::Slot(0));
     };
     race(call, |_| ());
+}
+
+/// Something in use by notes, as regions of a transport are: a word says whether it may be used, and whether a thread waits
+/// for the last use.
+struct Noted {
+    slot: Slot<ModelU64>,
+    state: ModelU64,
+    memory: UnsafeCell<bool>,
+    sleeper: Mutex<()>,
+    unused: Condvar,
+}
+
+const GONE: u64 = 1;
+const WAITER: u64 = 2;
+
+impl Noted {
+    /// Uses it, if it may be used.
+    fn pin(&self) {
+        self.slot.note(CELL);
+        if self.state.load(Ordering::Acquire) & GONE == 0 {
+            // SAFETY: the model checks that nobody changes it.
+            self.memory.with(|memory| assert!(unsafe { *memory }, "it was taken away"));
+        }
+        self.slot.note(0);
+        if self.state.load(Ordering::Relaxed) & WAITER != 0 {
+            let _held = self.sleeper.lock().expect("no panic");
+            self.unused.notify_all();
+        }
+    }
+
+    /// Ends the use, and waits until nobody uses it.
+    fn remove(&self) {
+        self.state.fetch_or(GONE | WAITER, Ordering::AcqRel);
+        heavy();
+        let mut held = self.sleeper.lock().expect("no panic");
+        while self.slot.has(CELL) {
+            held = self.unused.wait(held).expect("no panic");
+        }
+        drop(held);
+        // SAFETY: the model checks that nobody else is there.
+        self.memory.with_mut(|memory| unsafe { *memory = false });
+    }
+}
+
+#[test]
+fn slab_notes_keep_what_they_note() {
+    loom::model(|| {
+        let noted = Arc::new(Noted {
+            slot: Slot::new(ModelU64::new(0)),
+            state: ModelU64::new(0),
+            memory: UnsafeCell::new(true),
+            sleeper: Mutex::new(()),
+            unused: Condvar::new(),
+        });
+        let user = noted.clone();
+        let thread = thread::spawn(move || (0..2).for_each(|_| user.pin()));
+        noted.remove();
+        thread.join().expect("no panic");
+    });
 }

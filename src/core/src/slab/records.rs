@@ -67,13 +67,19 @@ fn own() -> Option<&'static Record> {
     unsafe { ptr::with_exposed_provenance::<Record>(static_tls::word()).as_ref() }
 }
 
-/// A free slot of the calling thread.
+/// The slot of the calling thread by which it enters most objects, if that is free.
 #[inline(always)]
-pub(super) fn slot() -> Option<&'static Slot> {
+pub(super) fn first_slot() -> Option<&'static Slot> {
     match own() {
         Some(Record { slots: [first, ..], .. }) if first.is_free() => Some(first),
-        record => another(record),
+        _ => None,
     }
+}
+
+/// A free slot of the calling thread.
+#[inline]
+pub(super) fn slot() -> Option<&'static Slot> {
+    first_slot().or_else(|| another(own()))
 }
 
 /// A note of the calling thread, for as long as this lives: the address of something of which others look whether it is in

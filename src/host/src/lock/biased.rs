@@ -17,6 +17,7 @@
 //! before the revocation. So another thread needs another seat. There are two; where both are kept by threads that do
 //! not come by, the lock stays a plain one.
 
+use std::hint::cold_path;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 #[cfg(not(loom))]
@@ -127,18 +128,21 @@ impl Biased {
     }
 
     /// Takes the lock; false if patience ended first.
-    #[inline]
+    #[inline(always)]
     pub(super) fn lock_with(&self, patience: Patience) -> bool {
         let me = pointer();
         self.enter(0, me) || self.lock_by_gate(me, patience)
     }
 
     /// Frees the lock. For the thread that took it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn release(&self) {
-        let me = pointer();
-        if !self.leave(0, me) {
-            self.unlock_gate(me);
+        // Whoever holds the gate has ended the ownership before, and grants another one only when it frees the lock.
+        if self.owned.load(Ordering::Relaxed) & stands(0) != 0 {
+            self.get_up(0);
+        } else {
+            cold_path();
+            self.release_otherwise();
         }
     }
 
@@ -149,39 +153,47 @@ impl Biased {
     }
 
     /// Takes the lock as its owner in `seat`; false if this thread is not.
-    #[inline]
+    #[inline(always)]
     fn enter(&self, seat: usize, me: usize) -> bool {
         // A seat of this thread that says `HELD` is another value, so a thread that has the lock does not get it again.
         if self.seats[seat].load(Ordering::Relaxed) != me {
+            cold_path();
             return false;
         }
         // SYNC owner-revoke: this store, the fence, the load below; in `revoke` the store to `owned`, the heavy fence, the
         // load of the seat. So this thread sees the revocation, or who revokes sees that the lock is held.
-        self.seats[seat].store(me + HELD, Ordering::Relaxed);
+        self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) + HELD, Ordering::Relaxed);
         asymmetric::light_if_available();
         // An ownership that stands needs no more order: nobody else has held the lock since this thread last did.
         if self.owned.load(Ordering::Acquire) & stands(seat) != 0 {
             self.count.store(self.count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
             return true;
         }
+        cold_path();
         self.vacate(seat);
         false
     }
 
     /// Frees the lock that this thread took as owner in `seat`; false if it did not.
-    #[inline]
     fn leave(&self, seat: usize, me: usize) -> bool {
-        if self.seats[seat].load(Ordering::Relaxed) != me + HELD {
-            return false;
+        let held = self.seats[seat].load(Ordering::Relaxed) == me + HELD;
+        if held {
+            self.get_up(seat);
         }
-        // SYNC owner-leave: who revokes loads this store with Acquire and then sees what happened under the lock. As above,
-        // it sees that the lock is free, or this thread sees below that somebody waits.
-        self.seats[seat].store(me, Ordering::Release);
+        held
+    }
+
+    /// Frees the lock that this thread took as owner in `seat`.
+    #[inline(always)]
+    fn get_up(&self, seat: usize) {
+        // SYNC owner-leave: who revokes loads this store with Acquire and then sees what happened under the lock. As in
+        // `enter`, it sees that the lock is free, or this thread sees below that somebody waits.
+        self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) - HELD, Ordering::Release);
         asymmetric::light_if_available();
         if self.owned.load(Ordering::Relaxed) & stands(seat) == 0 {
+            cold_path();
             self.vacate(seat);
         }
-        true
     }
 
     /// Empties the seat of this thread, which neither holds the lock nor may take it there any more.
@@ -199,6 +211,7 @@ impl Biased {
     }
 
     /// Takes the lock as a thread that is not the owner in the first seat.
+    #[cold]
     #[inline(never)]
     fn lock_by_gate(&self, me: usize, patience: Patience) -> bool {
         if self.enter(1, me) {
@@ -344,10 +357,12 @@ impl Biased {
         true
     }
 
-    /// Frees the lock as a thread that is not the owner in the first seat.
+    /// Frees the lock as a thread that is not the owner in the first seat, or is it no more.
+    #[cold]
     #[inline(never)]
-    fn unlock_gate(&self, me: usize) {
-        if self.leave(1, me) {
+    fn release_otherwise(&self) {
+        let me = pointer();
+        if self.leave(0, me) || self.leave(1, me) {
             return;
         }
         // With the gate, all but the seats of others is this thread's.
