@@ -237,15 +237,16 @@ fn finished<T: Transport>(evd: &Evd<T>) -> Option<EvdOutcome> {
 struct EvdWait<T: Transport> {
     evd: Arc<Evd<T>>,
     entered: bool,
-    armed: Option<Armed>,
+    /// How it hears of new work, and whether completions of requests are among that.
+    armed: Option<(Armed, bool)>,
     waker: Option<Arc<Waker>>,
     past: Past,
 }
 
 impl<T: Transport> EvdWait<T> {
     fn disarm(&mut self) {
-        if let Some(armed) = self.armed.take() {
-            self.evd.ia().transport().disarm(self.evd.cq(), armed);
+        if let Some((armed, requests)) = self.armed.take() {
+            self.evd.ia().transport().disarm(self.evd.cq(), armed, requests);
         }
     }
 
@@ -290,12 +291,20 @@ impl<T: Transport> EvdWait<T> {
             waker.rise();
             self.evd.with_wait(|wait| wait.block(&waker));
         }
-        let armed = self.armed.insert(self.evd.ia().transport().arm(self.evd.cq()));
-        let sleep = lie_down(&waker, std::iter::once(&*armed), &mut self.past, now);
-        self.evd.poll();
-        if let Some(outcome) = self.check() {
-            return Step::Done(outcome);
-        }
+        let sleep = loop {
+            let requests = self.evd.has_requests();
+            let (armed, _) = self.armed.insert((self.evd.ia().transport().arm(self.evd.cq(), requests), requests));
+            let sleep = lie_down(&waker, std::iter::once(&*armed), &mut self.past, now);
+            self.evd.poll();
+            if let Some(outcome) = self.check() {
+                return Step::Done(outcome);
+            }
+            // An endpoint whose requests complete here may have come before the waker was set.
+            if requests || !self.evd.has_requests() {
+                break sleep;
+            }
+            self.disarm();
+        };
         self.past.slept = true;
         match push_pending(self) {
             Ok(()) => Step::Sleep(sleep),
@@ -454,7 +463,7 @@ impl<T: Transport> CnoWait<T> {
 
     fn disarm(&mut self) {
         for (evd, armed) in self.armed.drain(..) {
-            evd.ia().transport().disarm(evd.cq(), armed);
+            evd.ia().transport().disarm(evd.cq(), armed, true);
         }
     }
 
@@ -494,7 +503,7 @@ impl<T: Transport> CnoWait<T> {
             self.number = Some(self.cno.enter(&waker));
         }
         for evd in self.evds() {
-            let armed = evd.ia().transport().arm(evd.cq());
+            let armed = evd.ia().transport().arm(evd.cq(), true);
             self.armed.push((evd, armed));
         }
         let more = self.cno.evds().len() > self.armed.len();

@@ -16,8 +16,9 @@ use host::lock::{Mutex, MutexGuard};
 use host::memory;
 use once_cell::sync::OnceCell;
 
-use crate::pair::End;
+use crate::pair::{End, News};
 use crate::pending::Pending;
+use crate::record::Acknowledge;
 use crate::rx::{Advance, Fatal, Inbox, Rx};
 use crate::srq::{SharedQueue, Starved};
 use crate::tx::Tx;
@@ -351,8 +352,10 @@ impl<T: Transport> Conn<T> {
                 return (false, None);
             }
         };
-        if report.acknowledge {
-            end.tell_peer();
+        match Acknowledge::from_flags(report.flags) {
+            Acknowledge::No => {}
+            Acknowledge::Completion => end.tell_peer(News::Completion),
+            Acknowledge::Needed => end.tell_peer(News::Record),
         }
         if report.more && advance == Advance::Batch {
             // Other connections get their turn first.

@@ -383,7 +383,7 @@ impl Peer {
 
     /// Says that there is something for a connection of `side`.
     pub fn mark(&self, side: u8, index: u32) {
-        self.pair.mark(side & 1, index);
+        self.pair.mark(side & 1, index, News::Record);
     }
 
     /// Stores a word before the rings, where each side says what is ready and what it copies.

@@ -58,6 +58,8 @@ pub(crate) struct Queue<T: Transport> {
     pub wait: Option<Wait>,
     pub cno: Option<Use<Cno<T>>>,
     feeds: [usize; 3],
+    /// The endpoints whose requests complete here.
+    pub requests: usize,
 }
 
 impl<T: Transport> Queue<T> {
@@ -74,6 +76,7 @@ impl<T: Transport> Queue<T> {
             wait: None,
             cno: None,
             feeds: [0; 3],
+            requests: 0,
         })
     }
 

@@ -218,11 +218,11 @@ pub trait Transport: Send + Sync + Sized + 'static {
     fn poll(&self, cq: Option<&Self::Cq>, how: Poll);
 
     /// Prepares for sleep: from now on new work ends the sleep in the way that is returned. The caller polls once more
-    /// before it sleeps.
-    fn arm(&self, cq: Option<&Self::Cq>) -> Armed;
+    /// before it sleeps. Without `requests`, it sleeps whatever requests succeed.
+    fn arm(&self, cq: Option<&Self::Cq>, requests: bool) -> Armed;
 
-    /// Undoes [`Transport::arm`]; `armed` is what it returned.
-    fn disarm(&self, cq: Option<&Self::Cq>, armed: Armed);
+    /// Undoes [`Transport::arm`]; `armed` is what it returned, and `requests` what it was called with.
+    fn disarm(&self, cq: Option<&Self::Cq>, armed: Armed, requests: bool);
 
     /// With `on`, an agent of the program must be told of events although no thread of the program calls in; without
     /// `on`, that need has ended. The calls come in pairs.
