@@ -12,7 +12,9 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use dat_core::error::{Arg, Error, Role};
-use dat_core::wait::{Bed, EvdOutcome, Limit, MAX_FDS, Sleep, Step, cno_begin, cno_resume, evd_begin, evd_resume};
+use dat_core::wait::{
+    EvdOutcome, Limit, MAX_FDS, Sleep, SleepPlace, Step, cno_begin, cno_resume, evd_begin, evd_resume,
+};
 use dat_core::{Cno, Evd, Handle};
 use host::cancel;
 use libc::{nfds_t, pollfd, sigset_t, timespec};
@@ -34,11 +36,11 @@ const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Sleeps until it is woken or the time is up. Returns whether a signal ended the sleep. Owns nothing: it may be
 /// unwound.
 fn sleep_on(sleep: &Sleep) -> bool {
-    match &sleep.on {
-        Bed::Word { word, value, shared } => {
+    match &sleep.place {
+        SleepPlace::Word { word, value, shared } => {
             sleep_on_word(*word, *value, *shared, &time_of(sleep.timeout.unwrap_or(UNLIMITED)))
         }
-        Bed::Descriptors { fds, count } => sleep_on_descriptors(fds, *count, sleep.timeout),
+        SleepPlace::Descriptors { fds, count } => sleep_on_descriptors(fds, *count, sleep.timeout),
     }
 }
 

@@ -133,7 +133,8 @@ impl Answers {
     fn put_message(&mut self, end: &End) -> Result<bool, Failed> {
         let Some(wanted) = &mut self.message else { return Ok(false) };
         let take = record::piece(wanted.len - wanted.offset, ANSWER_MAX);
-        let header = Header { kind: kind::MESSAGE_DATA, solicited: false, acknowledge: Acknowledge::No, aux: wanted.len };
+        let header =
+            Header { kind: kind::MESSAGE_DATA, solicited: false, acknowledge: Acknowledge::No, aux: wanted.len };
         let put = self.outlet.put(end, header, take as usize, |room| {
             let mut wrote = 0;
             let Wanted { segments, offset, .. } = &*wanted;

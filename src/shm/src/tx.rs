@@ -546,7 +546,8 @@ impl Tx {
         }
         let offset = self.part.done;
         let target = record::target(remote.addr.wrapping_add(offset), remote.key, len - offset);
-        let header = Header { kind: kind::READ, solicited: false, acknowledge: Acknowledge::Completion, aux: len - offset };
+        let header =
+            Header { kind: kind::READ, solicited: false, acknowledge: Acknowledge::Completion, aux: len - offset };
         match self.put(end, header, target.len(), |room| room.write(Source::of(&target)) == target.len()) {
             Put::NoRoom => Launch::NoRoom,
             Put::Failed(status) => Launch::Flying(Done::Failed(status)),
