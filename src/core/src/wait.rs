@@ -289,20 +289,22 @@ impl<T: Transport> EvdWait<T> {
         let Some(waker) = self.waker.clone() else { return Step::Done(self.wait_without_waker()) };
         if !self.timing.slept {
             waker.set_awake();
-            self.evd.with_wait(|wait| wait.block(&waker));
         }
+        let mut requests = self.evd.with_wait(|wait| wait.block(&waker));
         let sleep = loop {
-            let requests = self.evd.has_requests();
             let (armed, _) = self.armed.insert((self.evd.ia().transport().arm(self.evd.cq(), requests), requests));
             let sleep = prepare_sleep(&waker, std::iter::once(&*armed), &mut self.timing, now);
-            self.evd.poll();
+            if !armed.has_looked() {
+                self.evd.poll();
+            }
             if let Some(outcome) = self.check() {
                 return Step::Done(outcome);
             }
-            // An endpoint whose requests complete here may have come before the waker was set.
-            if requests || !self.evd.has_requests() {
+            // An endpoint whose requests complete here may have come before the thread was said to sleep.
+            if requests || !self.evd.with_wait(|wait| wait.block(&waker)) {
                 break sleep;
             }
+            requests = true;
             self.disarm();
         };
         self.timing.slept = true;
@@ -378,15 +380,15 @@ fn prepare_sleep<'a>(
     Sleep { place: SleepPlace::Descriptors { fds: all, count }, timeout }
 }
 
-/// Begins to wait for `threshold` events.
+/// Begins to wait for `threshold` events; `looked` says that [`Evd::take_ready`] has just found none.
 ///
 /// Ends with [`Error::TimeoutExpired`], [`Error::Aborted`] if the dispatcher was
 /// destroyed, [`Error::Interrupted`] after a signal, [`Error::InvalidState`] if
 /// another thread waits, the dispatcher is unwaitable or its streams do not admit the
 /// threshold, [`crate::error::Arg::Threshold`] for 0 or more than the queue holds.
-pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit) -> Step<EvdOutcome> {
+pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit, looked: bool) -> Step<EvdOutcome> {
     // Events that arrived before the call count as queued at its entry.
-    if evd.with_wait(|wait| wait.is_short_of(threshold)) {
+    if !looked && evd.with_wait(|wait| wait.is_short_of(threshold)) {
         evd.poll();
     }
     if let Err(error) = evd.with_wait(|wait| wait.enter(threshold)) {

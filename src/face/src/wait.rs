@@ -123,6 +123,8 @@ struct EvdWait<F: Face> {
     threshold: Count,
     event: OutPtr<<F::Version as Version>::Event>,
     more: OutPtr<Count>,
+    /// [`take_ready`] has found no event.
+    looked: bool,
 }
 
 impl<F: Face> Clone for EvdWait<F> {
@@ -162,7 +164,7 @@ impl<F: Face> Blocking for EvdWait<F> {
         self.event.required(4)?;
         self.more.required(5)?;
         let threshold = usize::try_from(self.threshold).map_err(|_| Fault::Argument(3))?;
-        self.after(evd_begin(evd, threshold, self.limit))
+        self.after(evd_begin(evd, threshold, self.limit, self.looked))
     }
 
     fn resume(self, interrupted: bool) -> Answer<Option<Sleep>> {
@@ -206,8 +208,14 @@ pub fn evd_wait<F: Face>(
     event: OutPtr<<F::Version as Version>::Event>,
     more: OutPtr<Count>,
 ) -> Code {
-    let wait = EvdWait::<F> { evd, limit, threshold, event, more };
-    if threshold == 1 && take_ready(wait) { SUCCESS } else { block::<F>(wait) }
+    let mut wait = EvdWait::<F> { evd, limit, threshold, event, more, looked: false };
+    if threshold == 1 {
+        if take_ready(wait) {
+            return SUCCESS;
+        }
+        wait.looked = true;
+    }
+    block::<F>(wait)
 }
 
 /// The arguments of dat_cno_wait.

@@ -72,7 +72,7 @@ impl Alarm {
 
     /// Keeps the waiter from the sleep for which it has prepared.
     pub fn silence(&self) {
-        self.0.word().store(RUNG, Ordering::SeqCst);
+        self.0.word().store(RUNG, Ordering::Release);
     }
 
     /// Ends the sleep with this number, unless this process has ended it already.

@@ -8,9 +8,10 @@ use dat_core::transport::{Checked, RemoteSegment, RequestId};
 use crate::copy;
 use crate::os::user::Source;
 use crate::outlet::{Outlet, Put};
-use crate::pair::{End, News};
+use crate::pair::End;
 use crate::record::{self, ANSWER_MAX, Acknowledge, Header, kind};
 use crate::ring::Producer;
+use crate::sleep::News;
 
 /// Reads of the peer that this side takes at a time.
 const MAX_READS: usize = 256;

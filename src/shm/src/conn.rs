@@ -16,10 +16,11 @@ use host::lock::{Mutex, MutexGuard};
 use host::memory;
 use once_cell::sync::OnceCell;
 
-use crate::pair::{End, News};
+use crate::pair::End;
 use crate::pending::Pending;
 use crate::record::Acknowledge;
 use crate::rx::{Advance, Fatal, Inbox, Rx};
+use crate::sleep::News;
 use crate::srq::{SharedQueue, Starved};
 use crate::tx::Tx;
 use crate::wire::{CloseReason, ConnId};

@@ -20,6 +20,7 @@ use crate::pair::Pair;
 use crate::record;
 use crate::regions::{PeerRegions, ROW_SIZE, ROWS, RegionTable};
 use crate::ring::{Area, Consumer, HEADER, Mapped, Producer, RingShared, SLOT};
+use crate::sleep::News;
 use crate::wire::{CloseReason, ConnId, MAX_PACKET, Message, Probe, VERSION};
 
 // ---- Messages ----

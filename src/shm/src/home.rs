@@ -76,7 +76,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// Publishes an empty table of regions; nobody sleeps. The bell is made in `directory`.
+    /// Publishes an empty table of regions; the node's thread watches. The bell is made in `directory`.
     ///
     /// # Errors
     /// The error of the system call.
@@ -88,7 +88,7 @@ impl Home {
         published.at::<AtomicU32>(FENCES).map_err(io::Error::from)?.store(fences.into(), Ordering::Relaxed);
         let mut probe = [0; 8];
         getrandom(&mut probe, GetRandomFlags::empty())?;
-        Ok(Home {
+        let home = Home {
             door: Door::new(published.clone(), DOOR),
             published,
             regions: RegionTable::new()?,
@@ -100,7 +100,10 @@ impl Home {
             probe: Box::new(u64::from_ne_bytes(probe)),
             ends: AtomicBool::new(false),
             fences,
-        })
+        };
+        // The thread, once it runs, sleeps until it is rung.
+        home.thread_asleep(|| false);
+        Ok(home)
     }
 
     /// True if this process makes fences for its peers, and they for it.

@@ -20,7 +20,7 @@ use crate::os::vm;
 use crate::ready;
 use crate::regions::RegionTable;
 use crate::ring::{self, Area, Consumer, Mapped, Producer, RingShared, SLOT};
-pub use crate::sleep::News;
+use crate::sleep::News;
 use crate::transfers::{self, Entered, Own, TABLE, Table};
 use crate::wire::Probe;
 

@@ -51,9 +51,9 @@ pub enum Wake {
 
 /// A word of memory; a model of the memory has its own.
 pub trait Word {
-    /// Loads it, in one order with all such calls.
+    /// Loads it, and sees what was stored before.
     fn load(&self) -> u32;
-    /// Stores it, in that order.
+    /// Stores it behind all earlier stores.
     fn store(&self, value: u32);
     /// A full fence.
     fn fence();
@@ -62,12 +62,12 @@ pub trait Word {
 impl Word for AtomicU32 {
     #[inline]
     fn load(&self) -> u32 {
-        AtomicU32::load(self, Ordering::SeqCst)
+        AtomicU32::load(self, Ordering::Acquire)
     }
 
     #[inline]
     fn store(&self, value: u32) {
-        AtomicU32::store(self, value, Ordering::SeqCst);
+        AtomicU32::store(self, value, Ordering::Release);
     }
 
     #[inline]

@@ -24,9 +24,10 @@ use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::os::user::Source;
 use crate::outlet::{Outlet, Put};
-use crate::pair::{Busy, End, News};
+use crate::pair::{Busy, End};
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, kind};
 use crate::ring::{Corrupt, Producer, Reservation};
+use crate::sleep::News;
 use host::memory::Room;
 
 /// The event that ends the flight of a request.

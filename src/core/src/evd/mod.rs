@@ -426,11 +426,6 @@ impl<T: Transport> Evd<T> {
         queue.requests -= 1;
     }
 
-    /// Whether the completions of any endpoint's requests arrive here.
-    pub(crate) fn has_requests(&self) -> bool {
-        self.queue().requests > 0
-    }
-
     pub(crate) fn with_wait<R>(&self, f: impl FnOnce(&mut WaitState<'_, T>) -> R) -> R {
         f(&mut WaitState { queue: &mut self.queue() })
     }

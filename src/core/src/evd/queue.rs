@@ -283,11 +283,14 @@ impl<T: Transport> WaitState<'_, T> {
         None
     }
 
-    /// Notes that the thread is going to sleep.
-    pub fn block(&mut self, waker: &Arc<Waker>) {
-        if let Some(wait) = &mut self.queue.wait {
+    /// Notes that the thread is going to sleep. Returns whether the completions of any endpoint's requests arrive here.
+    pub fn block(&mut self, waker: &Arc<Waker>) -> bool {
+        if let Some(wait) = &mut self.queue.wait
+            && wait.waker.is_none()
+        {
             wait.waker = Some(waker.clone());
         }
+        self.queue.requests > 0
     }
 
     /// Ends the wait. Returns the number of events queued then.

@@ -72,7 +72,7 @@ pub fn quiet<T: Transport, const N: usize>(evds: [&Evd<T>; N]) -> bool {
 
 /// Waits for `threshold` events as a face does; `None` waits for ever.
 pub fn wait<T: Transport>(evd: &Arc<Evd<T>>, threshold: usize, limit: Option<Duration>) -> EvdOutcome {
-    sleep_through(wait::evd_begin(evd.clone(), threshold, to_limit(limit)), wait::evd_resume::<T>)
+    sleep_through(wait::evd_begin(evd.clone(), threshold, to_limit(limit), false), wait::evd_resume::<T>)
 }
 
 /// Waits for a trigger of a notification object as a face does; `None` waits for ever.

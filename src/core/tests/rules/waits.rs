@@ -206,7 +206,9 @@ fn a_signal_ends_a_wait_unless_there_is_an_event() {
     let adapter = open();
     let evd = Evd::create(&adapter.ia, 8, None, Streams::SOFTWARE).unwrap();
     for queued in [false, true] {
-        let Step::Sleep(_) = wait::evd_begin(evd.clone(), 1, Limit::Never) else { panic!("nothing has happened") };
+        let Step::Sleep(_) = wait::evd_begin(evd.clone(), 1, Limit::Never, false) else {
+            panic!("nothing has happened")
+        };
         assert!(has_waiter(&evd));
         if queued {
             evd.post_software(1).unwrap();

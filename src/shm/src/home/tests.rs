@@ -67,3 +67,11 @@ fn news_for_a_waiter_that_leads_ring_its_alarm() {
         home.disarm(true, false, || false);
     }
 }
+
+#[test]
+fn peers_ring_for_the_thread_until_it_says_that_callers_poll() {
+    let home = home();
+    assert_eq!(whom::<AtomicU32>(News::Record, || Word::load(home.word())), Wake::Thread);
+    home.thread_awake();
+    assert_eq!(whom::<AtomicU32>(News::Record, || Word::load(home.word())), Wake::Nobody);
+}

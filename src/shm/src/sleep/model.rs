@@ -13,11 +13,11 @@ use crate::ready::{self, Bits};
 
 impl Word for ModelU32 {
     fn load(&self) -> u32 {
-        ModelU32::load(self, Ordering::SeqCst)
+        ModelU32::load(self, Ordering::Acquire)
     }
 
     fn store(&self, value: u32) {
-        ModelU32::store(self, value, Ordering::SeqCst);
+        ModelU32::store(self, value, Ordering::Release);
     }
 
     fn fence() {
