@@ -18,7 +18,7 @@ use once_cell::sync::OnceCell;
 
 use crate::pair::End;
 use crate::pending::Pending;
-use crate::record::Acknowledge;
+use crate::record;
 use crate::rx::{Advance, Fatal, Inbox, Rx};
 use crate::sleep::News;
 use crate::srq::{SharedQueue, Starved};
@@ -353,10 +353,9 @@ impl<T: Transport> Conn<T> {
                 return (false, None);
             }
         };
-        match Acknowledge::from_flags(report.flags) {
-            Acknowledge::No => {}
-            Acknowledge::Completion => end.tell_peer(News::Completion),
-            Acknowledge::Needed => end.tell_peer(News::Record),
+        if report.flags & (record::COMPLETION | record::NEEDED) != 0 {
+            let needed = report.flags & record::NEEDED != 0;
+            end.tell_peer(if needed { News::Record } else { News::Completion });
         }
         if report.more && advance == Advance::Batch {
             // Other connections get their turn first.

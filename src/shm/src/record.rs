@@ -81,12 +81,6 @@ impl Acknowledge {
             Acknowledge::Needed => NEEDED,
         }
     }
-
-    /// What the flags of one or more records ask for together.
-    #[inline]
-    pub fn from_flags(flags: u8) -> Acknowledge {
-        if flags & NEEDED != 0 { Acknowledge::Needed } else { Acknowledge::of(flags & COMPLETION != 0) }
-    }
 }
 
 /// The part of a record before its payload.

@@ -63,7 +63,7 @@ pub enum Advance {
 /// The results of a turn of the receiving direction.
 #[derive(Clone, Copy, Default)]
 pub struct RxReport {
-    /// What the flags of the records ask for: see [`Acknowledge`](crate::record::Acknowledge).
+    /// The flags of all records: see [`Acknowledge`](crate::record::Acknowledge).
     pub flags: u8,
     /// More records are left that can be handled.
     pub more: bool,
