@@ -114,6 +114,32 @@ static int partner(struct link *up)
     return 0;
 }
 
+/* Takes rounds messages, with a sleep for each, and answers none. */
+static int taker(struct link *up)
+{
+    struct fx fx;
+    struct side s;
+    struct region r;
+    struct order o;
+
+    fx_open(&fx);
+    side_make(&s, &fx, NULL);
+    region_make(&fx, &r, 4096, MEM_LOCAL);
+    must(LINK_RECV(up, o), "no order");
+    must_rc(post_recv(&s, &r, 64, 8, 0), DAT_SUCCESS, "dat_ep_post_recv");
+    side_connect_peer(&s, up);
+    for (int n = 0; n < o.rounds; n++) {
+        DAT_EVENT e;
+
+        delay();
+        must(wait_dto(s.recv, (DAT_UINT64)n, DAT_DTO_SUCCESS, &e), "a message is missing");
+        must_rc(post_recv(&s, &r, 64, 8, (DAT_UINT64)n + 1), DAT_SUCCESS, "dat_ep_post_recv");
+    }
+    must(link_hear(up, "bye"), "bye");
+    fx_close(&fx);
+    return 0;
+}
+
 /* Stores whatever it likes where anybody tells it that he sleeps: also what was there before. */
 static int scribbler(struct link *up)
 {
@@ -148,7 +174,8 @@ static int scribbler(struct link *up)
     return 0;
 }
 
-static const struct peer_role roles[] = { { "partner", partner }, { "scribbler", scribbler }, { NULL, NULL } };
+static const struct peer_role roles[] = { { "partner", partner }, { "taker", taker },
+                                          { "scribbler", scribbler }, { NULL, NULL } };
 
 /* As many turns with another process, here and there on these processors. */
 static int turns(struct fx *fx, struct region *r, int here, int there, int rounds)
@@ -353,6 +380,58 @@ static void stopped(struct fx *fx, struct region *r)
     side_free(&s);
 }
 
+/* A completion wakes the thread that waits for it, beside one that sleeps until a message comes. */
+static void completions(struct fx *fx, struct region *r, int rounds)
+{
+    struct order o = { rounds, NO_PROCESSOR };
+    struct waiter messages, request;
+    struct peer p;
+    struct side s;
+    DAT_EVD_HANDLE evd = fx_evd(fx, 8, DAT_EVD_DTO_FLAG);
+    DAT_EP_ATTR attr;
+    int done;
+
+    peer_start(&p, "taker");
+    side_make(&s, fx, NULL);
+    must_rc(post_recv(&s, r, 64, 8, 0), DAT_SUCCESS, "dat_ep_post_recv");
+    must(LINK_SEND(&p.link, o), "the other process is gone");
+    side_accept_peer(&s, &p.link);
+    waiter_start(&messages, s.recv, DAT_TIMEOUT_INFINITE, 1);
+    for (done = 0; done < rounds; done++) {
+        delay();
+        if (post_send(&s, r, 0, 8, (DAT_UINT64)done) != DAT_SUCCESS ||
+            !wait_dto(s.req, (DAT_UINT64)done, DAT_DTO_SUCCESS, NULL))
+            break;
+    }
+    is_int(done, rounds, "dat_evd_wait: for completions, beside a wait for messages: all come");
+    ok(!waiter_done(&messages, 0), "dat_evd_wait: for messages: completions do not end it");
+    link_say(&p.link, "bye");
+    waiter_join(&messages);
+    is_type(messages.rc, DAT_SUCCESS, "dat_evd_wait: the peer goes: the receive is flushed");
+    peer_ok(&p, "the process that took the messages has got what it needs");
+    side_free(&s);
+
+    o.rounds = 1;
+    peer_start(&p, "taker");
+    waiter_start(&request, evd, DAT_TIMEOUT_INFINITE, 1);
+    ok(!waiter_done(&request, 50), "dat_evd_wait: nothing completes on the EVD yet: the thread sleeps");
+    side_make(&s, fx, NULL);
+    must_rc(dat_ep_free(s.ep), DAT_SUCCESS, "dat_ep_free");
+    must_rc(dat_evd_free(s.req), DAT_SUCCESS, "dat_evd_free");
+    s.req = evd;
+    attr_default(&attr);
+    must_rc(dat_ep_create(fx->ia, fx->pz, s.recv, s.req, s.conn, &attr, &s.ep), DAT_SUCCESS, "dat_ep_create");
+    must(LINK_SEND(&p.link, o), "the other process is gone");
+    side_accept_peer(&s, &p.link);
+    must_rc(post_send(&s, r, 0, 8, 0), DAT_SUCCESS, "dat_ep_post_send");
+    ok(waiter_done(&request, env_ms(SOON_MS)),
+       "dat_evd_wait: an endpoint gets the EVD for its requests: their completion wakes the thread");
+    link_say(&p.link, "bye");
+    waiter_join(&request);
+    peer_ok(&p, "the process that took the message has got what it needs");
+    side_free(&s);
+}
+
 static void hostile(struct fx *fx, struct region *r)
 {
     int rounds = env_count(300, 50), words = 0;
@@ -398,6 +477,7 @@ int main(int argc, char **argv)
     else
         is_int(turns(&fx, &r, one, two, rounds), rounds,
                "dat_evd_wait: two processes on two processors wake each other: no wake-up is lost");
+    completions(&fx, &r, env_count(1000, 50));
     stopped(&fx, &r);
     hostile(&fx, &r);
     fx_close(&fx);

@@ -44,7 +44,7 @@ pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Netwo
         b.ep.post_recv(&into, 1, CompletionFlags::DEFAULT).unwrap();
         a.ep.post_send(&parts, 2, CompletionFlags::SUPPRESS).unwrap();
         until("the message is there", || b.ep.status().1);
-        match wait::evd_begin(transfers.clone(), 1, Limit::Never) {
+        match wait::evd_begin(transfers.clone(), 1, Limit::Never, false) {
             Step::Done(outcome) => assert!(outcome.result.is_ok()),
             Step::Sleep(_) => unreachable!("the message is there"),
         }

@@ -65,7 +65,7 @@ impl Limit {
 
 /// What a thread sleeps on; plain data. It stays there until the wait is resumed, or the thread ends.
 #[derive(Clone, Copy)]
-pub enum Bed {
+pub enum SleepPlace {
     /// A word, as long as it has this value.
     Word {
         /// The word.
@@ -88,7 +88,7 @@ pub enum Bed {
 #[derive(Clone, Copy)]
 pub struct Sleep {
     /// What to sleep on.
-    pub on: Bed,
+    pub place: SleepPlace,
     /// The time limit; `None` for no limit.
     pub timeout: Option<Duration>,
 }
@@ -151,12 +151,12 @@ fn pop_pending<W: Any>() -> Option<W> {
 
 /// Sleeps for a short time, for waits for which there is no memory to sleep in another way. The thread cannot be
 /// cancelled meanwhile.
-fn nap() {
+fn sleep_briefly() {
     let _ = poll::wait([None], Some(BLIND));
 }
 
 /// The time of a wait that has found nothing yet.
-struct Past {
+struct Timing {
     began: Instant,
     /// When it ends at the latest.
     end: Option<Instant>,
@@ -165,20 +165,20 @@ struct Past {
     /// Whether it has offered its processor to others.
     offered: bool,
     /// Whether others took it.
-    kept: bool,
+    taken: bool,
     slept: bool,
     /// The longest that it may sleep on a word next.
-    nap: Duration,
+    longest_sleep: Duration,
 }
 
-impl Past {
+impl Timing {
     fn begin(patience: &Patience, limit: Limit) -> Self {
         let began = Instant::now();
         let end = match limit {
             Limit::Within(time) => began.checked_add(time),
             Limit::Never => None,
         };
-        Past { began, end, looks: patience.looks(), offered: false, kept: false, slept: false, nap: FIRST }
+        Timing { began, end, looks: patience.looks(), offered: false, taken: false, slept: false, longest_sleep: FIRST }
     }
 
     /// True if the wait is to look once more; false if it is to sleep.
@@ -194,7 +194,7 @@ impl Past {
             self.offered = true;
             thread::yield_now();
             if now.elapsed() >= TAKEN {
-                self.kept = true;
+                self.taken = true;
                 if patience.note_kept() {
                     return false;
                 }
@@ -209,7 +209,7 @@ impl Past {
 
     /// The wait has looked to the end, or has found what it looked for.
     fn stop(&self, patience: &Patience) {
-        if self.looks && !self.kept {
+        if self.looks && !self.taken {
             patience.note_free();
         }
     }
@@ -237,15 +237,16 @@ fn finished<T: Transport>(evd: &Evd<T>) -> Option<EvdOutcome> {
 struct EvdWait<T: Transport> {
     evd: Arc<Evd<T>>,
     entered: bool,
-    armed: Option<Armed>,
+    /// How it hears of new work, and whether completions of requests are among that.
+    armed: Option<(Armed, bool)>,
     waker: Option<Arc<Waker>>,
-    past: Past,
+    timing: Timing,
 }
 
 impl<T: Transport> EvdWait<T> {
     fn disarm(&mut self) {
-        if let Some(armed) = self.armed.take() {
-            self.evd.ia().transport().disarm(self.evd.cq(), armed);
+        if let Some((armed, requests)) = self.armed.take() {
+            self.evd.ia().transport().disarm(self.evd.cq(), armed, requests);
         }
     }
 
@@ -266,17 +267,17 @@ impl<T: Transport> EvdWait<T> {
         EvdOutcome { result: Err(error), more }
     }
 
-    /// Waits to the end without a bell.
-    fn doze(mut self) -> EvdOutcome {
+    /// Waits to the end although nothing can wake the thread.
+    fn wait_without_waker(mut self) -> EvdOutcome {
         loop {
             self.evd.poll();
             if let Some(outcome) = self.check() {
                 return outcome;
             }
-            if self.past.is_over(Instant::now()) {
+            if self.timing.is_over(Instant::now()) {
                 return self.give_up(Error::TimeoutExpired);
             }
-            nap();
+            sleep_briefly();
         }
     }
 
@@ -285,23 +286,33 @@ impl<T: Transport> EvdWait<T> {
         if self.waker.is_none() {
             self.waker = Waker::current();
         }
-        let Some(waker) = self.waker.clone() else { return Step::Done(self.doze()) };
-        if !self.past.slept {
-            waker.rise();
-            self.evd.with_wait(|wait| wait.block(&waker));
+        let Some(waker) = self.waker.clone() else { return Step::Done(self.wait_without_waker()) };
+        if !self.timing.slept {
+            waker.set_awake();
         }
-        let armed = self.armed.insert(self.evd.ia().transport().arm(self.evd.cq()));
-        let sleep = lie_down(&waker, std::iter::once(&*armed), &mut self.past, now);
-        self.evd.poll();
-        if let Some(outcome) = self.check() {
-            return Step::Done(outcome);
-        }
-        self.past.slept = true;
+        let mut requests = self.evd.with_wait(|wait| wait.block(&waker));
+        let sleep = loop {
+            let (armed, _) = self.armed.insert((self.evd.ia().transport().arm(self.evd.cq(), requests), requests));
+            let sleep = prepare_sleep(&waker, std::iter::once(&*armed), &mut self.timing, now);
+            if !armed.has_looked() {
+                self.evd.poll();
+            }
+            if let Some(outcome) = self.check() {
+                return Step::Done(outcome);
+            }
+            // An endpoint whose requests complete here may have come before the thread was said to sleep.
+            if requests || !self.evd.with_wait(|wait| wait.block(&waker)) {
+                break sleep;
+            }
+            requests = true;
+            self.disarm();
+        };
+        self.timing.slept = true;
         match push_pending(self) {
             Ok(()) => Step::Sleep(sleep),
             Err(mut wait) => {
                 wait.disarm();
-                Step::Done(wait.doze())
+                Step::Done(wait.wait_without_waker())
             }
         }
     }
@@ -313,9 +324,14 @@ impl<T: Transport> Drop for EvdWait<T> {
     }
 }
 
-/// Settles the waker where a thread hears of new work in all of these ways, and plans its sleep there.
-fn lie_down<'a>(waker: &Waker, armed: impl Iterator<Item = &'a Armed>, past: &mut Past, now: Instant) -> Sleep {
-    let mut timeout = past.end.map(|end| end.saturating_duration_since(now));
+/// Sets the waker to the place where a thread hears of new work in all of these ways; returns its sleep there.
+fn prepare_sleep<'a>(
+    waker: &Waker,
+    armed: impl Iterator<Item = &'a Armed>,
+    timing: &mut Timing,
+    now: Instant,
+) -> Sleep {
+    let mut timeout = timing.end.map(|end| end.saturating_duration_since(now));
     let mut at_most = |longest: Duration| timeout = Some(timeout.map_or(longest, |left| left.min(longest)));
     let mut fds = ArrayVec::<RawFd, { MAX_FDS - 1 }>::new();
     let mut alarm = None;
@@ -333,18 +349,18 @@ fn lie_down<'a>(waker: &Waker, armed: impl Iterator<Item = &'a Armed>, past: &mu
     if fds.is_empty() {
         let (word, value, shared) = match alarm {
             Some((alarm, value)) => {
-                at_most(past.nap);
-                past.nap = (past.nap * 2).min(LONGEST);
-                waker.settle(Place::Word(alarm.clone()));
+                at_most(timing.longest_sleep);
+                timing.longest_sleep = (timing.longest_sleep * 2).min(LONGEST);
+                waker.prepare_sleep(Place::Word(alarm.clone()));
                 (alarm.word(), value, true)
             }
             None => {
-                waker.settle(Place::Own);
+                waker.prepare_sleep(Place::Own);
                 let (word, value) = waker.word();
                 (word, value, false)
             }
         };
-        return Sleep { on: Bed::Word { word: ptr::from_ref(word), value, shared }, timeout };
+        return Sleep { place: SleepPlace::Word { word: ptr::from_ref(word), value, shared }, timeout };
     }
     if alarm.is_some() {
         at_most(BLIND);
@@ -352,7 +368,7 @@ fn lie_down<'a>(waker: &Waker, armed: impl Iterator<Item = &'a Armed>, past: &mu
     let bell = waker.bell();
     let own = bell.as_ref().map(|bell| bell.as_raw_fd());
     match bell {
-        Some(bell) => waker.settle(Place::Bell(bell)),
+        Some(bell) => waker.prepare_sleep(Place::Bell(bell)),
         None => at_most(BLIND),
     }
     let mut all = [-1; MAX_FDS];
@@ -361,18 +377,18 @@ fn lie_down<'a>(waker: &Waker, armed: impl Iterator<Item = &'a Armed>, past: &mu
         *place = fd;
         count += 1;
     }
-    Sleep { on: Bed::Descriptors { fds: all, count }, timeout }
+    Sleep { place: SleepPlace::Descriptors { fds: all, count }, timeout }
 }
 
-/// Begins to wait for `threshold` events.
+/// Begins to wait for `threshold` events; `looked` says that [`Evd::take_ready`] has just found none.
 ///
 /// Ends with [`Error::TimeoutExpired`], [`Error::Aborted`] if the dispatcher was
 /// destroyed, [`Error::Interrupted`] after a signal, [`Error::InvalidState`] if
 /// another thread waits, the dispatcher is unwaitable or its streams do not admit the
 /// threshold, [`crate::error::Arg::Threshold`] for 0 or more than the queue holds.
-pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit) -> Step<EvdOutcome> {
+pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit, looked: bool) -> Step<EvdOutcome> {
     // Events that arrived before the call count as queued at its entry.
-    if evd.with_wait(|wait| wait.is_short_of(threshold)) {
+    if !looked && evd.with_wait(|wait| wait.is_short_of(threshold)) {
         evd.poll();
     }
     if let Err(error) = evd.with_wait(|wait| wait.enter(threshold)) {
@@ -382,21 +398,21 @@ pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit)
     if let Some(outcome) = finished(&evd) {
         return Step::Done(outcome);
     }
-    let past = Past::begin(evd.patience(), limit);
-    let mut now = past.began;
-    let mut wait = EvdWait { evd, entered: true, armed: None, waker: None, past };
+    let timing = Timing::begin(evd.patience(), limit);
+    let mut now = timing.began;
+    let mut wait = EvdWait { evd, entered: true, armed: None, waker: None, timing };
     loop {
-        if wait.past.is_over(now) {
+        if wait.timing.is_over(now) {
             let outcome = wait.give_up(Error::TimeoutExpired);
             return Step::Done(outcome);
         }
-        if !wait.past.goes_on_looking(wait.evd.patience(), now) {
+        if !wait.timing.goes_on_looking(wait.evd.patience(), now) {
             return wait.advance(now);
         }
         std::hint::spin_loop();
         wait.evd.poll();
         if let Some(outcome) = wait.check() {
-            wait.past.stop(wait.evd.patience());
+            wait.timing.stop(wait.evd.patience());
             return Step::Done(outcome);
         }
         now = Instant::now();
@@ -409,7 +425,7 @@ pub fn evd_resume<T: Transport>(interrupted: bool) -> Step<EvdOutcome> {
         return Step::Done(EvdOutcome { result: Err(Error::Internal), more: 0 });
     };
     if let Some(waker) = &wait.waker {
-        waker.rise();
+        waker.set_awake();
     }
     // This comes before the watch is handed over, so that nothing is left to wake the thread for.
     wait.evd.poll();
@@ -421,7 +437,7 @@ pub fn evd_resume<T: Transport>(interrupted: bool) -> Step<EvdOutcome> {
         return Step::Done(wait.give_up(Error::Interrupted));
     }
     let now = Instant::now();
-    if wait.past.is_over(now) {
+    if wait.timing.is_over(now) {
         return Step::Done(wait.give_up(Error::TimeoutExpired));
     }
     wait.advance(now)
@@ -433,7 +449,7 @@ struct CnoWait<T: Transport> {
     number: Option<u64>,
     armed: ArrayVec<(Arc<Evd<T>>, Armed), { MAX_FDS - 1 }>,
     waker: Option<Arc<Waker>>,
-    past: Past,
+    timing: Timing,
 }
 
 impl<T: Transport> CnoWait<T> {
@@ -454,7 +470,7 @@ impl<T: Transport> CnoWait<T> {
 
     fn disarm(&mut self) {
         for (evd, armed) in self.armed.drain(..) {
-            evd.ia().transport().disarm(evd.cq(), armed);
+            evd.ia().transport().disarm(evd.cq(), armed, true);
         }
     }
 
@@ -470,17 +486,17 @@ impl<T: Transport> CnoWait<T> {
         Some(told)
     }
 
-    /// Waits to the end without a bell.
-    fn doze(mut self) -> Result<Handle> {
+    /// Waits to the end although nothing can wake the thread.
+    fn wait_without_waker(mut self) -> Result<Handle> {
         loop {
             self.poll();
             if let Some(evd) = self.check() {
                 return Ok(evd);
             }
-            if self.past.is_over(Instant::now()) {
+            if self.timing.is_over(Instant::now()) {
                 return Err(Error::QueueEmpty);
             }
-            nap();
+            sleep_briefly();
         }
     }
 
@@ -488,18 +504,18 @@ impl<T: Transport> CnoWait<T> {
         if self.waker.is_none() {
             self.waker = Waker::current();
         }
-        let Some(waker) = self.waker.clone() else { return Step::Done(self.doze()) };
+        let Some(waker) = self.waker.clone() else { return Step::Done(self.wait_without_waker()) };
         if self.number.is_none() {
-            waker.rise();
+            waker.set_awake();
             self.number = Some(self.cno.enter(&waker));
         }
         for evd in self.evds() {
-            let armed = evd.ia().transport().arm(evd.cq());
+            let armed = evd.ia().transport().arm(evd.cq(), true);
             self.armed.push((evd, armed));
         }
         let more = self.cno.evds().len() > self.armed.len();
         let armed = self.armed.iter().map(|(_, armed)| armed);
-        let mut sleep = lie_down(&waker, armed, &mut self.past, now);
+        let mut sleep = prepare_sleep(&waker, armed, &mut self.timing, now);
         if more {
             sleep.timeout = Some(sleep.timeout.map_or(BLIND, |left| left.min(BLIND)));
         }
@@ -507,12 +523,12 @@ impl<T: Transport> CnoWait<T> {
         if let Some(evd) = self.check() {
             return Step::Done(Ok(evd));
         }
-        self.past.slept = true;
+        self.timing.slept = true;
         match push_pending(self) {
             Ok(()) => Step::Sleep(sleep),
             Err(mut wait) => {
                 wait.disarm();
-                Step::Done(wait.doze())
+                Step::Done(wait.wait_without_waker())
             }
         }
     }
@@ -530,25 +546,25 @@ impl<T: Transport> Drop for CnoWait<T> {
 /// Begins to wait for a trigger. Ends with the dispatcher that caused it, NULL if the object was destroyed,
 /// [`Error::QueueEmpty`] when the time is up, [`Error::Interrupted`] after a signal.
 pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Limit) -> Step<Result<Handle>> {
-    let past = Past::begin(cno.patience(), limit);
-    let mut now = past.began;
-    let mut wait = CnoWait { cno, number: None, armed: ArrayVec::new(), waker: None, past };
+    let timing = Timing::begin(cno.patience(), limit);
+    let mut now = timing.began;
+    let mut wait = CnoWait { cno, number: None, armed: ArrayVec::new(), waker: None, timing };
     wait.poll();
     // A wait that is ready says nothing of others.
     if let Some(evd) = wait.check() {
         return Step::Done(Ok(evd));
     }
     loop {
-        if wait.past.is_over(now) {
+        if wait.timing.is_over(now) {
             return Step::Done(Err(Error::QueueEmpty));
         }
-        if !wait.past.goes_on_looking(wait.cno.patience(), now) {
+        if !wait.timing.goes_on_looking(wait.cno.patience(), now) {
             return wait.advance(now);
         }
         std::hint::spin_loop();
         wait.poll();
         if let Some(evd) = wait.check() {
-            wait.past.stop(wait.cno.patience());
+            wait.timing.stop(wait.cno.patience());
             return Step::Done(Ok(evd));
         }
         now = Instant::now();
@@ -561,7 +577,7 @@ pub fn cno_resume<T: Transport>(interrupted: bool) -> Step<Result<Handle>> {
         return Step::Done(Err(Error::Internal));
     };
     if let Some(waker) = &wait.waker {
-        waker.rise();
+        waker.set_awake();
     }
     wait.poll();
     if let Some(evd) = wait.check() {
@@ -572,7 +588,7 @@ pub fn cno_resume<T: Transport>(interrupted: bool) -> Step<Result<Handle>> {
         return Step::Done(Err(Error::Interrupted));
     }
     let now = Instant::now();
-    if wait.past.is_over(now) {
+    if wait.timing.is_over(now) {
         return Step::Done(Err(Error::QueueEmpty));
     }
     wait.advance(now)

@@ -16,12 +16,50 @@ use host::{fork, futex, memory};
 
 use crate::transport::Alarm;
 
+/// A word of memory; a model of the memory has its own.
+trait Word {
+    fn store(&self, value: u32, order: Ordering);
+    fn swap(&self, value: u32, order: Ordering) -> u32;
+}
+
+impl Word for AtomicU32 {
+    fn store(&self, value: u32, order: Ordering) {
+        AtomicU32::store(self, value, order);
+    }
+
+    fn swap(&self, value: u32, order: Ordering) -> u32 {
+        AtomicU32::swap(self, value, order)
+    }
+}
+
 /// The thread looks at all conditions again before it sleeps.
 const AWAKE: u32 = 0;
 /// The thread sleeps, or is about to.
 const ASLEEP: u32 = 1;
 /// Its sleep is to end.
-const RUNG: u32 = 2;
+const WOKEN: u32 = 2;
+
+/// Whether a thread sleeps.
+struct State<W>(W);
+
+impl<W: Word> State<W> {
+    /// Its sleep is to end; true if whoever calls this has to wake it. The condition was changed before.
+    fn end_sleep(&self) -> bool {
+        // SYNC waker: the condition was changed before.
+        self.0.swap(WOKEN, Ordering::AcqRel) == ASLEEP
+    }
+
+    /// The thread is about to sleep. It checks the condition after this.
+    fn prepare_sleep(&self) {
+        // SYNC waker: a wake-up before this line is forgotten, but its condition is visible to the check that follows.
+        self.0.swap(ASLEEP, Ordering::AcqRel);
+    }
+
+    /// The thread checks all conditions by itself.
+    fn set_awake(&self) {
+        self.0.store(AWAKE, Ordering::Release);
+    }
+}
 
 /// What a thread sleeps on.
 #[derive(Clone)]
@@ -36,7 +74,7 @@ pub enum Place {
 
 /// Wakes the thread that it belongs to.
 pub struct Waker {
-    state: AtomicU32,
+    state: State<AtomicU32>,
     place: Mutex<Place>,
     /// Made when the thread first sleeps on descriptors.
     bell: Mutex<Option<Arc<Doorbell>>>,
@@ -61,7 +99,7 @@ impl Waker {
 
     fn new() -> Self {
         Waker {
-            state: AtomicU32::new(AWAKE),
+            state: State(AtomicU32::new(AWAKE)),
             place: Mutex::new(Place::Own),
             bell: Mutex::default(),
             life: fork::life(),
@@ -80,24 +118,22 @@ impl Waker {
 
     /// The word for a sleep in [`Place::Own`], and the value that it has until the sleep is to end.
     pub fn word(&self) -> (&AtomicU32, u32) {
-        (&self.state, ASLEEP)
+        (&self.state.0, ASLEEP)
     }
 
     /// Ends the thread's sleep, now or when it starts. Makes at most one system call between two sleeps.
     pub fn wake(&self) {
-        // SYNC waker: the condition was changed before.
-        if self.state.swap(RUNG, Ordering::AcqRel) == ASLEEP {
-            self.rouse();
+        if self.state.end_sleep() {
+            self.wake_in_place();
         }
     }
 
-    /// Wakes the thread wherever it sleeps. If it is late, the thread wakes from a later sleep for once without a
-    /// reason.
+    /// Wakes the thread where it sleeps. If this is late, the thread wakes from a later sleep for once without a reason.
     #[cold]
-    fn rouse(&self) {
+    fn wake_in_place(&self) {
         let place = self.place.lock().clone();
         match place {
-            Place::Own => futex::wake(&self.state),
+            Place::Own => futex::wake(&self.state.0),
             Place::Word(alarm) => alarm.ring(),
             Place::Bell(bell) => bell.ring(),
         }
@@ -105,22 +141,24 @@ impl Waker {
 
     /// The thread sleeps in `place` from now on. It calls this before it checks the condition that it is going to sleep
     /// for.
-    pub fn settle(&self, place: Place) {
+    pub fn prepare_sleep(&self, place: Place) {
         if let Place::Bell(bell) = &place {
             // The bell is silenced even if it does not seem rung: an earlier wake-up may ring only now, and would end
             // every later sleep at once.
             bell.clear();
         }
         *self.place.lock() = place;
-        // SYNC waker: a wake-up before this line is forgotten, but its condition is visible to the check that follows.
-        self.state.swap(ASLEEP, Ordering::AcqRel);
+        self.state.prepare_sleep();
     }
 
     /// The thread is awake and checks all conditions by itself: nobody needs to wake it.
-    pub fn rise(&self) {
-        self.state.store(AWAKE, Ordering::Release);
+    pub fn set_awake(&self) {
+        self.state.set_awake();
     }
 }
+
+#[cfg(all(test, loom))]
+mod model;
 
 #[cfg(test)]
 mod tests {
@@ -145,13 +183,13 @@ mod tests {
     fn a_wake_up_changes_the_word_until_the_thread_sleeps_anew() {
         let waker = Waker::new();
         for _ in 0..2 {
-            waker.settle(Place::Own);
+            waker.prepare_sleep(Place::Own);
             let (word, value) = waker.word();
             assert_eq!(word.load(Ordering::Relaxed), value);
             waker.wake();
             waker.wake();
             assert_ne!(word.load(Ordering::Relaxed), value);
-            waker.rise();
+            waker.set_awake();
             waker.wake();
         }
     }
@@ -160,29 +198,29 @@ mod tests {
     fn a_wake_up_rings_the_bell_of_a_thread_that_sleeps_on_it() {
         let waker = Waker::new();
         for _ in 0..2 {
-            waker.settle(bell(&waker));
+            waker.prepare_sleep(bell(&waker));
             assert!(!rings(&waker));
             waker.wake();
             assert!(rings(&waker));
         }
-        waker.settle(Place::Own);
-        waker.rise();
+        waker.prepare_sleep(Place::Own);
+        waker.set_awake();
         waker.wake();
-        waker.settle(bell(&waker));
+        waker.prepare_sleep(bell(&waker));
         assert!(!rings(&waker), "nobody rings for a thread that is awake");
     }
 
     #[test]
     fn a_wake_up_that_rings_late_is_cleared_as_well() {
         let waker = Waker::new();
-        waker.settle(bell(&waker));
+        waker.prepare_sleep(bell(&waker));
         // A thread that wakes the sleeper has changed the word, and is held up before it rings;
-        assert_eq!(waker.state.swap(RUNG, Ordering::AcqRel), ASLEEP);
+        assert_eq!(waker.state.0.swap(WOKEN, Ordering::AcqRel), ASLEEP);
         // the sleeper sleeps anew meanwhile.
-        waker.settle(bell(&waker));
-        waker.rouse();
+        waker.prepare_sleep(bell(&waker));
+        waker.wake_in_place();
         assert!(rings(&waker), "for once it has no reason to");
-        waker.settle(bell(&waker));
+        waker.prepare_sleep(bell(&waker));
         assert!(!rings(&waker), "every sleep to come ends at once");
         waker.wake();
         assert!(rings(&waker));
@@ -204,11 +242,11 @@ mod tests {
         }
 
         let (waker, alarm) = (Waker::new(), Arc::new(Counted::default()));
-        waker.settle(Place::Word(alarm.clone()));
+        waker.prepare_sleep(Place::Word(alarm.clone()));
         waker.wake();
         waker.wake();
         assert_eq!(alarm.0.load(Ordering::Relaxed), 1);
-        waker.settle(Place::Own);
+        waker.prepare_sleep(Place::Own);
         waker.wake();
         assert_eq!(alarm.0.load(Ordering::Relaxed), 1);
     }

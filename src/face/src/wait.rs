@@ -12,7 +12,9 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use dat_core::error::{Arg, Error, Role};
-use dat_core::wait::{Bed, EvdOutcome, Limit, MAX_FDS, Sleep, Step, cno_begin, cno_resume, evd_begin, evd_resume};
+use dat_core::wait::{
+    EvdOutcome, Limit, MAX_FDS, Sleep, SleepPlace, Step, cno_begin, cno_resume, evd_begin, evd_resume,
+};
 use dat_core::{Cno, Evd, Handle};
 use host::cancel;
 use libc::{nfds_t, pollfd, sigset_t, timespec};
@@ -34,11 +36,11 @@ const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Sleeps until it is woken or the time is up. Returns whether a signal ended the sleep. Owns nothing: it may be
 /// unwound.
 fn sleep_on(sleep: &Sleep) -> bool {
-    match &sleep.on {
-        Bed::Word { word, value, shared } => {
+    match &sleep.place {
+        SleepPlace::Word { word, value, shared } => {
             sleep_on_word(*word, *value, *shared, &time_of(sleep.timeout.unwrap_or(UNLIMITED)))
         }
-        Bed::Descriptors { fds, count } => sleep_on_descriptors(fds, *count, sleep.timeout),
+        SleepPlace::Descriptors { fds, count } => sleep_on_descriptors(fds, *count, sleep.timeout),
     }
 }
 
@@ -121,6 +123,8 @@ struct EvdWait<F: Face> {
     threshold: Count,
     event: OutPtr<<F::Version as Version>::Event>,
     more: OutPtr<Count>,
+    /// [`take_ready`] has found no event.
+    looked: bool,
 }
 
 impl<F: Face> Clone for EvdWait<F> {
@@ -160,7 +164,7 @@ impl<F: Face> Blocking for EvdWait<F> {
         self.event.required(4)?;
         self.more.required(5)?;
         let threshold = usize::try_from(self.threshold).map_err(|_| Fault::Argument(3))?;
-        self.after(evd_begin(evd, threshold, self.limit))
+        self.after(evd_begin(evd, threshold, self.limit, self.looked))
     }
 
     fn resume(self, interrupted: bool) -> Answer<Option<Sleep>> {
@@ -168,22 +172,22 @@ impl<F: Face> Blocking for EvdWait<F> {
     }
 }
 
-/// Ends a wait for one event at once, if the end of a transfer is there to take: this costs as much as a dequeue. In the
-/// frame of a fast call, and of its own, because the caller's may be unwound.
+/// Takes the end of a transfer for a wait for one event, if it is there: this costs as much as a dequeue. The code is that
+/// of an empty queue only if the queue was looked at; with any other failure the wait begins from the start. In the frame
+/// of a fast call, and of its own, because the caller's may be unwound.
 #[inline(never)]
 extern "C" fn take_ready<F: Face>(
     evd: RawHandle,
     event: OutPtr<<F::Version as Version>::Event>,
     more: OutPtr<Count>,
-) -> bool {
+) -> Code {
     let body = move |taken_from: &Evd<F::Transport>| {
         let (event, more) = (event.required(4)?, more.required(5)?);
         let left = taken_from.take_ready(|completion| F::Version::completion(event, Handle(evd.addr()), completion));
         more.write(count(left.ok_or(Fault::Core(Error::QueueEmpty))?));
         Ok(())
     };
-    // What cannot be entered in the quickest way may wait.
-    quickly::<F, _>(evd, Evd::look, body, || F::Version::QUEUE_EMPTY) == SUCCESS
+    quickly::<F, _>(evd, Evd::look, body, || code::<F>(Err(Fault::Handle(Role::Evd))))
 }
 
 /// Waits for events in steps. Owns nothing: it may be unwound.
@@ -209,10 +213,14 @@ pub fn evd_wait<F: Face>(
     event: OutPtr<<F::Version as Version>::Event>,
     more: OutPtr<Count>,
 ) -> Code {
-    if threshold == 1 && take_ready::<F>(evd, event, more) {
-        return SUCCESS;
+    let mut looked = false;
+    if threshold == 1 {
+        match take_ready::<F>(evd, event, more) {
+            SUCCESS => return SUCCESS,
+            code => looked = code == F::Version::QUEUE_EMPTY,
+        }
     }
-    wait_for_events(EvdWait::<F> { evd, limit: limit(), threshold, event, more })
+    wait_for_events(EvdWait::<F> { evd, limit: limit(), threshold, event, more, looked })
 }
 
 /// The arguments of dat_cno_wait.

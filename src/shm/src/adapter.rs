@@ -221,18 +221,20 @@ impl Transport for Shm {
         };
     }
 
-    fn arm(&self, _cq: Option<&Cq>) -> Armed {
-        match self.node.links.arm() {
+    fn arm(&self, _cq: Option<&Cq>, requests: bool) -> Armed {
+        match self.node.links.arm(requests) {
             Some(sleep) => Armed::Word(self.node.links.home.alarm.clone(), sleep),
             // The leader reports what arrives.
             None => Armed::Reported,
         }
     }
 
-    fn disarm(&self, _cq: Option<&Cq>, armed: Armed) {
-        if matches!(armed, Armed::Word(..)) {
-            self.node.links.disarm();
-        }
+    fn disarm(&self, _cq: Option<&Cq>, armed: Armed, requests: bool) {
+        self.node.links.disarm(matches!(armed, Armed::Word(..)), requests);
+    }
+
+    fn watch(&self, on: bool) {
+        self.node.links.expect_requests(on);
     }
 
     fn srq_create(&self, _zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue>> {

@@ -1,7 +1,7 @@
 //! The word on which a blocked waiter sleeps, in memory that the process shares with all its peers.
 //!
 //! Each sleep has a number. The waiter stores it in the word and sleeps as long as it is there; whoever has news stores
-//! [`RUNG`] and wakes the sleeper. So a ring that comes before the sleep is not missed.
+//! [`RUNG`] and wakes the sleeper. So a ring that comes before the sleep is not missed ([`sleep`]).
 //!
 //! A peer that breaks the rules can store anything at any time. If it puts the number back between the ring of another
 //! peer and the sleep, the waiter sleeps on although it was rung. So a waiter never sleeps here without a limit, whoever
@@ -16,11 +16,7 @@ use dat_core::transport;
 use host::futex;
 
 use crate::os::memory::{Access, SharedMemory};
-
-/// The value of the word that is no number of a sleep.
-const RUNG: u32 = 0;
-/// The lowest number of a sleep.
-pub const FIRST: u32 = 2;
+use crate::sleep::{self, RUNG};
 
 /// Bytes of the shared memory. The word is at its beginning.
 const SIZE: usize = 4096;
@@ -48,19 +44,12 @@ impl Mapped {
     /// Ends whatever sleep there is.
     #[cold]
     fn ring(&self) {
-        self.word().store(RUNG, Ordering::SeqCst);
-        futex::wake_shared(self.word());
+        sleep::ring(self.word(), || futex::wake_shared(self.word()));
     }
 
-    /// Ends the sleep with this number. The second call for a sleep does nothing: the sleeper, once it is awake, finds
-    /// whatever was published before the call.
-    #[inline]
+    /// Ends the sleep with this number: see [`sleep::ring_for`].
     fn ring_for(&self, sleep: u32) {
-        // The mark is set after the ring, so that nobody relies on one that another thread has yet to make.
-        if self.ended.load(Ordering::Acquire) != sleep {
-            self.ring();
-            self.ended.store(sleep, Ordering::Release);
-        }
+        sleep::ring_for(self.word(), &self.ended, sleep, || futex::wake_shared(self.word()));
     }
 }
 
@@ -81,14 +70,9 @@ impl Alarm {
         self.0.memory.fd()
     }
 
-    /// Prepares for the sleep with this number.
-    pub fn set(&self, sleep: u32) {
-        self.0.word().store(sleep, Ordering::SeqCst);
-    }
-
     /// Keeps the waiter from the sleep for which it has prepared.
     pub fn silence(&self) {
-        self.0.word().store(RUNG, Ordering::SeqCst);
+        self.0.word().store(RUNG, Ordering::Release);
     }
 
     /// Ends the sleep with this number, unless this process has ended it already.

@@ -9,8 +9,9 @@ use crate::copy;
 use crate::os::user::Source;
 use crate::outlet::{Outlet, Put};
 use crate::pair::End;
-use crate::record::{self, ANSWER_MAX, Header, kind};
+use crate::record::{self, ANSWER_MAX, Acknowledge, Header, kind};
 use crate::ring::Producer;
+use crate::sleep::News;
 
 /// Reads of the peer that this side takes at a time.
 const MAX_READS: usize = 256;
@@ -99,14 +100,14 @@ impl Answers {
     /// Asks the peer for a message that it announced, from byte `offset` on; false if there is no room yet.
     pub fn ask_for(&mut self, end: &End, position: u64, offset: u64) -> bool {
         let place = record::place(position, offset);
-        let header = Header { kind: kind::FETCH, solicited: false, acknowledge: false, aux: 0 };
+        let header = Header { kind: kind::FETCH, solicited: false, acknowledge: Acknowledge::No, aux: 0 };
         let put = self.outlet.put(end, header, place.len(), |room| {
             room.write(Source::of(&place));
             true
         });
         let there = matches!(put, Put::At(_));
         if there {
-            end.tell_peer();
+            end.tell_peer(News::Record);
         }
         there
     }
@@ -124,7 +125,7 @@ impl Answers {
             }
         }
         if went {
-            end.tell_peer();
+            end.tell_peer(News::Record);
         }
         failed
     }
@@ -133,7 +134,8 @@ impl Answers {
     fn put_message(&mut self, end: &End) -> Result<bool, Failed> {
         let Some(wanted) = &mut self.message else { return Ok(false) };
         let take = record::piece(wanted.len - wanted.offset, ANSWER_MAX);
-        let header = Header { kind: kind::MESSAGE_DATA, solicited: false, acknowledge: false, aux: wanted.len };
+        let header =
+            Header { kind: kind::MESSAGE_DATA, solicited: false, acknowledge: Acknowledge::No, aux: wanted.len };
         let put = self.outlet.put(end, header, take as usize, |room| {
             let mut wrote = 0;
             let Wanted { segments, offset, .. } = &*wanted;
@@ -157,7 +159,7 @@ impl Answers {
     fn put_read(&mut self, end: &End) -> Result<bool, Failed> {
         let Some(Read { target, offset }) = self.reads.front_mut() else { return Ok(false) };
         let take = record::piece(target.len - *offset, ANSWER_MAX);
-        let header = Header { kind: kind::READ_DATA, solicited: false, acknowledge: false, aux: target.len };
+        let header = Header { kind: kind::READ_DATA, solicited: false, acknowledge: Acknowledge::No, aux: target.len };
         let put = self.outlet.put(end, header, take as usize, |room| {
             copy::read_for_peer(end, target, *offset, take, |bytes| {
                 room.write(bytes);

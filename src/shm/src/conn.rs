@@ -18,7 +18,9 @@ use once_cell::sync::OnceCell;
 
 use crate::pair::End;
 use crate::pending::Pending;
+use crate::record;
 use crate::rx::{Advance, Fatal, Inbox, Rx};
+use crate::sleep::News;
 use crate::srq::{SharedQueue, Starved};
 use crate::tx::Tx;
 use crate::wire::{CloseReason, ConnId};
@@ -351,8 +353,9 @@ impl<T: Transport> Conn<T> {
                 return (false, None);
             }
         };
-        if report.acknowledge {
-            end.tell_peer();
+        if report.flags & (record::COMPLETION | record::NEEDED) != 0 {
+            let needed = report.flags & record::NEEDED != 0;
+            end.tell_peer(if needed { News::Record } else { News::Completion });
         }
         if report.more && advance == Advance::Batch {
             // Other connections get their turn first.

@@ -20,6 +20,7 @@ use crate::pair::Pair;
 use crate::record;
 use crate::regions::{PeerRegions, ROW_SIZE, ROWS, RegionTable};
 use crate::ring::{Area, Consumer, HEADER, Mapped, Producer, RingShared, SLOT};
+use crate::sleep::News;
 use crate::wire::{CloseReason, ConnId, MAX_PACKET, Message, Probe, VERSION};
 
 // ---- Messages ----
@@ -383,7 +384,7 @@ impl Peer {
 
     /// Says that there is something for a connection of `side`.
     pub fn mark(&self, side: u8, index: u32) {
-        self.pair.mark(side & 1, index);
+        self.pair.mark(side & 1, index, News::Record);
     }
 
     /// Stores a word before the rings, where each side says what is ready and what it copies.

@@ -4,16 +4,7 @@
 //! # Who makes progress
 //! Arrived data is handled by the threads that call in: a dequeue or a wait handles all data that arrived for any
 //! connection of the process. When no thread calls in, one has to be woken, and the published word tells peers which
-//! one:
-//!
-//! | word | who watches | a peer with news |
-//! |---|---|---|
-//! | [`AWAKE`] | callers poll; the node's thread looks in now and then | does nothing |
-//! | [`THREAD`] | the node's thread, in epoll(7) | rings its bell |
-//! | any other, another one for each sleep | one blocked waiter (the *leader*), in futex(2) | rings the [`alarm`](crate::alarm), once for each value |
-//!
-//! A thread that writes the word looks for news once more afterwards, and a peer publishes its news before it reads the
-//! word. So nobody sleeps while there is news (SYNC sleep).
+//! one: see [`sleep`](crate::sleep).
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -21,11 +12,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 
 use crossbeam_utils::CachePadded;
+use dat_core::transport;
 use host::asymmetric;
 use host::lock::Mutex;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use crate::alarm::{Alarm, FIRST, PeerAlarm};
+use crate::alarm::{Alarm, PeerAlarm};
 use crate::budget::Rounds;
 use crate::door::Door;
 use crate::os::barrier;
@@ -34,12 +26,8 @@ use crate::os::directory::Directory;
 use crate::os::memory::{Access, SharedMemory, ViewU32};
 use crate::os::task;
 use crate::regions::{PeerRegions, RegionTable};
+use crate::sleep::{AWAKE, News, Sleepers, THREAD, Wake, Word, is_late, watcher, whom};
 use crate::wire::Probe;
-
-/// Value of the word while nobody sleeps.
-const AWAKE: u32 = 0;
-/// Value of the word while peers are to wake the node's thread.
-const THREAD: u32 = 1;
 
 /// Bytes of published memory apart from the table of regions.
 const HOME_SIZE: usize = 4096;
@@ -63,15 +51,6 @@ struct Callers {
     asked: AtomicBool,
 }
 
-/// The blocked waiter that watches.
-#[derive(Default)]
-struct Leader {
-    /// There is one.
-    watches: bool,
-    /// The number of the last sleep of one, which the published word shows meanwhile.
-    sleep: u32,
-}
-
 /// What this process publishes.
 pub struct Home {
     published: Arc<SharedMemory>,
@@ -86,7 +65,7 @@ pub struct Home {
     /// The alarm of the leader.
     pub alarm: Arc<Alarm>,
     /// The published word changes under this lock alone.
-    leader: CachePadded<Mutex<Leader>>,
+    sleepers: CachePadded<Mutex<Sleepers>>,
     callers: CachePadded<Callers>,
     /// A random value that peers read to find out if they can.
     probe: Box<u64>,
@@ -97,7 +76,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// Publishes an empty table of regions; nobody sleeps. The bell is made in `directory`.
+    /// Publishes an empty table of regions; the node's thread watches. The bell is made in `directory`.
     ///
     /// # Errors
     /// The error of the system call.
@@ -109,19 +88,22 @@ impl Home {
         published.at::<AtomicU32>(FENCES).map_err(io::Error::from)?.store(fences.into(), Ordering::Relaxed);
         let mut probe = [0; 8];
         getrandom(&mut probe, GetRandomFlags::empty())?;
-        Ok(Home {
+        let home = Home {
             door: Door::new(published.clone(), DOOR),
             published,
             regions: RegionTable::new()?,
             bell: Bell::new(directory)?,
             alarm: Arc::new(Alarm::new()?),
             rounds: Rounds::default(),
-            leader: CachePadded::default(),
+            sleepers: CachePadded::default(),
             callers: CachePadded::default(),
             probe: Box::new(u64::from_ne_bytes(probe)),
             ends: AtomicBool::new(false),
             fences,
-        })
+        };
+        // The thread, once it runs, sleeps until it is rung.
+        home.thread_asleep(|| false);
+        Ok(home)
     }
 
     /// True if this process makes fences for its peers, and they for it.
@@ -143,7 +125,7 @@ impl Home {
     /// True while callers poll, and nobody sleeps.
     #[inline]
     pub fn is_awake(&self) -> bool {
-        self.word().load(Ordering::Relaxed) == AWAKE
+        watcher(self.word().load(Ordering::Relaxed)) == AWAKE
     }
 
     /// A new descriptor with which a peer rings the bell.
@@ -188,14 +170,13 @@ impl Home {
         }
     }
 
-    /// Wakes the thread that sleeps in this process, if one does. The news for it was published before.
-    pub fn wake(&self) {
-        // SYNC sleep: the news was published before this look.
-        fence(Ordering::SeqCst);
-        match self.word().load(Ordering::SeqCst) {
-            AWAKE => {}
-            THREAD => self.bell.ring(),
-            sleep => self.alarm.ring_for(sleep),
+    /// Wakes the thread that sleeps in this process, if one does until there is such news. It was published before.
+    #[inline]
+    pub fn wake(&self, news: News) {
+        match whom::<AtomicU32>(news, || Word::load(self.word())) {
+            Wake::Nobody => {}
+            Wake::Thread => self.bell.ring(),
+            Wake::Leader(sleep) => self.alarm.ring_for(sleep),
         }
     }
 
@@ -205,7 +186,7 @@ impl Home {
         // The count only tells the thread that callers poll: a lost one does no harm.
         let polls = self.callers.polls.load(Ordering::Relaxed);
         self.callers.polls.store(polls.wrapping_add(1), Ordering::Relaxed);
-        if self.word().load(Ordering::Relaxed) == THREAD {
+        if watcher(self.word().load(Ordering::Relaxed)) == THREAD {
             let loops = self.callers.loops.load(Ordering::Relaxed) + 1;
             self.callers.loops.store(loops, Ordering::Relaxed);
             if loops > POLLS_BEFORE_AWAKE {
@@ -230,66 +211,73 @@ impl Home {
 
     /// True if a blocked waiter watches.
     pub fn is_led(&self) -> bool {
-        self.leader.lock().watches
+        self.sleepers.lock().is_led()
     }
 
-    /// Prepares a waiter for sleep; `None` if there is a leader already. Otherwise it becomes the leader, and sleeps while
-    /// the alarm's word is what is returned. `any_news` is true if anything has arrived.
-    pub fn arm(&self, any_news: impl FnOnce() -> bool) -> Option<u32> {
+    /// Prepares a waiter for sleep, with `requests` one for the completion of requests among others; `None` if there is a
+    /// leader already. Otherwise it becomes the leader, and sleeps while the alarm's word is what is returned. `any_news`
+    /// is true if anything has arrived.
+    pub fn arm(&self, requests: bool, any_news: impl FnOnce() -> bool) -> Option<u32> {
         self.callers.loops.store(0, Ordering::Relaxed);
-        let sleep = {
-            let mut leader = self.leader.lock();
-            if std::mem::replace(&mut leader.watches, true) {
-                return None;
+        let sleep = self.sleepers.lock().add(self.word(), transport::Alarm::word(&*self.alarm), requests);
+        if sleep.is_none() {
+            if requests {
+                self.look_for_requests(any_news);
             }
-            leader.sleep = leader.sleep.wrapping_add(1).max(FIRST);
-            self.alarm.set(leader.sleep);
-            self.word().store(leader.sleep, Ordering::SeqCst);
-            leader.sleep
-        };
-        // SYNC sleep: news that came before is found here, news that comes later rings.
-        fence(Ordering::SeqCst);
-        if any_news() {
+        } else if is_late::<AtomicU32>(any_news) {
             self.alarm.silence();
         }
-        Some(sleep)
+        sleep
     }
 
-    /// Ends what [`Home::arm`] began for the leader.
-    pub fn disarm(&self, any_news: impl FnOnce() -> bool) {
-        {
-            let mut leader = self.leader.lock();
-            leader.watches = false;
-            // Until the next one arms, the thread watches.
-            self.word().store(THREAD, Ordering::SeqCst);
+    /// Wakes whoever watches, if there is news for somebody who has just begun to wait for the completion of requests.
+    #[cold]
+    fn look_for_requests(&self, any_news: impl FnOnce() -> bool) {
+        if is_late::<AtomicU32>(any_news) {
+            self.wake(News::Completion);
         }
-        // SYNC sleep: as in arm.
-        fence(Ordering::SeqCst);
-        if any_news() {
+    }
+
+    /// Ends what [`Home::arm`] began; `led` says whether the waiter was the leader.
+    pub fn disarm(&self, led: bool, requests: bool, any_news: impl FnOnce() -> bool) {
+        {
+            let mut sleepers = self.sleepers.lock();
+            if requests {
+                sleepers.forget_requests();
+            }
+            if !led {
+                return;
+            }
+            sleepers.leave(self.word());
+        }
+        if is_late::<AtomicU32>(any_news) {
             self.bell.ring();
         }
     }
 
+    /// Notes whether an agent is to be called when requests are complete, although no thread of the program calls in. The
+    /// calls come in pairs.
+    pub fn expect_requests(&self, on: bool, any_news: impl FnOnce() -> bool) {
+        {
+            let mut sleepers = self.sleepers.lock();
+            if !on {
+                sleepers.forget_requests();
+                return;
+            }
+            sleepers.expect_requests(self.word());
+        }
+        self.look_for_requests(any_news);
+    }
+
     /// The thread is awake, so that nobody needs to ring for it.
     pub fn thread_awake(&self) {
-        let leader = self.leader.lock();
-        if !leader.watches {
-            self.word().store(AWAKE, Ordering::SeqCst);
-        }
+        self.sleepers.lock().thread_awake(self.word());
     }
 
     /// The thread is going to sleep for as long as nobody rings; false if there is news, so that it must not.
     pub fn thread_asleep(&self, any_news: impl FnOnce() -> bool) -> bool {
-        {
-            let leader = self.leader.lock();
-            if leader.watches {
-                return true;
-            }
-            self.word().store(THREAD, Ordering::SeqCst);
-        }
-        // SYNC sleep: as in arm.
-        fence(Ordering::SeqCst);
-        !any_news()
+        let watches = self.sleepers.lock().thread_asleep(self.word());
+        !(watches && is_late::<AtomicU32>(any_news))
     }
 }
 
@@ -316,14 +304,13 @@ impl Peer {
         })
     }
 
-    /// Wakes the peer's thread that sleeps, if one does. The news for it was published before.
-    pub fn wake(&self) {
-        // SYNC sleep: the news was published before this look.
-        fence(Ordering::SeqCst);
-        match self.word() {
-            AWAKE => {}
-            THREAD => self.bell.ring(),
-            sleep => self.alarm.ring_for(sleep),
+    /// Wakes the peer's thread that sleeps, if one does until there is such news. It was published before.
+    #[inline]
+    pub fn wake(&self, news: News) {
+        match whom::<AtomicU32>(news, || self.word()) {
+            Wake::Nobody => {}
+            Wake::Thread => self.bell.ring(),
+            Wake::Leader(sleep) => self.alarm.ring_for(sleep),
         }
     }
 
@@ -337,9 +324,9 @@ impl Peer {
         self.published.view::<ViewU32>(WORD).map_or(AWAKE, ViewU32::load)
     }
 
-    /// True if [`Peer::wake`] wakes a thread now.
+    /// True if [`Peer::wake`] wakes a thread now for a record.
     pub fn sleeps(&self) -> bool {
-        self.word() != AWAKE
+        watcher(self.word()) != AWAKE
     }
 
     /// Wakes the peer's node thread, also if callers are said to poll.

@@ -519,13 +519,18 @@ impl<T: Transport> Links<T> {
     }
 
     /// Prepares a waiter for sleep: see [`Home::arm`].
-    pub fn arm(&self) -> Option<u32> {
-        self.home.arm(|| self.any_news())
+    pub fn arm(&self, requests: bool) -> Option<u32> {
+        self.home.arm(requests, || self.any_news())
     }
 
-    /// Ends what [`Links::arm`] began for the leader.
-    pub fn disarm(&self) {
-        self.home.disarm(|| self.any_news());
+    /// Ends what [`Links::arm`] began: see [`Home::disarm`].
+    pub fn disarm(&self, led: bool, requests: bool) {
+        self.home.disarm(led, requests, || self.any_news());
+    }
+
+    /// Notes whether an agent is to be called when requests are complete: see [`Home::expect_requests`].
+    pub fn expect_requests(&self, on: bool) {
+        self.home.expect_requests(on, || self.any_news());
     }
 
     /// The thread is going to sleep for as long as nobody rings; false if there is news, so that it must not.

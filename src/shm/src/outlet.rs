@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use dat_core::event::Status;
 
 use crate::pair::{ANSWER_SLOTS, End, RING_SLOTS};
-use crate::record::{self, ANSWER_MAX, EAGER_MAX, Header, kind};
+use crate::record::{self, ANSWER_MAX, Acknowledge, EAGER_MAX, Header, kind};
 use crate::ring::{Area, Corrupt, Producer, Reservation, slots_for};
 
 // What `Outlet::put` relies on.
@@ -33,8 +33,8 @@ pub struct Outlet {
     producer: Option<Producer>,
     /// End of the last record.
     tail: u64,
-    /// End of the last record, if neither it nor a later one asks for an acknowledgement.
-    unasked: Option<u64>,
+    /// What the last record asks for.
+    asked: Acknowledge,
     /// Where the peer was when its thread was woken last, see [`Outlet::hurry`].
     hurried: Option<u64>,
 }
@@ -73,24 +73,27 @@ impl Outlet {
         if !fill(&mut room) {
             return Put::Failed(Status::LocalProtection);
         }
-        let asks = header.acknowledge || pressed;
-        let flags = (u8::from(header.solicited) * record::SOLICITED) | (u8::from(asks) * record::ACKNOWLEDGE);
+        let asked = if pressed { Acknowledge::Needed } else { header.acknowledge };
+        let flags = (u8::from(header.solicited) * record::SOLICITED) | asked.flag();
         let end = room.finish(header.kind, flags, header.aux, end.taken());
         self.tail = end;
-        self.unasked = (!asks).then_some(end);
+        self.asked = asked;
         Put::At(end)
     }
 
-    /// Asks the peer to tell when it has consumed all records, unless one of them does so already; the end of
+    /// Asks the peer to tell when it has consumed all records, unless the last one asks for as much already; the end of
     /// the record that asks, if there is a new one for the peer to see.
-    pub fn ask(&mut self, end: &End) -> Option<u64> {
-        let last = self.unasked?;
+    pub fn ask(&mut self, end: &End, acknowledge: Acknowledge) -> Option<u64> {
+        if self.asked >= acknowledge {
+            return None;
+        }
+        let last = self.tail;
         if self.producer.as_mut().is_none_or(|producer| producer.consumed().is_ok_and(|head| head >= last)) {
-            self.unasked = None;
+            self.asked = Acknowledge::Needed;
             return None;
         }
         // Without room, the last record asks: see `put`.
-        let header = Header { kind: kind::NOTHING, solicited: false, acknowledge: true, aux: 0 };
+        let header = Header { kind: kind::NOTHING, solicited: false, acknowledge, aux: 0 };
         match self.put(end, header, 0, |_| true) {
             Put::At(position) => Some(position),
             Put::NoRoom | Put::Failed(_) => None,
@@ -100,7 +103,7 @@ impl Outlet {
     /// True if the last record asks for an acknowledgement.
     #[inline]
     pub fn is_asked(&self) -> bool {
-        self.unasked.is_none()
+        self.asked != Acknowledge::No
     }
 
     /// Takes note of the peer's position as a record of it tells.

@@ -17,8 +17,10 @@ use crate::home::{Home, Peer};
 use crate::os::memory::{Access, SharedMemory};
 use crate::os::task;
 use crate::os::vm;
+use crate::ready;
 use crate::regions::RegionTable;
 use crate::ring::{self, Area, Consumer, Mapped, Producer, RingShared, SLOT};
+use crate::sleep::News;
 use crate::transfers::{self, Entered, Own, TABLE, Table};
 use crate::wire::Probe;
 
@@ -272,18 +274,14 @@ impl Pair {
         }
     }
 
-    /// Tells `side` that there is something for a connection of it, and wakes it if it sleeps.
-    pub fn mark(&self, side: u8, index: u32) {
+    /// Tells `side` that there is something for a connection of it, and wakes it if it sleeps until there is such news.
+    pub fn mark(&self, side: u8, index: u32, news: News) {
         let (summary, words) = self.ready(side);
-        let word = index as usize / 64 % WORDS;
-        // SYNC ready: the thread that takes the bit sees all that was written before.
-        if words[word].fetch_or(1 << (index % 64), Ordering::SeqCst) == 0 {
-            summary.fetch_or(1 << word, Ordering::SeqCst);
-        }
+        ready::set(summary, words, index);
         if self.has_side(side) {
-            self.home.wake();
+            self.home.wake(news);
         } else if let Some(peer) = self.peer() {
-            peer.wake();
+            peer.wake(news);
         }
     }
 
@@ -315,21 +313,10 @@ impl Pair {
             if summary.load(Ordering::Relaxed) == 0 {
                 continue;
             }
-            let set = summary.swap(0, Ordering::SeqCst);
             // A peer that sets all bits costs no more than its connections. The words in use are read after their bits
             // were taken: whoever set a bit did so after the word came into use.
-            let mut set = set & self.used[usize::from(side)].load(Ordering::SeqCst);
-            any |= set != 0;
-            while set != 0 {
-                let word = set.trailing_zeros();
-                set &= set - 1;
-                // SYNC ready: pairs with the bit set in mark.
-                let mut bits = words[word as usize % WORDS].swap(0, Ordering::SeqCst);
-                while bits != 0 {
-                    each(side, word * 64 + bits.trailing_zeros());
-                    bits &= bits - 1;
-                }
-            }
+            let used = || self.used[usize::from(side)].load(Ordering::SeqCst);
+            any |= ready::take(summary, words, used, |index| each(side, index));
         }
         any
     }
@@ -605,7 +592,7 @@ impl End {
 
     /// Tells the peer that there is something for its end, unless it polls.
     #[inline]
-    pub fn tell_peer(&self) {
+    pub fn tell_peer(&self, news: News) {
         // SYNC polled: what there is was stored before this look. The peer ends its polling with a fence for both sides
         // where the system has one.
         if self.pair.is_fenced() {
@@ -614,14 +601,14 @@ impl End {
             fence(Ordering::SeqCst);
         }
         if !self.peer_polls() {
-            self.pair.mark(1 - self.side, self.index);
+            self.pair.mark(1 - self.side, self.index, news);
         }
     }
 
     /// Has this process look at this end soon.
     #[inline]
     pub fn look_again(&self) {
-        self.pair.mark(self.side, self.index);
+        self.pair.mark(self.side, self.index, News::Record);
     }
 
     /// The kernel has refused to copy to or from the peer's memory: this process does not try again.

@@ -25,8 +25,10 @@ pub mod kind {
 
 /// Flag of a record: [`Header::solicited`].
 pub const SOLICITED: u8 = 1;
-/// Flag of a record: [`Header::acknowledge`].
-pub const ACKNOWLEDGE: u8 = 2;
+/// Flag of a record: [`Acknowledge::Completion`].
+pub const COMPLETION: u8 = 2;
+/// Flag of a record: [`Acknowledge::Needed`].
+pub const NEEDED: u8 = 4;
 
 /// The longest message that travels in the ring as one record; longer ones are read from the sender's memory, or
 /// travel in pieces of this length.
@@ -50,6 +52,37 @@ pub const fn piece(rest: u64, most: u64) -> u64 {
     }
 }
 
+/// Whether the producer of a record is to be told when it is consumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Acknowledge {
+    /// It finds out when it looks.
+    No,
+    /// The record completes a request: the producer is told unless it sleeps and nobody there waits for the completion of
+    /// requests.
+    Completion,
+    /// The producer is told in any case, because it cannot go on before.
+    #[default]
+    Needed,
+}
+
+impl Acknowledge {
+    /// What is wanted for the record of a request.
+    #[inline]
+    pub fn of(signalled: bool) -> Acknowledge {
+        if signalled { Acknowledge::Completion } else { Acknowledge::No }
+    }
+
+    /// The flag of a record.
+    #[inline]
+    pub fn flag(self) -> u8 {
+        match self {
+            Acknowledge::No => 0,
+            Acknowledge::Completion => COMPLETION,
+            Acknowledge::Needed => NEEDED,
+        }
+    }
+}
+
 /// The part of a record before its payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
@@ -57,8 +90,8 @@ pub struct Header {
     pub kind: u8,
     /// The message is announced to a solicited waiter.
     pub solicited: bool,
-    /// The producer wants to know when the record is consumed.
-    pub acknowledge: bool,
+    /// Whether the producer is to be told when the record is consumed.
+    pub acknowledge: Acknowledge,
     /// Depends on the kind; for most the length of the whole message or transfer.
     pub aux: u64,
 }

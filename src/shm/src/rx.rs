@@ -63,8 +63,8 @@ pub enum Advance {
 /// The results of a turn of the receiving direction.
 #[derive(Clone, Copy, Default)]
 pub struct RxReport {
-    /// The peer wants to know how far this side got.
-    pub acknowledge: bool,
+    /// The flags of all records: see [`Acknowledge`](crate::record::Acknowledge).
+    pub flags: u8,
     /// More records are left that can be handled.
     pub more: bool,
     /// How far the peer is with the ring of this side, as the last record told.
@@ -248,7 +248,7 @@ impl<I: Inbox> Turn<'_, I> {
                     break Pause::Empty;
                 }
             }
-            report.acknowledge |= view.flags & record::ACKNOWLEDGE != 0;
+            report.flags |= view.flags;
             report.credit = Some(view.credit);
             ring.skip(&view);
             if ring.unreleased() >= RELEASE {

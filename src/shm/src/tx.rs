@@ -25,8 +25,9 @@ use crate::copy::{self, Outcome, Slice};
 use crate::os::user::Source;
 use crate::outlet::{Outlet, Put};
 use crate::pair::{Busy, End};
-use crate::record::{self, EAGER_MAX, Header, kind};
+use crate::record::{self, Acknowledge, EAGER_MAX, Header, kind};
 use crate::ring::{Corrupt, Producer, Reservation};
+use crate::sleep::News;
 use host::memory::Room;
 
 /// The event that ends the flight of a request.
@@ -165,9 +166,10 @@ impl Tx {
             && request.len <= EAGER_MAX
             && self.is_free(request)
         {
-            let header = Header { kind: kind::MESSAGE, solicited, acknowledge: request.signalled, aux: request.len };
+            let acknowledge = Acknowledge::of(request.signalled);
+            let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: request.len };
             if let Put::At(position) = self.put_message(end, header, request) {
-                end.tell_peer();
+                end.tell_peer(News::Record);
                 return Mark(position + self.entries);
             }
         }
@@ -261,14 +263,16 @@ impl Tx {
             _ => return,
         }
         end.look_again();
-        self.ask(end);
+        // A failure ends the connection, whoever waits for what.
+        let needed = self.draining || self.failed;
+        self.ask(end, if needed { Acknowledge::Needed } else { Acknowledge::Completion });
     }
 
     /// Asks the peer to tell when it has consumed the records in the ring.
-    fn ask(&mut self, end: &End) {
-        if let Some(position) = self.outlet.ask(end) {
+    fn ask(&mut self, end: &End, acknowledge: Acknowledge) {
+        if let Some(position) = self.outlet.ask(end, acknowledge) {
             end.want(position);
-            end.tell_peer();
+            end.tell_peer(News::Record);
         }
     }
 
@@ -287,7 +291,7 @@ impl Tx {
     /// From now on the program waits for the last request, so the peer has to tell about it.
     pub fn drain(&mut self, end: &End) {
         self.draining = true;
-        self.ask(end);
+        self.ask(end, Acknowledge::Needed);
         end.look_again();
     }
 
@@ -318,7 +322,7 @@ impl Tx {
                 self.pump(end, &mut report);
             }
             if self.draining && self.queued.is_empty() {
-                self.ask(end);
+                self.ask(end, Acknowledge::Needed);
             }
         }
         self.note_busy(end);
@@ -415,10 +419,10 @@ impl Tx {
         if self.failed {
             return Launch::NoRoom;
         }
-        let (len, signalled) = (request.len, request.signalled);
+        let (len, acknowledge) = (request.len, Acknowledge::of(request.signalled));
         match request.operation {
             Operation::Send { solicited } => {
-                let header = Header { kind: kind::MESSAGE, solicited, acknowledge: signalled, aux: len };
+                let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: len };
                 if len <= EAGER_MAX {
                     self.pieces(end, header, &[], request)
                 } else if self.part.done > 0 || end.pair.is_local() || !end.pair.peer_reads() {
@@ -440,7 +444,7 @@ impl Tx {
         let places = places.as_flattened();
         match self.put(end, header, places.len(), |room| room.write(Source::of(places)) == places.len()) {
             Put::At(position) => {
-                end.tell_peer();
+                end.tell_peer(News::Record);
                 Launch::Flying(Done::Announced(position))
             }
             Put::NoRoom => Launch::NoRoom,
@@ -495,7 +499,7 @@ impl Tx {
                 if len <= EAGER_MAX && (behind || tail > 0) {
                     // One record does both.
                 } else if behind {
-                    self.ask(end);
+                    self.ask(end, Acknowledge::Needed);
                     return Launch::NoRoom;
                 } else {
                     let copy = |slice| copy::to_peer(end, request.segments, remote, slice);
@@ -512,7 +516,7 @@ impl Tx {
         // What the peer has to store goes through the ring.
         let start = self.part.start;
         let target = record::target(remote.addr.wrapping_add(start), remote.key, len - start);
-        let acknowledge = request.signalled;
+        let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: len - start };
         let launch = self.pieces(end, header, &target, request);
         if let Launch::Flying(Done::At(position)) = launch {
@@ -530,7 +534,7 @@ impl Tx {
         }
         if end.pair.reads_peer() {
             if self.is_behind_write() {
-                self.ask(end);
+                self.ask(end, Acknowledge::Needed);
                 return Launch::NoRoom;
             }
             let copy = |slice| copy::from_peer(end, remote, request.segments, slice);
@@ -543,12 +547,13 @@ impl Tx {
         }
         let offset = self.part.done;
         let target = record::target(remote.addr.wrapping_add(offset), remote.key, len - offset);
-        let header = Header { kind: kind::READ, solicited: false, acknowledge: true, aux: len - offset };
+        let header =
+            Header { kind: kind::READ, solicited: false, acknowledge: Acknowledge::Completion, aux: len - offset };
         match self.put(end, header, target.len(), |room| room.write(Source::of(&target)) == target.len()) {
             Put::NoRoom => Launch::NoRoom,
             Put::Failed(status) => Launch::Flying(Done::Failed(status)),
             Put::At(_) => {
-                end.tell_peer();
+                end.tell_peer(News::Record);
                 self.reading.push_back(Reading { id, len, offset });
                 Launch::Flying(Done::Reading)
             }
@@ -585,7 +590,7 @@ impl Tx {
             }
         };
         if went {
-            end.tell_peer();
+            end.tell_peer(News::Record);
         }
         launch
     }

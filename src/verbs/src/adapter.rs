@@ -131,12 +131,12 @@ impl Transport for Verbs {
         }
     }
 
-    fn arm(&self, cq: Option<&Arc<CompletionQueue>>) -> Armed {
+    fn arm(&self, cq: Option<&Arc<CompletionQueue>>, _requests: bool) -> Armed {
         self.hub.sleepers.fetch_add(1, Ordering::AcqRel);
         cq.map_or(Armed::Reported, |cq| Armed::Descriptor(cq.arm()))
     }
 
-    fn disarm(&self, cq: Option<&Arc<CompletionQueue>>, _armed: Armed) {
+    fn disarm(&self, cq: Option<&Arc<CompletionQueue>>, _armed: Armed, _requests: bool) {
         self.hub.sleepers.fetch_sub(1, Ordering::AcqRel);
         if let Some(cq) = cq {
             cq.disarm();

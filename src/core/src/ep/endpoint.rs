@@ -177,7 +177,7 @@ impl<T: Transport> Endpoint<T> {
             requests.enter(state);
             receives.set_watermarks(control.attr.soft_watermark, control.attr.hard_watermark);
             if let Some(evd) = &requests.evd {
-                evd.add_feed(requests.feed);
+                evd.add_requests(requests.feed);
             }
             if let Some(evd) = &receives.evd {
                 evd.add_feed(receives.feed);

@@ -148,7 +148,7 @@ impl<T: Transport> Endpoint<T> {
             evd.remove_feed(old_feeds.0);
         }
         if let Some(evd) = &requests.evd {
-            evd.remove_feed(old_feeds.1);
+            evd.remove_requests(old_feeds.1);
         }
         if let Some(evd) = draft.recv_evd {
             receives.evd = evd;
@@ -163,7 +163,7 @@ impl<T: Transport> Endpoint<T> {
             evd.add_feed(receives.feed);
         }
         if let Some(evd) = &requests.evd {
-            evd.add_feed(requests.feed);
+            evd.add_requests(requests.feed);
         }
         if let Some(pz) = draft.pz {
             let zone = pz.as_ref().map(|pz| pz.id());

@@ -459,6 +459,27 @@ impl<T: Transport> Evd<T> {
         *self.queue().feed_count(feed) -= 1;
     }
 
+    /// As [`Evd::add_feed`], for the completions of an endpoint's requests. A waiter that sleeps wakes, because it has to
+    /// hear of them from now on.
+    pub(crate) fn add_requests(&self, feed: Feed) {
+        let waker = {
+            let mut queue = self.queue();
+            *queue.feed_count(feed) += 1;
+            queue.requests += 1;
+            queue.waker()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Undoes [`Evd::add_requests`].
+    pub(crate) fn remove_requests(&self, feed: Feed) {
+        let mut queue = self.queue();
+        *queue.feed_count(feed) -= 1;
+        queue.requests -= 1;
+    }
+
     pub(crate) fn with_wait<R>(&self, f: impl FnOnce(&mut WaitState<'_, T>) -> R) -> R {
         f(&mut WaitState { queue: &mut self.queue() })
     }

@@ -59,6 +59,8 @@ pub(crate) struct Queue<T: Transport> {
     /// Whether there is somebody who may have to be told of a new event: a waiter or a notification object.
     watched: bool,
     feeds: [usize; 3],
+    /// The endpoints whose requests complete here.
+    pub requests: usize,
 }
 
 impl<T: Transport> Queue<T> {
@@ -76,6 +78,7 @@ impl<T: Transport> Queue<T> {
             cno: None,
             watched: false,
             feeds: [0; 3],
+            requests: 0,
         })
     }
 
@@ -344,11 +347,14 @@ impl<T: Transport> WaitState<'_, T> {
         None
     }
 
-    /// Notes that the thread is going to sleep.
-    pub fn block(&mut self, waker: &Arc<Waker>) {
-        if let Some(wait) = &mut self.queue.wait {
+    /// Notes that the thread is going to sleep. Returns whether the completions of any endpoint's requests arrive here.
+    pub fn block(&mut self, waker: &Arc<Waker>) -> bool {
+        if let Some(wait) = &mut self.queue.wait
+            && wait.waker.is_none()
+        {
             wait.waker = Some(waker.clone());
         }
+        self.queue.requests > 0
     }
 
     /// Ends the wait. Returns the number of events queued then.

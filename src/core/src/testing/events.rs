@@ -13,7 +13,7 @@ use crate::evd::Evd;
 use crate::event::Event;
 use crate::slab::Handle;
 use crate::transport::Transport;
-use crate::wait::{self, Bed, EvdOutcome, Limit, Sleep, Step};
+use crate::wait::{self, EvdOutcome, Limit, Sleep, SleepPlace, Step};
 
 /// How long nothing must come for it to count as quiet.
 const QUIET: Duration = Duration::from_millis(60);
@@ -72,7 +72,7 @@ pub fn quiet<T: Transport, const N: usize>(evds: [&Evd<T>; N]) -> bool {
 
 /// Waits for `threshold` events as a face does; `None` waits for ever.
 pub fn wait<T: Transport>(evd: &Arc<Evd<T>>, threshold: usize, limit: Option<Duration>) -> EvdOutcome {
-    sleep_through(wait::evd_begin(evd.clone(), threshold, to_limit(limit)), wait::evd_resume::<T>)
+    sleep_through(wait::evd_begin(evd.clone(), threshold, to_limit(limit), false), wait::evd_resume::<T>)
 }
 
 /// Waits for a trigger of a notification object as a face does; `None` waits for ever.
@@ -102,10 +102,10 @@ fn sleep_through<R>(mut step: Step<R>, resume: impl Fn(bool) -> Step<R>) -> R {
 
 /// Sleeps until it is woken, the time is up or a signal has come.
 fn doze(sleep: &Sleep) {
-    match sleep.on {
+    match sleep.place {
         // SAFETY: the word of a wait stays where it is until it goes on or is given up.
-        Bed::Word { word, value, shared } => futex::sleep(unsafe { &*word }, value, shared, sleep.timeout),
-        Bed::Descriptors { fds, .. } => {
+        SleepPlace::Word { word, value, shared } => futex::sleep(unsafe { &*word }, value, shared, sleep.timeout),
+        SleepPlace::Descriptors { fds, .. } => {
             // SAFETY: those of a wait stay open until it goes on or is given up.
             let fds = fds.map(|fd| (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) }));
             poll::wait(fds, sleep.timeout).expect("the descriptors can be polled");

@@ -254,11 +254,11 @@ impl Transport for Fake {
 
     fn poll(&self, _: Option<&()>, _: Poll) {}
 
-    fn arm(&self, _: Option<&()>) -> Armed {
+    fn arm(&self, _: Option<&()>, _: bool) -> Armed {
         Armed::Reported
     }
 
-    fn disarm(&self, _: Option<&()>, _: Armed) {}
+    fn disarm(&self, _: Option<&()>, _: Armed, _: bool) {}
 
     fn watch(&self, on: bool) {
         self.note(Call::Watch(on));

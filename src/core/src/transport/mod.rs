@@ -42,7 +42,7 @@ mod work;
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 pub use limits::{AdapterAttributes, QpSizes};
@@ -135,11 +135,22 @@ pub enum Armed {
     Reported,
     /// The descriptor becomes readable.
     Descriptor(RawFd),
-    /// The word is changed and whoever sleeps on it is woken. It had this value when it was armed.
+    /// The word is changed and whoever sleeps on it is woken. It had this value before the transport looked for work, and
+    /// has another one if there is some.
     ///
     /// Others than the one with the work may be able to change the word back. So a sleep on it must not last for
     /// ever: what it misses is found when the transport is armed again.
     Word(Arc<dyn Alarm>, u32),
+}
+
+impl Armed {
+    /// True if the transport has looked for work since it was armed, and found none.
+    pub fn has_looked(&self) -> bool {
+        match self {
+            Armed::Word(alarm, value) => alarm.word().load(Ordering::Acquire) == *value,
+            Armed::Reported | Armed::Descriptor(_) => false,
+        }
+    }
 }
 
 /// Keys of a registered region.
@@ -218,11 +229,11 @@ pub trait Transport: Send + Sync + Sized + 'static {
     fn poll(&self, cq: Option<&Self::Cq>, how: Poll);
 
     /// Prepares for sleep: from now on new work ends the sleep in the way that is returned. The caller polls once more
-    /// before it sleeps.
-    fn arm(&self, cq: Option<&Self::Cq>) -> Armed;
+    /// before it sleeps, unless [`Armed::has_looked`]. Without `requests`, it sleeps whatever requests succeed.
+    fn arm(&self, cq: Option<&Self::Cq>, requests: bool) -> Armed;
 
-    /// Undoes [`Transport::arm`]; `armed` is what it returned.
-    fn disarm(&self, cq: Option<&Self::Cq>, armed: Armed);
+    /// Undoes [`Transport::arm`]; `armed` is what it returned, and `requests` what it was called with.
+    fn disarm(&self, cq: Option<&Self::Cq>, armed: Armed, requests: bool);
 
     /// With `on`, an agent of the program must be told of events although no thread of the program calls in; without
     /// `on`, that need has ended. The calls come in pairs.

@@ -28,7 +28,7 @@ fn peers_ring_for_the_waiter_as_long_as_it_leads() {
             scope.spawn(|| {
                 let mut end = soon();
                 while led.load(Ordering::Relaxed) < LEADS {
-                    let leader = home.arm(|| false);
+                    let leader = home.arm(false, || false);
                     if let Some(sleep) = leader {
                         end = soon();
                         let round = led.fetch_add(1, Ordering::Relaxed);
@@ -36,12 +36,12 @@ fn peers_ring_for_the_waiter_as_long_as_it_leads() {
                         for _ in 0..round % 13 {
                             std::hint::spin_loop();
                         }
-                        if word() != sleep {
+                        if watcher(word()) != sleep {
                             stray.fetch_add(1, Ordering::Relaxed);
                         }
                     }
                     if leader.is_some() {
-                        home.disarm(|| false);
+                        home.disarm(true, false, || false);
                     }
                     assert!(leader.is_some() || Instant::now() < end, "the leader does not give up the watch");
                 }
@@ -56,14 +56,22 @@ fn peers_ring_for_the_waiter_as_long_as_it_leads() {
 fn news_for_a_waiter_that_leads_ring_its_alarm() {
     let home = home();
     for _ in 0..1000 {
-        let sleep = home.arm(|| false).expect("the leader");
+        let sleep = home.arm(false, || false).expect("the leader");
         let word = || transport::Alarm::word(&*home.alarm).load(Ordering::Relaxed);
-        assert_eq!(home.arm(|| false), None, "there is one leader");
+        assert_eq!(home.arm(false, || false), None, "there is one leader");
         assert_eq!(word(), sleep);
-        home.wake();
+        home.wake(News::Record);
         assert_ne!(word(), sleep);
-        home.disarm(|| false);
-        assert_ne!(home.arm(|| true), Some(word()), "news that came before keep it from sleeping");
-        home.disarm(|| false);
+        home.disarm(true, false, || false);
+        assert_ne!(home.arm(false, || true), Some(word()), "news that came before keep it from sleeping");
+        home.disarm(true, false, || false);
     }
+}
+
+#[test]
+fn peers_ring_for_the_thread_until_it_says_that_callers_poll() {
+    let home = home();
+    assert_eq!(whom::<AtomicU32>(News::Record, || Word::load(home.word())), Wake::Thread);
+    home.thread_awake();
+    assert_eq!(whom::<AtomicU32>(News::Record, || Word::load(home.word())), Wake::Nobody);
 }

@@ -164,12 +164,12 @@ impl Transport for Loopback {
         }
     }
 
-    fn arm(&self, _cq: Option<&()>) -> Armed {
+    fn arm(&self, _cq: Option<&()>, _requests: bool) -> Armed {
         // The thread reports all that happens.
         Armed::Reported
     }
 
-    fn disarm(&self, _cq: Option<&()>, _armed: Armed) {}
+    fn disarm(&self, _cq: Option<&()>, _armed: Armed, _requests: bool) {}
 
     fn srq_create(&self, _zone: &Zone, depth: usize, _segments: usize) -> Result<SharedQueue> {
         let number = self.fabric.lock().add_srq(depth)?;

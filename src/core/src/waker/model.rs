@@ -1,0 +1,114 @@
+//! All interleavings of a thread that goes to sleep and others that change its condition and wake it, in a model of the
+//! memory. Run with `RUSTFLAGS="--cfg loom" cargo test -p dat-core --lib --release waker`.
+
+use loom::sync::atomic::{AtomicBool, AtomicU32 as ModelU32};
+use loom::sync::{Arc, Mutex};
+use loom::thread;
+
+use super::*;
+
+impl Word for ModelU32 {
+    fn store(&self, value: u32, order: Ordering) {
+        ModelU32::store(self, value, order);
+    }
+
+    fn swap(&self, value: u32, order: Ordering) -> u32 {
+        ModelU32::swap(self, value, order)
+    }
+}
+
+/// A queue with one waiter, and the two places where that can sleep: the word of the state, and another one.
+struct Model {
+    state: State<ModelU32>,
+    in_other_place: Mutex<bool>,
+    other_place: AtomicBool,
+    /// Events, and whether the waiter is known.
+    queue: Mutex<(u32, bool)>,
+}
+
+impl Model {
+    fn new() -> Arc<Model> {
+        Arc::new(Model {
+            state: State(ModelU32::new(AWAKE)),
+            in_other_place: Mutex::new(false),
+            other_place: AtomicBool::new(false),
+            queue: Mutex::new((0, false)),
+        })
+    }
+
+    /// As [`Evd::push`](crate::evd::Evd): tells the waiter that is known by then.
+    fn push(&self) {
+        let told = {
+            let mut queue = self.queue.lock().expect("no panic");
+            queue.0 += 1;
+            queue.1
+        };
+        if told && self.state.end_sleep() && *self.in_other_place.lock().expect("no panic") {
+            self.other_place.store(true, Ordering::SeqCst);
+        }
+    }
+
+    fn events(&self) -> u32 {
+        self.queue.lock().expect("no panic").0
+    }
+
+    /// As [`Waker::prepare_sleep`], and the look that follows; true if the thread sleeps.
+    fn prepare_sleep(&self, in_other_place: bool) -> bool {
+        *self.in_other_place.lock().expect("no panic") = in_other_place;
+        self.state.prepare_sleep();
+        self.events() == 0
+    }
+
+    /// Whether the thread sleeps on when nobody is left to wake it.
+    fn sleeps(&self, in_other_place: bool) -> bool {
+        let woken = self.state.0.load(Ordering::SeqCst) != ASLEEP;
+        !(woken && (!in_other_place || self.other_place.load(Ordering::SeqCst)))
+    }
+}
+
+fn check(pushes: usize, in_other_place: bool) {
+    loom::model(move || {
+        let model = Model::new();
+        let others: Vec<_> = (0..pushes)
+            .map(|_| {
+                let model = model.clone();
+                thread::spawn(move || model.push())
+            })
+            .collect();
+        model.state.set_awake();
+        model.queue.lock().expect("no panic").1 = true;
+        let sleeps = model.prepare_sleep(in_other_place);
+        others.into_iter().for_each(|other| other.join().expect("no panic"));
+        assert!(!(sleeps && model.sleeps(in_other_place)), "the thread sleeps beside an event");
+    });
+}
+
+#[test]
+fn an_event_wakes_a_thread_that_sleeps_on_its_own_word() {
+    check(1, false);
+    check(2, false);
+}
+
+#[test]
+fn an_event_wakes_a_thread_where_it_sleeps() {
+    check(1, true);
+    check(2, true);
+}
+
+#[test]
+fn a_second_sleep_in_another_place_ends_as_well() {
+    loom::model(|| {
+        let model = Model::new();
+        model.queue.lock().expect("no panic").1 = true;
+        // The first sleep ended for another reason.
+        model.prepare_sleep(false);
+        let other = {
+            let model = model.clone();
+            thread::spawn(move || model.push())
+        };
+        model.state.set_awake();
+        let sleeps = model.prepare_sleep(true);
+        other.join().expect("no panic");
+        assert!(!(sleeps && model.sleeps(true)), "the thread sleeps beside an event");
+    });
+}

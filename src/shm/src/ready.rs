@@ -1,0 +1,65 @@
+//! The ready bits of one side of a pair: a bit for each connection that has something to do, and a summary with a bit for
+//! each word of them that is not empty.
+//!
+//! Whoever sets a bit and then finds the side awake relies on the summary to show it. So a bit is in the summary before
+//! [`set`] returns, also where another thread has set the word's first bit and is about to add it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A word of ready bits; a model of the memory has its own.
+pub trait Bits {
+    /// Loads it, in one order with all such calls.
+    fn load(&self) -> u64;
+    /// Adds bits, in that order; returns what was there.
+    fn add(&self, bits: u64) -> u64;
+    /// Takes all bits, in that order.
+    fn take(&self) -> u64;
+}
+
+impl Bits for AtomicU64 {
+    #[inline]
+    fn load(&self) -> u64 {
+        AtomicU64::load(self, Ordering::SeqCst)
+    }
+
+    #[inline]
+    fn add(&self, bits: u64) -> u64 {
+        self.fetch_or(bits, Ordering::SeqCst)
+    }
+
+    #[inline]
+    fn take(&self) -> u64 {
+        self.swap(0, Ordering::SeqCst)
+    }
+}
+
+/// Sets the bit of place `index`.
+#[inline]
+pub fn set<B: Bits>(summary: &B, words: &[B], index: u32) {
+    let word = index as usize / 64 % words.len();
+    // SYNC ready: the thread that takes the bit sees all that was written before.
+    let before = words[word].add(1 << (index % 64));
+    if before == 0 || summary.load() & 1 << word == 0 {
+        summary.add(1 << word);
+    }
+}
+
+/// Takes the bits of all words among `used` that the summary names, and calls `each` with their places; false if it
+/// names none. `used` is called after the summary was taken.
+#[inline]
+pub fn take<B: Bits>(summary: &B, words: &[B], used: impl FnOnce() -> u64, mut each: impl FnMut(u32)) -> bool {
+    let named = summary.take();
+    let mut named = named & used();
+    let any = named != 0;
+    while named != 0 {
+        let word = named.trailing_zeros();
+        named &= named - 1;
+        // SYNC ready: pairs with the bit set in `set`.
+        let mut bits = words[word as usize % words.len()].take();
+        while bits != 0 {
+            each(word * 64 + bits.trailing_zeros());
+            bits &= bits - 1;
+        }
+    }
+    any
+}
