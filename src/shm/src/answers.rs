@@ -106,7 +106,7 @@ impl Answers {
         });
         let there = matches!(put, Put::At(_));
         if there {
-            end.tell_peer();
+            end.tell_of_answers();
         }
         there
     }
@@ -124,7 +124,7 @@ impl Answers {
             }
         }
         if went {
-            end.tell_peer();
+            end.tell_of_answers();
         }
         failed
     }

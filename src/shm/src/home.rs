@@ -31,7 +31,7 @@ use crate::door::Door;
 use crate::os::barrier;
 use crate::os::bell::{Bell, Ringer};
 use crate::os::directory::Directory;
-use crate::os::memory::{Access, SharedMemory, ViewU32};
+use crate::os::memory::{Access, Place, SharedMemory, ViewU32};
 use crate::os::task;
 use crate::regions::{PeerRegions, RegionTable};
 use crate::wire::Probe;
@@ -75,6 +75,7 @@ struct Leader {
 /// What this process publishes.
 pub struct Home {
     published: Arc<SharedMemory>,
+    word: Place<AtomicU32>,
     /// The thread through which peers reach the memory of this process.
     pub door: Door,
     /// The registered memory of this process.
@@ -111,6 +112,7 @@ impl Home {
         getrandom(&mut probe, GetRandomFlags::empty())?;
         Ok(Home {
             door: Door::new(published.clone(), DOOR),
+            word: published.place(WORD)?,
             published,
             regions: RegionTable::new()?,
             bell: Bell::new(directory)?,
@@ -182,10 +184,7 @@ impl Home {
 
     #[inline]
     fn word(&self) -> &AtomicU32 {
-        match self.published.at(WORD) {
-            Ok(word) => word,
-            Err(_) => unreachable!("the first word lies inside the memory"),
-        }
+        &self.word
     }
 
     /// Wakes the thread that sleeps in this process, if one does. The news for it was published before.

@@ -430,8 +430,8 @@ impl<T: Transport> Links<T> {
             any |= link.pair.take_ready(|side, index| {
                 if let Some(conn) = link.conn(side, index) {
                     conn.progress();
-                    if caller && !conn.is_hot() && conn.warm() {
-                        self.heat(hot, &conn);
+                    if caller && !conn.is_hot() {
+                        hot.on_ready(&conn, &self.home, || self.may_heat());
                     }
                 }
             });
@@ -475,18 +475,16 @@ impl<T: Transport> Links<T> {
         }
     }
 
-    /// Polls a connection from now on, unless peers ring for a sleeper.
+    /// True if connections may be polled from now on, because peers do not ring for a sleeper.
     #[cold]
-    fn heat(&self, hot: &mut Hot<T>, conn: &Arc<Conn<T>>) {
+    fn may_heat(&self) -> bool {
         if !self.home.is_awake() {
-            return;
+            return false;
         }
         // SYNC hot: whoever is about to sleep has changed the word, which is seen here, or finds this set.
         self.progress.any_hot.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        if self.home.is_awake() {
-            hot.add(conn, &self.home);
-        }
+        self.home.is_awake()
     }
 
     /// Ends the polling of connections, because somebody is about to sleep, and the word for peers says so already.
