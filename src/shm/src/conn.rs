@@ -3,7 +3,7 @@
 //! The two directions have separate locks, [`Tx`] one and [`Rx`] another. The order is `rx`, then `tx`.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use dat_core::error::Result;
 use dat_core::event::Status;
@@ -22,14 +22,6 @@ use crate::rx::{Advance, Fatal, Inbox, Rx};
 use crate::srq::{SharedQueue, Starved};
 use crate::tx::Tx;
 use crate::wire::{CloseReason, ConnId};
-
-/// In `again`: a thread that found the sending direction taken left its turn to the holder.
-const AGAIN: u8 = 1;
-/// In `again`, once and for all: threads have met at the sending direction, so its holders pass a full fence when they
-/// leave. A connection of one thread needs none, and one of several pays for a heavy fence once.
-const MET: u8 = 2;
-/// In `again`, once and for all: every holder sees the above.
-const SURE: u8 = 4;
 
 /// Turns that the receiving direction gets when the peer has let go.
 const DRAIN_TURNS: u32 = 64;
@@ -127,8 +119,8 @@ pub struct Conn<T: Transport> {
     /// It stands in line at `srq`.
     in_line: AtomicBool,
     tx: Mutex<Tx>,
-    /// What threads that found `tx` taken left to its holder: [`AGAIN`] and the bits beside it.
-    again: AtomicU8,
+    /// A thread that found `tx` taken left its turn to the holder.
+    again: AtomicBool,
     rx: Mutex<Rx>,
     /// Records that were found by a ready bit while callers polled, up to [`WARM`].
     warmth: AtomicU32,
@@ -169,7 +161,7 @@ impl<T: Transport> Conn<T> {
             starved: AtomicBool::new(false),
             in_line: AtomicBool::new(false),
             tx: Mutex::new(Tx::new(sizes)?),
-            again: AtomicU8::new(0),
+            again: AtomicBool::new(false),
             rx: Mutex::new(Rx::default()),
             warmth: AtomicU32::new(0),
             hot: AtomicBool::new(false),
@@ -339,22 +331,12 @@ impl<T: Transport> Conn<T> {
         if let Some(tx) = self.tx.try_lock() {
             return self.advance_tx(tx, credit);
         }
-        self.leave_turn();
+        self.again.store(true, Ordering::Relaxed);
+        asymmetric::heavy();
+        // SYNC again: either this finds the lock free, or its holder finds the flag.
         if let Some(tx) = self.tx.try_lock() {
             self.advance_tx(tx, credit);
         }
-    }
-
-    /// Leaves the turn of this thread to the one that holds the sending direction.
-    #[cold]
-    fn leave_turn(&self) {
-        // SYNC again: after this, either the lock is found free, or its holder finds the flag. All holders pass a full fence
-        // once they see `MET`, and with `SURE` they all do.
-        if self.again.fetch_or(AGAIN | MET, Ordering::SeqCst) & SURE == 0 {
-            asymmetric::heavy();
-            self.again.fetch_or(SURE, Ordering::SeqCst);
-        }
-        fence(Ordering::SeqCst);
     }
 
     /// Handles arrived records; true if more are left, at which this process looks again soon. Also gives what they told
@@ -406,20 +388,9 @@ impl<T: Transport> Conn<T> {
     #[inline]
     fn leave_tx(&self, tx: MutexGuard<'_, Tx>, end: &End) {
         drop(tx);
-        // SYNC again: pairs with the fence in leave_turn.
+        // SYNC again: pairs with the fence in try_progress_tx.
         asymmetric::light();
-        if self.again.load(Ordering::Relaxed) != 0 {
-            self.take_turns(end);
-        }
-    }
-
-    /// Sees to what other threads may have left to the holder of the sending direction, where they have met before.
-    fn take_turns(&self, end: &End) {
-        // SYNC again: pairs with the fence in leave_turn.
-        fence(Ordering::SeqCst);
-        if self.again.load(Ordering::Relaxed) & AGAIN != 0
-            && self.again.fetch_and(!AGAIN, Ordering::SeqCst) & AGAIN != 0
-        {
+        if self.again.load(Ordering::Relaxed) && self.again.swap(false, Ordering::SeqCst) {
             end.look_again();
         }
     }

@@ -151,7 +151,8 @@ mod tests {
 
     #[test]
     fn an_owner_and_those_that_try() {
-        beside(&[Endless, Try], &[&[Try, Try], &[Try, Endless]], 2);
+        beside(&[Endless, Try], &[&[Try, Try]], 3);
+        beside(&[Endless], &[&[Try], &[Try]], 2);
     }
 
     /// Two others become owners, one after the other, while the first is anywhere.
