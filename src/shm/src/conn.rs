@@ -18,7 +18,7 @@ use once_cell::sync::OnceCell;
 
 use crate::pair::End;
 use crate::pending::Pending;
-use crate::rx::{Advance, Fatal, Inbox, Rx};
+use crate::rx::{Advance, Fatal, Inbox, One, Rx, Stop};
 use crate::srq::{SharedQueue, Starved};
 use crate::tx::Tx;
 use crate::wire::{CloseReason, ConnId};
@@ -320,16 +320,56 @@ impl<T: Transport> Conn<T> {
     /// Handles what one that polls has found: records, if any have arrived, and what the peer has consumed.
     #[inline]
     pub fn advance(self: &Arc<Self>, end: &End, arrived: bool) {
-        let credit = if arrived { self.progress_rx(Advance::Batch).1 } else { None };
-        if credit.is_some_and(|credit| end.is_news(credit)) || end.wanted().is_some() || end.is_busy() {
+        if !arrived {
+            return self.try_progress_tx(None);
+        }
+        let credit = self.take_requests(end);
+        if credit.is_some_and(|credit| end.is_news(credit)) || !end.is_content() {
             self.try_progress_tx(credit);
         }
     }
 
+    /// Handles requests of the peer that have arrived. Gives what they told of the peer's position. Answers wait: whoever
+    /// puts them into their ring tells of them.
+    #[inline(never)]
+    fn take_requests(self: &Arc<Self>, end: &End) -> Option<u16> {
+        let (stop, told) = self.rx.lock().take_small(end, self);
+        if told.acknowledge() {
+            end.tell_peer();
+        }
+        if stop == Stop::Nothing { told.credit() } else { self.take_others(end, stop).or(told.credit()) }
+    }
+
+    /// Goes on where [`Rx::take_small`] has stopped.
+    #[inline(never)]
+    fn take_others(self: &Arc<Self>, end: &End, stop: Stop) -> Option<u16> {
+        let status = match stop {
+            Stop::Nothing => return None,
+            Stop::More => {
+                end.look_again();
+                return None;
+            }
+            Stop::Other => return self.progress_rx(Advance::Batch).1,
+            Stop::Broken => {
+                self.fail(Fatal::default());
+                return None;
+            }
+            Stop::TooLong => Status::LocalLength,
+            Stop::NoRegion => Status::LocalProtection,
+        };
+        let failed = self.rx.lock().failed();
+        let recv = failed.map(|id| RecvDone { id, status, len: 0, solicited: false });
+        self.fail(Fatal { recv, request: None, peer: Some(Status::RemoteResponder) });
+        None
+    }
+
     fn try_progress_tx(self: &Arc<Self>, credit: Option<u16>) {
+        let Some(Tie { end, .. }) = self.tie.get() else { return };
         // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
-        if let Some(tx) = self.tx.try_lock() {
-            return self.advance_tx(tx, credit);
+        if let Some(mut tx) = self.tx.try_lock() {
+            let Some(done) = tx.progress_plain(end, credit) else { return self.advance_tx(tx, credit) };
+            self.leave_tx(tx, end);
+            return self.report_done(done);
         }
         self.again.store(true, Ordering::Relaxed);
         asymmetric::heavy();
@@ -366,13 +406,20 @@ impl<T: Transport> Conn<T> {
         self.advance_tx(self.tx.lock(), None);
     }
 
+    /// Reports that requests up to this mark have succeeded.
+    #[inline]
+    fn report_done(&self, done: Option<Mark>) {
+        if done.is_some_and(|last| self.sink.requests_done(last)) {
+            self.sink.drained();
+        }
+    }
+
+    #[inline(never)]
     fn advance_tx(self: &Arc<Self>, mut tx: MutexGuard<'_, Tx>, credit: Option<u16>) {
         let Some(Tie { end, .. }) = self.tie.get() else { return };
         let report = tx.progress(end, credit);
         self.leave_tx(tx, end);
-        if report.done.is_some_and(|last| self.sink.requests_done(last)) {
-            self.sink.drained();
-        }
+        self.report_done(report.done);
         if report.corrupt {
             let request = Some((FailedRequest::Oldest, Status::Transport));
             self.fail(Fatal { request, ..Fatal::default() });
@@ -542,6 +589,18 @@ impl<T: Transport> Inbox for Conn<T> {
             self.starved.store(false, Ordering::SeqCst);
         }
         Ok(found)
+    }
+
+    #[inline]
+    fn take_one(&self) -> One {
+        let Some(srq) = &self.srq else {
+            return self.own.lock().pop_one().map_or(One::Other, |(id, segment)| One::Taken(id, segment));
+        };
+        match srq.take_one() {
+            Some((id, segment)) if self.sink.recv_taken(id) == Verdict::Continue => One::Taken(id, segment),
+            Some(_) => One::Broken,
+            None => One::Other,
+        }
     }
 
     #[inline]

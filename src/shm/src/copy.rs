@@ -148,6 +148,23 @@ fn pieces<'a, 'p>(
     }
 }
 
+/// Gives the bytes of one segment to `sink`; its result, or `None` if the region is gone.
+#[inline]
+pub fn gather_one<R>(regions: &RegionTable, segment: &Segment, sink: impl FnOnce(Source<'_>) -> R) -> Option<R> {
+    let pin = regions.pin(segment.key)?;
+    let bytes = pin.source(segment.addr, segment.len, Rights::NONE).ok()?;
+    Some(sink(bytes))
+}
+
+/// Puts `bytes`, a whole transfer that is not longer, into one segment; false if the region is gone.
+#[inline]
+pub fn scatter_one(regions: &RegionTable, segment: &Segment, bytes: Source<'_>) -> bool {
+    let Some(pin) = regions.pin(segment.key) else { return false };
+    let Ok(to) = pin.target(segment.addr, bytes.len() as u64, Rights::LOCAL_WRITE) else { return false };
+    copy_tail_last(to, bytes);
+    true
+}
+
 /// Gives the bytes `offset .. offset + len` of the segments to `sink`, in order; false if a region is gone.
 #[inline]
 pub fn gather(

@@ -83,7 +83,7 @@ impl<T: Transport> Entry<T> {
         } else if !self.guess.is_acknowledged(end, again) {
             if end.is_busy() {
                 // It may be the question for bytes that had no room.
-                self.conn.advance(end, true);
+                self.conn.progress();
                 return Look::Known(false);
             }
             return self.wait();
@@ -164,6 +164,7 @@ impl Guess {
 
 /// The connections that are polled.
 pub struct Hot<T: Transport> {
+    /// Those that only send come behind those that receive, which may belong to the same process.
     list: ArrayVec<Entry<T>, MOST>,
     /// Where the next poll begins to look: behind the connection that had records last. Where they take turns, it is the
     /// next one's.
@@ -196,6 +197,31 @@ impl<T: Transport> Hot<T> {
         if self.polls >= TERM {
             self.end_term(home);
         }
+        if self.list.len() > ALL {
+            return self.poll_many(home, again);
+        }
+        let mut any = false;
+        for at in 0..self.list.len() {
+            let Some(entry) = self.list.get_mut(at) else { break };
+            match entry.look(again, &mut self.records) {
+                Look::Known(news) => any |= news,
+                Look::Records => {
+                    any = true;
+                    if at > 0 && self.list[at - 1].guess.silent >= SILENCE {
+                        self.list.swap(at - 1, at);
+                    }
+                }
+                look => {
+                    self.drop_entry(at, look, home);
+                }
+            }
+        }
+        any
+    }
+
+    /// Does what [`Hot::poll`] does, until it finds records of one connection if the caller polls again.
+    #[inline(never)]
+    fn poll_many(&mut self, home: &Home, again: bool) -> bool {
         let mut any = false;
         let mut at = self.next;
         for _ in 0..self.list.len() {
@@ -207,24 +233,36 @@ impl<T: Transport> Hot<T> {
                 Look::Known(news) => any |= news,
                 Look::Records => {
                     any = true;
-                    if again && self.list.len() > ALL {
+                    if again {
                         self.next = at + 1;
                         break;
                     }
                 }
-                Look::Idle if at >= FEW => {
-                    self.cool(at, home);
-                    continue;
-                }
-                Look::Idle => {}
-                Look::Over => {
-                    self.list.remove(at);
-                    continue;
+                look => {
+                    if self.drop_entry(at, look, home) {
+                        continue;
+                    }
                 }
             }
             at += 1;
         }
         any
+    }
+
+    /// Takes an entry off that is over or idle; false if it stays.
+    #[cold]
+    fn drop_entry(&mut self, at: usize, look: Look, home: &Home) -> bool {
+        match look {
+            Look::Over => {
+                self.list.remove(at);
+                true
+            }
+            Look::Idle if at >= FEW => {
+                self.cool(at, home);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Takes note of news of a connection that is not polled, which a poll has found by its ready bit. Polls the

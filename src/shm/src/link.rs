@@ -399,34 +399,51 @@ impl<T: Transport> Links<T> {
         self.home.note_poll();
         if let Some(mut polled) = self.progress.polled.try_lock() {
             self.round(&mut polled, true);
-        } else if let Some(mut polled) = self.await_rounds(1, Some(PATIENCE)) {
+            return;
+        }
+        self.poll_with_others();
+    }
+
+    /// Handles what has arrived while another thread does so.
+    #[cold]
+    fn poll_with_others(&self) {
+        if let Some(mut polled) = self.await_rounds(1, Some(PATIENCE)) {
             // Another thread may have put a message into the program's memory and be about to queue its completion,
             // which the caller, having seen the message, now expects. That thread has ended its round or this one has.
-            self.round(&mut polled, true);
+            self.round_once(&mut polled);
         }
     }
 
     /// As [`Links::poll`], for the node's own thread, which is no caller; true if anything had arrived, `None` if another
     /// thread is at it.
     pub fn look(&self) -> Option<bool> {
-        self.progress.polled.try_lock().map(|mut polled| self.round(&mut polled, false))
+        self.progress.polled.try_lock().map(|mut polled| self.round_once(&mut polled))
     }
 
     /// Handles what has arrived, after any other thread that does.
     pub fn settle(&self) {
         // Of two rounds that end from now on, the second begins after all that has arrived by now.
         if let Some(mut polled) = self.await_rounds(2, None) {
-            self.round(&mut polled, false);
+            self.round_once(&mut polled);
         }
     }
 
+    /// Handles what has arrived, for another thread than a caller's.
+    #[inline(never)]
+    fn round_once(&self, polled: &mut Polled<T>) -> bool {
+        self.round(polled, false)
+    }
+
     /// Handles what has arrived; `caller` says whether a caller polls, who will poll again.
-    #[inline]
+    #[inline(always)]
     fn round(&self, polled: &mut Polled<T>, caller: bool) -> bool {
         self.home.rounds.begin();
         let mut any = polled.hot.poll(&self.home, caller);
         let Polled { links, hot } = polled;
         for link in links.iter() {
+            if !link.pair.may_be_ready() {
+                continue;
+            }
             any |= link.pair.take_ready(|side, index| {
                 if let Some(conn) = link.conn(side, index) {
                     conn.progress();
