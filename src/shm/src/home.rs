@@ -98,7 +98,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// Publishes an empty table of regions; nobody sleeps. The bell is made in `directory`.
+    /// Publishes an empty table of regions; peers are to wake the thread. The bell is made in `directory`.
     ///
     /// # Errors
     /// The error of the system call.
@@ -108,11 +108,14 @@ impl Home {
         // The first call may take long.
         asymmetric::available();
         published.at::<AtomicU32>(FENCES).map_err(io::Error::from)?.store(fences.into(), Ordering::Relaxed);
+        let word = published.place::<AtomicU32>(WORD)?;
+        // The thread begins with a sleep, and waits that find what they wait for do not change the word.
+        word.store(THREAD, Ordering::SeqCst);
         let mut probe = [0; 8];
         getrandom(&mut probe, GetRandomFlags::empty())?;
         Ok(Home {
             door: Door::new(published.clone(), DOOR),
-            word: published.place(WORD)?,
+            word,
             published,
             regions: RegionTable::new()?,
             bell: Bell::new(directory)?,

@@ -80,7 +80,7 @@ impl<T: Transport> Entry<T> {
         if arrived {
             *records = records.wrapping_add(1);
             self.guess.on_record(*records);
-        } else if !self.guess.is_acknowledged(end, again) {
+        } else if !end.is_finished() && !self.guess.is_acknowledged(end, again) {
             if end.is_busy() {
                 // It may be the question for bytes that had no room.
                 self.conn.progress();

@@ -465,6 +465,10 @@ pub struct End {
     /// the position of which it is known.
     wanted: AtomicU64,
     known: AtomicU64,
+    /// Requests are done that the peer tells nothing of.
+    finished: AtomicBool,
+    /// This process polls the connection. The peer is told the same, but could change that.
+    polled: AtomicBool,
 }
 
 /// In [`End::state`]: the record at the head of the peer's ring of requests waits for something else than to be looked at.
@@ -496,6 +500,8 @@ impl End {
             state: AtomicU32::new(0),
             wanted: AtomicU64::new(0),
             known: AtomicU64::new(0),
+            finished: AtomicBool::new(false),
+            polled: AtomicBool::new(false),
         })
     }
 
@@ -574,7 +580,33 @@ impl End {
     /// True if nothing is to be found out about the peer, and this side is not busy.
     #[inline]
     pub fn is_content(&self) -> bool {
-        self.wanted.load(Ordering::Relaxed) <= self.known.load(Ordering::Relaxed) && !self.is_busy()
+        self.wanted.load(Ordering::Relaxed) <= self.known.load(Ordering::Relaxed)
+            && !self.is_finished()
+            && !self.is_busy()
+    }
+
+    /// True if requests are done that the peer tells nothing of.
+    #[inline]
+    pub fn is_finished(&self) -> bool {
+        self.finished.load(Ordering::Relaxed)
+    }
+
+    /// Takes note that all requests that are done are about to be reported.
+    #[inline]
+    pub fn clear_finished(&self) {
+        self.finished.store(false, Ordering::Relaxed);
+    }
+
+    /// Has this process look at this end soon because requests are done. Called with the lock of the sending direction,
+    /// as [`End::clear_finished`] is.
+    #[inline]
+    pub fn finish_soon(&self) {
+        self.finished.store(true, Ordering::Relaxed);
+        // SYNC polled: as in tell_peer, with this process as the peer.
+        self.fence_for_polling();
+        if !self.polled.load(Ordering::Relaxed) {
+            self.look_again();
+        }
     }
 
     /// True if a record of the ring of requests has arrived that can be handled.
@@ -597,7 +629,10 @@ impl End {
 
     /// True if this side has anything to do.
     pub fn has_news(&self) -> bool {
-        self.has_arrived() || self.is_busy() || (self.wanted().is_some() && self.is_acknowledged())
+        self.has_arrived()
+            || self.is_busy()
+            || self.is_finished()
+            || (self.wanted().is_some() && self.is_acknowledged())
     }
 
     // ---- Polling ----
@@ -605,6 +640,7 @@ impl End {
     /// Tells the peer whether this process polls the connection, in which case it is told of nothing. Whoever ends the
     /// polling calls [`Home::fence_peers`](crate::home::Home::fence_peers) and looks once more.
     pub fn set_polled(&self, polled: bool) {
+        self.polled.store(polled, Ordering::Relaxed);
         self.rings[0].shared().flags.0[POLLED].store(u32::from(polled), Ordering::SeqCst);
     }
 
@@ -634,15 +670,21 @@ impl End {
     /// Tells the peer that there is something for its end, unless it polls.
     #[inline]
     pub fn tell_peer(&self) {
-        // SYNC polled: what there is was stored before this look. The peer ends its polling with a fence for both sides
-        // where the system has one.
+        // SYNC polled: what there is was stored before this look.
+        self.fence_for_polling();
+        if !self.peer_polls() {
+            self.pair.mark(1 - self.side, self.index);
+        }
+    }
+
+    /// The fence between a store and the look whether somebody polls. Who ends that makes one for both sides where the
+    /// system has such.
+    #[inline]
+    fn fence_for_polling(&self) {
         if self.pair.is_fenced() {
             compiler_fence(Ordering::SeqCst);
         } else {
             fence(Ordering::SeqCst);
-        }
-        if !self.peer_polls() {
-            self.pair.mark(1 - self.side, self.index);
         }
     }
 

@@ -67,3 +67,13 @@ fn news_for_a_waiter_that_leads_ring_its_alarm() {
         home.disarm(|| false);
     }
 }
+
+/// A program that has never slept in a wait leaves all to the thread, which sleeps in the beginning.
+#[test]
+fn peers_ring_for_the_thread_from_the_start() {
+    let home = home();
+    assert!(!home.is_awake());
+    assert_eq!(home.word().load(Ordering::Relaxed), THREAD);
+    home.thread_awake();
+    assert!(home.is_awake());
+}
