@@ -309,24 +309,24 @@ impl<T: Transport> Conn<T> {
     /// no lock of the connection held.
     pub fn progress(self: &Arc<Self>) {
         let (_, credit) = self.progress_rx(Advance::Batch);
-        if let Some(Tie { end, keeper, .. }) = self.tie.get()
-            && end.pair.take_untold()
-        {
+        let Some(Tie { end, keeper, .. }) = self.tie.get() else { return };
+        if end.pair.take_untold() {
             keeper.clone().tell_refusal();
         }
-        self.try_progress_tx(credit);
+        self.try_progress_tx(end, credit);
     }
 
     /// Handles what one that polls has found: records, if any have arrived, and what the peer has consumed.
     #[inline]
     pub fn advance(self: &Arc<Self>, end: &End, arrived: bool) {
-        if !arrived {
-            return self.try_progress_tx(None);
+        let mut credit = None;
+        if arrived {
+            credit = self.take_requests(end);
+            if !credit.is_some_and(|credit| end.is_news(credit)) && end.is_content() {
+                return;
+            }
         }
-        let credit = self.take_requests(end);
-        if credit.is_some_and(|credit| end.is_news(credit)) || !end.is_content() {
-            self.try_progress_tx(credit);
-        }
+        self.try_progress_tx(end, credit);
     }
 
     /// Handles requests of the peer that have arrived. Gives what they told of the peer's position. Answers wait: whoever
@@ -363,14 +363,20 @@ impl<T: Transport> Conn<T> {
         None
     }
 
-    fn try_progress_tx(self: &Arc<Self>, credit: Option<u16>) {
-        let Some(Tie { end, .. }) = self.tie.get() else { return };
+    #[inline(never)]
+    fn try_progress_tx(self: &Arc<Self>, end: &End, credit: Option<u16>) {
         // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
         if let Some(mut tx) = self.tx.try_lock() {
             let Some(done) = tx.progress_plain(end, credit) else { return self.advance_tx(tx, credit) };
             self.leave_tx(tx, end);
             return self.report_done(done);
         }
+        self.leave_turn(credit);
+    }
+
+    /// Leaves the turn of this thread to the one that holds the sending direction, unless it is free by then.
+    #[cold]
+    fn leave_turn(self: &Arc<Self>, credit: Option<u16>) {
         self.again.store(true, Ordering::Relaxed);
         asymmetric::heavy();
         // SYNC again: either this finds the lock free, or its holder finds the flag.
@@ -435,7 +441,7 @@ impl<T: Transport> Conn<T> {
     #[inline]
     fn leave_tx(&self, tx: MutexGuard<'_, Tx>, end: &End) {
         drop(tx);
-        // SYNC again: pairs with the fence in try_progress_tx.
+        // SYNC again: pairs with the fence in leave_turn.
         asymmetric::light();
         if self.again.load(Ordering::Relaxed) && self.again.swap(false, Ordering::SeqCst) {
             end.look_again();

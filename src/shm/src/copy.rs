@@ -158,7 +158,7 @@ pub fn gather_one<R>(regions: &RegionTable, segment: &Segment, sink: impl FnOnce
 }
 
 /// Puts `bytes`, a whole transfer that is not longer, into one segment; false if the region is gone.
-#[inline]
+#[inline(always)]
 pub fn scatter_one(regions: &RegionTable, segment: &Segment, bytes: Source<'_>) -> bool {
     let Some(pin) = regions.pin(segment.key) else { return false };
     let Ok(to) = pin.target(segment.addr, bytes.len() as u64, Rights::LOCAL_WRITE) else { return false };

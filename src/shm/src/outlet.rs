@@ -33,8 +33,8 @@ pub struct Outlet {
     producer: Option<Producer>,
     /// End of the last record.
     tail: u64,
-    /// End of the last record, if neither it nor a later one asks for an acknowledgement.
-    unasked: Option<u64>,
+    /// End of the last record, or 0 if it asks for an acknowledgement or there is none.
+    unasked: u64,
     /// Where the peer was when its thread was woken last, see [`Outlet::hurry`].
     hurried: Option<u64>,
 }
@@ -77,7 +77,7 @@ impl Outlet {
         let flags = (u8::from(header.solicited) * record::SOLICITED) | (u8::from(asks) * record::ACKNOWLEDGE);
         let end = room.finish(header.kind, flags, header.aux, end.taken());
         self.tail = end;
-        self.unasked = (!asks).then_some(end);
+        self.unasked = if asks { 0 } else { end };
         Put::At(end)
     }
 
@@ -94,16 +94,19 @@ impl Outlet {
         let flags = (u8::from(header.solicited) * record::SOLICITED) | (u8::from(asks) * record::ACKNOWLEDGE);
         let position = producer.put_small(header.kind, flags, header.aux, end.taken(), fill)?;
         self.tail = position;
-        self.unasked = (!asks).then_some(position);
+        self.unasked = if asks { 0 } else { position };
         Some(position)
     }
 
     /// Asks the peer to tell when it has consumed all records, unless one of them does so already; the end of
     /// the record that asks, if there is a new one for the peer to see.
     pub fn ask(&mut self, end: &End) -> Option<u64> {
-        let last = self.unasked?;
+        let last = self.unasked;
+        if last == 0 {
+            return None;
+        }
         if self.producer.as_mut().is_none_or(|producer| producer.consumed().is_ok_and(|head| head >= last)) {
-            self.unasked = None;
+            self.unasked = 0;
             return None;
         }
         // Without room, the last record asks: see `put`.
@@ -117,7 +120,7 @@ impl Outlet {
     /// True if the last record asks for an acknowledgement.
     #[inline]
     pub fn is_asked(&self) -> bool {
-        self.unasked.is_none()
+        self.unasked == 0
     }
 
     /// Takes note of the peer's position as a record of it tells.

@@ -139,7 +139,8 @@ pub trait Area {
 pub struct Mapped {
     shared: NonNull<RingShared>,
     data: NonNull<u8>,
-    slots: u64,
+    /// One less than the number of slots, which is a power of two.
+    mask: u64,
     shift: u32,
     /// Keeps what the pointers point to mapped.
     _memory: Arc<SharedMemory>,
@@ -165,7 +166,7 @@ impl Mapped {
         }
         let shared = NonNull::from(memory.at::<RingShared>(shared)?);
         let data = NonNull::new(memory.target(data, slots * SLOT)?.as_ptr()).ok_or(OutOfBounds)?;
-        Ok(Mapped { shared, data, slots: slots as u64, shift: slots.trailing_zeros(), _memory: memory })
+        Ok(Mapped { shared, data, mask: slots as u64 - 1, shift: slots.trailing_zeros(), _memory: memory })
     }
 
     /// The words that both sides see.
@@ -182,7 +183,7 @@ impl Mapped {
             flag.store(0, Ordering::Relaxed);
         }
         self.shared().head.0.store(0, Ordering::Relaxed);
-        for slot in 0..self.slots {
+        for slot in 0..self.slots() {
             self.first(slot).store(0, Ordering::Relaxed);
         }
     }
@@ -190,8 +191,8 @@ impl Mapped {
     #[inline]
     fn word(&self, slot: u64, word: usize) -> &AtomicU64 {
         const { assert!(SLOT.is_multiple_of(align_of::<AtomicU64>())) };
-        let at = (slot & (self.slots - 1)) as usize * SLOT + (word & 1) * size_of::<AtomicU64>();
-        // SAFETY: the slot's number is below `slots`, so its 64 bytes are inside the area
+        let at = (slot & self.mask) as usize * SLOT + (word & 1) * size_of::<AtomicU64>();
+        // SAFETY: the slot's number is one that the ring has, so its 64 bytes are inside the area
         // that `new` has checked; slots are aligned to 64 bytes.
         let at = unsafe { self.data.add(at).cast::<AtomicU64>() };
         // SAFETY: aligned and mapped as long as `self._memory` lives; any bits are a value.
@@ -201,15 +202,15 @@ impl Mapped {
     /// The address of the first of the [`SMALL`] bytes of slot `slot` behind the header.
     #[inline]
     fn behind_header(&self, slot: u64) -> u64 {
-        let at = ((slot & (self.slots - 1)) as usize * SLOT) + HEADER;
-        // SAFETY: the slot's number is below `slots`, so its bytes are inside the area that `new` has checked.
+        let at = (slot & self.mask) as usize * SLOT + HEADER;
+        // SAFETY: the slot's number is one that the ring has, so its bytes are inside the area that `new` has checked.
         unsafe { self.data.add(at) }.as_ptr().expose_provenance() as u64
     }
 
     /// From byte `at` to the end of the area.
     #[inline]
     fn rest(&self, at: u64) -> (NonNull<u8>, usize) {
-        let bytes = self.slots * SLOT as u64;
+        let bytes = self.slots() * SLOT as u64;
         let at = at & (bytes - 1);
         // SAFETY: below the size of the area.
         (unsafe { self.data.add(at as usize) }, (bytes - at) as usize)
@@ -233,7 +234,7 @@ impl Area for Mapped {
 
     #[inline]
     fn slots(&self) -> u64 {
-        self.slots
+        self.mask + 1
     }
 
     #[inline]

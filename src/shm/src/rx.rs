@@ -240,39 +240,18 @@ impl Rx {
         if self.arriving.fetching.is_some() || self.arriving.partial.is_some() {
             return (Stop::Other, told);
         }
-        let stop = loop {
-            let small = match ring.next(kind::MESSAGE) {
-                Next::Small(small) => small,
-                Next::Nothing => break Stop::Nothing,
-                Next::Other => break Stop::Other,
-            };
-            if !inbox.is_up() {
-                break Stop::Nothing;
-            }
-            let (id, segment) = match inbox.take_one() {
-                One::Taken(id, segment) => (id, segment),
-                One::Other => break Stop::Other,
-                One::Broken => break Stop::Broken,
-            };
-            let len = small.len() as u64;
-            if len > segment.len || !copy::scatter_one(end.regions(), &segment, ring.small_source(small)) {
-                self.arriving.failed = Some(id);
-                break if len > segment.len { Stop::TooLong } else { Stop::NoRegion };
-            }
-            told.add(small);
-            ring.skip_small();
-            let solicited = small.flags() & record::SOLICITED != 0;
-            inbox.complete(RecvDone { id, status: Status::Success, len, solicited });
-            let unreleased = ring.unreleased();
-            if unreleased >= RELEASE {
-                if unreleased >= BATCH as u64 {
-                    break Stop::More;
-                }
-                if unreleased.is_multiple_of(RELEASE) {
-                    end.set_taken(false, ring.publish());
+        let mut stop = Stop::Nothing;
+        match small_message(ring, end, inbox, &mut self.arriving.failed) {
+            Ok(small) => {
+                told.add(small);
+                if ring.has_record() {
+                    let last = small_messages(ring, end, inbox, &mut self.arriving.failed, &mut told.flags);
+                    stop = last.0;
+                    told.credit = last.1.or(told.credit);
                 }
             }
-        };
+            Err(found) => stop = found,
+        }
         end.set_taken(false, ring.release());
         (stop, told)
     }
@@ -317,6 +296,67 @@ impl Rx {
         }
         Ok(report)
     }
+}
+
+/// Handles the next record, if it is a message of one slot for which there is a receive of one segment.
+#[inline(always)]
+fn small_message<I: Inbox>(
+    ring: &mut Consumer,
+    end: &End,
+    inbox: &Arc<I>,
+    failed: &mut Option<RecvId>,
+) -> Result<Small, Stop> {
+    let small = match ring.next(kind::MESSAGE) {
+        Next::Small(small) => small,
+        Next::Nothing => return Err(Stop::Nothing),
+        Next::Other => return Err(Stop::Other),
+    };
+    if !inbox.is_up() {
+        return Err(Stop::Nothing);
+    }
+    let (id, segment) = match inbox.take_one() {
+        One::Taken(id, segment) => (id, segment),
+        One::Other => return Err(Stop::Other),
+        One::Broken => return Err(Stop::Broken),
+    };
+    let len = small.len() as u64;
+    if len > segment.len {
+        *failed = Some(id);
+        return Err(Stop::TooLong);
+    }
+    if !copy::scatter_one(end.regions(), &segment, ring.small_source(small)) {
+        *failed = Some(id);
+        return Err(Stop::NoRegion);
+    }
+    ring.skip_small();
+    let solicited = small.flags() & record::SOLICITED != 0;
+    inbox.complete(RecvDone { id, status: Status::Success, len, solicited });
+    Ok(small)
+}
+
+/// Handles more messages like that, up to the batch. Adds their flags, and gives what the last one told.
+#[inline(never)]
+fn small_messages<I: Inbox>(
+    ring: &mut Consumer,
+    end: &End,
+    inbox: &Arc<I>,
+    failed: &mut Option<RecvId>,
+    flags: &mut u8,
+) -> (Stop, Option<u16>) {
+    let mut credit = None;
+    for nth in 2..=BATCH {
+        match small_message(ring, end, inbox, failed) {
+            Ok(small) => {
+                *flags |= small.flags();
+                credit = Some(small.credit());
+            }
+            Err(stop) => return (stop, credit),
+        }
+        if nth % RELEASE as usize == 0 {
+            end.set_taken(false, ring.publish());
+        }
+    }
+    (if ring.has_record() { Stop::More } else { Stop::Nothing }, credit)
 }
 
 impl<I: Inbox> Turn<'_, I> {
