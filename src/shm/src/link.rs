@@ -376,6 +376,7 @@ impl<T: Transport> Links<T> {
             progress: CachePadded::new(Progress {
                 polled: Mutex::default(),
                 any_hot: AtomicBool::new(false),
+                any_dead: AtomicBool::new(false),
                 rounds: AtomicU64::new(0),
             }),
         }
@@ -438,6 +439,9 @@ impl<T: Transport> Links<T> {
     #[inline(always)]
     fn round(&self, polled: &mut Polled<T>, caller: bool) -> bool {
         self.home.rounds.begin();
+        if self.progress.any_dead.load(Ordering::Acquire) {
+            self.bury(&mut polled.hot);
+        }
         let mut any = polled.hot.poll(&self.home, caller);
         let Polled { links, hot } = polled;
         for link in links.iter() {
@@ -516,11 +520,20 @@ impl<T: Transport> Links<T> {
         }
     }
 
-    /// Lets go of connections that are over. If another thread makes progress, it does that.
+    /// Lets go of connections that are over. If a thread makes progress, the next round does that.
     pub fn forget_dead(&self) {
+        self.progress.any_dead.store(true, Ordering::Release);
         if let Some(mut polled) = self.progress.polled.try_lock() {
-            polled.hot.forget_dead();
+            self.bury(&mut polled.hot);
         }
+    }
+
+    #[cold]
+    fn bury(&self, hot: &mut Hot<T>) {
+        self.progress.any_dead.store(false, Ordering::Relaxed);
+        // Those that end from now on have it set again.
+        fence(Ordering::SeqCst);
+        hot.forget_dead();
     }
 
     /// True if anything is left to be handled once nobody polls.
@@ -575,6 +588,8 @@ struct Progress<T: Transport> {
     polled: Mutex<Polled<T>>,
     /// Connections may be polled.
     any_hot: AtomicBool,
+    /// Connections that are polled may be over.
+    any_dead: AtomicBool,
     /// Rounds that have ended. The holder of the lock alone counts.
     rounds: AtomicU64,
 }
