@@ -400,6 +400,11 @@ impl<T: Transport> Links<T> {
         self.home.note_poll();
         if let Some(mut polled) = self.progress.polled.try_lock() {
             self.round(&mut polled, true);
+            drop(polled);
+            // A connection that ended meanwhile was left to this thread, which may not poll again.
+            if self.progress.any_dead.load(Ordering::Relaxed) {
+                self.forget_dead();
+            }
             return;
         }
         self.poll_with_others();
