@@ -11,7 +11,6 @@ use crate::outlet::{Outlet, Put};
 use crate::pair::End;
 use crate::record::{self, ANSWER_MAX, Acknowledge, Header, kind};
 use crate::ring::Producer;
-use crate::sleep::News;
 
 /// Reads of the peer that this side takes at a time.
 const MAX_READS: usize = 256;
@@ -107,7 +106,7 @@ impl Answers {
         });
         let there = matches!(put, Put::At(_));
         if there {
-            end.tell_peer(News::Record);
+            end.tell_of_answers();
         }
         there
     }
@@ -125,7 +124,7 @@ impl Answers {
             }
         }
         if went {
-            end.tell_peer(News::Record);
+            end.tell_of_answers();
         }
         failed
     }

@@ -18,8 +18,8 @@ use once_cell::sync::OnceCell;
 
 use crate::pair::End;
 use crate::pending::Pending;
-use crate::record;
-use crate::rx::{Advance, Fatal, Inbox, Rx};
+use crate::record::Acknowledge;
+use crate::rx::{Advance, Fatal, Inbox, One, Rx, Stop};
 use crate::sleep::News;
 use crate::srq::{SharedQueue, Starved};
 use crate::tx::Tx;
@@ -311,28 +311,72 @@ impl<T: Transport> Conn<T> {
     /// no lock of the connection held.
     pub fn progress(self: &Arc<Self>) {
         let (_, credit) = self.progress_rx(Advance::Batch);
-        if let Some(Tie { end, keeper, .. }) = self.tie.get()
-            && end.pair.take_untold()
-        {
+        let Some(Tie { end, keeper, .. }) = self.tie.get() else { return };
+        if end.pair.take_untold() {
             keeper.clone().tell_refusal();
         }
-        self.try_progress_tx(credit);
+        self.try_progress_tx(end, credit);
     }
 
     /// Handles what one that polls has found: records, if any have arrived, and what the peer has consumed.
     #[inline]
     pub fn advance(self: &Arc<Self>, end: &End, arrived: bool) {
-        let credit = if arrived { self.progress_rx(Advance::Batch).1 } else { None };
-        if credit.is_some_and(|credit| end.is_news(credit)) || end.wanted().is_some() || end.is_busy() {
-            self.try_progress_tx(credit);
+        let mut credit = None;
+        if arrived {
+            credit = self.take_requests(end);
+            if !credit.is_some_and(|credit| end.is_news(credit)) && end.is_content() {
+                return;
+            }
         }
+        self.try_progress_tx(end, credit);
     }
 
-    fn try_progress_tx(self: &Arc<Self>, credit: Option<u16>) {
+    /// Handles requests of the peer that have arrived. Gives what they told of the peer's position. Answers wait: whoever
+    /// puts them into their ring tells of them.
+    #[inline(never)]
+    fn take_requests(self: &Arc<Self>, end: &End) -> Option<u16> {
+        let (stop, told) = self.rx.lock().take_small(end, self);
+        acknowledge(end, told.acknowledge());
+        if stop == Stop::Nothing { told.credit() } else { self.take_others(end, stop).or(told.credit()) }
+    }
+
+    /// Goes on where [`Rx::take_small`] has stopped.
+    #[inline(never)]
+    fn take_others(self: &Arc<Self>, end: &End, stop: Stop) -> Option<u16> {
+        let status = match stop {
+            Stop::Nothing => return None,
+            Stop::More => {
+                end.look_again();
+                return None;
+            }
+            Stop::Other => return self.progress_rx(Advance::Batch).1,
+            Stop::Broken => {
+                self.fail(Fatal::default());
+                return None;
+            }
+            Stop::TooLong => Status::LocalLength,
+            Stop::NoRegion => Status::LocalProtection,
+        };
+        let failed = self.rx.lock().failed();
+        let recv = failed.map(|id| RecvDone { id, status, len: 0, solicited: false });
+        self.fail(Fatal { recv, request: None, peer: Some(Status::RemoteResponder) });
+        None
+    }
+
+    #[inline(never)]
+    fn try_progress_tx(self: &Arc<Self>, end: &End, credit: Option<u16>) {
         // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
-        if let Some(tx) = self.tx.try_lock() {
-            return self.advance_tx(tx, credit);
+        if let Some(mut tx) = self.tx.try_lock() {
+            let Some(done) = tx.progress_plain(end, credit) else { return self.advance_tx(tx, credit) };
+            self.leave_tx(tx, end);
+            return self.report_done(done);
         }
+        self.leave_turn(credit);
+    }
+
+    /// Leaves the turn of this thread to the one that holds the sending direction, unless it is free by then.
+    #[cold]
+    fn leave_turn(self: &Arc<Self>, credit: Option<u16>) {
         self.again.store(true, Ordering::Relaxed);
         asymmetric::heavy();
         // SYNC again: either this finds the lock free, or its holder finds the flag.
@@ -353,10 +397,7 @@ impl<T: Transport> Conn<T> {
                 return (false, None);
             }
         };
-        if report.flags & (record::COMPLETION | record::NEEDED) != 0 {
-            let needed = report.flags & record::NEEDED != 0;
-            end.tell_peer(if needed { News::Record } else { News::Completion });
-        }
+        acknowledge(end, Acknowledge::wanted(report.flags));
         if report.more && advance == Advance::Batch {
             // Other connections get their turn first.
             end.look_again();
@@ -369,13 +410,20 @@ impl<T: Transport> Conn<T> {
         self.advance_tx(self.tx.lock(), None);
     }
 
+    /// Reports that requests up to this mark have succeeded.
+    #[inline]
+    fn report_done(&self, done: Option<Mark>) {
+        if done.is_some_and(|last| self.sink.requests_done(last)) {
+            self.sink.drained();
+        }
+    }
+
+    #[inline(never)]
     fn advance_tx(self: &Arc<Self>, mut tx: MutexGuard<'_, Tx>, credit: Option<u16>) {
         let Some(Tie { end, .. }) = self.tie.get() else { return };
         let report = tx.progress(end, credit);
         self.leave_tx(tx, end);
-        if report.done.is_some_and(|last| self.sink.requests_done(last)) {
-            self.sink.drained();
-        }
+        self.report_done(report.done);
         if report.corrupt {
             let request = Some((FailedRequest::Oldest, Status::Transport));
             self.fail(Fatal { request, ..Fatal::default() });
@@ -391,7 +439,7 @@ impl<T: Transport> Conn<T> {
     #[inline]
     fn leave_tx(&self, tx: MutexGuard<'_, Tx>, end: &End) {
         drop(tx);
-        // SYNC again: pairs with the fence in try_progress_tx.
+        // SYNC again: pairs with the fence in leave_turn.
         asymmetric::light();
         if self.again.load(Ordering::Relaxed) && self.again.swap(false, Ordering::SeqCst) {
             end.look_again();
@@ -548,6 +596,18 @@ impl<T: Transport> Inbox for Conn<T> {
     }
 
     #[inline]
+    fn take_one(&self) -> One {
+        let Some(srq) = &self.srq else {
+            return self.own.lock().pop_one().map_or(One::Other, |(id, segment)| One::Taken(id, segment));
+        };
+        match srq.take_one() {
+            Some((id, segment)) if self.sink.recv_taken(id) == Verdict::Continue => One::Taken(id, segment),
+            Some(_) => One::Broken,
+            None => One::Other,
+        }
+    }
+
+    #[inline]
     fn complete(&self, done: RecvDone) {
         self.sink.recv_done(done);
     }
@@ -560,5 +620,15 @@ impl<T: Transport> Starved for Conn<T> {
 
     fn resume(self: Arc<Self>) {
         self.progress_rx(Advance::Batch);
+    }
+}
+
+/// Tells the peer how far this side got with its records, if it wants to know.
+#[inline]
+fn acknowledge(end: &End, wanted: Acknowledge) {
+    match wanted {
+        Acknowledge::No => {}
+        Acknowledge::Completion => end.tell_peer(News::Completion),
+        Acknowledge::Needed => end.tell_peer(News::Record),
     }
 }

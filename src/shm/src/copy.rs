@@ -105,6 +105,7 @@ fn gather_last(list: &mut List<Source<'_>>, len: usize) -> Word {
 }
 
 /// Pins the region that a peer's key names, if it grants `wanted` on the range within `zone`.
+#[inline]
 fn open<'a>(regions: &'a RegionTable, remote: &RemoteSegment, wanted: Rights, zone: u32) -> Option<Pin<'a>> {
     let pin = regions.pin(remote.key)?;
     let fits = pin.zone() == zone && pin.check(remote.addr, remote.len, wanted).is_ok();
@@ -146,6 +147,23 @@ fn pieces<'a, 'p>(
         left -= take;
         skip = 0;
     }
+}
+
+/// Gives the bytes of one segment to `sink`; its result, or `None` if the region is gone.
+#[inline]
+pub fn gather_one<R>(regions: &RegionTable, segment: &Segment, sink: impl FnOnce(Source<'_>) -> R) -> Option<R> {
+    let pin = regions.pin(segment.key)?;
+    let bytes = pin.source(segment.addr, segment.len, Rights::NONE).ok()?;
+    Some(sink(bytes))
+}
+
+/// Puts `bytes`, a whole transfer that is not longer, into one segment; false if the region is gone.
+#[inline(always)]
+pub fn scatter_one(regions: &RegionTable, segment: &Segment, bytes: Source<'_>) -> bool {
+    let Some(pin) = regions.pin(segment.key) else { return false };
+    let Ok(to) = pin.target(segment.addr, bytes.len() as u64, Rights::LOCAL_WRITE) else { return false };
+    copy_tail_last(to, bytes);
+    true
 }
 
 /// Gives the bytes `offset .. offset + len` of the segments to `sink`, in order; false if a region is gone.
@@ -316,6 +334,21 @@ pub fn tail_of_write(remote: &RemoteSegment) -> u64 {
 /// Writes a slice of the segments to memory of a peer that is this process.
 #[inline]
 pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
+    let [segment] = segments else { return list_to_self(end, segments, remote, slice) };
+    let zone = end.peer_zone.load(Ordering::Relaxed);
+    let Some(own) = end.regions().pin(segment.key) else { return Outcome::Failed(Status::LocalProtection) };
+    let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
+    let Some(pin) = open(end.regions(), remote, Rights::REMOTE_WRITE, zone) else {
+        return Outcome::Failed(Status::RemoteAccess);
+    };
+    let to = target(&pin, &whole(remote), slice.offset, slice.len, Rights::REMOTE_WRITE);
+    store(to, source(&own, segment, slice.offset, slice.len), slice.last);
+    Outcome::Done
+}
+
+/// Does what [`to_self`] does, for any number of segments.
+#[inline(never)]
+fn list_to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
     let zone = end.peer_zone.load(Ordering::Relaxed);
     let mut pins = List::new();
     if !pin_all(end.regions(), segments, &mut pins) {
@@ -326,11 +359,7 @@ pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
         return Outcome::Failed(Status::RemoteAccess);
     };
     let to = target(&pin, &whole(remote), slice.offset, slice.len, Rights::REMOTE_WRITE);
-    if let ([segment], [pin]) = (segments, pins.as_slice()) {
-        store(to, source(pin, segment, slice.offset, slice.len), slice.last);
-    } else {
-        store_lists(List::from_iter([to]), sources(segments, &pins, slice), slice.last);
-    }
+    store_lists(List::from_iter([to]), sources(segments, &pins, slice), slice.last);
     Outcome::Done
 }
 

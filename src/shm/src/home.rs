@@ -23,7 +23,7 @@ use crate::door::Door;
 use crate::os::barrier;
 use crate::os::bell::{Bell, Ringer};
 use crate::os::directory::Directory;
-use crate::os::memory::{Access, SharedMemory, ViewU32};
+use crate::os::memory::{Access, Place, SharedMemory, ViewU32};
 use crate::os::task;
 use crate::regions::{PeerRegions, RegionTable};
 use crate::sleep::{AWAKE, News, Sleepers, THREAD, Wake, Word, is_late, watcher, whom};
@@ -54,6 +54,7 @@ struct Callers {
 /// What this process publishes.
 pub struct Home {
     published: Arc<SharedMemory>,
+    word: Place<AtomicU32>,
     /// The thread through which peers reach the memory of this process.
     pub door: Door,
     /// The registered memory of this process.
@@ -76,7 +77,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// Publishes an empty table of regions; the node's thread watches. The bell is made in `directory`.
+    /// Publishes an empty table of regions; peers are to wake the thread. The bell is made in `directory`.
     ///
     /// # Errors
     /// The error of the system call.
@@ -86,10 +87,12 @@ impl Home {
         // The first call may take long.
         asymmetric::available();
         published.at::<AtomicU32>(FENCES).map_err(io::Error::from)?.store(fences.into(), Ordering::Relaxed);
+        let word = published.place::<AtomicU32>(WORD)?;
         let mut probe = [0; 8];
         getrandom(&mut probe, GetRandomFlags::empty())?;
         let home = Home {
             door: Door::new(published.clone(), DOOR),
+            word,
             published,
             regions: RegionTable::new()?,
             bell: Bell::new(directory)?,
@@ -164,10 +167,7 @@ impl Home {
 
     #[inline]
     fn word(&self) -> &AtomicU32 {
-        match self.published.at(WORD) {
-            Ok(word) => word,
-            Err(_) => unreachable!("the first word lies inside the memory"),
-        }
+        &self.word
     }
 
     /// Wakes the thread that sleeps in this process, if one does until there is such news. It was published before.

@@ -5,6 +5,10 @@
 //! again becomes one of those that are polled, and is one no more when nothing has come for long, or when nobody polls
 //! any more. Then the peers are told, and only after that, and after a fence, the connection is looked at once more: so a
 //! peer that has stored a record either sees that it has to tell, or its record is found (SYNC polled).
+//!
+//! That fence takes microseconds, so no connection makes room for another one that is just as busy. Where many more are
+//! busy than there are places, looking at those few is of no use: all have ready bits then, and it is tried again after
+//! many messages.
 
 use std::sync::Arc;
 
@@ -20,10 +24,19 @@ use crate::rx::Inbox;
 const MOST: usize = 16;
 /// As many are polled however long nothing comes.
 const FEW: usize = 2;
+/// If there are no more, each poll looks at all of them, and otherwise until it finds records of one.
+const ALL: usize = 4;
 /// Polls without news after which a connection is not polled any more.
 const IDLE: u32 = 1 << 16;
-/// Polls without news after which it makes room for another one.
-const YIELDS: u32 = 1 << 10;
+/// After every so many polls without news there is a look whether the connection is over, or idle.
+const CHECK: u32 = 1 << 12;
+
+/// Polls after which the news that they found is compared with the news of other connections.
+const TERM: u32 = 1 << 12;
+/// So much news of other connections is too little to compare.
+const LITTLE: u32 = 256;
+/// News of connections after which connections are polled again where that was of no use.
+const REST: u32 = 1 << 16;
 
 /// The most polls that leave it to a record of the peer to tell how far the peer is.
 const PATIENCE: u32 = 64;
@@ -35,16 +48,81 @@ struct Entry<T: Transport> {
     conn: Arc<Conn<T>>,
     /// Polls since there was news.
     idle: u32,
+    /// News in this term.
+    found: u32,
     guess: Guess,
+}
+
+/// What a look at a connection finds.
+enum Look {
+    /// There is nothing to do, or the peer has got further.
+    Known(bool),
+    /// Records have come.
+    Records,
+    /// There has been no news for long.
+    Idle,
+    /// The connection is over.
+    Over,
+}
+
+impl<T: Transport> Entry<T> {
+    /// Lets the connection go on if it has something to do.
+    #[inline]
+    fn look(&mut self, again: bool, records: &mut u32) -> Look {
+        let Some(end) = self.conn.end() else { return Look::Over };
+        let arrived = end.has_requests();
+        if !arrived && end.is_content() {
+            return self.wait();
+        }
+        if !self.conn.is_up() {
+            return Look::Over;
+        }
+        if arrived {
+            *records = records.wrapping_add(1);
+            self.guess.on_record(*records);
+        } else if !end.is_finished() && !self.guess.is_acknowledged(end, again) {
+            if end.is_busy() {
+                // It may be the question for bytes that had no room.
+                self.conn.progress();
+                return Look::Known(false);
+            }
+            return self.wait();
+        }
+        self.idle = 0;
+        self.found += 1;
+        self.conn.advance(end, arrived);
+        if arrived { Look::Records } else { Look::Known(true) }
+    }
+
+    /// Takes note of a poll without news.
+    #[inline]
+    fn wait(&mut self) -> Look {
+        self.idle = self.idle.saturating_add(1);
+        if self.idle.is_multiple_of(CHECK) { self.check() } else { Look::Known(false) }
+    }
+
+    #[cold]
+    fn check(&self) -> Look {
+        if !self.conn.is_up() {
+            Look::Over
+        } else if self.idle >= IDLE {
+            Look::Idle
+        } else {
+            Look::Known(false)
+        }
+    }
 }
 
 /// Whether a record of the peer will soon tell how far it is.
 ///
 /// Reading the line in which the peer publishes that takes the line away from it, which slows the peer down just when it
-/// is about to answer. So where messages go to and fro, the answer is awaited for about as long as it took before. As
-/// time is measured in polls, a program that polls rarely waits for no more of them than it needs.
+/// is about to answer. So where messages go to and fro on one connection, the answer is awaited for about as long as it
+/// took before. As time is measured in polls, a program that polls rarely waits for no more of them than it needs. Where
+/// records of other connections came in between, the program may be waiting for this very end.
 #[derive(Default)]
 struct Guess {
+    /// The number of the last record of this connection among those of all.
+    last: u32,
     /// The position that is wanted.
     wanted: u64,
     /// Polls since it is.
@@ -56,10 +134,12 @@ struct Guess {
 }
 
 impl Guess {
-    /// A record has come.
+    /// A record has come, with this number among those of all connections.
     #[inline]
-    fn on_record(&mut self) {
-        self.patience = (2 * self.polls + 2).min(PATIENCE);
+    fn on_record(&mut self, number: u32) {
+        let alone = number.wrapping_sub(self.last) == 1;
+        self.last = number;
+        self.patience = if alone { (2 * self.polls + 2).min(PATIENCE) } else { 0 };
         self.polls = 0;
         self.silent = 0;
     }
@@ -72,7 +152,7 @@ impl Guess {
             self.wanted = wanted;
             self.polls = 0;
         }
-        self.polls = self.polls.saturating_add(1);
+        self.polls = (self.polls + 1).min(PATIENCE + 1);
         if again && self.polls <= self.patience && self.silent < SILENCE {
             return false;
         }
@@ -84,12 +164,24 @@ impl Guess {
 
 /// The connections that are polled.
 pub struct Hot<T: Transport> {
+    /// Those that only send come behind those that receive, which may belong to the same process.
     list: ArrayVec<Entry<T>, MOST>,
+    /// Where the next poll begins to look: behind the connection that had records last. Where they take turns, it is the
+    /// next one's.
+    next: usize,
+    /// Records that came so far, at least one at a time.
+    records: u32,
+    /// Polls in this term.
+    polls: u32,
+    /// News of other connections in this term.
+    others: u32,
+    /// News of connections until one may be added.
+    rest: u32,
 }
 
 impl<T: Transport> Default for Hot<T> {
     fn default() -> Self {
-        Hot { list: ArrayVec::new() }
+        Hot { list: ArrayVec::new(), next: 0, records: 0, polls: 0, others: 0, rest: 0 }
     }
 }
 
@@ -98,45 +190,123 @@ impl<T: Transport> Hot<T> {
     /// caller polls again soon, so that some news may wait.
     #[inline]
     pub fn poll(&mut self, home: &Home, again: bool) -> bool {
+        if self.list.is_empty() {
+            return false;
+        }
+        self.polls += 1;
+        if self.polls >= TERM {
+            self.end_term(home);
+        }
+        if self.list.len() > ALL {
+            return self.poll_many(home, again);
+        }
         let mut any = false;
-        let mut at = 0;
-        while let Some(Entry { conn, idle, guess }) = self.list.get_mut(at) {
-            let Some(end) = conn.end().filter(|_| conn.is_up()) else {
-                self.list.swap_remove(at);
-                continue;
-            };
-            at += 1;
-            let arrived = end.has_arrived();
-            if arrived {
-                guess.on_record();
-            } else if !guess.is_acknowledged(end, again) {
-                *idle = idle.saturating_add(1);
-                if end.is_busy() {
-                    // It may be the question for bytes that had no room.
-                    conn.advance(end, true);
-                } else if *idle >= IDLE && at > FEW {
-                    self.cool(at - 1, home);
-                    at -= 1;
+        for at in 0..self.list.len() {
+            let Some(entry) = self.list.get_mut(at) else { break };
+            match entry.look(again, &mut self.records) {
+                Look::Known(news) => any |= news,
+                Look::Records => {
+                    any = true;
+                    if at > 0 && self.list[at - 1].guess.silent >= SILENCE {
+                        self.list.swap(at - 1, at);
+                    }
                 }
-                continue;
+                look => {
+                    self.drop_entry(at, look, home);
+                }
             }
-            *idle = 0;
-            any = true;
-            conn.advance(end, arrived);
         }
         any
     }
 
-    /// Polls `conn` from now on, if there is room. The caller has found that callers poll.
-    pub fn add(&mut self, conn: &Arc<Conn<T>>, home: &Home) {
+    /// Does what [`Hot::poll`] does, until it finds records of one connection if the caller polls again.
+    #[inline(never)]
+    fn poll_many(&mut self, home: &Home, again: bool) -> bool {
+        let mut any = false;
+        let mut at = self.next;
+        for _ in 0..self.list.len() {
+            if at >= self.list.len() {
+                at = 0;
+            }
+            let Some(entry) = self.list.get_mut(at) else { break };
+            match entry.look(again, &mut self.records) {
+                Look::Known(news) => any |= news,
+                Look::Records => {
+                    any = true;
+                    if again {
+                        self.next = at + 1;
+                        break;
+                    }
+                }
+                look => {
+                    if self.drop_entry(at, look, home) {
+                        continue;
+                    }
+                }
+            }
+            at += 1;
+        }
+        any
+    }
+
+    /// Takes an entry off that is over or idle; false if it stays.
+    #[cold]
+    fn drop_entry(&mut self, at: usize, look: Look, home: &Home) -> bool {
+        match look {
+            Look::Over => {
+                self.list.remove(at);
+                true
+            }
+            Look::Idle if at >= FEW => {
+                self.cool(at, home);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes note of news of a connection that is not polled, which a poll has found by its ready bit. Polls the
+    /// connection from now on if that happens often, there is room, and `may` agrees.
+    #[inline]
+    pub fn on_ready(&mut self, conn: &Arc<Conn<T>>, home: &Home, may: impl FnOnce() -> bool) {
+        self.records = self.records.wrapping_add(1);
+        self.others += 1;
+        if self.rest > 0 {
+            self.rest -= 1;
+        } else if conn.warm() {
+            self.add(conn, home, may);
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, conn: &Arc<Conn<T>>, home: &Home, may: impl FnOnce() -> bool) {
+        let idle = self.list.iter().position(|entry| entry.idle >= IDLE);
+        if (self.list.is_full() && idle.is_none()) || !may() {
+            return;
+        }
         if self.list.is_full()
-            && let Some(at) = self.list.iter().position(|entry| entry.idle >= YIELDS)
+            && let Some(at) = idle
         {
             self.cool(at, home);
         }
-        if !self.list.is_full() && conn.begin_polling() {
-            self.list.push(Entry { conn: conn.clone(), idle: 0, guess: Guess::default() });
+        if self.list.is_empty() {
+            (self.polls, self.others) = (0, 0);
         }
+        if conn.begin_polling() {
+            self.list.push(Entry { conn: conn.clone(), idle: 0, found: 0, guess: Guess::default() });
+        }
+    }
+
+    /// Polls no connection for some time if too much of the news came from others.
+    #[cold]
+    fn end_term(&mut self, home: &Home) {
+        let found: u32 = self.list.iter().map(|entry| entry.found).sum();
+        if self.others > LITTLE && self.others > found / 2 {
+            self.rest = REST;
+            self.cool_all(home);
+        }
+        self.list.iter_mut().for_each(|entry| entry.found = 0);
+        (self.polls, self.others) = (0, 0);
     }
 
     /// True if no connection is polled.
@@ -146,13 +316,14 @@ impl<T: Transport> Hot<T> {
 
     #[cold]
     fn cool(&mut self, at: usize, home: &Home) {
-        let Entry { conn, .. } = self.list.swap_remove(at);
+        let Entry { conn, .. } = self.list.remove(at);
         conn.end_polling();
         home.fence_peers();
         conn.look_if_news();
     }
 
     /// Polls no connection any more. Those with news have their ready bits set.
+    #[cold]
     pub fn cool_all(&mut self, home: &Home) {
         for entry in &self.list {
             entry.conn.end_polling();

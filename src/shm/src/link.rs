@@ -376,6 +376,7 @@ impl<T: Transport> Links<T> {
             progress: CachePadded::new(Progress {
                 polled: Mutex::default(),
                 any_hot: AtomicBool::new(false),
+                any_dead: AtomicBool::new(false),
                 rounds: AtomicU64::new(0),
             }),
         }
@@ -399,39 +400,64 @@ impl<T: Transport> Links<T> {
         self.home.note_poll();
         if let Some(mut polled) = self.progress.polled.try_lock() {
             self.round(&mut polled, true);
-        } else if let Some(mut polled) = self.await_rounds(1, Some(PATIENCE)) {
+            drop(polled);
+            // A connection that ended meanwhile was left to this thread, which may not poll again.
+            if self.progress.any_dead.load(Ordering::Relaxed) {
+                self.forget_dead();
+            }
+            return;
+        }
+        self.poll_with_others();
+    }
+
+    /// Handles what has arrived while another thread does so.
+    #[cold]
+    fn poll_with_others(&self) {
+        if let Some(mut polled) = self.await_rounds(1, Some(PATIENCE)) {
             // Another thread may have put a message into the program's memory and be about to queue its completion,
             // which the caller, having seen the message, now expects. That thread has ended its round or this one has.
-            self.round(&mut polled, true);
+            self.round_once(&mut polled);
         }
     }
 
     /// As [`Links::poll`], for the node's own thread, which is no caller; true if anything had arrived, `None` if another
     /// thread is at it.
     pub fn look(&self) -> Option<bool> {
-        self.progress.polled.try_lock().map(|mut polled| self.round(&mut polled, false))
+        self.progress.polled.try_lock().map(|mut polled| self.round_once(&mut polled))
     }
 
     /// Handles what has arrived, after any other thread that does.
     pub fn settle(&self) {
         // Of two rounds that end from now on, the second begins after all that has arrived by now.
         if let Some(mut polled) = self.await_rounds(2, None) {
-            self.round(&mut polled, false);
+            self.round_once(&mut polled);
         }
     }
 
+    /// Handles what has arrived, for another thread than a caller's.
+    #[inline(never)]
+    fn round_once(&self, polled: &mut Polled<T>) -> bool {
+        self.round(polled, false)
+    }
+
     /// Handles what has arrived; `caller` says whether a caller polls, who will poll again.
-    #[inline]
+    #[inline(always)]
     fn round(&self, polled: &mut Polled<T>, caller: bool) -> bool {
         self.home.rounds.begin();
+        if self.progress.any_dead.load(Ordering::Acquire) {
+            self.bury(&mut polled.hot);
+        }
         let mut any = polled.hot.poll(&self.home, caller);
         let Polled { links, hot } = polled;
         for link in links.iter() {
+            if !link.pair.may_be_ready() {
+                continue;
+            }
             any |= link.pair.take_ready(|side, index| {
                 if let Some(conn) = link.conn(side, index) {
                     conn.progress();
-                    if caller && !conn.is_hot() && conn.warm() {
-                        self.heat(hot, &conn);
+                    if caller && !conn.is_hot() {
+                        hot.on_ready(&conn, &self.home, || self.may_heat());
                     }
                 }
             });
@@ -475,18 +501,16 @@ impl<T: Transport> Links<T> {
         }
     }
 
-    /// Polls a connection from now on, unless peers ring for a sleeper.
+    /// True if connections may be polled from now on, because peers do not ring for a sleeper.
     #[cold]
-    fn heat(&self, hot: &mut Hot<T>, conn: &Arc<Conn<T>>) {
+    fn may_heat(&self) -> bool {
         if !self.home.is_awake() {
-            return;
+            return false;
         }
         // SYNC hot: whoever is about to sleep has changed the word, which is seen here, or finds this set.
         self.progress.any_hot.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        if self.home.is_awake() {
-            hot.add(conn, &self.home);
-        }
+        self.home.is_awake()
     }
 
     /// Ends the polling of connections, because somebody is about to sleep, and the word for peers says so already.
@@ -501,11 +525,20 @@ impl<T: Transport> Links<T> {
         }
     }
 
-    /// Lets go of connections that are over. If another thread makes progress, it does that.
+    /// Lets go of connections that are over. If a thread makes progress, the next round does that.
     pub fn forget_dead(&self) {
+        self.progress.any_dead.store(true, Ordering::Release);
         if let Some(mut polled) = self.progress.polled.try_lock() {
-            polled.hot.forget_dead();
+            self.bury(&mut polled.hot);
         }
+    }
+
+    #[cold]
+    fn bury(&self, hot: &mut Hot<T>) {
+        self.progress.any_dead.store(false, Ordering::Relaxed);
+        // Those that end from now on have it set again.
+        fence(Ordering::SeqCst);
+        hot.forget_dead();
     }
 
     /// True if anything is left to be handled once nobody polls.
@@ -565,6 +598,8 @@ struct Progress<T: Transport> {
     polled: Mutex<Polled<T>>,
     /// Connections may be polled.
     any_hot: AtomicBool,
+    /// Connections that are polled may be over.
+    any_dead: AtomicBool,
     /// Rounds that have ended. The holder of the lock alone counts.
     rounds: AtomicU64,
 }

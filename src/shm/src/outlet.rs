@@ -7,7 +7,7 @@ use dat_core::event::Status;
 
 use crate::pair::{ANSWER_SLOTS, End, RING_SLOTS};
 use crate::record::{self, ANSWER_MAX, Acknowledge, EAGER_MAX, Header, kind};
-use crate::ring::{Area, Corrupt, Producer, Reservation, slots_for};
+use crate::ring::{Area, Corrupt, Mapped, Producer, Reservation, slots_for};
 
 // What `Outlet::put` relies on.
 const _: () = assert!(slots_for(EAGER_MAX as usize + record::TARGET) <= RING_SLOTS as u64 / 4 + 1);
@@ -81,6 +81,24 @@ impl Outlet {
         Put::At(end)
     }
 
+    /// Does what [`Outlet::put`] does for a record of one slot: see [`Producer::put_small`].
+    #[inline]
+    pub fn put_small(
+        &mut self,
+        end: &End,
+        header: Header,
+        fill: impl FnOnce(&Mapped, u64) -> Option<u32>,
+    ) -> Option<u64> {
+        let producer = self.producer.as_mut()?;
+        let pressed = producer.used() + 1 > producer.area().slots() / 4;
+        let asked = if pressed { Acknowledge::Needed } else { header.acknowledge };
+        let flags = (u8::from(header.solicited) * record::SOLICITED) | asked.flag();
+        let position = producer.put_small(header.kind, flags, header.aux, end.taken(), fill)?;
+        self.tail = position;
+        self.asked = asked;
+        Some(position)
+    }
+
     /// Asks the peer to tell when it has consumed all records, unless the last one asks for as much already; the end of
     /// the record that asks, if there is a new one for the peer to see.
     pub fn ask(&mut self, end: &End, acknowledge: Acknowledge) -> Option<u64> {
@@ -113,6 +131,21 @@ impl Outlet {
     #[inline]
     pub fn credit(&mut self, credit: u16) -> Result<(), Corrupt> {
         self.producer.as_mut().map_or(Ok(()), |producer| producer.credit(credit))
+    }
+
+    /// The peer's position as `credit`, which a record told, says, if that is `enough`; else as it has published. `None`
+    /// while the ring is not open, and if the peer breaks the rules.
+    #[inline]
+    pub fn position(&mut self, credit: Option<u16>, enough: impl Fn(u64) -> bool) -> Option<u64> {
+        let producer = self.producer.as_mut()?;
+        if let Some(credit) = credit {
+            producer.credit(credit).ok()?;
+            let known = producer.known();
+            if enough(known) {
+                return Some(known);
+            }
+        }
+        producer.consumed().ok()
     }
 
     /// The end of the last record.

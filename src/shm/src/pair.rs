@@ -14,7 +14,7 @@ use once_cell::sync::OnceCell;
 
 use crate::budget::Rounds;
 use crate::home::{Home, Peer};
-use crate::os::memory::{Access, SharedMemory};
+use crate::os::memory::{Access, Place, SharedMemory};
 use crate::os::task;
 use crate::os::vm;
 use crate::ready;
@@ -58,6 +58,9 @@ const CLOSED: usize = 0;
 /// Word of a ring's producer: it polls the connection, so that nobody needs to tell it of anything.
 const POLLED: usize = 1;
 
+/// The ready bits of one side: their summary in a cache line of its own, and the bits.
+type Ready = [AtomicU64; SUMMARY + WORDS];
+
 /// The peer's memory was reached through the door.
 const REACHED: u64 = 1 << 32;
 /// It was not.
@@ -66,10 +69,15 @@ const TRIED: u64 = 1 << 33;
 /// The shared memory of this process and another one, or itself.
 pub struct Pair {
     home: Arc<Home>,
-    memory: SharedMemory,
+    memory: Arc<SharedMemory>,
+    ready: [Place<Ready>; 2],
+    transfers: [Place<Table>; 2],
     chunks: [OnceCell<Arc<SharedMemory>>; CHUNKS],
     /// Side of this process; `None` if it has both.
     side: Option<u8>,
+    /// The sides of this process, from the first to the last one.
+    first: u8,
+    last: u8,
     /// The peer's process.
     pub pid: i32,
     peer: OnceCell<Peer>,
@@ -101,7 +109,7 @@ impl Pair {
     pub fn create(home: &Arc<Home>, pid: i32, side: Option<u8>) -> io::Result<Arc<Pair>> {
         let name = if side.is_some() { "dat-shm-pair" } else { "dat-shm-self" };
         let memory = SharedMemory::create_growing(name, HEAD, HEAD, Access::ReadWrite)?;
-        Ok(Pair::new(home, memory, pid, side))
+        Pair::new(home, memory, pid, side)
     }
 
     /// Opens the memory that the process `pid` has made; this process has the other side.
@@ -110,15 +118,20 @@ impl Pair {
     /// As for [`SharedMemory::open`].
     pub fn open(home: &Arc<Home>, fd: OwnedFd, pid: i32, side: u8) -> io::Result<Arc<Pair>> {
         let memory = SharedMemory::open_growing(fd, HEAD, HEAD, Access::ReadWrite)?;
-        Ok(Pair::new(home, memory, pid, Some(side)))
+        Pair::new(home, memory, pid, Some(side))
     }
 
-    fn new(home: &Arc<Home>, memory: SharedMemory, pid: i32, side: Option<u8>) -> Arc<Pair> {
-        Arc::new(Pair {
+    fn new(home: &Arc<Home>, memory: SharedMemory, pid: i32, side: Option<u8>) -> io::Result<Arc<Pair>> {
+        let memory = Arc::new(memory);
+        Ok(Arc::new(Pair {
             home: home.clone(),
+            ready: [memory.place(0)?, memory.place(READY)?],
+            transfers: [memory.place(TABLES)?, memory.place(TABLES + TABLE)?],
             memory,
             chunks: [const { OnceCell::new() }; CHUNKS],
             side,
+            first: side.unwrap_or(0),
+            last: side.unwrap_or(1),
             pid,
             peer: OnceCell::new(),
             probe: OnceCell::new(),
@@ -133,7 +146,7 @@ impl Pair {
             suspect: AtomicBool::new(false),
             outlaw: AtomicBool::new(false),
             complained: AtomicBool::new(false),
-        })
+        }))
     }
 
     /// The descriptor that the peer opens as its [`Pair`].
@@ -154,8 +167,9 @@ impl Pair {
     }
 
     /// The sides that this process has.
-    pub fn sides(&self) -> impl Iterator<Item = u8> + '_ {
-        (0..2).filter(|&side| self.has_side(side))
+    #[inline]
+    pub fn sides(&self) -> impl Iterator<Item = u8> + use<> {
+        self.first..=self.last
     }
 
     /// Side of the ends that begin connections here.
@@ -267,11 +281,8 @@ impl Pair {
     /// The summary of a side's ready bits, and the bits.
     #[inline]
     fn ready(&self, side: u8) -> (&AtomicU64, &[AtomicU64; WORDS]) {
-        match self.memory.at::<[AtomicU64; SUMMARY + WORDS]>(usize::from(side) * READY) {
-            Ok([summary, _, _, _, _, _, _, _, words @ ..]) => (summary, words),
-            // The size of the memory was checked when it was mapped.
-            Err(_) => unreachable!("ready bits lie inside the memory"),
-        }
+        let [summary, _, _, _, _, _, _, _, words @ ..] = &*self.ready[usize::from(side & 1)];
+        (summary, words)
     }
 
     /// Tells `side` that there is something for a connection of it, and wakes it if it sleeps until there is such news.
@@ -300,19 +311,23 @@ impl Pair {
         self.sides().any(|side| self.ready(side).0.load(Ordering::SeqCst) != 0)
     }
 
+    /// True if any connection of this process may have something to do. Costs no more than two loads.
+    #[inline]
+    pub fn may_be_ready(&self) -> bool {
+        let [first, second] = &self.ready;
+        match self.side {
+            None => first[0].load(Ordering::Relaxed) | second[0].load(Ordering::Relaxed) != 0,
+            Some(0) => first[0].load(Ordering::Relaxed) != 0,
+            Some(_) => second[0].load(Ordering::Relaxed) != 0,
+        }
+    }
+
     /// Calls `each` with the side and the place of every connection of this process that has something to do, and
     /// takes its bit; false if there is none.
-    #[inline]
     pub fn take_ready(&self, mut each: impl FnMut(u8, u32)) -> bool {
         let mut any = false;
-        for side in 0..2 {
-            if !self.has_side(side) {
-                continue;
-            }
+        for side in self.sides() {
             let (summary, words) = self.ready(side);
-            if summary.load(Ordering::Relaxed) == 0 {
-                continue;
-            }
             // A peer that sets all bits costs no more than its connections. The words in use are read after their bits
             // were taken: whoever set a bit did so after the word came into use.
             let used = || self.used[usize::from(side)].load(Ordering::SeqCst);
@@ -367,11 +382,7 @@ impl Pair {
     /// The transfers of `side`.
     #[inline]
     pub fn transfers(&self, side: u8) -> &Table {
-        match self.memory.at(TABLES + usize::from(side) * TABLE) {
-            Ok(table) => table,
-            // The size of the memory was checked when it was mapped.
-            Err(_) => unreachable!("the tables lie inside the memory"),
-        }
+        &self.transfers[usize::from(side & 1)]
     }
 
     // ---- A peer that does not end its transfers ----
@@ -430,23 +441,28 @@ pub struct End {
     answers: Mapped,
     /// How far this side has emptied the rings of the other one: of requests, and of answers.
     taken: [AtomicU64; 2],
-    /// The record at the head of the peer's ring of requests waits for something else than to be looked at.
-    stuck: AtomicBool,
+    /// Bits that say what is to be known of this side beside records and positions: [`STUCK`], [`Busy`].
+    state: AtomicU32,
     /// Position in the ring of requests of this side at which somebody wants to know that the peer has got there, and
     /// the position of which it is known.
     wanted: AtomicU64,
     known: AtomicU64,
-    /// This side has something to do that no record and no position tells of.
-    busy: [AtomicBool; 2],
+    /// Requests are done that the peer tells nothing of.
+    finished: AtomicBool,
+    /// This process polls the connection. The peer is told the same, but could change that.
+    polled: AtomicBool,
 }
+
+/// In [`End::state`]: the record at the head of the peer's ring of requests waits for something else than to be looked at.
+const STUCK: u32 = 1;
 
 /// What an end has to do that no record and no position of the peer tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Busy {
     /// Requests or answers wait for room, or for their turn.
-    Waiting,
+    Waiting = 2,
     /// The peer is to be asked for the bytes of a message, and there is no room yet.
-    Asking,
+    Asking = 4,
 }
 
 impl End {
@@ -463,10 +479,11 @@ impl End {
             rings: [own, peer],
             answers,
             taken: Default::default(),
-            stuck: AtomicBool::new(false),
+            state: AtomicU32::new(0),
             wanted: AtomicU64::new(0),
             known: AtomicU64::new(0),
-            busy: Default::default(),
+            finished: AtomicBool::new(false),
+            polled: AtomicBool::new(false),
         })
     }
 
@@ -489,8 +506,13 @@ impl End {
     /// a receive, or bytes that the peer was asked for.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
-        if self.stuck.load(Ordering::Relaxed) != stuck {
-            self.stuck.store(stuck, Ordering::Relaxed);
+        self.set_state(STUCK, stuck);
+    }
+
+    #[inline]
+    fn set_state(&self, bit: u32, set: bool) {
+        if (self.state.load(Ordering::Relaxed) & bit != 0) != set {
+            self.state.fetch_xor(bit, Ordering::Relaxed);
         }
     }
 
@@ -528,24 +550,57 @@ impl End {
     /// Notes whether this side is to be looked at for this reason even if nothing tells of news.
     #[inline]
     pub fn set_busy(&self, why: Busy, busy: bool) {
-        let word = &self.busy[why as usize];
-        if word.load(Ordering::Relaxed) != busy {
-            word.store(busy, Ordering::Relaxed);
-        }
+        self.set_state(why as u32, busy);
     }
 
     /// True if this side is to be looked at even if nothing tells of news.
     #[inline]
     pub fn is_busy(&self) -> bool {
-        self.busy.iter().any(|word| word.load(Ordering::Relaxed))
+        self.state.load(Ordering::Relaxed) & (Busy::Waiting as u32 | Busy::Asking as u32) != 0
+    }
+
+    /// True if nothing is to be found out about the peer, and this side is not busy.
+    #[inline]
+    pub fn is_content(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed) <= self.known.load(Ordering::Relaxed)
+            && !self.is_finished()
+            && !self.is_busy()
+    }
+
+    /// True if requests are done that the peer tells nothing of.
+    #[inline]
+    pub fn is_finished(&self) -> bool {
+        self.finished.load(Ordering::Relaxed)
+    }
+
+    /// Takes note that all requests that are done are about to be reported.
+    #[inline]
+    pub fn clear_finished(&self) {
+        self.finished.store(false, Ordering::Relaxed);
+    }
+
+    /// Has this process look at this end soon because requests are done. Called with the lock of the sending direction,
+    /// as [`End::clear_finished`] is.
+    #[inline]
+    pub fn finish_soon(&self) {
+        self.finished.store(true, Ordering::Relaxed);
+        // SYNC polled: as in tell_peer, with this process as the peer.
+        self.fence_for_polling();
+        if !self.polled.load(Ordering::Relaxed) {
+            self.look_again();
+        }
+    }
+
+    /// True if a record of the ring of requests has arrived that can be handled.
+    #[inline]
+    pub fn has_requests(&self) -> bool {
+        ring::is_there(&self.rings[1], self.taken[0].load(Ordering::Relaxed))
+            && self.state.load(Ordering::Relaxed) & STUCK == 0
     }
 
     /// True if a record has arrived that can be handled.
-    #[inline]
-    pub fn has_arrived(&self) -> bool {
-        let [requests, answers] = &self.taken;
-        (ring::is_there(&self.rings[1], requests.load(Ordering::Relaxed)) && !self.stuck.load(Ordering::Relaxed))
-            || ring::is_there(&self.answers, answers.load(Ordering::Relaxed))
+    fn has_arrived(&self) -> bool {
+        self.has_requests() || ring::is_there(&self.answers, self.taken[1].load(Ordering::Relaxed))
     }
 
     /// True if the peer has got further than is known. Reads a line that the peer writes.
@@ -556,7 +611,10 @@ impl End {
 
     /// True if this side has anything to do.
     pub fn has_news(&self) -> bool {
-        self.has_arrived() || self.is_busy() || (self.wanted().is_some() && self.is_acknowledged())
+        self.has_arrived()
+            || self.is_busy()
+            || self.is_finished()
+            || (self.wanted().is_some() && self.is_acknowledged())
     }
 
     // ---- Polling ----
@@ -564,6 +622,7 @@ impl End {
     /// Tells the peer whether this process polls the connection, in which case it is told of nothing. Whoever ends the
     /// polling calls [`Home::fence_peers`](crate::home::Home::fence_peers) and looks once more.
     pub fn set_polled(&self, polled: bool) {
+        self.polled.store(polled, Ordering::Relaxed);
         self.rings[0].shared().flags.0[POLLED].store(u32::from(polled), Ordering::SeqCst);
     }
 
@@ -593,16 +652,27 @@ impl End {
     /// Tells the peer that there is something for its end, unless it polls.
     #[inline]
     pub fn tell_peer(&self, news: News) {
-        // SYNC polled: what there is was stored before this look. The peer ends its polling with a fence for both sides
-        // where the system has one.
+        // SYNC polled: what there is was stored before this look.
+        self.fence_for_polling();
+        if !self.peer_polls() {
+            self.pair.mark(1 - self.side, self.index, news);
+        }
+    }
+
+    /// The fence between a store and the look whether somebody polls. Who ends that makes one for both sides where the
+    /// system has such.
+    #[inline]
+    fn fence_for_polling(&self) {
         if self.pair.is_fenced() {
             compiler_fence(Ordering::SeqCst);
         } else {
             fence(Ordering::SeqCst);
         }
-        if !self.peer_polls() {
-            self.pair.mark(1 - self.side, self.index, news);
-        }
+    }
+
+    /// Tells the peer that there are answers for its end, at which one that polls does not look.
+    pub fn tell_of_answers(&self) {
+        self.pair.mark(1 - self.side, self.index, News::Record);
     }
 
     /// Has this process look at this end soon.

@@ -26,9 +26,9 @@ pub mod kind {
 /// Flag of a record: [`Header::solicited`].
 pub const SOLICITED: u8 = 1;
 /// Flag of a record: [`Acknowledge::Completion`].
-pub const COMPLETION: u8 = 2;
+const COMPLETION: u8 = 2;
 /// Flag of a record: [`Acknowledge::Needed`].
-pub const NEEDED: u8 = 4;
+const NEEDED: u8 = 4;
 
 /// The longest message that travels in the ring as one record; longer ones are read from the sender's memory, or
 /// travel in pieces of this length.
@@ -79,6 +79,16 @@ impl Acknowledge {
             Acknowledge::No => 0,
             Acknowledge::Completion => COMPLETION,
             Acknowledge::Needed => NEEDED,
+        }
+    }
+
+    /// What the producer of records with these flags wants.
+    #[inline]
+    pub fn wanted(flags: u8) -> Acknowledge {
+        match flags & (COMPLETION | NEEDED) {
+            0 => Acknowledge::No,
+            COMPLETION => Acknowledge::Completion,
+            _ => Acknowledge::Needed,
         }
     }
 }

@@ -269,7 +269,7 @@ impl RegionTable {
 
     /// Holds on to the region that `key` names; `None` if there is none. Neither
     /// allocates nor waits.
-    #[inline]
+    #[inline(always)]
     pub fn pin(&self, key: u32) -> Option<Pin<'_>> {
         let (index, generation) = split_key(key);
         let local = self.local(index)?;
@@ -366,7 +366,7 @@ impl Pin<'_> {
 }
 
 impl Drop for Pin<'_> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         let waiter = match self.note.take() {
             Some(note) => {

@@ -41,6 +41,9 @@ pub const SLOT: usize = 64;
 /// Bytes of a record before its payload.
 pub const HEADER: usize = 16;
 
+/// The most bytes of payload of a record that is one slot.
+pub const SMALL: usize = SLOT - HEADER;
+
 /// The most slots a ring can have. Positions that travel in records have 16 bits.
 pub const MAX_SLOTS: usize = 512;
 
@@ -123,6 +126,10 @@ pub trait Area {
     fn load_second(&self, slot: u64) -> u64;
     /// Copies `src` to byte `at` of the area.
     fn write(&self, at: u64, src: Source<'_>);
+    /// Copies `src`, at most [`SMALL`] bytes of it, to slot `slot` behind the header.
+    fn write_small(&self, slot: u64, src: Source<'_>) {
+        self.write(slot * SLOT as u64 + HEADER as u64, src.split(SMALL).0);
+    }
     /// Fills `dst` from byte `at` of the area.
     fn read(&self, at: u64, dst: Target<'_>);
 }
@@ -132,7 +139,8 @@ pub trait Area {
 pub struct Mapped {
     shared: NonNull<RingShared>,
     data: NonNull<u8>,
-    slots: u64,
+    /// One less than the number of slots, which is a power of two.
+    mask: u64,
     shift: u32,
     /// Keeps what the pointers point to mapped.
     _memory: Arc<SharedMemory>,
@@ -158,7 +166,7 @@ impl Mapped {
         }
         let shared = NonNull::from(memory.at::<RingShared>(shared)?);
         let data = NonNull::new(memory.target(data, slots * SLOT)?.as_ptr()).ok_or(OutOfBounds)?;
-        Ok(Mapped { shared, data, slots: slots as u64, shift: slots.trailing_zeros(), _memory: memory })
+        Ok(Mapped { shared, data, mask: slots as u64 - 1, shift: slots.trailing_zeros(), _memory: memory })
     }
 
     /// The words that both sides see.
@@ -175,7 +183,7 @@ impl Mapped {
             flag.store(0, Ordering::Relaxed);
         }
         self.shared().head.0.store(0, Ordering::Relaxed);
-        for slot in 0..self.slots {
+        for slot in 0..self.slots() {
             self.first(slot).store(0, Ordering::Relaxed);
         }
     }
@@ -183,18 +191,26 @@ impl Mapped {
     #[inline]
     fn word(&self, slot: u64, word: usize) -> &AtomicU64 {
         const { assert!(SLOT.is_multiple_of(align_of::<AtomicU64>())) };
-        let at = (slot & (self.slots - 1)) as usize * SLOT + (word & 1) * size_of::<AtomicU64>();
-        // SAFETY: the slot's number is below `slots`, so its 64 bytes are inside the area
+        let at = (slot & self.mask) as usize * SLOT + (word & 1) * size_of::<AtomicU64>();
+        // SAFETY: the slot's number is one that the ring has, so its 64 bytes are inside the area
         // that `new` has checked; slots are aligned to 64 bytes.
         let at = unsafe { self.data.add(at).cast::<AtomicU64>() };
         // SAFETY: aligned and mapped as long as `self._memory` lives; any bits are a value.
         unsafe { at.as_ref() }
     }
 
+    /// The address of the first of the [`SMALL`] bytes of slot `slot` behind the header.
+    #[inline]
+    fn behind_header(&self, slot: u64) -> u64 {
+        let at = (slot & self.mask) as usize * SLOT + HEADER;
+        // SAFETY: the slot's number is one that the ring has, so its bytes are inside the area that `new` has checked.
+        unsafe { self.data.add(at) }.as_ptr().expose_provenance() as u64
+    }
+
     /// From byte `at` to the end of the area.
     #[inline]
     fn rest(&self, at: u64) -> (NonNull<u8>, usize) {
-        let bytes = self.slots * SLOT as u64;
+        let bytes = self.slots() * SLOT as u64;
         let at = at & (bytes - 1);
         // SAFETY: below the size of the area.
         (unsafe { self.data.add(at as usize) }, (bytes - at) as usize)
@@ -218,7 +234,7 @@ impl Area for Mapped {
 
     #[inline]
     fn slots(&self) -> u64 {
-        self.slots
+        self.mask + 1
     }
 
     #[inline]
@@ -246,6 +262,13 @@ impl Area for Mapped {
         let (first, room) = self.rest(at);
         // SAFETY: inside the area, which is mapped and writable as long as `self` lives.
         let dst = unsafe { Target::new(first.as_ptr().expose_provenance() as u64, room) };
+        copy(dst, src);
+    }
+
+    #[inline]
+    fn write_small(&self, slot: u64, src: Source<'_>) {
+        // SAFETY: the rest of the slot, which is inside the area and writable as long as `self` lives.
+        let dst = unsafe { Target::new(self.behind_header(slot), SMALL) };
         copy(dst, src);
     }
 
@@ -369,6 +392,34 @@ impl<A: Area> Producer<A> {
             self.note_unclear(start + 1, need - 1);
         }
         Ok(Some(Reservation { producer: self, start, room: payload, filled: 0 }))
+    }
+
+    /// Puts a record of one slot into the ring: does what [`Producer::reserve`] and [`Reservation::finish`] do for up to
+    /// [`SMALL`] bytes. `fill` puts the payload into the slot that it is told, by [`Area::write_small`], and gives its
+    /// length, or `None` if it cannot. `None` if there is no room as far as is known, or `fill` gave that; the ring is as
+    /// it was then.
+    #[inline]
+    pub fn put_small(
+        &mut self,
+        kind: u8,
+        flags: u8,
+        aux: u64,
+        credit: u16,
+        fill: impl FnOnce(&A, u64) -> Option<u32>,
+    ) -> Option<u64> {
+        let start = self.tail;
+        if self.used() >= self.area.slots() {
+            return None;
+        }
+        let len = fill(&self.area, start)?;
+        let end = start + 1;
+        self.clear(end);
+        self.area.store_second(start, aux);
+        let first = First { lap: lap_at(&self.area, start), kind, flags, len, credit };
+        // SYNC ring-record: as in Reservation::finish.
+        self.area.first(start).store(first.pack(), Ordering::Release);
+        self.tail = end;
+        Some(end)
     }
 
     /// The consumer's position now: records that end there or before are consumed.
@@ -525,6 +576,41 @@ impl RecordView {
     }
 }
 
+/// What a consumer finds where the next record begins.
+#[derive(Clone, Copy)]
+pub enum Next {
+    /// No record yet.
+    Nothing,
+    /// A record of one slot, of the kind that was asked for.
+    Small(Small),
+    /// Another record, or something that passes for one: see [`Consumer::peek`].
+    Other,
+}
+
+/// A record of one slot.
+#[derive(Clone, Copy, Default)]
+pub struct Small(u64);
+
+impl Small {
+    /// What the producer said to [`Producer::put_small`].
+    #[inline]
+    pub fn flags(self) -> u8 {
+        First::unpack(self.0).flags
+    }
+
+    /// Bytes of payload; not more than a slot has room for.
+    #[inline]
+    pub fn len(self) -> usize {
+        First::unpack(self.0).len as usize
+    }
+
+    /// What the producer said to [`Producer::put_small`].
+    #[inline]
+    pub fn credit(self) -> u16 {
+        First::unpack(self.0).credit
+    }
+}
+
 /// True if there is a record, or padding, at `position` of a ring whose consumer is there.
 #[inline]
 pub fn is_there<A: Area>(area: &A, position: u64) -> bool {
@@ -565,6 +651,26 @@ impl<A: Area> Consumer<A> {
         }
     }
 
+    /// The next record, if it is one of `kind`, takes one slot, and says in its other word how long its payload is.
+    #[inline]
+    pub fn next(&self, kind: u8) -> Next {
+        // SYNC ring-record: as in peek.
+        let word = self.area.first(self.head).load(Ordering::Acquire);
+        let lap = lap_at(&self.area, self.head);
+        let small = Small(word);
+        if word as u16 != u16::from(lap) | u16::from(kind) << 8 {
+            return if word as u8 == lap { Next::Other } else { Next::Nothing };
+        }
+        let fits = small.len() <= SMALL && self.area.load_second(self.head) == small.len() as u64;
+        if fits { Next::Small(small) } else { Next::Other }
+    }
+
+    /// Moves on behind the record that [`Consumer::next`] gave, without telling the producer yet.
+    #[inline]
+    pub fn skip_small(&mut self) {
+        self.head += 1;
+    }
+
     /// True if there is a record, or something that passes for one.
     #[inline]
     pub fn has_record(&self) -> bool {
@@ -598,6 +704,15 @@ impl<A: Area> Consumer<A> {
         self.head - self.released
     }
 
+    /// Gives the slots of all records before the head back to the producer, which is to be done once more for these:
+    /// unlike [`Consumer::release`], this leaves them in the count of [`Consumer::unreleased`]. Gives their position.
+    #[inline]
+    pub fn publish(&self) -> u64 {
+        // SYNC ring-head: as in release.
+        self.area.head().store(self.head, Ordering::Release);
+        self.head
+    }
+
     /// Gives the slots of all records before the head back to the producer, and returns that position.
     #[inline]
     pub fn release(&mut self) -> u64 {
@@ -618,6 +733,13 @@ impl<A: Area> Consumer<A> {
 }
 
 impl Consumer<Mapped> {
+    /// The payload of the record that [`Consumer::next`] gave. It can be copied until the slot is released.
+    #[inline]
+    pub fn small_source(&self, small: Small) -> Source<'_> {
+        // SAFETY: in a slot, which is inside the area and readable as long as `self` lives.
+        unsafe { Source::new(self.area.behind_header(self.head), small.len().min(SMALL)) }
+    }
+
     /// Up to `len` bytes of the payload of `view`, from byte `offset`; one piece. They can
     /// be copied until the record's slots are released.
     #[inline]

@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
-use dat_core::transport::{FailedRequest, MAX_SEGMENTS, RecvDone, RemoteSegment, Taken};
+use dat_core::transport::{FailedRequest, MAX_SEGMENTS, RecvDone, RecvId, RemoteSegment, Segment, Taken};
 use host::lock::Mutex;
 
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::os::user::Target;
 use crate::pair::{Busy, End};
-use crate::record::{self, EAGER_MAX, kind};
-use crate::ring::{Consumer, Corrupt, RecordView};
+use crate::record::{self, Acknowledge, EAGER_MAX, kind};
+use crate::ring::{Consumer, Corrupt, Next, RecordView, Small};
 use crate::tx::Tx;
 
 /// Slots that are given back together, while there are more records.
@@ -35,6 +35,9 @@ pub trait Inbox {
     /// # Errors
     /// The connection cannot go on.
     fn take(self: &Arc<Self>, taken: &mut Taken) -> Result<bool, Fatal>;
+
+    /// Takes the next receive if it has one segment. Leaves it to [`Inbox::take`] to have the connection looked at again.
+    fn take_one(&self) -> One;
 
     /// Reports a receive that is complete.
     fn complete(&self, done: RecvDone);
@@ -71,8 +74,65 @@ pub struct RxReport {
     pub credit: Option<u16>,
 }
 
+/// Why [`Rx::take_small`] handles no more records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// There are none.
+    Nothing,
+    /// Others have their turn first.
+    More,
+    /// The next one is for [`Rx::progress`].
+    Other,
+    /// The receive that the next one took is too short: the connection fails. See [`Rx::failed`].
+    TooLong,
+    /// The receive that the next one took has no memory: the connection fails. See [`Rx::failed`].
+    NoRegion,
+    /// The connection cannot go on.
+    Broken,
+}
+
+/// What the records told that [`Rx::take_small`] has handled.
+#[derive(Clone, Copy, Default)]
+pub struct Told {
+    /// The flags of all.
+    flags: u8,
+    /// There was one, and this is what the last one told.
+    credit: Option<u16>,
+}
+
+impl Told {
+    #[inline]
+    fn add(&mut self, small: Small) {
+        self.flags |= small.flags();
+        self.credit = Some(small.credit());
+    }
+
+    /// Whether the peer is to be told how far this side got.
+    #[inline]
+    pub fn acknowledge(self) -> Acknowledge {
+        Acknowledge::wanted(self.flags)
+    }
+
+    /// How far the peer is with the ring of this side.
+    #[inline]
+    pub fn credit(self) -> Option<u16> {
+        self.credit
+    }
+}
+
+/// The next receive of a connection.
+#[derive(Clone, Copy)]
+pub enum One {
+    /// It has one segment, and is taken.
+    Taken(RecvId, Segment),
+    /// There is none, or it has not one segment: see [`Inbox::take`].
+    Other,
+    /// It is taken, and the connection cannot go on.
+    Broken,
+}
+
 /// The way on after a record.
-enum Next {
+enum Way {
     /// The record is consumed.
     Consumed,
     /// The record has to wait for something.
@@ -97,8 +157,8 @@ enum Pause {
 }
 
 #[cold]
-fn fail(recv: Option<RecvDone>, peer: Option<Status>) -> Next {
-    Next::Fail(Fatal { recv, request: None, peer })
+fn fail(recv: Option<RecvDone>, peer: Option<Status>) -> Way {
+    Way::Fail(Fatal { recv, request: None, peer })
 }
 
 /// The receiving direction: its rings, of requests and of answers, while they are open.
@@ -118,6 +178,7 @@ struct Arriving {
     /// Set while the announced message at the head of the ring is fetched.
     fetching: Option<Fetching>,
     writing: Option<Writing>,
+    failed: Option<RecvId>,
 }
 
 /// A message of which a part has arrived.
@@ -170,6 +231,36 @@ impl Rx {
         open
     }
 
+    /// Handles messages of one slot for which there are receives of one segment, up to the batch: what [`Rx::progress`]
+    /// does for all that comes, but in few instructions.
+    #[inline]
+    pub fn take_small<I: Inbox>(&mut self, end: &End, inbox: &Arc<I>) -> (Stop, Told) {
+        let mut told = Told::default();
+        let Some([ring, _]) = &mut self.rings else { return (Stop::Nothing, told) };
+        if self.arriving.fetching.is_some() || self.arriving.partial.is_some() {
+            return (Stop::Other, told);
+        }
+        let mut stop = Stop::Nothing;
+        match small_message(ring, end, inbox, &mut self.arriving.failed) {
+            Ok(small) => {
+                told.add(small);
+                if ring.has_record() {
+                    let last = small_messages(ring, end, inbox, &mut self.arriving.failed, &mut told.flags);
+                    stop = last.0;
+                    told.credit = last.1.or(told.credit);
+                }
+            }
+            Err(found) => stop = found,
+        }
+        end.set_taken(false, ring.release());
+        (stop, told)
+    }
+
+    /// The receive that could not have its message, at which [`Rx::take_small`] has stopped.
+    pub fn failed(&self) -> Option<RecvId> {
+        self.arriving.failed
+    }
+
     /// Handles records. `tx` is the other direction of the connection.
     ///
     /// # Errors
@@ -207,6 +298,67 @@ impl Rx {
     }
 }
 
+/// Handles the next record, if it is a message of one slot for which there is a receive of one segment.
+#[inline(always)]
+fn small_message<I: Inbox>(
+    ring: &mut Consumer,
+    end: &End,
+    inbox: &Arc<I>,
+    failed: &mut Option<RecvId>,
+) -> Result<Small, Stop> {
+    let small = match ring.next(kind::MESSAGE) {
+        Next::Small(small) => small,
+        Next::Nothing => return Err(Stop::Nothing),
+        Next::Other => return Err(Stop::Other),
+    };
+    if !inbox.is_up() {
+        return Err(Stop::Nothing);
+    }
+    let (id, segment) = match inbox.take_one() {
+        One::Taken(id, segment) => (id, segment),
+        One::Other => return Err(Stop::Other),
+        One::Broken => return Err(Stop::Broken),
+    };
+    let len = small.len() as u64;
+    if len > segment.len {
+        *failed = Some(id);
+        return Err(Stop::TooLong);
+    }
+    if !copy::scatter_one(end.regions(), &segment, ring.small_source(small)) {
+        *failed = Some(id);
+        return Err(Stop::NoRegion);
+    }
+    ring.skip_small();
+    let solicited = small.flags() & record::SOLICITED != 0;
+    inbox.complete(RecvDone { id, status: Status::Success, len, solicited });
+    Ok(small)
+}
+
+/// Handles more messages like that, up to the batch. Adds their flags, and gives what the last one told.
+#[inline(never)]
+fn small_messages<I: Inbox>(
+    ring: &mut Consumer,
+    end: &End,
+    inbox: &Arc<I>,
+    failed: &mut Option<RecvId>,
+    flags: &mut u8,
+) -> (Stop, Option<u16>) {
+    let mut credit = None;
+    for nth in 2..=BATCH {
+        match small_message(ring, end, inbox, failed) {
+            Ok(small) => {
+                *flags |= small.flags();
+                credit = Some(small.credit());
+            }
+            Err(stop) => return (stop, credit),
+        }
+        if nth % RELEASE as usize == 0 {
+            end.set_taken(false, ring.publish());
+        }
+    }
+    (if ring.has_record() { Stop::More } else { Stop::Nothing }, credit)
+}
+
 impl<I: Inbox> Turn<'_, I> {
     /// Handles the records of a ring, that of answers or that of requests, up to the batch.
     #[inline(always)]
@@ -215,7 +367,7 @@ impl<I: Inbox> Turn<'_, I> {
         ring: &mut Consumer,
         answers: bool,
         report: &mut RxReport,
-        mut handle: impl FnMut(&Consumer, &RecordView) -> Next,
+        mut handle: impl FnMut(&Consumer, &RecordView) -> Way,
     ) -> Result<Pause, Fatal> {
         let mut left = BATCH;
         let mut fatal = None;
@@ -236,14 +388,14 @@ impl<I: Inbox> Turn<'_, I> {
                 break Pause::Empty;
             }
             match handle(ring, &view) {
-                Next::Consumed => {}
-                Next::Wait => break Pause::Waits,
-                Next::Again => {
+                Way::Consumed => {}
+                Way::Wait => break Pause::Waits,
+                Way::Again => {
                     report.more = true;
                     break Pause::Empty;
                 }
-                Next::Stop => break Pause::Closed,
-                Next::Fail(found) => {
+                Way::Stop => break Pause::Closed,
+                Way::Fail(found) => {
                     fatal = Some(found);
                     break Pause::Empty;
                 }
@@ -268,7 +420,7 @@ impl<I: Inbox> Turn<'_, I> {
 
 impl Arriving {
     /// Handles a record of the ring of answers.
-    fn answer<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+    fn answer<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
         match view.kind {
             kind::READ_DATA => read_data(turn, ring, view),
             kind::MESSAGE_DATA => self.message_data(turn, ring, view),
@@ -279,53 +431,33 @@ impl Arriving {
 
     /// Handles a record of the ring of requests.
     #[inline]
-    fn handle<I: Inbox>(
-        &mut self,
-        turn: &Turn<'_, I>,
-        ring: &Consumer,
-        view: &RecordView,
-        budget: &mut Budget,
-    ) -> Next {
-        if view.kind == kind::MESSAGE && self.fetching.is_none() && self.partial.is_none() {
-            return self.whole_message(turn, ring, view);
-        }
-        self.handle_other(turn, ring, view, budget)
-    }
-
-    /// Handles a record that is not a whole message, or comes while another one is incomplete.
-    #[inline(never)]
-    fn handle_other<I: Inbox>(
-        &mut self,
-        turn: &Turn<'_, I>,
-        ring: &Consumer,
-        view: &RecordView,
-        budget: &mut Budget,
-    ) -> Next {
+    fn handle<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> Way {
         // The message that is being fetched stays at the head, whatever the peer makes of its record.
         if self.fetching.is_some() {
             return self.fetch(turn, view, budget);
         }
         match view.kind {
+            kind::MESSAGE if self.partial.is_none() => self.whole_message(turn, ring, view),
             kind::MESSAGE_PIECE => self.message_piece(turn, ring, view),
-            kind::REMOTE_MESSAGE if turn.advance == Advance::Drain => Next::Wait,
+            kind::REMOTE_MESSAGE if turn.advance == Advance::Drain => Way::Wait,
             kind::REMOTE_MESSAGE => self.remote_message(turn, ring, view, budget),
             kind::WRITE_PIECE => self.write_piece(turn.end, ring, view),
             kind::READ => read(turn, ring, view),
-            kind::NOTHING => Next::Consumed,
+            kind::NOTHING => Way::Consumed,
             _ => fail(None, None),
         }
     }
 
     /// Takes a receive for a message of `len` bytes. If that is not possible, gives the way on.
     #[inline]
-    fn take<I: Inbox>(&mut self, turn: &Turn<'_, I>, len: u64) -> Option<Next> {
+    fn take<I: Inbox>(&mut self, turn: &Turn<'_, I>, len: u64) -> Option<Way> {
         match turn.inbox.take(&mut self.taken) {
             Ok(true) if len > self.taken.capacity => {
                 Some(fail(Some(self.done(Status::LocalLength, 0, false)), Some(Status::RemoteResponder)))
             }
             Ok(true) => None,
-            Ok(false) => Some(Next::Wait),
-            Err(fatal) => Some(Next::Fail(fatal)),
+            Ok(false) => Some(Way::Wait),
+            Err(fatal) => Some(Way::Fail(fatal)),
         }
     }
 
@@ -334,7 +466,7 @@ impl Arriving {
     }
 
     #[inline]
-    fn whole_message<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+    fn whole_message<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
         let len = view.aux;
         if len > EAGER_MAX || len != u64::from(view.len) {
             return fail(None, None);
@@ -347,16 +479,16 @@ impl Arriving {
             return self.fail_recv();
         }
         turn.inbox.complete(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
-        Next::Consumed
+        Way::Consumed
     }
 
     /// The memory of the receive is gone.
     #[cold]
-    fn fail_recv(&self) -> Next {
+    fn fail_recv(&self) -> Way {
         fail(Some(self.done(Status::LocalProtection, 0, false)), Some(Status::RemoteResponder))
     }
 
-    fn message_piece<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+    fn message_piece<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
         let bytes = ring.source(view, 0, view.len as usize);
         let len = view.aux;
         if bytes.len() as u64 > EAGER_MAX {
@@ -383,7 +515,7 @@ impl Arriving {
         } else {
             self.partial = Some(Partial { len, offset: end });
         }
-        Next::Consumed
+        Way::Consumed
     }
 
     fn remote_message<I: Inbox>(
@@ -392,7 +524,7 @@ impl Arriving {
         ring: &Consumer,
         view: &RecordView,
         budget: &mut Budget,
-    ) -> Next {
+    ) -> Way {
         let payload = view.len as usize;
         let count = payload / record::PLACE;
         if count > MAX_SEGMENTS || !payload.is_multiple_of(record::PLACE) || self.partial.is_some() {
@@ -414,16 +546,16 @@ impl Arriving {
 
     /// Goes on with the message that is being fetched: slice by slice, or by asking the sender.
     #[cold]
-    fn fetch<I: Inbox>(&mut self, turn: &Turn<'_, I>, view: &RecordView, budget: &mut Budget) -> Next {
-        let Some(fetching) = &mut self.fetching else { return Next::Wait };
+    fn fetch<I: Inbox>(&mut self, turn: &Turn<'_, I>, view: &RecordView, budget: &mut Budget) -> Way {
+        let Some(fetching) = &mut self.fetching else { return Way::Wait };
         let len = fetching.len;
         while fetching.offset < len {
             if fetching.asked || turn.advance == Advance::Drain {
-                return Next::Wait;
+                return Way::Wait;
             }
             let offset = fetching.offset;
             let slice = if turn.end.pair.reads_peer() { budget.slice(turn.end, len - offset) } else { Some(0) };
-            let Some(now) = slice else { return Next::Again };
+            let Some(now) = slice else { return Way::Again };
             let slice = Slice { offset, len: now, last: offset + now == len };
             match copy::fetch(turn.end, &fetching.places, self.taken.segments(), slice) {
                 Outcome::Done => fetching.offset += now,
@@ -431,9 +563,9 @@ impl Arriving {
                     // Without room for the question, the peer tells when there is some, or this side polls for it.
                     fetching.asked = turn.tx.lock().ask_for(turn.end, view.end(), offset);
                     turn.end.set_busy(Busy::Asking, !fetching.asked);
-                    return Next::Wait;
+                    return Way::Wait;
                 }
-                Outcome::PeerGone => return Next::Stop,
+                Outcome::PeerGone => return Way::Stop,
                 Outcome::Failed(status) => {
                     return fail(Some(self.done(status, 0, false)), Some(Status::RemoteResponder));
                 }
@@ -441,11 +573,11 @@ impl Arriving {
         }
         self.fetching = None;
         turn.inbox.complete(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
-        Next::Consumed
+        Way::Consumed
     }
 
     /// Takes bytes of the message that the sender was asked for.
-    fn message_data<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+    fn message_data<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
         let bytes = ring.source(view, 0, view.len as usize);
         let Some(fetching) = self.fetching.as_mut().filter(|fetching| fetching.asked) else {
             return fail(None, None);
@@ -461,10 +593,10 @@ impl Arriving {
             let recv = self.done(Status::LocalProtection, 0, false);
             return fail(Some(recv), Some(Status::RemoteResponder));
         }
-        Next::Consumed
+        Way::Consumed
     }
 
-    fn write_piece(&mut self, end: &End, ring: &Consumer, view: &RecordView) -> Next {
+    fn write_piece(&mut self, end: &End, ring: &Consumer, view: &RecordView) -> Way {
         let payload = ring.source(view, 0, view.len as usize);
         let (writing, bytes) = match self.writing.take() {
             Some(writing) => (writing, payload),
@@ -481,25 +613,25 @@ impl Arriving {
         if offset < writing.target.len {
             self.writing = Some(Writing { offset, ..writing });
         }
-        Next::Consumed
+        Way::Consumed
     }
 }
 
 /// Takes the data that a read of this side asked for.
-fn read_data<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+fn read_data<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
     match turn.tx.lock().on_read_data(turn.end, ring.source(view, 0, view.len as usize)) {
         Ok(last) => {
             if last {
                 turn.end.look_again();
             }
-            Next::Consumed
+            Way::Consumed
         }
-        Err(failed) => Next::Fail(Fatal { request: failed, ..Fatal::default() }),
+        Err(failed) => Way::Fail(Fatal { request: failed, ..Fatal::default() }),
     }
 }
 
 /// Takes the peer's question for a message of this side.
-fn fetch<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+fn fetch<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
     if view.len as usize != record::PLACE {
         return fail(None, None);
     }
@@ -508,11 +640,11 @@ fn fetch<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Ne
         return fail(None, None);
     }
     turn.end.look_again();
-    Next::Consumed
+    Way::Consumed
 }
 
 /// Takes a read of the peer that this side has to carry out.
-fn read<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Next {
+fn read<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
     if view.len as usize != record::TARGET {
         return fail(None, None);
     }
@@ -524,7 +656,7 @@ fn read<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Nex
         return fail(None, Some(Status::RemoteResponder));
     }
     turn.end.look_again();
-    Next::Consumed
+    Way::Consumed
 }
 
 /// The place at byte `at` of the payload of a record.

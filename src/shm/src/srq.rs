@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use dat_core::error::Result;
-use dat_core::transport::{Recv, RecvQueue, Taken};
+use dat_core::transport::{Recv, RecvId, RecvQueue, Segment, Taken};
 use host::lock::Mutex;
 use host::memory::{self, Room};
 
@@ -85,6 +85,12 @@ impl SharedQueue {
             state.line.push_back(Arc::downgrade(&conn));
         }
         false
+    }
+
+    /// Takes the oldest receive if it has one segment.
+    #[inline]
+    pub fn take_one(&self) -> Option<(RecvId, Segment)> {
+        self.state.lock().queue.pop_one()
     }
 
     /// Lets starved connections go on while there are receives, in the order in which they starved.

@@ -5,9 +5,11 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::ptr;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use dat_core::Note;
 use dat_core::transport::{ConnectionReport, Transport};
 use host::poll::{self, Epoll, Events, Interest, Ready};
 use host::thread;
@@ -172,6 +174,8 @@ struct Thread<T: Transport> {
 impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
     fn run(&mut self) {
         let mut events = Events::with_capacity(64);
+        // What a thread needs for notes of regions is made now, and not when a message comes.
+        drop(Note::new(ptr::from_ref(&events).addr()));
         while !self.node.is_stopped() {
             let timeout = self.timeout();
             if let Err(error) = self.epoll.wait(&mut events, timeout) {

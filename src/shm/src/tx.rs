@@ -26,7 +26,7 @@ use crate::os::user::Source;
 use crate::outlet::{Outlet, Put};
 use crate::pair::{Busy, End};
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, kind};
-use crate::ring::{Corrupt, Producer, Reservation};
+use crate::ring::{Area, Corrupt, Producer, Reservation, SMALL};
 use crate::sleep::News;
 use host::memory::Room;
 
@@ -168,12 +168,30 @@ impl Tx {
         {
             let acknowledge = Acknowledge::of(request.signalled);
             let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: request.len };
-            if let Put::At(position) = self.put_message(end, header, request) {
+            let position = match request.segments {
+                [segment] if request.len <= SMALL as u64 => self.put_small(end, header, segment),
+                _ => None,
+            };
+            if let Some(position) = position.or_else(|| self.put_message(end, header, request)) {
                 end.tell_peer(News::Record);
                 return Mark(position + self.entries);
             }
         }
         self.post_other(end, request)
+    }
+
+    /// Puts a message of one segment that fits into a slot into the ring, if there is room as far as is known.
+    #[inline]
+    fn put_small(&mut self, end: &End, header: Header, segment: &Segment) -> Option<u64> {
+        let regions = end.regions();
+        let position = self.outlet.put_small(end, header, |area, slot| {
+            copy::gather_one(regions, segment, |bytes| {
+                area.write_small(slot, bytes);
+                bytes.len() as u32
+            })
+        })?;
+        self.note_wanted(end, position);
+        Some(position)
     }
 
     /// True if nothing keeps a request from being carried out at once.
@@ -183,14 +201,15 @@ impl Tx {
     }
 
     /// Puts a message that is one record into the ring.
-    #[inline]
-    fn put_message(&mut self, end: &End, header: Header, request: &Request<'_>) -> Put {
+    #[inline(never)]
+    fn put_message(&mut self, end: &End, header: Header, request: &Request<'_>) -> Option<u64> {
         let len = request.len;
-        self.put(end, header, len as usize, |room| {
+        let put = self.put(end, header, len as usize, |room| {
             let mut wrote = 0;
             let there = copy::gather(end.regions(), request.segments, 0, len, |bytes| wrote += room.write(bytes));
             there && wrote as u64 == len
-        })
+        });
+        if let Put::At(position) = put { Some(position) } else { None }
     }
 
     /// Carries a request out that is not a record alone, or finds no room, or queues it.
@@ -204,6 +223,16 @@ impl Tx {
         if self.is_free(request)
             && let Launch::Flying(done) = self.launch(end, request, &mut Budget::post())
         {
+            // Nothing is in flight before it, so it needs no entry.
+            if done == Done::Now && self.entries == self.passed && self.outlet.known() == Some(after) {
+                self.part = Part::default();
+                self.passed += 1;
+                let mark = self.next_mark();
+                if request.signalled || self.draining {
+                    end.finish_soon();
+                }
+                return Mark(mark);
+            }
             let mut kept = 0;
             if let Done::Announced(_) | Done::Reading = done {
                 kept = request.segments.len();
@@ -262,7 +291,7 @@ impl Tx {
             Done::Failed(_) => self.failed = true,
             _ => return,
         }
-        end.look_again();
+        end.finish_soon();
         // A failure ends the connection, whoever waits for what.
         let needed = self.draining || self.failed;
         self.ask(end, if needed { Acknowledge::Needed } else { Acknowledge::Completion });
@@ -280,12 +309,18 @@ impl Tx {
     #[inline]
     fn put(&mut self, end: &End, header: Header, len: usize, fill: impl FnOnce(&mut Reservation<'_>) -> bool) -> Put {
         let put = self.outlet.put(end, header, len, fill);
-        if let Put::At(position) = put
-            && self.outlet.is_asked()
-        {
-            end.want(position);
+        if let Put::At(position) = put {
+            self.note_wanted(end, position);
         }
         put
+    }
+
+    /// Takes note of a record that ends at `position`, and of which the peer may have to tell.
+    #[inline]
+    fn note_wanted(&self, end: &End, position: u64) {
+        if self.outlet.is_asked() {
+            end.want(position);
+        }
     }
 
     /// From now on the program waits for the last request, so the peer has to tell about it.
@@ -295,10 +330,36 @@ impl Tx {
         end.look_again();
     }
 
+    /// Does what [`Tx::progress`] does while mere records are all that is in flight: gives the mark up to which requests
+    /// have succeeded, if that is news. `None` if there is more to do.
+    #[inline]
+    #[allow(clippy::option_option)] // the outer one says who does it
+    pub fn progress_plain(&mut self, end: &End, credit: Option<u16>) -> Option<Option<Mark>> {
+        if self.entries != self.passed || self.draining || !self.answers.is_empty() {
+            return None;
+        }
+        let consumed = self.outlet.position(credit, |known| end.is_told(known))?;
+        end.clear_finished();
+        end.set_known(consumed);
+        Some(self.reach(consumed + self.passed))
+    }
+
+    /// Takes note that requests up to the mark `reached` have succeeded, in case the connection ends before that is
+    /// reported; gives it if it is news.
+    #[inline]
+    fn reach(&mut self, reached: u64) -> Option<Mark> {
+        if reached <= self.reached {
+            return None;
+        }
+        self.reached = reached;
+        Some(Mark(reached))
+    }
+
     /// Takes note of the records that the peer has consumed, as a record of it told (`credit`), or, if that is not
     /// enough, as it has published. Goes on with the requests that wait.
     pub fn progress(&mut self, end: &End, credit: Option<u16>) -> TxReport {
         let mut report = TxReport::default();
+        end.clear_finished();
         if self.closed {
             return report;
         }
@@ -373,11 +434,8 @@ impl Tx {
             }
         }
         // Of the requests behind one that is not a mere record nothing is told before that is done.
-        let reached = (consumed + self.passed).min(most);
-        if reached > self.reached {
-            // Kept, in case the connection ends before this is reported.
-            self.reached = reached;
-            report.done = Some(Mark(reached));
+        if let Some(mark) = self.reach((consumed + self.passed).min(most)) {
+            report.done = Some(mark);
         }
     }
 

@@ -114,7 +114,7 @@ pub enum Closing {
 /// The behaviour of [`Transport::poll`] when another thread is already polling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Poll {
-    /// The call may leave the work to that thread.
+    /// The call may leave the work to that thread, and some of it to a later call: the caller polls again soon.
     IfFree,
     /// The call waits for that thread, so that on return all that happened before the call has been reported.
     Complete,

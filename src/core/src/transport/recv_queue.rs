@@ -111,6 +111,14 @@ impl RecvQueue {
         true
     }
 
+    /// Takes the oldest receive if it has exactly one segment; `None` if it has not, or there is none.
+    #[inline]
+    pub fn pop_one(&mut self) -> Option<(RecvId, Segment)> {
+        let &Entry { id, count: 1, first } = self.receives.front()? else { return None };
+        self.receives.skip();
+        Some((id, first))
+    }
+
     /// Takes the oldest receive if `accept`, which is shown that receive, succeeds. Returns false if there is none.
     ///
     /// # Errors
@@ -171,6 +179,19 @@ mod tests {
         }
         assert!(!queue.pop(&mut taken));
         assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn a_receive_of_one_segment_is_taken_alone() {
+        let mut queue = RecvQueue::new(4, 2).unwrap();
+        assert_eq!(queue.pop_one(), None);
+        for n in 1..3 {
+            queue.push(&Recv { id: n, segments: &segments(n) });
+        }
+        assert_eq!(queue.pop_one(), Some((1, segments(1)[0])));
+        assert_eq!(queue.pop_one(), None, "the next one has two");
+        let mut taken = Taken::default();
+        assert!(queue.pop(&mut taken) && is_nth(&taken, 2));
     }
 
     #[test]

@@ -68,10 +68,13 @@ fn news_for_a_waiter_that_leads_ring_its_alarm() {
     }
 }
 
+/// A program that has never slept in a wait leaves all to the thread, which sleeps in the beginning.
 #[test]
 fn peers_ring_for_the_thread_until_it_says_that_callers_poll() {
     let home = home();
+    assert!(!home.is_awake());
     assert_eq!(whom::<AtomicU32>(News::Record, || Word::load(home.word())), Wake::Thread);
     home.thread_awake();
+    assert!(home.is_awake());
     assert_eq!(whom::<AtomicU32>(News::Record, || Word::load(home.word())), Wake::Nobody);
 }

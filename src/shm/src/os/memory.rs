@@ -10,6 +10,7 @@
 use std::fmt;
 use std::io;
 use std::mem;
+use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -308,6 +309,14 @@ impl SharedMemory {
         Ok(unsafe { at.cast::<T>().as_ref() })
     }
 
+    /// The atomic words at `offset`, to be used as long as the result lives.
+    ///
+    /// # Errors
+    /// As for [`SharedMemory::at`].
+    pub fn place<T: Shared>(self: &Arc<Self>, offset: usize) -> Result<Place<T>, OutOfBounds> {
+        Ok(Place { words: NonNull::from(self.at::<T>(offset)?), _memory: self.clone() })
+    }
+
     /// The bytes at `offset` as the target of a copy.
     ///
     /// # Errors
@@ -318,6 +327,28 @@ impl SharedMemory {
         // SAFETY: the bytes are inside the mapping, which can be written as long as `self` lives; only atomic words in
         // it are ever referred to.
         Ok(unsafe { Target::new(at.as_ptr().expose_provenance() as u64, len) })
+    }
+}
+
+/// Atomic words in shared memory that were checked to be there.
+pub struct Place<T: Shared> {
+    words: NonNull<T>,
+    /// Keeps them mapped.
+    _memory: Arc<SharedMemory>,
+}
+
+// SAFETY: a reference to words that any thread may use, and to memory that lives as long.
+unsafe impl<T: Shared> Send for Place<T> {}
+// SAFETY: as for Send.
+unsafe impl<T: Shared> Sync for Place<T> {}
+
+impl<T: Shared> Deref for Place<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: checked by `SharedMemory::at`, and mapped as long as `self._memory` lives.
+        unsafe { self.words.as_ref() }
     }
 }
 

@@ -237,6 +237,24 @@ pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     if len == 0 {
         return 0;
     }
+    let end = dst.addr().wrapping_add(len as u64);
+    if len >= 8 && end.is_multiple_of(8) {
+        // SAFETY: all are inside of the `len` bytes of each; the word is aligned and read first, because an overlapping
+        // head would overwrite it.
+        unsafe {
+            let word = src.as_ptr().add(len - 8).cast::<u64>().read_unaligned();
+            move_bytes(src.as_ptr(), dst.as_ptr(), len - 8);
+            // SYNC tail-last: as in Word::store.
+            fence(Ordering::Release);
+            AtomicU64::from_ptr(dst.as_ptr().add(len - 8).cast()).store(word, Ordering::Relaxed);
+        }
+        return len;
+    }
+    copy_short_tail_last(dst, src, len)
+}
+
+/// Does what [`copy_tail_last`] does, where the last word is not one of 8 bytes.
+fn copy_short_tail_last(dst: Target<'_>, src: Source<'_>, len: usize) -> usize {
     let tail = tail_len(dst.addr().wrapping_add(len as u64), len);
     let (head, place) = dst.split(len).0.split(len - tail);
     let mut word = Word::default();
