@@ -200,23 +200,29 @@ impl<T: Transport> Hot<T> {
         if self.list.len() > ALL {
             return self.poll_many(home, again);
         }
-        let mut any = false;
-        for at in 0..self.list.len() {
-            let Some(entry) = self.list.get_mut(at) else { break };
+        let (mut any, mut at) = (false, 0);
+        while let Some(entry) = self.list.get_mut(at) {
             match entry.look(again, &mut self.records) {
                 Look::Known(news) => any |= news,
                 Look::Records => {
                     any = true;
-                    if at > 0 && self.list[at - 1].guess.silent >= SILENCE {
-                        self.list.swap(at - 1, at);
-                    }
+                    self.bring_forward(at);
                 }
                 look => {
                     self.drop_entry(at, look, home);
                 }
             }
+            at += 1;
         }
         any
+    }
+
+    /// Takes note that the connection at this place had records.
+    #[inline(always)]
+    fn bring_forward(&mut self, at: usize) {
+        if at > 0 && self.list[at - 1].guess.silent >= SILENCE {
+            self.list.swap(at - 1, at);
+        }
     }
 
     /// Does what [`Hot::poll`] does, until it finds records of one connection if the caller polls again.

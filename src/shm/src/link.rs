@@ -450,22 +450,27 @@ impl<T: Transport> Links<T> {
         let mut any = polled.hot.poll(&self.home, caller);
         let Polled { links, hot } = polled;
         for link in links.iter() {
-            if !link.pair.may_be_ready() {
-                continue;
+            if link.pair.may_be_ready() {
+                any |= self.go_on(link, hot, caller);
             }
-            any |= link.pair.take_ready(|side, index| {
-                if let Some(conn) = link.conn(side, index) {
-                    conn.progress();
-                    if caller && !conn.is_hot() {
-                        hot.on_ready(&conn, &self.home, || self.may_heat());
-                    }
-                }
-            });
         }
         // There is one round at a time. SYNC round: whoever finds it ended finds what it has queued.
         let rounds = self.progress.rounds.load(Ordering::Relaxed);
         self.progress.rounds.store(rounds.wrapping_add(1), Ordering::Release);
         any
+    }
+
+    /// Lets the connections of a link go on that have their ready bits set; true if there are any.
+    #[inline(never)]
+    fn go_on(&self, link: &Arc<Link<T>>, hot: &mut Hot<T>, caller: bool) -> bool {
+        link.pair.take_ready(|side, index| {
+            if let Some(conn) = link.conn(side, index) {
+                conn.progress();
+                if caller && !conn.is_hot() {
+                    hot.on_ready(&conn, &self.home, || self.may_heat());
+                }
+            }
+        })
     }
 
     /// Waits until it is the caller's turn, or other threads have ended `count` rounds, or `limit` is over. A thread that

@@ -107,6 +107,11 @@ pub struct Told {
 
 impl Told {
     #[inline]
+    fn of(small: Small) -> Self {
+        Told { flags: small.flags(), credit: Some(small.credit()) }
+    }
+
+    #[inline]
     fn add(&mut self, small: Small) {
         self.flags |= small.flags();
         self.credit = Some(small.credit());
@@ -237,11 +242,9 @@ impl Rx {
         let mut stop = Stop::Nothing;
         match small_message(ring, end, inbox, &mut self.arriving.failed) {
             Ok(small) => {
-                told.add(small);
+                told = Told::of(small);
                 if ring.has_record() {
-                    let last = small_messages(ring, end, inbox, &mut self.arriving.failed, &mut told.flags);
-                    stop = last.0;
-                    told.credit = last.1.or(told.credit);
+                    (stop, told) = small_messages(ring, end, inbox, &mut self.arriving.failed, told);
                 }
             }
             Err(found) => stop = found,
@@ -328,29 +331,25 @@ fn small_message<I: Inbox>(
     Ok(small)
 }
 
-/// Handles more messages like that, up to the batch. Adds their flags, and gives what the last one told.
+/// Handles more messages like that, up to the batch, and adds what they tell.
 #[inline(never)]
 fn small_messages<I: Inbox>(
     ring: &mut Consumer,
     end: &End,
     inbox: &Arc<I>,
     failed: &mut Option<RecvId>,
-    flags: &mut u8,
-) -> (Stop, Option<u16>) {
-    let mut credit = None;
+    mut told: Told,
+) -> (Stop, Told) {
     for nth in 2..=BATCH {
         match small_message(ring, end, inbox, failed) {
-            Ok(small) => {
-                *flags |= small.flags();
-                credit = Some(small.credit());
-            }
-            Err(stop) => return (stop, credit),
+            Ok(small) => told.add(small),
+            Err(stop) => return (stop, told),
         }
         if nth % RELEASE as usize == 0 {
             end.set_taken(false, ring.publish());
         }
     }
-    (if ring.has_record() { Stop::More } else { Stop::Nothing }, credit)
+    (if ring.has_record() { Stop::More } else { Stop::Nothing }, told)
 }
 
 impl<I: Inbox> Turn<'_, I> {
