@@ -222,6 +222,10 @@ pub fn lack_of_memory_is_refused<T: Transport>(network: &Network<T>) {
         for _ in 0..6000 {
             Pz::create(&ia.0).and_then(|pz| pz.free()).expect("memory");
         }
+        // What this thread needs for a sleep it keeps; not every life is slow enough for one.
+        let evd = Evd::create(&ia.0, 1, None, Streams::SOFTWARE).expect("memory");
+        assert_eq!(next(&evd).err(), Some(Error::TimeoutExpired));
+        evd.free().expect("memory");
     }
     // What is made once in a process, in the first life, is there from now on.
     for _ in 0..3 {

@@ -247,6 +247,7 @@ impl<T: Transport> EvdWait<T> {
     fn disarm(&mut self) {
         if let Some((armed, requests)) = self.armed.take() {
             self.evd.ia().transport().disarm(self.evd.cq(), armed, requests);
+            leave_place(self.waker.as_deref());
         }
     }
 
@@ -321,6 +322,13 @@ impl<T: Transport> EvdWait<T> {
 impl<T: Transport> Drop for EvdWait<T> {
     fn drop(&mut self) {
         self.leave();
+    }
+}
+
+/// Has a thread that sleeps no more let go of its place, which may belong to an adapter that is closed next.
+fn leave_place(waker: Option<&Waker>) {
+    if let Some(waker) = waker {
+        waker.leave_place();
     }
 }
 
@@ -472,6 +480,7 @@ impl<T: Transport> CnoWait<T> {
         for (evd, armed) in self.armed.drain(..) {
             evd.ia().transport().disarm(evd.cq(), armed, true);
         }
+        leave_place(self.waker.as_deref());
     }
 
     fn check(&mut self) -> Option<Handle> {
