@@ -522,10 +522,10 @@ impl<T: Transport> CnoWait<T> {
             let armed = evd.ia().transport().arm(evd.cq(), true);
             self.armed.push((evd, armed));
         }
-        let more = self.cno.evds().len() > self.armed.len();
         let armed = self.armed.iter().map(|(_, armed)| armed);
         let mut sleep = prepare_sleep(&waker, armed, &mut self.timing, now);
-        if more {
+        // There are too many, or one has come before the thread was said to sleep.
+        if self.cno.evds().len() > self.armed.len() {
             sleep.timeout = Some(sleep.timeout.map_or(BLIND, |left| left.min(BLIND)));
         }
         self.poll();
