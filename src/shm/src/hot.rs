@@ -339,3 +339,6 @@ impl<T: Transport> Hot<T> {
         self.list.retain(|entry| entry.conn.is_up());
     }
 }
+
+#[cfg(all(test, loom))]
+mod model;
