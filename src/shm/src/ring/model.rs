@@ -190,7 +190,8 @@ fn pass_small(slots: usize, sizes: &'static [usize]) {
                     area.write_small(slot, Source::of(&payload));
                     Some(len as u32)
                 };
-                if len <= SMALL && producer.put_small(MESSAGE, i as u8, len as u64, 7, fill).is_some() {
+                if len <= SMALL && producer.used() < slots as u64 {
+                    assert!(producer.put_small(MESSAGE, i as u8, len as u64, 7, fill).is_some());
                     continue;
                 }
                 loop {
