@@ -473,11 +473,24 @@ static void keeper_start(struct peer *p, struct side *s, struct fx *fx, DAT_EVD_
     side_accept_peer(s, &p->link);
 }
 
+static void agent(DAT_PVOID data, DAT_EVD_HANDLE evd)
+{
+    (void)evd;
+    __atomic_store_n((int *)data, 1, __ATOMIC_SEQ_CST);
+}
+
+static bool called(void *data)
+{
+    return __atomic_load_n((int *)data, __ATOMIC_SEQ_CST) != 0;
+}
+
 /* A completion for which nobody waits does something that somebody waits for. */
 static void consequences(struct fx *fx, struct region *r)
 {
     DAT_EVD_HANDLE evd = fx_evd(fx, 1, DAT_EVD_DTO_FLAG);
+    DAT_OS_WAIT_PROXY_AGENT a;
     DAT_CNO_HANDLE cno;
+    int calls = 0;
     DAT_EVD_PARAM q;
     struct waiter w;
     struct peer p;
@@ -522,6 +535,37 @@ static void consequences(struct fx *fx, struct region *r)
     peer_ok(&p, "the process that took the message has got what it needs");
     side_free(&s);
     must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
+
+    a.instance_data = &calls;
+    a.proxy_agent_func = agent;
+    must_rc(dat_cno_create(fx->ia, a, &cno), DAT_SUCCESS, "dat_cno_create");
+    evd = fx_evd(fx, 8, DAT_EVD_DTO_FLAG);
+    must_rc(dat_evd_modify_cno(evd, cno), DAT_SUCCESS, "dat_evd_modify_cno");
+    keeper_start(&p, &s, fx, evd, 1);
+    must_rc(post_send(&s, r, 0, 8, 0), DAT_SUCCESS, "dat_ep_post_send");
+    link_say(&p.link, "go");
+    ok(wait_until(called, &calls, SOON_MS), "agent: a send completes, and no thread calls in: it is called");
+    link_say(&p.link, "bye");
+    peer_ok(&p, "the process that took the message has got what it needs");
+    side_free(&s);
+    must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
+
+    evd = fx_evd(fx, 8, DAT_EVD_DTO_FLAG);
+    keeper_start(&p, &s, fx, evd, 3);
+    for (int i = 0; i < 3; i++)
+        must_rc(post_send(&s, r, 0, 8, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_send");
+    must_rc(dat_ep_disconnect(s.ep, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "dat_ep_disconnect");
+    waiter_start(&w, s.conn, DAT_TIMEOUT_INFINITE, 1);
+    ok(!waiter_done(&w, 50), "dat_ep_disconnect: graceful, and the peer takes no message: the thread sleeps");
+    link_say(&p.link, "go");
+    ok(waiter_done(&w, env_ms(SOON_MS)) && w.event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED,
+       "dat_ep_disconnect: graceful, and the peer takes the last message: the thread wakes");
+    if (!waiter_done(&w, 0))
+        dat_evd_set_unwaitable(s.conn);
+    waiter_join(&w);
+    link_say(&p.link, "bye");
+    peer_ok(&p, "the process that took the messages has got what it needs");
+    side_free(&s);
 }
 
 static void hostile(struct fx *fx, struct region *r)
