@@ -248,7 +248,7 @@ step_clippy()
 step_loom()
 {
     rust env RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" $CARGO test --locked --release \
-        --target-dir "$target/loom" -p host -p dat-core -p dat-shm --lib -- lock:: slab:: waker:: ring:: sleep::
+        --target-dir "$target/loom" -p host -p dat-core -p dat-shm --lib -- lock:: slab:: waker:: ring:: sleep:: hot::
 }
 
 # With the debug build, which checks most, and is there already.

@@ -140,6 +140,29 @@ static int taker(struct link *up)
     return 0;
 }
 
+/* Takes as many messages as it is told, but only when it is told. */
+static int keeper(struct link *up)
+{
+    struct fx fx;
+    struct side s;
+    struct region r;
+    struct order o;
+
+    fx_open(&fx);
+    side_make(&s, &fx, NULL);
+    region_make(&fx, &r, 4096, MEM_LOCAL);
+    must(LINK_RECV(up, o), "no order");
+    side_connect_peer(&s, up);
+    must(link_hear(up, "go"), "go");
+    for (int n = 0; n < o.rounds; n++) {
+        must_rc(post_recv(&s, &r, 64, 8, (DAT_UINT64)n), DAT_SUCCESS, "dat_ep_post_recv");
+        must(wait_dto(s.recv, (DAT_UINT64)n, DAT_DTO_SUCCESS, NULL), "a message is missing");
+    }
+    must(link_hear(up, "bye"), "bye");
+    fx_close(&fx);
+    return 0;
+}
+
 /* Stores whatever it likes where anybody tells it that he sleeps: also what was there before. */
 static int scribbler(struct link *up)
 {
@@ -174,7 +197,7 @@ static int scribbler(struct link *up)
     return 0;
 }
 
-static const struct peer_role roles[] = { { "partner", partner }, { "taker", taker },
+static const struct peer_role roles[] = { { "partner", partner }, { "taker", taker }, { "keeper", keeper },
                                           { "scribbler", scribbler }, { NULL, NULL } };
 
 /* As many turns with another process, here and there on these processors. */
@@ -432,6 +455,119 @@ static void completions(struct fx *fx, struct region *r, int rounds)
     side_free(&s);
 }
 
+/* A side whose requests complete on that EVD, connected with a process that takes so many messages when it is told. */
+static void keeper_start(struct peer *p, struct side *s, struct fx *fx, DAT_EVD_HANDLE evd, int messages)
+{
+    struct order o = { messages, NO_PROCESSOR };
+    DAT_EP_ATTR attr;
+
+    peer_start(p, "keeper");
+    side_make(s, fx, NULL);
+    must_rc(dat_ep_free(s->ep), DAT_SUCCESS, "dat_ep_free");
+    must_rc(dat_evd_free(s->req), DAT_SUCCESS, "dat_evd_free");
+    s->req = evd;
+    attr_default(&attr);
+    attr.max_request_dtos = messages;
+    must_rc(dat_ep_create(fx->ia, fx->pz, s->recv, s->req, s->conn, &attr, &s->ep), DAT_SUCCESS, "dat_ep_create");
+    must(LINK_SEND(&p->link, o), "the other process is gone");
+    side_accept_peer(s, &p->link);
+}
+
+static void agent(DAT_PVOID data, DAT_EVD_HANDLE evd)
+{
+    (void)evd;
+    __atomic_store_n((int *)data, 1, __ATOMIC_SEQ_CST);
+}
+
+static bool called(void *data)
+{
+    return __atomic_load_n((int *)data, __ATOMIC_SEQ_CST) != 0;
+}
+
+/* A completion for which nobody waits does something that somebody waits for. */
+static void consequences(struct fx *fx, struct region *r)
+{
+    DAT_EVD_HANDLE evd = fx_evd(fx, 1, DAT_EVD_DTO_FLAG);
+    DAT_OS_WAIT_PROXY_AGENT a;
+    DAT_CNO_HANDLE cno;
+    int calls = 0;
+    DAT_EVD_PARAM q;
+    struct waiter w;
+    struct peer p;
+    struct side s;
+
+    must_rc(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &q), DAT_SUCCESS, "dat_evd_query");
+    if (q.evd_qlen > 1000) {
+        skip_named("overflow by sends", "the provider's shortest EVD is too long to fill");
+        must_rc(dat_evd_free(evd), DAT_SUCCESS, "dat_evd_free");
+    } else {
+        keeper_start(&p, &s, fx, evd, q.evd_qlen + 1);
+        for (int i = 0; i <= q.evd_qlen; i++)
+            must_rc(post_send(&s, r, 0, 8, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_send");
+        waiter_start(&w, fx->async, DAT_TIMEOUT_INFINITE, 1);
+        ok(!waiter_done(&w, 50), "dat_evd_wait: for asynchronous events: the thread sleeps");
+        link_say(&p.link, "go");
+        ok(waiter_done(&w, env_ms(SOON_MS)) && w.event.event_number == DAT_ASYNC_ERROR_EVD_OVERFLOW,
+           "dat_evd_wait: for asynchronous events: completions of sends find no room: the thread wakes");
+        if (!waiter_done(&w, 0))
+            dat_evd_set_unwaitable(fx->async);
+        waiter_join(&w);
+        dat_evd_clear_unwaitable(fx->async);
+        link_say(&p.link, "bye");
+        peer_ok(&p, "the process that took the messages has got what it needs");
+        side_free(&s);
+    }
+
+    must_rc(dat_cno_create(fx->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno), DAT_SUCCESS, "dat_cno_create");
+    evd = fx_evd(fx, 8, DAT_EVD_DTO_FLAG);
+    keeper_start(&p, &s, fx, evd, 1);
+    must_rc(post_send(&s, r, 0, 8, 0), DAT_SUCCESS, "dat_ep_post_send");
+    waiter_start_cno(&w, cno, DAT_TIMEOUT_INFINITE);
+    ok(!waiter_done(&w, 50), "dat_cno_wait: no EVD is tied to it: the thread sleeps");
+    must_rc(dat_evd_modify_cno(evd, cno), DAT_SUCCESS, "dat_evd_modify_cno");
+    link_say(&p.link, "go");
+    ok(waiter_done(&w, env_ms(SOON_MS)) && w.hint == evd,
+       "dat_cno_wait: an EVD comes to it: the completion of a send there wakes the thread");
+    if (!waiter_done(&w, 0))
+        wait_dto(evd, 0, DAT_DTO_SUCCESS, NULL);
+    waiter_join(&w);
+    link_say(&p.link, "bye");
+    peer_ok(&p, "the process that took the message has got what it needs");
+    side_free(&s);
+    must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
+
+    a.instance_data = &calls;
+    a.proxy_agent_func = agent;
+    must_rc(dat_cno_create(fx->ia, a, &cno), DAT_SUCCESS, "dat_cno_create");
+    evd = fx_evd(fx, 8, DAT_EVD_DTO_FLAG);
+    must_rc(dat_evd_modify_cno(evd, cno), DAT_SUCCESS, "dat_evd_modify_cno");
+    keeper_start(&p, &s, fx, evd, 1);
+    must_rc(post_send(&s, r, 0, 8, 0), DAT_SUCCESS, "dat_ep_post_send");
+    link_say(&p.link, "go");
+    ok(wait_until(called, &calls, SOON_MS), "agent: a send completes, and no thread calls in: it is called");
+    link_say(&p.link, "bye");
+    peer_ok(&p, "the process that took the message has got what it needs");
+    side_free(&s);
+    must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
+
+    evd = fx_evd(fx, 8, DAT_EVD_DTO_FLAG);
+    keeper_start(&p, &s, fx, evd, 3);
+    for (int i = 0; i < 3; i++)
+        must_rc(post_send(&s, r, 0, 8, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_send");
+    must_rc(dat_ep_disconnect(s.ep, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "dat_ep_disconnect");
+    waiter_start(&w, s.conn, DAT_TIMEOUT_INFINITE, 1);
+    ok(!waiter_done(&w, 50), "dat_ep_disconnect: graceful, and the peer takes no message: the thread sleeps");
+    link_say(&p.link, "go");
+    ok(waiter_done(&w, env_ms(SOON_MS)) && w.event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED,
+       "dat_ep_disconnect: graceful, and the peer takes the last message: the thread wakes");
+    if (!waiter_done(&w, 0))
+        dat_evd_set_unwaitable(s.conn);
+    waiter_join(&w);
+    link_say(&p.link, "bye");
+    peer_ok(&p, "the process that took the messages has got what it needs");
+    side_free(&s);
+}
+
 static void hostile(struct fx *fx, struct region *r)
 {
     int rounds = env_count(300, 50), words = 0;
@@ -478,6 +614,7 @@ int main(int argc, char **argv)
         is_int(turns(&fx, &r, one, two, rounds), rounds,
                "dat_evd_wait: two processes on two processors wake each other: no wake-up is lost");
     completions(&fx, &r, env_count(1000, 50));
+    consequences(&fx, &r);
     stopped(&fx, &r);
     hostile(&fx, &r);
     fx_close(&fx);

@@ -102,6 +102,19 @@ int main(int argc, char **argv)
     }
     pass("one object of every kind made and closed over %d times with 50 descriptors", rounds);
 
+    for (int i = 0; i < rounds; i++) {
+        struct fx fx;
+        struct side s[4];
+
+        fx_open(&fx);
+        for (int k = 0; k < 4; k++)
+            side_make(&s[k], &fx, NULL);
+        for (int k = 0; k < 4; k++)
+            must_rc(side_connect(&s[k], fx_address(&fx), unique_qual(false)), DAT_SUCCESS, "dat_ep_connect");
+        fx_close(&fx);
+    }
+    pass("opened, and closed right behind dat_ep_connect, %d times with 50 descriptors", rounds);
+
     ok(wait_until(no_more, (struct count[]){ { "/proc/self/fd", fds } }, SOON_MS),
        "dat_ia_close: no descriptor is left open");
     ok(wait_until(no_more, (struct count[]){ { "/proc/self/task", threads } }, SOON_MS),

@@ -152,15 +152,22 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Ties the dispatcher `evd` to this object.
+    /// Ties the dispatcher `evd` to this object. Threads that sleep wake, because they have to hear of its completions
+    /// from now on.
     ///
     /// # Errors
     /// [`crate::error::Resource::Memory`].
     pub(crate) fn attach(&self, evd: Handle) -> Result<()> {
-        let mut evds = self.evds.lock();
-        if !evds.contains(&evd) {
+        {
+            let mut evds = self.evds.lock();
+            if evds.contains(&evd) {
+                return Ok(());
+            }
             evds.room(1)?;
             evds.push(evd);
+        }
+        for waiter in &self.state.lock().waiters {
+            waiter.waker.wake();
         }
         Ok(())
     }

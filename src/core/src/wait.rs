@@ -247,6 +247,7 @@ impl<T: Transport> EvdWait<T> {
     fn disarm(&mut self) {
         if let Some((armed, requests)) = self.armed.take() {
             self.evd.ia().transport().disarm(self.evd.cq(), armed, requests);
+            leave_place(self.waker.as_deref());
         }
     }
 
@@ -321,6 +322,13 @@ impl<T: Transport> EvdWait<T> {
 impl<T: Transport> Drop for EvdWait<T> {
     fn drop(&mut self) {
         self.leave();
+    }
+}
+
+/// Has a thread that sleeps no more let go of its place, which may belong to an adapter that is closed next.
+fn leave_place(waker: Option<&Waker>) {
+    if let Some(waker) = waker {
+        waker.leave_place();
     }
 }
 
@@ -472,6 +480,7 @@ impl<T: Transport> CnoWait<T> {
         for (evd, armed) in self.armed.drain(..) {
             evd.ia().transport().disarm(evd.cq(), armed, true);
         }
+        leave_place(self.waker.as_deref());
     }
 
     fn check(&mut self) -> Option<Handle> {
@@ -513,10 +522,10 @@ impl<T: Transport> CnoWait<T> {
             let armed = evd.ia().transport().arm(evd.cq(), true);
             self.armed.push((evd, armed));
         }
-        let more = self.cno.evds().len() > self.armed.len();
         let armed = self.armed.iter().map(|(_, armed)| armed);
         let mut sleep = prepare_sleep(&waker, armed, &mut self.timing, now);
-        if more {
+        // There are too many, or one has come before the thread was said to sleep.
+        if self.cno.evds().len() > self.armed.len() {
             sleep.timeout = Some(sleep.timeout.map_or(BLIND, |left| left.min(BLIND)));
         }
         self.poll();

@@ -151,6 +151,13 @@ impl Waker {
         self.state.prepare_sleep();
     }
 
+    /// The thread sleeps in no place any more, and lets go of what a transport has named for that.
+    pub fn leave_place(&self) {
+        let left = std::mem::replace(&mut *self.place.lock(), Place::Own);
+        // The last reference may take long to go, so it goes without the lock.
+        drop(left);
+    }
+
     /// The thread is awake and checks all conditions by itself: nobody needs to wake it.
     pub fn set_awake(&self) {
         self.state.set_awake();
@@ -246,6 +253,8 @@ mod tests {
         waker.wake();
         waker.wake();
         assert_eq!(alarm.0.load(Ordering::Relaxed), 1);
+        waker.leave_place();
+        assert_eq!(Arc::strong_count(&alarm), 1, "a thread that sleeps nowhere keeps it");
         waker.prepare_sleep(Place::Own);
         waker.wake();
         assert_eq!(alarm.0.load(Ordering::Relaxed), 1);

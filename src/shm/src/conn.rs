@@ -195,12 +195,21 @@ impl<T: Transport> Conn<T> {
         self.hot.load(Ordering::Relaxed)
     }
 
-    /// Sets the connection's ready bit if it has something to do.
+    /// Sets the connection's ready bit if it has something to do. Polls do not look at it any more, and the peer can know.
     pub fn look_if_news(&self) {
-        if let Some(end) = self.end()
-            && self.is_up()
-            && end.has_news()
-        {
+        let Some(end) = self.end() else { return };
+        if !self.is_up() {
+            return;
+        }
+        // SYNC polled: the peer may have answered a record, and have told nobody, before the thread that has put it there
+        // takes note of what it waits for; or a record may have come before the thread that has made room takes note of
+        // how far it is. Both do so under these locks.
+        let rx = self.rx.lock();
+        let Some(tx) = self.tx.try_lock().or_else(|| self.tx_now_or_later()) else { return };
+        let news = end.has_news();
+        self.leave_tx(tx, end);
+        drop(rx);
+        if news {
             end.look_again();
         }
     }
@@ -365,18 +374,19 @@ impl<T: Transport> Conn<T> {
             self.leave_tx(tx, end);
             return self.report_done(done);
         }
-        self.leave_turn(credit);
+        if let Some(tx) = self.tx_now_or_later() {
+            self.advance_tx(tx, credit);
+        }
     }
 
-    /// Leaves the turn of this thread to the one that holds the sending direction, unless it is free by then.
+    /// Locks the sending direction, which was not free a moment ago. If another thread still has it, that gets the turn of
+    /// this one: `None`.
     #[cold]
-    fn leave_turn(self: &Arc<Self>, credit: Option<u16>) {
+    fn tx_now_or_later(&self) -> Option<MutexGuard<'_, Tx>> {
         self.again.store(true, Ordering::Relaxed);
         asymmetric::heavy();
         // SYNC again: either this finds the lock free, or its holder finds the flag.
-        if let Some(tx) = self.tx.try_lock() {
-            self.advance_tx(tx, credit);
-        }
+        self.tx.try_lock()
     }
 
     /// Handles arrived records; true if more are left, at which this process looks again soon. Also gives what they told
@@ -384,6 +394,7 @@ impl<T: Transport> Conn<T> {
     fn progress_rx(self: &Arc<Self>, advance: Advance) -> (bool, Option<u16>) {
         let Some(Tie { end, .. }) = self.tie.get() else { return (false, None) };
         let report = self.rx.lock().progress(end, self, &self.tx, advance);
+        self.see_to_others(end);
         let report = match report {
             Ok(report) => report,
             Err(fatal) => {
@@ -433,7 +444,13 @@ impl<T: Transport> Conn<T> {
     #[inline]
     fn leave_tx(&self, tx: MutexGuard<'_, Tx>, end: &End) {
         drop(tx);
-        // SYNC again: pairs with the fence in leave_turn.
+        self.see_to_others(end);
+    }
+
+    /// Sees to what other threads left to this one while it held the sending direction.
+    #[inline]
+    fn see_to_others(&self, end: &End) {
+        // SYNC again: pairs with the fence in tx_now_or_later.
         asymmetric::light();
         if self.again.load(Ordering::Relaxed) && self.again.swap(false, Ordering::SeqCst) {
             end.look_again();

@@ -276,7 +276,7 @@ impl<T: Transport> Hot<T> {
     #[inline]
     pub fn on_ready(&mut self, conn: &Arc<Conn<T>>, home: &Home, may: impl FnOnce() -> bool) {
         self.records = self.records.wrapping_add(1);
-        self.others += 1;
+        self.others = self.others.saturating_add(1);
         if self.rest > 0 {
             self.rest -= 1;
         } else if conn.warm() {
@@ -345,3 +345,6 @@ impl<T: Transport> Hot<T> {
         self.list.retain(|entry| entry.conn.is_up());
     }
 }
+
+#[cfg(all(test, loom))]
+mod model;

@@ -143,9 +143,17 @@ impl<T: Transport> Node<T> {
         self.commands.lock().room(TASKS)
     }
 
-    /// Asks the thread to do something.
+    /// Asks the thread to do something, unless that has to end.
     pub fn command(&self, command: Command<T>) {
-        self.commands.lock().push_back(command);
+        let mut commands = self.commands.lock();
+        if self.is_stopped() {
+            // Nobody would take it off, and its connection keeps the node.
+            drop(commands);
+            drop(command);
+            return;
+        }
+        commands.push_back(command);
+        drop(commands);
         self.links.home.bell.ring();
     }
 
@@ -173,6 +181,9 @@ impl<T: Transport> Node<T> {
         if let Some(thread) = thread.filter(|thread| !thread.is_current()) {
             thread.join();
         }
+        // The connections that tasks were left for keep the node. None is added any more.
+        let left = std::mem::take(&mut *self.commands.lock());
+        drop(left);
         self.links.home.door.close();
         drop(self.reachable.lock().take());
     }

@@ -270,24 +270,35 @@ impl Rx {
         tx: &Mutex<Tx>,
         advance: Advance,
     ) -> Result<RxReport, Fatal> {
+        // Nobody else is to take what is behind a record that has failed, until the connection is closed.
+        if self.arriving.failed.is_some() {
+            return Ok(RxReport::default());
+        }
+        let result = self.turn(&Turn { end, inbox, tx, advance });
+        if result.is_err() {
+            self.rings = None;
+        }
+        result
+    }
+
+    fn turn<I: Inbox>(&mut self, turn: &Turn<'_, I>) -> Result<RxReport, Fatal> {
         let mut report = RxReport::default();
         let Some([requests, answers]) = &mut self.rings else { return Ok(report) };
-        if !inbox.is_up() {
+        if !turn.inbox.is_up() {
             return Ok(report);
         }
-        let turn = Turn { end, inbox, tx, advance };
         let arriving = &mut self.arriving;
         // Answers come first, because they must not wait behind messages that find no receive.
         let mut closed = false;
         if answers.has_record() {
-            let pause = turn.empty(answers, true, &mut report, |ring, view| arriving.answer(&turn, ring, view))?;
+            let pause = turn.empty(answers, true, &mut report, |ring, view| arriving.answer(turn, ring, view))?;
             closed = pause == Pause::Closed;
         }
         let mut budget = Budget::turn();
         let pause =
-            turn.empty(requests, false, &mut report, |ring, view| arriving.handle(&turn, ring, view, &mut budget))?;
+            turn.empty(requests, false, &mut report, |ring, view| arriving.handle(turn, ring, view, &mut budget))?;
         // What waits is looked at again when what it waits for is there, and not whenever somebody polls.
-        end.set_stuck(pause != Pause::Empty);
+        turn.end.set_stuck(pause != Pause::Empty);
         if closed || pause == Pause::Closed {
             self.rings = None;
         }

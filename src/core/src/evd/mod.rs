@@ -83,13 +83,16 @@ impl<T: Transport> Evd<T> {
         ia.room_for(Kind::Evd)?;
         let cq = streams.contains(Streams::TRANSFERS).then(|| ia.transport.cq_create(qlen)).transpose()?;
         let cno = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
+        let mut queue = Queue::new(qlen)?;
+        // An asynchronous event may tell that the completion of a request has found no room.
+        queue.requests += usize::from(streams.contains(Streams::ASYNC));
         let evd = ia.adopt(Evd {
             header: Header::default(),
             users: Users::default(),
             ia: ia.clone(),
             streams,
             cq,
-            queue: Mutex::new(Queue::new(qlen)?),
+            queue: Mutex::new(queue),
             busy: AtomicBool::new(false),
             orphan: AtomicBool::new(false),
             patience: Patience::default(),

@@ -59,7 +59,7 @@ pub(crate) struct Queue<T: Transport> {
     /// Whether there is somebody who may have to be told of a new event: a waiter or a notification object.
     watched: bool,
     feeds: [usize; 3],
-    /// The endpoints whose requests complete here.
+    /// The endpoints whose requests complete here, and one more for asynchronous events, which such completions may cause.
     pub requests: usize,
 }
 

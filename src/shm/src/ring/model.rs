@@ -170,6 +170,85 @@ fn ring_shows_no_payload_as_a_record() {
     pass(4, &[100, 1, 2, 0, 1]);
 }
 
+/// The kind of records of one slot, for [`Consumer::next`].
+const MESSAGE: u8 = 1;
+
+/// Passes records with payloads of `sizes` bytes, as the usual path of messages does: [`Producer::put_small`] for those of
+/// one slot as long as there is room as far as is known, and [`Consumer::next`]. Slots are given back one by one without
+/// being released, and at last together.
+fn pass_small(slots: usize, sizes: &'static [usize]) {
+    let mut explorer = loom::model::Builder::new();
+    explorer.preemption_bound = Some(3);
+    explorer.check(move || {
+        let area = Modelled::new(slots);
+        let mut producer = Producer::new(area.clone());
+        let mut consumer = Consumer::new(area);
+        let other = thread::spawn(move || {
+            for (i, &len) in sizes.iter().enumerate() {
+                let payload = vec![2_u8; len];
+                let fill = |area: &Arc<Modelled>, slot| {
+                    area.write_small(slot, Source::of(&payload));
+                    Some(len as u32)
+                };
+                if len <= SMALL && producer.used() < slots as u64 {
+                    assert!(producer.put_small(MESSAGE, i as u8, len as u64, 7, fill).is_some());
+                    continue;
+                }
+                loop {
+                    if let Some(mut room) = producer.reserve(len).expect("honest") {
+                        room.write(Source::of(&payload));
+                        let _ = room.finish(MESSAGE, i as u8, len as u64, 7);
+                        break;
+                    }
+                    thread::yield_now();
+                }
+            }
+        });
+        for (i, &len) in sizes.iter().enumerate() {
+            while !consumer.has_record() {
+                thread::yield_now();
+            }
+            let mut payload = vec![0; len];
+            match consumer.next(MESSAGE) {
+                Next::Nothing => panic!("there was a record"),
+                Next::Small(small) => {
+                    assert_eq!((small.flags(), small.len(), small.credit()), (i as u8, len, 7));
+                    let at = consumer.head * SLOT as u64 + HEADER as u64;
+                    consumer.area.read(at, Target::of(&mut payload));
+                    consumer.skip_small();
+                }
+                Next::Other => {
+                    let view = consumer.peek().expect("honest").expect("there was a record");
+                    assert_eq!((view.flags, view.len as usize, view.credit), (i as u8, len, 7));
+                    assert_eq!(consumer.copy_out(&view, 0, Target::of(&mut payload)), len);
+                    consumer.skip(&view);
+                }
+            }
+            assert!(payload.iter().all(|&b| b == 2));
+            consumer.publish();
+        }
+        assert!(!consumer.has_record());
+        assert!(matches!(consumer.next(MESSAGE), Next::Nothing));
+        other.join().expect("producer");
+        assert_eq!(consumer.unreleased(), consumer.release());
+    });
+}
+
+#[test]
+fn ring_passes_small_messages_around_twice() {
+    pass_small(2, &[1, 0, 48, 3, 5]);
+}
+
+#[test]
+fn ring_passes_small_messages_behind_long_ones() {
+    pass_small(4, &[100, 1, 2, 48, 0]);
+}
+
+#[test]
+fn ring_passes_small_messages_around_padding() {
+    pass_small(4, &[1, 2, 60, 60, 3]);
+}
+
 /// The words of [`Pair`](crate::pair::Pair) and [`Hot`](crate::hot::Hot) about polling: a side that stores a record and
 /// tells nobody because the other one polls, and that one, which ends its polling. The fence that the latter makes for
 /// both is in the model a fence of each.

@@ -101,6 +101,14 @@ impl Model {
         sleep
     }
 
+    /// As [`Home::expect_requests`](crate::home::Home::expect_requests).
+    fn expect_requests(&self) {
+        self.sleepers(|sleepers| sleepers.expect_requests(&self.published));
+        if is_late::<ModelU32>(|| self.any_ready()) {
+            self.wake(News::Completion, 1);
+        }
+    }
+
     /// As [`Home::disarm`](crate::home::Home::disarm), by the leader.
     fn disarm(&self) {
         self.sleepers(|sleepers| sleepers.leave(&self.published));
@@ -186,6 +194,35 @@ fn news_for_a_leader_that_leaves_go_to_the_thread() {
         model.disarm();
         peer.join().expect("no panic");
         assert!(model.is_rung(), "nobody is told");
+    });
+}
+
+#[test]
+fn a_completion_is_handled_when_the_leader_leaves_another_waiter_behind() {
+    check(|model| {
+        model.arm(false);
+        let peer = beside(&model, |model| model.tell(0, News::Completion));
+        let leads = Arc::new(AtomicBool::new(false));
+        let known = leads.clone();
+        let other = beside(&model, move |model| known.store(model.arm(true).is_some(), Ordering::SeqCst));
+        model.disarm();
+        peer.join().expect("no panic");
+        other.join().expect("no panic");
+        let slept_through = leads.load(Ordering::SeqCst) && model.sleeps();
+        assert!(model.is_rung() || !slept_through && leads.load(Ordering::SeqCst), "the completion wakes nobody");
+    });
+}
+
+#[test]
+fn a_completion_wakes_the_thread_for_an_agent() {
+    check(|model| {
+        let peer = beside(&model, |model| model.tell(0, News::Completion));
+        let agent = beside(&model, Model::expect_requests);
+        model.sleepers(|sleepers| sleepers.thread_asleep(&model.published));
+        let late = is_late::<ModelU32>(|| model.any_ready());
+        peer.join().expect("no panic");
+        agent.join().expect("no panic");
+        assert!(late || model.is_rung(), "the thread sleeps, and nobody wakes it");
     });
 }
 
