@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::transport::{
-    ConnectionReport, EndpointSink, FailedRequest, Mark, QpSizes, Recv, RecvDone, RecvQueue, Request, RequestId, Taken,
-    Transport, Verdict,
+    ConnectionReport, EndpointSink, FailedRequest, Mark, QpSizes, Recv, RecvDone, RecvId, RecvQueue, Request,
+    RequestId, Segment, Taken, Transport, Verdict,
 };
 use host::asymmetric;
 use host::lock::{Mutex, MutexGuard};
@@ -19,7 +19,7 @@ use once_cell::sync::OnceCell;
 use crate::pair::End;
 use crate::pending::Pending;
 use crate::record::Acknowledge;
-use crate::rx::{Advance, Fatal, Inbox, One, Rx, Stop};
+use crate::rx::{Advance, Fatal, Inbox, Rx, Stop};
 use crate::sleep::News;
 use crate::srq::{SharedQueue, Starved};
 use crate::tx::Tx;
@@ -596,15 +596,26 @@ impl<T: Transport> Inbox for Conn<T> {
     }
 
     #[inline]
-    fn take_one(&self) -> One {
-        let Some(srq) = &self.srq else {
-            return self.own.lock().pop_one().map_or(One::Other, |(id, segment)| One::Taken(id, segment));
-        };
-        match srq.take_one() {
-            Some((id, segment)) if self.sink.recv_taken(id) == Verdict::Continue => One::Taken(id, segment),
-            Some(_) => One::Broken,
-            None => One::Other,
+    fn take_one(&self) -> Option<(RecvId, Segment)> {
+        match &self.srq {
+            Some(srq) => srq.take_one(),
+            None => self.own.lock().pop_one(),
         }
+    }
+
+    #[inline]
+    fn arrived(&self, done: RecvDone) -> bool {
+        if self.srq.is_some() {
+            return self.sink.recv_arrived(done) == Verdict::Continue;
+        }
+        self.sink.recv_done(done);
+        true
+    }
+
+    #[cold]
+    fn fail(&self, id: RecvId) {
+        // The connection fails anyway, and its end has the buffer from now on.
+        let _ = self.sink.recv_taken(id);
     }
 
     #[inline]

@@ -3,6 +3,7 @@
 //! Records are handled in order. A message without a receive stays in the ring, with everything behind it, until there
 //! is a receive: it neither fails nor gets lost.
 
+use std::hint::cold_path;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
@@ -36,10 +37,17 @@ pub trait Inbox {
     /// The connection cannot go on.
     fn take(self: &Arc<Self>, taken: &mut Taken) -> Result<bool, Fatal>;
 
-    /// Takes the next receive if it has one segment. Leaves it to [`Inbox::take`] to have the connection looked at again.
-    fn take_one(&self) -> One;
+    /// Takes the next receive if it has one segment, for [`Inbox::arrived`] or [`Inbox::fail`]. Leaves it to
+    /// [`Inbox::take`] to have the connection looked at again.
+    fn take_one(&self) -> Option<(RecvId, Segment)>;
 
-    /// Reports a receive that is complete.
+    /// Reports a receive of [`Inbox::take_one`] that is complete; false if the connection cannot go on.
+    fn arrived(&self, done: RecvDone) -> bool;
+
+    /// Reports that a receive of [`Inbox::take_one`] was taken, with which the connection fails.
+    fn fail(&self, id: RecvId);
+
+    /// Reports a receive of [`Inbox::take`] that is complete.
     fn complete(&self, done: RecvDone);
 }
 
@@ -118,17 +126,6 @@ impl Told {
     pub fn credit(self) -> Option<u16> {
         self.credit
     }
-}
-
-/// The next receive of a connection.
-#[derive(Clone, Copy)]
-pub enum One {
-    /// It has one segment, and is taken.
-    Taken(RecvId, Segment),
-    /// There is none, or it has not one segment: see [`Inbox::take`].
-    Other,
-    /// It is taken, and the connection cannot go on.
-    Broken,
 }
 
 /// The way on after a record.
@@ -314,23 +311,20 @@ fn small_message<I: Inbox>(
     if !inbox.is_up() {
         return Err(Stop::Nothing);
     }
-    let (id, segment) = match inbox.take_one() {
-        One::Taken(id, segment) => (id, segment),
-        One::Other => return Err(Stop::Other),
-        One::Broken => return Err(Stop::Broken),
-    };
+    let Some((id, segment)) = inbox.take_one() else { return Err(Stop::Other) };
     let len = small.len() as u64;
-    if len > segment.len {
+    if len > segment.len || !copy::scatter_one(end.regions(), &segment, ring.small_source(small)) {
+        cold_path();
+        inbox.fail(id);
         *failed = Some(id);
-        return Err(Stop::TooLong);
+        return Err(if len > segment.len { Stop::TooLong } else { Stop::NoRegion });
     }
-    if !copy::scatter_one(end.regions(), &segment, ring.small_source(small)) {
-        *failed = Some(id);
-        return Err(Stop::NoRegion);
+    let solicited = small.flags() & record::SOLICITED != 0;
+    if !inbox.arrived(RecvDone { id, status: Status::Success, len, solicited }) {
+        cold_path();
+        return Err(Stop::Broken);
     }
     ring.skip_small();
-    let solicited = small.flags() & record::SOLICITED != 0;
-    inbox.complete(RecvDone { id, status: Status::Success, len, solicited });
     Ok(small)
 }
 

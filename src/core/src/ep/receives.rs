@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use host::memory::{self, NoMemory, Room};
 
-use crate::charge::Charge;
+use crate::books::{Charge, Completed};
 use crate::ep::attr::Watermark;
 use crate::ep::endpoint::not_ready;
 use crate::ep_state::State;
@@ -16,6 +16,7 @@ use crate::event::{Completion, CompletionFlags, Feed, Status, Transfer};
 use crate::fifo::Fifo;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::slab::Handle;
+use crate::srq::Srq;
 use crate::transport::{RecvDone, RecvId, Transport};
 use crate::users::Use;
 
@@ -152,9 +153,23 @@ impl<T: Transport> Receives<T> {
     pub fn complete_shared(&self, ep: Handle, cookie: u64, done: &RecvDone, charge: Charge) {
         let &RecvDone { status, len, solicited, .. } = done;
         let Some(evd) = &self.evd else { return };
-        let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
+        let completion = || Completion { ep, cookie, len, status, transfer: Transfer::Recv };
         let announce = || !matches!(self.feed, Feed::Solicited) || solicited || !matches!(status, Status::Success);
         evd.complete_shared(completion, announce, charge);
+    }
+
+    /// Queues the completion of a receive that the transport has ended, which it had not reported as taken. `srq` is the
+    /// shared queue of the endpoint.
+    #[inline(always)]
+    pub fn finish_arrived(&mut self, ep: Handle, srq: Option<&Srq<T>>, done: &RecvDone) {
+        match srq {
+            Some(srq) => {
+                if let Some(Completed { cookie, charge }) = srq.complete(done.id) {
+                    self.complete_shared(ep, cookie, done, charge);
+                }
+            }
+            None => self.finish_one(ep, done),
+        }
     }
 
     /// Queues the completion of a receive of the endpoint's own queue that the transport has ended.
@@ -162,17 +177,18 @@ impl<T: Transport> Receives<T> {
     pub fn finish_one(&mut self, ep: Handle, done: &RecvDone) {
         // An endpoint with receives has a dispatcher for them.
         let Some(evd) = &self.evd else { return };
-        let Some(&Posted { cookie, quiet, .. }) = self.posted.front().filter(|posted| posted.id == done.id) else {
+        let Some(posted) = self.posted.front().filter(|posted| posted.id == done.id) else {
             cold_path();
             return out_of_order(done.id);
         };
-        self.posted.skip();
         let announce = || {
-            let announce = if matches!(self.feed, Feed::Solicited) { done.solicited } else { !quiet };
+            let announce = if matches!(self.feed, Feed::Solicited) { done.solicited } else { !posted.quiet };
             announce || !matches!(done.status, Status::Success)
         };
-        let completion = Completion { ep, cookie, len: done.len, status: done.status, transfer: Transfer::Recv };
+        let completion =
+            || Completion { ep, cookie: posted.cookie, len: done.len, status: done.status, transfer: Transfer::Recv };
         evd.complete(completion, announce);
+        self.posted.skip();
     }
 
     /// Queues the completions of receives of the endpoint's own queue that the transport has ended.

@@ -2,6 +2,7 @@
 
 use std::hint::cold_path;
 
+use host::lock::MutexGuard;
 use host::memory::Room;
 
 use crate::ep::endpoint::Endpoint;
@@ -28,6 +29,21 @@ impl<T: Transport> Endpoint<T> {
             }
         }
     }
+
+    /// Does what [`EndpointReports::recv_arrived`] does, in two steps.
+    #[cold]
+    fn arrived_otherwise(&self, mut receives: MutexGuard<'_, Receives<T>>, life: u64, done: RecvDone) -> Verdict {
+        if receives.life != life {
+            self.finish_out_of_time(&mut receives, life, &[done]);
+            return Verdict::Continue;
+        }
+        drop(receives);
+        let verdict = self.recv_taken(life, done.id);
+        if verdict == Verdict::Continue {
+            self.recvs_done(life, &[done]);
+        }
+        verdict
+    }
 }
 
 impl<T: Transport> EndpointReports for Endpoint<T> {
@@ -51,6 +67,17 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
             self.ia.raise(self.header.handle(), AsyncReason::EpSoftHighWatermark);
         }
         if passed.hard { Verdict::Break } else { Verdict::Continue }
+    }
+
+    fn recv_arrived(&self, life: u64, done: RecvDone) -> Verdict {
+        let mut receives = self.receives.lock();
+        // Without a watermark to pass, nobody need see that the endpoint has the buffer for a moment.
+        if receives.life == life && receives.connected && !receives.watched {
+            receives.finish_arrived(self.header.handle(), self.srq.as_deref(), &done);
+            return Verdict::Continue;
+        }
+        cold_path();
+        self.arrived_otherwise(receives, life, done)
     }
 
     fn recvs_done(&self, life: u64, done: &[RecvDone]) {

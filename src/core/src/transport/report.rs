@@ -83,6 +83,7 @@ pub trait Reports: Sized {
 #[allow(missing_docs)]
 pub trait EndpointReports {
     fn recv_taken(&self, life: u64, id: RecvId) -> Verdict;
+    fn recv_arrived(&self, life: u64, done: RecvDone) -> Verdict;
     fn recvs_done(&self, life: u64, done: &[RecvDone]);
     fn recv_announced(&self, life: u64);
     fn requests_done(&self, life: u64, reached: Mark) -> bool;
@@ -126,6 +127,14 @@ impl<R: Reports> EndpointSink<R> {
     #[inline]
     pub fn recv_taken(&self, id: RecvId) -> Verdict {
         self.endpoint.recv_taken(self.life, id)
+    }
+
+    /// Reports that the endpoint took a buffer for a message that has arrived as a whole, and that the receive is complete:
+    /// [`EndpointSink::recv_taken`] and [`EndpointSink::recv_done`] in one. It is not complete if the answer is
+    /// [`Verdict::Break`].
+    #[inline]
+    pub fn recv_arrived(&self, done: RecvDone) -> Verdict {
+        self.endpoint.recv_arrived(self.life, done)
     }
 
     /// Reports that a receive is complete.
