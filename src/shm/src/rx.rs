@@ -3,12 +3,11 @@
 //! Records are handled in order. A message without a receive stays in the ring, with everything behind it, until there
 //! is a receive: it neither fails nor gets lost.
 
-use std::hint::cold_path;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
-use dat_core::transport::{FailedRequest, MAX_SEGMENTS, RecvDone, RecvId, RemoteSegment, Segment, Taken};
+use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Place, RecvDone, RecvId, RemoteSegment, Segment, Taken};
 use host::lock::Mutex;
 
 use crate::budget::Budget;
@@ -16,6 +15,7 @@ use crate::copy::{self, Outcome, Slice};
 use crate::os::user::Target;
 use crate::pair::{Busy, End};
 use crate::record::{self, Acknowledge, EAGER_MAX, kind};
+use crate::regions::RegionTable;
 use crate::ring::{Consumer, Corrupt, Next, RecordView, Small};
 use crate::tx::Tx;
 
@@ -37,17 +37,14 @@ pub trait Inbox {
     /// The connection cannot go on.
     fn take(self: &Arc<Self>, taken: &mut Taken) -> Result<bool, Fatal>;
 
-    /// Takes the next receive if it has one segment, for [`Inbox::arrived`] or [`Inbox::fail`]. Leaves it to
-    /// [`Inbox::take`] to have the connection looked at again.
-    fn take_one(&self) -> Option<(RecvId, Segment)>;
+    /// Completes the next receive with a message of `len` bytes if it has one segment: `place` puts the message there. Leaves it to [`Inbox::take`] to have the connection looked at
+    /// again.
+    ///
+    /// # Errors
+    /// The message is not delivered, for this reason. A receive that is too short, or has no memory, is then in `failed`.
+    fn deliver(&self, len: u64, solicited: bool, failed: &mut Option<RecvId>, place: impl Place) -> Result<(), Stop>;
 
-    /// Reports a receive of [`Inbox::take_one`] that is complete; false if the connection cannot go on.
-    fn arrived(&self, done: RecvDone) -> bool;
-
-    /// Reports that a receive of [`Inbox::take_one`] was taken, with which the connection fails.
-    fn fail(&self, id: RecvId);
-
-    /// Reports a receive of [`Inbox::take`] that is complete.
+    /// Reports a receive that is complete.
     fn complete(&self, done: RecvDone);
 }
 
@@ -295,6 +292,20 @@ impl Rx {
     }
 }
 
+/// A message of one slot.
+struct Arrived<'a> {
+    regions: &'a RegionTable,
+    ring: &'a Consumer,
+    small: Small,
+}
+
+impl Place for Arrived<'_> {
+    #[inline(always)]
+    fn place(self, segment: &Segment) -> bool {
+        copy::scatter_one(self.regions, segment, self.ring.small_source(self.small))
+    }
+}
+
 /// Handles the next record, if it is a message of one slot for which there is a receive of one segment.
 #[inline(always)]
 fn small_message<I: Inbox>(
@@ -311,19 +322,8 @@ fn small_message<I: Inbox>(
     if !inbox.is_up() {
         return Err(Stop::Nothing);
     }
-    let Some((id, segment)) = inbox.take_one() else { return Err(Stop::Other) };
-    let len = small.len() as u64;
-    if len > segment.len || !copy::scatter_one(end.regions(), &segment, ring.small_source(small)) {
-        cold_path();
-        inbox.fail(id);
-        *failed = Some(id);
-        return Err(if len > segment.len { Stop::TooLong } else { Stop::NoRegion });
-    }
     let solicited = small.flags() & record::SOLICITED != 0;
-    if !inbox.arrived(RecvDone { id, status: Status::Success, len, solicited }) {
-        cold_path();
-        return Err(Stop::Broken);
-    }
+    inbox.deliver(small.len() as u64, solicited, failed, Arrived { regions: end.regions(), ring, small })?;
     ring.skip_small();
     Ok(small)
 }

@@ -5,12 +5,15 @@ use std::hint::cold_path;
 use host::lock::MutexGuard;
 use host::memory::Room;
 
+use crate::books::Completed;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::Receives;
 use crate::ep_state::{State, Trigger, next};
 use crate::event::{AsyncReason, ConnectionEvent, Status};
 use crate::transport::report::EndpointReports;
-use crate::transport::{Closing, ConnectionReport, FailedRequest, Mark, RecvDone, RecvId, Transport, Verdict};
+use crate::transport::{
+    Closing, ConnectionReport, Delivery, FailedRequest, Mark, Place, RecvDone, RecvId, Taken, Transport, Verdict,
+};
 
 impl<T: Transport> Endpoint<T> {
     /// Takes note of receives that ended before the connection was announced, or after it has ended.
@@ -47,6 +50,21 @@ impl<T: Transport> Endpoint<T> {
 }
 
 impl<T: Transport> EndpointReports for Endpoint<T> {
+    #[inline(always)]
+    fn deliver(&self, life: u64, len: u64, solicited: bool, place: impl Place) -> Delivery {
+        let mut receives = self.receives.lock();
+        if receives.life != life || !receives.connected {
+            cold_path();
+            return Delivery::Other;
+        }
+        receives.deliver(self.header.handle(), len, solicited, place)
+    }
+
+    fn recv_take(&self, life: u64, taken: &mut Taken) -> bool {
+        let mut receives = self.receives.lock();
+        receives.life == life && receives.take(taken)
+    }
+
     fn recv_taken(&self, life: u64, id: RecvId) -> Verdict {
         let Some(srq) = &self.srq else { return Verdict::Continue };
         srq.taken(id);
@@ -70,10 +88,16 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
     }
 
     fn recv_arrived(&self, life: u64, done: RecvDone) -> Verdict {
-        let mut receives = self.receives.lock();
+        let receives = self.receives.lock();
         // Without a watermark to pass, nobody need see that the endpoint has the buffer for a moment.
-        if receives.life == life && receives.connected && !receives.watched {
-            receives.finish_arrived(self.header.handle(), self.srq.as_deref(), &done);
+        if let Some(srq) = &self.srq
+            && receives.life == life
+            && receives.connected
+            && !receives.watched
+        {
+            if let Some(Completed { cookie, charge }) = srq.complete(done.id) {
+                receives.complete_shared(self.header.handle(), cookie, &done, charge);
+            }
             return Verdict::Continue;
         }
         cold_path();
