@@ -33,10 +33,8 @@ pub(crate) struct Books {
     pub armed: bool,
     /// Whether the queue has ended, so that each charge has a reference to the books.
     ended: bool,
-    /// The number of buffers that were posted and are not complete.
-    held: usize,
-    /// The number of charges.
-    charges: usize,
+    /// The number of entries that are occupied: the buffers that were posted and are not complete, and the charges.
+    outstanding: usize,
     /// The buffers by receive number.
     buffers: Vec<Buffer>,
     /// The free buffer that was in use last.
@@ -59,7 +57,7 @@ pub(crate) struct Vacancy<'a> {
     id: u32,
     buffer: &'a mut Buffer,
     free: &'a mut u32,
-    held: &'a mut usize,
+    outstanding: &'a mut usize,
     available: &'a mut usize,
 }
 
@@ -76,7 +74,7 @@ impl Vacancy<'_> {
         if let Buffer::Free(next) = *self.buffer {
             *self.free = next;
             *self.buffer = Buffer::Available(cookie);
-            *self.held += 1;
+            *self.outstanding += 1;
             *self.available += 1;
         }
     }
@@ -91,8 +89,7 @@ impl Books {
             low_watermark: 0,
             armed: false,
             ended: false,
-            held: 0,
-            charges: 0,
+            outstanding: 0,
             buffers: Vec::new(),
             free: NONE,
         }
@@ -101,7 +98,7 @@ impl Books {
     /// The number of entries that are occupied.
     #[inline(always)]
     pub fn outstanding(&self) -> usize {
-        self.held + self.charges
+        self.outstanding
     }
 
     /// The number of buffers that there is memory for.
@@ -134,12 +131,12 @@ impl Books {
     /// A free buffer; `None` if all entries are occupied.
     #[inline(always)]
     pub fn vacancy(&mut self) -> Option<Vacancy<'_>> {
-        if self.outstanding() >= self.max_recvs {
+        if self.outstanding >= self.max_recvs {
             return None;
         }
-        let Books { buffers, free, held, available, .. } = self;
+        let Books { buffers, free, outstanding, available, .. } = self;
         let id = *free;
-        Some(Vacancy { id, buffer: buffers.get_mut(id as usize)?, free, held, available })
+        Some(Vacancy { id, buffer: buffers.get_mut(id as usize)?, free, outstanding, available })
     }
 
     /// Notes that an endpoint took a buffer. Returns whether the watermark's event is due.
@@ -165,9 +162,13 @@ impl Books {
             Buffer::Free(_) => return None,
         };
         *buffer = Buffer::Free(mem::replace(&mut self.free, id as u32));
-        self.held -= 1;
-        self.charges += 1;
         Some((cookie, available && self.took()))
+    }
+
+    /// The number of charges.
+    fn charges(&self) -> usize {
+        let held = self.buffers.iter().filter(|buffer| !matches!(buffer, Buffer::Free(_))).count();
+        self.outstanding - held
     }
 
     /// Counts a buffer that an endpoint took. Returns whether the watermark's event is due.
@@ -210,7 +211,7 @@ pub(crate) fn end(books: &Arc<Mutex<Books>>) {
     {
         let mut books_now = books.lock();
         books_now.ended = true;
-        for _ in 0..books_now.charges {
+        for _ in 0..books_now.charges() {
             // A charge that finds the end drops this.
             mem::forget(books.clone());
         }
@@ -238,7 +239,7 @@ impl Charge {
     unsafe fn settle(&self) -> bool {
         // SAFETY: the caller's promise.
         let mut books = unsafe { self.0.as_ref() }.lock();
-        books.charges -= 1;
+        books.outstanding -= 1;
         books.ended
     }
 
