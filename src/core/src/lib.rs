@@ -10,8 +10,7 @@
 //! * `open`: opening and closing adapters; [`wait`]: blocking waits
 //! * `sp`, service points and requests
 //! * [`ep`], endpoints
-//! * `srq`, `rmr`, `lmr`, `evd`, `cno`, `pz`: the other objects; `charge`: the part of a shared queue that goes with
-//!   a buffer
+//! * `srq`, `rmr`, `lmr`, `evd`, `cno`, `pz`: the other objects; `books`: where the buffers of a shared queue are
 //! * `ia`: the adapter, as all objects know it; `lmr_table`: its regions by context; `agent`: calls of programs'
 //!   agents
 //! * [`transport`]: the contract with what moves the bytes, which reports to sinks
@@ -22,7 +21,7 @@
 
 pub mod addr;
 mod agent;
-mod charge;
+mod books;
 mod cno;
 pub mod ep;
 mod ep_state;

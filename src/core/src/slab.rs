@@ -132,6 +132,8 @@ struct Cell {
     settling: &'static Mutex<()>,
 }
 
+const _: () = assert!(size_of::<Cell>().is_power_of_two());
+
 /// A list of handles of one slab, each of which is in one list at most. The cells themselves are linked, so that no
 /// change of a list needs memory. Its owner sees to it that there is one change at a time.
 #[derive(Debug, Default)]
@@ -186,27 +188,27 @@ pub struct Cells {
 #[derive(Debug)]
 pub struct Window {
     first: AtomicUsize,
-    /// 0 before they are set.
-    size: AtomicUsize,
+    /// The number of cells; 0 before they are set.
+    len: AtomicUsize,
 }
 
 impl Window {
     /// No cells.
     pub const fn new() -> Self {
-        Window { first: AtomicUsize::new(0), size: AtomicUsize::new(0) }
+        Window { first: AtomicUsize::new(0), len: AtomicUsize::new(0) }
     }
 
     /// Sets the cells, if none are set yet.
     pub fn set(&self, cells: Cells) {
         if self.first.compare_exchange(0, cells.first, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             // SYNC chunk: pairs with the load in `enter`, as the store in `grow` does.
-            self.size.store(cells.size, Ordering::Release);
+            self.len.store(cells.size / size_of::<Cell>(), Ordering::Release);
         }
     }
 
     /// Forgets the cells. Only the child of a fork may call this, which has no other thread.
     pub fn forget(&self) {
-        self.size.store(0, Ordering::Relaxed);
+        self.len.store(0, Ordering::Relaxed);
         self.first.store(0, Ordering::Relaxed);
     }
 
@@ -214,9 +216,10 @@ impl Window {
     #[inline(always)]
     fn has(&self, handle: Handle) -> bool {
         // SYNC chunk
-        let size = self.size.load(Ordering::Acquire);
+        let len = self.len.load(Ordering::Acquire);
         let offset = handle.0.wrapping_sub(self.first.load(Ordering::Relaxed));
-        offset < size && offset.is_multiple_of(size_of::<Cell>())
+        // One comparison for both: the bits that are 0 on a cell's boundary become the highest ones.
+        offset.rotate_right(size_of::<Cell>().trailing_zeros()) < len
     }
 
     /// Enters the object behind `handle` if it is alive, of type `O`, and among the cells; `None` also if the calling thread

@@ -1,15 +1,15 @@
-//! Shared receive queues, and the books that say where each of their buffers is.
+//! Shared receive queues.
 //!
 //! A posted buffer is *available* until an endpoint takes it and *outstanding* until the
-//! program has dequeued its completion, which a [`Charge`] counts.
+//! program has dequeued its completion, which a [`books::Charge`] counts.
 
 use std::hint::cold_path;
 use std::sync::Arc;
 
 use host::lock::{Mutex, MutexGuard};
-use host::memory::Room;
+use host::memory;
 
-use crate::charge::{Charge, Outstanding};
+use crate::books::{self, Books, Completed};
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::event::AsyncReason;
 use crate::ia::Ia;
@@ -32,8 +32,7 @@ pub struct Srq<T: Transport> {
     /// Held during a change of the size or the watermark, including the transport's part, so that there is one change
     /// at a time. Taken before the books, and never for posting or receiving.
     tuning: Mutex<()>,
-    books: Mutex<Books>,
-    outstanding: Outstanding,
+    books: Arc<Mutex<Books>>,
 }
 
 /// The parameters of a queue, as [`Srq::query`] shows them.
@@ -51,35 +50,6 @@ pub struct SrqStatus {
     pub outstanding: usize,
 }
 
-/// The place of each buffer. Posting and receiving wait for this lock.
-struct Books {
-    max_recvs: usize,
-    available: usize,
-    low_watermark: usize,
-    armed: bool,
-    /// The buffers by receive number.
-    buffers: Vec<Buffer>,
-    /// The receive numbers of the free buffers.
-    free: Vec<u32>,
-}
-
-struct Buffer {
-    /// The cookie that the poster gave; meaningless while the buffer is free.
-    cookie: u64,
-    /// Counts it among the outstanding ones; `None` while the buffer is free.
-    charge: Option<Charge>,
-    /// Whether endpoints can take it. A buffer that is neither available nor free is taken.
-    available: bool,
-}
-
-/// A buffer that is complete.
-pub(crate) struct Completed {
-    /// The cookie that the poster gave.
-    pub cookie: u64,
-    /// The charge for its event.
-    pub charge: Charge,
-}
-
 impl<T: Transport> Object for Srq<T> {
     const KIND: Kind = Kind::Srq;
 
@@ -91,6 +61,12 @@ impl<T: Transport> Object for Srq<T> {
 impl<T: Transport> Counted for Srq<T> {
     fn users(&self) -> &Users {
         &self.users
+    }
+}
+
+impl<T: Transport> Drop for Srq<T> {
+    fn drop(&mut self) {
+        books::end(&self.books);
     }
 }
 
@@ -114,8 +90,7 @@ impl<T: Transport> Srq<T> {
         ia.room_for(Kind::Srq)?;
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
         let queue = ia.transport.srq_create(pz.zone(), max_recvs, max_segments)?;
-        let mut books =
-            Books { max_recvs: 0, available: 0, low_watermark: 0, armed: false, buffers: Vec::new(), free: Vec::new() };
+        let mut books = Books::new();
         books.grow(max_recvs)?;
         ia.adopt(Srq {
             header: Header::default(),
@@ -126,8 +101,7 @@ impl<T: Transport> Srq<T> {
             max_segments,
             queue,
             tuning: Mutex::default(),
-            books: Mutex::new(books),
-            outstanding: Outstanding::new()?,
+            books: memory::arc(Mutex::new(books))?,
         })
     }
 
@@ -200,20 +174,14 @@ impl<T: Transport> Srq<T> {
     #[inline(always)]
     fn hand_in(&self, segments: &[Segment], cookie: u64) -> Result<()> {
         let mut books = self.books.lock();
-        let Books { max_recvs, available, buffers, free, .. } = &mut *books;
-        let full = || Error::InsufficientResources(Resource::Memory);
-        let Some(&id) = free.last() else { return Err(refused(books, full())) };
-        let Some(buffer) = buffers.get_mut(id as usize).filter(|_| self.outstanding.count() < *max_recvs) else {
-            return Err(refused(books, full()));
+        let Some(vacancy) = books.vacancy() else {
+            return Err(refused(books, Error::InsufficientResources(Resource::Memory)));
         };
-        let awaited = match self.ia.transport.srq_post(&self.queue, &Recv { id: id.into(), segments }) {
+        let awaited = match self.ia.transport.srq_post(&self.queue, &Recv { id: vacancy.id(), segments }) {
             Ok(awaited) => awaited,
             Err(error) => return Err(refused(books, error)),
         };
-        free.pop();
-        // The buffer was free, so this drops no charge.
-        *buffer = Buffer { cookie, charge: Some(self.outstanding.add()), available: true };
-        *available += 1;
+        vacancy.fill(cookie);
         drop(books);
         if awaited {
             cold_path();
@@ -231,7 +199,7 @@ impl<T: Transport> Srq<T> {
             max_segments: self.max_segments,
             low_watermark: books.low_watermark,
             available: books.available,
-            outstanding: self.outstanding.count(),
+            outstanding: books.outstanding(),
         }
     }
 
@@ -250,10 +218,10 @@ impl<T: Transport> Srq<T> {
         let _tuning = self.tuning.lock();
         let grows = {
             let mut books = self.books.lock();
-            if max_recvs < self.outstanding.count() || max_recvs < books.low_watermark {
+            if max_recvs < books.outstanding() || max_recvs < books.low_watermark {
                 return Err(Error::InvalidState(Refusal::SrqTooShort));
             }
-            let grows = max_recvs > books.buffers.len();
+            let grows = max_recvs > books.len();
             if !grows {
                 books.max_recvs = max_recvs;
             }
@@ -318,11 +286,7 @@ impl<T: Transport> Srq<T> {
 
     /// Records that an endpoint took a buffer. Harmless if it was reported already.
     pub(crate) fn taken(&self, id: RecvId) {
-        let fires = {
-            let mut books = self.books.lock();
-            let Some(buffer) = books.buffers.get_mut(id as usize) else { return };
-            std::mem::take(&mut buffer.available) && books.took()
-        };
+        let fires = self.books.lock().take(id);
         if fires {
             self.raise();
         }
@@ -338,15 +302,7 @@ impl<T: Transport> Srq<T> {
     /// there is no such buffer.
     #[inline(always)]
     pub(crate) fn complete(&self, id: RecvId) -> Option<Completed> {
-        let (completed, fires) = {
-            let mut books = self.books.lock();
-            let buffer = books.buffers.get_mut(id as usize)?;
-            let completed = Completed { charge: buffer.charge.take()?, cookie: buffer.cookie };
-            let fires = std::mem::take(&mut buffer.available) && books.took();
-            // There is room for the numbers of all buffers.
-            books.free.push(id as u32);
-            (completed, fires)
-        };
+        let (completed, fires) = books::complete(&self.books, id)?;
         if fires {
             self.raise();
         }
@@ -362,44 +318,5 @@ fn refused(books: MutexGuard<'_, Books>, error: Error) -> Error {
     error
 }
 
-impl Books {
-    /// Gets the memory for `entries` buffers at a time.
-    fn room(&mut self, entries: usize) -> Result<()> {
-        let more = (entries - self.buffers.len(), entries - self.free.len());
-        self.buffers.room(more.0)?;
-        self.free.room(more.1)?;
-        Ok(())
-    }
-
-    /// Makes room for `entries` buffers at a time.
-    fn grow(&mut self, entries: usize) -> Result<()> {
-        self.room(entries)?;
-        let have = self.buffers.len();
-        for id in have..entries {
-            self.buffers.push(Buffer { cookie: 0, charge: None, available: false });
-            self.free.push(id as u32);
-        }
-        self.max_recvs = entries;
-        Ok(())
-    }
-
-    /// Counts a buffer that an endpoint took. Returns whether the watermark's event is due.
-    #[inline]
-    fn took(&mut self) -> bool {
-        self.available -= 1;
-        self.fires()
-    }
-
-    /// Whether the watermark's event is due; true once for each arming.
-    #[inline]
-    fn fires(&mut self) -> bool {
-        let due = self.armed && self.available < self.low_watermark;
-        if due {
-            self.armed = false;
-        }
-        due
-    }
-}
-
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

@@ -242,7 +242,7 @@ impl Transport for Shm {
         SharedQueue::new(depth, segments)
     }
 
-    #[inline]
+    #[inline(always)]
     fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<bool> {
         Ok(srq.post(recv))
     }

@@ -2,6 +2,7 @@
 //!
 //! The two directions have separate locks, [`Tx`] one and [`Rx`] another. The order is `rx`, then `tx`.
 
+use std::hint::cold_path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
@@ -626,15 +627,17 @@ impl<T: Transport> Inbox for Conn<T> {
             return Err(stop);
         };
         let (id, segment) = srq.take_one().ok_or(Stop::Other)?;
-        if self.sink.recv_taken(id) == Verdict::Break {
-            return Err(Stop::Broken);
-        }
         if len > segment.len || !place.place(&segment) {
+            cold_path();
+            // The connection fails anyway, and its end has the buffer from now on.
+            let _ = self.sink.recv_taken(id);
             *failed = Some(id);
             return Err(if len > segment.len { Stop::TooLong } else { Stop::NoRegion });
         }
-        self.sink.recv_done(RecvDone { id, status: Status::Success, len, solicited });
-        Ok(())
+        match self.sink.recv_arrived(RecvDone { id, status: Status::Success, len, solicited }) {
+            Verdict::Continue => Ok(()),
+            Verdict::Break => Err(Stop::Broken),
+        }
     }
 
     #[inline]

@@ -58,7 +58,7 @@ impl SharedQueue {
     }
 
     /// Adds a receive; true if a connection waits for it, so that the queue is to be kicked.
-    #[inline]
+    #[inline(always)]
     pub fn post(&self, recv: &Recv<'_>) -> bool {
         let mut state = self.state.lock();
         state.queue.push(recv);
@@ -88,7 +88,7 @@ impl SharedQueue {
     }
 
     /// Takes the oldest receive if it has one segment.
-    #[inline]
+    #[inline(always)]
     pub fn take_one(&self) -> Option<(RecvId, Segment)> {
         self.state.lock().queue.pop_one()
     }

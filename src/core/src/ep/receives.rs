@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use host::memory::{self, NoMemory, Room};
 
-use crate::charge::Charge;
+use crate::books::Charge;
 use crate::ep::attr::Watermark;
 use crate::ep::endpoint::not_ready;
 use crate::ep_state::State;
@@ -161,7 +161,7 @@ impl<T: Transport> Receives<T> {
     pub fn complete_shared(&self, ep: Handle, cookie: u64, done: &RecvDone, charge: Charge) {
         let &RecvDone { status, len, solicited, .. } = done;
         let Some(evd) = &self.evd else { return };
-        let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
+        let completion = || Completion { ep, cookie, len, status, transfer: Transfer::Recv };
         let announce = || !matches!(self.feed, Feed::Solicited) || solicited || !matches!(status, Status::Success);
         evd.complete_shared(completion, announce, charge);
     }
@@ -191,17 +191,20 @@ impl<T: Transport> Receives<T> {
     #[inline(always)]
     pub fn deliver(&mut self, ep: Handle, len: u64, solicited: bool, place: impl Place) -> Delivery {
         let (Some(evd), 0) = (&self.evd, self.given) else { return Delivery::Other };
-        let Some(&Posted { id, cookie, quiet, count: 1, first }) = self.posted.front() else { return Delivery::Other };
+        let Some(&Posted { id, count: 1, first, .. }) = self.posted.front() else { return Delivery::Other };
         if len > first.len {
             return Delivery::TooLong(id);
         }
         if !place.place(&first) {
             return Delivery::NoMemory(id);
         }
+        if let Some(posted) = self.posted.front() {
+            let announce = || if matches!(self.feed, Feed::Solicited) { solicited } else { !posted.quiet };
+            let status = Status::Success;
+            let completion = || Completion { ep, cookie: posted.cookie, len, status, transfer: Transfer::Recv };
+            evd.complete(completion, announce);
+        }
         self.posted.skip();
-        let announce = || if matches!(self.feed, Feed::Solicited) { solicited } else { !quiet };
-        let completion = Completion { ep, cookie, len, status: Status::Success, transfer: Transfer::Recv };
-        evd.complete(completion, announce);
         Delivery::Done
     }
 
@@ -235,7 +238,7 @@ impl<T: Transport> Receives<T> {
             let announce = if matches!(self.feed, Feed::Solicited) { done.solicited } else { !quiet };
             announce || !matches!(done.status, Status::Success)
         };
-        let completion = Completion { ep, cookie, len: done.len, status: done.status, transfer: Transfer::Recv };
+        let completion = || Completion { ep, cookie, len: done.len, status: done.status, transfer: Transfer::Recv };
         evd.complete(completion, announce);
     }
 

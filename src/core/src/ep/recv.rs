@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use host::lock::MutexGuard;
 
+use crate::books::Completed;
 use crate::ep::attr::Watermark;
 use crate::ep::endpoint::{Endpoint, refused};
 use crate::ep::receives::{Passed, Posted, Receives};
@@ -12,7 +13,7 @@ use crate::error::{Error, Refusal, Resource, Result};
 use crate::event::{AsyncReason, CompletionFlags, Status};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
-use crate::srq::{Completed, Srq};
+use crate::srq::Srq;
 use crate::transport::{Checked, Poll, Recv, RecvDone, RecvId, Segment, Transport};
 
 /// The buffers that an endpoint has.

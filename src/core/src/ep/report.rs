@@ -2,8 +2,10 @@
 
 use std::hint::cold_path;
 
+use host::lock::MutexGuard;
 use host::memory::Room;
 
+use crate::books::Completed;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::Receives;
 use crate::ep_state::{State, Trigger, next};
@@ -29,6 +31,21 @@ impl<T: Transport> Endpoint<T> {
                 receives.held.push(done);
             }
         }
+    }
+
+    /// Does what [`EndpointReports::recv_arrived`] does, in two steps.
+    #[cold]
+    fn arrived_otherwise(&self, mut receives: MutexGuard<'_, Receives<T>>, life: u64, done: RecvDone) -> Verdict {
+        if receives.life != life {
+            self.finish_out_of_time(&mut receives, life, &[done]);
+            return Verdict::Continue;
+        }
+        drop(receives);
+        let verdict = self.recv_taken(life, done.id);
+        if verdict == Verdict::Continue {
+            self.recvs_done(life, &[done]);
+        }
+        verdict
     }
 }
 
@@ -68,6 +85,23 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
             self.ia.raise(self.header.handle(), AsyncReason::EpSoftHighWatermark);
         }
         if passed.hard { Verdict::Break } else { Verdict::Continue }
+    }
+
+    fn recv_arrived(&self, life: u64, done: RecvDone) -> Verdict {
+        let receives = self.receives.lock();
+        // Without a watermark to pass, nobody need see that the endpoint has the buffer for a moment.
+        if let Some(srq) = &self.srq
+            && receives.life == life
+            && receives.connected
+            && !receives.watched
+        {
+            if let Some(Completed { cookie, charge }) = srq.complete(done.id) {
+                receives.complete_shared(self.header.handle(), cookie, &done, charge);
+            }
+            return Verdict::Continue;
+        }
+        cold_path();
+        self.arrived_otherwise(receives, life, done)
     }
 
     fn recvs_done(&self, life: u64, done: &[RecvDone]) {

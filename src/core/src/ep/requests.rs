@@ -39,11 +39,17 @@ impl InFlight {
     /// Queues the completion of a transfer that succeeded and asked for an event; false if this is another request.
     #[inline(always)]
     fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) -> bool {
-        let Work::Transfer(transfer, len) = self.work else { return false };
-        if self.flags.contains(CompletionFlags::SUPPRESS) {
+        if !matches!(self.work, Work::Transfer(..)) || self.flags.contains(CompletionFlags::SUPPRESS) {
             return false;
         }
-        let completion = Completion { ep, cookie: self.cookie, len, status: Status::Success, transfer };
+        let completion = || {
+            let (transfer, len) = match self.work {
+                Work::Transfer(transfer, len) => (transfer, len),
+                // It was just found to be a transfer.
+                Work::Bind(_) => (Transfer::Send, 0),
+            };
+            Completion { ep, cookie: self.cookie, len, status: Status::Success, transfer }
+        };
         evd.complete(completion, || !self.flags.contains(CompletionFlags::UNSIGNALLED));
         true
     }

@@ -12,7 +12,7 @@ use host::lock::{Mutex, MutexGuard};
 pub(crate) use queue::{Batch, WaitState};
 use queue::{Queue, Tell};
 
-use crate::charge::Charge;
+use crate::books::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::event::{AsyncReason, Completion, Event, Feed, Streams};
@@ -375,15 +375,20 @@ impl<T: Transport> Evd<T> {
     }
 
     /// Queues the end of a transfer as [`Evd::push`] does with other events; `announce` says whether it is a
-    /// notification event.
+    /// notification event. Both are asked under the lock of the queue, so that the event goes straight to its place.
     #[inline(always)]
-    pub(crate) fn complete(&self, completion: Completion, announce: impl FnOnce() -> bool) {
+    pub(crate) fn complete(&self, completion: impl FnOnce() -> Completion, announce: impl FnOnce() -> bool) {
         self.add_completion(announce, |queue| queue.complete(completion));
     }
 
     /// Does what [`Evd::complete`] does, for a buffer of a shared receive queue.
     #[inline(always)]
-    pub(crate) fn complete_shared(&self, completion: Completion, announce: impl FnOnce() -> bool, charge: Charge) {
+    pub(crate) fn complete_shared(
+        &self,
+        completion: impl FnOnce() -> Completion,
+        announce: impl FnOnce() -> bool,
+        charge: Charge,
+    ) {
         self.add_completion(announce, |queue| queue.complete_shared(completion, charge));
     }
 

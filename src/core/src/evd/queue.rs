@@ -3,7 +3,7 @@
 use std::mem;
 use std::sync::Arc;
 
-use crate::charge::Charge;
+use crate::books::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Result};
 use crate::event::{Completion, Event, Feed, Status, Transfer};
@@ -181,10 +181,10 @@ impl<T: Transport> Queue<T> {
 
     /// Does what [`Queue::complete`] does, for a buffer of a shared receive queue.
     #[inline(always)]
-    pub fn complete_shared(&mut self, completion: Completion, charge: Charge) -> bool {
+    pub fn complete_shared(&mut self, completion: impl FnOnce() -> Completion, charge: Charge) -> bool {
         match self.events.vacancy() {
             Some(place) => {
-                place.fill(Queued { completion, charge: Some(charge), other: None });
+                place.fill(Queued { completion: completion(), charge: Some(charge), other: None });
                 true
             }
             None => false,
@@ -193,10 +193,10 @@ impl<T: Transport> Queue<T> {
 
     /// Adds the end of a transfer; false if there is no room.
     #[inline(always)]
-    pub fn complete(&mut self, completion: Completion) -> bool {
+    pub fn complete(&mut self, completion: impl FnOnce() -> Completion) -> bool {
         match self.events.vacancy() {
             Some(place) => {
-                place.fill(Queued { completion, charge: None, other: None });
+                place.fill(Queued { completion: completion(), charge: None, other: None });
                 true
             }
             None => false,

@@ -8,8 +8,8 @@
 //! The core calls a transport with locks of its own held; therefore a transport
 //!
 //! * may call the *data* methods of a sink ([`EndpointSink::deliver`], [`EndpointSink::recv_take`],
-//!   [`EndpointSink::recv_taken`], [`EndpointSink::recv_done`], [`EndpointSink::recv_announced`],
-//!   [`EndpointSink::requests_done`]) with the locks held under which it finds completions,
+//!   [`EndpointSink::recv_taken`], [`EndpointSink::recv_arrived`], [`EndpointSink::recv_done`],
+//!   [`EndpointSink::recv_announced`], [`EndpointSink::requests_done`]) with the locks held under which it finds completions,
 //!   but must not take those locks inside [`Transport::post_recv`],
 //!   [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
 //! * must hold no lock at all when it calls any other method of a sink.
@@ -260,8 +260,8 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Makes room for `depth` receives. Loses none.
     fn srq_resize(&self, srq: &Self::Srq, depth: usize) -> Result<()>;
 
-    /// Asks for a report of the receives that were taken, by [`EndpointSink::recv_taken`] or
-    /// [`EndpointSink::recv_done`], when fewer than `limit` are left, even if no thread polls and even if fewer are
+    /// Asks for a report of the receives that were taken, by [`EndpointSink::recv_taken`],
+    /// [`EndpointSink::recv_arrived`] or [`EndpointSink::recv_done`], when fewer than `limit` are left, even if no thread polls and even if fewer are
     /// left already. 0 asks for none. The core calls this without holding any lock that a report takes.
     fn srq_arm_limit(&self, srq: &Self::Srq, limit: usize) -> Result<()>;
 

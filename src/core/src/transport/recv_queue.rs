@@ -76,7 +76,7 @@ impl RecvQueue {
     }
 
     /// Adds a receive.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, recv: &Recv<'_>) {
         let count = recv.segments.len().min(MAX_SEGMENTS);
         let first = recv.segments.first().copied().unwrap_or_default();
@@ -88,6 +88,7 @@ impl RecvQueue {
         }
     }
 
+    #[inline(never)]
     fn push_others(&mut self, segments: &[Segment]) {
         for &segment in segments {
             if let Err(segment) = self.others.push(segment) {
@@ -112,7 +113,7 @@ impl RecvQueue {
     }
 
     /// Takes the oldest receive if it has exactly one segment; `None` if it has not, or there is none.
-    #[inline]
+    #[inline(always)]
     pub fn pop_one(&mut self) -> Option<(RecvId, Segment)> {
         let &Entry { id, count: 1, first } = self.receives.front()? else { return None };
         self.receives.skip();

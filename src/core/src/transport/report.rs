@@ -108,6 +108,7 @@ pub trait EndpointReports {
     fn deliver(&self, life: u64, len: u64, solicited: bool, place: impl Place) -> Delivery;
     fn recv_take(&self, life: u64, taken: &mut Taken) -> bool;
     fn recv_taken(&self, life: u64, id: RecvId) -> Verdict;
+    fn recv_arrived(&self, life: u64, done: RecvDone) -> Verdict;
     fn recvs_done(&self, life: u64, done: &[RecvDone]);
     fn recv_announced(&self, life: u64);
     fn requests_done(&self, life: u64, reached: Mark) -> bool;
@@ -165,6 +166,14 @@ impl<R: Reports> EndpointSink<R> {
     #[inline]
     pub fn recv_taken(&self, id: RecvId) -> Verdict {
         self.endpoint.recv_taken(self.life, id)
+    }
+
+    /// Reports that the endpoint took a buffer of the shared queue for a message that has arrived as a whole, and that it is complete:
+    /// [`EndpointSink::recv_taken`] and [`EndpointSink::recv_done`] in one. It is not complete if the answer is
+    /// [`Verdict::Break`].
+    #[inline]
+    pub fn recv_arrived(&self, done: RecvDone) -> Verdict {
+        self.endpoint.recv_arrived(self.life, done)
     }
 
     /// Reports that a receive is complete.
