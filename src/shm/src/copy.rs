@@ -14,6 +14,7 @@ use dat_core::event::Status;
 use dat_core::transport::{MAX_SEGMENTS, RemoteSegment, Segment};
 
 use crate::home::Peer;
+use crate::offer::Part;
 use crate::os::user::{Source, Target, Word, copy, copy_lists, copy_tail_last, tail_len, take_last_word};
 use crate::os::vm::{self, VmError};
 use crate::pair::End;
@@ -256,7 +257,7 @@ fn reach(
     end: &End,
     fault: Status,
     allowed: impl Fn(&Peer) -> bool,
-    copy: impl Fn(i32) -> Result<(), VmError>,
+    mut copy: impl FnMut(i32) -> Result<(), VmError>,
 ) -> Outcome {
     loop {
         let Some(moving) = end.begin_moving() else { return Outcome::PeerGone };
@@ -292,15 +293,86 @@ fn read_from(pid: i32, from: &[(u64, u64)], mut to: List<Target<'_>>, last: bool
         return vm::read_from(pid, from, &to);
     }
     let place = take_last_word(&mut to);
+    let word = read_but_last(pid, from, to, place.len())?;
+    word.store(place);
+    Ok(())
+}
+
+/// Reads memory of the peer at `from` into `to`, and the `len` bytes behind that, up to 8, into a word.
+fn read_but_last(pid: i32, from: &[(u64, u64)], to: List<Target<'_>>, len: usize) -> Result<Word, VmError> {
     let mut word = Word::default();
     {
         let mut to: List<Target<'_>> = to;
         // There is room for one more than there are segments.
-        let _ = to.try_push(word.target(place.len()));
+        let _ = to.try_push(word.target(len));
         vm::read_from(pid, from, &to)?;
     }
-    word.store(place);
-    Ok(())
+    Ok(word)
+}
+
+/// Where a part of a message belongs that is to go to `segments`, if that is in one of them, and the protection zone of
+/// its region.
+pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u64) -> Option<(RemoteSegment, u32)> {
+    let mut skip = offset;
+    for segment in segments {
+        if skip < segment.len {
+            let pin = (len <= segment.len - skip).then(|| regions.pin(segment.key))??;
+            return Some((RemoteSegment { addr: segment.addr + skip, len, key: segment.key }, pin.zone()));
+        }
+        skip -= segment.len;
+    }
+    None
+}
+
+/// Reads a slice of a message from the sender's memory, with bytes before it yet to come. So if the message ends with
+/// it, its last word is not stored but left in `word`, for [`end_ahead`].
+pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice, word: &mut Word) -> Outcome {
+    if !end.pair.reads_peer() {
+        return Outcome::Refused;
+    }
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
+    let (from, mut to) = (places(from, slice), targets(segments, &pins, slice));
+    let last = if slice.last { take_last_word(&mut to).len() } else { 0 };
+    let read = |door| read_but_last(door, &from, to.clone(), last).map(|read| *word = read);
+    reach(end, Status::LocalProtection, |_| true, read)
+}
+
+/// All bytes are there before the slice that [`fetch_ahead`] has read: stores its last word.
+pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: Word) -> Outcome {
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
+    // The sender may have let go meanwhile and used its memory for something else.
+    if end.peer_is_gone() {
+        return Outcome::PeerGone;
+    }
+    if slice.last {
+        word.store(take_last_word(&mut targets(segments, &pins, slice)));
+    }
+    Outcome::Done
+}
+
+/// Writes a part of a message from `segments` to the memory of the receiver, who has offered that.
+pub fn give(end: &End, segments: &[Segment], part: &Part) -> Outcome {
+    if !end.pair.reads_peer() {
+        return Outcome::Refused;
+    }
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
+    let RemoteSegment { addr, len, key } = part.target;
+    let from = sources(segments, &pins, Slice { offset: part.offset, len, last: false });
+    reach(
+        end,
+        Status::RemoteAccess,
+        |peer| peer.regions.check(key, addr, len, Rights::LOCAL_WRITE, part.zone).is_ok(),
+        |door| vm::write_to(door, &from, &[(addr, len)]),
+    )
 }
 
 /// Reads a slice of a message from the sender's memory at `from` into `segments`.
