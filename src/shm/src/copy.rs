@@ -453,20 +453,35 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
     if !end.pair.reads_peer() {
         return Outcome::Refused;
     }
-    let zone = end.peer_zone.load(Ordering::Relaxed);
+    let addr = remote.addr.wrapping_add(slice.offset);
+    let tail = if slice.last { tail_len(addr.wrapping_add(slice.len), slice.len as usize) } else { 0 };
+    if let [segment] = segments {
+        let Some(pin) = end.regions().pin(segment.key) else { return Outcome::Failed(Status::LocalProtection) };
+        let from = source(&pin, segment, slice.offset, slice.len);
+        let (head, last) = from.split(from.len().saturating_sub(tail));
+        let mut word = Word::default();
+        copy(word.target(tail), last);
+        let from = [head, word.source(tail)];
+        return write_to(end, if tail == 0 { &from[..1] } else { &from[..] }, remote, slice, tail);
+    }
     let mut pins = List::new();
     if !pin_all(end.regions(), segments, &mut pins) {
         return Outcome::Failed(Status::LocalProtection);
     }
     let mut from = sources(segments, &pins, slice);
-    let addr = remote.addr.wrapping_add(slice.offset);
-    let tail = if slice.last { tail_len(addr.wrapping_add(slice.len), slice.len as usize) } else { 0 };
     let word = gather_last(&mut from, tail);
     let mut from: List<Source<'_>> = from;
     if tail > 0 {
         // There is room for one more than there are segments.
         let _ = from.try_push(word.source(tail));
     }
+    write_to(end, &from, remote, slice, tail)
+}
+
+/// Writes `from` to a slice of the peer's memory; the last `tail` bytes are a word of their own.
+fn write_to(end: &End, from: &[Source<'_>], remote: &RemoteSegment, slice: Slice, tail: usize) -> Outcome {
+    let zone = end.peer_zone.load(Ordering::Relaxed);
+    let addr = remote.addr.wrapping_add(slice.offset);
     // A place of its own in the peer's memory keeps the order of the stores where processors do not.
     let head = slice.len - tail as u64;
     let to = [(addr, head), (addr.wrapping_add(head), tail as u64)];
@@ -475,7 +490,7 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
         end,
         Status::RemoteAccess,
         |peer| peer.regions.check(remote.key, remote.addr, remote.len, Rights::REMOTE_WRITE, zone).is_ok(),
-        |door| vm::write_to(door, &from, to),
+        |door| vm::write_to(door, from, to),
     )
 }
 
