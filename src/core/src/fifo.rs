@@ -120,6 +120,14 @@ impl<V> Fifo<V> {
         Some(unsafe { self.slots.get_unchecked_mut(at).assume_init_mut() })
     }
 
+    /// The oldest value for which `wanted` is true, to be changed.
+    pub fn find_mut(&mut self, wanted: impl Fn(&V) -> bool) -> Option<&mut V> {
+        let nth = (0..self.len()).find(|&nth| self.get(nth).is_some_and(&wanted))?;
+        let at = self.first.wrapping_add(nth) & self.mask;
+        // SAFETY: as in `get`.
+        Some(unsafe { self.slots.get_unchecked_mut(at).assume_init_mut() })
+    }
+
     /// The oldest value.
     #[inline(always)]
     pub fn front(&self) -> Option<&V> {

@@ -162,6 +162,7 @@ impl Shm {
 impl Transport for Shm {
     // All system calls on the way go past libc, but for copies between processes, which are no cancellation points either.
     const CANCELLATION_POINTS: bool = false;
+    const TAKES_RECEIVES: bool = true;
 
     type Zone = Zone;
     type Region = Region;
@@ -264,8 +265,8 @@ impl Transport for Shm {
     }
 
     #[inline]
-    fn post_recv(&self, qp: &Conn<Shm>, recv: &Recv<'_>) -> Result<bool> {
-        Ok(qp.post_recv(recv))
+    fn post_recv(&self, qp: &Conn<Shm>, _recv: &Recv<'_>) -> Result<bool> {
+        Ok(qp.awaits_recv())
     }
 
     fn recv_kick(&self, qp: &Arc<Conn<Shm>>) {

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::transport::{
-    ConnectionReport, EndpointSink, FailedRequest, Mark, QpSizes, Recv, RecvDone, RecvQueue, Request, RequestId, Taken,
-    Transport, Verdict,
+    ConnectionReport, Delivery, EndpointSink, FailedRequest, Mark, Place, QpSizes, RecvDone, RecvId, Request,
+    RequestId, Taken, Transport, Verdict,
 };
 use host::asymmetric;
 use host::lock::{Mutex, MutexGuard};
@@ -19,7 +19,7 @@ use once_cell::sync::OnceCell;
 use crate::pair::End;
 use crate::pending::Pending;
 use crate::record::Acknowledge;
-use crate::rx::{Advance, Fatal, Inbox, One, Rx, Stop};
+use crate::rx::{Advance, Fatal, Inbox, Rx, Stop};
 use crate::sleep::News;
 use crate::srq::{SharedQueue, Starved};
 use crate::tx::Tx;
@@ -114,9 +114,9 @@ pub struct Conn<T: Transport> {
     port: u64,
     phase: AtomicU8,
     tie: OnceCell<Tie<T>>,
-    own: Mutex<RecvQueue>,
+    /// The queue of its receives, if that is a shared one.
     srq: Option<Arc<SharedQueue>>,
-    /// A message waits for a receive of `own`.
+    /// A message waits for a receive of the endpoint's own queue.
     starved: AtomicBool,
     /// It stands in line at `srq`.
     in_line: AtomicBool,
@@ -145,20 +145,15 @@ impl<T: Transport> Conn<T> {
         srq: Option<Arc<SharedQueue>>,
         sizes: &QpSizes,
     ) -> Result<Arc<Self>> {
-        let own = match srq {
-            Some(ref srq) => {
-                srq.expect()?;
-                RecvQueue::default()
-            }
-            None => RecvQueue::new(sizes.recvs, sizes.recv_segments)?,
-        };
+        if let Some(srq) = &srq {
+            srq.expect()?;
+        }
         Ok(memory::arc(Conn {
             sink,
             zone,
             port,
             phase: AtomicU8::new(ConnPhase::Idle as u8),
             tie: OnceCell::new(),
-            own: Mutex::new(own),
             srq,
             starved: AtomicBool::new(false),
             in_line: AtomicBool::new(false),
@@ -265,10 +260,9 @@ impl<T: Transport> Conn<T> {
         self.sink.connection(report);
     }
 
-    /// Adds a receive to the connection's own queue; true if a message waits for it.
+    /// True if a message waits for a receive of the endpoint's own queue.
     #[inline]
-    pub fn post_recv(&self, recv: &Recv<'_>) -> bool {
-        self.own.lock().push(recv);
+    pub fn awaits_recv(&self) -> bool {
         self.starved.load(Ordering::SeqCst)
     }
 
@@ -583,28 +577,47 @@ impl<T: Transport> Inbox for Conn<T> {
                 Verdict::Break => Err(Fatal::default()),
             };
         }
-        if self.own.lock().pop(taken) {
+        if self.sink.recv_take(taken) {
             return Ok(true);
         }
-        // A thread that posts next either finds this set, or posted before the second look.
+        // A thread that posts next either finds this set, or posted before the second look: both happen under the lock
+        // of the endpoint's receives.
         self.starved.store(true, Ordering::SeqCst);
-        let found = self.own.lock().pop(taken);
+        let found = self.sink.recv_take(taken);
         if found {
             self.starved.store(false, Ordering::SeqCst);
         }
         Ok(found)
     }
 
-    #[inline]
-    fn take_one(&self) -> One {
+    #[inline(always)]
+    fn deliver(
+        &self,
+        len: u64,
+        solicited: bool,
+        failed: &mut Option<RecvId>,
+        place: impl Place,
+    ) -> std::result::Result<(), Stop> {
         let Some(srq) = &self.srq else {
-            return self.own.lock().pop_one().map_or(One::Other, |(id, segment)| One::Taken(id, segment));
+            let (id, stop) = match self.sink.deliver(len, solicited, place) {
+                Delivery::Done => return Ok(()),
+                Delivery::Other => return Err(Stop::Other),
+                Delivery::TooLong(id) => (id, Stop::TooLong),
+                Delivery::NoMemory(id) => (id, Stop::NoRegion),
+            };
+            *failed = Some(id);
+            return Err(stop);
         };
-        match srq.take_one() {
-            Some((id, segment)) if self.sink.recv_taken(id) == Verdict::Continue => One::Taken(id, segment),
-            Some(_) => One::Broken,
-            None => One::Other,
+        let (id, segment) = srq.take_one().ok_or(Stop::Other)?;
+        if self.sink.recv_taken(id) == Verdict::Break {
+            return Err(Stop::Broken);
         }
+        if len > segment.len || !place.place(&segment) {
+            *failed = Some(id);
+            return Err(if len > segment.len { Stop::TooLong } else { Stop::NoRegion });
+        }
+        self.sink.recv_done(RecvDone { id, status: Status::Success, len, solicited });
+        Ok(())
     }
 
     #[inline]

@@ -81,7 +81,8 @@ impl Outlet {
         Put::At(end)
     }
 
-    /// Does what [`Outlet::put`] does for a record of one slot: see [`Producer::put_small`].
+    /// Does what [`Outlet::put`] does for a record of one slot, while no more than a quarter of the ring is in use: see
+    /// [`Producer::put_small`].
     #[inline]
     pub fn put_small(
         &mut self,
@@ -90,12 +91,13 @@ impl Outlet {
         fill: impl FnOnce(&Mapped, u64) -> Option<u32>,
     ) -> Option<u64> {
         let producer = self.producer.as_mut()?;
-        let pressed = producer.used() + 1 > producer.area().slots() / 4;
-        let asked = if pressed { Acknowledge::Needed } else { header.acknowledge };
-        let flags = (u8::from(header.solicited) * record::SOLICITED) | asked.flag();
+        if producer.used() >= producer.area().slots() / 4 {
+            return None;
+        }
+        let flags = (u8::from(header.solicited) * record::SOLICITED) | header.acknowledge.flag();
         let position = producer.put_small(header.kind, flags, header.aux, end.taken(), fill)?;
         self.tail = position;
-        self.asked = asked;
+        self.asked = header.acknowledge;
         Some(position)
     }
 

@@ -52,17 +52,18 @@ pub const fn piece(rest: u64, most: u64) -> u64 {
     }
 }
 
-/// Whether the producer of a record is to be told when it is consumed.
+/// Whether the producer of a record is to be told when it is consumed; the value is the flag of the record.
+#[repr(u8)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Acknowledge {
     /// It finds out when it looks.
-    No,
+    No = 0,
     /// The record completes a request: the producer is told unless it sleeps and nobody there waits for the completion of
     /// requests.
-    Completion,
+    Completion = COMPLETION,
     /// The producer is told in any case, because it cannot go on before.
     #[default]
-    Needed,
+    Needed = NEEDED,
 }
 
 impl Acknowledge {
@@ -75,11 +76,7 @@ impl Acknowledge {
     /// The flag of a record.
     #[inline]
     pub fn flag(self) -> u8 {
-        match self {
-            Acknowledge::No => 0,
-            Acknowledge::Completion => COMPLETION,
-            Acknowledge::Needed => NEEDED,
-        }
+        self as u8
     }
 
     /// What the producer of records with these flags wants.

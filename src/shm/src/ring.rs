@@ -337,6 +337,8 @@ pub struct Producer<A: Area = Mapped> {
     head: u64,
     /// The slots whose first word is not that of a record of this lap or the one before.
     unclear: [u64; WORDS],
+    /// There are such slots.
+    any_unclear: bool,
 }
 
 /// Room for one record. Dropped unfinished, it leaves no trace.
@@ -353,7 +355,7 @@ pub struct Reservation<'p, A: Area = Mapped> {
 impl<A: Area> Producer<A> {
     /// The producer of a new ring. There is to be one alone.
     pub fn new(area: A) -> Self {
-        Producer { area, tail: 0, head: 0, unclear: [0; WORDS] }
+        Producer { area, tail: 0, head: 0, unclear: [0; WORDS], any_unclear: false }
     }
 
     /// Where the ring lies.
@@ -398,10 +400,10 @@ impl<A: Area> Producer<A> {
         Ok(Some(Reservation { producer: self, start, room: payload, filled: 0 }))
     }
 
-    /// Puts a record of one slot into the ring: does what [`Producer::reserve`] and [`Reservation::finish`] do for up to
-    /// [`SMALL`] bytes. `fill` puts the payload into the slot that it is told, by [`Area::write_small`], and gives its
-    /// length, or `None` if it cannot. `None` if there is no room as far as is known, or `fill` gave that; the ring is as
-    /// it was then.
+    /// Puts a record of one slot into the ring, of which no more than a part is in use: does what [`Producer::reserve`] and
+    /// [`Reservation::finish`] do for up to [`SMALL`] bytes. `fill` puts the payload into the slot that it is told, by
+    /// [`Area::write_small`], and gives its length, or `None` if it cannot. `None` if `fill` gave that; the ring is as it
+    /// was then.
     #[inline]
     pub fn put_small(
         &mut self,
@@ -412,9 +414,7 @@ impl<A: Area> Producer<A> {
         fill: impl FnOnce(&A, u64) -> Option<u32>,
     ) -> Option<u64> {
         let start = self.tail;
-        if self.used() >= self.area.slots() {
-            return None;
-        }
+        debug_assert!(self.used() < self.area.slots(), "there is room");
         let len = fill(&self.area, start)?;
         let end = start + 1;
         self.clear(end);
@@ -479,6 +479,7 @@ impl<A: Area> Producer<A> {
     /// Notes that `count` slots from the position `from` on may hold anything. They do not reach beyond the end of the
     /// area.
     fn note_unclear(&mut self, from: u64, count: u64) {
+        self.any_unclear |= count > 0;
         let first = from & (self.area.slots() - 1);
         let (mut slot, end) = (first, first + count);
         while slot < end {
@@ -491,11 +492,18 @@ impl<A: Area> Producer<A> {
     /// Sees to it that the slot at `position`, at which the consumer is to look next, shows no record.
     #[inline]
     fn clear(&mut self, position: u64) {
+        if self.any_unclear {
+            self.clear_slot(position);
+        }
+    }
+
+    fn clear_slot(&mut self, position: u64) {
         let slots = self.area.slots();
         let slot = (position & (slots - 1)) as usize;
         let (word, bit) = (&mut self.unclear[slot / 64 % WORDS], 1 << (slot % 64));
         if *word & bit != 0 {
             *word &= !bit;
+            self.any_unclear = self.unclear.iter().any(|&word| word != 0);
             let before =
                 First { lap: lap_at(&self.area, position).wrapping_sub(1), kind: PAD, flags: 0, len: 0, credit: 0 };
             self.area.first(position).store(before.pack(), Ordering::Relaxed);

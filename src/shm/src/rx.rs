@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
-use dat_core::transport::{FailedRequest, MAX_SEGMENTS, RecvDone, RecvId, RemoteSegment, Segment, Taken};
+use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Place, RecvDone, RecvId, RemoteSegment, Segment, Taken};
 use host::lock::Mutex;
 
 use crate::budget::Budget;
@@ -16,6 +16,7 @@ use crate::offer::{Answer, Part};
 use crate::os::user::{Target, Word};
 use crate::pair::{Busy, End};
 use crate::record::{self, Acknowledge, EAGER_MAX, kind};
+use crate::regions::RegionTable;
 use crate::ring::{Consumer, Corrupt, Next, RecordView, Small};
 use crate::tx::Tx;
 
@@ -44,8 +45,12 @@ pub trait Inbox {
     /// The connection cannot go on.
     fn take(self: &Arc<Self>, taken: &mut Taken) -> Result<bool, Fatal>;
 
-    /// Takes the next receive if it has one segment. Leaves it to [`Inbox::take`] to have the connection looked at again.
-    fn take_one(&self) -> One;
+    /// Completes the next receive with a message of `len` bytes if it has one segment: `place` puts the message there. Leaves it to [`Inbox::take`] to have the connection looked at
+    /// again.
+    ///
+    /// # Errors
+    /// The message is not delivered, for this reason. A receive that is too short, or has no memory, is then in `failed`.
+    fn deliver(&self, len: u64, solicited: bool, failed: &mut Option<RecvId>, place: impl Place) -> Result<(), Stop>;
 
     /// Reports a receive that is complete.
     fn complete(&self, done: RecvDone);
@@ -126,17 +131,6 @@ impl Told {
     pub fn credit(self) -> Option<u16> {
         self.credit
     }
-}
-
-/// The next receive of a connection.
-#[derive(Clone, Copy)]
-pub enum One {
-    /// It has one segment, and is taken.
-    Taken(RecvId, Segment),
-    /// There is none, or it has not one segment: see [`Inbox::take`].
-    Other,
-    /// It is taken, and the connection cannot go on.
-    Broken,
 }
 
 /// The way on after a record.
@@ -348,6 +342,20 @@ impl Rx {
     }
 }
 
+/// A message of one slot.
+struct Arrived<'a> {
+    regions: &'a RegionTable,
+    ring: &'a Consumer,
+    small: Small,
+}
+
+impl Place for Arrived<'_> {
+    #[inline(always)]
+    fn place(self, segment: &Segment) -> bool {
+        copy::scatter_one(self.regions, segment, self.ring.small_source(self.small))
+    }
+}
+
 /// Handles the next record, if it is a message of one slot for which there is a receive of one segment.
 #[inline(always)]
 fn small_message<I: Inbox>(
@@ -364,23 +372,9 @@ fn small_message<I: Inbox>(
     if !inbox.is_up() {
         return Err(Stop::Nothing);
     }
-    let (id, segment) = match inbox.take_one() {
-        One::Taken(id, segment) => (id, segment),
-        One::Other => return Err(Stop::Other),
-        One::Broken => return Err(Stop::Broken),
-    };
-    let len = small.len() as u64;
-    if len > segment.len {
-        *failed = Some(id);
-        return Err(Stop::TooLong);
-    }
-    if !copy::scatter_one(end.regions(), &segment, ring.small_source(small)) {
-        *failed = Some(id);
-        return Err(Stop::NoRegion);
-    }
-    ring.skip_small();
     let solicited = small.flags() & record::SOLICITED != 0;
-    inbox.complete(RecvDone { id, status: Status::Success, len, solicited });
+    inbox.deliver(small.len() as u64, solicited, failed, Arrived { regions: end.regions(), ring, small })?;
+    ring.skip_small();
     Ok(small)
 }
 

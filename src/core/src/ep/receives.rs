@@ -16,7 +16,7 @@ use crate::event::{Completion, CompletionFlags, Feed, Status, Transfer};
 use crate::fifo::Fifo;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::slab::Handle;
-use crate::transport::{RecvDone, RecvId, Transport};
+use crate::transport::{Delivery, Place, RecvDone, RecvId, Segment, Taken, Transport};
 use crate::users::Use;
 
 /// A receive of the endpoint's own queue.
@@ -26,6 +26,9 @@ pub(super) struct Posted {
     pub cookie: u64,
     /// Whether its completion is not announced.
     pub quiet: bool,
+    /// The number of its segments, and the first one: most receives have no other. 0 if the transport keeps them.
+    pub count: usize,
+    pub first: Segment,
 }
 
 /// The segments of a receive that waits for the queue pair to be made.
@@ -52,6 +55,10 @@ pub(super) struct Receives<T: Transport> {
     pub zone: Option<u32>,
     /// Receives of the endpoint's own queue, in posting order.
     pub posted: Fifo<Posted>,
+    /// How many of them, the oldest ones, the transport has taken ([`Transport::TAKES_RECEIVES`]).
+    pub given: usize,
+    /// The segments behind the first one of the others.
+    pub others: Fifo<Segment>,
     /// Segments of those posted before there is a queue pair.
     pub early: VecDeque<Early>,
     pub next_id: RecvId,
@@ -79,6 +86,8 @@ impl<T: Transport> Receives<T> {
             qp: None,
             zone: None,
             posted: Fifo::default(),
+            given: 0,
+            others: Fifo::default(),
             early: VecDeque::new(),
             next_id: 0,
             // Few buffers are taken at a time, but taking one must not allocate.
@@ -157,6 +166,60 @@ impl<T: Transport> Receives<T> {
         evd.complete_shared(completion, announce, charge);
     }
 
+    /// Keeps the segments of the receive `id`, which was posted before there was a queue pair. Such receives come in their
+    /// order.
+    pub fn keep_segments(&mut self, id: RecvId, segments: &[Segment]) {
+        if let Some(posted) = self.posted.find_mut(|posted| posted.id == id) {
+            posted.count = segments.len();
+            posted.first = segments.first().copied().unwrap_or_default();
+            self.keep_others(segments);
+        }
+    }
+
+    /// Keeps the segments of a receive that is posted, all but the first one.
+    pub fn keep_others(&mut self, segments: &[Segment]) {
+        for &segment in segments.iter().skip(1) {
+            if let Err(segment) = self.others.push(segment) {
+                self.others.grow(segment);
+            }
+        }
+    }
+
+    /// Puts a message into the oldest receive, and completes it: see [`EndpointSink::deliver`].
+    ///
+    /// [`EndpointSink::deliver`]: crate::transport::EndpointSink::deliver
+    #[inline(always)]
+    pub fn deliver(&mut self, ep: Handle, len: u64, solicited: bool, place: impl Place) -> Delivery {
+        let (Some(evd), 0) = (&self.evd, self.given) else { return Delivery::Other };
+        let Some(&Posted { id, cookie, quiet, count: 1, first }) = self.posted.front() else { return Delivery::Other };
+        if len > first.len {
+            return Delivery::TooLong(id);
+        }
+        if !place.place(&first) {
+            return Delivery::NoMemory(id);
+        }
+        self.posted.skip();
+        let announce = || if matches!(self.feed, Feed::Solicited) { solicited } else { !quiet };
+        let completion = Completion { ep, cookie, len, status: Status::Success, transfer: Transfer::Recv };
+        evd.complete(completion, announce);
+        Delivery::Done
+    }
+
+    /// Gives the transport the oldest receive that it has not taken yet; false if there is none.
+    pub fn take(&mut self, taken: &mut Taken) -> bool {
+        let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
+        self.given += 1;
+        taken.begin(id);
+        if count > 0 {
+            taken.add(first);
+        }
+        for _ in 1..count {
+            let Some(segment) = self.others.pop() else { break };
+            taken.add(segment);
+        }
+        true
+    }
+
     /// Queues the completion of a receive of the endpoint's own queue that the transport has ended.
     #[inline(always)]
     pub fn finish_one(&mut self, ep: Handle, done: &RecvDone) {
@@ -167,6 +230,7 @@ impl<T: Transport> Receives<T> {
             return out_of_order(done.id);
         };
         self.posted.skip();
+        self.given = self.given.saturating_sub(1);
         let announce = || {
             let announce = if matches!(self.feed, Feed::Solicited) { done.solicited } else { !quiet };
             announce || !matches!(done.status, Status::Success)
@@ -178,7 +242,7 @@ impl<T: Transport> Receives<T> {
     /// Queues the completions of receives of the endpoint's own queue that the transport has ended.
     #[inline(never)]
     pub fn finish_own(&mut self, ep: Handle, done: &[RecvDone]) {
-        let (posted, feed) = (&mut self.posted, self.feed);
+        let (posted, given, feed) = (&mut self.posted, &mut self.given, self.feed);
         // An endpoint with receives has a dispatcher for them.
         let Some(evd) = &self.evd else { return };
         evd.push_all(|batch| {
@@ -187,7 +251,8 @@ impl<T: Transport> Receives<T> {
                     out_of_order(id);
                     continue;
                 };
-                posted.pop();
+                posted.skip();
+                *given = given.saturating_sub(1);
                 let announce = match feed {
                     Feed::Solicited => solicited,
                     _ => !quiet,

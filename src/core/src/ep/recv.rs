@@ -13,7 +13,7 @@ use crate::event::{AsyncReason, CompletionFlags, Status};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::srq::{Completed, Srq};
-use crate::transport::{Checked, Poll, Recv, RecvDone, RecvId, Transport};
+use crate::transport::{Checked, Poll, Recv, RecvDone, RecvId, Segment, Transport};
 
 /// The buffers that an endpoint has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,8 @@ impl<T: Transport> Endpoint<T> {
                 Err(error) => return Err(refused(receives, error)),
             };
             *next_id = id + 1;
-            place.fill(Posted { id, cookie, quiet: false });
+            let (count, first) = if T::TAKES_RECEIVES { (1, piece) } else { (0, Segment::default()) };
+            place.fill(Posted { id, cookie, quiet: false, count, first });
             if awaited || receives.watched {
                 cold_path();
                 self.after_recv(receives, awaited);
@@ -101,8 +102,12 @@ impl<T: Transport> Endpoint<T> {
             None => receives.keep_early(id, segments)?,
         };
         receives.next_id += 1;
+        let quiet = completion.contains(CompletionFlags::UNSIGNALLED);
+        let kept = if T::TAKES_RECEIVES && receives.qp.is_some() { &*checked } else { &[] };
+        let (count, first) = (kept.len(), kept.first().copied().unwrap_or_default());
         // There is room, as was just found.
-        let _ = receives.posted.push(Posted { id, cookie, quiet: completion.contains(CompletionFlags::UNSIGNALLED) });
+        let _ = receives.posted.push(Posted { id, cookie, quiet, count, first });
+        receives.keep_others(kept);
         if awaited || receives.watched {
             self.after_recv(receives, awaited);
         }
@@ -236,6 +241,9 @@ impl<T: Transport> Endpoint<T> {
                 Ok(_) => {
                     // Nothing waits before there is a connection.
                     self.ia.transport.post_recv(qp, &Recv { id: early.id, segments: &checked })?;
+                    if T::TAKES_RECEIVES {
+                        receives.keep_segments(early.id, &checked);
+                    }
                 }
                 Err(_) => {
                     if let Some(posted) = receives.posted.remove(|posted| posted.id == early.id) {
@@ -252,6 +260,8 @@ impl<T: Transport> Endpoint<T> {
     pub(super) fn flush_receives(&self, receives: &mut Receives<T>) {
         let ep = self.header.handle();
         receives.early.clear();
+        receives.given = 0;
+        while receives.others.pop().is_some() {}
         while let Some(posted) = receives.posted.pop() {
             receives.complete(ep, posted.cookie, Status::Flushed, 0, true, None);
         }

@@ -9,7 +9,10 @@ use crate::ep::receives::Receives;
 use crate::ep_state::{State, Trigger, next};
 use crate::event::{AsyncReason, ConnectionEvent, Status};
 use crate::transport::report::EndpointReports;
-use crate::transport::{Closing, ConnectionReport, FailedRequest, Mark, RecvDone, RecvId, Transport, Verdict};
+use crate::transport::{
+    Closing, ConnectionReport, Delivery, FailedRequest, Mark, Place, RecvDone, RecvId, Taken, Transport,
+    Verdict,
+};
 
 impl<T: Transport> Endpoint<T> {
     /// Takes note of receives that ended before the connection was announced, or after it has ended.
@@ -31,6 +34,21 @@ impl<T: Transport> Endpoint<T> {
 }
 
 impl<T: Transport> EndpointReports for Endpoint<T> {
+    #[inline(always)]
+    fn deliver(&self, life: u64, len: u64, solicited: bool, place: impl Place) -> Delivery {
+        let mut receives = self.receives.lock();
+        if receives.life != life || !receives.connected {
+            cold_path();
+            return Delivery::Other;
+        }
+        receives.deliver(self.header.handle(), len, solicited, place)
+    }
+
+    fn recv_take(&self, life: u64, taken: &mut Taken) -> bool {
+        let mut receives = self.receives.lock();
+        receives.life == life && receives.take(taken)
+    }
+
     fn recv_taken(&self, life: u64, id: RecvId) -> Verdict {
         let Some(srq) = &self.srq else { return Verdict::Continue };
         srq.taken(id);

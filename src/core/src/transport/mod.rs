@@ -7,8 +7,8 @@
 //! # Locks
 //! The core calls a transport with locks of its own held; therefore a transport
 //!
-//! * may call the *data* methods of a sink ([`EndpointSink::recv_taken`],
-//!   [`EndpointSink::recv_done`], [`EndpointSink::recv_announced`],
+//! * may call the *data* methods of a sink ([`EndpointSink::deliver`], [`EndpointSink::recv_take`],
+//!   [`EndpointSink::recv_taken`], [`EndpointSink::recv_done`], [`EndpointSink::recv_announced`],
 //!   [`EndpointSink::requests_done`]) with the locks held under which it finds completions,
 //!   but must not take those locks inside [`Transport::post_recv`],
 //!   [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
@@ -47,7 +47,10 @@ use std::time::Duration;
 
 pub use limits::{AdapterAttributes, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
-pub use report::{AdapterSink, ConnectionReport, ConnectionRequestInfo, EndpointSink, ListenerSink, RecvDone, Verdict};
+pub use report::{
+    AdapterSink, ConnectionReport, ConnectionRequestInfo, Delivery, EndpointSink, ListenerSink, Place, RecvDone,
+    Verdict,
+};
 pub use work::{
     BindTarget, Checked, FailedRequest, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment, Request, RequestId,
     Segment,
@@ -191,6 +194,11 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// drops the last reference to a descriptor, for example, sees to that itself ([`host::cancel::Shielded`]).
     const CANCELLATION_POINTS: bool = true;
 
+    /// Whether the transport asks for the receive of each message, by [`EndpointSink::deliver`] and
+    /// [`EndpointSink::recv_take`], and keeps none of a queue pair itself. [`Transport::post_recv`] only tells it then that
+    /// there is one more.
+    const TAKES_RECEIVES: bool = false;
+
     /// Opens the adapter that an entry of the configuration describes by `instance_data`.
     ///
     /// # Errors
@@ -261,7 +269,8 @@ pub trait Transport: Send + Sync + Sized + 'static {
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Self::Qp>>;
 
     /// Hands over a receive, in any state of the queue pair. Returns whether a message may wait for it, so that
-    /// [`Transport::recv_kick`] is to be called.
+    /// [`Transport::recv_kick`] is to be called. With [`Transport::TAKES_RECEIVES`], the receive can be taken once the core
+    /// has let go of its lock.
     fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<bool>;
 
     /// Called after such a [`Transport::post_recv`] without any lock: lets a message continue that waited for a buffer.

@@ -23,14 +23,14 @@ impl Taken {
 
     /// Starts over as the receive `id`, without segments.
     #[inline]
-    fn begin(&mut self, id: RecvId) {
+    pub(crate) fn begin(&mut self, id: RecvId) {
         self.id = id;
         self.capacity = 0;
         self.segments.clear();
     }
 
     #[inline]
-    fn add(&mut self, segment: Segment) {
+    pub(crate) fn add(&mut self, segment: Segment) {
         self.capacity += segment.len;
         // There is room, because no receive is pushed with more segments.
         let _ = self.segments.try_push(segment);

@@ -7,7 +7,8 @@ use std::sync::{Arc, Weak};
 
 use crate::addr::Address;
 use crate::event::Status;
-use crate::transport::work::{FailedRequest, Mark, RecvId};
+use crate::transport::recv_queue::Taken;
+use crate::transport::work::{FailedRequest, Mark, RecvId, Segment};
 
 /// The end of a receive.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +67,28 @@ pub enum Verdict {
     Break,
 }
 
+/// A message that has arrived, for [`EndpointSink::deliver`]. No closure, because the compiler decides where the body of
+/// one goes, and this is to be in line.
+pub trait Place {
+    /// Puts the message into this segment, which is long enough; false if its memory is not registered any more.
+    fn place(self, segment: &Segment) -> bool;
+}
+
+/// The outcome of [`EndpointSink::deliver`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Delivery {
+    /// The message is in the oldest receive, which is complete.
+    Done,
+    /// There is no receive, or it has not one segment, or the endpoint is not ready for it: see
+    /// [`EndpointSink::recv_take`].
+    Other,
+    /// The oldest receive, which is this one, is shorter than the message.
+    TooLong(RecvId),
+    /// The memory of the oldest receive, which is this one, is not registered any more.
+    NoMemory(RecvId),
+}
+
 /// The objects that stand behind the sinks of a transport.
 pub trait Reports: Sized {
     /// A connection request not yet answered.
@@ -82,6 +105,8 @@ pub trait Reports: Sized {
 /// [`EndpointSink`] say what the reports mean and when they are made.
 #[allow(missing_docs)]
 pub trait EndpointReports {
+    fn deliver(&self, life: u64, len: u64, solicited: bool, place: impl Place) -> Delivery;
+    fn recv_take(&self, life: u64, taken: &mut Taken) -> bool;
     fn recv_taken(&self, life: u64, id: RecvId) -> Verdict;
     fn recvs_done(&self, life: u64, done: &[RecvDone]);
     fn recv_announced(&self, life: u64);
@@ -121,7 +146,21 @@ impl<R: Reports> EndpointSink<R> {
         EndpointSink { endpoint, life }
     }
 
-    /// Reports that the endpoint took a buffer for a message that is arriving. Transports that see only completions
+    /// Completes the oldest receive of the endpoint's own queue with a message of `len` bytes, if it has one segment: `place`
+    /// puts the message there. Short messages only, because the endpoint's receives are locked meanwhile. For transports with [`Transport::TAKES_RECEIVES`](super::Transport::TAKES_RECEIVES).
+    #[inline(always)]
+    pub fn deliver(&self, len: u64, solicited: bool, place: impl Place) -> Delivery {
+        self.endpoint.deliver(self.life, len, solicited, place)
+    }
+
+    /// Takes the oldest receive of the endpoint's own queue that was not taken before; false if there is none. It stays
+    /// outstanding until [`EndpointSink::recv_done`]. For transports with
+    /// [`Transport::TAKES_RECEIVES`](super::Transport::TAKES_RECEIVES).
+    pub fn recv_take(&self, taken: &mut Taken) -> bool {
+        self.endpoint.recv_take(self.life, taken)
+    }
+
+    /// Reports that the endpoint took a buffer of a shared queue for a message that is arriving. Transports that see only completions
     /// need not call it.
     #[inline]
     pub fn recv_taken(&self, id: RecvId) -> Verdict {
