@@ -500,18 +500,30 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
         return Outcome::Refused;
     }
     let zone = end.peer_zone.load(Ordering::Relaxed);
+    let from = [(remote.addr.wrapping_add(slice.offset), slice.len)];
+    let allowed =
+        |peer: &Peer| peer.regions.check(remote.key, remote.addr, remote.len, Rights::REMOTE_READ, zone).is_ok();
+    if let [segment] = segments {
+        let Some(pin) = end.regions().pin(segment.key) else { return Outcome::Failed(Status::LocalProtection) };
+        let to = target(&pin, segment, slice.offset, slice.len, Rights::LOCAL_WRITE);
+        let last = to.addr().wrapping_add(to.len() as u64);
+        let tail = if slice.last { tail_len(last, to.len()) } else { 0 };
+        let (head, place) = to.split(to.len() - tail);
+        let mut word = Word::default();
+        let to = [head, word.target(tail)];
+        let to = if tail == 0 { &to[..1] } else { &to[..] };
+        let read = reach(end, Status::RemoteAccess, allowed, |door| vm::read_from(door, &from, to));
+        if let Outcome::Done = read {
+            word.store(place);
+        }
+        return read;
+    }
     let mut pins = List::new();
     if !pin_all(end.regions(), segments, &mut pins) {
         return Outcome::Failed(Status::LocalProtection);
     }
     let to = targets(segments, &pins, slice);
-    let from = [(remote.addr.wrapping_add(slice.offset), slice.len)];
-    reach(
-        end,
-        Status::RemoteAccess,
-        |peer| peer.regions.check(remote.key, remote.addr, remote.len, Rights::REMOTE_READ, zone).is_ok(),
-        |door| read_from(door, &from, to.clone(), slice.last),
-    )
+    reach(end, Status::RemoteAccess, allowed, |door| read_from(door, &from, to.clone(), slice.last))
 }
 
 /// Puts bytes that the peer sent into registered memory of this process, as an RDMA write that the peer could not

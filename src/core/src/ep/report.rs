@@ -10,8 +10,7 @@ use crate::ep_state::{State, Trigger, next};
 use crate::event::{AsyncReason, ConnectionEvent, Status};
 use crate::transport::report::EndpointReports;
 use crate::transport::{
-    Closing, ConnectionReport, Delivery, FailedRequest, Mark, Place, RecvDone, RecvId, Taken, Transport,
-    Verdict,
+    Closing, ConnectionReport, Delivery, FailedRequest, Mark, Place, RecvDone, RecvId, Taken, Transport, Verdict,
 };
 
 impl<T: Transport> Endpoint<T> {
