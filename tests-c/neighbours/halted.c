@@ -20,7 +20,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SIZE = 1 << 20, OURS = 7, THEIRS = 3 };
+enum { SIZE = 1 << 20, OURS = 7, THEIRS = 3, MESSAGES = 200 };
+
+/* Bytes of a message of a stream. */
+static unsigned seed_of(int message)
+{
+    return 20 + (unsigned)message % 100;
+}
+
 
 /*
  * The longest that a call may take while a peer is stopped. On a busy machine any may take longer now and
@@ -64,7 +71,8 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *lvec, unsigned long liov
     return syscall(SYS_process_vm_readv, pid, lvec, liovcnt, rvec, riovcnt, flags);
 }
 
-enum deed { WRITE, READ, FETCH, STREAM };
+/* GIVE: a stream of messages, parts of which the sender may write to the receiver. */
+enum deed { WRITE, READ, FETCH, GIVE, STREAM };
 
 /* What the other process is asked to do. */
 struct order {
@@ -98,7 +106,7 @@ static void obey(struct fx *fx, struct link *up, const struct order *o)
     struct answer a;
     DAT_EVENT event;
     pthread_t thread;
-    int copies = o->deed == STREAM ? 400 : 1;
+    int copies = o->deed == STREAM ? 400 : o->deed == GIVE ? MESSAGES : 1;
 
     memset(&a, 0, sizeof a);
     side_make(&s, fx, NULL);
@@ -117,11 +125,17 @@ static void obey(struct fx *fx, struct link *up, const struct order *o)
 
         if (o->deed == READ)
             rc = post_read(&s, &r, 0, SIZE, o->there, 1);
+        else if (o->deed == GIVE) {
+            pattern_fill(r.mem, SIZE, seed_of(MESSAGES - copies));
+            rc = post_send(&s, &r, 0, SIZE, 1);
+        }
         else if (o->deed != FETCH)
             rc = post_write(&s, &r, 0, SIZE, o->there, 1);
         if (rc != DAT_SUCCESS)
             break;
-        must(wait_event(o->deed == FETCH ? s.recv : s.req, &event), "nothing completes");
+        /* A sender takes part in the copying while it polls. */
+        must(o->deed == GIVE ? poll_event(s.req, &event) : wait_event(o->deed == FETCH ? s.recv : s.req, &event),
+             "nothing completes");
         a.success = event.event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS;
         if (!a.success)
             break;
@@ -176,6 +190,8 @@ struct scene {
     struct region r;
     DAT_RMR_HANDLE rmr;
     DAT_RMR_TRIPLET there;
+    int messages; /* of a stream that have arrived, and those with wrong bytes */
+    int wrong;
 };
 
 static void bind_rmr(struct scene *c, DAT_VLEN length, DAT_RMR_CONTEXT *context)
@@ -197,6 +213,7 @@ static void scene_open(struct scene *c, enum way way)
     region_make(&c->fx, &c->r, SIZE, DAT_MEM_PRIV_ALL_FLAG);
     c->there = target(&c->r, 0, SIZE);
     c->rmr = DAT_HANDLE_NULL;
+    c->messages = c->wrong = 0;
     if (way == RMR_UNBIND || way == RMR_FREE)
         must_rc(dat_rmr_create(c->fx.pz, &c->rmr), DAT_SUCCESS, "dat_rmr_create");
 }
@@ -242,6 +259,7 @@ static void scene_close(struct scene *c, enum way way)
 struct watch {
     struct peer *p;
     enum halt how;
+    struct scene *receiver; /* of a stream of messages; NULL if there is none */
     bool halted;
 };
 
@@ -261,11 +279,29 @@ static bool is_asleep(pid_t pid)
     return state != NULL && state[2] == 'S';
 }
 
+/* Polls for messages of a stream, each of which needs the one receive. */
+static void receive(struct scene *c)
+{
+    DAT_EVENT event;
+
+    for (int i = 0; i < 1000; i++)
+        if (dat_evd_dequeue(c->s.recv, &event) == DAT_SUCCESS) {
+            /* At the end the other process disconnects. */
+            if (event.event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS)
+                return;
+            c->wrong += pattern_check(c->r.mem, SIZE, seed_of(c->messages++)) >= 0;
+            must_rc(post_recv(&c->s, &c->r, 0, SIZE, 5), DAT_SUCCESS, "dat_ep_post_recv");
+        }
+}
+
 static bool has_halted_or_passed(void *arg)
 {
     struct watch *w = arg;
     struct pollfd answer;
     int status;
+
+    if (w->receiver != NULL)
+        receive(w->receiver);
 
     answer.fd = w->p->link.in;
     answer.events = POLLIN;
@@ -279,17 +315,19 @@ static bool has_halted_or_passed(void *arg)
 }
 
 /* Waits until the other process has halted; false if it has gone past instead. */
-static bool await_halt(struct peer *p, enum halt how)
+static bool await_halt(struct peer *p, enum halt how, struct scene *receiver)
 {
     struct watch w;
 
     w.p = p;
     w.how = how;
+    w.receiver = receiver;
     w.halted = false;
     return wait_until(has_halted_or_passed, &w, SOON_MS) && w.halted;
 }
 
-static const char *const deed_names[] = { "RDMA write", "RDMA read", "reading of a message" };
+static const char *const deed_names[] = { "RDMA write", "RDMA read", "reading of a message",
+                                          "writing of a part of a message" };
 
 static bool kernel_copies; /* the other process has come to a halt */
 
@@ -328,12 +366,14 @@ static bool attempt(struct peer *p, struct bystander *b, enum deed deed, enum wa
         pair_close(&own);
         must(LINK_SEND(&p->link, o), "the other process is gone");
     }
+    if (deed == GIVE)
+        must_rc(post_recv(&c.s, &c.r, 0, SIZE, 5), DAT_SUCCESS, "dat_ep_post_recv");
     side_connect_peer(&c.s, &p->link);
     must(link_hear(&p->link, "begins"), "the other process is gone");
     pattern_fill(c.r.mem, SIZE, THEIRS);
     if (deed == FETCH)
         must_rc(post_send(&c.s, &c.r, 0, SIZE, 6), DAT_SUCCESS, "dat_ep_post_send");
-    halted = await_halt(p, how);
+    halted = await_halt(p, how, deed == GIVE ? &c : NULL);
     ms = finish(&c, way);
     /* From here on the memory is the program's. */
     pattern_fill(c.r.mem, SIZE, 11);
@@ -345,11 +385,16 @@ static bool attempt(struct peer *p, struct bystander *b, enum deed deed, enum wa
         must(link_say(&p->link, "wake"), "the other process is gone");
     must(LINK_RECV(&p->link, a), "the other process does not go on");
     kernel_copies = kernel_copies || a.halted;
+    if (!halted && deed == GIVE && !last) {
+        /* The sender had no processor whenever this process could have been helped. */
+        scene_close(&c, way);
+        return false;
+    }
     if (!a.halted || !halted) {
         skip(1, "the provider does not copy with process_vm_readv() and process_vm_writev()");
     } else {
         bool right = pattern_check(c.r.mem, SIZE, 11) < 0;
-        bool told = deed != WRITE && a.success && a.saw >= 0;
+        bool told = (deed == READ || deed == FETCH) && a.success && a.saw >= 0;
 
         if (right && !told && went_on && ms >= env_ms(SOON) && !last) {
             scene_close(&c, way);
@@ -371,6 +416,55 @@ static void halted(struct peer *p, struct bystander *b, enum deed deed, enum way
     int i;
 
     for (i = 1; !attempt(p, b, deed, way, how, at, i == TRIES); i++)
+        ;
+}
+
+/* ---- Stopped while it writes its part of a message, and then not any more ---- */
+
+static bool has_answered(void *arg)
+{
+    struct watch *w = arg;
+    struct pollfd answer = { .fd = w->p->link.in, .events = POLLIN };
+
+    receive(w->receiver);
+    return poll(&answer, 1, 0) == 1;
+}
+
+static bool resume(struct peer *p, bool last)
+{
+    struct scene c;
+    struct order o = { .deed = GIVE, .halt = HALT_STOP, .at = 2 };
+    struct answer a;
+    struct watch w = { .p = p, .receiver = &c };
+    bool halted, ended;
+
+    scene_open(&c, DISCONNECT);
+    o.there = c.there;
+    must(LINK_SEND(&p->link, o), "the other process is gone");
+    must_rc(post_recv(&c.s, &c.r, 0, SIZE, 5), DAT_SUCCESS, "dat_ep_post_recv");
+    side_connect_peer(&c.s, &p->link);
+    must(link_hear(&p->link, "begins"), "the other process is gone");
+    halted = await_halt(p, HALT_STOP, &c);
+    if (halted) {
+        ok(quiet(c.s.recv), "the peer is stopped before it writes its part of a message: that is not complete");
+        kill(p->pid, SIGCONT);
+    } else if (last) {
+        skip(1, "the provider does not write parts of messages with process_vm_writev()");
+    }
+    ended = wait_until(has_answered, &w, SOON_MS);
+    if (halted || last || !ended || c.wrong != 0)
+        ok(ended && c.messages == MESSAGES && c.wrong == 0,
+           "the peer goes on: all messages are there and right (%d, wrong %d)", c.messages, c.wrong);
+    must(LINK_RECV(&p->link, a), "the other process does not go on");
+    scene_close(&c, DISCONNECT);
+    return halted;
+}
+
+static void resumed(struct peer *p)
+{
+    int i;
+
+    for (i = 1; !resume(p, i == TRIES) && i < TRIES; i++)
         ;
 }
 
@@ -538,6 +632,10 @@ int main(int argc, char **argv)
     halted(&p, &b, WRITE, DISCONNECT, HALT_SLEEP, 1);
     halted(&p, &b, FETCH, DISCONNECT, HALT_STOP, 1);
     halted(&p, &b, FETCH, EP_FREE, HALT_SLEEP, 1);
+    halted(&p, &b, GIVE, LMR_FREE, HALT_STOP, 1);
+    halted(&p, &b, GIVE, DISCONNECT, HALT_STOP, 2);
+    halted(&p, &b, GIVE, EP_FREE, HALT_STOP, 3);
+    resumed(&p);
     debugger(&p, LMR_FREE);
     debugger(&p, DISCONNECT);
     bystander_stop(&b);

@@ -78,6 +78,16 @@ impl Budget {
         }
     }
 
+    /// Spends `len` bytes for one copy of them all; false if they may not be copied now.
+    pub fn whole(&mut self, end: &End, len: u64) -> bool {
+        let left = self.left.get_or_insert_with(|| end.rounds().share());
+        let may = len <= SLICE.min(*left);
+        if may {
+            *left -= len;
+        }
+        may
+    }
+
     fn next(&mut self, end: &End, rest: u64) -> Option<u64> {
         let left = self.left.get_or_insert_with(|| end.rounds().share());
         if *left == 0 {

@@ -14,6 +14,7 @@ use dat_core::event::Status;
 use dat_core::transport::{MAX_SEGMENTS, RemoteSegment, Segment};
 
 use crate::home::Peer;
+use crate::offer::Part;
 use crate::os::user::{Source, Target, Word, copy, copy_lists, copy_tail_last, tail_len, take_last_word};
 use crate::os::vm::{self, VmError};
 use crate::pair::End;
@@ -256,7 +257,7 @@ fn reach(
     end: &End,
     fault: Status,
     allowed: impl Fn(&Peer) -> bool,
-    copy: impl Fn(i32) -> Result<(), VmError>,
+    mut copy: impl FnMut(i32) -> Result<(), VmError>,
 ) -> Outcome {
     loop {
         let Some(moving) = end.begin_moving() else { return Outcome::PeerGone };
@@ -292,15 +293,86 @@ fn read_from(pid: i32, from: &[(u64, u64)], mut to: List<Target<'_>>, last: bool
         return vm::read_from(pid, from, &to);
     }
     let place = take_last_word(&mut to);
+    let word = read_but_last(pid, from, to, place.len())?;
+    word.store(place);
+    Ok(())
+}
+
+/// Reads memory of the peer at `from` into `to`, and the `len` bytes behind that, up to 8, into a word.
+fn read_but_last(pid: i32, from: &[(u64, u64)], to: List<Target<'_>>, len: usize) -> Result<Word, VmError> {
     let mut word = Word::default();
     {
         let mut to: List<Target<'_>> = to;
         // There is room for one more than there are segments.
-        let _ = to.try_push(word.target(place.len()));
+        let _ = to.try_push(word.target(len));
         vm::read_from(pid, from, &to)?;
     }
-    word.store(place);
-    Ok(())
+    Ok(word)
+}
+
+/// Where a part of a message belongs that is to go to `segments`, if that is in one of them, and the protection zone of
+/// its region.
+pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u64) -> Option<(RemoteSegment, u32)> {
+    let mut skip = offset;
+    for segment in segments {
+        if skip < segment.len {
+            let pin = (len <= segment.len - skip).then(|| regions.pin(segment.key))??;
+            return Some((RemoteSegment { addr: segment.addr + skip, len, key: segment.key }, pin.zone()));
+        }
+        skip -= segment.len;
+    }
+    None
+}
+
+/// Reads a slice of a message from the sender's memory, with bytes before it yet to come. So if the message ends with
+/// it, its last word is not stored but left in `word`, for [`end_ahead`].
+pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice, word: &mut Word) -> Outcome {
+    if !end.pair.reads_peer() {
+        return Outcome::Refused;
+    }
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
+    let (from, mut to) = (places(from, slice), targets(segments, &pins, slice));
+    let last = if slice.last { take_last_word(&mut to).len() } else { 0 };
+    let read = |door| read_but_last(door, &from, to.clone(), last).map(|read| *word = read);
+    reach(end, Status::LocalProtection, |_| true, read)
+}
+
+/// All bytes are there before the slice that [`fetch_ahead`] has read: stores its last word.
+pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: Word) -> Outcome {
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
+    // The sender may have let go meanwhile and used its memory for something else.
+    if end.peer_is_gone() {
+        return Outcome::PeerGone;
+    }
+    if slice.last {
+        word.store(take_last_word(&mut targets(segments, &pins, slice)));
+    }
+    Outcome::Done
+}
+
+/// Writes a part of a message from `segments` to the memory of the receiver, who has offered that.
+pub fn give(end: &End, segments: &[Segment], part: &Part) -> Outcome {
+    if !end.pair.reads_peer() {
+        return Outcome::Refused;
+    }
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
+    let RemoteSegment { addr, len, key } = part.target;
+    let from = sources(segments, &pins, Slice { offset: part.offset, len, last: false });
+    reach(
+        end,
+        Status::RemoteAccess,
+        |peer| peer.regions.check(key, addr, len, Rights::LOCAL_WRITE, part.zone).is_ok(),
+        |door| vm::write_to(door, &from, &[(addr, len)]),
+    )
 }
 
 /// Reads a slice of a message from the sender's memory at `from` into `segments`.
@@ -381,20 +453,35 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
     if !end.pair.reads_peer() {
         return Outcome::Refused;
     }
-    let zone = end.peer_zone.load(Ordering::Relaxed);
+    let addr = remote.addr.wrapping_add(slice.offset);
+    let tail = if slice.last { tail_len(addr.wrapping_add(slice.len), slice.len as usize) } else { 0 };
+    if let [segment] = segments {
+        let Some(pin) = end.regions().pin(segment.key) else { return Outcome::Failed(Status::LocalProtection) };
+        let from = source(&pin, segment, slice.offset, slice.len);
+        let (head, last) = from.split(from.len().saturating_sub(tail));
+        let mut word = Word::default();
+        copy(word.target(tail), last);
+        let from = [head, word.source(tail)];
+        return write_to(end, if tail == 0 { &from[..1] } else { &from[..] }, remote, slice, tail);
+    }
     let mut pins = List::new();
     if !pin_all(end.regions(), segments, &mut pins) {
         return Outcome::Failed(Status::LocalProtection);
     }
     let mut from = sources(segments, &pins, slice);
-    let addr = remote.addr.wrapping_add(slice.offset);
-    let tail = if slice.last { tail_len(addr.wrapping_add(slice.len), slice.len as usize) } else { 0 };
     let word = gather_last(&mut from, tail);
     let mut from: List<Source<'_>> = from;
     if tail > 0 {
         // There is room for one more than there are segments.
         let _ = from.try_push(word.source(tail));
     }
+    write_to(end, &from, remote, slice, tail)
+}
+
+/// Writes `from` to a slice of the peer's memory; the last `tail` bytes are a word of their own.
+fn write_to(end: &End, from: &[Source<'_>], remote: &RemoteSegment, slice: Slice, tail: usize) -> Outcome {
+    let zone = end.peer_zone.load(Ordering::Relaxed);
+    let addr = remote.addr.wrapping_add(slice.offset);
     // A place of its own in the peer's memory keeps the order of the stores where processors do not.
     let head = slice.len - tail as u64;
     let to = [(addr, head), (addr.wrapping_add(head), tail as u64)];
@@ -403,7 +490,7 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
         end,
         Status::RemoteAccess,
         |peer| peer.regions.check(remote.key, remote.addr, remote.len, Rights::REMOTE_WRITE, zone).is_ok(),
-        |door| vm::write_to(door, &from, to),
+        |door| vm::write_to(door, from, to),
     )
 }
 
@@ -413,18 +500,30 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
         return Outcome::Refused;
     }
     let zone = end.peer_zone.load(Ordering::Relaxed);
+    let from = [(remote.addr.wrapping_add(slice.offset), slice.len)];
+    let allowed =
+        |peer: &Peer| peer.regions.check(remote.key, remote.addr, remote.len, Rights::REMOTE_READ, zone).is_ok();
+    if let [segment] = segments {
+        let Some(pin) = end.regions().pin(segment.key) else { return Outcome::Failed(Status::LocalProtection) };
+        let to = target(&pin, segment, slice.offset, slice.len, Rights::LOCAL_WRITE);
+        let last = to.addr().wrapping_add(to.len() as u64);
+        let tail = if slice.last { tail_len(last, to.len()) } else { 0 };
+        let (head, place) = to.split(to.len() - tail);
+        let mut word = Word::default();
+        let to = [head, word.target(tail)];
+        let to = if tail == 0 { &to[..1] } else { &to[..] };
+        let read = reach(end, Status::RemoteAccess, allowed, |door| vm::read_from(door, &from, to));
+        if let Outcome::Done = read {
+            word.store(place);
+        }
+        return read;
+    }
     let mut pins = List::new();
     if !pin_all(end.regions(), segments, &mut pins) {
         return Outcome::Failed(Status::LocalProtection);
     }
     let to = targets(segments, &pins, slice);
-    let from = [(remote.addr.wrapping_add(slice.offset), slice.len)];
-    reach(
-        end,
-        Status::RemoteAccess,
-        |peer| peer.regions.check(remote.key, remote.addr, remote.len, Rights::REMOTE_READ, zone).is_ok(),
-        |door| read_from(door, &from, to.clone(), slice.last),
-    )
+    reach(end, Status::RemoteAccess, allowed, |door| read_from(door, &from, to.clone(), slice.last))
 }
 
 /// Puts bytes that the peer sent into registered memory of this process, as an RDMA write that the peer could not

@@ -22,6 +22,7 @@ mod hot;
 mod link;
 mod node;
 mod nodes;
+mod offer;
 mod os;
 mod outlet;
 mod pair;

@@ -14,6 +14,7 @@ use once_cell::sync::OnceCell;
 
 use crate::budget::Rounds;
 use crate::home::{Home, Peer};
+use crate::offer::Offer;
 use crate::os::memory::{Access, Place, SharedMemory};
 use crate::os::task;
 use crate::os::vm;
@@ -463,6 +464,8 @@ pub enum Busy {
     Waiting = 2,
     /// The peer is to be asked for the bytes of a message, and there is no room yet.
     Asking = 4,
+    /// Messages are announced, of which the peer may offer parts.
+    Announced = 8,
 }
 
 impl End {
@@ -556,7 +559,9 @@ impl End {
     /// True if this side is to be looked at even if nothing tells of news.
     #[inline]
     pub fn is_busy(&self) -> bool {
-        self.state.load(Ordering::Relaxed) & (Busy::Waiting as u32 | Busy::Asking as u32) != 0
+        let state = self.state.load(Ordering::Relaxed);
+        state & (Busy::Waiting as u32 | Busy::Asking as u32) != 0
+            || (state & Busy::Announced as u32 != 0 && self.peers_offer().is_open())
     }
 
     /// True if nothing is to be found out about the peer, and this side is not busy.
@@ -565,6 +570,22 @@ impl End {
         self.wanted.load(Ordering::Relaxed) <= self.known.load(Ordering::Relaxed)
             && !self.is_finished()
             && !self.is_busy()
+    }
+
+    /// What the peer offers to be written of a message of this side.
+    #[inline]
+    pub fn peers_offer(&self) -> &Offer {
+        &self.rings[0].shared().offer.0
+    }
+
+    /// What this side offers the peer, which polls the connection, to write; `None` if it does not, or cannot write.
+    pub fn own_offer(&self) -> Option<&Offer> {
+        (self.pair.reads_peer() && self.pair.peer_reads() && self.peer_polls()).then(|| self.offered())
+    }
+
+    /// What this side has offered the peer.
+    pub fn offered(&self) -> &Offer {
+        &self.rings[1].shared().offer.0
     }
 
     /// True if requests are done that the peer tells nothing of.

@@ -32,6 +32,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use crate::offer::Offer;
 use crate::os::memory::{OutOfBounds, Shared, SharedMemory};
 use crate::os::user::{Source, Target, copy};
 
@@ -79,6 +80,8 @@ pub struct RingShared {
     pub flags: Line<[AtomicU32; 4]>,
     /// The consumer's position.
     head: Line<AtomicU64>,
+    /// What the consumer's side offers the producer's.
+    pub offer: Line<Offer>,
 }
 
 // SAFETY: atomic words and padding with a fixed layout.
@@ -183,6 +186,7 @@ impl Mapped {
             flag.store(0, Ordering::Relaxed);
         }
         self.shared().head.0.store(0, Ordering::Relaxed);
+        self.shared().offer.0.reset();
         for slot in 0..self.slots() {
             self.first(slot).store(0, Ordering::Relaxed);
         }

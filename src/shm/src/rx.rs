@@ -12,7 +12,8 @@ use host::lock::Mutex;
 
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
-use crate::os::user::Target;
+use crate::offer::{Answer, Part};
+use crate::os::user::{Target, Word};
 use crate::pair::{Busy, End};
 use crate::record::{self, Acknowledge, EAGER_MAX, kind};
 use crate::regions::RegionTable;
@@ -24,6 +25,13 @@ const RELEASE: u64 = 16;
 
 /// Records handled in one turn, so that one connection does not keep others waiting.
 const BATCH: usize = 64;
+
+/// The shortest slice of a message that is shared with the sender.
+const SHARED_MIN: u64 = 32 * 1024;
+/// What the sender's part is a multiple of.
+const PAGE: u64 = 4096;
+/// Slices of which nothing is offered when the sender did not take an offer.
+const REST: u32 = 15;
 
 /// The connection that messages arrive for. It has the receives, and reports them.
 pub trait Inbox {
@@ -176,6 +184,7 @@ struct Arriving {
     partial: Option<Partial>,
     /// Set while the announced message at the head of the ring is fetched.
     fetching: Option<Fetching>,
+    offers: Offers,
     writing: Option<Writing>,
     failed: Option<RecvId>,
 }
@@ -193,6 +202,47 @@ struct Fetching {
     offset: u64,
     /// The sender was asked for the bytes from `offset` on.
     asked: bool,
+    /// The offer that is out, of the bytes from `offset` on: its number, and where they end.
+    offered: Option<(u64, u64)>,
+    /// What was read ahead, and the last word of the message if it ends there, which comes last.
+    ahead: Option<(Slice, Word)>,
+}
+
+/// The offers to a sender: see [`offer`](crate::offer).
+#[derive(Default)]
+struct Offers {
+    /// The number of the last one.
+    number: u64,
+    /// Slices of which nothing is offered, because the sender did not take what was offered last.
+    rest: u32,
+}
+
+impl Offers {
+    /// Offers the sender half of what can be copied of a message of `len` bytes while this side copies as much as `slice`
+    /// has, the next one: gives the number of the offer, and the slice behind it that is left to this side. `None` if
+    /// this side had better do all of it.
+    fn make(&mut self, end: &End, position: u64, segments: &[Segment], slice: Slice, len: u64) -> Option<(u64, Slice)> {
+        if slice.len < SHARED_MIN {
+            return None;
+        }
+        if self.rest > 0 {
+            self.rest -= 1;
+            return None;
+        }
+        let offer = end.own_offer()?;
+        let offset = slice.offset;
+        let both = record::piece(len - offset, 2 * slice.len);
+        let part = (both / 2).next_multiple_of(PAGE);
+        let (target, zone) = copy::part_of(end.regions(), segments, offset, part)?;
+        self.number += 1;
+        offer.make(self.number, &Part { position, offset, target, zone });
+        Some((self.number, Slice { offset: offset + part, len: both - part, last: offset + both == len }))
+    }
+
+    /// The sender did not take an offer: it is busy, or does not poll.
+    fn on_untaken(&mut self) {
+        self.rest = REST;
+    }
 }
 
 /// An RDMA write of the peer of which a part has arrived.
@@ -544,40 +594,81 @@ impl Arriving {
         if let Some(next) = self.take(turn, len) {
             return next;
         }
-        self.fetching = Some(Fetching { places, len, offset: 0, asked: false });
+        self.fetching = Some(Fetching { places, len, offset: 0, asked: false, offered: None, ahead: None });
         self.fetch(turn, view, budget)
     }
 
-    /// Goes on with the message that is being fetched: slice by slice, or by asking the sender.
+    /// Goes on with the message that is being fetched: slice by slice, with the sender's help or without, or by asking
+    /// the sender.
     #[cold]
     fn fetch<I: Inbox>(&mut self, turn: &Turn<'_, I>, view: &RecordView, budget: &mut Budget) -> Way {
         let Some(fetching) = &mut self.fetching else { return Way::Wait };
-        let len = fetching.len;
+        let (end, segments, len) = (turn.end, self.taken.segments(), fetching.len);
         while fetching.offset < len {
             if fetching.asked || turn.advance == Advance::Drain {
                 return Way::Wait;
             }
+            if let Some((number, to)) = fetching.offered {
+                match end.offered().settle(number) {
+                    Answer::Awaited => return Way::Wait,
+                    Answer::Written => fetching.offset = to,
+                    Answer::Untaken => self.offers.on_untaken(),
+                    Answer::Corrupt => return fail(None, None),
+                }
+                fetching.offered = None;
+            }
             let offset = fetching.offset;
-            let slice = if turn.end.pair.reads_peer() { budget.slice(turn.end, len - offset) } else { Some(0) };
-            let Some(now) = slice else { return Way::Again };
-            let slice = Slice { offset, len: now, last: offset + now == len };
-            match copy::fetch(turn.end, &fetching.places, self.taken.segments(), slice) {
+            let (now, outcome) = match fetching.ahead {
+                Some((slice, word)) if slice.offset == offset => {
+                    fetching.ahead = None;
+                    (slice.len, copy::end_ahead(end, segments, slice, word))
+                }
+                ahead => {
+                    let to = ahead.map_or(len, |(slice, _)| slice.offset);
+                    let now = if end.pair.reads_peer() { budget.slice(end, to - offset) } else { Some(0) };
+                    let Some(now) = now else { return Way::Again };
+                    let slice = Slice { offset, len: now, last: offset + now == len };
+                    let offer =
+                        if ahead.is_none() { self.offers.make(end, view.end(), segments, slice, len) } else { None };
+                    if let Some((number, slice)) = offer {
+                        let mut word = Word::default();
+                        let read = copy::fetch_ahead(end, &fetching.places, segments, slice, &mut word);
+                        fetching.offered = Some((number, slice.offset));
+                        match read {
+                            Outcome::Done => fetching.ahead = Some((slice, word)),
+                            // Nothing else is done before it is known what the sender does.
+                            Outcome::Refused => {}
+                            failed => return self.fetch_failed(failed),
+                        }
+                        continue;
+                    }
+                    (now, copy::fetch(end, &fetching.places, segments, slice))
+                }
+            };
+            match outcome {
                 Outcome::Done => fetching.offset += now,
                 Outcome::Refused => {
+                    fetching.ahead = None;
                     // Without room for the question, the peer tells when there is some, or this side polls for it.
-                    fetching.asked = turn.tx.lock().ask_for(turn.end, view.end(), offset);
-                    turn.end.set_busy(Busy::Asking, !fetching.asked);
+                    fetching.asked = turn.tx.lock().ask_for(end, view.end(), offset);
+                    end.set_busy(Busy::Asking, !fetching.asked);
                     return Way::Wait;
                 }
-                Outcome::PeerGone => return Way::Stop,
-                Outcome::Failed(status) => {
-                    return fail(Some(self.done(status, 0, false)), Some(Status::RemoteResponder));
-                }
+                failed => return self.fetch_failed(failed),
             }
         }
         self.fetching = None;
         turn.inbox.complete(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
         Way::Consumed
+    }
+
+    /// The message cannot be fetched.
+    #[cold]
+    fn fetch_failed(&self, outcome: Outcome) -> Way {
+        match outcome {
+            Outcome::Failed(status) => fail(Some(self.done(status, 0, false)), Some(Status::RemoteResponder)),
+            _ => Way::Stop,
+        }
     }
 
     /// Takes bytes of the message that the sender was asked for.

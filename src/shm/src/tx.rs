@@ -122,6 +122,8 @@ pub struct Tx {
     segments: VecDeque<Segment>,
     /// The number of segments that are kept for requests in flight.
     kept: usize,
+    /// The number of announced messages in flight.
+    announced: usize,
     reading: VecDeque<Reading>,
     /// Own reads that the peer carries out at a time.
     reads_out: usize,
@@ -287,6 +289,10 @@ impl Tx {
         self.part.start = 0;
         self.flying.push_back(flying);
         match done {
+            Done::Announced(_) => {
+                self.announced += 1;
+                return end.set_busy(Busy::Announced, true);
+            }
             Done::Now if signalled || self.draining => {}
             Done::Failed(_) => self.failed = true,
             _ => return,
@@ -379,8 +385,12 @@ impl Tx {
                     None => {}
                 }
             }
+            let mut budget = Budget::turn();
+            if self.announced > 0 && end.peers_offer().is_open() {
+                self.help(end, &mut budget);
+            }
             if !self.queued.is_empty() {
-                self.pump(end, &mut report);
+                self.pump(end, &mut report, &mut budget);
             }
             if self.draining && self.queued.is_empty() {
                 self.ask(end, Acknowledge::Needed);
@@ -394,6 +404,7 @@ impl Tx {
     #[inline]
     fn note_busy(&self, end: &End) {
         end.set_busy(Busy::Waiting, !self.queued.is_empty() || !self.answers.is_empty());
+        end.set_busy(Busy::Announced, self.announced > 0);
     }
 
     /// Takes off the requests that are complete. With `told` all is known that is wanted.
@@ -427,6 +438,9 @@ impl Tx {
             }
             self.passed += 1;
             self.flying.pop_front();
+            if let Done::Announced(_) = done {
+                self.announced -= 1;
+            }
             if kept > 0 {
                 self.kept -= kept;
                 self.segments.drain(..kept);
@@ -440,9 +454,8 @@ impl Tx {
     }
 
     /// Goes on with requests that wait.
-    fn pump(&mut self, end: &End, report: &mut TxReport) {
+    fn pump(&mut self, end: &End, report: &mut TxReport, budget: &mut Budget) {
         let mut went = false;
-        let mut budget = Budget::turn();
         while let Some(&Queued { request, mark, count }) = self.queued.front() {
             let reads = self.reading.len();
             let waits = match request.operation {
@@ -456,7 +469,7 @@ impl Tx {
             let segments: Checked = self.segments.range(own.clone()).take(MAX_SEGMENTS).copied().collect();
             let request = Request { segments: &segments, ..request };
             let after = self.outlet.tail();
-            let Launch::Flying(done) = self.launch(end, &request, &mut budget) else { break };
+            let Launch::Flying(done) = self.launch(end, &request, budget) else { break };
             self.queued.pop_front();
             let kept = if let Done::Announced(_) | Done::Reading = done { count } else { 0 };
             self.kept += kept;
@@ -664,16 +677,37 @@ impl Tx {
         if self.closed {
             return true;
         }
+        let Some((id, segments, len)) = self.announced_at(position) else { return false };
+        self.answers.add_message(Wanted { id, segments, len, offset })
+    }
+
+    /// The announced message in flight whose announcement ends at `position`: its request, its segments, its length.
+    fn announced_at(&self, position: u64) -> Option<(RequestId, Checked, u64)> {
         let mut first = 0;
         for &Flying { id, done, kept, .. } in &self.flying {
             if done == Done::Announced(position) {
                 let segments: Checked = self.segments.range(first..first + kept).copied().collect();
                 let len = segments.iter().map(|segment| segment.len).sum();
-                return self.answers.add_message(Wanted { id, segments, len, offset });
+                return Some((id, segments, len));
             }
             first += kept;
         }
-        false
+        None
+    }
+
+    /// Writes the part of an announced message that the peer offers.
+    fn help(&mut self, end: &End, budget: &mut Budget) {
+        let offer = end.peers_offer();
+        let Some((number, part)) = offer.look() else { return };
+        let Some((_, segments, len)) = self.announced_at(part.position) else { return };
+        // What the peer says about its own memory concerns the peer alone.
+        let there = part.offset <= len && part.target.len <= len - part.offset;
+        if there && budget.whole(end, part.target.len) && offer.take(number) {
+            let written = matches!(copy::give(end, &segments, &part), Outcome::Done);
+            if offer.finish(number, written) {
+                end.tell_of_answers();
+            }
+        }
     }
 
     /// Asks the peer for the bytes of a message that it announced, from `offset` on; false if there is no room yet.
@@ -731,6 +765,7 @@ impl Tx {
             self.queued = VecDeque::new();
             self.segments = VecDeque::new();
             self.kept = 0;
+            self.announced = 0;
             self.reading.clear();
         }
         Mark(self.reached)

@@ -89,8 +89,24 @@ unsafe fn transfer(call: Call, pid: libc::pid_t, local: &[libc::iovec], remote: 
     if sum(remote) != Some(total) {
         return Err(VmError::Length);
     }
+    if total == 0 {
+        return Ok(());
+    }
     let mut ours = Cursor { pieces: local, first: 0, offset: 0, done: 0 };
     let mut theirs = Cursor { pieces: remote, first: 0, offset: 0, done: 0 };
+    if let (&[(addr, len)], 1..=BATCH) = (remote, local.len()) {
+        // Nearly always this is all there is to do.
+        let place = libc::iovec { iov_base: ptr::without_provenance_mut(addr as usize), iov_len: len as usize };
+        // SAFETY: as many entries as are there; the local ones are pieces for which the caller vouches, and the remote
+        // one is looked up in the other process.
+        let copied = unsafe { call(pid, local.as_ptr(), local.len() as _, &raw const place, 1, 0) };
+        let copied = result_of(copied)?;
+        if copied == total {
+            return Ok(());
+        }
+        ours.advance(copied);
+        theirs.advance(copied);
+    }
     let mut local_vecs = [EMPTY; BATCH];
     let mut remote_vecs = [EMPTY; BATCH];
     while ours.done < total {
@@ -100,20 +116,24 @@ unsafe fn transfer(call: Call, pid: libc::pid_t, local: &[libc::iovec], remote: 
         // the remote ones are looked up in the other process.
         let copied =
             unsafe { call(pid, local_vecs.as_ptr(), local_count as _, remote_vecs.as_ptr(), remote_count as _, 0) };
-        match copied {
-            1.. => {
-                ours.advance(copied as u64);
-                theirs.advance(copied as u64);
-            }
-            // Nothing was copied, without a reason: trying again would not help.
-            0 => return Err(VmError::Fault),
-            _ => match io::Error::last_os_error().raw_os_error().unwrap_or(0) {
-                libc::EINTR => {}
-                errno => return Err(VmError::from_errno(errno)),
-            },
-        }
+        let copied = result_of(copied)?;
+        ours.advance(copied);
+        theirs.advance(copied);
     }
     Ok(())
+}
+
+/// The bytes that a call has copied, as it says; 0 if it was interrupted before.
+fn result_of(copied: libc::ssize_t) -> Result<u64, VmError> {
+    match copied {
+        1.. => Ok(copied as u64),
+        // Nothing was copied, without a reason: trying again would not help.
+        0 => Err(VmError::Fault),
+        _ => match io::Error::last_os_error().raw_os_error().unwrap_or(0) {
+            libc::EINTR => Ok(0),
+            errno => Err(VmError::from_errno(errno)),
+        },
+    }
 }
 
 const EMPTY: libc::iovec = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };

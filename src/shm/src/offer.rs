@@ -1,0 +1,268 @@
+//! A part of an announced message that the receiver offers the sender to write, while it reads the rest itself: so both
+//! processors copy.
+//!
+//! The receiver, which alone makes offers, puts one beside the ring in which the message was announced. A sender that
+//! polls takes it, writes the part into the receiver's memory, and says so. If nobody has taken the offer when the
+//! receiver has read the rest, it takes the offer back and reads that part too; so it never waits for a sender that has
+//! other things to do, only for one that is copying.
+//!
+//! Offers are numbered, and one word has the number and how far the offer is ([`State`]). Each side trusts what it finds
+//! as far as the other side's own memory and its own message are concerned, and no further: a receiver that lies has the
+//! sender write to other memory of the receiver, a sender that lies has sent other bytes.
+
+use std::hint;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::time::{Duration, Instant};
+
+use dat_core::transport::RemoteSegment;
+
+/// The longest that a receiver looks at an offer that was taken, before it has the sender tell it.
+const MOMENT: Duration = Duration::from_micros(5);
+
+/// Bits of the word below the number.
+const STATE_BITS: u32 = 3;
+
+/// How far an offer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+enum State {
+    /// There is none: it was taken back.
+    Nothing = 0,
+    /// The sender may take it.
+    Open = 1,
+    /// The sender writes.
+    Taken = 2,
+    /// The sender writes, and tells the receiver when it has written.
+    Awaited = 3,
+    /// The sender has written the part.
+    Written = 4,
+    /// The sender could not write the part, and will not.
+    Refused = 5,
+}
+
+#[inline]
+fn word(number: u64, state: State) -> u64 {
+    number << STATE_BITS | state as u64
+}
+
+/// The content of an offer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// The position at which the announcement of the message ends.
+    pub position: u64,
+    /// Bytes of the message before the part.
+    pub offset: u64,
+    /// Where it belongs in the receiver's memory, and its bytes.
+    pub target: RemoteSegment,
+    /// The protection zone of the receiver's region.
+    pub zone: u32,
+}
+
+/// What has become of an offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The sender has written the part.
+    Written,
+    /// The sender has not written it, and will not.
+    Untaken,
+    /// The sender is at it. It tells when it has written.
+    Awaited,
+    /// The sender breaks the rules.
+    Corrupt,
+}
+
+/// The place of an offer in shared memory, all 0 in the beginning.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct Offer {
+    word: AtomicU64,
+    position: AtomicU64,
+    offset: AtomicU64,
+    addr: AtomicU64,
+    len: AtomicU64,
+    /// The key of the target, and in the upper half its zone.
+    key: AtomicU64,
+}
+
+impl Offer {
+    /// Makes the place new, for another connection.
+    pub fn reset(&self) {
+        self.word.store(0, Ordering::Relaxed);
+    }
+
+    // ---- The receiver's side ----
+
+    /// Offers a part; the offer before was settled. Numbers rise, from 1 on.
+    pub fn make(&self, number: u64, part: &Part) {
+        // SYNC offer-reuse: a sender that finds any of the words below does not get the offer before.
+        fence(Ordering::Release);
+        self.position.store(part.position, Ordering::Relaxed);
+        self.offset.store(part.offset, Ordering::Relaxed);
+        self.addr.store(part.target.addr, Ordering::Relaxed);
+        self.len.store(part.target.len, Ordering::Relaxed);
+        self.key.store(u64::from(part.zone) << 32 | u64::from(part.target.key), Ordering::Relaxed);
+        // SYNC offer: hands the words above to a sender that finds the number.
+        self.word.store(word(number, State::Open), Ordering::Release);
+    }
+
+    /// What has become of the offer `number`: takes it back if the sender has not taken it, and waits for a moment if the
+    /// sender is about to have written.
+    pub fn settle(&self, number: u64) -> Answer {
+        let [nothing, open, taken, awaited] =
+            [State::Nothing, State::Open, State::Taken, State::Awaited].map(|state| word(number, state));
+        // SYNC offer-taken: afterwards nobody takes it.
+        if self.word.compare_exchange(open, nothing, Ordering::Acquire, Ordering::Acquire).is_ok() {
+            return Answer::Untaken;
+        }
+        let limit = Instant::now() + MOMENT;
+        // SYNC offer-written: with this come the bytes.
+        while self.word.load(Ordering::Acquire) == taken {
+            if Instant::now() >= limit
+                && self.word.compare_exchange(taken, awaited, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+            {
+                return Answer::Awaited;
+            }
+            hint::spin_loop();
+        }
+        let found = self.word.load(Ordering::Acquire);
+        if found == word(number, State::Written) {
+            Answer::Written
+        } else if found == word(number, State::Refused) {
+            Answer::Untaken
+        } else if found == awaited {
+            Answer::Awaited
+        } else {
+            Answer::Corrupt
+        }
+    }
+
+    // ---- The sender's side ----
+
+    /// True if there is an offer to be taken. Costs a load.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & ((1 << STATE_BITS) - 1) == State::Open as u64
+    }
+
+    /// The number and the content of the offer that there is to be taken. It means nothing before it is taken.
+    pub fn look(&self) -> Option<(u64, Part)> {
+        // SYNC offer
+        let found = self.word.load(Ordering::Acquire);
+        let number = found >> STATE_BITS;
+        if found != word(number, State::Open) {
+            return None;
+        }
+        let key = self.key.load(Ordering::Relaxed);
+        let target = RemoteSegment {
+            addr: self.addr.load(Ordering::Relaxed),
+            len: self.len.load(Ordering::Relaxed),
+            key: key as u32,
+        };
+        let (position, offset) = (self.position.load(Ordering::Relaxed), self.offset.load(Ordering::Relaxed));
+        Some((number, Part { position, offset, target, zone: (key >> 32) as u32 }))
+    }
+
+    /// Takes the offer that [`Offer::look`] has found; false if it is gone. Whoever takes it calls [`Offer::finish`].
+    pub fn take(&self, number: u64) -> bool {
+        // SYNC offer-reuse: had a word of the part been of a later offer, this one would be gone.
+        fence(Ordering::Acquire);
+        let (open, taken) = (word(number, State::Open), word(number, State::Taken));
+        // SYNC offer-taken
+        self.word.compare_exchange(open, taken, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    /// Gives the offer that was taken back, with the part `written` or not; true if the receiver is to be told.
+    pub fn finish(&self, number: u64, written: bool) -> bool {
+        let state = if written { State::Written } else { State::Refused };
+        // SYNC offer-written
+        self.word.swap(word(number, state), Ordering::AcqRel) == word(number, State::Awaited)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(number: u64) -> Part {
+        let target = RemoteSegment { addr: number * 3, len: number * 5, key: number as u32 * 7 };
+        Part { position: number, offset: number * 2, target, zone: number as u32 * 11 }
+    }
+
+    #[test]
+    fn an_offer_is_taken_or_taken_back() {
+        let offer = Offer::default();
+        assert!(!offer.is_open() && offer.look().is_none());
+        offer.make(1, &part(1));
+        assert!(offer.is_open());
+        assert_eq!(offer.look(), Some((1, part(1))));
+        assert_eq!(offer.settle(1), Answer::Untaken);
+        assert!(!offer.is_open() && !offer.take(1), "it is gone");
+
+        offer.make(2, &part(2));
+        assert!(!offer.take(1), "that is another one");
+        assert!(offer.take(2) && !offer.take(2));
+        assert!(offer.look().is_none());
+        assert_eq!(offer.settle(2), Answer::Awaited);
+        assert_eq!(offer.settle(2), Answer::Awaited);
+        assert!(offer.finish(2, true), "the receiver is to be told");
+        assert_eq!(offer.settle(2), Answer::Written);
+
+        offer.make(3, &part(3));
+        assert!(offer.take(3) && !offer.finish(3, false));
+        assert_eq!(offer.settle(3), Answer::Untaken);
+    }
+
+    #[test]
+    fn any_word_of_a_sender_that_lies_has_an_answer() {
+        for state in 0..1 << STATE_BITS {
+            for number in [0, 1, 2] {
+                let offer = Offer::default();
+                offer.make(1, &part(1));
+                offer.word.store(number << STATE_BITS | state, Ordering::Relaxed);
+                let answer = offer.settle(1);
+                let right = number == 1 && (1..=5).contains(&state);
+                assert_eq!(answer == Answer::Corrupt, !right, "{number} {state}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_part_is_written_by_one_side_before_it_is_used() {
+        let (offer, memory) = (Offer::default(), AtomicU64::new(0));
+        let rounds = 20_000;
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut last = 0;
+                while last < rounds {
+                    if let Some((number, found)) = offer.look()
+                        && offer.take(number)
+                    {
+                        assert_eq!(found, part(number));
+                        assert_eq!(memory.load(Ordering::Relaxed), 2 * number, "it is written while it is not offered");
+                        memory.store(2 * number + 1, Ordering::Relaxed);
+                        offer.finish(number, true);
+                        last = number;
+                    }
+                    // The last offer may not be for this side.
+                    last = last.max(offer.word.load(Ordering::Relaxed) >> STATE_BITS);
+                }
+            });
+            for number in 1..=rounds {
+                memory.store(2 * number, Ordering::Relaxed);
+                offer.make(number, &part(number));
+                if number % 3 == 0 {
+                    std::thread::yield_now();
+                }
+                let written = loop {
+                    match offer.settle(number) {
+                        Answer::Written => break 1,
+                        Answer::Untaken => break 0,
+                        Answer::Awaited => std::thread::yield_now(),
+                        Answer::Corrupt => panic!("round {number}"),
+                    }
+                };
+                assert_eq!(memory.load(Ordering::Relaxed), 2 * number + written);
+            }
+        });
+    }
+}
