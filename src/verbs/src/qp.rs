@@ -247,7 +247,7 @@ impl Qp {
     }
 
     /// Hands over a receive.
-    #[inline]
+    #[inline(always)]
     pub fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
         let mut side = self.recvs.lock();
         if !side.is_open() {
@@ -265,7 +265,7 @@ impl Qp {
     }
 
     /// Hands over a request.
-    #[inline]
+    #[inline(always)]
     pub fn post(&self, request: &Request<'_>) -> Result<()> {
         match request.operation {
             Operation::Send { .. } | Operation::Write(_) => self.post_segments(request, request.segments),

@@ -139,7 +139,7 @@ impl RawQp {
     }
 
     /// Hands over a request. Every request gets a completion.
-    #[inline]
+    #[inline(always)]
     pub fn post_send(&self, id: u64, operation: &Operation, segments: &[Segment], fence: bool) -> io::Result<()> {
         match segments {
             [only] => self.post_elements(id, operation, &mut [element(only)], fence),
@@ -256,7 +256,7 @@ impl RawQp {
     }
 
     /// Hands over a receive.
-    #[inline]
+    #[inline(always)]
     pub fn post_recv(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
         match segments {
             [only] => self.post_recv_elements(id, &mut [element(only)]),
