@@ -158,6 +158,7 @@ impl Transport for Verbs {
         Ok(Srq { queue, hub: self.hub.clone() })
     }
 
+    #[inline(always)]
     fn srq_post(&self, srq: &Srq, recv: &Recv<'_>) -> Result<bool> {
         // The device tries again, without end.
         srq.post(recv).map(|()| false)

@@ -3,7 +3,6 @@
 //! [`Qp::complete`] takes in completions under the lock of a completion queue and passes them on to the core there;
 //! [`Qp::report`] does afterwards the reports that need to be made without a lock. [`crate::ending`] has the end.
 
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,7 +24,7 @@ use crate::hub::Hub;
 use crate::memory::Kept;
 use crate::side::{Backlog, BacklogWork, Side};
 use crate::srq::Attachment;
-use crate::status::{self, exhausted};
+use crate::status::{self, exhausted, refused};
 use crate::sys::cm::CmId;
 use crate::sys::qp::{Caps, RawQp};
 
@@ -459,14 +458,6 @@ fn keep(mut side: MutexGuard<'_, Side>, request: &Request<'_>, segments: &[Segme
 #[inline(never)]
 fn keep_recv(mut side: MutexGuard<'_, Side>, recv: &Recv<'_>) -> Result<()> {
     side.wait(BacklogWork { id: recv.id, operation: None, segments: recv.segments.into(), fence: false })
-}
-
-/// The error of a post that the device refused, which frees the lock.
-#[cold]
-#[inline(never)]
-fn refused(side: MutexGuard<'_, Side>, error: io::Error) -> Error {
-    drop(side);
-    exhausted(Resource::Memory)(error)
 }
 
 fn small(n: usize) -> u32 {
