@@ -116,11 +116,11 @@ iterations()
 {
     size=$2
     if [ -n "$NETDEV" ]; then
-        # The device may be an emulated one.
+        # The device may be an emulated one. Starting the programs takes longer there than so many iterations.
         case $1 in
-        *wait*) echo 200 ;;
-        *lat*) echo 2000 ;;
-        *) [ "$size" -le 1024 ] && echo 3000 || echo 150 ;;
+        *wait*) echo 500 ;;
+        *lat*) echo 5000 ;;
+        *) [ "$size" -le 1024 ] && echo 12000 || echo 400 ;;
         esac
         return
     fi

@@ -40,9 +40,18 @@ if [ -n "$RDMA" ]; then
 fi
 PROGRESS=none
 [ ! -t 2 ] || PROGRESS=rounds
+# What else runs here must not decide: a program that takes one of two processors would have those that poll take turns.
+first= session=
+if [ "$(nice -n -20 nice 2>/dev/null)" = -20 ]; then
+    first='nice -n -20'
+    session=$(sed -n 's/.* nice //p' /proc/self/autogroup 2>/dev/null)
+    [ -z "$session" ] || echo -20 2>/dev/null >/proc/self/autogroup || session=
+    trap '[ -z "$session" ] || echo "$session" >/proc/self/autogroup' EXIT
+    trap 'exit 130' INT TERM
+fi
 # A program that polls would keep its processor from ksoftirqd, which does the work of Soft-RoCE now and then, for
 # milliseconds. There it comes first, for ours and others alike.
-VM_OUT=$out VM_TIMEOUT=$LIMIT "$root/tests-c/verbs/vm.sh" \
+VM_OUT=$out VM_TIMEOUT=$LIMIT $first "$root/tests-c/verbs/vm.sh" \
     env NETDEV=v0 PROGRESS="$PROGRESS" BUDGET=$((LIMIT - 100)) sh -c '
         for thread in $(pgrep "^ksoftirqd/"); do chrt -f -p 1 "$thread"; done
         exec "$0" "$@"' "$here/bench.sh" "$programs" "$libdir" "$out"

@@ -158,6 +158,7 @@ impl Transport for Verbs {
         Ok(Srq { queue, hub: self.hub.clone() })
     }
 
+    #[inline(always)]
     fn srq_post(&self, srq: &Srq, recv: &Recv<'_>) -> Result<bool> {
         // The device tries again, without end.
         srq.post(recv).map(|()| false)
@@ -187,6 +188,7 @@ impl Transport for Verbs {
         Qp::new(&self.hub, init)
     }
 
+    #[inline(always)]
     fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<bool> {
         // The device tries again, without end.
         qp.post_recv(recv).map(|()| false)
@@ -194,7 +196,7 @@ impl Transport for Verbs {
 
     fn recv_kick(&self, _qp: &Arc<Qp>) {}
 
-    #[inline]
+    #[inline(always)]
     fn post(&self, qp: &Arc<Qp>, request: &Request<'_>) -> Result<Mark> {
         qp.post(request)?;
         Ok(Mark(request.id))

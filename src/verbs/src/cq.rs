@@ -9,25 +9,26 @@
 //! the sender's flag, but the device can be asked to announce only those that have it. Such a part is armed all the
 //! time.
 
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use dat_core::error::{Resource, Result};
 use host::lock::{Mutex, MutexGuard};
 use host::memory::Room;
-use rustc_hash::FxHashMap;
+use rdma_sys::ibv_wc;
 
 use crate::channels::Line;
+use crate::ends::Ends;
 use crate::hub::Hub;
 use crate::qp::{Qp, belong_together};
 use crate::status::exhausted;
-use crate::sys::cq::{Announce, Batch, RawCq};
+use crate::sys::cq::{Announce, BATCH, Batch, RawCq};
 
 /// A dispatcher's first queue is no longer than this; queue pairs add what they need.
 const FIRST: usize = 1024;
-/// Completions fetched at a time.
-const BATCH: usize = 16;
 
 /// The completion queue of a dispatcher.
 pub struct CompletionQueue {
@@ -59,8 +60,8 @@ struct Part {
 struct Fetch {
     batch: Batch,
     sources: Vec<Source>,
-    /// The queue pairs that complete here, by number.
-    ends: FxHashMap<u32, Arc<Qp>>,
+    /// The queue pairs that complete here.
+    ends: Ends<Qp>,
     /// Queue pairs that have something to report once no lock is held.
     touched: Vec<Arc<Qp>>,
 }
@@ -69,8 +70,8 @@ struct Fetch {
 struct Source {
     raw: Arc<RawCq>,
     solicited: bool,
-    /// The queue pair that received last.
-    last: u32,
+    /// The place of the queue pair whose completion came last.
+    last: usize,
     /// An announced message was among those fetched, or will be the next.
     due: bool,
 }
@@ -131,9 +132,9 @@ impl CompletionQueue {
             line,
             parts: Mutex::default(),
             fetch: Mutex::new(Fetch {
-                batch: Batch::new(BATCH),
+                batch: Batch::default(),
                 sources: Vec::new(),
-                ends: FxHashMap::default(),
+                ends: Ends::new(),
                 touched: Vec::new(),
             }),
             armed: AtomicUsize::new(0),
@@ -218,7 +219,7 @@ impl CompletionQueue {
 
     /// Makes room for one more queue pair; see [`CompletionQueue::join`].
     pub fn reserve(&self) -> Result<()> {
-        Ok(self.fetch.lock().ends.room(1)?)
+        self.fetch.lock().ends.room()
     }
 
     /// Completions of `qp` are reported from now on.
@@ -228,7 +229,7 @@ impl CompletionQueue {
 
     /// Completions of `qp` are of no interest any more.
     pub fn leave(&self, qp: &Qp) {
-        let gone = self.fetch.lock().ends.remove(&qp.number());
+        let gone = self.fetch.lock().ends.remove(qp.number());
         drop(gone);
     }
 
@@ -313,31 +314,41 @@ impl CompletionQueue {
     }
 
     /// Fetches one batch a part, and reports it.
+    #[inline(always)]
     fn fetch(&self, fetch: &mut Fetch) -> Found {
         let Fetch { batch, sources, ends, touched } = fetch;
         self.looks.store(self.looks.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        // Nearly always there is one part, which has no completion or one.
+        if let [source] = &mut **sources
+            && !source.solicited
+            && let Ok(done) = source.raw.poll(batch)
+        {
+            match done {
+                [] => {}
+                [only] => report(slice::from_ref(only), &mut source.last, ends, touched),
+                _ => report_runs(done, &mut source.last, ends, touched),
+            }
+            return Found { more: done.len() == BATCH, drained: false };
+        }
+        self.fetch_parts(fetch)
+    }
+
+    /// Does what [`CompletionQueue::fetch`] does, for several parts, or one that cannot be read.
+    #[inline(never)]
+    fn fetch_parts(&self, fetch: &mut Fetch) -> Found {
+        let Fetch { batch, sources, ends, touched } = fetch;
         let mut found = Found::default();
         for source in sources {
-            let room = batch.room();
             let done = match source.raw.poll(batch) {
                 Ok(done) => done,
-                Err(error) => {
+                Err(errno) => {
+                    let error = io::Error::from_raw_os_error(errno);
                     log::error!("a completion queue cannot be read: {error}");
                     continue;
                 }
             };
-            for run in done.chunk_by(belong_together) {
-                let number = run[0].qp_num;
-                let Some(qp) = ends.get(&number) else {
-                    log::debug!("a completion of queue pair {number}, which is gone");
-                    continue;
-                };
-                source.last = number;
-                if qp.complete(run) && !touched.iter().any(|known| Arc::ptr_eq(known, qp)) {
-                    touched.push(qp.clone());
-                }
-            }
-            found.more |= done.len() == room;
+            report_runs(done, &mut source.last, ends, touched);
+            found.more |= done.len() == BATCH;
             if source.solicited {
                 self.look_for_announcement(source, ends, done.is_empty(), &mut found);
             }
@@ -349,15 +360,9 @@ impl CompletionQueue {
     /// announcement may come a little before its completion or after it; so once there is one, the queue is read to
     /// its end before the core is told of it.
     #[cold]
-    fn look_for_announcement(
-        &self,
-        source: &mut Source,
-        ends: &FxHashMap<u32, Arc<Qp>>,
-        nothing: bool,
-        found: &mut Found,
-    ) {
+    fn look_for_announcement(&self, source: &mut Source, ends: &Ends<Qp>, nothing: bool, found: &mut Found) {
         if std::mem::take(&mut source.due)
-            && let Some(qp) = ends.get(&source.last).or_else(|| ends.values().next())
+            && let Some(qp) = ends.at(source.last)
         {
             qp.announce();
         }
@@ -409,6 +414,42 @@ impl CompletionQueue {
         }
         slept_on
     }
+}
+
+/// Reports completions to their queue pairs. Those that have more to report are added to `touched`.
+#[inline(never)]
+fn report_runs(done: &[ibv_wc], last: &mut usize, ends: &Ends<Qp>, touched: &mut Vec<Arc<Qp>>) {
+    for run in done.chunk_by(belong_together) {
+        report(run, last, ends, touched);
+    }
+}
+
+/// Does what [`report_runs`] does, for completions that belong together.
+#[inline(always)]
+fn report(run: &[ibv_wc], last: &mut usize, ends: &Ends<Qp>, touched: &mut Vec<Arc<Qp>>) {
+    let Some(first) = run.first() else { return };
+    let Some(qp) = ends.get(first.qp_num, last) else {
+        note_stray(first.qp_num);
+        return;
+    };
+    if qp.complete(run) {
+        touch(qp, touched);
+    }
+}
+
+/// Notes that a queue pair has more to report.
+#[cold]
+#[inline(never)]
+fn touch(qp: &Arc<Qp>, touched: &mut Vec<Arc<Qp>>) {
+    if !touched.iter().any(|known| Arc::ptr_eq(known, qp)) {
+        touched.push(qp.clone());
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn note_stray(number: u32) {
+    log::debug!("a completion of queue pair {number}, which is gone");
 }
 
 impl Part {

@@ -14,6 +14,7 @@ pub mod channels;
 pub mod cm;
 pub mod cq;
 pub mod ending;
+mod ends;
 pub mod hub;
 pub mod locate;
 pub mod memory;

@@ -14,7 +14,7 @@ use dat_core::transport::{
     Checked, ConnectionReport, EndpointSink, FailedRequest, MAX_SEGMENTS, Mark, Operation, QpInit, Recv, RecvDone,
     Request, Segment, Verdict,
 };
-use host::lock::{Condvar, Mutex};
+use host::lock::{Condvar, Mutex, MutexGuard};
 use host::memory::Room;
 use rdma_sys::{ibv_access_flags, ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_status};
 
@@ -24,7 +24,7 @@ use crate::hub::Hub;
 use crate::memory::Kept;
 use crate::side::{Backlog, BacklogWork, Side};
 use crate::srq::Attachment;
-use crate::status::{self, exhausted};
+use crate::status::{self, exhausted, refused};
 use crate::sys::cm::CmId;
 use crate::sys::qp::{Caps, RawQp};
 
@@ -246,7 +246,7 @@ impl Qp {
     }
 
     /// Hands over a receive.
-    #[inline]
+    #[inline(always)]
     pub fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
         let mut side = self.recvs.lock();
         if !side.is_open() {
@@ -254,37 +254,45 @@ impl Qp {
             return Ok(());
         }
         if side.is_full() {
-            return side.wait(BacklogWork {
-                id: recv.id,
-                operation: None,
-                segments: recv.segments.into(),
-                fence: false,
-            });
+            return keep_recv(side, recv);
         }
-        self.raw.post_recv(wr::recv(recv.id), recv.segments).map_err(exhausted(Resource::Memory))?;
-        side.posted();
+        match self.raw.post_recv(wr::recv(recv.id), recv.segments) {
+            Ok(()) => side.posted(),
+            Err(error) => return Err(refused(side, error)),
+        }
         Ok(())
     }
 
     /// Hands over a request.
-    #[inline]
+    #[inline(always)]
     pub fn post(&self, request: &Request<'_>) -> Result<()> {
-        let &Request { id, operation, fence, .. } = request;
-        // The device fills all segments that a read names, which may have room for more than it asks for.
+        match request.operation {
+            Operation::Send { .. } | Operation::Write(_) => self.post_segments(request, request.segments),
+            Operation::Read(_) => self.post_read(request),
+        }
+    }
+
+    /// Hands over a read. The device fills all segments that it names, which may have room for more than it asks for.
+    #[inline(never)]
+    fn post_read(&self, request: &Request<'_>) -> Result<()> {
         let mut cut = Checked::new();
-        let segments = match operation {
-            Operation::Read(_) => shorten(request.segments, request.len, &mut cut),
-            Operation::Send { .. } | Operation::Write(_) => request.segments,
-        };
+        self.post_segments(request, shorten(request.segments, request.len, &mut cut))
+    }
+
+    /// Hands over a request with these segments instead of its own.
+    #[inline(always)]
+    fn post_segments(&self, request: &Request<'_>, segments: &[Segment]) -> Result<()> {
         let mut side = self.sends.lock();
         if !side.is_open() {
             return Ok(());
         }
         if side.is_full() {
-            return side.wait(BacklogWork { id, operation: Some(operation), segments: segments.into(), fence });
+            return keep(side, request, segments);
         }
-        self.raw.post_send(wr::send(id), operation, segments, fence).map_err(exhausted(Resource::Memory))?;
-        side.posted();
+        match self.raw.post_send(wr::send(request.id), &request.operation, segments, request.fence) {
+            Ok(()) => side.posted(),
+            Err(error) => return Err(refused(side, error)),
+        }
         Ok(())
     }
 
@@ -318,8 +326,10 @@ impl Qp {
         match &self.srq {
             Some(srq) => srq.consumed(),
             None => {
-                let refused = self.recvs.lock().done(1, id, &self.raw);
-                self.note_refusal(refused);
+                let mut side = self.recvs.lock();
+                if side.done(1) {
+                    self.go_on(side, id);
+                }
             }
         }
         let hard = self.has_srq() && self.sink.recv_taken(id) == Verdict::Break;
@@ -350,8 +360,12 @@ impl Qp {
 
     #[inline]
     fn complete_sends(self: &Arc<Self>, count: usize, last: &ibv_wc, id: u64) -> bool {
-        let refused = self.sends.lock().done(count, id, &self.raw);
-        self.note_refusal(refused);
+        let mut side = self.sends.lock();
+        if side.done(count) {
+            self.go_on(side, id);
+        } else {
+            drop(side);
+        }
         if is_good(last) {
             let drained = self.sink.requests_done(Mark(id));
             if drained {
@@ -374,10 +388,14 @@ impl Qp {
         self.failed.store(true, Ordering::Release);
     }
 
-    /// Has the thread try again what the device refused: no completion may come that would do it.
-    #[inline]
-    fn note_refusal(self: &Arc<Self>, refused: bool) {
+    /// Goes on in one direction after work that is done, the last of which has the number `last`.
+    #[cold]
+    #[inline(never)]
+    fn go_on(self: &Arc<Self>, mut side: MutexGuard<'_, Side>, last: u64) {
+        let refused = side.go_on(last, &self.raw);
+        drop(side);
         if refused {
+            // The thread tries again: no completion may come that would do it.
             self.hub.command(|work| work.refused.push(self.clone()));
         }
     }
@@ -425,6 +443,21 @@ impl Qp {
             places.cq().settle();
         }
     }
+}
+
+/// Keeps a request for which the device has no place.
+#[cold]
+#[inline(never)]
+fn keep(mut side: MutexGuard<'_, Side>, request: &Request<'_>, segments: &[Segment]) -> Result<()> {
+    let &Request { id, operation, fence, .. } = request;
+    side.wait(BacklogWork { id, operation: Some(operation), segments: segments.into(), fence })
+}
+
+/// Keeps a receive for which the device has no place.
+#[cold]
+#[inline(never)]
+fn keep_recv(mut side: MutexGuard<'_, Side>, recv: &Recv<'_>) -> Result<()> {
+    side.wait(BacklogWork { id: recv.id, operation: None, segments: recv.segments.into(), fence: false })
 }
 
 fn small(n: usize) -> u32 {

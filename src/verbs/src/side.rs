@@ -129,12 +129,19 @@ impl Side {
         self.binds.clear();
     }
 
-    /// So many requests or receives are done, the last of which has the number `last`; those that come next in the
-    /// backlog take their places. True if the device refuses that for the first time: then [`Side::try_again`] must be
-    /// called after a while.
-    #[inline]
-    pub fn done(&mut self, count: usize, last: u64, raw: &RawQp) -> bool {
+    /// So many requests or receives are done. True if [`Side::go_on`] has something to do.
+    #[inline(always)]
+    #[must_use]
+    pub fn done(&mut self, count: usize) -> bool {
         self.done += count as u64;
+        !self.binds.is_empty() || !self.backlog.is_empty()
+    }
+
+    /// Goes on after work that is done, the last of which has the number `last`: those that come next in the backlog take
+    /// their places. True if the device refuses that for the first time: then [`Side::try_again`] must be called after a
+    /// while.
+    #[cold]
+    pub fn go_on(&mut self, last: u64, raw: &RawQp) -> bool {
         while self.binds.front().is_some_and(|(bind, _)| *bind <= last) {
             self.binds.pop_front();
         }
@@ -142,12 +149,11 @@ impl Side {
     }
 
     /// Hands over work of the backlog as far as there is room. True if the device refuses for the first time.
-    #[cold]
     fn feed(&mut self, raw: &RawQp) -> bool {
         while self.open && self.posted - self.done < self.room {
             let Some(next) = self.backlog.pop_front() else { break };
             let posted = match next.operation {
-                Some(operation) => raw.post_send(wr::send(next.id), operation, &next.segments, next.fence),
+                Some(operation) => raw.post_send(wr::send(next.id), &operation, &next.segments, next.fence),
                 None => raw.post_recv(wr::recv(next.id), &next.segments),
             };
             if let Err(error) = posted {

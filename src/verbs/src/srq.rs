@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{Checked, MAX_SEGMENTS, Recv, RecvQueue, Segment};
-use host::lock::Mutex;
+use host::lock::{Mutex, MutexGuard};
 
 use crate::hub::Hub;
 use crate::memory::Zone;
 use crate::qp::wr;
 use crate::side::Refusals;
-use crate::status::exhausted;
+use crate::status::{exhausted, refused};
 use crate::sys::memory::Pd;
 use crate::sys::qp::RawSrq;
 
@@ -134,8 +134,23 @@ impl SharedQueue {
     }
 
     /// Adds a receive.
+    #[inline(always)]
     pub fn post(&self, recv: &Recv<'_>) -> Result<()> {
         let mut state = self.state.lock();
+        if self.takes(&state) && state.backlog.is_empty() && Arc::ptr_eq(&state.found_in, &self.zone) {
+            match self.raw.post(wr::recv(recv.id), recv.segments) {
+                Ok(()) => state.posted += 1,
+                Err(error) => return Err(refused(state, error)),
+            }
+            return Ok(());
+        }
+        self.post_otherwise(state, recv)
+    }
+
+    /// Adds a receive that the device does not take now, or for which it looks in another zone.
+    #[cold]
+    #[inline(never)]
+    fn post_otherwise(&self, mut state: MutexGuard<'_, State>, recv: &Recv<'_>) -> Result<()> {
         if self.takes(&state) && state.backlog.is_empty() {
             self.hand_over(&state.found_in, recv.id, recv.segments).map_err(exhausted(Resource::Memory))?;
             state.posted += 1;
@@ -151,6 +166,7 @@ impl SharedQueue {
     }
 
     /// True if the device can have another receive.
+    #[inline]
     fn takes(&self, state: &State) -> bool {
         state.posted < state.room && (state.users > 0 || !self.by_user)
     }
@@ -172,6 +188,7 @@ impl SharedQueue {
     }
 
     /// The device has consumed a receive.
+    #[inline]
     pub fn consumed(&self) {
         let mut state = self.state.lock();
         state.posted = state.posted.saturating_sub(1);
@@ -180,6 +197,7 @@ impl SharedQueue {
         }
     }
 
+    #[cold]
     fn feed(&self, state: &mut State) {
         while self.takes(state) {
             match state.backlog.pop_if(|next| self.hand_over(&state.found_in, next.id, next.segments())) {

@@ -5,6 +5,7 @@ use std::io;
 
 use dat_core::error::{Error, Resource};
 use dat_core::event::Status;
+use host::lock::MutexGuard;
 use rdma_sys::{ibv_wc_status, ibv_wc_status_str};
 
 /// The error of a call that failed for want of `resource`.
@@ -13,6 +14,15 @@ pub fn exhausted(resource: Resource) -> impl Fn(io::Error) -> Error {
         log::warn!("no {}: {error}", name(resource));
         Error::InsufficientResources(resource)
     }
+}
+
+/// The error of a post that the device refused for want of memory; frees the lock. Apart from the post, which then need not
+/// keep the error for the end.
+#[cold]
+#[inline(never)]
+pub fn refused<S>(locked: MutexGuard<'_, S>, error: io::Error) -> Error {
+    drop(locked);
+    exhausted(Resource::Memory)(error)
 }
 
 fn name(resource: Resource) -> &'static str {

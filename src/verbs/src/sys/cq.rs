@@ -1,5 +1,6 @@
 //! Completion queues and the channels that announce completions.
 
+use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::{self, NonNull};
@@ -98,22 +99,18 @@ unsafe impl Send for RawCq {}
 // SAFETY: as above.
 unsafe impl Sync for RawCq {}
 
+/// Completions fetched at a time.
+pub const BATCH: usize = 16;
+
 /// Room for completions that are being fetched.
 pub struct Batch {
-    entries: Box<[ibv_wc]>,
+    entries: Box<[ibv_wc; BATCH]>,
 }
 
-impl Batch {
-    /// Makes room for `len` completions.
-    pub fn new(len: usize) -> Self {
+impl Default for Batch {
+    fn default() -> Self {
         // SAFETY: the structure is plain data, for which zero is a valid value.
-        let zero = || unsafe { std::mem::zeroed::<ibv_wc>() };
-        Batch { entries: std::iter::repeat_with(zero).take(len).collect() }
-    }
-
-    /// The number of completions that it has room for.
-    pub fn room(&self) -> usize {
-        self.entries.len()
+        Batch { entries: Box::new(unsafe { std::mem::zeroed() }) }
     }
 }
 
@@ -145,13 +142,16 @@ impl RawCq {
     }
 
     /// Fetches completions, oldest first.
-    pub fn poll<'a>(&self, batch: &'a mut Batch) -> io::Result<&'a [ibv_wc]> {
-        let room = batch.entries.len() as i32;
+    ///
+    /// # Errors
+    /// The errno of the call.
+    #[inline]
+    pub fn poll<'a>(&self, batch: &'a mut Batch) -> Result<&'a [ibv_wc], c_int> {
         // SAFETY: the array has that many places.
-        let got = unsafe { ibv_poll_cq(self.raw(), room, batch.entries.as_mut_ptr()) };
+        let got = unsafe { ibv_poll_cq(self.raw(), BATCH as c_int, batch.entries.as_mut_ptr()) };
         match usize::try_from(got) {
-            Ok(got) => Ok(&batch.entries[..got.min(batch.entries.len())]),
-            Err(_) => Err(io::Error::from_raw_os_error(got.saturating_neg())),
+            Ok(got) => Ok(&batch.entries[..got.min(BATCH)]),
+            Err(_) => Err(got.saturating_neg()),
         }
     }
 

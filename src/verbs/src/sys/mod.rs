@@ -9,7 +9,9 @@
 //! are called for, which a child never touches.
 //!
 //! Both libraries enter the kernel through libc, where a thread may be cancelled. So cancellation is forbidden around
-//! every call here that may do so: all but `ibv_poll_cq`, which looks into memory, and those that only read a field.
+//! every call here that may do so: all but those that only read a field, `ibv_poll_cq`, which looks into memory, and
+//! `ibv_post_recv` and `ibv_post_srq_recv`, which write into memory. `ibv_post_send` enters the kernel for devices whose
+//! queues it reads, as those of Soft-RoCE.
 
 pub mod cm;
 pub mod cq;

@@ -50,19 +50,25 @@ unsafe impl Sync for RawQp {}
 /// The longest element that every device takes. No message is longer, so a receive with more room always has enough.
 pub const LONGEST: u64 = 0x7fff_ffff;
 
-/// Segments in the form of the device. Most requests have one; the other places are not touched.
+/// Segments in the form of the device. Unused places are not touched.
 type Elements = ArrayVec<ibv_sge, MAX_SEGMENTS>;
 
-/// Adds segments to an empty list. Returns the sum of their lengths.
-#[inline]
-fn fill(elements: &mut Elements, segments: &[Segment]) -> u64 {
-    let mut total = 0;
-    elements.extend(segments.iter().take(MAX_SEGMENTS).map(|segment| {
-        let length = segment.len.min(LONGEST) as u32;
-        total += u64::from(length);
-        ibv_sge { addr: segment.addr, length, lkey: segment.key }
-    }));
-    total
+/// A segment in the form of the device.
+#[inline(always)]
+fn element(segment: &Segment) -> ibv_sge {
+    ibv_sge { addr: segment.addr, length: segment.len.min(LONGEST) as u32, lkey: segment.key }
+}
+
+/// Segments in the form of the device.
+#[inline(always)]
+fn elements(segments: &[Segment]) -> Elements {
+    segments.iter().take(MAX_SEGMENTS).map(element).collect()
+}
+
+/// The sum of the lengths of elements.
+#[inline(always)]
+fn total(elements: &[ibv_sge]) -> u64 {
+    elements.iter().map(|element| u64::from(element.length)).sum()
 }
 
 /// The kernel's command IB_USER_VERBS_CMD_POST_SEND without a request: devices whose queues are in memory that the
@@ -133,28 +139,42 @@ impl RawQp {
     }
 
     /// Hands over a request. Every request gets a completion.
-    #[inline]
-    pub fn post_send(&self, id: u64, operation: Operation, segments: &[Segment], fence: bool) -> io::Result<()> {
-        let mut elements = Elements::new();
-        let total = fill(&mut elements, segments);
+    #[inline(always)]
+    pub fn post_send(&self, id: u64, operation: &Operation, segments: &[Segment], fence: bool) -> io::Result<()> {
+        match segments {
+            [only] => self.post_elements(id, operation, &mut [element(only)], fence),
+            _ => self.post_several(id, operation, segments, fence),
+        }
+    }
+
+    /// Hands over a request that has not one segment.
+    #[cold]
+    #[inline(never)]
+    fn post_several(&self, id: u64, operation: &Operation, segments: &[Segment], fence: bool) -> io::Result<()> {
+        self.post_elements(id, operation, &mut elements(segments), fence)
+    }
+
+    /// Hands over a request whose segments are in the form of the device.
+    #[inline(always)]
+    fn post_elements(&self, id: u64, operation: &Operation, elements: &mut [ibv_sge], fence: bool) -> io::Result<()> {
+        let mut flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
+        if fence {
+            flags |= ibv_send_flags::IBV_SEND_FENCE.0;
+        }
+        // The processor copies few bytes sooner than the device fetches them. 0 bytes need neither.
+        if total(elements).wrapping_sub(1) < self.inline && !matches!(operation, Operation::Read(_)) {
+            flags |= ibv_send_flags::IBV_SEND_INLINE.0;
+        }
         // SAFETY: the structure is plain data, for which zero is a valid value.
         let mut wr: ibv_send_wr = unsafe { std::mem::zeroed() };
         wr.wr_id = id;
         wr.sg_list = elements.as_mut_ptr();
         wr.num_sge = elements.len() as c_int;
-        wr.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
-        if fence {
-            wr.send_flags |= ibv_send_flags::IBV_SEND_FENCE.0;
-        }
-        // The processor copies few bytes sooner than the device fetches them. 0 bytes need neither.
-        if total.wrapping_sub(1) < self.inline && !matches!(operation, Operation::Read(_)) {
-            wr.send_flags |= ibv_send_flags::IBV_SEND_INLINE.0;
-        }
         match operation {
             Operation::Send { solicited } => {
                 wr.opcode = ibv_wr_opcode::IBV_WR_SEND;
-                if solicited {
-                    wr.send_flags |= ibv_send_flags::IBV_SEND_SOLICITED.0;
+                if *solicited {
+                    flags |= ibv_send_flags::IBV_SEND_SOLICITED.0;
                 }
             }
             Operation::Write(to) => {
@@ -166,21 +186,29 @@ impl RawQp {
                 wr.wr.rdma = rdma_t { remote_addr: from.addr, rkey: from.key };
             }
         }
+        wr.send_flags = flags;
         let mut bad = ptr::null_mut();
         // SAFETY: the request and its list live through the call, which copies them. The
         // memory they name is registered; the device checks the keys.
         let posted = uncancelled(|| unsafe { ibv_post_send(self.raw.as_ptr(), &raw mut wr, &raw mut bad) });
-        match meaning(posted) {
-            // No request was refused, so this one is in the queue, but the device was not told of it.
-            Err(error) if bad.is_null() => self.tell(&error),
-            posted => return posted,
+        if posted == 0 { Ok(()) } else { self.not_posted(posted, bad.is_null()) }
+    }
+
+    /// The result of a post whose call failed. If no request was refused, the one is in the queue, but the device was not
+    /// told of it.
+    #[cold]
+    #[inline(never)]
+    fn not_posted(&self, answer: c_int, queued: bool) -> io::Result<()> {
+        let posted = meaning(answer);
+        if queued && let Err(error) = &posted {
+            self.tell(error);
+            return Ok(());
         }
-        Ok(())
+        posted
     }
 
     /// Tells the device once more that there are requests in the queue. If that does not work, the queue pair fails, so
     /// that all of them come back.
-    #[cold]
     fn tell(&self, error: &io::Error) {
         log::debug!("queue pair {}: the device was not told of a request: {error}", self.number());
         let mut answer = 0_u32;
@@ -211,7 +239,7 @@ impl RawQp {
 
     /// Hands over a request that does nothing but complete in its turn: a write of 0 bytes.
     pub fn post_nothing(&self, id: u64) -> io::Result<()> {
-        self.post_send(id, Operation::Write(RemoteSegment::default()), &[], false)
+        self.post_send(id, &Operation::Write(RemoteSegment::default()), &[], false)
     }
 
     /// Binds a window to a range of bytes (first, count) of a region with some access. This ends its earlier binding
@@ -228,15 +256,29 @@ impl RawQp {
     }
 
     /// Hands over a receive.
-    #[inline]
+    #[inline(always)]
     pub fn post_recv(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
-        let mut elements = Elements::new();
-        fill(&mut elements, segments);
+        match segments {
+            [only] => self.post_recv_elements(id, &mut [element(only)]),
+            _ => self.post_several_recv(id, segments),
+        }
+    }
+
+    /// Hands over a receive that has not one segment.
+    #[cold]
+    #[inline(never)]
+    fn post_several_recv(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
+        self.post_recv_elements(id, &mut elements(segments))
+    }
+
+    /// Hands over a receive whose segments are in the form of the device.
+    #[inline(always)]
+    fn post_recv_elements(&self, id: u64, elements: &mut [ibv_sge]) -> io::Result<()> {
         let (sg_list, num_sge) = (elements.as_mut_ptr(), elements.len() as c_int);
         let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
         let mut bad = ptr::null_mut();
-        // SAFETY: as in `post_send`.
-        meaning(uncancelled(|| unsafe { ibv_post_recv(self.raw.as_ptr(), &raw mut wr, &raw mut bad) }))
+        // SAFETY: as in `post_elements`.
+        meaning(unsafe { ibv_post_recv(self.raw.as_ptr(), &raw mut wr, &raw mut bad) })
     }
 }
 
@@ -303,13 +345,27 @@ impl RawSrq {
     /// Hands over a receive.
     #[inline]
     pub fn post(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
-        let mut elements = Elements::new();
-        fill(&mut elements, segments);
+        match segments {
+            [only] => self.post_elements(id, &mut [element(only)]),
+            _ => self.post_several(id, segments),
+        }
+    }
+
+    /// Hands over a receive that has not one segment.
+    #[cold]
+    #[inline(never)]
+    fn post_several(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
+        self.post_elements(id, &mut elements(segments))
+    }
+
+    /// Hands over a receive whose segments are in the form of the device.
+    #[inline(always)]
+    fn post_elements(&self, id: u64, elements: &mut [ibv_sge]) -> io::Result<()> {
         let (sg_list, num_sge) = (elements.as_mut_ptr(), elements.len() as c_int);
         let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
         let mut bad = ptr::null_mut();
-        // SAFETY: as in `RawQp::post_send`.
-        meaning(uncancelled(|| unsafe { ibv_post_srq_recv(self.raw(), &raw mut wr, &raw mut bad) }))
+        // SAFETY: as in `RawQp::post_elements`.
+        meaning(unsafe { ibv_post_srq_recv(self.raw(), &raw mut wr, &raw mut bad) })
     }
 }
 
@@ -327,10 +383,9 @@ mod tests {
     #[test]
     fn an_element_says_as_much_as_devices_take() {
         let of = |len: u64| {
-            let mut elements = Elements::new();
-            let total = fill(&mut elements, &[Segment { addr: 8, len: 16, key: 1 }, Segment { addr: 24, len, key: 2 }]);
+            let elements = elements(&[Segment { addr: 8, len: 16, key: 1 }, Segment { addr: 24, len, key: 2 }]);
             assert_eq!(elements.len(), 2);
-            assert_eq!(total, 16 + len.min(LONGEST));
+            assert_eq!(total(&elements), 16 + len.min(LONGEST));
             let second = elements[1];
             (second.addr, second.length, second.lkey)
         };
