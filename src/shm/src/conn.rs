@@ -286,7 +286,7 @@ impl<T: Transport> Conn<T> {
     /// Starts a request, or queues it behind those that wait for room; gives its mark.
     #[inline]
     pub fn post(&self, request: &Request<'_>) -> Mark {
-        let Some(Tie { end, .. }) = self.tie.get() else { return Mark::default() };
+        let Some(Tie { end, .. }) = self.tie.get() else { return Mark::NEVER };
         let mut tx = self.tx.lock();
         let mark = tx.post(end, request);
         self.leave_tx(tx, end);
@@ -295,7 +295,7 @@ impl<T: Transport> Conn<T> {
 
     /// Adds a request that is carried out already, in the order of the others; gives its mark.
     pub fn post_done(&self, id: RequestId, signalled: bool) -> Mark {
-        let Some(Tie { end, .. }) = self.tie.get() else { return Mark::default() };
+        let Some(Tie { end, .. }) = self.tie.get() else { return Mark::NEVER };
         let mut tx = self.tx.lock();
         let mark = tx.post_done(end, id, signalled);
         self.leave_tx(tx, end);

@@ -218,9 +218,10 @@ impl Tx {
     #[inline(never)]
     fn post_other(&mut self, end: &End, request: &Request<'_>) -> Mark {
         let after = self.outlet.tail();
-        // A post that races with the end of the connection is flushed by the core.
+        // A post that races with the end of the connection is flushed by the core: whoever has closed it is about to report
+        // those that were done by then.
         if self.closed {
-            return Mark(after + self.entries);
+            return Mark::NEVER;
         }
         if self.is_free(request)
             && let Launch::Flying(done) = self.launch(end, request, &mut Budget::post())
@@ -262,10 +263,10 @@ impl Tx {
 
     /// Adds a request that is carried out already; gives its mark.
     pub fn post_done(&mut self, end: &End, id: RequestId, signalled: bool) -> Mark {
-        let after = self.outlet.tail();
         if self.closed {
-            return Mark(after + self.entries);
+            return Mark::NEVER;
         }
+        let after = self.outlet.tail();
         let mark = self.next_mark();
         if self.queued.is_empty() {
             self.fly(end, Flying { id, mark, after, done: Done::Now, kept: 0 }, signalled);

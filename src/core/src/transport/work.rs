@@ -42,6 +42,12 @@ pub type RequestId = u64;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark(pub u64);
 
+impl Mark {
+    /// The mark of a request that is not done before its connection has ended, and is flushed then: of one that was posted
+    /// while the connection ended.
+    pub const NEVER: Mark = Mark(u64::MAX);
+}
+
 /// The request with which a connection failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailedRequest {
