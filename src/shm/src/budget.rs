@@ -38,6 +38,11 @@ impl Rounds {
         }
     }
 
+    /// Whether a turn of this round, or of the one before, has copied.
+    pub fn are_copying(&self) -> bool {
+        self.turns.load(Ordering::Relaxed) != 0
+    }
+
     /// The bytes that one more turn of this round may copy.
     pub fn share(&self) -> u64 {
         let turns = self.turns.fetch_add(1, Ordering::Relaxed).wrapping_add(1);

@@ -35,14 +35,15 @@ enum State {
 /// State of the watch.
 pub struct Watch {
     state: State,
-    /// How often callers had polled at the last look.
+    /// How often callers had polled at the last look, and when that was.
     polls: u32,
+    looked: Instant,
 }
 
 impl Watch {
     /// A watch that sleeps.
-    pub const fn new() -> Self {
-        Watch { state: State::Asleep, polls: 0 }
+    pub fn new() -> Self {
+        Watch { state: State::Asleep, polls: 0, looked: Instant::now() }
     }
 
     /// The longest that the thread may sleep; `None` if that is until it is rung.
@@ -60,6 +61,21 @@ impl Watch {
         self.state = State::Awake;
     }
 
+    /// Spares the callers a look if they poll so often, or copy, that they need no help: it would only take the locks from
+    /// them, and the copies to another processor.
+    fn is_spared<T: Transport>(&mut self, links: &Links<T>) -> bool {
+        let now = Instant::now();
+        let pause = now.saturating_duration_since(std::mem::replace(&mut self.looked, now));
+        let polls = links.home.polls();
+        let more = polls.wrapping_sub(self.polls);
+        let spared = more > 0 && (OFTEN * more >= pause || links.home.rounds.are_copying());
+        if spared {
+            self.polls = polls;
+            self.state = State::Spared(if pause >= LOOK_MIN { (pause * 4).min(LOOK_MAX) } else { LOOK_MIN });
+        }
+        spared
+    }
+
     /// Looks after arrived data, unless another thread does.
     pub fn look<T: Transport>(&mut self, links: &Links<T>) {
         if self.state == State::Asleep {
@@ -70,6 +86,9 @@ impl Watch {
             return;
         }
         let asked = links.home.take_asked();
+        if self.is_spared(links) {
+            return;
+        }
         let Some(found) = links.look() else {
             // Another thread handles what has arrived, which may take long, and knows nothing of what comes later.
             self.state = State::Spared(LOOK_MIN);
