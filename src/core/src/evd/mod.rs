@@ -378,7 +378,7 @@ impl<T: Transport> Evd<T> {
     /// notification event. Both are asked under the lock of the queue, so that the event goes straight to its place.
     #[inline(always)]
     pub(crate) fn complete(&self, completion: impl FnOnce() -> Completion, announce: impl FnOnce() -> bool) {
-        self.add_completion(announce, |queue| queue.complete(completion));
+        self.add_completion(announce, completion, None);
     }
 
     /// Does what [`Evd::complete`] does, for a buffer of a shared receive queue.
@@ -389,18 +389,25 @@ impl<T: Transport> Evd<T> {
         announce: impl FnOnce() -> bool,
         charge: Charge,
     ) {
-        self.add_completion(announce, |queue| queue.complete_shared(completion, charge));
+        self.add_completion(announce, completion, Some(charge));
     }
 
     #[inline(always)]
-    fn add_completion(&self, announce: impl FnOnce() -> bool, add: impl FnOnce(&mut Queue<T>) -> bool) {
+    fn add_completion(
+        &self,
+        announce: impl FnOnce() -> bool,
+        completion: impl FnOnce() -> Completion,
+        charge: Option<Charge>,
+    ) {
         let mut queue = self.queue.lock();
-        let kept = add(&mut queue);
+        let kept = queue.complete(completion, charge);
         self.busy.store(true, Ordering::Release);
-        if !kept || queue.is_watched() {
-            cold_path();
-            self.end_completion(queue, kept, announce());
+        if kept && !queue.is_watched() {
+            drop(queue);
+            return;
         }
+        cold_path();
+        self.end_completion(queue, kept, announce());
     }
 
     /// Tells of the event that [`Evd::complete`] has queued, or reports that it is lost.

@@ -179,24 +179,12 @@ impl<T: Transport> Queue<T> {
         })
     }
 
-    /// Does what [`Queue::complete`] does, for a buffer of a shared receive queue.
+    /// Adds the end of a transfer; false if there is no room. `charge` is that of a buffer of a shared receive queue.
     #[inline(always)]
-    pub fn complete_shared(&mut self, completion: impl FnOnce() -> Completion, charge: Charge) -> bool {
+    pub fn complete(&mut self, completion: impl FnOnce() -> Completion, charge: Option<Charge>) -> bool {
         match self.events.vacancy() {
             Some(place) => {
-                place.fill(Queued { completion: completion(), charge: Some(charge), other: None });
-                true
-            }
-            None => false,
-        }
-    }
-
-    /// Adds the end of a transfer; false if there is no room.
-    #[inline(always)]
-    pub fn complete(&mut self, completion: impl FnOnce() -> Completion) -> bool {
-        match self.events.vacancy() {
-            Some(place) => {
-                place.fill(Queued { completion: completion(), charge: None, other: None });
+                place.fill(Queued { completion: completion(), charge, other: None });
                 true
             }
             None => false,
