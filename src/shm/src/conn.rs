@@ -321,22 +321,26 @@ impl<T: Transport> Conn<T> {
         if end.pair.take_untold() {
             keeper.clone().tell_refusal();
         }
+        self.progress_tx_if_free(end, credit);
+    }
+
+    #[inline(never)]
+    fn progress_tx_if_free(self: &Arc<Self>, end: &End, credit: Option<u16>) {
         self.try_progress_tx(end, credit);
     }
 
-    /// Handles requests of the peer that have arrived, and what they told of the peer's position. Answers wait: whoever puts
-    /// them into their ring tells of them.
-    #[inline(never)]
-    pub fn take_requests(self: &Arc<Self>, end: &End) {
+    /// Handles requests of the peer that have arrived. Gives what they told of the peer's position, if the sending direction
+    /// has to know, or has something else to do. Answers wait: whoever puts them into their ring tells of them.
+    #[inline(always)]
+    pub fn take_requests(self: &Arc<Self>, end: &End) -> Option<Option<u16>> {
         let (stop, told) = self.rx.lock().take_small(end, self);
         acknowledge(end, told.acknowledge());
         let mut credit = told.credit();
         if stop != Stop::Nothing {
             credit = self.take_others(end, stop).or(credit);
         }
-        if credit.is_some_and(|credit| end.is_news(credit)) || end.open() != Open::Nothing {
-            self.try_progress_tx(end, credit);
-        }
+        let open = credit.is_some_and(|credit| end.is_news(credit)) || end.open() != Open::Nothing;
+        open.then_some(credit)
     }
 
     /// Goes on where [`Rx::take_small`] has stopped.
@@ -363,7 +367,7 @@ impl<T: Transport> Conn<T> {
     }
 
     /// Handles what the peer has consumed, as a record of it told (`credit`) or as it has published.
-    #[inline(never)]
+    #[inline(always)]
     pub fn try_progress_tx(self: &Arc<Self>, end: &End, credit: Option<u16>) {
         // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
         if let Some(mut tx) = self.tx.try_lock() {

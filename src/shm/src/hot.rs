@@ -68,34 +68,46 @@ enum Look {
 
 impl<T: Transport> Entry<T> {
     /// Lets the connection go on if it has something to do. `alone` says whether it had the last records as well.
-    #[inline]
+    #[inline(always)]
     fn look(&mut self, again: bool, alone: impl FnOnce() -> bool) -> Look {
         let Some(end) = self.conn.end() else { return Look::Over };
-        if end.has_requests() {
-            self.idle = 0;
-            self.found += 1;
+        let arrived = end.has_requests();
+        let mut credit = None;
+        if arrived {
             self.guess.on_record(alone());
-            self.conn.take_requests(end);
-            return Look::Records;
+            match self.conn.take_requests(end) {
+                Some(told) => credit = told,
+                None => {
+                    self.idle = 0;
+                    self.found += 1;
+                    return Look::Records;
+                }
+            }
+        } else {
+            let news = match end.open() {
+                Open::Nothing => return self.wait(),
+                Open::Busy => false,
+                Open::Position(known) => self.guess.is_past(end, known, again),
+                Open::Finished => true,
+            };
+            if !news {
+                if end.is_busy() {
+                    // It may be the question for bytes that had no room.
+                    self.conn.progress();
+                    return Look::Known(false);
+                }
+                return self.wait();
+            }
         }
-        let news = match end.open() {
-            Open::Nothing => return self.wait(),
-            Open::Busy => false,
-            Open::Position(known) => self.guess.is_past(end, known, again),
-            Open::Finished => true,
-        };
-        if news {
-            self.idle = 0;
-            self.found += 1;
-            self.conn.try_progress_tx(end, None);
-            return Look::Known(true);
-        }
-        if end.is_busy() {
-            // It may be the question for bytes that had no room.
-            self.conn.progress();
-            return Look::Known(false);
-        }
-        self.wait()
+        self.idle = 0;
+        self.found += 1;
+        self.conn.try_progress_tx(end, credit);
+        if arrived { Look::Records } else { Look::Known(true) }
+    }
+
+    #[inline(never)]
+    fn look_apart(&mut self, again: bool, alone: bool) -> Look {
+        self.look(again, || alone)
     }
 
     /// Takes note of a poll without news.
@@ -185,7 +197,7 @@ impl<T: Transport> Hot<T> {
     /// caller polls again soon, so that some news may wait.
     #[inline]
     pub fn poll(&mut self, home: &Home, again: bool) -> bool {
-        if !(1..=ALL).contains(&self.list.len()) {
+        if !again || !(1..=ALL).contains(&self.list.len()) {
             return !self.list.is_empty() && self.poll_many(home, again);
         }
         self.note_poll(home);
@@ -241,10 +253,11 @@ impl<T: Transport> Hot<T> {
             }
             let Hot { list, latest, .. } = self;
             let Some(entry) = list.get_mut(at) else { break };
-            match entry.look(again, || mem::replace(latest, at) == at) {
+            match entry.look_apart(again, *latest == at) {
                 Look::Known(news) => any |= news,
                 Look::Records => {
                     any = true;
+                    *latest = at;
                     if one {
                         self.next = at + 1;
                         break;
