@@ -109,6 +109,12 @@ impl<V> Fifo<V> {
         }
     }
 
+    /// The oldest value and the right to take it, for a caller that decides about that after a look at it.
+    #[inline(always)]
+    pub fn peek(&mut self) -> Option<Front<'_, V>> {
+        if self.is_empty() { None } else { Some(Front { queue: self }) }
+    }
+
     /// The oldest value, to be changed.
     #[inline(always)]
     pub fn front_mut(&mut self) -> Option<&mut V> {
@@ -176,6 +182,27 @@ impl<V> Fifo<V> {
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.end == self.first
+    }
+}
+
+/// The oldest value of a queue.
+pub(crate) struct Front<'a, V> {
+    queue: &'a mut Fifo<V>,
+}
+
+impl<V: Copy> Front<'_, V> {
+    /// The value.
+    #[inline(always)]
+    pub fn value(&self) -> V {
+        let at = self.queue.first & self.queue.mask;
+        // SAFETY: as in `get`: there is a value, as was found when this was made.
+        unsafe { *self.queue.slots.get_unchecked(at).assume_init_ref() }
+    }
+
+    /// Takes it.
+    #[inline(always)]
+    pub fn skip(self) {
+        self.queue.first = self.queue.first.wrapping_add(1);
     }
 }
 

@@ -8,7 +8,7 @@ use dat_core::addr::Address;
 use dat_core::error::{Arg, Error, Resource, Result};
 use dat_core::transport::{
     AdapterAttributes, Armed, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, MAX_SEGMENTS, Mark, Poll,
-    QpInit, Recv, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
+    QpInit, Recv, RegionKeys, Rejection, Request, RequestId, ShortSend, Transport, ZoneId,
 };
 use host::lock::Mutex;
 use host::{fork, memory, zone};
@@ -19,6 +19,7 @@ use crate::node::{Command, Listener, Node};
 use crate::nodes::Nodes;
 use crate::os::pages;
 use crate::regions::ROWS;
+use crate::ring::SMALL;
 use crate::srq::SharedQueue;
 use crate::thread;
 use crate::transfers;
@@ -162,6 +163,7 @@ impl Shm {
 impl Transport for Shm {
     // All system calls on the way go past libc, but for copies between processes, which are no cancellation points either.
     const CANCELLATION_POINTS: bool = false;
+    const AT_ONCE: u64 = SMALL as u64;
     const TAKES_RECEIVES: bool = true;
 
     type Zone = Zone;
@@ -273,6 +275,12 @@ impl Transport for Shm {
         qp.recv_kick();
     }
 
+    #[inline(always)]
+    fn post_at_once(&self, qp: &Arc<Conn<Shm>>, send: ShortSend<'_>) -> Option<Mark> {
+        qp.post_at_once(&send)
+    }
+
+    #[inline(never)]
     fn post(&self, qp: &Arc<Conn<Shm>>, request: &Request<'_>) -> Result<Mark> {
         Ok(qp.post(request))
     }

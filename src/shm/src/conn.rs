@@ -10,7 +10,7 @@ use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::transport::{
     ConnectionReport, Delivery, EndpointSink, FailedRequest, Mark, Place, QpSizes, RecvDone, RecvId, Request,
-    RequestId, Taken, Transport, Verdict,
+    RequestId, ShortSend, Taken, Transport, Verdict,
 };
 use host::asymmetric;
 use host::lock::{Mutex, MutexGuard};
@@ -283,8 +283,17 @@ impl<T: Transport> Conn<T> {
         }
     }
 
+    /// Sends a short message, if nothing waits and there is room as far as is known; gives its mark.
+    #[inline(always)]
+    pub fn post_at_once(&self, send: &ShortSend<'_>) -> Option<Mark> {
+        let Tie { end, .. } = self.tie.get()?;
+        let mut tx = self.tx.lock();
+        let mark = tx.post_at_once(end, send);
+        self.leave_tx(tx, end);
+        mark
+    }
+
     /// Starts a request, or queues it behind those that wait for room; gives its mark.
-    #[inline]
     pub fn post(&self, request: &Request<'_>) -> Mark {
         let Some(Tie { end, .. }) = self.tie.get() else { return Mark::NEVER };
         let mut tx = self.tx.lock();
@@ -627,7 +636,7 @@ impl<T: Transport> Inbox for Conn<T> {
             return Err(stop);
         };
         let (id, segment) = srq.take_one().ok_or(Stop::Other)?;
-        if len > segment.len || !place.place(&segment) {
+        if len > segment.len || !place.place(&segment, self.sink.is_live(&segment)) {
             cold_path();
             // The connection fails anyway, and its end has the buffer from now on.
             let _ = self.sink.recv_taken(id);

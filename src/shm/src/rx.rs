@@ -3,20 +3,22 @@
 //! Records are handled in order. A message without a receive stays in the ring, with everything behind it, until there
 //! is a receive: it neither fails nor gets lost.
 
+use std::hint::cold_path;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
 use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Place, RecvDone, RecvId, RemoteSegment, Segment, Taken};
+use dat_core::{Live, Section};
 use host::lock::Mutex;
 
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::offer::{Answer, Part};
-use crate::os::user::{Target, Word};
+use crate::os::user::{Target, Word, copy_tail_last};
 use crate::pair::{Busy, End};
 use crate::record::{self, Acknowledge, EAGER_MAX, kind};
-use crate::regions::RegionTable;
+use crate::regions::{RegionTable, live_target};
 use crate::ring::{Consumer, Corrupt, Next, RecordView, Small};
 use crate::tx::Tx;
 
@@ -289,12 +291,14 @@ impl Rx {
         if self.arriving.fetching.is_some() || self.arriving.partial.is_some() {
             return (Stop::Other, told);
         }
+        let section = Section::enter();
+        let live = section.as_ref().map(Section::keeps);
         let mut stop = Stop::Nothing;
-        match small_message(ring, end, inbox, &mut self.arriving.failed) {
+        match small_message(ring, end, inbox, live, &mut self.arriving.failed) {
             Ok(small) => {
                 told = Told::of(small);
                 if ring.has_record() {
-                    (stop, told) = small_messages(ring, end, inbox, &mut self.arriving.failed, told);
+                    (stop, told) = small_messages(ring, end, inbox, live, &mut self.arriving.failed, told);
                 }
             }
             Err(found) => stop = found,
@@ -358,6 +362,7 @@ impl Rx {
 
 /// A message of one slot.
 struct Arrived<'a> {
+    live: Option<Live<'a>>,
     regions: &'a RegionTable,
     ring: &'a Consumer,
     small: Small,
@@ -365,8 +370,14 @@ struct Arrived<'a> {
 
 impl Place for Arrived<'_> {
     #[inline(always)]
-    fn place(self, segment: &Segment) -> bool {
-        copy::scatter_one(self.regions, segment, self.ring.small_source(self.small))
+    fn place(self, segment: &Segment, live: bool) -> bool {
+        let bytes = self.ring.small_source(self.small);
+        if let (Some(section), true) = (self.live, live) {
+            copy_tail_last(live_target(section, segment, bytes.len()), bytes);
+            return true;
+        }
+        cold_path();
+        copy::scatter_one(self.regions, segment, bytes)
     }
 }
 
@@ -376,6 +387,7 @@ fn small_message<I: Inbox>(
     ring: &mut Consumer,
     end: &End,
     inbox: &Arc<I>,
+    live: Option<Live<'_>>,
     failed: &mut Option<RecvId>,
 ) -> Result<Small, Stop> {
     let small = match ring.next(kind::MESSAGE) {
@@ -387,7 +399,7 @@ fn small_message<I: Inbox>(
         return Err(Stop::Nothing);
     }
     let solicited = small.flags() & record::SOLICITED != 0;
-    inbox.deliver(small.len() as u64, solicited, failed, Arrived { regions: end.regions(), ring, small })?;
+    inbox.deliver(small.len() as u64, solicited, failed, Arrived { live, regions: end.regions(), ring, small })?;
     ring.skip_small();
     Ok(small)
 }
@@ -398,11 +410,12 @@ fn small_messages<I: Inbox>(
     ring: &mut Consumer,
     end: &End,
     inbox: &Arc<I>,
+    live: Option<Live<'_>>,
     failed: &mut Option<RecvId>,
     mut told: Told,
 ) -> (Stop, Told) {
     for nth in 2..=BATCH {
-        match small_message(ring, end, inbox, failed) {
+        match small_message(ring, end, inbox, live, failed) {
             Ok(small) => told.add(small),
             Err(stop) => return (stop, told),
         }

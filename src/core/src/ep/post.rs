@@ -13,8 +13,10 @@ use crate::lmr::Lmr;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::mem::Rights;
 use crate::rmr::{Binding, Rmr};
-use crate::slab::Object;
-use crate::transport::{BindTarget, Checked, Mark, Operation, RemoteSegment, Request, RequestId, Segment, Transport};
+use crate::slab::{Object, Section};
+use crate::transport::{
+    BindTarget, Checked, Mark, Operation, RemoteSegment, Request, RequestId, Segment, ShortSend, Transport,
+};
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
@@ -80,22 +82,48 @@ impl<T: Transport> Endpoint<T> {
         // A request of one segment on a connection, with room for it.
         let mut requests = self.requests.lock();
         let (most, right) = requests.needs(transfer);
+        let send = matches!(transfer, Transfer::Send);
         if segments.is_single()
-            && (completion.is_empty() || requests.has_flags(completion, matches!(transfer, Transfer::Send)))
+            && (completion.is_empty() || requests.has_flags(completion, send))
             && most >= 1
             && let Requests { gate: Gate::Open, qp: Some(qp), zone: Some(zone), flight, max_message, max_rdma, .. } =
                 &mut *requests
             && let Some((id, place)) = flight.next()
-            && let Some(piece) = self.ia.lmrs.check_single(segments, *zone, right)
-            && let Ok(len) = length(transfer, piece.len, remote.len, *max_message, *max_rdma)
         {
-            let mark = match self.hand_request(qp, id, &[piece], completion, transfer, remote, len) {
-                Ok(mark) => mark,
-                Err(error) => return Err(refused(requests, error)),
-            };
-            place.fill(InFlight { mark, cookie, flags: completion, work: Work::Transfer(transfer, len) });
-            drop(requests);
-            return Ok(());
+            let segment = segments.segment(0);
+            if send && segment.len <= T::AT_ONCE {
+                // The section begins before the segment is checked.
+                if let Some(section) = Section::enter()
+                    && let Some(segment) = self.ia.lmrs.check_single(&segment, *zone, right)
+                    && segment.len <= *max_message
+                    && let Some(mark) = self.ia.transport.post_at_once(
+                        qp,
+                        ShortSend {
+                            segment,
+                            live: section.keeps(),
+                            solicited: completion.contains(CompletionFlags::SOLICITED_WAIT),
+                            fence: completion.contains(CompletionFlags::BARRIER_FENCE),
+                            signalled: !completion.contains(CompletionFlags::SUPPRESS),
+                        },
+                    )
+                {
+                    drop(section);
+                    let work = Work::Transfer(Transfer::Send, segment.len);
+                    place.fill(InFlight { mark, cookie, flags: completion, work });
+                    drop(requests);
+                    return Ok(());
+                }
+            } else if let Some(segment) = self.ia.lmrs.check_single(&segment, *zone, right)
+                && let Ok(len) = length(transfer, segment.len, remote.len, *max_message, *max_rdma)
+            {
+                let mark = match self.hand_request(qp, id, &[segment], completion, transfer, remote, len) {
+                    Ok(mark) => mark,
+                    Err(error) => return Err(refused(requests, error)),
+                };
+                place.fill(InFlight { mark, cookie, flags: completion, work: Work::Transfer(transfer, len) });
+                drop(requests);
+                return Ok(());
+            }
         }
         cold_path();
         self.post_otherwise(requests, segments, cookie, completion, transfer, remote)

@@ -12,7 +12,8 @@ use crate::ep_state::{State, Trigger, next};
 use crate::event::{AsyncReason, ConnectionEvent, Status};
 use crate::transport::report::EndpointReports;
 use crate::transport::{
-    Closing, ConnectionReport, Delivery, FailedRequest, Mark, Place, RecvDone, RecvId, Taken, Transport, Verdict,
+    Closing, ConnectionReport, Delivery, FailedRequest, Mark, Place, RecvDone, RecvId, Segment, Taken, Transport,
+    Verdict,
 };
 
 impl<T: Transport> Endpoint<T> {
@@ -57,7 +58,12 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
             cold_path();
             return Delivery::Other;
         }
-        receives.deliver(self.header.handle(), len, solicited, place)
+        receives.deliver(self.header.handle(), len, solicited, place, &self.ia.lmrs)
+    }
+
+    #[inline(always)]
+    fn is_live(&self, segment: &Segment) -> bool {
+        self.ia.lmrs.is_live(segment)
     }
 
     fn recv_take(&self, life: u64, taken: &mut Taken) -> bool {

@@ -53,7 +53,7 @@ pub use report::{
 };
 pub use work::{
     BindTarget, Checked, FailedRequest, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment, Request, RequestId,
-    Segment,
+    Segment, ShortSend,
 };
 
 use crate::addr::Address;
@@ -194,6 +194,9 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// drops the last reference to a descriptor, for example, sees to that itself ([`host::cancel::Shielded`]).
     const CANCELLATION_POINTS: bool = true;
 
+    /// The most bytes of a send for which [`Transport::post_at_once`] is called.
+    const AT_ONCE: u64 = 0;
+
     /// Whether the transport asks for the receive of each message, by [`EndpointSink::deliver`] and
     /// [`EndpointSink::recv_take`], and keeps none of a queue pair itself. [`Transport::post_recv`] only tells it then that
     /// there is one more.
@@ -275,6 +278,14 @@ pub trait Transport: Send + Sync + Sized + 'static {
 
     /// Called after such a [`Transport::post_recv`] without any lock: lets a message continue that waited for a buffer.
     fn recv_kick(&self, qp: &Arc<Self::Qp>);
+
+    /// Posts a send of one segment with at most [`Transport::AT_ONCE`] bytes, if nothing keeps it from being carried out at
+    /// once and it needs no more than a copy of them. The memory stays registered meanwhile. With `None` nothing has
+    /// happened, and the core calls [`Transport::post`].
+    #[inline(always)]
+    fn post_at_once(&self, _qp: &Arc<Self::Qp>, _send: ShortSend<'_>) -> Option<Mark> {
+        None
+    }
 
     /// Hands over a request of a connected queue pair, and returns its mark, which is not below that of an earlier
     /// request. Requests complete in order: [`EndpointSink::requests_done`] tells of all whose mark was reached. A

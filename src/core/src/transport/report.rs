@@ -70,8 +70,9 @@ pub enum Verdict {
 /// A message that has arrived, for [`EndpointSink::deliver`]. No closure, because the compiler decides where the body of
 /// one goes, and this is to be in line.
 pub trait Place {
-    /// Puts the message into this segment, which is long enough; false if its memory is not registered any more.
-    fn place(self, segment: &Segment) -> bool;
+    /// Puts the message into this segment, which is long enough; false if its memory is not registered any more. With `live`
+    /// it is, and stays so as long as a [`Section`](crate::Section) that began before the message was delivered.
+    fn place(self, segment: &Segment, live: bool) -> bool;
 }
 
 /// The outcome of [`EndpointSink::deliver`].
@@ -106,6 +107,7 @@ pub trait Reports: Sized {
 #[allow(missing_docs)]
 pub trait EndpointReports {
     fn deliver(&self, life: u64, len: u64, solicited: bool, place: impl Place) -> Delivery;
+    fn is_live(&self, segment: &Segment) -> bool;
     fn recv_take(&self, life: u64, taken: &mut Taken) -> bool;
     fn recv_taken(&self, life: u64, id: RecvId) -> Verdict;
     fn recv_arrived(&self, life: u64, done: RecvDone) -> Verdict;
@@ -152,6 +154,13 @@ impl<R: Reports> EndpointSink<R> {
     #[inline(always)]
     pub fn deliver(&self, len: u64, solicited: bool, place: impl Place) -> Delivery {
         self.endpoint.deliver(self.life, len, solicited, place)
+    }
+
+    /// Whether the memory of a segment that the core has checked is registered still, as far as can be said at once; it then
+    /// stays so as long as a [`Section`](crate::Section) that the caller is in.
+    #[inline(always)]
+    pub fn is_live(&self, segment: &Segment) -> bool {
+        self.endpoint.is_live(segment)
     }
 
     /// Takes the oldest receive of the endpoint's own queue that was not taken before; false if there is none. It stays
