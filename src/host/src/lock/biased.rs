@@ -10,7 +10,8 @@
 //!
 //! | who | writes | when |
 //! |---|---|---|
-//! | the owner | its seat | always; nobody else writes a seat that is not empty |
+//! | the owner | its seat | always |
+//! | who frees the lock | the first seat | to say that nobody there holds it |
 //! | who has the gate | everything else | |
 //!
 //! A former owner keeps its seat until it comes by and empties it itself: it may be about to write there, having looked
@@ -23,12 +24,17 @@ use std::time::Instant;
 #[cfg(not(loom))]
 use std::{
     hint::spin_loop,
-    sync::atomic::{AtomicU8, AtomicU32, AtomicUsize},
+    sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize as Seat},
 };
+
+#[cfg(not(loom))]
+use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use super::exclusive::{Attempt, Exclusive};
 #[cfg(loom)]
-use super::model::{AtomicU8, AtomicU32, AtomicUsize, available, give_way, pointer, sleep_half, spin_loop, wake_half};
+use super::model::{
+    AtomicU8, AtomicU32, Seat, available, give_way, is_rare, pointer, sleep_half, spin_loop, wake_half,
+};
 use super::{SPINS, left};
 #[cfg(not(loom))]
 use super::{give_way, sleep_half, wake_half};
@@ -52,8 +58,14 @@ const FIRST: u32 = if cfg!(loom) { 1 } else { 16 };
 /// percent of the locks before it.
 const MOST_DOUBLINGS: u8 = 8;
 
-/// An ownership that was used so often has saved more than its revocation costs.
-const WORTH: u32 = 512;
+/// A revocation is a rare one if so many microseconds have gone by since the last one of any lock of this library. That is a
+/// thousand times what it costs, so all the rare ones together cost about a thousandth of the time.
+#[cfg(not(loom))]
+const RARE: u64 = 2_000;
+
+/// The microsecond of the last revocation.
+#[cfg(not(loom))]
+static LAST: AtomicU64 = AtomicU64::new(0);
 
 /// In `owned`: the ownership of a seat stands.
 const fn stands(seat: usize) -> u8 {
@@ -99,18 +111,18 @@ impl Patience {
 #[repr(C)]
 pub struct Biased {
     /// Which threads have the seats, and whether they hold the lock.
-    seats: [AtomicUsize; SEATS],
+    seats: [Seat; SEATS],
     /// The state of at most one seat; 0 if the gate alone is the lock.
     owned: AtomicU8,
-    /// How often ownership was revoked before it was worth it, less how often after, within limits.
+    /// How often ownership was revoked soon after a revocation, of this lock or another one, less how often it was not, within
+    /// limits.
     doublings: AtomicU8,
     gate: Exclusive,
     /// A part of the address of the thread that had the gate last. Two threads that are confused by it make each other
     /// an owner too early, which is harmless.
     last: AtomicU32,
-    /// With an owner, how often it has had the lock; else the number of locks in a row after which the thread that had the
-    /// gate last becomes the owner.
-    count: AtomicU32,
+    /// The number of locks in a row after which the thread that had the gate last becomes the owner.
+    missing: AtomicU32,
 }
 
 impl Biased {
@@ -118,29 +130,30 @@ impl Biased {
     #[cfg(not(loom))]
     pub(super) const fn new() -> Self {
         Biased {
-            seats: [const { AtomicUsize::new(EMPTY) }; SEATS],
+            seats: [const { Seat::new(EMPTY) }; SEATS],
             owned: AtomicU8::new(0),
             doublings: AtomicU8::new(0),
             gate: Exclusive::new(),
             last: AtomicU32::new(0),
-            count: AtomicU32::new(FIRST),
+            missing: AtomicU32::new(FIRST),
         }
     }
 
     /// Takes the lock; false if patience ended first.
     #[inline(always)]
     pub(super) fn lock_with(&self, patience: Patience) -> bool {
-        let me = pointer();
-        self.enter(0, me) || self.lock_by_gate(me, patience)
+        self.enter(0, pointer()) || self.lock_by_gate(patience)
     }
 
     /// Frees the lock. For the thread that took it.
     #[inline(always)]
     pub(super) fn release(&self) {
-        // Whoever holds the gate has ended the ownership before, and grants another one only when it frees the lock.
-        if self.owned.load(Ordering::Relaxed) & stands(0) != 0 {
-            self.get_up(0);
-        } else {
+        // It need not be known yet whether this thread is the owner. If it is not, nobody in the first seat holds the lock. A
+        // thread that was there before may be writing there as well, but only on its way to see that its ownership stands no
+        // more: at worst it then keeps the seat until it comes by again.
+        self.get_up(0);
+        // Who freed the lock through the gate had ended the ownership before, and nobody else has granted another one since.
+        if self.owned.load(Ordering::Relaxed) & stands(0) == 0 {
             cold_path();
             self.release_otherwise();
         }
@@ -166,7 +179,6 @@ impl Biased {
         asymmetric::light_if_available();
         // An ownership that stands needs no more order: nobody else has held the lock since this thread last did.
         if self.owned.load(Ordering::Acquire) & stands(seat) != 0 {
-            self.count.store(self.count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
             return true;
         }
         cold_path();
@@ -174,26 +186,13 @@ impl Biased {
         false
     }
 
-    /// Frees the lock that this thread took as owner in `seat`; false if it did not.
-    fn leave(&self, seat: usize, me: usize) -> bool {
-        let held = self.seats[seat].load(Ordering::Relaxed) == me + HELD;
-        if held {
-            self.get_up(seat);
-        }
-        held
-    }
-
-    /// Frees the lock that this thread took as owner in `seat`.
+    /// Says in `seat` that its thread does not hold the lock. The caller has the lock, and looks at `owned` next.
     #[inline(always)]
     fn get_up(&self, seat: usize) {
         // SYNC owner-leave: who revokes loads this store with Acquire and then sees what happened under the lock. As in
-        // `enter`, it sees that the lock is free, or this thread sees below that somebody waits.
-        self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) - HELD, Ordering::Release);
+        // `enter`, it sees that the lock is free, or this thread sees behind this that somebody waits.
+        self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) & !HELD, Ordering::Release);
         asymmetric::light_if_available();
-        if self.owned.load(Ordering::Relaxed) & stands(seat) == 0 {
-            cold_path();
-            self.vacate(seat);
-        }
     }
 
     /// Empties the seat of this thread, which neither holds the lock nor may take it there any more.
@@ -213,7 +212,8 @@ impl Biased {
     /// Takes the lock as a thread that is not the owner in the first seat.
     #[cold]
     #[inline(never)]
-    fn lock_by_gate(&self, me: usize, patience: Patience) -> bool {
+    fn lock_by_gate(&self, patience: Patience) -> bool {
+        let me = pointer();
         if self.enter(1, me) {
             return true;
         }
@@ -229,18 +229,19 @@ impl Biased {
                 return false;
             }
         }
-        // In the child of a fork, a thread may have the address of one of the parent that was about to see its revocation.
-        if self.seats.iter().any(|seat| seat.load(Ordering::Relaxed) == me + HELD) {
+        // Whoever has the gate has no seat. This thread has emptied its own, but a `release` of another one may have undone that;
+        // and in the child of a fork, a thread may have the address of one of the parent that was about to see its revocation.
+        if self.seats.iter().any(|seat| seat.load(Ordering::Relaxed) & !HELD == me) {
             self.bury(me);
         }
         true
     }
 
-    /// Empties the seats of a thread that is no more, and whose address this thread has.
+    /// Empties the seats that seem to be those of this thread, which has the gate.
     #[cold]
     #[inline(never)]
     fn bury(&self, me: usize) {
-        self.seats.iter().filter(|seat| seat.load(Ordering::Relaxed) == me + HELD).for_each(|seat| {
+        self.seats.iter().filter(|seat| seat.load(Ordering::Relaxed) & !HELD == me).for_each(|seat| {
             seat.store(EMPTY, Ordering::Relaxed);
         });
     }
@@ -323,8 +324,7 @@ impl Biased {
     fn end_ownership(&self) {
         self.owned.store(0, Ordering::Relaxed);
         let doublings = self.doublings.load(Ordering::Relaxed);
-        let worth = self.count.load(Ordering::Relaxed) >= WORTH;
-        let doublings = if worth { doublings.saturating_sub(1) } else { (doublings + 1).min(MOST_DOUBLINGS) };
+        let doublings = if is_rare() { doublings.saturating_sub(1) } else { (doublings + 1).min(MOST_DOUBLINGS) };
         self.doublings.store(doublings, Ordering::Relaxed);
         self.start_over();
     }
@@ -362,18 +362,26 @@ impl Biased {
     #[inline(never)]
     fn release_otherwise(&self) {
         let me = pointer();
-        if self.leave(0, me) || self.leave(1, me) {
+        if self.seats[0].load(Ordering::Relaxed) == me {
+            // It was the owner, and somebody has revoked that.
+            return self.vacate(0);
+        }
+        if self.seats[1].load(Ordering::Relaxed) == me + HELD {
+            self.get_up(1);
+            if self.owned.load(Ordering::Relaxed) & stands(1) == 0 {
+                self.vacate(1);
+            }
             return;
         }
         // With the gate, all but the seats of others is this thread's.
         #[allow(clippy::cast_possible_truncation)] // said where the field is
         let mark = (me >> 6) as u32;
-        let missing = self.count.load(Ordering::Relaxed);
+        let missing = self.missing.load(Ordering::Relaxed);
         if self.last.load(Ordering::Relaxed) != mark {
             self.last.store(mark, Ordering::Relaxed);
             self.start_over();
         } else if missing > 1 {
-            self.count.store(missing - 1, Ordering::Relaxed);
+            self.missing.store(missing - 1, Ordering::Relaxed);
         } else {
             self.grant(me);
         }
@@ -381,7 +389,7 @@ impl Biased {
     }
 
     fn start_over(&self) {
-        self.count.store(FIRST << self.doublings.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.missing.store(FIRST << self.doublings.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// With the gate: makes this thread the owner, if it can be and nobody waits.
@@ -396,9 +404,16 @@ impl Biased {
         let empty = (0..SEATS).find(|&seat| self.seats[seat].load(Ordering::Acquire) == EMPTY);
         if let Some(seat) = empty {
             self.seats[seat].store(me, Ordering::Relaxed);
-            self.count.store(0, Ordering::Relaxed);
             // Who takes the gate next sees this; the owner needs no gate to see its own store.
             self.owned.store(stands(seat), Ordering::Relaxed);
         }
     }
+}
+
+/// Takes note of a revocation; whether it is a rare one.
+#[cfg(not(loom))]
+fn is_rare() -> bool {
+    let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
+    let now = tv_sec.cast_unsigned() * 1_000_000 + tv_nsec.cast_unsigned() / 1_000;
+    now.saturating_sub(LAST.swap(now, Ordering::Relaxed)) >= RARE
 }

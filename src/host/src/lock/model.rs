@@ -5,9 +5,30 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 pub(super) use loom::hint::spin_loop;
-pub(super) use loom::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize};
+use loom::sync::atomic::AtomicUsize;
+pub(super) use loom::sync::atomic::{AtomicU8, AtomicU32};
 use loom::sync::{Condvar, Mutex};
 pub(super) use loom::thread::yield_now as give_way;
+
+/// The word of a seat, which two threads may write at a time. All its writes are exchanges, because the model orders nothing
+/// else: of two stores that are not ordered otherwise, each of the two threads could read back that of the other one.
+#[derive(Debug, Default)]
+pub(super) struct Seat(AtomicUsize);
+
+impl Seat {
+    pub(super) fn load(&self, order: Ordering) -> usize {
+        self.0.load(order)
+    }
+
+    pub(super) fn store(&self, value: usize, order: Ordering) {
+        self.0.swap(value, order);
+    }
+}
+
+/// All revocations follow each other closely.
+pub(super) fn is_rare() -> bool {
+    false
+}
 
 /// Both halves of the fence are that of the model.
 pub(super) fn available() -> bool {
@@ -39,11 +60,11 @@ pub(super) fn wake(_: &AtomicU32, _: u32) {
     wake_all();
 }
 
-pub(super) fn sleep_half(word: &AtomicUsize, value: usize, _: Option<Duration>) {
+pub(super) fn sleep_half(word: &Seat, value: usize, _: Option<Duration>) {
     sleep_if(|| word.load(Ordering::Relaxed) == value);
 }
 
-pub(super) fn wake_half(_: &AtomicUsize) {
+pub(super) fn wake_half(_: &Seat) {
     wake_all();
 }
 
