@@ -22,6 +22,7 @@ use crate::regions::ROWS;
 use crate::srq::SharedQueue;
 use crate::thread;
 use crate::transfers;
+use crate::tx::Tx;
 use crate::wire;
 
 /// An open interface adapter.
@@ -163,6 +164,7 @@ impl Transport for Shm {
     // All system calls on the way go past libc, but for copies between processes, which are no cancellation points either.
     const CANCELLATION_POINTS: bool = false;
     const TAKES_RECEIVES: bool = true;
+    const KEEPS_TX: bool = true;
 
     type Zone = Zone;
     type Region = Region;
@@ -170,6 +172,7 @@ impl Transport for Shm {
     type Cq = Cq;
     type Srq = Arc<SharedQueue>;
     type Qp = Conn<Shm>;
+    type Tx = Tx;
     type Listener = Listener<Shm>;
     type Incoming = Incoming<Shm>;
 
@@ -260,8 +263,9 @@ impl Transport for Shm {
         Ok(())
     }
 
-    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Conn<Shm>>> {
-        Conn::new(init.sink, self.node.next_port(), init.zone.id(), init.srq.cloned(), &init.sizes)
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn<Shm>>, Tx)> {
+        let tx = Tx::new(&init.sizes)?;
+        Ok((Conn::new(init.sink, self.node.next_port(), init.zone.id(), init.srq.cloned())?, tx))
     }
 
     #[inline]
@@ -273,13 +277,14 @@ impl Transport for Shm {
         qp.recv_kick();
     }
 
-    fn post(&self, qp: &Arc<Conn<Shm>>, request: &Request<'_>) -> Result<Mark> {
-        Ok(qp.post(request))
+    fn post(&self, qp: &Arc<Conn<Shm>>, tx: &mut Tx, request: &Request<'_>) -> Result<Mark> {
+        Ok(qp.post(tx, request))
     }
 
     fn post_bind(
         &self,
         qp: &Arc<Conn<Shm>>,
+        tx: &mut Tx,
         id: RequestId,
         window: &Window,
         target: Option<&BindTarget<'_, Region>>,
@@ -297,7 +302,7 @@ impl Transport for Shm {
             None => None,
         };
         window.replace(key);
-        let mark = qp.post_done(id, signalled);
+        let mark = qp.post_done(tx, id, signalled);
         Ok((key.unwrap_or(0), mark))
     }
 
@@ -316,6 +321,10 @@ impl Transport for Shm {
 
     fn reap(&self, qp: &Arc<Conn<Shm>>) {
         qp.progress_tx();
+    }
+
+    fn look_again(&self, qp: &Conn<Shm>) {
+        qp.look_again();
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener<Shm>, u64)> {

@@ -134,7 +134,7 @@ impl Biased {
         self.enter(0, me) || self.lock_by_gate(me, patience)
     }
 
-    /// Frees the lock. For the thread that took it.
+    /// Frees the lock, and then passes the light half of a fence. For the thread that took it.
     #[inline(always)]
     pub(super) fn release(&self) {
         // Whoever holds the gate has ended the ownership before, and grants another one only when it frees the lock.
@@ -378,6 +378,7 @@ impl Biased {
             self.grant(me);
         }
         self.gate.unlock();
+        asymmetric::light();
     }
 
     fn start_over(&self) {
