@@ -23,6 +23,7 @@ use crate::ring::SMALL;
 use crate::srq::SharedQueue;
 use crate::thread;
 use crate::transfers;
+use crate::tx::Tx;
 use crate::wire;
 
 /// An open interface adapter.
@@ -165,6 +166,7 @@ impl Transport for Shm {
     const CANCELLATION_POINTS: bool = false;
     const AT_ONCE: u64 = SMALL as u64;
     const TAKES_RECEIVES: bool = true;
+    const KEEPS_TX: bool = true;
 
     type Zone = Zone;
     type Region = Region;
@@ -172,6 +174,7 @@ impl Transport for Shm {
     type Cq = Cq;
     type Srq = Arc<SharedQueue>;
     type Qp = Conn<Shm>;
+    type Tx = Tx;
     type Listener = Listener<Shm>;
     type Incoming = Incoming<Shm>;
 
@@ -262,8 +265,9 @@ impl Transport for Shm {
         Ok(())
     }
 
-    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Conn<Shm>>> {
-        Conn::new(init.sink, self.node.next_port(), init.zone.id(), init.srq.cloned(), &init.sizes)
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn<Shm>>, Tx)> {
+        let tx = Tx::new(&init.sizes)?;
+        Ok((Conn::new(init.sink, self.node.next_port(), init.zone.id(), init.srq.cloned())?, tx))
     }
 
     #[inline]
@@ -276,18 +280,19 @@ impl Transport for Shm {
     }
 
     #[inline(always)]
-    fn post_at_once(&self, qp: &Arc<Conn<Shm>>, send: ShortSend<'_>) -> Option<Mark> {
-        qp.post_at_once(&send)
+    fn post_at_once(&self, qp: &Arc<Conn<Shm>>, tx: &mut Tx, send: ShortSend<'_>) -> Option<Mark> {
+        qp.post_at_once(tx, &send)
     }
 
     #[inline(never)]
-    fn post(&self, qp: &Arc<Conn<Shm>>, request: &Request<'_>) -> Result<Mark> {
-        Ok(qp.post(request))
+    fn post(&self, qp: &Arc<Conn<Shm>>, tx: &mut Tx, request: &Request<'_>) -> Result<Mark> {
+        Ok(qp.post(tx, request))
     }
 
     fn post_bind(
         &self,
         qp: &Arc<Conn<Shm>>,
+        tx: &mut Tx,
         id: RequestId,
         window: &Window,
         target: Option<&BindTarget<'_, Region>>,
@@ -305,7 +310,7 @@ impl Transport for Shm {
             None => None,
         };
         window.replace(key);
-        let mark = qp.post_done(id, signalled);
+        let mark = qp.post_done(tx, id, signalled);
         Ok((key.unwrap_or(0), mark))
     }
 
@@ -324,6 +329,10 @@ impl Transport for Shm {
 
     fn reap(&self, qp: &Arc<Conn<Shm>>) {
         qp.progress_tx();
+    }
+
+    fn look_again(&self, qp: &Conn<Shm>) {
+        qp.look_again();
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener<Shm>, u64)> {

@@ -19,6 +19,7 @@ use crate::conn::Conn;
 use crate::home::Home;
 use crate::pair::End;
 use crate::rx::Inbox;
+use crate::tx::Tx;
 
 /// The most connections that are polled.
 const MOST: usize = 16;
@@ -44,7 +45,7 @@ const PATIENCE: u32 = 64;
 const SILENCE: u32 = 2;
 
 /// A connection that is polled.
-struct Entry<T: Transport> {
+struct Entry<T: Transport<Tx = Tx>> {
     conn: Arc<Conn<T>>,
     /// Polls since there was news.
     idle: u32,
@@ -65,7 +66,7 @@ enum Look {
     Over,
 }
 
-impl<T: Transport> Entry<T> {
+impl<T: Transport<Tx = Tx>> Entry<T> {
     /// Lets the connection go on if it has something to do.
     #[inline]
     fn look(&mut self, again: bool, records: &mut u32) -> Look {
@@ -163,7 +164,7 @@ impl Guess {
 }
 
 /// The connections that are polled.
-pub struct Hot<T: Transport> {
+pub struct Hot<T: Transport<Tx = Tx>> {
     /// Those that only send come behind those that receive, which may belong to the same process.
     list: ArrayVec<Entry<T>, MOST>,
     /// Where the next poll begins to look: behind the connection that had records last. Where they take turns, it is the
@@ -179,13 +180,13 @@ pub struct Hot<T: Transport> {
     rest: u32,
 }
 
-impl<T: Transport> Default for Hot<T> {
+impl<T: Transport<Tx = Tx>> Default for Hot<T> {
     fn default() -> Self {
         Hot { list: ArrayVec::new(), next: 0, records: 0, polls: 0, others: 0, rest: 0 }
     }
 }
 
-impl<T: Transport> Hot<T> {
+impl<T: Transport<Tx = Tx>> Hot<T> {
     /// Lets the connections go on that have something to do; true if there was news of any. With `again` the
     /// caller polls again soon, so that some news may wait.
     #[inline]

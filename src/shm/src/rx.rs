@@ -10,7 +10,6 @@ use arrayvec::ArrayVec;
 use dat_core::event::Status;
 use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Place, RecvDone, RecvId, RemoteSegment, Segment, Taken};
 use dat_core::{Live, Section};
-use host::lock::Mutex;
 
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
@@ -53,6 +52,9 @@ pub trait Inbox {
     /// # Errors
     /// The message is not delivered, for this reason. A receive that is too short, or has no memory, is then in `failed`.
     fn deliver(&self, len: u64, solicited: bool, failed: &mut Option<RecvId>, place: impl Place) -> Result<(), Stop>;
+
+    /// Locks the other direction of the connection for `what`; `None` once the connection is over.
+    fn with_tx<R>(&self, what: impl FnOnce(&mut Tx) -> R) -> Option<R>;
 
     /// Reports a receive that is complete.
     fn complete(&self, done: RecvDone);
@@ -257,7 +259,6 @@ struct Writing {
 struct Turn<'a, I> {
     end: &'a End,
     inbox: &'a Arc<I>,
-    tx: &'a Mutex<Tx>,
     advance: Advance,
 }
 
@@ -312,23 +313,17 @@ impl Rx {
         self.arriving.failed
     }
 
-    /// Handles records. `tx` is the other direction of the connection.
+    /// Handles records.
     ///
     /// # Errors
     /// The connection cannot go on. Some records may have been handled nevertheless, but nobody is to be told.
     #[inline]
-    pub fn progress<I: Inbox>(
-        &mut self,
-        end: &End,
-        inbox: &Arc<I>,
-        tx: &Mutex<Tx>,
-        advance: Advance,
-    ) -> Result<RxReport, Fatal> {
+    pub fn progress<I: Inbox>(&mut self, end: &End, inbox: &Arc<I>, advance: Advance) -> Result<RxReport, Fatal> {
         // Nobody else is to take what is behind a record that has failed, until the connection is closed.
         if self.arriving.failed.is_some() {
             return Ok(RxReport::default());
         }
-        let result = self.turn(&Turn { end, inbox, tx, advance });
+        let result = self.turn(&Turn { end, inbox, advance });
         if result.is_err() {
             self.rings = None;
         }
@@ -663,7 +658,8 @@ impl Arriving {
                 Outcome::Refused => {
                     fetching.ahead = None;
                     // Without room for the question, the peer tells when there is some, or this side polls for it.
-                    fetching.asked = turn.tx.lock().ask_for(end, view.end(), offset);
+                    let asked = turn.inbox.with_tx(|tx| tx.ask_for(end, view.end(), offset));
+                    fetching.asked = asked.unwrap_or(false);
                     end.set_busy(Busy::Asking, !fetching.asked);
                     return Way::Wait;
                 }
@@ -727,14 +723,16 @@ impl Arriving {
 
 /// Takes the data that a read of this side asked for.
 fn read_data<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
-    match turn.tx.lock().on_read_data(turn.end, ring.source(view, 0, view.len as usize)) {
-        Ok(last) => {
+    let bytes = ring.source(view, 0, view.len as usize);
+    match turn.inbox.with_tx(|tx| tx.on_read_data(turn.end, bytes)) {
+        None => Way::Stop,
+        Some(Ok(last)) => {
             if last {
                 turn.end.look_again();
             }
             Way::Consumed
         }
-        Err(failed) => Way::Fail(Fatal { request: failed, ..Fatal::default() }),
+        Some(Err(failed)) => Way::Fail(Fatal { request: failed, ..Fatal::default() }),
     }
 }
 
@@ -744,8 +742,10 @@ fn fetch<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Wa
         return fail(None, None);
     }
     let (position, offset) = read_place(ring, view, 0);
-    if !turn.tx.lock().on_fetch(position, offset) {
-        return fail(None, None);
+    match turn.inbox.with_tx(|tx| tx.on_fetch(position, offset)) {
+        None => return Way::Stop,
+        Some(true) => {}
+        Some(false) => return fail(None, None),
     }
     turn.end.look_again();
     Way::Consumed
@@ -760,8 +760,10 @@ fn read<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way
     if !copy::may_read(turn.end.regions(), &target, turn.end.zone) {
         return fail(None, Some(Status::RemoteAccess));
     }
-    if !turn.tx.lock().on_read(target) {
-        return fail(None, Some(Status::RemoteResponder));
+    match turn.inbox.with_tx(|tx| tx.on_read(target)) {
+        None => return Way::Stop,
+        Some(true) => {}
+        Some(false) => return fail(None, Some(Status::RemoteResponder)),
     }
     turn.end.look_again();
     Way::Consumed

@@ -191,8 +191,8 @@ impl<T: Transport> Receives<T> {
     #[inline(always)]
     pub fn deliver(&mut self, ep: Handle, len: u64, solicited: bool, place: impl Place, lmrs: &LmrTable) -> Delivery {
         let (Some(evd), 0) = (&self.evd, self.given) else { return Delivery::Other };
-        let Some(oldest) = self.posted.peek() else { return Delivery::Other };
-        let Posted { id, count: 1, first, cookie, quiet } = oldest.value() else { return Delivery::Other };
+        let Some(oldest) = self.posted.oldest() else { return Delivery::Other };
+        let &Posted { id, count: 1, first, cookie, quiet } = oldest.value() else { return Delivery::Other };
         if len > first.len {
             return Delivery::TooLong(id);
         }

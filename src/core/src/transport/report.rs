@@ -3,6 +3,7 @@
 //! A transport knows the sinks alone. The one implementation of [`Reports`] names the objects behind them, so that
 //! nothing here refers to an object, and yet every report is dispatched statically.
 
+use std::ops::DerefMut;
 use std::sync::{Arc, Weak};
 
 use crate::addr::Address;
@@ -90,6 +91,17 @@ pub enum Delivery {
     NoMemory(RecvId),
 }
 
+/// What a transport keeps of the sending direction of a queue pair ([`super::Transport::Tx`]), locked.
+pub trait LockedTx: DerefMut {
+    /// Reports what [`EndpointSink::requests_done`] does.
+    #[must_use]
+    fn requests_done(&mut self, reached: Mark) -> bool;
+
+    /// Does what [`LockedTx::requests_done`] does, but in line, and quickest for one request.
+    #[must_use]
+    fn request_done(&mut self, reached: Mark) -> bool;
+}
+
 /// The objects that stand behind the sinks of a transport.
 pub trait Reports: Sized {
     /// A connection request not yet answered.
@@ -106,6 +118,9 @@ pub trait Reports: Sized {
 /// [`EndpointSink`] say what the reports mean and when they are made.
 #[allow(missing_docs)]
 pub trait EndpointReports {
+    type Tx<'a>: LockedTx
+    where
+        Self: 'a;
     fn deliver(&self, life: u64, len: u64, solicited: bool, place: impl Place) -> Delivery;
     fn is_live(&self, segment: &Segment) -> bool;
     fn recv_take(&self, life: u64, taken: &mut Taken) -> bool;
@@ -114,6 +129,8 @@ pub trait EndpointReports {
     fn recvs_done(&self, life: u64, done: &[RecvDone]);
     fn recv_announced(&self, life: u64);
     fn requests_done(&self, life: u64, reached: Mark) -> bool;
+    fn lock_tx(&self, life: u64) -> Option<Self::Tx<'_>>;
+    fn try_lock_tx(&self, life: u64) -> Option<Self::Tx<'_>>;
     fn drained(&self, life: u64);
     fn failed(&self, life: u64, recv: Option<RecvDone>, request: Option<(FailedRequest, Status)>);
     fn connection(&self, life: u64, report: ConnectionReport);
@@ -208,6 +225,21 @@ impl<R: Reports> EndpointSink<R> {
     #[must_use]
     pub fn requests_done(&self, reached: Mark) -> bool {
         self.endpoint.requests_done(self.life, reached)
+    }
+
+    /// Locks what the transport keeps of the sending direction; `None` once the core has taken note of the end of the
+    /// connection, or of the attempt at one. For transports with [`Transport::KEEPS_TX`](super::Transport::KEEPS_TX).
+    #[inline(always)]
+    pub fn lock_tx(&self) -> Option<<R::Endpoint as EndpointReports>::Tx<'_>> {
+        self.endpoint.lock_tx(self.life)
+    }
+
+    /// Does what [`EndpointSink::lock_tx`] does, but does not wait for another thread that has it locked, or has locked
+    /// the requests of the endpoint for a call of the program. Then the answer is `None`, and after that thread has done
+    /// [`Transport::look_again`](super::Transport::look_again) is called.
+    #[inline(always)]
+    pub fn try_lock_tx(&self) -> Option<<R::Endpoint as EndpointReports>::Tx<'_>> {
+        self.endpoint.try_lock_tx(self.life)
     }
 
     /// Continues the end of the connection, which waited for the last request.
