@@ -15,7 +15,8 @@ pub(crate) struct Fifo<V> {
     mask: usize,
     /// The number of values with which the queue is full for [`Fifo::vacancy`]; at most that of the slots.
     limit: usize,
-    /// The counts of values that were taken and added, which go on after their largest value with 0.
+    /// The counts of values that were taken and added, which go on after their largest value with 0. They are the numbers of
+    /// the values as well.
     first: usize,
     end: usize,
 }
@@ -37,7 +38,7 @@ impl<V> Fifo<V> {
             let wanted = wanted.checked_next_power_of_two().ok_or(NoMemory)?;
             let mut slots = memory::vec(wanted)?;
             slots.resize_with(wanted, MaybeUninit::uninit);
-            let mut grown = Fifo { slots, mask: wanted - 1, limit: self.limit, first: 0, end: 0 };
+            let mut grown = Fifo { slots, mask: wanted - 1, limit: self.limit, first: self.first, end: self.first };
             while let Some(value) = self.pop() {
                 let _ = grown.push(value);
             }
@@ -107,6 +108,17 @@ impl<V> Fifo<V> {
         if !self.is_empty() {
             self.first = self.first.wrapping_add(1);
         }
+    }
+
+    /// The oldest value, which can be taken; `None` if there is none.
+    #[inline(always)]
+    pub fn oldest(&mut self) -> Option<Oldest<'_, V>> {
+        if self.is_empty() { None } else { Some(Oldest { queue: self }) }
+    }
+
+    /// The number of the oldest value, if there is one: of all that were ever added, so many were taken.
+    pub fn taken(&self) -> usize {
+        self.first
     }
 
     /// The oldest value, to be changed.
@@ -179,16 +191,37 @@ impl<V> Fifo<V> {
     }
 }
 
+/// The oldest value of a queue that is not empty.
+pub(crate) struct Oldest<'a, V> {
+    queue: &'a mut Fifo<V>,
+}
+
+impl<V> Oldest<'_, V> {
+    /// The value.
+    #[inline(always)]
+    pub fn value(&self) -> &V {
+        let at = self.queue.first & self.queue.mask;
+        // SAFETY: as in `get`.
+        unsafe { self.queue.slots.get_unchecked(at).assume_init_ref() }
+    }
+
+    /// Takes the value without dropping it, for a caller that has moved out of it what needs a drop.
+    #[inline(always)]
+    pub fn skip(self) {
+        self.queue.first = self.queue.first.wrapping_add(1);
+    }
+}
+
 /// The place for another value in a queue that is not full.
 pub(crate) struct Vacancy<'a, V> {
     queue: &'a mut Fifo<V>,
 }
 
 impl<V> Vacancy<'_, V> {
-    /// The number of values in the queue.
+    /// The number that the value will have: that of all values that were ever added.
     #[inline(always)]
-    pub fn position(&self) -> usize {
-        self.queue.len()
+    pub fn number(&self) -> usize {
+        self.queue.end
     }
 
     /// Adds a value.
@@ -243,7 +276,7 @@ mod tests {
         for first in [0, 3, usize::MAX] {
             let mut queue = with(first, 0..2);
             let place = queue.vacancy().expect("a place");
-            assert_eq!(place.position(), 2);
+            assert_eq!(place.number(), first.wrapping_add(2));
             place.fill(2);
             assert!(queue.vacancy().is_none(), "the limit is 3");
             queue.room(5).expect("memory");

@@ -60,6 +60,8 @@ pub use mem::Rights;
 pub use open::AsyncEvd;
 pub use pz::Pz;
 pub use rmr::{Rmr, RmrStatus};
-pub use slab::{Cells, Handle, Header, Held, Kind, Note, Object, Place, Slab, Window, is_noted};
+pub use slab::{
+    Cells, Handle, Header, Held, Kind, Live, Note, Object, Place, Section, Slab, Window, await_sections, is_noted,
+};
 pub use sp::{Cr, Psp, PspMode, Rsp, ServicePoint};
 pub use srq::{Srq, SrqStatus};

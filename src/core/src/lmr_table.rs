@@ -115,6 +115,8 @@ const CHUNKS: usize = 9;
 /// under a reader is noticed by its context.
 pub struct LmrTable {
     chunks: [AtomicPtr<Row>; CHUNKS],
+    /// The number of regions that were removed.
+    removals: AtomicU64,
     rows: Mutex<Rows>,
 }
 
@@ -128,6 +130,7 @@ impl Default for LmrTable {
     fn default() -> Self {
         LmrTable {
             chunks: array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+            removals: AtomicU64::new(0),
             rows: Mutex::new(Rows { free: Default::default(), used: 0, next_generation: Vec::new() }),
         }
     }
@@ -241,8 +244,19 @@ impl LmrTable {
         let mut rows = self.rows.lock();
         if let Some(row) = self.row(context) {
             row.context.store(EMPTY, Ordering::SeqCst);
+            // SYNC removals: behind the row, so that who finds this number does not find the region.
+            self.removals.store(self.removals.load(Ordering::Relaxed) + 1, Ordering::Release);
             rows.free.push_back(context & INDEX_MASK);
         }
+    }
+
+    /// Whether the memory of a checked segment is registered still, as far as can be said at once. In a [`Section`] that
+    /// then stays so until its end.
+    ///
+    /// [`Section`]: crate::Section
+    #[inline(always)]
+    pub fn is_live(&self, segment: &Segment) -> bool {
+        self.removals.load(Ordering::Acquire) == segment.since
     }
 
     fn find(&self, context: u32) -> Option<Registration> {
@@ -276,19 +290,22 @@ impl LmrTable {
     /// outside the region.
     pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
         let writes = right.contains(Rights::LOCAL_WRITE);
-        let granted = self.row(segment.context).and_then(|row| row.grants(segment, zone, writes));
+        // SYNC removals
+        let since = self.removals.load(Ordering::Acquire);
+        let granted = self.row(segment.context).and_then(|row| row.grants(segment, zone, writes, since));
         granted.ok_or_else(|| self.refusal(segment.context, zone, writes))
     }
 
     /// Does what [`LmrTable::check`] does, for the only segment of a post that has no other; `None` if the segment is empty or
     /// refused, or its region is not among the first ones.
     #[inline(always)]
-    pub fn check_single<S: SegmentList + ?Sized>(&self, segments: &S, zone: u32, right: Rights) -> Option<Segment> {
-        let segment = segments.segment(0);
+    pub fn check_single(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Option<Segment> {
         if segment.len == 0 {
             return None;
         }
-        self.near_row(segment.context)?.grants(&segment, zone, right.contains(Rights::LOCAL_WRITE))
+        // SYNC removals
+        let since = self.removals.load(Ordering::Acquire);
+        self.near_row(segment.context)?.grants(segment, zone, right.contains(Rights::LOCAL_WRITE), since)
     }
 
     /// The reason why a segment is refused: the first of those that [`LmrTable::check`] names.
@@ -355,9 +372,9 @@ fn within(segment: &LocalSegment, registration: &Registration) -> bool {
 
 impl Row {
     /// The checked form of a segment that lies in this region and may be used within `zone`; `None` if that is not so, or
-    /// the row has changed meanwhile.
+    /// the row has changed meanwhile. `since` is the number of removals before.
     #[inline(always)]
-    fn grants(&self, segment: &LocalSegment, zone: u32, writes: bool) -> Option<Segment> {
+    fn grants(&self, segment: &LocalSegment, zone: u32, writes: bool, since: u64) -> Option<Segment> {
         let &LocalSegment { context, addr, len } = segment;
         // SYNC row: pairs with the store in insert.
         if self.context.load(Ordering::Acquire) != context {
@@ -371,7 +388,7 @@ impl Row {
         }
         let key = self.key.load(Ordering::Relaxed);
         fence(Ordering::Acquire);
-        (self.context.load(Ordering::Relaxed) == context).then_some(Segment { addr, len, key })
+        (self.context.load(Ordering::Relaxed) == context).then_some(Segment { addr, len, key, since })
     }
 
     fn empty() -> Self {
@@ -428,7 +445,7 @@ mod tests {
         let context = table.insert(&registration(1000, 100)).unwrap();
         let at = |addr, len| LocalSegment { context, addr, len };
         let check = |s: LocalSegment, zone, right| table.check(&s, zone, right);
-        assert_eq!(check(at(1000, 100), 3, Rights::LOCAL_READ), Ok(Segment { addr: 1000, len: 100, key: 9 }));
+        assert_eq!(check(at(1000, 100), 3, Rights::LOCAL_READ), Ok(Segment { addr: 1000, len: 100, key: 9, since: 0 }));
         assert!(check(at(1100, 0), 3, Rights::LOCAL_READ).is_ok());
         for (addr, len) in [(999, 1), (1000, 101), (1100, 1), (1050, u64::MAX), (u64::MAX, 1)] {
             let refused = check(at(addr, len), 3, Rights::LOCAL_READ);

@@ -13,6 +13,7 @@ mod entry;
 #[cfg(all(test, loom))]
 mod model;
 mod records;
+mod section;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
@@ -31,7 +32,7 @@ use host::memory::{self, Room};
 
 use entry::State;
 use records::Slot;
-pub use records::{Note, is_noted};
+pub use records::{Live, Note, Section, await_sections, is_noted};
 
 /// Address of a live or dead cell, as a program holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]

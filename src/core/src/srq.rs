@@ -150,7 +150,7 @@ impl<T: Transport> Srq<T> {
     #[inline(always)]
     pub fn post_recv<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
         if segments.is_single()
-            && let Some(piece) = self.ia.lmrs.check_single(segments, self.zone, Rights::LOCAL_WRITE)
+            && let Some(piece) = self.ia.lmrs.check_single(&segments.segment(0), self.zone, Rights::LOCAL_WRITE)
         {
             return self.hand_in(&[piece], cookie);
         }

@@ -25,6 +25,10 @@ pub use biased::Biased;
 use biased::Patience;
 
 /// A lock for one thread at a time.
+///
+/// Freeing it is an [`asymmetric::light`](crate::asymmetric::light) behind the store that frees it. So of a thread that
+/// frees it and then looks for word that others left, and another thread that leaves word, calls
+/// [`asymmetric::heavy`](crate::asymmetric::heavy) and then attempts the lock in vain, the first one finds the word.
 pub type Mutex<T> = lock_api::Mutex<Word, T>;
 
 /// The right to what a [`Mutex`] guards.

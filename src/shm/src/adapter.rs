@@ -8,7 +8,7 @@ use dat_core::addr::Address;
 use dat_core::error::{Arg, Error, Resource, Result};
 use dat_core::transport::{
     AdapterAttributes, Armed, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, MAX_SEGMENTS, Mark, Poll,
-    QpInit, Recv, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
+    QpInit, Recv, RegionKeys, Rejection, Request, RequestId, ShortSend, Transport, ZoneId,
 };
 use host::lock::Mutex;
 use host::{fork, memory, zone};
@@ -19,9 +19,11 @@ use crate::node::{Command, Listener, Node};
 use crate::nodes::Nodes;
 use crate::os::pages;
 use crate::regions::ROWS;
+use crate::ring::SMALL;
 use crate::srq::SharedQueue;
 use crate::thread;
 use crate::transfers;
+use crate::tx::Tx;
 use crate::wire;
 
 /// An open interface adapter.
@@ -162,7 +164,9 @@ impl Shm {
 impl Transport for Shm {
     // All system calls on the way go past libc, but for copies between processes, which are no cancellation points either.
     const CANCELLATION_POINTS: bool = false;
+    const AT_ONCE: u64 = SMALL as u64;
     const TAKES_RECEIVES: bool = true;
+    const KEEPS_TX: bool = true;
 
     type Zone = Zone;
     type Region = Region;
@@ -170,6 +174,7 @@ impl Transport for Shm {
     type Cq = Cq;
     type Srq = Arc<SharedQueue>;
     type Qp = Conn<Shm>;
+    type Tx = Tx;
     type Listener = Listener<Shm>;
     type Incoming = Incoming<Shm>;
 
@@ -260,8 +265,9 @@ impl Transport for Shm {
         Ok(())
     }
 
-    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Conn<Shm>>> {
-        Conn::new(init.sink, self.node.next_port(), init.zone.id(), init.srq.cloned(), &init.sizes)
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn<Shm>>, Tx)> {
+        let tx = Tx::new(&init.sizes)?;
+        Ok((Conn::new(init.sink, self.node.next_port(), init.zone.id(), init.srq.cloned())?, tx))
     }
 
     #[inline]
@@ -273,13 +279,20 @@ impl Transport for Shm {
         qp.recv_kick();
     }
 
-    fn post(&self, qp: &Arc<Conn<Shm>>, request: &Request<'_>) -> Result<Mark> {
-        Ok(qp.post(request))
+    #[inline(always)]
+    fn post_at_once(&self, qp: &Arc<Conn<Shm>>, tx: &mut Tx, send: ShortSend<'_>) -> Option<Mark> {
+        qp.post_at_once(tx, &send)
+    }
+
+    #[inline(never)]
+    fn post(&self, qp: &Arc<Conn<Shm>>, tx: &mut Tx, request: &Request<'_>) -> Result<Mark> {
+        Ok(qp.post(tx, request))
     }
 
     fn post_bind(
         &self,
         qp: &Arc<Conn<Shm>>,
+        tx: &mut Tx,
         id: RequestId,
         window: &Window,
         target: Option<&BindTarget<'_, Region>>,
@@ -297,7 +310,7 @@ impl Transport for Shm {
             None => None,
         };
         window.replace(key);
-        let mark = qp.post_done(id, signalled);
+        let mark = qp.post_done(tx, id, signalled);
         Ok((key.unwrap_or(0), mark))
     }
 
@@ -316,6 +329,10 @@ impl Transport for Shm {
 
     fn reap(&self, qp: &Arc<Conn<Shm>>) {
         qp.progress_tx();
+    }
+
+    fn look_again(&self, qp: &Conn<Shm>) {
+        qp.look_again();
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener<Shm>, u64)> {

@@ -12,10 +12,11 @@ use crate::conn::{Conn, ConnPhase, Report};
 use crate::link::{Link, Unanswered};
 use crate::node::{Command, Node};
 use crate::pair::MAX_CONNS;
+use crate::tx::Tx;
 use crate::wire::{CloseReason, ConnId, Message};
 
 /// A connection request that waits for an answer; dropped without one, it is refused.
-pub struct Incoming<T: Transport> {
+pub struct Incoming<T: Transport<Tx = Tx>> {
     /// Not kept alive: a request that nobody answers must not hold on to the descriptors of a peer that is gone.
     link: Weak<Link<T>>,
     id: ConnId,
@@ -24,7 +25,7 @@ pub struct Incoming<T: Transport> {
     answered: bool,
 }
 
-impl<T: Transport> Incoming<T> {
+impl<T: Transport<Tx = Tx>> Incoming<T> {
     /// True if the active end has given up.
     fn is_stale(&self) -> bool {
         self.request.stale.load(Ordering::Acquire) || self.link.upgrade().is_none_or(|link| link.pair().is_dead())
@@ -67,14 +68,14 @@ impl<T: Transport> Incoming<T> {
     }
 }
 
-impl<T: Transport> Drop for Incoming<T> {
+impl<T: Transport<Tx = Tx>> Drop for Incoming<T> {
     fn drop(&mut self) {
         self.reject(false);
     }
 }
 
 /// Asks the peer of `link` for a connection to the active end `conn`.
-pub fn request<T: Transport>(link: &Arc<Link<T>>, conn: &Arc<Conn<T>>, qualifier: u64, private_data: Vec<u8>) {
+pub fn request<T: Transport<Tx = Tx>>(link: &Arc<Link<T>>, conn: &Arc<Conn<T>>, qualifier: u64, private_data: Vec<u8>) {
     if conn.phase() != ConnPhase::Pending {
         return;
     }
@@ -94,21 +95,25 @@ pub fn request<T: Transport>(link: &Arc<Link<T>>, conn: &Arc<Conn<T>>, qualifier
 }
 
 /// Ends an attempt from this end, if it has not ended yet.
-pub fn end<T: Transport>(conn: &Arc<Conn<T>>, report: ConnectionReport) {
+pub fn end<T: Transport<Tx = Tx>>(conn: &Arc<Conn<T>>, report: ConnectionReport) {
     if conn.kill(false) {
         conn.finish(CloseReason::Disconnected, Report::Ended(report));
     }
 }
 
 /// Ends the passive end of a request that was accepted just now, because the active end has given up.
-pub fn fail_accept<T: Transport>(conn: &Arc<Conn<T>>) {
+pub fn fail_accept<T: Transport<Tx = Tx>>(conn: &Arc<Conn<T>>) {
     if conn.kill(false) {
         conn.finish(CloseReason::Answer, Report::Ended(ConnectionReport::AcceptFailed));
     }
 }
 
 /// Handles a message about a connection; false if the peer breaks the protocol.
-pub fn handle<T: Transport<Incoming = Incoming<T>>>(node: &Node<T>, link: &Arc<Link<T>>, message: Message) -> bool {
+pub fn handle<T: Transport<Incoming = Incoming<T>, Tx = Tx>>(
+    node: &Node<T>,
+    link: &Arc<Link<T>>,
+    message: Message,
+) -> bool {
     match message {
         Message::Request { conn, qualifier, zone, port, private_data } => {
             if conn.index >= MAX_CONNS || (!link.pair().is_local() && conn.active != link.pair().passive_side()) {

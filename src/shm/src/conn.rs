@@ -1,19 +1,21 @@
 //! One end of a connection: the queue pair of this transport.
 //!
-//! The two directions have separate locks, [`Tx`] one and [`Rx`] another. The order is `rx`, then `tx`.
+//! The two directions have separate locks. That of [`Rx`] is here; [`Tx`] lies with the endpoint, behind the lock on its
+//! requests ([`EndpointSink::lock_tx`]), and is out of reach once the endpoint's connection has ended. The order is `rx`,
+//! then `tx`.
 
 use std::hint::cold_path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
+use dat_core::ep::TxGuard;
 use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::transport::{
-    ConnectionReport, Delivery, EndpointSink, FailedRequest, Mark, Place, QpSizes, RecvDone, RecvId, Request,
-    RequestId, Taken, Transport, Verdict,
+    ConnectionReport, Delivery, EndpointSink, FailedRequest, LockedTx, Mark, Place, RecvDone, RecvId, Request,
+    RequestId, ShortSend, Taken, Transport, Verdict,
 };
-use host::asymmetric;
-use host::lock::{Mutex, MutexGuard};
+use host::lock::Mutex;
 use host::memory;
 use once_cell::sync::OnceCell;
 
@@ -58,7 +60,7 @@ impl ConnPhase {
 }
 
 /// The keeper of a connection's place, which it tells of its end.
-pub trait Keeper<T: Transport>: Send + Sync {
+pub trait Keeper<T: Transport<Tx = Tx>>: Send + Sync {
     /// Takes the end on `side` from its place.
     fn detach(&self, id: ConnId, side: u8);
 
@@ -82,14 +84,14 @@ pub enum Report {
 
 /// The end of a connection while transfers of the peer are still under way. The endpoint is told, and the peer, when
 /// they cannot touch the program's memory any more.
-pub struct Ending<T: Transport> {
+pub struct Ending<T: Transport<Tx = Tx>> {
     conn: Arc<Conn<T>>,
     pending: Pending,
     reason: CloseReason,
     report: Report,
 }
 
-impl<T: Transport> Ending<T> {
+impl<T: Transport<Tx = Tx>> Ending<T> {
     /// The transfers of the peer.
     pub fn pending(&mut self) -> &mut Pending {
         &mut self.pending
@@ -102,14 +104,14 @@ impl<T: Transport> Ending<T> {
 }
 
 /// A connection's place on its link, and the link that keeps it.
-struct Tie<T: Transport> {
+struct Tie<T: Transport<Tx = Tx>> {
     end: End,
     id: ConnId,
     keeper: Arc<dyn Keeper<T>>,
 }
 
 /// One end of a connection of the transport `T`.
-pub struct Conn<T: Transport> {
+pub struct Conn<T: Transport<Tx = Tx>> {
     sink: EndpointSink<T>,
     zone: u32,
     port: u64,
@@ -121,9 +123,6 @@ pub struct Conn<T: Transport> {
     starved: AtomicBool,
     /// It stands in line at `srq`.
     in_line: AtomicBool,
-    tx: Mutex<Tx>,
-    /// A thread that found `tx` taken left its turn to the holder.
-    again: AtomicBool,
     rx: Mutex<Rx>,
     /// Records that were found by a ready bit while callers polled, up to [`WARM`].
     warmth: AtomicU32,
@@ -133,19 +132,13 @@ pub struct Conn<T: Transport> {
     still: AtomicBool,
 }
 
-impl<T: Transport> Conn<T> {
+impl<T: Transport<Tx = Tx>> Conn<T> {
     /// A queue pair that is not connected, with the port qualifier `port`, for an endpoint of the protection zone
     /// `zone`.
     ///
     /// # Errors
     /// [`Resource::Memory`](dat_core::error::Resource::Memory).
-    pub fn new(
-        sink: EndpointSink<T>,
-        port: u64,
-        zone: u32,
-        srq: Option<Arc<SharedQueue>>,
-        sizes: &QpSizes,
-    ) -> Result<Arc<Self>> {
+    pub fn new(sink: EndpointSink<T>, port: u64, zone: u32, srq: Option<Arc<SharedQueue>>) -> Result<Arc<Self>> {
         if let Some(srq) = &srq {
             srq.expect()?;
         }
@@ -158,8 +151,6 @@ impl<T: Transport> Conn<T> {
             srq,
             starved: AtomicBool::new(false),
             in_line: AtomicBool::new(false),
-            tx: Mutex::new(Tx::new(sizes)?),
-            again: AtomicBool::new(false),
             rx: Mutex::new(Rx::default()),
             warmth: AtomicU32::new(0),
             hot: AtomicBool::new(false),
@@ -206,9 +197,9 @@ impl<T: Transport> Conn<T> {
         // takes note of what it waits for; or a record may have come before the thread that has made room takes note of
         // how far it is. Both do so under these locks.
         let rx = self.rx.lock();
-        let Some(tx) = self.tx.try_lock().or_else(|| self.tx_now_or_later()) else { return };
+        let Some(tx) = self.sink.try_lock_tx() else { return };
         let news = end.has_news();
-        self.leave_tx(tx, end);
+        drop(tx);
         drop(rx);
         if news {
             end.look_again();
@@ -255,7 +246,9 @@ impl<T: Transport> Conn<T> {
         if self.tie.set(Tie { end, id, keeper }).is_err() {
             return false;
         }
-        self.tx.lock().open(producers);
+        if let Some(mut tx) = self.sink.lock_tx() {
+            tx.open(producers);
+        }
         self.rx.lock().open(consumers);
         true
     }
@@ -285,31 +278,34 @@ impl<T: Transport> Conn<T> {
         }
     }
 
+    /// Sends a short message, if nothing waits and there is room as far as is known; gives its mark.
+    #[inline(always)]
+    pub fn post_at_once(&self, tx: &mut Tx, send: &ShortSend<'_>) -> Option<Mark> {
+        tx.post_at_once(&self.tie.get()?.end, send)
+    }
+
     /// Starts a request, or queues it behind those that wait for room; gives its mark.
     #[inline]
-    pub fn post(&self, request: &Request<'_>) -> Mark {
-        let Some(Tie { end, .. }) = self.tie.get() else { return Mark::NEVER };
-        let mut tx = self.tx.lock();
-        let mark = tx.post(end, request);
-        self.leave_tx(tx, end);
-        mark
+    pub fn post(&self, tx: &mut Tx, request: &Request<'_>) -> Mark {
+        self.tie.get().map_or(Mark::NEVER, |Tie { end, .. }| tx.post(end, request))
     }
 
     /// Adds a request that is carried out already, in the order of the others; gives its mark.
-    pub fn post_done(&self, id: RequestId, signalled: bool) -> Mark {
-        let Some(Tie { end, .. }) = self.tie.get() else { return Mark::NEVER };
-        let mut tx = self.tx.lock();
-        let mark = tx.post_done(end, id, signalled);
-        self.leave_tx(tx, end);
-        mark
+    pub fn post_done(&self, tx: &mut Tx, id: RequestId, signalled: bool) -> Mark {
+        self.tie.get().map_or(Mark::NEVER, |Tie { end, .. }| tx.post_done(end, id, signalled))
     }
 
     /// From now on the program waits for the last request.
     pub fn drain(&self) {
-        if let Some(Tie { end, .. }) = self.tie.get() {
-            let mut tx = self.tx.lock();
+        if let (Some(Tie { end, .. }), Some(mut tx)) = (self.tie.get(), self.sink.lock_tx()) {
             tx.drain(end);
-            self.leave_tx(tx, end);
+        }
+    }
+
+    /// Has this process look at the connection soon.
+    pub fn look_again(&self) {
+        if let Some(end) = self.end() {
+            end.look_again();
         }
     }
 
@@ -370,32 +366,22 @@ impl<T: Transport> Conn<T> {
     #[inline(always)]
     pub fn try_progress_tx(self: &Arc<Self>, end: &End, credit: Option<u16>) {
         // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
-        if let Some(mut tx) = self.tx.try_lock() {
-            let Some(done) = tx.progress_plain(end, credit) else { return self.advance_tx(tx, credit) };
-            self.leave_tx(tx, end);
-            return self.report_done(done);
+        let Some(mut tx) = self.sink.try_lock_tx() else { return };
+        let Some(done) = tx.progress_plain(end, credit) else { return self.advance_tx(tx, end, credit) };
+        if let Some(done) = done
+            && tx.request_done(done)
+        {
+            cold_path();
+            drop(tx);
+            self.sink.drained();
         }
-        if let Some(tx) = self.tx_now_or_later() {
-            self.advance_tx(tx, credit);
-        }
-    }
-
-    /// Locks the sending direction, which was not free a moment ago. If another thread still has it, that gets the turn of
-    /// this one: `None`.
-    #[cold]
-    fn tx_now_or_later(&self) -> Option<MutexGuard<'_, Tx>> {
-        self.again.store(true, Ordering::Relaxed);
-        asymmetric::heavy();
-        // SYNC again: either this finds the lock free, or its holder finds the flag.
-        self.tx.try_lock()
     }
 
     /// Handles arrived records; true if more are left, at which this process looks again soon. Also gives what they told
     /// of the peer's position.
     fn progress_rx(self: &Arc<Self>, advance: Advance) -> (bool, Option<u16>) {
         let Some(Tie { end, .. }) = self.tie.get() else { return (false, None) };
-        let report = self.rx.lock().progress(end, self, &self.tx, advance);
-        self.see_to_others(end);
+        let report = self.rx.lock().progress(end, self, advance);
         let report = match report {
             Ok(report) => report,
             Err(fatal) => {
@@ -413,23 +399,19 @@ impl<T: Transport> Conn<T> {
 
     /// Reports acknowledged requests and goes on with those that wait.
     pub fn progress_tx(self: &Arc<Self>) {
-        self.advance_tx(self.tx.lock(), None);
-    }
-
-    /// Reports that requests up to this mark have succeeded.
-    #[inline]
-    fn report_done(&self, done: Option<Mark>) {
-        if done.is_some_and(|last| self.sink.requests_done(last)) {
-            self.sink.drained();
+        if let (Some(Tie { end, .. }), Some(tx)) = (self.tie.get(), self.sink.lock_tx()) {
+            self.advance_tx(tx, end, None);
         }
     }
 
     #[inline(never)]
-    fn advance_tx(self: &Arc<Self>, mut tx: MutexGuard<'_, Tx>, credit: Option<u16>) {
-        let Some(Tie { end, .. }) = self.tie.get() else { return };
+    fn advance_tx(self: &Arc<Self>, mut tx: TxGuard<'_, T>, end: &End, credit: Option<u16>) {
         let report = tx.progress(end, credit);
-        self.leave_tx(tx, end);
-        self.report_done(report.done);
+        let drained = report.done.is_some_and(|last| tx.requests_done(last));
+        drop(tx);
+        if drained {
+            self.sink.drained();
+        }
         if report.corrupt {
             let request = Some((FailedRequest::Oldest, Status::Transport));
             self.fail(Fatal { request, ..Fatal::default() });
@@ -438,23 +420,6 @@ impl<T: Transport> Conn<T> {
         } else if report.answer.is_some() {
             // The region went while the peer read it.
             self.fail(Fatal { peer: Some(Status::RemoteAccess), ..Fatal::default() });
-        }
-    }
-
-    /// Gives the sending direction free, and sees to what other threads left to its holder.
-    #[inline]
-    fn leave_tx(&self, tx: MutexGuard<'_, Tx>, end: &End) {
-        drop(tx);
-        self.see_to_others(end);
-    }
-
-    /// Sees to what other threads left to this one while it held the sending direction.
-    #[inline]
-    fn see_to_others(&self, end: &End) {
-        // SYNC again: pairs with the fence in tx_now_or_later.
-        asymmetric::light();
-        if self.again.load(Ordering::Relaxed) && self.again.swap(false, Ordering::SeqCst) {
-            end.look_again();
         }
     }
 
@@ -471,12 +436,16 @@ impl<T: Transport> Conn<T> {
     pub fn kill(&self, report: bool) -> bool {
         let first = self.phase.swap(ConnPhase::Dead as u8, Ordering::AcqRel) != ConnPhase::Dead as u8;
         self.rx.lock().close();
-        let done = self.tx.lock().close(self.end());
+        let mut drained = false;
+        if let Some(mut tx) = self.sink.lock_tx() {
+            let done = tx.close(self.end());
+            drained = first && report && tx.requests_done(done);
+        }
         if let Some(Tie { end, id, keeper }) = self.tie.get() {
             end.close();
             keeper.detach(*id, end.side);
         }
-        if first && report && self.sink.requests_done(done) {
+        if drained {
             self.sink.drained();
         }
         first
@@ -579,7 +548,7 @@ impl<T: Transport> Conn<T> {
     }
 }
 
-impl<T: Transport> Inbox for Conn<T> {
+impl<T: Transport<Tx = Tx>> Inbox for Conn<T> {
     #[inline]
     fn is_up(&self) -> bool {
         self.phase.load(Ordering::Acquire) == ConnPhase::Up as u8
@@ -627,7 +596,7 @@ impl<T: Transport> Inbox for Conn<T> {
             return Err(stop);
         };
         let (id, segment) = srq.take_one().ok_or(Stop::Other)?;
-        if len > segment.len || !place.place(&segment) {
+        if len > segment.len || !place.place(&segment, self.sink.is_live(&segment)) {
             cold_path();
             // The connection fails anyway, and its end has the buffer from now on.
             let _ = self.sink.recv_taken(id);
@@ -640,13 +609,17 @@ impl<T: Transport> Inbox for Conn<T> {
         }
     }
 
+    fn with_tx<R>(&self, what: impl FnOnce(&mut Tx) -> R) -> Option<R> {
+        self.sink.lock_tx().map(|mut tx| what(&mut tx))
+    }
+
     #[inline]
     fn complete(&self, done: RecvDone) {
         self.sink.recv_done(done);
     }
 }
 
-impl<T: Transport> Starved for Conn<T> {
+impl<T: Transport<Tx = Tx>> Starved for Conn<T> {
     fn in_line(&self) -> &AtomicBool {
         &self.in_line
     }

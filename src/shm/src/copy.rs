@@ -115,7 +115,7 @@ fn open<'a>(regions: &'a RegionTable, remote: &RemoteSegment, wanted: Rights, zo
 
 /// A peer's range in the terms of this process.
 fn whole(remote: &RemoteSegment) -> Segment {
-    Segment { addr: remote.addr, len: remote.len, key: remote.key }
+    Segment { addr: remote.addr, len: remote.len, key: remote.key, since: 0 }
 }
 
 /// True if a peer may read that range of this process's memory.
@@ -148,14 +148,6 @@ fn pieces<'a, 'p>(
         left -= take;
         skip = 0;
     }
-}
-
-/// Gives the bytes of one segment to `sink`; its result, or `None` if the region is gone.
-#[inline]
-pub fn gather_one<R>(regions: &RegionTable, segment: &Segment, sink: impl FnOnce(Source<'_>) -> R) -> Option<R> {
-    let pin = regions.pin(segment.key)?;
-    let bytes = pin.source(segment.addr, segment.len, Rights::NONE).ok()?;
-    Some(sink(bytes))
 }
 
 /// Puts `bytes`, a whole transfer that is not longer, into one segment; false if the region is gone.

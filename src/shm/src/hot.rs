@@ -20,6 +20,7 @@ use crate::conn::Conn;
 use crate::home::Home;
 use crate::pair::{End, Open};
 use crate::rx::Inbox;
+use crate::tx::Tx;
 
 /// The most connections that are polled.
 const MOST: usize = 16;
@@ -45,7 +46,7 @@ const PATIENCE: u32 = 64;
 const NONE: usize = usize::MAX;
 
 /// A connection that is polled.
-struct Entry<T: Transport> {
+struct Entry<T: Transport<Tx = Tx>> {
     conn: Arc<Conn<T>>,
     /// Polls since there was news.
     idle: u32,
@@ -66,7 +67,7 @@ enum Look {
     Over,
 }
 
-impl<T: Transport> Entry<T> {
+impl<T: Transport<Tx = Tx>> Entry<T> {
     /// Lets the connection go on if it has something to do. `alone` says whether it had the last records as well.
     #[inline(always)]
     fn look(&mut self, again: bool, alone: impl FnOnce() -> bool) -> Look {
@@ -170,7 +171,7 @@ impl Guess {
 }
 
 /// The connections that are polled.
-pub struct Hot<T: Transport> {
+pub struct Hot<T: Transport<Tx = Tx>> {
     /// Those that only send come behind those that receive, which may belong to the same process.
     list: ArrayVec<Entry<T>, MOST>,
     /// Where the next poll begins to look: behind the connection that had records last. Where they take turns, it is the
@@ -186,13 +187,13 @@ pub struct Hot<T: Transport> {
     rest: u32,
 }
 
-impl<T: Transport> Default for Hot<T> {
+impl<T: Transport<Tx = Tx>> Default for Hot<T> {
     fn default() -> Self {
         Hot { list: ArrayVec::new(), next: 0, latest: NONE, term: TERM, others: 0, rest: 0 }
     }
 }
 
-impl<T: Transport> Hot<T> {
+impl<T: Transport<Tx = Tx>> Hot<T> {
     /// Lets the connections go on that have something to do; true if there was news of any. With `again` the
     /// caller polls again soon, so that some news may wait.
     #[inline]
@@ -367,7 +368,7 @@ impl<T: Transport> Hot<T> {
 
 /// Takes note that the connection at this place, which had the last records, had some.
 #[inline(always)]
-fn bring_forward<T: Transport>(list: &mut [Entry<T>], latest: &mut usize, at: usize) {
+fn bring_forward<T: Transport<Tx = Tx>>(list: &mut [Entry<T>], latest: &mut usize, at: usize) {
     if at > 0 && list[at - 1].guess.silent != 0 {
         list.swap(at - 1, at);
         *latest = at - 1;

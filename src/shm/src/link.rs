@@ -22,6 +22,7 @@ use crate::os::directory::SocketName;
 use crate::os::socket::{Sent, Socket};
 use crate::pair::{End, MAX_CONNS, Pair};
 use crate::pending::Pending;
+use crate::tx::Tx;
 use crate::wire::{CloseReason, ConnId, Message};
 
 /// The longest that a caller waits for another thread that handles arrived data.
@@ -34,7 +35,7 @@ const OUTBOX: usize = 4 << 20;
 const PACKET: usize = 64;
 
 /// The tasks that a link has for the node's thread.
-pub trait Errands<T: Transport>: Send + Sync {
+pub trait Errands<T: Transport<Tx = Tx>>: Send + Sync {
     /// Handles a message of this process to itself.
     fn deliver(&self, link: &Arc<Link<T>>, message: Message);
 
@@ -62,7 +63,7 @@ pub struct Unanswered {
 type Ends<T> = Vec<Option<(ConnId, Arc<Conn<T>>)>>;
 
 /// A pair of processes.
-pub struct Link<T: Transport> {
+pub struct Link<T: Transport<Tx = Tx>> {
     errands: Weak<dyn Errands<T>>,
     pair: Arc<Pair>,
     /// Name of the peer's socket.
@@ -117,7 +118,7 @@ struct LetGo {
     passive: bool,
 }
 
-impl<T: Transport> Link<T> {
+impl<T: Transport<Tx = Tx>> Link<T> {
     /// A link over `socket`; without one, of this process with itself.
     pub fn new(errands: Weak<dyn Errands<T>>, pair: Arc<Pair>, name: SocketName, socket: Option<Socket>) -> Arc<Self> {
         Arc::new(Link {
@@ -313,7 +314,7 @@ impl<T: Transport> Link<T> {
     }
 }
 
-impl<T: Transport> Keeper<T> for Link<T> {
+impl<T: Transport<Tx = Tx>> Keeper<T> for Link<T> {
     fn detach(&self, id: ConnId, side: u8) {
         let mut conns = self.conns[usize::from(side)].write();
         let place = conns.get_mut(id.index as usize);
@@ -361,14 +362,14 @@ fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
 }
 
 /// The links of a process, and the progress of all their connections.
-pub struct Links<T: Transport> {
+pub struct Links<T: Transport<Tx = Tx>> {
     /// The memory that the process publishes.
     pub home: Arc<Home>,
     all: RwLock<Vec<Arc<Link<T>>>>,
     progress: CachePadded<Progress<T>>,
 }
 
-impl<T: Transport> Links<T> {
+impl<T: Transport<Tx = Tx>> Links<T> {
     /// No links yet, of a process that publishes `home`.
     pub fn new(home: Home) -> Self {
         Links {
@@ -591,19 +592,19 @@ impl<T: Transport> Links<T> {
 }
 
 /// The links again, and the connections that are polled, for the thread that makes progress.
-struct Polled<T: Transport> {
+struct Polled<T: Transport<Tx = Tx>> {
     links: Vec<Arc<Link<T>>>,
     hot: Hot<T>,
 }
 
-impl<T: Transport> Default for Polled<T> {
+impl<T: Transport<Tx = Tx>> Default for Polled<T> {
     fn default() -> Self {
         Polled { links: Vec::new(), hot: Hot::default() }
     }
 }
 
 /// What the progress of a process needs.
-struct Progress<T: Transport> {
+struct Progress<T: Transport<Tx = Tx>> {
     polled: Mutex<Polled<T>>,
     /// Connections may be polled.
     any_hot: AtomicBool,

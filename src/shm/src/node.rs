@@ -19,13 +19,14 @@ use crate::link::{Errands, Link, Links};
 use crate::os::directory::{ANY, Claim, ClaimError, Directory, Reachable, SocketName};
 use crate::os::vm;
 use crate::pair::Pair;
+use crate::tx::Tx;
 use crate::wire::Message;
 
 /// Tasks that may come before the thread fetches them, and after room was made for them.
 const TASKS: usize = 64;
 
 /// A task for the node's thread.
-pub enum Command<T: Transport> {
+pub enum Command<T: Transport<Tx = Tx>> {
     /// Connect.
     Connect {
         /// The active end.
@@ -52,7 +53,7 @@ pub enum Command<T: Transport> {
 }
 
 /// This process in one directory.
-pub struct Node<T: Transport> {
+pub struct Node<T: Transport<Tx = Tx>> {
     /// The directory where processes meet.
     pub directory: Directory,
     /// Name of this process's socket there.
@@ -74,7 +75,7 @@ pub struct Node<T: Transport> {
     vm: bool,
 }
 
-impl<T: Transport> Node<T> {
+impl<T: Transport<Tx = Tx>> Node<T> {
     /// A node that can be reached at `reachable` in `directory`, linked with itself; it has a door, but no thread yet.
     ///
     /// # Errors
@@ -228,7 +229,7 @@ impl<T: Transport> Node<T> {
     }
 }
 
-impl<T: Transport> Errands<T> for Node<T> {
+impl<T: Transport<Tx = Tx>> Errands<T> for Node<T> {
     fn deliver(&self, link: &Arc<Link<T>>, message: Message) {
         self.command(Command::Deliver(link.clone(), message));
     }
@@ -251,7 +252,7 @@ impl<T: Transport> Errands<T> for Node<T> {
 }
 
 /// A service point that listens; dropped to stop.
-pub struct Listener<T: Transport> {
+pub struct Listener<T: Transport<Tx = Tx>> {
     node: Arc<Node<T>>,
     qualifier: u64,
     serial: u64,
@@ -259,7 +260,7 @@ pub struct Listener<T: Transport> {
     _claim: Claim,
 }
 
-impl<T: Transport> Drop for Listener<T> {
+impl<T: Transport<Tx = Tx>> Drop for Listener<T> {
     fn drop(&mut self) {
         let mut points = self.node.points.lock();
         if points.get(&self.qualifier).is_some_and(|(_, serial)| *serial == self.serial) {

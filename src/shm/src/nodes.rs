@@ -14,13 +14,14 @@ use host::thread::Thread;
 
 use crate::node::Node;
 use crate::os::directory::{Directory, Reachable};
+use crate::tx::Tx;
 
 type Map<T> = Mutex<HashMap<PathBuf, Weak<Node<T>>>>;
 
 /// The nodes of a process. A child of fork starts over with a new map, for another thread may have held the lock.
-pub struct Nodes<T: Transport>(AtomicPtr<Map<T>>);
+pub struct Nodes<T: Transport<Tx = Tx>>(AtomicPtr<Map<T>>);
 
-impl<T: Transport> Nodes<T> {
+impl<T: Transport<Tx = Tx>> Nodes<T> {
     /// An empty list of nodes.
     pub const fn new() -> Self {
         Nodes(AtomicPtr::new(std::ptr::null_mut()))

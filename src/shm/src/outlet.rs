@@ -4,10 +4,12 @@ use std::hint;
 use std::time::{Duration, Instant};
 
 use dat_core::event::Status;
+use dat_core::transport::ShortSend;
 
 use crate::pair::{ANSWER_SLOTS, End, RING_SLOTS};
 use crate::record::{self, ANSWER_MAX, Acknowledge, EAGER_MAX, Header, kind};
-use crate::ring::{Area, Corrupt, Mapped, Producer, Reservation, slots_for};
+use crate::regions::live_source;
+use crate::ring::{Area, Corrupt, Producer, Reservation, slots_for};
 
 // What `Outlet::put` relies on.
 const _: () = assert!(slots_for(EAGER_MAX as usize + record::TARGET) <= RING_SLOTS as u64 / 4 + 1);
@@ -81,23 +83,20 @@ impl Outlet {
         Put::At(end)
     }
 
-    /// Does what [`Outlet::put`] does for a record of one slot, while no more than a quarter of the ring is in use: see
-    /// [`Producer::put_small`].
-    #[inline]
-    pub fn put_small(
-        &mut self,
-        end: &End,
-        header: Header,
-        fill: impl FnOnce(&Mapped, u64) -> Option<u32>,
-    ) -> Option<u64> {
+    /// Puts a message of one slot into the ring, while no more than a quarter of that is in use: see
+    /// [`Producer::put_small`]. Gives the end of the record.
+    #[inline(always)]
+    pub fn put_small(&mut self, end: &End, send: &ShortSend<'_>) -> Option<u64> {
         let producer = self.producer.as_mut()?;
-        if producer.used() >= producer.area().slots() / 4 {
+        if producer.used() >= RING_SLOTS as u64 / 4 {
             return None;
         }
-        let flags = (u8::from(header.solicited) * record::SOLICITED) | header.acknowledge.flag();
-        let position = producer.put_small(header.kind, flags, header.aux, end.taken(), fill)?;
+        let acknowledge = Acknowledge::of(send.signalled);
+        let flags = (u8::from(send.solicited) * record::SOLICITED) | acknowledge.flag();
+        let bytes = live_source(send.live, &send.segment);
+        let position = producer.put_small(kind::MESSAGE, flags, send.segment.len, end.taken(), bytes);
         self.tail = position;
-        self.asked = header.acknowledge;
+        self.asked = acknowledge;
         Some(position)
     }
 

@@ -673,7 +673,7 @@ impl End {
     }
 
     /// Tells the peer that there is something for its end, unless it polls.
-    #[inline]
+    #[inline(always)]
     pub fn tell_peer(&self, news: News) {
         // SYNC polled: what there is was stored before this look.
         self.fence_for_polling();

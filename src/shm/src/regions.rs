@@ -19,7 +19,8 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use dat_core::{Note, Rights, is_noted};
+use dat_core::transport::Segment;
+use dat_core::{Live, Note, Rights, await_sections, is_noted};
 use host::asymmetric;
 use host::lock::{Condvar, Mutex};
 use host::memory::{self, NoMemory, Room};
@@ -250,6 +251,8 @@ impl RegionTable {
         // SYNC region-note: a thread that makes a note finds the generation gone, or its note is found; one that drops it
         // finds the bit for us, or its note is found gone.
         asymmetric::heavy();
+        // The core has let go of the key before, so that nobody finds it who enters a section from now on.
+        await_sections();
         let mut sleeper = self.sleepers.lock();
         // SYNC region-unpin: the copies of the threads that had it pinned are over.
         while local.state.load(Ordering::Acquire) & PINS != 0 || is_noted(local.address()) {
@@ -384,6 +387,21 @@ impl Drop for Pin<'_> {
             self.table.wake();
         }
     }
+}
+
+/// The bytes of a segment that the core has checked.
+#[inline(always)]
+pub fn live_source<'s>(_live: Live<'s>, segment: &Segment) -> Source<'s> {
+    // SAFETY: they belong to a region that was entered by `insert`, whose contract is that they can be read until the row
+    // is removed, and a removal waits for the section.
+    unsafe { Source::new(segment.addr, segment.len as usize) }
+}
+
+/// The first `len` bytes, or all, of a segment that the core has checked for a receive, to be written.
+#[inline(always)]
+pub fn live_target<'s>(_live: Live<'s>, segment: &Segment, len: usize) -> Target<'s> {
+    // SAFETY: as for a source; and a receive needs a region with a right to write, so that they can be written.
+    unsafe { Target::new(segment.addr, len.min(segment.len as usize)) }
 }
 
 /// A peer's table.

@@ -269,7 +269,7 @@ impl Area for Mapped {
         copy(dst, src);
     }
 
-    #[inline]
+    #[inline(always)]
     fn write_small(&self, slot: u64, src: Source<'_>) {
         // SAFETY: the rest of the slot, which is inside the area and writable as long as `self` lives.
         let dst = unsafe { Target::new(self.behind_header(slot), SMALL) };
@@ -401,21 +401,13 @@ impl<A: Area> Producer<A> {
     }
 
     /// Puts a record of one slot into the ring, of which no more than a part is in use: does what [`Producer::reserve`] and
-    /// [`Reservation::finish`] do for up to [`SMALL`] bytes. `fill` puts the payload into the slot that it is told, by
-    /// [`Area::write_small`], and gives its length, or `None` if it cannot. `None` if `fill` gave that; the ring is as it
-    /// was then.
-    #[inline]
-    pub fn put_small(
-        &mut self,
-        kind: u8,
-        flags: u8,
-        aux: u64,
-        credit: u16,
-        fill: impl FnOnce(&A, u64) -> Option<u32>,
-    ) -> Option<u64> {
+    /// [`Reservation::finish`] do for the first [`SMALL`] bytes of `payload`. Returns the position behind the record.
+    #[inline(always)]
+    pub fn put_small(&mut self, kind: u8, flags: u8, aux: u64, credit: u16, payload: Source<'_>) -> u64 {
         let start = self.tail;
         debug_assert!(self.used() < self.area.slots(), "there is room");
-        let len = fill(&self.area, start)?;
+        let len = payload.len().min(SMALL) as u32;
+        self.area.write_small(start, payload);
         let end = start + 1;
         self.clear(end);
         self.area.store_second(start, aux);
@@ -423,7 +415,7 @@ impl<A: Area> Producer<A> {
         // SYNC ring-record: as in Reservation::finish.
         self.area.first(start).store(first.pack(), Ordering::Release);
         self.tail = end;
-        Some(end)
+        end
     }
 
     /// The consumer's position now: records that end there or before are consumed.

@@ -3,20 +3,21 @@
 //! Records are handled in order. A message without a receive stays in the ring, with everything behind it, until there
 //! is a receive: it neither fails nor gets lost.
 
+use std::hint::cold_path;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
 use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Place, RecvDone, RecvId, RemoteSegment, Segment, Taken};
-use host::lock::Mutex;
+use dat_core::{Live, Section};
 
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::offer::{Answer, Part};
-use crate::os::user::{Target, Word};
+use crate::os::user::{Target, Word, copy_tail_last};
 use crate::pair::{Busy, End};
 use crate::record::{self, Acknowledge, EAGER_MAX, kind};
-use crate::regions::RegionTable;
+use crate::regions::{RegionTable, live_target};
 use crate::ring::{Consumer, Corrupt, Next, RecordView, Small};
 use crate::tx::Tx;
 
@@ -51,6 +52,9 @@ pub trait Inbox {
     /// # Errors
     /// The message is not delivered, for this reason. A receive that is too short, or has no memory, is then in `failed`.
     fn deliver(&self, len: u64, solicited: bool, failed: &mut Option<RecvId>, place: impl Place) -> Result<(), Stop>;
+
+    /// Locks the other direction of the connection for `what`; `None` once the connection is over.
+    fn with_tx<R>(&self, what: impl FnOnce(&mut Tx) -> R) -> Option<R>;
 
     /// Reports a receive that is complete.
     fn complete(&self, done: RecvDone);
@@ -255,7 +259,6 @@ struct Writing {
 struct Turn<'a, I> {
     end: &'a End,
     inbox: &'a Arc<I>,
-    tx: &'a Mutex<Tx>,
     advance: Advance,
 }
 
@@ -289,12 +292,14 @@ impl Rx {
         if self.arriving.fetching.is_some() || self.arriving.partial.is_some() {
             return (Stop::Other, told);
         }
+        let section = Section::enter();
+        let live = section.as_ref().map(Section::keeps);
         let mut stop = Stop::Nothing;
-        match small_message(ring, end, inbox, &mut self.arriving.failed) {
+        match small_message(ring, end, inbox, live, &mut self.arriving.failed) {
             Ok(small) => {
                 told = Told::of(small);
                 if ring.has_record() {
-                    (stop, told) = small_messages(ring, end, inbox, &mut self.arriving.failed, told);
+                    (stop, told) = small_messages(ring, end, inbox, live, &mut self.arriving.failed, told);
                 }
             }
             Err(found) => stop = found,
@@ -308,23 +313,17 @@ impl Rx {
         self.arriving.failed
     }
 
-    /// Handles records. `tx` is the other direction of the connection.
+    /// Handles records.
     ///
     /// # Errors
     /// The connection cannot go on. Some records may have been handled nevertheless, but nobody is to be told.
     #[inline]
-    pub fn progress<I: Inbox>(
-        &mut self,
-        end: &End,
-        inbox: &Arc<I>,
-        tx: &Mutex<Tx>,
-        advance: Advance,
-    ) -> Result<RxReport, Fatal> {
+    pub fn progress<I: Inbox>(&mut self, end: &End, inbox: &Arc<I>, advance: Advance) -> Result<RxReport, Fatal> {
         // Nobody else is to take what is behind a record that has failed, until the connection is closed.
         if self.arriving.failed.is_some() {
             return Ok(RxReport::default());
         }
-        let result = self.turn(&Turn { end, inbox, tx, advance });
+        let result = self.turn(&Turn { end, inbox, advance });
         if result.is_err() {
             self.rings = None;
         }
@@ -358,6 +357,7 @@ impl Rx {
 
 /// A message of one slot.
 struct Arrived<'a> {
+    live: Option<Live<'a>>,
     regions: &'a RegionTable,
     ring: &'a Consumer,
     small: Small,
@@ -365,8 +365,14 @@ struct Arrived<'a> {
 
 impl Place for Arrived<'_> {
     #[inline(always)]
-    fn place(self, segment: &Segment) -> bool {
-        copy::scatter_one(self.regions, segment, self.ring.small_source(self.small))
+    fn place(self, segment: &Segment, live: bool) -> bool {
+        let bytes = self.ring.small_source(self.small);
+        if let (Some(section), true) = (self.live, live) {
+            copy_tail_last(live_target(section, segment, bytes.len()), bytes);
+            return true;
+        }
+        cold_path();
+        copy::scatter_one(self.regions, segment, bytes)
     }
 }
 
@@ -376,6 +382,7 @@ fn small_message<I: Inbox>(
     ring: &mut Consumer,
     end: &End,
     inbox: &Arc<I>,
+    live: Option<Live<'_>>,
     failed: &mut Option<RecvId>,
 ) -> Result<Small, Stop> {
     let small = match ring.next(kind::MESSAGE) {
@@ -387,7 +394,7 @@ fn small_message<I: Inbox>(
         return Err(Stop::Nothing);
     }
     let solicited = small.flags() & record::SOLICITED != 0;
-    inbox.deliver(small.len() as u64, solicited, failed, Arrived { regions: end.regions(), ring, small })?;
+    inbox.deliver(small.len() as u64, solicited, failed, Arrived { live, regions: end.regions(), ring, small })?;
     ring.skip_small();
     Ok(small)
 }
@@ -398,11 +405,12 @@ fn small_messages<I: Inbox>(
     ring: &mut Consumer,
     end: &End,
     inbox: &Arc<I>,
+    live: Option<Live<'_>>,
     failed: &mut Option<RecvId>,
     mut told: Told,
 ) -> (Stop, Told) {
     for nth in 2..=BATCH {
-        match small_message(ring, end, inbox, failed) {
+        match small_message(ring, end, inbox, live, failed) {
             Ok(small) => told.add(small),
             Err(stop) => return (stop, told),
         }
@@ -650,7 +658,8 @@ impl Arriving {
                 Outcome::Refused => {
                     fetching.ahead = None;
                     // Without room for the question, the peer tells when there is some, or this side polls for it.
-                    fetching.asked = turn.tx.lock().ask_for(end, view.end(), offset);
+                    let asked = turn.inbox.with_tx(|tx| tx.ask_for(end, view.end(), offset));
+                    fetching.asked = asked.unwrap_or(false);
                     end.set_busy(Busy::Asking, !fetching.asked);
                     return Way::Wait;
                 }
@@ -714,14 +723,16 @@ impl Arriving {
 
 /// Takes the data that a read of this side asked for.
 fn read_data<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
-    match turn.tx.lock().on_read_data(turn.end, ring.source(view, 0, view.len as usize)) {
-        Ok(last) => {
+    let bytes = ring.source(view, 0, view.len as usize);
+    match turn.inbox.with_tx(|tx| tx.on_read_data(turn.end, bytes)) {
+        None => Way::Stop,
+        Some(Ok(last)) => {
             if last {
                 turn.end.look_again();
             }
             Way::Consumed
         }
-        Err(failed) => Way::Fail(Fatal { request: failed, ..Fatal::default() }),
+        Some(Err(failed)) => Way::Fail(Fatal { request: failed, ..Fatal::default() }),
     }
 }
 
@@ -731,8 +742,10 @@ fn fetch<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Wa
         return fail(None, None);
     }
     let (position, offset) = read_place(ring, view, 0);
-    if !turn.tx.lock().on_fetch(position, offset) {
-        return fail(None, None);
+    match turn.inbox.with_tx(|tx| tx.on_fetch(position, offset)) {
+        None => return Way::Stop,
+        Some(true) => {}
+        Some(false) => return fail(None, None),
     }
     turn.end.look_again();
     Way::Consumed
@@ -747,8 +760,10 @@ fn read<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way
     if !copy::may_read(turn.end.regions(), &target, turn.end.zone) {
         return fail(None, Some(Status::RemoteAccess));
     }
-    if !turn.tx.lock().on_read(target) {
-        return fail(None, Some(Status::RemoteResponder));
+    match turn.inbox.with_tx(|tx| tx.on_read(target)) {
+        None => return Way::Stop,
+        Some(true) => {}
+        Some(false) => return fail(None, Some(Status::RemoteResponder)),
     }
     turn.end.look_again();
     Way::Consumed

@@ -25,6 +25,7 @@ use crate::os::socket::{ConnectError, Recv, Sent, Socket};
 use crate::pair::Pair;
 use crate::pending::Pending;
 use crate::strangers::Strangers;
+use crate::tx::Tx;
 use crate::watch::Watch;
 use crate::wire::{CloseReason, MAX_PACKET, Message, Probe, VERSION};
 
@@ -52,7 +53,7 @@ const LISTENER: u64 = 1;
 const FIRST_PEER: u64 = 2;
 
 /// Starts the thread.
-pub fn start<T: Transport<Incoming = Incoming<T>>>(
+pub fn start<T: Transport<Incoming = Incoming<T>, Tx = Tx>>(
     node: &Arc<Node<T>>,
     reachable: Arc<Reachable>,
 ) -> io::Result<thread::Thread> {
@@ -81,14 +82,14 @@ pub fn start<T: Transport<Incoming = Incoming<T>>>(
 }
 
 /// A connect whose link does not exist yet.
-struct PendingConnect<T: Transport> {
+struct PendingConnect<T: Transport<Tx = Tx>> {
     /// Not kept alive: the program may have gone on without it.
     conn: Weak<Conn<T>>,
     qualifier: u64,
     private_data: Vec<u8>,
 }
 
-impl<T: Transport> PendingConnect<T> {
+impl<T: Transport<Tx = Tx>> PendingConnect<T> {
     /// Asks for the connection over its link.
     fn request(self, link: &Arc<Link<T>>) {
         if let Some(conn) = self.conn.upgrade() {
@@ -105,14 +106,14 @@ impl<T: Transport> PendingConnect<T> {
 }
 
 /// Connects to a process whose queue of new connections is full.
-struct Call<T: Transport> {
+struct Call<T: Transport<Tx = Tx>> {
     waiting: Vec<PendingConnect<T>>,
     pause: Duration,
     end: Instant,
 }
 
 /// How far a link has come.
-enum Stage<T: Transport> {
+enum Stage<T: Transport<Tx = Tx>> {
     /// Accepted; the peer says hello next.
     Greeted(Socket),
     /// Connected; the peer answers the hello next, and these connects wait for that.
@@ -122,7 +123,7 @@ enum Stage<T: Transport> {
 }
 
 /// An event that is due at some time.
-enum Due<T: Transport> {
+enum Due<T: Transport<Tx = Tx>> {
     /// The program's patience with a connect is over.
     Connect(Weak<Conn<T>>),
     /// A process has not answered a greeting.
@@ -136,14 +137,14 @@ enum Due<T: Transport> {
 }
 
 /// An end that waits for transfers of the peer to be over.
-enum Unfinished<T: Transport> {
+enum Unfinished<T: Transport<Tx = Tx>> {
     /// The end of a connection.
     Conn(Ending<T>),
     /// The end of a link.
     Link(Arc<Link<T>>, Pending),
 }
 
-impl<T: Transport> Unfinished<T> {
+impl<T: Transport<Tx = Tx>> Unfinished<T> {
     fn pending(&mut self) -> &mut Pending {
         match self {
             Unfinished::Conn(ending) => ending.pending(),
@@ -152,7 +153,7 @@ impl<T: Transport> Unfinished<T> {
     }
 }
 
-struct Thread<T: Transport> {
+struct Thread<T: Transport<Tx = Tx>> {
     node: Arc<Node<T>>,
     epoll: Epoll,
     reachable: Arc<Reachable>,
@@ -171,7 +172,7 @@ struct Thread<T: Transport> {
     unfinished: Vec<Unfinished<T>>,
 }
 
-impl<T: Transport<Incoming = Incoming<T>>> Thread<T> {
+impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
     fn run(&mut self) {
         let mut events = Events::with_capacity(64);
         // What a thread needs for notes of regions is made now, and not when a message comes.

@@ -17,6 +17,7 @@ use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::transport::{
     Checked, FailedRequest, MAX_SEGMENTS, Mark, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment,
+    ShortSend,
 };
 
 use crate::answers::{Answers, Failed, Wanted};
@@ -26,7 +27,7 @@ use crate::os::user::Source;
 use crate::outlet::{Outlet, Put};
 use crate::pair::{Busy, End};
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, kind};
-use crate::ring::{Area, Corrupt, Producer, Reservation, SMALL};
+use crate::ring::{Corrupt, Producer, Reservation};
 use crate::sleep::News;
 use host::memory::Room;
 
@@ -161,51 +162,43 @@ impl Tx {
         self.answers.open(answers);
     }
 
+    /// Puts a short message into the next slot of the ring, if nothing waits and there is room as far as is known; gives its
+    /// mark.
+    #[inline(always)]
+    pub fn post_at_once(&mut self, end: &End, send: &ShortSend<'_>) -> Option<Mark> {
+        if !self.is_free(send.fence) {
+            return None;
+        }
+        let position = self.outlet.put_small(end, send)?;
+        self.note_wanted(end, position);
+        end.tell_peer(News::Record);
+        Some(Mark(position + self.entries))
+    }
+
     /// Carries a request out, or queues it; gives its mark.
-    #[inline]
     pub fn post(&mut self, end: &End, request: &Request<'_>) -> Mark {
         if let Operation::Send { solicited } = request.operation
             && request.len <= EAGER_MAX
-            && self.is_free(request)
+            && self.is_free(request.fence)
+            && let Some(position) = self.put_message(end, solicited, request)
         {
-            let acknowledge = Acknowledge::of(request.signalled);
-            let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: request.len };
-            let position = match request.segments {
-                [segment] if request.len <= SMALL as u64 => self.put_small(end, header, segment),
-                _ => None,
-            };
-            if let Some(position) = position.or_else(|| self.put_message(end, header, request)) {
-                end.tell_peer(News::Record);
-                return Mark(position + self.entries);
-            }
+            end.tell_peer(News::Record);
+            return Mark(position + self.entries);
         }
         self.post_other(end, request)
     }
 
-    /// Puts a message of one segment that fits into a slot into the ring, if there is room as far as is known.
+    /// True if nothing keeps a request, which waits for reads if it has a `fence`, from being carried out at once.
     #[inline]
-    fn put_small(&mut self, end: &End, header: Header, segment: &Segment) -> Option<u64> {
-        let regions = end.regions();
-        let position = self.outlet.put_small(end, header, |area, slot| {
-            copy::gather_one(regions, segment, |bytes| {
-                area.write_small(slot, bytes);
-                bytes.len() as u32
-            })
-        })?;
-        self.note_wanted(end, position);
-        Some(position)
-    }
-
-    /// True if nothing keeps a request from being carried out at once.
-    #[inline]
-    fn is_free(&self, request: &Request<'_>) -> bool {
-        self.queued.is_empty() && !self.failed && (!request.fence || self.reading.is_empty())
+    fn is_free(&self, fence: bool) -> bool {
+        self.queued.is_empty() && !self.failed && (!fence || self.reading.is_empty())
     }
 
     /// Puts a message that is one record into the ring.
-    #[inline(never)]
-    fn put_message(&mut self, end: &End, header: Header, request: &Request<'_>) -> Option<u64> {
+    fn put_message(&mut self, end: &End, solicited: bool, request: &Request<'_>) -> Option<u64> {
         let len = request.len;
+        let acknowledge = Acknowledge::of(request.signalled);
+        let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: len };
         let put = self.put(end, header, len as usize, |room| {
             let mut wrote = 0;
             let there = copy::gather(end.regions(), request.segments, 0, len, |bytes| wrote += room.write(bytes));
@@ -223,7 +216,7 @@ impl Tx {
         if self.closed {
             return Mark::NEVER;
         }
-        if self.is_free(request)
+        if self.is_free(request.fence)
             && let Launch::Flying(done) = self.launch(end, request, &mut Budget::post())
         {
             // Nothing is in flight before it, so it needs no entry.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use dat_core::transport::Transport;
 
 use crate::link::Links;
+use crate::tx::Tx;
 
 /// Time for which the thread keeps looking after it found data that nobody had fetched.
 const SPIN: Duration = Duration::from_micros(200);
@@ -56,14 +57,14 @@ impl Watch {
     }
 
     /// Wakes the watch, because the thread was rung.
-    pub fn wake<T: Transport>(&mut self, links: &Links<T>) {
+    pub fn wake<T: Transport<Tx = Tx>>(&mut self, links: &Links<T>) {
         links.home.thread_awake();
         self.state = State::Awake;
     }
 
     /// Spares the callers a look if they poll so often, or copy, that they need no help: it would only take the locks from
     /// them, and the copies to another processor.
-    fn is_spared<T: Transport>(&mut self, links: &Links<T>) -> bool {
+    fn is_spared<T: Transport<Tx = Tx>>(&mut self, links: &Links<T>) -> bool {
         let now = Instant::now();
         let pause = now.saturating_duration_since(std::mem::replace(&mut self.looked, now));
         let polls = links.home.polls();
@@ -77,7 +78,7 @@ impl Watch {
     }
 
     /// Looks after arrived data, unless another thread does.
-    pub fn look<T: Transport>(&mut self, links: &Links<T>) {
+    pub fn look<T: Transport<Tx = Tx>>(&mut self, links: &Links<T>) {
         if self.state == State::Asleep {
             return;
         }
@@ -114,7 +115,7 @@ impl Watch {
 
 /// Keeps looking as long as it finds data that nobody had fetched, and no caller polls; true if it has to go on after
 /// the thread has seen to other things.
-fn spin<T: Transport>(links: &Links<T>) -> bool {
+fn spin<T: Transport<Tx = Tx>>(links: &Links<T>) -> bool {
     let polls = links.home.polls();
     let mut end = Instant::now() + SPIN;
     let limit = Instant::now() + SPIN_MAX;

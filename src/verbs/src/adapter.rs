@@ -80,6 +80,7 @@ impl Transport for Verbs {
     type Cq = Arc<CompletionQueue>;
     type Srq = Srq;
     type Qp = Qp;
+    type Tx = ();
     type Listener = Listener;
     type Incoming = Incoming;
 
@@ -183,9 +184,9 @@ impl Transport for Verbs {
         Ok(())
     }
 
-    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Qp>> {
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Qp>, ())> {
         self.hub.check_device()?;
-        Qp::new(&self.hub, init)
+        Ok((Qp::new(&self.hub, init)?, ()))
     }
 
     #[inline(always)]
@@ -197,7 +198,7 @@ impl Transport for Verbs {
     fn recv_kick(&self, _qp: &Arc<Qp>) {}
 
     #[inline(always)]
-    fn post(&self, qp: &Arc<Qp>, request: &Request<'_>) -> Result<Mark> {
+    fn post(&self, qp: &Arc<Qp>, (): &mut (), request: &Request<'_>) -> Result<Mark> {
         qp.post(request)?;
         Ok(Mark(request.id))
     }
@@ -205,6 +206,7 @@ impl Transport for Verbs {
     fn post_bind(
         &self,
         qp: &Arc<Qp>,
+        (): &mut (),
         id: RequestId,
         window: &Window,
         target: Option<&BindTarget<'_, Region>>,

@@ -534,7 +534,7 @@ mod tests {
 
     #[test]
     fn segments_are_cut_to_the_length_of_a_read() {
-        let of = |len: u64| Segment { addr: 0, len, key: 0 };
+        let of = |len: u64| Segment { len, ..Segment::default() };
         let lens = |segments: &[Segment], len: u64| {
             let mut cut = Checked::new();
             shorten(segments, len, &mut cut).iter().map(|segment| segment.len).collect::<Vec<_>>()

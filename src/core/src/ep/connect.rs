@@ -124,7 +124,7 @@ impl<T: Transport> Endpoint<T> {
         if to == State::DisconnectPending {
             control.state = to;
             let idle = {
-                let mut requests = self.requests.lock();
+                let mut requests = self.requests();
                 requests.enter(to);
                 requests.flight.is_empty()
             };
@@ -136,7 +136,7 @@ impl<T: Transport> Endpoint<T> {
         let mut closing = self.ia.transport.disconnect(&qp, false);
         if closing != Closing::Done {
             control.state = State::DisconnectPending;
-            self.requests.lock().enter(State::DisconnectPending);
+            self.requests().enter(State::DisconnectPending);
         }
         if closing == Closing::Exposed {
             let life = control.life;
@@ -164,7 +164,7 @@ impl<T: Transport> Endpoint<T> {
         let private_data: Option<Arc<[u8]>> = (active && !private_data.is_empty()).then(|| private_data.into());
         control.private_data = private_data.clone();
         control.state = to;
-        self.requests.lock().enter(to);
+        self.requests().enter(to);
         let mut receives = self.receives.lock();
         receives.enter(to);
         if let Some(evd) = &control.connect_evd {
@@ -186,7 +186,7 @@ impl<T: Transport> Endpoint<T> {
         if control.connect_evd.is_none() {
             return Err(Error::InvalidHandle(Role::EvdConnect));
         }
-        let requests = self.requests.lock().evd.is_some() || control.attr.max_request_dtos == 0;
+        let requests = self.requests().evd.is_some() || control.attr.max_request_dtos == 0;
         let receives = self.receives.lock().evd.is_some() || (self.srq.is_none() && control.attr.max_recv_dtos == 0);
         if control.pz.is_none() || !requests || !receives {
             return Err(not_ready());
@@ -196,7 +196,7 @@ impl<T: Transport> Endpoint<T> {
 
     fn enter(&self, control: &mut Control<T>, state: State) {
         control.state = state;
-        self.requests.lock().enter(state);
+        self.requests().enter(state);
         self.receives.lock().enter(state);
     }
 
@@ -206,11 +206,11 @@ impl<T: Transport> Endpoint<T> {
         let transport = &self.ia.transport;
         let reads = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
         let attr = &control.attr;
-        let mut requests = self.requests.lock();
+        let mut requests = self.requests();
         let mut receives = self.receives.lock();
         requests.flight.reserve(attr.max_request_dtos)?;
         let zone = control.pz.as_ref().ok_or_else(not_ready)?;
-        let qp = transport.qp_create(QpInit {
+        let (qp, tx) = transport.qp_create(QpInit {
             sink: EndpointSink::new(self.clone(), control.life),
             zone: zone.zone(),
             request_cq: requests.evd.as_ref().and_then(|evd| evd.cq()),
@@ -229,19 +229,21 @@ impl<T: Transport> Endpoint<T> {
                 reads_out: reads(attr.max_rdma_read_out),
             },
         })?;
+        control.qp = Some(qp.clone());
         requests.life = control.life;
         receives.life = control.life;
-        if let Err(error) = self.hand_over(&mut receives, &qp) {
-            let _ = transport.disconnect(&qp, false);
-            control.life += 1;
-            requests.life = control.life;
-            receives.life = control.life;
-            self.flush_receives(&mut receives);
-            return Err(error);
-        }
         requests.qp = Some(qp.clone());
-        control.qp = Some(qp.clone());
-        Ok(qp)
+        requests.tx = tx;
+        let handed = self.hand_over(&mut receives, &qp);
+        drop(receives);
+        drop(requests);
+        match handed {
+            Ok(()) => Ok(qp),
+            Err(error) => {
+                self.unmake_qp(control);
+                Err(error)
+            }
+        }
     }
 
     /// Undoes [`Endpoint::make_qp`] after a call that failed. Receives that were handed
@@ -251,11 +253,12 @@ impl<T: Transport> Endpoint<T> {
             let _ = self.ia.transport.disconnect(&qp, false);
         }
         control.life += 1;
-        let mut requests = self.requests.lock();
+        let mut requests = self.requests();
         let mut receives = self.receives.lock();
         requests.life = control.life;
         receives.life = control.life;
         requests.qp = None;
+        requests.tx = T::Tx::default();
         receives.qp = None;
         self.flush_receives(&mut receives);
     }

@@ -26,13 +26,14 @@ impl<T: Transport> Endpoint<T> {
         control.state = State::Disconnected;
         control.life += 1;
         control.qp = None;
-        let mut requests = self.requests.lock();
+        let mut requests = self.requests();
         let mut receives = self.receives.lock();
         requests.life = control.life;
         receives.life = control.life;
         requests.enter(State::Disconnected);
         receives.enter(State::Disconnected);
         let request_qp = requests.qp.take();
+        let tx = std::mem::take(&mut requests.tx);
         let recv_qp = receives.qp.take();
 
         requests.drain(ep, request);
@@ -60,7 +61,7 @@ impl<T: Transport> Endpoint<T> {
         self.flush_receives(&mut receives);
         drop(receives);
         drop(requests);
-        drop((request_qp, recv_qp));
+        drop((request_qp, tx, recv_qp));
     }
 
     /// Fails the connection from this side, if there is one.

@@ -12,6 +12,7 @@ use crate::addr::Address;
 use crate::ep::attr::EpAttributes;
 use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
+use crate::ep::sending::Sending;
 use crate::ep_state::{Next, State, Trigger, next};
 use crate::error::{Error, Refusal, Resource, Result, Role};
 use crate::evd::Evd;
@@ -48,7 +49,7 @@ pub struct Endpoint<T: Transport> {
     pub(super) ia: Arc<Ia<T>>,
     pub(super) srq: Option<Arc<Srq<T>>>,
     pub(super) control: Mutex<Control<T>>,
-    pub(super) requests: Mutex<Requests<T>>,
+    pub(super) sending: Sending<T>,
     pub(super) receives: Mutex<Receives<T>>,
 }
 
@@ -166,12 +167,12 @@ impl<T: Transport> Endpoint<T> {
                 private_data: None,
                 freed: false,
             }),
-            requests: Mutex::new(Requests::new(request_evd)),
+            sending: Sending::new(Requests::new(request_evd)),
             receives: Mutex::new(Receives::new(recv_evd, parts.srq.is_some())?),
         })?;
         {
             let control = ep.control.lock();
-            let mut requests = ep.requests.lock();
+            let mut requests = ep.requests();
             let mut receives = ep.receives.lock();
             ep.configure(&control, &mut requests, &mut receives)?;
             requests.enter(state);
@@ -184,7 +185,7 @@ impl<T: Transport> Endpoint<T> {
             }
         }
         ia.adopt_shared(ep.clone()).inspect_err(|_| {
-            ep.requests.lock().detach();
+            ep.requests().detach();
             ep.receives.lock().detach();
         })
     }
@@ -238,7 +239,7 @@ impl<T: Transport> Endpoint<T> {
             attr: control.attr,
             pz: shared(&control.pz),
             recv_evd: shared(&self.receives.lock().evd),
-            request_evd: shared(&self.requests.lock().evd),
+            request_evd: shared(&self.requests().evd),
             connect_evd: shared(&control.connect_evd),
             srq: self.srq.clone(),
             remote: control.remote.clone(),
@@ -258,7 +259,7 @@ impl<T: Transport> Endpoint<T> {
             drop(control);
         }
         let control = self.control.lock();
-        let request_idle = self.requests.lock().flight.is_empty();
+        let request_idle = self.requests().flight.is_empty();
         let receives = self.receives.lock();
         let recv_idle = receives.posted.is_empty() && receives.taken.is_empty();
         (control.state, recv_idle, request_idle)
@@ -295,7 +296,7 @@ impl<T: Transport> Endpoint<T> {
             control.pz = None;
             control.connect_evd = None;
             control.srq = None;
-            self.requests.lock().detach();
+            self.requests().detach();
             self.receives.lock().detach();
         }
         self.ia.disown(self);
@@ -317,7 +318,7 @@ impl<T: Transport> Endpoint<T> {
     pub fn reset(&self) -> Result<()> {
         let mut control = self.control.lock();
         let Next::Go(to) = next(control.state, Trigger::Reset)? else { return Ok(()) };
-        let mut requests = self.requests.lock();
+        let mut requests = self.requests();
         let mut receives = self.receives.lock();
         self.configure(&control, &mut requests, &mut receives)?;
         control.state = to;
@@ -335,7 +336,7 @@ impl<T: Transport> Endpoint<T> {
         let to = next(control.state, trigger)?;
         if let Next::Go(state) = to {
             control.state = state;
-            self.requests.lock().enter(state);
+            self.requests().enter(state);
         }
         Ok(to)
     }
@@ -349,7 +350,7 @@ pub(super) fn not_ready() -> Error {
 /// Frees the lock of a post that is refused. Apart from the post, which then need not keep the error for the end.
 #[cold]
 #[inline(never)]
-pub(super) fn refused<P>(locked: MutexGuard<'_, P>, error: Error) -> Error {
+pub(super) fn refused<L>(locked: L, error: Error) -> Error {
     drop(locked);
     error
 }

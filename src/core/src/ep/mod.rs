@@ -2,7 +2,7 @@
 //!
 //! [`Endpoint`] is spread over files by subject: `endpoint` has what it is made of, `post` and
 //! `recv` post, `connect` and `end` begin and end connections, `modify` changes parameters,
-//! `report` takes what the transport reports.
+//! `report` takes what the transport reports, `sending` has the lock on requests.
 
 mod attr;
 mod connect;
@@ -14,6 +14,7 @@ mod receives;
 mod recv;
 mod report;
 mod requests;
+mod sending;
 pub mod table;
 
 pub use crate::ep_state::{Next, State, Trigger, next};
@@ -22,3 +23,4 @@ pub use connect::ConnectRequest;
 pub use endpoint::{Endpoint, EpParts, EpStatus};
 pub use modify::{Changes, Value};
 pub use recv::RecvInfo;
+pub use sending::TxGuard;

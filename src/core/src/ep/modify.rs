@@ -61,7 +61,7 @@ impl<T: Transport> Endpoint<T> {
         if changes.iter().any(|(field, _)| !field.rule().class.admits(control.state)) {
             return Err(control.state.into());
         }
-        let mut requests = self.requests.lock();
+        let mut requests = self.requests();
         let mut receives = self.receives.lock();
         if changed(Field::RecvCompletionFlags) && !receives.posted.is_empty() {
             return Err(Error::InvalidState(Refusal::ReceivesPosted));

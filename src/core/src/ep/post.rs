@@ -3,18 +3,19 @@
 use std::hint::cold_path;
 use std::sync::Arc;
 
-use host::lock::MutexGuard;
-
 use crate::ep::endpoint::{Endpoint, refused};
 use crate::ep::requests::{Gate, InFlight, Requests, Work};
+use crate::ep::sending::Locked;
 use crate::error::{Access, Arg, Error, Resource, Result, Role};
 use crate::event::{CompletionFlags, Status, Transfer};
 use crate::lmr::Lmr;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::mem::Rights;
 use crate::rmr::{Binding, Rmr};
-use crate::slab::Object;
-use crate::transport::{BindTarget, Checked, Mark, Operation, RemoteSegment, Request, RequestId, Segment, Transport};
+use crate::slab::{Object, Section};
+use crate::transport::{
+    BindTarget, Checked, Mark, Operation, RemoteSegment, Request, RequestId, Segment, ShortSend, Transport,
+};
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
@@ -78,24 +79,52 @@ impl<T: Transport> Endpoint<T> {
         remote: &RemoteSegment,
     ) -> Result<()> {
         // A request of one segment on a connection, with room for it.
-        let mut requests = self.requests.lock();
+        let mut requests = self.requests();
         let (most, right) = requests.needs(transfer);
+        let send = matches!(transfer, Transfer::Send);
         if segments.is_single()
-            && (completion.is_empty() || requests.has_flags(completion, matches!(transfer, Transfer::Send)))
+            && (completion.is_empty() || requests.has_flags(completion, send))
             && most >= 1
-            && let Requests { gate: Gate::Open, qp: Some(qp), zone: Some(zone), flight, max_message, max_rdma, .. } =
-                &mut *requests
+            && let Requests {
+                gate: Gate::Open, qp: Some(qp), tx, zone: Some(zone), flight, max_message, max_rdma, ..
+            } = &mut *requests
             && let Some((id, place)) = flight.next()
-            && let Some(piece) = self.ia.lmrs.check_single(segments, *zone, right)
-            && let Ok(len) = length(transfer, piece.len, remote.len, *max_message, *max_rdma)
         {
-            let mark = match self.hand_request(qp, id, &[piece], completion, transfer, remote, len) {
-                Ok(mark) => mark,
-                Err(error) => return Err(refused(requests, error)),
-            };
-            place.fill(InFlight { mark, cookie, flags: completion, work: Work::Transfer(transfer, len) });
-            drop(requests);
-            return Ok(());
+            let segment = segments.segment(0);
+            if send && segment.len <= T::AT_ONCE {
+                // The section begins before the segment is checked.
+                if let Some(section) = Section::enter()
+                    && let Some(segment) = self.ia.lmrs.check_single(&segment, *zone, right)
+                    && segment.len <= *max_message
+                    && let Some(mark) = self.ia.transport.post_at_once(
+                        qp,
+                        tx,
+                        ShortSend {
+                            segment,
+                            live: section.keeps(),
+                            solicited: completion.contains(CompletionFlags::SOLICITED_WAIT),
+                            fence: completion.contains(CompletionFlags::BARRIER_FENCE),
+                            signalled: !completion.contains(CompletionFlags::SUPPRESS),
+                        },
+                    )
+                {
+                    drop(section);
+                    let work = Work::Transfer(Transfer::Send, segment.len);
+                    place.fill(InFlight { mark, cookie, flags: completion, work });
+                    drop(requests);
+                    return Ok(());
+                }
+            } else if let Some(segment) = self.ia.lmrs.check_single(&segment, *zone, right)
+                && let Ok(len) = length(transfer, segment.len, remote.len, *max_message, *max_rdma)
+            {
+                let mark = match self.hand_request(qp, tx, id, &[segment], completion, transfer, remote, len) {
+                    Ok(mark) => mark,
+                    Err(error) => return Err(refused(requests, error)),
+                };
+                place.fill(InFlight { mark, cookie, flags: completion, work: Work::Transfer(transfer, len) });
+                drop(requests);
+                return Ok(());
+            }
         }
         cold_path();
         self.post_otherwise(requests, segments, cookie, completion, transfer, remote)
@@ -105,7 +134,7 @@ impl<T: Transport> Endpoint<T> {
     #[inline(never)]
     fn post_otherwise<S: SegmentList + ?Sized>(
         &self,
-        mut requests: MutexGuard<'_, Requests<T>>,
+        mut requests: Locked<'_, T>,
         segments: &S,
         cookie: u64,
         completion: CompletionFlags,
@@ -127,9 +156,9 @@ impl<T: Transport> Endpoint<T> {
             self.flush(&requests, cookie, completion, work);
             return Ok(());
         }
-        let Requests { qp: Some(qp), flight, .. } = &mut *requests else { return Err(requests.state.into()) };
+        let Requests { qp: Some(qp), tx, flight, .. } = &mut *requests else { return Err(requests.state.into()) };
         let Some((id, place)) = flight.next() else { return Err(full()) };
-        let mark = self.hand_request(qp, id, &checked, completion, transfer, remote, len)?;
+        let mark = self.hand_request(qp, tx, id, &checked, completion, transfer, remote, len)?;
         place.fill(InFlight { mark, cookie, flags: completion, work });
         Ok(())
     }
@@ -140,6 +169,7 @@ impl<T: Transport> Endpoint<T> {
     fn hand_request(
         &self,
         qp: &Arc<T::Qp>,
+        tx: &mut T::Tx,
         id: RequestId,
         segments: &[Segment],
         completion: CompletionFlags,
@@ -162,7 +192,7 @@ impl<T: Transport> Endpoint<T> {
             fence: completion.contains(CompletionFlags::BARRIER_FENCE),
             signalled: !completion.contains(CompletionFlags::SUPPRESS),
         };
-        self.ia.transport.post(qp, &request)
+        self.ia.transport.post(qp, tx, &request)
     }
 
     /// Completes a request that is flushed at once.
@@ -176,7 +206,7 @@ impl<T: Transport> Endpoint<T> {
     /// is to be flushed, because the connection has ended, maybe meanwhile.
     #[cold]
     #[inline(never)]
-    fn make_room(&self, requests: &mut MutexGuard<'_, Requests<T>>) -> Result<bool> {
+    fn make_room(&self, requests: &mut Locked<'_, T>) -> Result<bool> {
         if requests.gate == Gate::Flush {
             return Ok(false);
         }
@@ -184,7 +214,7 @@ impl<T: Transport> Endpoint<T> {
             && let Some(qp) = requests.qp.clone()
         {
             let ia = &self.ia;
-            MutexGuard::unlocked(requests, || ia.transport.reap(&qp));
+            requests.unlocked(|| ia.transport.reap(&qp));
             requests.admit()?;
         }
         if requests.flight.is_full() { Err(full()) } else { Ok(requests.gate != Gate::Flush) }
@@ -207,7 +237,7 @@ impl<T: Transport> Endpoint<T> {
         cookie: u64,
         completion: CompletionFlags,
     ) -> Result<u32> {
-        let mut requests = self.requests.lock();
+        let mut requests = self.requests();
         let zone = match requests.zone {
             Some(zone) if requests.admits(completion, false) => zone,
             _ => return Err(requests.refusal(completion, false, false)),
@@ -226,7 +256,7 @@ impl<T: Transport> Endpoint<T> {
             self.flush(&requests, cookie, completion, work);
             return Ok(0);
         }
-        let Requests { qp: Some(qp), flight, .. } = &mut *requests else { return Err(requests.state.into()) };
+        let Requests { qp: Some(qp), tx, flight, .. } = &mut *requests else { return Err(requests.state.into()) };
         let Some((id, place)) = flight.next() else { return Err(full()) };
         // The region is marked as used before it is looked at, so that it is not freed in between. The binding stays
         // locked until it holds what the window shows.
@@ -241,7 +271,7 @@ impl<T: Transport> Endpoint<T> {
             rights,
         });
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
-        let (key, mark) = self.ia.transport().post_bind(qp, id, &window, bind.as_ref(), signalled)?;
+        let (key, mark) = self.ia.transport().post_bind(qp, tx, id, &window, bind.as_ref(), signalled)?;
         place.fill(InFlight { mark, cookie, flags: completion, work });
         let before = std::mem::replace(&mut *binding, bound.map(|lmr| Binding { lmr, segment, rights, key }));
         drop(binding);
@@ -254,7 +284,7 @@ impl<T: Transport> Endpoint<T> {
 
     /// Looks for completions of requests in the transport.
     pub(crate) fn settle_requests(&self) {
-        let qp = self.requests.lock().qp.clone();
+        let qp = self.requests().qp.clone();
         if let Some(qp) = qp {
             self.ia.transport.reap(&qp);
         }

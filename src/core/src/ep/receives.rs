@@ -14,7 +14,7 @@ use crate::error::{Arg, Error, Result};
 use crate::evd::Evd;
 use crate::event::{Completion, CompletionFlags, Feed, Status, Transfer};
 use crate::fifo::Fifo;
-use crate::lmr_table::{LocalSegment, SegmentList};
+use crate::lmr_table::{LmrTable, LocalSegment, SegmentList};
 use crate::slab::Handle;
 use crate::transport::{Delivery, Place, RecvDone, RecvId, Segment, Taken, Transport};
 use crate::users::Use;
@@ -189,22 +189,20 @@ impl<T: Transport> Receives<T> {
     ///
     /// [`EndpointSink::deliver`]: crate::transport::EndpointSink::deliver
     #[inline(always)]
-    pub fn deliver(&mut self, ep: Handle, len: u64, solicited: bool, place: impl Place) -> Delivery {
+    pub fn deliver(&mut self, ep: Handle, len: u64, solicited: bool, place: impl Place, lmrs: &LmrTable) -> Delivery {
         let (Some(evd), 0) = (&self.evd, self.given) else { return Delivery::Other };
-        let Some(&Posted { id, count: 1, first, .. }) = self.posted.front() else { return Delivery::Other };
+        let Some(oldest) = self.posted.oldest() else { return Delivery::Other };
+        let &Posted { id, count: 1, first, cookie, quiet } = oldest.value() else { return Delivery::Other };
         if len > first.len {
             return Delivery::TooLong(id);
         }
-        if !place.place(&first) {
+        if !place.place(&first, lmrs.is_live(&first)) {
             return Delivery::NoMemory(id);
         }
-        if let Some(posted) = self.posted.front() {
-            let announce = || if matches!(self.feed, Feed::Solicited) { solicited } else { !posted.quiet };
-            let status = Status::Success;
-            let completion = || Completion { ep, cookie: posted.cookie, len, status, transfer: Transfer::Recv };
-            evd.complete(completion, announce);
-        }
-        self.posted.skip();
+        oldest.skip();
+        let announce = || if matches!(self.feed, Feed::Solicited) { solicited } else { !quiet };
+        let completion = || Completion { ep, cookie, len, status: Status::Success, transfer: Transfer::Recv };
+        evd.complete(completion, announce);
         Delivery::Done
     }
 

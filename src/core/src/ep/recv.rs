@@ -49,7 +49,7 @@ impl<T: Transport> Endpoint<T> {
             && receives.evd.is_some()
             && let Receives { qp: Some(qp), zone: Some(zone), posted, next_id, .. } = &mut *receives
             && let Some(place) = posted.vacancy()
-            && let Some(piece) = self.ia.lmrs.check_single(segments, *zone, Rights::LOCAL_WRITE)
+            && let Some(piece) = self.ia.lmrs.check_single(&segments.segment(0), *zone, Rights::LOCAL_WRITE)
         {
             let id = *next_id;
             let awaited = match self.ia.transport.post_recv(qp, &Recv { id, segments: &[piece] }) {

@@ -8,11 +8,13 @@ use host::memory::Room;
 use crate::books::Completed;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::Receives;
+use crate::ep::sending::TxGuard;
 use crate::ep_state::{State, Trigger, next};
 use crate::event::{AsyncReason, ConnectionEvent, Status};
-use crate::transport::report::EndpointReports;
+use crate::transport::report::{EndpointReports, LockedTx};
 use crate::transport::{
-    Closing, ConnectionReport, Delivery, FailedRequest, Mark, Place, RecvDone, RecvId, Taken, Transport, Verdict,
+    Closing, ConnectionReport, Delivery, FailedRequest, Mark, Place, RecvDone, RecvId, Segment, Taken, Transport,
+    Verdict,
 };
 
 impl<T: Transport> Endpoint<T> {
@@ -50,6 +52,8 @@ impl<T: Transport> Endpoint<T> {
 }
 
 impl<T: Transport> EndpointReports for Endpoint<T> {
+    type Tx<'a> = TxGuard<'a, T>;
+
     #[inline(always)]
     fn deliver(&self, life: u64, len: u64, solicited: bool, place: impl Place) -> Delivery {
         let mut receives = self.receives.lock();
@@ -57,7 +61,12 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
             cold_path();
             return Delivery::Other;
         }
-        receives.deliver(self.header.handle(), len, solicited, place)
+        receives.deliver(self.header.handle(), len, solicited, place, &self.ia.lmrs)
+    }
+
+    #[inline(always)]
+    fn is_live(&self, segment: &Segment) -> bool {
+        self.ia.lmrs.is_live(segment)
     }
 
     fn recv_take(&self, life: u64, taken: &mut Taken) -> bool {
@@ -124,17 +133,17 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
     }
 
     fn requests_done(&self, life: u64, reached: Mark) -> bool {
-        let mut requests = self.requests.lock();
-        if requests.life != life {
-            cold_path();
-            return false;
-        }
-        requests.complete_through(self.header.handle(), reached);
-        if requests.draining {
-            cold_path();
-            return requests.flight.is_empty();
-        }
-        false
+        self.lock_tx_of(life).is_some_and(|mut tx| tx.request_done(reached))
+    }
+
+    #[inline(always)]
+    fn lock_tx(&self, life: u64) -> Option<TxGuard<'_, T>> {
+        self.lock_tx_of(life)
+    }
+
+    #[inline(always)]
+    fn try_lock_tx(&self, life: u64) -> Option<TxGuard<'_, T>> {
+        self.try_lock_tx_of(life)
     }
 
     fn drained(&self, life: u64) {

@@ -10,7 +10,7 @@ use crate::ep_state::State;
 use crate::error::{Arg, Error, Result};
 use crate::evd::{Batch, Evd};
 use crate::event::{Completion, CompletionFlags, Event, Feed, Status, Transfer};
-use crate::fifo::{Fifo, Vacancy};
+use crate::fifo::{Fifo, Oldest, Vacancy};
 use crate::mem::Rights;
 use crate::slab::Handle;
 use crate::transport::{FailedRequest, Mark, RequestId, Transport};
@@ -39,18 +39,15 @@ impl InFlight {
     /// Queues the completion of a transfer that succeeded and asked for an event; false if this is another request.
     #[inline(always)]
     fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) -> bool {
-        if !matches!(self.work, Work::Transfer(..)) || self.flags.contains(CompletionFlags::SUPPRESS) {
+        let Work::Transfer(transfer, len) = self.work else { return false };
+        if self.flags.contains(CompletionFlags::SUPPRESS) {
             return false;
         }
-        let completion = || {
-            let (transfer, len) = match self.work {
-                Work::Transfer(transfer, len) => (transfer, len),
-                // It was just found to be a transfer.
-                Work::Bind(_) => (Transfer::Send, 0),
-            };
-            Completion { ep, cookie: self.cookie, len, status: Status::Success, transfer }
-        };
-        evd.complete(completion, || !self.flags.contains(CompletionFlags::UNSIGNALLED));
+        let cookie = self.cookie;
+        evd.complete(
+            || Completion { ep, cookie, len, status: Status::Success, transfer },
+            || !self.flags.contains(CompletionFlags::UNSIGNALLED),
+        );
         true
     }
 
@@ -72,11 +69,10 @@ impl InFlight {
 }
 
 /// The requests in flight of one endpoint, with their marks, which never fall: a report on one of them tells about all
-/// earlier ones.
+/// earlier ones. Their numbers are those that the queue gives its values.
 #[derive(Default)]
 pub(super) struct Flight {
     requests: Fifo<InFlight>,
-    first: RequestId,
 }
 
 impl Flight {
@@ -95,8 +91,7 @@ impl Flight {
     /// no room for it.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(RequestId, Vacancy<'_, InFlight>)> {
-        let first = self.first;
-        self.requests.vacancy().map(|place| (first + place.position() as u64, place))
+        self.requests.vacancy().map(|place| (place.number() as u64, place))
     }
 
     /// Whether there is no room for another request.
@@ -105,16 +100,13 @@ impl Flight {
         self.requests.is_full()
     }
 
-    /// Takes the oldest request and shows it to `take`, if that one, and no other one, has a mark of at most `reached`, and
-    /// `take` accepts it.
+    /// The oldest request, if that one, and no other one, has a mark of at most `reached`.
     #[inline(always)]
-    fn take_one(&mut self, reached: Mark, take: impl FnOnce(&InFlight) -> bool) -> bool {
+    fn only_through(&mut self, reached: Mark) -> Option<Oldest<'_, InFlight>> {
         if self.requests.get(1).is_some_and(|next| next.mark <= reached) {
-            return false;
+            return None;
         }
-        let taken = self.requests.skip_if(|oldest| (oldest.mark <= reached && take(oldest)).then_some(()));
-        self.first += u64::from(taken.is_some());
-        taken.is_some()
+        self.requests.oldest().filter(|oldest| oldest.value().mark <= reached)
     }
 
     /// Whether the oldest request has a mark of at most `reached`.
@@ -130,15 +122,13 @@ impl Flight {
 
     /// Takes the oldest request, if its number is less than `end`.
     fn pop_before(&mut self, end: RequestId) -> Option<InFlight> {
-        if self.first >= end { None } else { self.pop() }
+        if self.requests.taken() as u64 >= end { None } else { self.pop() }
     }
 
     /// Takes the oldest request.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<InFlight> {
-        let request = self.requests.pop()?;
-        self.first += 1;
-        Some(request)
+        self.requests.pop()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -173,6 +163,8 @@ pub(super) struct Requests<T: Transport> {
     pub state: State,
     pub evd: Option<Use<Evd<T>>>,
     pub qp: Option<Arc<T::Qp>>,
+    /// What the transport keeps of the sending direction of `qp`.
+    pub tx: T::Tx,
     pub zone: Option<u32>,
     pub flight: Flight,
     pub feed: Feed,
@@ -193,6 +185,7 @@ impl<T: Transport> Requests<T> {
             state: State::Unconnected,
             evd,
             qp: None,
+            tx: T::Tx::default(),
             zone: None,
             flight: Flight::default(),
             feed: Feed::Threshold,
@@ -276,21 +269,26 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Queues the completions of all requests whose mark was reached.
+    /// Queues the completions of all requests whose mark was reached. True if the end of the connection waits for them,
+    /// and they were the last ones.
     #[inline(always)]
-    pub fn complete_through(&mut self, ep: Handle, reached: Mark) {
-        match &self.evd {
-            Some(evd) if self.flight.take_one(reached, |request| request.succeed(evd, ep)) => {}
-            _ => {
-                cold_path();
-                self.complete_several(ep, reached);
+    pub fn complete_through(&mut self, ep: Handle, reached: Mark) -> bool {
+        if let Some(evd) = &self.evd
+            && let Some(oldest) = self.flight.only_through(reached)
+            && oldest.value().succeed(evd, ep)
+        {
+            oldest.skip();
+            if !self.draining {
+                return false;
             }
         }
+        cold_path();
+        self.complete_several(ep, reached)
     }
 
     /// Does what [`Requests::complete_through`] does, where it is not one request.
     #[inline(never)]
-    fn complete_several(&mut self, ep: Handle, reached: Mark) {
+    pub fn complete_several(&mut self, ep: Handle, reached: Mark) -> bool {
         let flight = &mut self.flight;
         match &self.evd {
             Some(evd) if flight.reaches(reached) => evd.push_all(|batch| {
@@ -301,6 +299,7 @@ impl<T: Transport> Requests<T> {
             Some(_) => {}
             None => while flight.pop_through(reached).is_some() {},
         }
+        self.draining && self.flight.is_empty()
     }
 
     /// Queues the completions of all requests up to the one that failed: success for those

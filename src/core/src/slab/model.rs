@@ -8,6 +8,7 @@ use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
 use super::entry::{Slot, State, Word};
+use super::section::Count;
 use super::*;
 
 impl Word for ModelU64 {
@@ -205,6 +206,54 @@ impl Noted {
         // SAFETY: the model checks that nobody else is there.
         self.memory.with_mut(|memory| unsafe { *memory = false });
     }
+}
+
+/// Memory that is kept by sections, as what a table names is: a word says whether it is there.
+struct Kept {
+    sections: Count<ModelU64>,
+    gone: ModelU64,
+    memory: UnsafeCell<bool>,
+}
+
+impl Kept {
+    /// Uses the memory if it is there.
+    fn visit(&self) {
+        assert!(self.sections.enter());
+        assert!(!self.sections.enter(), "a thread is in one section at a time");
+        if self.gone.load(Ordering::Relaxed) == 0 {
+            // SAFETY: the model checks that nobody changes it.
+            self.memory.with(|memory| assert!(unsafe { *memory }, "it was taken away"));
+        }
+        self.sections.leave();
+    }
+
+    /// Takes the memory away.
+    fn remove(&self) {
+        self.gone.store(1, Ordering::Relaxed);
+        heavy();
+        if let Some(section) = self.sections.section() {
+            while !self.sections.has_left(section) {
+                thread::yield_now();
+            }
+        }
+        // SAFETY: the model checks that nobody else is there.
+        self.memory.with_mut(|memory| unsafe { *memory = false });
+    }
+}
+
+#[test]
+fn slab_sections_keep_what_was_there() {
+    loom::model(|| {
+        let kept = Arc::new(Kept {
+            sections: Count::new(ModelU64::new(0)),
+            gone: ModelU64::new(0),
+            memory: UnsafeCell::new(true),
+        });
+        let user = kept.clone();
+        let thread = thread::spawn(move || (0..2).for_each(|_| user.visit()));
+        kept.remove();
+        thread.join().expect("no panic");
+    });
 }
 
 #[test]

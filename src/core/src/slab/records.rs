@@ -4,14 +4,18 @@
 //! where the kernel has no membarrier(2), and when its own thread-local data are gone already; it then enters by pins.
 
 use std::cell::Cell;
+use std::hint::spin_loop;
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use host::per_thread::PerThread;
 use host::{asymmetric, memory, static_tls};
 
 use super::entry;
+use super::section::Count;
 
 pub(super) type Slot = entry::Slot<AtomicU64>;
 
@@ -23,18 +27,28 @@ const SLOTS: usize = 8;
 #[repr(C, align(128))]
 struct Record {
     slots: [Slot; SLOTS],
+    section: Count<AtomicU64>,
     /// The record that was made before this one.
     next: Option<&'static Record>,
     /// Whether a thread has it.
     taken: AtomicBool,
 }
 
+/// Looks at a section before the thread that waits for its end gives its processor to others, and before it sleeps.
+const SPINS: u32 = 200;
+const YIELDS: u32 = 300;
+const NAP: Duration = Duration::from_micros(50);
+
 /// All records, in a list that only grows. They are never freed.
 static FIRST: AtomicPtr<Record> = AtomicPtr::new(ptr::null_mut());
 
-/// What threads have that get no record: all its slots are taken.
-static NONE: Record =
-    Record { slots: [const { Slot::new(AtomicU64::new(u64::MAX)) }; SLOTS], next: None, taken: AtomicBool::new(true) };
+/// What threads have that get no record: all its slots are taken, and its section is entered.
+static NONE: Record = Record {
+    slots: [const { Slot::new(AtomicU64::new(u64::MAX)) }; SLOTS],
+    section: Count::new(AtomicU64::new(u64::MAX)),
+    next: None,
+    taken: AtomicBool::new(true),
+};
 
 /// Gives the record of a thread back when the thread ends.
 #[derive(Default)]
@@ -124,6 +138,62 @@ pub fn is_noted(address: usize) -> bool {
     inside(address as u64)
 }
 
+/// A section of the calling thread, for as long as this lives. What the thread finds registered in it stays so: who takes
+/// memory away says so first, then calls [`asymmetric::heavy`], and then [`await_sections`].
+#[derive(Debug)]
+#[must_use]
+pub struct Section {
+    count: &'static Count<AtomicU64>,
+    /// It stays with its thread.
+    thread: PhantomData<*mut ()>,
+}
+
+impl Section {
+    /// Enters a section. `None` if the calling thread is in one, or has no record (yet).
+    #[inline(always)]
+    pub fn enter() -> Option<Self> {
+        let count = &own()?.section;
+        count.enter().then_some(Section { count, thread: PhantomData })
+    }
+
+    /// The word that what was looked at since the section began was found registered.
+    #[inline(always)]
+    pub fn keeps(&self) -> Live<'_> {
+        Live(PhantomData)
+    }
+}
+
+impl Drop for Section {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.count.leave();
+    }
+}
+
+/// Says of a segment that goes with it that its memory stays registered as long as the section `'s`.
+#[derive(Clone, Copy, Debug)]
+pub struct Live<'s>(PhantomData<&'s ()>);
+
+/// Waits until all sections are over that other threads are in. What was done in them is visible then. Called behind
+/// [`asymmetric::heavy`], and not in a section.
+pub fn await_sections() {
+    let own = own();
+    for record in all().filter(|record| own.is_none_or(|own| !ptr::eq(own, *record))) {
+        let section = &record.section;
+        let Some(entered) = section.section() else { continue };
+        let mut turns = 0_u32;
+        while !section.has_left(entered) {
+            turns += 1;
+            match turns {
+                0..SPINS => spin_loop(),
+                SPINS..YIELDS => thread::yield_now(),
+                // Its thread was stopped in the middle.
+                _ => thread::sleep(NAP),
+            }
+        }
+    }
+}
+
 #[cold]
 #[inline(never)]
 fn another(record: Option<&'static Record>) -> Option<&'static Slot> {
@@ -157,7 +227,8 @@ fn take() -> Option<&'static Record> {
 /// A new record; `None` if there is no memory.
 fn make() -> Option<&'static Record> {
     let slots = [const { Slot::new(AtomicU64::new(0)) }; SLOTS];
-    let record = memory::boxed(Record { slots, next: None, taken: AtomicBool::new(true) }).ok()?;
+    let section = Count::new(AtomicU64::new(0));
+    let record = memory::boxed(Record { slots, section, next: None, taken: AtomicBool::new(true) }).ok()?;
     let record = Box::leak(record);
     let mut first = FIRST.load(Ordering::Acquire);
     loop {
@@ -183,6 +254,7 @@ pub(super) fn abandon() {
     let own = own();
     for record in all().filter(|record| own.is_none_or(|own| !ptr::eq(own, *record))) {
         record.slots.iter().for_each(Slot::clear);
+        record.section.clear();
         record.taken.store(false, Ordering::Relaxed);
     }
 }
@@ -209,6 +281,40 @@ mod tests {
         }
         // Other tests have threads as well.
         assert!(all().count() < known + 40, "none is used again");
+    }
+
+    #[test]
+    fn who_awaits_sections_waits_for_those_that_were_entered_before() {
+        if !asymmetric::available() {
+            return;
+        }
+        let _ = slot();
+        let own = Section::enter().expect("a record");
+        assert!(Section::enter().is_none(), "one at a time");
+        // A thread does not wait for itself.
+        await_sections();
+        drop(own);
+        let gone = AtomicBool::new(false);
+        let (entered, is_entered) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let _ = slot();
+                let section = Section::enter().expect("a record");
+                entered.send(()).expect("it is awaited");
+                while !gone.load(Ordering::Relaxed) {
+                    std::thread::yield_now();
+                }
+                // The other thread is waiting, or about to wait.
+                std::thread::sleep(Duration::from_millis(5));
+                gone.store(false, Ordering::Relaxed);
+                drop(section);
+            });
+            is_entered.recv().expect("it is entered");
+            gone.store(true, Ordering::Relaxed);
+            asymmetric::heavy();
+            await_sections();
+            assert!(!gone.load(Ordering::Relaxed), "the section was over");
+        });
     }
 
     #[test]

@@ -205,6 +205,7 @@ impl Transport for Fake {
     type Cq = ();
     type Srq = ();
     type Qp = ();
+    type Tx = ();
     type Listener = ();
     type Incoming = ();
 
@@ -284,10 +285,10 @@ impl Transport for Fake {
         self.hand_over(Call::ArmLimit(limit))
     }
 
-    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<()>> {
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<()>, ())> {
         self.admit()?;
         self.state.lock().qps.push(init.sink);
-        Ok(Arc::new(()))
+        Ok((Arc::new(()), ()))
     }
 
     fn post_recv(&self, (): &(), recv: &Recv<'_>) -> Result<bool> {
@@ -296,7 +297,7 @@ impl Transport for Fake {
 
     fn recv_kick(&self, _: &Arc<()>) {}
 
-    fn post(&self, _: &Arc<()>, request: &Request<'_>) -> Result<Mark> {
+    fn post(&self, _: &Arc<()>, (): &mut (), request: &Request<'_>) -> Result<Mark> {
         self.hand_over(Call::Request(request.id))?;
         Ok(Mark(request.id))
     }
@@ -304,6 +305,7 @@ impl Transport for Fake {
     fn post_bind(
         &self,
         _: &Arc<()>,
+        (): &mut (),
         id: RequestId,
         (): &(),
         _: Option<&BindTarget<'_, Region>>,

@@ -12,6 +12,9 @@
 //!   [`EndpointSink::recv_announced`], [`EndpointSink::requests_done`]) with the locks held under which it finds completions,
 //!   but must not take those locks inside [`Transport::post_recv`],
 //!   [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
+//! * may lock the sending direction ([`EndpointSink::lock_tx`]) with the same locks held, which is to lock the endpoint's
+//!   requests: until it lets go of it, it calls no other method of this sink, and takes none of the locks under which it
+//!   reports, or waits for a thread that has one;
 //! * must hold no lock at all when it calls any other method of a sink.
 //!
 //! # Promises that no signature shows
@@ -48,12 +51,12 @@ use std::time::Duration;
 pub use limits::{AdapterAttributes, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
 pub use report::{
-    AdapterSink, ConnectionReport, ConnectionRequestInfo, Delivery, EndpointSink, ListenerSink, Place, RecvDone,
-    Verdict,
+    AdapterSink, ConnectionReport, ConnectionRequestInfo, Delivery, EndpointSink, ListenerSink, LockedTx, Place,
+    RecvDone, Verdict,
 };
 pub use work::{
     BindTarget, Checked, FailedRequest, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment, Request, RequestId,
-    Segment,
+    Segment, ShortSend,
 };
 
 use crate::addr::Address;
@@ -184,6 +187,10 @@ pub trait Transport: Send + Sync + Sized + 'static {
     type Srq: Send + Sync;
     /// One end of a connection.
     type Qp: Send + Sync;
+    /// What the transport keeps of the sending direction of a queue pair. It lies behind the core's lock on the requests
+    /// of the endpoint, so that a post takes one lock, and so do reports of requests. Without a queue pair it is the
+    /// default.
+    type Tx: Default + Send;
     /// A service point that listens; dropped to stop.
     type Listener: Send + Sync;
     /// A connection request not yet answered; dropped to refuse.
@@ -194,10 +201,17 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// drops the last reference to a descriptor, for example, sees to that itself ([`host::cancel::Shielded`]).
     const CANCELLATION_POINTS: bool = true;
 
+    /// The most bytes of a send for which [`Transport::post_at_once`] is called.
+    const AT_ONCE: u64 = 0;
+
     /// Whether the transport asks for the receive of each message, by [`EndpointSink::deliver`] and
     /// [`EndpointSink::recv_take`], and keeps none of a queue pair itself. [`Transport::post_recv`] only tells it then that
     /// there is one more.
     const TAKES_RECEIVES: bool = false;
+
+    /// Whether the transport locks [`Transport::Tx`] by itself ([`EndpointSink::lock_tx`]). If not, nobody leaves a turn to
+    /// whoever has it locked.
+    const KEEPS_TX: bool = false;
 
     /// Opens the adapter that an entry of the configuration describes by `instance_data`.
     ///
@@ -265,8 +279,8 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// left already. 0 asks for none. The core calls this without holding any lock that a report takes.
     fn srq_arm_limit(&self, srq: &Self::Srq, limit: usize) -> Result<()>;
 
-    /// Makes a queue pair, unconnected.
-    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Self::Qp>>;
+    /// Makes a queue pair, unconnected, and its sending direction.
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Self::Qp>, Self::Tx)>;
 
     /// Hands over a receive, in any state of the queue pair. Returns whether a message may wait for it, so that
     /// [`Transport::recv_kick`] is to be called. With [`Transport::TAKES_RECEIVES`], the receive can be taken once the core
@@ -276,16 +290,25 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Called after such a [`Transport::post_recv`] without any lock: lets a message continue that waited for a buffer.
     fn recv_kick(&self, qp: &Arc<Self::Qp>);
 
+    /// Posts a send of one segment with at most [`Transport::AT_ONCE`] bytes, if nothing keeps it from being carried out at
+    /// once and it needs no more than a copy of them. The memory stays registered meanwhile. With `None` nothing has
+    /// happened, and the core calls [`Transport::post`].
+    #[inline(always)]
+    fn post_at_once(&self, _qp: &Arc<Self::Qp>, _tx: &mut Self::Tx, _send: ShortSend<'_>) -> Option<Mark> {
+        None
+    }
+
     /// Hands over a request of a connected queue pair, and returns its mark, which is not below that of an earlier
     /// request. Requests complete in order: [`EndpointSink::requests_done`] tells of all whose mark was reached. A
     /// request may be done before the call returns; a report on it then waits until the core has taken note of it.
-    fn post(&self, qp: &Arc<Self::Qp>, request: &Request<'_>) -> Result<Mark>;
+    fn post(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_>) -> Result<Mark>;
 
     /// Binds `window`, or unbinds it if there is no target, as a request in order with the others. Returns the new
     /// remote key, which is known at once, and the mark of the request, as [`Transport::post`] does.
     fn post_bind(
         &self,
         qp: &Arc<Self::Qp>,
+        tx: &mut Self::Tx,
         id: RequestId,
         window: &Self::Window,
         target: Option<&BindTarget<'_, Self::Region>>,
@@ -305,6 +328,10 @@ pub trait Transport: Send + Sync + Sized + 'static {
 
     /// Looks for completions of the requests of `qp` alone; called when its queue is full.
     fn reap(&self, qp: &Arc<Self::Qp>);
+
+    /// Called with the requests of the endpoint locked, after [`EndpointSink::try_lock_tx`] has failed at the lock: has
+    /// whoever polls look at `qp` again. Takes no lock.
+    fn look_again(&self, _qp: &Self::Qp) {}
 
     /// Listens on `qualifier`, or on one that the transport chooses; requests go to `sink`.
     ///

@@ -158,7 +158,7 @@ mod tests {
     use crate::error::{Error, Resource};
 
     fn segments(n: u64) -> Vec<Segment> {
-        (0..n).map(|k| Segment { addr: n * 100 + k, len: k + 1, key: 5 }).collect()
+        (0..n).map(|k| Segment { addr: n * 100 + k, len: k + 1, key: 5, since: 0 }).collect()
     }
 
     fn is_nth(taken: &Taken, n: u64) -> bool {

@@ -3,6 +3,7 @@
 //! A transport knows the sinks alone. The one implementation of [`Reports`] names the objects behind them, so that
 //! nothing here refers to an object, and yet every report is dispatched statically.
 
+use std::ops::DerefMut;
 use std::sync::{Arc, Weak};
 
 use crate::addr::Address;
@@ -70,8 +71,9 @@ pub enum Verdict {
 /// A message that has arrived, for [`EndpointSink::deliver`]. No closure, because the compiler decides where the body of
 /// one goes, and this is to be in line.
 pub trait Place {
-    /// Puts the message into this segment, which is long enough; false if its memory is not registered any more.
-    fn place(self, segment: &Segment) -> bool;
+    /// Puts the message into this segment, which is long enough; false if its memory is not registered any more. With `live`
+    /// it is, and stays so as long as a [`Section`](crate::Section) that began before the message was delivered.
+    fn place(self, segment: &Segment, live: bool) -> bool;
 }
 
 /// The outcome of [`EndpointSink::deliver`].
@@ -87,6 +89,17 @@ pub enum Delivery {
     TooLong(RecvId),
     /// The memory of the oldest receive, which is this one, is not registered any more.
     NoMemory(RecvId),
+}
+
+/// What a transport keeps of the sending direction of a queue pair ([`super::Transport::Tx`]), locked.
+pub trait LockedTx: DerefMut {
+    /// Reports what [`EndpointSink::requests_done`] does.
+    #[must_use]
+    fn requests_done(&mut self, reached: Mark) -> bool;
+
+    /// Does what [`LockedTx::requests_done`] does, but in line, and quickest for one request.
+    #[must_use]
+    fn request_done(&mut self, reached: Mark) -> bool;
 }
 
 /// The objects that stand behind the sinks of a transport.
@@ -105,13 +118,19 @@ pub trait Reports: Sized {
 /// [`EndpointSink`] say what the reports mean and when they are made.
 #[allow(missing_docs)]
 pub trait EndpointReports {
+    type Tx<'a>: LockedTx
+    where
+        Self: 'a;
     fn deliver(&self, life: u64, len: u64, solicited: bool, place: impl Place) -> Delivery;
+    fn is_live(&self, segment: &Segment) -> bool;
     fn recv_take(&self, life: u64, taken: &mut Taken) -> bool;
     fn recv_taken(&self, life: u64, id: RecvId) -> Verdict;
     fn recv_arrived(&self, life: u64, done: RecvDone) -> Verdict;
     fn recvs_done(&self, life: u64, done: &[RecvDone]);
     fn recv_announced(&self, life: u64);
     fn requests_done(&self, life: u64, reached: Mark) -> bool;
+    fn lock_tx(&self, life: u64) -> Option<Self::Tx<'_>>;
+    fn try_lock_tx(&self, life: u64) -> Option<Self::Tx<'_>>;
     fn drained(&self, life: u64);
     fn failed(&self, life: u64, recv: Option<RecvDone>, request: Option<(FailedRequest, Status)>);
     fn connection(&self, life: u64, report: ConnectionReport);
@@ -152,6 +171,13 @@ impl<R: Reports> EndpointSink<R> {
     #[inline(always)]
     pub fn deliver(&self, len: u64, solicited: bool, place: impl Place) -> Delivery {
         self.endpoint.deliver(self.life, len, solicited, place)
+    }
+
+    /// Whether the memory of a segment that the core has checked is registered still, as far as can be said at once; it then
+    /// stays so as long as a [`Section`](crate::Section) that the caller is in.
+    #[inline(always)]
+    pub fn is_live(&self, segment: &Segment) -> bool {
+        self.endpoint.is_live(segment)
     }
 
     /// Takes the oldest receive of the endpoint's own queue that was not taken before; false if there is none. It stays
@@ -199,6 +225,21 @@ impl<R: Reports> EndpointSink<R> {
     #[must_use]
     pub fn requests_done(&self, reached: Mark) -> bool {
         self.endpoint.requests_done(self.life, reached)
+    }
+
+    /// Locks what the transport keeps of the sending direction; `None` once the core has taken note of the end of the
+    /// connection, or of the attempt at one. For transports with [`Transport::KEEPS_TX`](super::Transport::KEEPS_TX).
+    #[inline(always)]
+    pub fn lock_tx(&self) -> Option<<R::Endpoint as EndpointReports>::Tx<'_>> {
+        self.endpoint.lock_tx(self.life)
+    }
+
+    /// Does what [`EndpointSink::lock_tx`] does, but does not wait for another thread that has it locked, or has locked
+    /// the requests of the endpoint for a call of the program. Then the answer is `None`, and after that thread has done
+    /// [`Transport::look_again`](super::Transport::look_again) is called.
+    #[inline(always)]
+    pub fn try_lock_tx(&self) -> Option<<R::Endpoint as EndpointReports>::Tx<'_>> {
+        self.endpoint.try_lock_tx(self.life)
     }
 
     /// Continues the end of the connection, which waited for the last request.

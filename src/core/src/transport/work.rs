@@ -3,6 +3,7 @@
 use arrayvec::ArrayVec;
 
 use crate::mem::Rights;
+use crate::slab::Live;
 
 /// The most segments that a single work request can name.
 pub const MAX_SEGMENTS: usize = 32;
@@ -16,6 +17,9 @@ pub struct Segment {
     pub len: u64,
     /// The local key of the region ([`super::RegionKeys::local_key`]).
     pub key: u32,
+    /// The number of regions that the adapter had deregistered when this one was found: while it is the same, none of those
+    /// found is gone.
+    pub since: u64,
 }
 
 /// The checked segments of a work request. Unused places are not touched.
@@ -88,6 +92,21 @@ pub struct Request<'a> {
     /// Whether it must not start before all earlier reads are complete.
     pub fence: bool,
     /// Whether its completion may wake a sleeping poster.
+    pub signalled: bool,
+}
+
+/// A send of one segment of at most [`AT_ONCE`](super::Transport::AT_ONCE) bytes, to post.
+#[derive(Clone, Copy, Debug)]
+pub struct ShortSend<'a> {
+    /// Local memory, which stays registered during the call.
+    pub segment: Segment,
+    /// Says so.
+    pub live: Live<'a>,
+    /// As in [`Operation::Send`].
+    pub solicited: bool,
+    /// As in [`Request`].
+    pub fence: bool,
+    /// As in [`Request`].
     pub signalled: bool,
 }
 

@@ -145,7 +145,7 @@ impl Biased {
         self.enter(0, pointer()) || self.lock_by_gate(patience)
     }
 
-    /// Frees the lock. For the thread that took it.
+    /// Frees the lock, and then passes the light half of a fence. For the thread that took it.
     #[inline(always)]
     pub(super) fn release(&self) {
         // It need not be known yet whether this thread is the owner. If it is not, nobody in the first seat holds the lock. A
@@ -386,6 +386,7 @@ impl Biased {
             self.grant(me);
         }
         self.gate.unlock();
+        asymmetric::light();
     }
 
     fn start_over(&self) {

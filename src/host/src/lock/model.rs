@@ -82,6 +82,7 @@ mod tests {
     use loom::cell::UnsafeCell;
     use loom::model::Builder;
     use loom::sync::Arc;
+    use loom::sync::atomic::{AtomicBool, fence};
     use loom::thread;
 
     use super::super::biased::{Biased, Patience};
@@ -151,6 +152,83 @@ mod tests {
             assert!(!guarded.word.is_taken());
             assert_eq!(guarded.add(Patience::None), 1);
         });
+    }
+
+    /// A lock whose holder sees to what those that attempt it in vain leave to it, as that on the requests of an endpoint.
+    struct Left {
+        word: Biased,
+        again: AtomicBool,
+        seen_to: AtomicBool,
+    }
+
+    impl Left {
+        fn hold(&self) {
+            assert!(self.word.lock_with(Endless));
+            self.free();
+        }
+
+        fn free(&self) {
+            self.word.release();
+            while self.again.load(Ordering::Relaxed) && self.word.lock_with(Try) {
+                self.again.store(false, Ordering::SeqCst);
+                self.seen_to.store(true, Ordering::Relaxed);
+                self.word.release();
+            }
+        }
+
+        /// True if this thread has had its turn.
+        fn attempt(&self) -> bool {
+            let had = self.word.lock_with(Try) || {
+                self.again.store(true, Ordering::Relaxed);
+                fence(Ordering::SeqCst);
+                self.word.lock_with(Try)
+            };
+            if had {
+                self.free();
+            }
+            had
+        }
+    }
+
+    /// Runs one that attempts beside those that hold the lock so often.
+    fn attempt_beside(holders: &'static [usize], bound: usize) {
+        explore(bound, move || {
+            as_thread(1);
+            let word = Biased::default();
+            let left = Arc::new(Left { word, again: AtomicBool::new(false), seen_to: AtomicBool::new(false) });
+            left.hold();
+            left.hold();
+            let threads: Vec<_> = (2..)
+                .zip(holders)
+                .map(|(number, times)| {
+                    let left = left.clone();
+                    thread::spawn(move || {
+                        as_thread(number);
+                        (0..*times).for_each(|_| left.hold());
+                    })
+                })
+                .collect();
+            let attempt = {
+                let left = left.clone();
+                thread::spawn(move || {
+                    as_thread(9);
+                    left.attempt()
+                })
+            };
+            left.hold();
+            let had = attempt.join().expect("no panic");
+            for thread in threads {
+                thread.join().expect("no panic");
+            }
+            assert!(had || left.seen_to.load(Ordering::Relaxed), "a turn is lost");
+        });
+    }
+
+    #[test]
+    fn a_turn_that_is_left_is_seen_to() {
+        attempt_beside(&[], 4);
+        attempt_beside(&[1], 2);
+        attempt_beside(&[3], 2);
     }
 
     use Patience::{Endless, None as Try};

@@ -16,8 +16,9 @@ const FINISHED: i32 = -1;
 /// A connection as both processes see it, with one request at most.
 #[derive(Default)]
 struct Model {
-    /// The lock of the sending direction.
-    tx: Mutex<()>,
+    /// The lock on the requests of the endpoint, and with it on the sending direction.
+    requests: Mutex<()>,
+    /// A turn was left to the holder.
     again: AtomicBool,
     /// The record, the peer's position, and whether this process polls.
     record: AtomicU32,
@@ -36,29 +37,39 @@ impl Model {
 
     /// As [`Conn::post`](crate::conn::Conn::post), for a message whose end the peer tells.
     fn post(&self) {
-        let tx = self.tx.lock().expect("no panic");
+        let requests = self.requests.lock().expect("no panic");
         self.record.store(1, Release);
         self.wanted.store(1, Relaxed);
-        drop(tx);
+        drop(requests);
         self.see_to_others();
     }
 
     /// The same for a transfer that is done at once: [`End::finish_soon`](crate::pair::End::finish_soon).
     fn post_done(&self) {
-        let tx = self.tx.lock().expect("no panic");
+        let requests = self.requests.lock().expect("no panic");
         self.known.store(FINISHED, Relaxed);
         fence(SeqCst);
         if !self.polled.load(Relaxed) {
             self.bit.store(true, SeqCst);
         }
-        drop(tx);
+        drop(requests);
+        self.see_to_others();
+    }
+
+    /// As a call of the program that locks the requests for something else.
+    fn query(&self) {
+        drop(self.requests.lock().expect("no panic"));
         self.see_to_others();
     }
 
     fn see_to_others(&self) {
         fence(SeqCst);
-        if self.again.load(Relaxed) && self.again.swap(false, SeqCst) {
+        while self.again.load(Relaxed) {
+            let Ok(requests) = self.requests.try_lock() else { return };
+            self.again.store(false, SeqCst);
             self.bit.store(true, SeqCst);
+            drop(requests);
+            fence(SeqCst);
         }
     }
 
@@ -77,15 +88,15 @@ impl Model {
     fn cool(&self) {
         self.polled.store(false, SeqCst);
         fence(SeqCst);
-        let mut tx = self.tx.try_lock();
-        if tx.is_err() {
+        let mut requests = self.requests.try_lock();
+        if requests.is_err() {
             self.again.store(true, Relaxed);
             fence(SeqCst);
-            tx = self.tx.try_lock();
+            requests = self.requests.try_lock();
         }
-        let Ok(tx) = tx else { return };
+        let Ok(requests) = requests else { return };
         let news = self.has_news();
-        drop(tx);
+        drop(requests);
         self.see_to_others();
         if news {
             self.bit.store(true, SeqCst);
@@ -112,6 +123,21 @@ fn an_answer_is_found_when_polling_ends_during_a_post() {
         post.join().expect("no panic");
         peer.join().expect("no panic");
         // What was consumed later the peer has told; what it has not consumed it will tell.
+        if model.head.load(SeqCst) == 1 {
+            assert!(model.bit.load(SeqCst), "the request is complete, and nobody looks");
+        }
+    });
+}
+
+#[test]
+fn an_answer_is_found_when_polling_ends_during_a_call() {
+    loom::model(|| {
+        let model = Model::polled();
+        model.post();
+        let (query, peer) = (beside(&model, Model::query), beside(&model, Model::consume));
+        model.cool();
+        query.join().expect("no panic");
+        peer.join().expect("no panic");
         if model.head.load(SeqCst) == 1 {
             assert!(model.bit.load(SeqCst), "the request is complete, and nobody looks");
         }

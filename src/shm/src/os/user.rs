@@ -133,7 +133,7 @@ impl<'a> Target<'a> {
 }
 
 /// Copies as many bytes as both pieces hold and returns their number. The pieces may overlap.
-#[inline]
+#[inline(always)]
 pub fn copy(dst: Target<'_>, src: Source<'_>) -> usize {
     let len = dst.len().min(src.len());
     // SAFETY: both cover `len` bytes that stay accessible (contract of `new`).

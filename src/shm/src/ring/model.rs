@@ -186,12 +186,8 @@ fn pass_small(slots: usize, sizes: &'static [usize]) {
         let other = thread::spawn(move || {
             for (i, &len) in sizes.iter().enumerate() {
                 let payload = vec![2_u8; len];
-                let fill = |area: &Arc<Modelled>, slot| {
-                    area.write_small(slot, Source::of(&payload));
-                    Some(len as u32)
-                };
                 if len <= SMALL && producer.used() < slots as u64 {
-                    assert!(producer.put_small(MESSAGE, i as u8, len as u64, 7, fill).is_some());
+                    producer.put_small(MESSAGE, i as u8, len as u64, 7, Source::of(&payload));
                     continue;
                 }
                 loop {

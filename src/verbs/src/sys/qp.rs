@@ -383,7 +383,10 @@ mod tests {
     #[test]
     fn an_element_says_as_much_as_devices_take() {
         let of = |len: u64| {
-            let elements = elements(&[Segment { addr: 8, len: 16, key: 1 }, Segment { addr: 24, len, key: 2 }]);
+            let elements = elements(&[
+                Segment { addr: 8, len: 16, key: 1, since: 0 },
+                Segment { addr: 24, len, key: 2, since: 0 },
+            ]);
             assert_eq!(elements.len(), 2);
             assert_eq!(total(&elements), 16 + len.min(LONGEST));
             let second = elements[1];

@@ -100,7 +100,7 @@ impl Table {
     /// What a peer in `zone` names, if it has `right` there.
     pub fn open_to(&self, remote: &RemoteSegment, zone: u32, right: Rights) -> Option<Segment> {
         let row = self.find(remote.key)?;
-        let piece = Segment { addr: remote.addr, len: remote.len, key: remote.key };
+        let piece = Segment { addr: remote.addr, len: remote.len, key: remote.key, since: 0 };
         (row.zone == zone && row.rights.contains(right) && row.covers(&piece)).then_some(piece)
     }
 

@@ -125,6 +125,7 @@ impl Transport for Loopback {
     type Cq = ();
     type Srq = SharedQueue;
     type Qp = Qp;
+    type Tx = ();
     type Listener = Listener;
     type Incoming = Incoming;
 
@@ -194,9 +195,9 @@ impl Transport for Loopback {
         Ok(())
     }
 
-    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<Arc<Qp>> {
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Qp>, ())> {
         let number = self.fabric.lock().add_end(&init)?;
-        Ok(Arc::new(Qp { number }))
+        Ok((Arc::new(Qp { number }), ()))
     }
 
     fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<bool> {
@@ -208,7 +209,7 @@ impl Transport for Loopback {
         self.fabric.run_if_free();
     }
 
-    fn post(&self, qp: &Arc<Qp>, request: &Request<'_>) -> Result<Mark> {
+    fn post(&self, qp: &Arc<Qp>, (): &mut (), request: &Request<'_>) -> Result<Mark> {
         // Requests are carried out one after the other, which is as much as a fence asks for.
         let task = match request.operation {
             Operation::Send { solicited } => Task::Send { solicited },
@@ -223,6 +224,7 @@ impl Transport for Loopback {
     fn post_bind(
         &self,
         qp: &Arc<Qp>,
+        (): &mut (),
         id: RequestId,
         window: &Window,
         target: Option<&BindTarget<'_, Region>>,

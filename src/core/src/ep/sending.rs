@@ -1,0 +1,198 @@
+//! The lock on the requests of an endpoint, which is also that on what the transport keeps of its sending direction.
+//!
+//! A transport that looks at many connections in turn does not wait for one in which another thread is in the middle of a
+//! post, which may be a long one. It attempts the lock, and where that fails it leaves its turn to the holder: every
+//! holder, whatever it has locked the requests for, looks behind the lock whether a turn was left, and has the transport
+//! look at the queue pair again.
+
+use std::hint::{cold_path, spin_loop};
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use host::asymmetric;
+use host::lock::{Mutex, MutexGuard};
+
+use crate::ep::endpoint::Endpoint;
+use crate::ep::requests::Requests;
+use crate::slab::{Handle, Object};
+use crate::transport::report::LockedTx;
+use crate::transport::{Mark, Transport};
+
+/// How often a thread looks whether the lock has become free before it leaves its turn to the holder.
+const SPINS: u32 = 20;
+
+/// The requests of an endpoint, and the lock on them.
+pub(super) struct Sending<T: Transport> {
+    requests: Mutex<Requests<T>>,
+    /// A thread that found the lock taken left its turn to the holder.
+    again: AtomicBool,
+}
+
+impl<T: Transport> Sending<T> {
+    pub fn new(requests: Requests<T>) -> Self {
+        Sending { requests: Mutex::new(requests), again: AtomicBool::new(false) }
+    }
+
+    /// Attempts the lock, which was not free a moment ago. If another thread still has it, that gets the turn of this one:
+    /// `None`.
+    #[cold]
+    #[inline(never)]
+    fn now_or_later(&self) -> Option<MutexGuard<'_, Requests<T>>> {
+        // Most posts end sooner than leaving a turn takes.
+        for _ in 0..SPINS {
+            if !self.requests.is_locked()
+                && let Some(requests) = self.requests.try_lock()
+            {
+                return Some(requests);
+            }
+            spin_loop();
+        }
+        self.again.store(true, Ordering::Relaxed);
+        asymmetric::heavy();
+        // SYNC again: either this finds the lock free, or its holder finds the flag.
+        self.requests.try_lock()
+    }
+}
+
+/// The locked requests of an endpoint.
+pub(super) struct Locked<'a, T: Transport> {
+    requests: MutexGuard<'a, Requests<T>>,
+    /// Dropped behind the guard.
+    turn: Turn<'a, T>,
+}
+
+impl<T: Transport> Locked<'_, T> {
+    /// Calls `what` while the requests are not locked.
+    pub fn unlocked<R>(&mut self, what: impl FnOnce() -> R) -> R {
+        // A turn that another thread leaves until then is seen to when this thread has done.
+        MutexGuard::unlocked(&mut self.requests, what)
+    }
+}
+
+impl<T: Transport> Deref for Locked<'_, T> {
+    type Target = Requests<T>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Requests<T> {
+        &self.requests
+    }
+}
+
+impl<T: Transport> DerefMut for Locked<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Requests<T> {
+        &mut self.requests
+    }
+}
+
+/// The duty to see to what other threads left to this one while it held the lock.
+struct Turn<'a, T: Transport>(&'a Endpoint<T>);
+
+impl<T: Transport> Drop for Turn<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if !T::KEEPS_TX {
+            return;
+        }
+        // SYNC again: pairs with the fence in now_or_later; the other half was to free the lock.
+        if self.0.sending.again.load(Ordering::Relaxed) {
+            cold_path();
+            self.0.see_to_others();
+        }
+    }
+}
+
+/// What the transport keeps of the sending direction, locked: see [`LockedTx`].
+pub struct TxGuard<'a, T: Transport>(Locked<'a, T>);
+
+impl<T: Transport> Deref for TxGuard<'_, T> {
+    type Target = T::Tx;
+
+    #[inline(always)]
+    fn deref(&self) -> &T::Tx {
+        &self.0.tx
+    }
+}
+
+impl<T: Transport> DerefMut for TxGuard<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T::Tx {
+        &mut self.0.tx
+    }
+}
+
+impl<T: Transport> TxGuard<'_, T> {
+    #[inline(always)]
+    fn ep(&self) -> Handle {
+        self.0.turn.0.header().handle()
+    }
+}
+
+impl<T: Transport> LockedTx for TxGuard<'_, T> {
+    #[inline(always)]
+    fn request_done(&mut self, reached: Mark) -> bool {
+        let ep = self.ep();
+        self.0.complete_through(ep, reached)
+    }
+
+    #[inline(never)]
+    fn requests_done(&mut self, reached: Mark) -> bool {
+        let ep = self.ep();
+        self.0.complete_several(ep, reached)
+    }
+}
+
+impl<T: Transport> Endpoint<T> {
+    /// Locks the requests.
+    #[inline(always)]
+    pub(super) fn requests(&self) -> Locked<'_, T> {
+        self.locked(self.sending.requests.lock())
+    }
+
+    #[inline(always)]
+    fn locked<'a>(&'a self, requests: MutexGuard<'a, Requests<T>>) -> Locked<'a, T> {
+        Locked { requests, turn: Turn(self) }
+    }
+
+    /// Locks the requests for the transport; `None` if this life is over.
+    #[inline(always)]
+    pub(super) fn lock_tx_of(&self, life: u64) -> Option<TxGuard<'_, T>> {
+        self.of_life(self.requests(), life)
+    }
+
+    /// Does what [`Endpoint::lock_tx_of`] does, but leaves its turn to a thread that has the requests locked.
+    #[inline(always)]
+    pub(super) fn try_lock_tx_of(&self, life: u64) -> Option<TxGuard<'_, T>> {
+        let requests = match self.sending.requests.try_lock() {
+            Some(requests) => requests,
+            None => self.sending.now_or_later()?,
+        };
+        self.of_life(self.locked(requests), life)
+    }
+
+    /// What the transport keeps, if it belongs to this life.
+    #[inline(always)]
+    fn of_life<'a>(&self, requests: Locked<'a, T>, life: u64) -> Option<TxGuard<'a, T>> {
+        if requests.life != life {
+            cold_path();
+            return None;
+        }
+        Some(TxGuard(requests))
+    }
+
+    /// Has the transport look again at the queue pair for which other threads left their turn to this one.
+    #[cold]
+    #[inline(never)]
+    fn see_to_others(&self) {
+        while self.sending.again.load(Ordering::Relaxed) {
+            // SYNC again: who has locked the requests meanwhile finds the flag as well, and need not be waited for.
+            let Some(requests) = self.sending.requests.try_lock() else { return };
+            self.sending.again.store(false, Ordering::SeqCst);
+            if let Some(qp) = &requests.qp {
+                self.ia.transport.look_again(qp);
+            }
+            // Another turn may be left until this thread has freed the lock.
+            drop(requests);
+        }
+    }
+}
