@@ -267,8 +267,9 @@ fn a_consumer_that_lies_is_found_out() {
 #[test]
 fn a_record_that_is_not_consistent_is_found_out() {
     let first = First { lap: 1, kind: 1, flags: 0, len: 0, credit: 0 };
-    let store =
-        |consumer: &Consumer, slot, first: First| consumer.area.first(slot).store(first.pack(), Ordering::Relaxed);
+    let store = |consumer: &Consumer, slot, first: First| {
+        consumer.area.first(slot * SLOT as u64).store(first.pack(), Ordering::Relaxed)
+    };
     let bad = [
         ("a length beyond the ring", First { len: 8 * 64 - 15, ..first }),
         ("a length beyond everything", First { len: 0xff_ffff, ..first }),
