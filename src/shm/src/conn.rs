@@ -22,7 +22,7 @@ use once_cell::sync::OnceCell;
 use crate::pair::{End, Open};
 use crate::pending::Pending;
 use crate::record::Acknowledge;
-use crate::rx::{Advance, Fatal, Inbox, Rx, Stop};
+use crate::rx::{Advance, Fatal, Inbox, Rx, Stop, Told};
 use crate::sleep::News;
 use crate::srq::{SharedQueue, Starved};
 use crate::tx::Tx;
@@ -329,18 +329,28 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
     /// has to know, or has something else to do. Answers wait: whoever puts them into their ring tells of them.
     #[inline(always)]
     pub fn take_requests(self: &Arc<Self>, end: &End) -> Option<Option<u16>> {
-        let (stop, told) = self.rx.lock().take_small(end, self);
-        acknowledge(end, told.acknowledge());
-        let mut credit = told.credit();
-        if stop != Stop::Nothing {
-            credit = self.take_others(end, stop).or(credit);
-        }
+        let taken = self.rx.lock().take_small(end, &**self);
+        let credit = match taken {
+            Ok(small) => {
+                acknowledge(end, Told::of(small).acknowledge());
+                Some(small.credit())
+            }
+            Err((stop, told)) => {
+                cold_path();
+                self.take_more(end, stop, told)
+            }
+        };
         let open = credit.is_some_and(|credit| end.is_news(credit)) || end.open() != Open::Nothing;
         open.then_some(credit)
     }
 
-    /// Goes on where [`Rx::take_small`] has stopped.
+    /// Goes on where [`Rx::take_small`] has stopped. Gives what all records told of the peer's position.
     #[inline(never)]
+    fn take_more(self: &Arc<Self>, end: &End, stop: Stop, told: Told) -> Option<u16> {
+        acknowledge(end, told.acknowledge());
+        self.take_others(end, stop).or(told.credit())
+    }
+
     fn take_others(self: &Arc<Self>, end: &End, stop: Stop) -> Option<u16> {
         let status = match stop {
             Stop::Nothing => return None,
@@ -586,7 +596,12 @@ impl<T: Transport<Tx = Tx>> Inbox for Conn<T> {
         place: impl Place,
     ) -> std::result::Result<(), Stop> {
         let Some(srq) = &self.srq else {
-            let (id, stop) = match self.sink.deliver(len, solicited, place) {
+            let delivery = self.sink.deliver(len, solicited, place);
+            if let Delivery::Done = delivery {
+                return Ok(());
+            }
+            cold_path();
+            let (id, stop) = match delivery {
                 Delivery::Done => return Ok(()),
                 Delivery::Other => return Err(Stop::Other),
                 Delivery::TooLong(id) => (id, Stop::TooLong),

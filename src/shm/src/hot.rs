@@ -42,8 +42,8 @@ const REST: u32 = 1 << 16;
 
 /// The most polls that leave it to a record of the peer to tell how far the peer is.
 const PATIENCE: u32 = 64;
-/// No place in the list.
-const NONE: usize = usize::MAX;
+/// No address of a connection.
+const NONE: usize = 0;
 
 /// A connection that is polled.
 struct Entry<T: Transport<Tx = Tx>> {
@@ -68,47 +68,43 @@ enum Look {
 }
 
 impl<T: Transport<Tx = Tx>> Entry<T> {
-    /// Lets the connection go on if it has something to do. `alone` says whether it had the last records as well.
+    /// Lets the connection go on if it has something to do. `latest` is the address of the one that had the last records.
     #[inline(always)]
-    fn look(&mut self, again: bool, alone: impl FnOnce() -> bool) -> Look {
+    fn look(&mut self, again: bool, latest: &mut usize) -> Look {
         let Some(end) = self.conn.end() else { return Look::Over };
-        let arrived = end.has_requests();
-        let mut credit = None;
-        if arrived {
-            self.guess.on_record(alone());
-            match self.conn.take_requests(end) {
-                Some(told) => credit = told,
-                None => {
-                    self.idle = 0;
-                    self.found += 1;
-                    return Look::Records;
-                }
+        if end.has_requests() {
+            self.idle = 0;
+            self.found += 1;
+            let address = Arc::as_ptr(&self.conn).addr();
+            self.guess.on_record(mem::replace(latest, address) == address);
+            if let Some(credit) = self.conn.take_requests(end) {
+                self.conn.try_progress_tx(end, credit);
             }
-        } else {
-            let news = match end.open() {
-                Open::Nothing => return self.wait(),
-                Open::Busy => false,
-                Open::Position(known) => self.guess.is_past(end, known, again),
-                Open::Finished => true,
-            };
-            if !news {
-                if end.is_busy() {
-                    // It may be the question for bytes that had no room.
-                    self.conn.progress();
-                    return Look::Known(false);
-                }
-                return self.wait();
-            }
+            return Look::Records;
         }
-        self.idle = 0;
-        self.found += 1;
-        self.conn.try_progress_tx(end, credit);
-        if arrived { Look::Records } else { Look::Known(true) }
+        let news = match end.open() {
+            Open::Nothing => return self.wait(),
+            Open::Busy => false,
+            Open::Position(known) => self.guess.is_past(end, known, again),
+            Open::Finished => true,
+        };
+        if news {
+            self.idle = 0;
+            self.found += 1;
+            self.conn.try_progress_tx(end, None);
+            return Look::Known(true);
+        }
+        if end.is_busy() {
+            // It may be the question for bytes that had no room.
+            self.conn.progress();
+            return Look::Known(false);
+        }
+        self.wait()
     }
 
     #[inline(never)]
-    fn look_apart(&mut self, again: bool, alone: bool) -> Look {
-        self.look(again, || alone)
+    fn look_apart(&mut self, again: bool, latest: &mut usize) -> Look {
+        self.look(again, latest)
     }
 
     /// Takes note of a poll without news.
@@ -177,7 +173,7 @@ pub struct Hot<T: Transport<Tx = Tx>> {
     /// Where the next poll begins to look: behind the connection that had records last. Where they take turns, it is the
     /// next one's.
     next: usize,
-    /// The place of the connection that had the last records.
+    /// The address of the connection that had the last records.
     latest: usize,
     /// Polls until this term is over.
     term: u32,
@@ -202,19 +198,18 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
             return !self.list.is_empty() && self.poll_many(home, again);
         }
         self.note_poll(home);
-        let mut any = false;
         let Hot { list, latest, .. } = self;
-        let (list, mut at) = (list.as_mut_slice(), 0);
-        while let Some(entry) = list.get_mut(at) {
-            match entry.look(again, || mem::replace(latest, at) == at) {
+        let mut entries = list.iter_mut();
+        let mut any = false;
+        while let Some(entry) = entries.next() {
+            match entry.look(true, latest) {
                 Look::Known(news) => any |= news,
-                Look::Records => {
-                    any = true;
-                    bring_forward(list, latest, at);
+                Look::Records => any = true,
+                look => {
+                    let behind = entries.len();
+                    return self.poll_others(behind, look, home);
                 }
-                look => return self.poll_others(at, look, home, again),
             }
-            at += 1;
         }
         any
     }
@@ -227,13 +222,13 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
         }
     }
 
-    /// Ends what [`Hot::poll`] began, which found an entry at `at` that is over or idle.
+    /// Ends what [`Hot::poll`] began, which found an entry that is over or idle, with so many others behind it.
     #[cold]
     #[inline(never)]
-    fn poll_others(&mut self, at: usize, look: Look, home: &Home, again: bool) -> bool {
-        let behind = self.list.len() - (at + 1);
+    fn poll_others(&mut self, behind: usize, look: Look, home: &Home) -> bool {
+        let at = self.list.len() - behind - 1;
         self.next = if self.drop_entry(at, look, home) { at } else { at + 1 };
-        self.poll_some(behind, home, again, false);
+        self.poll_some(behind, home, true, false);
         true
     }
 
@@ -254,11 +249,10 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
             }
             let Hot { list, latest, .. } = self;
             let Some(entry) = list.get_mut(at) else { break };
-            match entry.look_apart(again, *latest == at) {
+            match entry.look_apart(again, latest) {
                 Look::Known(news) => any |= news,
                 Look::Records => {
                     any = true;
-                    *latest = at;
                     if one {
                         self.next = at + 1;
                         break;
@@ -323,7 +317,8 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
         }
     }
 
-    /// Polls no connection for some time if too much of the news came from others.
+    /// Polls no connection for some time if too much of the news came from others, and puts those that only send behind those
+    /// that receive.
     #[cold]
     fn end_term(&mut self, home: &Home) {
         let found: u32 = self.list.iter().map(|entry| entry.found).sum();
@@ -332,6 +327,7 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
             self.cool_all(home);
         }
         self.list.iter_mut().for_each(|entry| entry.found = 0);
+        self.list.sort_unstable_by_key(|entry| entry.guess.silent);
         (self.term, self.others) = (TERM, 0);
     }
 
@@ -363,15 +359,6 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
     /// Lets go of connections that are over.
     pub fn forget_dead(&mut self) {
         self.list.retain(|entry| entry.conn.is_up());
-    }
-}
-
-/// Takes note that the connection at this place, which had the last records, had some.
-#[inline(always)]
-fn bring_forward<T: Transport<Tx = Tx>>(list: &mut [Entry<T>], latest: &mut usize, at: usize) {
-    if at > 0 && list[at - 1].guess.silent != 0 {
-        list.swap(at - 1, at);
-        *latest = at - 1;
     }
 }
 

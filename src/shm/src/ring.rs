@@ -801,11 +801,9 @@ impl<A: Area> Consumer<A> {
     /// Gives the slots of all records before the head back to the producer, and returns the head.
     #[inline]
     pub fn release(&mut self) -> Spot {
-        if self.released != self.head {
-            self.released = self.head;
-            // SYNC ring-head: our reads of the slots are over.
-            self.area.head().store(self.head, Ordering::Release);
-        }
+        self.released = self.head;
+        // SYNC ring-head: our reads of the slots are over.
+        self.area.head().store(self.head, Ordering::Release);
         self.spot
     }
 
