@@ -33,8 +33,11 @@ const IDLE: u32 = 1 << 16;
 /// After every so many polls without news there is a look whether the connection is over, or idle.
 const CHECK: u32 = 1 << 12;
 
-/// Polls after which the news that they found is compared with the news of other connections.
-const TERM: u32 = 1 << 12;
+/// Polls after which the connections are put in order.
+const TURN: u32 = 1 << 8;
+/// So many times as many polls are a term, after which the news that they found is compared with the news of other
+/// connections.
+const TURNS: u32 = 1 << 4;
 /// So much news of other connections is too little to compare.
 const LITTLE: u32 = 256;
 /// News of connections after which connections are polled again where that was of no use.
@@ -175,8 +178,10 @@ pub struct Hot<T: Transport<Tx = Tx>> {
     next: usize,
     /// The address of the connection that had the last records.
     latest: usize,
-    /// Polls until this term is over.
-    term: u32,
+    /// Polls until the connections are put in order.
+    turn: u32,
+    /// How often that is done until this term is over.
+    turns: u32,
     /// News of other connections in this term.
     others: u32,
     /// News of connections until one may be added.
@@ -185,7 +190,7 @@ pub struct Hot<T: Transport<Tx = Tx>> {
 
 impl<T: Transport<Tx = Tx>> Default for Hot<T> {
     fn default() -> Self {
-        Hot { list: ArrayVec::new(), next: 0, latest: NONE, term: TERM, others: 0, rest: 0 }
+        Hot { list: ArrayVec::new(), next: 0, latest: NONE, turn: TURN, turns: TURNS, others: 0, rest: 0 }
     }
 }
 
@@ -216,8 +221,23 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
 
     #[inline]
     fn note_poll(&mut self, home: &Home) {
-        self.term -= 1;
-        if self.term == 0 {
+        self.turn -= 1;
+        if self.turn == 0 {
+            self.end_turn(home);
+        }
+    }
+
+    /// Puts those that only send behind those that receive.
+    #[cold]
+    #[inline(never)]
+    fn end_turn(&mut self, home: &Home) {
+        self.turn = TURN;
+        // Where there are more, the place at which a poll begins moves on.
+        if self.list.len() <= ALL {
+            self.list.sort_unstable_by_key(|entry| entry.guess.silent);
+        }
+        self.turns -= 1;
+        if self.turns == 0 {
             self.end_term(home);
         }
     }
@@ -310,15 +330,14 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
             self.cool(at, home);
         }
         if self.list.is_empty() {
-            (self.term, self.others) = (TERM, 0);
+            (self.turns, self.others) = (TURNS, 0);
         }
         if conn.begin_polling() {
             self.list.push(Entry { conn: conn.clone(), idle: 0, found: 0, guess: Guess::default() });
         }
     }
 
-    /// Polls no connection for some time if too much of the news came from others, and puts those that only send behind those
-    /// that receive.
+    /// Polls no connection for some time if too much of the news came from others.
     #[cold]
     fn end_term(&mut self, home: &Home) {
         let found: u32 = self.list.iter().map(|entry| entry.found).sum();
@@ -327,8 +346,7 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
             self.cool_all(home);
         }
         self.list.iter_mut().for_each(|entry| entry.found = 0);
-        self.list.sort_unstable_by_key(|entry| entry.guess.silent);
-        (self.term, self.others) = (TERM, 0);
+        (self.turns, self.others) = (TURNS, 0);
     }
 
     /// True if no connection is polled.
