@@ -28,11 +28,12 @@
 //! to the producer, either by the published position or in a record.
 
 use std::fmt;
-use std::hint::cold_path;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use self::spot::lap_at;
+pub use self::spot::{Spot, is_there};
 use crate::offer::Offer;
 use crate::os::memory::{OutOfBounds, Shared, SharedMemory};
 use crate::os::user::{Source, Target, copy};
@@ -331,72 +332,6 @@ impl First {
     }
 }
 
-/// The number of the lap at `position`; those of the laps before and behind it differ. A ring that is new or was reset
-/// is at the lap before the first one.
-#[inline]
-fn lap_at(area: &impl Area, position: u64) -> u8 {
-    ((position >> area.shift()) as u8).wrapping_add(1)
-}
-
-/// The slot at a position, in one word: what is needed to look whether a record is there, and 16 bits of the position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot(u64);
-
-impl Spot {
-    /// Where the number of the lap is. Below it is the offset of the slot, of which an area takes no more bits than it has.
-    const LAP: u32 = 48;
-    /// No record has this instead of the number of the lap.
-    const SHUT: u64 = 1 << 56;
-
-    fn new(area: &impl Area, position: u64) -> Spot {
-        let at = u64::from(position as u16) * SLOT as u64;
-        Spot(u64::from(lap_at(area, position)) << Self::LAP | at)
-    }
-
-    /// The first slot of a ring, in the first lap.
-    pub const FIRST: Spot = Spot(1 << Self::LAP);
-
-    /// The spot in a word that [`Spot::word`] gave.
-    #[inline]
-    pub fn of(word: u64) -> Spot {
-        Spot(word)
-    }
-
-    /// The spot as a word.
-    #[inline]
-    pub const fn word(self) -> u64 {
-        self.0
-    }
-
-    /// The same spot, at which no record is found if `shut` is set, whatever is there.
-    #[inline]
-    pub fn shut(self, shut: bool) -> Spot {
-        Spot(if shut { self.0 | Self::SHUT } else { self.0 & !Self::SHUT })
-    }
-
-    /// The lower bits of the position.
-    #[inline]
-    pub fn position(self) -> u16 {
-        (self.0 / SLOT as u64) as u16
-    }
-
-    /// The slot behind this one, which is the one at `position`.
-    #[inline]
-    fn next(self, area: &impl Area, position: u64) -> Spot {
-        let next = self.0 + SLOT as u64;
-        if area.is_start(next) {
-            cold_path();
-            return Spot::new(area, position);
-        }
-        Spot(next)
-    }
-
-    #[inline]
-    fn lap(self) -> u8 {
-        (self.0 >> Self::LAP) as u8
-    }
-}
-
 /// The side that writes records.
 #[derive(Debug)]
 pub struct Producer<A: Area = Mapped> {
@@ -688,12 +623,6 @@ impl Small {
     }
 }
 
-/// True if there is a record, or padding, at `spot` of a ring whose consumer is there, unless the spot is shut.
-#[inline]
-pub fn is_there<A: Area>(area: &A, spot: Spot) -> bool {
-    u64::from(First::unpack(area.first(spot.0).load(Ordering::Relaxed)).lap) == spot.0 >> Spot::LAP
-}
-
 impl<A: Area> Consumer<A> {
     /// The consumer of a new ring. There is to be one alone.
     pub fn new(area: A) -> Self {
@@ -832,6 +761,7 @@ impl Consumer<Mapped> {
     }
 }
 
+mod spot;
 #[cfg(all(test, not(loom)))]
 mod tests;
 

@@ -354,3 +354,26 @@ fn two_threads_pass_records_of_all_sizes() {
         });
     });
 }
+
+#[test]
+fn a_spot_goes_on_as_its_position_does() {
+    for slots in [1, 2, 8, 512] {
+        let (_, consumer) = pair(slots);
+        let area = &consumer.area;
+        let mut spot = Spot::FIRST;
+        for position in 0..70_000_u64 {
+            assert_eq!(spot, Spot::new(area, position));
+            assert_eq!(spot.position(), position as u16);
+            spot = spot.next(area, position + 1);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_found_at_a_spot_that_is_shut() {
+    let (mut producer, consumer) = pair(8);
+    put(&mut producer, 1, b"").expect("room");
+    assert!(consumer.has_record());
+    assert!(!is_there(&consumer.area, consumer.spot.shut(true)));
+    assert!(is_there(&consumer.area, consumer.spot.shut(true).shut(false)));
+}
