@@ -13,13 +13,22 @@ use crate::transport::Transport;
 use crate::users::Use;
 use crate::waker::Waker;
 
-/// A queued event, and the entry of a shared receive queue that it keeps occupied. The end of a transfer lies in plain
-/// words, because an [`Event`] as a whole would be copied on its way.
+/// A queued event. The end of a transfer lies in plain words, because an [`Event`] as a whole would be copied on its way.
 pub(crate) struct Queued {
     /// Meaningless if there is another event.
     completion: Completion,
-    charge: Option<Charge>,
-    other: Option<Event>,
+    more: More,
+}
+
+/// What belongs to the end of a transfer, or is queued in its place. One byte of its own says which.
+#[repr(u8)]
+enum More {
+    Nothing,
+    /// The entry of a shared receive queue that it keeps occupied.
+    #[expect(dead_code)] // its drop counts
+    Charge(Charge),
+    /// Another event.
+    Event(Event),
 }
 
 /// No transfer, beside another event.
@@ -29,7 +38,23 @@ const NOTHING: Completion =
 impl Queued {
     /// Settles the books when the program has taken the event: its buffer no longer counts.
     pub fn settle(self) -> Event {
-        self.other.unwrap_or(self.completion.into())
+        match self.more {
+            More::Event(event) => event,
+            More::Nothing | More::Charge(_) => self.completion.into(),
+        }
+    }
+
+    /// Settles the books when the program takes the end of a transfer, which is left in its place; false if this is another
+    /// event.
+    #[inline(always)]
+    fn release(&mut self) -> bool {
+        if !matches!(self.more, More::Nothing) {
+            if !matches!(self.more, More::Charge(_)) {
+                return false;
+            }
+            self.more = More::Nothing;
+        }
+        true
     }
 }
 
@@ -167,16 +192,7 @@ impl<T: Transport> Queue<T> {
             return None;
         }
         // Nothing is left in it that needs a drop.
-        self.events.skip_if(|oldest| {
-            if oldest.other.is_some() {
-                return None;
-            }
-            let result = transfer(&oldest.completion);
-            if oldest.charge.is_some() {
-                oldest.charge = None;
-            }
-            Some(result)
-        })
+        self.events.skip_if(|oldest| oldest.release().then(|| transfer(&oldest.completion)))
     }
 
     /// Adds the end of a transfer; false if there is no room. `charge` is that of a buffer of a shared receive queue.
@@ -184,7 +200,7 @@ impl<T: Transport> Queue<T> {
     pub fn complete(&mut self, completion: impl FnOnce() -> Completion, charge: Option<Charge>) -> bool {
         match self.events.vacancy() {
             Some(place) => {
-                place.fill(Queued { completion: completion(), charge, other: None });
+                place.fill(Queued { completion: completion(), more: charge.map_or(More::Nothing, More::Charge) });
                 true
             }
             None => false,
@@ -260,12 +276,12 @@ impl<'a, T: Transport> Batch<'a, T> {
     /// Adds an event other than the end of a transfer; `announce` makes it a notification event. An event that finds no
     /// room is lost.
     pub fn push(&mut self, event: Event, announce: bool) {
-        self.add(Queued { completion: NOTHING, charge: None, other: Some(event) }, announce);
+        self.add(Queued { completion: NOTHING, more: More::Event(event) }, announce);
     }
 
     /// Adds the end of a transfer, as [`Batch::push`] does with other events.
     pub fn complete(&mut self, completion: Completion, announce: bool, charge: Option<Charge>) {
-        self.add(Queued { completion, charge, other: None }, announce);
+        self.add(Queued { completion, more: charge.map_or(More::Nothing, More::Charge) }, announce);
     }
 
     fn add(&mut self, queued: Queued, announce: bool) {
