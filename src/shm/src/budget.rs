@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::pair::End;
-use crate::record;
+use crate::record::{self, EAGER_MAX};
 
 /// The most bytes that one copy moves.
 const SLICE: u64 = 512 * 1024;
@@ -25,6 +25,8 @@ const CALL: u64 = 4 * 1024;
 pub struct Rounds {
     /// Turns of this round, and in the upper half those of the round before.
     turns: AtomicU64,
+    /// Bytes that turns of this round may copy.
+    granted: AtomicU64,
 }
 
 impl Rounds {
@@ -35,6 +37,7 @@ impl Rounds {
         let turns = self.turns.load(Ordering::Relaxed);
         if turns != 0 {
             self.turns.store(turns << 32, Ordering::Relaxed);
+            self.granted.store(0, Ordering::Relaxed);
         }
     }
 
@@ -47,7 +50,11 @@ impl Rounds {
     pub fn share(&self) -> u64 {
         let turns = self.turns.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let turns = (turns & u64::from(u32::MAX)).max(turns >> 32).max(1);
-        (ROUND / turns).clamp(LEAST, ROUND)
+        // The first round does not know yet how many there will be.
+        let granted = self.granted.load(Ordering::Relaxed);
+        let share = (ROUND / turns).min(ROUND.saturating_sub(granted)).max(LEAST);
+        self.granted.store(granted + share, Ordering::Relaxed);
+        share
     }
 }
 
@@ -93,10 +100,28 @@ impl Budget {
         may
     }
 
+    /// Spends `len` bytes for a record of a transfer of `whole` bytes; false if nothing more may be moved, and then `end`
+    /// gets another turn. Transfers that are no longer than a record go on in any case.
+    #[inline]
+    pub fn record(&mut self, end: &End, whole: u64, len: u64) -> bool {
+        whole <= EAGER_MAX || self.spend(end, len)
+    }
+
+    fn spend(&mut self, end: &End, len: u64) -> bool {
+        let left = self.left.get_or_insert_with(|| end.rounds().share());
+        let may = *left > 0;
+        if may {
+            *left = left.saturating_sub(len);
+        } else {
+            end.go_on();
+        }
+        may
+    }
+
     fn next(&mut self, end: &End, rest: u64) -> Option<u64> {
         let left = self.left.get_or_insert_with(|| end.rounds().share());
         if *left == 0 {
-            end.look_again();
+            end.go_on();
             return None;
         }
         let len = record::piece(rest, SLICE.min(*left).max(CALL));
@@ -113,15 +138,18 @@ mod tests {
     fn turns_of_a_round_share_it() {
         let rounds = Rounds::default();
         assert_eq!(rounds.share(), ROUND, "alone");
+        rounds.begin();
+        rounds.begin();
         for turns in [1_u64, 2, 8, 30, 1000] {
             // The first round learns their number, the second one divides.
-            let mut sum = 0;
+            let mut shares = Vec::new();
             for _ in 0..2 {
                 rounds.begin();
-                sum = (0..turns).map(|_| rounds.share()).sum();
+                shares = (0..turns).map(|_| rounds.share()).collect();
+                assert!(shares.iter().sum::<u64>() <= ROUND + turns * LEAST, "{turns}");
             }
-            assert!(sum <= ROUND.max(turns * LEAST), "{turns}");
-            assert!(sum >= ROUND / 2, "{turns}");
+            assert!(shares.iter().sum::<u64>() >= ROUND / 2, "{turns}");
+            assert!(shares.iter().all(|&share| share == shares[0]), "{turns}");
         }
         rounds.begin();
         rounds.begin();

@@ -225,7 +225,7 @@ impl<T: Transport> Hot<T> {
         }
     }
 
-    /// Does what [`Hot::poll`] does, until it finds records of one connection if the caller polls again.
+    /// Does what [`Hot::poll`] does, until it finds records of one connection if the caller polls again and none copies.
     #[inline(never)]
     fn poll_many(&mut self, home: &Home, again: bool) -> bool {
         let mut any = false;
@@ -239,7 +239,8 @@ impl<T: Transport> Hot<T> {
                 Look::Known(news) => any |= news,
                 Look::Records => {
                     any = true;
-                    if again {
+                    // One that copies has but its share of a round, so that the others have their turn in the same one.
+                    if again && !home.rounds.are_copying() {
                         self.next = at + 1;
                         break;
                     }
