@@ -316,6 +316,12 @@ impl<T: Transport> Hot<T> {
         (self.polls, self.others) = (0, 0);
     }
 
+    /// Records that came so far, at least one at a time.
+    #[inline]
+    pub fn records(&self) -> u32 {
+        self.records
+    }
+
     /// True if no connection is polled.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

@@ -443,7 +443,7 @@ impl<T: Transport> Links<T> {
     /// Handles what has arrived; `caller` says whether a caller polls, who will poll again.
     #[inline(always)]
     fn round(&self, polled: &mut Polled<T>, caller: bool) -> bool {
-        self.home.rounds.begin();
+        self.home.rounds.begin(polled.hot.records());
         if self.progress.any_dead.load(Ordering::Acquire) {
             self.bury(&mut polled.hot);
         }
