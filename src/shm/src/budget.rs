@@ -5,7 +5,6 @@
 //! share. All shares of a round together have a bound as well.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-
 use std::time::{Duration, Instant};
 
 use host::lock::Mutex;
@@ -99,7 +98,7 @@ impl Rounds {
 pub struct Budget {
     /// `None` while the turn has not asked for its share.
     left: Option<u64>,
-    /// A part of a large share is spent, of which only copies are left that need not be cut.
+    /// A part of a large share is spent: what is left of it is for transfers that need not be cut.
     cut: bool,
 }
 

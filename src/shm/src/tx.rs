@@ -635,14 +635,7 @@ impl Tx {
     /// Puts `head` and then the bytes of the request into the ring, in as many records as it takes. Bytes that find
     /// no room go on at the next call.
     #[inline]
-    fn pieces(
-        &mut self,
-        end: &End,
-        header: Header,
-        head: &[u8],
-        request: &Request<'_>,
-        budget: &mut Budget,
-    ) -> Launch {
+    fn pieces(&mut self, end: &End, header: Header, head: &[u8], request: &Request<'_>, budget: &mut Budget) -> Launch {
         let start = self.part.start;
         let mut went = false;
         let launch = loop {
