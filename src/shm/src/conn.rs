@@ -388,7 +388,7 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
         acknowledge(end, Acknowledge::wanted(report.flags));
         if report.more && advance == Advance::Batch {
             // Other connections get their turn first.
-            end.look_again();
+            if report.answers { end.look_again() } else { end.go_on() }
         }
         (report.more, report.credit)
     }

@@ -167,6 +167,8 @@ pub struct Hot<T: Transport<Tx = Tx>> {
     next: usize,
     /// The place of the connection that had the last records.
     latest: usize,
+    /// Counts the looks that found records, and ready bits.
+    records: u32,
     /// Polls until this term is over.
     term: u32,
     /// News of other connections in this term.
@@ -177,7 +179,7 @@ pub struct Hot<T: Transport<Tx = Tx>> {
 
 impl<T: Transport<Tx = Tx>> Default for Hot<T> {
     fn default() -> Self {
-        Hot { list: ArrayVec::new(), next: 0, latest: NONE, term: TERM, others: 0, rest: 0 }
+        Hot { list: ArrayVec::new(), next: 0, latest: NONE, records: 0, term: TERM, others: 0, rest: 0 }
     }
 }
 
@@ -191,13 +193,14 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
         }
         self.note_poll(home);
         let mut any = false;
-        let Hot { list, latest, .. } = self;
+        let Hot { list, latest, records, .. } = self;
         let (list, mut at) = (list.as_mut_slice(), 0);
         while let Some(entry) = list.get_mut(at) {
             match entry.look(again, || mem::replace(latest, at) == at) {
                 Look::Known(news) => any |= news,
                 Look::Records => {
                     any = true;
+                    *records = records.wrapping_add(1);
                     bring_forward(list, latest, at);
                 }
                 look => return self.poll_others(at, look, home, again),
@@ -225,7 +228,7 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
         true
     }
 
-    /// Does what [`Hot::poll`] does, until it finds records of one connection if the caller polls again.
+    /// Does what [`Hot::poll`] does, until it finds records of one connection if the caller polls again and none copies.
     #[inline(never)]
     fn poll_many(&mut self, home: &Home, again: bool) -> bool {
         self.note_poll(home);
@@ -240,13 +243,15 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
             if at >= self.list.len() {
                 at = 0;
             }
-            let Hot { list, latest, .. } = self;
+            let Hot { list, latest, records, .. } = self;
             let Some(entry) = list.get_mut(at) else { break };
             match entry.look(again, || mem::replace(latest, at) == at) {
                 Look::Known(news) => any |= news,
                 Look::Records => {
                     any = true;
-                    if one {
+                    *records = records.wrapping_add(1);
+                    // One that copies has but its share of a round, so that the others have their turn in the same one.
+                    if one && !home.rounds.are_copying() {
                         self.next = at + 1;
                         break;
                     }
@@ -283,6 +288,7 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
     #[inline]
     pub fn on_ready(&mut self, conn: &Arc<Conn<T>>, home: &Home, may: impl FnOnce() -> bool) {
         self.latest = NONE;
+        self.records = self.records.wrapping_add(1);
         self.others = self.others.saturating_add(1);
         if self.rest > 0 {
             self.rest -= 1;
@@ -320,6 +326,12 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
         }
         self.list.iter_mut().for_each(|entry| entry.found = 0);
         (self.term, self.others) = (TERM, 0);
+    }
+
+    /// Records that came so far, at least one at a time.
+    #[inline]
+    pub fn records(&self) -> u32 {
+        self.records
     }
 
     /// True if no connection is polled.

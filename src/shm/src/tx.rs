@@ -371,7 +371,7 @@ impl Tx {
         }
         if report.failed.is_none() {
             if !self.answers.is_empty() {
-                match self.answers.progress(end) {
+                match self.answers.progress(end, &mut Budget::turn()) {
                     Some(Failed::Read(status)) => report.answer = Some(status),
                     Some(Failed::Message(id, status)) => report.failed = Some((FailedRequest::Number(id), status)),
                     None => {}
@@ -487,9 +487,9 @@ impl Tx {
             Operation::Send { solicited } => {
                 let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: len };
                 if len <= EAGER_MAX {
-                    self.pieces(end, header, &[], request)
+                    self.pieces(end, header, &[], request, budget)
                 } else if self.part.done > 0 || end.pair.is_local() || !end.pair.peer_reads() {
-                    self.pieces(end, Header { kind: kind::MESSAGE_PIECE, ..header }, &[], request)
+                    self.pieces(end, Header { kind: kind::MESSAGE_PIECE, ..header }, &[], request, budget)
                 } else {
                     self.announce(end, Header { kind: kind::REMOTE_MESSAGE, ..header }, request.segments)
                 }
@@ -581,7 +581,7 @@ impl Tx {
         let target = record::target(remote.addr.wrapping_add(start), remote.key, len - start);
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: len - start };
-        let launch = self.pieces(end, header, &target, request);
+        let launch = self.pieces(end, header, &target, request, budget);
         if let Launch::Flying(Done::At(position)) = launch {
             self.written = position;
             self.outlet.hurry(end, position);
@@ -626,13 +626,16 @@ impl Tx {
     /// Puts `head` and then the bytes of the request into the ring, in as many records as it takes. Bytes that find
     /// no room go on at the next call.
     #[inline]
-    fn pieces(&mut self, end: &End, header: Header, head: &[u8], request: &Request<'_>) -> Launch {
+    fn pieces(&mut self, end: &End, header: Header, head: &[u8], request: &Request<'_>, budget: &mut Budget) -> Launch {
         let start = self.part.start;
         let mut went = false;
         let launch = loop {
             let offset = self.part.done;
             let head = if offset == start { head } else { &[] };
             let take = record::piece(request.len - offset, EAGER_MAX);
+            if !budget.record(end, request.len, take) {
+                break Launch::NoRoom;
+            }
             let put = self.put(end, header, head.len() + take as usize, |room| {
                 room.write(Source::of(head));
                 let mut wrote = 0;
