@@ -19,7 +19,7 @@ use host::lock::Mutex;
 use host::memory;
 use once_cell::sync::OnceCell;
 
-use crate::pair::End;
+use crate::pair::{End, Open};
 use crate::pending::Pending;
 use crate::record::Acknowledge;
 use crate::rx::{Advance, Fatal, Inbox, Rx, Stop};
@@ -208,6 +208,8 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
 
     /// Tells the peer that this process polls the connection; false if that is over, or has not begun.
     pub fn begin_polling(&self) -> bool {
+        // Whoever closes the connection does that under the same lock, and finds this set or keeps it from being polled.
+        self.hot.store(true, Ordering::Relaxed);
         let begun = self.phase() == ConnPhase::Up && self.end().is_some_and(|end| self.rx.lock().begin_polling(end));
         self.hot.store(begun, Ordering::Relaxed);
         begun
@@ -318,26 +320,19 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
         self.try_progress_tx(end, credit);
     }
 
-    /// Handles what one that polls has found: records, if any have arrived, and what the peer has consumed.
-    #[inline]
-    pub fn advance(self: &Arc<Self>, end: &End, arrived: bool) {
-        let mut credit = None;
-        if arrived {
-            credit = self.take_requests(end);
-            if !credit.is_some_and(|credit| end.is_news(credit)) && end.is_content() {
-                return;
-            }
-        }
-        self.try_progress_tx(end, credit);
-    }
-
-    /// Handles requests of the peer that have arrived. Gives what they told of the peer's position. Answers wait: whoever
-    /// puts them into their ring tells of them.
+    /// Handles requests of the peer that have arrived, and what they told of the peer's position. Answers wait: whoever puts
+    /// them into their ring tells of them.
     #[inline(never)]
-    fn take_requests(self: &Arc<Self>, end: &End) -> Option<u16> {
+    pub fn take_requests(self: &Arc<Self>, end: &End) {
         let (stop, told) = self.rx.lock().take_small(end, self);
         acknowledge(end, told.acknowledge());
-        if stop == Stop::Nothing { told.credit() } else { self.take_others(end, stop).or(told.credit()) }
+        let mut credit = told.credit();
+        if stop != Stop::Nothing {
+            credit = self.take_others(end, stop).or(credit);
+        }
+        if credit.is_some_and(|credit| end.is_news(credit)) || end.open() != Open::Nothing {
+            self.try_progress_tx(end, credit);
+        }
     }
 
     /// Goes on where [`Rx::take_small`] has stopped.
@@ -363,8 +358,9 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
         None
     }
 
+    /// Handles what the peer has consumed, as a record of it told (`credit`) or as it has published.
     #[inline(never)]
-    fn try_progress_tx(self: &Arc<Self>, end: &End, credit: Option<u16>) {
+    pub fn try_progress_tx(self: &Arc<Self>, end: &End, credit: Option<u16>) {
         // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
         let Some(mut tx) = self.sink.try_lock_tx() else { return };
         let Some(done) = tx.progress_plain(end, credit) else { return self.advance_tx(tx, end, credit) };

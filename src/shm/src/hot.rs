@@ -10,6 +10,7 @@
 //! busy than there are places, looking at those few is of no use: all have ready bits then, and it is tried again after
 //! many messages.
 
+use std::mem;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
@@ -17,7 +18,7 @@ use dat_core::transport::Transport;
 
 use crate::conn::Conn;
 use crate::home::Home;
-use crate::pair::End;
+use crate::pair::{End, Open};
 use crate::rx::Inbox;
 use crate::tx::Tx;
 
@@ -41,8 +42,8 @@ const REST: u32 = 1 << 16;
 
 /// The most polls that leave it to a record of the peer to tell how far the peer is.
 const PATIENCE: u32 = 64;
-/// Times in a row that no record told it, after which none is expected.
-const SILENCE: u32 = 2;
+/// No place in the list.
+const NONE: usize = usize::MAX;
 
 /// A connection that is polled.
 struct Entry<T: Transport<Tx = Tx>> {
@@ -67,32 +68,35 @@ enum Look {
 }
 
 impl<T: Transport<Tx = Tx>> Entry<T> {
-    /// Lets the connection go on if it has something to do.
+    /// Lets the connection go on if it has something to do. `alone` says whether it had the last records as well.
     #[inline]
-    fn look(&mut self, again: bool, records: &mut u32) -> Look {
+    fn look(&mut self, again: bool, alone: impl FnOnce() -> bool) -> Look {
         let Some(end) = self.conn.end() else { return Look::Over };
-        let arrived = end.has_requests();
-        if !arrived && end.is_content() {
-            return self.wait();
+        if end.has_requests() {
+            self.idle = 0;
+            self.found += 1;
+            self.guess.on_record(alone());
+            self.conn.take_requests(end);
+            return Look::Records;
         }
-        if !self.conn.is_up() {
-            return Look::Over;
+        let news = match end.open() {
+            Open::Nothing => return self.wait(),
+            Open::Busy => false,
+            Open::Position(known) => self.guess.is_past(end, known, again),
+            Open::Finished => true,
+        };
+        if news {
+            self.idle = 0;
+            self.found += 1;
+            self.conn.try_progress_tx(end, None);
+            return Look::Known(true);
         }
-        if arrived {
-            *records = records.wrapping_add(1);
-            self.guess.on_record(*records);
-        } else if !end.is_finished() && !self.guess.is_acknowledged(end, again) {
-            if end.is_busy() {
-                // It may be the question for bytes that had no room.
-                self.conn.progress();
-                return Look::Known(false);
-            }
-            return self.wait();
+        if end.is_busy() {
+            // It may be the question for bytes that had no room.
+            self.conn.progress();
+            return Look::Known(false);
         }
-        self.idle = 0;
-        self.found += 1;
-        self.conn.advance(end, arrived);
-        if arrived { Look::Records } else { Look::Known(true) }
+        self.wait()
     }
 
     /// Takes note of a poll without news.
@@ -122,44 +126,35 @@ impl<T: Transport<Tx = Tx>> Entry<T> {
 /// records of other connections came in between, the program may be waiting for this very end.
 #[derive(Default)]
 struct Guess {
-    /// The number of the last record of this connection among those of all.
-    last: u32,
-    /// The position that is wanted.
-    wanted: u64,
-    /// Polls since it is.
+    /// Polls that were spent on waiting since the last record.
     polls: u32,
-    /// Polls that are spent on waiting.
-    patience: u32,
-    /// Times in a row that the line was read and the peer had gone on.
+    /// The peer had gone on when its line was read last, and no record has come since: none is expected.
     silent: u32,
+    /// The most polls that are spent on waiting.
+    patience: u32,
 }
 
 impl Guess {
-    /// A record has come, with this number among those of all connections.
+    /// A record has come; `alone` says that no other connection had one since the last one.
     #[inline]
-    fn on_record(&mut self, number: u32) {
-        let alone = number.wrapping_sub(self.last) == 1;
-        self.last = number;
+    fn on_record(&mut self, alone: bool) {
         self.patience = if alone { (2 * self.polls + 2).min(PATIENCE) } else { 0 };
-        self.polls = 0;
-        self.silent = 0;
+        (self.polls, self.silent) = (0, 0);
     }
 
-    /// True if the peer has gone on, as far as that is to be found out now; `again` says whether a look at it can wait.
+    /// True if the peer has got further than `known`, as far as that is to be found out now; `again` says whether a look at it
+    /// can wait.
     #[inline]
-    fn is_acknowledged(&mut self, end: &End, again: bool) -> bool {
-        let Some(wanted) = end.wanted() else { return false };
-        if self.wanted != wanted {
-            self.wanted = wanted;
-            self.polls = 0;
-        }
-        self.polls = (self.polls + 1).min(PATIENCE + 1);
-        if again && self.polls <= self.patience && self.silent < SILENCE {
+    fn is_past(&mut self, end: &End, known: i64, again: bool) -> bool {
+        if again && self.polls < self.patience {
+            self.polls += 1;
             return false;
         }
-        let told = end.is_acknowledged();
-        self.silent = self.silent.saturating_add(u32::from(told));
-        told
+        let past = end.is_past(known);
+        if past {
+            (self.silent, self.patience) = (1, 0);
+        }
+        past
     }
 }
 
@@ -170,10 +165,10 @@ pub struct Hot<T: Transport<Tx = Tx>> {
     /// Where the next poll begins to look: behind the connection that had records last. Where they take turns, it is the
     /// next one's.
     next: usize,
-    /// Records that came so far, at least one at a time.
-    records: u32,
-    /// Polls in this term.
-    polls: u32,
+    /// The place of the connection that had the last records.
+    latest: usize,
+    /// Polls until this term is over.
+    term: u32,
     /// News of other connections in this term.
     others: u32,
     /// News of connections until one may be added.
@@ -182,7 +177,7 @@ pub struct Hot<T: Transport<Tx = Tx>> {
 
 impl<T: Transport<Tx = Tx>> Default for Hot<T> {
     fn default() -> Self {
-        Hot { list: ArrayVec::new(), next: 0, records: 0, polls: 0, others: 0, rest: 0 }
+        Hot { list: ArrayVec::new(), next: 0, latest: NONE, term: TERM, others: 0, rest: 0 }
     }
 }
 
@@ -191,56 +186,67 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
     /// caller polls again soon, so that some news may wait.
     #[inline]
     pub fn poll(&mut self, home: &Home, again: bool) -> bool {
-        if self.list.is_empty() {
-            return false;
+        if !(1..=ALL).contains(&self.list.len()) {
+            return !self.list.is_empty() && self.poll_many(home, again);
         }
-        self.polls += 1;
-        if self.polls >= TERM {
-            self.end_term(home);
-        }
-        if self.list.len() > ALL {
-            return self.poll_many(home, again);
-        }
-        let (mut any, mut at) = (false, 0);
-        while let Some(entry) = self.list.get_mut(at) {
-            match entry.look(again, &mut self.records) {
+        self.note_poll(home);
+        let mut any = false;
+        let Hot { list, latest, .. } = self;
+        let (list, mut at) = (list.as_mut_slice(), 0);
+        while let Some(entry) = list.get_mut(at) {
+            match entry.look(again, || mem::replace(latest, at) == at) {
                 Look::Known(news) => any |= news,
                 Look::Records => {
                     any = true;
-                    self.bring_forward(at);
+                    bring_forward(list, latest, at);
                 }
-                look => {
-                    self.drop_entry(at, look, home);
-                }
+                look => return self.poll_others(at, look, home, again),
             }
             at += 1;
         }
         any
     }
 
-    /// Takes note that the connection at this place had records.
-    #[inline(always)]
-    fn bring_forward(&mut self, at: usize) {
-        if at > 0 && self.list[at - 1].guess.silent >= SILENCE {
-            self.list.swap(at - 1, at);
+    #[inline]
+    fn note_poll(&mut self, home: &Home) {
+        self.term -= 1;
+        if self.term == 0 {
+            self.end_term(home);
         }
+    }
+
+    /// Ends what [`Hot::poll`] began, which found an entry at `at` that is over or idle.
+    #[cold]
+    #[inline(never)]
+    fn poll_others(&mut self, at: usize, look: Look, home: &Home, again: bool) -> bool {
+        let behind = self.list.len() - (at + 1);
+        self.next = if self.drop_entry(at, look, home) { at } else { at + 1 };
+        self.poll_some(behind, home, again, false);
+        true
     }
 
     /// Does what [`Hot::poll`] does, until it finds records of one connection if the caller polls again.
     #[inline(never)]
     fn poll_many(&mut self, home: &Home, again: bool) -> bool {
+        self.note_poll(home);
+        self.poll_some(self.list.len(), home, again, again)
+    }
+
+    /// Looks at so many entries, from the next one on; with `one` until it finds records of a connection.
+    fn poll_some(&mut self, count: usize, home: &Home, again: bool, one: bool) -> bool {
         let mut any = false;
         let mut at = self.next;
-        for _ in 0..self.list.len() {
+        for _ in 0..count {
             if at >= self.list.len() {
                 at = 0;
             }
-            let Some(entry) = self.list.get_mut(at) else { break };
-            match entry.look(again, &mut self.records) {
+            let Hot { list, latest, .. } = self;
+            let Some(entry) = list.get_mut(at) else { break };
+            match entry.look(again, || mem::replace(latest, at) == at) {
                 Look::Known(news) => any |= news,
                 Look::Records => {
                     any = true;
-                    if again {
+                    if one {
                         self.next = at + 1;
                         break;
                     }
@@ -276,7 +282,7 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
     /// connection from now on if that happens often, there is room, and `may` agrees.
     #[inline]
     pub fn on_ready(&mut self, conn: &Arc<Conn<T>>, home: &Home, may: impl FnOnce() -> bool) {
-        self.records = self.records.wrapping_add(1);
+        self.latest = NONE;
         self.others = self.others.saturating_add(1);
         if self.rest > 0 {
             self.rest -= 1;
@@ -297,7 +303,7 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
             self.cool(at, home);
         }
         if self.list.is_empty() {
-            (self.polls, self.others) = (0, 0);
+            (self.term, self.others) = (TERM, 0);
         }
         if conn.begin_polling() {
             self.list.push(Entry { conn: conn.clone(), idle: 0, found: 0, guess: Guess::default() });
@@ -313,7 +319,7 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
             self.cool_all(home);
         }
         self.list.iter_mut().for_each(|entry| entry.found = 0);
-        (self.polls, self.others) = (0, 0);
+        (self.term, self.others) = (TERM, 0);
     }
 
     /// True if no connection is polled.
@@ -344,6 +350,15 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
     /// Lets go of connections that are over.
     pub fn forget_dead(&mut self) {
         self.list.retain(|entry| entry.conn.is_up());
+    }
+}
+
+/// Takes note that the connection at this place, which had the last records, had some.
+#[inline(always)]
+fn bring_forward<T: Transport<Tx = Tx>>(list: &mut [Entry<T>], latest: &mut usize, at: usize) {
+    if at > 0 && list[at - 1].guess.silent != 0 {
+        list.swap(at - 1, at);
+        *latest = at - 1;
     }
 }
 

@@ -4,6 +4,7 @@
 //! node's thread at once.
 
 use std::collections::{HashMap, VecDeque};
+use std::hint::cold_path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -438,6 +439,9 @@ impl<T: Transport<Tx = Tx>> Links<T> {
     /// Handles what has arrived, for another thread than a caller's.
     #[inline(never)]
     fn round_once(&self, polled: &mut Polled<T>) -> bool {
+        if self.progress.any_dead.load(Ordering::Acquire) {
+            self.bury(&mut polled.hot);
+        }
         self.round(polled, false)
     }
 
@@ -445,15 +449,10 @@ impl<T: Transport<Tx = Tx>> Links<T> {
     #[inline(always)]
     fn round(&self, polled: &mut Polled<T>, caller: bool) -> bool {
         self.home.rounds.begin();
-        if self.progress.any_dead.load(Ordering::Acquire) {
-            self.bury(&mut polled.hot);
-        }
         let mut any = polled.hot.poll(&self.home, caller);
-        let Polled { links, hot } = polled;
-        for link in links.iter() {
-            if link.pair.may_be_ready() {
-                any |= self.go_on(link, hot, caller);
-            }
+        if polled.links.iter().any(|link| link.pair.may_be_ready()) {
+            cold_path();
+            any |= self.go_on(polled, caller);
         }
         // There is one round at a time. SYNC round: whoever finds it ended finds what it has queued.
         let rounds = self.progress.rounds.load(Ordering::Relaxed);
@@ -461,17 +460,22 @@ impl<T: Transport<Tx = Tx>> Links<T> {
         any
     }
 
-    /// Lets the connections of a link go on that have their ready bits set; true if there are any.
+    /// Lets the connections go on that have their ready bits set; true if there are any.
     #[inline(never)]
-    fn go_on(&self, link: &Arc<Link<T>>, hot: &mut Hot<T>, caller: bool) -> bool {
-        link.pair.take_ready(|side, index| {
-            if let Some(conn) = link.conn(side, index) {
-                conn.progress();
-                if caller && !conn.is_hot() {
-                    hot.on_ready(&conn, &self.home, || self.may_heat());
+    fn go_on(&self, polled: &mut Polled<T>, caller: bool) -> bool {
+        let Polled { links, hot } = polled;
+        let mut any = false;
+        for link in links.iter().filter(|link| link.pair.may_be_ready()) {
+            any |= link.pair.take_ready(|side, index| {
+                if let Some(conn) = link.conn(side, index) {
+                    conn.progress();
+                    if caller && !conn.is_hot() {
+                        hot.on_ready(&conn, &self.home, || self.may_heat());
+                    }
                 }
-            }
-        })
+            });
+        }
+        any
     }
 
     /// Waits until it is the caller's turn, or other threads have ended `count` rounds, or `limit` is over. A thread that

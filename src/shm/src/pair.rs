@@ -8,7 +8,7 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
 
 use once_cell::sync::OnceCell;
 
@@ -76,9 +76,10 @@ pub struct Pair {
     chunks: [OnceCell<Arc<SharedMemory>>; CHUNKS],
     /// Side of this process; `None` if it has both.
     side: Option<u8>,
-    /// The sides of this process, from the first to the last one.
+    /// The sides of this process, from the first to the last one, and the ready bits of both.
     first: u8,
     last: u8,
+    looked_at: [Place<Ready>; 2],
     /// The peer's process.
     pub pid: i32,
     peer: OnceCell<Peer>,
@@ -124,15 +125,18 @@ impl Pair {
 
     fn new(home: &Arc<Home>, memory: SharedMemory, pid: i32, side: Option<u8>) -> io::Result<Arc<Pair>> {
         let memory = Arc::new(memory);
+        let ready = |side: u8| memory.place(usize::from(side) * READY);
+        let (first, last) = (side.unwrap_or(0), side.unwrap_or(1));
         Ok(Arc::new(Pair {
             home: home.clone(),
-            ready: [memory.place(0)?, memory.place(READY)?],
+            ready: [ready(0)?, ready(1)?],
+            looked_at: [ready(first)?, ready(last)?],
             transfers: [memory.place(TABLES)?, memory.place(TABLES + TABLE)?],
             memory,
             chunks: [const { OnceCell::new() }; CHUNKS],
             side,
-            first: side.unwrap_or(0),
-            last: side.unwrap_or(1),
+            first,
+            last,
             pid,
             peer: OnceCell::new(),
             probe: OnceCell::new(),
@@ -315,12 +319,8 @@ impl Pair {
     /// True if any connection of this process may have something to do. Costs no more than two loads.
     #[inline]
     pub fn may_be_ready(&self) -> bool {
-        let [first, second] = &self.ready;
-        match self.side {
-            None => first[0].load(Ordering::Relaxed) | second[0].load(Ordering::Relaxed) != 0,
-            Some(0) => first[0].load(Ordering::Relaxed) != 0,
-            Some(_) => second[0].load(Ordering::Relaxed) != 0,
-        }
+        let [first, last] = &self.looked_at;
+        first[0].load(Ordering::Relaxed) | last[0].load(Ordering::Relaxed) != 0
     }
 
     /// Calls `each` with the side and the place of every connection of this process that has something to do, and
@@ -445,17 +445,32 @@ pub struct End {
     /// Bits that say what is to be known of this side beside records and positions: [`STUCK`], [`Busy`].
     state: AtomicU32,
     /// Position in the ring of requests of this side at which somebody wants to know that the peer has got there, and
-    /// the position of which it is known.
-    wanted: AtomicU64,
-    known: AtomicU64,
-    /// Requests are done that the peer tells nothing of.
-    finished: AtomicBool,
+    /// the position of which it is known. That is [`FINISHED`], which is less than any that is wanted, once requests are
+    /// done that the peer tells nothing of.
+    wanted: AtomicI64,
+    known: AtomicI64,
     /// This process polls the connection. The peer is told the same, but could change that.
     polled: AtomicBool,
 }
 
 /// In [`End::state`]: the record at the head of the peer's ring of requests waits for something else than to be looked at.
 const STUCK: u32 = 1;
+
+/// In the place of the position at which a peer is known to be.
+const FINISHED: i64 = -1;
+
+/// What is to be found out about an end that no record of the peer tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Open {
+    /// Nothing.
+    Nothing,
+    /// Nothing, but this side is busy, or may be.
+    Busy,
+    /// How far the peer has got: this has been known so far, and is not enough.
+    Position(i64),
+    /// Requests are done that the peer tells nothing of.
+    Finished,
+}
 
 /// What an end has to do that no record and no position of the peer tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -483,9 +498,8 @@ impl End {
             answers,
             taken: Default::default(),
             state: AtomicU32::new(0),
-            wanted: AtomicU64::new(0),
-            known: AtomicU64::new(0),
-            finished: AtomicBool::new(false),
+            wanted: AtomicI64::new(0),
+            known: AtomicI64::new(0),
             polled: AtomicBool::new(false),
         })
     }
@@ -522,26 +536,20 @@ impl End {
     /// Notes that the peer's progress up to `position` is to be found out.
     #[inline]
     pub fn want(&self, position: u64) {
-        self.wanted.store(position, Ordering::Relaxed);
+        self.wanted.store(position.cast_signed(), Ordering::Relaxed);
     }
 
-    /// Notes how far the peer is known to have got.
+    /// Notes how far the peer is known to have got. All requests that are done are about to be reported. Called with the lock
+    /// of the sending direction, as [`End::finish_soon`] is.
     #[inline]
     pub fn set_known(&self, position: u64) {
-        self.known.store(position, Ordering::Relaxed);
-    }
-
-    /// The position at which the peer's progress is wanted, if it is not known to have got there.
-    #[inline]
-    pub fn wanted(&self) -> Option<u64> {
-        let wanted = self.wanted.load(Ordering::Relaxed);
-        (wanted > self.known.load(Ordering::Relaxed)).then_some(wanted)
+        self.known.store(position.cast_signed(), Ordering::Relaxed);
     }
 
     /// True if nothing is left to find out about a peer that has got to `position`.
     #[inline]
     pub fn is_told(&self, position: u64) -> bool {
-        self.wanted.load(Ordering::Relaxed) <= position
+        self.wanted.load(Ordering::Relaxed) <= position.cast_signed()
     }
 
     /// True if a record of the peer that tells `credit` tells more than is known.
@@ -564,12 +572,17 @@ impl End {
             || (state & Busy::Announced as u32 != 0 && self.peers_offer().is_open())
     }
 
-    /// True if nothing is to be found out about the peer, and this side is not busy.
+    /// What is to be found out.
     #[inline]
-    pub fn is_content(&self) -> bool {
-        self.wanted.load(Ordering::Relaxed) <= self.known.load(Ordering::Relaxed)
-            && !self.is_finished()
-            && !self.is_busy()
+    pub fn open(&self) -> Open {
+        let known = self.known.load(Ordering::Relaxed);
+        if self.wanted.load(Ordering::Relaxed) <= known {
+            if self.state.load(Ordering::Relaxed) & !STUCK == 0 { Open::Nothing } else { Open::Busy }
+        } else if known == FINISHED {
+            Open::Finished
+        } else {
+            Open::Position(known)
+        }
     }
 
     /// What the peer offers to be written of a message of this side.
@@ -588,23 +601,10 @@ impl End {
         &self.rings[1].shared().offer.0
     }
 
-    /// True if requests are done that the peer tells nothing of.
-    #[inline]
-    pub fn is_finished(&self) -> bool {
-        self.finished.load(Ordering::Relaxed)
-    }
-
-    /// Takes note that all requests that are done are about to be reported.
-    #[inline]
-    pub fn clear_finished(&self) {
-        self.finished.store(false, Ordering::Relaxed);
-    }
-
-    /// Has this process look at this end soon because requests are done. Called with the lock of the sending direction,
-    /// as [`End::clear_finished`] is.
+    /// Has this process look at this end soon because requests are done. Called with the lock of the sending direction.
     #[inline]
     pub fn finish_soon(&self) {
-        self.finished.store(true, Ordering::Relaxed);
+        self.known.store(FINISHED, Ordering::Relaxed);
         // SYNC polled: as in tell_peer, with this process as the peer.
         self.fence_for_polling();
         if !self.polled.load(Ordering::Relaxed) {
@@ -624,18 +624,20 @@ impl End {
         self.has_requests() || ring::is_there(&self.answers, self.taken[1].load(Ordering::Relaxed))
     }
 
-    /// True if the peer has got further than is known. Reads a line that the peer writes.
+    /// True if the peer has got further than `known`. Reads a line that the peer writes.
     #[inline]
-    pub fn is_acknowledged(&self) -> bool {
-        self.rings[0].head().load(Ordering::Relaxed) != self.known.load(Ordering::Relaxed)
+    pub fn is_past(&self, known: i64) -> bool {
+        self.rings[0].head().load(Ordering::Relaxed).cast_signed() != known
     }
 
     /// True if this side has anything to do.
     pub fn has_news(&self) -> bool {
-        self.has_arrived()
-            || self.is_busy()
-            || self.is_finished()
-            || (self.wanted().is_some() && self.is_acknowledged())
+        let told = match self.open() {
+            Open::Nothing | Open::Busy => false,
+            Open::Position(known) => self.is_past(known),
+            Open::Finished => true,
+        };
+        told || self.has_arrived() || self.is_busy()
     }
 
     // ---- Polling ----

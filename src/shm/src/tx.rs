@@ -342,7 +342,6 @@ impl Tx {
             return None;
         }
         let consumed = self.outlet.position(credit, |known| end.is_told(known))?;
-        end.clear_finished();
         end.set_known(consumed);
         Some(Mark(consumed + self.passed))
     }
@@ -351,7 +350,6 @@ impl Tx {
     /// enough, as it has published. Goes on with the requests that wait.
     pub fn progress(&mut self, end: &End, credit: Option<u16>) -> TxReport {
         let mut report = TxReport::default();
-        end.clear_finished();
         if self.closed {
             return report;
         }

@@ -6,9 +6,12 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
-use loom::sync::atomic::{AtomicBool, AtomicU32, fence};
+use loom::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, fence};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
+
+/// In the place of the position at which the peer is known to be: requests are done that it tells nothing of.
+const FINISHED: i32 = -1;
 
 /// A connection as both processes see it, with one request at most.
 #[derive(Default)]
@@ -19,12 +22,11 @@ struct Model {
     again: AtomicBool,
     /// The record, the peer's position, and whether this process polls.
     record: AtomicU32,
-    head: AtomicU32,
+    head: AtomicI32,
     polled: AtomicBool,
     /// What this process knows: [`End::want`](crate::pair::End::want) and its like.
-    wanted: AtomicU32,
-    known: AtomicU32,
-    finished: AtomicBool,
+    wanted: AtomicI32,
+    known: AtomicI32,
     bit: AtomicBool,
 }
 
@@ -45,7 +47,7 @@ impl Model {
     /// The same for a transfer that is done at once: [`End::finish_soon`](crate::pair::End::finish_soon).
     fn post_done(&self) {
         let requests = self.requests.lock().expect("no panic");
-        self.finished.store(true, Relaxed);
+        self.known.store(FINISHED, Relaxed);
         fence(SeqCst);
         if !self.polled.load(Relaxed) {
             self.bit.store(true, SeqCst);
@@ -102,8 +104,8 @@ impl Model {
     }
 
     fn has_news(&self) -> bool {
-        let waits = self.wanted.load(Relaxed) > self.known.load(Relaxed);
-        self.finished.load(Relaxed) || (waits && self.head.load(Relaxed) != self.known.load(Relaxed))
+        let known = self.known.load(Relaxed);
+        self.wanted.load(Relaxed) > known && (known == FINISHED || self.head.load(Relaxed) != known)
     }
 }
 
