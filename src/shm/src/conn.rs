@@ -22,7 +22,7 @@ use once_cell::sync::OnceCell;
 use crate::pair::{End, Open};
 use crate::pending::Pending;
 use crate::record::Acknowledge;
-use crate::rx::{Advance, Fatal, Inbox, Rx, Stop};
+use crate::rx::{Advance, Fatal, Inbox, Rx, Stop, Told};
 use crate::sleep::News;
 use crate::srq::{SharedQueue, Starved};
 use crate::tx::Tx;
@@ -317,26 +317,40 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
         if end.pair.take_untold() {
             keeper.clone().tell_refusal();
         }
+        self.progress_tx_if_free(end, credit);
+    }
+
+    #[inline(never)]
+    fn progress_tx_if_free(self: &Arc<Self>, end: &End, credit: Option<u16>) {
         self.try_progress_tx(end, credit);
     }
 
-    /// Handles requests of the peer that have arrived, and what they told of the peer's position. Answers wait: whoever puts
-    /// them into their ring tells of them.
-    #[inline(never)]
-    pub fn take_requests(self: &Arc<Self>, end: &End) {
-        let (stop, told) = self.rx.lock().take_small(end, self);
-        acknowledge(end, told.acknowledge());
-        let mut credit = told.credit();
-        if stop != Stop::Nothing {
-            credit = self.take_others(end, stop).or(credit);
-        }
-        if credit.is_some_and(|credit| end.is_news(credit)) || end.open() != Open::Nothing {
-            self.try_progress_tx(end, credit);
-        }
+    /// Handles requests of the peer that have arrived. Gives what they told of the peer's position, if the sending direction
+    /// has to know, or has something else to do. Answers wait: whoever puts them into their ring tells of them.
+    #[inline(always)]
+    pub fn take_requests(self: &Arc<Self>, end: &End) -> Option<Option<u16>> {
+        let taken = self.rx.lock().take_small(end, &**self);
+        let credit = match taken {
+            Ok(small) => {
+                acknowledge(end, Told::of(small).acknowledge());
+                Some(small.credit())
+            }
+            Err((stop, told)) => {
+                cold_path();
+                self.take_more(end, stop, told)
+            }
+        };
+        let open = credit.is_some_and(|credit| end.is_news(credit)) || end.open() != Open::Nothing;
+        open.then_some(credit)
     }
 
-    /// Goes on where [`Rx::take_small`] has stopped.
+    /// Goes on where [`Rx::take_small`] has stopped. Gives what all records told of the peer's position.
     #[inline(never)]
+    fn take_more(self: &Arc<Self>, end: &End, stop: Stop, told: Told) -> Option<u16> {
+        acknowledge(end, told.acknowledge());
+        self.take_others(end, stop).or(told.credit())
+    }
+
     fn take_others(self: &Arc<Self>, end: &End, stop: Stop) -> Option<u16> {
         let status = match stop {
             Stop::Nothing => return None,
@@ -359,7 +373,7 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
     }
 
     /// Handles what the peer has consumed, as a record of it told (`credit`) or as it has published.
-    #[inline(never)]
+    #[inline(always)]
     pub fn try_progress_tx(self: &Arc<Self>, end: &End, credit: Option<u16>) {
         // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
         let Some(mut tx) = self.sink.try_lock_tx() else { return };
@@ -580,7 +594,12 @@ impl<T: Transport<Tx = Tx>> Inbox for Conn<T> {
         place: impl Place,
     ) -> std::result::Result<(), Stop> {
         let Some(srq) = &self.srq else {
-            let (id, stop) = match self.sink.deliver(len, solicited, place) {
+            let delivery = self.sink.deliver(len, solicited, place);
+            if let Delivery::Done = delivery {
+                return Ok(());
+            }
+            cold_path();
+            let (id, stop) = match delivery {
                 Delivery::Done => return Ok(()),
                 Delivery::Other => return Err(Stop::Other),
                 Delivery::TooLong(id) => (id, Stop::TooLong),

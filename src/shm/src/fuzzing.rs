@@ -149,9 +149,10 @@ impl LooseRing {
 
     /// Writes a record's header and as much of `payload` as the ring's end leaves room for.
     pub fn write(&self, slot: u64, header: [u64; 2], payload: &[u8]) {
-        self.area.store_second(slot, header[1]);
-        self.area.first(slot).store(header[0], Ordering::Relaxed);
-        self.area.write(slot.wrapping_mul(SLOT as u64).wrapping_add(HEADER as u64), Source::of(payload));
+        let at = slot.wrapping_mul(SLOT as u64);
+        self.area.store_second(at, header[1]);
+        self.area.first(at).store(header[0], Ordering::Relaxed);
+        self.area.write(at.wrapping_add(HEADER as u64), Source::of(payload));
     }
 
     /// Consumes the next record; `None` if there is none.
@@ -460,8 +461,9 @@ impl Way {
     /// Writes a record's header at a slot.
     pub fn header(&self, ring: usize, slot: u64, words: [u64; 2]) {
         let area = self.rings[ring & 1].area();
-        area.store_second(slot, words[1]);
-        area.first(slot).store(words[0], Ordering::Release);
+        let at = slot.wrapping_mul(SLOT as u64);
+        area.store_second(at, words[1]);
+        area.first(at).store(words[0], Ordering::Release);
     }
 
     /// Writes bytes at a byte of the area.

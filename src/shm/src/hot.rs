@@ -33,8 +33,11 @@ const IDLE: u32 = 1 << 16;
 /// After every so many polls without news there is a look whether the connection is over, or idle.
 const CHECK: u32 = 1 << 12;
 
-/// Polls after which the news that they found is compared with the news of other connections.
-const TERM: u32 = 1 << 12;
+/// Polls after which the connections are put in order.
+const TURN: u32 = 1 << 8;
+/// So many times as many polls are a term, after which the news that they found is compared with the news of other
+/// connections.
+const TURNS: u32 = 1 << 4;
 /// So much news of other connections is too little to compare.
 const LITTLE: u32 = 256;
 /// News of connections after which connections are polled again where that was of no use.
@@ -42,8 +45,8 @@ const REST: u32 = 1 << 16;
 
 /// The most polls that leave it to a record of the peer to tell how far the peer is.
 const PATIENCE: u32 = 64;
-/// No place in the list.
-const NONE: usize = usize::MAX;
+/// No address of a connection.
+const NONE: usize = 0;
 
 /// A connection that is polled.
 struct Entry<T: Transport<Tx = Tx>> {
@@ -68,15 +71,18 @@ enum Look {
 }
 
 impl<T: Transport<Tx = Tx>> Entry<T> {
-    /// Lets the connection go on if it has something to do. `alone` says whether it had the last records as well.
-    #[inline]
-    fn look(&mut self, again: bool, alone: impl FnOnce() -> bool) -> Look {
+    /// Lets the connection go on if it has something to do. `latest` is the address of the one that had the last records.
+    #[inline(always)]
+    fn look(&mut self, again: bool, latest: &mut usize) -> Look {
         let Some(end) = self.conn.end() else { return Look::Over };
         if end.has_requests() {
             self.idle = 0;
             self.found += 1;
-            self.guess.on_record(alone());
-            self.conn.take_requests(end);
+            let address = Arc::as_ptr(&self.conn).addr();
+            self.guess.on_record(mem::replace(latest, address) == address);
+            if let Some(credit) = self.conn.take_requests(end) {
+                self.conn.try_progress_tx(end, credit);
+            }
             return Look::Records;
         }
         let news = match end.open() {
@@ -97,6 +103,11 @@ impl<T: Transport<Tx = Tx>> Entry<T> {
             return Look::Known(false);
         }
         self.wait()
+    }
+
+    #[inline(never)]
+    fn look_apart(&mut self, again: bool, latest: &mut usize) -> Look {
+        self.look(again, latest)
     }
 
     /// Takes note of a poll without news.
@@ -165,12 +176,14 @@ pub struct Hot<T: Transport<Tx = Tx>> {
     /// Where the next poll begins to look: behind the connection that had records last. Where they take turns, it is the
     /// next one's.
     next: usize,
-    /// The place of the connection that had the last records.
+    /// The address of the connection that had the last records.
     latest: usize,
     /// Counts the looks that found records, and ready bits.
     records: u32,
-    /// Polls until this term is over.
-    term: u32,
+    /// Polls until the connections are put in order.
+    turn: u32,
+    /// How often that is done until this term is over.
+    turns: u32,
     /// News of other connections in this term.
     others: u32,
     /// News of connections until one may be added.
@@ -179,7 +192,7 @@ pub struct Hot<T: Transport<Tx = Tx>> {
 
 impl<T: Transport<Tx = Tx>> Default for Hot<T> {
     fn default() -> Self {
-        Hot { list: ArrayVec::new(), next: 0, latest: NONE, records: 0, term: TERM, others: 0, rest: 0 }
+        Hot { list: ArrayVec::new(), next: 0, latest: NONE, records: 0, turn: TURN, turns: TURNS, others: 0, rest: 0 }
     }
 }
 
@@ -188,43 +201,59 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
     /// caller polls again soon, so that some news may wait.
     #[inline]
     pub fn poll(&mut self, home: &Home, again: bool) -> bool {
-        if !(1..=ALL).contains(&self.list.len()) {
+        if !again || !(1..=ALL).contains(&self.list.len()) {
             return !self.list.is_empty() && self.poll_many(home, again);
         }
         self.note_poll(home);
-        let mut any = false;
         let Hot { list, latest, records, .. } = self;
-        let (list, mut at) = (list.as_mut_slice(), 0);
-        while let Some(entry) = list.get_mut(at) {
-            match entry.look(again, || mem::replace(latest, at) == at) {
+        let mut entries = list.iter_mut();
+        let mut any = false;
+        while let Some(entry) = entries.next() {
+            match entry.look(true, latest) {
                 Look::Known(news) => any |= news,
                 Look::Records => {
                     any = true;
                     *records = records.wrapping_add(1);
-                    bring_forward(list, latest, at);
                 }
-                look => return self.poll_others(at, look, home, again),
+                look => {
+                    let behind = entries.len();
+                    return self.poll_others(behind, look, home);
+                }
             }
-            at += 1;
         }
         any
     }
 
     #[inline]
     fn note_poll(&mut self, home: &Home) {
-        self.term -= 1;
-        if self.term == 0 {
+        self.turn -= 1;
+        if self.turn == 0 {
+            self.end_turn(home);
+        }
+    }
+
+    /// Puts those that only send behind those that receive.
+    #[cold]
+    #[inline(never)]
+    fn end_turn(&mut self, home: &Home) {
+        self.turn = TURN;
+        // Where there are more, the place at which a poll begins moves on.
+        if self.list.len() <= ALL {
+            self.list.sort_unstable_by_key(|entry| entry.guess.silent);
+        }
+        self.turns -= 1;
+        if self.turns == 0 {
             self.end_term(home);
         }
     }
 
-    /// Ends what [`Hot::poll`] began, which found an entry at `at` that is over or idle.
+    /// Ends what [`Hot::poll`] began, which found an entry that is over or idle, with so many others behind it.
     #[cold]
     #[inline(never)]
-    fn poll_others(&mut self, at: usize, look: Look, home: &Home, again: bool) -> bool {
-        let behind = self.list.len() - (at + 1);
+    fn poll_others(&mut self, behind: usize, look: Look, home: &Home) -> bool {
+        let at = self.list.len() - behind - 1;
         self.next = if self.drop_entry(at, look, home) { at } else { at + 1 };
-        self.poll_some(behind, home, again, false);
+        self.poll_some(behind, home, true, false);
         true
     }
 
@@ -245,7 +274,7 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
             }
             let Hot { list, latest, records, .. } = self;
             let Some(entry) = list.get_mut(at) else { break };
-            match entry.look(again, || mem::replace(latest, at) == at) {
+            match entry.look_apart(again, latest) {
                 Look::Known(news) => any |= news,
                 Look::Records => {
                     any = true;
@@ -309,7 +338,7 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
             self.cool(at, home);
         }
         if self.list.is_empty() {
-            (self.term, self.others) = (TERM, 0);
+            (self.turns, self.others) = (TURNS, 0);
         }
         if conn.begin_polling() {
             self.list.push(Entry { conn: conn.clone(), idle: 0, found: 0, guess: Guess::default() });
@@ -325,7 +354,7 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
             self.cool_all(home);
         }
         self.list.iter_mut().for_each(|entry| entry.found = 0);
-        (self.term, self.others) = (TERM, 0);
+        (self.turns, self.others) = (TURNS, 0);
     }
 
     /// Records that came so far, at least one at a time.
@@ -362,15 +391,6 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
     /// Lets go of connections that are over.
     pub fn forget_dead(&mut self) {
         self.list.retain(|entry| entry.conn.is_up());
-    }
-}
-
-/// Takes note that the connection at this place, which had the last records, had some.
-#[inline(always)]
-fn bring_forward<T: Transport<Tx = Tx>>(list: &mut [Entry<T>], latest: &mut usize, at: usize) {
-    if at > 0 && list[at - 1].guess.silent != 0 {
-        list.swap(at - 1, at);
-        *latest = at - 1;
     }
 }
 

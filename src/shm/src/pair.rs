@@ -20,7 +20,7 @@ use crate::os::task;
 use crate::os::vm;
 use crate::ready;
 use crate::regions::RegionTable;
-use crate::ring::{self, Area, Consumer, Mapped, Producer, RingShared, SLOT};
+use crate::ring::{self, Area, Consumer, Mapped, Producer, RingShared, SLOT, Spot};
 use crate::sleep::News;
 use crate::transfers::{self, Entered, Own, TABLE, Table};
 use crate::wire::Probe;
@@ -440,9 +440,10 @@ pub struct End {
     rings: [Mapped; 2],
     /// The ring of answers of the other side.
     answers: Mapped,
-    /// How far this side has emptied the rings of the other one: of requests, and of answers.
+    /// How far this side has emptied the rings of the other one: of requests, and of answers. A [`Spot`], which is shut while
+    /// the record there waits for something else than to be looked at.
     taken: [AtomicU64; 2],
-    /// Bits that say what is to be known of this side beside records and positions: [`STUCK`], [`Busy`].
+    /// Bits that say what is to be known of this side beside records and positions: [`Busy`].
     state: AtomicU32,
     /// Position in the ring of requests of this side at which somebody wants to know that the peer has got there, and
     /// the position of which it is known. That is [`FINISHED`], which is less than any that is wanted, once requests are
@@ -452,9 +453,6 @@ pub struct End {
     /// This process polls the connection. The peer is told the same, but could change that.
     polled: AtomicBool,
 }
-
-/// In [`End::state`]: the record at the head of the peer's ring of requests waits for something else than to be looked at.
-const STUCK: u32 = 1;
 
 /// In the place of the position at which a peer is known to be.
 const FINISHED: i64 = -1;
@@ -496,7 +494,7 @@ impl End {
             peer_zone: AtomicU32::new(peer_zone),
             rings: [own, peer],
             answers,
-            taken: Default::default(),
+            taken: [const { AtomicU64::new(Spot::FIRST.word()) }; 2],
             state: AtomicU32::new(0),
             wanted: AtomicI64::new(0),
             known: AtomicI64::new(0),
@@ -510,20 +508,21 @@ impl End {
     #[inline]
     pub fn taken(&self) -> u16 {
         // SYNC taken: the slots before it are not read any more.
-        self.taken[0].load(Ordering::Acquire) as u16
+        Spot::of(self.taken[0].load(Ordering::Acquire)).position()
     }
 
     /// Notes how far this side has emptied a ring of the peer: that of requests, or, with `answers`, of answers.
     #[inline]
-    pub fn set_taken(&self, answers: bool, position: u64) {
-        self.taken[usize::from(answers)].store(position, Ordering::Release);
+    pub fn set_taken(&self, answers: bool, spot: Spot) {
+        self.taken[usize::from(answers)].store(spot.word(), Ordering::Release);
     }
 
     /// Notes whether the record at the head of the peer's ring of requests waits for something that is told otherwise:
-    /// a receive, or bytes that the peer was asked for.
+    /// a receive, or bytes that the peer was asked for. Called by the thread that empties the ring.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
-        self.set_state(STUCK, stuck);
+        let spot = Spot::of(self.taken[0].load(Ordering::Relaxed));
+        self.set_taken(false, spot.shut(stuck));
     }
 
     #[inline]
@@ -577,7 +576,7 @@ impl End {
     pub fn open(&self) -> Open {
         let known = self.known.load(Ordering::Relaxed);
         if self.wanted.load(Ordering::Relaxed) <= known {
-            if self.state.load(Ordering::Relaxed) & !STUCK == 0 { Open::Nothing } else { Open::Busy }
+            if self.state.load(Ordering::Relaxed) == 0 { Open::Nothing } else { Open::Busy }
         } else if known == FINISHED {
             Open::Finished
         } else {
@@ -615,13 +614,12 @@ impl End {
     /// True if a record of the ring of requests has arrived that can be handled.
     #[inline]
     pub fn has_requests(&self) -> bool {
-        ring::is_there(&self.rings[1], self.taken[0].load(Ordering::Relaxed))
-            && self.state.load(Ordering::Relaxed) & STUCK == 0
+        ring::is_there(&self.rings[1], Spot::of(self.taken[0].load(Ordering::Relaxed)))
     }
 
     /// True if a record has arrived that can be handled.
     fn has_arrived(&self) -> bool {
-        self.has_requests() || ring::is_there(&self.answers, self.taken[1].load(Ordering::Relaxed))
+        self.has_requests() || ring::is_there(&self.answers, Spot::of(self.taken[1].load(Ordering::Relaxed)))
     }
 
     /// True if the peer has got further than `known`. Reads a line that the peer writes.

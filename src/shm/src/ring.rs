@@ -32,6 +32,8 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use self::spot::lap_at;
+pub use self::spot::{Spot, is_there};
 use crate::offer::Offer;
 use crate::os::memory::{OutOfBounds, Shared, SharedMemory};
 use crate::os::user::{Source, Target, copy};
@@ -108,8 +110,8 @@ impl Word for AtomicU64 {
     }
 }
 
-/// Where a ring lies. Offsets are taken modulo the size of the area, and a copy ends at
-/// the end of the area at the latest, so that no value can lead outside.
+/// Where a ring lies. Offsets, in bytes, are taken modulo the size of the area, those of slots to the beginning of a slot, and
+/// a copy ends at the end of the area at the latest, so that no value can lead outside.
 pub trait Area {
     /// Type of the words.
     type Word: Word;
@@ -121,17 +123,21 @@ pub trait Area {
     fn shift(&self) -> u32 {
         self.slots().trailing_zeros()
     }
-    /// The first word of slot `slot`, which tells whether a record is there.
-    fn first(&self, slot: u64) -> &Self::Word;
-    /// Stores the second word of slot `slot`.
-    fn store_second(&self, slot: u64, value: u64);
-    /// Loads the second word of slot `slot`.
-    fn load_second(&self, slot: u64) -> u64;
+    /// True if the slot at `at` is the first one.
+    fn is_start(&self, at: u64) -> bool {
+        (at / SLOT as u64).is_multiple_of(self.slots())
+    }
+    /// The first word of the slot at `at`, which tells whether a record is there.
+    fn first(&self, at: u64) -> &Self::Word;
+    /// Stores the second word of the slot at `at`.
+    fn store_second(&self, at: u64, value: u64);
+    /// Loads the second word of the slot at `at`.
+    fn load_second(&self, at: u64) -> u64;
     /// Copies `src` to byte `at` of the area.
     fn write(&self, at: u64, src: Source<'_>);
-    /// Copies `src`, at most [`SMALL`] bytes of it, to slot `slot` behind the header.
-    fn write_small(&self, slot: u64, src: Source<'_>) {
-        self.write(slot * SLOT as u64 + HEADER as u64, src.split(SMALL).0);
+    /// Copies `src`, at most [`SMALL`] bytes of it, to the slot at `at` behind the header.
+    fn write_small(&self, at: u64, src: Source<'_>) {
+        self.write(at + HEADER as u64, src.split(SMALL).0);
     }
     /// Fills `dst` from byte `at` of the area.
     fn read(&self, at: u64, dst: Target<'_>);
@@ -142,7 +148,7 @@ pub trait Area {
 pub struct Mapped {
     shared: NonNull<RingShared>,
     data: NonNull<u8>,
-    /// One less than the number of slots, which is a power of two.
+    /// The bits of an offset that tell the slot.
     mask: u64,
     shift: u32,
     /// Keeps what the pointers point to mapped.
@@ -169,7 +175,8 @@ impl Mapped {
         }
         let shared = NonNull::from(memory.at::<RingShared>(shared)?);
         let data = NonNull::new(memory.target(data, slots * SLOT)?.as_ptr()).ok_or(OutOfBounds)?;
-        Ok(Mapped { shared, data, mask: slots as u64 - 1, shift: slots.trailing_zeros(), _memory: memory })
+        let mask = ((slots - 1) * SLOT) as u64;
+        Ok(Mapped { shared, data, mask, shift: slots.trailing_zeros(), _memory: memory })
     }
 
     /// The words that both sides see.
@@ -188,26 +195,26 @@ impl Mapped {
         self.shared().head.0.store(0, Ordering::Relaxed);
         self.shared().offer.0.reset();
         for slot in 0..self.slots() {
-            self.first(slot).store(0, Ordering::Relaxed);
+            self.first(slot * SLOT as u64).store(0, Ordering::Relaxed);
         }
     }
 
     #[inline]
-    fn word(&self, slot: u64, word: usize) -> &AtomicU64 {
+    fn word(&self, at: u64, word: usize) -> &AtomicU64 {
         const { assert!(SLOT.is_multiple_of(align_of::<AtomicU64>())) };
-        let at = (slot & self.mask) as usize * SLOT + (word & 1) * size_of::<AtomicU64>();
-        // SAFETY: the slot's number is one that the ring has, so its 64 bytes are inside the area
+        let at = (at & self.mask) as usize + (word & 1) * size_of::<AtomicU64>();
+        // SAFETY: a slot that the ring has begins at the masked offset, so its 64 bytes are inside the area
         // that `new` has checked; slots are aligned to 64 bytes.
         let at = unsafe { self.data.add(at).cast::<AtomicU64>() };
         // SAFETY: aligned and mapped as long as `self._memory` lives; any bits are a value.
         unsafe { at.as_ref() }
     }
 
-    /// The address of the first of the [`SMALL`] bytes of slot `slot` behind the header.
+    /// The address of the first of the [`SMALL`] bytes of the slot at `at` behind the header.
     #[inline]
-    fn behind_header(&self, slot: u64) -> u64 {
-        let at = (slot & self.mask) as usize * SLOT + HEADER;
-        // SAFETY: the slot's number is one that the ring has, so its bytes are inside the area that `new` has checked.
+    fn behind_header(&self, at: u64) -> u64 {
+        let at = (at & self.mask) as usize + HEADER;
+        // SAFETY: as in `word`, and the header is shorter than a slot.
         unsafe { self.data.add(at) }.as_ptr().expose_provenance() as u64
     }
 
@@ -238,7 +245,12 @@ impl Area for Mapped {
 
     #[inline]
     fn slots(&self) -> u64 {
-        self.mask + 1
+        self.mask / SLOT as u64 + 1
+    }
+
+    #[inline]
+    fn is_start(&self, at: u64) -> bool {
+        at & self.mask == 0
     }
 
     #[inline]
@@ -247,18 +259,18 @@ impl Area for Mapped {
     }
 
     #[inline]
-    fn first(&self, slot: u64) -> &AtomicU64 {
-        self.word(slot, 0)
+    fn first(&self, at: u64) -> &AtomicU64 {
+        self.word(at, 0)
     }
 
     #[inline]
-    fn store_second(&self, slot: u64, value: u64) {
-        self.word(slot, 1).store(value, Ordering::Relaxed);
+    fn store_second(&self, at: u64, value: u64) {
+        self.word(at, 1).store(value, Ordering::Relaxed);
     }
 
     #[inline]
-    fn load_second(&self, slot: u64) -> u64 {
-        self.word(slot, 1).load(Ordering::Relaxed)
+    fn load_second(&self, at: u64) -> u64 {
+        self.word(at, 1).load(Ordering::Relaxed)
     }
 
     #[inline]
@@ -270,9 +282,9 @@ impl Area for Mapped {
     }
 
     #[inline(always)]
-    fn write_small(&self, slot: u64, src: Source<'_>) {
+    fn write_small(&self, at: u64, src: Source<'_>) {
         // SAFETY: the rest of the slot, which is inside the area and writable as long as `self` lives.
-        let dst = unsafe { Target::new(self.behind_header(slot), SMALL) };
+        let dst = unsafe { Target::new(self.behind_header(at), SMALL) };
         copy(dst, src);
     }
 
@@ -318,13 +330,6 @@ impl First {
             credit: (word >> 48) as u16,
         }
     }
-}
-
-/// The number of the lap at `position`; those of the laps before and behind it differ. A ring that is new or was reset
-/// is at the lap before the first one.
-#[inline]
-fn lap_at(area: &impl Area, position: u64) -> u8 {
-    ((position >> area.shift()) as u8).wrapping_add(1)
 }
 
 /// The side that writes records.
@@ -406,14 +411,15 @@ impl<A: Area> Producer<A> {
     pub fn put_small(&mut self, kind: u8, flags: u8, aux: u64, credit: u16, payload: Source<'_>) -> u64 {
         let start = self.tail;
         debug_assert!(self.used() < self.area.slots(), "there is room");
+        let at = start * SLOT as u64;
         let len = payload.len().min(SMALL) as u32;
-        self.area.write_small(start, payload);
+        self.area.write_small(at, payload);
         let end = start + 1;
         self.clear(end);
-        self.area.store_second(start, aux);
+        self.area.store_second(at, aux);
         let first = First { lap: lap_at(&self.area, start), kind, flags, len, credit };
         // SYNC ring-record: as in Reservation::finish.
-        self.area.first(start).store(first.pack(), Ordering::Release);
+        self.area.first(at).store(first.pack(), Ordering::Release);
         self.tail = end;
         end
     }
@@ -498,7 +504,7 @@ impl<A: Area> Producer<A> {
             self.any_unclear = self.unclear.iter().any(|&word| word != 0);
             let before =
                 First { lap: lap_at(&self.area, position).wrapping_sub(1), kind: PAD, flags: 0, len: 0, credit: 0 };
-            self.area.first(position).store(before.pack(), Ordering::Relaxed);
+            self.area.first(position * SLOT as u64).store(before.pack(), Ordering::Relaxed);
         }
     }
 }
@@ -526,15 +532,16 @@ impl<A: Area> Reservation<'_, A> {
         let end = start + slots_for(filled);
         producer.clear(end);
         let area = &producer.area;
-        area.store_second(start, aux);
+        let at = start * SLOT as u64;
+        area.store_second(at, aux);
         // At most max_payload(), which is below 2^24.
         let first = First { lap: lap_at(area, start), kind, flags, len: filled as u32, credit };
         // SYNC ring-record: hands the record's bytes to the consumer, and what it said about the other direction.
-        area.first(start).store(first.pack(), Ordering::Release);
+        area.first(at).store(first.pack(), Ordering::Release);
         if start != producer.tail {
             let pad = First { lap: lap_at(area, producer.tail), kind: PAD, flags: 0, len: 0, credit };
             // The consumer gets to the record by this one.
-            area.first(producer.tail).store(pad.pack(), Ordering::Release);
+            area.first(producer.tail * SLOT as u64).store(pad.pack(), Ordering::Release);
         }
         producer.tail = end;
         end
@@ -547,6 +554,7 @@ pub struct Consumer<A: Area = Mapped> {
     area: A,
     /// Where the next record begins.
     head: u64,
+    spot: Spot,
     /// The position that was published last.
     released: u64,
 }
@@ -615,16 +623,10 @@ impl Small {
     }
 }
 
-/// True if there is a record, or padding, at `position` of a ring whose consumer is there.
-#[inline]
-pub fn is_there<A: Area>(area: &A, position: u64) -> bool {
-    First::unpack(area.first(position).load(Ordering::Relaxed)).lap == lap_at(area, position)
-}
-
 impl<A: Area> Consumer<A> {
     /// The consumer of a new ring. There is to be one alone.
     pub fn new(area: A) -> Self {
-        Consumer { area, head: 0, released: 0 }
+        Consumer { area, head: 0, spot: Spot::FIRST, released: 0 }
     }
 
     /// The next record, if there is one.
@@ -636,14 +638,15 @@ impl<A: Area> Consumer<A> {
         loop {
             let start = self.head;
             // SYNC ring-record: the rest of the record can be read.
-            let First { lap, kind, flags, len, credit } = First::unpack(self.area.first(start).load(Ordering::Acquire));
-            if lap != lap_at(&self.area, start) {
+            let first = self.area.first(self.spot.0).load(Ordering::Acquire);
+            let First { lap, kind, flags, len, credit } = First::unpack(first);
+            if lap != self.spot.lap() {
                 return Ok(None);
             }
             let slots = self.area.slots();
             let to_end = slots - (start & (slots - 1));
             if kind != PAD {
-                let aux = self.area.load_second(start);
+                let aux = self.area.load_second(self.spot.0);
                 let view = RecordView { kind, flags, len, aux, credit, start };
                 return if slots_for(len as usize) <= to_end { Ok(Some(view)) } else { Err(Corrupt) };
             }
@@ -651,7 +654,7 @@ impl<A: Area> Consumer<A> {
             if len != 0 || to_end == slots {
                 return Err(Corrupt);
             }
-            self.head = start + to_end;
+            self.go_to(start + to_end);
         }
     }
 
@@ -659,13 +662,13 @@ impl<A: Area> Consumer<A> {
     #[inline]
     pub fn next(&self, kind: u8) -> Next {
         // SYNC ring-record: as in peek.
-        let word = self.area.first(self.head).load(Ordering::Acquire);
-        let lap = lap_at(&self.area, self.head);
+        let word = self.area.first(self.spot.0).load(Ordering::Acquire);
+        let lap = self.spot.lap();
         let small = Small(word);
         if word as u16 != u16::from(lap) | u16::from(kind) << 8 {
             return if word as u8 == lap { Next::Other } else { Next::Nothing };
         }
-        let fits = small.len() <= SMALL && self.area.load_second(self.head) == small.len() as u64;
+        let fits = small.len() <= SMALL && self.area.load_second(self.spot.0) == small.len() as u64;
         if fits { Next::Small(small) } else { Next::Other }
     }
 
@@ -673,12 +676,19 @@ impl<A: Area> Consumer<A> {
     #[inline]
     pub fn skip_small(&mut self) {
         self.head += 1;
+        self.spot = self.spot.next(&self.area, self.head);
+    }
+
+    #[inline]
+    fn go_to(&mut self, position: u64) {
+        self.head = position;
+        self.spot = Spot::new(&self.area, position);
     }
 
     /// True if there is a record, or something that passes for one.
     #[inline]
     pub fn has_record(&self) -> bool {
-        is_there(&self.area, self.head)
+        is_there(&self.area, self.spot)
     }
 
     /// Fills `dst` from the payload of `view`, beginning at byte `offset`, and returns how
@@ -698,7 +708,7 @@ impl<A: Area> Consumer<A> {
     pub fn skip(&mut self, view: &RecordView) {
         debug_assert_eq!(view.start, self.head, "not the record at the head");
         if view.start == self.head {
-            self.head = view.end();
+            self.go_to(view.end());
         }
     }
 
@@ -709,23 +719,21 @@ impl<A: Area> Consumer<A> {
     }
 
     /// Gives the slots of all records before the head back to the producer, which is to be done once more for these:
-    /// unlike [`Consumer::release`], this leaves them in the count of [`Consumer::unreleased`]. Gives their position.
+    /// unlike [`Consumer::release`], this leaves them in the count of [`Consumer::unreleased`]. Gives the head.
     #[inline]
-    pub fn publish(&self) -> u64 {
+    pub fn publish(&self) -> Spot {
         // SYNC ring-head: as in release.
         self.area.head().store(self.head, Ordering::Release);
-        self.head
+        self.spot
     }
 
-    /// Gives the slots of all records before the head back to the producer, and returns that position.
+    /// Gives the slots of all records before the head back to the producer, and returns the head.
     #[inline]
-    pub fn release(&mut self) -> u64 {
-        if self.released != self.head {
-            self.released = self.head;
-            // SYNC ring-head: our reads of the slots are over.
-            self.area.head().store(self.head, Ordering::Release);
-        }
-        self.head
+    pub fn release(&mut self) -> Spot {
+        self.released = self.head;
+        // SYNC ring-head: our reads of the slots are over.
+        self.area.head().store(self.head, Ordering::Release);
+        self.spot
     }
 
     /// [`Consumer::skip`] and [`Consumer::release`].
@@ -741,7 +749,7 @@ impl Consumer<Mapped> {
     #[inline]
     pub fn small_source(&self, small: Small) -> Source<'_> {
         // SAFETY: in a slot, which is inside the area and readable as long as `self` lives.
-        unsafe { Source::new(self.area.behind_header(self.head), small.len().min(SMALL)) }
+        unsafe { Source::new(self.area.behind_header(self.spot.0), small.len().min(SMALL)) }
     }
 
     /// Up to `len` bytes of the payload of `view`, from byte `offset`; one piece. They can
@@ -753,6 +761,7 @@ impl Consumer<Mapped> {
     }
 }
 
+mod spot;
 #[cfg(all(test, not(loom)))]
 mod tests;
 

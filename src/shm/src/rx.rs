@@ -120,8 +120,9 @@ pub struct Told {
 }
 
 impl Told {
+    /// What one record told.
     #[inline]
-    fn of(small: Small) -> Self {
+    pub fn of(small: Small) -> Self {
         Told { flags: small.flags(), credit: Some(small.credit()) }
     }
 
@@ -286,28 +287,26 @@ impl Rx {
     }
 
     /// Handles messages of one slot for which there are receives of one segment, up to the batch: what [`Rx::progress`]
-    /// does for all that comes, but in few instructions.
-    #[inline]
-    pub fn take_small<I: Inbox>(&mut self, end: &End, inbox: &Arc<I>) -> (Stop, Told) {
-        let mut told = Told::default();
-        let Some([ring, _]) = &mut self.rings else { return (Stop::Nothing, told) };
+    /// does for all that comes, but in few instructions. Gives the message if there is one alone.
+    ///
+    /// # Errors
+    /// There was none, or more than one: why no more are handled, and what they told.
+    #[inline(always)]
+    pub fn take_small<I: Inbox>(&mut self, end: &End, inbox: &I) -> Result<Small, (Stop, Told)> {
+        let Some([ring, _]) = &mut self.rings else { return Err((Stop::Nothing, Told::default())) };
         if self.arriving.fetching.is_some() || self.arriving.partial.is_some() {
-            return (Stop::Other, told);
+            return Err((Stop::Other, Told::default()));
         }
         let section = Section::enter();
         let live = section.as_ref().map(Section::keeps);
-        let mut stop = Stop::Nothing;
         match small_message(ring, end, inbox, live, &mut self.arriving.failed) {
-            Ok(small) => {
-                told = Told::of(small);
-                if ring.has_record() {
-                    (stop, told) = small_messages(ring, end, inbox, live, &mut self.arriving.failed, told);
-                }
+            Ok(small) if !ring.has_record() => {
+                end.set_taken(false, ring.release());
+                Ok(small)
             }
-            Err(found) => stop = found,
+            Ok(small) => Err(small_messages(ring, end, inbox, live, &mut self.arriving.failed, small)),
+            Err(stop) => Err((stop, Told::default())),
         }
-        end.set_taken(false, ring.release());
-        (stop, told)
     }
 
     /// The receive that could not have its message, at which [`Rx::take_small`] has stopped.
@@ -386,7 +385,7 @@ impl Place for Arrived<'_> {
 fn small_message<I: Inbox>(
     ring: &mut Consumer,
     end: &End,
-    inbox: &Arc<I>,
+    inbox: &I,
     live: Option<Live<'_>>,
     failed: &mut Option<RecvId>,
 ) -> Result<Small, Stop> {
@@ -404,26 +403,33 @@ fn small_message<I: Inbox>(
     Ok(small)
 }
 
-/// Handles more messages like that, up to the batch, and adds what they tell.
+/// Handles more messages like `small`, up to the batch. Gives what all of them told, and why no more are handled.
+#[cold]
 #[inline(never)]
 fn small_messages<I: Inbox>(
     ring: &mut Consumer,
     end: &End,
-    inbox: &Arc<I>,
+    inbox: &I,
     live: Option<Live<'_>>,
     failed: &mut Option<RecvId>,
-    mut told: Told,
+    small: Small,
 ) -> (Stop, Told) {
+    let mut told = Told::of(small);
+    let mut stop = None;
     for nth in 2..=BATCH {
         match small_message(ring, end, inbox, live, failed) {
             Ok(small) => told.add(small),
-            Err(stop) => return (stop, told),
+            Err(found) => {
+                stop = Some(found);
+                break;
+            }
         }
         if nth % RELEASE as usize == 0 {
             end.set_taken(false, ring.publish());
         }
     }
-    (if ring.has_record() { Stop::More } else { Stop::Nothing }, told)
+    end.set_taken(false, ring.release());
+    (stop.unwrap_or(if ring.has_record() { Stop::More } else { Stop::Nothing }), told)
 }
 
 impl<I: Inbox> Turn<'_, I> {

@@ -36,8 +36,9 @@ impl Modelled {
         Arc::new(Modelled { head: ModelU64::new(0), first, rest })
     }
 
-    fn slot(&self, slot: u64) -> usize {
-        slot as usize % self.first.len()
+    /// The number of the slot at `at`.
+    fn slot(&self, at: u64) -> usize {
+        at as usize / SLOT % self.first.len()
     }
 }
 
@@ -52,19 +53,19 @@ impl Area for Arc<Modelled> {
         self.first.len() as u64
     }
 
-    fn first(&self, slot: u64) -> &ModelU64 {
-        &self.first[self.slot(slot)]
+    fn first(&self, at: u64) -> &ModelU64 {
+        &self.first[self.slot(at)]
     }
 
-    fn store_second(&self, slot: u64, value: u64) {
-        self.rest[self.slot(slot)].with_mut(|cell| {
+    fn store_second(&self, at: u64, value: u64) {
+        self.rest[self.slot(at)].with_mut(|cell| {
             // SAFETY: the model has just checked that nobody else is at the cell.
             unsafe { (*cell)[0] = value }
         });
     }
 
-    fn load_second(&self, slot: u64) -> u64 {
-        self.rest[self.slot(slot)].with(|cell| {
+    fn load_second(&self, at: u64) -> u64 {
+        self.rest[self.slot(at)].with(|cell| {
             // SAFETY: the model has just checked that nobody writes to the cell.
             unsafe { (*cell)[0] }
         })
@@ -73,7 +74,7 @@ impl Area for Arc<Modelled> {
     fn write(&self, at: u64, mut src: Source<'_>) {
         let mut at = at as usize;
         while !src.is_empty() {
-            let (slot, offset) = (self.slot((at / SLOT) as u64), at % SLOT);
+            let (slot, offset) = (self.slot(at as u64), at % SLOT);
             let (piece, rest) = src.split(if offset < 8 { 8 - offset } else { SLOT - offset });
             if offset < 8 {
                 let mut word = self.first[slot].load(Ordering::Relaxed).to_ne_bytes();
@@ -95,7 +96,7 @@ impl Area for Arc<Modelled> {
     fn read(&self, at: u64, mut dst: Target<'_>) {
         let mut at = at as usize;
         while !dst.is_empty() {
-            let (slot, offset) = (self.slot((at / SLOT) as u64), at % SLOT);
+            let (slot, offset) = (self.slot(at as u64), at % SLOT);
             let (piece, rest) = dst.split(if offset < 8 { 8 - offset } else { SLOT - offset });
             if offset < 8 {
                 let word = self.first[slot].load(Ordering::Relaxed).to_ne_bytes();
@@ -226,7 +227,8 @@ fn pass_small(slots: usize, sizes: &'static [usize]) {
         assert!(!consumer.has_record());
         assert!(matches!(consumer.next(MESSAGE), Next::Nothing));
         other.join().expect("producer");
-        assert_eq!(consumer.unreleased(), consumer.release());
+        let unreleased = consumer.unreleased();
+        assert_eq!(unreleased as u16, consumer.release().position());
     });
 }
 
@@ -264,7 +266,7 @@ fn no_record_is_missed_when_polling_ends() {
         });
         polled.store(0, Ordering::SeqCst);
         loom::sync::atomic::fence(Ordering::SeqCst);
-        let found = is_there(&area, 0);
+        let found = is_there(&area, Spot::FIRST);
         other.join().expect("producer");
         assert!(found || ready.load(Ordering::SeqCst) == 1, "nobody looks, and nobody is told");
     });

@@ -267,8 +267,9 @@ fn a_consumer_that_lies_is_found_out() {
 #[test]
 fn a_record_that_is_not_consistent_is_found_out() {
     let first = First { lap: 1, kind: 1, flags: 0, len: 0, credit: 0 };
-    let store =
-        |consumer: &Consumer, slot, first: First| consumer.area.first(slot).store(first.pack(), Ordering::Relaxed);
+    let store = |consumer: &Consumer, slot, first: First| {
+        consumer.area.first(slot * SLOT as u64).store(first.pack(), Ordering::Relaxed)
+    };
     let bad = [
         ("a length beyond the ring", First { len: 8 * 64 - 15, ..first }),
         ("a length beyond everything", First { len: 0xff_ffff, ..first }),
@@ -352,4 +353,27 @@ fn two_threads_pass_records_of_all_sizes() {
             consumer.release();
         });
     });
+}
+
+#[test]
+fn a_spot_goes_on_as_its_position_does() {
+    for slots in [1, 2, 8, 512] {
+        let (_, consumer) = pair(slots);
+        let area = &consumer.area;
+        let mut spot = Spot::FIRST;
+        for position in 0..70_000_u64 {
+            assert_eq!(spot, Spot::new(area, position));
+            assert_eq!(spot.position(), position as u16);
+            spot = spot.next(area, position + 1);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_found_at_a_spot_that_is_shut() {
+    let (mut producer, consumer) = pair(8);
+    put(&mut producer, 1, b"").expect("room");
+    assert!(consumer.has_record());
+    assert!(!is_there(&consumer.area, consumer.spot.shut(true)));
+    assert!(is_there(&consumer.area, consumer.spot.shut(true).shut(false)));
 }
