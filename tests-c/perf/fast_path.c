@@ -21,6 +21,8 @@
 #define BYTES 8
 /* So many fetches that found nothing mean that a completion will not come. */
 #define PATIENCE 1000000
+/* Rounds that are counted together. */
+#define WINDOW 1000
 
 /* What the rounds need. */
 struct bench {
@@ -107,6 +109,15 @@ static const struct kind {
 };
 
 /*
+ * Called before the first round and after every WINDOW rounds: instructions.sh counts from one call to the next.
+ */
+void window(void);
+__attribute__((noinline)) void window(void)
+{
+    __asm__ volatile("");
+}
+
+/*
  * The stack is where it would be with any environment: how many instructions a copy takes depends on
  * the alignment of what is copied.
  */
@@ -115,8 +126,12 @@ static void make_rounds(struct bench *b, const struct kind *kind, long rounds)
     __attribute__((aligned(4096))) volatile char anchor = 0;
 
     (void)anchor;
-    for (long i = 0; i < rounds; i++)
+    for (long i = 0; i < rounds; i++) {
+        if (i % WINDOW == 0)
+            window();
         kind->round(b);
+    }
+    window();
 }
 
 static void make_srq(struct bench *b)

@@ -12,8 +12,9 @@
 # verbs cannot be built, its rows are left out.
 #
 # A row is named after a kind of round of fast_path.c, or after a call in the rounds of one kind; those of verbs begin
-# with "verbs:". Each kind runs ROUNDS and twice ROUNDS times, so that the difference is the cost of ROUNDS rounds,
-# without start and end; the calls are counted in one run of ROUNDS, each from its entry to its return:
+# with "verbs:". Each kind runs ROUNDS times, in windows of WINDOW rounds that are counted apart; a number is the median of the
+# windows. So neither start and end count, nor the rounds before the provider's thread, which gets a processor late under
+# callgrind, has seen that the program polls. Calls are counted from their entry to their return.
 #
 #   instructions   of the thread that makes the calls, with those of the C library and the loop
 #   locked         those of them with a lock prefix, and xchg with memory
@@ -30,7 +31,9 @@ KINDS='send srq write wait empty'
 # Calls: the row, the kind of round, the function, its calls in a round.
 CALLS='post_recv:send:dat_ep_post_recv:1 post_send:send:dat_ep_post_send:1 dequeue:send:dat_evd_dequeue:2
     srq_post:srq:dat_srq_post_recv:1 post_write:write:dat_ep_post_rdma_write:1'
-ROUNDS=10000
+ROUNDS=20000
+# Rounds in a window; fast_path.c has the same number.
+WINDOW=1000
 # A round or a call may take so many percent more instructions than the table says, here or elsewhere: another C
 # library copies with other instructions, and the threads of a provider wake up now and then.
 TOLERANCE=3
@@ -78,16 +81,17 @@ else
     [ "$action" != --write ] || exit 1
 fi
 
-# run ADAPTER KIND ROUNDS [OPTION]: leaves the profiles of the threads in $work/KIND.ROUNDS-NN.
+# run ADAPTER KIND [OPTION]: leaves the profiles of the threads in $work/KIND.WINDOW-NN. The first window is what comes before
+# the rounds, and what comes behind them has no number.
 run()
 {
-    rm -f "$work/$2.$3"*
-    timeout -k 10 "$LIMIT" valgrind --tool=callgrind --separate-threads=yes --dump-instr=yes \
-        --collect-systime=usec --compress-pos=no --compress-strings=no ${4:+"$4"} \
-        --callgrind-out-file="$work/$2.$3" \
-        "$program" "$2" "$3" "$1" >"$work/output" 2>&1 && return
+    rm -f "$work/$2."*
+    timeout -k 10 "$LIMIT" valgrind --tool=callgrind --fair-sched=yes --separate-threads=yes --dump-instr=yes \
+        --collect-systime=usec --compress-pos=no --compress-strings=no --dump-before=window ${3:+"$3"} \
+        --callgrind-out-file="$work/$2" \
+        "$program" "$2" "$ROUNDS" "$1" >"$work/output" 2>&1 && return
     cat "$work/output" >&2
-    echo "instructions.sh: $program $2 $3 $1 failed under callgrind" >&2
+    echo "instructions.sh: $program $2 $ROUNDS $1 failed under callgrind" >&2
     exit 1
 }
 
@@ -119,36 +123,40 @@ profile()
          END { print instructions + 0, with_lock + 0, calls + 0, elsewhere + 0 }' "$work/locked" "$@"
 }
 
-# objects KIND.ROUNDS: notes the locked instructions of all objects of a run.
+# objects KIND: notes the locked instructions of all objects of a run.
 objects()
 {
-    sed -n 's/^ob=\(\/.*\)/\1/p' "$work/$1-01" | sort -u | while read -r object; do locked "$object"; done >"$work/locked"
+    sed -n 's/^ob=\(\/.*\)/\1/p' "$work/$1".*-01 | sort -u | while read -r object; do locked "$object"; done >"$work/locked"
+}
+
+# row NAME KIND TIMES: the medians of the windows of a run, for each of so many calls in a round.
+row()
+{
+    objects "$2"
+    nth=2
+    while [ "$nth" -le $((ROUNDS / WINDOW + 1)) ]; do
+        profile "$work/$2.$nth"-*
+        nth=$((nth + 1))
+    done >"$work/windows"
+    for field in 1 2 3 4; do
+        cut -d ' ' -f "$field" "$work/windows" | sort -n |
+            awk -v calls=$((WINDOW * $3)) '{ value[NR] = $1 } END { print int(value[int((NR + 1) / 2)] / calls + 0.5) }'
+    done | xargs printf '%-16s %12d %8d %13d %10d\n' "$1"
 }
 
 # rows ADAPTER PREFIX: what the rounds and the calls of an adapter cost.
 rows()
 {
     for kind in $KINDS; do
-        run "$1" "$kind" "$ROUNDS"
-        run "$1" "$kind" $((2 * ROUNDS))
-        objects "$kind.$ROUNDS"
-        { profile "$work/$kind.$ROUNDS"-*; profile "$work/$kind.$((2 * ROUNDS))"-*; } |
-            awk -v name="$2$kind" -v rounds="$ROUNDS" '
-                # Instructions that fewer than one round in ten makes are not counted.
-                function each(i) { return $i > once[i] ? int(($i - once[i]) / rounds + 0.9) : 0 }
-                NR == 1 { for (i = 1; i <= NF; i++) once[i] = $i }
-                NR == 2 { printf "%-16s %12d %8d %13d %10d\n", name, each(1), each(2), each(3), each(4) }'
+        run "$1" "$kind"
+        row "$2$kind" "$kind" 1
     done
     for call in $CALLS; do
         IFS=: read -r name kind function times <<END
 $call
 END
-        run "$1" "$kind" "$ROUNDS" "--toggle-collect=$function"
-        objects "$kind.$ROUNDS"
-        profile "$work/$kind.$ROUNDS"-* | awk -v name="$2$name" -v calls=$((ROUNDS * times)) '
-            # What the first calls do once is not counted.
-            function each(i) { return int($i / calls) }
-            { printf "%-16s %12d %8d %13d %10d\n", name, each(1), each(2), each(3), 0 }'
+        run "$1" "$kind" "--toggle-collect=$function"
+        row "$2$name" "$kind" "$times"
     done
 }
 

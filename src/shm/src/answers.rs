@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use dat_core::event::Status;
 use dat_core::transport::{Checked, RemoteSegment, RequestId};
 
+use crate::budget::Budget;
 use crate::copy;
 use crate::os::user::Source;
 use crate::outlet::{Outlet, Put};
@@ -111,12 +112,12 @@ impl Answers {
         there
     }
 
-    /// Gives the peer its bytes, as far as there is room.
-    pub fn progress(&mut self, end: &End) -> Option<Failed> {
+    /// Gives the peer its bytes, as far as there is room and `budget` allows.
+    pub fn progress(&mut self, end: &End, budget: &mut Budget) -> Option<Failed> {
         let mut went = false;
         let mut failed = None;
         while failed.is_none() {
-            let put = if self.message.is_some() { self.put_message(end) } else { self.put_read(end) };
+            let put = if self.message.is_some() { self.put_message(end, budget) } else { self.put_read(end, budget) };
             match put {
                 Ok(true) => went = true,
                 Ok(false) => break,
@@ -129,10 +130,13 @@ impl Answers {
         failed
     }
 
-    /// Puts the next piece of the message into the ring; false if there is none or no room.
-    fn put_message(&mut self, end: &End) -> Result<bool, Failed> {
+    /// Puts the next piece of the message into the ring; false if there is none, or no room or budget.
+    fn put_message(&mut self, end: &End, budget: &mut Budget) -> Result<bool, Failed> {
         let Some(wanted) = &mut self.message else { return Ok(false) };
         let take = record::piece(wanted.len - wanted.offset, ANSWER_MAX);
+        if !budget.record(end, wanted.len, take) {
+            return Ok(false);
+        }
         let header =
             Header { kind: kind::MESSAGE_DATA, solicited: false, acknowledge: Acknowledge::No, aux: wanted.len };
         let put = self.outlet.put(end, header, take as usize, |room| {
@@ -154,10 +158,13 @@ impl Answers {
         }
     }
 
-    /// Puts the next piece of the oldest read into the ring; false if there is none or no room.
-    fn put_read(&mut self, end: &End) -> Result<bool, Failed> {
+    /// Puts the next piece of the oldest read into the ring; false if there is none, or no room or budget.
+    fn put_read(&mut self, end: &End, budget: &mut Budget) -> Result<bool, Failed> {
         let Some(Read { target, offset }) = self.reads.front_mut() else { return Ok(false) };
         let take = record::piece(target.len - *offset, ANSWER_MAX);
+        if !budget.record(end, target.len, take) {
+            return Ok(false);
+        }
         let header = Header { kind: kind::READ_DATA, solicited: false, acknowledge: Acknowledge::No, aux: target.len };
         let put = self.outlet.put(end, header, take as usize, |room| {
             copy::read_for_peer(end, target, *offset, take, |bytes| {

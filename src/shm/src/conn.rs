@@ -378,9 +378,7 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
         // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
         let Some(mut tx) = self.sink.try_lock_tx() else { return };
         let Some(done) = tx.progress_plain(end, credit) else { return self.advance_tx(tx, end, credit) };
-        if let Some(done) = done
-            && tx.request_done(done)
-        {
+        if tx.request_done(done) {
             cold_path();
             drop(tx);
             self.sink.drained();
@@ -402,7 +400,7 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
         acknowledge(end, Acknowledge::wanted(report.flags));
         if report.more && advance == Advance::Batch {
             // Other connections get their turn first.
-            end.look_again();
+            if report.answers { end.look_again() } else { end.go_on() }
         }
         (report.more, report.credit)
     }
@@ -449,7 +447,7 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
         let mut drained = false;
         if let Some(mut tx) = self.sink.lock_tx() {
             let done = tx.close(self.end());
-            drained = first && report && tx.requests_done(done);
+            drained = first && report && done.is_some_and(|last| tx.requests_done(last));
         }
         if let Some(Tie { end, id, keeper }) = self.tie.get() {
             end.close();

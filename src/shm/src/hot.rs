@@ -178,6 +178,8 @@ pub struct Hot<T: Transport<Tx = Tx>> {
     next: usize,
     /// The address of the connection that had the last records.
     latest: usize,
+    /// Counts the looks that found records, and ready bits.
+    records: u32,
     /// Polls until the connections are put in order.
     turn: u32,
     /// How often that is done until this term is over.
@@ -190,7 +192,7 @@ pub struct Hot<T: Transport<Tx = Tx>> {
 
 impl<T: Transport<Tx = Tx>> Default for Hot<T> {
     fn default() -> Self {
-        Hot { list: ArrayVec::new(), next: 0, latest: NONE, turn: TURN, turns: TURNS, others: 0, rest: 0 }
+        Hot { list: ArrayVec::new(), next: 0, latest: NONE, records: 0, turn: TURN, turns: TURNS, others: 0, rest: 0 }
     }
 }
 
@@ -203,13 +205,16 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
             return !self.list.is_empty() && self.poll_many(home, again);
         }
         self.note_poll(home);
-        let Hot { list, latest, .. } = self;
+        let Hot { list, latest, records, .. } = self;
         let mut entries = list.iter_mut();
         let mut any = false;
         while let Some(entry) = entries.next() {
             match entry.look(true, latest) {
                 Look::Known(news) => any |= news,
-                Look::Records => any = true,
+                Look::Records => {
+                    any = true;
+                    *records = records.wrapping_add(1);
+                }
                 look => {
                     let behind = entries.len();
                     return self.poll_others(behind, look, home);
@@ -252,7 +257,7 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
         true
     }
 
-    /// Does what [`Hot::poll`] does, until it finds records of one connection if the caller polls again.
+    /// Does what [`Hot::poll`] does, until it finds records of one connection if the caller polls again and none copies.
     #[inline(never)]
     fn poll_many(&mut self, home: &Home, again: bool) -> bool {
         self.note_poll(home);
@@ -267,13 +272,15 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
             if at >= self.list.len() {
                 at = 0;
             }
-            let Hot { list, latest, .. } = self;
+            let Hot { list, latest, records, .. } = self;
             let Some(entry) = list.get_mut(at) else { break };
             match entry.look_apart(again, latest) {
                 Look::Known(news) => any |= news,
                 Look::Records => {
                     any = true;
-                    if one {
+                    *records = records.wrapping_add(1);
+                    // One that copies has but its share of a round, so that the others have their turn in the same one.
+                    if one && !home.rounds.are_copying() {
                         self.next = at + 1;
                         break;
                     }
@@ -310,6 +317,7 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
     #[inline]
     pub fn on_ready(&mut self, conn: &Arc<Conn<T>>, home: &Home, may: impl FnOnce() -> bool) {
         self.latest = NONE;
+        self.records = self.records.wrapping_add(1);
         self.others = self.others.saturating_add(1);
         if self.rest > 0 {
             self.rest -= 1;
@@ -347,6 +355,12 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
         }
         self.list.iter_mut().for_each(|entry| entry.found = 0);
         (self.turns, self.others) = (TURNS, 0);
+    }
+
+    /// Records that came so far, at least one at a time.
+    #[inline]
+    pub fn records(&self) -> u32 {
+        self.records
     }
 
     /// True if no connection is polled.

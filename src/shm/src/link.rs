@@ -448,7 +448,7 @@ impl<T: Transport<Tx = Tx>> Links<T> {
     /// Handles what has arrived; `caller` says whether a caller polls, who will poll again.
     #[inline(always)]
     fn round(&self, polled: &mut Polled<T>, caller: bool) -> bool {
-        self.home.rounds.begin();
+        self.home.rounds.begin(polled.hot.records());
         let mut any = polled.hot.poll(&self.home, caller);
         if polled.links.iter().any(|link| link.pair.may_be_ready()) {
             cold_path();

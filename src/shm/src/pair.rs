@@ -702,6 +702,16 @@ impl End {
         self.pair.mark(self.side, self.index, News::Record);
     }
 
+    /// Has this process look at this end in the next round, because it has not done all that it can. Called when that is to
+    /// be found, records in the ring of requests or what makes it busy; both is looked at by whoever polls.
+    pub fn go_on(&self) {
+        // SYNC polled: who ends the polling looks under the locks of the connection, one of which the caller has, or had
+        // when the state came about.
+        if !self.polled.load(Ordering::Relaxed) {
+            self.look_again();
+        }
+    }
+
     /// The kernel has refused to copy to or from the peer's memory: this process does not try again.
     pub fn stop_copying(&self) {
         if self.pair.reads_peer.swap(false, Ordering::Relaxed) {

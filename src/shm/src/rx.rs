@@ -87,6 +87,8 @@ pub struct RxReport {
     pub flags: u8,
     /// More records are left that can be handled.
     pub more: bool,
+    /// Answers are among them.
+    pub answers: bool,
     /// How far the peer is with the ring of this side, as the last record told.
     pub credit: Option<u16>,
 }
@@ -339,8 +341,11 @@ impl Rx {
         // Answers come first, because they must not wait behind messages that find no receive.
         let mut closed = false;
         if answers.has_record() {
-            let pause = turn.empty(answers, true, &mut report, |ring, view| arriving.answer(turn, ring, view))?;
+            let mut budget = Budget::turn();
+            let pause =
+                turn.empty(answers, true, &mut report, |ring, view| arriving.answer(turn, ring, view, &mut budget))?;
             closed = pause == Pause::Closed;
+            report.answers = report.more;
         }
         let mut budget = Budget::turn();
         let pause =
@@ -488,7 +493,10 @@ impl<I: Inbox> Turn<'_, I> {
 
 impl Arriving {
     /// Handles a record of the ring of answers.
-    fn answer<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
+    fn answer<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> Way {
+        if view.kind != kind::FETCH && !budget.record(turn.end, view.aux, view.len.into()) {
+            return Way::Again;
+        }
         match view.kind {
             kind::READ_DATA => read_data(turn, ring, view),
             kind::MESSAGE_DATA => self.message_data(turn, ring, view),
@@ -503,6 +511,11 @@ impl Arriving {
         // The message that is being fetched stays at the head, whatever the peer makes of its record.
         if self.fetching.is_some() {
             return self.fetch(turn, view, budget);
+        }
+        if matches!(view.kind, kind::MESSAGE_PIECE | kind::WRITE_PIECE)
+            && !budget.record(turn.end, view.aux, view.len.into())
+        {
+            return Way::Again;
         }
         match view.kind {
             kind::MESSAGE if self.partial.is_none() => self.whole_message(turn, ring, view),
@@ -639,7 +652,7 @@ impl Arriving {
                 }
                 ahead => {
                     let to = ahead.map_or(len, |(slice, _)| slice.offset);
-                    let now = if end.pair.reads_peer() { budget.slice(end, to - offset) } else { Some(0) };
+                    let now = if end.pair.reads_peer() { budget.slice_of_message(end, to - offset) } else { Some(0) };
                     let Some(now) = now else { return Way::Again };
                     let slice = Slice { offset, len: now, last: offset + now == len };
                     let offer =

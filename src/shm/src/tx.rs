@@ -133,8 +133,9 @@ pub struct Tx {
     part: Part,
     /// End of the last record of a write in the ring.
     written: u64,
-    /// The mark up to which requests are known to have succeeded.
-    reached: u64,
+    /// Mere records are all that is in flight, nothing is to be answered, and nobody waits for the last request: see
+    /// [`Tx::progress_plain`]. It may be false for longer.
+    plain: bool,
     /// A request has failed; no later one is carried out.
     failed: bool,
     /// The program waits for the last request: see [`Tx::drain`].
@@ -191,7 +192,8 @@ impl Tx {
     /// True if nothing keeps a request, which waits for reads if it has a `fence`, from being carried out at once.
     #[inline]
     fn is_free(&self, fence: bool) -> bool {
-        self.queued.is_empty() && !self.failed && (!fence || self.reading.is_empty())
+        // What is asked first is the usual case, in which the rest is true.
+        self.plain || (self.queued.is_empty() && !self.failed && (!fence || self.reading.is_empty()))
     }
 
     /// Puts a message that is one record into the ring.
@@ -242,6 +244,7 @@ impl Tx {
         let mark = self.next_mark();
         let Request { id, operation, segments, len, fence, signalled } = *request;
         let request = Request { id, operation, segments: &[], len, fence, signalled };
+        self.plain = false;
         self.queued.push_back(Queued { request, mark, count: segments.len() });
         self.segments.extend(segments);
         end.set_busy(Busy::Waiting, true);
@@ -282,6 +285,7 @@ impl Tx {
         self.part.ring = false;
         self.part.start = 0;
         self.flying.push_back(flying);
+        self.plain = false;
         match done {
             Done::Announced(_) => {
                 self.announced += 1;
@@ -326,32 +330,21 @@ impl Tx {
     /// From now on the program waits for the last request, so the peer has to tell about it.
     pub fn drain(&mut self, end: &End) {
         self.draining = true;
+        self.plain = false;
         self.ask(end, Acknowledge::Needed);
         end.look_again();
     }
 
     /// Does what [`Tx::progress`] does while mere records are all that is in flight: gives the mark up to which requests
-    /// have succeeded, if that is news. `None` if there is more to do.
+    /// have succeeded. `None` if there is more to do.
     #[inline]
-    #[allow(clippy::option_option)] // the outer one says who does it
-    pub fn progress_plain(&mut self, end: &End, credit: Option<u16>) -> Option<Option<Mark>> {
-        if self.entries != self.passed || self.draining || !self.answers.is_empty() {
+    pub fn progress_plain(&mut self, end: &End, credit: Option<u16>) -> Option<Mark> {
+        if !self.plain {
             return None;
         }
         let consumed = self.outlet.position(credit, |known| end.is_told(known))?;
         end.set_known(consumed);
-        Some(self.reach(consumed + self.passed))
-    }
-
-    /// Takes note that requests up to the mark `reached` have succeeded, in case the connection ends before that is
-    /// reported; gives it if it is news.
-    #[inline]
-    fn reach(&mut self, reached: u64) -> Option<Mark> {
-        if reached <= self.reached {
-            return None;
-        }
-        self.reached = reached;
-        Some(Mark(reached))
+        Some(Mark(consumed + self.passed))
     }
 
     /// Takes note of the records that the peer has consumed, as a record of it told (`credit`), or, if that is not
@@ -371,7 +364,7 @@ impl Tx {
         }
         if report.failed.is_none() {
             if !self.answers.is_empty() {
-                match self.answers.progress(end) {
+                match self.answers.progress(end, &mut Budget::turn()) {
                     Some(Failed::Read(status)) => report.answer = Some(status),
                     Some(Failed::Message(id, status)) => report.failed = Some((FailedRequest::Number(id), status)),
                     None => {}
@@ -394,9 +387,10 @@ impl Tx {
 
     /// Has this side looked at by whoever polls, as long as requests or answers wait for room, which nobody tells of.
     #[inline]
-    fn note_busy(&self, end: &End) {
+    fn note_busy(&mut self, end: &End) {
         end.set_busy(Busy::Waiting, !self.queued.is_empty() || !self.answers.is_empty());
         end.set_busy(Busy::Announced, self.announced > 0);
+        self.plain = self.entries == self.passed && !self.draining && self.answers.is_empty();
     }
 
     /// Takes off the requests that are complete. With `told` all is known that is wanted.
@@ -440,9 +434,7 @@ impl Tx {
             }
         }
         // Of the requests behind one that is not a mere record nothing is told before that is done.
-        if let Some(mark) = self.reach((consumed + self.passed).min(most)) {
-            report.done = Some(mark);
-        }
+        report.done = Some(Mark((consumed + self.passed).min(most)));
     }
 
     /// Goes on with requests that wait.
@@ -487,9 +479,9 @@ impl Tx {
             Operation::Send { solicited } => {
                 let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: len };
                 if len <= EAGER_MAX {
-                    self.pieces(end, header, &[], request)
+                    self.pieces(end, header, &[], request, budget)
                 } else if self.part.done > 0 || end.pair.is_local() || !end.pair.peer_reads() {
-                    self.pieces(end, Header { kind: kind::MESSAGE_PIECE, ..header }, &[], request)
+                    self.pieces(end, Header { kind: kind::MESSAGE_PIECE, ..header }, &[], request, budget)
                 } else {
                     self.announce(end, Header { kind: kind::REMOTE_MESSAGE, ..header }, request.segments)
                 }
@@ -581,7 +573,7 @@ impl Tx {
         let target = record::target(remote.addr.wrapping_add(start), remote.key, len - start);
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: len - start };
-        let launch = self.pieces(end, header, &target, request);
+        let launch = self.pieces(end, header, &target, request, budget);
         if let Launch::Flying(Done::At(position)) = launch {
             self.written = position;
             self.outlet.hurry(end, position);
@@ -626,13 +618,16 @@ impl Tx {
     /// Puts `head` and then the bytes of the request into the ring, in as many records as it takes. Bytes that find
     /// no room go on at the next call.
     #[inline]
-    fn pieces(&mut self, end: &End, header: Header, head: &[u8], request: &Request<'_>) -> Launch {
+    fn pieces(&mut self, end: &End, header: Header, head: &[u8], request: &Request<'_>, budget: &mut Budget) -> Launch {
         let start = self.part.start;
         let mut went = false;
         let launch = loop {
             let offset = self.part.done;
             let head = if offset == start { head } else { &[] };
             let take = record::piece(request.len - offset, EAGER_MAX);
+            if !budget.record(end, request.len, take) {
+                break Launch::NoRoom;
+            }
             let put = self.put(end, header, head.len() + take as usize, |room| {
                 room.write(Source::of(head));
                 let mut wrote = 0;
@@ -660,6 +655,7 @@ impl Tx {
 
     /// Takes a read of the peer that this side has to carry out; false if there are more than it may have.
     pub fn on_read(&mut self, target: RemoteSegment) -> bool {
+        self.plain = false;
         !self.closed && self.answers.add_read(target)
     }
 
@@ -670,6 +666,7 @@ impl Tx {
             return true;
         }
         let Some((id, segments, len)) = self.announced_at(position) else { return false };
+        self.plain = false;
         self.answers.add_message(Wanted { id, segments, len, offset })
     }
 
@@ -744,13 +741,15 @@ impl Tx {
         Ok(last)
     }
 
-    /// Ends the direction: gives the mark up to which requests have succeeded, reported or not.
-    pub fn close(&mut self, end: Option<&End>) -> Mark {
+    /// Ends the direction: gives the mark up to which requests have succeeded.
+    pub fn close(&mut self, end: Option<&End>) -> Option<Mark> {
+        let mut report = TxReport::default();
         if !self.closed {
             if let Some(end) = end {
-                self.harvest(end, false, &mut TxReport::default());
+                self.harvest(end, false, &mut report);
             }
             self.closed = true;
+            self.plain = false;
             self.outlet.close();
             self.answers.close();
             self.flying = VecDeque::new();
@@ -760,6 +759,6 @@ impl Tx {
             self.announced = 0;
             self.reading.clear();
         }
-        Mark(self.reached)
+        report.done
     }
 }

@@ -39,15 +39,14 @@ impl InFlight {
     /// Queues the completion of a transfer that succeeded and asked for an event; false if this is another request.
     #[inline(always)]
     fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) -> bool {
-        let Work::Transfer(transfer, len) = self.work else { return false };
+        // By reference, so that they are read under the lock of the queue, straight into their place.
+        let Work::Transfer(transfer, len) = &self.work else { return false };
         if self.flags.contains(CompletionFlags::SUPPRESS) {
             return false;
         }
-        let cookie = self.cookie;
-        evd.complete(
-            || Completion { ep, cookie, len, status: Status::Success, transfer },
-            || !self.flags.contains(CompletionFlags::UNSIGNALLED),
-        );
+        let completion =
+            || Completion { ep, cookie: self.cookie, len: *len, status: Status::Success, transfer: *transfer };
+        evd.complete(completion, || !self.flags.contains(CompletionFlags::UNSIGNALLED));
         true
     }
 
@@ -278,9 +277,11 @@ impl<T: Transport> Requests<T> {
             && oldest.value().succeed(evd, ep)
         {
             oldest.skip();
-            if !self.draining {
-                return false;
+            if self.draining {
+                cold_path();
+                return self.flight.is_empty();
             }
+            return false;
         }
         cold_path();
         self.complete_several(ep, reached)

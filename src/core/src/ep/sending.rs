@@ -157,27 +157,27 @@ impl<T: Transport> Endpoint<T> {
     /// Locks the requests for the transport; `None` if this life is over.
     #[inline(always)]
     pub(super) fn lock_tx_of(&self, life: u64) -> Option<TxGuard<'_, T>> {
-        self.of_life(self.requests(), life)
+        self.tx_of(self.sending.requests.lock(), life)
     }
 
     /// Does what [`Endpoint::lock_tx_of`] does, but leaves its turn to a thread that has the requests locked.
     #[inline(always)]
     pub(super) fn try_lock_tx_of(&self, life: u64) -> Option<TxGuard<'_, T>> {
-        let requests = match self.sending.requests.try_lock() {
-            Some(requests) => requests,
-            None => self.sending.now_or_later()?,
-        };
-        self.of_life(self.locked(requests), life)
+        match self.sending.requests.try_lock() {
+            Some(requests) => self.tx_of(requests, life),
+            None => self.tx_of(self.sending.now_or_later()?, life),
+        }
     }
 
     /// What the transport keeps, if it belongs to this life.
     #[inline(always)]
-    fn of_life<'a>(&self, requests: Locked<'a, T>, life: u64) -> Option<TxGuard<'a, T>> {
+    fn tx_of<'a>(&'a self, requests: MutexGuard<'a, Requests<T>>, life: u64) -> Option<TxGuard<'a, T>> {
         if requests.life != life {
             cold_path();
+            drop(self.locked(requests));
             return None;
         }
-        Some(TxGuard(requests))
+        Some(TxGuard(self.locked(requests)))
     }
 
     /// Has the transport look again at the queue pair for which other threads left their turn to this one.
