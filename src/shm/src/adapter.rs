@@ -7,8 +7,8 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Arg, Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, Armed, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, MAX_SEGMENTS, Mark, Poll,
-    QpInit, Recv, RegionKeys, Rejection, Request, RequestId, ShortSend, Transport, ZoneId,
+    AdapterAttributes, Armed, BindTarget, Closing, Connect, ConnectionReport, Handed, ListenerSink, MAX_SEGMENTS, Mark,
+    Poll, QpInit, Recv, RegionKeys, Rejection, Request, RequestId, ShortSend, Transport, ZoneId,
 };
 use host::lock::Mutex;
 use host::{fork, memory, zone};
@@ -285,7 +285,7 @@ impl Transport for Shm {
     }
 
     #[inline(never)]
-    fn post(&self, qp: &Arc<Conn<Shm>>, tx: &mut Tx, request: &Request<'_>) -> Result<Mark> {
+    fn post(&self, qp: &Arc<Conn<Shm>>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
         Ok(qp.post(tx, request))
     }
 

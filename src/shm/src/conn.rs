@@ -12,7 +12,7 @@ use dat_core::ep::TxGuard;
 use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::transport::{
-    ConnectionReport, Delivery, EndpointSink, FailedRequest, LockedTx, Mark, Place, RecvDone, RecvId, Request,
+    ConnectionReport, Delivery, EndpointSink, FailedRequest, Handed, LockedTx, Mark, Place, RecvDone, RecvId, Request,
     RequestId, ShortSend, Taken, Transport, Verdict,
 };
 use host::lock::Mutex;
@@ -286,8 +286,8 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
 
     /// Starts a request, or queues it behind those that wait for room; gives its mark.
     #[inline]
-    pub fn post(&self, tx: &mut Tx, request: &Request<'_>) -> Mark {
-        self.tie.get().map_or(Mark::NEVER, |Tie { end, .. }| tx.post(end, request))
+    pub fn post(&self, tx: &mut Tx, request: &Request<'_>) -> Handed {
+        self.tie.get().map_or(Handed::under_way(Mark::NEVER), |Tie { end, .. }| tx.post(end, request))
     }
 
     /// Adds a request that is carried out already, in the order of the others; gives its mark.

@@ -16,7 +16,7 @@ use arrayvec::ArrayVec;
 use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::transport::{
-    Checked, FailedRequest, MAX_SEGMENTS, Mark, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment,
+    Checked, FailedRequest, Handed, MAX_SEGMENTS, Mark, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment,
     ShortSend,
 };
 
@@ -177,14 +177,14 @@ impl Tx {
     }
 
     /// Carries a request out, or queues it; gives its mark.
-    pub fn post(&mut self, end: &End, request: &Request<'_>) -> Mark {
+    pub fn post(&mut self, end: &End, request: &Request<'_>) -> Handed {
         if let Operation::Send { solicited } = request.operation
             && request.len <= EAGER_MAX
             && self.is_free(request.fence)
             && let Some(position) = self.put_message(end, solicited, request)
         {
             end.tell_peer(News::Record);
-            return Mark(position + self.entries);
+            return Handed::under_way(Mark(position + self.entries));
         }
         self.post_other(end, request)
     }
@@ -211,12 +211,12 @@ impl Tx {
 
     /// Carries a request out that is not a record alone, or finds no room, or queues it.
     #[inline(never)]
-    fn post_other(&mut self, end: &End, request: &Request<'_>) -> Mark {
+    fn post_other(&mut self, end: &End, request: &Request<'_>) -> Handed {
         let after = self.outlet.tail();
         // A post that races with the end of the connection is flushed by the core: whoever has closed it is about to report
         // those that were done by then.
         if self.closed {
-            return Mark::NEVER;
+            return Handed::under_way(Mark::NEVER);
         }
         if self.is_free(request.fence)
             && let Launch::Flying(done) = self.launch(end, request, &mut Budget::post())
@@ -226,10 +226,11 @@ impl Tx {
                 self.part = Part::default();
                 self.passed += 1;
                 let mark = self.next_mark();
-                if request.signalled || self.draining {
+                // Whoever waits for the end of the connection is told by progress.
+                if self.draining {
                     end.finish_soon();
                 }
-                return Mark(mark);
+                return Handed { mark: Mark(mark), done: !self.draining };
             }
             let mut kept = 0;
             if let Done::Announced(_) | Done::Reading = done {
@@ -239,7 +240,7 @@ impl Tx {
             }
             let mark = self.next_mark();
             self.fly(end, Flying { id: request.id, mark, after, done, kept }, request.signalled);
-            return Mark(mark);
+            return Handed::under_way(Mark(mark));
         }
         let mark = self.next_mark();
         let Request { id, operation, segments, len, fence, signalled } = *request;
@@ -248,7 +249,7 @@ impl Tx {
         self.queued.push_back(Queued { request, mark, count: segments.len() });
         self.segments.extend(segments);
         end.set_busy(Busy::Waiting, true);
-        Mark(mark)
+        Handed::under_way(Mark(mark))
     }
 
     /// The mark of a request that has, or will have, an entry in `flying`.

@@ -7,8 +7,8 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, ListenerSink, Mark, Poll,
-    QpInit, Recv, Rejection, Request, RequestId, Transport,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Handed, ListenerSink, Mark,
+    Poll, QpInit, Recv, Rejection, Request, RequestId, Transport,
 };
 use host::fork;
 use host::lock::Mutex;
@@ -198,9 +198,9 @@ impl Transport for Verbs {
     fn recv_kick(&self, _qp: &Arc<Qp>) {}
 
     #[inline(always)]
-    fn post(&self, qp: &Arc<Qp>, (): &mut (), request: &Request<'_>) -> Result<Mark> {
+    fn post(&self, qp: &Arc<Qp>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         qp.post(request)?;
-        Ok(Mark(request.id))
+        Ok(Handed::under_way(Mark(request.id)))
     }
 
     fn post_bind(

@@ -14,7 +14,7 @@ use crate::mem::Rights;
 use crate::rmr::{Binding, Rmr};
 use crate::slab::{Object, Section};
 use crate::transport::{
-    BindTarget, Checked, Mark, Operation, RemoteSegment, Request, RequestId, Segment, ShortSend, Transport,
+    BindTarget, Checked, Handed, Mark, Operation, RemoteSegment, Request, RequestId, Segment, ShortSend, Transport,
 };
 use crate::users::Use;
 
@@ -117,11 +117,15 @@ impl<T: Transport> Endpoint<T> {
             } else if let Some(segment) = self.ia.lmrs.check_single(&segment, *zone, right)
                 && let Ok(len) = length(transfer, segment.len, remote.len, *max_message, *max_rdma)
             {
-                let mark = match self.hand_request(qp, tx, id, &[segment], completion, transfer, remote, len) {
-                    Ok(mark) => mark,
+                let handed = match self.hand_request(qp, tx, id, &[segment], completion, transfer, remote, len) {
+                    Ok(handed) => handed,
                     Err(error) => return Err(refused(requests, error)),
                 };
-                place.fill(InFlight { mark, cookie, flags: completion, work: Work::Transfer(transfer, len) });
+                let work = Work::Transfer(transfer, len);
+                place.fill(InFlight { mark: handed.mark, cookie, flags: completion, work });
+                if handed.done {
+                    requests.complete_posted(self.header.handle(), handed.mark);
+                }
                 drop(requests);
                 return Ok(());
             }
@@ -158,8 +162,11 @@ impl<T: Transport> Endpoint<T> {
         }
         let Requests { qp: Some(qp), tx, flight, .. } = &mut *requests else { return Err(requests.state.into()) };
         let Some((id, place)) = flight.next() else { return Err(full()) };
-        let mark = self.hand_request(qp, tx, id, &checked, completion, transfer, remote, len)?;
-        place.fill(InFlight { mark, cookie, flags: completion, work });
+        let handed = self.hand_request(qp, tx, id, &checked, completion, transfer, remote, len)?;
+        place.fill(InFlight { mark: handed.mark, cookie, flags: completion, work });
+        if handed.done {
+            requests.complete_posted(self.header.handle(), handed.mark);
+        }
         Ok(())
     }
 
@@ -176,7 +183,7 @@ impl<T: Transport> Endpoint<T> {
         transfer: Transfer,
         remote: &RemoteSegment,
         len: u64,
-    ) -> Result<Mark> {
+    ) -> Result<Handed> {
         let operation = match transfer {
             Transfer::Write => Operation::Write(*remote),
             Transfer::Read => Operation::Read(*remote),

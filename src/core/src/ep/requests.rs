@@ -287,6 +287,13 @@ impl<T: Transport> Requests<T> {
         self.complete_several(ep, reached)
     }
 
+    /// Queues the completions of a request that was done when it was posted, and of those before it, which end a connection no
+    /// more than a post does.
+    #[inline(always)]
+    pub fn complete_posted(&mut self, ep: Handle, reached: Mark) {
+        let _ = self.complete_through(ep, reached);
+    }
+
     /// Does what [`Requests::complete_through`] does, where it is not one request.
     #[inline(never)]
     pub fn complete_several(&mut self, ep: Handle, reached: Mark) -> bool {

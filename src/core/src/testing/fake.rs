@@ -12,8 +12,8 @@ use crate::addr::Address;
 use crate::error::{Error, Resource, Result};
 use crate::mem::Rights;
 use crate::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, EndpointSink, ListenerSink, Mark, Poll,
-    QpInit, Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, EndpointSink, Handed, ListenerSink, Mark,
+    Poll, QpInit, Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
 };
 
 /// A transport that takes everything and does nothing.
@@ -297,9 +297,9 @@ impl Transport for Fake {
 
     fn recv_kick(&self, _: &Arc<()>) {}
 
-    fn post(&self, _: &Arc<()>, (): &mut (), request: &Request<'_>) -> Result<Mark> {
+    fn post(&self, _: &Arc<()>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         self.hand_over(Call::Request(request.id))?;
-        Ok(Mark(request.id))
+        Ok(Handed::under_way(Mark(request.id)))
     }
 
     fn post_bind(

@@ -55,8 +55,8 @@ pub use report::{
     RecvDone, Verdict,
 };
 pub use work::{
-    BindTarget, Checked, FailedRequest, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment, Request, RequestId,
-    Segment, ShortSend,
+    BindTarget, Checked, FailedRequest, Handed, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment, Request,
+    RequestId, Segment, ShortSend,
 };
 
 use crate::addr::Address;
@@ -299,9 +299,9 @@ pub trait Transport: Send + Sync + Sized + 'static {
     }
 
     /// Hands over a request of a connected queue pair, and returns its mark, which is not below that of an earlier
-    /// request. Requests complete in order: [`EndpointSink::requests_done`] tells of all whose mark was reached. A
-    /// request may be done before the call returns; a report on it then waits until the core has taken note of it.
-    fn post(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_>) -> Result<Mark>;
+    /// request. Requests complete in order: [`EndpointSink::requests_done`] tells of all whose mark was reached, unless the
+    /// answer says that this one is done. One of which that is found out right after the call is reported in either way.
+    fn post(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_>) -> Result<Handed>;
 
     /// Binds `window`, or unbinds it if there is no target, as a request in order with the others. Returns the new
     /// remote key, which is known at once, and the mark of the request, as [`Transport::post`] does.

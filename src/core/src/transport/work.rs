@@ -52,6 +52,22 @@ impl Mark {
     pub const NEVER: Mark = Mark(u64::MAX);
 }
 
+/// What a transport tells of a request that it was handed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handed {
+    /// Its mark.
+    pub mark: Mark,
+    /// Whether it is done, and all before it are. Then no report on it follows, and the core completes it at once.
+    pub done: bool,
+}
+
+impl Handed {
+    /// Told of a request on which a report follows.
+    pub const fn under_way(mark: Mark) -> Self {
+        Handed { mark, done: false }
+    }
+}
+
 /// The request with which a connection failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailedRequest {

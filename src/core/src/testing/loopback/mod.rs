@@ -20,8 +20,8 @@ use crate::addr::Address;
 use crate::error::{Error, Result};
 use crate::mem::Rights;
 use crate::transport::{
-    AdapterAttributes, Armed, BindTarget, Closing, Connect, ListenerSink, MAX_SEGMENTS, Mark, Operation, Poll, QpInit,
-    Recv, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
+    AdapterAttributes, Armed, BindTarget, Closing, Connect, Handed, ListenerSink, MAX_SEGMENTS, Mark, Operation, Poll,
+    QpInit, Recv, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
 };
 use cm::Incoming;
 use fabric::{Bind, Fabric, Receive, Task, Transfer, Work};
@@ -209,7 +209,7 @@ impl Transport for Loopback {
         self.fabric.run_if_free();
     }
 
-    fn post(&self, qp: &Arc<Qp>, (): &mut (), request: &Request<'_>) -> Result<Mark> {
+    fn post(&self, qp: &Arc<Qp>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         // Requests are carried out one after the other, which is as much as a fence asks for.
         let task = match request.operation {
             Operation::Send { solicited } => Task::Send { solicited },
@@ -218,7 +218,7 @@ impl Transport for Loopback {
         };
         let segments = request.segments.try_into().map_err(|_| Error::Internal)?;
         self.fabric.hand_in(Work::Request(qp.number, Transfer { id: request.id, task, segments, len: request.len }));
-        Ok(Mark(request.id))
+        Ok(Handed::under_way(Mark(request.id)))
     }
 
     fn post_bind(
