@@ -224,6 +224,12 @@ impl<V> Vacancy<'_, V> {
         self.queue.end
     }
 
+    /// Whether the queue is empty.
+    #[inline(always)]
+    pub fn is_first(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     /// Adds a value.
     #[inline(always)]
     pub fn fill(self, value: V) {

@@ -114,28 +114,41 @@ impl Own {
     pub fn enter<'a>(&'a self, table: &'a Table, tid: u32) -> Entered<'a> {
         // A thread nearly always finds the slot free that it had last, and which it finds by the place of its stack.
         let stack = (&raw const tid).addr();
-        let mut at = (stack >> 20) % (SLOTS + 1);
-        let mut tries = 0;
+        let at = (stack >> 20) % (SLOTS + 1);
+        self.try_enter(table, tid, at).unwrap_or_else(|| self.enter_another(table, tid, at))
+    }
+
+    /// Enters this slot, if there is such a one, and nobody is in it.
+    #[inline(always)]
+    fn try_enter<'a>(&'a self, table: &'a Table, tid: u32, at: usize) -> Option<Entered<'a>> {
+        let (Slot(own), [shared, ..]) = (self.0.get(at)?, table.get(at + 1)?);
+        let before = own.load(Ordering::Relaxed);
+        let word = (before & !u64::from(u32::MAX)).wrapping_add(1 << 32) | u64::from(tid);
+        let free = before as u32 == 0;
+        if !free || own.compare_exchange(before, word, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            return None;
+        }
+        if before == 0 {
+            table[0][0].fetch_or(1 << at, Ordering::Relaxed);
+        }
+        shared.store(word, Ordering::Relaxed);
+        // SYNC moving: either this side sees that it may not, or the other one sees the slot taken.
+        fence(Ordering::SeqCst);
+        Some(Entered { own, shared, word })
+    }
+
+    /// Enters the next free slot behind this one.
+    #[cold]
+    #[inline(never)]
+    fn enter_another<'a>(&'a self, table: &'a Table, tid: u32, mut at: usize) -> Entered<'a> {
         loop {
-            if let (Some(Slot(own)), Some([shared, ..])) = (self.0.get(at), table.get(at + 1)) {
-                let before = own.load(Ordering::Relaxed);
-                let word = (before & !u64::from(u32::MAX)).wrapping_add(1 << 32) | u64::from(tid);
-                let free = before as u32 == 0;
-                if free && own.compare_exchange(before, word, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-                    if before == 0 {
-                        table[0][0].fetch_or(1 << at, Ordering::Relaxed);
-                    }
-                    shared.store(word, Ordering::Relaxed);
-                    // SYNC moving: either this side sees that it may not, or the other one sees the slot taken.
-                    fence(Ordering::SeqCst);
-                    return Entered { own, shared, word };
+            for _ in 0..SLOTS {
+                at = (at + 1) % (SLOTS + 1);
+                if let Some(entered) = self.try_enter(table, tid, at) {
+                    return entered;
                 }
             }
-            at = (at + 1) % (SLOTS + 1);
-            tries += 1;
-            if tries % SLOTS == 0 {
-                std::thread::yield_now();
-            }
+            std::thread::yield_now();
         }
     }
 }

@@ -86,7 +86,15 @@ impl<T: Transport> Endpoint<T> {
             && (completion.is_empty() || requests.has_flags(completion, send))
             && most >= 1
             && let Requests {
-                gate: Gate::Open, qp: Some(qp), tx, zone: Some(zone), flight, max_message, max_rdma, ..
+                gate: Gate::Open,
+                qp: Some(qp),
+                tx,
+                zone: Some(zone),
+                flight,
+                evd,
+                max_message,
+                max_rdma,
+                ..
             } = &mut *requests
             && let Some((id, place)) = flight.next()
         {
@@ -122,9 +130,14 @@ impl<T: Transport> Endpoint<T> {
                     Err(error) => return Err(refused(requests, error)),
                 };
                 let work = Work::Transfer(transfer, len);
-                place.fill(InFlight { mark: handed.mark, cookie, flags: completion, work });
-                if handed.done {
-                    requests.complete_posted(self.header.handle(), handed.mark);
+                let request = InFlight { mark: handed.mark, cookie, flags: completion, work };
+                let ep = self.header.handle();
+                // One that is done, with none before it, is never in flight.
+                if !(handed.done && place.is_first() && evd.as_ref().is_some_and(|evd| request.succeed(evd, ep))) {
+                    place.fill(request);
+                    if handed.done {
+                        requests.complete_posted(ep, handed.mark);
+                    }
                 }
                 drop(requests);
                 return Ok(());

@@ -38,7 +38,7 @@ pub(super) struct InFlight {
 impl InFlight {
     /// Queues the completion of a transfer that succeeded and asked for an event; false if this is another request.
     #[inline(always)]
-    fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) -> bool {
+    pub fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) -> bool {
         // By reference, so that they are read under the lock of the queue, straight into their place.
         let Work::Transfer(transfer, len) = &self.work else { return false };
         if self.flags.contains(CompletionFlags::SUPPRESS) {
