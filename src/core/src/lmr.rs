@@ -91,6 +91,8 @@ impl<T: Transport> Lmr<T> {
         let region = memory::arc(ia.transport.register(zone.zone(), addr, len, rights)?)?;
         let registration = Registration { addr, len, rights, zone: zone.id(), key: region.local_key() };
         let context = ia.lmrs.insert(&registration).ok_or_else(|| no_context(ia))?;
+        // The memory stays registered until no post finds it, also if there is no handle for it.
+        let kept = region.clone();
         let lmr = ia.adopt(Lmr {
             header: Header::default(),
             users: Users::default(),
@@ -109,6 +111,7 @@ impl<T: Transport> Lmr<T> {
         } else {
             ia.lmrs.remove(context);
         }
+        drop(kept);
         lmr
     }
 

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Arg, Error, Resource, Result};
 use dat_core::transport::{
     AdapterAttributes, Armed, BindTarget, Closing, Connect, ConnectionReport, Handed, ListenerSink, MAX_SEGMENTS, Mark,
     Poll, QpInit, Recv, RegionKeys, Rejection, Request, RequestId, ShortSend, Transport, ZoneId,
 };
+use dat_core::{Rights, await_sections};
 use host::lock::Mutex;
 use host::{fork, memory, zone};
 
@@ -66,6 +66,9 @@ impl RegionKeys for Region {
 impl Drop for Region {
     fn drop(&mut self) {
         self.node.links.home.regions.remove(self.key);
+        // The core has let go of the region before, and the removal has passed the fence: nobody finds it any more who enters
+        // a section from now on. A window needs no such wait, since what it shows stays registered.
+        await_sections();
         if self.remote {
             self.node.links.await_peers();
         }

@@ -34,7 +34,7 @@ pub struct Rounds {
     turns: AtomicU64,
     /// Bytes that turns of this round may copy.
     granted: AtomicU64,
-    /// Bytes that were copied since the last round began, by turns and posts.
+    /// Bytes that turns have copied since the last round began.
     copied: AtomicU64,
     /// The bytes that the next turn may copy if it is the only one.
     alone: AtomicU64,
@@ -100,19 +100,21 @@ pub struct Budget {
     left: Option<u64>,
     /// A part of a large share is spent: what is left of it is for transfers that need not be cut.
     cut: bool,
+    /// It is that of a turn.
+    turn: bool,
 }
 
 impl Budget {
     /// For a post.
     #[inline]
     pub const fn post() -> Self {
-        Budget { left: Some(POST), cut: false }
+        Budget { left: Some(POST), cut: false, turn: false }
     }
 
     /// For a turn.
     #[inline]
     pub const fn turn() -> Self {
-        Budget { left: None, cut: false }
+        Budget { left: None, cut: false, turn: true }
     }
 
     /// The bytes of the next copy of a transfer of which `rest` bytes are left, which are thereby spent; `None` if
@@ -167,10 +169,13 @@ impl Budget {
             end.go_on();
             return None;
         }
-        self.cut |= *left > ROUND;
+        // Messages are cut in any case.
+        self.cut |= *left > ROUND && most > SLICE;
         let len = record::piece(rest, most.min(*left).max(CALL));
         *left = left.saturating_sub(len.max(CALL));
-        end.rounds().copied.fetch_add(len, Ordering::Relaxed);
+        if self.turn {
+            end.rounds().copied.fetch_add(len, Ordering::Relaxed);
+        }
         Some(len)
     }
 }

@@ -284,7 +284,7 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
         tx.post_at_once(&self.tie.get()?.end, send)
     }
 
-    /// Starts a request, or queues it behind those that wait for room; gives its mark.
+    /// Starts a request, or queues it behind those that wait for room; gives its mark, and whether it is done.
     #[inline]
     pub fn post(&self, tx: &mut Tx, request: &Request<'_>) -> Handed {
         self.tie.get().map_or(Handed::under_way(Mark::NEVER), |Tie { end, .. }| tx.post(end, request))

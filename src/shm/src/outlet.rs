@@ -93,7 +93,8 @@ impl Outlet {
         }
         let acknowledge = Acknowledge::of(send.signalled);
         let flags = (u8::from(send.solicited) * record::SOLICITED) | acknowledge.flag();
-        let bytes = live_source(send.live, &send.segment);
+        // SAFETY: so the core has found this segment.
+        let bytes = unsafe { live_source(send.live, &send.segment) };
         let position = producer.put_small(kind::MESSAGE, flags, send.segment.len, end.taken(), bytes);
         self.tail = position;
         self.asked = acknowledge;

@@ -8,7 +8,8 @@
 //! The owner keeps the rows that it relies on itself in private memory. A thread that copies into or out of the
 //! program's memory holds a [`Pin`] meanwhile, and [`RegionTable::remove`] waits for the last of them, so that memory is
 //! never taken away during a copy. A pin is a note that the thread makes of the row's address
-//! ([`dat_core::Note`]), which costs no locked instruction; where it has no place for one, it counts in the row.
+//! ([`dat_core::Note`]), which costs no locked instruction; where it has no place for one, it counts in the row. Copies of a
+//! few bytes are made in a section instead ([`live_source`]), for which the end of a registration waits as well.
 //!
 //! Peers cannot pin. A free waits for peers that are in the middle of a transfer, see the adapter.
 
@@ -20,7 +21,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use dat_core::transport::Segment;
-use dat_core::{Live, Note, Rights, await_sections, is_noted};
+use dat_core::{Live, Note, Rights, is_noted};
 use host::asymmetric;
 use host::lock::{Condvar, Mutex};
 use host::memory::{self, NoMemory, Room};
@@ -251,8 +252,6 @@ impl RegionTable {
         // SYNC region-note: a thread that makes a note finds the generation gone, or its note is found; one that drops it
         // finds the bit for us, or its note is found gone.
         asymmetric::heavy();
-        // The core has let go of the key before, so that nobody finds it who enters a section from now on.
-        await_sections();
         let mut sleeper = self.sleepers.lock();
         // SYNC region-unpin: the copies of the threads that had it pinned are over.
         while local.state.load(Ordering::Acquire) & PINS != 0 || is_noted(local.address()) {
@@ -390,16 +389,22 @@ impl Drop for Pin<'_> {
 }
 
 /// The bytes of a segment that the core has checked.
+///
+/// # Safety
+/// The core has found the segment registered in the section.
 #[inline(always)]
-pub fn live_source<'s>(_live: Live<'s>, segment: &Segment) -> Source<'s> {
-    // SAFETY: they belong to a region that was entered by `insert`, whose contract is that they can be read until the row
-    // is removed, and a removal waits for the section.
+pub unsafe fn live_source<'s>(_live: Live<'s>, segment: &Segment) -> Source<'s> {
+    // SAFETY: they belong to a region that was entered by `insert`, whose contract is that they can be read until the
+    // program has deregistered it, which waits for the section.
     unsafe { Source::new(segment.addr, segment.len as usize) }
 }
 
 /// The first `len` bytes, or all, of a segment that the core has checked for a receive, to be written.
+///
+/// # Safety
+/// As for [`live_source`].
 #[inline(always)]
-pub fn live_target<'s>(_live: Live<'s>, segment: &Segment, len: usize) -> Target<'s> {
+pub unsafe fn live_target<'s>(_live: Live<'s>, segment: &Segment, len: usize) -> Target<'s> {
     // SAFETY: as for a source; and a receive needs a region with a right to write, so that they can be written.
     unsafe { Target::new(segment.addr, len.min(segment.len as usize)) }
 }

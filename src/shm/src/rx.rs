@@ -372,7 +372,9 @@ impl Place for Arrived<'_> {
     fn place(self, segment: &Segment, live: bool) -> bool {
         let bytes = self.ring.small_source(self.small);
         if let (Some(section), true) = (self.live, live) {
-            copy_tail_last(live_target(section, segment, bytes.len()), bytes);
+            // SAFETY: the core says that it is registered, and asked that in the section.
+            let target = unsafe { live_target(section, segment, bytes.len()) };
+            copy_tail_last(target, bytes);
             return true;
         }
         cold_path();

@@ -141,6 +141,8 @@ pub struct Tx {
     /// The program waits for the last request: see [`Tx::drain`].
     draining: bool,
     closed: bool,
+    /// The mark up to which requests had succeeded when it was closed.
+    ended: Option<Mark>,
 }
 
 impl Tx {
@@ -176,7 +178,7 @@ impl Tx {
         Some(Mark(position + self.entries))
     }
 
-    /// Carries a request out, or queues it; gives its mark.
+    /// Carries a request out, or queues it; gives its mark, and whether it is done.
     pub fn post(&mut self, end: &End, request: &Request<'_>) -> Handed {
         if let Operation::Send { solicited } = request.operation
             && request.len <= EAGER_MAX
@@ -742,12 +744,14 @@ impl Tx {
         Ok(last)
     }
 
-    /// Ends the direction: gives the mark up to which requests have succeeded.
+    /// Ends the direction: gives the mark up to which requests have succeeded, to whoever calls, since several threads may
+    /// close a connection, of which one reports.
     pub fn close(&mut self, end: Option<&End>) -> Option<Mark> {
-        let mut report = TxReport::default();
         if !self.closed {
             if let Some(end) = end {
+                let mut report = TxReport::default();
                 self.harvest(end, false, &mut report);
+                self.ended = report.done;
             }
             self.closed = true;
             self.plain = false;
@@ -760,6 +764,6 @@ impl Tx {
             self.announced = 0;
             self.reading.clear();
         }
-        report.done
+        self.ended
     }
 }

@@ -19,8 +19,9 @@ const LOOK_MIN: Duration = Duration::from_micros(250);
 const LOOK_MAX: Duration = Duration::from_millis(8);
 /// Polls between two looks by which callers count as polling.
 const POLLS: u32 = 4;
-/// Time between two polls of callers that need no help, even if something waits for their next poll.
+/// Time between two polls of callers that need no help, even if something waits for their next poll; and while they copy.
 const OFTEN: Duration = Duration::from_micros(10);
+const OFTEN_COPYING: Duration = Duration::from_millis(1);
 
 /// Whether the thread looks.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,15 +37,14 @@ enum State {
 /// State of the watch.
 pub struct Watch {
     state: State,
-    /// How often callers had polled at the last look, and when that was.
+    /// How often callers had polled at the last look.
     polls: u32,
-    looked: Instant,
 }
 
 impl Watch {
     /// A watch that sleeps.
-    pub fn new() -> Self {
-        Watch { state: State::Asleep, polls: 0, looked: Instant::now() }
+    pub const fn new() -> Self {
+        Watch { state: State::Asleep, polls: 0 }
     }
 
     /// The longest that the thread may sleep; `None` if that is until it is rung.
@@ -62,17 +62,18 @@ impl Watch {
         self.state = State::Awake;
     }
 
-    /// Spares the callers a look if they poll so often, or copy, that they need no help: it would only take the locks from
-    /// them, and the copies to another processor.
+    /// Spares callers a look if they have polled so often since the last one that they need no help: it would only take
+    /// the locks from them, and copies to another processor. Never after the thread was rung.
     fn is_spared<T: Transport<Tx = Tx>>(&mut self, links: &Links<T>) -> bool {
-        let now = Instant::now();
-        let pause = now.saturating_duration_since(std::mem::replace(&mut self.looked, now));
+        let State::Spared(pause) = self.state else { return false };
         let polls = links.home.polls();
         let more = polls.wrapping_sub(self.polls);
-        let spared = more > 0 && (OFTEN * more >= pause || links.home.rounds.are_copying());
+        let copying = links.home.rounds.are_copying();
+        let (least, often) = if copying { (1, OFTEN_COPYING) } else { (POLLS, OFTEN) };
+        let spared = more >= least && often.saturating_mul(more) >= pause;
         if spared {
             self.polls = polls;
-            self.state = State::Spared(if pause >= LOOK_MIN { (pause * 4).min(LOOK_MAX) } else { LOOK_MIN });
+            self.state = State::Spared((pause * 4).min(LOOK_MAX));
         }
         spared
     }
@@ -100,9 +101,7 @@ impl Watch {
         self.state = match self.state {
             // What is found although callers poll rarely waited for the thread, so they do not poll often enough.
             State::Awake if !found && asked => State::Spared(LOOK_MIN),
-            State::Spared(pause) if more >= POLLS && (!found || OFTEN * more >= pause) => {
-                State::Spared((pause * 4).min(LOOK_MAX))
-            }
+            State::Spared(pause) if more >= POLLS && !found => State::Spared((pause * 4).min(LOOK_MAX)),
             _ if found && spin(links) => State::Awake,
             _ if links.thread_asleep() => State::Asleep,
             _ => {

@@ -234,12 +234,15 @@ impl<T: Transport> Endpoint<T> {
     /// Everything about the endpoint.
     pub fn query(&self) -> EpStatus<T> {
         let control = self.control.lock();
+        // One lock after the other: the guards of a whole expression would stay to its end.
+        let request_evd = shared(&self.requests().evd);
+        let recv_evd = shared(&self.receives.lock().evd);
         EpStatus {
             state: control.state,
             attr: control.attr,
             pz: shared(&control.pz),
-            recv_evd: shared(&self.receives.lock().evd),
-            request_evd: shared(&self.requests().evd),
+            recv_evd,
+            request_evd,
             connect_evd: shared(&control.connect_evd),
             srq: self.srq.clone(),
             remote: control.remote.clone(),

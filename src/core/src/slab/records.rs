@@ -175,7 +175,8 @@ impl Drop for Section {
 pub struct Live<'s>(PhantomData<&'s ()>);
 
 /// Waits until all sections are over that other threads are in. What was done in them is visible then. Called behind
-/// [`asymmetric::heavy`], and not in a section.
+/// [`asymmetric::heavy`], and without a lock that a thread in a section may wait for: that of an endpoint's receives, of a shared
+/// receive queue, of an EVD and of all that an event wakes.
 pub fn await_sections() {
     let own = own();
     for record in all().filter(|record| own.is_none_or(|own| !ptr::eq(own, *record))) {

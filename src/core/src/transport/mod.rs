@@ -9,10 +9,10 @@
 //!
 //! * may call the *data* methods of a sink ([`EndpointSink::deliver`], [`EndpointSink::recv_take`],
 //!   [`EndpointSink::recv_taken`], [`EndpointSink::recv_arrived`], [`EndpointSink::recv_done`],
-//!   [`EndpointSink::recv_announced`], [`EndpointSink::requests_done`]) with the locks held under which it finds completions,
+//!   [`EndpointSink::recv_announced`], [`EndpointSink::is_live`], [`EndpointSink::requests_done`]) with the locks held under which it finds completions,
 //!   but must not take those locks inside [`Transport::post_recv`],
 //!   [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
-//! * may lock the sending direction ([`EndpointSink::lock_tx`]) with the same locks held, which is to lock the endpoint's
+//! * may lock the sending direction ([`EndpointSink::lock_tx`], [`EndpointSink::try_lock_tx`]) with the same locks held, which is to lock the endpoint's
 //!   requests: until it lets go of it, it calls no other method of this sink, and takes none of the locks under which it
 //!   reports, or waits for a thread that has one;
 //! * must hold no lock at all when it calls any other method of a sink.

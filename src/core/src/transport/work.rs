@@ -114,7 +114,7 @@ pub struct Request<'a> {
 /// A send of one segment of at most [`AT_ONCE`](super::Transport::AT_ONCE) bytes, to post.
 #[derive(Clone, Copy, Debug)]
 pub struct ShortSend<'a> {
-    /// Local memory, which stays registered during the call.
+    /// Local memory, which was found registered in the section that `live` is of, and stays so during the call.
     pub segment: Segment,
     /// Says so.
     pub live: Live<'a>,

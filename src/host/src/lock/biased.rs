@@ -1,7 +1,7 @@
 //! The word of a mutex that costs its usual holder two plain stores.
 //!
 //! Most locks are taken by one thread again and again. After it has done so some times in a row it becomes the
-//! *owner*: it gets a *seat*, a place that it alone writes, and locks by writing there that it holds the lock and then
+//! *owner*: it gets a *seat*, a place that is its own, and locks by writing there that it holds the lock and then
 //! looking whether its ownership still stands. Everybody else takes the *gate*, a plain lock, and who has the gate while
 //! there is an owner revokes: says that the ownership stands no more, makes sure that the owner sees that or is seen
 //! (the heavy half of an asymmetric fence), and waits until the owner does not hold the lock. From then on the gate is

@@ -44,7 +44,7 @@ impl Model {
         self.see_to_others();
     }
 
-    /// The same for a transfer that is done at once: [`End::finish_soon`](crate::pair::End::finish_soon).
+    /// The same for a transfer that is done at once behind others in flight: [`End::finish_soon`](crate::pair::End::finish_soon).
     fn post_done(&self) {
         let requests = self.requests.lock().expect("no panic");
         self.known.store(FINISHED, Relaxed);
