@@ -146,6 +146,69 @@ static void between_processes(struct fx *fx)
     region_free(&r);
 }
 
+/* A message waits while so many go the other way that a difference of 16 bits changes its sign. */
+static void long_wait(struct fx *fx)
+{
+    const unsigned count = 40000;
+    struct pair p;
+    struct region r;
+    unsigned sent = 0;
+
+    region_make(fx, &r, 4096, MEM_LOCAL);
+    pair_open(&p, fx, NULL);
+    pattern_fill(r.mem, 32, 1);
+    must_rc(post_send(&p.a, &r, 0, 32, 1), DAT_SUCCESS, "dat_ep_post_send");
+    for (bool good = true; good && sent < count; sent += good) {
+        must_rc(post_recv(&p.a, &r, 1024, 32, 2), DAT_SUCCESS, "dat_ep_post_recv");
+        must_rc(post_send(&p.b, &r, 2048, 32, 3), DAT_SUCCESS, "dat_ep_post_send");
+        good = wait_dto(p.a.recv, 2, DAT_DTO_SUCCESS, NULL) && wait_dto(p.b.req, 3, DAT_DTO_SUCCESS, NULL);
+    }
+    ok(sent == count, "%u messages pass one that waits", count);
+    must_rc(post_recv(&p.b, &r, 512, 32, 4), DAT_SUCCESS, "dat_ep_post_recv");
+    ok(wait_dto(p.b.recv, 4, DAT_DTO_SUCCESS, NULL) && pattern_check(r.mem + 512, 32, 1) < 0 &&
+           wait_dto(p.a.req, 1, DAT_DTO_SUCCESS, NULL),
+       "then it arrives");
+    must_rc(post_recv(&p.a, &r, 1024, 32, 5), DAT_SUCCESS, "dat_ep_post_recv");
+    must_rc(post_send(&p.b, &r, 2048, 32, 6), DAT_SUCCESS, "dat_ep_post_send");
+    ok(wait_dto(p.a.recv, 5, DAT_DTO_SUCCESS, NULL) && wait_dto(p.b.req, 6, DAT_DTO_SUCCESS, NULL) &&
+           quiet(p.a.conn) && quiet(p.b.conn),
+       "and the connection goes on");
+    pair_close(&p);
+    region_free(&r);
+}
+
+/* A long message and a longer write pass each other: through the ring, the message is at its head all that time. */
+static void both_ways(struct fx *fx)
+{
+    const size_t message = 2 << 20, write = 6 << 20;
+    struct pair p;
+    struct region from, to;
+    DAT_EP_ATTR attr;
+    bool good = true;
+
+    attr_default(&attr);
+    attr.max_message_size = attr.max_rdma_size = write;
+    region_make(fx, &from, message + write, DAT_MEM_PRIV_ALL_FLAG);
+    region_make(fx, &to, message + write, DAT_MEM_PRIV_ALL_FLAG);
+    pair_open(&p, fx, &attr);
+    pattern_fill(from.mem, message, 1);
+    pattern_fill(from.mem + message, write, 2);
+    for (int round = 0; good && round < 3; round++) {
+        memset(to.mem, 0, message + write);
+        must_rc(post_recv(&p.b, &to, 0, message, 1), DAT_SUCCESS, "dat_ep_post_recv");
+        must_rc(post_send(&p.a, &from, 0, message, 2), DAT_SUCCESS, "dat_ep_post_send");
+        must_rc(post_write(&p.b, &from, message, write, target(&to, message, write), 3), DAT_SUCCESS,
+                "dat_ep_post_rdma_write");
+        good = wait_dto(p.b.recv, 1, DAT_DTO_SUCCESS, NULL) && wait_dto(p.a.req, 2, DAT_DTO_SUCCESS, NULL) &&
+               wait_dto(p.b.req, 3, DAT_DTO_SUCCESS, NULL) && pattern_check(to.mem, message, 1) < 0 &&
+               pattern_check(to.mem + message, write, 2) < 0;
+    }
+    ok(good && quiet(p.a.conn) && quiet(p.b.conn), "a long message and a longer write pass each other");
+    pair_close(&p);
+    region_free(&from);
+    region_free(&to);
+}
+
 int main(int argc, char **argv)
 {
     static const struct peer_role roles[] = { { "latecomer", latecomer }, { NULL, NULL } };
@@ -157,6 +220,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         one(&fx, sizes[i]);
     many(&fx);
+    long_wait(&fx);
+    both_ways(&fx);
     others_go_on(&fx);
     between_processes(&fx);
     fx_close(&fx);

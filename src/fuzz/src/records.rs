@@ -69,7 +69,7 @@ impl Session<'_> {
                 let payload = self.payload(input);
                 let aux = if input.bit() { payload.len() as u64 } else { input.number() };
                 // How far the program is known to be; most peers that lie say more.
-                let credit = if input.byte() < 0xf0 { 0 } else { input.short() };
+                let credit = if input.byte() < 0xf0 { 0 } else { input.short().into() };
                 self.ways[0].put(ring, kind, flags, aux, credit, &payload);
                 self.peer.mark(1, 0);
             }

@@ -23,7 +23,7 @@ pub fn run(data: &[u8]) {
         }
         match input.byte() % 10 {
             0 | 1 => {
-                let _ = ring.credit(if input.bit() { input.short() } else { u16::from(input.byte()) });
+                let _ = ring.credit(if input.bit() { input.short().into() } else { u64::from(input.byte()) });
             }
             2 => ring.set_head(input.number()),
             3 => ring.set_head(consumed + input.number() % (slots as u64 + 1)),

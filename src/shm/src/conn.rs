@@ -321,14 +321,14 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
     }
 
     #[inline(never)]
-    fn progress_tx_if_free(self: &Arc<Self>, end: &End, credit: Option<u16>) {
+    fn progress_tx_if_free(self: &Arc<Self>, end: &End, credit: Option<u64>) {
         self.try_progress_tx(end, credit);
     }
 
     /// Handles requests of the peer that have arrived. Gives what they told of the peer's position, if the sending direction
     /// has to know, or has something else to do. Answers wait: whoever puts them into their ring tells of them.
     #[inline(always)]
-    pub fn take_requests(self: &Arc<Self>, end: &End) -> Option<Option<u16>> {
+    pub fn take_requests(self: &Arc<Self>, end: &End) -> Option<Option<u64>> {
         let taken = self.rx.lock().take_small(end, &**self);
         let credit = match taken {
             Ok(small) => {
@@ -346,12 +346,12 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
 
     /// Goes on where [`Rx::take_small`] has stopped. Gives what all records told of the peer's position.
     #[inline(never)]
-    fn take_more(self: &Arc<Self>, end: &End, stop: Stop, told: Told) -> Option<u16> {
+    fn take_more(self: &Arc<Self>, end: &End, stop: Stop, told: Told) -> Option<u64> {
         acknowledge(end, told.acknowledge());
         self.take_others(end, stop).or(told.credit())
     }
 
-    fn take_others(self: &Arc<Self>, end: &End, stop: Stop) -> Option<u16> {
+    fn take_others(self: &Arc<Self>, end: &End, stop: Stop) -> Option<u64> {
         let status = match stop {
             Stop::Nothing => return None,
             Stop::More => {
@@ -374,7 +374,7 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
 
     /// Handles what the peer has consumed, as a record of it told (`credit`) or as it has published.
     #[inline(always)]
-    pub fn try_progress_tx(self: &Arc<Self>, end: &End, credit: Option<u16>) {
+    pub fn try_progress_tx(self: &Arc<Self>, end: &End, credit: Option<u64>) {
         // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
         let Some(mut tx) = self.sink.try_lock_tx() else { return };
         let Some(done) = tx.progress_plain(end, credit) else { return self.advance_tx(tx, end, credit) };
@@ -387,7 +387,7 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
 
     /// Handles arrived records; true if more are left, at which this process looks again soon. Also gives what they told
     /// of the peer's position.
-    fn progress_rx(self: &Arc<Self>, advance: Advance) -> (bool, Option<u16>) {
+    fn progress_rx(self: &Arc<Self>, advance: Advance) -> (bool, Option<u64>) {
         let Some(Tie { end, .. }) = self.tie.get() else { return (false, None) };
         let report = self.rx.lock().progress(end, self, advance);
         let report = match report {
@@ -413,7 +413,7 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
     }
 
     #[inline(never)]
-    fn advance_tx(self: &Arc<Self>, mut tx: TxGuard<'_, T>, end: &End, credit: Option<u16>) {
+    fn advance_tx(self: &Arc<Self>, mut tx: TxGuard<'_, T>, end: &End, credit: Option<u64>) {
         let report = tx.progress(end, credit);
         let drained = report.done.is_some_and(|last| tx.requests_done(last));
         drop(tx);

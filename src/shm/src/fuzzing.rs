@@ -138,7 +138,7 @@ impl LooseRing {
     ///
     /// # Errors
     /// [`Broken`].
-    pub fn credit(&mut self, credit: u16) -> Result<(), Broken> {
+    pub fn credit(&mut self, credit: u64) -> Result<(), Broken> {
         self.producer.credit(credit).map_err(|_| Broken)
     }
 
@@ -450,11 +450,11 @@ pub struct Way {
 
 impl Way {
     /// Puts a record into a ring as an honest peer would; false if there is no room.
-    pub fn put(&mut self, ring: usize, kind: u8, flags: u8, aux: u64, credit: u16, payload: &[u8]) -> bool {
+    pub fn put(&mut self, ring: usize, kind: u8, flags: u8, aux: u64, credit: u64, payload: &[u8]) -> bool {
         let ring = &mut self.rings[ring & 1];
         let Ok(Some(mut room)) = ring.reserve(payload.len()) else { return false };
         room.write(Source::of(payload));
-        let _ = room.finish(kind.max(1), flags, aux, credit);
+        let _ = room.finish(kind.max(1), flags, aux & u64::from(u32::MAX), credit);
         true
     }
 

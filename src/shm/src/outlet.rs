@@ -131,14 +131,14 @@ impl Outlet {
     /// # Errors
     /// As for [`Producer::credit`].
     #[inline]
-    pub fn credit(&mut self, credit: u16) -> Result<(), Corrupt> {
+    pub fn credit(&mut self, credit: u64) -> Result<(), Corrupt> {
         self.producer.as_mut().map_or(Ok(()), |producer| producer.credit(credit))
     }
 
     /// The peer's position as `credit`, which a record told, says, if that is `enough`; else as it has published. `None`
     /// while the ring is not open, and if the peer breaks the rules.
     #[inline]
-    pub fn position(&mut self, credit: Option<u16>, enough: impl Fn(u64) -> bool) -> Option<u64> {
+    pub fn position(&mut self, credit: Option<u64>, enough: impl Fn(u64) -> bool) -> Option<u64> {
         let producer = self.producer.as_mut()?;
         if let Some(credit) = credit {
             producer.credit(credit).ok()?;

@@ -20,7 +20,7 @@ use crate::os::task;
 use crate::os::vm;
 use crate::ready;
 use crate::regions::RegionTable;
-use crate::ring::{self, Area, Consumer, Mapped, Producer, RingShared, SLOT, Spot};
+use crate::ring::{self, Area, Consumer, Mapped, POSITION, Producer, RingShared, SLOT, Spot};
 use crate::sleep::News;
 use crate::transfers::{self, Entered, Own, TABLE, Table};
 use crate::wire::Probe;
@@ -506,7 +506,7 @@ impl End {
 
     /// How far this side has emptied the peer's ring of requests, as records tell the peer.
     #[inline]
-    pub fn taken(&self) -> u16 {
+    pub fn taken(&self) -> u64 {
         // SYNC taken: the slots before it are not read any more.
         Spot::of(self.taken[0].load(Ordering::Acquire)).position()
     }
@@ -553,8 +553,8 @@ impl End {
 
     /// True if a record of the peer that tells `credit` tells more than is known.
     #[inline]
-    pub fn is_news(&self, credit: u16) -> bool {
-        credit != self.known.load(Ordering::Relaxed) as u16
+    pub fn is_news(&self, credit: u64) -> bool {
+        credit != self.known.load(Ordering::Relaxed).cast_unsigned() & POSITION
     }
 
     /// Notes whether this side is to be looked at for this reason even if nothing tells of news.

@@ -18,8 +18,8 @@
 //! # Positions
 //! Positions count slots since the ring was new, in 64 bits, and never go back. Each side keeps its own position
 //! private. The consumer also publishes its position, in a line of its own which the producer reads when it has to
-//! know. A record has room for 16 bits of the position in the ring of the other direction, so that a producer to which
-//! records come need not read that line.
+//! know. A record has room for the position in the ring of the other direction, so that a producer to which records come
+//! need not read that line.
 //!
 //! From shared memory each side takes only the other side's position, checked against what is possible; a header is
 //! copied first and then checked. So a peer that lies can only make its own connection fail ([`Corrupt`]).
@@ -47,8 +47,11 @@ pub const HEADER: usize = 16;
 /// The most bytes of payload of a record that is one slot.
 pub const SMALL: usize = SLOT - HEADER;
 
-/// The most slots a ring can have. Positions that travel in records have 16 bits.
+/// The most slots a ring can have.
 pub const MAX_SLOTS: usize = 512;
+
+/// The bits of a position that travel in records. So many slots pass in years, and a record may wait for as long.
+pub const POSITION: u64 = (1 << 42) - 1;
 
 /// Words with a bit for each slot.
 const WORDS: usize = MAX_SLOTS / 64;
@@ -309,7 +312,7 @@ struct First {
     flags: u8,
     /// Bytes of payload, below 2^24.
     len: u32,
-    /// How far the producer's side is with the ring of the other direction.
+    /// The lower bits of how far the producer's side is with the ring of the other direction; [`Second`] has the upper ones.
     credit: u16,
 }
 
@@ -329,6 +332,39 @@ impl First {
             len: (word >> 24) as u32 & 0xff_ffff,
             credit: (word >> 48) as u16,
         }
+    }
+}
+
+/// The second word of a record.
+#[derive(Clone, Copy)]
+struct Second {
+    /// What the user of the ring says of the record.
+    aux: u32,
+    /// The upper bits of the credit.
+    credit: u32,
+}
+
+impl Second {
+    #[inline]
+    fn new(aux: u64, credit: u64) -> Second {
+        debug_assert!(aux <= u64::from(u32::MAX), "no transfer is that long");
+        Second { aux: aux as u32, credit: (credit >> u16::BITS) as u32 }
+    }
+
+    #[inline]
+    fn pack(self) -> u64 {
+        u64::from(self.aux) | u64::from(self.credit) << 32
+    }
+
+    #[inline]
+    fn unpack(word: u64) -> Second {
+        Second { aux: word as u32, credit: (word >> 32) as u32 }
+    }
+
+    /// The credit of a record whose first word has its lower bits.
+    #[inline]
+    fn credit(self, lower: u16) -> u64 {
+        (u64::from(self.credit) << u16::BITS | u64::from(lower)) & POSITION
     }
 }
 
@@ -408,7 +444,7 @@ impl<A: Area> Producer<A> {
     /// Puts a record of one slot into the ring, of which no more than a part is in use: does what [`Producer::reserve`] and
     /// [`Reservation::finish`] do for the first [`SMALL`] bytes of `payload`. Returns the position behind the record.
     #[inline(always)]
-    pub fn put_small(&mut self, kind: u8, flags: u8, aux: u64, credit: u16, payload: Source<'_>) -> u64 {
+    pub fn put_small(&mut self, kind: u8, flags: u8, aux: u64, credit: u64, payload: Source<'_>) -> u64 {
         let start = self.tail;
         debug_assert!(self.used() < self.area.slots(), "there is room");
         let at = start * SLOT as u64;
@@ -416,8 +452,8 @@ impl<A: Area> Producer<A> {
         self.area.write_small(at, payload);
         let end = start + 1;
         self.clear(end);
-        self.area.store_second(at, aux);
-        let first = First { lap: lap_at(&self.area, start), kind, flags, len, credit };
+        self.area.store_second(at, Second::new(aux, credit).pack());
+        let first = First { lap: lap_at(&self.area, start), kind, flags, len, credit: credit as u16 };
         // SYNC ring-record: as in Reservation::finish.
         self.area.first(at).store(first.pack(), Ordering::Release);
         self.tail = end;
@@ -444,14 +480,14 @@ impl<A: Area> Producer<A> {
     /// # Errors
     /// [`Corrupt`] if it is beyond what the consumer may see.
     #[inline]
-    pub fn credit(&mut self, credit: u16) -> Result<(), Corrupt> {
-        let more = credit.wrapping_sub(self.head as u16);
-        // What is known already may be newer than the record.
-        if more < 1 << 15 {
-            if u64::from(more) > self.tail - self.head {
+    pub fn credit(&mut self, credit: u64) -> Result<(), Corrupt> {
+        let more = credit.wrapping_sub(self.head) & POSITION;
+        // What is known already may be newer than the record, which may have waited for as long as this side has sent.
+        if more <= POSITION / 2 {
+            if more > self.tail - self.head {
                 return Err(Corrupt);
             }
-            self.head += u64::from(more);
+            self.head += more;
         }
         Ok(())
     }
@@ -526,20 +562,20 @@ impl<A: Area> Reservation<'_, A> {
     /// [`Producer::consumed`] gets there, the consumer is done with it. `kind` is not 0. `credit` is the position of this
     /// side as the consumer of the other direction.
     #[inline]
-    pub fn finish(self, kind: u8, flags: u8, aux: u64, credit: u16) -> u64 {
+    pub fn finish(self, kind: u8, flags: u8, aux: u64, credit: u64) -> u64 {
         debug_assert!(kind != PAD, "kind 0 is taken");
         let Reservation { producer, start, filled, .. } = self;
         let end = start + slots_for(filled);
         producer.clear(end);
         let area = &producer.area;
         let at = start * SLOT as u64;
-        area.store_second(at, aux);
+        area.store_second(at, Second::new(aux, credit).pack());
         // At most max_payload(), which is below 2^24.
-        let first = First { lap: lap_at(area, start), kind, flags, len: filled as u32, credit };
+        let first = First { lap: lap_at(area, start), kind, flags, len: filled as u32, credit: credit as u16 };
         // SYNC ring-record: hands the record's bytes to the consumer, and what it said about the other direction.
         area.first(at).store(first.pack(), Ordering::Release);
         if start != producer.tail {
-            let pad = First { lap: lap_at(area, producer.tail), kind: PAD, flags: 0, len: 0, credit };
+            let pad = First { lap: lap_at(area, producer.tail), kind: PAD, flags: 0, len: 0, credit: 0 };
             // The consumer gets to the record by this one.
             area.first(producer.tail * SLOT as u64).store(pad.pack(), Ordering::Release);
         }
@@ -571,7 +607,7 @@ pub struct RecordView {
     /// What the producer said to [`Reservation::finish`].
     pub aux: u64,
     /// What the producer said to [`Reservation::finish`].
-    pub credit: u16,
+    pub credit: u64,
     start: u64,
 }
 
@@ -601,25 +637,28 @@ pub enum Next {
 
 /// A record of one slot.
 #[derive(Clone, Copy, Default)]
-pub struct Small(u64);
+pub struct Small {
+    first: u64,
+    second: u64,
+}
 
 impl Small {
     /// What the producer said to [`Producer::put_small`].
     #[inline]
     pub fn flags(self) -> u8 {
-        First::unpack(self.0).flags
+        First::unpack(self.first).flags
     }
 
     /// Bytes of payload; not more than a slot has room for.
     #[inline]
     pub fn len(self) -> usize {
-        First::unpack(self.0).len as usize
+        First::unpack(self.first).len as usize
     }
 
     /// What the producer said to [`Producer::put_small`].
     #[inline]
-    pub fn credit(self) -> u16 {
-        First::unpack(self.0).credit
+    pub fn credit(self) -> u64 {
+        Second::unpack(self.second).credit(First::unpack(self.first).credit)
     }
 }
 
@@ -646,7 +685,8 @@ impl<A: Area> Consumer<A> {
             let slots = self.area.slots();
             let to_end = slots - (start & (slots - 1));
             if kind != PAD {
-                let aux = self.area.load_second(self.spot.0);
+                let second = Second::unpack(self.area.load_second(self.spot.0));
+                let (aux, credit) = (second.aux.into(), second.credit(credit));
                 let view = RecordView { kind, flags, len, aux, credit, start };
                 return if slots_for(len as usize) <= to_end { Ok(Some(view)) } else { Err(Corrupt) };
             }
@@ -664,11 +704,11 @@ impl<A: Area> Consumer<A> {
         // SYNC ring-record: as in peek.
         let word = self.area.first(self.spot.0).load(Ordering::Acquire);
         let lap = self.spot.lap();
-        let small = Small(word);
         if word as u16 != u16::from(lap) | u16::from(kind) << 8 {
             return if word as u8 == lap { Next::Other } else { Next::Nothing };
         }
-        let fits = small.len() <= SMALL && self.area.load_second(self.spot.0) == small.len() as u64;
+        let small = Small { first: word, second: self.area.load_second(self.spot.0) };
+        let fits = small.len() <= SMALL && Second::unpack(small.second).aux as usize == small.len();
         if fits { Next::Small(small) } else { Next::Other }
     }
 

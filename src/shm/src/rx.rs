@@ -90,7 +90,7 @@ pub struct RxReport {
     /// Answers are among them.
     pub answers: bool,
     /// How far the peer is with the ring of this side, as the last record told.
-    pub credit: Option<u16>,
+    pub credit: Option<u64>,
 }
 
 /// Why [`Rx::take_small`] handles no more records.
@@ -116,7 +116,7 @@ pub struct Told {
     /// The flags of all.
     flags: u8,
     /// There was one, and this is what the last one told.
-    credit: Option<u16>,
+    credit: Option<u64>,
 }
 
 impl Told {
@@ -140,7 +140,7 @@ impl Told {
 
     /// How far the peer is with the ring of this side.
     #[inline]
-    pub fn credit(self) -> Option<u16> {
+    pub fn credit(self) -> Option<u64> {
         self.credit
     }
 }

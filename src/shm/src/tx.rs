@@ -341,7 +341,7 @@ impl Tx {
     /// Does what [`Tx::progress`] does while mere records are all that is in flight: gives the mark up to which requests
     /// have succeeded. `None` if there is more to do.
     #[inline]
-    pub fn progress_plain(&mut self, end: &End, credit: Option<u16>) -> Option<Mark> {
+    pub fn progress_plain(&mut self, end: &End, credit: Option<u64>) -> Option<Mark> {
         if !self.plain {
             return None;
         }
@@ -352,7 +352,7 @@ impl Tx {
 
     /// Takes note of the records that the peer has consumed, as a record of it told (`credit`), or, if that is not
     /// enough, as it has published. Goes on with the requests that wait.
-    pub fn progress(&mut self, end: &End, credit: Option<u16>) -> TxReport {
+    pub fn progress(&mut self, end: &End, credit: Option<u64>) -> TxReport {
         let mut report = TxReport::default();
         if self.closed {
             return report;

@@ -3,7 +3,7 @@
 use std::hint::cold_path;
 use std::sync::atomic::Ordering;
 
-use super::{Area, First, SLOT, Word};
+use super::{Area, First, POSITION, SLOT, Word};
 
 /// The number of the lap at `position`; those of the laps before and behind it differ. A ring that is new or was reset
 /// is at the lap before the first one.
@@ -12,9 +12,12 @@ pub(super) fn lap_at(area: &impl Area, position: u64) -> u8 {
     ((position >> area.shift()) as u8).wrapping_add(1)
 }
 
-/// The slot at a position, in one word: what is needed to look whether a record is there, and 16 bits of the position.
+/// The slot at a position, in one word: what is needed to look whether a record is there, and as much of the position as
+/// travels in records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot(pub(super) u64);
+
+const _: () = assert!((POSITION * SLOT as u64) >> Spot::LAP == 0);
 
 impl Spot {
     /// Where the number of the lap is. Below it is the offset of the slot, of which an area takes no more bits than it has.
@@ -23,7 +26,7 @@ impl Spot {
     const SHUT: u64 = 1 << 56;
 
     pub(super) fn new(area: &impl Area, position: u64) -> Spot {
-        let at = u64::from(position as u16) * SLOT as u64;
+        let at = (position & POSITION) * SLOT as u64;
         Spot(u64::from(lap_at(area, position)) << Self::LAP | at)
     }
 
@@ -48,10 +51,10 @@ impl Spot {
         Spot(if shut { self.0 | Self::SHUT } else { self.0 & !Self::SHUT })
     }
 
-    /// The lower bits of the position.
+    /// The position, as far as it travels in records.
     #[inline]
-    pub fn position(self) -> u16 {
-        (self.0 / SLOT as u64) as u16
+    pub fn position(self) -> u64 {
+        self.0 / SLOT as u64 & POSITION
     }
 
     /// The slot behind this one, which is the one at `position`.

@@ -20,13 +20,13 @@ fn pair(slots: usize) -> (Producer, Consumer) {
 fn put(producer: &mut Producer, kind: u8, payload: &[u8]) -> Option<u64> {
     let mut room = producer.reserve(payload.len()).expect("honest")?;
     assert_eq!(room.write(Source::of(payload)), payload.len());
-    Some(room.finish(kind, kind ^ 0xff, u64::from(kind) << 40, u16::from(kind) << 7))
+    Some(room.finish(kind, kind ^ 0xff, u64::from(kind) << 24, u64::from(kind) << 33))
 }
 
 fn get(consumer: &mut Consumer) -> Option<(u8, Vec<u8>)> {
     let view = consumer.peek().expect("honest")?;
-    assert_eq!((view.flags, view.aux), (view.kind ^ 0xff, u64::from(view.kind) << 40));
-    assert_eq!(view.credit, u16::from(view.kind) << 7);
+    assert_eq!((view.flags, view.aux), (view.kind ^ 0xff, u64::from(view.kind) << 24));
+    assert_eq!(view.credit, u64::from(view.kind) << 33);
     let mut payload = vec![0; view.len as usize + 1];
     assert_eq!(consumer.copy_out(&view, 0, Target::of(&mut payload)), view.len as usize);
     payload.pop();
@@ -68,7 +68,7 @@ fn pieces_make_one_payload_and_room_left_over_is_given_back() {
     assert_eq!(room.write(Source::of(b"abc")), 3);
     assert_eq!(room.write(Source::EMPTY), 0);
     assert_eq!(room.write(Source::of(b"defg")), 4);
-    assert_eq!(room.finish(1, 0xfe, 1 << 40, 1 << 7), 1);
+    assert_eq!(room.finish(1, 0xfe, 1 << 24, 1 << 33), 1);
     assert_eq!(free_slots(&mut producer), Ok(15));
     let view = consumer.peek().expect("honest").expect("record");
     assert_eq!((view.len, view.end()), (7, 1));
@@ -165,12 +165,31 @@ fn a_record_tells_of_the_other_direction() {
     assert_eq!(producer.known(), 2);
     assert_eq!(producer.credit(4), Err(Corrupt), "more than there is");
     assert_eq!(producer.consumed(), Ok(3));
-    // The count goes on where 16 bits end.
     for position in 4..=0x1_0002_u64 {
         put(&mut producer, 1, b"").expect("room");
         get(&mut consumer).expect("record");
-        assert_eq!(producer.credit(position as u16), Ok(()));
+        assert_eq!(producer.credit(position), Ok(()));
         assert_eq!(producer.known(), position);
+    }
+    // A record may have waited for a receive while the other direction went on.
+    for old in [0, 2, 0x8002, 0x1_0001] {
+        assert_eq!(producer.credit(old), Ok(()));
+        assert_eq!(producer.known(), 0x1_0002);
+    }
+}
+
+#[test]
+fn what_a_record_tells_goes_on_where_its_bits_end() {
+    let (mut producer, mut consumer) = pair(8);
+    let start = POSITION - 1;
+    (producer.tail, producer.head) = (start, start);
+    consumer.go_to(start);
+    consumer.release();
+    for position in start..start + 4 {
+        put(&mut producer, 1, b"").expect("room");
+        get(&mut consumer).expect("record");
+        assert_eq!(producer.credit(consumer.release().position()), Ok(()));
+        assert_eq!(producer.known(), position + 1);
     }
 }
 
@@ -318,7 +337,7 @@ fn two_threads_pass_records_of_all_sizes() {
                         let (first, second) = Source::of(&payload[..len]).split(len / 3);
                         room.write(first);
                         room.write(second);
-                        let _ = room.finish(1 + (i % 255) as u8, i as u8, i, i as u16);
+                        let _ = room.finish(1 + (i % 255) as u8, i as u8, i, i << 20);
                         break;
                     }
                     thread::yield_now();
@@ -341,7 +360,7 @@ fn two_threads_pass_records_of_all_sizes() {
                     }
                 };
                 assert_eq!((view.kind, view.flags, view.aux), (1 + (i % 255) as u8, i as u8, i));
-                assert_eq!(view.credit, i as u16);
+                assert_eq!(view.credit, i << 20);
                 assert_eq!(u64::from(view.len), size(i));
                 let got = consumer.copy_out(&view, 0, Target::of(&mut payload));
                 assert!(payload[..got].iter().all(|&b| b == i as u8), "record {i}");
@@ -363,7 +382,7 @@ fn a_spot_goes_on_as_its_position_does() {
         let mut spot = Spot::FIRST;
         for position in 0..70_000_u64 {
             assert_eq!(spot, Spot::new(area, position));
-            assert_eq!(spot.position(), position as u16);
+            assert_eq!(spot.position(), position);
             spot = spot.next(area, position + 1);
         }
     }
