@@ -138,7 +138,7 @@ static void hello(struct packet *p, const char *name)
 {
     p->len = 0;
     put(p, 1, 1);
-    put(p, 3, 4); /* the version */
+    put(p, 4, 4); /* the version */
     put(p, strlen(name), 4);
     memcpy(p->bytes + p->len, name, strlen(name));
     p->len += strlen(name);

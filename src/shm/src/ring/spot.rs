@@ -54,7 +54,7 @@ impl Spot {
     /// The position, as far as it travels in records.
     #[inline]
     pub fn position(self) -> u64 {
-        self.0 / SLOT as u64 & POSITION
+        (self.0 / SLOT as u64) & POSITION
     }
 
     /// The slot behind this one, which is the one at `position`.
