@@ -30,7 +30,7 @@ endif
 
 # ---- Scripts that run the suite on a device ----
 
-NOT_PROGRAMS += verbs/vm.sh verbs/check.sh
+NOT_PROGRAMS += verbs/vm.sh verbs/check.sh verbs/dapl2.sh
 
 # ---- A program that conf.sh runs ----
 
