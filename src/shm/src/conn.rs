@@ -594,17 +594,16 @@ impl<T: Transport<Tx = Tx>> Inbox for Conn<T> {
         place: impl Place,
     ) -> std::result::Result<(), Stop> {
         let Some(srq) = &self.srq else {
-            let delivery = self.sink.deliver(len, solicited, place);
-            if let Delivery::Done = delivery {
-                return Ok(());
-            }
-            cold_path();
-            let (id, stop) = match delivery {
+            let (id, stop) = match self.sink.deliver(len, solicited, place) {
                 Delivery::Done => return Ok(()),
-                Delivery::Other => return Err(Stop::Other),
+                Delivery::Other => {
+                    cold_path();
+                    return Err(Stop::Other);
+                }
                 Delivery::TooLong(id) => (id, Stop::TooLong),
                 Delivery::NoMemory(id) => (id, Stop::NoRegion),
             };
+            cold_path();
             *failed = Some(id);
             return Err(stop);
         };

@@ -1,8 +1,8 @@
 //! Moving bytes between registered memory, the ring, and the peer's memory.
 //!
-//! Every access to the program's memory is made under a pin of its region, or for a few bytes in a section, so that a region is no longer touched once
-//! the free of it has returned. The last word of a transfer becomes visible last and in one piece: a thread that polls
-//! it never sees a part of it, and finds all other bytes once it has seen it.
+//! Every access to the program's memory is made under a pin of its region, or for a few bytes in a section, so that a
+//! region is no longer touched once the free of it has returned. The last word of a transfer becomes visible last and in
+//! one piece: a thread that polls it never sees a part of it, and finds all other bytes once it has seen it.
 //!
 //! Transfers to and from the peer's memory are made in [`Slice`]s, each of which is checked anew.
 

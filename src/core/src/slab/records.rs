@@ -81,6 +81,12 @@ fn own() -> Option<&'static Record> {
     unsafe { ptr::with_exposed_provenance::<Record>(static_tls::word()).as_ref() }
 }
 
+/// The records of all threads but the calling one.
+fn others() -> impl Iterator<Item = &'static Record> {
+    let own = own();
+    all().filter(move |record| own.is_none_or(|own| !ptr::eq(own, *record)))
+}
+
 /// The slot of the calling thread by which it enters most objects, if that is free.
 #[inline(always)]
 pub(super) fn first_slot() -> Option<&'static Slot> {
@@ -178,8 +184,7 @@ pub struct Live<'s>(PhantomData<&'s ()>);
 /// [`asymmetric::heavy`], and without a lock that a thread in a section may wait for: that of an endpoint's receives, of a shared
 /// receive queue, of an EVD and of all that an event wakes.
 pub fn await_sections() {
-    let own = own();
-    for record in all().filter(|record| own.is_none_or(|own| !ptr::eq(own, *record))) {
+    for record in others() {
         let section = &record.section;
         let Some(entered) = section.section() else { continue };
         let mut turns = 0_u32;
@@ -252,8 +257,7 @@ pub(super) fn inside(address: u64) -> bool {
 
 /// Frees the records of all threads but the calling one. Only the child of a fork may call this, which has no other.
 pub(super) fn abandon() {
-    let own = own();
-    for record in all().filter(|record| own.is_none_or(|own| !ptr::eq(own, *record))) {
+    for record in others() {
         record.slots.iter().for_each(Slot::clear);
         record.section.clear();
         record.taken.store(false, Ordering::Relaxed);
