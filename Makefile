@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   make                the libraries, in target/lib
+#   make                the libraries, in target/lib, and the tools dat-info, dat-ping and dat-perf, in target/bin
 #   make demo           builds, then moves data between two processes; IA=shm
 #   make check          all checks, the steps of tests-c/steps.txt; as root on Debian it installs the
 #                       packages that it lacks, unless CHECK_INSTALL=0
@@ -9,6 +9,8 @@
 #   make check-c        the C suite on one adapter; see tests-c/README.md; IA=shm
 #   make check-verbs    all that needs an RDMA device, with Soft-RoCE in a virtual machine;
 #                       RDMA=NETDEV on this machine's own device; TESTS=pattern
+#   make check-arm      builds the libraries for 64-bit ARM and runs the tests on an emulated machine of that kind,
+#                       which is no part of make check, because it takes too long; TESTS=pattern
 #   make measure        counts the instructions of the fast path; KEEP=1 writes them to
 #                       tests-c/perf/instructions.txt
 #   make bench          latency, rates and bandwidth on shm beside UCX and what the machine can do, in
@@ -20,11 +22,14 @@
 #   make sanitize       Rust tests under AddressSanitizer, ThreadSanitizer and miri, as far as a nightly
 #                       compiler has them
 #   make trips          counts the functions and files that calls go through
-#   make derived        writes what is derived from src/udat12: include/dat, the table of functions
-#                       in README.md, lists for tests-c
+#   make derived        writes what is derived from src/udat, src/udat12 and src/udat20: include/dat and
+#                       include/dat2, the table of functions in README.md, lists for tests-c; and from the
+#                       arguments of the tools: their manual pages and completions
 #   make install        installs what make built, or builds it first if nothing is there;
 #                       PREFIX=/usr/local DESTDIR= LIB=lib
 #   make uninstall      with the same variables
+#   make deb            Debian packages of what make builds, in target/deb
+#   make rpm            the same for distributions with RPM, in target/rpm
 #   make clean
 #
 # This needs cargo, make and a C compiler. CARGO_TARGET_DIR, CC and CFLAGS are respected. The
@@ -41,6 +46,7 @@ LIB     ?= lib
 IA      ?= shm
 
 CARGO  ?= cargo
+RUSTC  ?= rustc
 CC     ?= cc
 CFLAGS ?= -O2 -g
 
@@ -50,17 +56,41 @@ $(error VERBS is auto, 1 or 0, not "$(VERBS)")
 endif
 
 VERSION   := $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
-LIBRARIES := libdat libdaplshm
-# The provider verbs, and the names by which the configurations of OFED know it.
-VERBS_LIB := libdaplverbs
-ALIASES   := libdaplcma libdaplscm
+# Each library as its package, as cargo names its file, and as programs and the loader know it.
+LIBRARIES := \
+	libdat:libdat:libdat.so.1 \
+	libdat2:libdat2:libdat2.so.2 \
+	dat-shm12:libdaplshm:libdaplshm.so.1 \
+	dat-shm20:libdaplshm2:libdaplshm.so.2
+VERBS_LIBRARIES := \
+	dat-verbs12:libdaplverbs:libdaplverbs.so.1 \
+	dat-verbs20:libdaplverbs2:libdaplverbs.so.2
+# Links and what they lead to: names for the linker, and those by which the configurations of OFED and of
+# distributions know the provider verbs.
+LINKS := \
+	libdat.so:libdat.so.1 \
+	libdat2.so:libdat2.so.2
+VERBS_LINKS := \
+	libdaplcma.so.1:libdaplverbs.so.1 \
+	libdaplscm.so.1:libdaplverbs.so.1 \
+	libdaplofa.so.2:libdaplverbs.so.2 \
+	libdaploscm.so.2:libdaplverbs.so.2 \
+	libdaploucm.so.2:libdaplverbs.so.2
+
+TOOLS := dat-info dat-ping dat-perf
+
+# field N,LIST: part N of each word of the list; parts are divided by colons.
+field       = $(foreach entry,$(2),$(word $(1),$(subst :, ,$(entry))))
+FILES       := $(call field,3,$(LIBRARIES))
+VERBS_FILES := $(call field,3,$(VERBS_LIBRARIES))
 
 TARGET := $(abspath $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target))
 OUT    := $(TARGET)/lib
+BIN    := $(TARGET)/bin
 export CARGO_TARGET_DIR := $(TARGET)
 
-.PHONY: all base verbs no-verbs demo check lint test check-c check-verbs measure bench fuzz sanitize trips derived \
-	built install uninstall clean
+.PHONY: all tools base verbs no-verbs demo check lint test check-c check-verbs check-arm measure bench fuzz sanitize trips \
+	derived built install uninstall deb rpm clean
 
 VERBS_0    = no-verbs
 VERBS_1    = verbs
@@ -68,39 +98,56 @@ VERBS_auto = $(if $(VERBS_LACKS),no-verbs,verbs)
 # The packages that its build lacks here.
 VERBS_LACKS = $(strip $(shell src/verbs/needs.sh))
 
-all: base $(VERBS_$(VERBS))
+all: $(VERBS_$(VERBS)) tools
+
+# Libraries and tools name no folder of this machine, so that they are the same wherever they are built: other names stand
+# for the source tree, the build directory, cargo's registry and the standard library's sources, if the toolchain has them.
+REMAP = $(foreach pair, \
+	$(CURDIR):libdat \
+	$(TARGET):libdat/target \
+	$(or $(CARGO_HOME),$(HOME)/.cargo):cargo \
+	$(shell $(RUSTC) --print sysroot)/lib/rustlib/src/rust:rustc/$(shell $(RUSTC) -vV | sed -n 's/^commit-hash: //p'), \
+	--remap-path-prefix=$(firstword $(subst :, ,$(pair)))=/$(lastword $(subst :, ,$(pair))))
+BUILD = RUSTFLAGS="$(strip $(RUSTFLAGS) $(REMAP))" $(CARGO) build
+
+# replace FROM,TO: the shell commands that put a file in the place of another one if it differs: it is copied
+# beside the old one and moved, so that programs that run keep theirs.
+replace = cmp -s $(1) $(2) || { cp $(1) $(2).new && mv $(2).new $(2); } || exit 1
 
 # ---- Libraries ----
 
-# Cargo knows what is up to date. Then target/lib gets what has changed: each file is copied beside
-# the old one and moved, so that programs that run keep theirs.
-define place
+# build LIBRARIES,LINKS: cargo knows what is up to date. Then target/lib gets what has changed.
+define build
+$(BUILD) --release --locked $(patsubst %,-p %,$(call field,1,$(1)))
 @mkdir -p $(OUT)
-@for lib in $(1); do \
-	cmp -s $(TARGET)/release/$$lib.so $(OUT)/$$lib.so.1 || { \
-		cp $(TARGET)/release/$$lib.so $(OUT)/$$lib.new && \
-		mv $(OUT)/$$lib.new $(OUT)/$$lib.so.1; \
-	} || exit 1; \
+@for names in $(foreach entry,$(1),$(call field,2,$(entry)):$(call field,3,$(entry))); do \
+	from=$(TARGET)/release/$${names%:*}.so to=$(OUT)/$${names#*:}; \
+	$(call replace,$$from,$$to); \
 done
+@for names in $(2); do ln -sf $${names#*:} $(OUT)/$${names%:*} || exit 1; done
 endef
 
 base:
-	$(CARGO) build --release --locked
-	$(call place,$(LIBRARIES))
-	@ln -sf libdat.so.1 $(OUT)/libdat.so
+	$(call build,$(LIBRARIES),$(LINKS))
 
-verbs: base
+verbs:
 	@test -z "$(VERBS_LACKS)" || { \
-		echo "$(VERBS_LIB) needs these Debian packages: $(VERBS_LACKS)" >&2; exit 1; }
-	$(CARGO) build --release --locked -p dat-verbs12
-	$(call place,$(VERBS_LIB))
-	@for alias in $(ALIASES); do ln -sf $(VERBS_LIB).so.1 $(OUT)/$$alias.so.1 || exit 1; done
+		echo "libdaplverbs needs these Debian packages: $(VERBS_LACKS)" >&2; exit 1; }
+	$(call build,$(LIBRARIES) $(VERBS_LIBRARIES),$(LINKS) $(VERBS_LINKS))
 
 # An older one must not be installed with newer libraries.
 no-verbs: base
-	@rm -f $(patsubst %,$(OUT)/%.so.1,$(VERBS_LIB) $(ALIASES))
+	@rm -f $(addprefix $(OUT)/,$(VERBS_FILES) $(call field,1,$(VERBS_LINKS)))
 	@test "$(VERBS)" = 0 || echo \
-		"$(VERBS_LIB) is left out, since its build needs these packages: $(VERBS_LACKS)"
+		"libdaplverbs is left out, since its build needs these packages: $(VERBS_LACKS)"
+
+# ---- Tools ----
+
+# This is a run of cargo of its own, so that no feature of a crate that the tools ask for comes into the libraries.
+tools:
+	$(BUILD) --profile tools --locked -p dat-tools
+	@mkdir -p $(BIN)
+	@for tool in $(TOOLS); do $(call replace,$(TARGET)/tools/$$tool,$(BIN)/$$tool); done
 
 # ---- Demo ----
 
@@ -125,7 +172,7 @@ check:
 	@tests-c/check.sh
 
 lint:
-	@tests-c/check.sh derived fmt clippy man
+	@tests-c/check.sh derived fmt layers clippy man
 
 test:
 	@tests-c/check.sh test loom
@@ -135,7 +182,10 @@ check-c: all
 
 check-verbs:
 	@$(MAKE) --no-print-directory all VERBS=1
-	@TARGET="$(TARGET)" RDMA="$(RDMA)" TESTS="$(or $(TESTS),.)" tests-c/verbs/check.sh
+	@TARGET="$(TARGET)" RDMA="$(RDMA)" TESTS="$(TESTS)" tests-c/verbs/check.sh
+
+check-arm:
+	@TARGET="$(TARGET)" TESTS="$(TESTS)" tests-c/arm/check.sh
 
 measure: all
 	@$(MAKE) --no-print-directory -C tests-c measure KEEP=$(KEEP)
@@ -158,61 +208,86 @@ derived:
 
 # ---- Install ----
 
+bindir := $(DESTDIR)$(PREFIX)/bin
 libdir := $(DESTDIR)$(PREFIX)/$(LIB)
-incdir := $(DESTDIR)$(PREFIX)/include/dat
+incdir := $(DESTDIR)$(PREFIX)/include
 mandir := $(DESTDIR)$(PREFIX)/share/man
 docdir := $(DESTDIR)$(PREFIX)/share/doc/libdat
+# Where the shells look for the completion of arguments.
+bashdir := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+zshdir  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+fishdir := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
 DOCS      := README.md CHANGELOG.md LICENSE LICENSE-MIT LICENSE-APACHE dat.conf.example
-MAN_PAGES := $(notdir $(wildcard docs/man/*.[357]))
-HEADERS   := $(notdir $(wildcard include/dat/*.h))
+MAN_PAGES := $(notdir $(wildcard docs/man/*.[1357]))
+HEADERS   := $(patsubst include/%,%,$(wildcard include/dat/*.h include/dat2/*.h))
+PC_FILES  := dat.pc dat2.pc
 DEMO_ALL  := $(notdir $(wildcard tests-c/demo/*.[ch]))
+TRACING   := $(notdir $(wildcard docs/tracing/*.bt))
+# The pages that README.md leads to, in a folder of the same name.
+PAGES     := $(notdir $(wildcard docs/*.md docs/*.svg))
 
-# The way from LIB/pkgconfig up to PREFIX. dat.pc names its prefix relative to itself, so that the tree
-# can be moved.
+# The way from LIB/pkgconfig up to PREFIX. The files of pkg-config name their prefix relative to themselves,
+# so that the tree can be moved.
 empty :=
 space := $(empty) $(empty)
 UP    := $(subst $(space),/,$(patsubst %,..,$(subst /, ,$(LIB)/pkgconfig)))
 
 # What was built is installed as it is: root may have no cargo, or another one.
 built:
-	@{ test -e $(OUT)/libdat.so.1 && { test "$(VERBS)" != 1 || test -e $(OUT)/$(VERBS_LIB).so.1; }; } || \
+	@ls $(addprefix $(OUT)/,$(FILES) $(if $(filter 1,$(VERBS)),$(VERBS_FILES))) $(TOOLS:%=$(BIN)/%) >/dev/null 2>&1 || \
 		$(MAKE) --no-print-directory all
 
 install: built
-	install -d $(libdir)/pkgconfig $(incdir) $(docdir)/demo \
-		$(mandir)/man3 $(mandir)/man5 $(mandir)/man7
-	install -m 755 $(LIBRARIES:%=$(OUT)/%.so.1) $(libdir)
-	ln -sf libdat.so.1 $(libdir)/libdat.so
-	if test "$(VERBS)" != 0 && test -e $(OUT)/$(VERBS_LIB).so.1; then \
-		install -m 755 $(OUT)/$(VERBS_LIB).so.1 $(libdir) || exit 1; \
-		for alias in $(ALIASES); do ln -sf $(VERBS_LIB).so.1 $(libdir)/$$alias.so.1 || exit 1; done; \
+	install -d $(bindir) $(libdir)/pkgconfig $(incdir)/dat $(incdir)/dat2 $(docdir)/demo $(docdir)/docs/tracing \
+		$(foreach s,1 3 5 7,$(mandir)/man$(s)) $(bashdir) $(zshdir) $(fishdir)
+	install -m 755 $(TOOLS:%=$(BIN)/%) $(bindir)
+	install -m 755 $(FILES:%=$(OUT)/%) $(libdir)
+	for names in $(LINKS); do ln -sf $${names#*:} $(libdir)/$${names%:*} || exit 1; done
+	if test "$(VERBS)" != 0 && test -e $(OUT)/$(firstword $(VERBS_FILES)); then \
+		install -m 755 $(VERBS_FILES:%=$(OUT)/%) $(libdir) || exit 1; \
+		for names in $(VERBS_LINKS); do ln -sf $${names#*:} $(libdir)/$${names%:*} || exit 1; done; \
 	fi
-	install -m 644 $(HEADERS:%=include/dat/%) $(incdir)
-	sed -e 's|@UP@|$(UP)|' -e 's|@LIB@|$(LIB)|' -e 's|@VERSION@|$(VERSION)|' docs/dat.pc.in \
-		>$(libdir)/pkgconfig/dat.pc
-	chmod 644 $(libdir)/pkgconfig/dat.pc
-	for s in 3 5 7; do install -m 644 docs/man/*.$$s $(mandir)/man$$s || exit 1; done
+	for header in $(HEADERS); do install -m 644 include/$$header $(incdir)/$$header || exit 1; done
+	for pc in $(PC_FILES); do \
+		sed -e 's|@UP@|$(UP)|' -e 's|@LIB@|$(LIB)|' -e 's|@VERSION@|$(VERSION)|' docs/$$pc.in \
+			>$(libdir)/pkgconfig/$$pc && chmod 644 $(libdir)/pkgconfig/$$pc || exit 1; \
+	done
+	for s in 1 3 5 7; do install -m 644 docs/man/*.$$s $(mandir)/man$$s || exit 1; done
+	install -m 644 $(TOOLS:%=docs/completions/bash/%) $(bashdir)
+	install -m 644 $(TOOLS:%=docs/completions/zsh/_%) $(zshdir)
+	install -m 644 $(TOOLS:%=docs/completions/fish/%.fish) $(fishdir)
 	install -m 644 $(DOCS) $(docdir)
 	install -m 644 $(DEMO_ALL:%=tests-c/demo/%) $(docdir)/demo
+	install -m 644 $(PAGES:%=docs/%) $(docdir)/docs
+	install -m 644 $(TRACING:%=docs/tracing/%) $(docdir)/docs/tracing
+	docs/links.sh $(docdir)
 	@if test -z "$(DESTDIR)" && test "$$(id -u)" = 0 && command -v ldconfig >/dev/null; then \
 		ldconfig; \
 	fi
 
-# Removes what install made, and the directories in which nothing else can be.
+# Removes what install made, and the directories in which nothing else can be. A link that leads elsewhere,
+# perhaps to the library of a distribution, stays.
 uninstall:
-	rm -f $(LIBRARIES:%=$(libdir)/%.so.1) $(libdir)/libdat.so $(libdir)/pkgconfig/dat.pc
-	for alias in $(ALIASES); do \
-		test "$$(readlink $(libdir)/$$alias.so.1)" != $(VERBS_LIB).so.1 || \
-			rm -f $(libdir)/$$alias.so.1; \
+	for names in $(LINKS) $(VERBS_LINKS); do \
+		test "$$(readlink $(libdir)/$${names%:*})" != $${names#*:} || rm -f $(libdir)/$${names%:*}; \
 	done
-	rm -f $(libdir)/$(VERBS_LIB).so.1
+	rm -f $(addprefix $(libdir)/,$(FILES) $(VERBS_FILES) $(PC_FILES:%=pkgconfig/%))
+	rm -f $(TOOLS:%=$(bindir)/%) $(TOOLS:%=$(bashdir)/%) $(TOOLS:%=$(zshdir)/_%) $(TOOLS:%=$(fishdir)/%.fish)
 	rm -f $(HEADERS:%=$(incdir)/%)
 	for page in $(MAN_PAGES); do rm -f $(mandir)/man$${page##*.}/$$page; done
 	rm -f $(DOCS:%=$(docdir)/%) $(DEMO_ALL:%=$(docdir)/demo/%)
-	-rmdir $(docdir)/demo $(docdir) $(incdir) 2>/dev/null
+	rm -f $(PAGES:%=$(docdir)/docs/%) $(TRACING:%=$(docdir)/docs/tracing/%)
+	-rmdir $(docdir)/demo $(docdir)/docs/tracing $(docdir)/docs $(docdir) $(incdir)/dat $(incdir)/dat2 2>/dev/null
+
+# ---- Packages ----
+
+# Nothing is fetched while a package is built: the crates that are needed came with the first of these commands.
+deb rpm:
+	@$(MAKE) --no-print-directory all VERBS=1
+	packaging/$@.sh $(TARGET)/$@
 
 clean:
-	rm -rf $(OUT) $(DEMO) $(TARGET)/check $(TARGET)/loom $(TARGET)/found $(TARGET)/libfuzzer $(TARGET)/sanitize
+	rm -rf $(TARGET)/deb $(TARGET)/rpm $(OUT) $(BIN) $(DEMO) $(TARGET)/check $(TARGET)/loom $(TARGET)/found $(TARGET)/libfuzzer $(TARGET)/sanitize
 	@$(MAKE) --no-print-directory -C tests-c clean
 	$(CARGO) clean

@@ -38,10 +38,10 @@ summary=$logs/summary reasons=$logs/reasons
 
 # ---- Running and counting ----
 
-# The longest time of the current step in seconds.
+# longest [STEP]: the longest time of a step in seconds, of the current one by default.
 longest()
 {
-    awk -v step="$step" '$1 == step { print $2 }' "$table"
+    awk -v step="${1:-$step}" '$1 == step { print $2 }' "$table"
 }
 
 # line NAME PASSED FAILED SKIPPED SECONDS: one line of the table of results.
@@ -142,11 +142,21 @@ have()
 packages()
 {
     for pair in gcc=gcc g++=g++ clang=clang valgrind=valgrind mandoc=mandoc groff=groff \
-        pkg-config=pkg-config readelf=binutils python3=python3; do
+        pkg-config=pkg-config readelf=binutils python3=python3 zsh=zsh fish=fish bpftrace=bpftrace; do
         have "${pair%%=*}" || echo "${pair#*=}"
     done
     src/verbs/needs.sh
     case " $steps " in *' verbs '*) machine ;; esac
+    case " $(echo $steps) " in *' packages '*) packagers ;; esac
+}
+
+# What the step packages needs to make packages, to look at them and to try them.
+packagers()
+{
+    for pair in dpkg-buildpackage=dpkg-dev dh=debhelper lintian=lintian rpmbuild=rpm rpmlint=rpmlint eu-strip=elfutils \
+        mmdebstrap=mmdebstrap; do
+        have "${pair%%=*}" || echo "${pair#*=}"
+    done
 }
 
 # What the step verbs needs beyond the provider: drivers and, without a device, a virtual machine.
@@ -167,7 +177,7 @@ members()
     members=--workspace
     lacking=$(src/verbs/needs.sh | tr '\n' ' ')
     if [ -n "$lacking" ]; then
-        members='--workspace --exclude dat-verbs --exclude dat-verbs12'
+        members='--workspace --exclude dat-verbs --exclude dat-verbs12 --exclude dat-verbs20'
         left_out=1
         echo "$step: src/verbs: not installed: $lacking" >>"$reasons"
     fi
@@ -208,12 +218,19 @@ release()
 # ---- Steps ----
 
 step_derived() { one $CARGO run --quiet --locked -p dat-derived -- --check; }
-step_man() { tap "$root/docs/man/check.sh"; }
+# The page on differences names tests, which must have passed where they were run.
+step_man()
+{
+    set -- "$here/build/results-$IA" "$here/build/2.0/results-$IA" "$here/build/results-both"
+    [ -d "$1" ] && [ -d "$2" ] && [ -d "$3" ] || set --
+    tap "$root/docs/man/check.sh" "$@"
+}
 step_test() { members; rust $CARGO test $members --locked --no-fail-fast; }
 step_c()
 {
     suite $MAKE --no-print-directory -C "$here" check IA="$IA"
 }
+step_c20() { with_dapl2 suite $MAKE --no-print-directory -C "$here" check API=2.0 IA="$IA"; }
 step_c_ring()
 {
     DAT_SHM_VM=0
@@ -221,9 +238,53 @@ step_c_ring()
     suite $MAKE --no-print-directory -C "$here" check IA="$IA" TESTS='flow/\|rely/\|srq/'
     unset DAT_SHM_VM
 }
+# with_dapl2 COMMAND...: runs it with Debian's packages of the C implementation of 2.0, if they can be had.
+with_dapl2()
+{
+    if DAT_TEST_DAPL2=$("$here/verbs/dapl2.sh" "$target" 2>"$logs/dapl2"); then
+        export DAT_TEST_DAPL2
+    else
+        unset DAT_TEST_DAPL2
+        left_out=1
+        echo "$step: dapl2: $(tail -n 1 "$logs/dapl2")" >>"$reasons"
+    fi
+    "$@"
+    unset DAT_TEST_DAPL2
+}
+
+step_both() { suite $MAKE --no-print-directory -C "$here" check-both IA="$IA"; }
 step_instructions() { tap $MAKE --no-print-directory -C "$here" measure COMPARE=1; }
+step_instructions20() { tap $MAKE --no-print-directory -C "$here" measure API=2.0 COMPARE=1; }
+step_probes() { tap $MAKE --no-print-directory -C "$here" check-probes; }
 step_bench() { tap $MAKE --no-print-directory -C "$here" check-bench; }
+step_tools() { tap env BIN="$target/bin" LIB="$target/lib" "$here/tools/all.sh"; }
+step_glibc() { tap "$here/glibc.sh" "$target/lib" "$target"; }
+# Debian has no libgcc_s for musl, so nothing is linked.
+step_musl()
+{
+    musl=$(uname -m)-unknown-linux-musl
+    [ "$CHECK_INSTALL" = 0 ] || ! have rustup || rustup --quiet target add "$musl" >"$logs/rustup" 2>&1
+    if [ -d "$(rustc --print sysroot)/lib/rustlib/$musl/lib" ]; then
+        one $CARGO check --locked --target "$musl" -p libdat -p libdat2 -p dat-shm12 -p dat-shm20
+    else
+        skip "no Rust library for $musl"
+    fi
+}
+
 step_install() { tap "$here/install.sh"; }
+step_packages() { tap "$here/packages/packages.sh"; }
+step_docs()
+{
+    for tool in python3 pkg-config; do
+        have $tool || { skip "$tool is not installed"; return; }
+    done
+    # A line in it is in force, and no text can know what it says.
+    if grep -qs '^[[:space:]]*[^#[:space:]]' /etc/dat.conf /etc/rdma/dat.conf; then
+        skip 'this host has a dat.conf'
+    else
+        tap "$here/docs/run.py" docs/getting-started.md docs/porting.md docs/deploying.md
+    fi
+}
 
 step_fmt()
 {
@@ -232,6 +293,15 @@ step_fmt()
     else
         skip 'cargo fmt is not installed'
     fi
+}
+
+# What serves every version of the interface names none: no number, no crate of one, no name of the C headers. Variables of
+# the environment stand in quotes.
+step_layers()
+{
+    one sh -c '! grep -rnE --include="*.rs" --include=Cargo.toml \
+        "uDAPL [0-9]|[Vv]ersion [12]\.[0-9]|dat_udat|dat_provider|dat-udat|dat-provider|\<DAT_[A-Z]" \
+        src/core src/shm src/verbs src/host src/face | grep -vE "[\"\`\$]DAT_|, DAT_SHM_VM="'
 }
 
 step_clippy()
@@ -248,7 +318,7 @@ step_clippy()
 step_loom()
 {
     rust env RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" $CARGO test --locked --release \
-        --target-dir "$target/loom" -p host -p dat-core -p dat-shm --lib -- lock:: slab:: waker:: ring:: sleep:: hot::
+        --target-dir "$target/loom" -p host -p dat-core -p dat-shm --lib -- lock:: slab:: waker:: ring:: sleep:: hot:: offer::
 }
 
 # With the debug build, which checks most, and is there already.
@@ -264,32 +334,59 @@ step_fuzz()
     tap $CARGO run --quiet --locked -p dat-fuzz $features -- --seconds 8 --out "$target/found"
 }
 
-step_c_debug()
+# debug API TESTS: the C suite on the debug build, which checks most.
+debug()
 {
-    suite sh -c '"$0" build --locked && "$1" --no-print-directory -C "$2" check \
-        BUILD=debug IA="$3"' "$CARGO" "$MAKE" "$here" "$IA"
+    suite sh -c '"$0" build --locked -p libdat -p libdat2 -p dat-shm12 -p dat-shm20 && "$1" --no-print-directory -C "$2" check \
+        BUILD=debug IA="$3" API="$4" TESTS="$5"' "$CARGO" "$MAKE" "$here" "$IA" "$@"
 }
+step_c_debug() { debug 1.2 .; }
+step_c20_debug() { debug 2.0 '^v20/\|^flow/\|^srq/\|^objects/'; }
 
-step_valgrind()
+# under_valgrind API TESTS
+under_valgrind()
 {
     if have valgrind; then
-        suite $MAKE --no-print-directory -C "$here" check VALGRIND=1 IA="$IA"
+        suite $MAKE --no-print-directory -C "$here" check VALGRIND=1 IA="$IA" API="$1" TESTS="$2"
     else
         skip 'valgrind is not installed'
     fi
 }
+step_valgrind() { under_valgrind 1.2 .; }
+step_valgrind20() { under_valgrind 2.0 '^v20/\|^srq/ended\|^flow/rdma'; }
 
-# The virtual machine gets less time than the step, so that none is left behind.
-step_verbs()
+# The virtual machine, on the processors of the host, waits more than it computes, and so does valgrind, on one of them.
+# So the machine is started before the step of valgrind and runs beside what follows. It gets less time than the step,
+# so that none is left behind.
+begin_verbs()
 {
     lacking=$({ src/verbs/needs.sh; machine; } | tr '\n' ' ')
-    if [ -n "$lacking" ]; then
+    [ -z "$lacking" ] || return 0
+    limit=$(longest verbs)
+    timeout -k 30 "$limit" env TARGET="$target" OUT="$target/verbs" LIMIT=$((limit - 600)) \
+        "$here/verbs/check.sh" >"$logs/verbs.log" 2>&1 </dev/null &
+    machine_pid=$!
+    machine_began=$(date +%s)
+}
+
+step_verbs()
+{
+    [ -n "${machine_pid:-}" ] || begin_verbs
+    if [ -z "${machine_pid:-}" ]; then
         skip "not installed: $lacking"
         return
     fi
-    logged env TARGET="$target" OUT="$target/verbs" LIMIT=$(($(longest) - 600)) "$here/verbs/check.sh"
+    wait "$machine_pid"
+    status=$?
+    machine_pid=
+    log=$logs/verbs.log
+    cat "$log"
+    began=$machine_began
     if [ "$status" -eq 77 ]; then
         skip "$(tail -n 1 "$log")"
+    elif [ "$status" -eq 124 ]; then
+        echo "verbs: ran out of time after $limit seconds"
+        result 0 1 0
     else
         closing
     fi
@@ -339,6 +436,10 @@ for step in $steps; do
     esac
 done
 
+# timeout passes the signal on to all that it has started.
+trap '[ -z "${machine_pid:-}" ] || kill "$machine_pid" 2>/dev/null' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 began_all=$(date +%s)
 : >"$summary"
 : >"$reasons"
@@ -350,7 +451,8 @@ for step in $steps; do
     began=$(date +%s)
     left_out=0
     case $step in
-    c | c-ring | c-debug | valgrind | instructions | bench | verbs | demo | install)
+    c | c-ring | c-debug | c20 | c20-debug | both | valgrind | valgrind20 | instructions | instructions20 | probes | bench | verbs | demo | \
+        tools | glibc | install | packages | docs)
         # All of these use the libraries in target/lib. If those cannot be built, that is a failure.
         if ! release; then
             status=1
@@ -358,6 +460,7 @@ for step in $steps; do
             continue
         fi ;;
     esac
+    [ "$step" != valgrind ] || case " $(echo $steps) " in *' verbs '*) begin_verbs ;; esac
     "step_$(echo "$step" | tr - _)"
 done
 

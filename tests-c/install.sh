@@ -15,28 +15,9 @@ trap 'rm -rf "$work"' EXIT
 # Whether make builds the provider verbs.
 verbs=no
 [ "${VERBS:-auto}" = 0 ] || [ -n "$("$root/src/verbs/needs.sh")" ] || verbs=yes
-number=0 failed=0
-
-# ok NAME COMMAND...: the output of the command is shown if it fails.
-ok()
-{
-    name=$1
-    shift
-    number=$((number + 1))
-    if "$@" >"$work/output" 2>&1; then
-        echo "ok $number - $name"
-    else
-        failed=1
-        echo "not ok $number - $name"
-        sed 's/^/# /' "$work/output"
-    fi
-}
-
-skip()
-{
-    number=$((number + 1))
-    echo "ok $number - $1 # SKIP $2"
-}
+# The names by which the configurations of others know it.
+aliases='libdaplcma.so.1 libdaplscm.so.1 libdaplofa.so.2 libdaploscm.so.2 libdaploucm.so.2'
+. "$root/tests-c/common/tap.sh"
 
 # The files that must be below PREFIX, by what is in the source tree.
 expected()
@@ -45,13 +26,24 @@ expected()
         cd "$root" || exit
         echo lib/libdat.so.1
         echo lib/libdat.so
-        echo lib/libdaplshm.so.1
+        echo lib/libdat2.so.2
+        echo lib/libdat2.so
+        printf 'lib/libdaplshm.so.%s\n' 1 2
         if [ $verbs = yes ]; then
-            printf 'lib/%s.so.1\n' libdaplverbs libdaplcma libdaplscm
+            printf 'lib/libdaplverbs.so.%s\n' 1 2
+            for link in $aliases; do
+                echo "lib/$link"
+            done
         fi
-        echo lib/pkgconfig/dat.pc
-        ls include/dat/*.h
-        for page in docs/man/*.[357]; do
+        printf 'lib/pkgconfig/%s.pc\n' dat dat2
+        for tool in dat-info dat-ping dat-perf; do
+            echo "bin/$tool"
+            echo "share/bash-completion/completions/$tool"
+            echo "share/zsh/site-functions/_$tool"
+            echo "share/fish/vendor_completions.d/$tool.fish"
+        done
+        ls include/dat/*.h include/dat2/*.h
+        for page in docs/man/*.[1357]; do
             echo "share/man/man${page##*.}/${page##*/}"
         done
         for file in README.md CHANGELOG.md LICENSE LICENSE-MIT LICENSE-APACHE dat.conf.example; do
@@ -59,6 +51,9 @@ expected()
         done
         for file in tests-c/demo/*.[ch]; do
             echo "share/doc/libdat/demo/${file##*/}"
+        done
+        for file in docs/*.md docs/bench.svg docs/tracing/*.bt; do
+            echo "share/doc/libdat/$file"
         done
     ) | sort
 }
@@ -80,12 +75,23 @@ nothing_left()
     present "$1" >"$work/got"
     ! [ -s "$work/got" ] || { cat "$work/got"; return 1; }
     # lib, include and share may have been there before; directories of libdat alone must go.
-    ! [ -e "$1/include/dat" ] && ! [ -e "$1/share/doc/libdat" ]
+    ! [ -e "$1/include/dat" ] && ! [ -e "$1/include/dat2" ] && ! [ -e "$1/share/doc/libdat" ]
 }
 
+# names_no_directory FILE...: none of the folders of this build stands in them.
 names_no_directory()
 {
-    ! grep -e "$work" -e "$root" "$1"
+    ! grep -aoF -e "$work" -e "$root" -e "${CARGO_TARGET_DIR:-$root/target}" -e "${CARGO_HOME:-$HOME/.cargo}" "$@"
+}
+
+# leads_somewhere FOLDER: every link of its documents leads to a file there; README.md has some.
+leads_somewhere()
+{
+    find "$1" -name '*.md' -exec grep -o ']([^)]*)' {} + | sed 's/](//; s/)$//' | grep -v -e ':#' -e ':.*:' >"$work/links"
+    grep -q "^$1/README.md:docs/getting-started.md$" "$work/links" || return 1
+    while IFS=: read -r document link; do
+        [ -e "$(dirname "$document")/${link%%#*}" ] || { echo "$document: $link"; return 1; }
+    done <"$work/links"
 }
 
 same_result()
@@ -100,18 +106,25 @@ ok 'make' $make all
 ok 'make install DESTDIR= PREFIX=/usr, without cargo' \
     $make install PREFIX=/usr DESTDIR="$work/package" CARGO="$work/no-cargo"
 ok 'everything is there, and nothing else' same_tree "$work/package/usr"
+ok 'links of the documents lead to files that are there' leads_somewhere "$work/package/usr/share/doc/libdat"
 ok 'libdat.so is a link to libdat.so.1' \
     same_result "$(readlink "$work/package/usr/lib/libdat.so")" libdat.so.1
+ok 'libdat2.so is a link to libdat2.so.2' \
+    same_result "$(readlink "$work/package/usr/lib/libdat2.so")" libdat2.so.2
 if [ $verbs = yes ]; then
-    for alias in libdaplcma libdaplscm; do
-        ok "$alias.so.1 is a link to libdaplverbs.so.1" \
-            same_result "$(readlink "$work/package/usr/lib/$alias.so.1")" libdaplverbs.so.1
+    for link in $aliases; do
+        ok "$link is a link to libdaplverbs.so.${link##*.}" \
+            same_result "$(readlink "$work/package/usr/lib/$link")" "libdaplverbs.so.${link##*.}"
     done
 else
-    skip 'libdaplcma.so.1 and libdaplscm.so.1 are links' 'no libdaplverbs: see make'
+    skip "$aliases are links" 'no libdaplverbs: see make'
 fi
-ok 'dat.pc names no directory of this build' \
-    names_no_directory "$work/package/usr/lib/pkgconfig/dat.pc"
+for pc in dat dat2; do
+    ok "$pc.pc names no directory of this build" \
+        names_no_directory "$work/package/usr/lib/pkgconfig/$pc.pc"
+done
+ok 'libraries and tools name no directory of this build' \
+    names_no_directory "$work"/package/usr/lib/*.so.? "$work"/package/usr/bin/*
 ok 'make uninstall' $make uninstall PREFIX=/usr DESTDIR="$work/package"
 ok 'nothing is left' nothing_left "$work/package/usr"
 
@@ -125,7 +138,11 @@ tree=$work/moved
 
 cat >"$work/open.c" <<'PROGRAM'
 #include <stdio.h>
+#ifdef SECOND
+#include <dat2/udat.h>
+#else
 #include <dat/udat.h>
+#endif
 
 int main(int argc, char **argv)
 {
@@ -146,26 +163,37 @@ PROGRAM
 strict="-std=c99 -Wall -Wextra -Wpedantic -Werror"
 ok 'a program compiles against the moved tree' \
     $cc $strict -I"$tree/include" -o "$work/open" "$work/open.c" -L"$tree/lib" -ldat
+ok 'a program of uDAPL 2.0 compiles against it' \
+    $cc $strict -DSECOND -I"$tree/include" -o "$work/open2" "$work/open.c" -L"$tree/lib" -ldat2
 
 # The host may have a configuration of its own, in which there is no shm.
-if [ -e /etc/dat.conf ] || [ -e /etc/rdma/dat.conf ]; then
-    skip 'it runs without configuration' 'this host has a dat.conf'
-else
-    ok 'it runs without configuration' env LD_LIBRARY_PATH="$tree/lib" "$work/open"
-fi
-ok 'it runs with the example configuration' env LD_LIBRARY_PATH="$tree/lib" \
-    DAT_OVERRIDE="$tree/share/doc/libdat/dat.conf.example" "$work/open"
+for program in open open2; do
+    if [ -e /etc/dat.conf ] || [ -e /etc/rdma/dat.conf ]; then
+        skip "$program runs without configuration" 'this host has a dat.conf'
+    else
+        ok "$program runs without configuration" env LD_LIBRARY_PATH="$tree/lib" "$work/$program"
+    fi
+    ok "$program runs with the example configuration" env LD_LIBRARY_PATH="$tree/lib" \
+        DAT_OVERRIDE="$tree/share/doc/libdat/dat.conf.example" "$work/$program"
+done
 
-# The lines that OFED brought find the provider by its old names. There is no such device, and the
+# The lines that others brought find the provider by its old names. There is no such device, and the
 # provider says so itself.
-cat >"$work/ofed.conf" <<'LINES'
+cat >"$work/others.conf" <<'LINES'
 OpenIB-cma u1.2 nonthreadsafe default libdaplcma.so.1 dapl.1.2 "nowhere7 0" ""
 OpenIB-nowhere7-1 u1.2 nonthreadsafe default libdaplscm.so.1 dapl.1.2 "nowhere7 1" ""
+ofa-v2-nowhere7 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "nowhere7 0" ""
+ofa-v2-nowhere7-1 u2.0 nonthreadsafe default libdaploscm.so.2 dapl.2.0 "nowhere7 1" ""
+ofa-v2-nowhere7-1u u2.0 nonthreadsafe default libdaploucm.so.2 dapl.2.0 "nowhere7 1" ""
 LINES
-for name in OpenIB-cma OpenIB-nowhere7-1; do
+for name in OpenIB-cma OpenIB-nowhere7-1 ofa-v2-nowhere7 ofa-v2-nowhere7-1 ofa-v2-nowhere7-1u; do
+    case $name in
+    OpenIB-*) program=open ;;
+    *) program=open2 ;;
+    esac
     if [ $verbs = yes ]; then
-        env LD_LIBRARY_PATH="$tree/lib" DAT_OVERRIDE="$work/ofed.conf" DAT_DBG_TYPE=1 \
-            "$work/open" $name >"$work/opened" 2>&1
+        env LD_LIBRARY_PATH="$tree/lib" DAT_OVERRIDE="$work/others.conf" DAT_DBG_TYPE=1 \
+            "$work/$program" $name >"$work/opened" 2>&1
         ok "$name: the provider is loaded, and looks for the device" \
             grep -e "libdaplverbs: .*looked for \"nowhere7\"" "$work/opened"
     else
@@ -180,6 +208,9 @@ if command -v pkg-config >/dev/null; then
     ok 'pkg-config: the demo compiles against the moved tree' \
         eval "$cc $strict -o '$work/demo' '$tree'/share/doc/libdat/demo/*.c $flags"
     version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
+    flags=$(pkg-config --cflags --libs dat2)
+    ok 'pkg-config: a program of uDAPL 2.0 compiles against the moved tree' \
+        eval "$cc $strict -DSECOND -o '$work/open2' '$work/open.c' $flags"
     ok 'pkg-config: the version' same_result "$(pkg-config --modversion dat)" "$version"
     PKG_CONFIG_PATH="$work/multi2/lib/multi/pkgconfig"
     flags=$(pkg-config --cflags --libs dat)

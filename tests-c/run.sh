@@ -1,17 +1,20 @@
 #!/bin/sh
 # run.sh - runs test programs, counts their TAP lines, prints one closing line.
 #
-#   run.sh -i ADAPTER -l LIBDIR [-t SECONDS] [-o OUTDIR] [-p PATTERN]
-#          [-g] [-q "NAME ..."] [-n "NAME ..."] [-v] PROGRAM...
+#   run.sh -i ADAPTER -l LIBDIR [-a 1.2|2.0] [-t SECONDS] [-o OUTDIR] [-p PATTERN]
+#          [-g] [-q "NAME ..."] [-n "NAME ..."] [-x DIR] [-v] PROGRAM...
 #
 #   -i ADAPTER  interface adapter for the programs to open (argument 1 and $DAT_IA)
-#   -l LIBDIR   directory with libdat.so.1 and the provider libraries
+#   -l LIBDIR   directory with libdat and the provider libraries
+#   -a API      the interface for which the programs are compiled: 1.2, the default, or 2.0
 #   -t SECONDS  longest time for one program, before scaling (default 120)
 #   -o OUTDIR   directory for the outputs and a private dat.conf (default: a temporary one)
 #   -p PATTERN  run only programs whose "subject/name" matches this basic expression
 #   -g          run under valgrind, with longer deadlines
 #   -q "NAMES"  programs that run with smaller numbers ($DAT_TEST_QUICK)
 #   -n "NAMES"  programs in which valgrind does not look for leaks
+#   -x DIR      second processes (common/peer.h) are the programs in DIR, which were built for the other
+#               interface with the libraries in DIR/lib-*, as LIBDIR is called
 #   -v          print the whole output of every program
 #
 # A PROGRAM is an executable or a shell script (*.sh); both print TAP on
@@ -19,21 +22,23 @@
 # dies, does not keep its plan or runs out of time counts as one more failure.
 set -u
 
-ia=shm libdir= limit=120 out= pattern=. memcheck=0 quick= no_leaks= verbose=0
+ia=shm libdir= api=1.2 limit=120 out= pattern=. memcheck=0 quick= no_leaks= others= verbose=0
 here=$(cd "$(dirname "$0")" && pwd)
 
-while getopts i:l:t:o:p:gq:n:v opt; do
+while getopts i:l:a:t:o:p:gq:n:x:v opt; do
     case $opt in
     i) ia=$OPTARG ;;
     l) libdir=$(cd "$OPTARG" && pwd) || exit 2 ;;
+    a) api=$OPTARG ;;
     t) limit=$OPTARG ;;
     o) out=$OPTARG ;;
     p) pattern=$OPTARG ;;
     g) memcheck=1 ;;
     q) quick=$OPTARG ;;
     n) no_leaks=$OPTARG ;;
+    x) others=$(cd "$OPTARG" && pwd) || exit 2 ;;
     v) verbose=1 ;;
-    *) sed -n '2,19p' "$0" >&2; exit 2 ;;
+    *) sed -n '2,22p' "$0" >&2; exit 2 ;;
     esac
 done
 shift $((OPTIND - 1))
@@ -53,32 +58,53 @@ if [ $memcheck = 1 ]; then
 fi
 export DAT_TEST_SCALE
 
+case $api in
+1.2) other=2.0 ;;
+2.0) other=1.2 ;;
+*) echo "run.sh: the interface is 1.2 or 2.0, not $api" >&2; exit 2 ;;
+esac
+
+# entries API DIR: lines for the providers in DIR.
+entries()
+{
+    line="u$1 threadsafe default $2"
+    end=so.${1%%.*}
+    echo "shm $line/libdaplshm.$end dat.1.0 \"\" \"\""
+    # The adapter that was asked for, and one for each RDMA device that has a network interface.
+    case $ia in
+    verbs-*) echo "$ia $line/libdaplverbs.$end dat.1.0 \"${ia#verbs-} 0\" \"\"" ;;
+    esac
+    for dev in /sys/class/infiniband/*; do
+        net=$(cat "$dev/ports/1/gid_attrs/ndevs/0" 2>/dev/null) || continue
+        echo "verbs-$net $line/libdaplverbs.$end dat.1.0 \"$net 0\" \"\""
+    done
+}
+
 # The programs get a private configuration, so that the one in /etc does not matter.
 if [ -n "$libdir" ]; then
     conf=$out/dat.conf
+    path=$libdir
     {
         echo "# name api threads default library provider instance platform"
-        echo "shm u1.2 threadsafe default $libdir/libdaplshm.so.1 dat.1.0 \"\" \"\""
-        # The adapter that was asked for, and one for each RDMA device that has a network interface.
-        case $ia in
-        verbs-*)
-            echo "$ia u1.2 threadsafe default $libdir/libdaplverbs.so.1 dat.1.0 \"${ia#verbs-} 0\" \"\"" ;;
-        esac
-        for dev in /sys/class/infiniband/*; do
-            net=$(cat "$dev/ports/1/gid_attrs/ndevs/0" 2>/dev/null) || continue
-            echo "verbs-$net u1.2 threadsafe default $libdir/libdaplverbs.so.1" \
-                "dat.1.0 \"$net 0\" \"\""
-        done
+        entries "$api" "$libdir"
+        if [ -n "$others" ]; then
+            entries "$other" "$others/${libdir##*/}"
+        fi
     } >"$conf"
+    if [ -n "$others" ]; then
+        path=$path:$others/${libdir##*/}
+        DAT_TEST_PEERS=$others
+        export DAT_TEST_PEERS
+    fi
     DAT_OVERRIDE=$conf
-    LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    LD_LIBRARY_PATH=$path${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     DAT_TEST_LIBDIR=$libdir
     export DAT_OVERRIDE LD_LIBRARY_PATH DAT_TEST_LIBDIR
 fi
-DAT_IA=$ia
+DAT_IA=$ia DAT_TEST_API=$api
 # For codes/complete.sh, which looks at what the others have written.
 DAT_TEST_RESULTS=$out DAT_TEST_PATTERN=$pattern
-export DAT_IA DAT_TEST_RESULTS DAT_TEST_PATTERN
+export DAT_IA DAT_TEST_API DAT_TEST_RESULTS DAT_TEST_PATTERN
 
 # Tests that read diagnostics ask for them themselves.
 unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
@@ -162,13 +188,22 @@ failures()
          { show = 0 }' "$1"
 }
 
+# name_of PROGRAM: sets $name to its subject and name.
+name_of()
+{
+    name=${1%/*}
+    name=${name##*/}/${1##*/}
+}
+
+# One process looks for all that matches: one for each program takes minutes on an emulated machine.
+wanted=$(for program; do name_of "$program" && echo "$name"; done | grep -e "$pattern" | tr '\n' ' ')
 passed=0 failed=0 skipped=0
 reasons=$out/reasons
 : >"$reasons"
 for program; do
-    name=$(basename "$(dirname "$program")")/$(basename "$program")
-    file=$(echo "$name" | tr / .)
-    echo "$name" | grep -q -e "$pattern" || continue
+    name_of "$program"
+    among "$name" "$wanted" || continue
+    file=${name%%/*}.${name#*/}
     start=$(date +%s)
     run "$file" "$program"
     set -- $(count "$out/$file.tap" "$status")

@@ -90,7 +90,7 @@ for tool in $tools; do
         try asan -p host -p dat-registry -p dat-core
         try asan -p dat-shm --lib
         try asan -p dat-shm --tests
-        try asan -p dat-provider12 --lib ;;
+        try asan -p dat-provider-common --tests ;;
     tsan)
         try tsan -p dat-core --lib
         try tsan -p dat-core --tests

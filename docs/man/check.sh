@@ -4,10 +4,13 @@
 # Checks the manual pages against the interface, the headers and the code, and
 # the tests that docs/compat.md names.
 #
-# usage: docs/man/check.sh [RESULTS]
+# usage: docs/man/check.sh [RESULTS [RESULTS-OF-2.0...]]
 #
 # RESULTS is where the C suite left its outputs, tests-c/build/results-shm: with
-# it, each subtest that docs/compat.md names must have passed.
+# it, each subtest that docs/compat.md names must have passed. The others are
+# those of its run for uDAPL 2.0, tests-c/build/2.0/results-shm, and of programs
+# of both versions, tests-c/build/results-both: with them, each that the chapter
+# on 2.0 names.
 #
 # Writes TAP. Exit status 0 if nothing failed. mandoc, groff and a C compiler
 # ($CC, default cc) are used where they are installed; what cannot be checked
@@ -17,17 +20,21 @@ LC_ALL=C
 export LC_ALL
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
 include=$here/../../include
-errors=$include/dat/dat_error.h
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 2' HUP INT TERM
 
-# What libdat.so.1 exports: the names are part of the binary interface and
-# never change.
-exported=$(cat "$here/../../tests-c/abi/symbols.txt") || exit 2
+# What libdat.so.1 exports, and what only libdat2.so.2 does: the names are part
+# of the binary interface and never change.
+abi=$here/../../tests-c/abi
+exported=$(cat "$abi/symbols.txt") || exit 2
+later=$(cat "$abi/symbols20.txt" "$abi/symbols20_full.txt" | grep -vxF "$exported") || exit 2
 # A macro, and what provider libraries export.
 others='dat_ia_open dat_provider_init dat_provider_fini'
-overviews='dat.conf.5 dat_provider.7 libdaplshm.7 libdaplverbs.7 libdat.7'
+# Inline functions of the headers of 2.0.
+later="$later dat_strerror_extension dat_strerror_ext_status"
+tools='dat-info.1 dat-ping.1 dat-perf.1'
+overviews='dat.conf.5 dat_provider.7 libdaplshm.7 libdaplverbs.7 libdat.7 libdat2.7'
 # The functions of the shared receive queue, and dat_ep_modify: an example each.
 with_example='dat_ia_open dat_ep_connect dat_ep_create dat_ep_modify
 dat_ep_post_send dat_evd_dequeue dat_evd_wait dat_lmr_create dat_cr_accept
@@ -35,7 +42,11 @@ dat_srq_create dat_srq_free dat_srq_post_recv dat_srq_query dat_srq_resize
 dat_srq_set_lw'
 # Names that pages mention because no header has them, and environment variables.
 not_in_headers='DAT_COMPLETION_NOTIFICATION_SUPPRESS_FLAG DAT_SRQ_IN_USE
-DAT_OVERRIDE DAT_DBG_TYPE DAT_SHM_VM DAT_VERBS_SRQ_BACKLOG DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_RETURN'
+DAT_OVERRIDE DAT_DBG_TYPE DAT_DBG_DEST DAT_IB_PROVIDER_NAME DAT_IB_DEVICE_NAME DAT_IB_CONNECTIVITY_MODE
+DAT_IB_RDMA_READ DAT_IB_NODE_GUID DAT_IB_GID DAT_IB_TRANSPORT_MTU DAT_IB_PORT_STATUS
+DAT_IB_PORT_NUMBER DAT_EXTENSION_INTERFACE DAT_IB_IMMED_DATA DAT_SHM_VM DAT_VERBS_SRQ_BACKLOG DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_RETURN DAT_2'
+# Those of the counters, which stand in the code alone.
+not_in_headers="$not_in_headers $(sed -n 's/^ *c"\(DAT_COUNTER_[A-Z_]*\)",$/\1/p' "$here/../../src/provider/src/counted.rs")"
 
 count=0
 passed=0
@@ -91,40 +102,51 @@ examples() {
         }'
     for example in "$tmp"/ex.*.c; do
         [ -e "$example" ] || continue
-        grep -q '^#include <dat/' "$example" || rm "$example"
+        grep -q '^#include <dat2*/' "$example" || rm "$example"
     done
 }
 
 : >"$tmp/out"
 
-for name in $exported $others; do
+for name in $exported $later $others; do
     [ -f "$here/$name.3" ] || echo "$name.3 is missing" >>"$tmp/out"
 done
-for page in $overviews; do
+for page in $overviews $tools; do
     [ -f "$here/$page" ] || echo "$page is missing" >>"$tmp/out"
 done
-result 'a page for each function and each overview' "$tmp/out"
+result 'a page for each function, overview and tool' "$tmp/out"
 
 for path in "$here"/*.3; do
     name=$(basename "$path" .3)
-    case " $(echo $exported $others) " in
+    case " $(echo $exported $later $others) " in
     *" $name "*) ;;
     *) echo "$name.3 documents nothing that exists" >>"$tmp/out" ;;
     esac
 done
 result 'no page of section 3 without a function' "$tmp/out"
 
-if [ -f "$include/dat/udat.h" ]; then
-    cat "$include"/dat/*.h | tr '\n' ' ' |
-        grep -o 'DAT_RETURN  *dat_[a-z0-9_]*  *(\|DAT_RETURN  *dat_[a-z0-9_]*(' |
-        sed 's/.* \(dat_[a-z0-9_]*\) *(/\1/' | sort -u >"$tmp/declared"
-    [ -s "$tmp/declared" ] || echo 'no prototype found' >>"$tmp/out"
-    while read -r name; do
+# headers DIR: the headers of a version in one line, without comments.
+headers() {
+    cat "$include/$1"/*.h | sed 's|//.*||' | tr '\n' ' ' |
+        sed 's|/\*[^*]*\**\([^/*][^*]*\**\)*/| |g'
+}
+
+# declared DIR: the functions that the headers of a version declare.
+declared() {
+    headers "$1" | grep -o 'DAT_RETURN  *\(DAT_API  *\)\{0,1\}dat_[a-z0-9_]*  *(\|DAT_RETURN  *\(DAT_API  *\)\{0,1\}dat_[a-z0-9_]*(' |
+        sed 's/.* \(dat_[a-z0-9_]*\) *(/\1/' | sort -u
+}
+
+if [ -f "$include/dat/udat.h" ] && [ -f "$include/dat2/udat.h" ]; then
+    declared dat >"$tmp/declared"
+    declared dat2 | grep -vxF -f "$tmp/declared" >"$tmp/declared2"
+    [ -s "$tmp/declared" ] && [ -s "$tmp/declared2" ] || echo 'no prototype found' >>"$tmp/out"
+    cat "$tmp/declared" "$tmp/declared2" | while read -r name; do
         [ -f "$here/$name.3" ] || echo "$name is declared, no page" >>"$tmp/out"
-    done <"$tmp/declared"
+    done
     result 'a page for each function that the headers declare' "$tmp/out"
 else
-    skip 'a page for each function that the headers declare' 'no include/dat'
+    skip 'a page for each function that the headers declare' 'no include/dat or include/dat2'
 fi
 
 for path in "$here"/*.[357]; do
@@ -141,7 +163,11 @@ result 'title and name agree with the file name' "$tmp/out"
 for path in "$here"/*.3; do
     grep '^\.SH ' "$path" | sed 's/^\.SH //' >"$tmp/headings"
     printf '%s\n' NAME SYNOPSIS PARAMETERS DESCRIPTION 'RETURN VALUES' \
-        EVENTS NOTES EXAMPLE 'SEE ALSO' >"$tmp/wanted"
+        EVENTS NOTES 'UDAPL 2.0' EXAMPLE 'SEE ALSO' >"$tmp/wanted"
+    # What only 2.0 has says nothing about a change.
+    case " $(echo $later) " in
+    *" $(basename "$path" .3) "*) sed -i '/^UDAPL 2.0$/d' "$tmp/wanted" ;;
+    esac
     for optional in EVENTS EXAMPLE; do
         grep -qx "$optional" "$tmp/headings" ||
             sed -i "/^$optional\$/d" "$tmp/wanted"
@@ -174,26 +200,28 @@ for path in "$here"/*.3; do
 done
 result 'PARAMETERS has each parameter of SYNOPSIS, in order' "$tmp/out"
 
-if [ -f "$include/dat/udat.h" ]; then
-    cat "$include"/dat/*.h | sed 's|//.*||' | tr '\n' ' ' |
-        sed 's|/\*[^*]*\**\([^/*][^*]*\**\)*/| |g' >"$tmp/headers"
-    while read -r name; do
-        [ -f "$here/$name.3" ] || continue
-        grep -o "DAT_RETURN  *$name *([^)]*)" "$tmp/headers" | head -n 1 |
-            sed -e 's/.*(//' -e 's/)//' | tr ',' '\n' |
-            sed -e 's/\[[^]]*\]//g' -e 's/.*[ *]\([a-z_0-9]*\) *$/\1/' >"$tmp/proto"
-        section "$here/$name.3" SYNOPSIS |
-            sed -n 's/^\.BI .*" *\([a-z_]*\) *[^ ]*$/\1/p' >"$tmp/synopsis"
-        cmp -s "$tmp/proto" "$tmp/synopsis" ||
-            echo "$name.3: $(echo $(cat "$tmp/synopsis")), header: $(echo $(cat "$tmp/proto"))" >>"$tmp/out"
-    done <"$tmp/declared"
+if [ -s "$tmp/declared2" ]; then
+    for version in dat dat2; do
+        headers "$version" >"$tmp/headers"
+        [ "$version" = dat ] && list=$tmp/declared || list=$tmp/declared2
+        while read -r name; do
+            [ -f "$here/$name.3" ] || continue
+            grep -o "DAT_RETURN  *\(DAT_API  *\)\{0,1\}$name *([^)]*)" "$tmp/headers" | head -n 1 |
+                sed -e 's/.*(//' -e 's/)//' | tr ',' '\n' |
+                sed -e '/^ *\.\.\. *$/d' -e 's/\[[^]]*\]//g' -e 's/.*[ *]\([a-z_0-9]*\) *$/\1/' >"$tmp/proto"
+            section "$here/$name.3" SYNOPSIS |
+                sed -n 's/^\.BI .*" *\([a-z_0-9]*\) *[^ ]*$/\1/p' >"$tmp/synopsis"
+            cmp -s "$tmp/proto" "$tmp/synopsis" ||
+                echo "$name.3: $(echo $(cat "$tmp/synopsis")), header: $(echo $(cat "$tmp/proto"))" >>"$tmp/out"
+        done <"$list"
+    done
     result 'SYNOPSIS has the parameters of the header' "$tmp/out"
 else
-    skip 'SYNOPSIS has the parameters of the header' 'no include/dat'
+    skip 'SYNOPSIS has the parameters of the header' 'no include/dat or include/dat2'
 fi
 
-if [ -f "$errors" ]; then
-    tr -c 'A-Za-z0-9_' '\n' <"$errors" | sort -u >"$tmp/codes"
+if [ -s "$tmp/declared2" ]; then
+    cat "$include"/dat*/dat_error.h | tr -c 'A-Za-z0-9_' '\n' | sort -u >"$tmp/codes"
     for path in "$here"/*.3; do
         section "$path" 'RETURN VALUES' |
             awk 'tag { print } { tag = ($0 == ".TP") }' >"$tmp/tags"
@@ -204,11 +232,11 @@ if [ -f "$errors" ]; then
     done
     result 'each return code exists in dat_error.h' "$tmp/out"
 else
-    skip 'each return code exists in dat_error.h' 'no include/dat/dat_error.h'
+    skip 'each return code exists in dat_error.h' 'no include/dat or include/dat2'
 fi
 
-if [ -f "$errors" ]; then
-    cat "$include"/dat/*.h | tr -c 'A-Za-z0-9_' '\n' | sort -u >"$tmp/known"
+if [ -s "$tmp/declared2" ]; then
+    cat "$include"/dat*/*.h | tr -c 'A-Za-z0-9_' '\n' | sort -u >"$tmp/known"
     printf '%s\n' $not_in_headers >>"$tmp/known"
     for path in "$here"/*.[357]; do
         names "$path" | while read -r code; do
@@ -218,7 +246,7 @@ if [ -f "$errors" ]; then
     done
     result 'each DAT_ name exists in a header' "$tmp/out"
 else
-    skip 'each DAT_ name exists in a header' 'no include/dat'
+    skip 'each DAT_ name exists in a header' 'no include/dat or include/dat2'
 fi
 
 for path in "$here"/*.3; do
@@ -231,10 +259,10 @@ done
 result 'RETURN VALUES begins with success' "$tmp/out"
 
 for path in "$here"/*.[357]; do
-    sed -n -e 's/^\.BR \([a-z_.]*\) (\([357]\)).*/\1.\2/p' \
-        -e 's/\\fB\(dats\?_[a-z_]*\|dat\.conf\|libdat\|libdaplshm\|libdaplverbs\)\\fP(\([357]\))/\
+    sed -n -e 's/^\.BR \([a-z_.0-9]*\) (\([357]\)).*/\1.\2/p' \
+        -e 's/\\fB\(dats\?_[a-z_]*\|dat\.conf\|libdat\|libdaplshm\|libdaplverbs\|libdat2\)\\fP(\([357]\))/\
 @\1.\2\
-/gp' "$path" | sed -n -e 's/^@//' -e '/^[a-z_.]*\.[357]$/p' | sort -u |
+/gp' "$path" | sed -n -e 's/^@//' -e '/^[a-z_.0-9]*\.[357]$/p' | sort -u |
         while read -r ref; do
             case $ref in
             dat* | libda*) [ -f "$here/$ref" ] || echo "$(basename "$path"): no page $ref" ;;
@@ -247,7 +275,11 @@ for name in $exported $others; do
     section "$here/libdat.7" PAGES | grep -q "^\.BR $name (3)" ||
         echo "$name is not listed" >>"$tmp/out"
 done
-result 'libdat(7) lists every page of section 3' "$tmp/out"
+for name in $later; do
+    section "$here/libdat2.7" PAGES | grep -q "^\.BR $name (3)" ||
+        echo "$name is not listed in libdat2(7)" >>"$tmp/out"
+done
+result 'libdat(7) and libdat2(7) list every page of section 3' "$tmp/out"
 
 # The table of dat_ep_modify: 30 rows of mask, field and nine states.
 sed -n '/^\.\\" BEGIN ep_modify table$/,/^\.\\" END ep_modify table$/p' \
@@ -275,7 +307,7 @@ if [ -f "$limits" ]; then
     }
     INDEX_BITS=$(constant INDEX_BITS "$here/../../src/shm/src/regions.rs")
     ROWS=$(($(constant ROWS "$here/../../src/shm/src/regions.rs")))
-    LARGEST=$(($(constant LARGEST "$limits")))
+    LARGEST=$(($(constant LARGEST "$here/../../src/shm/src/record.rs")))
     MAX_SEGMENTS=$(($(constant MAX_SEGMENTS "$here/../../src/core/src/transport/work.rs")))
     MAX_PRIVATE_DATA=$(($(constant MAX_PRIVATE_DATA "$here/../../src/shm/src/wire.rs")))
     sed -n '/^\.\\" BEGIN limits$/,/^\.\\" END limits$/p' "$here/libdaplshm.7" |
@@ -312,8 +344,10 @@ fi
 # subtests in quotation marks. One line each: program, tab, subtest.
 compat=$here/../compat.md
 tests=$here/../../tests-c
-if [ -f "$compat" ] && [ -d "$tests" ]; then
-    tr '\n' ' ' <"$compat" | sed -e 's/  */ /g' -e 's/\*Test:\*/\
+
+# named FIRST LAST: the tests that the lines between two patterns name.
+named() {
+    sed -n "/$1/,/$2/p" "$compat" | tr '\n' ' ' | sed -e 's/  */ /g' -e 's/\*Test:\*/\
 &/g' -e 's/ \*\*[A-Za-z]/\
 &/g' | sed -n '/^\*Test:\*/p' | awk -F '"' '{
             for (i = 1; i <= NF; i += 2) {
@@ -321,20 +355,37 @@ if [ -f "$compat" ] && [ -d "$tests" ]; then
                     program = substr($i, RSTART + 1, RLENGTH - 2)
                 if (i < NF) print program "\t" $(i + 1)
             }
-        }' >"$tmp/named"
-    [ -s "$tmp/named" ] || echo 'no test is named' >>"$tmp/out"
-    cut -f 1 "$tmp/named" | sort -u | while read -r program; do
+        }'
+}
+
+# have_passed CHAPTERS NAMED RESULTS...: checks that the tests in the file NAMED did.
+have_passed() {
+    chapters=$1 list=$2
+    shift 2
+    for results in "$@"; do
+        for tap in "$results"/*.tap; do
+            program=$(basename "$tap" .tap | sed -e 's|\.|/|' -e 's|\.sh$||')
+            sed -n "s|^ok [0-9]* - |$program	|p" "$tap" | grep -v ' # SKIP'
+        done
+    done >"$tmp/passed"
+    grep -vxF -f "$tmp/passed" "$list" | sed 's/	/: /' >>"$tmp/out"
+    result "docs/compat.md, $chapters: names tests that passed ($(wc -l <"$list"))" "$tmp/out"
+}
+
+if [ -f "$compat" ] && [ -d "$tests" ]; then
+    named '^# ' '^## uDAPL 2.0$' >"$tmp/named"
+    named '^## uDAPL 2.0$' '^# ' >"$tmp/named20"
+    [ -s "$tmp/named" ] && [ -s "$tmp/named20" ] || echo 'no test is named' >>"$tmp/out"
+    cut -f 1 "$tmp/named" "$tmp/named20" | sort -u | while read -r program; do
         [ -f "$tests/$program.c" ] || [ -f "$tests/$program.sh" ] || echo "no $program in tests-c"
     done >>"$tmp/out"
     result 'docs/compat.md names programs that exist' "$tmp/out"
     if [ $# -gt 0 ]; then
-        for tap in "$1"/*.tap; do
-            program=$(basename "$tap" .tap | sed 's|\.|/|')
-            sed -n "s|^ok [0-9]* - |$program	|p" "$tap" | grep -v ' # SKIP'
-        done >"$tmp/passed"
-        grep -vxF -f "$tmp/passed" "$tmp/named" |
-            sed 's/	/: /' >>"$tmp/out"
-        result "docs/compat.md names tests that passed ($(wc -l <"$tmp/named"))" "$tmp/out"
+        have_passed 'uDAPL 1.2' "$tmp/named" "$1"
+        shift
+    fi
+    if [ $# -gt 0 ]; then
+        have_passed 'uDAPL 2.0' "$tmp/named20" "$@"
     fi
 else
     skip 'docs/compat.md names programs that exist' 'no docs/compat.md or no tests-c'
@@ -342,13 +393,15 @@ fi
 
 if command -v mandoc >/dev/null 2>&1; then
     mandoc -Tlint -W style "$here"/*.[357] >"$tmp/out" 2>&1
+    # Those of the tools are not written by hand, and have long lines.
+    mandoc -Tlint -W warning "$here"/*.1 >>"$tmp/out" 2>&1
     result 'mandoc -Tlint' "$tmp/out"
 else
     skip 'mandoc -Tlint' 'mandoc is not installed'
 fi
 
 if command -v groff >/dev/null 2>&1; then
-    for path in "$here"/*.[357]; do
+    for path in "$here"/*.[1357]; do
         groff -man -ww -Tutf8 "$path" 2>&1 >/dev/null |
             sed "s|^|$(basename "$path"): |" >>"$tmp/out"
     done
@@ -369,13 +422,31 @@ else
         for example in "$tmp"/ex.*.c; do
             [ -e "$example" ] || continue
             compiled=$((compiled + 1))
-            "$cc" -std=c99 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic \
+            # The extensions of 2.0 have a union without a name.
+            grep -q '^#include <dat2/' "$example" && std=c11 || std=c99
+            "$cc" -std=$std -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic \
                 -fsyntax-only -I"$include" "$example" >"$tmp/cc" 2>&1
             sed "s|^|$(basename "$path"): |" "$tmp/cc" >>"$tmp/out"
         done
     done
     [ "$compiled" -gt 0 ] || echo 'no example found' >>"$tmp/out"
     result "examples compile ($compiled)" "$tmp/out"
+fi
+
+# The prototypes that a section on 2.0 shows must be those of the headers, or they do not compile together.
+if command -v "$cc" >/dev/null 2>&1 && [ -s "$tmp/declared2" ]; then
+    shown=0
+    for path in "$here"/*.3; do
+        section "$path" 'UDAPL 2.0' | sed -n '/^\.EX$/,/^\.EE$/p' | sed '/^\./d' >"$tmp/shown"
+        [ -s "$tmp/shown" ] || continue
+        shown=$((shown + 1))
+        { echo '#include <dat2/udat.h>'; cat "$tmp/shown"; } >"$tmp/shown.c"
+        "$cc" -std=c99 -Wall -Wextra -fsyntax-only -I"$include" "$tmp/shown.c" >"$tmp/cc" 2>&1
+        sed "s|^|$(basename "$path"): |" "$tmp/cc" >>"$tmp/out"
+    done
+    result "prototypes of 2.0 agree with the headers ($shown)" "$tmp/out"
+else
+    skip 'prototypes of 2.0 agree with the headers' "no C compiler $cc, or no headers"
 fi
 
 echo "1..$count"

@@ -1231,8 +1231,8 @@ typedef struct dat_provider_info {
  * same entry. Thread-safe; not a cancellation point.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_INVALID_HANDLE, DAT_PROVIDER_NOT_FOUND,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ia_open(3DAT); loading: dat_provider_init(3DAT),
- * dat.conf(4).
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ia_open(3DAT); loading:
+ * dat_provider_init(3DAT), dat.conf(4).
  */
 extern DAT_RETURN dat_ia_openv(DAT_NAME_PTR provider,
                                DAT_COUNT asynch_evd_min_qlen,
@@ -1245,7 +1245,7 @@ extern DAT_RETURN dat_ia_openv(DAT_NAME_PTR provider,
 /**
  * Returns the EVD for asynchronous events, the attributes of an adapter and those of its provider.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_ia_query(3DAT).
  */
 extern DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia_handle,
@@ -1265,7 +1265,7 @@ extern DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia_handle,
  * way. If the provider refuses, nothing changes.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ia_close(3DAT); finishing:
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ia_close(3DAT); finishing:
  * dat_provider_fini(3DAT).
  */
 extern DAT_RETURN dat_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags);
@@ -1277,14 +1277,14 @@ extern DAT_RETURN dat_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_fl
  * stored, not interpreted. Two threads that store into the same object at once must coordinate
  * themselves. Does not block.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_set_consumer_context(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_set_consumer_context(3DAT).
  */
 extern DAT_RETURN dat_set_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT context);
 
 /**
  * Returns the word that dat_set_consumer_context stored last, 0 before the first.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_get_consumer_context(3DAT).
  */
 extern DAT_RETURN dat_get_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT *context);
@@ -1292,7 +1292,7 @@ extern DAT_RETURN dat_get_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT *c
 /**
  * Returns the kind of object that a handle stands for.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_get_handle_type(3DAT).
  */
 extern DAT_RETURN dat_get_handle_type(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *handle_type);
@@ -1303,14 +1303,14 @@ extern DAT_RETURN dat_get_handle_type(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *ha
  * Makes a protection zone, which keeps endpoints and memory together.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
- * uDAPL 1.2, dat_pz_create(3DAT).
+ * uDAPL 1.2 and 2.0, dat_pz_create(3DAT).
  */
 extern DAT_RETURN dat_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle);
 
 /**
  * Returns the adapter of a protection zone.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_pz_query(3DAT).
  */
 extern DAT_RETURN dat_pz_query(DAT_PZ_HANDLE pz_handle,
@@ -1320,7 +1320,8 @@ extern DAT_RETURN dat_pz_query(DAT_PZ_HANDLE pz_handle,
 /**
  * Destroys a protection zone.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2, dat_pz_free(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
+ * dat_pz_free(3DAT).
  */
 extern DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle);
 
@@ -1329,7 +1330,7 @@ extern DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle);
 /**
  * Returns the chosen attributes of an LMR.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_lmr_query(3DAT).
  */
 extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle,
@@ -1339,7 +1340,8 @@ extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle,
 /**
  * Ends the registration of memory. The memory itself is unchanged; outstanding transfers may fail.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2, dat_lmr_free(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
+ * dat_lmr_free(3DAT).
  */
 extern DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
 
@@ -1347,7 +1349,7 @@ extern DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
  * Makes data that this side has written visible to later RDMA reads of others. Needed only where
  * lmr_sync_req of the provider attributes is true.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_lmr_sync_rdma_read(3DAT).
  */
 extern DAT_RETURN dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia_handle,
@@ -1358,7 +1360,7 @@ extern DAT_RETURN dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia_handle,
  * Makes data that RDMA writes of others have brought visible to this side. Needed only where
  * lmr_sync_req of the provider attributes is true.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_lmr_sync_rdma_write(3DAT).
  */
 extern DAT_RETURN dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia_handle,
@@ -1371,14 +1373,14 @@ extern DAT_RETURN dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia_handle,
  * Makes a remote memory region (RMR) that is bound to nothing.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES,
- * DAT_NOT_IMPLEMENTED. See uDAPL 1.2, dat_rmr_create(3DAT).
+ * DAT_NOT_IMPLEMENTED. See uDAPL 1.2 and 2.0, dat_rmr_create(3DAT).
  */
 extern DAT_RETURN dat_rmr_create(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
 
 /**
  * Returns the chosen attributes of an RMR.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_rmr_query(3DAT).
  */
 extern DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle,
@@ -1407,7 +1409,7 @@ extern DAT_RETURN dat_rmr_bind(DAT_RMR_HANDLE rmr_handle,
 /**
  * Destroys an RMR; its binding ends.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_rmr_free(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_rmr_free(3DAT).
  */
 extern DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
 
@@ -1416,7 +1418,7 @@ extern DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
 /**
  * Returns the chosen attributes and the state of an EVD.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_evd_query(3DAT).
  */
 extern DAT_RETURN dat_evd_query(DAT_EVD_HANDLE evd_handle,
@@ -1427,15 +1429,15 @@ extern DAT_RETURN dat_evd_query(DAT_EVD_HANDLE evd_handle,
  * Takes the oldest event off an EVD, without waiting.
  *
  * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
- * DAT_INVALID_STATE. See uDAPL 1.2, dat_evd_dequeue(3DAT).
+ * DAT_INVALID_STATE. See uDAPL 1.2 and 2.0, dat_evd_dequeue(3DAT).
  */
 extern DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
 
 /**
  * Posts a software event, which notifies.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_QUEUE_FULL. See uDAPL 1.2,
- * dat_evd_post_se(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_QUEUE_FULL. See uDAPL 1.2 and
+ * 2.0, dat_evd_post_se(3DAT).
  */
 extern DAT_RETURN dat_evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event);
 
@@ -1444,14 +1446,15 @@ extern DAT_RETURN dat_evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *ev
  * and a waiting thread keeps its threshold.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_evd_resize(3DAT).
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_evd_resize(3DAT).
  */
 extern DAT_RETURN dat_evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
 
 /**
  * Destroys an EVD; events in it are lost.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2, dat_evd_free(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
+ * dat_evd_free(3DAT).
  */
 extern DAT_RETURN dat_evd_free(DAT_EVD_HANDLE evd_handle);
 
@@ -1461,7 +1464,7 @@ extern DAT_RETURN dat_evd_free(DAT_EVD_HANDLE evd_handle);
  * Makes an unconnected endpoint. Zone, EVDs and attributes may be NULL and be set by dat_ep_modify.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ep_create(3DAT).
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_create(3DAT).
  */
 extern DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia_handle,
                                 DAT_PZ_HANDLE pz_handle,
@@ -1476,7 +1479,7 @@ extern DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia_handle,
  * mandatory; max_recv_dtos and srq_soft_hw in them are its hard and soft high watermarks.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ep_create_with_srq(3DAT).
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_create_with_srq(3DAT).
  */
 extern DAT_RETURN dat_ep_create_with_srq(DAT_IA_HANDLE ia_handle,
                                          DAT_PZ_HANDLE pz_handle,
@@ -1491,7 +1494,7 @@ extern DAT_RETURN dat_ep_create_with_srq(DAT_IA_HANDLE ia_handle,
  * Returns the state, the addresses, the objects and the attributes of an endpoint, as far as the
  * mask selects them.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_ep_query(3DAT).
  */
 extern DAT_RETURN dat_ep_query(DAT_EP_HANDLE ep_handle,
@@ -1503,7 +1506,7 @@ extern DAT_RETURN dat_ep_query(DAT_EP_HANDLE ep_handle,
  * page shows which field can change in which state.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ep_modify(3DAT).
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_modify(3DAT).
  */
 extern DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle,
                                 DAT_EP_PARAM_MASK ep_param_mask,
@@ -1513,7 +1516,7 @@ extern DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle,
  * Returns the state of an endpoint and whether receives and requests are outstanding. Every result
  * may be NULL.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_ep_get_status(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_ep_get_status(3DAT).
  */
 extern DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep_handle,
                                     DAT_EP_STATE *ep_state,
@@ -1524,7 +1527,7 @@ extern DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep_handle,
  * Counts the receive buffers that an endpoint holds. Either result may be NULL; a count that a
  * provider does not know is DAT_VALUE_UNKNOWN.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED. See uDAPL 1.2 and 2.0,
  * dat_ep_recv_query(3DAT).
  */
 extern DAT_RETURN dat_ep_recv_query(DAT_EP_HANDLE ep_handle,
@@ -1537,7 +1540,7 @@ extern DAT_RETURN dat_ep_recv_query(DAT_EP_HANDLE ep_handle,
  * DAT_WATERMARK_INFINITE means none.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED. See
- * uDAPL 1.2, dat_ep_set_watermark(3DAT).
+ * uDAPL 1.2 and 2.0, dat_ep_set_watermark(3DAT).
  */
 extern DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle,
                                        DAT_COUNT soft_high_watermark,
@@ -1547,14 +1550,16 @@ extern DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle,
  * Makes a disconnected endpoint unconnected, ready for another connection. Completions that were
  * not dequeued may be lost. Has no effect on an unconnected endpoint.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2, dat_ep_reset(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
+ * dat_ep_reset(3DAT).
  */
 extern DAT_RETURN dat_ep_reset(DAT_EP_HANDLE ep_handle);
 
 /**
  * Destroys an endpoint. A connection ends abruptly, and outstanding work is flushed.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2, dat_ep_free(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
+ * dat_ep_free(3DAT).
  */
 extern DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep_handle);
 
@@ -1566,7 +1571,7 @@ extern DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep_handle);
  * unchanged.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
- * DAT_INVALID_ADDRESS, DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2,
+ * DAT_INVALID_ADDRESS, DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
  * dat_ep_connect(3DAT).
  */
 extern DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle,
@@ -1583,7 +1588,7 @@ extern DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle,
  * dat_ep_connect does.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
- * DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ep_dup_connect(3DAT).
+ * DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_dup_connect(3DAT).
  */
 extern DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle,
                                      DAT_EP_HANDLE ep_dup_handle,
@@ -1598,7 +1603,7 @@ extern DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle,
  * is disconnecting.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_ep_disconnect(3DAT).
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_disconnect(3DAT).
  */
 extern DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS close_flags);
 
@@ -1610,7 +1615,7 @@ extern DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS clo
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
  * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
- * See uDAPL 1.2, dat_ep_post_send(3DAT).
+ * See uDAPL 1.2 and 2.0, dat_ep_post_send(3DAT).
  */
 extern DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep_handle,
                                    DAT_COUNT num_segments,
@@ -1623,8 +1628,8 @@ extern DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep_handle,
  * disconnected endpoint the receive is flushed.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
- * DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2,
- * dat_ep_post_recv(3DAT).
+ * DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and
+ * 2.0, dat_ep_post_recv(3DAT).
  */
 extern DAT_RETURN dat_ep_post_recv(DAT_EP_HANDLE ep_handle,
                                    DAT_COUNT num_segments,
@@ -1637,7 +1642,7 @@ extern DAT_RETURN dat_ep_post_recv(DAT_EP_HANDLE ep_handle,
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
  * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
- * See uDAPL 1.2, dat_ep_post_rdma_read(3DAT).
+ * See uDAPL 1.2 and 2.0, dat_ep_post_rdma_read(3DAT).
  */
 extern DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep_handle,
                                         DAT_COUNT num_segments,
@@ -1651,7 +1656,7 @@ extern DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep_handle,
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
  * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
- * See uDAPL 1.2, dat_ep_post_rdma_write(3DAT).
+ * See uDAPL 1.2 and 2.0, dat_ep_post_rdma_write(3DAT).
  */
 extern DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep_handle,
                                          DAT_COUNT num_segments,
@@ -1666,7 +1671,7 @@ extern DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep_handle,
  * Makes a shared receive queue (SRQ) that no endpoint uses yet.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_srq_create(3DAT).
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_srq_create(3DAT).
  */
 extern DAT_RETURN dat_srq_create(DAT_IA_HANDLE ia_handle,
                                  DAT_PZ_HANDLE pz_handle,
@@ -1676,7 +1681,8 @@ extern DAT_RETURN dat_srq_create(DAT_IA_HANDLE ia_handle,
 /**
  * Destroys an SRQ; buffers on it are dropped without completion.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2, dat_srq_free(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
+ * dat_srq_free(3DAT).
  */
 extern DAT_RETURN dat_srq_free(DAT_SRQ_HANDLE srq_handle);
 
@@ -1685,7 +1691,8 @@ extern DAT_RETURN dat_srq_free(DAT_SRQ_HANDLE srq_handle);
  * endpoint, and notifies as its attributes say.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_PRIVILEGES_VIOLATION,
- * DAT_PROTECTION_VIOLATION, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_srq_post_recv(3DAT).
+ * DAT_PROTECTION_VIOLATION, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
+ * dat_srq_post_recv(3DAT).
  */
 extern DAT_RETURN dat_srq_post_recv(DAT_SRQ_HANDLE srq_handle,
                                     DAT_COUNT num_segments,
@@ -1696,7 +1703,7 @@ extern DAT_RETURN dat_srq_post_recv(DAT_SRQ_HANDLE srq_handle,
  * Returns the chosen attributes of an SRQ and the numbers of its available and outstanding buffers,
  * exact at this moment.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_srq_query(3DAT).
  */
 extern DAT_RETURN dat_srq_query(DAT_SRQ_HANDLE srq_handle,
@@ -1708,7 +1715,7 @@ extern DAT_RETURN dat_srq_query(DAT_SRQ_HANDLE srq_handle,
  * lost; the low watermark stays armed, or not, as it was.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_srq_resize(3DAT).
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_srq_resize(3DAT).
  */
 extern DAT_RETURN dat_srq_resize(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto);
 
@@ -1717,7 +1724,7 @@ extern DAT_RETURN dat_srq_resize(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_re
  * soon as fewer buffers are available, perhaps during the call, one asynchronous event is raised.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_srq_set_lw(3DAT).
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_srq_set_lw(3DAT).
  */
 extern DAT_RETURN dat_srq_set_lw(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_watermark);
 
@@ -1729,7 +1736,7 @@ extern DAT_RETURN dat_srq_set_lw(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_waterm
  * the EVD is the backlog.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_CONN_QUAL_IN_USE,
- * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_psp_create(3DAT).
+ * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_psp_create(3DAT).
  */
 extern DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_CONN_QUAL conn_qual,
@@ -1741,7 +1748,8 @@ extern DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle,
  * Makes a public service point as dat_psp_create does, on a free qualifier that the provider finds.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_CONN_QUAL_UNAVAILABLE,
- * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_psp_create_any(3DAT).
+ * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
+ * dat_psp_create_any(3DAT).
  */
 extern DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia_handle,
                                      DAT_CONN_QUAL *conn_qual,
@@ -1752,7 +1760,7 @@ extern DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia_handle,
 /**
  * Returns the chosen attributes of a PSP.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_psp_query(3DAT).
  */
 extern DAT_RETURN dat_psp_query(DAT_PSP_HANDLE psp_handle,
@@ -1763,7 +1771,7 @@ extern DAT_RETURN dat_psp_query(DAT_PSP_HANDLE psp_handle,
  * Destroys a PSP. Requests that it announced can still be answered; later ones are refused as if
  * there were no listener.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_psp_free(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_psp_free(3DAT).
  */
 extern DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
 
@@ -1774,7 +1782,7 @@ extern DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
  * one endpoint. The endpoint is reserved until then.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
- * DAT_INVALID_STATE, DAT_CONN_QUAL_IN_USE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2,
+ * DAT_INVALID_STATE, DAT_CONN_QUAL_IN_USE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
  * dat_rsp_create(3DAT).
  */
 extern DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle,
@@ -1786,7 +1794,7 @@ extern DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle,
 /**
  * Returns the chosen attributes of an RSP.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_rsp_query(3DAT).
  */
 extern DAT_RETURN dat_rsp_query(DAT_RSP_HANDLE rsp_handle,
@@ -1797,7 +1805,7 @@ extern DAT_RETURN dat_rsp_query(DAT_RSP_HANDLE rsp_handle,
  * Destroys an RSP. Its endpoint is unconnected again if no request came; a request that came can
  * still be answered.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_rsp_free(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_rsp_free(3DAT).
  */
 extern DAT_RETURN dat_rsp_free(DAT_RSP_HANDLE rsp_handle);
 
@@ -1807,7 +1815,7 @@ extern DAT_RETURN dat_rsp_free(DAT_RSP_HANDLE rsp_handle);
  * Returns the peer that asks for a connection, its private data, and the endpoint that the request
  * is for.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_cr_query(3DAT).
  */
 extern DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle,
@@ -1820,7 +1828,7 @@ extern DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle,
  * outcome. On error the request, the endpoint and the private data are unchanged.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_cr_accept(3DAT).
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_cr_accept(3DAT).
  */
 extern DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr_handle,
                                 DAT_EP_HANDLE ep_handle,
@@ -1840,7 +1848,7 @@ extern DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr_handle);
  * new request. If no service point listens there, the request is refused. The handle is dead in
  * either case.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_cr_handoff(3DAT).
  */
 extern DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
@@ -1852,7 +1860,8 @@ extern DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff)
  * order, loaded or not, then providers that registered themselves without an entry. Nothing is
  * loaded. Thread-safe.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 1.2, dat_registry_list_providers(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_registry_list_providers(3DAT).
  */
 extern DAT_RETURN dat_registry_list_providers(DAT_COUNT max_to_return,
                                               DAT_COUNT *entries_returned,
@@ -1881,14 +1890,14 @@ extern DAT_RETURN dat_strerror(DAT_RETURN value,
 #define max_mtu_size max_message_size
 
 /**
- * Older name of DAT_IA_FIELD_IA_MAX_DTO_PER_EP. In other headers of 1.2 it stands for a name that
- * is defined nowhere.
+ * Older name of DAT_IA_FIELD_IA_MAX_DTO_PER_EP. In other headers it stands for a name that is
+ * defined nowhere.
  */
 #define DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_IA_FIELD_IA_MAX_DTO_PER_EP
 
 /**
  * Opens an interface adapter, as dat_ia_openv does for the version and the thread safety that the
- * program is compiled for. Not a function: libdat exports only dat_ia_openv.
+ * program is compiled for. Not a function: the library exports only dat_ia_openv.
  */
 #define dat_ia_open(name, qlen, async_evd, ia) \
     dat_ia_openv((name), (qlen), (async_evd), (ia), \

@@ -19,7 +19,7 @@ extern "C" {
 
 /* ---- Types of the slots that both interfaces share ---- */
 
-/** Slot of dat_ia_openv, without the arguments that libdat deals with. */
+/** Slot of dat_ia_openv, without the arguments that the library deals with. */
 typedef DAT_RETURN (*DAT_IA_OPEN_FUNC)(DAT_NAME_PTR provider,
                                        DAT_COUNT asynch_evd_min_qlen,
                                        DAT_EVD_HANDLE *asynch_evd_handle,
@@ -466,7 +466,7 @@ typedef struct dat_provider {
 /* ---- Calls by way of the table ---- */
 
 /*
- * Upper-case macros: the functions by way of the table of the object's provider, without libdat in
+ * Upper-case macros: the functions by way of the table of the object's provider, without the library in
  * between. No handle is checked, and the one that names the table is evaluated twice.
  */
 

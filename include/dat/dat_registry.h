@@ -40,7 +40,7 @@ typedef void (*DAT_PROVIDER_FINI_FUNC)(const DAT_PROVIDER_INFO *provider_info);
  * Thread-safe; may be called from a library's constructor.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_PROVIDER_ALREADY_REGISTERED,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_registry_add_provider(3DAT).
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_registry_add_provider(3DAT).
  */
 extern DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider,
                                             const DAT_PROVIDER_INFO *provider_info);
@@ -50,7 +50,7 @@ extern DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider,
  * provider may call it too. On return the table is no longer used, unless it is registered under
  * other identities too, and handles that point to it are invalid. Thread-safe.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_PROVIDER_IN_USE. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_PROVIDER_IN_USE. See uDAPL 1.2 and 2.0,
  * dat_registry_remove_provider(3DAT).
  */
 extern DAT_RETURN dat_registry_remove_provider(const DAT_PROVIDER *provider,

@@ -343,7 +343,7 @@ extern DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia_handle,
  * Makes an event dispatcher (EVD), enabled and waitable.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
- * uDAPL 1.2, dat_evd_create(3DAT).
+ * uDAPL 1.2 and 2.0, dat_evd_create(3DAT).
  */
 extern DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle,
                                  DAT_COUNT evd_min_qlen,
@@ -355,14 +355,14 @@ extern DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle,
  * Attaches an EVD to another CNO, or with DAT_HANDLE_NULL to none. During the call events may
  * trigger either, afterwards only the new one. Events that are already queued do not trigger it.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_modify_cno(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_modify_cno(3DAT).
  */
 extern DAT_RETURN dat_evd_modify_cno(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle);
 
 /**
  * Lets events trigger the CNO of an EVD. Has no effect if they already do.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_enable(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_enable(3DAT).
  */
 extern DAT_RETURN dat_evd_enable(DAT_EVD_HANDLE evd_handle);
 
@@ -370,7 +370,7 @@ extern DAT_RETURN dat_evd_enable(DAT_EVD_HANDLE evd_handle);
  * Keeps events from triggering the CNO of an EVD. Events are still queued, and a trigger that is on
  * its way may still arrive. Has no effect if they already do not trigger it.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_disable(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_disable(3DAT).
  */
 extern DAT_RETURN dat_evd_disable(DAT_EVD_HANDLE evd_handle);
 
@@ -378,14 +378,14 @@ extern DAT_RETURN dat_evd_disable(DAT_EVD_HANDLE evd_handle);
  * Makes an EVD unwaitable; a thread that waits on it returns with DAT_INVALID_STATE. Has no effect
  * if the EVD is unwaitable already.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_set_unwaitable(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_set_unwaitable(3DAT).
  */
 extern DAT_RETURN dat_evd_set_unwaitable(DAT_EVD_HANDLE evd_handle);
 
 /**
  * Makes an EVD waitable again. Has no effect if it is waitable already.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2, dat_evd_clear_unwaitable(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_clear_unwaitable(3DAT).
  */
 extern DAT_RETURN dat_evd_clear_unwaitable(DAT_EVD_HANDLE evd_handle);
 
@@ -396,7 +396,7 @@ extern DAT_RETURN dat_evd_clear_unwaitable(DAT_EVD_HANDLE evd_handle);
  * stays usable.
  *
  * Returns DAT_SUCCESS; DAT_TIMEOUT_EXPIRED, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
- * DAT_INVALID_STATE, DAT_INTERRUPTED_CALL, DAT_ABORT. See uDAPL 1.2, dat_evd_wait(3DAT).
+ * DAT_INVALID_STATE, DAT_INTERRUPTED_CALL, DAT_ABORT. See uDAPL 1.2 and 2.0, dat_evd_wait(3DAT).
  */
 extern DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd_handle,
                                DAT_TIMEOUT timeout,
@@ -411,7 +411,7 @@ extern DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd_handle,
  * trigger wakes a thread that waits on it, and calls the agent.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
- * uDAPL 1.2, dat_cno_create(3DAT).
+ * uDAPL 1.2 and 2.0, dat_cno_create(3DAT).
  */
 extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
                                  DAT_OS_WAIT_PROXY_AGENT agent,
@@ -420,7 +420,7 @@ extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
 /**
  * Replaces the agent of a CNO at once and arms it; with DAT_OS_WAIT_PROXY_AGENT_NULL there is none.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_cno_modify_agent(3DAT).
  */
 extern DAT_RETURN dat_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent);
@@ -428,7 +428,7 @@ extern DAT_RETURN dat_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PR
 /**
  * Returns the adapter and the agent of a CNO.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2,
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_cno_query(3DAT).
  */
 extern DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle,
@@ -441,7 +441,7 @@ extern DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle,
  * ends a thread in it, the CNO stays usable.
  *
  * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
- * DAT_INTERRUPTED_CALL. See uDAPL 1.2, dat_cno_wait(3DAT).
+ * DAT_INTERRUPTED_CALL. See uDAPL 1.2 and 2.0, dat_cno_wait(3DAT).
  */
 extern DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle,
                                DAT_TIMEOUT timeout,
@@ -450,7 +450,8 @@ extern DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle,
 /**
  * Destroys a CNO.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2, dat_cno_free(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
+ * dat_cno_free(3DAT).
  */
 extern DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle);
 

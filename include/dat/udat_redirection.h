@@ -85,7 +85,7 @@ typedef DAT_RETURN (*DAT_CNO_FREE_FUNC)(DAT_CNO_HANDLE cno_handle);
 /* ---- Calls by way of the table ---- */
 
 /*
- * Upper-case macros: the functions by way of the table of the object's provider, without libdat in
+ * Upper-case macros: the functions by way of the table of the object's provider, without the library in
  * between. No handle is checked, and the one that names the table is evaluated twice.
  */
 

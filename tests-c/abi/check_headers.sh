@@ -4,9 +4,13 @@
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
-facts=$root/../shared/abi
+folder=$root/../shared/abi
+case ${DAT_TEST_API:-1.2} in
+1.2) facts=udat-1.2-ofed ;;
+2.0) facts=udat-2.0 ;;
+esac
 
-if ! [ -f "$facts/check_headers.py" ]; then
+if ! [ -f "$folder/check_headers.py" ]; then
     echo "1..0 # SKIP no description of the interface beside the project"
     exit 0
 elif ! command -v python3 >/dev/null; then
@@ -21,7 +25,7 @@ for compiler in gcc clang; do
     number=$((number + 1))
     if ! command -v $compiler >/dev/null; then
         echo "ok $number - all facts: $compiler # SKIP no $compiler here"
-    elif python3 "$facts/check_headers.py" --abi "$facts/udat-1.2-ofed.json" --tags \
+    elif python3 "$folder/check_headers.py" --abi "$folder/$facts.json" --tags \
         --include "$root/include" --cc $compiler >"$words" 2>&1; then
         echo "ok $number - all facts: $compiler: $(tail -n 1 "$words")"
     else

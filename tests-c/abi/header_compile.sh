@@ -1,9 +1,14 @@
 #!/bin/sh
-# header_compile.sh - each header compiles alone and without a warning, in each language.
+# header_compile.sh - each header compiles alone and without a warning, in each language, with gcc and clang or with the
+# compilers that $DAT_TEST_CC names.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d) || exit 1
+case ${DAT_TEST_API:-1.2} in
+1.2) folder=dat ;;
+2.0) folder=dat2 ;;
+esac
 trap 'rm -rf "$work"' EXIT
 
 number=0 failed=0
@@ -25,7 +30,7 @@ compile()
 }
 
 echo "int nothing;" >"$work/nothing.c"
-for compiler in gcc clang; do
+for compiler in ${DAT_TEST_CC:-gcc clang}; do
     for standard in c99 gnu99 c11 gnu11 c++17 gnu++17; do
         if ! command -v $compiler >/dev/null; then
             skipped "all headers: $compiler -std=$standard" "no $compiler here"
@@ -34,8 +39,8 @@ for compiler in gcc clang; do
             skipped "all headers: $compiler -std=$standard" "$compiler here does not compile it"
             continue
         fi
-        for header in "$root"/include/dat/*.h; do
-            name=dat/${header##*/}
+        for header in "$root/include/$folder"/*.h; do
+            name=$folder/${header##*/}
             echo "#include <$name>" >"$work/alone.c"
             if compile $compiler $standard "$work/alone.c"; then
                 passed "$name: alone: $compiler -std=$standard"
@@ -47,8 +52,8 @@ for compiler in gcc clang; do
 done
 
 # Old programs: C90 with the extensions of the compiler.
-for header in "$root"/include/dat/*.h; do
-    echo "#include <dat/${header##*/}>"
+for header in "$root/include/$folder"/*.h; do
+    echo "#include <$folder/${header##*/}>"
 done >"$work/all.c"
 if compile gcc gnu11 "$work/nothing.c"; then
     if gcc -std=gnu89 -Wall -Wextra -Werror -I"$root/include" -fsyntax-only "$work/all.c" \
@@ -62,9 +67,9 @@ else
 fi
 
 # A program may say that it is for threads before it includes anything.
-cat >"$work/threadsafe.c" <<'END'
+cat >"$work/threadsafe.c" <<END
 #define DAT_THREADSAFE DAT_TRUE
-#include <dat/udat.h>
+#include <$folder/udat.h>
 char is_true[DAT_THREADSAFE == DAT_TRUE ? 1 : -1];
 END
 if compile "${CC:-cc}" c99 "$work/threadsafe.c"; then

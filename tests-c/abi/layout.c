@@ -1,12 +1,10 @@
 /*
  * layout.c - the headers have the sizes, offsets and values that are the binary interface.
  *
- * The numbers are data in layout.def. They are compared with the compiler's view of the headers, in
+ * The numbers are data in layout.def, or layout20.def for uDAPL 2.0. They are compared with the compiler's view of the headers, in
  * one subtest for each type or group of values.
  */
-#include <dat/dat_registry.h>
-#include <dat/udat.h>
-
+#include "common/dat.h"
 #include "common/env.h"
 #include "common/tap.h"
 
@@ -14,6 +12,12 @@
 #include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
+
+#if UDAPL == 12
+#define NUMBERS "layout.def"
+#else
+#define NUMBERS "layout20.def"
+#endif
 
 /* Where an object of a type stands behind a single byte is its alignment. */
 #define TYPE(type, size, alignment) \
@@ -23,7 +27,7 @@
     };
 #define FIELD(type, field, offset, size)
 #define VALUE(group, name, value)
-#include "layout.def"
+#include NUMBERS
 #undef TYPE
 #undef FIELD
 #undef VALUE
@@ -43,7 +47,7 @@ static const struct fact facts[] = {
     { #type, "offset of " #field, (long long)offsetof(type, field), offset },   \
     { #type, "size of " #field, (long long)sizeof(((type *)0)->field), size },
 #define VALUE(group, name, value) { #group, #name, (long long)(name), (long long)(value) },
-#include "layout.def"
+#include NUMBERS
 #undef TYPE
 #undef FIELD
 #undef VALUE
@@ -100,6 +104,43 @@ static void check_macros(void)
            "max_mtu_size: older name of a field");
 }
 
+#if UDAPL == 20
+/* What the numbers leave out: members without a name, and strings. */
+static void check_extensions(void)
+{
+    static const struct {
+        const char *macro, *want;
+    } names[] = {
+        { DAT_IB_ATTR_COUNTERS, "DAT_COUNTERS" },
+        { DAT_ATTR_COUNTERS, "DAT_COUNTERS" },
+        { DAT_IB_ATTR_FETCH_AND_ADD, "DAT_IB_FETCH_AND_ADD" },
+        { DAT_IB_ATTR_CMP_AND_SWAP, "DAT_IB_CMP_AND_SWAP" },
+        { DAT_IB_ATTR_IMMED_DATA, "DAT_IB_IMMED_DATA" },
+        { DAT_IB_ATTR_UD, "DAT_IB_UD" },
+    };
+    size_t i, wrong = 0;
+
+    ok(sizeof(DAT_IB_EXTENSION_EVENT_DATA) == 64 &&
+           sizeof(((DAT_EVENT *)0)->event_extension_data) == 64,
+       "DAT_IB_EXTENSION_EVENT_DATA: as long as its place in an event");
+    ok(offsetof(DAT_IB_EXTENSION_EVENT_DATA, type) == 0 &&
+           offsetof(DAT_IB_EXTENSION_EVENT_DATA, status) == 4 &&
+           offsetof(DAT_IB_EXTENSION_EVENT_DATA, val.immed.data) == 8 &&
+           offsetof(DAT_IB_EXTENSION_EVENT_DATA, remote_ah) == 16 &&
+           offsetof(DAT_IB_EXTENSION_EVENT_DATA, coll) == 16 &&
+           offsetof(DAT_IB_EXTENSION_EVENT_DATA, context) == 56,
+       "DAT_IB_EXTENSION_EVENT_DATA: as the binary interface has it");
+    ok(offsetof(DAT_CNO_PARAM, proxy.agent) == 16 && offsetof(DAT_CNO_PARAM, proxy.fd) == 16 &&
+           offsetof(DAT_CNO_PARAM, proxy.none) == 16,
+       "DAT_CNO_PARAM: the members of proxy begin with it");
+    for (i = 0; i < sizeof names / sizeof names[0]; i++)
+        wrong += strcmp(names[i].macro, names[i].want) != 0;
+    ok(wrong == 0, "names of attributes: as providers have them");
+    ok(DAT_UL_TO_IA_HANDLE(DAT_IA_HANDLE_TO_UL((DAT_IA_HANDLE)&wrong)) == (DAT_IA_HANDLE)&wrong,
+       "DAT_IA_HANDLE_TO_UL: and back");
+}
+#endif
+
 int main(int argc, char **argv)
 {
     size_t index = 0;
@@ -108,5 +149,8 @@ int main(int argc, char **argv)
     while (index < FACTS)
         index = check_group(index);
     check_macros();
+#if UDAPL == 20
+    check_extensions();
+#endif
     return done_testing();
 }

@@ -5,8 +5,7 @@
  * this program. Each notes that it was called, and whether every argument arrived unchanged and in
  * its place.
  */
-#include <dat/udat.h>
-
+#include "common/dat.h"
 #include "common/env.h"
 #include "common/tap.h"
 
@@ -81,8 +80,13 @@ SLOT(cr_query, (DAT_CR_HANDLE a, DAT_CR_PARAM_MASK b, DAT_CR_PARAM *c),
      a == OBJECT && b == 2 && c == PTR(3))
 SLOT(cr_accept, (DAT_CR_HANDLE a, DAT_EP_HANDLE b, DAT_COUNT c, const DAT_PVOID d),
      a == OBJECT && b == PTR(2) && c == 3 && d == PTR(4))
+#if UDAPL == 12
 SLOT(cr_reject, (DAT_CR_HANDLE a),
      a == OBJECT)
+#else
+SLOT(cr_reject, (DAT_CR_HANDLE a, DAT_COUNT b, const DAT_PVOID c),
+     a == OBJECT && b == 2 && c == PTR(3))
+#endif
 SLOT(cr_handoff, (DAT_CR_HANDLE a, DAT_CONN_QUAL b),
      a == OBJECT && b == 2)
 SLOT(evd_create, (DAT_IA_HANDLE a, DAT_COUNT b, DAT_CNO_HANDLE c, DAT_EVD_FLAGS d,
@@ -139,11 +143,19 @@ SLOT(ep_get_status, (DAT_EP_HANDLE a, DAT_EP_STATE *b, DAT_BOOLEAN *c, DAT_BOOLE
      a == OBJECT && b == PTR(2) && c == PTR(3) && d == PTR(4))
 SLOT(ep_free, (DAT_EP_HANDLE a),
      a == OBJECT)
+#if UDAPL == 12
 SLOT(lmr_create, (DAT_IA_HANDLE a, DAT_MEM_TYPE b, DAT_REGION_DESCRIPTION c, DAT_VLEN d,
      DAT_PZ_HANDLE e, DAT_MEM_PRIV_FLAGS f, DAT_LMR_HANDLE *g, DAT_LMR_CONTEXT *h,
      DAT_RMR_CONTEXT *i, DAT_VLEN *j, DAT_VADDR *k),
      a == OBJECT && b == 2 && c.for_va == PTR(3) && d == 4 && e == PTR(5) && f == 6 &&
      g == PTR(7) && h == PTR(8) && i == PTR(9) && j == PTR(10) && k == PTR(11))
+#else
+SLOT(lmr_create, (DAT_IA_HANDLE a, DAT_MEM_TYPE b, DAT_REGION_DESCRIPTION c, DAT_VLEN d,
+     DAT_PZ_HANDLE e, DAT_MEM_PRIV_FLAGS f, DAT_VA_TYPE g, DAT_LMR_HANDLE *h, DAT_LMR_CONTEXT *i,
+     DAT_RMR_CONTEXT *j, DAT_VLEN *k, DAT_VADDR *l),
+     a == OBJECT && b == 2 && c.for_va == PTR(3) && d == 4 && e == PTR(5) && f == 6 && g == 7 &&
+     h == PTR(8) && i == PTR(9) && j == PTR(10) && k == PTR(11) && l == PTR(12))
+#endif
 SLOT(lmr_query, (DAT_LMR_HANDLE a, DAT_LMR_PARAM_MASK b, DAT_LMR_PARAM *c),
      a == OBJECT && b == 2 && c == PTR(3))
 SLOT(lmr_free, (DAT_LMR_HANDLE a),
@@ -152,10 +164,17 @@ SLOT(rmr_create, (DAT_PZ_HANDLE a, DAT_RMR_HANDLE *b),
      a == OBJECT && b == PTR(2))
 SLOT(rmr_query, (DAT_RMR_HANDLE a, DAT_RMR_PARAM_MASK b, DAT_RMR_PARAM *c),
      a == OBJECT && b == 2 && c == PTR(3))
+#if UDAPL == 12
 SLOT(rmr_bind, (DAT_RMR_HANDLE a, const DAT_LMR_TRIPLET *b, DAT_MEM_PRIV_FLAGS c,
      DAT_EP_HANDLE d, DAT_RMR_COOKIE e, DAT_COMPLETION_FLAGS f, DAT_RMR_CONTEXT *g),
      a == OBJECT && b == PTR(2) && c == 3 && d == PTR(4) && e.as_64 == 5 && f == 6 &&
      g == PTR(7))
+#else
+SLOT(rmr_bind, (DAT_RMR_HANDLE a, DAT_LMR_HANDLE b, const DAT_LMR_TRIPLET *c, DAT_MEM_PRIV_FLAGS d,
+     DAT_VA_TYPE e, DAT_EP_HANDLE f, DAT_RMR_COOKIE g, DAT_COMPLETION_FLAGS h, DAT_RMR_CONTEXT *i),
+     a == OBJECT && b == PTR(2) && c == PTR(3) && d == 4 && e == 5 && f == PTR(6) &&
+     g.as_64 == 7 && h == 8 && i == PTR(9))
+#endif
 SLOT(rmr_free, (DAT_RMR_HANDLE a),
      a == OBJECT)
 SLOT(psp_create, (DAT_IA_HANDLE a, DAT_CONN_QUAL b, DAT_EVD_HANDLE c, DAT_PSP_FLAGS d,
@@ -212,6 +231,47 @@ SLOT(srq_resize, (DAT_SRQ_HANDLE a, DAT_COUNT b),
      a == OBJECT && b == 2)
 SLOT(srq_set_lw, (DAT_SRQ_HANDLE a, DAT_COUNT b),
      a == OBJECT && b == 2)
+
+#if UDAPL == 20
+SLOT(csp_create, (DAT_IA_HANDLE a, DAT_COMM *b, DAT_IA_ADDRESS_PTR c, DAT_EVD_HANDLE d,
+     DAT_CSP_HANDLE *e),
+     a == OBJECT && b == PTR(2) && c == PTR(3) && d == PTR(4) && e == PTR(5))
+SLOT(csp_query, (DAT_CSP_HANDLE a, DAT_CSP_PARAM_MASK b, DAT_CSP_PARAM *c),
+     a == OBJECT && b == 2 && c == PTR(3))
+SLOT(csp_free, (DAT_CSP_HANDLE a),
+     a == OBJECT)
+SLOT(ep_common_connect, (DAT_EP_HANDLE a, DAT_IA_ADDRESS_PTR b, DAT_TIMEOUT c, DAT_COUNT d,
+     const DAT_PVOID e),
+     a == OBJECT && b == PTR(2) && c == 3 && d == 4 && e == PTR(5))
+SLOT(rmr_create_for_ep, (DAT_PZ_HANDLE a, DAT_RMR_HANDLE *b),
+     a == OBJECT && b == PTR(2))
+SLOT(ep_post_send_with_invalidate, (DAT_EP_HANDLE a, DAT_COUNT b, DAT_LMR_TRIPLET *c,
+     DAT_DTO_COOKIE d, DAT_COMPLETION_FLAGS e, DAT_BOOLEAN f, DAT_RMR_CONTEXT g),
+     a == OBJECT && b == 2 && c == PTR(3) && d.as_64 == 4 && e == 5 && f == 6 && g == 7)
+SLOT(ep_post_rdma_read_to_rmr, (DAT_EP_HANDLE a, const DAT_RMR_TRIPLET *b, DAT_DTO_COOKIE c,
+     const DAT_RMR_TRIPLET *d, DAT_COMPLETION_FLAGS e),
+     a == OBJECT && b == PTR(2) && c.as_64 == 3 && d == PTR(4) && e == 5)
+SLOT(cno_fd_create, (DAT_IA_HANDLE a, DAT_FD *b, DAT_CNO_HANDLE *c),
+     a == OBJECT && b == PTR(2) && c == PTR(3))
+SLOT(cno_trigger, (DAT_CNO_HANDLE a, DAT_EVD_HANDLE *b),
+     a == OBJECT && b == PTR(2))
+SLOT(ia_ha_related, (DAT_IA_HANDLE a, const DAT_NAME_PTR b, DAT_BOOLEAN *c),
+     a == OBJECT && b == PTR(2) && c == PTR(3))
+SLOT(handle_extendedop, (DAT_HANDLE a, DAT_EXTENDED_OP b, va_list c),
+     a == OBJECT && b == 2 && va_arg(c, void *) == PTR(3))
+
+/* The macro takes what a function with ... has of its arguments. */
+static DAT_RETURN extended(DAT_HANDLE handle, DAT_EXTENDED_OP op, ...)
+{
+    DAT_RETURN answer;
+    va_list args;
+
+    va_start(args, op);
+    answer = DAT_HANDLE_EXTENDEDOP(handle, op, args);
+    va_end(args);
+    return answer;
+}
+#endif
 
 /* One macro: the right function was called with the right arguments, and its answer came back. */
 static void check(const char *slot, DAT_RETURN answer)
@@ -293,6 +353,19 @@ int main(int argc, char **argv)
     table.srq_query_func = on_srq_query;
     table.srq_resize_func = on_srq_resize;
     table.srq_set_lw_func = on_srq_set_lw;
+#if UDAPL == 20
+    table.csp_create_func = on_csp_create;
+    table.csp_query_func = on_csp_query;
+    table.csp_free_func = on_csp_free;
+    table.ep_common_connect_func = on_ep_common_connect;
+    table.rmr_create_for_ep_func = on_rmr_create_for_ep;
+    table.ep_post_send_with_invalidate_func = on_ep_post_send_with_invalidate;
+    table.ep_post_rdma_read_to_rmr_func = on_ep_post_rdma_read_to_rmr;
+    table.cno_fd_create_func = on_cno_fd_create;
+    table.cno_trigger_func = on_cno_trigger;
+    table.ia_ha_related_func = on_ia_ha_related;
+    table.handle_extendedop_func = on_handle_extendedop;
+#endif
 
     CHECK(ia_query, DAT_IA_QUERY(OBJECT, PTR(2), 3, PTR(4), 5, PTR(6)));
     CHECK(set_consumer_context, DAT_SET_CONSUMER_CONTEXT(OBJECT, word(2)));
@@ -305,7 +378,11 @@ int main(int argc, char **argv)
     CHECK(cno_wait, DAT_CNO_WAIT(OBJECT, 2, PTR(3)));
     CHECK(cr_query, DAT_CR_QUERY(OBJECT, 2, PTR(3)));
     CHECK(cr_accept, DAT_CR_ACCEPT(OBJECT, PTR(2), 3, PTR(4)));
+#if UDAPL == 12
     CHECK(cr_reject, DAT_CR_REJECT(OBJECT));
+#else
+    CHECK(cr_reject, DAT_CR_REJECT(OBJECT, 2, PTR(3)));
+#endif
     CHECK(cr_handoff, DAT_CR_HANDOFF(OBJECT, 2));
     CHECK(evd_create, DAT_EVD_CREATE(OBJECT, 2, PTR(3), 4, PTR(5)));
     CHECK(evd_query, DAT_EVD_QUERY(OBJECT, 2, PTR(3)));
@@ -330,13 +407,22 @@ int main(int argc, char **argv)
           6));
     CHECK(ep_get_status, DAT_EP_GET_STATUS(OBJECT, PTR(2), PTR(3), PTR(4)));
     CHECK(ep_free, DAT_EP_FREE(OBJECT));
+#if UDAPL == 12
     CHECK(lmr_create, DAT_LMR_CREATE(OBJECT, 2, region(3), 4, PTR(5), 6, PTR(7), PTR(8),
           PTR(9), PTR(10), PTR(11)));
+#else
+    CHECK(lmr_create, DAT_LMR_CREATE(OBJECT, 2, region(3), 4, PTR(5), 6, 7, PTR(8), PTR(9),
+          PTR(10), PTR(11), PTR(12)));
+#endif
     CHECK(lmr_query, DAT_LMR_QUERY(OBJECT, 2, PTR(3)));
     CHECK(lmr_free, DAT_LMR_FREE(OBJECT));
     CHECK(rmr_create, DAT_RMR_CREATE(OBJECT, PTR(2)));
     CHECK(rmr_query, DAT_RMR_QUERY(OBJECT, 2, PTR(3)));
+#if UDAPL == 12
     CHECK(rmr_bind, DAT_RMR_BIND(OBJECT, PTR(2), 3, PTR(4), word(5), 6, PTR(7)));
+#else
+    CHECK(rmr_bind, DAT_RMR_BIND(OBJECT, PTR(2), PTR(3), 4, 5, PTR(6), word(7), 8, PTR(9)));
+#endif
     CHECK(rmr_free, DAT_RMR_FREE(OBJECT));
     CHECK(psp_create, DAT_PSP_CREATE(OBJECT, 2, PTR(3), 4, PTR(5)));
     CHECK(psp_query, DAT_PSP_QUERY(OBJECT, 2, PTR(3)));
@@ -363,5 +449,20 @@ int main(int argc, char **argv)
     CHECK(srq_query, DAT_SRQ_QUERY(OBJECT, 2, PTR(3)));
     CHECK(srq_resize, DAT_SRQ_RESIZE(OBJECT, 2));
     CHECK(srq_set_lw, DAT_SRQ_SET_LW(OBJECT, 2));
+#if UDAPL == 20
+    CHECK(csp_create, DAT_CSP_CREATE(OBJECT, PTR(2), PTR(3), PTR(4), PTR(5)));
+    CHECK(csp_query, DAT_CSP_QUERY(OBJECT, 2, PTR(3)));
+    CHECK(csp_free, DAT_CSP_FREE(OBJECT));
+    CHECK(ep_common_connect, DAT_EP_COMMON_CONNECT(OBJECT, PTR(2), 3, 4, PTR(5)));
+    CHECK(rmr_create_for_ep, DAT_RMR_CREATE_FOR_EP(OBJECT, PTR(2)));
+    CHECK(ep_post_send_with_invalidate,
+          DAT_EP_POST_SEND_WITH_INVALIDATE(OBJECT, 2, PTR(3), word(4), 5, 6, 7));
+    CHECK(ep_post_rdma_read_to_rmr,
+          DAT_EP_POST_RDMA_READ_TO_RMR(OBJECT, PTR(2), word(3), PTR(4), 5));
+    CHECK(cno_fd_create, DAT_CNO_FD_CREATE(OBJECT, PTR(2), PTR(3)));
+    CHECK(cno_trigger, DAT_CNO_TRIGGER(OBJECT, PTR(2)));
+    CHECK(ia_ha_related, DAT_IA_HA_RELATED(OBJECT, PTR(2), PTR(3)));
+    CHECK(handle_extendedop, extended(OBJECT, 2, PTR(3)));
+#endif
     return done_testing();
 }

@@ -1,13 +1,18 @@
 #!/bin/sh
 # symbols.sh - the symbols that the libraries export, their version, and the libraries they need.
 #
-# symbols.txt has the names that libdat.so.1 exports, sorted.
+# symbols.txt has the names that libdat.so.1 exports, sorted. Those of libdat2.so.2 are in symbols20.txt,
+# and in symbols20_full.txt what it exports beside them under a version of their own.
 set -u
 LC_ALL=C
 export LC_ALL
 
 here=$(cd "$(dirname "$0")" && pwd)
 libdir=${DAT_TEST_LIBDIR:-}
+case ${DAT_TEST_API:-1.2} in
+1.2) name=libdat.so.1 end=so.1 ;;
+2.0) name=libdat2.so.2 end=so.2 ;;
+esac
 
 if [ -z "$libdir" ]; then
     echo "1..0 # SKIP no libraries named in DAT_TEST_LIBDIR"
@@ -48,45 +53,60 @@ dynamic()
     readelf --dynamic --wide "$1" | sed -n "s/.*($2).*\[\(.*\)\].*/\1/p" | sort
 }
 
-libdat=$libdir/libdat.so.1
+# wanted_symbols: the names that the registry library exports, with their versions.
+wanted_symbols()
+{
+    case $name in
+    libdat.so.1) sed 's/$/@DAT_1.2/' "$here/symbols.txt" ;;
+    *)
+        sed 's/$/@DAT_2.0/' "$here/symbols20.txt"
+        sed 's/$/@DAT_2.0_FULL/' "$here/symbols20_full.txt"
+        ;;
+    esac | sort
+}
+
+libdat=$libdir/$name
 if [ -e "$libdat" ]; then
-    sed 's/$/@DAT_1.2/' "$here/symbols.txt" >"$work/wanted"
+    wanted_symbols >"$work/wanted"
     exports "$libdat" >"$work/got"
-    equal "libdat.so.1: exports its functions as DAT_1.2, and nothing else" \
+    equal "$name: exports its functions in their versions, and nothing else" \
         "$work/wanted" "$work/got"
 
-    echo libdat.so.1 >"$work/wanted"
+    echo "$name" >"$work/wanted"
     dynamic "$libdat" SONAME >"$work/got"
-    equal "libdat.so.1: its name" "$work/wanted" "$work/got"
+    equal "$name: its name" "$work/wanted" "$work/got"
 
-    # The loader is a part of libc.
+    # The loader is a part of libc, and so are the other two on older systems.
     : >"$work/wanted"
     dynamic "$libdat" NEEDED | grep -v -e '^libc\.so\.' -e '^libgcc_s\.so\.' -e '^ld-linux' \
-        >"$work/got"
-    equal "libdat.so.1: needs libc and libgcc_s alone" "$work/wanted" "$work/got"
+        -e '^libpthread\.so\.' -e '^libdl\.so\.' >"$work/got"
+    equal "$name: needs libc and libgcc_s alone" "$work/wanted" "$work/got"
 else
     number=$((number + 1)) failed=1
-    echo "not ok $number - libdat.so.1: is in $libdir"
+    echo "not ok $number - $name: is in $libdir"
 fi
 
-for name in libdaplshm.so.1 libdaplverbs.so.1; do
-    if ! [ -e "$libdir/$name" ]; then
+for provider in libdaplshm.$end libdaplverbs.$end; do
+    if ! [ -e "$libdir/$provider" ]; then
         number=$((number + 1))
-        echo "ok $number - $name # SKIP not built"
+        echo "ok $number - $provider # SKIP not built"
         continue
     fi
-    printf '%s\n' dat_provider_fini dat_provider_init >"$work/wanted"
-    exports "$libdir/$name" | sed 's/@.*//' >"$work/got"
-    equal "$name: exports what the registry calls, and nothing else" "$work/wanted" "$work/got"
+    case $end in
+    so.1) printf '%s\n' dat_provider_fini dat_provider_init ;;
+    so.2) printf '%s\n' dapl_extensions dat_provider_fini dat_provider_init ;;
+    esac >"$work/wanted"
+    exports "$libdir/$provider" | sed 's/@.*//' >"$work/got"
+    equal "$provider: exports what the registry calls, and nothing else" "$work/wanted" "$work/got"
 
     : >"$work/wanted"
-    dynamic "$libdir/$name" NEEDED | grep '^libdat' >"$work/got"
-    equal "$name: does not need libdat" "$work/wanted" "$work/got"
+    dynamic "$libdir/$provider" NEEDED | grep '^libdat' >"$work/got"
+    equal "$provider: does not need libdat" "$work/wanted" "$work/got"
 
-    readelf --dyn-syms --wide "$libdir/$name" |
+    readelf --dyn-syms --wide "$libdir/$provider" |
         awk '$7 == "UND" && $8 ~ /^dats?_/ { sub(/@.*/, "", $8); print $8 }' |
         grep -v -e '^dat_registry_add_provider$' -e '^dat_registry_remove_provider$' >"$work/got"
-    equal "$name: calls nothing of libdat but the registration" "$work/wanted" "$work/got"
+    equal "$provider: calls nothing of libdat but the registration" "$work/wanted" "$work/got"
 done
 
 echo "1..$number"

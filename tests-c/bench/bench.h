@@ -1,16 +1,18 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * bench.h - the parts of the benchmark: two processes that move data and take the time.
+ * bench.h - the parts of the program bench: what dat-perf does not measure. That are single calls, and, built with
+ * -DDAT2 (dat2.h), transfers with libraries of uDAPL 2.0, which dat-perf does not load; they are made as dat-perf makes
+ * them.
  *
  *   main.c      options, the two processes, what is printed
- *   node.c      the objects of one process, connections, fetching completions
+ *   node.c      the objects of one process, and the connection between two
  *   latency.c   one transfer at a time, there and back
  *   stream.c    many transfers one way
  *   calls.c     the cost of single calls
  *   link.c      what the processes tell each other outside of uDAPL, and clocks
  *
- * It calls <dat/udat.h> and POSIX alone. Built with -DDAT2 it is a program for uDAPL 2.0 (dat2.h).
+ * It calls <dat/udat.h> and POSIX alone.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -30,26 +32,20 @@ enum what { SEND, WRITE, READ };
 struct plan {
     void (*run)(struct plan *plan, void *node);
     enum what what;
-    const char *adapter[2]; /* of the first process, which measures, and of the second one */
-    int cpu[2];             /* the processor of each, or -1 */
+    char *adapter;
+    int cpu[2]; /* the processor of the first process, which measures, and of the second one, or -1 */
     size_t size;            /* bytes of a transfer */
     long iterations;
     long warmup;
     int outstanding; /* transfers under way at a time */
-    int connections;
-    int active; /* connections that carry traffic */
-    int srq;    /* receive buffers come from a shared receive queue */
-    int wait;   /* dat_evd_wait instead of polling with dat_evd_dequeue */
-    unsigned limit; /* seconds */
-    int pause;      /* microseconds before each send, so that the peer sleeps in its wait */
-    int verify; /* each message has its own buffer, and its bytes are compared */
+    int wait;        /* dat_evd_wait instead of polling with dat_evd_dequeue */
+    unsigned limit;  /* seconds */
 };
 
-/* Registered memory. */
+/* Registered memory: one buffer, which all transfers use. */
 struct memory {
     unsigned char *base;
-    size_t slot;  /* bytes from one buffer to the next; 0 if all transfers use the same one */
-    size_t bytes; /* of one buffer */
+    size_t bytes;
     DAT_LMR_HANDLE lmr;
     DAT_LMR_CONTEXT lmr_context;
     DAT_RMR_CONTEXT rmr_context;
@@ -64,14 +60,12 @@ struct node {
     DAT_EVD_HANDLE async, recv, request, conn, cr;
     DAT_PZ_HANDLE pz;
     DAT_PSP_HANDLE psp;
-    DAT_SRQ_HANDLE srq;
-    DAT_EP_HANDLE *ep;
-    int depth;          /* receive buffers of a connection, or in the shared receive queue */
+    DAT_EP_HANDLE ep;
+    int depth;          /* receive buffers that are posted */
     struct memory out;  /* what is sent, written, and where reads land */
     struct memory in;   /* what is received, and the peer's target */
     DAT_RMR_CONTEXT peer_rmr_context; /* of the peer's memory "in" */
     DAT_VADDR peer_address;
-    DAT_VLEN peer_slot;
     long requests; /* posted, completion not yet reaped */
 };
 
@@ -81,12 +75,7 @@ void node_connect(struct node *n);
 void node_close(struct node *n);
 void call_failed(const char *call, DAT_RETURN rc) __attribute__((noreturn, cold));
 /* A completion that is none of a transfer, or of one that failed: says so and ends. */
-void wrong_event(const struct node *n, const DAT_EVENT *event) __attribute__((noreturn, cold));
-/* The connection to which an endpoint belongs. */
-int connection_of(const struct node *n, DAT_EP_HANDLE ep);
-/* With verify: makes the bytes of a message by its number on a connection, and compares them. */
-void stamp_bytes(unsigned char *at, size_t size, int connection, long number);
-void check_bytes(const unsigned char *at, size_t size, int connection, long number);
+void wrong_event(const DAT_EVENT *event) __attribute__((noreturn, cold));
 
 static inline void must(const char *call, DAT_RETURN rc)
 {

@@ -5,13 +5,13 @@
 #
 #   bench.sh PROGRAMS LIBDIR OUT
 #
-# PROGRAMS is the directory with bench and marks, LIBDIR that with libdat.so.1 and the providers, OUT gets
+# PROGRAMS is the directory with dat-perf, bench and marks, LIBDIR that with libdat.so.1 and the providers, OUT gets
 # NAME.csv and NAME.txt, where NAME is shm or verbs. `make bench` builds the programs and calls this.
 #
 #   QUICK=1         fewer rows and fewer iterations
 #   ROUNDS=5        of each command
 #   BUDGET=240      seconds: on a slow machine no round begins that would end later, so that there are fewer
-#   AGAINST=DIR     compares with the libraries in DIR, with which the same program runs as well
+#   AGAINST=DIR     compares with the libraries in DIR, with which the same programs run as well
 #   ONLY=PATTERN    only rows that match, an extended regular expression
 #   NETDEV=NAME     on the RDMA device of this network interface instead of shm; see verbs.sh
 #   DAPL2=DIR       there also uDAPL 2.0, for which PROGRAMS has bench2; dapl2.sh has fetched it
@@ -146,15 +146,44 @@ size_of()
     echo "$size"
 }
 
-# dat WHO ARGS...
+# dat WHO ARGS...: transfers by dat-perf, single calls and uDAPL 2.0 by the program in C.
 dat()
 {
-    who=$1 program=$programs/bench
-    [ "$who" != dapl2 ] || program=$programs/bench2
+    who=$1
     shift
     n=$(iterations "$*" "$(size_of --size "$@")")
-    DAT_OVERRIDE=$work/$who.conf LD_LIBRARY_PATH=$work/$who.lib timeout 60 \
-        $first "$program" "$@" --adapter bench --cpus "$CPUS" --iterations "$n"
+    case "$who $1" in
+    dapl2*) in_c "$programs/bench2" "$@" ;;
+    *\ calls) in_c "$programs/bench" "$@" ;;
+    *) perf "$@" ;;
+    esac
+}
+
+# with_libraries COMMAND...: with those of $who.
+with_libraries()
+{
+    DAT_OVERRIDE=$work/$who.conf LD_LIBRARY_PATH=$work/$who.lib timeout 60 $first "$@"
+}
+
+# in_c PROGRAM ARGS...
+in_c()
+{
+    with_libraries "$@" --adapter bench --cpus "$CPUS" --iterations "$n"
+}
+
+# perf TEST OPTIONS...
+perf()
+{
+    with_libraries "$programs/dat-perf" bench --self --csv --test "$@" --cpu "${CPUS%,*}" --peer-cpu "${CPUS#*,}" \
+        --iterations "$n" >"$work/perf" || return
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        {
+            print "median", $at["median_ns"], "ns"
+            print "overall", $at["mean_ns"], "ns"
+            print "rate", $at["rate_per_s"], "1/s"
+            print "bandwidth", $at["bandwidth_mb_per_s"], "MB/s"
+        }
+        END { exit NR != 2 }' "$work/perf"
 }
 
 mark()

@@ -45,7 +45,7 @@ static void type_of_live(struct node *n)
 {
     DAT_HANDLE_TYPE type;
 
-    must("dat_get_handle_type", dat_get_handle_type(n->ep[0], &type));
+    must("dat_get_handle_type", dat_get_handle_type(n->ep, &type));
 }
 
 static void type_of_null(struct node *n)
@@ -62,7 +62,7 @@ static void status(struct node *n)
     DAT_EP_STATE state;
     DAT_BOOLEAN recv_idle, request_idle;
 
-    must("dat_ep_get_status", dat_ep_get_status(n->ep[0], &state, &recv_idle, &request_idle));
+    must("dat_ep_get_status", dat_ep_get_status(n->ep, &state, &recv_idle, &request_idle));
 }
 
 static DAT_SRQ_HANDLE srq;
@@ -77,11 +77,9 @@ static void query_srq(struct node *n)
 
 static void post_srq(struct node *n)
 {
-    DAT_LMR_TRIPLET t = segment(&n->in, 0, 8);
-    DAT_DTO_COOKIE cookie;
+    DAT_LMR_TRIPLET t = segment(&n->in, 8);
 
-    cookie.as_64 = 0;
-    must("dat_srq_post_recv", dat_srq_post_recv(srq, 1, &t, cookie));
+    must("dat_srq_post_recv", dat_srq_post_recv(srq, 1, &t, no_cookie()));
 }
 
 /* A queue takes so many buffers only; a new one takes its place between the batches. */

@@ -8,85 +8,79 @@
 
 #include "bench.h"
 
-static inline DAT_LMR_TRIPLET segment(const struct memory *m, long slot, size_t size)
+static inline DAT_LMR_TRIPLET segment(const struct memory *m, size_t size)
 {
     DAT_LMR_TRIPLET t = { 0 };
 
     t.lmr_context = m->lmr_context;
-    t.virtual_address = (DAT_VADDR)(uintptr_t)m->base + (DAT_VADDR)slot * m->slot;
+    t.virtual_address = (DAT_VADDR)(uintptr_t)m->base;
     t.segment_length = size;
     return t;
 }
 
-static inline DAT_RMR_TRIPLET target(const struct node *n, long slot, size_t size)
+static inline DAT_RMR_TRIPLET target(const struct node *n, size_t size)
 {
     DAT_RMR_TRIPLET t = { 0 };
 
     t.rmr_context = n->peer_rmr_context;
-    t.target_address = n->peer_address + (DAT_VADDR)slot * n->peer_slot;
+    t.target_address = n->peer_address;
     t.segment_length = size;
     return t;
 }
 
-/* Posts a buffer for a connection, or for all of them if there is a shared receive queue. */
-static inline void post_recv(struct node *n, int connection, long slot)
+static inline DAT_DTO_COOKIE no_cookie(void)
 {
-    DAT_LMR_TRIPLET t = segment(&n->in, slot, n->in.bytes);
     DAT_DTO_COOKIE cookie;
 
-    cookie.as_64 = (DAT_UINT64)connection << 32 | (DAT_UINT64)slot;
-    if (n->srq != DAT_HANDLE_NULL)
-        must("dat_srq_post_recv", dat_srq_post_recv(n->srq, 1, &t, cookie));
-    else
-        must("dat_ep_post_recv",
-             dat_ep_post_recv(n->ep[connection], 1, &t, cookie, DAT_COMPLETION_DEFAULT_FLAG));
+    cookie.as_64 = 0;
+    return cookie;
 }
 
-static inline void post_send(struct node *n, int connection, size_t size, long slot)
+static inline void post_recv(struct node *n)
 {
-    DAT_LMR_TRIPLET t = segment(&n->out, slot, size);
-    DAT_DTO_COOKIE cookie;
+    DAT_LMR_TRIPLET t = segment(&n->in, n->in.bytes);
 
-    cookie.as_64 = (DAT_UINT64)slot;
+    must("dat_ep_post_recv", dat_ep_post_recv(n->ep, 1, &t, no_cookie(), DAT_COMPLETION_DEFAULT_FLAG));
+}
+
+static inline void post_send(struct node *n, size_t size)
+{
+    DAT_LMR_TRIPLET t = segment(&n->out, size);
+
     n->requests++;
-    must("dat_ep_post_send",
-         dat_ep_post_send(n->ep[connection], 1, &t, cookie, DAT_COMPLETION_DEFAULT_FLAG));
+    must("dat_ep_post_send", dat_ep_post_send(n->ep, 1, &t, no_cookie(), DAT_COMPLETION_DEFAULT_FLAG));
 }
 
-static inline void post_write(struct node *n, int connection, size_t size, long slot)
+static inline void post_write(struct node *n, size_t size)
 {
-    DAT_LMR_TRIPLET t = segment(&n->out, slot, size);
-    DAT_RMR_TRIPLET to = target(n, slot, size);
-    DAT_DTO_COOKIE cookie;
+    DAT_LMR_TRIPLET t = segment(&n->out, size);
+    DAT_RMR_TRIPLET to = target(n, size);
 
-    cookie.as_64 = (DAT_UINT64)slot;
     n->requests++;
     must("dat_ep_post_rdma_write",
-         dat_ep_post_rdma_write(n->ep[connection], 1, &t, cookie, &to, DAT_COMPLETION_DEFAULT_FLAG));
+         dat_ep_post_rdma_write(n->ep, 1, &t, no_cookie(), &to, DAT_COMPLETION_DEFAULT_FLAG));
 }
 
-static inline void post_read(struct node *n, int connection, size_t size, long slot)
+static inline void post_read(struct node *n, size_t size)
 {
-    DAT_LMR_TRIPLET t = segment(&n->out, slot, size);
-    DAT_RMR_TRIPLET from = target(n, slot, size);
-    DAT_DTO_COOKIE cookie;
+    DAT_LMR_TRIPLET t = segment(&n->out, size);
+    DAT_RMR_TRIPLET from = target(n, size);
 
-    cookie.as_64 = (DAT_UINT64)slot;
     n->requests++;
     must("dat_ep_post_rdma_read",
-         dat_ep_post_rdma_read(n->ep[connection], 1, &t, cookie, &from, DAT_COMPLETION_DEFAULT_FLAG));
+         dat_ep_post_rdma_read(n->ep, 1, &t, no_cookie(), &from, DAT_COMPLETION_DEFAULT_FLAG));
 }
 
-static inline void look_at(const struct node *n, const DAT_EVENT *event)
+static inline void look_at(const DAT_EVENT *event)
 {
     if (__builtin_expect(event->event_number != DAT_DTO_COMPLETION_EVENT ||
                              event->event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS,
                          0))
-        wrong_event(n, event);
+        wrong_event(event);
 }
 
 /* Fetches a completion if one is there. */
-static inline int try_fetch(const struct node *n, DAT_EVD_HANDLE evd, DAT_EVENT *event)
+static inline int try_fetch(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
     DAT_RETURN rc = dat_evd_dequeue(evd, event);
 
@@ -95,7 +89,7 @@ static inline int try_fetch(const struct node *n, DAT_EVD_HANDLE evd, DAT_EVENT 
             must("dat_evd_dequeue", rc);
         return 0;
     }
-    look_at(n, event);
+    look_at(event);
     return 1;
 }
 
@@ -106,9 +100,9 @@ static inline void fetch(const struct node *n, DAT_EVD_HANDLE evd, DAT_EVENT *ev
 
     if (n->plan->wait) {
         must("dat_evd_wait", dat_evd_wait(evd, DAT_TIMEOUT_INFINITE, 1, event, &more));
-        look_at(n, event);
+        look_at(event);
     } else {
-        while (!try_fetch(n, evd, event))
+        while (!try_fetch(evd, event))
             continue;
     }
 }
@@ -126,17 +120,6 @@ static inline void reap_all(struct node *n)
 {
     while (n->requests > 0)
         reap(n);
-}
-
-/* The buffer that a message came into, and its connection without a shared receive queue. */
-static inline long slot_of(const DAT_EVENT *event)
-{
-    return (long)(event->event_data.dto_completion_event_data.user_cookie.as_64 & 0xffffffffu);
-}
-
-static inline int posted_for(const DAT_EVENT *event)
-{
-    return (int)(event->event_data.dto_completion_event_data.user_cookie.as_64 >> 32);
 }
 
 #endif

@@ -5,21 +5,15 @@
  *
  *   bench TEST [OPTION]...
  *
- *   send_lat write_lat read_lat   one transfer at a time; nanoseconds one way (of a read, there and back)
- *   send_bw write_bw read_bw      many transfers one way
- *   calls                         the cost of single calls
+ *   send_lat                one message at a time; nanoseconds one way
+ *   send_bw write_bw read_bw   many transfers one way
+ *   calls                   the cost of single calls
  *
- *   --adapter NAME[,NAME]   of the first and of the second process (shm)
+ *   --adapter NAME          (shm)
  *   --size BYTES            of a transfer (8)
- *   --iterations N          measured (by size)
- *   --warmup N              before that (a tenth)
+ *   --iterations N          measured (by size); before that a tenth
  *   --outstanding N         transfers under way at a time (64; of latency 1)
- *   --connections N         (1)
- *   --active N              connections that carry traffic in turn (all)
- *   --srq                   receive buffers come from a shared receive queue
- *   --pause MICROSECONDS    send_lat: each process waits so long before it sends, and that is taken off
  *   --wait                  dat_evd_wait instead of polling with dat_evd_dequeue
- *   --verify                compares the bytes of each transfer
  *   --cpus A,B              the processors of the first and of the second process
  *   --limit SECONDS         the longest time (120)
  */
@@ -41,8 +35,7 @@ static const struct test {
     void (*run)(struct plan *, void *);
     enum what what;
 } tests[] = {
-    { "send_lat", run_latency, SEND }, { "write_lat", run_latency, WRITE },
-    { "read_lat", run_latency, READ }, { "send_bw", run_stream, SEND },
+    { "send_lat", run_latency, SEND }, { "send_bw", run_stream, SEND },
     { "write_bw", run_stream, WRITE }, { "read_bw", run_stream, READ },
     { "calls", run_calls, SEND },
 };
@@ -84,20 +77,14 @@ static void options(struct plan *plan, char **arg)
     const char *value[2];
 
     for (; *arg != NULL; arg++) {
-        if (strcmp(*arg, "--srq") == 0) {
-            plan->srq = 1;
-            continue;
-        } else if (strcmp(*arg, "--wait") == 0) {
+        if (strcmp(*arg, "--wait") == 0) {
             plan->wait = 1;
-            continue;
-        } else if (strcmp(*arg, "--verify") == 0) {
-            plan->verify = 1;
             continue;
         }
         if (arg[1] == NULL)
             usage("no such option, or no value", *arg);
         if (strcmp(*arg, "--adapter") == 0) {
-            two(arg[1], plan->adapter);
+            plan->adapter = arg[1];
         } else if (strcmp(*arg, "--cpus") == 0) {
             two(arg[1], value);
             plan->cpu[0] = atoi(value[0]);
@@ -106,16 +93,8 @@ static void options(struct plan *plan, char **arg)
             plan->size = (size_t)number(*arg, arg[1]);
         } else if (strcmp(*arg, "--iterations") == 0) {
             plan->iterations = number(*arg, arg[1]);
-        } else if (strcmp(*arg, "--warmup") == 0) {
-            plan->warmup = number(*arg, arg[1]);
         } else if (strcmp(*arg, "--outstanding") == 0) {
             plan->outstanding = (int)number(*arg, arg[1]);
-        } else if (strcmp(*arg, "--connections") == 0) {
-            plan->connections = (int)number(*arg, arg[1]);
-        } else if (strcmp(*arg, "--active") == 0) {
-            plan->active = (int)number(*arg, arg[1]);
-        } else if (strcmp(*arg, "--pause") == 0) {
-            plan->pause = (int)number(*arg, arg[1]);
         } else if (strcmp(*arg, "--limit") == 0) {
             plan->limit = (unsigned)number(*arg, arg[1]);
         } else {
@@ -125,12 +104,9 @@ static void options(struct plan *plan, char **arg)
     }
     if (plan->iterations == 0)
         plan->iterations = plan->size <= 4096 ? 20000 : plan->size <= 65536 ? 5000 : 500;
-    if (plan->warmup == 0)
-        plan->warmup = plan->iterations / 10 + 1;
+    plan->warmup = plan->iterations / 10 + 1;
     if (plan->outstanding == 0)
         plan->outstanding = plan->run == run_stream ? 64 : 1;
-    if (plan->active == 0 || plan->active > plan->connections)
-        plan->active = plan->connections;
 }
 
 static void pin(int cpu)
@@ -175,8 +151,8 @@ static void take_part(struct plan *plan, int second, int fd)
 
 int main(int argc, char **argv)
 {
-    static struct plan plan = { .adapter = { "shm", "shm" }, .cpu = { -1, -1 }, .size = 8,
-                                .connections = 1, .limit = 120 };
+    static struct plan plan = { .cpu = { -1, -1 }, .size = 8, .limit = 120 };
+    static char shm[] = "shm";
     struct sigaction action = { .sa_sigaction = second_ended, .sa_flags = SA_SIGINFO | SA_RESTART };
     int ends[2], status;
     pid_t child;
@@ -188,6 +164,7 @@ int main(int argc, char **argv)
         }
     if (plan.run == NULL)
         usage("no such test", argc > 1 ? argv[1] : "none");
+    plan.adapter = shm;
     options(&plan, argv + 2);
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
         fail("no socket");

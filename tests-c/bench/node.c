@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * node.c - the objects of one process, and the connections between two.
+ * node.c - the objects of one process, and the connection between two.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "hot.h"
@@ -20,7 +20,6 @@ struct hello {
     DAT_CONN_QUAL qual;
     DAT_RMR_CONTEXT rmr_context;
     DAT_VADDR address_in;
-    DAT_VLEN slot;
 };
 
 void call_failed(const char *call, DAT_RETURN rc)
@@ -31,43 +30,14 @@ void call_failed(const char *call, DAT_RETURN rc)
     fail("%s: %s %s", call, major, minor);
 }
 
-void wrong_event(const struct node *n, const DAT_EVENT *event)
+void wrong_event(const DAT_EVENT *event)
 {
     if (event->event_number != DAT_DTO_COMPLETION_EVENT)
         fail("event 0x%x instead of a completion", (unsigned)event->event_number);
-    fail("connection %d: a transfer ended with status %d",
-         connection_of(n, event->event_data.dto_completion_event_data.ep_handle),
-         (int)event->event_data.dto_completion_event_data.status);
+    fail("a transfer ended with status %d", (int)event->event_data.dto_completion_event_data.status);
 }
 
-int connection_of(const struct node *n, DAT_EP_HANDLE ep)
-{
-    for (int i = 0; i < n->plan->connections; i++)
-        if (n->ep[i] == ep)
-            return i;
-    fail("an event of an endpoint that is none of ours");
-}
-
-static unsigned char byte_of(size_t i, int connection, long number)
-{
-    return (unsigned char)(i * 7 + (i >> 8) + (size_t)number * 31 + (size_t)connection * 101);
-}
-
-void stamp_bytes(unsigned char *at, size_t size, int connection, long number)
-{
-    for (size_t i = 0; i < size; i++)
-        at[i] = byte_of(i, connection, number);
-}
-
-void check_bytes(const unsigned char *at, size_t size, int connection, long number)
-{
-    for (size_t i = 0; i < size; i++)
-        if (at[i] != byte_of(i, connection, number))
-            fail("connection %d, transfer %ld: byte %zu of %zu is wrong", connection, number, i, size);
-}
-
-/* slots: how many buffers; 0 for a single one, which all transfers use, as ucx_perftest does. */
-static void memory_make(struct node *n, struct memory *m, size_t bytes, size_t slots)
+static void memory_make(struct node *n, struct memory *m, size_t bytes)
 {
     DAT_MEM_PRIV_FLAGS all = DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG |
                              DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
@@ -78,8 +48,7 @@ static void memory_make(struct node *n, struct memory *m, size_t bytes, size_t s
     void *base;
 
     m->bytes = bytes < 64 ? 64 : bytes;
-    m->slot = slots > 0 ? (m->bytes + 63) / 64 * 64 : 0;
-    size = (m->bytes + slots * m->slot + PAGE - 1) / PAGE * PAGE;
+    size = (m->bytes + PAGE - 1) / PAGE * PAGE;
     if (posix_memalign(&base, PAGE, size) != 0)
         fail("no memory: %zu bytes", size);
     memset(base, 0, size);
@@ -96,114 +65,67 @@ static DAT_COUNT at_most(DAT_COUNT wanted, DAT_COUNT limit)
     return wanted < limit ? wanted : limit;
 }
 
-static void make_endpoints(struct node *n, int idle)
+static void make_endpoint(struct node *n)
 {
     const struct plan *plan = n->plan;
-    DAT_COUNT reads = at_most(plan->outstanding, n->attr.max_rdma_read_per_ep_out);
     DAT_EP_ATTR attr;
 
-    n->ep = calloc((size_t)plan->connections, sizeof *n->ep);
-    if (n->ep == NULL)
-        fail("no memory");
-    for (int i = 0; i < plan->connections; i++) {
-        memset(&attr, 0, sizeof attr);
-        attr.service_type = DAT_SERVICE_TYPE_RC;
-        attr.qos = DAT_QOS_BEST_EFFORT;
-        attr.max_message_size = n->in.bytes > plan->size ? n->in.bytes : plan->size;
-        attr.max_rdma_size = attr.max_message_size;
-        attr.recv_completion_flags = DAT_COMPLETION_DEFAULT_FLAG;
-        attr.request_completion_flags = DAT_COMPLETION_DEFAULT_FLAG;
-        attr.max_recv_dtos = i < plan->active ? n->depth : idle;
-        attr.max_request_dtos = i < plan->active ? plan->outstanding + 8 : 4;
-        attr.max_recv_iov = attr.max_request_iov = 1;
-        attr.max_rdma_read_in = attr.max_rdma_read_out = i < plan->active ? reads : 1;
-#ifndef DAT2
-        attr.srq_soft_hw = DAT_HW_DEFAULT;
-        if (plan->srq)
-            attr.max_recv_dtos = DAT_HW_DEFAULT;
-        attr.max_rdma_read_iov = attr.max_rdma_write_iov = 1;
-#endif
-        if (plan->srq)
-            must("dat_ep_create_with_srq",
-                 dat_ep_create_with_srq(n->ia, n->pz, n->recv, n->request, n->conn, n->srq, &attr,
-                                        &n->ep[i]));
-        else
-            must("dat_ep_create",
-                 dat_ep_create(n->ia, n->pz, n->recv, n->request, n->conn, &attr, &n->ep[i]));
-    }
-}
-
-static void make_srq(struct node *n)
-{
-    DAT_SRQ_ATTR attr;
-
     memset(&attr, 0, sizeof attr);
+    attr.service_type = DAT_SERVICE_TYPE_RC;
+    attr.qos = DAT_QOS_BEST_EFFORT;
+    attr.max_message_size = n->in.bytes > plan->size ? n->in.bytes : plan->size;
+    attr.max_rdma_size = attr.max_message_size;
+    attr.recv_completion_flags = DAT_COMPLETION_DEFAULT_FLAG;
+    attr.request_completion_flags = DAT_COMPLETION_DEFAULT_FLAG;
     attr.max_recv_dtos = n->depth;
-    attr.max_recv_iov = 1;
-    attr.low_watermark = DAT_SRQ_LW_DEFAULT;
-    must("dat_srq_create", dat_srq_create(n->ia, n->pz, &attr, &n->srq));
+    attr.max_request_dtos = plan->outstanding + 8;
+    attr.max_recv_iov = attr.max_request_iov = 1;
+    attr.max_rdma_read_in = attr.max_rdma_read_out =
+        at_most(plan->outstanding, n->attr.max_rdma_read_per_ep_out);
+#ifndef DAT2
+    attr.srq_soft_hw = DAT_HW_DEFAULT;
+    attr.max_rdma_read_iov = attr.max_rdma_write_iov = 1;
+#endif
+    must("dat_ep_create",
+         dat_ep_create(n->ia, n->pz, n->recv, n->request, n->conn, &attr, &n->ep));
 }
 
-/* Receive buffers of an active connection: enough that the sender seldom has to stop. */
+/* Receive buffers: enough that the sender seldom has to stop. */
 static int depth_of(const struct plan *plan, const DAT_IA_ATTR *attr)
 {
     int depth = 4;
 
     if (plan->run == run_stream && plan->what == SEND) {
-        depth = plan->size <= 8192 && !plan->verify ? 8 * plan->outstanding : 2 * plan->outstanding;
-        if (!plan->srq)
-            depth /= plan->active;
+        depth = plan->size <= 8192 ? 8 * plan->outstanding : 2 * plan->outstanding;
         if (depth < 8)
             depth = 8;
-    } else if (plan->srq) {
-        depth *= plan->active;
     }
-    return at_most(depth, plan->srq ? attr->max_recv_per_srq : attr->max_dto_per_ep);
+    return at_most(depth, attr->max_dto_per_ep);
 }
 
 void node_open(struct node *n, struct plan *plan, int second)
 {
-    const int idle = 1;
-    int stream = plan->run == run_stream && plan->what == SEND;
-    size_t slots = 0;
-    DAT_COUNT recvs;
-
     memset(n, 0, sizeof *n);
     n->plan = plan;
     n->second = second;
     n->async = DAT_HANDLE_NULL;
-    must("dat_ia_open",
-         dat_ia_open((DAT_NAME_PTR)(uintptr_t)plan->adapter[second], 8, &n->async, &n->ia));
+    must("dat_ia_open", dat_ia_open(plan->adapter, 8, &n->async, &n->ia));
     must("dat_ia_query",
          dat_ia_query(n->ia, NULL, DAT_IA_FIELD_ALL, &n->attr, DAT_PROVIDER_FIELD_NONE, NULL));
     n->depth = depth_of(plan, &n->attr);
     must("dat_pz_create", dat_pz_create(n->ia, &n->pz));
-
-    recvs = plan->srq ? n->depth : n->depth * plan->active + idle * (plan->connections - plan->active);
     must("dat_evd_create",
-         dat_evd_create(n->ia, recvs + 1, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &n->recv));
-    must("dat_evd_create", dat_evd_create(n->ia, plan->outstanding + 8 * plan->active + 8,
-                                          DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &n->request));
-    must("dat_evd_create", dat_evd_create(n->ia, 2 * plan->connections, DAT_HANDLE_NULL,
-                                          DAT_EVD_CONNECTION_FLAG, &n->conn));
-    must("dat_evd_create", dat_evd_create(n->ia, plan->connections, DAT_HANDLE_NULL,
-                                          DAT_EVD_CR_FLAG, &n->cr));
-
-    /* The process that measures a stream of sends receives nothing but credits. */
-    if (plan->verify)
-        slots = (size_t)(plan->outstanding * plan->active);
-    memory_make(n, &n->out, plan->size, slots);
-    if (plan->verify)
-        slots = (size_t)(plan->what == SEND ? recvs : plan->outstanding * plan->active);
-    memory_make(n, &n->in, stream && !second ? 64 : plan->size,
-                stream && !second ? (size_t)recvs : slots);
-
-    if (plan->srq)
-        make_srq(n);
-    make_endpoints(n, idle);
-    for (int c = 0; c < (plan->srq ? 1 : plan->connections); c++)
-        for (int i = 0; i < (c < plan->active ? n->depth : idle); i++)
-            post_recv(n, c, plan->what == SEND && c < plan->active ? c * n->depth + i : 0);
+         dat_evd_create(n->ia, n->depth + 1, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &n->recv));
+    must("dat_evd_create", dat_evd_create(n->ia, plan->outstanding + 16, DAT_HANDLE_NULL,
+                                          DAT_EVD_DTO_FLAG, &n->request));
+    must("dat_evd_create",
+         dat_evd_create(n->ia, 2, DAT_HANDLE_NULL, DAT_EVD_CONNECTION_FLAG, &n->conn));
+    must("dat_evd_create", dat_evd_create(n->ia, 1, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &n->cr));
+    memory_make(n, &n->out, plan->size);
+    memory_make(n, &n->in, plan->size);
+    make_endpoint(n);
+    for (int i = 0; i < n->depth; i++)
+        post_recv(n);
 }
 
 static void expect(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER wanted, DAT_EVENT *event)
@@ -240,28 +162,23 @@ void node_connect(struct node *n)
            own->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in));
     mine.rmr_context = n->in.rmr_context;
     mine.address_in = (DAT_VADDR)(uintptr_t)n->in.base;
-    mine.slot = n->in.slot;
     if (n->second)
         listen_somewhere(n, &mine.qual);
     tell(&mine, sizeof mine);
     hear(&other, sizeof other);
     n->peer_rmr_context = other.rmr_context;
     n->peer_address = other.address_in;
-    n->peer_slot = other.slot;
 
-    for (int i = 0; i < n->plan->connections; i++) {
-        if (n->second) {
-            expect(n->cr, DAT_CONNECTION_REQUEST_EVENT, &event);
-            must("dat_cr_accept",
-                 dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, n->ep[i], 0, NULL));
-        } else {
-            must("dat_ep_connect",
-                 dat_ep_connect(n->ep[i], (DAT_IA_ADDRESS_PTR)&other.address, other.qual,
-                                CONNECT_WITHIN, 0, NULL, DAT_QOS_BEST_EFFORT,
-                                DAT_CONNECT_DEFAULT_FLAG));
-        }
-        expect(n->conn, DAT_CONNECTION_EVENT_ESTABLISHED, &event);
+    if (n->second) {
+        expect(n->cr, DAT_CONNECTION_REQUEST_EVENT, &event);
+        must("dat_cr_accept",
+             dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, n->ep, 0, NULL));
+    } else {
+        must("dat_ep_connect",
+             dat_ep_connect(n->ep, (DAT_IA_ADDRESS_PTR)&other.address, other.qual, CONNECT_WITHIN, 0,
+                            NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
     }
+    expect(n->conn, DAT_CONNECTION_EVENT_ESTABLISHED, &event);
     meet();
 }
 
@@ -271,5 +188,4 @@ void node_close(struct node *n)
     must("dat_ia_close", dat_ia_close(n->ia, DAT_CLOSE_ABRUPT_FLAG));
     free(n->out.base);
     free(n->in.base);
-    free(n->ep);
 }

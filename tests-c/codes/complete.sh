@@ -1,9 +1,10 @@
 #!/bin/sh
 # complete.sh - each return code that the tables of the calls name was provoked by a subtest.
 #
-# codes.txt has the codes, a call and a type each. A subtest that is named "call: condition: TYPE",
+# codes.txt has the codes, a call and a type each; codes20.txt has those of uDAPL 2.0. A subtest that is named "call: condition: TYPE",
 # or "scene: call: condition: TYPE", and passed counts for the first call that its name has; dat_ia_open
-# stands for dat_ia_openv. unprovoked.txt has those that no subtest can provoke, each with the reason.
+# stands for dat_ia_openv. unprovoked.txt has those that no subtest can provoke, each with the reason;
+# unprovoked20.txt those that only 2.0 has.
 #
 # Looks at the outputs of the programs that ran before: the whole suite, on the adapter shm.
 set -u
@@ -12,6 +13,10 @@ export LC_ALL
 
 here=$(cd "$(dirname "$0")" && pwd)
 results=${DAT_TEST_RESULTS:-}
+case ${DAT_TEST_API:-1.2} in
+1.2) codes=$here/codes.txt unprovoked=$here/unprovoked.txt ;;
+2.0) codes=$here/codes20.txt unprovoked="$here/unprovoked.txt $here/unprovoked20.txt" ;;
+esac
 
 if [ "${1:-}" != shm ]; then
     echo "1..0 # SKIP the codes are those that the adapter shm gives"
@@ -49,8 +54,9 @@ sed -n 's/^ok [0-9]* - //p' "$results"/*.tap | grep -v "$skipped" | sed 's/ # SK
                    print (call == "dat_ia_open" ? "dat_ia_openv" : call), $1
                    next
                } }' | sort -u >"$work/provoked"
-grep -v '^#' "$here/codes.txt" | sort >"$work/codes"
-sed -n 's/^\(dat[a-z_]* DAT_[A-Z_]*\)  *[^ ].*/\1/p' "$here/unprovoked.txt" | sort >"$work/unprovoked"
+grep -v '^#' "$codes" | sort >"$work/codes"
+# shellcheck disable=SC2086 # the names of files
+sed -n 's/^\(dat[a-z_]* DAT_[A-Z_]*\)  *[^ ].*/\1/p' $unprovoked | sort >"$work/unprovoked"
 
 comm -23 "$work/codes" "$work/provoked" | comm -23 - "$work/unprovoked" >"$work/missing"
 none "every code of every call was provoked ($(wc -l <"$work/codes"))" "$work/missing"

@@ -29,9 +29,9 @@ static void configure(void)
     snprintf(rendezvous, sizeof rendezvous, "%s/rendezvous", folder);
     snprintf(path, sizeof path, "%s/dat.conf", folder);
     must((conf = fopen(path, "w")) != NULL, "no dat.conf");
-    fprintf(conf, "%s u1.2 threadsafe default %s/libdaplshm.so.1 dat.1.0 \"%s\" \"\"\n",
+    fprintf(conf, "%s " CONF_API " threadsafe default %s/libdaplshm" SO " dat.1.0 \"%s\" \"\"\n",
             (const char *)env_ia(), lib, rendezvous);
-    fprintf(conf, "file u1.2 threadsafe default %s/libdaplshm.so.1 dat.1.0 \"%s\" \"\"\n", lib, path);
+    fprintf(conf, "file " CONF_API " threadsafe default %s/libdaplshm" SO " dat.1.0 \"%s\" \"\"\n", lib, path);
     must(fclose(conf) == 0 && setenv("DAT_OVERRIDE", path, 1) == 0, "no dat.conf");
 }
 

@@ -89,8 +89,8 @@ static void full(struct fx *fx)
     } else {
         must_rc(rc, DAT_SUCCESS, "dat_rmr_create");
         s = segment(&r, 0, 16);
-        is_code(dat_rmr_bind(rmr, &s, DAT_MEM_PRIV_REMOTE_READ_FLAG, pair.a.ep, cookie(2),
-                             DAT_COMPLETION_DEFAULT_FLAG, &context),
+        is_code(bind_to_lmr(rmr, r.lmr, &s, DAT_MEM_PRIV_REMOTE_READ_FLAG, pair.a.ep, cookie(2),
+                            DAT_COMPLETION_DEFAULT_FLAG, &context),
                 DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY,
                 "dat_rmr_bind: the queue is full: DAT_INSUFFICIENT_RESOURCES");
         must_rc(dat_rmr_free(rmr), DAT_SUCCESS, "dat_rmr_free");

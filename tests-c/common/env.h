@@ -11,7 +11,8 @@
 #ifndef TESTS_C_ENV_H
 #define TESTS_C_ENV_H
 
-#include <dat/udat.h>
+#include "dat.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 

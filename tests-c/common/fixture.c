@@ -159,6 +159,37 @@ DAT_RMR_TRIPLET target(const struct region *r, size_t offset, size_t length)
     return t;
 }
 
+/* The triplet in a form that both versions of uDAPL have. */
+struct target_in_transit {
+    DAT_VADDR address;
+    DAT_VLEN length;
+    DAT_RMR_CONTEXT context;
+};
+
+bool link_send_target(struct link *l, DAT_RMR_TRIPLET t)
+{
+    struct target_in_transit form;
+
+    memset(&form, 0, sizeof form);
+    form.address = t.target_address;
+    form.length = t.segment_length;
+    form.context = t.rmr_context;
+    return LINK_SEND(l, form);
+}
+
+bool link_recv_target(struct link *l, DAT_RMR_TRIPLET *t)
+{
+    struct target_in_transit form;
+
+    if (!LINK_RECV(l, form))
+        return false;
+    memset(t, 0, sizeof *t);
+    t->target_address = form.address;
+    t->segment_length = (DAT_SEG_LENGTH)form.length;
+    t->rmr_context = form.context;
+    return true;
+}
+
 DAT_DTO_COOKIE cookie(DAT_UINT64 value)
 {
     DAT_DTO_COOKIE c;

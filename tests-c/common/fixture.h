@@ -61,6 +61,10 @@ void region_free(struct region *r);
 DAT_LMR_TRIPLET segment(const struct region *r, size_t offset, size_t length);
 DAT_RMR_TRIPLET target(const struct region *r, size_t offset, size_t length);
 
+/* Such a triplet over a link; the program at the other end may be of the other version of uDAPL. */
+bool link_send_target(struct link *l, DAT_RMR_TRIPLET t);
+bool link_recv_target(struct link *l, DAT_RMR_TRIPLET *t);
+
 DAT_DTO_COOKIE cookie(DAT_UINT64 value);
 
 /* Bytes that depend on the seed and on the place. */

@@ -5,6 +5,9 @@
  * name of a role; it shares nothing with the first but two pipes. Messages on
  * them are whole (length first) and every receive has a deadline. A process
  * started here does not outlive the one that started it.
+ *
+ * If $DAT_TEST_PEERS names a directory, the second process is the program of the same
+ * name there, which was built for the other version of uDAPL.
  */
 #ifndef TESTS_C_PEER_H
 #define TESTS_C_PEER_H

@@ -68,7 +68,7 @@ bool pass(const char *fmt, ...)
 
 bool rc_not_implemented(DAT_RETURN rc)
 {
-    return rc == (DAT_RETURN)DAT_NOT_IMPLEMENTED;
+    return rc == NOT_IMPLEMENTED;
 }
 
 /* Whether rc, of the type it should have, has the class that it should have. */

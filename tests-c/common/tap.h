@@ -15,7 +15,8 @@
 #ifndef TESTS_C_TAP_H
 #define TESTS_C_TAP_H
 
-#include <dat/udat.h>
+#include "dat.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>

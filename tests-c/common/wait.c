@@ -27,6 +27,64 @@ void breathe(void)
     sched_yield();
 }
 
+#if UDAPL == 20
+
+/* Whether a completion comes on the EVD of its endpoint that has such operations, or the endpoint is gone. */
+static bool of_that_evd(const DAT_EVENT *event, const DAT_DTO_COMPLETION_EVENT_DATA *d)
+{
+    bool receive = d->operation == DAT_DTO_RECEIVE || d->operation == DAT_DTO_RECEIVE_WITH_INVALIDATE;
+    DAT_EP_PARAM p;
+
+    if (dat_ep_query(d->ep_handle, DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_REQUEST_EVD_HANDLE, &p) !=
+        DAT_SUCCESS)
+        return true;
+    return event->evd_handle == (receive ? p.recv_evd_handle : p.request_evd_handle);
+}
+
+/* What 2.0 adds to events says the truth. */
+static bool event_true(DAT_EVD_HANDLE evd, const DAT_EVENT *event)
+{
+    const DAT_DTO_COMPLETION_EVENT_DATA *d = &event->event_data.dto_completion_event_data;
+
+    if (event->evd_handle != evd) {
+        REMARK("%s: evd_handle is another EVD", event_text(event->event_number));
+        return false;
+    }
+    switch (event->event_number) {
+    case DAT_DTO_COMPLETION_EVENT:
+        if ((unsigned)d->operation > DAT_DTO_RECEIVE_WITH_INVALIDATE || !of_that_evd(event, d)) {
+            REMARK("completion: cookie %llu status %d has operation %d",
+                   (unsigned long long)d->user_cookie.as_64, (int)d->status, (int)d->operation);
+            return false;
+        }
+        if (d->operation != DAT_DTO_RECEIVE_WITH_INVALIDATE && d->rmr_context != 0) {
+            REMARK("completion: operation %d has rmr_context 0x%x", (int)d->operation,
+                   (unsigned)d->rmr_context);
+            return false;
+        }
+        return true;
+    case DAT_CONNECTION_REQUEST_EVENT:
+        if (event->event_data.cr_arrival_event_data.truncate_flag != DAT_FALSE) {
+            REMARK("connection request: truncate_flag is set");
+            return false;
+        }
+        return true;
+    default:
+        return true;
+    }
+}
+
+#else
+
+static bool event_true(DAT_EVD_HANDLE evd, const DAT_EVENT *event)
+{
+    (void)evd;
+    (void)event;
+    return true;
+}
+
+#endif
+
 bool wait_event_ms(DAT_EVD_HANDLE evd, unsigned ms, DAT_EVENT *event)
 {
     uint64_t end = now_ms() + env_ms(ms);
@@ -38,7 +96,7 @@ bool wait_event_ms(DAT_EVD_HANDLE evd, unsigned ms, DAT_EVENT *event)
         DAT_RETURN rc = dat_evd_wait(evd, us, 1, event, &more);
 
         if (rc == DAT_SUCCESS)
-            return true;
+            return event_true(evd, event);
         if (rc_is(rc, DAT_INTERRUPTED_CALL) && now < end)
             continue;
         if (!rc_is(rc, DAT_TIMEOUT_EXPIRED))
@@ -63,7 +121,7 @@ bool poll_event(DAT_EVD_HANDLE evd, DAT_EVENT *event)
         DAT_RETURN rc = dat_evd_dequeue(evd, event);
 
         if (rc == DAT_SUCCESS)
-            return true;
+            return event_true(evd, event);
         if (!rc_is(rc, DAT_QUEUE_EMPTY)) {
             REMARK("dat_evd_dequeue: %s", rc_text(rc));
             return false;

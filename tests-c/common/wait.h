@@ -7,7 +7,8 @@
 #ifndef TESTS_C_WAIT_H
 #define TESTS_C_WAIT_H
 
-#include <dat/udat.h>
+#include "dat.h"
+
 #include <stdbool.h>
 
 /* The next event, by dat_evd_wait(). False at the deadline or on an error. */

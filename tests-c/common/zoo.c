@@ -3,12 +3,16 @@
 #include "zoo.h"
 
 #include <string.h>
+#include <sys/socket.h>
 
 static const char *const kinds[ZOO_KINDS] = {
     [DAT_HANDLE_TYPE_CR] = "CR",   [DAT_HANDLE_TYPE_EP] = "EP",   [DAT_HANDLE_TYPE_EVD] = "EVD",
     [DAT_HANDLE_TYPE_IA] = "IA",   [DAT_HANDLE_TYPE_LMR] = "LMR", [DAT_HANDLE_TYPE_PSP] = "PSP",
     [DAT_HANDLE_TYPE_PZ] = "PZ",   [DAT_HANDLE_TYPE_RMR] = "RMR", [DAT_HANDLE_TYPE_RSP] = "RSP",
     [DAT_HANDLE_TYPE_CNO] = "CNO", [DAT_HANDLE_TYPE_SRQ] = "SRQ",
+#if UDAPL > 12
+    [DAT_HANDLE_TYPE_CSP] = "CSP",
+#endif
 };
 
 const char *kind_text(DAT_HANDLE_TYPE kind)
@@ -67,6 +71,16 @@ void zoo_open(struct zoo *z)
                            NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
             DAT_SUCCESS, "dat_ep_connect");
     z->of[DAT_HANDLE_TYPE_CR] = next_request(arrivals);
+#if UDAPL > 12
+    {
+        struct sockaddr_storage any_port = z->fx.address;
+        DAT_COMM stream = { fx_address(&z->fx)->sa_family, SOCK_STREAM, 0 };
+
+        must_rc(dat_csp_create(z->fx.ia, &stream, (DAT_IA_ADDRESS_PTR)&any_port, arrivals,
+                               &of[DAT_HANDLE_TYPE_CSP]),
+                DAT_SUCCESS, "dat_csp_create");
+    }
+#endif
 }
 
 void zoo_close(struct zoo *z)

@@ -10,7 +10,12 @@
 
 #include "fixture.h"
 
-#define ZOO_KINDS 11 /* DAT_HANDLE_TYPE_CR ... DAT_HANDLE_TYPE_SRQ */
+/* DAT_HANDLE_TYPE_CR ... DAT_HANDLE_TYPE_SRQ, and in 2.0 DAT_HANDLE_TYPE_CSP */
+#if UDAPL == 12
+#define ZOO_KINDS 11
+#else
+#define ZOO_KINDS 12
+#endif
 
 struct zoo {
     struct fx fx;

@@ -2,9 +2,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "modify_common.h"
 
+#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 /* A field that is a number with two good values. */
 #define NUMBER(name, member, x, y)                                                               \
@@ -43,6 +45,23 @@ static struct sockaddr_storage somewhere;
 
 ONE(ia, ia_handle, v->ia)
 ONE(state, ep_state, DAT_EP_STATE_UNCONNECTED)
+#if UDAPL == 20
+
+static void communicator_another(DAT_EP_PARAM *p, const DAT_EP_PARAM *now, const struct values *v)
+{
+    (void)v;
+    p->comm.domain = AF_INET;
+    p->comm.type = SOCK_STREAM;
+    p->comm.protocol = now->comm.protocol == IPPROTO_TCP ? 0 : IPPROTO_TCP;
+}
+
+static bool communicator_same(const DAT_EP_PARAM *a, const DAT_EP_PARAM *b)
+{
+    return memcmp(&a->comm, &b->comm, sizeof a->comm) == 0;
+}
+
+#endif
+
 ONE(local_address, local_ia_address_ptr, (DAT_IA_ADDRESS_PTR)&somewhere)
 ONE(local_port, local_port_qual, 4711)
 ONE(remote_address, remote_ia_address_ptr, (DAT_IA_ADDRESS_PTR)&somewhere)
@@ -81,6 +100,9 @@ ONE(provider, ep_attr.ep_provider_specific, NULL)
 const struct field fields[] = {
     FIELD("Interface Adapter",                        IA_HANDLE,                        "PPPPPPPPP", ia),
     FIELD("Endpoint State",                           EP_STATE,                         "PPPPPPPPP", state),
+#if UDAPL == 20
+    FIELD("Communicator",                             COMM,                             "ASSSSSSSS", communicator),
+#endif
     FIELD("Local IA Address",                         LOCAL_IA_ADDRESS_PTR,             "PPPPPPPPP", local_address),
     FIELD("Local Port Qualifier",                     LOCAL_PORT_QUAL,                  "PPPPPPPPP", local_port),
     FIELD("Remote IA Address",                        REMOTE_IA_ADDRESS_PTR,            "PPPPPPPPP", remote_address),

@@ -82,12 +82,12 @@ static void numbers(void)
     ABOVE(max_rdma_read_out, MAX_RDMA_READ_OUT, ia_attr.max_rdma_read_per_ep_out);
     ABOVE(max_rdma_read_iov, MAX_RDMA_READ_IOV, ia_attr.max_iov_segments_per_rdma_read);
     ABOVE(max_rdma_write_iov, MAX_RDMA_WRITE_IOV, ia_attr.max_iov_segments_per_rdma_write);
-    if (ia_attr.max_message_size < ~(DAT_VLEN)0)
+    if (ia_attr.max_message_size < SEG_LENGTH_MAX)
         BAD(max_message_size, MAX_MESSAGE_SIZE, ia_attr.max_message_size + 1,
             "max_message_size above the limit");
     else
         skip(3, "the adapter's max_message_size has no limit");
-    if (ia_attr.max_rdma_size < ~(DAT_VLEN)0)
+    if (ia_attr.max_rdma_size < SEG_LENGTH_MAX)
         BAD(max_rdma_size, MAX_RDMA_SIZE, ia_attr.max_rdma_size + 1, "max_rdma_size above the limit");
     else
         skip(3, "the adapter's max_rdma_size has no limit");
@@ -191,12 +191,12 @@ static void good_flags(void)
     side_free(&s);
 }
 
-/* Named attributes of which there are none: any name is unknown. */
+/* Named attributes, of which none can be set: any name is unknown. */
 static void named_attributes(void)
 {
     static DAT_NAMED_ATTR attr[] = { { (char *)"no-such-attribute", (char *)"1" } };
     struct side s;
-    DAT_EP_PARAM p;
+    DAT_EP_PARAM p, now;
 
     side_make(&s, fx, NULL);
     param_rubbish(&p);
@@ -218,6 +218,12 @@ static void named_attributes(void)
     p.ep_attr.ep_transport_specific_count = p.ep_attr.ep_provider_specific_count = -1;
     refused(s.ep, DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR, &p, "-1 transport-specific attributes");
     refused(s.ep, DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR, &p, "-1 provider-specific attributes");
+    p.ep_attr.ep_provider_specific = NULL;
+    is_success(dat_ep_modify(s.ep, DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR, &p),
+               "dat_ep_modify: no list of provider-specific attributes: success");
+    now = ep_param(s.ep);
+    ok(now.ep_attr.ep_provider_specific == NULL && now.ep_attr.ep_provider_specific_count == 0,
+       "dat_ep_query: no list of provider-specific attributes: none are counted");
     side_free(&s);
 }
 

@@ -6,7 +6,8 @@
 #ifndef TESTS_C_FAULTS_LIFE_H
 #define TESTS_C_FAULTS_LIFE_H
 
-#include <dat/udat.h>
+#include "common/dat.h"
+
 #include <stdbool.h>
 #include <sys/socket.h>
 

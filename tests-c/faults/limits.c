@@ -34,7 +34,7 @@
  * Objects that are freed before one must be made again. It takes more than one where the creation that failed has made a
  * list of the library longer, which stays so.
  */
-#define FEW 64
+#define FEW 256
 
 static struct {
     DAT_IA_HANDLE ia;

@@ -104,7 +104,7 @@ static int slow(struct link *up)
     region_make(&fx, &r, 256, DAT_MEM_PRIV_ALL_FLAG);
     side_make(&s, &fx, NULL);
     place = target(&r, 128, 32);
-    must(LINK_SEND(up, place), "the other process is gone");
+    must(link_send_target(up, place), "the other process is gone");
     side_accept_peer(&s, up);
     for (unsigned i = 0; i < 2; i++) {
         must(link_hear(up, "receive"), "no orders");
@@ -124,8 +124,7 @@ static void behind_suppressed_far(struct fx *fx, struct region *r)
     DAT_RMR_TRIPLET place;
 
     peer_start(&other, "slow");
-    memset(&place, 0, sizeof place);
-    must(LINK_RECV(&other.link, place), "no answer");
+    must(link_recv_target(&other.link, &place), "no answer");
     side_make(&s, fx, NULL);
     side_connect_peer(&s, &other.link);
     must_rc(send_with(&s, r, DAT_COMPLETION_SUPPRESS_FLAG, 1), DAT_SUCCESS, "dat_ep_post_send");

@@ -238,15 +238,10 @@ static void revoked(struct fx *fx, struct region *r)
 }
 
 /* The other process: shows its memory, then sits in a read of its pipe. */
-struct offer {
-    DAT_RMR_TRIPLET wrong[2][CASES];
-};
-
 static int victim(struct link *up)
 {
     struct fx fx;
     struct memory m;
-    struct offer o;
     int n = 0;
 
     fx_open(&fx);
@@ -254,8 +249,7 @@ static int victim(struct link *up)
     paint(&m);
     for (int op = WRITE; op <= READ; op++)
         for (int i = 0; i < CASES; i++)
-            o.wrong[op][i] = wrong(&m, i, op);
-    must(LINK_SEND(up, o), "the other process is gone");
+            must(link_send_target(up, wrong(&m, i, op)), "the other process is gone");
     for (; n < 2 * CASES; n++) {
         struct side s;
         int verdict;
@@ -275,10 +269,12 @@ static int victim(struct link *up)
 static void between_processes(struct fx *fx, struct region *r)
 {
     struct peer p;
-    struct offer o;
+    DAT_RMR_TRIPLET offered[2][CASES];
 
     peer_start(&p, "victim");
-    must(LINK_RECV(&p.link, o), "no offer");
+    for (int op = WRITE; op <= READ; op++)
+        for (int i = 0; i < CASES; i++)
+            must(link_recv_target(&p.link, &offered[op][i]), "no offer");
     for (int op = WRITE; op <= READ; op++)
         for (int i = 0; i < CASES; i++) {
             struct side s;
@@ -287,7 +283,7 @@ static void between_processes(struct fx *fx, struct region *r)
             side_make(&s, fx, NULL);
             side_connect_peer(&s, &p.link);
             must(link_hear(&p.link, "connected"), "the target is gone");
-            initiator(&s, r, o.wrong[op][i], op, "two processes", cases[i]);
+            initiator(&s, r, offered[op][i], op, "two processes", cases[i]);
             must(LINK_RECV(&p.link, verdict), "no verdict");
             ok(verdict & 1, "target in another process: %s: BROKEN or DISCONNECTED", cases[i]);
             ok(verdict & 2, "target in another process: %s: its memory is unharmed", cases[i]);

@@ -54,7 +54,7 @@ static int partner(struct link *up)
     region_make(&fx, &r, biggest() + 4096, DAT_MEM_PRIV_ALL_FLAG);
     side_connect_peer(&s, up);
     t = target(&r, 0, r.size);
-    must(LINK_SEND(up, t), "the other process is gone");
+    must(link_send_target(up, t), "the other process is gone");
     while (LINK_RECV(up, o) && o.what != END) {
         struct report a = { -1, 0, 1, 0 };
         DAT_EVENT e;
@@ -114,7 +114,7 @@ static void between_processes(void)
     region_make(&fx, &r, biggest() + 4096, DAT_MEM_PRIV_ALL_FLAG);
     peer_start(&p, "partner");
     side_accept_peer(&s, &p.link);
-    must(LINK_RECV(&p.link, all), "no memory at the other end");
+    must(link_recv_target(&p.link, &all), "no memory at the other end");
 
     for (size_t i = 0; i < COUNT; i++) {
         size_t n = sizes[i], here = (i * 7) % 64, there = (i * 13) % 64;

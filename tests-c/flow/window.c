@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-static DAT_RETURN bind_to(struct side *s, DAT_RMR_HANDLE rmr, DAT_LMR_TRIPLET t, unsigned privileges,
-                          DAT_RMR_CONTEXT *context)
+static DAT_RETURN bind_to(struct side *s, DAT_RMR_HANDLE rmr, const struct region *r, DAT_LMR_TRIPLET t,
+                          unsigned privileges, DAT_RMR_CONTEXT *context)
 {
     DAT_RMR_COOKIE k;
 
     memset(&k, 0, sizeof k);
     k.as_64 = 0xb1;
-    return dat_rmr_bind(rmr, &t, (DAT_MEM_PRIV_FLAGS)privileges, s->ep, k,
-                        DAT_COMPLETION_DEFAULT_FLAG, context);
+    return bind_to_lmr(rmr, r->lmr, &t, (DAT_MEM_PRIV_FLAGS)privileges, s->ep, k,
+                       DAT_COMPLETION_DEFAULT_FLAG, context);
 }
 
 static void complete(struct side *s)
@@ -60,11 +60,11 @@ static bool bound(struct side *s, DAT_RMR_HANDLE rmr)
 }
 
 /* A message of b without a receive, and a bind behind it that cannot run before. */
-static void held_up(struct pair *p, struct region *r, DAT_RMR_HANDLE rmr, DAT_LMR_TRIPLET t,
-                    DAT_RMR_CONTEXT *context)
+static void held_up(struct pair *p, struct region *r, DAT_RMR_HANDLE rmr, const struct region *to,
+                    DAT_LMR_TRIPLET t, DAT_RMR_CONTEXT *context)
 {
     must_rc(post_send(&p->b, r, 0, 64, 8), DAT_SUCCESS, "dat_ep_post_send");
-    must_rc(bind_to(&p->b, rmr, t,
+    must_rc(bind_to(&p->b, rmr, to, t,
                     DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG, context),
             DAT_SUCCESS, "dat_rmr_bind");
     ok(quiet(p->b.req), "dat_rmr_bind: behind a send that waits: waits as well");
@@ -103,12 +103,12 @@ static void behind(struct fx *fx, struct region *r)
 
         must_rc(dat_rmr_create(fx->pz, &rmr), DAT_SUCCESS, "dat_rmr_create");
         if (again) {
-            must_rc(bind_to(&p.b, rmr, segment(&before, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG,
+            must_rc(bind_to(&p.b, rmr, &before, segment(&before, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG,
                             &old),
                     DAT_SUCCESS, "dat_rmr_bind");
             complete(&p.b);
         }
-        held_up(&p, r, rmr, segment(&now, 0, 64), &context);
+        held_up(&p, r, rmr, &now, segment(&now, 0, 64), &context);
         is_success(dat_rmr_free(rmr), "%s: success", what);
         released(&p, r, rmr, what);
         access_is(fx, &p, r, through(&now, context, 0, 64), false, false, what);
@@ -125,10 +125,10 @@ static void behind(struct fx *fx, struct region *r)
         if (before.lmr == DAT_HANDLE_NULL)
             region_make(fx, &before, 4096, MEM_LOCAL);
         must_rc(dat_rmr_create(fx->pz, &rmr), DAT_SUCCESS, "dat_rmr_create");
-        must_rc(bind_to(&p.b, rmr, segment(&before, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG, &old),
+        must_rc(bind_to(&p.b, rmr, &before, segment(&before, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG, &old),
                 DAT_SUCCESS, "dat_rmr_bind");
         complete(&p.b);
-        held_up(&p, r, rmr, unbind ? none : segment(&now, 0, 64), &context);
+        held_up(&p, r, rmr, &now, unbind ? none : segment(&now, 0, 64), &context);
         rc = dat_lmr_free(before.lmr);
         ok(rc == DAT_SUCCESS || rc_is(rc, DAT_INVALID_STATE),
            "%s: success or DAT_INVALID_STATE", what);
@@ -173,7 +173,7 @@ int main(int argc, char **argv)
     region_make(&fx, &r, 4096, MEM_LOCAL);
     region_make(&fx, &m, 8192, MEM_LOCAL); /* no remote privilege of its own */
     pair_open(&p, &fx, NULL);
-    rc = bind_to(&p.b, rmr, segment(&m, 1000, 500), both, &context);
+    rc = bind_to(&p.b, rmr, &m, segment(&m, 1000, 500), both, &context);
     if (rc_not_implemented(rc)) {
         fx_close(&fx);
         skip_all("dat_rmr_bind: not implemented");
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
     pair_close(&q);
 
     old = context;
-    must_rc(bind_to(&p.b, rmr, segment(&m, 4096, 100), DAT_MEM_PRIV_REMOTE_READ_FLAG, &context),
+    must_rc(bind_to(&p.b, rmr, &m, segment(&m, 4096, 100), DAT_MEM_PRIV_REMOTE_READ_FLAG, &context),
             DAT_SUCCESS, "dat_rmr_bind");
     complete(&p.b);
     access_is(&fx, &p, &r, through(&m, context, 4096, 100), false, true, "bound again, a read");
@@ -208,11 +208,11 @@ int main(int argc, char **argv)
               "the context of an earlier binding");
 
     memset(&none, 0, sizeof none);
-    must_rc(bind_to(&p.b, rmr, none, 0, &ignored), DAT_SUCCESS, "dat_rmr_bind");
+    must_rc(bind_to(&p.b, rmr, &m, none, 0, &ignored), DAT_SUCCESS, "dat_rmr_bind");
     complete(&p.b);
     access_is(&fx, &p, &r, through(&m, context, 4096, 10), false, false, "unbound");
 
-    must_rc(bind_to(&p.b, rmr, segment(&m, 0, 100), both, &context), DAT_SUCCESS, "dat_rmr_bind");
+    must_rc(bind_to(&p.b, rmr, &m, segment(&m, 0, 100), both, &context), DAT_SUCCESS, "dat_rmr_bind");
     complete(&p.b);
     access_is(&fx, &p, &r, through(&m, context, 0, 10), false, true, "bound after unbinding");
     must_rc(dat_rmr_free(rmr), DAT_SUCCESS, "dat_rmr_free");
@@ -230,7 +230,7 @@ int main(int argc, char **argv)
             DAT_EVENT e;
 
             must_rc(post_recv(&p.a, &mail, 64, 64, 2), DAT_SUCCESS, "dat_ep_post_recv");
-            must_rc(bind_to(&p.b, rmr, segment(&m, (size_t)i, 64), both, &context), DAT_SUCCESS,
+            must_rc(bind_to(&p.b, rmr, &m, segment(&m, (size_t)i, 64), both, &context), DAT_SUCCESS,
                     "dat_rmr_bind");
             memcpy(mail.mem, &context, sizeof context);
             must_rc(post_send(&p.b, &mail, 0, 64, 3), DAT_SUCCESS, "dat_ep_post_send");

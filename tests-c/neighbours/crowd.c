@@ -64,8 +64,8 @@ static double cost_of_bind(struct fx *fx, struct side *s)
             DAT_LMR_TRIPLET part = segment(&r, 0, 64);
             double start = now_us();
 
-            must_rc(dat_rmr_bind(rmr, &part, DAT_MEM_PRIV_REMOTE_WRITE_FLAG, s->ep, cookie(9),
-                                 DAT_COMPLETION_DEFAULT_FLAG, &context),
+            must_rc(bind_to_lmr(rmr, r.lmr, &part, DAT_MEM_PRIV_REMOTE_WRITE_FLAG, s->ep, cookie(9),
+                                DAT_COMPLETION_DEFAULT_FLAG, &context),
                     DAT_SUCCESS, "dat_rmr_bind");
             spent += now_us() - start;
             must(wait_number(s->req, DAT_RMR_BIND_COMPLETION_EVENT, &event), "no completion");

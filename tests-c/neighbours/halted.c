@@ -200,8 +200,8 @@ static void bind_rmr(struct scene *c, DAT_VLEN length, DAT_RMR_CONTEXT *context)
     DAT_RMR_CONTEXT unwanted;
     DAT_EVENT event;
 
-    must_rc(dat_rmr_bind(c->rmr, &part, DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
-                         c->s.ep, cookie(9), DAT_COMPLETION_DEFAULT_FLAG, context != NULL ? context : &unwanted),
+    must_rc(bind_to_lmr(c->rmr, c->r.lmr, &part, DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
+                        c->s.ep, cookie(9), DAT_COMPLETION_DEFAULT_FLAG, context != NULL ? context : &unwanted),
             DAT_SUCCESS, "dat_rmr_bind");
     must(wait_number(c->s.req, DAT_RMR_BIND_COMPLETION_EVENT, &event), "dat_rmr_bind: no event");
 }
@@ -468,9 +468,23 @@ static void resumed(struct peer *p)
         ;
 }
 
+/* Begins an attempt in which the other process writes without end. */
+static void stream(struct scene *c, struct peer *p, enum way way)
+{
+    struct order o;
+
+    scene_open(c, way);
+    memset(&o, 0, sizeof o);
+    o.deed = STREAM;
+    o.there = c->there;
+    must(LINK_SEND(&p->link, o), "the other process is gone");
+    side_connect_peer(&c->s, &p->link);
+    must(link_hear(&p->link, "begins"), "the other process is gone");
+}
+
 /* ---- Stopped by a debugger on its way into the system call ---- */
 
-#if defined(__x86_64__) && defined(PTRACE_GET_SYSCALL_INFO)
+#ifdef PTRACE_GET_SYSCALL_INFO
 static bool traced(pid_t pid, bool begin)
 {
     int status;
@@ -493,20 +507,6 @@ static bool traced(pid_t pid, bool begin)
         if (ptrace(PTRACE_SYSCALL, pid, NULL, NULL) != 0)
             return false;
     }
-}
-
-/* Begins an attempt in which the other process writes without end. */
-static void stream(struct scene *c, struct peer *p, enum way way)
-{
-    struct order o;
-
-    scene_open(c, way);
-    memset(&o, 0, sizeof o);
-    o.deed = STREAM;
-    o.there = c->there;
-    must(LINK_SEND(&p->link, o), "the other process is gone");
-    side_connect_peer(&c->s, &p->link);
-    must(link_hear(&p->link, "begins"), "the other process is gone");
 }
 
 static bool debug(struct peer *p, enum way way, bool last)

@@ -3,7 +3,7 @@
  * its first thread has left by pthread_exit(), or it is in another pid namespace.
  */
 #define _GNU_SOURCE
-#include "common/fixture.h"
+#include "common/exchange.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -14,80 +14,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-enum { LARGEST = 1 << 20, SIZES = 5 };
-
-static const size_t sizes[SIZES] = { 100, 9 * 1024, 64 * 1024, 300001, LARGEST };
-
-/* The parts of the region: what is sent, what is received, what the other side may use. */
-enum { OUT_AT = 0, IN_AT = LARGEST, REMOTE_AT = 2 * LARGEST, REGION = 3 * LARGEST };
-
-/* Sends, writes and reads; then takes what the other side sends. True if all is as it should be. */
-static bool both_ways(struct side *s, struct region *r, DAT_RMR_TRIPLET all, unsigned own,
-                      unsigned other, bool first, char *what, size_t room)
-{
-    int i, turn;
-
-    for (i = 0; i < SIZES; i++) {
-        size_t size = sizes[i];
-
-        pattern_fill(r->mem + OUT_AT, size, own + (unsigned)i);
-        for (turn = 0; turn < 2; turn++) {
-            DAT_RMR_TRIPLET there = all;
-
-            if ((turn == 0) == first) {
-                there.segment_length = size;
-                snprintf(what, room, "message of %zu bytes out", size);
-                if (post_send(s, r, OUT_AT, size, 1) != DAT_SUCCESS ||
-                    !wait_dto(s->req, 1, DAT_DTO_SUCCESS, NULL))
-                    return false;
-                snprintf(what, room, "RDMA write of %zu bytes", size);
-                if (post_write(s, r, OUT_AT, size, there, 2) != DAT_SUCCESS ||
-                    !wait_dto(s->req, 2, DAT_DTO_SUCCESS, NULL))
-                    return false;
-                snprintf(what, room, "RDMA read of %zu bytes", size);
-                memset(r->mem + IN_AT, 0, size);
-                if (post_read(s, r, IN_AT, size, there, 3) != DAT_SUCCESS ||
-                    !wait_dto(s->req, 3, DAT_DTO_SUCCESS, NULL) ||
-                    pattern_check(r->mem + IN_AT, size, own + (unsigned)i) >= 0)
-                    return false;
-                /* The next receive is posted before the other side may send. */
-                if (post_recv(s, r, IN_AT, LARGEST, 4) != DAT_SUCCESS ||
-                    post_send(s, r, OUT_AT, 1, 5) != DAT_SUCCESS ||
-                    !wait_dto(s->req, 5, DAT_DTO_SUCCESS, NULL))
-                    return false;
-            } else {
-                snprintf(what, room, "message of %zu bytes in", size);
-                if (!wait_dto(s->recv, 4, DAT_DTO_SUCCESS, NULL) ||
-                    pattern_check(r->mem + IN_AT, size, other + (unsigned)i) >= 0)
-                    return false;
-                snprintf(what, room, "word after %zu bytes", size);
-                if (post_recv(s, r, IN_AT, LARGEST, 4) != DAT_SUCCESS ||
-                    !wait_dto(s->recv, 4, DAT_DTO_SUCCESS, NULL))
-                    return false;
-                snprintf(what, room, "RDMA write of %zu bytes in", size);
-                if (pattern_check(r->mem + REMOTE_AT, size, other + (unsigned)i) >= 0)
-                    return false;
-            }
-        }
-    }
-    return true;
-}
-
-static void meet(struct fx *fx, struct side *s, struct region *r)
-{
-    fx_open(fx);
-    side_make(s, fx, NULL);
-    region_make(fx, r, REGION, DAT_MEM_PRIV_ALL_FLAG);
-    must_rc(post_recv(s, r, IN_AT, LARGEST, 4), DAT_SUCCESS, "dat_ep_post_recv");
-}
-
-static void exchange(struct link *l, struct region *r, DAT_RMR_TRIPLET *theirs)
-{
-    DAT_RMR_TRIPLET ours = target(r, REMOTE_AT, LARGEST);
-
-    must(LINK_SEND(l, ours) && LINK_RECV(l, *theirs), "the other process is gone");
-}
 
 /* When the first thread leaves. */
 static enum { BEFORE, AFTER, NEVER } leaves;
@@ -108,9 +34,9 @@ static void *second(void *unused)
     (void)unused;
     if (leaves == BEFORE)
         must(pthread_join(leader, NULL) == 0, "pthread_join");
-    meet(&fx, &s, &r);
+    exchange_open(&fx, &s, &r);
     side_accept_peer(&s, uplink);
-    exchange(uplink, &r, &all);
+    exchange_targets(uplink, &r, &all);
     if (leaves == AFTER) {
         pthread_mutex_lock(&gate);
         may_leave = true;
@@ -119,7 +45,7 @@ static void *second(void *unused)
         must(pthread_join(leader, NULL) == 0, "pthread_join");
     }
     must(link_say(uplink, "alone"), "the other process is gone");
-    must(both_ways(&s, &r, all, 50, 10, false, what, sizeof what), "%s", what);
+    must(exchange_both_ways(&s, &r, all, 50, 10, false, what, sizeof what), "%s", what);
     must(link_hear(uplink, "bye"), "the other process is gone");
     fx_close(&fx);
     exit(0);
@@ -191,11 +117,11 @@ static void talk_to(const char *role, const char *what_it_is)
         skip(2, "no pid namespaces");
         return;
     }
-    meet(&fx, &s, &r);
+    exchange_open(&fx, &s, &r);
     side_connect_peer(&s, &p.link);
-    exchange(&p.link, &r, &all);
+    exchange_targets(&p.link, &r, &all);
     must(link_hear(&p.link, "alone"), "the other process is gone, or its first thread does not end");
-    ok(both_ways(&s, &r, all, 10, 50, true, what, sizeof what),
+    ok(exchange_both_ways(&s, &r, all, 10, 50, true, what, sizeof what),
        "%s: messages and RDMA of all sizes, both ways (%s)", what_it_is, what);
     link_say(&p.link, "bye");
     peer_ok(&p, "%s: it agrees", what_it_is);

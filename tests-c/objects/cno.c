@@ -85,7 +85,7 @@ static void parameters(struct fx *fx)
     is_success(dat_cno_create(fx->ia, agent, &cno), "dat_cno_create: with an agent: success");
     memset(&p, 0x5a, sizeof p);
     before = p;
-    is_code(dat_cno_query(cno, (DAT_CNO_PARAM_MASK)(DAT_CNO_FIELD_ALL + 1), &p),
+    is_code(dat_cno_query(cno, (DAT_CNO_PARAM_MASK)CNO_FIELD_UNKNOWN, &p),
             DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
             "dat_cno_query: unknown mask bit: DAT_INVALID_PARAMETER");
     ok(memcmp(&p, &before, sizeof p) == 0, "dat_cno_query: error: the structure is untouched");
@@ -93,19 +93,19 @@ static void parameters(struct fx *fx)
             "dat_cno_query: no structure: DAT_INVALID_PARAMETER");
     is_success(dat_cno_query(cno, DAT_CNO_FIELD_ALL, &p), "dat_cno_query: all fields: success");
     is_ptr(p.ia_handle, fx->ia, "dat_cno_query: ia_handle: true");
-    ok(p.agent.instance_data == agent.instance_data &&
-           p.agent.proxy_agent_func == agent.proxy_agent_func,
+    ok(CNO_AGENT(p).instance_data == agent.instance_data &&
+           CNO_AGENT(p).proxy_agent_func == agent.proxy_agent_func,
        "dat_cno_query: agent: true");
 
     is_code(dat_cno_modify_agent(cno, odd), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
             "dat_cno_modify_agent: data and no function: DAT_INVALID_PARAMETER");
-    dat_cno_query(cno, DAT_CNO_FIELD_AGENT, &p);
-    ok(p.agent.proxy_agent_func == agent.proxy_agent_func,
+    dat_cno_query(cno, CNO_FIELD_AGENT, &p);
+    ok(CNO_AGENT(p).proxy_agent_func == agent.proxy_agent_func,
        "dat_cno_modify_agent: error: the agent is unchanged");
     is_success(dat_cno_modify_agent(cno, DAT_OS_WAIT_PROXY_AGENT_NULL),
                "dat_cno_modify_agent: NULL: success");
-    dat_cno_query(cno, DAT_CNO_FIELD_AGENT, &p);
-    ok(p.agent.proxy_agent_func == NULL && p.agent.instance_data == NULL,
+    dat_cno_query(cno, CNO_FIELD_AGENT, &p);
+    ok(CNO_AGENT(p).proxy_agent_func == NULL && CNO_AGENT(p).instance_data == NULL,
        "dat_cno_query: agent: NULL after dat_cno_modify_agent");
 
     is_code(dat_cno_wait(cno, 0, NULL), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3,

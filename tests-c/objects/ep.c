@@ -219,7 +219,7 @@ static void attributes(struct fx *fx)
         is_code(try_make(&c), DAT_INVALID_PARAMETER, DAT_INVALID_ARG6,       \
                 "dat_ep_create: " text ": DAT_INVALID_PARAMETER");           \
     } while (0)
-    BAD(service_type, (DAT_SERVICE_TYPE)1, "service type not RC");
+    BAD(service_type, (DAT_SERVICE_TYPE)9, "service type not RC");
     BAD(max_recv_dtos, -1, "max_recv_dtos negative");
     BAD(max_request_dtos, -1, "max_request_dtos negative");
     BAD(max_recv_iov, 0, "max_recv_iov 0");
@@ -251,9 +251,9 @@ static void attributes(struct fx *fx)
     if (ia.max_iov_segments_per_rdma_write < 0x7fffffff)
         BAD(max_rdma_write_iov, ia.max_iov_segments_per_rdma_write + 1,
             "max_rdma_write_iov above the adapter's");
-    if (ia.max_message_size < ~(DAT_VLEN)0)
+    if (ia.max_message_size < SEG_LENGTH_MAX)
         BAD(max_message_size, ia.max_message_size + 1, "max_message_size above the adapter's");
-    if (ia.max_rdma_size < ~(DAT_VLEN)0)
+    if (ia.max_rdma_size < SEG_LENGTH_MAX)
         BAD(max_rdma_size, ia.max_rdma_size + 1, "max_rdma_size above the adapter's");
 
     c = good(fx);
@@ -316,8 +316,10 @@ static void query(struct fx *fx)
     is_success(make(&c), "dat_ep_create: all attributes: success");
     memset(&p, 0x5a, sizeof p);
     before = p;
+#if UDAPL == 12
     is_code(dat_ep_query(c.ep, 0x800, &p), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
             "dat_ep_query: the hole in the mask: DAT_INVALID_PARAMETER");
+#endif
     is_code(dat_ep_query(c.ep, 0x80000000u, &p), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
             "dat_ep_query: unknown mask bit: DAT_INVALID_PARAMETER");
     ok(memcmp(&p, &before, sizeof p) == 0, "dat_ep_query: error: the structure is untouched");

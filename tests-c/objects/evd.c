@@ -164,7 +164,7 @@ static void create_parameters(struct fx *fx)
     is_code(dat_evd_create(fx->ia, 4, DAT_HANDLE_NULL, (DAT_EVD_FLAGS)0, &evd),
             DAT_INVALID_PARAMETER, DAT_INVALID_ARG4,
             "dat_evd_create: no flag: DAT_INVALID_PARAMETER");
-    is_code(dat_evd_create(fx->ia, 4, DAT_HANDLE_NULL, (DAT_EVD_FLAGS)(SE | 0x200), &evd),
+    is_code(dat_evd_create(fx->ia, 4, DAT_HANDLE_NULL, (DAT_EVD_FLAGS)(SE | 0x400), &evd),
             DAT_INVALID_PARAMETER, DAT_INVALID_ARG4,
             "dat_evd_create: unknown flag: DAT_INVALID_PARAMETER");
     is_code(dat_evd_create(fx->ia, 4, DAT_HANDLE_NULL, SE, NULL), DAT_INVALID_PARAMETER,

@@ -44,7 +44,7 @@ static void open_errors(void)
               "dat_ia_open: the largest queue length: refused");
     is_code(dat_ia_openv(env_ia(), 8, &evd, &ia, 9, 2, DAT_FALSE), DAT_PROVIDER_NOT_FOUND,
             DAT_MAJOR_NOT_FOUND, "dat_ia_openv: unknown major version: DAT_PROVIDER_NOT_FOUND");
-    is_code(dat_ia_openv(env_ia(), 8, &evd, &ia, 1, 99, DAT_FALSE), DAT_PROVIDER_NOT_FOUND,
+    is_code(dat_ia_openv(env_ia(), 8, &evd, &ia, DAT_VERSION_MAJOR, 99, DAT_FALSE), DAT_PROVIDER_NOT_FOUND,
             DAT_MINOR_NOT_FOUND, "dat_ia_openv: minor version too high: DAT_PROVIDER_NOT_FOUND");
     ok(ia == UNTOUCHED && evd == DAT_HANDLE_NULL, "dat_ia_open: error: the outputs are untouched");
 }
@@ -229,8 +229,8 @@ static void provider_attributes(struct fx *fx, DAT_PROVIDER_ATTR *p)
                "dat_ia_query: all of the provider: success");
     ok(p->provider_name[0] != '\0' && memchr(p->provider_name, 0, sizeof p->provider_name) != NULL,
        "dat_ia_query: provider_name: a string");
-    ok(p->dapl_version_major == 1 && p->dapl_version_minor == 2,
-       "dat_ia_query: dapl_version: 1.2");
+    ok(p->dapl_version_major == DAT_VERSION_MAJOR && p->dapl_version_minor == DAT_VERSION_MINOR,
+       "dat_ia_query: dapl_version: " API_VERSION);
     /* rdma_cm has 56 bytes of a connection request for its users. */
     ok(p->max_private_data_size >= (env_is_shm() ? 64 : 56),
        "dat_ia_query: max_private_data_size: at least 64, or what rdma_cm leaves");

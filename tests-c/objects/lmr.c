@@ -182,7 +182,7 @@ static void parameters(struct fx *fx)
               "dat_lmr_create: length of 2^64 - 1: refused");
     must_rc(dat_ia_query(fx->ia, NULL, DAT_IA_FIELD_ALL, &ia, 0, NULL), DAT_SUCCESS,
             "dat_ia_query");
-    if (ia.max_lmr_block_size < ~(DAT_VLEN)0) {
+    if (ia.max_lmr_block_size < SEG_LENGTH_MAX) {
         c = good(fx);
         c.length = ia.max_lmr_block_size + 1;
         is_either(make(&c), DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES,
@@ -525,7 +525,7 @@ static void synchronise(struct fx *fx)
         is_code(calls[i](fx->ia, t, 2), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
                 "%s: segment before its LMR: DAT_INVALID_PARAMETER", names[i]);
         t[1] = segment(&q, 0, 16);
-        t[1].segment_length = ~(DAT_VLEN)0;
+        t[1].segment_length = SEG_LENGTH_MAX;
         is_code(calls[i](fx->ia, t, 2), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
                 "%s: segment that wraps around: DAT_INVALID_PARAMETER", names[i]);
     }

@@ -35,12 +35,12 @@ static void regions(struct fx *fx)
         is_code(dat_lmr_create(fx->ia, kinds[k], of[k], sizeof memory, fx->pz,
                                DAT_MEM_PRIV_ALL_FLAG, NULL, &lmr_context, &rmr_context, &length,
                                &address),
-                DAT_INVALID_PARAMETER, DAT_INVALID_ARG7,
+                DAT_INVALID_PARAMETER, ARG_LMR_CREATE_HANDLE,
                 "dat_lmr_create: kind %d, no place for the handle: DAT_INVALID_PARAMETER",
                 (int)kinds[k]);
         is_int(DAT_GET_SUBTYPE(dat_lmr_create(fx->ia, kinds[k], of[k], sizeof memory, fx->pz,
                                               DAT_MEM_PRIV_ALL_FLAG, NULL, NULL, NULL, NULL, NULL)),
-               DAT_INVALID_ARG7, "dat_lmr_create: kind %d, no place for anything: argument 7",
+               ARG_LMR_CREATE_HANDLE, "dat_lmr_create: kind %d, no place for anything: that of the handle",
                (int)kinds[k]);
         is_success(dat_lmr_create(fx->ia, kinds[k], of[k], sizeof memory, fx->pz,
                                   DAT_MEM_PRIV_ALL_FLAG, &lmr, NULL, NULL, NULL, NULL),

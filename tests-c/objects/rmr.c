@@ -25,20 +25,21 @@ static DAT_RETURN release(DAT_HANDLE rmr, void *arg)
     return dat_rmr_free(rmr);
 }
 
-static DAT_RETURN rmr_bind(DAT_RMR_HANDLE rmr, DAT_EP_HANDLE ep, DAT_LMR_TRIPLET t, unsigned privileges,
-                       DAT_UINT64 c, unsigned flags, DAT_RMR_CONTEXT *context)
+static DAT_RETURN rmr_bind(DAT_RMR_HANDLE rmr, DAT_EP_HANDLE ep, DAT_LMR_HANDLE lmr, DAT_LMR_TRIPLET t,
+                           unsigned privileges, DAT_UINT64 c, unsigned flags, DAT_RMR_CONTEXT *context)
 {
     DAT_RMR_COOKIE k;
 
     memset(&k, 0, sizeof k);
     k.as_64 = c;
-    return dat_rmr_bind(rmr, &t, (DAT_MEM_PRIV_FLAGS)privileges, ep, k,
-                        (DAT_COMPLETION_FLAGS)flags, context);
+    return bind_to_lmr(rmr, lmr, &t, (DAT_MEM_PRIV_FLAGS)privileges, ep, k,
+                       (DAT_COMPLETION_FLAGS)flags, context);
 }
 
 struct binding {
     DAT_RMR_HANDLE rmr;
     DAT_EP_HANDLE ep;
+    DAT_LMR_HANDLE lmr;
     DAT_LMR_TRIPLET t;
 };
 
@@ -47,7 +48,7 @@ static DAT_RETURN bind_rmr(DAT_HANDLE rmr, void *arg)
     struct binding *b = arg;
     DAT_RMR_CONTEXT context;
 
-    return rmr_bind(rmr, b->ep, b->t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context);
+    return rmr_bind(rmr, b->ep, b->lmr, b->t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context);
 }
 
 static DAT_RETURN bind_ep(DAT_HANDLE ep, void *arg)
@@ -55,7 +56,7 @@ static DAT_RETURN bind_ep(DAT_HANDLE ep, void *arg)
     struct binding *b = arg;
     DAT_RMR_CONTEXT context;
 
-    return rmr_bind(b->rmr, ep, b->t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context);
+    return rmr_bind(b->rmr, ep, b->lmr, b->t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context);
 }
 
 static bool bound(struct side *s, DAT_RMR_HANDLE rmr, DAT_UINT64 c)
@@ -86,6 +87,7 @@ static void handles(struct zoo *z, DAT_RMR_HANDLE rmr)
               NULL);
     b.rmr = rmr;
     b.ep = z->side.ep;
+    b.lmr = z->region.lmr;
     b.t = segment(&z->region, 0, 100);
     zoo_sweep(z, "dat_rmr_bind", DAT_HANDLE_TYPE_RMR, DAT_INVALID_HANDLE_RMR, freed, 0, bind_rmr,
               &b);
@@ -122,13 +124,13 @@ static void bind_states(struct zoo *z, DAT_RMR_HANDLE rmr)
     DAT_LMR_TRIPLET t = segment(&z->region, 0, 100);
     DAT_RMR_CONTEXT context = 0x5a5a5a5a;
 
-    is_code(rmr_bind(rmr, z->side.ep, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context),
+    is_code(rmr_bind(rmr, z->side.ep, z->region.lmr, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context),
             DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONNECTED,
             "dat_rmr_bind: endpoint UNCONNECTED: DAT_INVALID_STATE");
-    is_code(rmr_bind(rmr, z->reserved.ep, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context),
+    is_code(rmr_bind(rmr, z->reserved.ep, z->region.lmr, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context),
             DAT_INVALID_STATE, DAT_INVALID_STATE_EP_RESERVED,
             "dat_rmr_bind: endpoint RESERVED: DAT_INVALID_STATE");
-    is_code(rmr_bind(rmr, z->caller.ep, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context),
+    is_code(rmr_bind(rmr, z->caller.ep, z->region.lmr, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context),
             DAT_INVALID_STATE, DAT_INVALID_STATE_EP_ACTCONNPENDING,
             "dat_rmr_bind: endpoint ACTIVE_CONNECTION_PENDING: DAT_INVALID_STATE");
     is_int(context, 0x5a5a5a5a, "dat_rmr_bind: error: the context is untouched");
@@ -144,35 +146,35 @@ static void bind_parameters(struct zoo *z, struct pair *p, DAT_RMR_HANDLE rmr)
     DAT_RMR_HANDLE stranger;
 
     t = segment(&z->region, 1, z->region.size);
-    is_code(rmr_bind(rmr, ep, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context), DAT_INVALID_PARAMETER,
-            DAT_INVALID_ARG2, "dat_rmr_bind: range beyond the LMR: DAT_INVALID_PARAMETER");
+    is_code(rmr_bind(rmr, ep, z->region.lmr, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context),
+            DAT_INVALID_PARAMETER, ARG_RMR_BIND_TRIPLET, "dat_rmr_bind: range beyond the LMR: DAT_INVALID_PARAMETER");
     t = segment(&z->region, 0, 16);
     t.virtual_address -= 1;
-    is_code(rmr_bind(rmr, ep, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context), DAT_INVALID_PARAMETER,
-            DAT_INVALID_ARG2, "dat_rmr_bind: range before the LMR: DAT_INVALID_PARAMETER");
+    is_code(rmr_bind(rmr, ep, z->region.lmr, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context),
+            DAT_INVALID_PARAMETER, ARG_RMR_BIND_TRIPLET, "dat_rmr_bind: range before the LMR: DAT_INVALID_PARAMETER");
     t = segment(&z->region, 0, 16);
     t.lmr_context ^= 0x40000000u;
-    is_code(rmr_bind(rmr, ep, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context), DAT_INVALID_PARAMETER,
-            DAT_INVALID_ARG2, "dat_rmr_bind: unknown LMR context: DAT_INVALID_PARAMETER");
+    is_code(rmr_bind(rmr, ep, z->region.lmr, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context),
+            DAT_INVALID_PARAMETER, ARG_RMR_BIND_TRIPLET, "dat_rmr_bind: unknown LMR context: DAT_INVALID_PARAMETER");
     t = segment(&z->region, 0, 16);
-    is_code(rmr_bind(rmr, ep, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, DAT_COMPLETION_UNSIGNALLED_FLAG,
-                 &context),
-            DAT_INVALID_PARAMETER, DAT_INVALID_ARG6,
+    is_code(rmr_bind(rmr, ep, z->region.lmr, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, DAT_COMPLETION_UNSIGNALLED_FLAG,
+                     &context),
+            DAT_INVALID_PARAMETER, ARG_RMR_BIND_FLAGS,
             "dat_rmr_bind: UNSIGNALLED without such an endpoint: DAT_INVALID_PARAMETER");
-    is_code(rmr_bind(rmr, ep, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, DAT_COMPLETION_SOLICITED_WAIT_FLAG,
-                 &context),
-            DAT_INVALID_PARAMETER, DAT_INVALID_ARG6,
+    is_code(rmr_bind(rmr, ep, z->region.lmr, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, DAT_COMPLETION_SOLICITED_WAIT_FLAG,
+                     &context),
+            DAT_INVALID_PARAMETER, ARG_RMR_BIND_FLAGS,
             "dat_rmr_bind: SOLICITED_WAIT: DAT_INVALID_PARAMETER");
 
     region_make(&z->fx, &local, 4096, DAT_MEM_PRIV_LOCAL_READ_FLAG);
     t = segment(&local, 0, 16);
-    is_code(rmr_bind(rmr, ep, t, DAT_MEM_PRIV_REMOTE_WRITE_FLAG, 1, 0, &context),
+    is_code(rmr_bind(rmr, ep, local.lmr, t, DAT_MEM_PRIV_REMOTE_WRITE_FLAG, 1, 0, &context),
             DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_RDMA_WRITE,
             "dat_rmr_bind: remote write over local read: DAT_PRIVILEGES_VIOLATION");
     region_free(&local);
     region_make(&z->fx, &local, 4096, DAT_MEM_PRIV_LOCAL_WRITE_FLAG);
     t = segment(&local, 0, 16);
-    is_code(rmr_bind(rmr, ep, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context),
+    is_code(rmr_bind(rmr, ep, local.lmr, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context),
             DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_RDMA_READ,
             "dat_rmr_bind: remote read over local write: DAT_PRIVILEGES_VIOLATION");
     region_free(&local);
@@ -180,12 +182,12 @@ static void bind_parameters(struct zoo *z, struct pair *p, DAT_RMR_HANDLE rmr)
     must_rc(dat_pz_create(z->fx.ia, &pz), DAT_SUCCESS, "dat_pz_create");
     region_make_in(&z->fx, pz, &elsewhere, 4096, DAT_MEM_PRIV_ALL_FLAG);
     t = segment(&elsewhere, 0, 16);
-    is_type(rmr_bind(rmr, ep, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context),
+    is_type(rmr_bind(rmr, ep, elsewhere.lmr, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context),
             DAT_PROTECTION_VIOLATION,
             "dat_rmr_bind: LMR of another zone: DAT_PROTECTION_VIOLATION");
     must_rc(dat_rmr_create(pz, &stranger), DAT_SUCCESS, "dat_rmr_create");
     t = segment(&z->region, 0, 16);
-    is_type(rmr_bind(stranger, ep, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context),
+    is_type(rmr_bind(stranger, ep, z->region.lmr, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context),
             DAT_PROTECTION_VIOLATION,
             "dat_rmr_bind: RMR of another zone: DAT_PROTECTION_VIOLATION");
     is_int(context, 0x5a5a5a5a, "dat_rmr_bind: error: the context is untouched");
@@ -203,8 +205,8 @@ static void bind_and_query(struct zoo *z, struct pair *p, DAT_RMR_HANDLE rmr)
     struct region other;
     DAT_RMR_PARAM q;
 
-    is_success(rmr_bind(rmr, p->a.ep, t, DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
-                    11, 0, &first),
+    is_success(rmr_bind(rmr, p->a.ep, z->region.lmr, t,
+                        DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG, 11, 0, &first),
                "dat_rmr_bind: range of an LMR: success");
     ok(bound(&p->a, rmr, 11), "dat_rmr_bind: its completion: RMR, cookie, success");
     is_success(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &q), "dat_rmr_query: bound: success");
@@ -221,7 +223,7 @@ static void bind_and_query(struct zoo *z, struct pair *p, DAT_RMR_HANDLE rmr)
             "dat_lmr_free: an RMR is bound into it: DAT_INVALID_STATE");
 
     region_make(&z->fx, &other, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    is_success(rmr_bind(rmr, p->a.ep, segment(&other, 0, 4096), DAT_MEM_PRIV_REMOTE_READ_FLAG, 12, 0,
+    is_success(rmr_bind(rmr, p->a.ep, other.lmr, segment(&other, 0, 4096), DAT_MEM_PRIV_REMOTE_READ_FLAG, 12, 0,
                     &second),
                "dat_rmr_bind: bound already, to another LMR: success");
     ok(bound(&p->a, rmr, 12), "dat_rmr_bind: bound already: completes");
@@ -231,7 +233,7 @@ static void bind_and_query(struct zoo *z, struct pair *p, DAT_RMR_HANDLE rmr)
 
     memset(&t, 0xff, sizeof t);
     t.segment_length = 0;
-    is_success(rmr_bind(rmr, p->a.ep, t, 0, 13, 0, &context),
+    is_success(rmr_bind(rmr, p->a.ep, DAT_HANDLE_NULL, t, 0, 13, 0, &context),
                "dat_rmr_bind: length 0 and rubbish: unbinds");
     ok(bound(&p->a, rmr, 13), "dat_rmr_bind: unbinding: completes");
     is_success(dat_lmr_free(other.lmr), "dat_lmr_free: the RMR is unbound: success");
@@ -239,10 +241,10 @@ static void bind_and_query(struct zoo *z, struct pair *p, DAT_RMR_HANDLE rmr)
     region_free(&other);
 
     region_make(&z->fx, &other, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    is_success(rmr_bind(rmr, p->a.ep, segment(&other, 0, 16), DAT_MEM_PRIV_REMOTE_READ_FLAG, 14,
+    is_success(rmr_bind(rmr, p->a.ep, other.lmr, segment(&other, 0, 16), DAT_MEM_PRIV_REMOTE_READ_FLAG, 14,
                     DAT_COMPLETION_SUPPRESS_FLAG, &context),
                "dat_rmr_bind: SUPPRESS: success");
-    is_success(rmr_bind(rmr, p->a.ep, segment(&other, 16, 16), DAT_MEM_PRIV_REMOTE_READ_FLAG, 15, 0,
+    is_success(rmr_bind(rmr, p->a.ep, other.lmr, segment(&other, 16, 16), DAT_MEM_PRIV_REMOTE_READ_FLAG, 15, 0,
                     &context),
                "dat_rmr_bind: after a suppressed one: success");
     ok(bound(&p->a, rmr, 15), "dat_rmr_bind: SUPPRESS: only the later completion comes");
@@ -276,7 +278,7 @@ int main(int argc, char **argv)
     {
         DAT_RMR_CONTEXT context;
 
-        rc = rmr_bind(rmr, p.a.ep, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context);
+        rc = rmr_bind(rmr, p.a.ep, z.region.lmr, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context);
     }
     if (rc_not_implemented(rc)) {
         skip_named("dat_rmr_bind: parameters", "not implemented");

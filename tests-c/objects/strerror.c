@@ -27,7 +27,16 @@ static const DAT_UINT32 types[] = {
     DAT_INTERRUPTED_CALL,
     DAT_CONN_QUAL_UNAVAILABLE,
     (DAT_UINT32)DAT_NOT_IMPLEMENTED,
+#if UDAPL == 20
+    DAT_RESERVED_LMR,
+    DAT_PORT_IN_USE,
+    DAT_COMM_NOT_SUPPORTED,
+    DAT_EXTENSION_BASE,
+#endif
 };
+
+/* The first type of which nothing is said. */
+#define AFTER_THE_LAST (UDAPL == 20 ? 0x00180000u : 0x00150000u)
 
 #define TYPES (sizeof types / sizeof types[0])
 
@@ -87,7 +96,7 @@ static void parameters(void)
 {
     const char *one = "untouched", *two = one, *keep = one;
 
-    is_type(dat_strerror(DAT_CLASS_ERROR | 0x00150000u, &one, &two), DAT_INVALID_PARAMETER,
+    is_type(dat_strerror(DAT_CLASS_ERROR | AFTER_THE_LAST, &one, &two), DAT_INVALID_PARAMETER,
             "dat_strerror: the type after the last: DAT_INVALID_PARAMETER");
     is_type(dat_strerror(DAT_CLASS_ERROR | 0x2fff0000u, &one, &two), DAT_INVALID_PARAMETER,
             "dat_strerror: a type far beyond: DAT_INVALID_PARAMETER");
@@ -95,11 +104,19 @@ static void parameters(void)
             DAT_INVALID_PARAMETER, "dat_strerror: unknown subtype: DAT_INVALID_PARAMETER");
     is_type(dat_strerror(DAT_CLASS_ERROR | DAT_INVALID_STATE | 0xffffu, &one, &two),
             DAT_INVALID_PARAMETER, "dat_strerror: highest subtype: DAT_INVALID_PARAMETER");
+#if UDAPL == 20
+    /* Programs of 2.0 print both texts, whatever the call returns. */
+    ok(one != NULL && one != keep && two != NULL && two != keep, "dat_strerror: error: the outputs are texts");
+    is_success(dat_strerror(DAT_SUCCESS, NULL, &two), "dat_strerror: no place for the major text: success");
+    is_success(dat_strerror(DAT_SUCCESS, &one, NULL), "dat_strerror: no place for the minor text: success");
+    is_success(dat_strerror(DAT_SUCCESS, NULL, NULL), "dat_strerror: no place for either text: success");
+#else
     ok(one == keep && two == keep, "dat_strerror: error: the outputs are untouched");
     is_type(dat_strerror(DAT_SUCCESS, NULL, &two), DAT_INVALID_PARAMETER,
             "dat_strerror: no place for the major text: DAT_INVALID_PARAMETER");
     is_type(dat_strerror(DAT_SUCCESS, &one, NULL), DAT_INVALID_PARAMETER,
             "dat_strerror: no place for the minor text: DAT_INVALID_PARAMETER");
+#endif
     is_success(dat_strerror(DAT_SUCCESS, &one, &two), "dat_strerror: DAT_SUCCESS: success");
 
     is_success(dat_strerror(DAT_INVALID_STATE | DAT_INVALID_STATE_PZ_IN_USE, &one, &two),

@@ -41,10 +41,10 @@ static void sample(void)
     DAT_IA_HANDLE ia;
 
     is_listed("ibd0/0 ibd0/1", "the sample has two entries, in order");
-    scene_ok(entries[0].dapl_version_major == 1 && entries[0].dapl_version_minor == 2,
-             "version 1.2");
+    scene_ok(entries[0].dapl_version_major == DAT_VERSION_MAJOR && entries[0].dapl_version_minor == DAT_VERSION_MINOR,
+             "version " API_VERSION);
     scene_opens("ibd0", &ia);
-    scene_log("init ibd0 1.2 0 inst \"a\" \\ b\nadd 0x00000000\nopen ibd0\n",
+    scene_log("init ibd0 " API_VERSION " 0 inst \"a\" \\ b\nadd 0x00000000\nopen ibd0\n",
               "instance data with escapes arrive; the first of two equal entries stands");
     scene_closes(ia);
     scene_not_found("ibd1", DAT_NAME_NOT_REGISTERED);
@@ -61,54 +61,54 @@ static void good_lines(void)
 
 static const char good_conf[] =
     "\n \t\n# comment\n   # comment after blanks\n"
-    "plain u1.2 nonthreadsafe default l L.1.0 \"\" \"\"\n"
-    "  \t blanks \t u1.2\tnonthreadsafe   default l L.1.0 \"\" \"\" \t # trailing\n"
-    "\"all-quoted\" \"u1.2\" \"threadsafe\" \"default\" \"l\" \"L.1.0\" \"x\" \"y\"\n"
-    "\"#no-comment\" u1.2 nonthreadsafe default l L.1.0 \"#\" \"\"\n"
-    "mid#dle u1.2 nonthreadsafe default l L.1.0 bare#1 \"\"\n"
-    "back\\slash u1.2 nonthreadsafe default l L.1.0 \\ \"\"\n"
-    "joined u1.2 nonthreadsafe default l L.1.0\"\"\"\"\n"
-    "crlf u1.2 nonthreadsafe default l L.1.0 \"\" \"\"\r\n"
-    "\"two words\" u1.2 nonthreadsafe default l L.1.0 \"\" \"\"\n"
-    "last u1.2 nonthreadsafe default l L.1.0 \"\" \"\"";
+    "plain " CONF_API " nonthreadsafe default l L.1.0 \"\" \"\"\n"
+    "  \t blanks \t " CONF_API "\tnonthreadsafe   default l L.1.0 \"\" \"\" \t # trailing\n"
+    "\"all-quoted\" \"" CONF_API "\" \"threadsafe\" \"default\" \"l\" \"L.1.0\" \"x\" \"y\"\n"
+    "\"#no-comment\" " CONF_API " nonthreadsafe default l L.1.0 \"#\" \"\"\n"
+    "mid#dle " CONF_API " nonthreadsafe default l L.1.0 bare#1 \"\"\n"
+    "back\\slash " CONF_API " nonthreadsafe default l L.1.0 \\ \"\"\n"
+    "joined " CONF_API " nonthreadsafe default l L.1.0\"\"\"\"\n"
+    "crlf " CONF_API " nonthreadsafe default l L.1.0 \"\" \"\"\r\n"
+    "\"two words\" " CONF_API " nonthreadsafe default l L.1.0 \"\" \"\"\n"
+    "last " CONF_API " nonthreadsafe default l L.1.0 \"\" \"\"";
 
 static void bad_lines(void)
 {
-    is_listed("first/0 last/0", "lines that are no entry do not disturb the others");
+    is_listed(UDAPL == 12 ? "first/0 last/0" : "first/0 other/0 last/0", "lines that are no entry do not disturb the others");
 }
 
-#define LINE(name) name " u1.2 nonthreadsafe default l L.1.0 \"\" \"\"\n"
+#define LINE(name) name " " CONF_API " nonthreadsafe default l L.1.0 \"\" \"\"\n"
 static const char bad_conf[] =
     LINE("first")
     "n1\n"
-    "n2 u1.2\n"
-    "n3 u1.2 nonthreadsafe\n"
-    "n4 u1.2 nonthreadsafe default\n"
-    "n5 u1.2 nonthreadsafe default l\n"
-    "n6 u1.2 nonthreadsafe default l L.1.0\n"
-    "n7 u1.2 nonthreadsafe default l L.1.0 \"\"\n"
-    "comment u1.2 nonthreadsafe default l L.1.0 \"\" # \"\"\n"
-    "extra u1.2 nonthreadsafe default l L.1.0 \"\" \"\" extra\n"
+    "n2 " CONF_API "\n"
+    "n3 " CONF_API " nonthreadsafe\n"
+    "n4 " CONF_API " nonthreadsafe default\n"
+    "n5 " CONF_API " nonthreadsafe default l\n"
+    "n6 " CONF_API " nonthreadsafe default l L.1.0\n"
+    "n7 " CONF_API " nonthreadsafe default l L.1.0 \"\"\n"
+    "comment " CONF_API " nonthreadsafe default l L.1.0 \"\" # \"\"\n"
+    "extra " CONF_API " nonthreadsafe default l L.1.0 \"\" \"\" extra\n"
     "version u1 nonthreadsafe default l L.1.0 \"\" \"\"\n"
     "version 1.2 nonthreadsafe default l L.1.0 \"\" \"\"\n"
-    "version u1.2x nonthreadsafe default l L.1.0 \"\" \"\"\n"
-    "prefix u1.2 thread default l L.1.0 \"\" \"\"\n"
-    "case u1.2 ThreadSafe default l L.1.0 \"\" \"\"\n"
-    "prefix u1.2 nonthreadsafe defaults l L.1.0 \"\" \"\"\n"
-    "provider u1.2 nonthreadsafe default l L.1 \"\" \"\"\n"
-    "library u1.2 nonthreadsafe default \"\" L.1.0 \"\" \"\"\n"
-    "quote u1.2 nonthreadsafe default l L.1.0 \"open \"\n"
-    "quote u1.2 nonthreadsafe default l L.1.0 \"\" \"open\n"
-    "continued u1.2 nonthreadsafe \\\n default l L.1.0 \"\" \"\"\n"
+    "version " CONF_API "x nonthreadsafe default l L.1.0 \"\" \"\"\n"
+    "prefix " CONF_API " thread default l L.1.0 \"\" \"\"\n"
+    "case " CONF_API " ThreadSafe default l L.1.0 \"\" \"\"\n"
+    "prefix " CONF_API " nonthreadsafe defaults l L.1.0 \"\" \"\"\n"
+    "provider " CONF_API " nonthreadsafe default l L.1 \"\" \"\"\n"
+    "library " CONF_API " nonthreadsafe default \"\" L.1.0 \"\" \"\"\n"
+    "quote " CONF_API " nonthreadsafe default l L.1.0 \"open \"\n"
+    "quote " CONF_API " nonthreadsafe default l L.1.0 \"\" \"open\n"
+    "continued " CONF_API " nonthreadsafe \\\n default l L.1.0 \"\" \"\"\n"
     "kernel k1.2 nonthreadsafe default l L.1.0 \"\" \"\"\n"
-    "no-default u1.2 nonthreadsafe nondefault l L.1.0 \"\" \"\"\n"
-    "other u2.0 nonthreadsafe default l L.1.0 \"\" \"\"\n"
+    "no-default " CONF_API " nonthreadsafe nondefault l L.1.0 \"\" \"\"\n"
+    "other u" OTHER_VERSION " nonthreadsafe default l L.1.0 \"\" \"\"\n"
     LINE("last");
 
 static void duplicates(void)
 {
     is_listed("a/0 a/1 a/0 b/0", "same name: other version or thread safety is another entry");
-    scene_ok(entries[2].dapl_version_minor == 3, "the third is version 1.3");
+    scene_ok(entries[2].dapl_version_minor == DAT_VERSION_MINOR + 1, "the third is version " API_NEXT);
 }
 
 static void long_names(void)
@@ -130,9 +130,9 @@ static void served(DAT_UINT32 minor, DAT_BOOLEAN safe, const char *by)
     DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
     DAT_IA_HANDLE ia;
     char log[128], what[64];
-    DAT_RETURN rc = dat_ia_openv((DAT_NAME_PTR) "a", 8, &evd, &ia, 1, minor, safe);
+    DAT_RETURN rc = dat_ia_openv((DAT_NAME_PTR) "a", 8, &evd, &ia, DAT_VERSION_MAJOR, minor, safe);
 
-    snprintf(what, sizeof what, "1.%u %s", (unsigned)minor, safe ? "threadsafe" : "nonthreadsafe");
+    snprintf(what, sizeof what, "%d.%u %s", DAT_VERSION_MAJOR, (unsigned)minor, safe ? "threadsafe" : "nonthreadsafe");
     if (!scene_type(rc, DAT_SUCCESS, "dat_ia_openv %s: success", what))
         return;
     snprintf(log, sizeof log, "init a %s\nadd 0x00000000\nopen a\n", by);
@@ -151,24 +151,28 @@ static DAT_RETURN openv(const char *name, DAT_UINT32 major, DAT_UINT32 minor, DA
 
 static void matching(void)
 {
-    served(2, DAT_FALSE, "1.2 0 nts2");
-    served(2, DAT_TRUE, "1.4 1 ts4");
-    served(1, DAT_FALSE, "1.2 0 nts2");
-    served(3, DAT_FALSE, "1.4 0 nts4");
-    served(4, DAT_TRUE, "1.4 1 ts4");
-    served(0, DAT_TRUE, "1.4 1 ts4");
-    scene_code(openv("A", 1, 2, DAT_FALSE), DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED,
+    served(DAT_VERSION_MINOR, DAT_FALSE, API_VERSION " 0 now");
+    served(DAT_VERSION_MINOR, DAT_TRUE, API_LATER " 1 later-safe");
+    for (int minor = 0; minor < DAT_VERSION_MINOR; minor++) {
+        served((DAT_UINT32)minor, DAT_FALSE, API_VERSION " 0 now");
+        served((DAT_UINT32)minor, DAT_TRUE, API_LATER " 1 later-safe");
+    }
+    served(DAT_VERSION_MINOR + 1, DAT_FALSE, API_LATER " 0 later");
+    served(DAT_VERSION_MINOR + 2, DAT_TRUE, API_LATER " 1 later-safe");
+    scene_code(openv("A", DAT_VERSION_MAJOR, DAT_VERSION_MINOR, DAT_FALSE), DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED,
                "names are case-sensitive");
-    scene_code(openv("a", 2, 0, DAT_FALSE), DAT_PROVIDER_NOT_FOUND, DAT_MAJOR_NOT_FOUND,
+    scene_code(openv("a", OTHER_MAJOR, 0, DAT_FALSE), DAT_PROVIDER_NOT_FOUND, DAT_MAJOR_NOT_FOUND,
                "another major version: DAT_MAJOR_NOT_FOUND");
-    scene_code(openv("newer", 1, 2, DAT_FALSE), DAT_PROVIDER_NOT_FOUND, DAT_MAJOR_NOT_FOUND,
+    scene_code(openv("other", DAT_VERSION_MAJOR, DAT_VERSION_MINOR, DAT_FALSE), DAT_PROVIDER_NOT_FOUND,
+               DAT_MAJOR_NOT_FOUND,
                "an entry of another major version: DAT_MAJOR_NOT_FOUND");
-    scene_code(openv("a", 1, 5, DAT_FALSE), DAT_PROVIDER_NOT_FOUND, DAT_MINOR_NOT_FOUND,
+    scene_code(openv("a", DAT_VERSION_MAJOR, DAT_VERSION_MINOR + 3, DAT_FALSE), DAT_PROVIDER_NOT_FOUND,
+               DAT_MINOR_NOT_FOUND,
                "a higher minor version: DAT_MINOR_NOT_FOUND");
-    scene_code(openv("unsafe", 1, 2, DAT_TRUE), DAT_PROVIDER_NOT_FOUND,
+    scene_code(openv("unsafe", DAT_VERSION_MAJOR, DAT_VERSION_MINOR, DAT_TRUE), DAT_PROVIDER_NOT_FOUND,
                DAT_THREAD_SAFETY_NOT_FOUND,
                "a nonthreadsafe entry for a threadsafe program: DAT_THREAD_SAFETY_NOT_FOUND");
-    scene_type(openv("safe", 1, 2, DAT_FALSE), DAT_SUCCESS,
+    scene_type(openv("safe", DAT_VERSION_MAJOR, DAT_VERSION_MINOR, DAT_FALSE), DAT_SUCCESS,
                "a threadsafe entry for a nonthreadsafe program: success");
 }
 
@@ -191,12 +195,12 @@ int main(int argc, char **argv)
     scene_play("sample",
                &(struct setting){
                    .conf = "# whole-line comment\n"
-                           "ibd0  u1.2  nonthreadsafe  default  %S/libstub.so  ACME.1.0  "
+                           "ibd0  " CONF_API "  nonthreadsafe  default  %S/libstub.so  ACME.1.0  "
                            "\"inst \\\"a\\\" \\\\ b\"  \"\"   # trailing\n"
-                           "ibd0  u1.2  threadsafe     default  libprov.so.1  ACME.1.0  \" \"  \"\"\n"
-                           "ibd1  u1.2  nonthreadsafe  nondefault  libprov.so.1  ACME.1.0  \"\"  \"\"\n"
+                           "ibd0  " CONF_API "  threadsafe     default  libprov.so.1  ACME.1.0  \" \"  \"\"\n"
+                           "ibd1  " CONF_API "  nonthreadsafe  nondefault  libprov.so.1  ACME.1.0  \"\"  \"\"\n"
                            "ibd2  u1.x  nonthreadsafe  default  libprov.so.1  ACME.1.0  \"\"  \"\"\n"
-                           "ibd0  u1.2  nonthreadsafe  default  libother.so.1 ACME.1.0  \"\"  \"\"\n"
+                           "ibd0  " CONF_API "  nonthreadsafe  default  libother.so.1 ACME.1.0  \"\"  \"\"\n"
                            "ibd3  k1.2  nonthreadsafe  default  libprov.so.1  ACME.1.0  \"\"  \"\"\n" });
     text = scene_play("good lines", &(struct setting){ .conf = good_conf,
                                                        .env = { "RUST_LOG=warn" } });
@@ -209,25 +213,25 @@ int main(int argc, char **argv)
     ok(strstr(text, "dat.conf:11:") != NULL && strstr(text, "dat.conf:12:") != NULL,
        "bad lines: with file and line");
     scene_play("duplicates",
-               &(struct setting){ .conf = "a u1.2 nonthreadsafe default one L.1.0 \"\" \"\"\n"
-                                          "a u1.2 threadsafe default one L.1.0 \"\" \"\"\n"
-                                          "a u1.2 nonthreadsafe default two L.1.0 \"\" \"\"\n"
-                                          "a u1.3 nonthreadsafe default one L.1.0 \"\" \"\"\n"
-                                          "b u1.2 nonthreadsafe nondefault one L.1.0 \"\" \"\"\n"
+               &(struct setting){ .conf = "a " CONF_API " nonthreadsafe default one L.1.0 \"\" \"\"\n"
+                                          "a " CONF_API " threadsafe default one L.1.0 \"\" \"\"\n"
+                                          "a " CONF_API " nonthreadsafe default two L.1.0 \"\" \"\"\n"
+                                          "a u" API_NEXT " nonthreadsafe default one L.1.0 \"\" \"\"\n"
+                                          "b " CONF_API " nonthreadsafe nondefault one L.1.0 \"\" \"\"\n"
                                           "b k1.2 nonthreadsafe default one L.1.0 \"\" \"\"\n"
-                                          "b u1.2 nonthreadsafe default two L.1.0 \"\" \"\"\n" });
+                                          "b " CONF_API " nonthreadsafe default two L.1.0 \"\" \"\"\n" });
     memset(names, 'x', 256);
-    strcpy(names + 256, " u1.2 nonthreadsafe default %S/libstub.so L.1.0 \"\" \"\"\n");
+    strcpy(names + 256, " " CONF_API " nonthreadsafe default %S/libstub.so L.1.0 \"\" \"\"\n");
     memset(names + strlen(names), 'x', 255);
-    strcat(names, " u1.2 nonthreadsafe default %S/libstub.so L.1.0 \"\" \"\"\n");
+    strcat(names, " " CONF_API " nonthreadsafe default %S/libstub.so L.1.0 \"\" \"\"\n");
     scene_play("long names", &(struct setting){ .conf = names });
     scene_play("matching",
                &(struct setting){
-                   .conf = "a u1.4 threadsafe default %S/libstub.so L.1.0 ts4 \"\"\n"
-                           "a u1.4 nonthreadsafe default %S/libstub.so L.1.0 nts4 \"\"\n"
-                           "a u1.2 nonthreadsafe default %S/libstub.so L.1.0 nts2 \"\"\n"
-                           "newer u2.0 nonthreadsafe default %S/libstub.so L.1.0 \"\" \"\"\n"
-                           "unsafe u1.2 nonthreadsafe default %S/libstub.so L.1.0 \"\" \"\"\n"
-                           "safe u1.2 threadsafe default %S/libstub.so L.1.0 \"\" \"\"\n" });
+                   .conf = "a u" API_LATER " threadsafe default %S/libstub.so L.1.0 later-safe \"\"\n"
+                           "a u" API_LATER " nonthreadsafe default %S/libstub.so L.1.0 later \"\"\n"
+                           "a " CONF_API " nonthreadsafe default %S/libstub.so L.1.0 now \"\"\n"
+                           "other u" OTHER_VERSION " nonthreadsafe default %S/libstub.so L.1.0 \"\" \"\"\n"
+                           "unsafe " CONF_API " nonthreadsafe default %S/libstub.so L.1.0 \"\" \"\"\n"
+                           "safe " CONF_API " threadsafe default %S/libstub.so L.1.0 \"\" \"\"\n" });
     return done_testing();
 }

@@ -7,7 +7,6 @@
 
 #include "common/tap.h"
 
-#include <dat/dat_registry.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
@@ -75,23 +74,23 @@ static void empty_slots(void)
     scene_opens("a", &ia);
     scene_type(dat_evd_create(ia, 4, NULL, DAT_EVD_SOFTWARE_FLAG, &evd), DAT_SUCCESS,
                "dat_evd_create: success");
-    scene_ok(dat_evd_resize(evd, 8) == (DAT_RETURN)DAT_NOT_IMPLEMENTED,
+    scene_ok(dat_evd_resize(evd, 8) == NOT_IMPLEMENTED,
              "a slot that is NULL: DAT_NOT_IMPLEMENTED");
-    scene_ok(dat_srq_create(ia, NULL, NULL, &srq) == (DAT_RETURN)DAT_NOT_IMPLEMENTED,
+    scene_ok(dat_srq_create(ia, NULL, NULL, &srq) == NOT_IMPLEMENTED,
              "dat_srq_create: by the table of the IA: DAT_NOT_IMPLEMENTED");
     scene_ok(dat_ep_post_send(evd, 0, NULL, word, DAT_COMPLETION_DEFAULT_FLAG) ==
-                 (DAT_RETURN)DAT_NOT_IMPLEMENTED,
+                 NOT_IMPLEMENTED,
              "dat_ep_post_send: DAT_NOT_IMPLEMENTED");
-    scene_ok(dat_cno_wait(evd, 0, &evd) == (DAT_RETURN)DAT_NOT_IMPLEMENTED,
+    scene_ok(dat_cno_wait(evd, 0, &evd) == NOT_IMPLEMENTED,
              "dat_cno_wait: DAT_NOT_IMPLEMENTED");
     scene_type(dat_evd_wait(evd, 1000, 1, NULL, &more), DAT_TIMEOUT_EXPIRED,
                "dat_evd_wait: DAT_TIMEOUT_EXPIRED");
-    scene_type(dats_get_ia_handle((unsigned long)(uintptr_t)ia, &same), DAT_SUCCESS,
+    scene_type(dats_get_ia_handle(AS_IA(ia), &same), DAT_SUCCESS,
                "dats_get_ia_handle: success");
     scene_ok(same == ia, "dats_get_ia_handle: gives back what it got");
-    scene_code(dats_get_ia_handle((unsigned long)(uintptr_t)ia, NULL), DAT_INVALID_PARAMETER,
+    scene_code(dats_get_ia_handle(AS_IA(ia), NULL), DAT_INVALID_PARAMETER,
                DAT_INVALID_ARG2, "dats_get_ia_handle: NULL: DAT_INVALID_PARAMETER");
-    scene_code(dats_get_ia_handle(8, &same), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA,
+    scene_code(dats_get_ia_handle(AS_IA(8), &same), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA,
                "dats_get_ia_handle: a number: DAT_INVALID_HANDLE");
     scene_closes(ia);
 }
@@ -202,7 +201,7 @@ static void cancelled_in_open(void)
     scene_ok(result == PTHREAD_CANCELED, "a thread can be cancelled around dat_ia_open");
     scene_log_clear();
     scene_opens("a", &ia);
-    scene_log("init a 1.2 0 data\nadd 0x00000000\nopen a\n",
+    scene_log("init a " API_VERSION " 0 data\nadd 0x00000000\nopen a\n",
               "afterwards nothing is left open or locked");
     scene_closes(ia);
 }

@@ -6,7 +6,7 @@
 
 /* A line for an adapter of the stub provider in the given file of the stub folder. */
 #define ENTRY_BY(name, library, data) \
-    name " u1.2 nonthreadsafe default " library " STUB.1.0 \"" data "\" \"\"\n"
+    name " " CONF_API " nonthreadsafe default " library " STUB.1.0 \"" data "\" \"\"\n"
 #define ENTRY(name) ENTRY_BY(name, "%S/libstub.so", "data")
 
 /* Opens an adapter by name; the handle is NULL on failure. */

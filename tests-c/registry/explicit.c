@@ -6,7 +6,6 @@
 
 #include "common/tap.h"
 
-#include <dat/dat_registry.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,8 +42,8 @@ static DAT_PROVIDER_INFO info_of(const char *name)
 
     memset(&info, 0, sizeof info);
     strncpy(info.ia_name, name, sizeof info.ia_name - 1);
-    info.dapl_version_major = 1;
-    info.dapl_version_minor = 2;
+    info.dapl_version_major = DAT_VERSION_MAJOR;
+    info.dapl_version_minor = DAT_VERSION_MINOR;
     return info;
 }
 
@@ -64,9 +63,9 @@ static void bad_arguments(void)
                "dat_registry_add_provider: table NULL: DAT_INVALID_PARAMETER");
     scene_code(dat_registry_add_provider(&table, NULL), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
                "dat_registry_add_provider: information NULL: DAT_INVALID_PARAMETER");
-    info.dapl_version_major = 2;
+    info.dapl_version_major = OTHER_MAJOR;
     scene_code(dat_registry_add_provider(&table, &info), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
-               "dat_registry_add_provider: a table of uDAPL 2: DAT_INVALID_PARAMETER");
+               "dat_registry_add_provider: a table of another major version: DAT_INVALID_PARAMETER");
     info = info_of("");
     scene_code(dat_registry_add_provider(&table, &info), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
                "dat_registry_add_provider: empty name: DAT_INVALID_PARAMETER");
@@ -147,7 +146,7 @@ static void instead_of_an_entry(void)
     scene_type(dat_registry_remove_provider(&table, &info), DAT_SUCCESS,
                "dat_registry_remove_provider: success");
     scene_opens("a", &ia);
-    scene_log("init a 1.2 0 data\nadd 0x00000000\nopen a\n", "afterwards it is");
+    scene_log("init a " API_VERSION " 0 data\nadd 0x00000000\nopen a\n", "afterwards it is");
     scene_closes(ia);
 }
 

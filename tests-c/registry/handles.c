@@ -8,7 +8,6 @@
 
 #include "common/tap.h"
 
-#include <dat/dat_registry.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -40,7 +39,7 @@ static void refuse_all(DAT_HANDLE h, const char *what)
 
     REFUSED(DAT_INVALID_HANDLE_IA, dat_ia_close(h, DAT_CLOSE_ABRUPT_FLAG));
     REFUSED(DAT_INVALID_HANDLE_IA, dat_ia_query(h, NULL, 0, NULL, 0, NULL));
-    REFUSED(DAT_INVALID_HANDLE_IA, dats_get_ia_handle((unsigned long)(uintptr_t)h, &ia));
+    REFUSED(DAT_INVALID_HANDLE_IA, dats_get_ia_handle(AS_IA(h), &ia));
     REFUSED(DAT_INVALID_HANDLE1, dat_set_consumer_context(h, word));
     REFUSED(DAT_INVALID_HANDLE1, dat_get_consumer_context(h, NULL));
     REFUSED(DAT_INVALID_HANDLE1, dat_get_handle_type(h, NULL));
@@ -97,8 +96,8 @@ static void refuse_all(DAT_HANDLE h, const char *what)
     REFUSED(DAT_INVALID_HANDLE_IA, dat_lmr_sync_rdma_write(h, NULL, 0));
     REFUSED(DAT_INVALID_HANDLE_PZ, dat_rmr_create(h, NULL));
     REFUSED(DAT_INVALID_HANDLE_RMR, dat_rmr_query(h, 0, NULL));
-    REFUSED(DAT_INVALID_HANDLE_RMR, dat_rmr_bind(h, NULL, DAT_MEM_PRIV_NONE_FLAG, NULL, word,
-                                                 DAT_COMPLETION_DEFAULT_FLAG, NULL));
+    REFUSED(DAT_INVALID_HANDLE_RMR, bind_to_lmr(h, NULL, NULL, DAT_MEM_PRIV_NONE_FLAG, NULL, word,
+                                                DAT_COMPLETION_DEFAULT_FLAG, NULL));
     REFUSED(DAT_INVALID_HANDLE_RMR, dat_rmr_free(h));
     REFUSED(DAT_INVALID_HANDLE_IA, dat_psp_create(h, 1, NULL, DAT_PSP_CONSUMER_FLAG, NULL));
     REFUSED(DAT_INVALID_HANDLE_IA, dat_psp_create_any(h, NULL, NULL, DAT_PSP_CONSUMER_FLAG, NULL));
@@ -116,8 +115,28 @@ static void refuse_all(DAT_HANDLE h, const char *what)
     REFUSED(DAT_INVALID_HANDLE_SRQ, dat_srq_query(h, 0, NULL));
     REFUSED(DAT_INVALID_HANDLE_SRQ, dat_srq_resize(h, 1));
     REFUSED(DAT_INVALID_HANDLE_SRQ, dat_srq_set_lw(h, 1));
+#if UDAPL == 20
+    {
+        DAT_RMR_TRIPLET none;
+
+        memset(&none, 0, sizeof none);
+        REFUSED(DAT_INVALID_HANDLE_IA, dat_csp_create(h, NULL, NULL, NULL, NULL));
+        REFUSED(DAT_INVALID_HANDLE_CSP, dat_csp_query(h, 0, NULL));
+        REFUSED(DAT_INVALID_HANDLE_CSP, dat_csp_free(h));
+        REFUSED(DAT_INVALID_HANDLE_EP, dat_ep_common_connect(h, NULL, 1, 0, NULL));
+        REFUSED(DAT_INVALID_HANDLE_PZ, dat_rmr_create_for_ep(h, NULL));
+        REFUSED(DAT_INVALID_HANDLE_EP, dat_ep_post_send_with_invalidate(h, 0, NULL, word, DAT_COMPLETION_DEFAULT_FLAG,
+                                                                       DAT_FALSE, 0));
+        REFUSED(DAT_INVALID_HANDLE_EP,
+                dat_ep_post_rdma_read_to_rmr(h, &none, word, &none, DAT_COMPLETION_DEFAULT_FLAG));
+        REFUSED(DAT_INVALID_HANDLE_IA, dat_cno_fd_create(h, NULL, NULL));
+        REFUSED(DAT_INVALID_HANDLE_CNO, dat_cno_trigger(h, NULL));
+        REFUSED(DAT_INVALID_HANDLE1, dat_extension_op(h, DAT_IB_FETCH_AND_ADD_OP, 1ull, NULL, word, NULL, 0));
+        REFUSED(DAT_INVALID_HANDLE_IA, dat_extension_op(h, DAT_IB_CLOSE_QUERY_OP));
+    }
+#endif
 #undef REFUSED
-    scene_ok(bad == 0, "%s: DAT_INVALID_HANDLE and the subtype from all 68 functions", what);
+    scene_ok(bad == 0, "%s: DAT_INVALID_HANDLE and the subtype from all functions", what);
     scene_ok(ia == NULL, "%s: no output is written", what);
 }
 

@@ -35,7 +35,7 @@ static void three(void)
     scene_ok(strcmp(entries[0].ia_name, "b") == 0 && strcmp(entries[1].ia_name, "a") == 0 &&
                  strcmp(entries[2].ia_name, "absent") == 0,
              "all are there in the order of the file, also what cannot be loaded");
-    scene_ok(entries[0].dapl_version_major == 1 && entries[0].dapl_version_minor == 2 &&
+    scene_ok(entries[0].dapl_version_major == DAT_VERSION_MAJOR && entries[0].dapl_version_minor == DAT_VERSION_MINOR &&
                  entries[0].is_thread_safe == DAT_FALSE && entries[1].is_thread_safe == DAT_TRUE,
              "version and thread safety");
     scene_ok(untouched(3), "elements beyond are untouched");
@@ -79,8 +79,30 @@ static void none(void)
     scene_ok(n == 0, "no entries");
 }
 
+/* One file has lines for both versions. 2.0 lists those of 1.2 as well, in the order of the file. */
+static void both_versions(void)
+{
+    const int own = UDAPL == 20 ? 1 : 0;
+
+    scene_type(list_up_to(4), DAT_SUCCESS, "lines of two versions: success");
+    scene_ok(n == (UDAPL == 20 ? 3 : 1), "the number of entries");
+    scene_ok(strcmp(entries[own].ia_name, "both") == 0 &&
+                 entries[own].dapl_version_major == DAT_VERSION_MAJOR,
+             "the entry of this version");
+#if UDAPL == 20
+    scene_ok(strcmp(entries[0].ia_name, "both") == 0 && entries[0].dapl_version_major == 1 &&
+                 entries[0].dapl_version_minor == 2,
+             "before it one of the same name of another version");
+    scene_ok(strcmp(entries[2].ia_name, "older") == 0 && entries[2].dapl_version_major == 1,
+             "behind it one of another version alone");
+#endif
+    scene_not_found("older", DAT_MAJOR_NOT_FOUND);
+    scene_log("", "nothing is loaded");
+}
+
 static const struct scene scenes[] = {
     { "three", three },
+    { "both_versions", both_versions },
     { "none", none },
     { NULL, NULL },
 };
@@ -90,8 +112,12 @@ int main(int argc, char **argv)
     scene_enter(argc, argv, scenes);
     scene_play("three",
                &(struct setting){ .conf = ENTRY("b")
-                                  "a u1.2 threadsafe default %S/libstub.so STUB.1.0 \"\" \"\"\n"
+                                  "a " CONF_API " threadsafe default %S/libstub.so STUB.1.0 \"\" \"\"\n"
                                       ENTRY_BY("absent", "%S/libstub-absent.so", "") });
+    scene_play("both_versions",
+               &(struct setting){ .conf = "both u" OTHER_VERSION " threadsafe default l L.1.0 \"\" \"\"\n"
+                                      ENTRY("both")
+                                  "older u" OTHER_VERSION " threadsafe default l L.1.0 \"\" \"\"\n" });
     scene_play("none", &(struct setting){ .conf = "# nothing\n" });
     return done_testing();
 }

@@ -23,11 +23,11 @@ static void life(void)
 
     scene_log("", "before the first open: nothing is loaded");
     scene_opens("a", &first);
-    scene_log("init a 1.2 0 data\n" ADDED "open a\n", "first open: init, then open");
+    scene_log("init a " API_VERSION " 0 data\n" ADDED "open a\n", "first open: init, then open");
     scene_opens("a", &second);
     scene_ok(first != second, "second open: another instance");
     scene_closes(first);
-    scene_log("init a 1.2 0 data\n" ADDED "open a\nopen a\nclose\n",
+    scene_log("init a " API_VERSION " 0 data\n" ADDED "open a\nopen a\nclose\n",
               "close with another instance open: no fini");
     scene_type(dat_ia_close(first, DAT_CLOSE_ABRUPT_FLAG), DAT_INVALID_HANDLE,
                "dat_ia_close: twice: DAT_INVALID_HANDLE");
@@ -38,7 +38,7 @@ static void life(void)
                DAT_INVALID_HANDLE_IA, "dat_ia_close: its provider is gone: DAT_INVALID_HANDLE");
     scene_log_clear();
     scene_opens("a", &first);
-    scene_log("init a 1.2 0 data\n" ADDED "open a\n", "open after fini: init again");
+    scene_log("init a " API_VERSION " 0 data\n" ADDED "open a\n", "open after fini: init again");
     scene_closes(first);
 }
 
@@ -49,7 +49,7 @@ static void shared_library(void)
 
     scene_opens("x", &x);
     scene_opens("y", &y);
-    scene_log("init x 1.2 0 one\n" ADDED "open x\ninit y 1.2 0 two\n" ADDED "open y\n",
+    scene_log("init x " API_VERSION " 0 one\n" ADDED "open x\ninit y " API_VERSION " 0 two\n" ADDED "open y\n",
               "two entries of one library: an init each");
     scene_log_clear();
     scene_closes(x);
@@ -65,7 +65,7 @@ static void refused(void)
     scene_code(open_named("refuse", &ia), DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE,
                "dat_ia_open: the provider refuses: its code");
     scene_ok(ia == DAT_HANDLE_NULL, "the handle is untouched");
-    scene_log("init refuse 1.2 0 data\n" ADDED "open refuse\nfini refuse\n" REMOVED,
+    scene_log("init refuse " API_VERSION " 0 data\n" ADDED "open refuse\nfini refuse\n" REMOVED,
               "a refused first open is undone");
 }
 
@@ -97,7 +97,7 @@ static void cannot_load(void)
     scene_not_found("no-init", DAT_NAME_NOT_REGISTERED);
     scene_not_found("mute", DAT_NAME_NOT_REGISTERED);
     scene_not_found("mute", DAT_NAME_NOT_REGISTERED);
-    scene_log("init mute 1.2 0 data\ninit mute 1.2 0 data\n", "no fini without a registration");
+    scene_log("init mute " API_VERSION " 0 data\ninit mute " API_VERSION " 0 data\n", "no fini without a registration");
     clock_gettime(CLOCK_MONOTONIC, &from);
     for (int i = 0; i < 1000; i++)
         open_named("nowhere", &ia);
@@ -130,7 +130,7 @@ static void twice(void)
     DAT_IA_HANDLE ia;
 
     scene_opens("twice", &ia);
-    scene_log("init twice 1.2 0 data\n" ADDED "add 0x00100000\nopen twice\n",
+    scene_log("init twice " API_VERSION " 0 data\n" ADDED "add 0x00100000\nopen twice\n",
               "second registration: DAT_PROVIDER_ALREADY_REGISTERED");
     scene_closes(ia);
 }
@@ -145,7 +145,7 @@ static void forgets(void)
                "what fini left registered is not called any more");
     scene_log_clear();
     scene_opens("forgets", &again);
-    scene_log("init forgets 1.2 0 data\n" ADDED "open forgets\n", "and can be registered again");
+    scene_log("init forgets " API_VERSION " 0 data\n" ADDED "open forgets\n", "and can be registered again");
     scene_closes(again);
 }
 
@@ -180,14 +180,14 @@ static void left_open(void)
     scene_opens("a", &ia);
 }
 
-/* Libraries of the same name: beside libdat.so.1, and first in the loader's path. */
+/* Libraries of the same name: beside libdat, and first in the loader's path. */
 static void beside(void)
 {
     DAT_IA_HANDLE ia;
 
     scene_opens("a", &ia);
-    scene_log("init a 1.2 0 data\n" ADDED "open a\n",
-              "a name without a slash: the library beside libdat.so.1");
+    scene_log("init a " API_VERSION " 0 data\n" ADDED "open a\n",
+              "a name without a slash: the library beside libdat");
     scene_closes(ia);
 }
 
@@ -196,7 +196,7 @@ static void by_the_loader(void)
     DAT_IA_HANDLE ia;
 
     scene_opens("a", &ia);
-    scene_log("init-other a 1.2 0 data\n" ADDED "open a\n",
+    scene_log("init-other a " API_VERSION " 0 data\n" ADDED "open a\n",
               "nothing of the name lies beside: where the loader looks");
     scene_closes(ia);
 }
@@ -223,14 +223,14 @@ static void copy_to(const char *dir, const char *from_dir, const char *from, con
 static void make_loader_path(const char *dir)
 {
     make_folder(dir, "first");
-    copy_to(dir, stub_dir(), "libstub-other.so", "first/libchosen.so.1");
+    copy_to(dir, stub_dir(), "libstub-other.so", "first/libchosen.so");
 }
 
 static void make_beside(const char *dir)
 {
     make_loader_path(dir);
-    copy_to(dir, lib_dir(), "libdat.so.1", "libdat.so.1");
-    copy_to(dir, stub_dir(), "libstub.so", "libchosen.so.1");
+    copy_to(dir, lib_dir(), LIBDAT, LIBDAT);
+    copy_to(dir, stub_dir(), "libstub.so", "libchosen.so");
 }
 
 static void make_beside_a_link(const char *dir)
@@ -239,10 +239,10 @@ static void make_beside_a_link(const char *dir)
 
     make_loader_path(dir);
     make_folder(dir, "real");
-    copy_to(dir, lib_dir(), "libdat.so.1", "real/libdat.so.1");
-    copy_to(dir, stub_dir(), "libstub.so", "real/libchosen.so.1");
-    snprintf(link, sizeof link, "%.4000s/libdat.so.1", dir);
-    if (symlink("real/libdat.so.1", link) != 0)
+    copy_to(dir, lib_dir(), LIBDAT, "real/" LIBDAT);
+    copy_to(dir, stub_dir(), "libstub.so", "real/libchosen.so");
+    snprintf(link, sizeof link, "%.4000s/" LIBDAT, dir);
+    if (symlink("real/" LIBDAT, link) != 0)
         bail("cannot make %s", link);
 }
 
@@ -297,7 +297,7 @@ int main(int argc, char **argv)
     scene_play("forgets", &(struct setting){ .conf = ENTRY_BY("forgets", "%S/libstub-forgets.so",
                                                               "data") });
     scene_play("constructor by entry",
-               &(struct setting){ .conf = "constructed u1.2 threadsafe default "
+               &(struct setting){ .conf = "constructed " CONF_API " threadsafe default "
                                           "%S/libstub-constructor.so STUB.1.0 \"\" \"\"\n" });
     /* A checker preloads itself into every process, also into its own, which has no libdat. */
     if (getenv("LD_PRELOAD") != NULL)
@@ -307,19 +307,19 @@ int main(int argc, char **argv)
                    &(struct setting){ .conf = "",
                                       .env = { "LD_PRELOAD=%S/libstub-constructor.so" } });
     scene_play("left open", &(struct setting){ .conf = ENTRY("a") });
-    scene_play("beside", &(struct setting){ .conf = ENTRY_BY("a", "libchosen.so.1", "data"),
+    scene_play("beside", &(struct setting){ .conf = ENTRY_BY("a", "libchosen.so", "data"),
                                             .prepare = make_beside,
                                             .env = { "LD_LIBRARY_PATH=%D/first:%D" } });
-    scene_play("beside", &(struct setting){ .conf = ENTRY_BY("a", "libchosen.so.1", "data"),
+    scene_play("beside", &(struct setting){ .conf = ENTRY_BY("a", "libchosen.so", "data"),
                                             .prepare = make_beside_a_link,
                                             .env = { "LD_LIBRARY_PATH=%D/first:%D" } });
     scene_play("beside after chdir",
-               &(struct setting){ .conf = ENTRY_BY("a", "libchosen.so.1", "data"),
+               &(struct setting){ .conf = ENTRY_BY("a", "libchosen.so", "data"),
                                   .prepare = make_beside,
                                   .in_folder = true,
                                   .env = { "LD_LIBRARY_PATH=%D/first:." } });
     scene_play("by the loader",
-               &(struct setting){ .conf = ENTRY_BY("a", "libchosen.so.1", "data"),
+               &(struct setting){ .conf = ENTRY_BY("a", "libchosen.so", "data"),
                                   .prepare = make_loader_path,
                                   .env = { "LD_LIBRARY_PATH=%D/first:%L" } });
     return done_testing();

@@ -1,13 +1,15 @@
 /*
  * messages.c - the lines on standard error: none, unless the environment asks for them or standard
- * error is a terminal.
+ * error is a terminal, or says that they go elsewhere.
  */
 #include "registry/entries.h"
 
 #include "common/tap.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void opens_absent(void)
 {
@@ -29,13 +31,6 @@ static void opens_unknown(void)
     scene_not_found("unknown", DAT_NAME_NOT_REGISTERED);
 }
 
-static const struct scene scenes[] = {
-    { "two cannot be loaded", opens_absent },
-    { "no file", lists },
-    { "unknown name", opens_unknown },
-    { NULL, NULL },
-};
-
 /* A line that tells file, line, library and reason. */
 static bool tells_all(const char *text, int line, const char *library)
 {
@@ -45,6 +40,33 @@ static bool tells_all(const char *text, int line, const char *library)
     return strstr(text, place) != NULL && strstr(text, library) != NULL &&
            strstr(text, "No such file or directory") != NULL;
 }
+
+/* What the library writes to standard output, which is a file meanwhile. */
+static void tells_output(void)
+{
+    static char text[1024];
+    DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
+    DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+    int kept = dup(STDOUT_FILENO), file = open(scene_path("output"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    ssize_t length;
+
+    fflush(stdout);
+    dup2(file, STDOUT_FILENO);
+    dat_ia_open((char *)"missing", 8, &evd, &ia);
+    dup2(kept, STDOUT_FILENO);
+    lseek(file, 0, SEEK_SET);
+    length = read(file, text, sizeof text - 1);
+    text[length > 0 ? length : 0] = '\0';
+    scene_ok(tells_all(text, 3, "libno-such-provider.so.9"), "standard output has the line");
+}
+
+static const struct scene scenes[] = {
+    { "two cannot be loaded", opens_absent },
+    { "no file", lists },
+    { "unknown name", opens_unknown },
+    { "told on standard output", tells_output },
+    { NULL, NULL },
+};
 
 #define CONF                                              \
     "# a comment\n"                                       \
@@ -89,6 +111,10 @@ int main(int argc, char **argv)
                       &(struct setting){ .conf = CONF, .terminal = true });
     ok(tells_all(text, 2, "libstub-absent.so"), "a terminal: the first failure is told");
     is_int(lines_in(text), 1, "a terminal: one line a process");
+    text = scene_play("two cannot be loaded",
+                      &(struct setting){ .conf = CONF, .env = { "DAT_DBG_DEST=1" }, .terminal = true });
+    ok(tells_all(text, 2, "libstub-absent.so") && lines_in(text) == 1,
+       "DAT_DBG_DEST=1, a terminal: the line that nobody asked for is told there");
 
     text = scene_play("no file", &(struct setting){ .override = "%D/absent.conf" });
     ok(text[0] == '\0', "DAT_OVERRIDE names no file: nothing is written when nobody asks");
@@ -107,8 +133,14 @@ int main(int argc, char **argv)
        "an unknown name: those that are known are told");
     text = scene_play("unknown name", &(struct setting){ .conf = CONF, .terminal = true });
     ok(text[0] == '\0', "an unknown name, a terminal: nothing is written");
-    text = scene_play("unknown name", &(struct setting){ .conf = "unknown u1.2 nonthreadsafe\n",
+    text = scene_play("unknown name", &(struct setting){ .conf = "unknown " CONF_API " nonthreadsafe\n",
                                                          .env = { "DAT_DBG_TYPE=1" } });
     ok(strstr(text, "dat.conf:1:") != NULL, "a name whose line is bad: the line is told");
+    text = scene_play("told on standard output",
+                      &(struct setting){ .conf = CONF, .env = { "DAT_DBG_TYPE=1", "DAT_DBG_DEST=1" } });
+    ok(text[0] == '\0', "DAT_DBG_DEST=1: nothing is written to standard error");
+    text = scene_play("told on standard output",
+                      &(struct setting){ .conf = CONF, .env = { "DAT_DBG_TYPE=1", "DAPL_DBG_DEST=0x3" } });
+    ok(text[0] == '\0', "DAPL_DBG_DEST=0x3: nothing is written to standard error");
     return done_testing();
 }

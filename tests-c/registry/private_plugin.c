@@ -10,7 +10,7 @@ void private_plugin_run(void)
 
     if (!scene_opens("a", &ia))
         return;
-    scene_log("init a 1.2 0 data\nadd 0x00000000\nopen a\n",
+    scene_log("init a " API_VERSION " 0 data\nadd 0x00000000\nopen a\n",
               "the provider found dat_registry_add_provider");
     scene_type(dat_pz_create(ia, &pz), DAT_SUCCESS, "dat_pz_create: success");
     scene_type(dat_pz_free(pz), DAT_SUCCESS, "dat_pz_free: success");

@@ -2,6 +2,11 @@
 NOT_PROGRAMS += registry/scene.c registry/scene_child.c \
 	registry/private_host.c registry/private_plugin.c registry/secure_child.c
 
+# What 2.0 has alone.
+ifneq ($(API),2.0)
+NOT_PROGRAMS += registry/extension.c registry/related.c
+endif
+
 REGISTRY_SHARED := $(OUT)/registry/scene.o $(OUT)/registry/scene_child.o
 REGISTRY_PROGRAMS := $(patsubst $(TESTDIR)/%.c,$(OUT)/%,\
 	$(filter-out $(NOT_PROGRAMS:%=$(TESTDIR)/%),$(wildcard $(TESTDIR)/registry/*.c)))
@@ -21,7 +26,7 @@ $(OUT)/registry/private_host: $(TESTDIR)/registry/private_host.c $(OUT)/registry
 $(OUT)/registry/private_plugin.so: $(TESTDIR)/registry/private_plugin.c \
 		$(TESTDIR)/registry/scene_child.c $(HEADERS) | libs
 	@mkdir -p $(@D)
-	$(COMPILE) -fPIC -shared -o $@ $(filter %.c,$^) -L$(LIB) -ldat
+	$(COMPILE) -fPIC -shared -o $@ $(filter %.c,$^) -L$(LIB) $(LDAT)
 
 # This program opens libdat itself.
 $(OUT)/registry/secure_child: $(TESTDIR)/registry/secure_child.c $(OUT)/registry/scene_child.o

@@ -11,7 +11,8 @@
 #ifndef TESTS_C_REGISTRY_SCENE_H
 #define TESTS_C_REGISTRY_SCENE_H
 
-#include <dat/udat.h>
+#include "common/dat.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -74,7 +75,7 @@ struct setting {
 /* Plays a scene. Returns what it wrote to standard error, in a static buffer. */
 const char *scene_play(const char *name, const struct setting *s);
 
-/* Folder of the stub providers, and of libdat.so.1. */
+/* Folder of the stub providers, and of libdat. */
 const char *stub_dir(void);
 const char *lib_dir(void);
 

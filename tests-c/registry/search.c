@@ -59,10 +59,10 @@ static void built_in(void)
     for (int i = 0; i < n; i++) {
         named = named && (i == 0 || strncmp(entries[i].ia_name, "verbs-", 6) == 0);
         safe = safe && entries[i].is_thread_safe == DAT_TRUE &&
-               entries[i].dapl_version_major == 1 && entries[i].dapl_version_minor == 2;
+               entries[i].dapl_version_major == DAT_VERSION_MAJOR && entries[i].dapl_version_minor == DAT_VERSION_MINOR;
     }
     scene_ok(named, "the others are verbs-NETDEV");
-    scene_ok(safe, "all are version 1.2 and threadsafe");
+    scene_ok(safe, "all are version " API_VERSION " and threadsafe");
     if (devices == NULL)
         scene_ok(n == 1, "no RDMA devices here: shm alone");
     else
@@ -101,6 +101,9 @@ int main(int argc, char **argv)
     scene_play("/etc/rdma/dat.conf",
                &(struct setting){ .etc = { NULL, ENTRY("rdma") }, .private_etc = true });
     scene_play("built-in", &(struct setting){ .private_etc = true });
+    scene_play("built-in", &(struct setting){ .etc = { "# comments alone\n\n", NULL }, .private_etc = true });
+    scene_play("/etc/rdma/dat.conf", &(struct setting){ .etc = { "# comments alone\n", ENTRY("rdma") },
+                                                        .private_etc = true });
     scene_play("override missing", &(struct setting){ .override = "%D/absent.conf",
                                                       .etc = { ENTRY("etc"), NULL },
                                                       .private_etc = true });

@@ -32,8 +32,8 @@ static void make_program(const char *dir)
 
     snprintf(source, sizeof source, "%.4000s/../registry/secure_child", stub_dir());
     copy_into(dir, source, "secure_child");
-    snprintf(source, sizeof source, "%.4000s/libdat.so.1", lib_dir());
-    copy_into(dir, source, "libdat.so.1");
+    snprintf(source, sizeof source, "%.4000s/" LIBDAT, lib_dir());
+    copy_into(dir, source, LIBDAT);
     if (chmod(dir, 0755) != 0)
         bail("cannot open %s to other users", dir);
 }

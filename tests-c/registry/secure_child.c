@@ -16,7 +16,7 @@ static int overridden(void)
     DAT_PROVIDER_INFO *list[64];
     DAT_COUNT n = 0;
     DAT_RETURN (*list_providers)(DAT_COUNT, DAT_COUNT *, DAT_PROVIDER_INFO *[]);
-    void *libdat = dlopen(scene_path("libdat.so.1"), RTLD_NOW);
+    void *libdat = dlopen(scene_path(LIBDAT), RTLD_NOW);
     void *symbol = libdat != NULL ? dlsym(libdat, "dat_registry_list_providers") : NULL;
 
     if (symbol == NULL) {

@@ -143,7 +143,7 @@ static const char *play(const char *name, const char *data)
     char conf[4096];
 
     snprintf(conf, sizeof conf,
-             "wild u1.2 nonthreadsafe default %%S/libstub-wild.so STUB.1.0 \"%s\" \"\"\n%s", data,
+             "wild " CONF_API " nonthreadsafe default %%S/libstub-wild.so STUB.1.0 \"%s\" \"\"\n%s", data,
              ENTRY("other"));
     return scene_play(name, &(struct setting){ .conf = conf, .env = { "DAT_DBG_TYPE=3" } });
 }

@@ -95,11 +95,25 @@ static void survey(const char *text, struct survey *s)
     unlink(path);
 }
 
+/* Names that programs open, and lines of the other version that stand in the same file. */
+#if UDAPL == 12
+static const char *const names[] = { "OpenIB-cma", "OpenIB-cma-1", "OpenIB-mlx4_0-1", "ib0" };
+static const char others[] =
+    "ofa-v2-mlx4_0-1 u2.0 nonthreadsafe default libdaploscm.so.2 dapl.2.0 \"mlx4_0 1\" \"\"\n"
+    "ofa-v2-ib0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 \"ib0 0\" \"\"\n";
+#else
+static const char *const names[] = { "ofa-v2-ib0", "ofa-v2-mlx4_0-1", "ofa-v2-mlx4_0-1u", "ofa-v2-iwarp" };
+static const char others[] =
+    "OpenIB-cma u1.2 nonthreadsafe default libdaplcma.so.1 dapl.1.2 \"ib0 0\" \"\"\n"
+    "OpenIB-mlx4_0-1 u1.2 nonthreadsafe default libdaplscm.so.1 dapl.1.2 \"mlx4_0 1\" \"\"\n";
+#endif
+
 int main(int argc, char **argv)
 {
     static const struct peer_role roles[] = { { "surveyor", surveyor }, { NULL, NULL } };
     const char *libdir, *netdev = "";
-    char library[1024], instance[64], text[8192];
+    char library[1024], instance[64], text[8192], word[64];
+    size_t used = 0;
     struct survey s;
 
     env_init(argc, argv, roles);
@@ -109,14 +123,14 @@ int main(int argc, char **argv)
     if (libdir == NULL || (netdev[0] == '\0' && !env_is_shm()))
         skip_all("needs the directory of the libraries and an adapter shm or verbs-NETDEV");
     snprintf(library, sizeof library, "%s/%s", libdir,
-             netdev[0] != '\0' ? "libdaplverbs.so.1" : "libdaplshm.so.1");
+             netdev[0] != '\0' ? "libdaplverbs" SO : "libdaplshm" SO);
     snprintf(instance, sizeof instance, "%s%s", netdev, netdev[0] != '\0' ? " 0" : "");
 
     snprintf(text, sizeof text,
-             "nowhere0 u1.2 nonthreadsafe default /nonexistent/libnone.so.1 x.1.0 \"\" \"\"\n"
-             "nowhere1 u1.2 threadsafe default libnone.so.1 x.1.0 \"\" \"\"\n"
-             "nowhere2 u1.2 nonthreadsafe default %s x.1.0 \"\" \"\"\n"
-             "%s u1.2 threadsafe default %s x.1.0 \"%s\" \"\"\n",
+             "nowhere0 " CONF_API " nonthreadsafe default /nonexistent/libnone.so.1 x.1.0 \"\" \"\"\n"
+             "nowhere1 " CONF_API " threadsafe default libnone.so.1 x.1.0 \"\" \"\"\n"
+             "nowhere2 " CONF_API " nonthreadsafe default %s x.1.0 \"\" \"\"\n"
+             "%s " CONF_API " threadsafe default %s x.1.0 \"%s\" \"\"\n",
              "/etc/passwd", env_ia(), library, instance);
     survey(text, &s);
     is_int(s.listed, 4, "31: four names, three without a library: all are listed");
@@ -125,20 +139,19 @@ int main(int argc, char **argv)
     ok(s.worst_ms < env_ms(2000), "31: a name that cannot be opened: quickly");
     is_int(s.printed, 0, "31: a name that cannot be opened: no line on standard error");
 
-    snprintf(text, sizeof text,
-             "OpenIB-cma u1.2 nonthreadsafe default %s dapl.1.2 \"%s\" \"\"\n"
-             "OpenIB-cma-1 u1.2 nonthreadsafe default %s dapl.1.2 \"%s\" \"\"\n"
-             "OpenIB-mlx4_0-1 u1.2 nonthreadsafe default %s dapl.1.2 \"%s\" \"\"\n"
-             "ib0 u1.2 nonthreadsafe default %s dapl.1.2 \"%s\" \"\"\n"
-             "ofa-v2-mlx4_0-1 u2.0 nonthreadsafe default libdaploscm.so.2 dapl.2.0 \"mlx4_0 1\" \"\"\n"
-             "ofa-v2-ib0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 \"ib0 0\" \"\"\n",
-             library, instance, library, instance, library, instance, library, instance);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "%s " CONF_API " nonthreadsafe default %s dapl." API_VERSION " \"%s\" \"\"\n",
+                                 names[i], library, instance);
+    snprintf(text + used, sizeof text - used, "%s", others);
     survey(text, &s);
-    ok(strstr(s.names, "OpenIB-cma ") != NULL && strstr(s.names, "OpenIB-cma-1 ") != NULL &&
-           strstr(s.names, "OpenIB-mlx4_0-1 ") != NULL && strstr(s.names, "ib0 ") != NULL,
-       "33: OpenIB-cma, OpenIB-cma-1, OpenIB-mlx4_0-1, ib0: listed");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(word, sizeof word, "%s ", names[i]);
+        ok(strstr(s.names, word) != NULL, "33: %s: listed", names[i]);
+    }
     is_int(s.found_alias, 4, "33: each of these names can be opened");
-    is_int(s.printed, 0, "33: entries of u2.0 beside u1.2: no line on standard error");
+    ok(s.not_found_code, "33: an entry of the other version costs a return code");
+    is_int(s.printed, 0, "33: entries of u" OTHER_VERSION " beside " CONF_API ": no line on standard error");
     diag("listed: %s", s.names);
     return done_testing();
 }

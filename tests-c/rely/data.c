@@ -85,7 +85,7 @@ static int spinner(struct link *up)
     region_make(&fx, &r, LARGEST, DAT_MEM_PRIV_ALL_FLAG);
     side_connect_peer(&s, up);
     t = target(&r, 0, LARGEST);
-    must(LINK_SEND(up, t), "the peer is gone");
+    must(link_send_target(up, t), "the peer is gone");
     while (LINK_RECV(up, o) && o.size != 0) {
         int verdict[3] = { 0, 0, 0 }; /* torn, not there for the next dequeue, never came */
 
@@ -137,7 +137,7 @@ static void spinning_target(struct fx *fx)
     side_make(&s, fx, NULL);
     region_make(fx, &r, LARGEST, DAT_MEM_PRIV_ALL_FLAG);
     side_accept_peer(&s, &p.link);
-    must(LINK_RECV(&p.link, t), "no memory at the other end");
+    must(link_recv_target(&p.link, &t), "no memory at the other end");
     for (int message = 0; message < 2; message++)
         for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
             const char *what = message ? "message" : "RDMA write";

@@ -2,7 +2,8 @@
  * plugin.c - the part of dlopen.c that links libdat, as the plug-in of an MPI
  * library does.
  */
-#include <dat/udat.h>
+#include "common/dat.h"
+
 #include <stddef.h>
 
 int plugin_run(char *adapter);

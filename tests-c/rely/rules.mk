@@ -6,7 +6,7 @@ EXTRA_PROGRAMS += $(OUT)/rely/dlopen
 
 $(OUT)/rely/plugin.so: $(TESTDIR)/rely/plugin.c $(HEADERS) | libs
 	@mkdir -p $(@D)
-	$(COMPILE) -shared -fPIC -o $@ $< -L$(LIB) -ldat
+	$(COMPILE) -shared -fPIC -o $@ $< -L$(LIB) $(LDAT)
 
 $(OUT)/rely/dlopen: $(OUT)/rely/dlopen.o $(OUT)/common/tap.o $(OUT)/common/text.o \
 		$(OUT)/common/env.o $(OUT)/common/peer.o

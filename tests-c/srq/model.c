@@ -142,7 +142,7 @@ static void check_events(void)
     for (; due > 0 && !broken; due--) {
         int i = 0;
 
-        if (!agree(poll_event(fx.async, &event), "a watermark event does not come"))
+        if (!agree(wait_watermark(&fx, &event), "a watermark event does not come"))
             return;
         if (d->dat_handle == q.handle && d->reason == DAT_SRQ_LOW_WATERMARK_EVENT) {
             agree(m.low_due-- > 0, "a low watermark event that is not due");
@@ -656,7 +656,8 @@ static bool sequence(uint64_t seed, unsigned steps)
         ok(false, "seed %llu: %u calls agree with the model", (unsigned long long)seed, steps);
         return false;
     }
-    agree(quiet(fx.async), "an event at the end that is not due");
+    agree(nothing_comes(&fx, "seed %llu: no event at the end that is not due", (unsigned long long)seed),
+          "an event at the end that is not due");
     end();
     return ok(!broken, "seed %llu: %u calls agree with the model", (unsigned long long)seed, steps);
 }

@@ -99,10 +99,15 @@ static void bounds(void)
     t[0].virtual_address = 0;
     refused(&q, 1, t, DAT_INVALID_PARAMETER, DAT_INVALID_ARG3, "address 0");
     t[0] = segment(&q.mem, 0, 16);
-    t[0].segment_length = ~(DAT_VLEN)0;
+    t[0].segment_length = SEG_LENGTH_MAX;
     refused(&q, 1, t, DAT_INVALID_PARAMETER, DAT_INVALID_ARG3, "length of all ones");
+#if UDAPL == 12 /* lengths of 2.0 have 32 bits */
     t[0].segment_length = ~(DAT_VLEN)0 - base + 2; /* wraps round to address 1 */
     refused(&q, 1, t, DAT_INVALID_PARAMETER, DAT_INVALID_ARG3, "end beyond the address space");
+#endif
+    t[0] = segment(&q.mem, 0, 16);
+    t[0].virtual_address = ~(DAT_VADDR)0 - 7;
+    refused(&q, 1, t, DAT_INVALID_PARAMETER, DAT_INVALID_ARG3, "across the end of the address space");
     t[0] = segment(&q.mem, 0, 16);
     t[1] = segment(&q.mem, q.mem.size - 15, 16);
     refused(&q, 2, t, DAT_INVALID_PARAMETER, DAT_INVALID_ARG3, "second segment past the region");

@@ -262,8 +262,8 @@ static void trap_remove(struct trap *t)
     /* The message itself is where it belongs. */
     ok(srq_take(&t->q, t->rx.recv, t->rx.ep, 20, 0, 7) >= 0, "and the message is complete");
     is_counts(t->q.handle, 2, 2, "and the counters are right: 2, 2");
+    side_free(&t->rx); /* first, as in srq_pair_close() */
     sender_end(&t->s);
-    side_free(&t->rx);
     srq_close(&t->q);
 }
 

@@ -93,11 +93,13 @@ int srq_drain(DAT_EVD_HANDLE evd);
  */
 int srq_settle(DAT_SRQ_HANDLE srq, DAT_EVD_HANDLE evd);
 
-/* True when a dequeue finds nothing right now. */
+/* True when a dequeue finds nothing right now, but for events that tell of the end of a connection. */
 bool no_event(DAT_EVD_HANDLE evd);
 
 /* The event is a watermark's: an asynchronous one, of that object, for that reason. */
 bool is_watermark(const DAT_EVENT *event, DAT_HANDLE object, DAT_HANDLE_TYPE type, DAT_COUNT reason);
+/* The next asynchronous event but for those that tell of the end of a connection. */
+bool wait_watermark(struct fx *fx, DAT_EVENT *event);
 /* A subtest: the next event on the asynchronous EVD is the low watermark of that queue. */
 bool low_watermark_comes(struct fx *fx, DAT_SRQ_HANDLE srq, const char *fmt, ...) TAP_PRINTF(3, 4);
 /* A subtest: no event there for QUIET_MS. */

@@ -23,7 +23,7 @@ static bool soft_comes(DAT_EP_HANDLE ep, const char *name)
 {
     DAT_EVENT event;
 
-    return ok(wait_event(fx->async, &event) && is_watermark(&event, ep, DAT_HANDLE_TYPE_EP,
+    return ok(wait_watermark(fx, &event) && is_watermark(&event, ep, DAT_HANDLE_TYPE_EP,
                                                             DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT),
               "%s", name);
 }

@@ -144,8 +144,9 @@ static void transfers(int there, const char *who)
         t.segment_length = 200000;
         for (unsigned i = 0; i < 24; i++)
             must_rc(i % 4 == 3 ? post_read(&s, &r, 400000 + i, 1000,
-                                           (DAT_RMR_TRIPLET){ all.rmr_context, 0,
-                                                              all.target_address + 300000, 1000 },
+                                           (DAT_RMR_TRIPLET){ .rmr_context = all.rmr_context,
+                                                              .target_address = all.target_address + 300000,
+                                                              .segment_length = 1000 },
                                            i)
                                : post_write(&s, &r, 0, 200000, t, i),
                     DAT_SUCCESS, "posting");

@@ -1,6 +1,7 @@
 /*
- * foreign_libdat.c - a minimal libdat of another make: the two functions that providers call, and
- * a program that loads the provider in $FOREIGN_PROVIDER and drives its table.
+ * foreign_libdat.c - a minimal libdat of another make: the functions that providers call, and a program that
+ * loads the provider in $FOREIGN_PROVIDER and drives its table. Its programs know an adapter by a small number,
+ * as those of the C library of uDAPL 2.0 do.
  *
  * It shares nothing with our libdat; its functions are visible to the provider because it is linked
  * with -rdynamic.
@@ -8,8 +9,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "registry/scene.h"
 
-#include <dat/dat_registry.h>
 #include <dlfcn.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,19 +37,67 @@ DAT_RETURN dat_registry_remove_provider(const DAT_PROVIDER *provider,
     return DAT_SUCCESS;
 }
 
+/* The adapter that is open, as the provider knows it, and the number by which its programs would. */
+static DAT_IA_HANDLE opened;
+#define NUMBER ((DAT_IA_HANDLE)(uintptr_t)1)
+
+#if UDAPL == 20
+
+/* Providers of 2.0 ask how the program names the adapter that a query tells of. */
+DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *ia_handle)
+{
+    if (opened == NULL || handle != opened)
+        return (DAT_RETURN)(DAT_CLASS_ERROR | DAT_INVALID_HANDLE | DAT_INVALID_HANDLE_IA);
+    *ia_handle = NUMBER;
+    return DAT_SUCCESS;
+}
+
+/* What a query of an object says of its adapter. */
+#define NAMED NUMBER
+
+#else
+
+#define NAMED opened
+
+#endif
+
+/* The queries name the adapter as the program knows it. */
+static void queries(const DAT_PROVIDER *p, DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE evd)
+{
+    DAT_PZ_PARAM pz_param;
+    DAT_EVD_PARAM evd_param;
+    DAT_CNO_PARAM cno_param;
+    DAT_EP_PARAM ep_param;
+    DAT_CNO_HANDLE cno = NULL;
+    DAT_EP_HANDLE ep = NULL;
+
+    scene_type(p->pz_query_func(pz, DAT_PZ_FIELD_ALL, &pz_param), DAT_SUCCESS, "pz_query: success");
+    scene_ok(pz_param.ia_handle == NAMED, "pz_query: the adapter as the program knows it");
+    scene_type(p->evd_query_func(evd, DAT_EVD_FIELD_ALL, &evd_param), DAT_SUCCESS, "evd_query: success");
+    scene_ok(evd_param.ia_handle == NAMED, "evd_query: the adapter as the program knows it");
+    scene_type(p->cno_create_func(ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno), DAT_SUCCESS, "cno_create: success");
+    scene_type(p->cno_query_func(cno, DAT_CNO_FIELD_ALL, &cno_param), DAT_SUCCESS, "cno_query: success");
+    scene_ok(cno_param.ia_handle == NAMED, "cno_query: the adapter as the program knows it");
+    scene_type(p->cno_free_func(cno), DAT_SUCCESS, "cno_free: success");
+    scene_type(p->ep_create_func(ia, pz, NULL, NULL, NULL, NULL, &ep), DAT_SUCCESS, "ep_create: success");
+    scene_type(p->ep_query_func(ep, DAT_EP_FIELD_ALL, &ep_param), DAT_SUCCESS, "ep_query: success");
+    scene_ok(ep_param.ia_handle == NAMED, "ep_query: the adapter as the program knows it");
+    scene_type(p->ep_free_func(ep), DAT_SUCCESS, "ep_free: success");
+}
+
 static bool slots_filled(const DAT_PROVIDER *p)
 {
     const unsigned char *slot = (const unsigned char *)p;
     static const unsigned char null[sizeof(void *)];
     bool filled = true;
 
-    /* After device_name and extension come 68 functions. */
+    /* After device_name and extension come functions alone. */
     for (size_t at = 2 * sizeof(void *); at < sizeof *p; at += sizeof(void *))
         filled = filled && memcmp(slot + at, null, sizeof null) != 0;
     return filled;
 }
 
-static void drive(const DAT_PROVIDER *p, const char *name)
+static void drive(const DAT_PROVIDER *p, const char *name, bool whole)
 {
     DAT_EVD_HANDLE async = DAT_HANDLE_NULL, evd = NULL;
     DAT_IA_HANDLE ia = NULL;
@@ -60,13 +110,14 @@ static void drive(const DAT_PROVIDER *p, const char *name)
     if (!scene_type(p->ia_open_func((DAT_NAME_PTR)name, 8, &async, &ia), DAT_SUCCESS,
                     "ia_open: success"))
         return;
+    opened = ia;
     scene_ok(*(const DAT_PROVIDER **)ia == p, "the IA points to the table");
     scene_ok(async != NULL && *(const DAT_PROVIDER **)async == p, "so does its EVD");
     memset(&attr, 0, sizeof attr);
     scene_type(p->ia_query_func(ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr), DAT_SUCCESS,
                "ia_query: success");
-    scene_ok(attr.dapl_version_major == 1 && attr.dapl_version_minor == 2,
-             "ia_query: version 1.2");
+    scene_ok(attr.dapl_version_major == DAT_VERSION_MAJOR && attr.dapl_version_minor == DAT_VERSION_MINOR,
+             "ia_query: version " API_VERSION);
     scene_type(p->pz_create_func(ia, &pz), DAT_SUCCESS, "pz_create: success");
     scene_type(p->get_handle_type_func(pz, &kind), DAT_SUCCESS, "get_handle_type: success");
     scene_ok(kind == DAT_HANDLE_TYPE_PZ, "get_handle_type: a protection zone");
@@ -78,14 +129,56 @@ static void drive(const DAT_PROVIDER *p, const char *name)
     scene_type(p->evd_wait_func(evd, 1000000, 1, &got, &more), DAT_SUCCESS, "evd_wait: success");
     scene_ok(got.event_number == DAT_SOFTWARE_EVENT && more == 0, "evd_wait: the event");
     scene_type(p->evd_dequeue_func(evd, &got), DAT_QUEUE_EMPTY, "evd_dequeue: DAT_QUEUE_EMPTY");
+    if (whole)
+        queries(p, ia, pz, evd);
     scene_type(p->evd_free_func(pz), DAT_INVALID_HANDLE,
                "evd_free of another kind: DAT_INVALID_HANDLE");
     scene_type(p->evd_free_func(evd), DAT_SUCCESS, "evd_free: success");
     scene_type(p->pz_free_func(pz), DAT_SUCCESS, "pz_free: success");
+    opened = NULL;
     scene_type(p->ia_close_func(ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "ia_close: success");
     scene_type(p->ia_close_func(ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_HANDLE,
                "ia_close: twice: DAT_INVALID_HANDLE");
 }
+
+#if UDAPL == 20
+
+typedef DAT_RETURN (*extended)(DAT_HANDLE, DAT_EXTENDED_OP, va_list);
+
+/* Calls one of the functions for extended operations. */
+static DAT_RETURN extension(extended function, DAT_HANDLE handle, int op, ...)
+{
+    va_list arguments;
+    DAT_RETURN rc;
+
+    va_start(arguments, op);
+    rc = function(handle, (DAT_EXTENDED_OP)op, arguments);
+    va_end(arguments);
+    return rc;
+}
+
+/* A provider of 2.0 has the function of its slot for extensions as a symbol, too. */
+static void extensions(void *library)
+{
+    void *symbol = dlsym(library, "dapl_extensions");
+    extended function;
+
+    memcpy(&function, &symbol, sizeof function);
+    if (scene_ok(function != NULL, "it has dapl_extensions")) {
+        scene_ok(extension(function, NULL, DAT_IB_UD_SEND_OP, 0, 0) ==
+                     extension(registered->handle_extendedop_func, NULL, DAT_IB_UD_SEND_OP, 0, 0),
+                 "dapl_extensions does what its slot does");
+    }
+}
+
+#else
+
+static void extensions(void *library)
+{
+    (void)library;
+}
+
+#endif
 
 static void play(const char *name, bool whole)
 {
@@ -108,8 +201,8 @@ static void play(const char *name, bool whole)
         return;
     memset(&info, 0, sizeof info);
     strcpy(info.ia_name, name);
-    info.dapl_version_major = 1;
-    info.dapl_version_minor = 2;
+    info.dapl_version_major = DAT_VERSION_MAJOR;
+    info.dapl_version_minor = DAT_VERSION_MINOR;
     info.is_thread_safe = DAT_TRUE;
 
     for (int round = 1; round <= 2; round++) {
@@ -118,13 +211,15 @@ static void play(const char *name, bool whole)
         if (registered == NULL)
             return;
         scene_ok(strcmp(registered_as.ia_name, name) == 0 &&
-                     registered_as.dapl_version_major == 1 &&
-                     registered_as.dapl_version_minor == 2 &&
+                     registered_as.dapl_version_major == DAT_VERSION_MAJOR &&
+                     registered_as.dapl_version_minor == DAT_VERSION_MINOR &&
                      registered_as.is_thread_safe == DAT_TRUE,
                  "init %d: under the identity that it was given", round);
-        if (whole)
+        if (whole) {
             scene_ok(slots_filled(registered), "every slot of its table has a function");
-        drive(registered, name);
+            extensions(library);
+        }
+        drive(registered, name, whole);
         fini(&info);
         scene_ok(removed == round && registered == NULL, "fini %d: it removes itself", round);
     }

@@ -1,5 +1,5 @@
 /*
- * provider.c - a provider of uDAPL 1.2 in C, written to the table alone.
+ * provider.c - a provider in C, written to the table alone.
  *
  * It is a shared library that does not link libdat, like all providers: the functions that it calls
  * there are found in the process that loads it. It makes interface adapters, event dispatchers and
@@ -10,6 +10,12 @@
  *   init NAME MAJOR.MINOR THREADSAFE INSTANCE-DATA
  *   add TYPE                  type of the code that dat_registry_add_provider() returned
  *   open NAME, close, fini NAME, remove TYPE
+ *
+ * and in 2.0
+ *
+ *   asks TYPE, asks itself    what dats_get_ia_handle() says of the adapter "asks" while it opens
+ *   related NAME              asked about another adapter
+ *   op NUMBER WORD...         an extended operation, with as many words as the number says
  *
  * Variants, chosen when it is compiled:
  *
@@ -23,15 +29,16 @@
  *   STUB_WILD         the instance data say what dat_provider_init and dat_provider_fini do besides;
  *                     see wild()
  *
- * The adapter's name steers it: "refuse" fails in ia_open, "stay" fails in ia_close.
+ * The adapter's name steers it: "refuse" fails in ia_open, "stay" fails in ia_close, "friend" is related
+ * to all others, "foe" to none; others do not know.
  */
 #define _GNU_SOURCE
-#include <dat/udat.h>
-#include <dat/dat_registry.h>
+#include "common/dat.h"
 
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +139,14 @@ static DAT_RETURN ia_open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDL
     snprintf(o->name, sizeof o->name, "%s", name);
     if (*evd == DAT_HANDLE_NULL)
         *evd = make(DAT_HANDLE_TYPE_EVD, o);
+#if UDAPL == 20
+    if (strcmp(name, "asks") == 0) {
+        DAT_IA_HANDLE same = DAT_HANDLE_NULL;
+
+        note_type("asks", dats_get_ia_handle(AS_IA(o), &same));
+        note("asks", same == o ? "itself" : "another");
+    }
+#endif
     *ia = o;
     return DAT_SUCCESS;
 }
@@ -154,8 +169,8 @@ static DAT_RETURN ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *evd, DAT_IA_ATTR_MA
     }
     if (mask != 0) {
         memset(attr, 0, sizeof *attr);
-        attr->dapl_version_major = 1;
-        attr->dapl_version_minor = 2;
+        attr->dapl_version_major = DAT_VERSION_MAJOR;
+        attr->dapl_version_minor = DAT_VERSION_MINOR;
     }
     return DAT_SUCCESS;
 }
@@ -292,6 +307,37 @@ static DAT_RETURN pz_free(DAT_PZ_HANDLE pz)
     return DAT_SUCCESS;
 }
 
+#if UDAPL == 20
+static DAT_RETURN ia_ha_related(DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answer)
+{
+    struct object *o = object(ia, DAT_HANDLE_TYPE_IA);
+
+    if (o == NULL)
+        return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    note("related", name);
+    if (strcmp(o->name, "friend") != 0 && strcmp(o->name, "foe") != 0)
+        return ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+    *answer = o->name[1] == 'r' ? DAT_TRUE : DAT_FALSE;
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN extended(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list arguments)
+{
+    char text[512];
+    int length;
+
+    (void)handle;
+    if (op < 0 || op > 16)
+        return ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+    length = snprintf(text, sizeof text, "%d", (int)op);
+    for (int i = 0; i < op; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length, " %llu",
+                           va_arg(arguments, unsigned long long));
+    note("op", text);
+    return DAT_SUCCESS;
+}
+#endif
+
 static DAT_PROVIDER table = {
     .device_name = "stub",
     .ia_open_func = ia_open,
@@ -307,6 +353,10 @@ static DAT_PROVIDER table = {
     .evd_free_func = evd_free,
     .pz_create_func = pz_create,
     .pz_free_func = pz_free,
+#if UDAPL == 20
+    .ia_ha_related_func = ia_ha_related,
+    .handle_extendedop_func = extended,
+#endif
 };
 
 #ifdef STUB_UNRESOLVED
@@ -325,8 +375,8 @@ __attribute__((constructor)) static void constructed(void)
 
     memset(&info, 0, sizeof info);
     strcpy(info.ia_name, "constructed");
-    info.dapl_version_major = 1;
-    info.dapl_version_minor = 2;
+    info.dapl_version_major = DAT_VERSION_MAJOR;
+    info.dapl_version_minor = DAT_VERSION_MINOR;
     info.is_thread_safe = DAT_TRUE;
     note_type("add", dat_registry_add_provider(&table, &info));
 }
@@ -373,7 +423,7 @@ static void wild(const DAT_PROVIDER_INFO *info, const char *when)
 
         *(void **)&open = dlsym(RTLD_DEFAULT, "dat_ia_openv");
         note_type(action, open(strcmp(action, "opens") == 0 ? (char *)"other" : (char *)info->ia_name,
-                               8, &evd, &ia, 1, 2, DAT_FALSE));
+                               8, &evd, &ia, DAT_VERSION_MAJOR, DAT_VERSION_MINOR, DAT_FALSE));
     }
     if (strcmp(action, "forks") == 0) {
         pid_t child = fork();

@@ -18,17 +18,17 @@ int main(int argc, char **argv)
     scene_enter(argc, argv, none);
     scene_play("stub", &(struct setting){ .program = "../stub/foreign_libdat",
                                           .env = { "FOREIGN_PROVIDER=%S/libstub.so" } });
-    snprintf(path, sizeof path, "%s/libdaplshm.so.1", lib_dir());
+    snprintf(path, sizeof path, "%s/libdaplshm" SO, lib_dir());
     if (access(path, R_OK) != 0)
-        skip_named("shm", "libdaplshm.so.1 is not built");
+        skip_named("shm", "libdaplshm" SO " is not built");
     else
         scene_play("shm", &(struct setting){ .program = "../stub/foreign_libdat",
-                                             .env = { "FOREIGN_PROVIDER=%L/libdaplshm.so.1" } });
+                                             .env = { "FOREIGN_PROVIDER=%L/libdaplshm" SO } });
     /* That provider opens a device, so only where the tests run on one. */
     if (ia != NULL && strncmp(ia, "verbs-", 6) == 0) {
         snprintf(adapter, sizeof adapter, "FOREIGN_ADAPTER=%.400s", ia);
         scene_play("verbs", &(struct setting){ .program = "../stub/foreign_libdat",
-                                               .env = { "FOREIGN_PROVIDER=%L/libdaplverbs.so.1",
+                                               .env = { "FOREIGN_PROVIDER=%L/libdaplverbs" SO,
                                                         adapter } });
     }
     return done_testing();

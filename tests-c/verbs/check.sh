@@ -8,6 +8,8 @@
 #   TARGET   where cargo put the libraries (default target), with libdaplverbs.so in release/
 #   OUT      where programs and results go (default tests-c/build)
 #   TESTS    run only what matches, as for `make -C tests-c check`; the Rust tests are rust/dat-verbs
+#   TESTS_20, TESTS_BOTH   the same for the suite of uDAPL 2.0, and for programs of either version with each other: what
+#            TESTS says, or else what differs between the versions and what programs rely on most
 #   SCALE    factor for the deadlines in the virtual machine, whose processor is emulated (3)
 #   LIMIT    longest time of the virtual machine, in seconds (3600)
 #
@@ -19,17 +21,44 @@ export LC_ALL
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-: "${TARGET:=${CARGO_TARGET_DIR:-$root/target}}" "${OUT:=$root/tests-c/build}" "${TESTS:=.}"
+SOME_20='v20/\|dapl2/\|srq/[cefpqrsw]\|ep_modify/\|flow/rdma\|flow/refuse\|verbs/interop\|verbs/strange'
+SOME_BOTH='both/linked\|both/opened\|flow/rdma\|flow/refuse'
+: "${TARGET:=${CARGO_TARGET_DIR:-$root/target}}" "${OUT:=$root/tests-c/build}"
+: "${TESTS_20:=${TESTS:-$SOME_20}}" "${TESTS_BOTH:=${TESTS:-$SOME_BOTH}}" "${TESTS:=.}"
 : "${CARGO:=cargo}" "${MAKE:=make}" "${RDMA:=}" "${SCALE:=3}" "${LIMIT:=3600}"
 mkdir -p "$OUT" || exit 2
 OUT=$(cd "$OUT" && pwd)
+# The tools, where make has put them.
+BIN=$(cd "$TARGET/bin" 2>/dev/null && pwd) || BIN=
+export BIN
 IA=verbs-${RDMA:-v0}
 # These scripts compile headers and read symbols. They need no adapter, and run in other checks.
 WITHOUT='abi/check_headers.sh abi/header_compile.sh abi/symbols.sh'
+# These take minutes on an emulated machine, and run with smaller numbers there.
+if [ -z "$RDMA" ]; then
+    QUICK_12='verbs.killed stress.threads stress.bursts stress.polled stress.asleep srq.model srq.joining flow.sizes'
+    QUICK_20='srq.model srq.joining srq.many'
+else
+    QUICK_12= QUICK_20=
+fi
 
+# suite API GOAL...
 suite()
 {
-    "$MAKE" --no-print-directory -C "$root/tests-c" OUT="$OUT" LIBDIR="$TARGET/release" IA="$IA" "$@"
+    case $1 in 1.2) into=$OUT ;; *) into=$OUT/$1 ;; esac
+    api=$1
+    shift
+    "$MAKE" --no-print-directory -C "$root/tests-c" API="$api" OUT="$into" LIBDIR="$TARGET/release" IA="$IA" "$@"
+}
+
+# run_suite API GOAL TESTS QUICK: runs what matches; its last line goes into the file verbs.suite alone.
+run_suite()
+{
+    suite "$1" "$2" "TESTS=$3" "WITHOUT=$WITHOUT" "QUICK=$4" | tee "$OUT/verbs.one" |
+        sed -u '/^[0-9]* passed, [0-9]* failed, [0-9]* skipped$/d'
+    # A suite that does not come to its end has failed.
+    { tail -n 1 "$OUT/verbs.one" | grep ' passed, .* skipped$' || echo '0 passed, 1 failed, 0 skipped'; } \
+        >>"$OUT/verbs.suite"
 }
 
 # rust LIST OUTPUT: runs the test executables that the file LIST names, one a line, and keeps what they
@@ -69,8 +98,12 @@ run()
     : >"$OUT/verbs.suite"
     : >"$OUT/verbs.rust"
     rust "$OUT/verbs.tests" "$OUT/verbs.rust"
-    suite check "TESTS=$TESTS" "WITHOUT=$WITHOUT" | tee "$OUT/verbs.suite" |
-        sed -u '/^[0-9]* passed, [0-9]* failed, [0-9]* skipped$/d'
+    # The suite of 1.2 is the last: it ends with what a device may not recover from, such as a link that goes down.
+    echo 'uDAPL 2.0:'
+    run_suite 2.0 check "$TESTS_20" "$QUICK_20"
+    run_suite 1.2 check-both "$TESTS_BOTH" ""
+    echo 'uDAPL 1.2:'
+    run_suite 1.2 check "$TESTS" "$QUICK_12"
     total "$OUT/verbs.suite" "$OUT/verbs.rust"
 }
 
@@ -84,14 +117,19 @@ if DAT_TEST_DAPL2=$("$here/dapl2.sh" "$TARGET"); then
 else
     unset DAT_TEST_DAPL2
 fi
-suite programs >"$OUT/verbs.build" 2>&1 || { tail -n 40 "$OUT/verbs.build"; exit 1; }
+programs()
+{
+    suite 1.2 programs && suite 2.0 programs &&
+        suite 1.2 both-programs "$OUT/both/linked" "$OUT/both/opened" "$OUT/both/foreign"
+}
+programs >"$OUT/verbs.build" 2>&1 || { tail -n 40 "$OUT/verbs.build"; exit 1; }
 # The tests are built outside the virtual machine, which is slow, and run with --ignored inside.
 CARGO_TERM_COLOR=never CARGO_TARGET_DIR=$TARGET "$CARGO" test --locked -p dat-verbs --no-run \
     >"$OUT/verbs.cargo" 2>&1 || { tail -n 40 "$OUT/verbs.cargo"; exit 1; }
 (cd "$root" && sed -n 's/^ *Executable .*(\(.*\))$/\1/p' "$OUT/verbs.cargo" | xargs -r realpath) >"$OUT/verbs.tests"
 [ -s "$OUT/verbs.tests" ] || { echo 'check.sh: cargo named no test executable'; exit 1; }
 
-export TARGET OUT TESTS RDMA MAKE
+export TARGET OUT TESTS TESTS_20 TESTS_BOTH RDMA MAKE
 if [ -n "$RDMA" ]; then
     run
 else

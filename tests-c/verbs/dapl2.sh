@@ -2,25 +2,26 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 # dapl2.sh DIR - fetches the C implementation of uDAPL 2.0, with which tests connect and beside which the
-# benchmark runs, and prints where it is: DIR/dapl2, with usr/include/dat2 and usr/lib. It is not installed,
-# since its package has a configuration for the whole machine. The exit status is 1 if it cannot be fetched;
-# then a line on standard error tells why.
+# benchmark runs, and its programs, which tests run, and prints where it is: DIR/dapl2, with usr/include/dat2,
+# usr/lib and usr/bin. It is not installed, since its package has a configuration for the whole machine. The exit
+# status is 1 if it cannot be fetched; then a line on standard error tells why.
 set -u
 
+packages='libdapl2 libdapl-dev dapl2-utils'
 dir=$1/dapl2
-if [ -d "$dir/usr" ]; then
+if [ -x "$dir/usr/bin/dtest" ]; then
     echo "$dir"
     exit
 fi
 fetched=$(mktemp -d) || exit
 trap 'rm -rf "$fetched"' EXIT
-fetch() { (cd "$fetched" && apt-get -qq -o APT::Sandbox::User=root download libdapl2 libdapl-dev); }
+fetch() { (cd "$fetched" && apt-get -qq -o APT::Sandbox::User=root download $packages); }
 if ! fetch >"$fetched/told" 2>&1 && [ "$(id -u)" -eq 0 ]; then
     apt-get -qq update >>"$fetched/told" 2>&1
     fetch >>"$fetched/told" 2>&1
 fi
 mkdir "$fetched/tree"
-for package in libdapl2 libdapl-dev; do
+for package in $packages; do
     dpkg-deb -x "$fetched/$package"_*.deb "$fetched/tree" 2>>"$fetched/told" || {
         echo "dapl2.sh: no package $package: $(tail -n 1 "$fetched/told")" >&2
         exit 1

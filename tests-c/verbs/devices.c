@@ -99,8 +99,8 @@ static void foreign_handles(void)
                   "dat_ep_post_send: memory of another adapter: protection violation");
         must_rc(dat_rmr_create(a.pz, &rmr), DAT_SUCCESS, "dat_rmr_create");
         piece = segment(&r, 0, 64);
-        is_either(dat_rmr_bind(rmr, &piece, DAT_MEM_PRIV_REMOTE_READ_FLAG, x.ep, cookie(2),
-                               DAT_COMPLETION_DEFAULT_FLAG, &rmr_context),
+        is_either(bind_to_lmr(rmr, r.lmr, &piece, DAT_MEM_PRIV_REMOTE_READ_FLAG, x.ep, cookie(2),
+                              DAT_COMPLETION_DEFAULT_FLAG, &rmr_context),
                   DAT_PROTECTION_VIOLATION, DAT_INVALID_PARAMETER,
                   "dat_rmr_bind: memory of another adapter: refused");
         ok(sides_talk(&x, &caller), "all that was refused: the connection goes on");

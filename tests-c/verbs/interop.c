@@ -1,15 +1,15 @@
 /*
- * interop.c - one end of a connection between uDAPL 1.2 and another implementation.
+ * interop.c - one end of a connection between this library and another implementation.
  *
- * Built twice by interop.sh: for uDAPL 1.2 with our headers and library, and with -DOTHER for
- * uDAPL 2.0 and its library. So both ends do the same.
+ * Built twice by interop.sh: with our headers and library, for uDAPL 1.2 or with -DOTHER for uDAPL 2.0, and
+ * with -DOTHER and the other library. So both ends do the same.
  *
  *   interop serve ADAPTER QUALIFIER BYTES WHAT         prints "ready" when it listens
  *   interop call ADAPTER QUALIFIER BYTES WHAT ADDRESS
  *   interop address ADAPTER
  *
  * BYTES is the length of the private data, each way. WHAT names the side that ends the connection,
- * "caller" or "server", or is "reject".
+ * "caller" or "server", or is "reject", or "reject-data" where the server is of uDAPL 2.0.
  */
 #define _POSIX_C_SOURCE 200809L
 #ifdef OTHER
@@ -320,7 +320,7 @@ int main(int argc, char **argv)
     DAT_CONN_QUAL qual;
     DAT_COUNT bytes;
     DAT_EVENT e;
-    int calling;
+    int calling, rejects, data;
 
     role = argc > 1 ? argv[1] : "";
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -335,6 +335,8 @@ int main(int argc, char **argv)
     qual = strtoull(argv[3], NULL, 0);
     bytes = atoi(argv[4]);
     what = argv[5];
+    data = strcmp(what, "reject-data") == 0;
+    rejects = data || strcmp(what, "reject") == 0;
     for (size_t i = 0; i < sizeof own; i++)
         own[i] = byte_of(i, calling ? 1 : 2);
     open_all(argv[2]);
@@ -348,10 +350,19 @@ int main(int argc, char **argv)
         need(dat_ep_connect(ep, (DAT_IA_ADDRESS_PTR)&to, qual, patience, bytes, own,
                             DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
              "dat_ep_connect");
-        if (strcmp(what, "reject") == 0) {
+        if (rejects) {
+            DAT_CONNECTION_EVENT_DATA *told = &e.event_data.connect_event_data;
+
             e = next(connections, "the rejection");
             if (e.event_number != DAT_CONNECTION_EVENT_PEER_REJECTED)
                 die("event 0x%x, not PEER_REJECTED", (unsigned)e.event_number);
+#ifdef OTHER
+            /* The other library counts bytes behind the end. */
+            if (told->private_data_size > bytes)
+                told->private_data_size = bytes;
+#endif
+            if (data)
+                private_right(told->private_data, told->private_data_size, bytes, 2);
         } else {
             e = next(connections, "the connection");
             if (e.event_number != DAT_CONNECTION_EVENT_ESTABLISHED)
@@ -374,9 +385,9 @@ int main(int argc, char **argv)
                 (unsigned long long)qual);
         need(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param), "dat_cr_query");
         private_right(param.private_data, param.private_data_size, bytes, 1);
-        if (strcmp(what, "reject") == 0) {
+        if (rejects) {
 #ifdef OTHER
-            need(dat_cr_reject(cr, 0, NULL), "dat_cr_reject");
+            need(dat_cr_reject(cr, data ? bytes : 0, data ? own : NULL), "dat_cr_reject");
 #else
             need(dat_cr_reject(cr), "dat_cr_reject");
 #endif
@@ -385,7 +396,7 @@ int main(int argc, char **argv)
             connected("the connection");
         }
     }
-    if (strcmp(what, "reject") != 0) {
+    if (!rejects) {
         int ending = strcmp(what, calling ? "caller" : "server") == 0;
 
         converse(calling);

@@ -150,8 +150,9 @@ static bool talk(struct tally *t, DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_IA_ADD
             t->odd++;
         }
         if (up == 1 && accepted) {
-            DAT_LMR_TRIPLET to = { context, 0, (DAT_VADDR)(uintptr_t)memory, 4096 };
-            DAT_LMR_TRIPLET of = { context, 0, (DAT_VADDR)(uintptr_t)memory + BIG / 2, 4096 };
+            DAT_LMR_TRIPLET to = { .lmr_context = context, .virtual_address = (DAT_VADDR)(uintptr_t)memory, .segment_length = 4096 };
+            DAT_LMR_TRIPLET of = { .lmr_context = context, .virtual_address = (DAT_VADDR)(uintptr_t)memory + BIG / 2,
+                                   .segment_length = 4096 };
 
             pattern_fill(memory + BIG / 2, 4096, 5);
             if (did(t, dat_ep_post_recv(b.ep, 1, &to, cookie(1), DAT_COMPLETION_DEFAULT_FLAG),

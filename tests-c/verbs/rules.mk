@@ -38,4 +38,27 @@ NOT_PROGRAMS += verbs/conf_open.c
 EXTRA        += $(OUT)/verbs/conf_open
 
 $(OUT)/verbs/conf_open: $(OUT)/verbs/conf_open.o $(COMMON_OBJ) | libs
-	$(CC) $(CFLAGS) -pthread -o $@ $@.o $(COMMON_OBJ) -L$(LIB) $(LDFLAGS) -ldat
+	$(CC) $(CFLAGS) -pthread -o $@ $@.o $(COMMON_OBJ) -L$(LIB) $(LDFLAGS) $(LDAT)
+
+# ---- Programs that ping.sh runs ----
+
+# They are no tools, so the other side of dat-ping is told what they are. One has our library, and one that of Debian.
+ifeq ($(API),1.2)
+EXTRA += $(OUT)/verbs/connector
+
+$(OUT)/verbs/connector: $(TESTDIR)/tools/connector.c $(HEADERS) | libs
+	@mkdir -p $(@D)
+	$(COMPILE) -o $@ $< -L$(LIB) $(LDAT)
+
+THEIR_LIBDAT2 := $(if $(DAT_TEST_DAPL2),$(firstword $(wildcard $(DAT_TEST_DAPL2)/usr/lib/*/libdat2.so.2)))
+ifneq ($(THEIR_LIBDAT2),)
+EXTRA += $(OUT)/verbs/connector2
+
+$(OUT)/verbs/connector2: $(TESTDIR)/tools/connector.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(COMPILE) -std=c11 -UUDAPL -DUDAPL=20 -o $@ $< $(THEIR_LIBDAT2)
+endif
+else
+# The tools are programs of 1.2.
+NOT_PROGRAMS += verbs/ping.sh
+endif

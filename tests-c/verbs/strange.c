@@ -49,6 +49,7 @@ struct order {
     uint16_t port;
     enum deed deed;
     int n;
+    unsigned char header[4]; /* with REFUSE: the first bytes, unless all are 0 */
 };
 
 struct answer {
@@ -278,6 +279,8 @@ static struct answer refuse(const struct order *o, struct link *up)
 
     memset(&a, 0, sizeof a);
     memset(data, 0x5a, sizeof data);
+    if (o->header[3] != 0 || o->header[0] != 0)
+        memcpy(data, o->header, sizeof o->header);
     ((struct sockaddr_in *)&here)->sin_port = 0;
     must(rdma_bind_addr(id, (struct sockaddr *)&here) == 0 && rdma_listen(id, 8) == 0, "cannot listen");
     a.port = ntohs(rdma_get_src_port(id));
@@ -445,6 +448,42 @@ static void refusals(void)
            "a stranger rejects with 0 to 148 bytes of its own: one event, a rejection");
 }
 
+/* A rejection with the header that ours have, right and wrong. */
+static void headers(void)
+{
+    static const struct {
+        unsigned char header[4];
+        int bytes, least, most; /* behind the header: sent, and told of */
+    } tries[] = {
+        { { 2, 0, 2, 6 }, 5, 5, 5 },    { { 2, 0, 2, 1 }, 0, 0, 0 },      { { 0, 0, 0, 1 }, 0, 0, 0 },
+        { { 2, 0, 2, 0 }, 5, 5, 148 },  { { 2, 0, 2, 255 }, 5, 5, 148 },
+    };
+    int good = 0, count = (int)(sizeof tries / sizeof tries[0]);
+
+    for (int i = 0; i < count; i++) {
+        struct order o = order(REFUSE, 4 + tries[i].bytes);
+        DAT_CONNECTION_EVENT_DATA *data;
+        struct answer a;
+        struct side s;
+        DAT_EVENT e;
+        bool right;
+
+        memcpy(o.header, tries[i].header, sizeof o.header);
+        must(LINK_SEND(&p.link, o) && LINK_RECV(&p.link, a), "the stranger is gone");
+        side_make(&s, &svc.fx, NULL);
+        must_rc(side_connect(&s, fx_address(&svc.fx), a.port), DAT_SUCCESS, "dat_ep_connect");
+        must(LINK_RECV(&p.link, a), "the stranger is gone");
+        right = a.result == 0 && wait_event(s.conn, &e) && e.event_number == DAT_CONNECTION_EVENT_PEER_REJECTED;
+        data = &e.event_data.connect_event_data;
+        right = right && data->private_data_size >= tries[i].least && data->private_data_size <= tries[i].most;
+        for (DAT_COUNT k = 0; right && k < data->private_data_size; k++)
+            right = ((unsigned char *)data->private_data)[k] == (k < tries[i].bytes ? 0x5a : 0);
+        good += right && quiet(s.conn);
+        side_free(&s);
+    }
+    is_int(good, count, "a rejection says how many private data it has; else they come with the padding");
+}
+
 /* The queue pair that the stranger names does not exist. */
 static void acceptances(void)
 {
@@ -587,6 +626,11 @@ int main(int argc, char **argv)
     /* What the libraries keep for good is there after the first use, and a thread's bell after its first sleep. */
     ordinary();
     must(let(SHORT_SEND, 0, &a), "the first stranger");
+#if UDAPL == 20
+    /* Each endpoint that has left the shared queue is an event. */
+    for (DAT_EVENT e; dat_evd_dequeue(svc.fx.async, &e) == DAT_SUCCESS;)
+        must((int)e.event_number == (int)DAT_ASYNC_ERROR_EP_BROKEN, "an asynchronous event");
+#endif
     must(quiet(svc.fx.async), "an asynchronous event");
     pair_open(&pair, &svc.fx, NULL);
     must(pthread_create(&thread, NULL, honest, &pair) == 0, "no thread");
@@ -599,6 +643,7 @@ int main(int argc, char **argv)
     memset(&a, 0, sizeof a);
     ok(let(TOO_LONG, LONGEST + 1, &a) && a.result == 0, "a request cannot have %d bytes", LONGEST + 1);
     refusals();
+    headers();
     acceptances();
     memset(&a, 0, sizeof a);
     ok(let(GARBLE, env_count(60, 10), &a) && a.lost == 0,

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# vm.sh COMMAND [ARG...] - runs a command with an RDMA device, on a machine without one
+# vm.sh COMMAND [ARG...] - runs a command with an RDMA device, on a machine without one, or on another processor
 #
 # Boots the distribution's kernel in QEMU, without KVM if need be, with Soft-RoCE (rdma_rxe) on
 # one end of a veth pair, and runs the command in it as root. The machine's root file system is
@@ -9,37 +9,58 @@
 # below $VM_OUT. The exit status is that of the command; 124 when time ran out; 125 when no
 # machine came up; 77 when something to make one is missing; a line then names it.
 #
+#   VM_TREE=DIR     the root file system of a machine of 64-bit ARM, with a kernel, bash and busybox, that is
+#                   there instead of this one's; and of this one's the folder $VM_SHOW alone. It has no RDMA device
 #   VM_OUT=DIR      a directory that the guest can write
 #   VM_TIMEOUT=S    the longest time for all of it, in seconds (900)
 #   VM_CPUS=N       processors (2)
 #   VM_MEM=MIB      memory (2048)
 #   VM_CACHE=DIR    where kernel and first file system are kept (~/.cache/libdat-vm)
 #   VM_ACCEL=ACCEL  QEMU's accelerator (tcg,thread=multi)
-#   VM_KERNEL=DIR   an unpacked kernel package to use, with boot/ and lib/modules/
+#   VM_KERNEL=DIR   an unpacked kernel package to use, with boot/ and lib/modules/ ($VM_TREE, if there is one)
 #
-# In the guest: device rxe0 on v0, 10.1.0.1; device rxe1 on v1, 10.1.0.2; no limit on locked memory.
+# In the guest without $VM_TREE: device rxe0 on v0, 10.1.0.1; device rxe1 on v1, 10.1.0.2; no limit on locked memory.
 # Packets between the two addresses take the wire; tables 101 and 102 have the routes.
 set -euo pipefail
 
-[ $# -gt 0 ] || { sed -n '3,24s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,26s/^# \{0,1\}//p' "$0"; exit 2; }
 
 say() { echo "vm.sh: $*" >&2; }
 cache=${VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/libdat-vm}
 limit=${VM_TIMEOUT:-900}
-# crc32_generic first: rdma_rxe asks for the checksum by a name that it cannot load in time.
-wanted='crc32_generic virtio_pci 9pnet_virtio 9p overlay veth rdma_rxe ib_uverbs rdma_ucm'
+tree=${VM_TREE:-}
+wanted='virtio_pci 9pnet_virtio 9p overlay'
+if [ -n "$tree" ]; then
+    processor=aarch64
+    busybox=$tree/bin/busybox
+    # The machine has one serial line.
+    console=ttyAMA0 answers=hvc0
+    wanted="$wanted virtio_console"
+    initial=$cache/initial-$processor.gz
+else
+    processor=x86_64
+    busybox=$(command -v busybox || true)
+    console=ttyS0 answers=ttyS1
+    # crc32_generic first: rdma_rxe asks for the checksum by a name that it cannot load in time.
+    wanted="crc32_generic $wanted veth rdma_rxe ib_uverbs rdma_ucm"
+    initial=$cache/initial.gz
+fi
 
 missing=
 need() { command -v "$1" >/dev/null 2>&1 || case " $missing " in *" $2 "*) ;; *) missing="$missing $2" ;; esac; }
-need qemu-system-x86_64 qemu-system-x86
-need busybox busybox-static
-# The first file system has no libraries.
-! ldd "$(command -v busybox)" >/dev/null 2>&1 || missing="$missing busybox-static"
 need modprobe kmod
 need cpio cpio
-need ip iproute2
-need rdma iproute2
-need dpkg-deb dpkg
+if [ -n "$tree" ]; then
+    need qemu-system-aarch64 qemu-system-arm
+else
+    need qemu-system-x86_64 qemu-system-x86
+    need busybox busybox-static
+    # The first file system has no libraries.
+    ! ldd "$busybox" >/dev/null 2>&1 || missing="$missing busybox-static"
+    need ip iproute2
+    need rdma iproute2
+    need dpkg-deb dpkg
+fi
 if [ -n "$missing" ]; then
     say "not installed:$missing"
     exit 77
@@ -76,22 +97,22 @@ kernel()
 # first_files KERNEL FILE: the first file system: busybox, the modules in order, init.
 first_files()
 {
-    local tree version module file
-    tree=$(mktemp -d)
+    local files version module file
+    files=$(mktemp -d)
     version=$(ls "$1/lib/modules")
-    mkdir -p "$tree/bin" "$tree/modules" "$tree/proc" "$tree/sys" "$tree/dev"
-    cp "$(command -v busybox)" "$tree/bin/busybox"
+    mkdir -p "$files/bin" "$files/modules" "$files/proc" "$files/sys" "$files/dev"
+    cp "$busybox" "$files/bin/busybox"
     for module in $wanted; do
         modprobe -d "$1" -S "$version" --show-depends "$module"
     done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r file; do
-        cp "$file" "$tree/modules/"
-        basename "$file" >>"$tree/modules/order"
+        cp "$file" "$files/modules/"
+        basename "$file" >>"$files/modules/order"
     done
-    init >"$tree/init"
-    chmod 755 "$tree/init"
-    (cd "$tree" && find . -print0 | cpio -0 -o -H newc --quiet | gzip -1) >"$2.new"
+    init >"$files/init"
+    chmod 755 "$files/init"
+    (cd "$files" && find . -print0 | cpio -0 -o -H newc --quiet | gzip -1) >"$2.new"
     mv "$2.new" "$2"
-    rm -rf "$tree"
+    rm -rf "$files"
 }
 
 init()
@@ -120,6 +141,11 @@ mount -t tmpfs none /root/dev/shm
 mount -t devpts none /root/dev/pts
 mount -t tmpfs none /root/run
 share order /order ro
+show=$(cat /order/show)
+if [ -n "$show" ]; then
+    mkdir -p "/root$show"
+    share show "/root$show" ro
+fi
 out=$(cat /order/out)
 if [ -n "$out" ]; then
     mkdir -p "/root$out"
@@ -127,7 +153,7 @@ if [ -n "$out" ]; then
 fi
 mkdir /root/run/order
 cp /order/* /root/run/order
-chroot /root /bin/bash /run/order/main >/dev/ttyS1 2>&1
+chroot /root /bin/bash /run/order/main >"/dev/$(cat /order/answers)" 2>&1
 sync
 poweroff -f
 END
@@ -136,14 +162,13 @@ END
 mkdir -p "$cache"
 exec 8>"$cache/lock"
 flock 8
-unpacked=${VM_KERNEL:-$cache/kernel}
+unpacked=${VM_KERNEL:-${tree:-$cache/kernel}}
 if [ ! -d "$unpacked/boot" ]; then
     fresh=$(mktemp -d "$cache/kernel.XXXXXX")
     (kernel "$fresh") || { status=$?; rm -rf "$fresh"; exit $status; }
     rm -rf "$unpacked"
     mv "$fresh" "$unpacked"
 fi
-initial=$cache/initial.gz
 if [ ! "$initial" -nt "$0" ] || [ "$unpacked/boot" -nt "$initial" ]; then
     first_files "$unpacked" "$initial"
 fi
@@ -152,10 +177,15 @@ flock -u 8
 order=$(mktemp -d)
 trap 'rm -rf "$order"' EXIT
 out=${VM_OUT:+$(realpath "$VM_OUT")}
+show=${VM_SHOW:+$(realpath "$VM_SHOW")}
 printf '%s' "$out" >"$order/out"
+printf '%s' "$show" >"$order/show"
+printf '%s' "$answers" >"$order/answers"
 export -p | grep -v -E '^declare -x (HOME|PWD|OLDPWD|SHLVL|TMPDIR|_)=' >"$order/environment" || true
+
+# network: makes the pair of interfaces with their devices.
+network()
 {
-    echo 'set +e; . /run/order/environment; export HOME=/root TMPDIR=/tmp; ulimit -l unlimited; ulimit -c 0'
     # Both ends of the pair answer for their own address alone.
     echo 'sysctl -q -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2'
     echo 'ip link set lo up; ip link add v0 type veth peer name v1'
@@ -168,6 +198,11 @@ export -p | grep -v -E '^declare -x (HOME|PWD|OLDPWD|SHLVL|TMPDIR|_)=' >"$order/
     echo 'for i in lo v0; do ip rule add pref 10 iif $i from 10.1.0.1 to 10.1.0.2 lookup 101; done'
     echo 'for i in lo v1; do ip rule add pref 10 iif $i from 10.1.0.2 to 10.1.0.1 lookup 102; done'
     echo 'ip route add 10.1.0.2 dev v0 src 10.1.0.1 table 101; ip route add 10.1.0.1 dev v1 src 10.1.0.2 table 102'
+}
+
+{
+    echo 'set +e; . /run/order/environment; export HOME=/root TMPDIR=/tmp; ulimit -l unlimited; ulimit -c 0'
+    if [ -n "$tree" ]; then echo 'busybox ip link set lo up'; else network; fi
     printf 'cd %q\n' "$PWD"
     printf '%q ' "$@"
     # shellcheck disable=SC2016
@@ -177,15 +212,22 @@ export -p | grep -v -E '^declare -x (HOME|PWD|OLDPWD|SHLVL|TMPDIR|_)=' >"$order/
 # /dev/kvm may be there and not work; who knows that it does can say so.
 accel=${VM_ACCEL:-tcg,thread=multi}
 share() { echo "local,path=$1,mount_tag=$2,security_model=none,multidevs=remap${3:+,$3}"; }
-set -- -accel "$accel" -cpu max -smp "${VM_CPUS:-2}" -m "${VM_MEM:-2048}" -nodefaults -nographic -no-reboot \
-    -serial "file:$order/console" -serial stdio \
+if [ -n "$tree" ]; then
+    # A processor without signed pointers, whose emulation takes most of the time.
+    set -- -machine virt -cpu neoverse-n1 -serial "file:$order/console" \
+        -device virtio-serial-pci -chardev stdio,id=answers -device virtconsole,chardev=answers
+else
+    set -- -cpu max -serial "file:$order/console" -serial stdio
+fi
+set -- "$@" -accel "$accel" -smp "${VM_CPUS:-2}" -m "${VM_MEM:-2048}" -nodefaults -nographic -no-reboot \
     -kernel "$(echo "$unpacked"/boot/vmlinuz-*)" -initrd "$initial" \
-    -append 'console=ttyS0 quiet loglevel=3 panic=-1 mitigations=off' \
-    -virtfs "$(share / root readonly=on)" -virtfs "$(share "$order" order readonly=on)"
+    -append "console=$console quiet loglevel=3 panic=-1 mitigations=off" \
+    -virtfs "$(share "${tree:-/}" root readonly=on)" -virtfs "$(share "$order" order readonly=on)"
+[ -z "$show" ] || set -- "$@" -virtfs "$(share "$show" show readonly=on)"
 [ -z "$out" ] || set -- "$@" -virtfs "$(share "$out" out)"
 
 status=0
-timeout --foreground -k 5 "$limit" qemu-system-x86_64 "$@" </dev/null 2>"$order/qemu" |
+timeout --foreground -k 5 "$limit" "qemu-system-$processor" "$@" </dev/null 2>"$order/qemu" |
     sed -u 's/\r$//' | tee "$order/output" | sed -u '/^vm\.sh: status /d' || status=$?
 told=$(sed -n 's/^vm\.sh: status \([0-9]*\)$/\1/p' "$order/output" | tail -n 1)
 [ -z "$told" ] || exit "$told"

@@ -21,6 +21,9 @@
 //!   goes with `DAT_INVALID_HANDLE` when there is none.
 //! * `wrap`: the library has code of its own around the slot.
 //! * `own`: there is no slot.
+//! * `slot`: there is only a slot, no function that programs could call.
+//! * `variadic`: the function takes `...`, and its last argument here is the list of these arguments, which the slot takes.
+//!   Rust cannot define such a function; the library has it in another form.
 //!
 //! If the slot has fewer arguments than the call, the rest follow: `fn NAME(SLOT'S) and (THE REST) => wrap as WHOLE`,
 //! and WHOLE names the type of the function with all of them.
@@ -43,6 +46,22 @@ macro_rules! c_enum {
         pub type $name = $tag;
         $($(#[$member_attr])* pub const $member: $name = $value;)*
     };
+}
+
+/// Adds members to an enumeration that versions share: those that a version has in addition, or with a number of its
+/// own.
+#[macro_export]
+macro_rules! c_members {
+    ($name:ident { $($(#[$member_attr:meta])* $member:ident = $value:expr,)* }) => {
+        $($(#[$member_attr])* pub const $member: $name = $value;)*
+    };
+}
+
+/// Marks a place in a module that versions share, where each has items of its own: those between the mark of the same
+/// name in the version's module and the next one. Only the order in the C headers depends on it.
+#[macro_export]
+macro_rules! place {
+    ($name:ident) => {};
 }
 
 /// A callback for `for_each_call!`: makes the type of the slot, under the name of the call.
@@ -80,7 +99,7 @@ macro_rules! provider_table {
         )*
 
         /// Table of the functions of a provider, in the order that is the binary interface. A provider should fill every slot;
-        /// for one that is NULL libdat answers DAT_NOT_IMPLEMENTED.
+        /// for one that is NULL the library answers DAT_NOT_IMPLEMENTED.
         #[derive(Clone, Copy, Debug)]
         #[repr(C)]
         pub struct dat_provider {

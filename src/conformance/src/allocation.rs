@@ -6,7 +6,7 @@ use dat_core::event::{Event, Status};
 use dat_core::testing::{connect, next, until, wait};
 use dat_core::transport::Transport;
 use dat_core::wait::{self, Limit, Step};
-use dat_core::{CompletionFlags, Streams};
+use dat_core::{Change, CompletionFlags, Rights, Streams};
 
 use crate::counting::allocations;
 use crate::{Network, rounds};
@@ -27,6 +27,9 @@ pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Netwo
     connect(&d, &c);
     let memory = adapter.buffer(1 << 16);
     let remote = memory.remote(8192, 64);
+    let limits = adapter.ia.transport().attributes();
+    let words = adapter.buffer_with(64, Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE);
+    let word = words.remote((0..8).find(|&at| (words.start() + at as u64).is_multiple_of(8)).unwrap_or(0), 8);
     let parts = [memory.at(0, 32), memory.at(64, 32)];
     let into = [memory.at(4096, 64)];
     let round = || {
@@ -38,6 +41,21 @@ pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Netwo
         a.ep.post_read(&parts, 6, remote, CompletionFlags::DEFAULT).unwrap();
         for _ in 0..6 {
             let Event::Transfer { status, .. } = next(&transfers) else { panic!("no transfer") };
+            assert_eq!(status, Status::Success);
+        }
+        // What not every transport has.
+        let mut more = 0;
+        if limits.immediate {
+            b.ep.post_recv(&into, 1, CompletionFlags::DEFAULT).unwrap();
+            a.ep.post_write_immediate(&parts, 7, remote, 8, CompletionFlags::DEFAULT).unwrap();
+            more += 2;
+        }
+        if limits.atomics {
+            a.change(memory.at(128, 8), 9, word, Change::Add(1));
+            more += 1;
+        }
+        for _ in 0..more {
+            let Event::Extended { status, .. } = next(&transfers) else { panic!("no such transfer") };
             assert_eq!(status, Status::Success);
         }
         // A wait that finds its event.

@@ -5,8 +5,8 @@ use std::thread;
 use dat_core::error::{Error, Refusal};
 use dat_core::event::{Event, Status};
 use dat_core::testing::{connect, next, next_request, patience, request, until, wait};
-use dat_core::transport::Transport;
-use dat_core::{Cno, CompletionFlags, Kind, Object, Psp, PspMode, Rights, Rmr, Streams};
+use dat_core::transport::{Scope, Transport};
+use dat_core::{Base, Cno, CompletionFlags, Kind, Object, Psp, PspMode, Rights, Rmr, Streams};
 
 use crate::{Network, rounds};
 
@@ -88,9 +88,18 @@ pub fn a_close_ends_everything<T: Transport>(network: &Network<T>) {
         }
         let cr = next_request(&requests);
         if adapter.ia.transport().attributes().rmr {
-            let rmr = Rmr::create(&adapter.pz).unwrap();
+            let rmr = Rmr::create(&adapter.pz, Scope::Zone).unwrap();
             let remote = Rights::REMOTE_READ;
-            c.ep.post_bind(&rmr, Some(memory.lmr()), memory.at(0, 64), remote, 7, CompletionFlags::DEFAULT).unwrap();
+            c.ep.post_bind(
+                &rmr,
+                Some(memory.lmr()),
+                memory.at(0, 64),
+                remote,
+                Base::Address,
+                7,
+                CompletionFlags::DEFAULT,
+            )
+            .unwrap();
         }
         let outcome = thread::scope(|scope| {
             let waiter = scope.spawn(|| wait(&d.receives, 1, None));
@@ -103,10 +112,12 @@ pub fn a_close_ends_everything<T: Transport>(network: &Network<T>) {
             Ok(Event::Transfer { cookie: 5, status: Status::Flushed, .. }) | Err(Error::Aborted) => {}
             other => panic!("{other:?}"),
         }
-        for kind in [Kind::Ep, Kind::Evd, Kind::Srq, Kind::Lmr, Kind::Rmr, Kind::Pz, Kind::Cno, Kind::Psp, Kind::Cr] {
+        for kind in
+            [Kind::Ep, Kind::Evd, Kind::Srq, Kind::Lmr, Kind::Rmr, Kind::Pz, Kind::Cno, Kind::Psp, Kind::Csp, Kind::Cr]
+        {
             assert_eq!(adapter.ia.count(kind), 0, "{kind:?}");
         }
-        assert!(cr.reject().is_err());
+        assert!(cr.reject(&[]).is_err());
         assert!(adapter.ia.slab().get::<dat_core::Endpoint<T>>(a.ep.header().handle()).is_none());
         memory.fill(0..4096, 9);
         assert!(memory.is_all(0..4096, 9));

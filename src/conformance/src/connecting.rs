@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use dat_core::addr::Address;
 use dat_core::ep::State;
+use dat_core::error::Arg;
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::{Adapter, Buffer, End, connect, next_request, patience, quiet, request, until};
 use dat_core::transport::Transport;
@@ -157,8 +158,31 @@ pub fn a_rejected_attempt_is_told_so<T: Transport>(network: &Network<T>) {
     let a = scene.adapter.end();
     a.receive(scene.memory.at(0, 64), 1);
     scene.ask(&a, Some(patience()));
-    next_request(&scene.requests).reject().unwrap();
+    next_request(&scene.requests).reject(&[]).unwrap();
     scene.failed(&a, ConnectionEvent::PeerRejected, 1);
+}
+
+/// What the program sends along with a rejection arrives as it is, up to the limit that the attributes name.
+pub fn a_rejection_brings_private_data<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let limits = scene.adapter.ia.transport().attributes();
+    let most = limits.max_reject_data;
+    assert_eq!(limits.check_reject_data(most), Ok(()));
+    assert_eq!(limits.check_reject_data(most + 1), Err(Error::InvalidParameter(Arg::PrivateDataSize)));
+    let a = scene.adapter.end();
+    for len in [most, 0, most.min(1), most / 2] {
+        // Ends in a byte like padding.
+        let data: Vec<u8> = (0..len).rev().map(|k| k as u8).collect();
+        scene.ask(&a, Some(patience()));
+        next_request(&scene.requests).reject(&data).unwrap();
+        assert_eq!(a.news(), (ConnectionEvent::PeerRejected, data));
+        a.ep.reset().unwrap();
+    }
+    // The next connection has nothing of that.
+    let b = scene.adapter.end();
+    connect(&a, &b);
+    b.ep.disconnect(false).unwrap();
+    assert_eq!(a.news(), (ConnectionEvent::Disconnected, vec![]));
 }
 
 /// Nobody listens on the qualifier, which somebody had a moment ago.
@@ -234,7 +258,7 @@ pub fn an_attempt_is_given_up<T: Transport>(network: &Network<T>) {
         assert_eq!(a.state(), State::Disconnected);
         a.arrives(5, Status::Flushed);
         assert!(quiet([&a.connections]));
-        cr.reject().unwrap();
+        cr.reject(&[]).unwrap();
         // An answer that comes too late finds nobody.
         let (c, d) = (scene.adapter.end(), scene.adapter.end());
         scene.ask(&c, Some(patience()));

@@ -1,10 +1,13 @@
 //! The end of a connection, from either side, and what becomes of outstanding work.
 
+use std::sync::{Arc, Barrier};
+use std::thread;
+
 use dat_core::ep::State;
-use dat_core::event::{ConnectionEvent, Event, Status};
-use dat_core::testing::{End, connect, next, quiet, until};
+use dat_core::event::{AsyncReason, ConnectionEvent, Event, Status};
+use dat_core::testing::{Adapter, End, connect, next, quiet, until};
 use dat_core::transport::Transport;
-use dat_core::{CompletionFlags, Streams};
+use dat_core::{CompletionFlags, Evd, Habits, Object, Streams};
 
 use crate::{Network, rounds};
 
@@ -290,4 +293,86 @@ pub fn a_failure_flushes_the_work_of_both_sides<T: Transport>(network: &Network<
     let Event::Transfer { cookie: 6, status: Status::Success, .. } = next(&a.requests) else {
         panic!("the send does not complete")
     };
+}
+
+/// Sends that wait in vain on each endpoint of a [`Side`].
+const WAITING: usize = 30;
+
+/// One side of many connections, whose endpoints have a shared receive queue and dispatchers in common.
+struct Side<T: Transport> {
+    adapter: Adapter<T>,
+    told: Arc<Evd<T>>,
+    ends: Vec<End<T>>,
+}
+
+impl<T: Transport> Side<T> {
+    fn new(network: &Network<T>, count: usize) -> Self {
+        let adapter = network.open_with(Habits { tell_end_of_shared: true });
+        adapter.events().resize(count).unwrap();
+        let srq = adapter.srq(4);
+        let receives = adapter.evd(Streams::TRANSFERS);
+        let told = adapter.evd(Streams::TRANSFERS | Streams::CONNECTIONS);
+        told.resize(count * (1 + WAITING)).unwrap();
+        let end = || adapter.end_to(&adapter.pz, [&receives, &told, &told], Some(&srq), |_| {});
+        let ends = (0..count).map(|_| end()).collect();
+        Side { adapter, told, ends }
+    }
+
+    /// All endpoints are told of their end once, and that they have left the queue in the same order.
+    fn is_over(&self) {
+        let mut ended = Vec::new();
+        while ended.len() < self.ends.len() {
+            match next(&self.told) {
+                Event::Connection { ep, kind: ConnectionEvent::Disconnected | ConnectionEvent::Broken, .. } => {
+                    ended.push(ep);
+                }
+                // What was outstanding is flushed behind that.
+                Event::Transfer { status: Status::Flushed, .. } => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        for &ep in &ended {
+            let Event::Async { object, reason } = next(&self.adapter.events()) else { panic!("no asynchronous event") };
+            assert_eq!((object, reason), (ep, AsyncReason::EndpointLeftShared));
+        }
+        ended.sort_unstable();
+        let mut all: Vec<_> = self.ends.iter().map(|end| end.ep.header().handle()).collect();
+        all.sort_unstable();
+        assert_eq!(ended, all);
+        for end in &self.ends {
+            end.ep.reset().unwrap();
+        }
+        while self.told.dequeue().is_ok() {}
+        assert!(quiet([&self.adapter.events(), &self.told]));
+    }
+}
+
+/// Both sides end many connections at once, in opposite orders. Each endpoint is told of its end and of having left its shared
+/// receive queue, in the same order on both dispatchers.
+pub fn many_leave_their_shared_queues_at_once<T: Transport>(network: &Network<T>) {
+    // A device in software sends all that waits again and again.
+    let count = 4 + rounds(96);
+    let (here, there) = (Side::new(network, count), Side::new(network, count));
+    for _ in 0..rounds(4) {
+        for (a, b) in here.ends.iter().zip(&there.ends) {
+            connect(a, b);
+        }
+        // These find no receive, and are flushed in the middle of the end.
+        for end in here.ends.iter().chain(&there.ends) {
+            (0..WAITING).for_each(|_| end.ep.post_send(&[], 1, CompletionFlags::DEFAULT).unwrap());
+        }
+        let together = Barrier::new(2);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                together.wait();
+                here.ends.iter().for_each(|end| end.ep.disconnect(false).unwrap());
+            });
+            scope.spawn(|| {
+                together.wait();
+                there.ends.iter().rev().for_each(|end| end.ep.disconnect(false).unwrap());
+            });
+        });
+        here.is_over();
+        there.is_over();
+    }
 }

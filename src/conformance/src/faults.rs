@@ -13,10 +13,10 @@ use dat_core::ep::ConnectRequest;
 use dat_core::error::{Error, Result};
 use dat_core::event::{ConnectionEvent, Event, Status};
 use dat_core::testing::{Adapter, connect, patience, wait};
-use dat_core::transport::{RemoteSegment, Transport};
+use dat_core::transport::{RemoteSegment, Scope, Transport};
 use dat_core::{
-    AsyncEvd, Cno, CompletionFlags, Cr, Endpoint, EpParts, Evd, Ia, Lmr, LocalSegment, Memory, Psp, PspMode, Pz,
-    Rights, Rmr, Slab, Srq, Streams,
+    AsyncEvd, Base, Change, Cno, CompletionFlags, Cr, Endpoint, EpParts, Evd, Habits, Ia, Lmr, LocalSegment, Memory,
+    Psp, PspMode, Pz, Rights, Rmr, Slab, Srq, Streams,
 };
 use host::memory::{self, Allocator};
 
@@ -106,7 +106,7 @@ fn next<T: Transport>(evd: &Arc<Evd<T>>) -> Result<Event> {
 /// The next transfer succeeds.
 fn succeeds<T: Transport>(evd: &Arc<Evd<T>>) -> Result<()> {
     match next(evd)? {
-        Event::Transfer { status: Status::Success, .. } => Ok(()),
+        Event::Transfer { status: Status::Success, .. } | Event::Extended { status: Status::Success, .. } => Ok(()),
         // A connection may break for want of something.
         _ => Err(Error::TimeoutExpired),
     }
@@ -115,7 +115,7 @@ fn succeeds<T: Transport>(evd: &Arc<Evd<T>>) -> Result<()> {
 /// One object of every kind, from its creation to its end.
 fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()> {
     let (name, instance) = network.place();
-    let ia = Ia::open(slab, name, instance, AsyncEvd::Create(8))?;
+    let ia = Ia::open(slab, name, instance, AsyncEvd::Create(8), Habits::default())?;
     let closing = Closing(ia.clone());
     let pz = Pz::create(&ia)?;
     let cno = Cno::create(&ia, None)?;
@@ -123,9 +123,9 @@ fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()
     let (receives, requests) = (evd(Streams::TRANSFERS, Some(&cno))?, evd(Streams::TRANSFERS | Streams::BINDS, None)?);
     let (connections, arrivals) = (evd(Streams::CONNECTIONS, None)?, evd(Streams::CONNECTION_REQUESTS, None)?);
     let addr = BYTES.as_ptr().expose_provenance() as u64;
-    let all = Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE_READ | Rights::REMOTE_WRITE;
-    let lmr = Lmr::create(&ia, Memory::Virtual(addr), None, BYTES.len() as u64, &pz, all)?;
-    let rmr = Rmr::create(&pz)?;
+    let all = Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE;
+    let lmr = Lmr::create(&ia, Memory::Virtual(addr), None, BYTES.len() as u64, &pz, all, Base::Address)?;
+    let rmr = Rmr::create(&pz, Scope::Zone)?;
     let srq = Srq::create(&ia, &pz, 8, 2)?;
     let parts = EpParts {
         pz: Some(&pz),
@@ -174,7 +174,31 @@ fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()
         active.post_read(&[at(0, len)], 3, to(len), CompletionFlags::DEFAULT)?;
         succeeds(&requests)?;
     }
-    active.post_bind(&rmr, Some(&lmr), at(0, 64), Rights::REMOTE_READ, 4, CompletionFlags::DEFAULT)?;
+    let limits = ia.transport().attributes();
+    if limits.immediate {
+        passive.post_recv(&[at(LEN, LEN)], 3, CompletionFlags::DEFAULT)?;
+        active.post_write_immediate(&[at(0, LEN)], 4, to(LEN), 5, CompletionFlags::DEFAULT)?;
+        succeeds(&receives)?;
+        succeeds(&requests)?;
+    }
+    if limits.atomics {
+        let word = (0..8).find(|at| (addr + LEN as u64 + at).is_multiple_of(8)).unwrap_or(0);
+        let target = RemoteSegment { addr: addr + LEN as u64 + word, ..to(8) };
+        active.post_atomic(&[at(0, 8)], 6, target, Change::Add(1), CompletionFlags::DEFAULT)?;
+        succeeds(&requests)?;
+    }
+    if limits.invalidate && limits.endpoint_windows {
+        let single = Rmr::create(&pz, Scope::Endpoint)?;
+        let flags = CompletionFlags::DEFAULT;
+        let key = passive.post_bind(&single, Some(&lmr), at(0, 64), Rights::REMOTE_READ, Base::Address, 7, flags)?;
+        next(&requests)?;
+        passive.post_recv(&[at(LEN, LEN)], 8, flags)?;
+        active.post_send_invalidate(&[at(0, 64)], 9, key, flags)?;
+        succeeds(&receives)?;
+        succeeds(&requests)?;
+        single.free();
+    }
+    active.post_bind(&rmr, Some(&lmr), at(0, 64), Rights::REMOTE_READ, Base::Address, 4, CompletionFlags::DEFAULT)?;
     next(&requests)?;
     active.disconnect(false)?;
 
@@ -223,7 +247,7 @@ pub fn lack_of_memory_is_refused<T: Transport>(network: &Network<T>) {
     // Freed handles rest for long; after these there are enough of them, and the slab does not grow any more.
     {
         let (name, instance) = network.place();
-        let ia = Closing(Ia::open(slab, name, instance, AsyncEvd::Create(8)).expect("memory"));
+        let ia = Closing(Ia::open(slab, name, instance, AsyncEvd::Create(8), Habits::default()).expect("memory"));
         for _ in 0..6000 {
             Pz::create(&ia.0).and_then(|pz| pz.free()).expect("memory");
         }

@@ -15,19 +15,24 @@
 //! The tests use the core as a face does. What the trait leaves open, they leave open.
 
 pub mod allocation;
+pub mod atomic;
 pub mod cleanup;
 pub mod completions;
 pub mod connecting;
 pub mod counting;
 pub mod endings;
 pub mod faults;
+pub mod immediate;
+pub mod invalidate;
 pub mod limits;
 pub mod listeners;
 pub mod modify;
 mod network;
 pub mod order;
 pub mod rdma;
+pub mod read_to_rmr;
 pub mod receives;
+pub mod scopes;
 pub mod segments;
 pub mod sizes;
 pub mod srq;
@@ -36,5 +41,6 @@ mod suite;
 pub mod waits;
 pub mod watermarks;
 pub mod windows;
+pub mod zero_based;
 
 pub use network::{Network, rounds};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dat_core::ep::EpParts;
 use dat_core::error::{Error, Result};
-use dat_core::transport::Transport;
-use dat_core::{Endpoint, Evd, Kind, Lmr, Memory, Pz, Rights, Rmr, Srq, Streams};
+use dat_core::transport::{Scope, Transport};
+use dat_core::{Base, Endpoint, Evd, Kind, Lmr, Memory, Pz, Rights, Rmr, Srq, Streams};
 
 use crate::Network;
 
@@ -36,6 +36,13 @@ fn fill<T: Transport, O>(
     assert_eq!(live(), most, "{kind:?}");
 }
 
+/// Versions of the interface that tell lengths in 32 bits rely on it.
+pub fn no_transfer_is_longer_than_32_bits_count<T: Transport>(network: &Network<T>) {
+    let adapter = network.open();
+    let limits = adapter.ia.transport().attributes();
+    assert!(u32::try_from(limits.max_message.max(limits.max_rdma)).is_ok());
+}
+
 /// Every kind of object whose number an adapter reports.
 pub fn there_are_as_many_objects_as_the_adapter_reports<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
@@ -44,10 +51,10 @@ pub fn there_are_as_many_objects_as_the_adapter_reports<T: Transport>(network: &
     let at = buffer.at(0, 64).addr;
     let live = |kind| move || ia.count(kind);
     fill(network, Kind::Pz, || Pz::create(ia), live(Kind::Pz));
-    let lmr = || Lmr::create(ia, Memory::Virtual(at), None, 64, &adapter.pz, Rights::LOCAL_READ);
+    let lmr = || Lmr::create(ia, Memory::Virtual(at), None, 64, &adapter.pz, Rights::LOCAL_READ, Base::Address);
     fill(network, Kind::Lmr, lmr, live(Kind::Lmr));
     if ia.transport().attributes().rmr {
-        fill(network, Kind::Rmr, || Rmr::create(&adapter.pz), live(Kind::Rmr));
+        fill(network, Kind::Rmr, || Rmr::create(&adapter.pz, Scope::Zone), live(Kind::Rmr));
     }
     fill(network, Kind::Evd, || Evd::create(ia, 1, None, Streams::SOFTWARE), live(Kind::Evd));
     fill(network, Kind::Ep, || Endpoint::create(ia, &EpParts::default(), None), live(Kind::Ep));

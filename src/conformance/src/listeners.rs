@@ -1,11 +1,15 @@
 //! Service points: qualifiers, backlogs, reserved ones, endpoints of the provider's.
 
-use dat_core::ep::State;
+use std::net::SocketAddr;
+
+use dat_core::addr::Address;
+use dat_core::ep::table::Field;
+use dat_core::ep::{State, Value};
 use dat_core::error::Error;
 use dat_core::event::{ConnectionEvent, Event};
 use dat_core::testing::{next, next_request, patience, quiet, request, until};
 use dat_core::transport::Transport;
-use dat_core::{Evd, Object, Psp, PspMode, Rsp, Streams};
+use dat_core::{Comm, Cr, Csp, Evd, Object, Psp, PspMode, Rsp, Streams};
 
 use crate::Network;
 use crate::connecting::Scene;
@@ -29,6 +33,53 @@ pub fn a_qualifier_has_one_owner<T: Transport>(network: &Network<T>) {
     scene.psp.free();
     let psp = Psp::create(&other.ia, Some(qualifier), &elsewhere, PspMode::Consumer).unwrap();
     assert_eq!(psp.point().qualifier(), qualifier);
+}
+
+/// Streams over the family of an address.
+fn streams(address: &Address) -> Comm {
+    Comm { domain: if address.ip().is_ipv4() { 2 } else { 10 }, kind: 1, protocol: 0 }
+}
+
+/// Common service points share their ports with the qualifiers of the others, and endpoints of either model connect to both.
+pub fn both_models_of_connections_meet<T: Transport>(network: &Network<T>) {
+    let scene = Scene::new(network);
+    let comm = streams(&scene.address);
+    let other = network.open();
+    let elsewhere = other.evd(Streams::CONNECTION_REQUESTS);
+    let csp = Csp::create(&scene.adapter.ia, comm, &scene.address, &scene.requests).unwrap();
+    let port = csp.address().port();
+    assert_eq!((csp.address().ip(), u64::from(port)), (scene.address.ip(), csp.point().qualifier()));
+    let twice = |ia, evd| Csp::create(ia, comm, csp.address(), evd).err();
+    assert_eq!(twice(&scene.adapter.ia, &scene.requests), Some(Error::PortInUse));
+    assert_eq!(twice(&other.ia, &elsewhere), Some(Error::PortInUse));
+    let psp = Psp::create(&other.ia, Some(port.into()), &elsewhere, PspMode::Consumer);
+    assert_eq!(psp.err(), Some(Error::QualifierInUse));
+
+    // To the common service point, and to the public one.
+    let public = (scene.psp.header().handle(), scene.psp.point().qualifier());
+    let common = (csp.header().handle(), csp.point().qualifier());
+    for (to, by_address) in [(common, true), (common, false), (public, true)] {
+        let (a, b) = (scene.adapter.end(), scene.adapter.end());
+        if by_address {
+            let mut socket = SocketAddr::new(scene.address.ip(), 0);
+            socket.set_port(u16::try_from(to.1).expect("a port"));
+            a.ep.modify(&[(Field::Comm, Value::Comm(comm))]).unwrap();
+            a.ep.common_connect(&Address::new(socket), Some(patience()), b"hello").unwrap();
+        } else {
+            request(&a, &scene.address, to.1, Some(patience()), b"hello").unwrap();
+        }
+        let Event::ConnectionRequest { point, qualifier, cr, .. } = next(&scene.requests) else { panic!("no request") };
+        assert_eq!((point, qualifier), to);
+        let cr = scene.adapter.ia.slab().get::<Cr<T>>(cr).unwrap().share();
+        assert_eq!(cr.remote_address().ip(), scene.address.ip());
+        cr.accept(Some(&b.ep), b"").unwrap();
+        a.is_told(ConnectionEvent::Established);
+        b.is_told(ConnectionEvent::Established);
+        scene.talk(&a, &b);
+    }
+    // The port is free again.
+    csp.free();
+    Psp::create(&other.ia, Some(port.into()), &elsewhere, PspMode::Consumer).unwrap();
 }
 
 /// Qualifiers that the transport chooses are all different.
@@ -92,13 +143,13 @@ pub fn requests_beyond_the_backlog_are_refused<T: Transport>(network: &Network<T
     assert!(quiet([&events]), "that is no overflow");
     assert_eq!(pending(), ROOM);
     for _ in 0..ROOM {
-        next_request(&requests).reject().unwrap();
+        next_request(&requests).reject(&[]).unwrap();
     }
     assert!(quiet([&requests]));
     // There is room again.
     let more = scene.adapter.end();
     request(&more, &scene.address, psp.point().qualifier(), Some(patience()), b"").unwrap();
-    next_request(&requests).reject().unwrap();
+    next_request(&requests).reject(&[]).unwrap();
     more.is_told(ConnectionEvent::PeerRejected);
 }
 

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::marker::PhantomData;
 
+use dat_core::Habits;
 use dat_core::event::ConnectionEvent;
 use dat_core::testing::{Adapter, End, patience, until};
 use dat_core::transport::Transport;
@@ -89,6 +90,14 @@ impl<T: Transport> Network<T> {
     /// Where that fails.
     pub fn open(&self) -> Adapter<T> {
         Adapter::open(&self.name, &self.instance)
+    }
+
+    /// Opens an adapter with habits.
+    ///
+    /// # Panics
+    /// Where that fails.
+    pub fn open_with(&self, habits: Habits) -> Adapter<T> {
+        Adapter::open_with(&self.name, &self.instance, habits)
     }
 }
 

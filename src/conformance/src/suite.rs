@@ -43,7 +43,55 @@ macro_rules! conformance {
                 no_byte_is_written_once_the_target_has_disconnected,
                 reads_beyond_what_the_peer_serves_at_a_time_come_later,
             }
+            immediate {
+                a_write_brings_a_value,
+                a_value_goes_without_bytes,
+                values_keep_their_order_with_messages,
+                a_value_waits_for_its_receive,
+                values_come_right_behind_the_connection,
+                values_take_buffers_of_a_shared_queue,
+                a_value_behind_a_write_that_is_not_allowed_does_not_arrive,
+                values_are_flushed_at_the_end,
+                values_have_completion_flags,
+            }
+            atomic {
+                an_addition_gives_what_was_there_before,
+                an_exchange_wants_what_it_expects,
+                atomic_operations_keep_their_order,
+                atomic_operations_of_several_ends_add_up,
+                many_atomic_operations_are_under_way,
+                an_atomic_operation_that_is_not_allowed_ends_the_connection,
+                atomic_operations_have_completion_flags,
+            }
+            zero_based {
+                bytes_are_counted_from_zero,
+                memory_is_counted_in_both_ways_at_once,
+                a_region_of_a_region_is_counted_in_its_own_way,
+                nothing_outside_can_be_named,
+                windows_are_counted_as_their_bind_says,
+            }
+            scopes {
+                a_window_for_one_connection_opens_nothing_to_others,
+                a_window_for_one_connection_is_changed_over_it_alone,
+                the_end_of_the_connection_unbinds_its_windows,
+                a_free_closes_a_window_whose_completions_nobody_fetches,
+            }
+            invalidate {
+                a_message_revokes_a_window,
+                a_revoked_window_is_bound_again,
+                what_was_posted_before_is_done_before,
+                windows_come_and_go_while_others_are_revoked,
+                messages_revoke_windows_through_a_shared_queue,
+                a_message_that_breaks_off_revokes_nothing,
+                what_cannot_be_revoked_ends_the_connection,
+            }
+            read_to_rmr {
+                bytes_are_read_into_a_window,
+                bytes_are_read_into_a_region_by_its_remote_key,
+                what_must_not_be_written_is_refused,
+            }
             limits {
+                no_transfer_is_longer_than_32_bits_count,
                 there_are_as_many_objects_as_the_adapter_reports,
             }
             windows {
@@ -93,6 +141,7 @@ macro_rules! conformance {
                 an_endpoint_is_used_again,
                 a_connection_that_ends_at_once_was_established,
                 a_failure_flushes_the_work_of_both_sides,
+                many_leave_their_shared_queues_at_once,
             }
             completions {
                 suppressed_requests_are_told_of_only_if_they_fail,
@@ -114,6 +163,7 @@ macro_rules! conformance {
                 two_adapters_connect,
                 many_connections_come_up_at_once,
                 a_rejected_attempt_is_told_so,
+                a_rejection_brings_private_data,
                 a_connect_that_nobody_listens_to_is_refused,
                 a_close_refuses_the_requests_of_the_adapter,
                 an_attempt_that_is_not_answered_times_out,
@@ -125,6 +175,7 @@ macro_rules! conformance {
             }
             listeners {
                 a_qualifier_has_one_owner,
+                both_models_of_connections_meet,
                 chosen_qualifiers_differ,
                 a_request_names_its_service_point,
                 announced_requests_outlive_their_service_point,

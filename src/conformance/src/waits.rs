@@ -93,7 +93,7 @@ pub fn connections_wake_their_waiters<T: Transport>(network: &Network<T>) {
     request(&c, &address, psp.point().qualifier(), Some(patience() / 100), b"").unwrap();
     let outcome = wait(&c.connections, 1, Some(patience()));
     let Event::Connection { kind: ConnectionEvent::TimedOut, .. } = event(outcome) else { panic!("not in time") };
-    next_request(&requests).reject().unwrap();
+    next_request(&requests).reject(&[]).unwrap();
 }
 
 /// Two threads that answer each other and sleep in between.

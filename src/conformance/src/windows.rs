@@ -5,8 +5,8 @@ use std::sync::Arc;
 use dat_core::error::Refusal;
 use dat_core::event::{ConnectionEvent, Event, Status};
 use dat_core::testing::{Adapter, Buffer, End, next, quiet};
-use dat_core::transport::{RemoteSegment, Transport};
-use dat_core::{CompletionFlags, Error, LocalSegment, Object, Rights, Rmr};
+use dat_core::transport::{RemoteSegment, Scope, Transport};
+use dat_core::{Base, CompletionFlags, Error, LocalSegment, Object, Rights, Rmr};
 
 use crate::{Network, rounds};
 
@@ -36,7 +36,7 @@ impl<'n, T: Transport> Scene<'n, T> {
     fn new(network: &'n Network<T>) -> Option<Self> {
         let adapter = network.open();
         if !adapter.ia.transport().attributes().rmr {
-            assert_eq!(Rmr::create(&adapter.pz).err(), Some(Error::NotImplemented));
+            assert_eq!(Rmr::create(&adapter.pz, Scope::Zone).err(), Some(Error::NotImplemented));
             return None;
         }
         let (a, b) = adapter.pair();
@@ -46,7 +46,7 @@ impl<'n, T: Transport> Scene<'n, T> {
     }
 
     fn window(&self) -> Arc<Rmr<T>> {
-        Rmr::create(&self.adapter.pz).unwrap()
+        Rmr::create(&self.adapter.pz, Scope::Zone).unwrap()
     }
 
     /// Posts a bind, through the passive end, to a part of `far`.
@@ -56,14 +56,17 @@ impl<'n, T: Transport> Scene<'n, T> {
 
     fn bind_to(&self, rmr: &Rmr<T>, buffer: &Buffer<T>, at: usize, len: usize, rights: Rights) -> RemoteSegment {
         let segment = buffer.at(at, len);
-        let key =
-            self.b.ep.post_bind(rmr, Some(buffer.lmr()), segment, rights, BIND, CompletionFlags::DEFAULT).unwrap();
+        let key = self
+            .b
+            .ep
+            .post_bind(rmr, Some(buffer.lmr()), segment, rights, Base::Address, BIND, CompletionFlags::DEFAULT)
+            .unwrap();
         RemoteSegment { addr: segment.addr, len: segment.len, key }
     }
 
     fn unbind(&self, rmr: &Rmr<T>) {
         let nothing = LocalSegment { context: 0, addr: 0, len: 0 };
-        self.b.ep.post_bind(rmr, None, nothing, Rights::NONE, BIND, CompletionFlags::DEFAULT).unwrap();
+        self.b.ep.post_bind(rmr, None, nothing, Rights::NONE, Base::Address, BIND, CompletionFlags::DEFAULT).unwrap();
     }
 
     /// The next completion at the passive end is that of a bind.

@@ -1,9 +1,13 @@
 //! Network addresses in the form that the platform's socket calls use.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+use crate::error::{AddressFault, Error, Result};
 
 const FAMILY_V4: u16 = 2;
 const FAMILY_V6: u16 = 10;
+const STREAM: i32 = 1;
+const TCP: i32 = 6;
 
 /// A socket address together with its native bytes, whose place in memory is stable
 /// for as long as the value is not moved.
@@ -79,6 +83,35 @@ impl Address {
         self.socket.ip()
     }
 
+    /// The port; 0 for none.
+    pub fn port(&self) -> u16 {
+        self.socket.port()
+    }
+
+    /// The same address with another port.
+    pub(crate) fn with_port(&self, port: u16) -> Self {
+        let mut socket = self.socket;
+        socket.set_port(port);
+        Address::new(socket)
+    }
+
+    /// The address of this adapter, of which `self` is the address, that a program means by `named`: the any-address stands for
+    /// the adapter's own. An adapter on the loopback address has all addresses of this host.
+    ///
+    /// # Errors
+    /// [`AddressFault::Unreachable`] if the adapter does not have it.
+    pub(crate) fn named_by(&self, named: &Address) -> Result<Address> {
+        let all = self.ip().is_loopback();
+        let ip = match named.ip() {
+            any if any.is_unspecified() && any.is_ipv4() == self.ip().is_ipv4() => self.ip(),
+            any if any.is_unspecified() && all && any.is_ipv4() => Ipv4Addr::LOCALHOST.into(),
+            any if any.is_unspecified() && all => Ipv6Addr::LOCALHOST.into(),
+            ip if ip == self.ip() || (all && named.is_local()) => return Ok(named.clone()),
+            _ => return Err(Error::InvalidAddress(AddressFault::Unreachable)),
+        };
+        Ok(Address::new(SocketAddr::new(ip, named.port())))
+    }
+
     /// Whether a single peer can have this address; multicast and broadcast addresses belong to none.
     pub fn is_host(&self) -> bool {
         let ip = self.ip();
@@ -90,6 +123,52 @@ impl Address {
         let ip = self.ip();
         // A socket can be bound to any other address only if this host has it.
         ip.is_loopback() || (self.is_host() && !ip.is_unspecified() && UdpSocket::bind((ip, 0)).is_ok())
+    }
+}
+
+/// A kind of socket, in the numbers of the platform's socket calls: by such sockets and their addresses programs of the common
+/// model of connections name each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Comm {
+    /// The family of addresses.
+    pub domain: i32,
+    /// The type of the socket.
+    pub kind: i32,
+    /// The protocol; 0 for the usual one.
+    pub protocol: i32,
+}
+
+impl Comm {
+    /// Checks whether there are connections of this kind: streams over IPv4 or IPv6.
+    ///
+    /// # Errors
+    /// [`Error::CommNotSupported`].
+    pub fn check(self) -> Result<()> {
+        let family = self.domain == FAMILY_V4.into() || self.domain == FAMILY_V6.into();
+        if family && self.kind == STREAM && matches!(self.protocol, 0 | TCP) {
+            Ok(())
+        } else {
+            Err(Error::CommNotSupported)
+        }
+    }
+
+    /// Whether a program has not said which kind: all is 0. That stands for streams over IPv4.
+    pub fn is_unset(self) -> bool {
+        self == Comm::default()
+    }
+
+    /// Checks whether an address is one of such a socket.
+    ///
+    /// # Errors
+    /// [`AddressFault::Malformed`] for an address of another family.
+    pub fn check_address(self, address: &Address) -> Result<()> {
+        let family = if self.is_unset() { FAMILY_V4.into() } else { self.domain };
+        let of_family = match address.ip() {
+            IpAddr::V4(_) => family == FAMILY_V4.into(),
+            IpAddr::V6(_) => family == FAMILY_V6.into(),
+        };
+        if of_family { Ok(()) } else { Err(Error::InvalidAddress(AddressFault::Malformed)) }
     }
 }
 
@@ -115,6 +194,44 @@ mod tests {
     fn loopback_is_local_and_what_is_reserved_for_documents_is_not() {
         assert!(address("127.0.0.1").is_local() && address("::1").is_local());
         assert!(!address("203.0.113.9").is_local() && !address("0.0.0.0").is_local());
+    }
+
+    #[test]
+    fn the_any_address_is_that_of_the_adapter() {
+        let unreachable = Err(Error::InvalidAddress(AddressFault::Unreachable));
+        let at = |ip: &str| address(ip).with_port(7);
+        let card = address("203.0.113.9");
+        assert_eq!(card.named_by(&at("0.0.0.0")), Ok(at("203.0.113.9")));
+        assert_eq!(card.named_by(&at("203.0.113.9")), Ok(at("203.0.113.9")));
+        for other in ["127.0.0.1", "203.0.113.10", "::", "::1"] {
+            assert_eq!(card.named_by(&at(other)), unreachable, "{other}");
+        }
+        let host = Address::loopback();
+        assert_eq!(host.named_by(&at("0.0.0.0")), Ok(at("127.0.0.1")));
+        assert_eq!(host.named_by(&at("::")), Ok(at("::1")));
+        assert_eq!(host.named_by(&at("127.0.0.1")), Ok(at("127.0.0.1")));
+        assert_eq!(host.named_by(&at("::1")), Ok(at("::1")));
+        assert_eq!(host.named_by(&at("203.0.113.9")), unreachable);
+    }
+
+    #[test]
+    fn sockets_of_streams_are_supported() {
+        let comm = |domain, kind, protocol| Comm { domain, kind, protocol };
+        for good in [comm(2, 1, 0), comm(2, 1, 6), comm(10, 1, 0), comm(10, 1, 6)] {
+            assert_eq!(good.check(), Ok(()));
+        }
+        for bad in [Comm::default(), comm(1, 1, 0), comm(2, 2, 0), comm(2, 1, 17), comm(-1, -1, -1)] {
+            assert_eq!(bad.check(), Err(Error::CommNotSupported), "{bad:?}");
+        }
+        let malformed = Err(Error::InvalidAddress(AddressFault::Malformed));
+        for (comm, v4, v6) in [
+            (comm(2, 1, 0), Ok(()), malformed),
+            (comm(10, 1, 0), malformed, Ok(())),
+            (Comm::default(), Ok(()), malformed),
+        ] {
+            assert_eq!(comm.check_address(&address("10.1.2.3")), v4);
+            assert_eq!(comm.check_address(&address("::1")), v6);
+        }
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! Consumer notification objects: one place to wait for many dispatchers.
 
 use std::collections::VecDeque;
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
+use host::doorbell::Doorbell;
 use host::lock::{Mutex, MutexGuard};
 use host::memory::Room;
 
 use crate::agent::Agent;
-use crate::error::{Error, Refusal, Result};
+use crate::error::{Error, Refusal, Resource, Result};
+use crate::evd::Evd;
 use crate::ia::Ia;
 use crate::patience::Patience;
 use crate::slab::{Handle, Header, Kind, Object};
@@ -42,7 +45,31 @@ struct CnoState {
     waiters: VecDeque<Waiter>,
     next: u64,
     agent: Option<Agent>,
+    /// Readable exactly while there is a trigger, for programs that sleep on its descriptor.
+    bell: Option<Doorbell>,
     dead: bool,
+}
+
+impl CnoState {
+    /// Keeps a trigger, in place of an earlier one.
+    fn keep(&mut self, evd: Handle) {
+        if self.triggered.replace(evd).is_none()
+            && let Some(bell) = &self.bell
+        {
+            bell.ring();
+        }
+    }
+
+    /// Takes the trigger that was kept.
+    fn take(&mut self) -> Option<Handle> {
+        let taken = self.triggered.take();
+        if taken.is_some()
+            && let Some(bell) = &self.bell
+        {
+            bell.clear();
+        }
+        taken
+    }
 }
 
 struct Waiter {
@@ -67,18 +94,40 @@ impl<T: Transport> Counted for Cno<T> {
 
 impl<T: Transport> Cno<T> {
     /// Makes a notification object.
+    ///
+    /// # Errors
+    /// [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, agent: Option<Agent>) -> Result<Arc<Self>> {
+        Self::create_in(ia, CnoState { agent, ..CnoState::default() })
+    }
+
+    /// Makes a notification object with a descriptor, which is readable exactly while there is a trigger that nobody has
+    /// taken. The descriptor is closed when the object is freed.
+    ///
+    /// # Errors
+    /// [`Error::InsufficientResources`], also if the process can have no more descriptors.
+    pub fn create_polled(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
+        let bell = Doorbell::new().map_err(|error| {
+            log::warn!("no descriptor for a notification object: {error}");
+            Error::InsufficientResources(Resource::Memory)
+        })?;
+        Self::create_in(ia, CnoState { bell: Some(bell), ..CnoState::default() })
+    }
+
+    fn create_in(ia: &Arc<Ia<T>>, state: CnoState) -> Result<Arc<Self>> {
         ia.agents().room(ia.count(Kind::Cno) + 1)?;
+        // The program calls neither for an agent nor while it sleeps on the descriptor.
+        let watch = state.agent.is_some() || state.bell.is_some();
         let cno = ia.adopt(Cno {
             header: Header::default(),
             users: Users::default(),
             ia: ia.clone(),
-            state: Mutex::new(CnoState { agent, ..CnoState::default() }),
+            state: Mutex::new(state),
             evds: Mutex::default(),
             watch: Mutex::default(),
             patience: Patience::default(),
         })?;
-        cno.watch(agent.is_some());
+        cno.watch(watch);
         Ok(cno)
     }
 
@@ -94,14 +143,16 @@ impl<T: Transport> Cno<T> {
         }
         state.dead = true;
         state.agent = None;
+        let bell = state.bell.take();
         drop(state);
+        drop(bell);
         self.ia.disown(self);
         self.ia.agents().replace(self.header.handle(), None);
         self.ia.agents().wait_for(self.header.handle());
         Ok(())
     }
 
-    /// Frees the object even while it is used: waiters return, and the agent is called, both without a dispatcher.
+    /// Frees the object even while it is used: waiters return, its descriptor is closed, and the agent is called, both without a dispatcher.
     pub(crate) fn free_anyway(&self) {
         self.users.retire_anyway();
         self.ia.disown(self);
@@ -109,6 +160,10 @@ impl<T: Transport> Cno<T> {
         state.dead = true;
         for waiter in &state.waiters {
             waiter.waker.wake();
+        }
+        // Threads that sleep on the descriptor wake as well.
+        if let Some(bell) = state.bell.take() {
+            bell.ring();
         }
         if let Some(agent) = state.agent.take() {
             self.ia.agents().schedule(self.header.handle(), agent, Handle::NULL);
@@ -130,11 +185,22 @@ impl<T: Transport> Cno<T> {
         self.state.lock().agent
     }
 
+    /// Its descriptor, which only [`Cno::create_polled`] gives it; `None` once freed.
+    pub fn descriptor(&self) -> Option<RawFd> {
+        self.state.lock().bell.as_ref().map(|bell| bell.as_raw_fd())
+    }
+
     /// Replaces the agent. An agent is told of one trigger only; setting it again arms it again.
-    pub fn modify_agent(&self, agent: Option<Agent>) {
+    ///
+    /// # Errors
+    /// [`Refusal::CnoInUse`] if the object has a descriptor.
+    pub fn modify_agent(&self, agent: Option<Agent>) -> Result<()> {
         let cno = self.header.handle();
         {
             let mut state = self.state.lock();
+            if state.bell.is_some() {
+                return Err(Error::InvalidState(Refusal::CnoInUse));
+            }
             // A trigger that the old agent was not told of goes to the new one.
             let passed_on = self.ia.agents().replace(cno, agent);
             state.agent = agent.filter(|_| !passed_on);
@@ -142,9 +208,10 @@ impl<T: Transport> Cno<T> {
         self.watch(agent.is_some());
         // The old agent is not called any more once this has returned.
         self.ia.agents().wait_for(cno);
+        Ok(())
     }
 
-    /// Tells the transport whether an agent must be told of events although no thread of the program calls in.
+    /// Tells the transport whether an agent or a descriptor must tell of events although no thread of the program calls in.
     fn watch(&self, on: bool) {
         let mut watch = self.watch.lock();
         if std::mem::replace(&mut *watch, on) != on {
@@ -177,6 +244,37 @@ impl<T: Transport> Cno<T> {
         self.evds.lock().retain(|&known| known != evd);
     }
 
+    /// Forgets a dispatcher that is being freed, after [`Cno::detach`]. Whoever sleeps on the descriptor has no use for its
+    /// trigger, which may have replaced that of another dispatcher: it goes to one that holds an event, if any does.
+    /// Whoever waits by a call is told nevertheless, so that the wait ends.
+    pub(crate) fn forget(&self, evd: Handle) {
+        {
+            let mut state = self.state.lock();
+            if state.bell.is_none() || state.triggered != Some(evd) {
+                return;
+            }
+            state.take();
+        }
+        // An event that is queued later than this looks triggers by itself.
+        if let Some(other) = self.eventful() {
+            self.trigger(other);
+        }
+    }
+
+    /// A dispatcher tied to this object that holds an event.
+    fn eventful(&self) -> Option<Handle> {
+        let slab = self.ia.slab();
+        let evds = self.evds.lock();
+        evds.iter().copied().find(|&evd| slab.get::<Evd<T>>(evd).is_some_and(|evd| evd.is_busy()))
+    }
+
+    /// The dispatcher to name for a trigger of `evd`: that one, or if it was freed, another one that holds an event, whose
+    /// own trigger it may have replaced.
+    fn named(&self, evd: Handle) -> Option<Handle> {
+        let alive = self.ia.slab().get::<Evd<T>>(evd).is_some();
+        if alive { Some(evd) } else { self.eventful() }
+    }
+
     /// The dispatchers that are tied to this object; the list stays locked for as long as the guard lives.
     pub(crate) fn evds(&self) -> MutexGuard<'_, Vec<Handle>> {
         self.evds.lock()
@@ -193,7 +291,7 @@ impl<T: Transport> Cno<T> {
                     Some(waiter.waker.clone())
                 }
                 None => {
-                    state.triggered = Some(evd);
+                    state.keep(evd);
                     None
                 }
             };
@@ -207,10 +305,17 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Takes a trigger that was kept.
+    /// Takes a trigger that was kept. That of a dispatcher that was freed may have come after [`Cno::forget`]; with a
+    /// descriptor there is none then, unless it is another one's as well.
     pub(crate) fn take_trigger(&self) -> Option<Handle> {
-        let mut state = self.state.lock();
-        if state.dead { Some(Handle::NULL) } else { state.triggered.take() }
+        let (evd, polled) = {
+            let mut state = self.state.lock();
+            if state.dead {
+                return Some(Handle::NULL);
+            }
+            (state.take()?, state.bell.is_some())
+        };
+        self.named(evd).or((!polled).then_some(evd))
     }
 
     /// Adds a waiting thread.
@@ -218,18 +323,22 @@ impl<T: Transport> Cno<T> {
         let mut state = self.state.lock();
         state.next += 1;
         let number = state.next;
-        let told = state.triggered.take();
+        let told = state.take();
         state.waiters.push_back(Waiter { number, waker: waker.clone(), told });
         number
     }
 
-    /// The dispatcher that a waiting thread was told of.
+    /// The dispatcher that a waiting thread was told of, or in place of one that was freed, another one with an event, if
+    /// any has one.
     pub(crate) fn told(&self, number: u64) -> Option<Handle> {
-        let state = self.state.lock();
-        if state.dead {
-            return Some(Handle::NULL);
-        }
-        state.waiters.iter().find(|waiter| waiter.number == number).and_then(|waiter| waiter.told)
+        let told = {
+            let state = self.state.lock();
+            if state.dead {
+                return Some(Handle::NULL);
+            }
+            state.waiters.iter().find(|waiter| waiter.number == number).and_then(|waiter| waiter.told)?
+        };
+        Some(self.named(told).unwrap_or(told))
     }
 
     /// Removes a waiting thread. A trigger that it was told of and did not take goes to the next one.

@@ -35,6 +35,10 @@ pub enum Error {
     QualifierInUse,
     /// No connection qualifier is left to choose from.
     QualifierUnavailable,
+    /// The port of a common service point is taken.
+    PortInUse,
+    /// No adapter offers this kind of socket.
+    CommNotSupported,
     /// Nothing is queued, or nothing came before the time was up.
     QueueEmpty,
     /// The queue has no room for another event.
@@ -77,6 +81,7 @@ pub enum Role {
     Pz,
     Psp,
     Rsp,
+    Csp,
     Cr,
     Cno,
     Evd,
@@ -104,6 +109,10 @@ pub enum Arg {
     SegmentCount,
     /// The list of segments or the memory it describes.
     Segments,
+    /// The segment of the peer's memory.
+    Remote,
+    /// The endpoint that a remote memory region is to be bound over.
+    Endpoint,
     /// A queue length or a number of entries.
     QueueLength,
     /// A watermark.

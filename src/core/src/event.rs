@@ -34,14 +34,14 @@ pub enum Status {
     RmrOperation,
 }
 
-/// The kind of transfer that completed.
+/// The kind of transfer that completed. A face may use the same numbers, and then needs no translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the operations of the specification
 pub enum Transfer {
     Send,
-    Recv,
     Write,
     Read,
+    Recv,
 }
 
 /// The end of a data transfer: what [`Event::Transfer`] tells.
@@ -57,6 +57,22 @@ pub struct Completion {
     pub status: Status,
     /// The kind of transfer.
     pub transfer: Transfer,
+}
+
+/// The kinds of transfer that not every version of the interface has. They are told of by an event of their own,
+/// [`Event::Extended`], so that the usual ones carry no more than they need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extended {
+    /// A write that brought the peer a value.
+    WriteImmediate,
+    /// An addition to the peer's memory.
+    FetchAdd,
+    /// A conditional exchange in the peer's memory.
+    CompareSwap,
+    /// A receive that the value behind a write of the peer has taken.
+    RecvImmediate,
+    /// A receive of a message that has revoked a remote memory region.
+    RecvInvalidated,
 }
 
 impl From<Completion> for Event {
@@ -88,6 +104,9 @@ pub enum AsyncReason {
     SrqLowWatermark,
     /// An endpoint holds more receive buffers than its soft high watermark.
     EpSoftHighWatermark,
+    /// The connection of an endpoint has ended that receives from a shared receive queue: it takes no buffers from there any
+    /// more. Told only where programs want it ([`Habits`](crate::Habits)).
+    EndpointLeftShared,
     /// The adapter cannot go on.
     IaCatastrophic,
 }
@@ -107,6 +126,21 @@ pub enum Event {
         len: u64,
         /// The kind of transfer.
         transfer: Transfer,
+    },
+    /// A transfer ended that not every version of the interface has; a receive only with success.
+    Extended {
+        /// The endpoint, which may have been freed since.
+        ep: Handle,
+        /// The cookie that the poster gave.
+        cookie: u64,
+        /// The status with which it ended.
+        status: Status,
+        /// Bytes; meaningful on success.
+        len: u64,
+        /// The kind of transfer.
+        operation: Extended,
+        /// The value of [`Extended::RecvImmediate`], the remote key of [`Extended::RecvInvalidated`]; otherwise 0.
+        extra: u32,
     },
     /// A bind ended.
     Bind {
@@ -134,7 +168,8 @@ pub enum Event {
         ep: Handle,
         /// The kind of change.
         kind: ConnectionEvent,
-        /// The peer's private data, if any; the endpoint keeps the bytes in place.
+        /// The peer's private data, if any. The dispatcher keeps the bytes in place until an event with others is taken
+        /// from it, or it is freed.
         private_data: Option<Arc<[u8]>>,
     },
     /// Something happened that no call waits for.
@@ -167,6 +202,8 @@ bitflags::bitflags! {
         const BINDS = 16;
         /// Asynchronous events.
         const ASYNC = 32;
+        /// Events that fit none of these. There are none, but a dispatcher may admit them.
+        const OTHER = 64;
     }
 }
 

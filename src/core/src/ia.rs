@@ -3,15 +3,18 @@
 //! Opening and closing, which know every object, are in [`crate::open`].
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use host::lock::Mutex;
+use host::lock::{Mutex, MutexGuard};
 use host::memory;
 
 use crate::agent::Agents;
+use crate::counters::Counters;
 use crate::error::{Error, Refusal, Resource, Result, Role};
 use crate::event::{AsyncReason, Event};
+use crate::kept::Kept;
 use crate::lmr_table::LmrTable;
+use crate::rmr_table::RmrTable;
 use crate::slab::{Handle, Header, Kind, List, Object, Slab};
 use crate::transport::Transport;
 use crate::transport::report::AdapterReports;
@@ -46,6 +49,13 @@ impl AsyncOutlet {
     }
 }
 
+/// What the programs of an adapter are told beyond what all are. The default is nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Habits {
+    /// That a connection has ended whose endpoint receives from a shared receive queue, by an asynchronous event.
+    pub tell_end_of_shared: bool,
+}
+
 /// An open interface adapter.
 pub struct Ia<T: Transport> {
     header: Header,
@@ -55,8 +65,18 @@ pub struct Ia<T: Transport> {
     children: Mutex<Children>,
     async_outlet: Mutex<Option<AsyncOutlet>>,
     pub(crate) lmrs: LmrTable,
+    pub(crate) remote_keys: RmrTable,
     agents: Agents,
+    habits: Habits,
+    /// Held while the end of a connection is told by two events, so that those of two endpoints come in the same order on both
+    /// dispatchers.
+    telling_end: Mutex<()>,
     destroyed: AtomicBool,
+    /// What endpoints had counted that were freed.
+    ended: Mutex<Counters>,
+    /// Sleeps that ended in waits on dispatchers of the adapter.
+    wakeups: AtomicU64,
+    kept: Kept,
 }
 
 /// The handles of all objects that were made from an adapter.
@@ -80,7 +100,7 @@ impl<T: Transport> Ia<T> {
     ///
     /// # Errors
     /// [`Resource::Memory`].
-    pub(crate) fn new(slab: &'static Slab<T>, name: &str, transport: Arc<T>) -> Result<Arc<Self>> {
+    pub(crate) fn new(slab: &'static Slab<T>, name: &str, transport: Arc<T>, habits: Habits) -> Result<Arc<Self>> {
         Ok(memory::arc(Ia {
             header: Header::default(),
             name: memory::text(name)?,
@@ -89,8 +109,14 @@ impl<T: Transport> Ia<T> {
             children: Mutex::default(),
             async_outlet: Mutex::new(None),
             lmrs: LmrTable::default(),
+            remote_keys: RmrTable::default(),
             agents: Agents::new()?,
+            habits,
+            telling_end: Mutex::new(()),
             destroyed: AtomicBool::new(false),
+            ended: Mutex::default(),
+            wakeups: AtomicU64::new(0),
+            kept: Kept::default(),
         })?)
     }
 
@@ -200,6 +226,16 @@ impl<T: Transport> Ia<T> {
         &self.transport
     }
 
+    /// What its programs are told beyond what all are.
+    pub fn habits(&self) -> Habits {
+        self.habits
+    }
+
+    /// What the face keeps with the adapter.
+    pub fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
     /// The slab that the handles of its objects come from.
     pub fn slab(&self) -> &'static Slab<T> {
         self.slab
@@ -227,6 +263,33 @@ impl<T: Transport> Ia<T> {
     /// Sets the destination of asynchronous events, if any. Returns the previous one.
     pub(crate) fn set_async_outlet(&self, outlet: Option<AsyncOutlet>) -> Option<AsyncOutlet> {
         std::mem::replace(&mut self.async_outlet.lock(), outlet)
+    }
+
+    /// While this is held, no other thread tells the end of a connection by more than one event.
+    pub(crate) fn telling_end(&self) -> MutexGuard<'_, ()> {
+        self.telling_end.lock()
+    }
+
+    /// Adds the counters of an endpoint that is freed, which `take` takes from it. Until it is over, nobody adds those of all
+    /// endpoints up.
+    pub(crate) fn note_ended(&self, take: impl FnOnce() -> Counters) {
+        self.ended.lock().add(&take());
+    }
+
+    /// Calls `f` with what endpoints had counted that were freed; no other one gives its counters up meanwhile.
+    pub(crate) fn with_ended<R>(&self, f: impl FnOnce(&Counters) -> R) -> R {
+        f(&self.ended.lock())
+    }
+
+    /// Counts that a thread which slept in a wait was woken, or has slept for long enough. Beside the system call of the sleep, a
+    /// locked instruction is nothing.
+    pub(crate) fn count_wakeup(&self) {
+        self.wakeups.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often a thread has slept in waits on its dispatchers and notification objects.
+    pub fn wakeups(&self) -> u64 {
+        self.wakeups.load(Ordering::Relaxed)
     }
 
     /// Queues an asynchronous event. Drops it with a line in the log if there is no room.

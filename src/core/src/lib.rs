@@ -11,9 +11,10 @@
 //! * `sp`, service points and requests
 //! * [`ep`], endpoints
 //! * `srq`, `rmr`, `lmr`, `evd`, `cno`, `pz`: the other objects; `books`: where the buffers of a shared queue are
-//! * `ia`: the adapter, as all objects know it; `lmr_table`: its regions by context; `agent`: calls of programs'
-//!   agents
+//! * `ia`: the adapter, as all objects know it; `lmr_table`: its regions by context; `rmr_table`: its remote keys; `agent`:
+//!   calls of programs' agents
 //! * [`transport`]: the contract with what moves the bytes, which reports to sinks
+//! * [`probes`]: places for tracers; [`counters`]: what is counted; `kept`: what a face keeps with an object
 //! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`, `waker`, `patience`: the types that all of them
 //!   use
 //!
@@ -23,6 +24,7 @@ pub mod addr;
 mod agent;
 mod books;
 mod cno;
+pub mod counters;
 pub mod ep;
 mod ep_state;
 pub mod error;
@@ -30,13 +32,16 @@ mod evd;
 pub mod event;
 mod fifo;
 mod ia;
+mod kept;
 mod lmr;
 mod lmr_table;
 mod mem;
 mod open;
 mod patience;
+pub mod probes;
 mod pz;
 mod rmr;
+mod rmr_table;
 mod slab;
 mod sp;
 mod srq;
@@ -47,21 +52,23 @@ pub mod users;
 pub mod wait;
 mod waker;
 
+pub use addr::Comm;
 pub use agent::Agent;
 pub use cno::Cno;
-pub use ep::{Endpoint, EpAttributes, EpParts, EpStatus};
+pub use ep::{Change, Endpoint, EpAttributes, EpParts, EpStatus};
 pub use error::{Error, Result};
 pub use evd::{Evd, EvdStatus};
 pub use event::{CompletionFlags, Event, Feed, Streams};
-pub use ia::Ia;
+pub use ia::{Habits, Ia};
+pub use kept::Kept;
 pub use lmr::{Lmr, Memory};
 pub use lmr_table::{LmrTable, LocalSegment, SegmentList};
-pub use mem::Rights;
+pub use mem::{Base, Rights};
 pub use open::AsyncEvd;
 pub use pz::Pz;
 pub use rmr::{Rmr, RmrStatus};
 pub use slab::{
     Cells, Handle, Header, Held, Kind, Live, Note, Object, Place, Section, Slab, Window, await_sections, is_noted,
 };
-pub use sp::{Cr, Psp, PspMode, Rsp, ServicePoint};
+pub use sp::{Cr, Csp, Psp, PspMode, Rsp, ServicePoint};
 pub use srq::{Srq, SrqStatus};

@@ -8,8 +8,9 @@ use host::memory;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::ia::Ia;
 use crate::lmr_table::{LmrTable, Registration};
-use crate::mem::Rights;
+use crate::mem::{Base, Rights};
 use crate::pz::Pz;
+use crate::rmr_table::Row;
 use crate::slab::{Handle, Header, Kind, Object};
 use crate::transport::{RegionKeys, Transport};
 use crate::users::{Counted, Use, Users};
@@ -32,11 +33,15 @@ pub struct Lmr<T: Transport> {
     ia: Arc<Ia<T>>,
     pz: Mutex<Option<Use<Pz<T>>>>,
     memory: Memory,
-    addr: u64,
+    /// The address of its first byte.
+    start: u64,
+    base: Base,
     len: u64,
     rights: Rights,
     context: u32,
     remote_key: u32,
+    /// Where that key is among those of the adapter.
+    key_row: Option<Row>,
     region: Mutex<Option<Arc<T::Region>>>,
 }
 
@@ -61,9 +66,11 @@ impl<T: Transport> Counted for Lmr<T> {
 }
 
 impl<T: Transport> Lmr<T> {
-    /// Registers memory. For [`Memory::Region`] the range is that of `source`, and `len` is ignored.
+    /// Registers memory. For [`Memory::Region`] the range is that of `source`, and `len` is ignored. `base` says by which
+    /// number its first byte is named, with each of its contexts.
     ///
     /// # Errors
+    /// [`Error::ModelNotSupported`] for another number than the address where the transport has no others;
     /// [`Arg::Length`] for length 0 or above the adapter's limit, [`Arg::Region`] for a
     /// range that does not fit the address space, [`Error::InsufficientResources`].
     pub fn create(
@@ -73,24 +80,35 @@ impl<T: Transport> Lmr<T> {
         len: u64,
         pz: &Arc<Pz<T>>,
         rights: Rights,
+        base: Base,
     ) -> Result<Arc<Self>> {
-        let (addr, len) = match (&memory, source) {
+        let (start, len) = match (&memory, source) {
             (Memory::Virtual(addr) | Memory::Shared(addr, _), _) => (*addr, len),
-            (Memory::Region(_), Some(source)) => (source.addr, source.len),
+            (Memory::Region(_), Some(source)) => (source.start, source.len),
             (Memory::Region(_), None) => return Err(Error::InvalidParameter(Arg::Region)),
         };
         let limits = ia.transport.attributes();
+        if base == Base::Zero && !limits.zero_based {
+            return Err(Error::ModelNotSupported);
+        }
         if len == 0 || len > limits.max_lmr_block {
             return Err(Error::InvalidParameter(Arg::Length));
         }
-        if addr == 0 || addr.checked_add(len - 1).is_none_or(|last| last > limits.max_lmr_address) {
+        if start == 0 || start.checked_add(len - 1).is_none_or(|last| last > limits.max_lmr_address) {
             return Err(Error::InvalidParameter(Arg::Region));
         }
         ia.room_for(Kind::Lmr)?;
         let zone = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
-        let region = memory::arc(ia.transport.register(zone.zone(), addr, len, rights)?)?;
-        let registration = Registration { addr, len, rights, zone: zone.id(), key: region.local_key() };
-        let context = ia.lmrs.insert(&registration).ok_or_else(|| no_context(ia))?;
+        let first = base.first(start);
+        let region = memory::arc(ia.transport.register(zone.zone(), start, len, rights, first)?)?;
+        let (origin, zone_id) = (start - first, zone.id());
+        let registration = Registration { addr: first, origin, len, rights, zone: zone_id, key: region.local_key() };
+        let remote_key = if rights.intersects(Rights::REMOTE) { region.remote_key() } else { 0 };
+        let key_row = if remote_key == 0 { None } else { Some(ia.remote_keys.enter()?) };
+        let Some(context) = ia.lmrs.insert(&registration) else {
+            key_row.into_iter().for_each(|row| ia.remote_keys.leave(row));
+            return Err(no_context(ia));
+        };
         // The memory stays registered until no post finds it, also if there is no handle for it.
         let kept = region.clone();
         let lmr = ia.adopt(Lmr {
@@ -98,18 +116,22 @@ impl<T: Transport> Lmr<T> {
             users: Users::default(),
             ia: ia.clone(),
             memory,
-            addr,
+            start,
+            base,
             len,
             rights,
             context,
-            remote_key: if rights.intersects(Rights::REMOTE) { region.remote_key() } else { 0 },
+            remote_key,
+            key_row,
             region: Mutex::new(Some(region)),
             pz: Mutex::new(Some(zone)),
         });
         if let Ok(lmr) = &lmr {
             ia.lmrs.set_handle(context, lmr.header.handle());
+            key_row.into_iter().for_each(|row| ia.remote_keys.set(row, remote_key, lmr.header.handle()));
         } else {
             ia.lmrs.remove(context);
+            key_row.into_iter().for_each(|row| ia.remote_keys.leave(row));
         }
         drop(kept);
         lmr
@@ -118,9 +140,14 @@ impl<T: Transport> Lmr<T> {
     /// Deregisters the memory.
     ///
     /// # Errors
-    /// [`Refusal::LmrInUse`] while a remote memory region is bound into it.
+    /// [`Refusal::LmrInUse`] while a remote memory region is bound into it, or the request that unbinds it is held up.
     pub fn free(&self) -> Result<()> {
         if !self.users.retire() {
+            return Err(Error::InvalidState(Refusal::LmrInUse));
+        }
+        // Nobody binds it meanwhile.
+        if self.region().is_some_and(|region| !self.ia.transport.is_closed(&region)) {
+            self.users.revive();
             return Err(Error::InvalidState(Refusal::LmrInUse));
         }
         self.bury();
@@ -136,6 +163,9 @@ impl<T: Transport> Lmr<T> {
     fn bury(&self) {
         self.ia.lmrs.remove(self.context);
         let region = self.region.lock().take();
+        if let (Some(row), true) = (self.key_row, region.is_some()) {
+            self.ia.remote_keys.leave(row);
+        }
         // Without a lock, since that may wait for a peer.
         drop(region);
         self.pz.lock().take();
@@ -157,9 +187,19 @@ impl<T: Transport> Lmr<T> {
         &self.memory
     }
 
-    /// First byte registered.
+    /// The number by which its first byte is named with its contexts: its address, or 0.
     pub fn addr(&self) -> u64 {
-        self.addr
+        self.base.first(self.start)
+    }
+
+    /// How that number is chosen.
+    pub fn base(&self) -> Base {
+        self.base
+    }
+
+    /// The address of its first byte.
+    pub(crate) fn start(&self) -> u64 {
+        self.start
     }
 
     /// Bytes registered. Never 0.

@@ -66,7 +66,10 @@ impl<S: AsRef<[LocalSegment]> + ?Sized> SegmentList for S {
 
 /// A region as the table knows it.
 pub(crate) struct Registration {
+    /// The number of its first byte.
     pub addr: u64,
+    /// What is added to the number of a byte for its address; 0 where that is the number.
+    pub origin: u64,
     pub len: u64,
     pub rights: Rights,
     pub zone: u32,
@@ -81,13 +84,17 @@ struct Row {
     key: AtomicU32,
     addr: AtomicU64,
     len: AtomicU64,
-    /// The zone within which the region can be written and read locally, or [`NO_ZONE`]: what a post compares.
+    /// The zone within which the region can be written and read locally, or [`NO_ZONE`]: what a post compares. Also that if
+    /// the numbers of its bytes are not their addresses, so that posts that name others need not add anything.
     writers: AtomicU64,
     readers: AtomicU64,
     zone: AtomicU32,
     rights: AtomicU32,
     handle: AtomicUsize,
+    origin: AtomicU64,
 }
+
+const _: () = assert!(size_of::<Row>() == 64);
 
 /// The rights by each of which a region can be written. Hardware has no local read right: what can be written locally can be
 /// read as well.
@@ -194,11 +201,13 @@ impl LmrTable {
         let row = self.row(index)?;
         let context = generation << INDEX_BITS | index;
         let zone_if = |rights| {
-            if registration.rights.intersects(rights) { registration.zone.into() } else { NO_ZONE }
+            let plain = registration.origin == 0 && registration.rights.intersects(rights);
+            if plain { registration.zone.into() } else { NO_ZONE }
         };
         // SYNC row: who reads one of these fields sees that the row was emptied before.
         fence(Ordering::Release);
         row.addr.store(registration.addr, Ordering::Relaxed);
+        row.origin.store(registration.origin, Ordering::Relaxed);
         row.len.store(registration.len, Ordering::Relaxed);
         row.writers.store(zone_if(WRITABLE), Ordering::Relaxed);
         row.readers.store(zone_if(READABLE), Ordering::Relaxed);
@@ -272,6 +281,7 @@ impl LmrTable {
         }
         let registration = Registration {
             addr: row.addr.load(Ordering::Relaxed),
+            origin: row.origin.load(Ordering::Relaxed),
             len: row.len.load(Ordering::Relaxed),
             rights: Rights::from_bits_truncate(row.rights.load(Ordering::Relaxed) as u8),
             zone: row.zone.load(Ordering::Relaxed),
@@ -288,12 +298,16 @@ impl LmrTable {
     /// [`Error::PrivilegesViolation`] for an unknown context or a missing right,
     /// [`Error::ProtectionViolation`] for another zone, [`Arg::Segments`] for a range
     /// outside the region.
+    #[inline]
     pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
         let writes = right.contains(Rights::LOCAL_WRITE);
         // SYNC removals
         let since = self.removals.load(Ordering::Acquire);
         let granted = self.row(segment.context).and_then(|row| row.grants(segment, zone, writes, since));
-        granted.ok_or_else(|| self.refusal(segment.context, zone, writes))
+        match granted {
+            Some(segment) => Ok(segment),
+            None => self.check_otherwise(segment, zone, writes, since),
+        }
     }
 
     /// Does what [`LmrTable::check`] does, for the only segment of a post that has no other; `None` if the segment is empty or
@@ -308,17 +322,24 @@ impl LmrTable {
         self.near_row(segment.context)?.grants(segment, zone, right.contains(Rights::LOCAL_WRITE), since)
     }
 
-    /// The reason why a segment is refused: the first of those that [`LmrTable::check`] names.
+    /// Does what [`LmrTable::check`] does for a segment that the row does not grant as it is: it counts from another number than
+    /// its address, or it is refused.
     #[cold]
     #[inline(never)]
-    fn refusal(&self, context: u32, zone: u32, writes: bool) -> Error {
+    fn check_otherwise(&self, segment: &LocalSegment, zone: u32, writes: bool, since: u64) -> Result<Segment> {
         let (enough, access) = if writes { (WRITABLE, Access::Write) } else { (READABLE, Access::Read) };
-        match self.find(context) {
-            None => Error::PrivilegesViolation(access),
-            Some(region) if region.zone != zone => Error::ProtectionViolation(access),
-            Some(region) if !region.rights.intersects(enough) => Error::PrivilegesViolation(access),
-            Some(_) => Error::InvalidParameter(Arg::Segments),
+        let region = self.find(segment.context).ok_or(Error::PrivilegesViolation(access))?;
+        if region.zone != zone {
+            return Err(Error::ProtectionViolation(access));
         }
+        if !region.rights.intersects(enough) {
+            return Err(Error::PrivilegesViolation(access));
+        }
+        if region.origin == 0 || !within(segment, &region) {
+            return Err(Error::InvalidParameter(Arg::Segments));
+        }
+        let addr = segment.addr.wrapping_add(region.origin);
+        Ok(Segment { addr, len: segment.len, key: region.key, since })
     }
 
     /// Checks the segments of a work request as [`LmrTable::check`] does, for use within `zone`, and adds them to
@@ -402,6 +423,7 @@ impl Row {
             zone: AtomicU32::new(0),
             rights: AtomicU32::new(0),
             handle: AtomicUsize::new(0),
+            origin: AtomicU64::new(0),
         }
     }
 }
@@ -425,7 +447,27 @@ mod tests {
     use super::*;
 
     fn registration(addr: u64, len: u64) -> Registration {
-        Registration { addr, len, rights: Rights::LOCAL_READ, zone: 3, key: 9 }
+        Registration { addr, origin: 0, len, rights: Rights::LOCAL_READ, zone: 3, key: 9 }
+    }
+
+    #[test]
+    fn segments_of_a_region_that_counts_from_zero_get_their_addresses() {
+        let table = LmrTable::default();
+        let region = Registration { origin: 5000, ..registration(0, 100) };
+        let context = table.insert(&region).unwrap();
+        let check = |addr, len, zone, right| table.check(&LocalSegment { context, addr, len }, zone, right);
+        assert_eq!(check(0, 100, 3, Rights::LOCAL_READ), Ok(Segment { addr: 5000, len: 100, key: 9, since: 0 }));
+        assert_eq!(check(99, 1, 3, Rights::LOCAL_READ), Ok(Segment { addr: 5099, len: 1, key: 9, since: 0 }));
+        for (addr, len) in [(0, 101), (100, 1), (5000, 1), (1, u64::MAX), (u64::MAX, 1)] {
+            assert_eq!(check(addr, len, 3, Rights::LOCAL_READ), Err(Error::InvalidParameter(Arg::Segments)));
+        }
+        assert!(matches!(check(0, 1, 4, Rights::LOCAL_READ), Err(Error::ProtectionViolation(_))));
+        assert!(matches!(check(0, 1, 3, Rights::LOCAL_WRITE), Err(Error::PrivilegesViolation(_))));
+        assert_eq!(table.check_single(&LocalSegment { context, addr: 0, len: 1 }, 3, Rights::LOCAL_READ), None);
+        assert!(table.covers(&LocalSegment { context, addr: 99, len: 1 }));
+        assert!(!table.covers(&LocalSegment { context, addr: 5000, len: 1 }));
+        table.remove(context);
+        assert!(matches!(check(0, 1, 3, Rights::LOCAL_READ), Err(Error::PrivilegesViolation(_))));
     }
 
     #[test]

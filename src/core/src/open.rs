@@ -9,12 +9,12 @@ use crate::ep::Endpoint;
 use crate::error::{Error, Resource, Result, Role};
 use crate::evd::{AsyncHold, Evd};
 use crate::event::Streams;
-use crate::ia::{AsyncOutlet, Ia};
+use crate::ia::{AsyncOutlet, Habits, Ia};
 use crate::lmr::Lmr;
 use crate::pz::Pz;
 use crate::rmr::Rmr;
 use crate::slab::{Object, Slab};
-use crate::sp::{Cr, Psp, Rsp, ServicePoint};
+use crate::sp::{Cr, Csp, Psp, Rsp, ServicePoint};
 use crate::srq::Srq;
 use crate::transport::report::Reports;
 use crate::transport::{AdapterSink, Transport};
@@ -43,14 +43,20 @@ impl<T: Transport> Ia<T> {
     /// [`crate::error::Arg::QueueLength`] for a queue length of 0, [`Role::EvdAsync`] for a
     /// dispatcher that does not admit asynchronous events or belongs to another adapter, and
     /// those of [`Transport::open`].
-    pub fn open(slab: &'static Slab<T>, name: &str, instance_data: &str, async_evd: AsyncEvd<T>) -> Result<Arc<Self>> {
+    pub fn open(
+        slab: &'static Slab<T>,
+        name: &str,
+        instance_data: &str,
+        async_evd: AsyncEvd<T>,
+        habits: Habits,
+    ) -> Result<Arc<Self>> {
         if let AsyncEvd::Given(evd) = &async_evd {
             let fits = evd.streams().contains(Streams::ASYNC) && evd.ia().name() == name;
             if !fits {
                 return Err(Error::InvalidHandle(Role::EvdAsync));
             }
         }
-        let ia = Ia::new(slab, name, T::open(name, instance_data)?)?;
+        let ia = Ia::new(slab, name, T::open(name, instance_data)?, habits)?;
         ia.transport.report_to(AdapterSink::new(Arc::downgrade(&ia)));
         ia.complete(async_evd).inspect_err(|_| ia.destroy())?;
         Ok(ia)
@@ -92,6 +98,7 @@ impl<T: Transport> Ia<T> {
         }
         self.each::<Psp<T>>(|psp| psp.free());
         self.each::<Rsp<T>>(|rsp| rsp.free());
+        self.each::<Csp<T>>(|csp| csp.free());
         self.each::<Cr<T>>(|cr| cr.abandon());
         // All connections begin to end before the first one is waited for.
         self.each::<Endpoint<T>>(|ep| ep.let_go());

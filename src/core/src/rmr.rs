@@ -1,5 +1,6 @@
 //! Remote memory regions: windows into local regions that peers may use.
 
+use std::mem;
 use std::sync::Arc;
 
 use host::lock::{Mutex, MutexGuard};
@@ -9,10 +10,11 @@ use crate::error::{Error, Result, Role};
 use crate::ia::Ia;
 use crate::lmr::Lmr;
 use crate::lmr_table::LocalSegment;
-use crate::mem::Rights;
+use crate::mem::{Base, Rights};
 use crate::pz::Pz;
-use crate::slab::{Header, Kind, Object};
-use crate::transport::Transport;
+use crate::rmr_table::Row;
+use crate::slab::{Handle, Header, Kind, Object};
+use crate::transport::{Scope, Transport};
 use crate::users::Use;
 
 /// A remote memory region.
@@ -20,6 +22,9 @@ pub struct Rmr<T: Transport> {
     header: Header,
     ia: Arc<Ia<T>>,
     zone: u32,
+    scope: Scope,
+    /// Where its key is among those of the adapter.
+    key_row: Row,
     pz: Mutex<Option<Use<Pz<T>>>>,
     window: Mutex<Option<Arc<T::Window>>>,
     binding: Mutex<Option<Binding<T>>>,
@@ -32,7 +37,17 @@ pub(crate) struct Binding<T: Transport> {
     pub lmr: Use<Lmr<T>>,
     pub segment: LocalSegment,
     pub rights: Rights,
+    pub base: Base,
     pub key: u32,
+    /// The endpoint over whose connection alone it can be used.
+    pub only: Option<Handle>,
+}
+
+impl<T: Transport> Binding<T> {
+    /// The number by which its first byte is named with its key.
+    pub fn first(&self) -> u64 {
+        self.base.first(self.segment.addr)
+    }
 }
 
 /// The binding as a query shows it.
@@ -42,6 +57,8 @@ pub struct RmrStatus {
     pub segment: LocalSegment,
     /// The rights it grants.
     pub rights: Rights,
+    /// The number by which peers name its first byte: that of the segment, or 0.
+    pub base: Base,
     /// The key by which peers name it.
     pub remote_key: u32,
 }
@@ -55,33 +72,47 @@ impl<T: Transport> Object for Rmr<T> {
 }
 
 impl<T: Transport> Rmr<T> {
-    /// Makes an unbound region in `pz`.
+    /// Makes an unbound region in `pz`, for use over all connections there or, while it is bound, over one.
     ///
     /// # Errors
-    /// [`Error::InsufficientResources`], [`Error::NotImplemented`].
-    pub fn create(pz: &Arc<Pz<T>>) -> Result<Arc<Self>> {
+    /// [`Error::InsufficientResources`], [`Error::NotImplemented`]; [`Error::ModelNotSupported`] for one connection, where the
+    /// transport has no such windows.
+    pub fn create(pz: &Arc<Pz<T>>, scope: Scope) -> Result<Arc<Self>> {
         let ia = pz.ia();
-        if !ia.transport.attributes().rmr {
+        let limits = ia.transport.attributes();
+        if !limits.rmr {
             return Err(Error::NotImplemented);
+        }
+        if scope == Scope::Endpoint && !limits.endpoint_windows {
+            return Err(Error::ModelNotSupported);
         }
         ia.room_for(Kind::Rmr)?;
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
-        let window = memory::arc(ia.transport.window_create(pz.zone())?)?;
-        pz.ia().clone().adopt(Rmr {
+        let window = memory::arc(ia.transport.window_create(pz.zone(), scope)?)?;
+        let key_row = ia.remote_keys.enter()?;
+        let ia = ia.clone();
+        let rmr = ia.adopt(Rmr {
             header: Header::default(),
             ia: ia.clone(),
             zone: pz.id(),
+            scope,
+            key_row,
             window: Mutex::new(Some(window)),
             binding: Mutex::new(None),
             pz: Mutex::new(Some(pz)),
-        })
+        });
+        rmr.inspect_err(|_| ia.remote_keys.leave(key_row))
     }
 
     /// Frees the region, unbinding it first.
     pub fn free(&self) {
         let (window, binding) = {
             let mut binding = self.binding.lock();
-            (self.window.lock().take(), binding.take())
+            let window = self.window.lock().take();
+            if window.is_some() {
+                self.ia.remote_keys.leave(self.key_row);
+            }
+            (window, binding.take())
         };
         // The window goes first, without a lock, since that may wait for a peer. A thread that binds it may have it still.
         if let Some(window) = &window {
@@ -118,11 +149,39 @@ impl<T: Transport> Rmr<T> {
         self.binding.lock()
     }
 
+    /// The connections over which it can be used.
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// Puts the binding, which is held for a change, in the place of the one before, which is returned.
+    pub(crate) fn rebind(&self, held: &mut Option<Binding<T>>, binding: Option<Binding<T>>) -> Option<Binding<T>> {
+        let key = binding.as_ref().map_or(0, |binding| binding.key);
+        self.ia.remote_keys.set(self.key_row, key, self.header.handle());
+        mem::replace(held, binding)
+    }
+
+    /// Forgets its binding, which the transport has ended, if it is `the` one.
+    pub(crate) fn forget(&self, the: impl FnOnce(&Binding<T>) -> bool) {
+        let mut binding = self.binding.lock();
+        if binding.as_ref().is_some_and(the) {
+            let ended = self.rebind(&mut binding, None);
+            drop(binding);
+            drop(ended);
+        }
+    }
+
+    /// Whether it is bound for the connection of this endpoint alone.
+    pub(crate) fn is_bound_over(&self, ep: Handle) -> bool {
+        self.binding.lock().as_ref().is_some_and(|binding| binding.only == Some(ep))
+    }
+
     /// Its binding; `None` if it is unbound.
     pub fn status(&self) -> Option<RmrStatus> {
         self.binding.lock().as_ref().map(|binding| RmrStatus {
             segment: binding.segment,
             rights: binding.rights,
+            base: binding.base,
             remote_key: binding.key,
         })
     }

@@ -59,13 +59,14 @@ pub enum Kind {
     Psp,
     Rsp,
     Cr,
+    Csp,
 }
 
 impl Kind {
     /// One more than the largest number of a kind.
-    pub const COUNT: usize = Kind::Cr as usize + 1;
+    pub const COUNT: usize = Kind::Csp as usize + 1;
 
-    const ALL: [Kind; 11] = [
+    const ALL: [Kind; 12] = [
         Kind::Ia,
         Kind::Pz,
         Kind::Lmr,
@@ -77,6 +78,7 @@ impl Kind {
         Kind::Psp,
         Kind::Rsp,
         Kind::Cr,
+        Kind::Csp,
     ];
 }
 

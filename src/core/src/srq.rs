@@ -15,6 +15,7 @@ use crate::event::AsyncReason;
 use crate::ia::Ia;
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
+use crate::probes::{self, Mark};
 use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
 use crate::transport::{Checked, Poll, Recv, RecvId, Segment, Transport};
@@ -182,6 +183,7 @@ impl<T: Transport> Srq<T> {
             Err(error) => return Err(refused(books, error)),
         };
         vacancy.fill(cookie);
+        probes::recv_posted(self.header.handle(), cookie, segments);
         drop(books);
         if awaited {
             cold_path();
@@ -295,6 +297,7 @@ impl<T: Transport> Srq<T> {
     /// Raises the watermark's event.
     #[cold]
     fn raise(&self) {
+        probes::watermark(self.header.handle(), Mark::SrqLow);
         self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
     }
 

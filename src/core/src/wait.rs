@@ -21,7 +21,7 @@ use host::per_thread::PerThread;
 use host::poll;
 
 use crate::cno::Cno;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Role};
 use crate::evd::Evd;
 use crate::event::Event;
 use crate::patience::Patience;
@@ -435,6 +435,7 @@ pub fn evd_resume<T: Transport>(interrupted: bool) -> Step<EvdOutcome> {
     if let Some(waker) = &wait.waker {
         waker.set_awake();
     }
+    wait.evd.ia().count_wakeup();
     // This comes before the watch is handed over, so that nothing is left to wake the thread for.
     wait.evd.poll();
     if let Some(outcome) = wait.check() {
@@ -460,13 +461,18 @@ struct CnoWait<T: Transport> {
     timing: Timing,
 }
 
+/// Looks for completions that the dispatchers tied to a notification object may have.
+fn poll_tied<T: Transport>(cno: &Cno<T>) {
+    let slab = cno.ia().slab();
+    for evd in cno.evds().iter().filter_map(|&evd| slab.get::<Evd<T>>(evd)) {
+        evd.poll();
+    }
+}
+
 impl<T: Transport> CnoWait<T> {
     /// Looks for completions that the dispatchers tied to the object may have.
     fn poll(&self) {
-        let slab = self.cno.ia().slab();
-        for evd in self.cno.evds().iter().filter_map(|&evd| slab.get::<Evd<T>>(evd)) {
-            evd.poll();
-        }
+        poll_tied(&self.cno);
     }
 
     /// The first dispatchers tied to the object, as many as one sleep can watch.
@@ -552,6 +558,19 @@ impl<T: Transport> Drop for CnoWait<T> {
     }
 }
 
+/// Takes the trigger of a notification object without waiting for one.
+///
+/// # Errors
+/// [`Error::QueueEmpty`] if there is none, [`Role::Cno`] if the object is being freed.
+pub fn cno_take<T: Transport>(cno: &Cno<T>) -> Result<Handle> {
+    poll_tied(cno);
+    match cno.take_trigger() {
+        Some(Handle::NULL) => Err(Error::InvalidHandle(Role::Cno)),
+        Some(evd) => Ok(evd),
+        None => Err(Error::QueueEmpty),
+    }
+}
+
 /// Begins to wait for a trigger. Ends with the dispatcher that caused it, NULL if the object was destroyed,
 /// [`Error::QueueEmpty`] when the time is up, [`Error::Interrupted`] after a signal.
 pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Limit) -> Step<Result<Handle>> {
@@ -588,6 +607,7 @@ pub fn cno_resume<T: Transport>(interrupted: bool) -> Step<Result<Handle>> {
     if let Some(waker) = &wait.waker {
         waker.set_awake();
     }
+    wait.cno.ia().count_wakeup();
     wait.poll();
     if let Some(evd) = wait.check() {
         return Step::Done(Ok(evd));

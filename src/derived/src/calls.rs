@@ -1,15 +1,16 @@
-//! Reads the lists of calls and slots in src/udat12/src/calls.
+//! Reads the lists of calls and slots of a version: its own, and those that all versions have in common.
 
-use std::fs;
 use std::path::Path;
 
-use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Item, LitStr, Token, Type};
+use syn::{Attribute, LitStr, Token, Type};
 
 use crate::Result;
 use crate::doc::{self, Doc};
+use crate::interface::{COMMON, Interface};
+use crate::macros::{Invocation, Lists, invocations};
 
 /// Every call, grouped by subject, in the order of the lists.
 pub struct Calls {
@@ -41,6 +42,8 @@ pub struct Call {
     pub more: Vec<Argument>,
     /// The way in which it is carried out.
     pub how: How,
+    /// Whether only this project's library exports it.
+    pub further: bool,
 }
 
 /// An argument.
@@ -60,6 +63,11 @@ pub enum How {
     Wrap(Option<Ident>),
     /// libdat does it alone.
     Own,
+    /// The provider that the first argument belongs to does it. The function takes `...`, and the last argument is the
+    /// list of these.
+    Variadic,
+    /// There is a slot, and no function.
+    Slot,
 }
 
 /// A place in the provider table.
@@ -73,22 +81,27 @@ pub struct Slot {
 }
 
 impl Calls {
-    /// Reads the lists; `root` is the top of the tree.
-    pub fn read(root: &Path) -> Result<Calls> {
-        let top = root.join("src/udat12/src/calls.rs");
-        let lists = parse_file(&top)?;
-        let slots = list_body(&lists, "for_each_slot").and_then(|body| {
-            let rows = invocations(body)?.into_iter().next().ok_or("no list of slots")?;
-            Ok(syn::parse2::<Slots>(rows).map_err(|e| e.to_string())?.0)
-        });
-        let slots = slots.map_err(|e| format!("{}: {e}", top.display()))?;
-        let order = list_body(&lists, "for_each_call").map(names_of_lists);
-        let mut groups = Vec::new();
-        for list in order.map_err(|e| format!("{}: {e}", top.display()))? {
-            let path = root.join(format!("src/udat12/src/calls/{}.rs", list.trim_end_matches("_calls")));
-            groups.push(CallGroup::read(&path, &list).map_err(|e| format!("{}: {e}", path.display()))?);
+    /// Reads the lists of `interface`; `root` is the top of the tree.
+    pub fn read(root: &Path, interface: &Interface) -> Result<Calls> {
+        let lists = Lists::read(root, &[COMMON, interface.source])?;
+        let mut groups: Vec<CallGroup> = Vec::new();
+        let mut all: Vec<(Invocation, bool)> = Vec::new();
+        all.extend(lists.invocations("for_each_call")?.into_iter().map(|list| (list, false)));
+        if interface.further {
+            all.extend(lists.invocations("for_each_further_call")?.into_iter().map(|list| (list, true)));
         }
-        let calls = Calls { groups, slots };
+        for (Invocation { list, arguments }, further) in all {
+            let own =
+                arguments.into_iter().filter_map(ident).filter(|name| name.to_string().ends_with("_calls")).last();
+            let group =
+                CallGroup::read(&lists, &list, own.as_ref(), interface.version).map_err(|e| format!("{list}: {e}"))?;
+            let calls = group.calls.into_iter().map(|call| Call { further, ..call });
+            match groups.iter_mut().find(|known| known.about == group.about) {
+                Some(known) => known.calls.extend(calls),
+                None => groups.push(CallGroup { about: group.about, calls: calls.collect() }),
+            }
+        }
+        let calls = Calls { groups, slots: slots(&lists).map_err(|e| format!("for_each_slot: {e}"))? };
         calls.check()?;
         Ok(calls)
     }
@@ -103,9 +116,14 @@ impl Calls {
         self.all().find(|call| call.name == name)
     }
 
-    /// The names, sorted.
+    /// The calls that are functions.
+    pub fn functions(&self) -> impl Iterator<Item = &Call> {
+        self.all().filter(|call| !matches!(call.how, How::Slot))
+    }
+
+    /// The names of the functions, sorted.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.all().map(|call| call.name.to_string()).collect();
+        let mut names: Vec<String> = self.functions().map(|call| call.name.to_string()).collect();
         names.sort();
         names
     }
@@ -134,86 +152,60 @@ impl Calls {
 }
 
 impl CallGroup {
-    fn read(path: &Path, list: &str) -> Result<CallGroup> {
-        let items = parse_file(path)?;
-        let title = doc::lines(attributes_of(&items, list)?).into_iter().next().unwrap_or_default();
+    /// Reads the list `list`; `own` names the one of the version that belongs into it, if there is one.
+    fn read(lists: &Lists, list: &str, own: Option<&Ident>, version: &str) -> Result<CallGroup> {
+        let title = doc::lines(&lists.find(list)?.attrs).into_iter().next().unwrap_or_default();
         let about = title.strip_prefix("Calls: ").and_then(|rest| rest.split_once('.'));
-        let (about, _) = about.ok_or_else(|| format!("{list} does not begin with \"Calls: WHAT.\""))?;
-        let calls = invocations(list_body(&items, list)?)?.into_iter().map(Call::read).collect::<Result<_>>()?;
+        let (about, _) = about.ok_or("the list does not begin with \"Calls: WHAT.\"")?;
+        let mut calls = Vec::new();
+        for (macro_name, body) in invocations(lists.body(list)?)? {
+            match (macro_name.to_string().as_str(), own) {
+                ("callback", _) => calls.push(Call::read(body, version)?),
+                ("own", Some(own)) => {
+                    for (_, body) in invocations(lists.body(&own.to_string())?)? {
+                        calls.push(Call::read(body, version)?);
+                    }
+                }
+                (other, _) => return Err(format!("not expected here: ${other}!")),
+            }
+        }
         Ok(CallGroup { about: about.to_owned(), calls })
     }
 }
 
+/// The slots of the common list, and those that the version passes to it.
+fn slots(lists: &Lists) -> Result<Vec<Slot>> {
+    let further = lists.invocations("for_each_slot")?.into_iter().next().ok_or("no list of slots")?;
+    let (_, common) = invocations(lists.body(&further.list)?)?.into_iter().next().ok_or("no common slots")?;
+    let common = common.into_iter().take_while(|tree| !matches!(tree, TokenTree::Punct(p) if p.as_char() == '$'));
+    let further =
+        further.arguments.into_iter().skip_while(|tree| !matches!(tree, TokenTree::Punct(p) if p.as_char() == ','));
+    let rows = common.chain(further.skip(1)).collect();
+    Ok(syn::parse2::<Slots>(rows).map_err(|e| e.to_string())?.0)
+}
+
+fn ident(tree: TokenTree) -> Option<Ident> {
+    match tree {
+        TokenTree::Ident(ident) => Some(ident),
+        _ => None,
+    }
+}
+
 impl Call {
-    fn read(tokens: TokenStream) -> Result<Call> {
+    fn read(tokens: TokenStream, version: &str) -> Result<Call> {
         let entry: Entry = syn::parse2(tokens).map_err(|e| e.to_string())?;
         let name = entry.name.to_string();
         let arguments = entry.arguments.iter().chain(&entry.more).map(|argument| argument.name.to_string());
-        let doc = Doc::read(&doc::lines(&entry.attrs), &arguments.collect::<Vec<_>>());
+        let doc = Doc::read(&doc::lines(&entry.attrs), &arguments.collect::<Vec<_>>(), version);
         let doc = doc.map_err(|e| format!("{name}: {e}"))?;
-        Ok(Call { name: entry.name, doc, abi: entry.abi, arguments: entry.arguments, more: entry.more, how: entry.how })
+        let Entry { name, abi, arguments, more, how, .. } = entry;
+        Ok(Call { name, doc, abi, arguments, more, how, further: false })
     }
 
     /// All arguments of the call.
     pub fn all_arguments(&self) -> impl Iterator<Item = &Argument> {
         self.arguments.iter().chain(&self.more)
     }
-}
-
-fn parse_file(path: &Path) -> Result<Vec<Item>> {
-    let explain = |e: String| format!("{}: {e}", path.display());
-    let text = fs::read_to_string(path).map_err(|e| explain(e.to_string()))?;
-    Ok(syn::parse_file(&text).map_err(|e| explain(e.to_string()))?.items)
-}
-
-fn attributes_of<'a>(items: &'a [Item], name: &str) -> Result<&'a [Attribute]> {
-    let found = items.iter().find_map(|item| match item {
-        Item::Macro(item) if item.ident.as_ref().is_some_and(|ident| ident == name) => Some(&item.attrs[..]),
-        _ => None,
-    });
-    found.ok_or_else(|| format!("no macro {name}"))
-}
-
-/// The tokens that the macro `name` expands to.
-fn list_body(items: &[Item], name: &str) -> Result<TokenStream> {
-    let tokens = items.iter().find_map(|item| match item {
-        Item::Macro(item) if item.ident.as_ref().is_some_and(|ident| ident == name) => Some(item.mac.tokens.clone()),
-        _ => None,
-    });
-    let braces = tokens.ok_or_else(|| format!("no macro {name}"))?.into_iter().filter_map(braced).last();
-    braces.map(|group| group.stream()).ok_or_else(|| format!("{name} is no list"))
-}
-
-/// The tokens in the braces of each `$callback! { ... }`.
-fn invocations(body: TokenStream) -> Result<Vec<TokenStream>> {
-    let tokens: Vec<TokenTree> = body.into_iter().collect();
-    let calls = tokens.chunks(4).map(|chunk| match chunk {
-        [TokenTree::Punct(_), TokenTree::Ident(callback), TokenTree::Punct(bang), TokenTree::Group(group)]
-            if callback == "callback" && bang.as_char() == '!' =>
-        {
-            Ok(group.stream())
-        }
-        other => {
-            Err(format!("not `$callback! {{ ... }}`: {}", other.iter().map(ToString::to_string).collect::<String>()))
-        }
-    });
-    calls.collect()
-}
-
-fn braced(tree: TokenTree) -> Option<Group> {
-    match tree {
-        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group),
-        _ => None,
-    }
-}
-
-/// The lists that `for_each_call!` goes through, in its order.
-fn names_of_lists(body: TokenStream) -> Vec<String> {
-    let idents = body.into_iter().filter_map(|tree| match tree {
-        TokenTree::Ident(ident) => Some(ident.to_string()),
-        _ => None,
-    });
-    idents.filter(|name| name.ends_with("_calls")).collect()
 }
 
 /// The entry of a call, as written in the braces.
@@ -247,7 +239,9 @@ impl Parse for Entry {
             "wrap" if input.parse::<Option<Token![as]>>()?.is_some() => How::Wrap(Some(input.parse()?)),
             "wrap" => How::Wrap(None),
             "own" => How::Own,
-            _ => return Err(syn::Error::new(how.span(), "neither dispatch, wrap nor own")),
+            "slot" => How::Slot,
+            "variadic" => How::Variadic,
+            _ => return Err(syn::Error::new(how.span(), "neither dispatch, wrap, own, slot nor variadic")),
         };
         input.parse::<Token![;]>()?;
         Ok(Entry { attrs, abi, name, arguments, more, how })
@@ -301,21 +295,24 @@ mod tests {
     use quote::quote;
 
     fn entry(how: TokenStream) -> Result<Call> {
-        Call::read(quote! {
-            /// Does it.
-            ///
-            /// # Parameters
-            /// * `a` - in, one.
-            ///
-            /// # Errors
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_ABORT` | never |
-            ///
-            /// # Specification
-            /// None.
-            extern "C" fn dat_x(a: DAT_HANDLE) => #how;
-        })
+        Call::read(
+            quote! {
+                /// Does it.
+                ///
+                /// # Parameters
+                /// * `a` - in, one.
+                ///
+                /// # Errors
+                /// | returned | when |
+                /// |---|---|
+                /// | `DAT_ABORT` | never |
+                ///
+                /// # Specification
+                /// None.
+                extern "C" fn dat_x(a: DAT_HANDLE) => #how;
+            },
+            "1.2",
+        )
     }
 
     #[test]
@@ -325,12 +322,5 @@ mod tests {
         assert!(matches!(entry(quote!(wrap as T)).unwrap().how, How::Wrap(Some(_))));
         assert!(matches!(entry(quote!(own)).unwrap().how, How::Own));
         assert!(entry(quote!(else_where)).is_err());
-    }
-
-    #[test]
-    fn a_list_is_made_of_invocations() {
-        let found = invocations(quote!($callback! { a } $callback! { b })).unwrap();
-        assert_eq!(found.len(), 2);
-        assert!(invocations(quote!($callback! { a } stray)).is_err());
     }
 }

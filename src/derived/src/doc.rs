@@ -54,8 +54,8 @@ pub struct Row {
 }
 
 impl Doc {
-    /// Parses `lines`; `arguments` are those that the parameters must describe, in order.
-    pub fn read(lines: &[String], arguments: &[String]) -> Result<Doc> {
+    /// Parses `lines` for a version; `arguments` are those that the parameters must describe, in order.
+    pub fn read(lines: &[String], arguments: &[String], version: &str) -> Result<Doc> {
         let sections = sections(lines);
         let headings: Vec<&str> = sections.iter().map(|(heading, _)| heading.as_str()).collect();
         let expected = match headings.contains(&"Events") {
@@ -72,7 +72,7 @@ impl Doc {
         }
         let doc = Doc {
             summary: paragraphs(section("")),
-            errors: rows(section("Errors"))?,
+            errors: rows(section("Errors"), version)?,
             specification: paragraphs(section("Specification")).join(" "),
         };
         if doc.summary.is_empty() || doc.specification.is_empty() {
@@ -149,13 +149,19 @@ fn parameters(lines: &[String]) -> Vec<String> {
     heads.flat_map(|(names, _)| code(names).into_iter().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
-fn rows(lines: &[String]) -> Result<Vec<Row>> {
+/// The rows of the table. One of a single version begins with its number: `2.0: when`.
+fn rows(lines: &[String], version: &str) -> Result<Vec<Row>> {
     let table: Vec<&String> = lines.iter().filter(|line| line.starts_with('|')).collect();
     let [head, rule, rows @ ..] = &table[..] else { return Err("no table of errors".to_owned()) };
     if *head != "| returned | when |" || *rule != "|---|---|" {
         return Err("the table of errors has another head".to_owned());
     }
-    rows.iter().map(|row| Row::read(row).ok_or_else(|| format!("not a row: {row}"))).collect()
+    let of_version = |row: &&&String| match row.split_once(" | ").and_then(|(_, when)| when.split_once(": ")) {
+        Some((only, _)) if only.starts_with(|c: char| c.is_ascii_digit()) => only == version,
+        _ => true,
+    };
+    let rows = rows.iter().filter(of_version);
+    rows.map(|row| Row::read(row).ok_or_else(|| format!("not a row: {row}"))).collect()
 }
 
 impl Row {
@@ -201,6 +207,15 @@ mod tests {
         assert!(row.subtypes.is_empty() && row.foreign);
         assert!(Row::read("| `DAT_A` / | empty |").is_none());
         assert!(Row::read("| `DAT_A`, `DAT_B` | two types |").is_none());
+    }
+
+    #[test]
+    fn a_row_may_be_of_one_version() {
+        let table = ["| returned | when |", "|---|---|", "| `DAT_A` | a: b |", "| `DAT_B` | 2.0: c |"];
+        let table: Vec<String> = table.iter().map(|line| (*line).to_owned()).collect();
+        let kinds = |version| rows(&table, version).unwrap().into_iter().map(|row| row.kind).collect::<Vec<_>>();
+        assert_eq!(kinds("1.2"), ["DAT_A"]);
+        assert_eq!(kinds("2.0"), ["DAT_A", "DAT_B"]);
     }
 
     #[test]

@@ -1,46 +1,56 @@
-//! Writes the numbers in src/udat12/src/layout in the form of C.
+//! Writes the numbers in the layout modules of a version in the form of C.
 
 use std::fs;
 use std::path::Path;
 
 use quote::ToTokens;
+use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, Item, Lit, LitInt, Token, UnOp};
 
+use crate::interface::{COMMON, Interface};
 use crate::{Derived, Result};
 
-const HEAD: &str = "\
-/*
- * layout.def - the numbers that the binary interface of uDAPL 1.2 fixes on Linux x86_64, as data.
+/// tests-c/abi/layout.def, or the one of another version.
+pub fn c(root: &Path, interface: &Interface) -> Result<Derived> {
+    let Interface { version, source, suffix, .. } = interface;
+    let mut text = format!(
+        "/*
+ * layout{suffix}.def - the numbers that the binary interface of uDAPL {version} fixes on 64-bit Linux, as data.
  *
  *   TYPE(type, size, alignment)
  *   FIELD(type, field, offset, size)
  *   VALUE(group, name, value)
  *
  * Sizes and offsets are in bytes. A type comes before its fields; values of an enumeration have
- * it as their group. Written from src/udat12/src/layout by `make derived`.
+ * it as their group. Written from {COMMON}/src/layout and {source}/src/layout by
+ * `make derived`.
  */
 
-";
-
-/// tests-c/abi/layout.def.
-pub fn c(root: &Path) -> Result<Derived> {
-    let mut text = HEAD.to_owned();
-    for module in ["types", "records", "values"] {
-        let path = format!("src/udat12/src/layout/{module}.rs");
-        let explain = |e: String| format!("{path}: {e}");
-        let source = fs::read_to_string(root.join(&path)).map_err(|e| explain(e.to_string()))?;
-        let file = syn::parse_file(&source).map_err(|e| explain(e.to_string()))?;
-        for item in file.items {
-            match item {
-                Item::Macro(item) => text.push_str(&lines(&item.mac).map_err(|e| explain(e.to_string()))?),
-                Item::Use(_) => {}
-                other => return Err(explain(format!("not expected here: {}", other.to_token_stream()))),
+"
+    );
+    for module in ["types", "records", "values", "extensions"] {
+        let mut found = false;
+        for folder in [COMMON, source] {
+            let path = format!("{folder}/src/layout/{module}.rs");
+            let explain = |e: String| format!("{path}: {e}");
+            // A module is in either crate or in both.
+            let Ok(source) = fs::read_to_string(root.join(&path)) else { continue };
+            found = true;
+            for item in syn::parse_file(&source).map_err(|e| explain(e.to_string()))?.items {
+                match item {
+                    Item::Macro(item) => text.push_str(&lines(&item.mac).map_err(|e| explain(e.to_string()))?),
+                    Item::Use(_) => {}
+                    other => return Err(explain(format!("not expected here: {}", other.to_token_stream()))),
+                }
             }
         }
+        if !found && module != "extensions" {
+            return Err(format!("no module {module} in {COMMON} and {source}"));
+        }
     }
-    Ok(Derived { path: "tests-c/abi/layout.def".to_owned(), text })
+    Ok(Derived { path: format!("tests-c/abi/layout{suffix}.def"), text })
 }
 
 fn lines(invocation: &syn::Macro) -> syn::Result<String> {
@@ -85,7 +95,7 @@ struct Record {
 impl Record {
     fn lines(&self) -> String {
         let field = |(name, offset, size): &(Ident, LitInt, LitInt)| {
-            format!("FIELD({}, {name}, {offset}, {size})\n", self.whole.ty)
+            format!("FIELD({}, {}, {offset}, {size})\n", self.whole.ty, name.unraw())
         };
         format!("\n{}{}", self.whole.line(), self.fields.iter().map(field).collect::<String>())
     }
@@ -99,7 +109,7 @@ impl Parse for Record {
         syn::braced!(list in input);
         let mut fields = Vec::new();
         while !list.is_empty() {
-            let name = list.parse()?;
+            let name = list.call(Ident::parse_any)?;
             list.parse::<Token![:]>()?;
             let offset = list.parse()?;
             list.parse::<Token![,]>()?;

@@ -1,14 +1,18 @@
-//! Writes the files that are derived from src/udat12, and checks those that have to agree with it.
+//! Writes the files that are derived from the crates of the versions of the interface, src/udat12 and the others, and of
+//! what they have in common, src/udat, and from the arguments of the tools; and checks those that have to agree with them.
 //!
 //! | derived | from | in |
 //! |---|---|---|
-//! | the C headers, include/dat | modules, lists of calls and slots, macros | `headers` |
-//! | tests-c/abi/symbols.txt, the names that libdat exports | the calls | `lists` |
+//! | the C headers, such as include/dat | modules, lists of calls and slots, macros | `headers` |
+//! | tests-c/abi/symbols.txt, the names that the registry library exports | the calls | `lists` |
 //! | tests-c/codes/codes.txt, the types of return codes that need a test | the tables of errors | `lists` |
-//! | tests-c/abi/layout.def, sizes, offsets and values for C | src/udat12/src/layout | `layout` |
+//! | tests-c/abi/layout.def, sizes, offsets and values for C | the modules layout | `layout` |
 //! | the table of functions in README.md | the calls | `lists` |
+//! | docs/man/*.1, docs/completions | the arguments of the tools | `tools` |
 //!
-//! The manual pages in docs/man are written by hand; `man` checks that each has the return codes of its call.
+//! `interface` says which versions there are. The files of a version but the first have its number in their names.
+//!
+//! The manual pages of the calls in docs/man are written by hand; `man` checks that each has the return codes of its call.
 //!
 //! `cargo run -p dat-derived` writes all of it; with `--check` it writes nothing. The exit status is 1 if a manual page
 //! does not agree or, with `--check`, a file in the tree differs from what would be written.
@@ -16,15 +20,20 @@
 mod calls;
 mod doc;
 mod headers;
+mod interface;
 mod layout;
 mod lists;
+mod macros;
 mod man;
+mod tools;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::calls::Calls;
+use crate::interface::INTERFACES;
+use crate::lists::Operation;
 
 /// The result of a step: an error is a text to show.
 type Result<T> = std::result::Result<T, String>;
@@ -61,14 +70,26 @@ fn root() -> PathBuf {
 /// Applies `each` to all derived files, then checks the manual pages.
 fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     let root = root();
-    let calls = Calls::read(&root)?;
-    let mut derived = headers::all(&root, &calls)?;
-    derived.push(lists::symbols(&calls));
-    derived.push(lists::codes(&calls));
-    derived.push(lists::readme(&root, &calls)?);
-    derived.push(layout::c(&root)?);
-    let mut faults: Vec<String> = derived.iter().filter_map(|file| each(file).err()).collect();
-    faults.extend(man::faults(&root, &calls)?);
+    let mut derived = Vec::new();
+    let mut faults = Vec::new();
+    let mut all = Vec::new();
+    let mut operations = Vec::new();
+    for interface in INTERFACES {
+        let calls = Calls::read(&root, interface).map_err(|e| format!("{}: {e}", interface.source))?;
+        derived.extend(headers::all(&root, interface, &calls)?);
+        derived.push(lists::symbols(interface, &calls));
+        derived.extend(lists::further_symbols(interface, &calls));
+        derived.push(lists::codes(interface, &calls));
+        derived.push(layout::c(&root, interface)?);
+        if interface.extensions {
+            operations.extend(Operation::all(&root, interface)?);
+        }
+        all.push(calls);
+    }
+    derived.push(lists::readme(&root, &all, &operations)?);
+    derived.extend(tools::all()?);
+    faults.extend(man::faults(&root, &all)?);
+    faults.extend(derived.iter().filter_map(|file| each(file).err()));
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
 
@@ -90,7 +111,7 @@ fn check(file: &Derived) -> Result<()> {
     match fs::read_to_string(root().join(&file.path)) {
         Ok(old) if old == file.text => Ok(()),
         Ok(old) => Err(format!(
-            "{}:{}: differs from src/udat12; `make derived` writes it",
+            "{}:{}: differs from what is derived; `make derived` writes it",
             file.path,
             first_difference(&old, &file.text)
         )),

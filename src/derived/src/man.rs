@@ -14,18 +14,30 @@ const MACROS: &[(&str, &str)] = &[("dat_ia_open", "dat_ia_openv")];
 /// A page names the states of an endpoint in the text below if the tag would be too long.
 const STATES: &str = "DAT_INVALID_STATE_EP_...";
 
-/// Lists what is wrong with the pages, a line for each fault.
-pub fn faults(root: &Path, calls: &Calls) -> Result<Vec<String>> {
+/// The section of a page about the calls of a version that change one of the version before.
+const CHANGES: &str = "UDAPL 2.0";
+
+/// Lists what is wrong with the pages, a line for each fault. `versions` are the calls of each version, from the first on.
+///
+/// The codes of a call stand under RETURN VALUES. Those that only a later version has stand in the section on it, with such
+/// others as have another meaning there.
+pub fn faults(root: &Path, versions: &[Calls]) -> Result<Vec<String>> {
     let mut faults = Vec::new();
-    let pages = calls.all().map(|call| (call.name.to_string(), call));
-    let macros = MACROS.iter().filter_map(|(page, call)| Some(((*page).to_owned(), calls.find(call)?)));
-    for (page, call) in pages.chain(macros) {
-        let path = format!("docs/man/{page}.3");
-        let text = fs::read_to_string(root.join(&path)).map_err(|e| format!("{path}: {e}"))?;
-        let (table, page) = (call.doc.codes(), codes(&text));
-        let line = |code: &Code, only: &str| format!("{path}: {code}: only {only}");
-        faults.extend(table.difference(&page).map(|code| line(code, "in the table of src/udat12/src/calls")));
-        faults.extend(page.difference(&table).map(|code| line(code, "on the page")));
+    for (nth, calls) in versions.iter().enumerate() {
+        let pages = calls.functions().map(|call| (call.name.to_string(), call));
+        let macros = MACROS.iter().filter_map(|(page, call)| Some(((*page).to_owned(), calls.find(call)?)));
+        for (page, call) in pages.chain(macros) {
+            let older = versions[..nth].iter().rev().find_map(|older| older.find(&call.name.to_string()));
+            let heading = if older.is_none() { "RETURN VALUES" } else { CHANGES };
+            let path = format!("docs/man/{page}.3");
+            let text = fs::read_to_string(root.join(&path)).map_err(|e| format!("{path}: {e}"))?;
+            let (table, page) = (call.doc.codes(), codes(&text, heading));
+            let known = older.map(|older| older.doc.codes()).unwrap_or_default();
+            let line = |code: &Code, only: &str| format!("{path}: {heading}: {code}: only {only}");
+            let missing = table.difference(&page).filter(|code| !known.contains(code));
+            faults.extend(missing.map(|code| line(code, "in the table of the call")));
+            faults.extend(page.difference(&table).map(|code| line(code, "on the page")));
+        }
     }
     Ok(faults)
 }
@@ -33,10 +45,11 @@ pub fn faults(root: &Path, calls: &Calls) -> Result<Vec<String>> {
 /// An entry says this if its codes come only from providers of others.
 const FOREIGN: &str = "Never from the providers of this project";
 
-/// Every type with every subtype in the tags under RETURN VALUES.
-fn codes(page: &str) -> BTreeSet<Code> {
+/// Every type with every subtype in the tags under a heading.
+fn codes(page: &str, heading: &str) -> BTreeSet<Code> {
     let mut codes = BTreeSet::new();
-    let section = page.split("\n.SH ").find_map(|section| section.strip_prefix("RETURN VALUES\n")).unwrap_or_default();
+    let mut sections = page.split("\n.SH ").filter_map(|section| section.split_once('\n'));
+    let section = sections.find_map(|(found, text)| (found == heading).then_some(text)).unwrap_or_default();
     for entry in section.split("\n.TP\n").map(|entry| entry.trim_start_matches(".TP\n")) {
         let (tag, text) = entry.split_once('\n').unwrap_or((entry, ""));
         let Some(tag) = tag.strip_prefix(".BR ") else { continue };
@@ -71,7 +84,7 @@ mod tests {
             .BR DAT_A \" / \" DAT_A_B \", \" DAT_A_C\nNot DAT_D.\nNever from the providers\nof this project.\n.TP\n\
             .BR DAT_INVALID_STATE \" / DAT_INVALID_STATE_EP_...\"\nThe state: \\fBDAT_INVALID_STATE_EP_X\\fP or\n\
             \\fBDAT_INVALID_STATE_EP_Y\\fP.\n.PP\nBut \\fBDAT_INVALID_STATE_EP_Z\\fP.\n.SH NOTES\n";
-        let found: Vec<String> = codes(page).iter().map(Code::to_string).collect();
+        let found: Vec<String> = codes(page, "RETURN VALUES").iter().map(Code::to_string).collect();
         let expected = [
             "DAT_A / DAT_A_B, never from the providers of this project",
             "DAT_A / DAT_A_C, never from the providers of this project",

@@ -87,8 +87,6 @@ impl<T> At<T> for dat_core::Result<T> {
 pub(crate) fn code<F: Face>(answer: Answer<()>) -> Code {
     match answer {
         Ok(()) => SUCCESS,
-        // Programs that poll get this one most of the time.
-        Err(Fault::Core(Error::QueueEmpty)) => F::Version::QUEUE_EMPTY,
         Err(fault) => failed::<F>(fault),
     }
 }
@@ -123,6 +121,15 @@ pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
 #[inline(always)]
 pub fn fast<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
     let call = || code::<F>(body());
+    if <F::Transport as Transport>::CANCELLATION_POINTS { uncancelled(call) } else { call() }
+}
+
+/// Does what [`fast`] does, for a call that often finds nothing, because programs poll by it.
+pub fn polling<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
+    let call = || match body() {
+        Err(Fault::Core(Error::QueueEmpty)) => F::Version::QUEUE_EMPTY,
+        answer => code::<F>(answer),
+    };
     if <F::Transport as Transport>::CANCELLATION_POINTS { uncancelled(call) } else { call() }
 }
 

@@ -5,6 +5,7 @@
 //! handle when they close it; so each name also has its own slab. [`Domain`] is the list of them.
 
 use std::ffi::{CStr, CString, c_void};
+use std::mem;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
@@ -15,7 +16,7 @@ use dat_core::{Handle, Held, Ia, Kind, Object, Place, Slab, Window};
 use host::fork::Hold;
 use host::memory;
 
-use crate::registration::Registrations;
+use crate::registration::{Registrations, RegistryFunction};
 use crate::{Answer, Face, Fault, Version};
 
 /// A handle in the form that programs use.
@@ -54,6 +55,8 @@ pub struct Adapter<F: Face> {
     space: AtomicPtr<Space<F>>,
     /// Whether the registration that was opened last is thread-safe.
     thread_safe: AtomicBool,
+    /// The function of the registry that tells which handle the program has for an adapter; NULL for none.
+    ia_handles: AtomicPtr<c_void>,
 }
 
 impl<F: Face> Adapter<F> {
@@ -66,6 +69,7 @@ impl<F: Face> Adapter<F> {
             name,
             space: AtomicPtr::new(ptr::null_mut()),
             thread_safe: AtomicBool::new(true),
+            ia_handles: AtomicPtr::new(ptr::null_mut()),
         }))
     }
 
@@ -87,6 +91,19 @@ impl<F: Face> Adapter<F> {
     /// Stores whether the registration under which it is being opened is thread-safe.
     pub fn set_thread_safe(&self, thread_safe: bool) {
         self.thread_safe.store(thread_safe, Ordering::Relaxed);
+    }
+
+    /// The function of the registry that tells which handle the program has for an adapter, if there is one.
+    pub fn ia_handles(&self) -> Option<RegistryFunction> {
+        // SAFETY: set_ia_handles stored it; the option of a function pointer has the layout of a pointer.
+        unsafe { mem::transmute::<*mut c_void, Option<RegistryFunction>>(self.ia_handles.load(Ordering::Relaxed)) }
+    }
+
+    /// Stores that function.
+    pub fn set_ia_handles(&self, function: Option<RegistryFunction>) {
+        // SAFETY: the option of a function pointer has the layout of a pointer.
+        let function = unsafe { mem::transmute::<Option<RegistryFunction>, *mut c_void>(function) };
+        self.ia_handles.store(function, Ordering::Relaxed);
     }
 }
 

@@ -4,6 +4,9 @@
 
 use std::ffi::{CStr, c_void};
 use std::mem;
+use std::ptr::NonNull;
+
+use host::symbol;
 
 use crate::Face;
 use crate::handle::Adapter;
@@ -94,12 +97,7 @@ impl<F: Face> Registrations<F> {
 /// * `node` - the symbol version of the function in a registry for the wanted version of the interface. Functions of
 ///   several versions may have the same name and be in one process.
 pub fn registry_function(name: &CStr, node: &CStr) -> Option<RegistryFunction> {
-    // SAFETY: looks a name up among the libraries of the process; both strings are C strings.
-    let mut found = unsafe { libc::dlvsym(libc::RTLD_DEFAULT, name.as_ptr(), node.as_ptr()) };
-    if found.is_null() {
-        // SAFETY: as above.
-        found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    }
-    // SAFETY: the name is that of a function, and the option of a function pointer has the layout of a pointer.
-    unsafe { mem::transmute::<*mut c_void, Option<RegistryFunction>>(found) }
+    let found = symbol::versioned(name, node).or_else(|| symbol::named(name));
+    // SAFETY: the name is that of a function, and options of both kinds of pointers have the layout of a pointer.
+    unsafe { mem::transmute::<Option<NonNull<c_void>>, Option<RegistryFunction>>(found) }
 }

@@ -77,10 +77,7 @@ fn sleep_on_descriptors(watched: &[c_int; MAX_FDS], count: usize, timeout: Optio
 }
 
 fn time_of(time: Duration) -> timespec {
-    timespec {
-        tv_sec: libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX),
-        tv_nsec: time.subsec_nanos().into(),
-    }
+    timespec { tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: time.subsec_nanos().into() }
 }
 
 /// A call that blocks, with its arguments. Plain data.

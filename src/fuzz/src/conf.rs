@@ -11,7 +11,7 @@ use dat_registry::search::{Found, Places, find};
 use dat_registry::{AddError, Backend, Entry, Identity, InitError, Interface, Registry, RemoveError, Request};
 use tempfile::TempDir;
 
-const VERSION: Version = Version { major: 1, minor: 2, shm: c"libshm.so", verbs: c"libverbs.so" };
+const VERSION: Version = Version { major: 1, minor: 2, shm: c"libshm.so", verbs: c"libverbs.so", lists_others: true };
 
 /// A field as it can stand in a file.
 fn quoted(text: &CStr) -> Vec<u8> {
@@ -118,16 +118,22 @@ pub fn run(data: &[u8]) {
         files: vec![if how & 2 != 0 { absent.clone() } else { file.clone() }, file],
         sysfs: absent,
     };
-    let found = find(&places, &VERSION);
+    let found = find(&places, &VERSION, &mut |step| drop(step.to_string()));
     let identities: Vec<Identity> = found.entries.iter().map(|(_, entry)| entry.identity()).collect();
     for (at, identity) in identities.iter().enumerate() {
         assert!(identity.major == VERSION.major && !identities[..at].contains(identity), "{identity:?}");
     }
-    assert!(found.entries.len() <= own.max(1), "entries come from nowhere");
-    registry(found, &identities);
+    assert!(found.entries.len() + found.listed_only.len() <= own.max(1), "entries come from nowhere");
+    let mut listed = identities.clone();
+    for (nth, (before, identity)) in found.listed_only.iter().enumerate() {
+        assert!(identity.major != VERSION.major && !listed.contains(identity), "{identity:?}");
+        listed.insert(before + nth, identity.clone());
+    }
+    registry(found, &identities, &listed);
 }
 
-fn registry(found: Found, identities: &[Identity]) {
+/// Tries a registry that has found `identities`, and also lists others between them.
+fn registry(found: Found, identities: &[Identity], listed: &[Identity]) {
     let libraries: Vec<CString> = found.entries.iter().map(|(_, entry)| entry.library.clone()).collect();
     let registry = Registry::new(Loader(Mutex::new(Some(found))));
     let list = || {
@@ -135,7 +141,7 @@ fn registry(found: Found, identities: &[Identity]) {
         assert_eq!(count, all.len());
         all
     };
-    assert_eq!(list(), identities);
+    assert_eq!(list(), listed);
     for (identity, library) in identities.iter().zip(&libraries).take(8) {
         let request = Request {
             name: &identity.name,
@@ -154,5 +160,5 @@ fn registry(found: Found, identities: &[Identity]) {
         let snapshot = registry.snapshot(&identity.name);
         assert!(snapshot.names.iter().any(|name| *name == identity.name.to_string_lossy()));
     }
-    assert_eq!(list(), identities);
+    assert_eq!(list(), listed);
 }

@@ -92,7 +92,7 @@ impl Scene {
                     let _ = request.accept(Some(&end.0.ep), b"welcome");
                     self.ends.push(end);
                 } else {
-                    let _ = request.reject();
+                    let _ = request.reject(&[]);
                 }
             }
             11 => {
@@ -188,7 +188,7 @@ impl Scene {
         victim.settle();
         self.requests.extend(std::iter::from_fn(|| victim.request()));
         for request in self.requests {
-            let _ = request.reject();
+            let _ = request.reject(&[]);
         }
         for (end, mut ledger) in self.ends {
             ledger.look(&end);

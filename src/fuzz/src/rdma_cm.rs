@@ -3,7 +3,8 @@
 
 use dat_core::addr::Address;
 use dat_core::transport::ConnectionReport;
-use dat_verbs::cm::{fewer, port_of, rejection};
+use dat_verbs::cm::{fewer, port_of};
+use dat_verbs::rejection;
 
 use crate::input::Input;
 
@@ -31,9 +32,17 @@ pub fn run(data: &[u8]) {
         let _ = address.is_host();
     }
 
-    let private_data = input.bytes(255);
-    match rejection(status, private_data, iwarp) {
-        ConnectionReport::PeerRejected => assert!(private_data.iter().any(|&byte| byte != 0)),
+    let bytes = input.bytes(255);
+    match rejection::read(status, bytes, iwarp) {
+        ConnectionReport::PeerRejected(private_data) => {
+            assert!(bytes.iter().any(|&byte| byte != 0));
+            assert!(private_data.is_empty() || bytes[4..].starts_with(&private_data));
+        }
         report => assert_eq!(report, ConnectionReport::NonPeerRejected),
     }
+    let written = rejection::write(&bytes[..bytes.len().min(rejection::MAX_REJECT_DATA)]);
+    let ConnectionReport::PeerRejected(private_data) = rejection::read(0, &written, true) else {
+        panic!("a rejection by the program is not taken for one");
+    };
+    assert!(bytes.starts_with(&private_data) && private_data.len() == bytes.len().min(rejection::MAX_REJECT_DATA));
 }

@@ -4,16 +4,19 @@ use std::sync::Arc;
 
 use dat_core::event::Transfer;
 use dat_core::testing::End;
-use dat_core::transport::RemoteSegment;
-use dat_core::{CompletionFlags, LocalSegment, Srq};
+use dat_core::transport::{RemoteSegment, Scope};
+use dat_core::{Base, Change, CompletionFlags, LocalSegment, Rights, Rmr, Srq};
 use dat_shm::Shm;
 use dat_shm::fuzzing::{self, Peer, RECORDS, Way};
 
 use crate::input::Input;
-use crate::victim::{self, Ledger, MEMORY, OPEN, THEIRS, Victim};
+use crate::victim::{self, Ledger, MEMORY, OPEN, THEIRS, Victim, Work};
 
 /// Steps of an input.
 const STEPS: usize = 96;
+
+/// Bytes from here on choose what came late, so that the others choose what they did when inputs were kept.
+const RARE: u8 = 0xe8;
 
 struct Session<'a> {
     victim: &'a Victim,
@@ -21,7 +24,26 @@ struct Session<'a> {
     srq: Option<&'a Arc<Srq<Shm>>>,
     peer: &'a Peer,
     ways: [Way; 2],
+    /// What a window shows, from which peers count 0: the first half of the memory that peers may change.
+    window: Option<Shown>,
     ledger: Ledger,
+}
+
+/// A window that is bound.
+struct Shown {
+    rmr: Arc<Rmr<Shm>>,
+    key: u32,
+}
+
+impl Shown {
+    /// Binds one over this connection, for it alone or for all of its zone.
+    fn new(victim: &Victim, end: &End<Shm>, scope: Scope) -> Shown {
+        let rmr = Rmr::create(&victim.adapter.pz, scope).expect("a window");
+        let (lmr, rights) = (Some(victim.open.lmr()), Rights::REMOTE_READ | Rights::REMOTE_WRITE);
+        let shown = victim.open.at(0, OPEN / 2);
+        let bound = end.ep.post_bind(&rmr, lmr, shown, rights, Base::Zero, 0, CompletionFlags::SUPPRESS);
+        Shown { key: bound.expect("a connection that is up"), rmr }
+    }
 }
 
 /// The first byte says what both sides can do; then come steps of the peer and of the program.
@@ -40,8 +62,10 @@ pub fn run(data: &[u8]) {
     let (peer, attempt) = victim.connected(&end, how & 1 == 0);
     let way = |side| peer.way(attempt.index, side).expect("memory of rings");
     let ways = [way(0), way(1)];
-    let mut session =
-        Session { victim: &victim, end: &end, srq: srq.as_ref(), peer: &peer, ways, ledger: Ledger::default() };
+    let scope = if how & 16 == 0 { Scope::Endpoint } else { Scope::Zone };
+    let window = (how & 8 != 0).then(|| Shown::new(&victim, &end, scope));
+    let ledger = Ledger::default();
+    let mut session = Session { victim: &victim, end: &end, srq: srq.as_ref(), peer: &peer, ways, window, ledger };
     for _ in 0..STEPS {
         if input.is_over() {
             break;
@@ -49,19 +73,32 @@ pub fn run(data: &[u8]) {
         session.step(&mut input);
     }
     session.ledger.look(&end);
-    let ledger = session.ledger;
+    let Session { ledger, window, .. } = session;
     if how & 4 != 0 {
         // The end comes from the peer's side, and what it had sent counts still.
         drop(peer);
         victim.settle();
     }
     ledger.close(&victim, end, srq);
+    if let Some(Shown { rmr, .. }) = window {
+        rmr.free();
+    }
     victim.check();
 }
 
 impl Session<'_> {
     fn step(&mut self, input: &mut Input<'_>) {
-        match input.byte() % 22 {
+        let what = input.byte();
+        if what >= RARE {
+            let work = match what % 4 {
+                0 => Work::Value(input.word()),
+                1 => Work::Change(Change::Add(input.number())),
+                2 => Work::Change(Change::Swap { expected: input.number(), new: input.number() }),
+                _ => Work::Revoke(input.word()),
+            };
+            return self.request(input, work);
+        }
+        match what % 22 {
             0..=4 => {
                 let ring = usize::from(input.byte() & 1);
                 let kind = RECORDS[usize::from(input.byte()) % RECORDS.len()];
@@ -98,9 +135,9 @@ impl Session<'_> {
                 let segment = self.segment(input);
                 self.ledger.receive(self.end, self.srq, segment, self.victim.memory.lmr().addr());
             }
-            12 => self.request(input, Transfer::Send),
-            13 => self.request(input, Transfer::Write),
-            14 => self.request(input, Transfer::Read),
+            12 => self.request(input, Work::Plain(Transfer::Send)),
+            13 => self.request(input, Work::Plain(Transfer::Write)),
+            14 => self.request(input, Work::Plain(Transfer::Read)),
             15..=17 => self.ledger.look(self.end),
             18 => {
                 let attempt = fuzzing::Attempt { active: 0, index: 0, number: 1 };
@@ -130,21 +167,35 @@ impl Session<'_> {
         self.victim.memory.at(at, len)
     }
 
-    fn request(&mut self, input: &mut Input<'_>, transfer: Transfer) {
-        let segment = self.segment(input);
+    fn request(&mut self, input: &mut Input<'_>, work: Work) {
+        let mut segment = self.segment(input);
         let (addr, key) = self.victim.theirs;
         // What the program asks of the peer's memory concerns this process too: it stays in the part set aside.
-        let at = usize::from(input.short()) % THEIRS;
+        let mut at = usize::from(input.short()) % THEIRS;
+        if let Work::Change(_) = work {
+            segment.len = segment.len.min(8);
+            at -= at % 8;
+        }
         let within = (at as u64) + segment.len <= THEIRS as u64;
         let key = if within && input.byte() < 0xf0 { key } else { 0 };
         let remote = RemoteSegment { addr: addr + at as u64, len: segment.len, key };
         let flags = CompletionFlags::from_bits_truncate(u32::from(input.byte()));
-        self.ledger.request(self.end, transfer, segment, remote, flags, self.victim.memory.lmr().addr());
+        self.ledger.request(self.end, work, segment, remote, flags, self.victim.memory.lmr().addr());
     }
 
     /// The contents of a record: bytes, or ranges of the program's memory.
     fn payload(&self, input: &mut Input<'_>) -> Vec<u8> {
-        match input.byte() % 6 {
+        let what = input.byte();
+        if what >= RARE {
+            let (addr, key, _) = self.range(input);
+            return match what % 4 {
+                0 => input.word().to_le_bytes().to_vec(),
+                1 => key.to_le_bytes().to_vec(),
+                2 => fuzzing::atomic(addr & !7, key, None, input.number()),
+                _ => fuzzing::atomic(addr, key, Some(input.number()), input.number()),
+            };
+        }
+        match what % 6 {
             0 => input.bytes(255).to_vec(),
             1 => vec![input.byte(); input.number() as usize % 9000],
             2 => {
@@ -172,6 +223,9 @@ impl Session<'_> {
     fn range(&self, input: &mut Input<'_>) -> (u64, u32, u64) {
         let victim = self.victim;
         let which = input.byte();
+        if let (Some(shown), true) = (&self.window, which & 128 != 0) {
+            return (input.number(), shown.key, input.number());
+        }
         let regions = [&victim.open, &victim.closed[0], &victim.closed[1], &victim.memory];
         let region = regions[usize::from(which & 3)];
         let at = if which & 4 == 0 { u64::from(input.byte()) } else { input.number() };

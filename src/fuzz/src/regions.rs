@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
 
-use dat_shm::fuzzing::{LooseTable, ROW, Table};
+use dat_shm::fuzzing::{Access, LooseTable, ROW, Range, Table};
 
 use crate::input::Input;
 
@@ -12,6 +12,9 @@ const STEPS: usize = 128;
 
 /// Bits of a key for its row.
 const INDEX: u32 = 18;
+
+/// The bit of a row's word for who may use it that says one connection alone.
+const ONE: u64 = 1 << 63;
 
 /// The tables serve all inputs, since each takes megabytes of address space; rows that were written are cleared again.
 static LOOSE: LazyLock<Mutex<LooseTable>> = LazyLock::new(|| Mutex::new(LooseTable::new().expect("memory")));
@@ -32,7 +35,7 @@ pub fn run(data: &[u8]) {
 /// Whatever the bytes of a table say, no operation goes past the range of the row that its key names.
 fn of_peer(input: &mut Input<'_>) {
     let table = LOOSE.lock().unwrap_or_else(|poison| poison.into_inner());
-    let mut written: HashMap<u32, [u64; 4]> = HashMap::new();
+    let mut written: HashMap<u32, [u64; 5]> = HashMap::new();
     for _ in 0..STEPS {
         if input.is_over() {
             break;
@@ -40,7 +43,8 @@ fn of_peer(input: &mut Input<'_>) {
         let row = input.word() & ((1 << INDEX) - 1);
         match input.byte() % 4 {
             0 => {
-                let words = [input.long(), input.long(), input.number(), input.number()];
+                // Generation and rights; who may use it; the peers' number of the first byte; bytes; address.
+                let words = [input.long(), input.long(), input.number(), input.number(), input.number()];
                 let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
                 table.write(row as usize * ROW, &bytes);
                 written.insert(row, words);
@@ -50,15 +54,18 @@ fn of_peer(input: &mut Input<'_>) {
                 let known = written.get(&row).copied().unwrap_or_default();
                 let generation = if input.bit() { known[0] as u32 } else { input.word() };
                 let key = generation << INDEX | row;
-                let zone = if input.bit() { known[1] as u32 } else { input.word() };
+                let over =
+                    if input.bit() { (known[1] as u32, known[1] & !ONE) } else { (input.word(), input.long() & !ONE) };
                 let near = |number: u64, by: u64| number.wrapping_add(by).wrapping_sub(8);
                 let (addr, len) = match op {
                     2 => (near(known[2], input.byte().into()), near(known[3], input.byte().into())),
                     _ => (input.number(), input.number()),
                 };
-                if table.grants(key, addr, len, input.byte() & 15, zone) {
+                if let Some(found) = table.grants(&Access { key, addr, len, rights: input.byte() & 31, over }) {
                     assert!(key >> INDEX != 0, "a key of no generation is granted");
                     assert!(is_inside(addr, len, known[2], known[3]), "{addr:#x}+{len:#x} is not in {known:x?}");
+                    assert!([over.0.into(), ONE | over.1].contains(&known[1]), "{over:x?} may not use {known:x?}");
+                    assert_eq!(found.wrapping_sub(known[4]), addr.wrapping_sub(known[2]), "{addr:#x} in {known:x?}");
                 }
             }
         }
@@ -71,21 +78,28 @@ fn of_peer(input: &mut Input<'_>) {
 /// The owner and its peers grant what was entered and not taken out, and nothing else.
 fn of_owner(input: &mut Input<'_>) {
     let table = TABLE.lock().unwrap_or_else(|poison| poison.into_inner());
-    let mut live: Vec<(u32, u64, u64, u8, u32)> = Vec::new();
+    let mut live: Vec<(u32, Range)> = Vec::new();
+    // Windows that were revoked keep their rows.
+    let mut revoked: Vec<u32> = Vec::new();
     for _ in 0..STEPS {
         if input.is_over() {
             break;
         }
         match input.byte() % 4 {
             0 => {
-                let (addr, len, rights, zone) = (input.number(), input.number(), input.byte() & 15, input.word());
-                match table.insert(addr, len, rights, zone) {
+                let (addr, len, how) = (input.number(), input.number(), input.byte());
+                let first = if how & 32 == 0 { addr } else { input.number() };
+                let (zone, port) = (input.word(), (how & 64 != 0).then(|| input.number() & !ONE));
+                let range = Range { addr, len, first, rights: how & 31, zone, port, window: how & 128 != 0 };
+                let fits = addr.checked_add(len).is_some() && first.checked_add(len).is_some();
+                match table.insert(&range) {
                     Some(key) => {
                         assert!(key != 0 && live.iter().all(|known| known.0 != key), "a key is given twice");
-                        assert!(addr.checked_add(len).is_some(), "a range goes past the end of the address space");
-                        live.push((key, addr, len, rights, zone));
+                        assert!(!revoked.contains(&key), "a row is given twice");
+                        assert!(fits, "a range goes past the end of the numbers");
+                        live.push((key, range));
                     }
-                    None => assert!(addr.checked_add(len).is_none(), "there is no row left"),
+                    None => assert!(!fits, "there is no row left"),
                 }
             }
             1 => {
@@ -94,41 +108,53 @@ fn of_owner(input: &mut Input<'_>) {
                     assert!(table.remove(live.swap_remove(at).0));
                 } else {
                     let key = input.word();
+                    let key = if input.bit() { revoked.last().copied().unwrap_or(key) } else { key };
                     let there = live.iter().position(|known| known.0 == key);
-                    assert_eq!(table.remove(key), there.is_some(), "key {key:#x}");
+                    let kept = revoked.iter().position(|&known| known == key);
+                    assert_eq!(table.remove(key), there.is_some() || kept.is_some(), "key {key:#x}");
                     there.map(|at| live.swap_remove(at));
+                    kept.map(|at| revoked.swap_remove(at));
                 }
             }
-            _ => {
-                let at = usize::from(input.byte());
-                let (mut key, mut addr, mut len, mut rights, mut zone) = live.get(at).copied().unwrap_or_default();
+            op => {
+                let (key, range) = live.get(usize::from(input.byte())).copied().unwrap_or_default();
+                let mut over = (range.zone, range.port.unwrap_or(0));
+                let mut access = Access { key, addr: range.first, len: range.len, rights: range.rights, over };
                 let change = input.byte();
                 if change & 1 != 0 {
-                    key ^= input.word();
+                    access.key ^= input.word();
                 }
                 if change & 2 != 0 {
-                    addr = addr.wrapping_add(input.number());
+                    access.addr = access.addr.wrapping_add(input.number());
                 }
                 if change & 4 != 0 {
-                    len = len.wrapping_sub(input.number());
+                    access.len = access.len.wrapping_sub(input.number());
                 }
                 if change & 8 != 0 {
-                    rights = input.byte() & 15;
+                    access.rights = input.byte() & 31;
                 }
                 if change & 16 != 0 {
-                    zone = input.word();
+                    over = (input.word(), input.number() & !ONE);
+                    access.over = over;
                 }
-                let right = live.iter().any(|known| {
-                    known.0 == key
-                        && known.4 == zone
-                        && known.3 & rights == rights
-                        && is_inside(addr, len, known.1, known.2)
+                let open = |known: &Range| known.port.map_or(known.zone == over.0, |port| port == over.1);
+                let known = live.iter().position(|known| known.0 == access.key && open(&known.1));
+                if op == 2 && change & 128 != 0 {
+                    let window = known.filter(|&at| live[at].1.window);
+                    assert_eq!(table.invalidate(access.key, over), window.is_some(), "key {:#x}", access.key);
+                    revoked.extend(window.map(|at| live.swap_remove(at).0));
+                    continue;
+                }
+                let right = known.map(|at| live[at].1).filter(|known| {
+                    known.rights & access.rights == access.rights
+                        && is_inside(access.addr, access.len, known.first, known.len)
                 });
-                assert_eq!(table.grants(key, addr, len, rights, zone), [right; 2], "key {key:#x} {addr:#x}+{len:#x}");
+                let found = right.map(|known| known.addr + (access.addr - known.first));
+                assert_eq!(table.grants(&access), [found; 2], "{access:x?}");
             }
         }
     }
-    for known in live {
-        assert!(table.remove(known.0));
+    for key in live.into_iter().map(|known| known.0).chain(revoked) {
+        assert!(table.remove(key));
     }
 }

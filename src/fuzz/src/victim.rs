@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU8;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
-use dat_core::event::{ConnectionEvent, Event, Status, Streams, Transfer};
+use dat_core::event::{ConnectionEvent, Event, Extended, Status, Streams, Transfer};
 use dat_core::testing::{Adapter, Buffer, End, next_request, until};
 use dat_core::transport::RemoteSegment;
-use dat_core::{CompletionFlags, Cr, Endpoint, Evd, LocalSegment, Psp, PspMode, Pz, Rights, Srq};
+use dat_core::{Change, CompletionFlags, Cr, Endpoint, Evd, LocalSegment, Psp, PspMode, Pz, Rights, Srq};
 use dat_shm::Shm;
 use dat_shm::fuzzing::{self, Attempt, Face, Peer};
 
@@ -93,7 +93,7 @@ impl Victim {
         control.hello(u64::MAX, true).expect("a hello");
         let mut victim = Victim {
             memory: adapter.buffer_with(MEMORY, local),
-            open: adapter.buffer(OPEN),
+            open: adapter.buffer_with(OPEN, Rights::all()),
             adapter,
             requests,
             directory,
@@ -185,13 +185,46 @@ impl Victim {
     }
 }
 
+/// What is posted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A receive, a send, a write, a read.
+    Plain(Transfer),
+    /// A write that brings this value.
+    Value(u32),
+    /// An atomic operation.
+    Change(Change),
+    /// A send that revokes the window of this key.
+    Revoke(u32),
+}
+
+impl Work {
+    /// What is told when it ends.
+    fn told(self) -> Told {
+        match self {
+            Work::Plain(transfer) => Told::Plain(transfer),
+            Work::Value(_) => Told::Extended(Extended::WriteImmediate),
+            Work::Change(Change::Add(_)) => Told::Extended(Extended::FetchAdd),
+            Work::Change(Change::Swap { .. }) => Told::Extended(Extended::CompareSwap),
+            Work::Revoke(_) => Told::Plain(Transfer::Send),
+        }
+    }
+}
+
+/// The kind of transfer that an event tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    Plain(Transfer),
+    Extended(Extended),
+}
+
 /// What is posted and not complete, and where.
 #[derive(Default)]
 pub struct Ledger {
     next: u64,
-    posted: HashMap<u64, (Transfer, u64)>,
+    posted: HashMap<u64, (Told, u64)>,
     /// Requests that complete only if they fail.
-    quiet: HashMap<u64, (Transfer, u64)>,
+    quiet: HashMap<u64, (Told, u64)>,
     /// Parts of the program's memory in which bytes may arrive.
     touched: Vec<(usize, usize)>,
     /// The connection has ended.
@@ -199,10 +232,10 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    fn note(&mut self, transfer: Transfer, segment: &LocalSegment, quiet: bool, base: u64) {
+    fn note(&mut self, work: Work, segment: &LocalSegment, quiet: bool, base: u64) {
         let books = if quiet { &mut self.quiet } else { &mut self.posted };
-        books.insert(self.next, (transfer, segment.len));
-        if matches!(transfer, Transfer::Recv | Transfer::Read) {
+        books.insert(self.next, (work.told(), segment.len));
+        if matches!(work, Work::Plain(Transfer::Recv | Transfer::Read) | Work::Change(_)) {
             self.touched.push(((segment.addr - base) as usize, segment.len as usize));
         }
         self.next += 1;
@@ -215,7 +248,7 @@ impl Ledger {
             None => end.ep.post_recv(&[segment], self.next, CompletionFlags::DEFAULT),
         };
         if posted.is_ok() {
-            self.note(Transfer::Recv, &segment, false, base);
+            self.note(Work::Plain(Transfer::Recv), &segment, false, base);
         }
     }
 
@@ -223,20 +256,23 @@ impl Ledger {
     pub fn request(
         &mut self,
         end: &End<Shm>,
-        transfer: Transfer,
+        work: Work,
         segment: LocalSegment,
         remote: RemoteSegment,
         flags: CompletionFlags,
         base: u64,
     ) {
         let ep: &Endpoint<Shm> = &end.ep;
-        let posted = match transfer {
-            Transfer::Write => ep.post_write(&[segment], self.next, remote, flags),
-            Transfer::Read => ep.post_read(&[segment], self.next, remote, flags),
-            _ => ep.post_send(&[segment], self.next, flags),
+        let posted = match work {
+            Work::Plain(Transfer::Write) => ep.post_write(&[segment], self.next, remote, flags),
+            Work::Plain(Transfer::Read) => ep.post_read(&[segment], self.next, remote, flags),
+            Work::Plain(_) => ep.post_send(&[segment], self.next, flags),
+            Work::Value(value) => ep.post_write_immediate(&[segment], self.next, remote, value, flags),
+            Work::Change(change) => ep.post_atomic(&[segment], self.next, remote, change, flags),
+            Work::Revoke(key) => ep.post_send_invalidate(&[segment], self.next, key, flags),
         };
         if posted.is_ok() {
-            self.note(transfer, &segment, flags.contains(CompletionFlags::SUPPRESS), base);
+            self.note(work, &segment, flags.contains(CompletionFlags::SUPPRESS), base);
         }
     }
 
@@ -246,11 +282,19 @@ impl Ledger {
             while let Ok(event) = evd.dequeue() {
                 match event {
                     Event::Transfer { cookie, status, len, transfer, .. } => {
-                        let quiet = || self.quiet.remove(&cookie).filter(|_| status != Status::Success);
-                        let posted = self.posted.remove(&cookie).or_else(quiet);
-                        let (wanted, room) = posted.expect("what was posted completes once");
-                        assert_eq!(transfer, wanted);
-                        assert!(status != Status::Success || len <= room, "{len} bytes went into {room}");
+                        self.ends(cookie, Told::Plain(transfer), status, len);
+                    }
+                    Event::Extended { cookie, status, len, operation, .. } => {
+                        // The length of a write says nothing of the receive that its value takes.
+                        let (told, len) = match operation {
+                            Extended::RecvImmediate => (Told::Plain(Transfer::Recv), 0),
+                            Extended::RecvInvalidated => (Told::Plain(Transfer::Recv), len),
+                            other => (Told::Extended(other), len),
+                        };
+                        self.ends(cookie, told, status, len);
+                    }
+                    Event::Bind { status, .. } => {
+                        assert_ne!(status, Status::Success, "a bind that is not to be told of")
                     }
                     Event::Connection { kind, .. } => {
                         assert!(!self.over, "{kind:?} after the end");
@@ -260,6 +304,14 @@ impl Ledger {
                 }
             }
         }
+    }
+
+    fn ends(&mut self, cookie: u64, told: Told, status: Status, len: u64) {
+        let quiet = || self.quiet.remove(&cookie).filter(|_| status != Status::Success);
+        let posted = self.posted.remove(&cookie).or_else(quiet);
+        let (wanted, room) = posted.expect("what was posted completes once");
+        assert_eq!(told, wanted);
+        assert!(status != Status::Success || len <= room, "{len} bytes went into {room}");
     }
 
     /// Frees the endpoint and checks that every work request has come back, and that no byte went elsewhere.

@@ -1,4 +1,4 @@
-//! Lines on standard error: when one may be written, and how.
+//! Lines for the user: when one may be written, and where to.
 //!
 //! The libraries are silent unless the environment asks:
 //!
@@ -15,6 +15,9 @@
 //! its starter. One more rule serves a user at a terminal: the first [`report`] of a process is written when standard
 //! error is a terminal, unless one of the variables says 0 or `off`.
 //!
+//! Lines go to standard error, unless `DAT_DBG_DEST` or `DAPL_DBG_DEST` says otherwise, which are masks as well: 1 for
+//! standard output, 2 for the system's log, 3 for both. The line that nobody asked for is on the terminal in any case.
+//!
 //! Each shared library has its own copy of the `log` facade, so each calls [`init`] for itself, with
 //! its own name; a line begins with that name.
 
@@ -30,11 +33,19 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use log::{Level, LevelFilter, Log, Metadata, Record};
+use rustix::net::{self, AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::process::{self, Pid};
 
 use crate::environment;
 
 /// These ask for messages by a number, 0 for none.
 const MASKS: [&str; 2] = ["DAT_DBG_TYPE", "DAPL_DBG_TYPE"];
+
+/// These say where messages go, by a mask.
+const DESTINATIONS: [&str; 2] = ["DAT_DBG_DEST", "DAPL_DBG_DEST"];
+
+/// The socket of the system's log.
+const SYSTEM_LOG: &str = "/dev/log";
 
 /// This asks for messages in the words of the `log` facade: `error` to `trace`, `off`.
 const WORDS: &str = "RUST_LOG";
@@ -45,7 +56,7 @@ const OURS: [&str; 4] = ["dat", "dapl", "libdat", "libdapl"];
 /// Longest line in bytes; the rest is cut off.
 const LINE_MAX: usize = 1024;
 
-static STDERR: OnceLock<Stderr> = OnceLock::new();
+static OUTPUT: OnceLock<Output> = OnceLock::new();
 static REPORTED: AtomicBool = AtomicBool::new(false);
 
 /// The messages that the environment asks for.
@@ -64,7 +75,7 @@ struct Wish {
 /// # Parameters
 /// * `library` - the first word of each line, for example `libdat`.
 pub fn init(library: &'static str) {
-    STDERR.get_or_init(|| {
+    OUTPUT.get_or_init(|| {
         let masks = MASKS.map(environment::secure);
         let words = environment::secure(WORDS);
         let wish = wish(masks.each_ref().map(Option::as_deref), words.as_deref());
@@ -76,12 +87,13 @@ pub fn init(library: &'static str) {
                 place.as_deref().unwrap_or("place unknown"),
             );
         }));
-        Stderr { library, wish }
+        let to = Destinations::of(DESTINATIONS.map(environment::secure).each_ref().map(Option::as_deref));
+        Output { library, wish, to }
     });
-    if let Some(stderr) = STDERR.get()
-        && log::set_logger(stderr).is_ok()
+    if let Some(output) = OUTPUT.get()
+        && log::set_logger(output).is_ok()
     {
-        log::set_max_level(stderr.wish.level);
+        log::set_max_level(output.wish.level);
     }
 }
 
@@ -94,30 +106,62 @@ pub fn report(message: fmt::Arguments<'_>) {
         log::error!("{message}");
         return;
     }
-    let Some(stderr) = STDERR.get() else { return };
-    if !stderr.wish.hushed && io::stderr().is_terminal() && !REPORTED.swap(true, Ordering::Relaxed) {
-        stderr.write(format_args!("{message}"));
+    let Some(output) = OUTPUT.get() else { return };
+    if !output.wish.hushed && io::stderr().is_terminal() && !REPORTED.swap(true, Ordering::Relaxed) {
+        output.write(Destinations::TERMINAL, Level::Error, format_args!("{message}"));
     }
 }
 
 /// The back end of the `log` facade, which writes each line in one call.
-struct Stderr {
+struct Output {
     library: &'static str,
     wish: Wish,
+    to: Destinations,
 }
 
-impl Stderr {
-    fn write(&self, message: fmt::Arguments<'_>) {
+/// Where lines go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Destinations {
+    error: bool,
+    output: bool,
+    system: bool,
+}
+
+impl Destinations {
+    /// Standard error alone.
+    const TERMINAL: Self = Destinations { error: true, output: false, system: false };
+
+    /// What the masks ask for together; standard error if they name no place that there is.
+    fn of(masks: [Option<&OsStr>; 2]) -> Self {
+        let mask =
+            masks.into_iter().flatten().filter_map(|value| number(value.as_bytes())).fold(0, |all, mask| all | mask);
+        let (output, system) = (mask & 1 != 0, mask & 2 != 0);
+        Destinations { error: !output && !system, output, system }
+    }
+}
+
+impl Output {
+    fn write(&self, to: Destinations, level: Level, message: fmt::Arguments<'_>) {
         let mut line = Line(String::with_capacity(160));
         // A Line takes any text, so this cannot fail.
         let _ = write!(line, "{}: {message}", self.library);
         let mut line = line.0;
+        if to.system {
+            write_to_system(level, &line);
+        }
         line.push('\n');
-        write_all(line.as_bytes());
+        // In one call, so that lines of several processes do not mix. Text that cannot be written is lost, because there is nobody
+        // to tell.
+        if to.error {
+            let _ = rustix::io::write(rustix::stdio::stderr(), line.as_bytes());
+        }
+        if to.output {
+            let _ = rustix::io::write(rustix::stdio::stdout(), line.as_bytes());
+        }
     }
 }
 
-impl Log for Stderr {
+impl Log for Output {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.level() <= self.wish.level
     }
@@ -131,7 +175,7 @@ impl Log for Stderr {
                 Level::Debug => "debug",
                 Level::Trace => "trace",
             };
-            self.write(format_args!("{level}: {}", record.args()));
+            self.write(self.to, record.level(), format_args!("{level}: {}", record.args()));
         }
     }
 
@@ -157,10 +201,26 @@ impl fmt::Write for Line {
     }
 }
 
-/// Writes in one call, so that lines of several processes do not mix. Text that cannot be written is lost, because
-/// there is nobody to tell.
-fn write_all(bytes: &[u8]) {
-    let _ = rustix::io::write(rustix::stdio::stderr(), bytes);
+/// Sends a line to the system's log, as syslog(3) does, which has a lock and is a place where threads may be cancelled.
+fn write_to_system(level: Level, line: &str) {
+    let Ok(address) = SocketAddrUnix::new(SYSTEM_LOG) else { return };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let Ok(socket) = net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None) else { return };
+    let _ = net::sendto(&socket, packet(level, process::getpid(), line).as_bytes(), SendFlags::NOSIGNAL, &address);
+}
+
+/// A line in the form that the system's log takes: its priority, and the process behind the first word, which is the library.
+fn packet(level: Level, process: Pid, line: &str) -> String {
+    /// Messages of users.
+    const FACILITY: u32 = 1 << 3;
+    let severity = match level {
+        Level::Error => 3,
+        Level::Warn => 4,
+        Level::Info => 6,
+        Level::Debug | Level::Trace => 7,
+    };
+    let (library, text) = line.split_once(": ").unwrap_or(("", line));
+    format!("<{}>{library}[{}]: {text}", FACILITY | severity, process.as_raw_nonzero())
 }
 
 fn wish(masks: [Option<&OsStr>; 2], words: Option<&OsStr>) -> Wish {
@@ -261,6 +321,26 @@ mod tests {
         assert_eq!(level([None, None], Some("warn,hyper=trace")).0, LevelFilter::Warn);
         assert_eq!(level([None, None], Some("warn,dat_core=trace")).0, LevelFilter::Trace);
         assert_eq!(level([None, None], Some("DEBUG")).0, LevelFilter::Debug);
+    }
+
+    #[test]
+    fn masks_name_destinations() {
+        let of = |masks: [Option<&str>; 2]| {
+            let Destinations { error, output, system } = Destinations::of(masks.map(|v| v.map(OsStr::new)));
+            (error, output, system)
+        };
+        assert_eq!(of([None, None]), (true, false, false));
+        assert_eq!(of([Some("0"), Some("4")]), (true, false, false));
+        assert_eq!(of([Some("1"), None]), (false, true, false));
+        assert_eq!(of([Some("0x1"), Some("2")]), (false, true, true));
+        assert_eq!(of([Some("nowhere"), Some("3")]), (false, true, true));
+    }
+
+    #[test]
+    fn the_system_gets_priority_and_process() {
+        let process = Pid::from_raw(4711).unwrap();
+        assert_eq!(packet(Level::Warn, process, "libdat: warning: a: b"), "<12>libdat[4711]: warning: a: b");
+        assert_eq!(packet(Level::Error, process, "text"), "<11>[4711]: text");
     }
 
     #[test]

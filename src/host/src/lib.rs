@@ -46,6 +46,7 @@ pub mod per_thread;
 pub mod poll;
 pub mod signal;
 pub mod static_tls;
+pub mod symbol;
 pub mod sysfs;
 pub mod thread;
 pub mod timers;

@@ -29,7 +29,13 @@ pub fn file_size() -> io::Result<Option<u64>> {
     soft(libc::RLIMIT_FSIZE)
 }
 
-fn soft(resource: libc::__rlimit_resource_t) -> io::Result<Option<u64>> {
+/// The type of a limit's number, which is not the same in every libc.
+#[cfg(target_env = "gnu")]
+type Resource = libc::__rlimit_resource_t;
+#[cfg(not(target_env = "gnu"))]
+type Resource = libc::c_int;
+
+fn soft(resource: Resource) -> io::Result<Option<u64>> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure is writable.
     if unsafe { libc::getrlimit(resource, &raw mut limit) } != 0 {

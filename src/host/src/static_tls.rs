@@ -5,8 +5,12 @@
 //! *initial exec* kind gets a place in memory that every thread has already, for all its data; if there is no such
 //! place left, the library is not loaded, which the caller of dlopen is told. Our libraries have some 250 bytes of such
 //! data. The compiler makes no such access in a library, so this one is written by hand.
+//!
+//! This is for glibc. Musl's loader refuses such a library; it gives every thread the data of a new library at once, and
+//! does not load the library if it cannot.
 
 /// The place, and a function that returns its distance from the thread's own address in the processor's `access`.
+#[cfg(target_env = "gnu")]
 macro_rules! place {
     ($($access:literal)*) => {
         std::arch::global_asm!(
@@ -32,22 +36,22 @@ macro_rules! place {
     };
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
 place!("mov rax, qword ptr [rip + dat_static_tls@GOTTPOFF]");
 
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", target_env = "gnu"))]
 place!("adrp x0, :gottprel:dat_static_tls" "ldr x0, [x0, :gottprel_lo12:dat_static_tls]");
 
 /// The distance of the place from the thread's own address. Called so that the linker keeps the access.
 pub(crate) fn offset() -> usize {
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_env = "gnu"))]
     {
         unsafe extern "C" {
             safe fn dat_static_tls_offset() -> usize;
         }
         dat_static_tls_offset()
     }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_env = "gnu")))]
     0
 }
 
@@ -65,7 +69,7 @@ pub fn set_word(value: usize) {
     word::set(value);
 }
 
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_env = "gnu", not(miri)))]
 mod word {
     use std::arch::asm;
 
@@ -99,7 +103,7 @@ mod word {
     }
 }
 
-#[cfg(all(target_arch = "aarch64", not(miri)))]
+#[cfg(all(target_arch = "aarch64", target_env = "gnu", not(miri)))]
 mod word {
     use std::arch::asm;
 
@@ -139,7 +143,7 @@ mod word {
     }
 }
 
-#[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(any(miri, not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_env = "gnu"))))]
 mod word {
     use std::cell::Cell;
 

@@ -95,6 +95,11 @@ pub struct Thread {
     id: Id,
 }
 
+// SAFETY: any thread may name another one to the threads library, in whatever form that keeps the name.
+unsafe impl Send for Thread {}
+// SAFETY: as for Send.
+unsafe impl Sync for Thread {}
+
 impl Thread {
     /// The thread's identity.
     pub fn id(&self) -> Id {

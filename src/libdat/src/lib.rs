@@ -1,27 +1,42 @@
 //! libdat.so.1: the consumer side of uDAPL 1.2 and the registry of providers.
 //!
-//! The functions that programs call come from the list of calls ([`exports`]). Almost all do the same: they find the
-//! provider's table of functions behind a handle, check that a provider registered it, and jump through it
-//! ([`dispatch`]). The other functions open and close adapters (`ia`), keep the registry (`registry_api`) and name
-//! return codes (`strerror`).
-//!
-//! | path | functions | rules |
-//! |---|---|---|
-//! | dispatched | all that take a handle, except open and close | no lock, no allocation, no system call, nothing that can panic |
-//! | slow | open, close, registry | no restrictions; a panic becomes `DAT_INTERNAL_ERROR` (`guard`) |
+//! The functions that programs call are made from the list of calls. What carries them out is in [`dat_library`]; here
+//! is what belongs to this version.
 
-#[macro_use]
-mod dispatch;
-mod exports;
-mod fork;
-mod guard;
 mod ia;
-mod provider;
-mod registry_api;
 mod strerror;
-mod symver;
-mod tables;
 
-/// The library's memory, with a reserve.
-#[global_allocator]
-static MEMORY: host::memory::Allocator = host::memory::Allocator::of_system();
+use std::ffi::{c_char, c_ulong};
+
+use dat_udat12::*;
+
+dat_library::library! {
+    /// uDAPL 1.2.
+    struct Udat12 = dat_udat12;
+    name: "libdat",
+    shm: c"libdaplshm.so.1",
+    verbs: c"libdaplverbs.so.1",
+    lists_others: false,
+    types: [],
+    subtypes: [DAT_INVALID_RO_COOKIE],
+}
+
+/// Makes the exported function of a call.
+macro_rules! export {
+    ($($call:tt)*) => {
+        dat_library::export! { "DAT_1.2", Udat12, $($call)* }
+    };
+}
+
+dat_udat12::for_each_call!(export);
+
+/// The functions of the calls that the library carries out itself.
+mod by_hand {
+    pub use dat_library::ia::dat_ia_openv;
+    pub use dat_library::registry_api::{
+        dat_registry_add_provider, dat_registry_list_providers, dat_registry_remove_provider,
+    };
+
+    pub use crate::ia::{dat_ia_close, dats_get_ia_handle};
+    pub use crate::strerror::dat_strerror;
+}

@@ -1,280 +1,64 @@
-//! Endpoints. Connecting is in [`connect`], changing them in [`modify`], posting
-//! in [`crate::post`].
+//! Attributes and parameters of endpoints in the form of uDAPL 1.2.
 
-mod attr;
-pub mod connect;
-pub mod modify;
+use dat_core::Comm;
+use dat_face::ptr::InPtr;
+use dat_udat12::*;
 
-use std::ptr;
-use std::sync::Arc;
+dat_provider_common::ep_attributes!();
 
-use dat_core::error::{Arg, Role};
-use dat_core::transport::Transport;
-use dat_core::{Endpoint, EpParts, Evd, Ia, Pz, Srq, Streams};
-use dat_face::call::{fast, making, slow};
-use dat_face::handle::{enter, find, find_or_null, handle_of, handle_or_null, same_ia};
-use dat_face::ptr::{InPtr, OutPtr};
-use dat_face::{Answer, At, Face, Fault, count};
-use dat_udat12::{
-    DAT_BOOLEAN, DAT_COUNT, DAT_EP_ATTR, DAT_EP_FIELD_ALL, DAT_EP_HANDLE, DAT_EP_PARAM, DAT_EP_PARAM_MASK,
-    DAT_EP_STATE, DAT_EVD_HANDLE, DAT_IA_HANDLE, DAT_PZ_HANDLE, DAT_RETURN, DAT_SRQ_HANDLE,
-};
+/// Endpoints have no kind of socket in this version: no bit of the mask names it.
+const DAT_EP_FIELD_COMM: DAT_EP_PARAM_MASK = 0;
 
-use crate::attr::{address_ptr, boolean};
-use crate::ep::attr::{c_ep_attributes, c_ep_state, ep_attributes, watermark};
-
-/// The dispatcher behind a handle that may be NULL, if it is one of `ia` that admits `stream`.
-fn evd_of<F: Face>(
-    ia: &Arc<Ia<F::Transport>>,
-    handle: DAT_EVD_HANDLE,
-    stream: Streams,
-    role: Role,
-) -> Answer<Option<Arc<Evd<F::Transport>>>> {
-    let evd = find_or_null::<F, Evd<F::Transport>>(handle, role)?;
-    if let Some(evd) = &evd {
-        same_ia(ia, evd.ia(), role)?;
-        if !evd.streams().contains(stream) {
-            return Err(Fault::Handle(role));
-        }
-    }
-    Ok(evd)
+fn comm(_: InPtr<DAT_EP_PARAM>) -> Option<Comm> {
+    None
 }
 
-/// The objects that make up an endpoint, checked.
-struct Parts<F: Face> {
-    pz: Option<Arc<Pz<F::Transport>>>,
-    recv: Option<Arc<Evd<F::Transport>>>,
-    request: Option<Arc<Evd<F::Transport>>>,
-    connect: Option<Arc<Evd<F::Transport>>>,
-}
+dat_provider_common::ep_fields!();
 
-impl<F: Face> Parts<F> {
-    fn find(
-        ia: &Arc<Ia<F::Transport>>,
-        pz: DAT_PZ_HANDLE,
-        recv: DAT_EVD_HANDLE,
-        request: DAT_EVD_HANDLE,
-        connect: DAT_EVD_HANDLE,
-    ) -> Answer<Self> {
-        let pz = find_or_null::<F, Pz<F::Transport>>(pz, Role::Pz)?;
-        if let Some(pz) = &pz {
-            same_ia(ia, pz.ia(), Role::Pz)?;
-        }
-        Ok(Parts {
-            pz,
-            connect: evd_of::<F>(ia, connect, Streams::CONNECTIONS, Role::EvdConnect)?,
-            recv: evd_of::<F>(ia, recv, Streams::TRANSFERS, Role::EvdRecv)?,
-            request: evd_of::<F>(ia, request, Streams::TRANSFERS, Role::EvdRequest)?,
-        })
+#[cfg(test)]
+mod tests {
+    use dat_core::ep::State;
+    use dat_core::ep::table::{Class, RULES, Rule};
+
+    use super::*;
+
+    /// The fields that this version has.
+    fn fields() -> impl Iterator<Item = &'static Rule> {
+        RULES.iter().filter(|rule| rule.field != Field::Comm)
     }
 
-    fn with<'a>(&'a self, srq: Option<&'a Arc<Srq<F::Transport>>>) -> EpParts<'a, F::Transport> {
-        EpParts {
-            pz: self.pz.as_ref(),
-            recv_evd: self.recv.as_ref(),
-            request_evd: self.request.as_ref(),
-            connect_evd: self.connect.as_ref(),
-            srq,
+    #[test]
+    fn every_field_of_an_endpoint_has_a_mask_bit_of_its_own() {
+        let mut seen = 0;
+        for rule in fields() {
+            let bit = field(rule.field);
+            assert_eq!(bit.count_ones(), 1, "{:?}", rule.field);
+            assert_eq!(seen & bit, 0, "{:?}", rule.field);
+            seen |= bit;
         }
+        assert_eq!(seen, DAT_EP_FIELD_ALL);
+        assert_eq!(seen, 0x7fff_f7ff);
     }
-}
+    /// The row of a field in the manual page: `A` for a state in which it may be modified, `S` for one that refuses it,
+    /// `P` throughout if the mask is wrong.
+    fn row(rule: &Rule) -> String {
+        let letter = |state| match rule.class {
+            Class::Never => " P",
+            class if class.admits(state) => " A",
+            _ => " S",
+        };
+        State::ALL.into_iter().fold(name(rule.field).to_owned(), |row, state| row + letter(state))
+    }
 
-/// Slot of dat_ep_create.
-///
-/// # Safety
-/// `ep_attributes` is NULL or readable, `ep_handle` NULL or writable.
-pub unsafe extern "C" fn dat_ep_create<F: Face>(
-    ia_handle: DAT_IA_HANDLE,
-    pz_handle: DAT_PZ_HANDLE,
-    recv_completion_evd_handle: DAT_EVD_HANDLE,
-    request_completion_evd_handle: DAT_EVD_HANDLE,
-    connect_evd_handle: DAT_EVD_HANDLE,
-    ep_attributes: *const DAT_EP_ATTR,
-    ep_handle: *mut DAT_EP_HANDLE,
-) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let ep_attributes = unsafe { InPtr::new(ep_attributes) };
-    // SAFETY: the caller's promise.
-    let ep_handle = unsafe { OutPtr::new(ep_handle) };
-    making::<F>(|| {
-        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
-        let parts = Parts::<F>::find(
-            &ia,
-            pz_handle,
-            recv_completion_evd_handle,
-            request_completion_evd_handle,
-            connect_evd_handle,
-        )?;
-        let out = ep_handle.required(7)?;
-        let decode = |attr| self::ep_attributes(&attr, false).ok_or(Fault::Argument(6));
-        let attr = ep_attributes.get().map(decode).transpose()?;
-        let ep = Endpoint::create(&ia, &parts.with(None), attr).at(&[(Arg::Attributes, 6)])?;
-        out.write(handle_of(&*ep));
-        Ok(())
-    })
-}
-
-/// Slot of dat_ep_create_with_srq.
-///
-/// # Safety
-/// The same as for [`dat_ep_create`].
-pub unsafe extern "C" fn dat_ep_create_with_srq<F: Face>(
-    ia_handle: DAT_IA_HANDLE,
-    pz_handle: DAT_PZ_HANDLE,
-    recv_completion_evd_handle: DAT_EVD_HANDLE,
-    request_completion_evd_handle: DAT_EVD_HANDLE,
-    connect_evd_handle: DAT_EVD_HANDLE,
-    srq_handle: DAT_SRQ_HANDLE,
-    ep_attributes: *const DAT_EP_ATTR,
-    ep_handle: *mut DAT_EP_HANDLE,
-) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let ep_attributes = unsafe { InPtr::new(ep_attributes) };
-    // SAFETY: the caller's promise.
-    let ep_handle = unsafe { OutPtr::new(ep_handle) };
-    making::<F>(|| {
-        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
-        let parts = Parts::<F>::find(
-            &ia,
-            pz_handle,
-            recv_completion_evd_handle,
-            request_completion_evd_handle,
-            connect_evd_handle,
-        )?;
-        let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
-        same_ia(&ia, srq.ia(), Role::Srq)?;
-        let attr = ep_attributes.required(7)?;
-        let out = ep_handle.required(8)?;
-        let attr = self::ep_attributes(&attr, true).ok_or(Fault::Argument(7))?;
-        let ep = Endpoint::create(&ia, &parts.with(Some(&srq)), Some(attr)).at(&[(Arg::Attributes, 7)])?;
-        out.write(handle_of(&*ep));
-        Ok(())
-    })
-}
-
-/// Slot of dat_ep_query.
-///
-/// # Safety
-/// `ep_param` is NULL or writable.
-pub unsafe extern "C" fn dat_ep_query<F: Face>(
-    ep_handle: DAT_EP_HANDLE,
-    ep_param_mask: DAT_EP_PARAM_MASK,
-    ep_param: *mut DAT_EP_PARAM,
-) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let ep_param = unsafe { OutPtr::new(ep_param) };
-    slow::<F>(|| {
-        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
-        if ep_param_mask & !DAT_EP_FIELD_ALL != 0 {
-            return Err(Fault::Argument(2));
-        }
-        let out = ep_param.required(3)?;
-        let status = ep.query();
-        let remote = status.remote.as_ref();
-        out.write(DAT_EP_PARAM {
-            ia_handle: handle_of(&**ep.ia()),
-            ep_state: c_ep_state(status.state),
-            local_ia_address_ptr: address_ptr(&ep.ia().transport().attributes().address),
-            local_port_qual: status.local_qualifier,
-            remote_ia_address_ptr: remote.map_or(ptr::null_mut(), |(address, _)| address_ptr(address)),
-            remote_port_qual: remote.map_or(0, |(_, qualifier)| *qualifier),
-            pz_handle: handle_or_null(status.pz.as_ref()),
-            recv_evd_handle: handle_or_null(status.recv_evd.as_ref()),
-            request_evd_handle: handle_or_null(status.request_evd.as_ref()),
-            connect_evd_handle: handle_or_null(status.connect_evd.as_ref()),
-            srq_handle: handle_or_null(status.srq.as_ref()),
-            ep_attr: c_ep_attributes(&status.attr, status.srq.is_some()),
-        });
-        Ok(())
-    })
-}
-
-/// Slot of dat_ep_get_status.
-///
-/// # Safety
-/// Each pointer is NULL or writable.
-pub unsafe extern "C" fn dat_ep_get_status<F: Face>(
-    ep_handle: DAT_EP_HANDLE,
-    ep_state: *mut DAT_EP_STATE,
-    recv_idle: *mut DAT_BOOLEAN,
-    request_idle: *mut DAT_BOOLEAN,
-) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let ep_state = unsafe { OutPtr::new(ep_state) };
-    // SAFETY: the caller's promise.
-    let recv_idle = unsafe { OutPtr::new(recv_idle) };
-    // SAFETY: the caller's promise.
-    let request_idle = unsafe { OutPtr::new(request_idle) };
-    fast::<F>(|| {
-        let (state, recv, request) = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.status();
-        if let Some(out) = ep_state.optional() {
-            out.write(c_ep_state(state));
-        }
-        if let Some(out) = recv_idle.optional() {
-            out.write(boolean(recv));
-        }
-        if let Some(out) = request_idle.optional() {
-            out.write(boolean(request));
-        }
-        Ok(())
-    })
-}
-
-/// Slot of dat_ep_recv_query.
-///
-/// # Safety
-/// Each pointer is NULL or writable.
-pub unsafe extern "C" fn dat_ep_recv_query<F: Face>(
-    ep_handle: DAT_EP_HANDLE,
-    nbufs_allocated: *mut DAT_COUNT,
-    bufs_alloc_span: *mut DAT_COUNT,
-) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let nbufs_allocated = unsafe { OutPtr::new(nbufs_allocated) };
-    // SAFETY: the caller's promise.
-    let bufs_alloc_span = unsafe { OutPtr::new(bufs_alloc_span) };
-    fast::<F>(|| {
-        let info = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.recv_query();
-        if let Some(out) = nbufs_allocated.optional() {
-            out.write(count(info.allocated));
-        }
-        if let Some(out) = bufs_alloc_span.optional() {
-            out.write(count(info.span));
-        }
-        Ok(())
-    })
-}
-
-/// Slot of dat_ep_set_watermark.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_ep_set_watermark<F: Face>(
-    ep_handle: DAT_EP_HANDLE,
-    soft_high_watermark: DAT_COUNT,
-    hard_high_watermark: DAT_COUNT,
-) -> DAT_RETURN {
-    slow::<F>(|| {
-        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
-        let soft = watermark(soft_high_watermark).ok_or(Fault::Argument(2))?;
-        let hard = watermark(hard_high_watermark).ok_or(Fault::Argument(3))?;
-        ep.set_watermark(soft, hard);
-        Ok(())
-    })
-}
-
-/// Slot of dat_ep_reset.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_ep_reset<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
-    slow::<F>(|| find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.reset().at(&[]))
-}
-
-/// Slot of dat_ep_free.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_ep_free<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
-    slow::<F>(|| find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.free().at(&[]))
+    #[test]
+    fn the_manual_page_has_the_table() {
+        let page = include_str!("../../../docs/man/dat_ep_modify.3");
+        let rows = page.lines().filter_map(|line| line.strip_prefix(".EpRow "));
+        // The C name of the field is between the bit and the states.
+        let rows: Vec<String> = rows
+            .map(|row| row.split(' ').enumerate().filter(|(at, _)| *at != 1).map(|(_, word)| word).collect::<Vec<_>>())
+            .map(|words| words.join(" "))
+            .collect();
+        assert_eq!(rows, fields().map(row).collect::<Vec<_>>());
+    }
 }

@@ -1,99 +1,209 @@
-//! uDAPL 1.2 over the core: its codes, attributes, events and slots.
-//!
-//! A program's call comes through the provider table ([`table`]) into a *slot*: the function with the name of the call,
-//! in the file of the object that the call is about. The list of calls, [`dat_udat12::for_each_call`], says what each
-//! call does and which codes it returns. A slot turns handles, pointers and flags into the terms of the core, calls it,
-//! and turns the result back. Code that is the same for all versions of the interface is in [`dat_face`]; code for
-//! uDAPL 1.2 is here:
+//! uDAPL 1.2 over the core: its structures, masks and codes, its provider table, and the slots whose parameters other
+//! versions do not have. Everything else is in [`dat_provider_common`].
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`code`] | the return code of every fault |
-//! | `event`, `attr` | events and attributes in the form of the C structures |
-//! | [`post`] | the fast slots: posting and dequeuing |
-//! | [`wait`] | the slots that block |
-//! | [`provider`] | `dat_provider_init` and `dat_provider_fini` |
+//! | [`table`] | the provider table |
+//! | [`cr`], [`lmr`], [`rmr`] | the slots of this version |
 //!
 //! A transport becomes a provider library by [`export_provider!`].
 
-mod attr;
-pub mod cno;
 pub mod code;
-pub mod context;
 pub mod cr;
-pub mod ep;
-pub mod evd;
-mod event;
-pub mod ia;
+mod ep;
+mod library;
 pub mod lmr;
-pub mod post;
-pub mod provider;
-pub mod psp;
-pub mod pz;
 pub mod rmr;
-pub mod rsp;
-pub mod srq;
 pub mod table;
-pub mod wait;
 
-#[cfg(test)]
-mod tests;
+use std::ffi::{CStr, c_char};
 
-use std::ffi::c_char;
-
+use dat_core::ep::Value;
+use dat_core::ep::table::Field;
 use dat_core::event::Completion;
-use dat_core::{Event, Handle};
-use dat_face::handle::raw;
-use dat_face::ptr::Out;
-use dat_face::{Face, Fault, Version};
-use dat_udat12::{DAT_EVENT, DAT_PROVIDER, DAT_RETURN};
+use dat_core::transport::{RemoteSegment, Transport};
+use dat_core::{Cno, Endpoint, EpAttributes, Event, Habits, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
+use dat_face::handle::{handle_or_null, raw};
+use dat_face::ptr::{InPtr, Out, write_field};
+use dat_face::{Answer, Face, Fault, Version};
+use dat_provider_common::event::{Payload, c_status, payload};
+use dat_provider_common::ia::ia_handle;
+use dat_provider_common::{Table, Udat, attr, cno, counted};
+use dat_udat12::*;
 
 #[doc(hidden)]
-pub use dat_face as face;
-#[doc(hidden)]
-pub use dat_udat12 as udat12;
-#[doc(hidden)]
-pub use host::memory;
+pub use dat_provider_common as common;
 
 /// uDAPL 1.2 as a version of the interface.
 pub enum Udat12 {}
 
-/// A provider table.
-#[repr(transparent)]
-pub struct Table(DAT_PROVIDER);
-
-// SAFETY: the pointers in a table point to functions and to a name that stays in place, and nothing in it changes.
-unsafe impl Send for Table {}
-// SAFETY: as above.
-unsafe impl Sync for Table {}
-
-impl Table {
-    /// The table in the form that programs and registries use.
-    pub fn as_ptr(&self) -> *const DAT_PROVIDER {
-        &self.0
-    }
-}
-
 impl Version for Udat12 {
-    type Table = Table;
+    type Table = Table<DAT_PROVIDER>;
     type Event = DAT_EVENT;
 
-    fn table<F: Face<Version = Self>>(device_name: *const c_char) -> Table {
-        Table(table::table::<F>(device_name))
+    fn table<F: Face<Version = Self>>(device_name: *const c_char) -> Self::Table {
+        // SAFETY: the slots are functions, and the name stays in place.
+        unsafe { Table::new(table::table::<F>(device_name)) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Completion) {
-        event::write_completion(out, raw(evd), completion);
+        let &Completion { ep, cookie, len, status, transfer: _ } = completion;
+        write_field!(out, event_number, DAT_DTO_COMPLETION_EVENT);
+        write_field!(out, evd_handle, raw(evd));
+        write_field!(out, event_data.dto_completion_event_data.ep_handle, raw(ep));
+        write_field!(out, event_data.dto_completion_event_data.user_cookie, DAT_CONTEXT { as_64: cookie });
+        write_field!(out, event_data.dto_completion_event_data.status, c_status(status));
+        write_field!(out, event_data.dto_completion_event_data.transfered_length, len);
     }
 
     fn event<F: Face<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
-        event::write_event::<F>(out, raw(evd), event);
+        let (event_number, payload) = payload::<F>(event);
+        let event_data = dat_provider_common::event_data!(
+            payload,
+            request {},
+            Payload::Transfer(completion) => return Self::completion(out, evd, &completion),
+            // A program of this version can only have posted a receive for it, which it takes for a usual one.
+            Payload::Extended { completion, .. } => return Self::completion(out, evd, &completion),
+        );
+        write_field!(out, event_number, event_number);
+        write_field!(out, evd_handle, raw(evd));
+        write_field!(out, event_data, event_data);
     }
 
-    const QUEUE_EMPTY: DAT_RETURN = code::QUEUE_EMPTY;
+    const QUEUE_EMPTY: DAT_RETURN = DAT_QUEUE_EMPTY;
 
     fn code(fault: Fault) -> DAT_RETURN {
         code::code(fault)
+    }
+}
+
+impl Udat for Udat12 {
+    type LmrTriplet = DAT_LMR_TRIPLET;
+    type RmrTriplet = DAT_RMR_TRIPLET;
+    type EpAttr = DAT_EP_ATTR;
+    type EpParam = DAT_EP_PARAM;
+    type IaAttr = DAT_IA_ATTR;
+    type ProviderAttr = DAT_PROVIDER_ATTR;
+    type LmrParam = DAT_LMR_PARAM;
+    type RmrParam = DAT_RMR_PARAM;
+    type CnoParam = DAT_CNO_PARAM;
+
+    const MAJOR: u32 = DAT_VERSION_MAJOR;
+    const NODE: &'static CStr = c"DAT_1.2";
+    /// Programs hold the handles of the provider.
+    const IA_HANDLES: Option<&'static CStr> = None;
+    const MIN_ASYNC_QLEN: usize = 0;
+    const HABITS: Habits = Habits { tell_end_of_shared: false };
+
+    const IA_FIELDS: DAT_IA_ATTR_MASK = DAT_IA_FIELD_ALL;
+    const PROVIDER_FIELDS: DAT_PROVIDER_ATTR_MASK = DAT_PROVIDER_FIELD_ALL;
+    const EP_FIELDS: DAT_EP_PARAM_MASK = DAT_EP_FIELD_ALL;
+    const LMR_FIELDS: DAT_LMR_PARAM_MASK = DAT_LMR_FIELD_ALL;
+    const RMR_FIELDS: DAT_RMR_PARAM_MASK = DAT_RMR_FIELD_ALL;
+    const CNO_FIELDS: DAT_CNO_PARAM_MASK = DAT_CNO_FIELD_ALL;
+
+    const RIGHTS: &'static [(Rights, DAT_MEM_PRIV_FLAGS)] = &attr::RIGHTS;
+    /// The bit about ordering.
+    const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS = DAT_MEM_PRIV_RO_DISABLE_FLAG;
+    const STREAMS: &'static [(Streams, DAT_EVD_FLAGS)] = &attr::STREAMS;
+    const MULTIPATH: &'static [DAT_CONNECT_FLAGS] = &[DAT_CONNECT_MULTIPATH_FLAG];
+    const SRQ_OPERATIONAL: DAT_SRQ_STATE = DAT_SRQ_STATE_OPERATIONAL;
+
+    #[inline]
+    fn local_segment(triplet: &DAT_LMR_TRIPLET) -> LocalSegment {
+        LocalSegment { context: triplet.lmr_context, addr: triplet.virtual_address, len: triplet.segment_length }
+    }
+
+    #[inline(always)]
+    fn remote_segment(triplet: &DAT_RMR_TRIPLET) -> RemoteSegment {
+        RemoteSegment { addr: triplet.target_address, len: triplet.segment_length, key: triplet.rmr_context }
+    }
+
+    fn software_event(event: InPtr<DAT_EVENT>) -> Option<usize> {
+        dat_provider_common::software_event!(event)
+    }
+
+    fn ep_attributes(attr: &DAT_EP_ATTR, srq: bool, position: u32) -> Answer<EpAttributes> {
+        ep::ep_attributes(attr, srq).ok_or(Fault::Argument(position))
+    }
+
+    fn ep_param<F: Face<Version = Self>>(ep: &Endpoint<F::Transport>) -> DAT_EP_PARAM {
+        dat_provider_common::ep_param!(ep, status, ep::c_ep_attributes, {})
+    }
+
+    fn ep_field(field: Field) -> DAT_EP_PARAM_MASK {
+        ep::field(field)
+    }
+
+    fn ep_value<F: Face<Version = Self>>(
+        field: Field,
+        mask: DAT_EP_PARAM_MASK,
+        param: InPtr<DAT_EP_PARAM>,
+    ) -> Value<F::Transport> {
+        ep::value::<F>(field, mask, param)
+    }
+
+    fn ia_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>) -> DAT_IA_ATTR {
+        dat_provider_common::ia_attr!(ia.transport().attributes(), ia.name(), {})
+    }
+
+    fn provider_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> DAT_PROVIDER_ATTR {
+        let limits = ia.transport().attributes();
+        let (number, named) = counted::of_adapter(ia, &[]);
+        dat_provider_common::provider_attr!(limits, &limits.provider, thread_safe, {
+            num_provider_specific_attr: number,
+            provider_specific_attr: named,
+        })
+    }
+
+    fn lmr_param<F: Face<Version = Self>>(lmr: &Lmr<F::Transport>) -> DAT_LMR_PARAM {
+        dat_provider_common::lmr_param!(lmr, {})
+    }
+
+    fn rmr_param<F: Face<Version = Self>>(rmr: &Rmr<F::Transport>) -> DAT_RMR_PARAM {
+        let bound = rmr.status();
+        let segment = bound.map_or(LocalSegment { context: 0, addr: 0, len: 0 }, |bound| bound.segment);
+        DAT_RMR_PARAM {
+            ia_handle: ia_handle::<F>(rmr.ia()),
+            pz_handle: handle_or_null(rmr.pz().as_ref()),
+            lmr_triplet: DAT_LMR_TRIPLET {
+                lmr_context: segment.context,
+                pad: 0,
+                virtual_address: segment.addr,
+                segment_length: segment.len,
+            },
+            mem_priv: bound.map_or(0, |bound| attr::c_rights::<Self>(bound.rights)),
+            rmr_context: bound.map_or(0, |bound| bound.remote_key),
+        }
+    }
+
+    fn cno_param<F: Face<Version = Self>>(cno: &Cno<F::Transport>) -> DAT_CNO_PARAM {
+        DAT_CNO_PARAM { ia_handle: ia_handle::<F>(cno.ia()), agent: cno::c_agent(cno.agent()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bits of a list of flags.
+    fn all<T>(list: &[(T, u32)]) -> u32 {
+        list.iter().fold(0, |all, (_, bit)| all | bit)
+    }
+
+    #[test]
+    fn the_flags_are_those_of_the_headers() {
+        assert_eq!((all(Udat12::RIGHTS), Udat12::OTHER_RIGHTS), (DAT_MEM_PRIV_ALL_FLAG, 0x100));
+        assert_eq!(all(Udat12::STREAMS), DAT_EVD_DEFAULT_FLAG | DAT_EVD_SOFTWARE_FLAG);
+        for flags in 0..=0xfff {
+            let known = flags & !0x133 == 0;
+            let read = attr::rights::<Udat12>(flags).map(attr::c_rights::<Udat12>);
+            assert_eq!(read, known.then_some(flags & 0x33), "{flags:#x}");
+            let known = flags != 0 && flags & !0x1f1 == 0;
+            let read = attr::streams::<Udat12>(flags).map(attr::c_streams::<Udat12>);
+            assert_eq!(read, known.then_some(flags), "{flags:#x}");
+        }
     }
 }

@@ -1,78 +1,21 @@
 //! Local memory regions.
 
-use std::sync::atomic::{Ordering, fence};
-
-use dat_core::error::{Arg, Role};
-use dat_core::{Ia, Lmr, LocalSegment, Memory, Pz};
-use dat_face::call::{making, slow};
-use dat_face::handle::{find, handle_of, handle_or_null, raw, same_ia};
+use dat_core::Base;
+use dat_face::Face;
 use dat_face::ptr::OutPtr;
-use dat_face::{Answer, At, Face, Fault};
+use dat_provider_common::lmr::{Create, Created, create};
 use dat_udat12::{
-    DAT_IA_HANDLE, DAT_LMR_CONTEXT, DAT_LMR_FIELD_ALL, DAT_LMR_HANDLE, DAT_LMR_PARAM, DAT_LMR_PARAM_MASK,
-    DAT_LMR_TRIPLET, DAT_MEM_PRIV_FLAGS, DAT_MEM_TYPE, DAT_MEM_TYPE_LMR, DAT_MEM_TYPE_SHARED_VIRTUAL,
-    DAT_MEM_TYPE_VIRTUAL, DAT_PZ_HANDLE, DAT_REGION_DESCRIPTION, DAT_RETURN, DAT_RMR_CONTEXT, DAT_SHARED_MEMORY,
-    DAT_VADDR, DAT_VLEN,
+    DAT_IA_HANDLE, DAT_LMR_CONTEXT, DAT_LMR_HANDLE, DAT_MEM_PRIV_FLAGS, DAT_MEM_TYPE, DAT_PZ_HANDLE,
+    DAT_REGION_DESCRIPTION, DAT_RETURN, DAT_RMR_CONTEXT, DAT_VADDR, DAT_VLEN,
 };
 
-use host::memory;
-
-use crate::attr::{c_rights, rights};
-use crate::post::local_segment;
-
-/// The memory that a description of `kind` stands for, unless it is the memory of another region. The description is
-/// the third argument, the kind the second.
-///
-/// # Safety
-/// For shared memory the name is NULL, or its 40 bytes can be read.
-unsafe fn memory(kind: DAT_MEM_TYPE, region: DAT_REGION_DESCRIPTION) -> Answer<Memory> {
-    match kind {
-        DAT_MEM_TYPE_VIRTUAL => {
-            // SAFETY: for this kind the program has filled this member.
-            let start = unsafe { region.for_va };
-            Ok(Memory::Virtual(start.addr() as u64))
-        }
-        DAT_MEM_TYPE_SHARED_VIRTUAL => {
-            // SAFETY: as above.
-            let shared = unsafe { region.for_shared_memory };
-            if shared.shared_memory_id.is_null() {
-                return Err(Fault::Argument(3));
-            }
-            // SAFETY: not NULL, so readable as the caller promises.
-            let name = unsafe { shared.shared_memory_id.read_unaligned() };
-            let name = name.map(|byte| byte.to_ne_bytes()[0]);
-            Ok(Memory::Shared(shared.virtual_address.addr() as u64, memory::copied(&name)?))
-        }
-        _ => Err(Fault::Argument(2)),
-    }
-}
-
-/// The region that a description names.
-fn source_region(region: DAT_REGION_DESCRIPTION) -> DAT_LMR_HANDLE {
-    // SAFETY: this is called for the kind of memory for which the program has filled this member; any value of it is
-    // only compared.
-    unsafe { region.for_lmr_handle }
-}
-
-/// The triplets of an array whose length is counted in 64 bits, one at a time.
-///
-/// # Safety
-/// `list` is NULL, or `count` triplets there can be read while the iterator is used.
-unsafe fn long_list(list: *const DAT_LMR_TRIPLET, count: DAT_VLEN) -> impl Iterator<Item = LocalSegment> {
-    let count = if list.is_null() { 0 } else { usize::try_from(count).unwrap_or(usize::MAX) };
-    (0..count).map(move |index| {
-        // SAFETY: index is below count, and the caller promises that many elements. A real array of the program does
-        // not wrap around.
-        let triplet = unsafe { list.wrapping_add(index).read_unaligned() };
-        local_segment(&triplet)
-    })
-}
+use crate::Udat12;
 
 /// Slot of dat_lmr_create.
 ///
 /// # Safety
 /// Results are NULL or writable; the name of shared memory is NULL or 40 bytes long.
-pub unsafe extern "C" fn dat_lmr_create<F: Face>(
+pub unsafe extern "C" fn dat_lmr_create<F: Face<Version = Udat12>>(
     ia_handle: DAT_IA_HANDLE,
     mem_type: DAT_MEM_TYPE,
     region_description: DAT_REGION_DESCRIPTION,
@@ -85,148 +28,18 @@ pub unsafe extern "C" fn dat_lmr_create<F: Face>(
     registered_length: *mut DAT_VLEN,
     registered_address: *mut DAT_VADDR,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let lmr_handle = unsafe { OutPtr::new(lmr_handle) };
-    // SAFETY: the caller's promise.
-    let lmr_context = unsafe { OutPtr::new(lmr_context) };
-    // SAFETY: the caller's promise.
-    let rmr_context = unsafe { OutPtr::new(rmr_context) };
-    // SAFETY: the caller's promise.
-    let registered_length = unsafe { OutPtr::new(registered_length) };
-    // SAFETY: the caller's promise.
-    let registered_address = unsafe { OutPtr::new(registered_address) };
-    making::<F>(|| {
-        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
-        let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
-        same_ia(&ia, pz.ia(), Role::Pz)?;
-        let (memory, source) = if mem_type == DAT_MEM_TYPE_LMR {
-            let source = source_region(region_description);
-            let source = find::<F, Lmr<F::Transport>>(source, Role::Lmr)?;
-            same_ia(&ia, source.ia(), Role::Lmr)?;
-            (Memory::Region(dat_core::Object::header(&*source).handle()), Some(source))
-        } else {
-            // SAFETY: the caller's promise.
-            (unsafe { self::memory(mem_type, region_description) }?, None)
-        };
-        let rights = rights(privileges).ok_or(Fault::Argument(6))?;
-        // Without its handle nobody could free the region. The other results are optional.
-        let lmr_handle = lmr_handle.required(7)?;
-        let lmr = Lmr::create(&ia, memory, source.as_deref(), length, &pz, rights)
-            .at(&[(Arg::Region, 3), (Arg::Length, 4)])?;
-        lmr_handle.write(handle_of(&*lmr));
-        if let Some(out) = lmr_context.optional() {
-            out.write(lmr.context());
+    let from = Create { ia: ia_handle, mem_type, region: region_description, length, pz: pz_handle, privileges };
+    // SAFETY: the caller's promise, for each of the pointers.
+    let out = unsafe {
+        Created {
+            handle: OutPtr::new(lmr_handle),
+            handle_position: 7,
+            context: OutPtr::new(lmr_context),
+            rmr_context: OutPtr::new(rmr_context),
+            length: OutPtr::new(registered_length),
+            address: OutPtr::new(registered_address),
         }
-        if let Some(out) = rmr_context.optional() {
-            out.write(lmr.remote_key());
-        }
-        if let Some(out) = registered_length.optional() {
-            out.write(lmr.len());
-        }
-        if let Some(out) = registered_address.optional() {
-            out.write(lmr.addr());
-        }
-        Ok(())
-    })
-}
-
-/// Slot of dat_lmr_query.
-///
-/// # Safety
-/// `lmr_param` is NULL or writable.
-pub unsafe extern "C" fn dat_lmr_query<F: Face>(
-    lmr_handle: DAT_LMR_HANDLE,
-    lmr_param_mask: DAT_LMR_PARAM_MASK,
-    lmr_param: *mut DAT_LMR_PARAM,
-) -> DAT_RETURN {
+    };
     // SAFETY: the caller's promise.
-    let lmr_param = unsafe { OutPtr::new(lmr_param) };
-    slow::<F>(|| {
-        let lmr = find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?;
-        if lmr_param_mask & !DAT_LMR_FIELD_ALL != 0 {
-            return Err(Fault::Argument(2));
-        }
-        let out = lmr_param.required(3)?;
-        let (mem_type, region_desc) = match lmr.memory() {
-            Memory::Virtual(start) => (
-                DAT_MEM_TYPE_VIRTUAL,
-                DAT_REGION_DESCRIPTION { for_va: std::ptr::with_exposed_provenance_mut(*start as usize) },
-            ),
-            Memory::Region(source) => (DAT_MEM_TYPE_LMR, DAT_REGION_DESCRIPTION { for_lmr_handle: raw(*source) }),
-            Memory::Shared(start, name) => (
-                DAT_MEM_TYPE_SHARED_VIRTUAL,
-                DAT_REGION_DESCRIPTION {
-                    for_shared_memory: DAT_SHARED_MEMORY {
-                        virtual_address: std::ptr::with_exposed_provenance_mut(*start as usize),
-                        shared_memory_id: name.as_ptr().cast_mut().cast(),
-                    },
-                },
-            ),
-        };
-        out.write(DAT_LMR_PARAM {
-            ia_handle: handle_of(&**lmr.ia()),
-            mem_type,
-            region_desc,
-            length: lmr.len(),
-            pz_handle: handle_or_null(lmr.pz().as_ref()),
-            mem_priv: c_rights(lmr.rights()),
-            lmr_context: lmr.context(),
-            rmr_context: lmr.remote_key(),
-            registered_size: lmr.len(),
-            registered_address: lmr.addr(),
-        });
-        Ok(())
-    })
-}
-
-/// Slot of dat_lmr_free.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_lmr_free<F: Face>(lmr_handle: DAT_LMR_HANDLE) -> DAT_RETURN {
-    slow::<F>(|| find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?.free().at(&[]))
-}
-
-/// Checks the segments of a synchronisation. The memory is coherent, so only a fence remains to be done.
-///
-/// # Safety
-/// `list` is NULL, or `count` triplets there can be read.
-unsafe fn sync<F: Face>(ia_handle: DAT_IA_HANDLE, list: *const DAT_LMR_TRIPLET, count: DAT_VLEN) -> Answer<()> {
-    let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
-    if list.is_null() && count > 0 {
-        return Err(Fault::Argument(2));
-    }
-    // SAFETY: the caller's promise.
-    let mut segments = unsafe { long_list(list, count) };
-    if !segments.all(|segment| segment.len == 0 || ia.lmrs().covers(&segment)) {
-        return Err(Fault::Argument(2));
-    }
-    fence(Ordering::SeqCst);
-    Ok(())
-}
-
-/// Slot of dat_lmr_sync_rdma_read.
-///
-/// # Safety
-/// `local_segments` is NULL or has that many elements.
-pub unsafe extern "C" fn dat_lmr_sync_rdma_read<F: Face>(
-    ia_handle: DAT_IA_HANDLE,
-    local_segments: *const DAT_LMR_TRIPLET,
-    num_segments: DAT_VLEN,
-) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    slow::<F>(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
-}
-
-/// Slot of dat_lmr_sync_rdma_write.
-///
-/// # Safety
-/// `local_segments` is NULL or has that many elements.
-pub unsafe extern "C" fn dat_lmr_sync_rdma_write<F: Face>(
-    ia_handle: DAT_IA_HANDLE,
-    local_segments: *const DAT_LMR_TRIPLET,
-    num_segments: DAT_VLEN,
-) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    slow::<F>(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
+    unsafe { create::<F>(from, || Ok(Base::Address), out) }
 }

@@ -4,25 +4,13 @@ use std::ffi::c_char;
 use std::ptr;
 
 use dat_face::Face;
+use dat_provider_common::slots::*;
 use dat_udat12::{DAT_PROVIDER, for_each_slot};
 
 use crate::Udat12;
-use crate::cno::*;
-use crate::context::*;
-use crate::cr::*;
-use crate::ep::connect::*;
-use crate::ep::modify::*;
-use crate::ep::*;
-use crate::evd::*;
-use crate::ia::*;
-use crate::lmr::*;
-use crate::post::*;
-use crate::psp::*;
-use crate::pz::*;
-use crate::rmr::*;
-use crate::rsp::*;
-use crate::srq::*;
-use crate::wait::*;
+use crate::cr::dat_cr_reject;
+use crate::lmr::dat_lmr_create;
+use crate::rmr::dat_rmr_bind;
 
 macro_rules! table {
     ($($slot:ident: $field:ident, $type:ident;)*) => {

@@ -25,6 +25,8 @@ pub struct Version {
     pub shm: &'static CStr,
     /// Name of the provider library of `verbs-<interface>`.
     pub verbs: &'static CStr,
+    /// Whether entries of other major versions in a configuration file are listed. They can never be opened.
+    pub lists_others: bool,
 }
 
 /// The built-in entries for a version: `shm`, then the network interfaces of the RDMA devices found
@@ -32,7 +34,7 @@ pub struct Version {
 ///
 /// Devices that cannot be read are left out: a host without RDMA has no such folder.
 pub fn entries(version: &Version, sysfs: &Path) -> Vec<Entry> {
-    let &Version { major, minor, shm, verbs } = version;
+    let &Version { major, minor, shm, verbs, .. } = version;
     let entry = |name: &[u8], library: &CStr, instance_data: &[u8]| {
         Some(Entry {
             name: CString::new(name).ok().filter(|_| name.len() <= NAME_MAX)?,
@@ -74,7 +76,8 @@ mod tests {
 
     use super::*;
 
-    const VERSION: Version = Version { major: 1, minor: 2, shm: c"libshm.so.7", verbs: c"libverbs.so.8" };
+    const VERSION: Version =
+        Version { major: 1, minor: 2, shm: c"libshm.so.7", verbs: c"libverbs.so.8", lists_others: false };
 
     fn put(root: &Path, path: &str, text: &str) {
         let path = root.join(path);

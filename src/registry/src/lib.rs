@@ -10,6 +10,7 @@
 //! | [`conf`] | the text of dat.conf: tokens, lines, entries, bad lines |
 //! | [`file`] | reading a configuration file: regular ones only, and within limits |
 //! | [`search`] | the choice of the file to read, and the fallback when there is none |
+//! | [`step`] | the steps of that, told one by one |
 //! | [`builtin`] | the entries that need no configuration |
 //! | [`select`] | the choice of the entry that serves a request, or the criterion that failed |
 //! | [`Registry`] | static and dynamic entries, reference counts, loading and undoing |
@@ -29,9 +30,11 @@ pub mod loader;
 mod registry;
 pub mod search;
 pub mod select;
+pub mod step;
 
 pub use entry::{Api, Entry, Identity, Interface, Origin, ProviderVersion, Source};
 pub use registry::{
-    AddError, Backend, Held, InitError, LoadFailure, OpenError, Registry, RemoveError, Snapshot, Ticket,
+    AddError, Backend, Held, InitError, LoadFailure, OpenError, Opening, Purpose, Registry, RemoveError, Snapshot,
+    Ticket,
 };
 pub use select::{Missing, Request};

@@ -61,23 +61,22 @@ impl Loader {
     /// # Errors
     /// See [`LoadError`].
     pub fn load(&self, library: &CStr) -> Result<Library, LoadError> {
-        let own = promote();
-        let path = beside(library, own)?;
+        let own = own_file(promote());
+        let path = own.map_or(Ok(None), |own| beside(library, own))?;
         let handle = open(path.as_deref().unwrap_or(library))?;
         Ok(Library { init: symbol(handle, self.init), fini: symbol(handle, self.fini) })
     }
 }
 
-/// The path of a library without a slash in its name, if it lies beside this library, whose handle is `own`.
+/// The path of a library without a slash in its name, if it lies beside the library `own` that is to load it.
 ///
 /// # Errors
 /// [`LoadError::NoMemory`].
-fn beside(library: &CStr, own: Option<NonNull<c_void>>) -> Result<Option<CString>, LoadError> {
+pub fn beside(library: &CStr, own: PathBuf) -> Result<Option<CString>, LoadError> {
     if library.to_bytes().contains(&b'/') {
         return Ok(None);
     }
     let name = OsStr::from_bytes(library.to_bytes());
-    let Some(own) = own_file(own) else { return Ok(None) };
     let real = match own.canonicalize() {
         Err(error) if error.kind() == io::ErrorKind::OutOfMemory => return Err(LoadError::NoMemory),
         real => real.ok(),
@@ -97,6 +96,7 @@ fn own_file(own: Option<NonNull<c_void>>) -> Option<PathBuf> {
 }
 
 /// The folder in which a library was found.
+#[cfg(target_env = "gnu")]
 fn origin(library: NonNull<c_void>) -> Option<PathBuf> {
     let mut folder = vec![0u8; libc::PATH_MAX as usize + 1];
     // SAFETY: the handle comes from dlopen and is never closed. For this request the loader writes a path, which is
@@ -107,6 +107,12 @@ fn origin(library: NonNull<c_void>) -> Option<PathBuf> {
     }
     let folder = CStr::from_bytes_until_nul(&folder).ok()?;
     Some(PathBuf::from(OsStr::from_bytes(folder.to_bytes())))
+}
+
+/// Other loaders do not tell it.
+#[cfg(not(target_env = "gnu"))]
+fn origin(_library: NonNull<c_void>) -> Option<PathBuf> {
+    None
 }
 
 /// The path by which the loader knows the library that this code is part of.

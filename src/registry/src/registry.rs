@@ -1,4 +1,4 @@
-//! Static and dynamic entries, reference counts, loading and undoing (uDAPL 1.2, dat_ia_open(3DAT), dat_ia_close(3DAT),
+//! Static and dynamic entries, reference counts, loading and undoing (uDAPL, dat_ia_open(3DAT), dat_ia_close(3DAT),
 //! dat_registry_add_provider(3DAT), dat_provider_init(3DAT)).
 //!
 //! A *static* entry is a line of the configuration. A *dynamic* entry is a provider that registered itself, normally
@@ -37,7 +37,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use state::{Phase, State};
+use state::{Instance, Phase, State};
 
 /// The parts that a version of the interface adds to the registry: the provider's functions and tables.
 ///
@@ -107,6 +107,22 @@ pub struct Ticket<T> {
     pub table: T,
     identity: Identity,
     from_static: bool,
+}
+
+impl<T: Copy> Ticket<T> {
+    /// The same ticket; the caller counts it.
+    fn copy(&self) -> Self {
+        Ticket { table: self.table, identity: self.identity.clone(), from_static: self.from_static }
+    }
+}
+
+/// What a program opened an instance for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To use it.
+    Use,
+    /// To read attributes; it only can be closed.
+    Query,
 }
 
 /// The reason why an adapter cannot be opened.
@@ -217,17 +233,15 @@ impl<B: Backend> Registry<B> {
         Ok(Guard(guard))
     }
 
-    /// Calls `f` with the number of identities that can be opened and with these: static entries in order, then dynamic
-    /// ones without a static entry. `f` must not call the registry.
+    /// Calls `f` with the number of identities that are listed and with these: static entries in order, then dynamic ones
+    /// without a static entry. `f` must not call the registry.
     ///
     /// # Errors
     /// [`NoMemory`], without a call.
     pub fn visit<R>(&self, f: impl FnOnce(usize, &mut dyn Iterator<Item = &Identity>) -> R) -> Result<R, NoMemory> {
         let mut guard = self.ready()?;
-        let state = guard.get();
-        let count = state.identities().count();
-        let result = f(count, &mut state.identities());
-        Ok(result)
+        let listed = guard.get().listed();
+        Ok(f(listed.len(), &mut listed.into_iter()))
     }
 
     /// The information about a name that was not found.
@@ -241,7 +255,7 @@ impl<B: Backend> Registry<B> {
         Snapshot { names, bad_line }
     }
 
-    /// Makes a table reachable under an identity (uDAPL 1.2, dat_registry_add_provider(3DAT)).
+    /// Makes a table reachable under an identity (uDAPL, dat_registry_add_provider(3DAT)).
     ///
     /// # Errors
     /// [`AddError::AlreadyRegistered`] for an identity that exists already; [`AddError::Full`] when there is no room.
@@ -263,7 +277,7 @@ impl<B: Backend> Registry<B> {
         Ok(())
     }
 
-    /// Removes a table (uDAPL 1.2, dat_registry_remove_provider(3DAT)).
+    /// Removes a table (uDAPL, dat_registry_remove_provider(3DAT)).
     ///
     /// # Errors
     /// [`RemoveError::NotRegistered`] unless this table is registered under this identity; [`RemoveError::InUse`] while
@@ -294,6 +308,7 @@ impl<B: Backend> Registry<B> {
             let state = guard.get();
             // `bind` needs no memory then, however many threads open adapters at the same time.
             state.instances.room(OPENING).map_err(|_| OpenError::NoMemory)?;
+            state.opening.room(OPENING).map_err(|_| OpenError::NoMemory)?;
             let identity = state.select(request).map_err(OpenError::NotFound)?;
             let Some(index) = state.static_index(&identity) else {
                 let dynamic = state.dynamic(&identity);
@@ -399,21 +414,60 @@ impl<B: Backend> Registry<B> {
         drop(busy);
     }
 
+    /// Notes that this thread calls a provider's open, until the note is dropped.
+    pub fn opening(&self) -> Opening<'_, B> {
+        let me = Id::current();
+        self.lock().get().opening.push(me);
+        Opening { registry: self, thread: me }
+    }
+
+    /// Whether this thread is inside a provider's open.
+    pub fn is_opening(&self) -> bool {
+        let me = Id::current();
+        self.raw_lock().as_ref().is_some_and(|state| state.opening.contains(&me))
+    }
+
     /// Remembers which ticket an open instance belongs to.
     ///
     /// # Parameters
-    /// * `instance` - the address by which the program knows the instance.
-    pub fn bind(&self, instance: usize, ticket: Ticket<B::Table>) {
-        self.lock().get().instances.push((instance, ticket));
+    /// * `address` - the address by which the program knows the instance.
+    /// * `purpose` - what the program opened it for.
+    pub fn bind(&self, address: usize, purpose: Purpose, ticket: Ticket<B::Table>) {
+        self.lock().get().instances.push(Instance { address, purpose, ticket });
     }
 
     /// Removes the ticket that [`bind`](Registry::bind) remembered, and returns it; `None` for an instance that was not
-    /// opened here.
-    pub fn unbind(&self, instance: usize) -> Option<Ticket<B::Table>> {
-        let mut guard = self.lock();
-        let instances = &mut guard.get().instances;
-        let at = instances.iter().rposition(|(known, _)| *known == instance)?;
-        Some(instances.swap_remove(at).1)
+    /// opened here for this purpose.
+    pub fn unbind(&self, address: usize, purpose: Purpose) -> Option<Ticket<B::Table>> {
+        let mut guard = self.raw_lock();
+        let instances = &mut guard.as_mut()?.instances;
+        let at = instances.iter().rposition(|known| known.address == address && known.purpose == purpose)?;
+        Some(instances.swap_remove(at).ticket)
+    }
+
+    /// Whether an instance was opened here for this purpose and is open.
+    pub fn is_bound(&self, address: usize, purpose: Purpose) -> bool {
+        let sought = |known: &Instance<_>| known.address == address && known.purpose == purpose;
+        self.raw_lock().as_ref().is_some_and(|state| state.instances.iter().any(sought))
+    }
+
+    /// The address of an instance of the adapter `name` that a program uses, if there is one, with a ticket of its own,
+    /// which keeps its provider.
+    pub fn instance_of(&self, name: &CStr) -> Option<(usize, Ticket<B::Table>)> {
+        let mut guard = self.raw_lock();
+        let state = guard.as_mut()?;
+        let used = |known: &&Instance<_>| known.purpose == Purpose::Use && *known.ticket.identity.name == *name;
+        let found = state.instances.iter().find(used)?;
+        let (address, ticket) = (found.address, found.ticket.copy());
+        Some((address, state.again(ticket)))
+    }
+
+    /// Whether there is an adapter of this name that can be opened.
+    ///
+    /// # Errors
+    /// [`NoMemory`].
+    pub fn has_name(&self, name: &CStr) -> Result<bool, NoMemory> {
+        Ok(self.ready()?.get().has_name(name))
     }
 
     /// Removes the table of a provider, unless somebody uses it.
@@ -426,6 +480,22 @@ impl<B: Backend> Registry<B> {
     fn drop_dynamic(&self, state: &mut State<B>, identity: &Identity) {
         if let Some(table) = state.remove_dynamic(identity) {
             self.backend.retire(table);
+        }
+    }
+}
+
+/// The note of [`Registry::opening`].
+pub struct Opening<'a, B: Backend> {
+    registry: &'a Registry<B>,
+    thread: Id,
+}
+
+impl<B: Backend> Drop for Opening<'_, B> {
+    fn drop(&mut self) {
+        let mut guard = self.registry.lock();
+        let opening = &mut guard.get().opening;
+        if let Some(at) = opening.iter().rposition(|thread| *thread == self.thread) {
+            opening.swap_remove(at);
         }
     }
 }
@@ -447,6 +517,9 @@ impl<B: Backend> Held<'_, B> {
     /// that thread does not exist here. Entries of the calling thread stay as they are.
     pub fn abandon_other_threads(&mut self) {
         let me = Id::current();
+        if let Some(state) = &mut *self.0 {
+            state.opening.retain(|thread| *thread == me);
+        }
         for entry in self.0.iter_mut().flat_map(|state| &mut state.statics) {
             if matches!(entry.phase, Phase::Busy(owner) if owner != me) {
                 entry.loading = false;

@@ -7,10 +7,11 @@
 //! 4. If none of these is used: the entries of [`builtin`].
 //!
 //! A file in `/etc` whose lines are all for another API version, as the packages of uDAPL 2.0 install it, is not meant
-//! for programs of this version: it is skipped.
+//! for programs of this version: it is skipped. So is one that has nothing but comments, as our packages install it: it
+//! is a place to write to, and says nothing yet.
 //!
-//! A file that exists but cannot be read ends the search, like an empty one: falling through to adapters other than
-//! those that the administrator wrote down would be a surprise.
+//! A file that exists but cannot be read ends the search, like an empty one, which somebody has emptied: falling through
+//! to adapters other than those that the administrator wrote down would be a surprise.
 //!
 //! Time and memory are bounded, whatever a file holds: [`file::LIMIT`] bytes of it count, [`conf::LINE_MAX`] bytes of a
 //! line, and [`LINES_MAX`] lines. Entries are compared by a hash, so the time grows with the size alone.
@@ -30,6 +31,7 @@ use crate::builtin::{self, Version};
 use crate::conf::{self, BadLine, Line};
 use crate::entry::{Entry, Identity, Interface, Origin, Source};
 use crate::file;
+use crate::step::{LineUse, Step};
 
 /// Replaces the whole search for a configuration file.
 const OVERRIDE: &str = "DAT_OVERRIDE";
@@ -71,6 +73,8 @@ pub struct Found {
     /// Names of entries of another major version, which are skipped silently. With them, a program that asks for such a
     /// name can be told that only the version is missing.
     pub other_versions: HashSet<CString>,
+    /// Entries of another major version that are listed, each identity once, with the number of `entries` before each.
+    pub listed_only: Vec<(usize, Identity)>,
     /// Lines that are not valid entries.
     pub bad: Vec<(Origin, BadLine)>,
     /// The reason why the file could not be read.
@@ -99,8 +103,10 @@ impl fmt::Display for Excess {
 
 /// Finds and reads the configuration, or takes the built-in entries, for one version of the
 /// interface.
-pub fn find(places: &Places, version: &Version) -> Found {
-    let major = version.major;
+///
+/// # Parameters
+/// * `tell` - is told each step as it is made.
+pub fn find(places: &Places, version: &Version, tell: &mut dyn FnMut(Step<'_>)) -> Found {
     let mut found = Found::default();
     let candidates: &[PathBuf] = match &places.override_file {
         Some(path) => std::slice::from_ref(path),
@@ -109,25 +115,30 @@ pub fn find(places: &Places, version: &Version) -> Found {
     for path in candidates {
         match file::read(path) {
             Ok(text) => {
-                let foreign = found.read(path, &text, major);
-                if places.override_file.is_some() || !foreign {
+                tell(Step::Reading(path));
+                let silent = found.read(path, &text, version, tell);
+                if places.override_file.is_some() || !silent {
+                    tell(Step::Taken(path));
                     return found;
                 }
+                tell(Step::PassedOver(path));
+                // A file that is passed over lists nothing.
+                found.listed_only.clear();
             }
-            Err(error) if places.override_file.is_none() && is_absent(&error) => {}
+            Err(error) if places.override_file.is_none() && is_absent(&error) => tell(Step::Absent(path)),
             Err(error) => {
+                tell(Step::Unreadable(path, &error));
                 found.failure = Some((path.clone(), error));
                 return found;
             }
         }
     }
-    found.entries = builtin::entries(version, &places.sysfs)
-        .into_iter()
-        .map(|entry| {
-            let origin = Origin { source: Source::BuiltIn, line: 0 };
-            (origin, entry)
-        })
-        .collect();
+    tell(Step::BuiltIn);
+    let origin = Origin { source: Source::BuiltIn, line: 0 };
+    for entry in builtin::entries(version, &places.sysfs) {
+        tell(Step::Line(&origin, LineUse::Entry(&entry)));
+        found.entries.push((origin.clone(), entry));
+    }
     found
 }
 
@@ -136,8 +147,10 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 impl Found {
-    /// Takes the entries of a file. Returns true if the file has entries and all of them are for another API version.
-    fn read(&mut self, path: &Path, text: &file::Text, major: u32) -> bool {
+    /// Takes the entries of a file. Returns true if the file says nothing about this API version: its entries are all for
+    /// another one, or it has none but is not empty either.
+    fn read(&mut self, path: &Path, text: &file::Text, version: &Version, tell: &mut dyn FnMut(Step<'_>)) -> bool {
+        let major = version.major;
         let mut own = 0_usize;
         let mut other = 0_usize;
         let source = Source::File(Arc::new(path.to_owned()));
@@ -159,9 +172,10 @@ impl Found {
                 Line::Entry(line, entry) => {
                     let of_other = entry.api.interface != Interface::User || entry.api.major != major;
                     *if of_other { &mut other } else { &mut own } += 1;
-                    self.take(origin(line), entry, major, &mut seen);
+                    self.take(origin(line), entry, version, &mut seen, tell);
                 }
                 Line::Bad(bad) => {
+                    tell(Step::Line(&origin(bad.line), LineUse::Bad(&bad)));
                     if bad.api.is_some_and(|api| api.interface != Interface::User || api.major != major) {
                         other += 1;
                     } else {
@@ -174,20 +188,36 @@ impl Found {
         if text.cut {
             self.excess = Some((origin(last.saturating_add(1)), Excess::Bytes));
         }
-        own == 0 && other > 0
+        own == 0 && !text.bytes.is_empty()
     }
 
-    fn take(&mut self, origin: Origin, entry: Entry, major: u32, seen: &mut HashSet<Identity>) {
-        if entry.api.interface != Interface::User || !entry.default {
-            return;
+    fn take(
+        &mut self,
+        origin: Origin,
+        entry: Entry,
+        version: &Version,
+        seen: &mut HashSet<Identity>,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) {
+        if entry.api.interface != Interface::User {
+            return tell(Step::Line(&origin, LineUse::Kernel(&entry)));
         }
-        if entry.api.major != major {
+        if !entry.default {
+            return tell(Step::Line(&origin, LineUse::NonDefault(&entry)));
+        }
+        if entry.api.major != version.major {
+            tell(Step::Line(&origin, LineUse::OtherVersion(&entry)));
+            if version.lists_others && seen.insert(entry.identity()) {
+                self.listed_only.push((self.entries.len(), entry.identity()));
+            }
             self.other_versions.insert(entry.name);
             return;
         }
-        if seen.insert(entry.identity()) {
-            self.entries.push((origin, entry));
+        if !seen.insert(entry.identity()) {
+            return tell(Step::Line(&origin, LineUse::Repeated(&entry)));
         }
+        tell(Step::Line(&origin, LineUse::Entry(&entry)));
+        self.entries.push((origin, entry));
     }
 }
 
@@ -197,7 +227,9 @@ mod tests {
 
     use super::*;
 
-    const VERSION: Version = Version { major: 1, minor: 2, shm: c"libshm.so.7", verbs: c"libverbs.so.8" };
+    const VERSION: Version =
+        Version { major: 1, minor: 2, shm: c"libshm.so.7", verbs: c"libverbs.so.8", lists_others: false };
+    const OTHER: Version = Version { major: 2, minor: 0, lists_others: true, ..VERSION };
 
     fn places(root: &Path) -> Places {
         Places {
@@ -211,6 +243,19 @@ mod tests {
         format!("{name} u1.2 nonthreadsafe default l.so A.1.0 \"\" \"\"\n")
     }
 
+    /// The search, without its steps.
+    fn told(places: &Places, version: &Version) -> Found {
+        find(places, version, &mut |_| {})
+    }
+
+    /// The steps of a search, as they are shown, without the folder of the test.
+    fn steps(places: &Places, version: &Version) -> Vec<String> {
+        let folder = format!("{}/", places.files[0].parent().unwrap().display());
+        let mut steps = Vec::new();
+        find(places, version, &mut |step| steps.push(step.to_string().replace(&folder, "")));
+        steps
+    }
+
     fn names(found: &Found) -> Vec<&str> {
         found.entries.iter().map(|(_, entry)| entry.name.to_str().unwrap()).collect()
     }
@@ -220,13 +265,34 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let places = places(root.path());
         fs::create_dir(root.path().join("rdma")).unwrap();
-        assert_eq!(names(&find(&places, &VERSION)), ["shm"]);
+        assert_eq!(names(&told(&places, &VERSION)), ["shm"]);
         fs::write(&places.files[1], line("second")).unwrap();
-        assert_eq!(names(&find(&places, &VERSION)), ["second"]);
+        assert_eq!(names(&told(&places, &VERSION)), ["second"]);
         fs::write(&places.files[0], line("first")).unwrap();
-        assert_eq!(names(&find(&places, &VERSION)), ["first"]);
+        assert_eq!(names(&told(&places, &VERSION)), ["first"]);
         fs::write(&places.files[0], "").unwrap();
-        assert!(names(&find(&places, &VERSION)).is_empty());
+        assert!(names(&told(&places, &VERSION)).is_empty());
+    }
+
+    #[test]
+    fn a_file_of_comments_alone_is_passed_over() {
+        let root = tempfile::tempdir().unwrap();
+        let mut places = places(root.path());
+        fs::create_dir(root.path().join("rdma")).unwrap();
+        let comments = "# adapters\n\n#a u1.2 nonthreadsafe default l.so A.1.0 \"\" \"\"\n";
+        fs::write(&places.files[0], comments).unwrap();
+        assert_eq!(names(&told(&places, &VERSION)), ["shm"]);
+        fs::write(&places.files[1], line("second")).unwrap();
+        assert_eq!(names(&told(&places, &VERSION)), ["second"]);
+        // One line counts, even if it is switched off or has a mistake.
+        fs::write(&places.files[0], format!("{comments}{}", line("off").replace(" default", " nondefault"))).unwrap();
+        assert!(names(&told(&places, &VERSION)).is_empty());
+        fs::write(&places.files[0], format!("{comments}wrong\n")).unwrap();
+        assert!(names(&told(&places, &VERSION)).is_empty());
+        // A file that was asked for is used as it is.
+        fs::write(&places.files[0], comments).unwrap();
+        places.override_file = Some(places.files[0].clone());
+        assert!(names(&told(&places, &VERSION)).is_empty());
     }
 
     #[test]
@@ -235,15 +301,56 @@ mod tests {
         let mut places = places(root.path());
         let foreign = "ofa-v2-ib0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 \"ib0 0\" \"\"\n";
         fs::write(&places.files[0], foreign).unwrap();
-        let found = find(&places, &VERSION);
+        let found = told(&places, &VERSION);
         assert_eq!(names(&found), ["shm"]);
         assert_eq!(found.other_versions.len(), 1);
         fs::write(&places.files[0], format!("{foreign}{}", line("mine"))).unwrap();
-        assert_eq!(names(&find(&places, &VERSION)), ["mine"]);
+        assert_eq!(names(&told(&places, &VERSION)), ["mine"]);
+        assert_eq!(names(&told(&places, &OTHER)), ["ofa-v2-ib0"]);
+        fs::write(&places.files[0], line("mine")).unwrap();
+        assert_eq!(names(&told(&places, &OTHER)), ["shm"]);
         // A file that was asked for is used as it is.
         fs::write(&places.files[0], foreign).unwrap();
         places.override_file = Some(places.files[0].clone());
-        assert!(names(&find(&places, &VERSION)).is_empty());
+        assert!(names(&told(&places, &VERSION)).is_empty());
+    }
+
+    #[test]
+    fn each_step_is_told() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        assert_eq!(
+            steps(&places, &VERSION),
+            [
+                "dat.conf: does not exist",
+                "rdma/dat.conf: does not exist",
+                "no file counts: the built-in entries are the configuration",
+                "built-in entry: shm by libshm.so.7",
+            ]
+        );
+        fs::create_dir(root.path().join("rdma")).unwrap();
+        fs::write(&places.files[0], "c u2.0 threadsafe default l.so A.2.0 \"\" \"\"\n").unwrap();
+        let text = format!(
+            "{}k k1.2 nonthreadsafe default l.so A.1.0 \"\" \"\"\nn u1.2 nonthreadsafe nondefault l.so A.1.0 \"\" \"\"\n{}b u1.2 no\n",
+            line("a"),
+            line("a")
+        );
+        fs::write(&places.files[1], text).unwrap();
+        assert_eq!(
+            steps(&places, &VERSION),
+            [
+                "dat.conf: is read",
+                "dat.conf:1: c takes no part: it is for version 2.0",
+                "dat.conf: is passed over: it has no line for this version",
+                "rdma/dat.conf: is read",
+                "rdma/dat.conf:1: a by l.so",
+                "rdma/dat.conf:2: k takes no part: it is for the kernel's programs",
+                "rdma/dat.conf:3: n takes no part: it is nondefault",
+                "rdma/dat.conf:4: a takes no part: a line before it has the same name, version and thread safety",
+                "rdma/dat.conf:5: line ignored: field 3 is neither threadsafe nor nonthreadsafe",
+                "rdma/dat.conf: is the configuration",
+            ]
+        );
     }
 
     #[test]
@@ -254,9 +361,9 @@ mod tests {
         let mine = root.path().join("mine.conf");
         fs::write(&mine, line("mine")).unwrap();
         places.override_file = Some(mine.clone());
-        assert_eq!(names(&find(&places, &VERSION)), ["mine"]);
+        assert_eq!(names(&told(&places, &VERSION)), ["mine"]);
         fs::remove_file(&mine).unwrap();
-        let found = find(&places, &VERSION);
+        let found = told(&places, &VERSION);
         assert!(names(&found).is_empty());
         assert_eq!(found.failure.unwrap().0, mine);
     }
@@ -266,7 +373,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let places = places(root.path());
         fs::create_dir(&places.files[0]).unwrap();
-        let found = find(&places, &VERSION);
+        let found = told(&places, &VERSION);
         assert!(names(&found).is_empty());
         assert!(found.failure.is_some());
     }
@@ -287,7 +394,7 @@ mod tests {
             "ibd5 u2.0 maybe\n",
         );
         fs::write(&places.files[0], text).unwrap();
-        let found = find(&places, &VERSION);
+        let found = told(&places, &VERSION);
         assert_eq!(names(&found), ["ibd0", "ibd0"]);
         assert!(!found.entries[0].1.thread_safe && found.entries[1].1.thread_safe);
         assert_eq!(found.entries[0].1.library.as_c_str(), c"libprov.so.1");
@@ -295,6 +402,64 @@ mod tests {
         let shown = found.bad[0].0.to_string();
         assert!(shown.ends_with("dat.conf:5"), "{shown}");
         assert_eq!(found.other_versions.len(), 1);
+    }
+
+    #[test]
+    fn one_file_serves_two_versions() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        let text = concat!(
+            "OpenIB-cma u1.2 nonthreadsafe default libdaplcma.so.1 dapl.1.2 \"ib0 0\" \"\"\n",
+            "ofa-v2-mlx4_0-1 u2.0 nonthreadsafe default libdaploscm.so.2 dapl.2.0 \"mlx4_0 1\" \"\"\n",
+            "OpenIB-cma u1.2 nonthreadsafe default libagain.so.1 dapl.1.2 \"ib0 0\" \"\"\n",
+            "ofa-v2-mlx4_0-1u u2.0 nonthreadsafe default libdaploucm.so.2 dapl.2.0 \"mlx4_0 1\" \"\"\n",
+            "shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"\" \"\"\n",
+            "shm u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 \"\" \"\"\n",
+            "kernel k2.0 threadsafe default libdaplshm.so.2 libdat.2.0 \"\" \"\"\n",
+        );
+        fs::write(&places.files[0], text).unwrap();
+        let first = told(&places, &VERSION);
+        assert_eq!(names(&first), ["OpenIB-cma", "shm"]);
+        assert!(first.bad.is_empty() && first.listed_only.is_empty());
+        let second = told(&places, &OTHER);
+        assert_eq!(names(&second), ["ofa-v2-mlx4_0-1", "ofa-v2-mlx4_0-1u", "shm"]);
+        assert_eq!(second.entries[2].1.library.as_c_str(), c"libdaplshm.so.2");
+        assert!(second.bad.is_empty());
+        let others: Vec<_> = second.listed_only.iter().map(|(at, id)| (*at, id.name.to_str().unwrap())).collect();
+        assert_eq!(others, [(0, "OpenIB-cma"), (2, "shm")]);
+    }
+
+    /// The shapes of lines in the file that distributions install with the C library of the other version.
+    #[test]
+    fn the_file_of_a_distribution_has_no_bad_line() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        let mut text =
+            "# DAT v2.0\n#\n# <ia_name> <api_version> <threadsafety> <default> <lib_path> \\\n# \n".to_owned();
+        let mut count = 0;
+        let mut entry = |name: &str, library: &str, data: &str| {
+            count += 1;
+            let rest = format!("u2.0 nonthreadsafe default {library} dapl.2.0 \"{data}\" \"\"");
+            text.push_str(&format!("{name} {rest}\n"));
+        };
+        for netdev in ["ib0", "ib1"] {
+            entry(&format!("ofa-v2-{netdev}"), "libdaplofa.so.2", &format!("{netdev} 0"));
+        }
+        entry("ofa-v2-cma-roe-eth2", "libdaplofa.so.2", "eth2 0");
+        for device in ["mlx4_0", "mlx5_1", "mthca0", "qib1", "hfi1_0"] {
+            for port in 1..=2 {
+                let data = format!("{device} {port}");
+                for (suffix, library) in [("", "oscm"), ("s", "oscm"), ("u", "oucm"), ("m", "omcm")] {
+                    entry(&format!("ofa-v2-{device}-{port}{suffix}"), &format!("libdapl{library}.so.2"), &data);
+                }
+            }
+        }
+        entry("ofa-v2-scif0-u", "libdaploucm.so.2", "scif0 1");
+        fs::write(&places.files[0], &text).unwrap();
+        let found = told(&places, &OTHER);
+        assert_eq!((found.entries.len(), found.bad.len()), (count, 0));
+        assert_eq!(found.entries[0].1.instance_data.as_c_str(), c"ib0 0");
+        assert_eq!(names(&told(&places, &VERSION)), ["shm"], "it is not meant for this version");
     }
 
     #[test]
@@ -307,7 +472,7 @@ mod tests {
             line("a")
         );
         fs::write(&places.files[0], text).unwrap();
-        let found = find(&places, &VERSION);
+        let found = told(&places, &VERSION);
         assert_eq!(found.entries[0].1.library.as_c_str(), c"l.so");
         assert_eq!(found.entries[0].0.line, 3);
     }
@@ -320,14 +485,14 @@ mod tests {
         text.push_str("# a comment\n\nbad u1.2\n");
         text.push_str(&line("last"));
         fs::write(&places.files[0], &text).unwrap();
-        let found = find(&places, &VERSION);
+        let found = told(&places, &VERSION);
         assert_eq!((found.entries.len(), found.bad.len()), (LINES_MAX - 1, 1));
         assert!(found.excess.is_none());
         assert_eq!(names(&found).last(), Some(&"last"));
         text.push_str(&line("beyond"));
         text.push_str(&line("far_beyond"));
         fs::write(&places.files[0], &text).unwrap();
-        let found = find(&places, &VERSION);
+        let found = told(&places, &VERSION);
         assert_eq!(found.entries.len(), LINES_MAX - 1);
         let (origin, excess) = found.excess.unwrap();
         assert_eq!((origin.line as usize, excess), (LINES_MAX + 3, Excess::Lines));
@@ -340,7 +505,7 @@ mod tests {
         let version = |n| format!("a u1.{n} nonthreadsafe default l.so A.1.0 \"\" \"\"\n");
         let text: String = (0..30_000).chain(0..30_000).map(version).collect();
         fs::write(&places.files[0], text).unwrap();
-        assert_eq!(find(&places, &VERSION).entries.len(), 30_000);
+        assert_eq!(told(&places, &VERSION).entries.len(), 30_000);
     }
 
     #[test]
@@ -350,7 +515,7 @@ mod tests {
         let long = |bytes: usize| format!("# {}\n", "x".repeat(bytes - 2));
         let text = [line("a"), long(conf::LINE_MAX), long(conf::LINE_MAX + 1), line("b")].concat();
         fs::write(&places.files[0], text).unwrap();
-        let found = find(&places, &VERSION);
+        let found = told(&places, &VERSION);
         assert_eq!(names(&found), ["a", "b"]);
         assert_eq!(found.bad.len(), 1);
         assert_eq!((found.bad[0].0.line, found.bad[0].1.fault), (3, conf::Fault::LongLine));
@@ -363,20 +528,26 @@ mod tests {
         let places = places(root.path());
         let example = include_str!("../../../dat.conf.example");
         fs::write(&places.files[0], example).unwrap();
-        let found = find(&places, &VERSION);
-        assert_eq!(names(&found), ["shm"]);
-        assert!(found.bad.is_empty());
+        for version in [&VERSION, &OTHER] {
+            let found = told(&places, version);
+            assert_eq!(names(&found), ["shm"]);
+            assert!(found.bad.is_empty());
+        }
 
         let all: Vec<&str> = example
             .lines()
             .map(|line| match line.strip_prefix('#') {
-                Some(entry) if entry.contains(" u1.2 ") => entry,
+                Some(entry) if entry.starts_with(char::is_alphabetic) => entry,
                 _ => line,
             })
             .collect();
         fs::write(&places.files[0], all.join("\n")).unwrap();
-        let found = find(&places, &VERSION);
+        let found = told(&places, &VERSION);
         let expected = ["shm", "verbs-eth0", "verbs-ib0", "OpenIB-cma", "OpenIB-mlx4_0-1"];
+        assert_eq!(names(&found), expected);
+        assert!(found.bad.is_empty());
+        let found = told(&places, &OTHER);
+        let expected = ["shm", "verbs-eth0", "verbs-ib0", "ofa-v2-ib0", "ofa-v2-mlx4_0-1", "ofa-v2-mlx4_0-1u"];
         assert_eq!(names(&found), expected);
         assert!(found.bad.is_empty());
     }

@@ -1,4 +1,4 @@
-//! The choice of the entry that serves a request (uDAPL 1.2, dat_ia_open(3DAT)).
+//! The choice of the entry that serves a request (uDAPL, dat_ia_open(3DAT)).
 
 #![forbid(unsafe_code)]
 

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dat_core::addr::Address;
 use dat_core::error::{Arg, Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, Armed, BindTarget, Closing, Connect, ConnectionReport, Handed, ListenerSink, MAX_SEGMENTS, Mark,
-    Poll, QpInit, Recv, RegionKeys, Rejection, Request, RequestId, ShortSend, Transport, ZoneId,
+    AdapterAttributes, Armed, BindTarget, Closing, Connect, ConnectionReport, Fabric, Flow, Handed, ListenerSink,
+    MAX_SEGMENTS, Mark, Poll, QpInit, Recv, RegionKeys, Rejection, Request, RequestId, Scope, ShortSend, Transport,
+    ZoneId,
 };
 use dat_core::{Rights, await_sections};
 use host::lock::Mutex;
@@ -18,7 +19,9 @@ use crate::conn::{Conn, ConnPhase};
 use crate::node::{Command, Listener, Node};
 use crate::nodes::Nodes;
 use crate::os::pages;
-use crate::regions::ROWS;
+use crate::pair::End;
+use crate::record::LARGEST;
+use crate::regions::{Entry, ROWS, Users, WRITES};
 use crate::ring::SMALL;
 use crate::srq::SharedQueue;
 use crate::thread;
@@ -51,6 +54,8 @@ pub struct Region {
     key: u32,
     zone: u32,
     remote: bool,
+    /// Whether a window was ever bound into it.
+    shown: AtomicBool,
 }
 
 impl RegionKeys for Region {
@@ -69,7 +74,8 @@ impl Drop for Region {
         // The core has let go of the region before, and the removal has passed the fence: nobody finds it any more who enters
         // a section from now on. A window needs no such wait, since what it shows stays registered.
         await_sections();
-        if self.remote {
+        // A window of it may have been revoked by one peer while another one used it.
+        if self.remote || self.shown.load(Ordering::Relaxed) {
             self.node.links.await_peers();
         }
     }
@@ -78,6 +84,7 @@ impl Drop for Region {
 /// A window, to which remote rights can be bound: a row of the table of regions, while bound.
 pub struct Window {
     node: Arc<Node<Shm>>,
+    scope: Scope,
     key: Mutex<Option<u32>>,
     /// It has shown something else before.
     used: AtomicBool,
@@ -112,7 +119,6 @@ impl Drop for Window {
 pub struct Cq;
 
 fn attributes() -> AdapterAttributes {
-    const LARGEST: u64 = 1 << 31;
     AdapterAttributes {
         vendor: "libdat".into(),
         provider: "shm".into(),
@@ -142,10 +148,17 @@ fn attributes() -> AdapterAttributes {
         max_eps_per_srq: 16384,
         max_recvs_per_srq: 65536,
         max_private_data: wire::MAX_PRIVATE_DATA,
+        max_reject_data: wire::MAX_PRIVATE_DATA,
         optimal_alignment: 64,
         srq: true,
         srq_low_watermark: true,
         rmr: true,
+        zero_based: true,
+        immediate: true,
+        atomics: true,
+        invalidate: true,
+        endpoint_windows: true,
+        fabric: Fabric::memory("shm".into()),
     }
 }
 
@@ -201,21 +214,24 @@ impl Transport for Shm {
         Ok(Zone(zone::next_number()))
     }
 
-    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Region> {
-        let write = rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE);
+    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region> {
+        let write = rights.intersects(WRITES);
         if !pages::is_mapped(addr, len) || !pages::is_accessible(addr, len, write) {
             return Err(Error::InvalidParameter(Arg::Region));
         }
         // SAFETY: registering is the program's promise that the memory is there, and to be
         // used as the rights say, until it deregisters it.
-        let key = unsafe { self.node.links.home.regions.insert(addr, len, rights, zone.0) };
+        let key = unsafe {
+            let users = Users::of_zone(zone.0);
+            self.node.links.home.regions.insert(&Entry { addr, len, first, rights, users, window: false })
+        };
         let key = key.ok_or_else(|| self.no_region())?;
-        let remote = rights.intersects(Rights::REMOTE_READ | Rights::REMOTE_WRITE);
-        Ok(Region { node: self.node.clone(), key, zone: zone.0, remote })
+        let remote = rights.intersects(Rights::REMOTE);
+        Ok(Region { node: self.node.clone(), key, zone: zone.0, remote, shown: AtomicBool::new(false) })
     }
 
-    fn window_create(&self, _zone: &Zone) -> Result<Window> {
-        Ok(Window { node: self.node.clone(), key: Mutex::new(None), used: AtomicBool::new(false) })
+    fn window_create(&self, _zone: &Zone, scope: Scope) -> Result<Window> {
+        Ok(Window { node: self.node.clone(), scope, key: Mutex::new(None), used: AtomicBool::new(false) })
     }
 
     fn cq_create(&self, _depth: usize) -> Result<Cq> {
@@ -269,7 +285,7 @@ impl Transport for Shm {
     }
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn<Shm>>, Tx)> {
-        let tx = Tx::new(&init.sizes)?;
+        let tx = Tx::new(init.sink.ep(), &init.sizes)?;
         Ok((Conn::new(init.sink, self.node.next_port(), init.zone.id(), init.srq.cloned())?, tx))
     }
 
@@ -303,11 +319,18 @@ impl Transport for Shm {
     ) -> Result<(u32, Mark)> {
         let key = match target {
             Some(target) => {
-                let rights = target.rights.intersection(Rights::REMOTE_READ | Rights::REMOTE_WRITE);
+                let BindTarget { region, addr, len, rights, first } = *target;
+                region.shown.store(true, Ordering::Relaxed);
+                let rights = rights.intersection(Rights::REMOTE);
+                let users = match window.scope {
+                    Scope::Zone => Users::of_zone(region.zone),
+                    Scope::Endpoint => Users::of_connection(qp.port()),
+                };
                 // SAFETY: a part of a region that is registered, and stays so while the
                 // window is bound into it (the core refuses to free it).
-                let key =
-                    unsafe { self.node.links.home.regions.insert(target.addr, target.len, rights, target.region.zone) };
+                let key = unsafe {
+                    self.node.links.home.regions.insert(&Entry { addr, len, first, rights, users, window: true })
+                };
                 Some(key.ok_or_else(|| self.no_region())?)
             }
             None => None,
@@ -362,8 +385,13 @@ impl Transport for Shm {
         Ok(())
     }
 
-    fn reject(&self, incoming: Incoming<Shm>, why: Rejection) {
-        incoming.refuse(why);
+    fn reject(&self, incoming: Incoming<Shm>, why: Rejection, private_data: &[u8]) {
+        incoming.refuse(why, private_data);
+    }
+
+    fn flow(&self, qp: &Conn<Shm>, tx: &Tx) -> Flow {
+        let peer_wakeups = qp.end().map_or(0, End::wakeups);
+        Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups }
     }
 
     fn local_qualifier(&self, qp: &Conn<Shm>) -> u64 {

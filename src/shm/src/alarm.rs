@@ -48,8 +48,8 @@ impl Mapped {
     }
 
     /// Ends the sleep with this number: see [`sleep::ring_for`].
-    fn ring_for(&self, sleep: u32) {
-        sleep::ring_for(self.word(), &self.ended, sleep, || futex::wake_shared(self.word()));
+    fn ring_for(&self, sleep: u32) -> bool {
+        sleep::ring_for(self.word(), &self.ended, sleep, || futex::wake_shared(self.word()))
     }
 }
 
@@ -75,10 +75,10 @@ impl Alarm {
         self.0.word().store(RUNG, Ordering::Release);
     }
 
-    /// Ends the sleep with this number, unless this process has ended it already.
+    /// Ends the sleep with this number; false if this process has ended it already.
     #[inline]
-    pub fn ring_for(&self, sleep: u32) {
-        self.0.ring_for(sleep);
+    pub fn ring_for(&self, sleep: u32) -> bool {
+        self.0.ring_for(sleep)
     }
 }
 
@@ -104,9 +104,9 @@ impl PeerAlarm {
         Ok(PeerAlarm(Mapped::new(SharedMemory::open(fd, SIZE, Access::ReadWrite)?)))
     }
 
-    /// Ends the sleep with this number, unless this process has ended it already.
+    /// Ends the sleep with this number; false if this process has ended it already.
     #[inline]
-    pub fn ring_for(&self, sleep: u32) {
-        self.0.ring_for(sleep);
+    pub fn ring_for(&self, sleep: u32) -> bool {
+        self.0.ring_for(sleep)
     }
 }

@@ -10,17 +10,18 @@ use crate::copy;
 use crate::os::user::Source;
 use crate::outlet::{Outlet, Put};
 use crate::pair::End;
-use crate::record::{self, ANSWER_MAX, Acknowledge, Header, kind};
+use crate::record::{self, ANSWER_MAX, Acknowledge, Header, WORD, kind};
 use crate::ring::Producer;
 
-/// Reads of the peer that this side takes at a time.
+/// Reads and atomic operations of the peer that this side takes at a time.
 const MAX_READS: usize = 256;
 
-/// A read of the peer.
-struct Read {
-    target: RemoteSegment,
-    /// Bytes that are in the ring already.
-    offset: u64,
+/// What the peer is owed, in the order in which it asked.
+enum Owed {
+    /// The bytes of a read, from `offset` on; those before are in the ring already.
+    Bytes { target: RemoteSegment, offset: u64 },
+    /// What a word was before an atomic operation.
+    Value(u64),
 }
 
 /// A message of this side that the peer has asked for.
@@ -38,7 +39,7 @@ pub struct Wanted {
 /// A failure while the peer was given its bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum Failed {
-    /// A read of the peer.
+    /// A read or an atomic operation of the peer.
     Read(Status),
     /// A message of this side.
     Message(RequestId, Status),
@@ -48,7 +49,9 @@ pub enum Failed {
 #[derive(Default)]
 pub struct Answers {
     outlet: Outlet,
-    reads: VecDeque<Read>,
+    owed: VecDeque<Owed>,
+    /// The peer asked for what it may not have, or what there is no room for, after all that it is owed.
+    refusal: Option<Status>,
     message: Option<Wanted>,
 }
 
@@ -61,23 +64,37 @@ impl Answers {
     /// Answers nothing more.
     pub fn close(&mut self) {
         self.outlet.close();
-        self.reads = VecDeque::new();
+        self.owed = VecDeque::new();
+        self.refusal = None;
         self.message = None;
     }
 
     /// True if there is nothing to answer.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.reads.is_empty() && self.message.is_none()
+        self.owed.is_empty() && self.refusal.is_none() && self.message.is_none()
     }
 
-    /// Takes a read of the peer; false if there are more than it may have, or there is no memory for it.
-    pub fn add_read(&mut self, target: RemoteSegment) -> bool {
-        let room = self.reads.len() < MAX_READS && self.reads.try_reserve(1).is_ok();
-        if room {
-            self.reads.push_back(Read { target, offset: 0 });
-        }
-        room
+    /// Whether there is room for one more read or atomic operation of the peer: not if there are as many as it may have, or
+    /// no memory for it.
+    pub fn has_room(&mut self) -> bool {
+        self.owed.len() < MAX_READS && self.owed.try_reserve(1).is_ok()
+    }
+
+    /// Takes a read of the peer, for which there is room.
+    pub fn add_read(&mut self, target: RemoteSegment) {
+        self.owed.push_back(Owed::Bytes { target, offset: 0 });
+    }
+
+    /// Answers an atomic operation of the peer, for which there is room.
+    pub fn add_value(&mut self, value: u64) {
+        self.owed.push_back(Owed::Value(value));
+    }
+
+    /// Refuses a read or an atomic operation of the peer, after which it asks for nothing more. Needs no
+    /// room.
+    pub fn add_refusal(&mut self, status: Status) {
+        self.refusal = Some(status);
     }
 
     /// Takes a message that the peer asks for; false if it asked for one before that it has not got yet, or there is
@@ -117,7 +134,7 @@ impl Answers {
         let mut went = false;
         let mut failed = None;
         while failed.is_none() {
-            let put = if self.message.is_some() { self.put_message(end, budget) } else { self.put_read(end, budget) };
+            let put = if self.message.is_some() { self.put_message(end, budget) } else { self.put_owed(end, budget) };
             match put {
                 Ok(true) => went = true,
                 Ok(false) => break,
@@ -158,29 +175,62 @@ impl Answers {
         }
     }
 
-    /// Puts the next piece of the oldest read into the ring; false if there is none, or no room or budget.
-    fn put_read(&mut self, end: &End, budget: &mut Budget) -> Result<bool, Failed> {
-        let Some(Read { target, offset }) = self.reads.front_mut() else { return Ok(false) };
-        let take = record::piece(target.len - *offset, ANSWER_MAX);
-        if !budget.record(end, target.len, take) {
+    /// Puts what the peer is owed next into the ring, or the next piece of it; false if it is owed nothing, or there is no
+    /// room or budget.
+    fn put_owed(&mut self, end: &End, budget: &mut Budget) -> Result<bool, Failed> {
+        let (len, offset) = match self.owed.front() {
+            None => return self.refusal.map_or(Ok(false), |status| Err(Failed::Read(status))),
+            Some(Owed::Bytes { target, offset }) => (target.len, *offset),
+            Some(Owed::Value(_)) => (WORD, 0),
+        };
+        let take = record::piece(len - offset, ANSWER_MAX);
+        if !budget.record(end, len, take) {
             return Ok(false);
         }
-        let header = Header { kind: kind::READ_DATA, solicited: false, acknowledge: Acknowledge::No, aux: target.len };
-        let put = self.outlet.put(end, header, take as usize, |room| {
-            copy::read_for_peer(end, target, *offset, take, |bytes| {
+        let header = Header { kind: kind::READ_DATA, solicited: false, acknowledge: Acknowledge::No, aux: len };
+        let owed = &self.owed;
+        let put = self.outlet.put(end, header, take as usize, |room| match owed.front() {
+            Some(Owed::Bytes { target, .. }) => copy::read_for_peer(end, target, offset, take, |bytes| {
                 room.write(bytes);
-            })
+            }),
+            Some(Owed::Value(value)) => room.write(Source::of(&value.to_ne_bytes())) == WORD as usize,
+            _ => false,
         });
         match put {
             Put::NoRoom => Ok(false),
-            Put::Failed(status) => Err(Failed::Read(status)),
+            // The region went while the peer read it.
+            Put::Failed(_) => Err(Failed::Read(Status::RemoteAccess)),
             Put::At(_) => {
-                *offset += take;
-                if *offset == target.len {
-                    self.reads.pop_front();
+                match self.owed.front_mut() {
+                    Some(Owed::Bytes { offset, .. }) if *offset + take < len => *offset += take,
+                    _ => drop(self.owed.pop_front()),
                 }
                 Ok(true)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_needs_no_room() {
+        let mut answers = Answers::default();
+        answers.add_refusal(Status::RemoteAccess);
+        assert_eq!((answers.is_empty(), answers.owed.capacity()), (false, 0));
+        answers.close();
+        assert!(answers.is_empty());
+
+        let read = RemoteSegment { addr: 0, len: WORD, key: 1 };
+        while answers.has_room() {
+            answers.add_read(read);
+        }
+        assert_eq!(answers.owed.len(), MAX_READS);
+        let before = answers.owed.capacity();
+        answers.add_refusal(Status::RemoteResponder);
+        assert_eq!((answers.owed.len(), answers.owed.capacity()), (MAX_READS, before));
+        assert!(!answers.is_empty());
     }
 }

@@ -12,6 +12,7 @@ use crate::conn::{Conn, ConnPhase, Report};
 use crate::link::{Link, Unanswered};
 use crate::node::{Command, Node};
 use crate::pair::MAX_CONNS;
+use crate::regions::Party;
 use crate::tx::Tx;
 use crate::wire::{CloseReason, ConnId, Message};
 
@@ -20,7 +21,8 @@ pub struct Incoming<T: Transport<Tx = Tx>> {
     /// Not kept alive: a request that nobody answers must not hold on to the descriptors of a peer that is gone.
     link: Weak<Link<T>>,
     id: ConnId,
-    zone: u32,
+    /// Protection zone and port qualifier of the active end.
+    theirs: (u32, u64),
     request: Arc<Unanswered>,
     answered: bool,
 }
@@ -31,17 +33,18 @@ impl<T: Transport<Tx = Tx>> Incoming<T> {
         self.request.stale.load(Ordering::Acquire) || self.link.upgrade().is_none_or(|link| link.pair().is_dead())
     }
 
-    /// Refuses the request.
-    pub fn refuse(mut self, why: Rejection) {
-        self.reject(why == Rejection::Consumer);
+    /// Refuses the request; for the program, with private data of at most
+    /// [`MAX_PRIVATE_DATA`](crate::wire::MAX_PRIVATE_DATA) bytes.
+    pub fn refuse(mut self, why: Rejection, private_data: &[u8]) {
+        self.reject(why == Rejection::Consumer, private_data);
     }
 
-    fn reject(&mut self, consumer: bool) {
+    fn reject(&mut self, consumer: bool, private_data: &[u8]) {
         if !std::mem::replace(&mut self.answered, true)
             && let Some(link) = self.link.upgrade()
         {
             link.answered(self.id);
-            link.reject(self.id, consumer);
+            link.reject(self.id, consumer, private_data.to_vec());
         }
     }
 
@@ -54,14 +57,16 @@ impl<T: Transport<Tx = Tx>> Incoming<T> {
             node.command(Command::Fail(conn.clone()));
             return;
         };
-        if !link.attach(side, self.id, conn, self.zone) {
+        let (zone, port) = self.theirs;
+        if !link.attach(side, self.id, conn, Party::new(zone, port)) {
             self.answered = false;
-            self.reject(false);
+            self.reject(false, &[]);
             node.command(Command::Fail(conn.clone()));
             return;
         }
         link.answered(self.id);
-        link.send(Message::Accept { conn: self.id, zone: conn.zone(), private_data: private_data.to_vec() });
+        let private_data = private_data.to_vec();
+        link.send(Message::Accept { conn: self.id, zone: conn.zone(), port: conn.port(), private_data });
         if self.is_stale() {
             node.command(Command::Fail(conn.clone()));
         }
@@ -70,7 +75,7 @@ impl<T: Transport<Tx = Tx>> Incoming<T> {
 
 impl<T: Transport<Tx = Tx>> Drop for Incoming<T> {
     fn drop(&mut self) {
-        self.reject(false);
+        self.reject(false, &[]);
     }
 }
 
@@ -84,7 +89,7 @@ pub fn request<T: Transport<Tx = Tx>>(link: &Arc<Link<T>>, conn: &Arc<Conn<T>>, 
         end(conn, ConnectionReport::NonPeerRejected);
         return;
     };
-    let attached = link.attach(id.active, id, conn, 0);
+    let attached = link.attach(id.active, id, conn, Party::new(0, 0));
     if !attached || conn.phase() == ConnPhase::Dead {
         // There is no memory, or the program gave up while the place was looked for.
         link.withdraw(id);
@@ -120,7 +125,8 @@ pub fn handle<T: Transport<Incoming = Incoming<T>, Tx = Tx>>(
                 return false;
             }
             let Some(request) = link.expect_answer(conn) else { return false };
-            let incoming = Incoming { link: Arc::downgrade(link), id: conn, zone, request, answered: false };
+            let incoming =
+                Incoming { link: Arc::downgrade(link), id: conn, theirs: (zone, port), request, answered: false };
             // Without memory the request is refused.
             let (Some(point), Ok(_admitted)) = (node.point(qualifier), memory::admit()) else { return true };
             let info = ConnectionRequestInfo {
@@ -130,12 +136,12 @@ pub fn handle<T: Transport<Incoming = Incoming<T>, Tx = Tx>>(
                 private_data,
             };
             if let Err(refused) = point.request(incoming, info) {
-                refused.refuse(Rejection::Provider);
+                refused.refuse(Rejection::Provider, &[]);
             }
         }
-        Message::Accept { conn: id, zone, private_data } => match link.find(id.active, id) {
+        Message::Accept { conn: id, zone, port, private_data } => match link.find(id.active, id) {
             Some(conn) => {
-                conn.set_peer_zone(zone);
+                conn.set_peer(zone, port);
                 // The peer hears of it before the program can end it again. Data that the peer sends from then on
                 // are not reported before the establishment.
                 link.send(Message::Ready { conn: id });
@@ -146,14 +152,17 @@ pub fn handle<T: Transport<Incoming = Incoming<T>, Tx = Tx>>(
             }
             None => link.send(Message::Close { conn: id, to_active: false, reason: CloseReason::Disconnected }),
         },
-        Message::Reject { conn: id, consumer } => {
+        Message::Reject { conn: id, consumer, private_data } => {
             link.note_let_go(id, false);
             if let Some(conn) = link.find(id.active, id)
                 && conn.kill(false)
             {
                 // The peer has no end of it, and so no transfer.
                 link.note_let_go(id, true);
-                let report = if consumer { ConnectionReport::PeerRejected } else { ConnectionReport::NonPeerRejected };
+                let report = match consumer {
+                    true => ConnectionReport::PeerRejected(private_data),
+                    false => ConnectionReport::NonPeerRejected,
+                };
                 conn.report(report);
             }
         }

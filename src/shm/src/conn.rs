@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use dat_core::ep::TxGuard;
 use dat_core::error::Result;
 use dat_core::event::Status;
+use dat_core::probes::Stall;
 use dat_core::transport::{
-    ConnectionReport, Delivery, EndpointSink, FailedRequest, Handed, LockedTx, Mark, Place, RecvDone, RecvId, Request,
-    RequestId, ShortSend, Taken, Transport, Verdict,
+    ConnectionReport, Delivery, EndpointSink, FailedRequest, Gauge, Handed, LockedTx, Mark, Place, RecvDone, RecvId,
+    Request, RequestId, ShortSend, Special, Taken, Transport, Verdict,
 };
 use host::lock::Mutex;
 use host::memory;
@@ -72,6 +73,9 @@ pub trait Keeper<T: Transport<Tx = Tx>>: Send + Sync {
 
     /// Has the node's thread bring an end to its end.
     fn finish(&self, ending: Ending<T>);
+
+    /// The transfers that all peers of this process have under way.
+    fn transfers(&self) -> Option<Pending>;
 }
 
 /// What the endpoint is told when its connection is over.
@@ -121,6 +125,8 @@ pub struct Conn<T: Transport<Tx = Tx>> {
     srq: Option<Arc<SharedQueue>>,
     /// A message waits for a receive of the endpoint's own queue.
     starved: AtomicBool,
+    /// Whether a message waits for a receive of any queue, and how often one did. Changed under the lock of `rx`.
+    stalls: Gauge,
     /// It stands in line at `srq`.
     in_line: AtomicBool,
     rx: Mutex<Rx>,
@@ -150,6 +156,7 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
             tie: OnceCell::new(),
             srq,
             starved: AtomicBool::new(false),
+            stalls: Gauge::default(),
             in_line: AtomicBool::new(false),
             rx: Mutex::new(Rx::default()),
             warmth: AtomicU32::new(0),
@@ -253,10 +260,10 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
         true
     }
 
-    /// Notes the protection zone of the peer's endpoint.
-    pub fn set_peer_zone(&self, zone: u32) {
+    /// Notes the protection zone and the port qualifier of the other end.
+    pub fn set_peer(&self, zone: u32, port: u64) {
         if let Some(Tie { end, .. }) = self.tie.get() {
-            end.peer_zone.store(zone, Ordering::Relaxed);
+            end.theirs.set(zone, port);
         }
     }
 
@@ -274,8 +281,26 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
     /// Lets a message go on that waited for a receive of the own queue.
     pub fn recv_kick(self: &Arc<Self>) {
         if self.starved.load(Ordering::SeqCst) && self.starved.swap(false, Ordering::SeqCst) {
-            self.progress_rx(Advance::Batch);
+            self.resume_rx();
         }
+    }
+
+    /// Lets a message go on that waited for a receive.
+    fn resume_rx(self: &Arc<Self>) {
+        let rx = self.rx.lock();
+        self.note_stall(false);
+        drop(rx);
+        self.progress_rx(Advance::Batch);
+    }
+
+    /// Takes note of whether a message waits for a receive. Called with `rx` locked.
+    fn note_stall(&self, waits: bool) {
+        self.stalls.set(self.sink.ep(), Stall::Message, waits);
+    }
+
+    /// How often a message had to wait for a receive.
+    pub fn stalls(&self) -> u64 {
+        self.stalls.stalls()
     }
 
     /// Sends a short message, if nothing waits and there is room as far as is known; gives its mark.
@@ -426,8 +451,7 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
         } else if let Some(failed) = report.failed {
             self.fail(Fatal { request: Some(failed), ..Fatal::default() });
         } else if report.answer.is_some() {
-            // The region went while the peer read it.
-            self.fail(Fatal { peer: Some(Status::RemoteAccess), ..Fatal::default() });
+            self.fail(Fatal { peer: report.answer, ..Fatal::default() });
         }
     }
 
@@ -443,7 +467,11 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
     /// successful requests are reported if `report` is set.
     pub fn kill(&self, report: bool) -> bool {
         let first = self.phase.swap(ConnPhase::Dead as u8, Ordering::AcqRel) != ConnPhase::Dead as u8;
-        self.rx.lock().close();
+        {
+            let mut rx = self.rx.lock();
+            rx.close();
+            self.note_stall(false);
+        }
         let mut drained = false;
         if let Some(mut tx) = self.sink.lock_tx() {
             let done = tx.close(self.end());
@@ -565,8 +593,11 @@ impl<T: Transport<Tx = Tx>> Inbox for Conn<T> {
     fn take(self: &Arc<Self>, taken: &mut Taken) -> std::result::Result<bool, Fatal> {
         if let Some(srq) = &self.srq {
             if !srq.take(self, taken) {
+                self.note_stall(true);
                 return Ok(false);
             }
+            // The message may have waited, and this turn be another one than that of the post that ended it.
+            self.note_stall(false);
             return match self.sink.recv_taken(taken.id) {
                 Verdict::Continue => Ok(true),
                 Verdict::Break => Err(Fatal::default()),
@@ -581,6 +612,8 @@ impl<T: Transport<Tx = Tx>> Inbox for Conn<T> {
         let found = self.sink.recv_take(taken);
         if found {
             self.starved.store(false, Ordering::SeqCst);
+        } else {
+            self.note_stall(true);
         }
         Ok(found)
     }
@@ -608,6 +641,7 @@ impl<T: Transport<Tx = Tx>> Inbox for Conn<T> {
             return Err(stop);
         };
         let (id, segment) = srq.take_one().ok_or(Stop::Other)?;
+        self.note_stall(false);
         if len > segment.len || !place.place(&segment, self.sink.is_live(&segment)) {
             cold_path();
             // The connection fails anyway, and its end has the buffer from now on.
@@ -629,6 +663,14 @@ impl<T: Transport<Tx = Tx>> Inbox for Conn<T> {
     fn complete(&self, done: RecvDone) {
         self.sink.recv_done(done);
     }
+
+    fn complete_special(&self, done: RecvDone, what: Special) {
+        self.sink.recv_special(done, what);
+    }
+
+    fn transfers(&self) -> Option<Pending> {
+        self.tie.get().and_then(|tie| tie.keeper.transfers())
+    }
 }
 
 impl<T: Transport<Tx = Tx>> Starved for Conn<T> {
@@ -637,7 +679,7 @@ impl<T: Transport<Tx = Tx>> Starved for Conn<T> {
     }
 
     fn resume(self: Arc<Self>) {
-        self.progress_rx(Advance::Batch);
+        self.resume_rx();
     }
 }
 

@@ -6,19 +6,17 @@
 //!
 //! Transfers to and from the peer's memory are made in [`Slice`]s, each of which is checked anew.
 
-use std::sync::atomic::Ordering;
-
 use arrayvec::ArrayVec;
-use dat_core::Rights;
 use dat_core::event::Status;
 use dat_core::transport::{MAX_SEGMENTS, RemoteSegment, Segment};
+use dat_core::{Change, Rights};
 
 use crate::home::Peer;
 use crate::offer::Part;
-use crate::os::user::{Source, Target, Word, copy, copy_lists, copy_tail_last, tail_len, take_last_word};
+use crate::os::user::{self, Source, Target, Word, copy, copy_lists, copy_tail_last, tail_len, take_last_word};
 use crate::os::vm::{self, VmError};
 use crate::pair::End;
-use crate::regions::{Pin, RegionTable};
+use crate::regions::{Granted, Party, Pin, RegionTable};
 
 /// The outcome of an attempt to move bytes to or from the peer's memory.
 pub enum Outcome {
@@ -105,22 +103,16 @@ fn gather_last(list: &mut List<Source<'_>>, len: usize) -> Word {
     word
 }
 
-/// Pins the region that a peer's key names, if it grants `wanted` on the range within `zone`.
-#[inline]
-fn open<'a>(regions: &'a RegionTable, remote: &RemoteSegment, wanted: Rights, zone: u32) -> Option<Pin<'a>> {
-    let pin = regions.pin(remote.key)?;
-    let fits = pin.zone() == zone && pin.check(remote.addr, remote.len, wanted).is_ok();
-    fits.then_some(pin)
-}
-
-/// A peer's range in the terms of this process.
-fn whole(remote: &RemoteSegment) -> Segment {
-    Segment { addr: remote.addr, len: remote.len, key: remote.key, since: 0 }
+/// Pins the range of this process's memory that a peer names, if `wanted` is granted on it over the connection that has
+/// the end `own`.
+#[inline(always)]
+fn open<'a>(regions: &'a RegionTable, remote: &RemoteSegment, wanted: Rights, own: &Party) -> Option<Granted<'a>> {
+    regions.grant(remote.key, remote.addr, remote.len, wanted, own).ok()
 }
 
 /// True if a peer may read that range of this process's memory.
-pub fn may_read(regions: &RegionTable, remote: &RemoteSegment, zone: u32) -> bool {
-    open(regions, remote, Rights::REMOTE_READ, zone).is_some()
+pub fn may_read(end: &End, remote: &RemoteSegment) -> bool {
+    open(end.regions(), remote, Rights::REMOTE_READ, &end.own).is_some()
 }
 
 /// Calls `f` with the pieces of `segments` that make up the bytes `offset .. offset + len`: the segment and its pin,
@@ -244,24 +236,28 @@ fn places(places: &[(u64, u64)], slice: Slice) -> List<(u64, u64)> {
 }
 
 /// Copies once to or from the memory of another process: claim, check, copy, release. Begins again if the process has
-/// changed the thread by which it is reached in between. `fault` is the status for an address that leads nowhere.
+/// changed the thread by which it is reached in between. `locate` checks, and gives the address in the memory of the
+/// peer. `fault` is the status for an address that leads nowhere.
 fn reach(
     end: &End,
     fault: Status,
-    allowed: impl Fn(&Peer) -> bool,
-    mut copy: impl FnMut(i32) -> Result<(), VmError>,
+    locate: impl Fn(&Peer) -> Option<u64>,
+    mut copy: impl FnMut(i32, u64) -> Result<(), VmError>,
 ) -> Outcome {
     loop {
         let Some(moving) = end.begin_moving() else { return Outcome::PeerGone };
         let Some(peer) = end.pair.peer() else { return Outcome::PeerGone };
-        if !allowed(peer) {
-            return Outcome::Failed(Status::RemoteAccess);
-        }
-        match copy(moving.door()) {
+        let Some(addr) = locate(peer) else { return Outcome::Failed(Status::RemoteAccess) };
+        match copy(moving.door(), addr) {
             Err(VmError::Gone) if moving.is_outdated() => {}
             result => return outcome(end, result, fault),
         }
     }
+}
+
+/// For a message, which the sender lets this side read wherever it says that its bytes are.
+fn anywhere(_peer: &Peer) -> Option<u64> {
+    Some(0)
 }
 
 /// The outcome of a copy, in which an address that leads nowhere has the status `fault`.
@@ -309,7 +305,8 @@ pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u6
     for segment in segments {
         if skip < segment.len {
             let pin = (len <= segment.len - skip).then(|| regions.pin(segment.key))??;
-            return Some((RemoteSegment { addr: segment.addr + skip, len, key: segment.key }, pin.zone()));
+            let addr = pin.number_of(segment.addr + skip);
+            return Some((RemoteSegment { addr, len, key: segment.key }, pin.zone()?));
         }
         skip -= segment.len;
     }
@@ -328,8 +325,8 @@ pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: 
     }
     let (from, mut to) = (places(from, slice), targets(segments, &pins, slice));
     let last = if slice.last { take_last_word(&mut to).len() } else { 0 };
-    let read = |door| read_but_last(door, &from, to.clone(), last).map(|read| *word = read);
-    reach(end, Status::LocalProtection, |_| true, read)
+    let read = |door, _| read_but_last(door, &from, to.clone(), last).map(|read| *word = read);
+    reach(end, Status::LocalProtection, anywhere, read)
 }
 
 /// All bytes are there before the slice that [`fetch_ahead`] has read: stores its last word.
@@ -359,11 +356,13 @@ pub fn give(end: &End, segments: &[Segment], part: &Part) -> Outcome {
     }
     let RemoteSegment { addr, len, key } = part.target;
     let from = sources(segments, &pins, Slice { offset: part.offset, len, last: false });
+    // The zone alone counts, because the place belongs to a whole region.
+    let theirs = Party::new(part.zone, 0);
     reach(
         end,
         Status::RemoteAccess,
-        |peer| peer.regions.check(key, addr, len, Rights::LOCAL_WRITE, part.zone).is_ok(),
-        |door| vm::write_to(door, &from, &[(addr, len)]),
+        |peer| peer.regions.locate(key, addr, len, Rights::LOCAL_WRITE, &theirs).ok(),
+        |door, addr| vm::write_to(door, &from, &[(addr, len)]),
     )
 }
 
@@ -377,7 +376,8 @@ pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice)
         return Outcome::Failed(Status::LocalProtection);
     }
     let (from, to) = (places(from, slice), targets(segments, &pins, slice));
-    let fetched = reach(end, Status::LocalProtection, |_| true, |door| read_from(door, &from, to.clone(), slice.last));
+    let read = |door, _| read_from(door, &from, to.clone(), slice.last);
+    let fetched = reach(end, Status::LocalProtection, anywhere, read);
     // The sender may have let go meanwhile and used its memory for something else.
     if end.peer_is_gone() { Outcome::PeerGone } else { fetched }
 }
@@ -386,26 +386,30 @@ pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice)
 /// them in one piece: the peer has to store them.
 ///
 /// The kernel copies 8 bytes as one word on processors of which that is known. It may copy fewer byte by byte.
-pub fn tail_of_write(remote: &RemoteSegment) -> u64 {
+pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
     const WORDS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
-    match tail_len(remote.addr.wrapping_add(remote.len), remote.len.min(8) as usize) {
+    match tail_len(address(end, remote).wrapping_add(remote.len), remote.len.min(8) as usize) {
         8 if WORDS => 0,
         1 => 0,
         tail => tail as u64,
     }
 }
 
+/// Where a range begins in the memory of the peer, if it is granted.
+fn address(end: &End, remote: &RemoteSegment) -> u64 {
+    end.pair.peer().map_or(remote.addr, |peer| peer.regions.address(remote.key, remote.addr))
+}
+
 /// Writes a slice of the segments to memory of a peer that is this process.
 #[inline]
 pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
     let [segment] = segments else { return list_to_self(end, segments, remote, slice) };
-    let zone = end.peer_zone.load(Ordering::Relaxed);
     let Some(own) = end.regions().pin(segment.key) else { return Outcome::Failed(Status::LocalProtection) };
     let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
-    let Some(pin) = open(end.regions(), remote, Rights::REMOTE_WRITE, zone) else {
+    let Some(granted) = open(end.regions(), remote, Rights::REMOTE_WRITE, &end.theirs) else {
         return Outcome::Failed(Status::RemoteAccess);
     };
-    let to = target(&pin, &whole(remote), slice.offset, slice.len, Rights::REMOTE_WRITE);
+    let to = granted.target(slice.offset, slice.len);
     store(to, source(&own, segment, slice.offset, slice.len), slice.last);
     Outcome::Done
 }
@@ -413,28 +417,26 @@ pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
 /// Does what [`to_self`] does, for any number of segments.
 #[inline(never)]
 fn list_to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
-    let zone = end.peer_zone.load(Ordering::Relaxed);
     let mut pins = List::new();
     if !pin_all(end.regions(), segments, &mut pins) {
         return Outcome::Failed(Status::LocalProtection);
     }
     let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
-    let Some(pin) = open(end.regions(), remote, Rights::REMOTE_WRITE, zone) else {
+    let Some(granted) = open(end.regions(), remote, Rights::REMOTE_WRITE, &end.theirs) else {
         return Outcome::Failed(Status::RemoteAccess);
     };
-    let to = target(&pin, &whole(remote), slice.offset, slice.len, Rights::REMOTE_WRITE);
+    let to = granted.target(slice.offset, slice.len);
     store_lists(List::from_iter([to]), sources(segments, &pins, slice), slice.last);
     Outcome::Done
 }
 
 /// Reads a slice of memory of a peer that is this process into the segments.
 pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Outcome {
-    let zone = end.peer_zone.load(Ordering::Relaxed);
     let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
-    let Some(from) = open(end.regions(), remote, Rights::REMOTE_READ, zone) else {
+    let Some(granted) = open(end.regions(), remote, Rights::REMOTE_READ, &end.theirs) else {
         return Outcome::Failed(Status::RemoteAccess);
     };
-    let bytes = source(&from, &whole(remote), slice.offset, slice.len);
+    let bytes = granted.source(slice.offset, slice.len);
     let done = scatter(end.regions(), segments, slice.offset, bytes, slice.last);
     if done { Outcome::Done } else { Outcome::Failed(Status::LocalProtection) }
 }
@@ -445,8 +447,8 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
     if !end.pair.reads_peer() {
         return Outcome::Refused;
     }
-    let addr = remote.addr.wrapping_add(slice.offset);
-    let tail = if slice.last { tail_len(addr.wrapping_add(slice.len), slice.len as usize) } else { 0 };
+    let behind = address(end, remote).wrapping_add(slice.offset).wrapping_add(slice.len);
+    let tail = if slice.last { tail_len(behind, slice.len as usize) } else { 0 };
     if let [segment] = segments {
         let Some(pin) = end.regions().pin(segment.key) else { return Outcome::Failed(Status::LocalProtection) };
         let from = source(&pin, segment, slice.offset, slice.len);
@@ -472,18 +474,22 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
 
 /// Writes `from` to a slice of the peer's memory; the last `tail` bytes are a word of their own.
 fn write_to(end: &End, from: &[Source<'_>], remote: &RemoteSegment, slice: Slice, tail: usize) -> Outcome {
-    let zone = end.peer_zone.load(Ordering::Relaxed);
-    let addr = remote.addr.wrapping_add(slice.offset);
-    // A place of its own in the peer's memory keeps the order of the stores where processors do not.
-    let head = slice.len - tail as u64;
-    let to = [(addr, head), (addr.wrapping_add(head), tail as u64)];
-    let to = if tail == 0 || cfg!(target_arch = "x86_64") { &[(addr, slice.len)][..] } else { &to[..] };
     reach(
         end,
         Status::RemoteAccess,
-        |peer| peer.regions.check(remote.key, remote.addr, remote.len, Rights::REMOTE_WRITE, zone).is_ok(),
-        |door| vm::write_to(door, from, to),
+        |peer| locate(end, peer, remote, Rights::REMOTE_WRITE),
+        |door, addr| {
+            // A place of its own in the peer's memory keeps the order of the stores where processors do not.
+            let (addr, head) = (addr.wrapping_add(slice.offset), slice.len - tail as u64);
+            let (one, two) = ([(addr, slice.len)], [(addr, head), (addr.wrapping_add(head), tail as u64)]);
+            vm::write_to(door, from, if tail == 0 || cfg!(target_arch = "x86_64") { &one[..] } else { &two[..] })
+        },
     )
+}
+
+/// The address of a range in the memory of the peer, if `wanted` is granted on it.
+fn locate(end: &End, peer: &Peer, remote: &RemoteSegment, wanted: Rights) -> Option<u64> {
+    peer.regions.locate(remote.key, remote.addr, remote.len, wanted, &end.theirs).ok()
 }
 
 /// Reads a slice of the peer's memory into the segments.
@@ -491,10 +497,8 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
     if !end.pair.reads_peer() {
         return Outcome::Refused;
     }
-    let zone = end.peer_zone.load(Ordering::Relaxed);
-    let from = [(remote.addr.wrapping_add(slice.offset), slice.len)];
-    let allowed =
-        |peer: &Peer| peer.regions.check(remote.key, remote.addr, remote.len, Rights::REMOTE_READ, zone).is_ok();
+    let granted = |peer: &Peer| locate(end, peer, remote, Rights::REMOTE_READ);
+    let from = |addr: u64| [(addr.wrapping_add(slice.offset), slice.len)];
     if let [segment] = segments {
         let Some(pin) = end.regions().pin(segment.key) else { return Outcome::Failed(Status::LocalProtection) };
         let to = target(&pin, segment, slice.offset, slice.len, Rights::LOCAL_WRITE);
@@ -504,7 +508,7 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
         let mut word = Word::default();
         let to = [head, word.target(tail)];
         let to = if tail == 0 { &to[..1] } else { &to[..] };
-        let read = reach(end, Status::RemoteAccess, allowed, |door| vm::read_from(door, &from, to));
+        let read = reach(end, Status::RemoteAccess, granted, |door, addr| vm::read_from(door, &from(addr), to));
         if let Outcome::Done = read {
             word.store(place);
         }
@@ -515,29 +519,38 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
         return Outcome::Failed(Status::LocalProtection);
     }
     let to = targets(segments, &pins, slice);
-    reach(end, Status::RemoteAccess, allowed, |door| read_from(door, &from, to.clone(), slice.last))
+    reach(end, Status::RemoteAccess, granted, |door, addr| read_from(door, &from(addr), to.clone(), slice.last))
 }
 
 /// Puts bytes that the peer sent into registered memory of this process, as an RDMA write that the peer could not
 /// carry out itself.
 pub fn write_for_peer(end: &End, remote: &RemoteSegment, offset: u64, bytes: Source<'_>) -> bool {
-    let Some(pin) = open(end.regions(), remote, Rights::REMOTE_WRITE, end.zone) else {
+    let Some(granted) = open(end.regions(), remote, Rights::REMOTE_WRITE, &end.own) else {
         return false;
     };
     let len = bytes.len() as u64;
     if offset > remote.len || len > remote.len - offset {
         return false;
     }
-    let to = target(&pin, &whole(remote), offset, len, Rights::REMOTE_WRITE);
-    store(to, bytes, offset + len == remote.len);
+    store(granted.target(offset, len), bytes, offset + len == remote.len);
     true
+}
+
+/// Carries an atomic operation of the peer out on eight bytes of registered memory of this process; gives what was there
+/// before.
+///
+/// # Errors
+/// [`Status::RemoteAccess`] if the peer may not do that, [`Status::RemoteResponder`] if the bytes are no word.
+pub fn change_for_peer(end: &End, remote: &RemoteSegment, change: Change) -> Result<u64, Status> {
+    let granted = open(end.regions(), remote, Rights::REMOTE_ATOMIC, &end.own).ok_or(Status::RemoteAccess)?;
+    user::change(granted.target(0, remote.len), change).ok_or(Status::RemoteResponder)
 }
 
 /// Gives registered memory of this process to `sink`, for an RDMA read that the peer could not carry out itself.
 pub fn read_for_peer(end: &End, remote: &RemoteSegment, offset: u64, len: u64, sink: impl FnOnce(Source<'_>)) -> bool {
-    let Some(pin) = open(end.regions(), remote, Rights::REMOTE_READ, end.zone) else {
+    let Some(granted) = open(end.regions(), remote, Rights::REMOTE_READ, &end.own) else {
         return false;
     };
-    sink(source(&pin, &whole(remote), offset, len));
+    sink(granted.source(offset, len));
     true
 }

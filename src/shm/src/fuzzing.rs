@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use dat_core::Rights;
+use dat_core::{Change, Rights};
 
 use crate::home::{Home, Peer as Published};
 use crate::os::directory::{Claim, Directory, Reachable};
-use crate::os::memory::{Access, SharedMemory};
+use crate::os::memory::{self, SharedMemory};
 use crate::os::socket::{Recv, Sent, Socket};
 use crate::os::user::{Source, Target};
 use crate::pair::Pair;
 use crate::record;
-use crate::regions::{PeerRegions, ROW_SIZE, ROWS, RegionTable};
+use crate::regions::{Entry, Party, PeerRegions, ROW_SIZE, ROWS, RegionTable, Users};
 use crate::ring::{Area, Consumer, HEADER, Mapped, Producer, RingShared, SLOT};
 use crate::sleep::News;
 use crate::wire::{CloseReason, ConnId, MAX_PACKET, Message, Probe, VERSION};
@@ -52,8 +52,8 @@ pub fn packet(kind: u8, attempt: Attempt, qualifier: u64, private_data: &[u8]) -
     let close = |to_active, reason| Message::Close { conn, to_active, reason };
     match kind {
         0 => Message::Request { conn, qualifier, zone: attempt.index, port: qualifier, private_data },
-        1 => Message::Accept { conn, zone: attempt.index, private_data },
-        2 => Message::Reject { conn, consumer: qualifier & 1 != 0 },
+        1 => Message::Accept { conn, zone: attempt.index, port: qualifier, private_data },
+        2 => Message::Reject { conn, consumer: qualifier & 1 != 0, private_data },
         3 => Message::Ready { conn },
         4 => close(true, CloseReason::Disconnected),
         5 => close(false, CloseReason::Disconnected),
@@ -88,7 +88,7 @@ pub fn place(addr: u64, len: u64) -> Vec<u8> {
 }
 
 /// The kinds of record.
-pub const RECORDS: [u8; 7] = [
+pub const RECORDS: [u8; 10] = [
     record::kind::MESSAGE,
     record::kind::MESSAGE_PIECE,
     record::kind::REMOTE_MESSAGE,
@@ -96,7 +96,19 @@ pub const RECORDS: [u8; 7] = [
     record::kind::READ,
     record::kind::READ_DATA,
     record::kind::NOTHING,
+    record::kind::IMMEDIATE,
+    record::kind::ATOMIC,
+    record::kind::INVALIDATE,
 ];
+
+/// An atomic operation on a range of eight bytes, as records name it: an addition, or with `expected` an exchange.
+pub fn atomic(addr: u64, key: u32, expected: Option<u64>, value: u64) -> Vec<u8> {
+    let change = match expected {
+        None => Change::Add(value),
+        Some(expected) => Change::Swap { expected, new: value },
+    };
+    record::atomic(addr, key, change).to_vec()
+}
 
 // ---- Rings ----
 
@@ -129,7 +141,7 @@ impl LooseRing {
     /// The error of the system; `InvalidInput` for another number of slots.
     pub fn new(slots: usize) -> io::Result<LooseRing> {
         let data = size_of::<RingShared>();
-        let memory = SharedMemory::create("fuzz-ring", data + slots * SLOT, Access::ReadWrite)?;
+        let memory = SharedMemory::create("fuzz-ring", data + slots * SLOT, memory::Access::ReadWrite)?;
         let area = Mapped::new(Arc::new(memory), 0, data, slots).map_err(|_| io::ErrorKind::InvalidInput)?;
         Ok(LooseRing { producer: Producer::new(area.clone()), consumer: Consumer::new(area.clone()), area })
     }
@@ -190,6 +202,55 @@ impl LooseRing {
 /// Bytes of a row of a published table.
 pub const ROW: usize = ROW_SIZE;
 
+/// What a table says of memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Range {
+    /// First byte.
+    pub addr: u64,
+    /// Bytes.
+    pub len: u64,
+    /// The number by which peers name the first byte.
+    pub first: u64,
+    /// The bits of the rights.
+    pub rights: u8,
+    /// The protection zone that may use it, unless there is a connection.
+    pub zone: u32,
+    /// The port qualifier of the one connection that may use it.
+    pub port: Option<u64>,
+    /// It is what a window shows.
+    pub window: bool,
+}
+
+impl Range {
+    fn entry(&self) -> Entry {
+        let Range { addr, len, first, rights, zone, port, window } = *self;
+        let users = port.map_or(Users::of_zone(zone), Users::of_connection);
+        Entry { addr, len, first, rights: Rights::from_bits_truncate(rights), users, window }
+    }
+}
+
+/// An operation of a peer on a table.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Access {
+    /// The key.
+    pub key: u32,
+    /// The first byte, as the peer names it.
+    pub addr: u64,
+    /// Bytes.
+    pub len: u64,
+    /// The bits of the rights asked for.
+    pub rights: u8,
+    /// Zone and port of the end on the side of the table.
+    pub over: (u32, u64),
+}
+
+impl Access {
+    fn at(&self, peer: &PeerRegions) -> Option<u64> {
+        let Access { key, addr, len, rights, over: (zone, port) } = *self;
+        peer.locate(key, addr, len, Rights::from_bits_truncate(rights), &Party::new(zone, port)).ok()
+    }
+}
+
 /// A published table of regions whose rows are written at will, as the process sees it that starts a transfer.
 pub struct LooseTable {
     memory: SharedMemory,
@@ -202,7 +263,8 @@ impl LooseTable {
     /// # Errors
     /// The error of the system.
     pub fn new() -> io::Result<LooseTable> {
-        let memory = SharedMemory::create_growing("fuzz-table", ROWS * ROW_SIZE, ROWS * ROW_SIZE, Access::ReadWrite)?;
+        let memory =
+            SharedMemory::create_growing("fuzz-table", ROWS * ROW_SIZE, ROWS * ROW_SIZE, memory::Access::ReadWrite)?;
         let peer = PeerRegions::open(memory.fd().try_clone_to_owned()?)?;
         Ok(LooseTable { memory, peer })
     }
@@ -216,9 +278,9 @@ impl LooseTable {
         }
     }
 
-    /// True if the table grants the operation; `rights` are the bits of the rights asked for.
-    pub fn grants(&self, key: u32, addr: u64, len: u64, rights: u8, zone: u32) -> bool {
-        self.peer.check(key, addr, len, Rights::from_bits_truncate(rights), zone).is_ok()
+    /// Where the bytes are, if the table grants the operation.
+    pub fn grants(&self, access: &Access) -> Option<u64> {
+        access.at(&self.peer)
     }
 }
 
@@ -240,9 +302,15 @@ impl Table {
     }
 
     /// Enters a range that is never touched; gives its key.
-    pub fn insert(&self, addr: u64, len: u64, rights: u8, zone: u32) -> Option<u32> {
+    pub fn insert(&self, range: &Range) -> Option<u32> {
         // SAFETY: pieces of this region are made for their bounds alone, and nothing is copied.
-        unsafe { self.own.insert(addr, len, Rights::from_bits_truncate(rights), zone) }
+        unsafe { self.own.insert(&range.entry()) }
+    }
+
+    /// Takes a range out because a peer says so over the connection with an end of this zone and port; false if it may
+    /// not.
+    pub fn invalidate(&self, key: u32, (zone, port): (u32, u64)) -> bool {
+        self.own.invalidate(key, &Party::new(zone, port)).is_some()
     }
 
     /// Takes a range out; false if there was none.
@@ -250,11 +318,12 @@ impl Table {
         self.own.remove(key)
     }
 
-    /// What the owner and what a peer say of an operation.
-    pub fn grants(&self, key: u32, addr: u64, len: u64, rights: u8, zone: u32) -> [bool; 2] {
+    /// Where the owner and where a peer find the bytes of an operation that they grant.
+    pub fn grants(&self, access: &Access) -> [Option<u64>; 2] {
+        let Access { key, addr, len, rights, over: (zone, port) } = *access;
         let wanted = Rights::from_bits_truncate(rights);
-        let own = self.own.pin(key).is_some_and(|pin| pin.zone() == zone && pin.check(addr, len, wanted).is_ok());
-        [own, self.peer.check(key, addr, len, wanted, zone).is_ok()]
+        let own = self.own.grant(key, addr, len, wanted, &Party::new(zone, port));
+        [own.ok().map(|granted| granted.addr()), access.at(&self.peer)]
     }
 }
 
@@ -290,8 +359,10 @@ impl Face {
     /// Registers the bytes of `cells` for reading and writing by others; gives address and key.
     pub fn register(&self, cells: &'static [AtomicU8], zone: u32) -> Option<(u64, u32)> {
         let addr = cells.as_ptr().expose_provenance() as u64;
+        let len = cells.len() as u64;
+        let range = Range { addr, len, first: addr, rights: u8::MAX, zone, port: None, window: false };
         // SAFETY: the cells live for ever and are atomic.
-        let key = unsafe { self.0.regions.insert(addr, cells.len() as u64, Rights::all(), zone) };
+        let key = unsafe { self.0.regions.insert(&range.entry()) };
         key.map(|key| (addr, key))
     }
 }

@@ -170,12 +170,16 @@ impl Home {
         &self.word
     }
 
-    /// Wakes the thread that sleeps in this process, if one does until there is such news. It was published before.
+    /// Wakes the thread that sleeps in this process, if one does until there is such news, and returns whether it did. The news
+    /// were published before.
     #[inline]
-    pub fn wake(&self, news: News) {
+    pub fn wake(&self, news: News) -> bool {
         match whom::<AtomicU32>(news, || Word::load(self.word())) {
-            Wake::Nobody => {}
-            Wake::Thread => self.bell.ring(),
+            Wake::Nobody => false,
+            Wake::Thread => {
+                self.bell.ring();
+                true
+            }
             Wake::Leader(sleep) => self.alarm.ring_for(sleep),
         }
     }
@@ -304,12 +308,16 @@ impl Peer {
         })
     }
 
-    /// Wakes the peer's thread that sleeps, if one does until there is such news. It was published before.
+    /// Wakes the peer's thread that sleeps, if one does until there is such news, and returns whether it did. The news were
+    /// published before.
     #[inline]
-    pub fn wake(&self, news: News) {
+    pub fn wake(&self, news: News) -> bool {
         match whom::<AtomicU32>(news, || self.word()) {
-            Wake::Nobody => {}
-            Wake::Thread => self.bell.ring(),
+            Wake::Nobody => false,
+            Wake::Thread => {
+                self.bell.ring();
+                true
+            }
             Wake::Leader(sleep) => self.alarm.ring_for(sleep),
         }
     }

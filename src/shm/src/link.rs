@@ -22,6 +22,7 @@ use crate::os::directory::SocketName;
 use crate::os::socket::{Sent, Socket};
 use crate::pair::{End, MAX_CONNS, Pair};
 use crate::pending::Pending;
+use crate::regions::Party;
 use crate::tx::Tx;
 use crate::wire::{CloseReason, ConnId, Message};
 
@@ -50,6 +51,9 @@ pub trait Errands<T: Transport<Tx = Tx>>: Send + Sync {
 
     /// Has a connection's end told of when the transfers of the peer are over.
     fn finish(&self, ending: Ending<T>);
+
+    /// The transfers that all peers have under way.
+    fn transfers(&self) -> Option<Pending>;
 }
 
 /// A connection request of the peer that has no answer yet.
@@ -158,8 +162,9 @@ impl<T: Transport<Tx = Tx>> Link<T> {
 
     /// Gives a connection its place, as the end on `side`; false if there is no memory for its rings, it has a place
     /// already, or this one is taken.
-    pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn<T>>, peer_zone: u32) -> bool {
-        let Some(end) = End::new(self.pair.clone(), id.index, side, conn.zone(), peer_zone) else { return false };
+    pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn<T>>, theirs: Party) -> bool {
+        let own = Party::new(conn.zone(), conn.port());
+        let Some(end) = End::new(self.pair.clone(), id.index, side, own, theirs) else { return false };
         let index = id.index as usize;
         let mut conns = self.conns[usize::from(side)].write();
         let more = (index + 1).saturating_sub(conns.len());
@@ -240,10 +245,10 @@ impl<T: Transport<Tx = Tx>> Link<T> {
         self.note_let_go(id, false);
     }
 
-    /// Refuses a request of the peer; with `consumer` set, for the program.
-    pub fn reject(self: &Arc<Self>, id: ConnId, consumer: bool) {
+    /// Refuses a request of the peer; with `consumer` set, for the program, whose private data the peer is told.
+    pub fn reject(self: &Arc<Self>, id: ConnId, consumer: bool, private_data: Vec<u8>) {
         self.note_let_go(id, false);
-        self.send(Message::Reject { conn: id, consumer });
+        self.send(Message::Reject { conn: id, consumer, private_data });
     }
 
     /// Notes a request of the peer; `None` if the peer breaks the rules: it gives out places of its own parity, each
@@ -343,6 +348,10 @@ impl<T: Transport<Tx = Tx>> Keeper<T> for Link<T> {
 
     fn tell_refusal(self: Arc<Self>) {
         self.send(Message::Reads(false));
+    }
+
+    fn transfers(&self) -> Option<Pending> {
+        self.errands.upgrade().and_then(|errands| errands.transfers())
     }
 }
 
@@ -537,7 +546,8 @@ impl<T: Transport<Tx = Tx>> Links<T> {
 
     /// Lets go of connections that are over. If a thread makes progress, the next round does that.
     pub fn forget_dead(&self) {
-        self.progress.any_dead.store(true, Ordering::Release);
+        // SYNC dead: a swap, so that several who set it are all seen by the one that clears it.
+        self.progress.any_dead.swap(true, Ordering::Release);
         if let Some(mut polled) = self.progress.polled.try_lock() {
             self.bury(&mut polled.hot);
         }
@@ -545,9 +555,8 @@ impl<T: Transport<Tx = Tx>> Links<T> {
 
     #[cold]
     fn bury(&self, hot: &mut Hot<T>) {
-        self.progress.any_dead.store(false, Ordering::Relaxed);
-        // Those that end from now on have it set again.
-        fence(Ordering::SeqCst);
+        // SYNC dead: with it come the ends before. Those that end from now on have it set again.
+        self.progress.any_dead.swap(false, Ordering::Acquire);
         hot.forget_dead();
     }
 
@@ -581,11 +590,15 @@ impl<T: Transport<Tx = Tx>> Links<T> {
         self.home.thread_asleep(|| self.any_news())
     }
 
+    /// The transfers that peers have under way, to memory that was closed to them before, and to other.
+    pub fn transfers(&self) -> Option<Pending> {
+        Pending::new(&self.home, self.all.read().iter().map(|link| &link.pair))
+    }
+
     /// Waits until no peer uses memory any more that was closed to peers before the call. To be called with no lock
     /// that another connection needs.
     pub fn await_peers(&self) {
-        let pending = Pending::new(&self.home, self.all.read().iter().map(|link| &link.pair));
-        if let Some(pending) = pending {
+        if let Some(pending) = self.transfers() {
             pending.wait(&self.home);
         }
     }

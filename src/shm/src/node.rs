@@ -19,6 +19,7 @@ use crate::link::{Errands, Link, Links};
 use crate::os::directory::{ANY, Claim, ClaimError, Directory, Reachable, SocketName};
 use crate::os::vm;
 use crate::pair::Pair;
+use crate::pending::Pending;
 use crate::tx::Tx;
 use crate::wire::Message;
 
@@ -248,6 +249,10 @@ impl<T: Transport<Tx = Tx>> Errands<T> for Node<T> {
 
     fn finish(&self, ending: Ending<T>) {
         self.command(Command::Finish(ending));
+    }
+
+    fn transfers(&self) -> Option<Pending> {
+        self.links.transfers()
     }
 }
 

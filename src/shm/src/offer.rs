@@ -19,6 +19,48 @@ use dat_core::transport::RemoteSegment;
 /// The longest that a receiver looks at an offer that was taken, before it has the sender tell it.
 const MOMENT: Duration = Duration::from_micros(5);
 
+/// A word that both sides write. A trait, so that the interleavings of the very same code can be explored with a model of
+/// the memory.
+pub trait Word: Default {
+    /// As of the standard atomics.
+    fn load(&self, order: Ordering) -> u64;
+    /// As of the standard atomics.
+    fn store(&self, value: u64, order: Ordering);
+    /// As of the standard atomics.
+    fn swap(&self, value: u64, order: Ordering) -> u64;
+    /// As `compare_exchange` of the standard atomics, with `Relaxed` where it fails; true if the word was changed.
+    fn change(&self, from: u64, to: u64, order: Ordering) -> bool;
+    /// As the standard function.
+    fn fence(order: Ordering);
+}
+
+impl Word for AtomicU64 {
+    #[inline]
+    fn load(&self, order: Ordering) -> u64 {
+        AtomicU64::load(self, order)
+    }
+
+    #[inline]
+    fn store(&self, value: u64, order: Ordering) {
+        AtomicU64::store(self, value, order);
+    }
+
+    #[inline]
+    fn swap(&self, value: u64, order: Ordering) -> u64 {
+        AtomicU64::swap(self, value, order)
+    }
+
+    #[inline]
+    fn change(&self, from: u64, to: u64, order: Ordering) -> bool {
+        self.compare_exchange(from, to, order, Ordering::Relaxed).is_ok()
+    }
+
+    #[inline]
+    fn fence(order: Ordering) {
+        fence(order);
+    }
+}
+
 /// Bits of the word below the number.
 const STATE_BITS: u32 = 3;
 
@@ -74,17 +116,17 @@ pub enum Answer {
 /// The place of an offer in shared memory, all 0 in the beginning.
 #[derive(Debug, Default)]
 #[repr(C)]
-pub struct Offer {
-    word: AtomicU64,
-    position: AtomicU64,
-    offset: AtomicU64,
-    addr: AtomicU64,
-    len: AtomicU64,
+pub struct Offer<W = AtomicU64> {
+    word: W,
+    position: W,
+    offset: W,
+    addr: W,
+    len: W,
     /// The key of the target, and in the upper half its zone.
-    key: AtomicU64,
+    key: W,
 }
 
-impl Offer {
+impl<W: Word> Offer<W> {
     /// Makes the place new, for another connection.
     pub fn reset(&self) {
         self.word.store(0, Ordering::Relaxed);
@@ -95,7 +137,7 @@ impl Offer {
     /// Offers a part; the offer before was settled. Numbers rise, from 1 on.
     pub fn make(&self, number: u64, part: &Part) {
         // SYNC offer-reuse: a sender that finds any of the words below does not get the offer before.
-        fence(Ordering::Release);
+        W::fence(Ordering::Release);
         self.position.store(part.position, Ordering::Relaxed);
         self.offset.store(part.offset, Ordering::Relaxed);
         self.addr.store(part.target.addr, Ordering::Relaxed);
@@ -108,18 +150,21 @@ impl Offer {
     /// What has become of the offer `number`: takes it back if the sender has not taken it, and waits for a moment if the
     /// sender is about to have written.
     pub fn settle(&self, number: u64) -> Answer {
+        let mut limit = None;
+        self.settle_unless(number, || Instant::now() >= *limit.get_or_insert_with(|| Instant::now() + MOMENT))
+    }
+
+    /// Does what [`Offer::settle`] does; the moment is over once `over` is true.
+    fn settle_unless(&self, number: u64, mut over: impl FnMut() -> bool) -> Answer {
         let [nothing, open, taken, awaited] =
             [State::Nothing, State::Open, State::Taken, State::Awaited].map(|state| word(number, state));
         // SYNC offer-taken: afterwards nobody takes it.
-        if self.word.compare_exchange(open, nothing, Ordering::Acquire, Ordering::Acquire).is_ok() {
+        if self.word.change(open, nothing, Ordering::Acquire) {
             return Answer::Untaken;
         }
-        let limit = Instant::now() + MOMENT;
         // SYNC offer-written: with this come the bytes.
         while self.word.load(Ordering::Acquire) == taken {
-            if Instant::now() >= limit
-                && self.word.compare_exchange(taken, awaited, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-            {
+            if over() && self.word.change(taken, awaited, Ordering::Relaxed) {
                 return Answer::Awaited;
             }
             hint::spin_loop();
@@ -165,10 +210,10 @@ impl Offer {
     /// Takes the offer that [`Offer::look`] has found; false if it is gone. Whoever takes it calls [`Offer::finish`].
     pub fn take(&self, number: u64) -> bool {
         // SYNC offer-reuse: had a word of the part been of a later offer, this one would be gone.
-        fence(Ordering::Acquire);
+        W::fence(Ordering::Acquire);
         let (open, taken) = (word(number, State::Open), word(number, State::Taken));
         // SYNC offer-taken
-        self.word.compare_exchange(open, taken, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        self.word.change(open, taken, Ordering::AcqRel)
     }
 
     /// Gives the offer that was taken back, with the part `written` or not; true if the receiver is to be told.
@@ -179,7 +224,10 @@ impl Offer {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, loom))]
+mod model;
+
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
@@ -190,7 +238,7 @@ mod tests {
 
     #[test]
     fn an_offer_is_taken_or_taken_back() {
-        let offer = Offer::default();
+        let offer = Offer::<AtomicU64>::default();
         assert!(!offer.is_open() && offer.look().is_none());
         offer.make(1, &part(1));
         assert!(offer.is_open());
@@ -216,7 +264,7 @@ mod tests {
     fn any_word_of_a_sender_that_lies_has_an_answer() {
         for state in 0..1 << STATE_BITS {
             for number in [0, 1, 2] {
-                let offer = Offer::default();
+                let offer = Offer::<AtomicU64>::default();
                 offer.make(1, &part(1));
                 offer.word.store(number << STATE_BITS | state, Ordering::Relaxed);
                 let answer = offer.settle(1);
@@ -228,7 +276,7 @@ mod tests {
 
     #[test]
     fn each_part_is_written_by_one_side_before_it_is_used() {
-        let (offer, memory) = (Offer::default(), AtomicU64::new(0));
+        let (offer, memory) = (Offer::<AtomicU64>::default(), AtomicU64::new(0));
         let rounds = 20_000;
         std::thread::scope(|scope| {
             scope.spawn(|| {

@@ -19,7 +19,7 @@ use crate::os::memory::{Access, Place, SharedMemory};
 use crate::os::task;
 use crate::os::vm;
 use crate::ready;
-use crate::regions::RegionTable;
+use crate::regions::{Party, RegionTable};
 use crate::ring::{self, Area, Consumer, Mapped, POSITION, Producer, RingShared, SLOT, Spot};
 use crate::sleep::News;
 use crate::transfers::{self, Entered, Own, TABLE, Table};
@@ -290,15 +290,12 @@ impl Pair {
         (summary, words)
     }
 
-    /// Tells `side` that there is something for a connection of it, and wakes it if it sleeps until there is such news.
-    pub fn mark(&self, side: u8, index: u32, news: News) {
+    /// Tells `side` that there is something for a connection of it, and wakes it if it sleeps until there is such news. True
+    /// if it did wake.
+    pub fn mark(&self, side: u8, index: u32, news: News) -> bool {
         let (summary, words) = self.ready(side);
         ready::set(summary, words, index);
-        if self.has_side(side) {
-            self.home.wake(news);
-        } else if let Some(peer) = self.peer() {
-            peer.wake(news);
-        }
+        if self.has_side(side) { self.home.wake(news) } else { self.peer().is_some_and(|peer| peer.wake(news)) }
     }
 
     /// Has the ready bit at `index` looked at from now on. The connection there is to be looked at once after this; no
@@ -432,10 +429,10 @@ pub struct End {
     pub index: u32,
     /// Side of this end: 0 or 1.
     pub side: u8,
-    /// Protection zone of this end's endpoint.
-    pub zone: u32,
-    /// Protection zone of the peer's endpoint.
-    pub peer_zone: AtomicU32,
+    /// This end, as the rows of this process know it.
+    pub own: Party,
+    /// The other end, as the rows of its process know it.
+    pub theirs: Party,
     /// The rings of requests of this side and of the other one.
     rings: [Mapped; 2],
     /// The ring of answers of the other side.
@@ -452,6 +449,8 @@ pub struct End {
     known: AtomicI64,
     /// This process polls the connection. The peer is told the same, but could change that.
     polled: AtomicBool,
+    /// How often it has woken the peer.
+    wakeups: AtomicU64,
 }
 
 /// In the place of the position at which a peer is known to be.
@@ -483,22 +482,23 @@ pub enum Busy {
 
 impl End {
     /// The end on `side` of the connection at `index`; `None` if there is no memory for its rings.
-    pub fn new(pair: Arc<Pair>, index: u32, side: u8, zone: u32, peer_zone: u32) -> Option<End> {
-        let [own, _] = pair.areas(index, side)?;
+    pub fn new(pair: Arc<Pair>, index: u32, side: u8, own: Party, theirs: Party) -> Option<End> {
+        let [requests, _] = pair.areas(index, side)?;
         let [peer, answers] = pair.areas(index, 1 - side)?;
         Some(End {
             pair,
             index,
             side,
-            zone,
-            peer_zone: AtomicU32::new(peer_zone),
-            rings: [own, peer],
+            own,
+            theirs,
+            rings: [requests, peer],
             answers,
             taken: [const { AtomicU64::new(Spot::FIRST.word()) }; 2],
             state: AtomicU32::new(0),
             wanted: AtomicI64::new(0),
             known: AtomicI64::new(0),
             polled: AtomicBool::new(false),
+            wakeups: AtomicU64::new(0),
         })
     }
 
@@ -675,8 +675,8 @@ impl End {
     pub fn tell_peer(&self, news: News) {
         // SYNC polled: what there is was stored before this look.
         self.fence_for_polling();
-        if !self.peer_polls() {
-            self.pair.mark(1 - self.side, self.index, news);
+        if !self.peer_polls() && self.pair.mark(1 - self.side, self.index, news) {
+            self.count_wakeup();
         }
     }
 
@@ -693,13 +693,27 @@ impl End {
 
     /// Tells the peer that there are answers for its end, at which one that polls does not look.
     pub fn tell_of_answers(&self) {
-        self.pair.mark(1 - self.side, self.index, News::Record);
+        if self.pair.mark(1 - self.side, self.index, News::Record) {
+            self.count_wakeup();
+        }
+    }
+
+    /// Counts that the peer was woken, which both directions of the connection do. Beside the system call that has done it, a
+    /// locked instruction is nothing.
+    #[cold]
+    fn count_wakeup(&self) {
+        self.wakeups.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often this end has woken the peer.
+    pub fn wakeups(&self) -> u64 {
+        self.wakeups.load(Ordering::Relaxed)
     }
 
     /// Has this process look at this end soon.
     #[inline]
     pub fn look_again(&self) {
-        self.pair.mark(self.side, self.index, News::Record);
+        let _ = self.pair.mark(self.side, self.index, News::Record);
     }
 
     /// Has this process look at this end in the next round, because it has not done all that it can. Called when that is to
@@ -730,7 +744,7 @@ impl End {
         self.pair.peer().is_some_and(Peer::sleeps)
     }
 
-    /// Wakes the thread of the peer that looks after arrived data, asleep or not.
+    /// Wakes the thread of the peer that looks after arrived data, asleep or not; so it does not count as a wake-up.
     pub fn wake_peer_thread(&self) {
         if let Some(peer) = self.pair.peer() {
             peer.wake_thread();

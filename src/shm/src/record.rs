@@ -1,5 +1,7 @@
 //! Records of a connection: their kinds, flags and contents.
 
+use dat_core::Change;
+
 /// Kinds of record; 0 is the ring's own.
 pub mod kind {
     /// A whole message.
@@ -21,6 +23,14 @@ pub mod kind {
     pub const FETCH: u8 = 8;
     /// A piece of the message that was asked for with [`FETCH`]; `aux` is the length of the whole.
     pub const MESSAGE_DATA: u8 = 9;
+    /// The value that an RDMA write brings, behind all of its data: it takes a receive. The payload is the value, `aux`
+    /// the length of the write.
+    pub const IMMEDIATE: u8 = 10;
+    /// An atomic operation on registered memory: see [`atomic`](super::atomic). Is answered as a read of eight bytes.
+    pub const ATOMIC: u8 = 11;
+    /// Begins a message that revokes a window of the receiver: the payload is the window's key, `aux` the length of the
+    /// message, which follows as [`MESSAGE_PIECE`]s or as a [`REMOTE_MESSAGE`].
+    pub const INVALIDATE: u8 = 12;
 }
 
 /// Flag of a record: [`Header::solicited`].
@@ -33,12 +43,14 @@ const NEEDED: u8 = 4;
 /// The longest message that travels in the ring as one record; longer ones are read from the sender's memory, or
 /// travel in pieces of this length.
 pub const EAGER_MAX: u64 = 8 * 1024;
+/// The most bytes of a message or of an RDMA operation.
+pub const LARGEST: u64 = 1 << 31;
 /// Bytes of a read that one record carries where the peer cannot read by itself.
 pub const ANSWER_MAX: u64 = 4080;
 
 /// Bytes of the largest word that appears in one piece at the end of a transfer. The last piece of a transfer is not
 /// shorter, unless the transfer is.
-const WORD: u64 = 8;
+pub const WORD: u64 = 8;
 
 /// The bytes of the next piece, at most `most`, of a transfer of which `rest` bytes are left.
 #[inline]
@@ -138,9 +150,71 @@ pub fn read_target(bytes: &[u8; TARGET]) -> (u64, u32, u64) {
     (word(0), key, word(8))
 }
 
+/// Bytes of a [`number`].
+pub const NUMBER: usize = 4;
+/// Bytes of an [`atomic`].
+pub const ATOMIC: usize = 32;
+/// What an [`atomic`] does.
+const ADD: u32 = 0;
+const SWAP: u32 = 1;
+
+/// A number of 32 bits: a value, or a key.
+pub fn number(number: u32) -> [u8; NUMBER] {
+    number.to_le_bytes()
+}
+
+/// Reads a [`number`].
+pub fn read_number(bytes: [u8; NUMBER]) -> u32 {
+    u32::from_le_bytes(bytes)
+}
+
+/// An atomic operation on eight bytes of the receiver's registered memory: address, two operands, key, what is done.
+pub fn atomic(addr: u64, key: u32, change: Change) -> [u8; ATOMIC] {
+    let (what, first, second) = match change {
+        Change::Add(add) => (ADD, add, 0),
+        Change::Swap { expected, new } => (SWAP, expected, new),
+    };
+    let mut bytes = [0; ATOMIC];
+    for (place, word) in bytes.chunks_exact_mut(8).zip([addr, first, second]) {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes[24..28].copy_from_slice(&key.to_le_bytes());
+    bytes[28..].copy_from_slice(&what.to_le_bytes());
+    bytes
+}
+
+/// Reads an [`atomic`]: address, key, what is done; `None` if there is no such operation.
+pub fn read_atomic(bytes: &[u8; ATOMIC]) -> Option<(u64, u32, Change)> {
+    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]));
+    let half = |at: usize| u32::from_le_bytes(std::array::from_fn(|k| bytes[at + k]));
+    let change = match (half(28), word(8), word(16)) {
+        (ADD, add, 0) => Change::Add(add),
+        (SWAP, expected, new) => Change::Swap { expected, new },
+        _ => return None,
+    };
+    Some((word(0), half(24), change))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ring::SMALL;
+
+    #[test]
+    fn atomic_operations_are_read_back() {
+        for change in [Change::Add(u64::MAX), Change::Swap { expected: 1 << 63, new: 3 }] {
+            let bytes = atomic(1 << 50 | 8, 77, change);
+            assert!(bytes.len() <= SMALL, "one line");
+            assert_eq!(read_atomic(&bytes), Some((1 << 50 | 8, 77, change)));
+        }
+        // Another operation, and a second operand of an addition.
+        for (at, bit) in [(28, 2), (31, 1), (16, 1), (23, 128)] {
+            let mut bytes = atomic(8, 77, Change::Add(5));
+            bytes[at] ^= bit;
+            assert_eq!(read_atomic(&bytes), None, "{at}");
+        }
+        assert_eq!(read_number(number(0x8001_0203)), 0x8001_0203);
+    }
 
     #[test]
     fn last_piece_holds_a_word() {

@@ -15,7 +15,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::BorrowedFd;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -26,8 +26,17 @@ use host::asymmetric;
 use host::lock::{Condvar, Mutex};
 use host::memory::{self, NoMemory, Room};
 
-use crate::os::memory::{Access, Shared, SharedMemory, SharedView, ViewU32, ViewU64};
+use crate::os::memory::{Access, SharedMemory};
 use crate::os::user::{Source, Target};
+
+mod granted;
+mod peer;
+mod row;
+
+pub use granted::Granted;
+pub use peer::PeerRegions;
+pub use row::{Entry, Party, RemoteFault, Users};
+use row::{Row, split_key, within};
 
 /// Rows of a table.
 pub const ROWS: usize = 1 << INDEX_BITS;
@@ -38,7 +47,7 @@ const TABLE_SIZE: usize = ROWS * ROW_SIZE;
 const INDEX_BITS: u32 = 18;
 const GENERATIONS: u32 = 1 << (32 - INDEX_BITS);
 /// Bytes of a row.
-pub const ROW_SIZE: usize = 32;
+pub const ROW_SIZE: usize = 64;
 
 /// Rows that stay unused after their removal before one of them is used again, as long
 /// as there are rows that never were used.
@@ -49,77 +58,31 @@ const CHUNK: usize = 1024;
 /// Bytes of a table without rows.
 const FIRST: usize = CHUNK * ROW_SIZE;
 
-/// The reason why a peer's operation on registered memory is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RemoteFault {
-    /// There is no such region, or not any more.
-    Key,
-    /// The region belongs to another protection zone.
-    Zone,
-    /// The region does not grant the operation.
-    Rights,
-    /// The range reaches beyond the region.
-    Bounds,
-}
-
-/// A row as peers see it.
-#[derive(Debug)]
-#[repr(C)]
-struct Row {
-    /// 0 while the row is free.
-    generation: AtomicU32,
-    rights: AtomicU32,
-    zone: AtomicU32,
-    unused: AtomicU32,
-    addr: AtomicU64,
-    len: AtomicU64,
-}
-
-// SAFETY: atomic words with a fixed layout.
-unsafe impl Shared for Row {}
-
-/// A [`Row`] without the means to write.
-#[derive(Debug)]
-#[repr(C)]
-struct RowView {
-    generation: ViewU32,
-    rights: ViewU32,
-    zone: ViewU32,
-    unused: ViewU32,
-    addr: ViewU64,
-    len: ViewU64,
-}
-
-// SAFETY: words that can only be loaded, with a fixed layout.
-unsafe impl SharedView for RowView {}
-
-const _: () = assert!(size_of::<Row>() == ROW_SIZE && size_of::<RowView>() == ROW_SIZE);
-
-#[inline]
-fn split_key(key: u32) -> (usize, u32) {
-    ((key & (ROWS as u32 - 1)) as usize, key >> INDEX_BITS)
-}
-
-/// True if `len` bytes at `addr` are inside of the `size` bytes at `base`.
-#[inline]
-fn within(addr: u64, len: u64, base: u64, size: u64) -> bool {
-    addr >= base && addr - base <= size && len <= size - (addr - base)
-}
+/// The rights of which each is one to write.
+pub const WRITES: Rights = Rights::LOCAL_WRITE.union(Rights::REMOTE_WRITE).union(Rights::REMOTE_ATOMIC);
 
 /// A row as its owner keeps it. Each has a cache line of its own, because pins of different regions must not slow each
 /// other down.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Local {
-    /// Generation, a bit for a waiting [`RegionTable::remove`], and the pins that are not notes.
+    /// Generation, the bits [`WAITER`] and [`REVOKING`], and the pins that are not notes.
     state: AtomicU64,
     addr: AtomicU64,
     len: AtomicU64,
+    first: AtomicU64,
+    users: AtomicU64,
+    /// The bits of the rights, and [`WINDOW`].
     rights: AtomicU32,
-    zone: AtomicU32,
 }
 
 impl Local {
+    /// Whether a thread has it pinned, after it was closed.
+    fn is_pinned(&self) -> bool {
+        // SYNC region-unpin: the copies of the threads that had it pinned are over.
+        self.state.load(Ordering::Acquire) & PINS != 0 || is_noted(self.address())
+    }
+
     /// What a note of it says.
     #[inline]
     fn address(&self) -> usize {
@@ -127,9 +90,16 @@ impl Local {
     }
 }
 
-const PINS: u64 = (1 << 31) - 1;
+/// Among the rights of a row as its owner keeps it: it belongs to a window.
+const WINDOW: u32 = 1 << 8;
+
+const PINS: u64 = (1 << 30) - 1;
+/// Set while a thread waits in [`RegionTable::invalidate`].
+const REVOKING: u64 = 1 << 30;
 const WAITER: u64 = 1 << 31;
 const GENERATION_SHIFT: u32 = 32;
+/// In the generation: a peer has revoked the window. The row is its owner's still, until that removes it.
+const REVOKED: u32 = 1 << 31;
 
 /// The rows that are free.
 #[derive(Debug)]
@@ -171,31 +141,35 @@ impl RegionTable {
         self.memory.fd()
     }
 
-    /// Enters the `len` bytes at `addr`, a whole region or the part of one that a window shows, and
-    /// returns the key. `None` if all rows are in use, or the range goes past the end of
-    /// the address space.
+    /// Enters a whole region, or the part of one that a window shows, and returns the key. `None` if all rows are in use,
+    /// or the range goes past the end of the address space, or of the numbers of peers.
     ///
     /// # Safety
-    /// Until [`RegionTable::remove`] returns, the bytes can be read, and can be written if
-    /// `rights` has a right to write. (A program promises that when it registers memory.)
-    pub unsafe fn insert(&self, addr: u64, len: u64, rights: Rights, zone: u32) -> Option<u32> {
+    /// Until [`RegionTable::remove`] returns, the bytes can be read, and can be written if the rights have one to write.
+    /// (A program promises that when it registers memory.)
+    pub unsafe fn insert(&self, entry: &Entry) -> Option<u32> {
+        let Entry { addr, len, first, rights, users, window } = *entry;
         addr.checked_add(len)?;
+        first.checked_add(len)?;
         let (index, generation) = self.allocate()?;
         let local = self.local(index as usize)?;
         let row: &Row = self.memory.at(index as usize * ROW_SIZE).ok()?;
+        let rights = u32::from(rights.bits());
         local.addr.store(addr, Ordering::Relaxed);
         local.len.store(len, Ordering::Relaxed);
-        local.rights.store(rights.bits().into(), Ordering::Relaxed);
-        local.zone.store(zone, Ordering::Relaxed);
+        local.first.store(first, Ordering::Relaxed);
+        local.users.store(users.word(), Ordering::Relaxed);
+        local.rights.store(rights | if window { WINDOW } else { 0 }, Ordering::Relaxed);
         // Added, not stored: another thread may just be trying a key of the past and have the count up for a moment.
         // SYNC region-pin: hands the words above to a thread that finds the generation.
         local.state.fetch_add(u64::from(generation) << GENERATION_SHIFT, Ordering::Release);
         // SYNC region-reuse: a peer that finds any of the words below finds the row's old generation gone.
         fence(Ordering::Release);
-        row.addr.store(addr, Ordering::Relaxed);
+        row.rights.store(rights, Ordering::Relaxed);
+        row.users.store(users.word(), Ordering::Relaxed);
+        row.first.store(first, Ordering::Relaxed);
         row.len.store(len, Ordering::Relaxed);
-        row.rights.store(rights.bits().into(), Ordering::Relaxed);
-        row.zone.store(zone, Ordering::Relaxed);
+        row.addr.store(addr, Ordering::Relaxed);
         // SYNC region-row: hands the words above to a peer that finds the generation.
         row.generation.store(generation, Ordering::Release);
         Some(generation << INDEX_BITS | index)
@@ -232,29 +206,18 @@ impl RegionTable {
         self.free.lock().fresh as usize >= ROWS
     }
 
-    /// Takes out the row that `key` names and waits until no thread has it pinned; false if it was not there. Not to be
-    /// called with a pin of the same key in hand.
+    /// Takes out the row that `key` names, revoked or not, and waits until no thread has it pinned; false if it was not
+    /// there. Not to be called with a pin of the same key in hand.
     pub fn remove(&self, key: u32) -> bool {
         let (index, generation) = split_key(key);
-        let Some(local) = self.local(index) else { return false };
         let gone = |state: u64| {
-            let alive = generation != 0 && (state >> GENERATION_SHIFT) as u32 == generation;
-            alive.then_some(state & PINS | WAITER)
+            let there = generation != 0 && (state >> GENERATION_SHIFT) as u32 & !REVOKED == generation;
+            there.then_some(state & (PINS | REVOKING) | WAITER)
         };
-        // SYNC region-pin: a pin that is counted before has to be waited for; one that
-        // comes later finds the generation gone.
-        if local.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, gone).is_err() {
-            return false;
-        }
-        if let Ok(row) = self.memory.at::<Row>(index * ROW_SIZE) {
-            row.generation.store(0, Ordering::Relaxed);
-        }
-        // SYNC region-note: a thread that makes a note finds the generation gone, or its note is found; one that drops it
-        // finds the bit for us, or its note is found gone.
-        asymmetric::heavy();
+        let Some(local) = self.close(index, gone) else { return false };
         let mut sleeper = self.sleepers.lock();
-        // SYNC region-unpin: the copies of the threads that had it pinned are over.
-        while local.state.load(Ordering::Acquire) & PINS != 0 || is_noted(local.address()) {
+        // Whoever revokes it waits for the same, and is the last but one to touch the row.
+        while local.is_pinned() || local.state.load(Ordering::Relaxed) & REVOKING != 0 {
             self.unpinned.wait(&mut sleeper);
         }
         drop(sleeper);
@@ -262,6 +225,21 @@ impl RegionTable {
         let next = generation % (GENERATIONS - 1) + 1;
         self.free.lock().removed.push_back((index as u32, next));
         true
+    }
+
+    /// Closes a row to whoever comes from now on: `gone` makes its state that of a closed row. `None` if it does not.
+    fn close(&self, index: usize, gone: impl Fn(u64) -> Option<u64>) -> Option<&Local> {
+        let local = self.local(index)?;
+        // SYNC region-pin: a pin that is counted before has to be waited for; one that
+        // comes later finds the generation gone.
+        local.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, gone).ok()?;
+        if let Ok(row) = self.memory.at::<Row>(index * ROW_SIZE) {
+            row.generation.store(0, Ordering::Relaxed);
+        }
+        // SYNC region-note: a thread that makes a note finds the generation gone, or its note is found; one that drops it
+        // finds the bit for us, or its note is found gone.
+        asymmetric::heavy();
+        Some(local)
     }
 
     #[inline]
@@ -326,10 +304,21 @@ impl Pin<'_> {
         if within(addr, len, base, size) { Ok(()) } else { Err(RemoteFault::Bounds) }
     }
 
-    /// The protection zone of the region.
+    /// Who may use the region.
     #[inline]
-    pub fn zone(&self) -> u32 {
-        self.local.zone.load(Ordering::Relaxed)
+    fn users(&self) -> Users {
+        Users::from_word(self.local.users.load(Ordering::Relaxed))
+    }
+
+    /// The protection zone of a whole region; `None` for a window of one connection.
+    pub fn zone(&self) -> Option<u32> {
+        self.users().zone()
+    }
+
+    /// The number by which peers name the byte at the address `addr` of the region.
+    pub fn number_of(&self, addr: u64) -> u64 {
+        let (base, first) = (self.local.addr.load(Ordering::Relaxed), self.local.first.load(Ordering::Relaxed));
+        addr.wrapping_sub(base).wrapping_add(first)
     }
 
     /// The rights that the region grants.
@@ -357,7 +346,7 @@ impl Pin<'_> {
     /// As for [`Pin::check`]; [`RemoteFault::Rights`] if `wanted` has no right to write.
     #[inline]
     pub fn target(&self, addr: u64, len: u64, wanted: Rights) -> Result<Target<'_>, RemoteFault> {
-        if !wanted.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE) {
+        if !wanted.intersects(WRITES) {
             return Err(RemoteFault::Rights);
         }
         self.check(addr, len, wanted)?;
@@ -407,58 +396,6 @@ pub unsafe fn live_source<'s>(_live: Live<'s>, segment: &Segment) -> Source<'s> 
 pub unsafe fn live_target<'s>(_live: Live<'s>, segment: &Segment, len: usize) -> Target<'s> {
     // SAFETY: as for a source; and a receive needs a region with a right to write, so that they can be written.
     unsafe { Target::new(segment.addr, len.min(segment.len as usize)) }
-}
-
-/// A peer's table.
-#[derive(Debug)]
-pub struct PeerRegions {
-    memory: SharedMemory,
-}
-
-impl PeerRegions {
-    /// Maps the table behind [`RegionTable::fd`].
-    ///
-    /// # Errors
-    /// As for [`SharedMemory::open`].
-    pub fn open(fd: OwnedFd) -> io::Result<PeerRegions> {
-        Ok(PeerRegions { memory: SharedMemory::open_growing(fd, FIRST, TABLE_SIZE, Access::ReadOnly)? })
-    }
-
-    #[inline]
-    fn row(&self, index: usize) -> Option<&RowView> {
-        let at = index * ROW_SIZE;
-        // Keys above all that were seen so far may be in a part that is new.
-        self.memory.view(at).ok().or_else(|| self.memory.has_grown(at + ROW_SIZE).then(|| self.memory.view(at).ok())?)
-    }
-
-    /// Checks that the peer's region or window `key` of the zone `zone` grants `wanted` on the `len` bytes at `addr`, as
-    /// the peer counts. Takes no lock and makes no system call.
-    ///
-    /// # Errors
-    /// The first of [`RemoteFault::Key`], [`RemoteFault::Zone`], [`RemoteFault::Rights`],
-    /// [`RemoteFault::Bounds`] that applies.
-    #[inline]
-    pub fn check(&self, key: u32, addr: u64, len: u64, wanted: Rights, zone: u32) -> Result<(), RemoteFault> {
-        let (index, generation) = split_key(key);
-        let Some(row) = self.row(index) else { return Err(RemoteFault::Key) };
-        let before = row.generation.load();
-        // SYNC region-row: with the generation came the words.
-        fence(Ordering::Acquire);
-        let (row_zone, rights, base, size) = (row.zone.load(), row.rights.load(), row.addr.load(), row.len.load());
-        // SYNC region-reuse: had a word been of a later generation, the next load
-        // would not find this one.
-        fence(Ordering::Acquire);
-        if generation == 0 || before != generation || row.generation.load() != generation {
-            return Err(RemoteFault::Key);
-        }
-        if row_zone != zone {
-            return Err(RemoteFault::Zone);
-        }
-        if !Rights::from_bits_truncate(rights as u8).contains(wanted) {
-            return Err(RemoteFault::Rights);
-        }
-        if within(addr, len, base, size) { Ok(()) } else { Err(RemoteFault::Bounds) }
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
-use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Place, RecvDone, RecvId, RemoteSegment, Segment, Taken};
+use dat_core::transport::{
+    FailedRequest, MAX_SEGMENTS, Place, RecvDone, RecvId, RemoteSegment, Segment, Special, Taken,
+};
 use dat_core::{Live, Section};
 
 use crate::budget::Budget;
@@ -16,10 +18,14 @@ use crate::copy::{self, Outcome, Slice};
 use crate::offer::{Answer, Part};
 use crate::os::user::{Target, Word, copy_tail_last};
 use crate::pair::{Busy, End};
+use crate::pending::Pending;
 use crate::record::{self, Acknowledge, EAGER_MAX, kind};
 use crate::regions::{RegionTable, live_target};
 use crate::ring::{Consumer, Corrupt, Next, RecordView, Small};
 use crate::tx::Tx;
+
+mod answer;
+mod extended;
 
 /// Slots that are given back together, while there are more records.
 const RELEASE: u64 = 16;
@@ -58,6 +64,12 @@ pub trait Inbox {
 
     /// Reports a receive that is complete.
     fn complete(&self, done: RecvDone);
+
+    /// Reports a receive that is complete, and that brought more than bytes.
+    fn complete_special(&self, done: RecvDone, what: Special);
+
+    /// The transfers that all peers of this process have under way.
+    fn transfers(&self) -> Option<Pending>;
 }
 
 /// The failure of a connection, found under a lock and acted on without.
@@ -194,6 +206,19 @@ struct Arriving {
     offers: Offers,
     writing: Option<Writing>,
     failed: Option<RecvId>,
+    /// Set while no record is handled, because the connection is about to fail.
+    refused: bool,
+    /// Set while a message is not complete that revokes a window.
+    revocation: Option<Revocation>,
+}
+
+/// What a message that has arrived in part does to a window.
+struct Revocation {
+    key: u32,
+    /// The window is closed. Only the end of the message is missing.
+    closed: bool,
+    /// Transfers of peers that may use the window, and are awaited.
+    pending: Option<Pending>,
 }
 
 /// A message of which a part has arrived.
@@ -274,6 +299,7 @@ impl Rx {
     /// Handles nothing any more.
     pub fn close(&mut self) {
         self.rings = None;
+        self.arriving.revocation = None;
     }
 
     /// Tells the peer that this process polls the connection; false if that is over.
@@ -494,25 +520,15 @@ impl<I: Inbox> Turn<'_, I> {
 }
 
 impl Arriving {
-    /// Handles a record of the ring of answers.
-    fn answer<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> Way {
-        if view.kind != kind::FETCH && !budget.record(turn.end, view.aux, view.len.into()) {
-            return Way::Again;
-        }
-        match view.kind {
-            kind::READ_DATA => read_data(turn, ring, view),
-            kind::MESSAGE_DATA => self.message_data(turn, ring, view),
-            kind::FETCH => fetch(turn, ring, view),
-            _ => fail(None, None),
-        }
-    }
-
     /// Handles a record of the ring of requests.
     #[inline]
     fn handle<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> Way {
-        // The message that is being fetched stays at the head, whatever the peer makes of its record.
+        // What is under way with the record at the head stays so, whatever the peer makes of that.
         if self.fetching.is_some() {
             return self.fetch(turn, view, budget);
+        }
+        if self.refused {
+            return Way::Wait;
         }
         if matches!(view.kind, kind::MESSAGE_PIECE | kind::WRITE_PIECE)
             && !budget.record(turn.end, view.aux, view.len.into())
@@ -525,8 +541,11 @@ impl Arriving {
             kind::REMOTE_MESSAGE if turn.advance == Advance::Drain => Way::Wait,
             kind::REMOTE_MESSAGE => self.remote_message(turn, ring, view, budget),
             kind::WRITE_PIECE => self.write_piece(turn.end, ring, view),
-            kind::READ => read(turn, ring, view),
+            kind::READ => self.read(turn, ring, view),
             kind::NOTHING => Way::Consumed,
+            kind::IMMEDIATE => self.immediate(turn, ring, view),
+            kind::ATOMIC => self.atomic(turn, ring, view),
+            kind::INVALIDATE => self.invalidate(turn, ring, view),
             _ => fail(None, None),
         }
     }
@@ -589,12 +608,17 @@ impl Arriving {
         if end > len || (bytes.is_empty() && len > 0) {
             return fail(None, None);
         }
+        if end == len
+            && let Some(next) = self.revoke(turn)
+        {
+            return next;
+        }
         if !copy::scatter(turn.end.regions(), self.taken.segments(), offset, bytes, end == len) {
             return self.fail_recv();
         }
         if end == len {
             self.partial = None;
-            turn.inbox.complete(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
+            self.complete(turn, len, view);
         } else {
             self.partial = Some(Partial { len, offset: end });
         }
@@ -610,19 +634,22 @@ impl Arriving {
     ) -> Way {
         let payload = view.len as usize;
         let count = payload / record::PLACE;
-        if count > MAX_SEGMENTS || !payload.is_multiple_of(record::PLACE) || self.partial.is_some() {
+        let len = view.aux;
+        let begun = self.partial.as_ref().is_some_and(|partial| partial.offset == 0 && partial.len == len);
+        if count > MAX_SEGMENTS || !payload.is_multiple_of(record::PLACE) || (self.partial.is_some() && !begun) {
             return fail(None, None);
         }
         let places: ArrayVec<_, MAX_SEGMENTS> =
             (0..count).map(|at| read_place(ring, view, at * record::PLACE)).collect();
         let sum = places.iter().try_fold(0_u64, |sum, (_, len)| sum.checked_add(*len));
-        let len = view.aux;
         if sum != Some(len) {
             return fail(None, None);
         }
-        if let Some(next) = self.take(turn, len) {
+        // What has begun has its receive.
+        if !begun && let Some(next) = self.take(turn, len) {
             return next;
         }
+        self.partial = None;
         self.fetching = Some(Fetching { places, len, offset: 0, asked: false, offered: None, ahead: None });
         self.fetch(turn, view, budget)
     }
@@ -687,8 +714,11 @@ impl Arriving {
                 failed => return self.fetch_failed(failed),
             }
         }
+        if let Some(next) = self.revoke(turn) {
+            return next;
+        }
         self.fetching = None;
-        turn.inbox.complete(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
+        self.complete(turn, len, view);
         Way::Consumed
     }
 
@@ -699,26 +729,6 @@ impl Arriving {
             Outcome::Failed(status) => fail(Some(self.done(status, 0, false)), Some(Status::RemoteResponder)),
             _ => Way::Stop,
         }
-    }
-
-    /// Takes bytes of the message that the sender was asked for.
-    fn message_data<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
-        let bytes = ring.source(view, 0, view.len as usize);
-        let Some(fetching) = self.fetching.as_mut().filter(|fetching| fetching.asked) else {
-            return fail(None, None);
-        };
-        let offset = fetching.offset;
-        let len = bytes.len() as u64;
-        if len == 0 || len > fetching.len - offset || view.aux != fetching.len {
-            return fail(None, None);
-        }
-        fetching.offset += len;
-        let last = fetching.offset == fetching.len;
-        if !copy::scatter(turn.end.regions(), self.taken.segments(), offset, bytes, last) {
-            let recv = self.done(Status::LocalProtection, 0, false);
-            return fail(Some(recv), Some(Status::RemoteResponder));
-        }
-        Way::Consumed
     }
 
     fn write_piece(&mut self, end: &End, ring: &Consumer, view: &RecordView) -> Way {
@@ -740,54 +750,6 @@ impl Arriving {
         }
         Way::Consumed
     }
-}
-
-/// Takes the data that a read of this side asked for.
-fn read_data<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
-    let bytes = ring.source(view, 0, view.len as usize);
-    match turn.inbox.with_tx(|tx| tx.on_read_data(turn.end, bytes)) {
-        None => Way::Stop,
-        Some(Ok(last)) => {
-            if last {
-                turn.end.look_again();
-            }
-            Way::Consumed
-        }
-        Some(Err(failed)) => Way::Fail(Fatal { request: failed, ..Fatal::default() }),
-    }
-}
-
-/// Takes the peer's question for a message of this side.
-fn fetch<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
-    if view.len as usize != record::PLACE {
-        return fail(None, None);
-    }
-    let (position, offset) = read_place(ring, view, 0);
-    match turn.inbox.with_tx(|tx| tx.on_fetch(position, offset)) {
-        None => return Way::Stop,
-        Some(true) => {}
-        Some(false) => return fail(None, None),
-    }
-    turn.end.look_again();
-    Way::Consumed
-}
-
-/// Takes a read of the peer that this side has to carry out.
-fn read<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
-    if view.len as usize != record::TARGET {
-        return fail(None, None);
-    }
-    let target = read_target(ring, view);
-    if !copy::may_read(turn.end.regions(), &target, turn.end.zone) {
-        return fail(None, Some(Status::RemoteAccess));
-    }
-    match turn.inbox.with_tx(|tx| tx.on_read(target)) {
-        None => return Way::Stop,
-        Some(true) => {}
-        Some(false) => return fail(None, Some(Status::RemoteResponder)),
-    }
-    turn.end.look_again();
-    Way::Consumed
 }
 
 /// The place at byte `at` of the payload of a record.

@@ -112,14 +112,16 @@ pub fn ring<W: Word>(alarm: &W, wake: impl FnOnce()) {
 }
 
 /// Ends the sleep with this number. `ended` is the last sleep that this process has ended. The second call for a sleep
-/// does nothing: the sleeper, once it is awake, finds whatever was published before the call.
+/// does nothing, and returns false: the sleeper, once it is awake, finds whatever was published before the call.
 #[inline]
-pub fn ring_for<W: Word>(alarm: &W, ended: &W, sleep: u32, wake: impl FnOnce()) {
+pub fn ring_for<W: Word>(alarm: &W, ended: &W, sleep: u32, wake: impl FnOnce()) -> bool {
     // The mark is set after the ring, so that nobody relies on one that another thread has yet to make.
-    if ended.load() != sleep {
+    let sleeps = ended.load() != sleep;
+    if sleeps {
         ring(alarm, wake);
         ended.store(sleep);
     }
+    sleeps
 }
 
 /// Who sleeps in this process. The published word changes under the lock of this alone.

@@ -15,12 +15,14 @@ use std::collections::VecDeque;
 use arrayvec::ArrayVec;
 use dat_core::error::Result;
 use dat_core::event::Status;
+use dat_core::probes::Stall;
 use dat_core::transport::{
-    Checked, FailedRequest, Handed, MAX_SEGMENTS, Mark, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment,
-    ShortSend,
+    Checked, FailedRequest, Gauge, Handed, MAX_SEGMENTS, Mark, Operation, QpSizes, RemoteSegment, Request, RequestId,
+    Segment, ShortSend,
 };
+use dat_core::{Change, Handle};
 
-use crate::answers::{Answers, Failed, Wanted};
+use crate::answers::{Answers, Failed};
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::os::user::Source;
@@ -30,6 +32,9 @@ use crate::record::{self, Acknowledge, EAGER_MAX, Header, kind};
 use crate::ring::{Corrupt, Producer, Reservation};
 use crate::sleep::News;
 use host::memory::Room;
+
+mod extended;
+mod peer;
 
 /// The event that ends the flight of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +81,8 @@ struct Part {
     done: u64,
     /// The rest goes through the ring.
     ring: bool,
+    /// The first of two steps is done.
+    half: bool,
     /// Bytes before those that go through the ring.
     start: u64,
 }
@@ -131,11 +138,15 @@ pub struct Tx {
     answers: Answers,
     /// How far the oldest queued request is, or the one that is being posted.
     part: Part,
-    /// End of the last record of a write in the ring.
+    /// End of the last record in the ring that changes the memory of the peer; 0 if the peer is known to have consumed it.
     written: u64,
     /// Mere records are all that is in flight, nothing is to be answered, and nobody waits for the last request: see
     /// [`Tx::progress_plain`]. It may be false for longer.
     plain: bool,
+    /// The endpoint.
+    ep: Handle,
+    /// Whether requests wait.
+    stalls: Gauge,
     /// A request has failed; no later one is carried out.
     failed: bool,
     /// The program waits for the last request: see [`Tx::drain`].
@@ -150,8 +161,8 @@ impl Tx {
     ///
     /// # Errors
     /// [`Resource::Memory`].
-    pub fn new(sizes: &QpSizes) -> Result<Self> {
-        let mut tx = Tx { reads_out: usize::from(sizes.reads_out).max(1), ..Tx::default() };
+    pub fn new(ep: Handle, sizes: &QpSizes) -> Result<Self> {
+        let mut tx = Tx { ep, reads_out: usize::from(sizes.reads_out).max(1), ..Tx::default() };
         tx.flying.room(sizes.requests)?;
         tx.queued.room(sizes.requests)?;
         tx.segments.room(sizes.requests.saturating_mul(sizes.request_segments))?;
@@ -249,9 +260,20 @@ impl Tx {
         let request = Request { id, operation, segments: &[], len, fence, signalled };
         self.plain = false;
         self.queued.push_back(Queued { request, mark, count: segments.len() });
+        self.note_stall();
         self.segments.extend(segments);
         end.set_busy(Busy::Waiting, true);
         Handed::under_way(Mark(mark))
+    }
+
+    /// Takes note of whether requests wait.
+    fn note_stall(&self) {
+        self.stalls.set(self.ep, Stall::Requests, !self.queued.is_empty());
+    }
+
+    /// How often requests began to wait.
+    pub fn stalls(&self) -> u64 {
+        self.stalls.stalls()
     }
 
     /// The mark of a request that has, or will have, an entry in `flying`.
@@ -274,6 +296,7 @@ impl Tx {
             let operation = Operation::Write(RemoteSegment::default());
             let request = Request { id, operation, segments: &[], len: 0, fence: false, signalled };
             self.queued.push_back(Queued { request, mark, count: 0 });
+            self.note_stall();
             end.set_busy(Busy::Waiting, true);
         }
         Mark(mark)
@@ -286,6 +309,7 @@ impl Tx {
         let done = flying.done;
         self.part.done = 0;
         self.part.ring = false;
+        self.part.half = false;
         self.part.start = 0;
         self.flying.push_back(flying);
         self.plain = false;
@@ -446,7 +470,9 @@ impl Tx {
         while let Some(&Queued { request, mark, count }) = self.queued.front() {
             let reads = self.reading.len();
             let waits = match request.operation {
-                Operation::Read(_) => reads >= self.reads_out || (request.fence && reads > 0),
+                Operation::Read(_) | Operation::FetchAdd { .. } | Operation::CompareSwap { .. } => {
+                    reads >= self.reads_out || (request.fence && reads > 0)
+                }
                 _ => request.fence && reads > 0,
             };
             if waits {
@@ -467,6 +493,7 @@ impl Tx {
             went = true;
         }
         if went {
+            self.note_stall();
             self.harvest(end, false, report);
         }
     }
@@ -492,6 +519,14 @@ impl Tx {
             Operation::Write(_) | Operation::Read(_) if len == 0 => Launch::Flying(Done::Now),
             Operation::Write(remote) => self.write(end, &RemoteSegment { len, ..remote }, request, budget),
             Operation::Read(remote) => self.read(end, &remote, request, budget),
+            Operation::SendInvalidate { solicited, key } => self.send_invalidate(end, solicited, key, request, budget),
+            Operation::WriteImmediate { to, value, solicited } => {
+                self.write_immediate(end, &RemoteSegment { len, ..to }, (value, solicited), request, budget)
+            }
+            Operation::FetchAdd { addr, key, add } => self.atomic(end, addr, key, Change::Add(add), request),
+            Operation::CompareSwap { addr, key, expected, new } => {
+                self.atomic(end, addr, key, Change::Swap { expected, new }, request)
+            }
         }
     }
 
@@ -538,26 +573,47 @@ impl Tx {
         stopped
     }
 
-    /// True if the peer has not consumed a record of a write yet. Copies to and from its memory have to wait for that:
-    /// what is posted later must not be seen earlier.
+    /// True if the peer has not consumed a record yet that changes its memory. Copies to and from that have to wait: what
+    /// is posted later must not be seen earlier.
+    #[inline]
     fn is_behind_write(&mut self) -> bool {
-        self.written > 0 && !self.outlet.consumed().is_some_and(|head| head.is_ok_and(|head| head >= self.written))
+        self.written > 0 && self.is_not_consumed()
+    }
+
+    #[cold]
+    fn is_not_consumed(&mut self) -> bool {
+        let consumed = self.outlet.consumed().is_some_and(|head| head.is_ok_and(|head| head >= self.written));
+        if consumed {
+            self.written = 0;
+        }
+        !consumed
+    }
+
+    /// As [`Tx::is_behind_write`], for a copy that is going to be made: sees to it that the peer tells.
+    #[inline]
+    fn waits_behind_write(&mut self, end: &End) -> bool {
+        let behind = self.is_behind_write();
+        if behind {
+            self.ask(end, Acknowledge::Needed);
+        }
+        behind
     }
 
     fn write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>, budget: &mut Budget) -> Launch {
         let len = remote.len;
         if end.pair.is_local() {
+            if self.waits_behind_write(end) {
+                return Launch::NoRoom;
+            }
             let copy = |slice| copy::to_self(end, request.segments, remote, slice);
             return self.slices(end, len, true, budget, copy).unwrap_or(Launch::NoRoom);
         }
         if !self.part.ring {
             if end.pair.reads_peer() {
-                let tail = copy::tail_of_write(remote);
-                let behind = self.is_behind_write();
-                if len <= EAGER_MAX && (behind || tail > 0) {
+                let tail = copy::tail_of_write(end, remote);
+                if len <= EAGER_MAX && (tail > 0 || self.is_behind_write()) {
                     // One record does both.
-                } else if behind {
-                    self.ask(end, Acknowledge::Needed);
+                } else if self.waits_behind_write(end) {
                     return Launch::NoRoom;
                 } else {
                     let copy = |slice| copy::to_peer(end, request.segments, remote, slice);
@@ -587,12 +643,14 @@ impl Tx {
     fn read(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>, budget: &mut Budget) -> Launch {
         let (id, len) = (request.id, request.len);
         if end.pair.is_local() {
+            if self.waits_behind_write(end) {
+                return Launch::NoRoom;
+            }
             let copy = |slice| copy::from_self(end, remote, request.segments, slice);
             return self.slices(end, len, true, budget, copy).unwrap_or(Launch::NoRoom);
         }
         if end.pair.reads_peer() {
-            if self.is_behind_write() {
-                self.ask(end, Acknowledge::Needed);
+            if self.waits_behind_write(end) {
                 return Launch::NoRoom;
             }
             let copy = |slice| copy::from_peer(end, remote, request.segments, slice);
@@ -656,94 +714,6 @@ impl Tx {
         launch
     }
 
-    /// Takes a read of the peer that this side has to carry out; false if there are more than it may have.
-    pub fn on_read(&mut self, target: RemoteSegment) -> bool {
-        self.plain = false;
-        !self.closed && self.answers.add_read(target)
-    }
-
-    /// The peer cannot read the message whose announcement ends at `position` and asks for its bytes from `offset` on;
-    /// false if there is no such message in flight.
-    pub fn on_fetch(&mut self, position: u64, offset: u64) -> bool {
-        if self.closed {
-            return true;
-        }
-        let Some((id, segments, len)) = self.announced_at(position) else { return false };
-        self.plain = false;
-        self.answers.add_message(Wanted { id, segments, len, offset })
-    }
-
-    /// The announced message in flight whose announcement ends at `position`: its request, its segments, its length.
-    fn announced_at(&self, position: u64) -> Option<(RequestId, Checked, u64)> {
-        let mut first = 0;
-        for &Flying { id, done, kept, .. } in &self.flying {
-            if done == Done::Announced(position) {
-                let segments: Checked = self.segments.range(first..first + kept).copied().collect();
-                let len = segments.iter().map(|segment| segment.len).sum();
-                return Some((id, segments, len));
-            }
-            first += kept;
-        }
-        None
-    }
-
-    /// Writes the part of an announced message that the peer offers.
-    fn help(&mut self, end: &End, budget: &mut Budget) {
-        let offer = end.peers_offer();
-        let Some((number, part)) = offer.look() else { return };
-        let Some((_, segments, len)) = self.announced_at(part.position) else { return };
-        // What the peer says about its own memory concerns the peer alone.
-        let there = part.offset <= len && part.target.len <= len - part.offset;
-        if there && budget.whole(end, part.target.len) && offer.take(number) {
-            let written = matches!(copy::give(end, &segments, &part), Outcome::Done);
-            if offer.finish(number, written) {
-                end.tell_of_answers();
-            }
-        }
-    }
-
-    /// Asks the peer for the bytes of a message that it announced, from `offset` on; false if there is no room yet.
-    pub fn ask_for(&mut self, end: &End, position: u64, offset: u64) -> bool {
-        self.answers.ask_for(end, position, offset)
-    }
-
-    /// Takes bytes of the oldest read of this side; true if it is complete.
-    ///
-    /// # Errors
-    /// The request that failed, if it is known: the connection cannot go on.
-    pub fn on_read_data(
-        &mut self,
-        end: &End,
-        bytes: Source<'_>,
-    ) -> std::result::Result<bool, Option<(FailedRequest, Status)>> {
-        let Some(reading) = self.reading.front_mut() else { return Err(None) };
-        let len = bytes.len() as u64;
-        if len == 0 || len > reading.len - reading.offset {
-            return Err(Some((FailedRequest::Number(reading.id), Status::BadResponse)));
-        }
-        let mut first = 0;
-        let mut own = None;
-        for flying in &mut self.flying {
-            if flying.id == reading.id {
-                own = Some((first..first + flying.kept, &mut flying.done));
-                break;
-            }
-            first += flying.kept;
-        }
-        let Some((own, done)) = own else { return Err(None) };
-        let last = reading.offset + len == reading.len;
-        let segments: Checked = self.segments.range(own).copied().collect();
-        if !copy::scatter(end.regions(), &segments, reading.offset, bytes, last) {
-            return Err(Some((FailedRequest::Number(reading.id), Status::LocalProtection)));
-        }
-        reading.offset += len;
-        if last {
-            *done = Done::Now;
-            self.reading.pop_front();
-        }
-        Ok(last)
-    }
-
     /// Ends the direction: gives the mark up to which requests have succeeded, to whoever calls, since several threads may
     /// close a connection, of which one reports.
     pub fn close(&mut self, end: Option<&End>) -> Option<Mark> {
@@ -759,6 +729,7 @@ impl Tx {
             self.answers.close();
             self.flying = VecDeque::new();
             self.queued = VecDeque::new();
+            self.note_stall();
             self.segments = VecDeque::new();
             self.kept = 0;
             self.announced = 0;

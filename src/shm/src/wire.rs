@@ -6,8 +6,8 @@
 use dat_core::event::Status;
 
 /// Version of the messages and of the layout of shared memory.
-pub const VERSION: u32 = 4;
-/// The most private data that a request or an acceptance carries.
+pub const VERSION: u32 = 5;
+/// The most private data that a request, or the answer to one, carries.
 pub const MAX_PRIVATE_DATA: usize = 512;
 /// Room for any packet.
 pub const MAX_PACKET: usize = 1024;
@@ -60,9 +60,9 @@ pub enum Message {
     /// A connection request.
     Request { conn: ConnId, qualifier: u64, zone: u32, port: u64, private_data: Vec<u8> },
     /// The request was accepted.
-    Accept { conn: ConnId, zone: u32, private_data: Vec<u8> },
-    /// The request was refused; with `consumer` set, by the program.
-    Reject { conn: ConnId, consumer: bool },
+    Accept { conn: ConnId, zone: u32, port: u64, private_data: Vec<u8> },
+    /// The request was refused; with `consumer` set, by the program, which alone says anything.
+    Reject { conn: ConnId, consumer: bool, private_data: Vec<u8> },
     /// The active end has seen the acceptance.
     Ready { conn: ConnId },
     /// The sender has let go of the connection; with `to_active` set, this is for the active end.
@@ -187,8 +187,12 @@ impl Message {
             Message::Request { conn, qualifier, zone, port, private_data } => {
                 Writer::new(5).conn(conn).u64(*qualifier).u32(*zone).u64(*port).bytes(private_data)
             }
-            Message::Accept { conn, zone, private_data } => Writer::new(6).conn(conn).u32(*zone).bytes(private_data),
-            Message::Reject { conn, consumer } => Writer::new(7).conn(conn).u8((*consumer).into()),
+            Message::Accept { conn, zone, port, private_data } => {
+                Writer::new(6).conn(conn).u32(*zone).u64(*port).bytes(private_data)
+            }
+            Message::Reject { conn, consumer, private_data } => {
+                Writer::new(7).conn(conn).u8((*consumer).into()).bytes(private_data)
+            }
             Message::Ready { conn } => Writer::new(8).conn(conn),
             Message::Close { conn, to_active, reason } => {
                 let (how, status) = match reason {
@@ -223,9 +227,14 @@ impl Message {
             6 => Message::Accept {
                 conn: reader.conn()?,
                 zone: reader.u32()?,
+                port: reader.u64()?,
                 private_data: reader.bytes(MAX_PRIVATE_DATA)?.to_vec(),
             },
-            7 => Message::Reject { conn: reader.conn()?, consumer: reader.flag()? },
+            7 => Message::Reject {
+                conn: reader.conn()?,
+                consumer: reader.flag()?,
+                private_data: reader.bytes(MAX_PRIVATE_DATA)?.to_vec(),
+            },
             8 => Message::Ready { conn: reader.conn()? },
             9 => {
                 let conn = reader.conn()?;
@@ -266,8 +275,9 @@ mod tests {
                 port: 4,
                 private_data: vec![7; MAX_PRIVATE_DATA],
             },
-            Message::Accept { conn: CONN, zone: 5, private_data: Vec::new() },
-            Message::Reject { conn: CONN, consumer: true },
+            Message::Accept { conn: CONN, zone: 5, port: 1 << 50, private_data: Vec::new() },
+            Message::Reject { conn: CONN, consumer: false, private_data: Vec::new() },
+            Message::Reject { conn: CONN, consumer: true, private_data: vec![9; MAX_PRIVATE_DATA] },
             Message::Ready { conn: CONN },
             Message::Close { conn: CONN, to_active: true, reason: CloseReason::Disconnected },
             Message::Close { conn: CONN, to_active: false, reason: CloseReason::Broken(None) },

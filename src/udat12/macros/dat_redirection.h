@@ -1,8 +1,3 @@
-/** The provider of an object: the first word behind its handle points to it. */
-#ifndef DAT_HANDLE_TO_PROVIDER
-#define DAT_HANDLE_TO_PROVIDER(handle) (*(DAT_PROVIDER **)(handle))
-#endif
-
 /*
  * DAT_SRQ_CREATE below reads the table of the adapter. Other headers of 1.2 read it through the last
  * argument, where the result is yet to be written, so that their macro cannot work.

@@ -4,9 +4,9 @@ pub mod ep;
 pub mod event;
 pub mod ia;
 pub mod memory;
-pub mod sp;
 pub mod srq;
-pub mod types;
+
+pub use dat_udat::dat::{sp, types};
 
 pub use ep::*;
 pub use event::*;

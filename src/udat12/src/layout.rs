@@ -1,5 +1,5 @@
-//! The numbers that the binary interface fixes on Linux x86_64, checked at compile time: sizes, alignments and offsets
-//! in bytes, and the values of constants. tests-c/abi/layout.def, which checks the C headers, is written from here.
+//! The numbers that the binary interface of uDAPL 1.2 alone fixes on 64-bit Linux, checked at compile time: sizes,
+//! alignments and offsets in bytes, and the values of constants.
 
 mod records;
 mod types;

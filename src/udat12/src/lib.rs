@@ -1,9 +1,7 @@
 //! The binary interface of uDAPL 1.2 on Linux: types, constants, the calls and the provider table.
 //!
-//! There is one module for each header; the calls, from which much is derived, are in [`for_each_call`] and
-//! [`for_each_slot`]. `cargo run -p dat-derived` writes include/dat from all of it, so C programmers read every comment
-//! here too. Texts that only a macro can express are in macros/. Names are those of C. The only code takes return codes
-//! apart; the calls are declared, not defined.
+//! [`dat_udat`] has what other versions have too, and says how the two crates fit together. The calls, from which much is
+//! derived, are in [`for_each_call`] and [`for_each_slot`].
 
 #![no_std]
 // The names are those of the C headers, which programs know.
@@ -13,14 +11,14 @@
 mod calls;
 pub mod dat;
 pub mod dat_error;
-pub mod dat_platform_specific;
 pub mod dat_redirection;
-pub mod dat_registry;
-pub mod dat_vendor_specific;
 mod layout;
 pub mod udat;
 pub mod udat_config;
-pub mod udat_vendor_specific;
+
+#[doc(hidden)]
+pub use dat_udat as common;
+pub use dat_udat::{dat_platform_specific, dat_registry, dat_vendor_specific, udat_vendor_specific};
 
 pub use dat::*;
 pub use dat_error::*;

@@ -7,8 +7,8 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Handed, ListenerSink, Mark,
-    Poll, QpInit, Recv, Rejection, Request, RequestId, Transport,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Flow, Handed, ListenerSink,
+    Mark, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Transport,
 };
 use host::fork;
 use host::lock::Mutex;
@@ -18,9 +18,10 @@ use crate::channels;
 use crate::cm::{self, Incoming, Listener};
 use crate::cq::CompletionQueue;
 use crate::hub::Hub;
-use crate::memory::{Posting, Region, Window, Zone};
-use crate::qp::{Qp, wr};
+use crate::memory::{Region, Zone};
+use crate::qp::Qp;
 use crate::srq::SharedQueue;
+use crate::window::Window;
 
 /// An open interface adapter.
 pub struct Verbs {
@@ -102,14 +103,20 @@ impl Transport for Verbs {
         Zone::new(&self.hub)
     }
 
-    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Region> {
+    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region> {
+        if first != addr {
+            return Err(Error::ModelNotSupported);
+        }
         self.hub.check_device()?;
         Region::new(&self.hub, zone, addr, len, rights)
     }
 
-    fn window_create(&self, zone: &Zone) -> Result<Window> {
+    fn window_create(&self, zone: &Zone, scope: Scope) -> Result<Window> {
+        if scope == Scope::Endpoint && !self.hub.limits.single_windows {
+            return Err(Error::ModelNotSupported);
+        }
         self.hub.check_device()?;
-        Window::new(&self.hub, zone)
+        Window::new(&self.hub, zone, scope)
     }
 
     fn cq_create(&self, depth: usize) -> Result<Arc<CompletionQueue>> {
@@ -212,14 +219,17 @@ impl Transport for Verbs {
         target: Option<&BindTarget<'_, Region>>,
         _signalled: bool,
     ) -> Result<(u32, Mark)> {
-        let id_at_device = wr::send(id);
-        let key = qp.post_bind(id, |raw| {
-            window.bind(target, |posting| match posting {
-                Posting::Bind(mw, range) => raw.post_bind(id_at_device, mw, range),
-                Posting::Nothing => raw.post_nothing(id_at_device),
-            })
-        })?;
+        let target = target.map(|target| BindTarget { rights: self.hub.limits.granted(target.rights), ..*target });
+        let key = qp.post_bind(id, window, target.as_ref())?;
         Ok((key, Mark(id)))
+    }
+
+    fn is_closed(&self, region: &Region) -> bool {
+        region.is_closed(&self.hub)
+    }
+
+    fn window_close(&self, window: &Window) {
+        window.await_binds(&self.hub);
     }
 
     fn drain(&self, qp: &Arc<Qp>) {
@@ -249,8 +259,12 @@ impl Transport for Verbs {
         Incoming::accept(incoming, qp, private_data)
     }
 
-    fn reject(&self, mut incoming: Incoming, why: Rejection) {
-        incoming.refuse(why);
+    fn reject(&self, mut incoming: Incoming, why: Rejection, private_data: &[u8]) {
+        incoming.refuse(why, private_data);
+    }
+
+    fn flow(&self, qp: &Qp, _tx: &()) -> Flow {
+        Flow { request_stalls: qp.sends.lock().stalls(), ..Flow::default() }
     }
 
     fn local_qualifier(&self, qp: &Qp) -> u64 {

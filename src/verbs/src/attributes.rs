@@ -1,14 +1,17 @@
 //! Limits and abilities of an adapter, derived from those of the device.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, OsString, c_int};
 use std::io;
 use std::net::SocketAddr;
 
+use dat_core::Rights;
 use dat_core::addr::Address;
-use dat_core::transport::{AdapterAttributes, MAX_SEGMENTS};
-use rdma_sys::{ibv_device_attr, ibv_device_cap_flags};
+use dat_core::transport::{AdapterAttributes, Fabric, FabricKind, MAX_SEGMENTS};
+use host::environment;
+use rdma_sys::{ibv_access_flags, ibv_atomic_cap, ibv_device_attr, ibv_device_cap_flags, ibv_port_state};
 
 use crate::locate::Place;
+use crate::rejection::MAX_REJECT_DATA;
 use crate::sys::device::Context;
 use crate::sys::qp::LONGEST;
 
@@ -16,8 +19,16 @@ use crate::sys::qp::LONGEST;
 /// itself.
 pub const MAX_PRIVATE_DATA: usize = 56;
 
+/// Memory windows of type 2, whichever way devices check them.
+const SINGLE_WINDOWS: ibv_device_cap_flags = ibv_device_cap_flags(
+    ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2A.0 | ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2B.0,
+);
+
 /// The vendor number of Soft-RoCE.
 const SOFT_ROCE: u32 = 0xff_ffff;
+
+/// The sizes of packets, by their codes from 1 on.
+const MTUS: [usize; 5] = [256, 512, 1024, 2048, 4096];
 
 /// Limits of a device that only the transport needs to know.
 #[derive(Clone, Copy, Debug)]
@@ -34,11 +45,29 @@ pub struct Limits {
     pub srq_resize: bool,
     /// There are memory windows.
     pub windows: bool,
+    /// There are memory windows for one queue pair.
+    pub single_windows: bool,
+    /// There are atomic operations.
+    pub atomics: bool,
     /// The device is Soft-RoCE, which does some things in its own way: it does not keep peers within the range of a
     /// window, and it has a status of its own for messages that are too long.
     pub soft_roce: bool,
     /// The device speaks iWARP.
     pub iwarp: bool,
+}
+
+impl Limits {
+    /// What peers may do on a queue pair, as far as memory grants it: a set of the `IBV_ACCESS_*` bits.
+    pub fn access(&self) -> u32 {
+        let atomics = if self.atomics { ibv_access_flags::IBV_ACCESS_REMOTE_ATOMIC.0 } else { 0 };
+        (ibv_access_flags::IBV_ACCESS_REMOTE_READ | ibv_access_flags::IBV_ACCESS_REMOTE_WRITE).0 | atomics
+    }
+
+    /// The rights to memory that the device can grant out of `rights`. It refuses the right to atomic operations where it has
+    /// none.
+    pub fn granted(&self, rights: Rights) -> Rights {
+        if self.atomics { rights } else { rights.difference(Rights::REMOTE_ATOMIC) }
+    }
 }
 
 fn count(value: c_int) -> usize {
@@ -64,6 +93,8 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         reads_out: reads(device.max_qp_init_rd_atom),
         srq_resize: has(&device, ibv_device_cap_flags::IBV_DEVICE_SRQ_RESIZE),
         windows,
+        single_windows: windows && device.device_cap_flags & SINGLE_WINDOWS.0 != 0,
+        atomics: device.atomic_cap != ibv_atomic_cap::IBV_ATOMIC_NONE,
         soft_roce: device.vendor_id == SOFT_ROCE,
         iwarp: context.is_iwarp(),
     };
@@ -112,12 +143,35 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         max_eps_per_srq: count(device.max_qp),
         max_recvs_per_srq: limits.srq_wr,
         max_private_data: MAX_PRIVATE_DATA,
+        max_reject_data: MAX_REJECT_DATA,
         optimal_alignment: 64,
         srq: device.max_srq > 0,
         srq_low_watermark: device.max_srq > 0,
         rmr: windows,
+        zero_based: false,
+        // The protocol of iWARP has no writes with a value.
+        immediate: !limits.iwarp,
+        atomics: limits.atomics,
+        invalidate: limits.single_windows && has(&device, ibv_device_cap_flags::IBV_DEVICE_MEM_MGT_EXTENSIONS),
+        endpoint_windows: limits.single_windows,
+        fabric: Fabric {
+            kind: if limits.iwarp { FabricKind::Iwarp } else { FabricKind::InfiniBand },
+            device: place.device.clone(),
+            mtu: mtu(port.active_mtu, environment::secure("DAPL_IB_MTU")),
+            node_guid: Some(u64::from_be(device.node_guid)),
+            gid: context.query_gid(place.port).ok(),
+            port: place.port,
+            active: port.state == ibv_port_state::IBV_PORT_ACTIVE,
+        },
     };
     Ok((attributes, limits))
+}
+
+/// Bytes of the longest packet, of which a port gives a code. The user can ask for less, in one of the sizes that there are.
+fn mtu(code: u32, asked: Option<OsString>) -> usize {
+    let active = MTUS[usize::try_from(code).unwrap_or(0).clamp(1, MTUS.len()) - 1];
+    let asked = asked.and_then(|value| value.to_str()?.trim().parse().ok()).filter(|bytes| MTUS.contains(bytes));
+    asked.map_or(active, |asked| active.min(asked))
 }
 
 /// The first two numbers of a version.
@@ -128,12 +182,47 @@ fn version(text: &str) -> (u32, u32) {
 
 #[cfg(test)]
 mod tests {
-    use super::version;
+    use dat_core::Rights;
+
+    use super::{Limits, mtu, version};
+
+    #[test]
+    fn packets_are_as_long_as_the_port_says_and_no_longer_than_the_user_wants() {
+        let of = |code, asked: Option<&str>| mtu(code, asked.map(Into::into));
+        assert_eq!([0, 1, 3, 5, 6, u32::MAX].map(|code| of(code, None)), [256, 256, 1024, 4096, 4096, 4096]);
+        assert_eq!(
+            ["512", " 2048 ", "4096", "100", "many", ""].map(|asked| of(4, Some(asked))),
+            [512, 2048, 2048, 2048, 2048, 2048]
+        );
+    }
 
     #[test]
     fn versions_are_read_as_far_as_they_are_numbers() {
         assert_eq!(version("20.31.1014"), (20, 31));
         assert_eq!(version("rxe"), (0, 0));
         assert_eq!(version(""), (0, 0));
+    }
+
+    #[test]
+    fn a_device_without_atomic_operations_is_not_asked_to_grant_them() {
+        let limits = |atomics| Limits {
+            cqe: 1,
+            srq_wr: 0,
+            reads_in: 1,
+            reads_out: 1,
+            srq_resize: false,
+            windows: false,
+            single_windows: false,
+            atomics,
+            soft_roce: false,
+            iwarp: false,
+        };
+        let local = Rights::LOCAL_READ | Rights::LOCAL_WRITE;
+        let others = local | Rights::REMOTE_READ | Rights::REMOTE_WRITE;
+        for rights in [Rights::NONE, local, others] {
+            assert_eq!([false, true].map(|atomics| limits(atomics).granted(rights)), [rights, rights]);
+            let all = rights | Rights::REMOTE_ATOMIC;
+            assert_eq!([false, true].map(|atomics| limits(atomics).granted(all)), [rights, all]);
+        }
     }
 }

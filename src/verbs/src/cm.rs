@@ -10,12 +10,13 @@ use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 use host::memory::Room;
-use rdma_sys::{ibv_access_flags, ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
+use rdma_sys::{ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
 
 use crate::adapter::Verbs;
 use crate::hub::Hub;
 use crate::locate::devices_of;
 use crate::qp::{Qp, QpPhase};
+use crate::rejection;
 use crate::sys::cm::{CmId, Event, RETRIES, Terms};
 use crate::thread::lose_device;
 
@@ -54,11 +55,6 @@ pub struct Incoming {
     reads: (u8, u8),
 }
 
-/// Private data of a rejection by the program, by which the peer tells it from the end of a process. The C providers
-/// send the same: the version of their private data.
-const CONSUMER_REJECTS: [u8; 4] = 1_u32.to_be_bytes();
-/// The kernel's number for a rejection that an application asked for.
-const REJECTED_BY_APPLICATION: i32 = 28;
 /// Time for the kernel to find the route where the program set no limit.
 const NO_LIMIT: Duration = Duration::from_secs(20);
 /// Time for which the kernel is asked at a time to look for the peer's neighbour address: it may miss the answer and
@@ -84,17 +80,20 @@ pub fn port_of(qualifier: u64) -> u16 {
 
 impl Drop for Incoming {
     fn drop(&mut self) {
-        self.refuse(Rejection::Provider);
+        self.refuse(Rejection::Provider, &[]);
     }
 }
 
 impl Incoming {
-    /// Refuses the request.
-    pub fn refuse(&mut self, why: Rejection) {
+    /// Refuses the request. The program may have private data for the peer.
+    pub fn refuse(&mut self, why: Rejection, private_data: &[u8]) {
         let Some(id) = self.id.take() else { return };
         self.hub.parties.lock().remove(&self.token);
-        let data: &[u8] = if why == Rejection::Consumer { &CONSUMER_REJECTS } else { &[] };
-        if let Err(error) = id.reject(data) {
+        let answered = match why {
+            Rejection::Consumer => id.reject(&rejection::write(private_data)),
+            Rejection::Provider => id.reject(&[]),
+        };
+        if let Err(error) = answered {
             log::debug!("a rejection was not sent: {error}");
         }
     }
@@ -228,12 +227,11 @@ fn left(deadline: Option<Instant>) -> Duration {
 
 /// Brings the queue pair into the state in which it sends and receives.
 fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
-    use ibv_access_flags as access;
     for state in [ibv_qp_state::IBV_QPS_INIT, ibv_qp_state::IBV_QPS_RTR, ibv_qp_state::IBV_QPS_RTS] {
         let (mut attr, mut mask) = id.qp_attributes(state)?;
         match state {
             ibv_qp_state::IBV_QPS_INIT => {
-                attr.qp_access_flags |= (access::IBV_ACCESS_REMOTE_READ | access::IBV_ACCESS_REMOTE_WRITE).0;
+                attr.qp_access_flags |= qp.hub.limits.access();
                 mask |= ibv_qp_attr_mask::IBV_QP_ACCESS_FLAGS.0 as i32;
             }
             ibv_qp_state::IBV_QPS_RTR => {
@@ -293,7 +291,7 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Connecting) => established(&qp, event.private_data),
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Accepting) => established(&qp, Vec::new()),
         (kind::RDMA_CM_EVENT_REJECTED, QpPhase::Connecting) => {
-            qp.give_up(rejection(event.status, &event.private_data, hub.limits.iwarp));
+            qp.give_up(rejection::read(event.status, &event.private_data, hub.limits.iwarp));
         }
         (kind::RDMA_CM_EVENT_UNREACHABLE, QpPhase::Connecting) => qp.give_up(ConnectionReport::Unreachable),
         (kind::RDMA_CM_EVENT_CONNECT_ERROR, QpPhase::Connecting) => qp.give_up(ConnectionReport::NonPeerRejected),
@@ -347,14 +345,6 @@ fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>)
         drop(id);
         qp.give_up(if unreachable { ConnectionReport::Unreachable } else { ConnectionReport::NonPeerRejected });
     }
-}
-
-/// Who has rejected a request, as the reason and the private data of the rejection tell.
-pub fn rejection(status: i32, private_data: &[u8], iwarp: bool) -> ConnectionReport {
-    // iWARP gives no reason.
-    let by_application = status == REJECTED_BY_APPLICATION || iwarp;
-    let program = by_application && private_data.iter().any(|&byte| byte != 0);
-    if program { ConnectionReport::PeerRejected } else { ConnectionReport::NonPeerRejected }
 }
 
 /// Reads served and reads asked for at a time that both ends have room for. Where the peer serves none, one is tried

@@ -57,6 +57,14 @@ impl Qp {
         }
     }
 
+    /// Has the device forget all work. Windows are freed before, while the queue pair to which they are bound is there.
+    fn reset(&self) {
+        self.end_binds();
+        if let Err(error) = self.raw().go(ibv_qp_state::IBV_QPS_RESET) {
+            log::warn!("queue pair {} is not reset: {error}", self.number());
+        }
+    }
+
     /// The device tells that it takes no more buffers of the shared queue.
     pub fn last_reached(&self) {
         self.last_reached.store(true, Ordering::Release);
@@ -101,7 +109,7 @@ impl Qp {
         // The device must not touch the buffers any more. Completions are fetched before the reset, because some
         // devices drop those that were not fetched, and once more after it, because others complete more work then.
         self.settle();
-        let _ = self.raw().go(ibv_qp_state::IBV_QPS_RESET);
+        self.reset();
         self.settle();
         self.leave();
         let (cause, failure, cm, farewell) = {
@@ -151,7 +159,7 @@ impl Qp {
         self.sends.lock().close();
         self.recvs.lock().close();
         // The device must not touch the buffers any more.
-        let _ = self.raw().go(ibv_qp_state::IBV_QPS_RESET);
+        self.reset();
         self.leave();
         if let Some((token, cm)) = cm {
             self.hub.parties.lock().remove(&token);
@@ -186,7 +194,6 @@ impl Qp {
         if let Some(srq) = &self.srq {
             srq.end();
         }
-        self.sends.lock().forget_binds();
         for places in self.places() {
             places.cq().leave(self);
         }

@@ -2,9 +2,9 @@
 //! or Soft-RoCE.
 //!
 //! From the outside in: [`adapter`] is the transport that the core calls. An open adapter shares a [`hub`] with its one
-//! [`thread`], which handles connections ([`cm`]), asynchronous events and the ends of queue pairs ([`ending`]).
+//! [`thread`], which handles connections ([`cm`], [`rejection`]), asynchronous events and the ends of queue pairs ([`ending`]).
 //! [`cq`] reports completions, which [`channels`] announce, [`qp`] is one end of a connection, [`side`] the work of one of its directions, [`srq`] a
-//! shared receive queue, [`memory`] has zones, regions and windows. [`locate`] finds the device that a configuration
+//! shared receive queue, [`memory`] has zones and regions, [`window`] windows. [`locate`] finds the device that a configuration
 //! names, [`attributes`] reads its limits, [`status`] translates its errors. All calls into the two libraries are in
 //! [`sys`].
 
@@ -19,10 +19,12 @@ pub mod hub;
 pub mod locate;
 pub mod memory;
 pub mod qp;
+pub mod rejection;
 pub mod side;
 pub mod srq;
 pub mod status;
 pub mod sys;
 pub mod thread;
+pub mod window;
 
 pub use adapter::Verbs;

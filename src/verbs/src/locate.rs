@@ -7,7 +7,10 @@ use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
+use host::cancel::uncancelled;
 use host::{memory, net, sysfs};
 
 use crate::sys::cm::{CmId, EventChannel};
@@ -256,21 +259,36 @@ fn forbidden() -> Option<String> {
 
 /// The device and port that an address belongs to.
 fn bind(address: IpAddr) -> io::Result<(String, u8)> {
-    let foreign = || match forbidden() {
-        Some(file) => io::Error::other(format!("no permission for {file}")),
-        None => io::Error::other("no RDMA device has this address"),
-    };
+    let mut pauses = [0, 1, 10, 50].into_iter().map(Duration::from_millis);
+    loop {
+        if let Some(found) = bind_once(address)? {
+            return Ok(found);
+        }
+        // librdmacm opens the device, and says of a failure that may pass, too, only that there is no device.
+        match pauses.next() {
+            Some(pause) if !devices_of(address).is_empty() => uncancelled(|| thread::sleep(pause)),
+            _ => break,
+        }
+    }
+    Err(io::Error::other(match forbidden() {
+        Some(file) => format!("no permission for {file}"),
+        None => "no RDMA device has this address".to_owned(),
+    }))
+}
+
+/// What librdmacm says of an address, if it knows a device that has it.
+fn bind_once(address: IpAddr) -> io::Result<Option<(String, u8)>> {
     let channel = EventChannel::new().map_err(|error| {
         io::Error::other(match forbidden() {
             Some(file) => format!("no permission for {file}"),
             None => format!("no connection manager ({error}): is the module rdma_ucm loaded?"),
         })
     })?;
-    let id = CmId::bound(&channel, 0, SocketAddr::new(address, 0)).map_err(|error| match error.raw_os_error() {
-        Some(libc::ENODEV | libc::EADDRNOTAVAIL) => foreign(),
-        _ => error,
-    })?;
-    id.device().ok_or_else(foreign)
+    match CmId::bound(&channel, 0, SocketAddr::new(address, 0)) {
+        Ok(id) => Ok(id.device()),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENODEV | libc::EADDRNOTAVAIL)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Zones, regions and windows.
+//! Zones and regions.
 
 use std::collections::HashMap;
 use std::io;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use dat_core::Rights;
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::{BindTarget, RegionKeys, ZoneId};
+use dat_core::transport::{RegionKeys, ZoneId};
 use host::lock::Mutex;
 use host::memory::{self, Room};
 use host::{limit, zone};
@@ -14,7 +14,7 @@ use rdma_sys::ibv_access_flags;
 
 use crate::hub::Hub;
 use crate::status::exhausted;
-use crate::sys::memory::{Access, Mr, Mw, Pd};
+use crate::sys::memory::{Access, Mr, Pd};
 
 /// A protection zone.
 pub struct Zone {
@@ -26,9 +26,9 @@ pub struct Zone {
 
 /// Memory of our own that is never used: a window is unbound by binding it to no byte of a region, and some devices
 /// insist on the region.
-struct Anchor {
-    mr: Mr,
-    bytes: Box<[u8; 64]>,
+pub(crate) struct Anchor {
+    pub(crate) mr: Mr,
+    pub(crate) bytes: Box<[u8; 64]>,
 }
 
 impl ZoneId for Zone {
@@ -46,7 +46,8 @@ impl Zone {
 }
 
 impl Zone {
-    fn anchor(&self) -> Result<Arc<Anchor>> {
+    /// Its anchor, which is made for the first window.
+    pub(crate) fn anchor(&self) -> Result<Arc<Anchor>> {
         let mut anchor = self.anchor.lock();
         if let Some(anchor) = &*anchor {
             return Ok(anchor.clone());
@@ -60,15 +61,15 @@ impl Zone {
 
 /// Registered memory.
 pub struct Region {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     remote: bool,
     /// The hub in whose table it is listed, if it is.
     listed: Option<Arc<Hub>>,
 }
 
 /// The registrations of a region.
-struct Shared {
-    mr: Mr,
+pub(crate) struct Shared {
+    pub(crate) mr: Mr,
     addr: u64,
     len: usize,
     access: Access,
@@ -115,12 +116,14 @@ impl RegionKeys for Region {
     }
 }
 
-const LOCAL_WRITE: Access = ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0 as Access;
-const REMOTE_WRITE: Access = ibv_access_flags::IBV_ACCESS_REMOTE_WRITE.0 as Access;
+pub(crate) const LOCAL_WRITE: Access = ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0 as Access;
+pub(crate) const REMOTE_WRITE: Access = ibv_access_flags::IBV_ACCESS_REMOTE_WRITE.0 as Access;
 const REMOTE_READ: Access = ibv_access_flags::IBV_ACCESS_REMOTE_READ.0 as Access;
-const MW_BIND: Access = ibv_access_flags::IBV_ACCESS_MW_BIND.0 as Access;
+pub(crate) const REMOTE_ATOMIC: Access = ibv_access_flags::IBV_ACCESS_REMOTE_ATOMIC.0 as Access;
+pub(crate) const MW_BIND: Access = ibv_access_flags::IBV_ACCESS_MW_BIND.0 as Access;
 
-fn remote_access(rights: Rights) -> Access {
+/// What `rights` let peers do.
+pub(crate) fn remote_access(rights: Rights) -> Access {
     let mut access = 0;
     if rights.contains(Rights::REMOTE_READ) {
         access |= REMOTE_READ;
@@ -128,14 +131,17 @@ fn remote_access(rights: Rights) -> Access {
     if rights.contains(Rights::REMOTE_WRITE) {
         access |= REMOTE_WRITE;
     }
+    if rights.contains(Rights::REMOTE_ATOMIC) {
+        access |= REMOTE_ATOMIC;
+    }
     access
 }
 
 impl Region {
     /// Registers `len` bytes at `addr`.
     pub fn new(hub: &Arc<Hub>, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Self> {
-        let mut access = remote_access(rights);
-        if rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE) {
+        let mut access = remote_access(hub.limits.granted(rights));
+        if rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE | Rights::REMOTE_ATOMIC) {
             // The device demands the local right with the remote one. The core checks the rights that the program
             // asked for.
             access |= LOCAL_WRITE;
@@ -160,7 +166,7 @@ impl Region {
             regions.room(1)?;
             regions.insert(shared.mr.lkey(), Arc::downgrade(&shared));
         }
-        Ok(Region { shared, remote: rights.intersects(Rights::REMOTE_READ | Rights::REMOTE_WRITE), listed })
+        Ok(Region { shared, remote: rights.intersects(Rights::REMOTE), listed })
     }
 }
 
@@ -179,87 +185,6 @@ fn explain(error: &io::Error, addr: u64, len: u64) -> Error {
             };
             log::error!("cannot register {len} bytes: {error}; locked memory (ulimit -l) is limited to: {value}");
             Error::InsufficientResources(Resource::Region)
-        }
-    }
-}
-
-/// A window, to which remote rights can be bound.
-pub struct Window(Mutex<Bound>);
-
-enum Bound {
-    /// A window of the device, and the region that it shows.
-    Window { mw: Arc<Mw>, region: Option<Arc<Shared>>, anchor: Arc<Anchor> },
-    /// A registration of just the range, where the device does not keep peers within the range of a window.
-    Range { pd: Arc<Pd>, range: Option<Mr> },
-}
-
-/// The request that a bind posts.
-pub enum Posting<'a> {
-    /// Have the window show a range (first, count) of a region with some access.
-    Bind(&'a Mw, (&'a Mr, u64, u64, u32)),
-    /// Something that only completes in the order of the other requests.
-    Nothing,
-}
-
-/// Objects that a bind needs until it is done, even if the program frees its own references meanwhile.
-#[derive(Default)]
-pub struct Kept {
-    _mw: Option<Arc<Mw>>,
-    _anchor: Option<Arc<Anchor>>,
-    /// The regions that the window was and will be bound to.
-    _regions: [Option<Arc<Shared>>; 2],
-    /// The range that peers could reach before.
-    _range: Option<Mr>,
-}
-
-impl Window {
-    /// Makes an unbound window.
-    pub fn new(hub: &Hub, zone: &Zone) -> Result<Self> {
-        let bound = if hub.limits.soft_roce {
-            Bound::Range { pd: zone.pd.clone(), range: None }
-        } else {
-            let mw = Arc::new(Mw::new(&zone.pd).map_err(exhausted(Resource::Region))?);
-            Bound::Window { mw, region: None, anchor: zone.anchor()? }
-        };
-        Ok(Window(Mutex::new(bound)))
-    }
-
-    /// Binds the window to `target`, or unbinds it: calls `post` with the request to post. Gives the key that peers use
-    /// from then on, 0 if there is none, and the objects that must stay until the bind is done.
-    pub fn bind(
-        &self,
-        target: Option<&BindTarget<'_, Region>>,
-        post: impl FnOnce(Posting<'_>) -> io::Result<()>,
-    ) -> Result<(u32, Kept)> {
-        let failed = exhausted(Resource::Region);
-        match &mut *self.0.lock() {
-            Bound::Window { mw, region, anchor } => {
-                let nothing = (&anchor.mr, anchor.bytes.as_ptr() as u64, 0, 0);
-                let range = target.map_or(nothing, |target| {
-                    (&target.region.shared.mr, target.addr, target.len, remote_access(target.rights) as u32)
-                });
-                post(Posting::Bind(mw, range)).map_err(failed)?;
-                let now = target.map(|target| target.region.shared.clone());
-                let before = std::mem::replace(region, now.clone());
-                let kept = Kept {
-                    _mw: Some(mw.clone()),
-                    _anchor: Some(anchor.clone()),
-                    _regions: [before, now],
-                    ..Kept::default()
-                };
-                Ok((if target.is_some() { mw.rkey() } else { 0 }, kept))
-            }
-            Bound::Range { pd, range } => {
-                let register = |target: &BindTarget<'_, Region>| {
-                    let access = remote_access(target.rights);
-                    let local = if access & REMOTE_WRITE == 0 { 0 } else { LOCAL_WRITE };
-                    Mr::new(pd, target.addr, usize::try_from(target.len).unwrap_or(usize::MAX), access | local)
-                };
-                let now = target.map(register).transpose().map_err(&failed)?;
-                post(Posting::Nothing).map_err(&failed)?;
-                let key = now.as_ref().map_or(0, Mr::rkey);
-                Ok((key, Kept { _range: std::mem::replace(range, now), ..Kept::default() }))
-            }
         }
     }
 }

@@ -10,23 +10,24 @@ use std::time::Instant;
 
 use dat_core::error::{Error, Resource, Result};
 use dat_core::event::Status;
+use dat_core::probes::Stall;
 use dat_core::transport::{
     Checked, ConnectionReport, EndpointSink, FailedRequest, MAX_SEGMENTS, Mark, Operation, QpInit, Recv, RecvDone,
-    Request, Segment, Verdict,
+    Request, Segment, Special, Verdict,
 };
 use host::lock::{Condvar, Mutex, MutexGuard};
 use host::memory::Room;
-use rdma_sys::{ibv_access_flags, ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_status};
+use rdma_sys::{ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_flags, ibv_wc_opcode, ibv_wc_status};
 
 use crate::adapter::Verbs;
 use crate::cq::{CompletionQueue, Load, Places};
 use crate::hub::Hub;
-use crate::memory::Kept;
 use crate::side::{Backlog, BacklogWork, Side};
 use crate::srq::Attachment;
 use crate::status::{self, exhausted, refused};
 use crate::sys::cm::CmId;
 use crate::sys::qp::{Caps, RawQp};
+use crate::window::Singles;
 
 /// Work request identifiers: the core's numbers, with a bit that tells receives.
 pub mod wr {
@@ -48,8 +49,23 @@ pub mod wr {
     }
 }
 
+/// Flags of the completions of receives that brought more than their bytes.
+const SPECIAL: u32 = ibv_wc_flags::IBV_WC_WITH_IMM.0 | WITH_INV | WITH_INV_OF_SOFT_ROCE;
+/// The flag of those whose message revoked a window.
+const WITH_INV: u32 = ibv_wc_flags::IBV_WC_WITH_INV.0;
+/// The same of Soft-RoCE, which gives the kernel's number. Elsewhere it says something about checksums, though not of queue
+/// pairs of this kind.
+const WITH_INV_OF_SOFT_ROCE: u32 = ibv_wc_flags::IBV_WC_IP_CSUM_OK.0;
+const _: () = assert!(ibv_wc_status::IBV_WC_SUCCESS == 0);
+
 fn is_good(completion: &ibv_wc) -> bool {
     completion.status == ibv_wc_status::IBV_WC_SUCCESS
+}
+
+/// A receive that succeeded. Completions do not carry the sender's flag: the completion queue finds out (`announce`).
+#[inline(always)]
+fn good_recv(completion: &ibv_wc, id: u64) -> RecvDone {
+    RecvDone { id, status: Status::Success, len: completion.byte_len.into(), solicited: false }
 }
 
 /// True if the core can be told of two completions, one after the other, by a single report: the success of a request
@@ -124,6 +140,8 @@ pub struct Qp {
     pub(crate) reads: (u8, u8),
     pub(crate) sends: Mutex<Side>,
     pub(crate) recvs: Mutex<Side>,
+    /// The windows that serve it alone.
+    pub(crate) singles: Mutex<Singles>,
     /// Completions so far, of any kind.
     pub(crate) completions: AtomicU64,
     /// A request or a receive failed or was flushed.
@@ -175,6 +193,7 @@ impl Qp {
         };
         let (raw, sends, recvs) = as_long_as_possible(sends, recvs, make).map_err(exhausted(Resource::Endpoint))?;
         initialise(hub, &raw).map_err(exhausted(Resource::Endpoint))?;
+        let ep = init.sink.ep();
         let qp = Arc::new(Qp {
             raw,
             hub: hub.clone(),
@@ -183,8 +202,9 @@ impl Qp {
             receives,
             srq,
             reads: (sizes.reads_in.min(hub.limits.reads_in), sizes.reads_out.min(hub.limits.reads_out)),
-            sends: Mutex::new(Side::new(sends)),
-            recvs: Mutex::new(Side::new(recvs)),
+            sends: Mutex::new(Side::new(ep, Stall::Requests, sends)),
+            recvs: Mutex::new(Side::new(ep, Stall::Receives, recvs)),
+            singles: Mutex::default(),
             completions: AtomicU64::new(0),
             failed: AtomicBool::new(false),
             drained: AtomicBool::new(false),
@@ -268,13 +288,14 @@ impl Qp {
     pub fn post(&self, request: &Request<'_>) -> Result<()> {
         match request.operation {
             Operation::Send { .. } | Operation::Write(_) => self.post_segments(request, request.segments),
-            Operation::Read(_) => self.post_read(request),
+            _ => self.post_shortened(request),
         }
     }
 
-    /// Hands over a read. The device fills all segments that it names, which may have room for more than it asks for.
+    /// Hands over a request of a rarer kind. The device fills all segments that a read or an atomic operation names, which
+    /// may have room for more than it brings.
     #[inline(never)]
-    fn post_read(&self, request: &Request<'_>) -> Result<()> {
+    fn post_shortened(&self, request: &Request<'_>) -> Result<()> {
         let mut cut = Checked::new();
         self.post_segments(request, shorten(request.segments, request.len, &mut cut))
     }
@@ -296,20 +317,6 @@ impl Qp {
         Ok(())
     }
 
-    /// Hands over a bind with `post`.
-    pub fn post_bind(&self, id: u64, post: impl FnOnce(&RawQp) -> Result<(u32, Kept)>) -> Result<u32> {
-        let mut side = self.sends.lock();
-        if !side.is_open() {
-            return Ok(0);
-        }
-        if side.is_full() {
-            return Err(Error::InsufficientResources(Resource::Memory));
-        }
-        let (key, kept) = post(&self.raw)?;
-        side.posted_bind(id, kept);
-        Ok(key)
-    }
-
     /// Passes completions on to the core, several only if [`belong_together`] says so; true if [`Qp::report`] has
     /// something to tell. Called with the lock of the completion queue held, so that completions are told in order.
     #[inline]
@@ -323,8 +330,12 @@ impl Qp {
 
     #[inline]
     fn complete_recv(self: &Arc<Self>, completion: &ibv_wc, id: u64) -> bool {
+        let mut hard = false;
         match &self.srq {
-            Some(srq) => srq.consumed(),
+            Some(srq) => {
+                srq.consumed();
+                hard = self.sink.recv_taken(id) == Verdict::Break;
+            }
             None => {
                 let mut side = self.recvs.lock();
                 if side.done(1) {
@@ -332,22 +343,45 @@ impl Qp {
                 }
             }
         }
-        let hard = self.has_srq() && self.sink.recv_taken(id) == Verdict::Break;
-        let good = is_good(completion);
-        if good {
-            // Completions do not carry the sender's flag: the completion queue finds out (`announce`).
-            let len = completion.byte_len.into();
-            self.sink.recv_done(RecvDone { id, status: Status::Success, len, solicited: false });
-        } else {
-            self.note_failed_recv(completion, id);
-        }
-        if hard || !good {
+        if hard {
             self.failed.store(true, Ordering::Release);
         }
-        hard || !good
+        if completion.status | completion.wc_flags & SPECIAL != 0 {
+            return self.complete_unusual(completion, id) || hard;
+        }
+        self.sink.recv_done(good_recv(completion, id));
+        hard
     }
 
+    /// Passes a receive on that failed, or that brought more than its bytes; true if [`Qp::report`] has something to do. A
+    /// value with a message, which no program of this library sends, is left out.
     #[cold]
+    #[inline(never)]
+    fn complete_unusual(&self, completion: &ibv_wc, id: u64) -> bool {
+        if !is_good(completion) {
+            self.note_failed_recv(completion, id);
+            self.failed.store(true, Ordering::Release);
+            return true;
+        }
+        let done = good_recv(completion, id);
+        let with_inv = if self.hub.limits.soft_roce { WITH_INV_OF_SOFT_ROCE | WITH_INV } else { WITH_INV };
+        if completion.wc_flags & with_inv != 0 {
+            // SAFETY: the completion of a message that has revoked a window has the key there.
+            let key = unsafe { completion.imm_data_invalidated_rkey_union.invalidated_rkey };
+            let known = self.singles.lock().note_revoked(key);
+            self.sink.recv_special(done, Special::Invalidated(key));
+            return known;
+        }
+        if completion.opcode == ibv_wc_opcode::IBV_WC_RECV_RDMA_WITH_IMM {
+            // SAFETY: the completion of a write with a value has the value there.
+            let value = unsafe { completion.imm_data_invalidated_rkey_union.imm_data };
+            self.sink.recv_special(done, Special::Immediate(value));
+        } else {
+            self.sink.recv_done(done);
+        }
+        false
+    }
+
     fn note_failed_recv(&self, completion: &ibv_wc, id: u64) {
         let status = status::of_receive(completion.status, self.hub.limits.soft_roce);
         // The core flushes by itself, in the order in which receives were posted. Failures wait until all work is back.
@@ -421,9 +455,10 @@ impl Qp {
         self.sink.recv_announced();
     }
 
-    /// Goes on with an end that waited for the last request, and begins the end after a
-    /// failure. Called without a lock.
+    /// Goes on with an end that waited for the last request, frees windows that the peer has revoked, and begins the end
+    /// after a failure. Called without a lock.
     pub fn report(self: &Arc<Self>) {
+        self.free_revoked();
         if self.drained.swap(false, Ordering::AcqRel) {
             self.sink.drained();
         }
@@ -502,12 +537,11 @@ fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut Checked) -> &'a [
 
 /// Brings a new queue pair into the state in which it takes receives.
 fn initialise(hub: &Hub, raw: &RawQp) -> std::io::Result<()> {
-    use ibv_access_flags as access;
     // SAFETY: plain data, for which zero is a value.
     let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };
     attr.qp_state = ibv_qp_state::IBV_QPS_INIT;
     attr.port_num = hub.place.port;
-    attr.qp_access_flags = (access::IBV_ACCESS_REMOTE_READ | access::IBV_ACCESS_REMOTE_WRITE).0;
+    attr.qp_access_flags = hub.limits.access();
     let mask = ibv_qp_attr_mask::IBV_QP_STATE
         | ibv_qp_attr_mask::IBV_QP_PKEY_INDEX
         | ibv_qp_attr_mask::IBV_QP_PORT

@@ -6,12 +6,14 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use dat_core::Handle;
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::{Operation, Segment};
+use dat_core::probes::Stall;
+use dat_core::transport::{Gauge, Operation, Segment};
 
-use crate::memory::Kept;
 use crate::qp::wr;
 use crate::sys::qp::RawQp;
+use crate::window::Kept;
 
 /// The longest time for which a device may refuse work from a backlog while it has none.
 const HOPE: Duration = Duration::from_secs(5);
@@ -63,6 +65,10 @@ pub struct Side {
     room: u64,
     backlog: VecDeque<BacklogWork>,
     refusals: Refusals,
+    /// The endpoint, what the work is, and whether some of it waits.
+    ep: Handle,
+    work: Stall,
+    stalls: Gauge,
     /// Objects that binds need which are under way, by the numbers of these.
     binds: VecDeque<(u64, Kept)>,
 }
@@ -80,12 +86,13 @@ pub struct BacklogWork {
 }
 
 impl Side {
-    /// A direction for which the device has `places`. One of them stays free, because a completion comes a little
+    /// A direction of the endpoint `ep` for `work`, for which the device has `places`. One of them stays free, because a completion comes a little
     /// before the device can use the place again.
-    pub fn new(places: usize) -> Self {
+    pub fn new(ep: Handle, work: Stall, places: usize) -> Self {
         let room = places.saturating_sub(1).max(1) as u64;
         let (backlog, binds) = (VecDeque::new(), VecDeque::new());
-        Side { open: true, posted: 0, done: 0, room, backlog, refusals: Refusals::default(), binds }
+        let (refusals, stalls) = (Refusals::default(), Gauge::default());
+        Side { open: true, posted: 0, done: 0, room, backlog, refusals, ep, work, stalls, binds }
     }
 
     /// True while work is taken. The end of the connection completes work that comes later.
@@ -115,13 +122,29 @@ impl Side {
         let memory = |_| Error::InsufficientResources(Resource::Memory);
         self.backlog.try_reserve(1).map_err(memory)?;
         self.backlog.push_back(waiting);
+        self.note_stall();
         Ok(())
+    }
+
+    /// Takes note of whether work waits.
+    fn note_stall(&self) {
+        self.stalls.set(self.ep, self.work, !self.backlog.is_empty());
+    }
+
+    /// How often work began to wait.
+    pub fn stalls(&self) -> u64 {
+        self.stalls.stalls()
     }
 
     /// The device has taken a bind, which needs `kept` until it is done.
     pub fn posted_bind(&mut self, id: u64, kept: Kept) {
         self.posted();
         self.binds.push_back((id, kept));
+    }
+
+    /// True if a bind is under way whose completion was not fetched.
+    pub fn has_binds(&self) -> bool {
+        !self.binds.is_empty()
     }
 
     /// Drops the objects that binds need: none of them is under way any more.
@@ -167,6 +190,7 @@ impl Side {
             self.refusals = Refusals::default();
             self.posted += 1;
         }
+        self.note_stall();
         false
     }
 
@@ -189,6 +213,7 @@ impl Side {
     pub fn close(&mut self) {
         self.open = false;
         self.backlog.clear();
+        self.note_stall();
         self.refusals = Refusals::default();
     }
 

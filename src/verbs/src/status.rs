@@ -61,10 +61,12 @@ pub fn of_completion(status: ibv_wc_status::Type) -> Status {
 }
 
 /// The status of the completion of a receive. Soft-RoCE says of a message that is too long that
-/// the queue pair is inconsistent, or gives the receiver the sender's status.
+/// the queue pair is inconsistent, or gives the receiver the sender's status. It does the latter as well with the receive
+/// that the value behind a write would complete, if the write is not allowed.
 pub fn of_receive(status: ibv_wc_status::Type, soft_roce: bool) -> Status {
     match status {
         ibv_wc_status::IBV_WC_LOC_QP_OP_ERR | ibv_wc_status::IBV_WC_REM_INV_REQ_ERR if soft_roce => Status::LocalLength,
+        ibv_wc_status::IBV_WC_REM_ACCESS_ERR if soft_roce => Status::Flushed,
         other => of_completion(other),
     }
 }

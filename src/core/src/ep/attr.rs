@@ -59,6 +59,10 @@ pub struct EpAttributes {
     pub max_rdma_read_iov: usize,
     /// Segments of an RDMA write; 0 asks for the adapter's limit.
     pub max_rdma_write_iov: usize,
+    /// Whether a query tells how many counters there are, if it tells where they are.
+    pub counters_number: bool,
+    /// Whether a query tells where the counters are.
+    pub counters_list: bool,
 }
 
 const DEFAULT_DTOS: usize = 256;
@@ -84,6 +88,8 @@ impl EpAttributes {
             hard_watermark: Watermark::Infinite,
             max_rdma_read_iov: DEFAULT_SEGMENTS.min(limits.max_segments_read),
             max_rdma_write_iov: DEFAULT_SEGMENTS.min(limits.max_segments_write),
+            counters_number: true,
+            counters_list: true,
         }
     }
 
@@ -142,6 +148,8 @@ impl EpAttributes {
             (Field::MaxRdmaReadOut, Setting::Count(count)) => self.max_rdma_read_out = count,
             (Field::MaxRdmaReadIov, Setting::Count(count)) => self.max_rdma_read_iov = count,
             (Field::MaxRdmaWriteIov, Setting::Count(count)) => self.max_rdma_write_iov = count,
+            (Field::ProviderSpecificCount, Setting::Counters(told)) => self.counters_number = told,
+            (Field::ProviderSpecific, Setting::Counters(told)) => self.counters_list = told,
             // A setting with only one possible value is not stored.
             _ => {}
         }

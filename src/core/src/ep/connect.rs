@@ -36,6 +36,37 @@ impl<T: Transport> Endpoint<T> {
     /// [`Arg::Timeout`] for 0, [`Error::InvalidAddress`], [`Error::InsufficientResources`]. The
     /// endpoint stays unconnected then.
     pub fn connect(self: &Arc<Self>, request: &ConnectRequest<'_>) -> Result<()> {
+        self.start(request, |_| Ok(()))
+    }
+
+    /// Starts to connect in the common model: to the service point, of whatever kind, whose qualifier is the port of
+    /// `address`.
+    ///
+    /// # Errors
+    /// Those of [`Endpoint::connect`], and [`AddressFault::Malformed`] if the address has no port or is not one of the
+    /// endpoint's kind of socket ([`Field::Comm`](super::table::Field::Comm)).
+    pub fn common_connect(
+        self: &Arc<Self>,
+        address: &Address,
+        timeout: Option<Duration>,
+        private_data: &[u8],
+    ) -> Result<()> {
+        let request = ConnectRequest { address, qualifier: address.port().into(), timeout, private_data };
+        self.start(&request, |control| {
+            control.comm.check_address(address)?;
+            if address.port() == 0 {
+                return Err(Error::InvalidAddress(AddressFault::Malformed));
+            }
+            Ok(())
+        })
+    }
+
+    /// Starts to connect, if `check` admits it in the state that the endpoint is in.
+    fn start(
+        self: &Arc<Self>,
+        request: &ConnectRequest<'_>,
+        check: impl FnOnce(&Control<T>) -> Result<()>,
+    ) -> Result<()> {
         debug_assert!(self.ia.transport.attributes().check_private_data(request.private_data.len()).is_ok());
         if request.timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(Error::InvalidParameter(Arg::Timeout));
@@ -43,6 +74,7 @@ impl<T: Transport> Endpoint<T> {
         let mut control = self.control.lock();
         let Next::Go(to) = next(control.state, Trigger::Connect)? else { return Err(Error::Internal) };
         self.ready(&control)?;
+        check(&control)?;
         if !request.address.is_host() {
             return Err(Error::InvalidAddress(AddressFault::Unsupported));
         }
@@ -125,7 +157,7 @@ impl<T: Transport> Endpoint<T> {
             control.state = to;
             let idle = {
                 let mut requests = self.requests();
-                requests.enter(to);
+                requests.enter(self.header.handle(), to);
                 requests.flight.is_empty()
             };
             if !idle {
@@ -136,7 +168,7 @@ impl<T: Transport> Endpoint<T> {
         let mut closing = self.ia.transport.disconnect(&qp, false);
         if closing != Closing::Done {
             control.state = State::DisconnectPending;
-            self.requests().enter(State::DisconnectPending);
+            self.requests().enter(self.header.handle(), State::DisconnectPending);
         }
         if closing == Closing::Exposed {
             let life = control.life;
@@ -164,7 +196,8 @@ impl<T: Transport> Endpoint<T> {
         let private_data: Option<Arc<[u8]>> = (active && !private_data.is_empty()).then(|| private_data.into());
         control.private_data = private_data.clone();
         control.state = to;
-        self.requests().enter(to);
+        control.was_up = true;
+        self.requests().enter(self.header.handle(), to);
         let mut receives = self.receives.lock();
         receives.enter(to);
         if let Some(evd) = &control.connect_evd {
@@ -196,7 +229,7 @@ impl<T: Transport> Endpoint<T> {
 
     fn enter(&self, control: &mut Control<T>, state: State) {
         control.state = state;
-        self.requests().enter(state);
+        self.requests().enter(self.header.handle(), state);
         self.receives.lock().enter(state);
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep_state::State;
 use crate::evd::Evd;
-use crate::event::{ConnectionEvent, Event, Status};
+use crate::event::{AsyncReason, ConnectionEvent, Event, Status};
 use crate::transport::{Closing, FailedRequest, RecvDone, Transport};
 
 impl<T: Transport> Endpoint<T> {
@@ -14,7 +14,9 @@ impl<T: Transport> Endpoint<T> {
     /// come the completions and the connection event.
     ///
     /// Successful and failed completions come before the event. Flushed ones come after it if they share its
-    /// dispatcher. On another dispatcher they come first, so that a program that saw the event finds them there.
+    /// dispatcher. On another dispatcher they come first, so that a program that saw the event finds them there. Remote
+    /// memory regions that are bound for this connection alone are unbound before all that. The
+    /// asynchronous event for an endpoint that leaves its shared receive queue comes last.
     pub(super) fn end(
         &self,
         control: &mut Control<T>,
@@ -23,6 +25,10 @@ impl<T: Transport> Endpoint<T> {
         request: Option<(FailedRequest, Status)>,
     ) {
         let ep = self.header.handle();
+        let leaves = std::mem::take(&mut control.was_up)
+            && event.is_some()
+            && self.srq.is_some()
+            && self.ia.habits().tell_end_of_shared;
         control.state = State::Disconnected;
         control.life += 1;
         control.qp = None;
@@ -30,12 +36,16 @@ impl<T: Transport> Endpoint<T> {
         let mut receives = self.receives.lock();
         requests.life = control.life;
         receives.life = control.life;
-        requests.enter(State::Disconnected);
+        requests.enter(ep, State::Disconnected);
         receives.enter(State::Disconnected);
         let request_qp = requests.qp.take();
         let tx = std::mem::take(&mut requests.tx);
         let recv_qp = receives.qp.take();
+        if let Some(qp) = &request_qp {
+            requests.counters.flow.add(self.ia.transport.flow(qp, &tx));
+        }
 
+        requests.forget_windows(&self.ia, ep);
         requests.drain(ep, request);
         self.release_held(&mut receives);
         if let Some(done) = recv {
@@ -54,13 +64,21 @@ impl<T: Transport> Endpoint<T> {
         if !receives_later {
             self.flush_receives(&mut receives);
         }
+        let telling = leaves.then(|| self.ia.telling_end());
         if let (Some(kind), Some(evd)) = (event, connect) {
-            evd.push(Event::Connection { ep, kind, private_data: None });
+            // What came with a rejection was kept when it was reported.
+            let rejected = kind == ConnectionEvent::PeerRejected;
+            let private_data = control.private_data.clone().filter(|_| rejected);
+            evd.push(Event::Connection { ep, kind, private_data });
         }
         requests.flush(ep);
         self.flush_receives(&mut receives);
         drop(receives);
         drop(requests);
+        if leaves {
+            self.ia.raise(ep, AsyncReason::EndpointLeftShared);
+        }
+        drop(telling);
         drop((request_qp, tx, recv_qp));
     }
 

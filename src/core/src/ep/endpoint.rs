@@ -8,7 +8,7 @@ use std::sync::Arc;
 use host::lock::{Mutex, MutexGuard};
 use host::memory;
 
-use crate::addr::Address;
+use crate::addr::{Address, Comm};
 use crate::ep::attr::EpAttributes;
 use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
@@ -17,6 +17,7 @@ use crate::ep_state::{Next, State, Trigger, next};
 use crate::error::{Error, Refusal, Resource, Result, Role};
 use crate::evd::Evd;
 use crate::ia::Ia;
+use crate::kept::Kept;
 use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
 use crate::srq::Srq;
@@ -51,6 +52,7 @@ pub struct Endpoint<T: Transport> {
     pub(super) control: Mutex<Control<T>>,
     pub(super) sending: Sending<T>,
     pub(super) receives: Mutex<Receives<T>>,
+    kept: Kept,
 }
 
 /// The part of an endpoint that concerns both directions.
@@ -65,7 +67,10 @@ pub(super) struct Control<T: Transport> {
     pub life: u64,
     pub remote: Option<(Arc<Address>, u64)>,
     pub local_qualifier: u64,
+    pub comm: Comm,
     pub private_data: Option<Arc<[u8]>>,
+    /// Whether the connection of this life was up.
+    pub was_up: bool,
     pub freed: bool,
 }
 
@@ -90,6 +95,8 @@ pub struct EpStatus<T: Transport> {
     pub remote: Option<(Arc<Address>, u64)>,
     /// Local port qualifier; 0 if there is none.
     pub local_qualifier: u64,
+    /// The kind of socket by whose addresses it connects in the common model.
+    pub comm: Comm,
 }
 
 impl<T: Transport> Object for Endpoint<T> {
@@ -164,18 +171,21 @@ impl<T: Transport> Endpoint<T> {
                 life: 1,
                 remote: None,
                 local_qualifier: 0,
+                comm: Comm::default(),
                 private_data: None,
+                was_up: false,
                 freed: false,
             }),
             sending: Sending::new(Requests::new(request_evd)),
             receives: Mutex::new(Receives::new(recv_evd, parts.srq.is_some())?),
+            kept: Kept::default(),
         })?;
         {
             let control = ep.control.lock();
             let mut requests = ep.requests();
             let mut receives = ep.receives.lock();
             ep.configure(&control, &mut requests, &mut receives)?;
-            requests.enter(state);
+            requests.enter(ep.header.handle(), state);
             receives.set_watermarks(control.attr.soft_watermark, control.attr.hard_watermark);
             if let Some(evd) = &requests.evd {
                 evd.add_requests(requests.feed);
@@ -231,6 +241,11 @@ impl<T: Transport> Endpoint<T> {
         &self.ia
     }
 
+    /// What the face keeps with the endpoint.
+    pub fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
     /// Everything about the endpoint.
     pub fn query(&self) -> EpStatus<T> {
         let control = self.control.lock();
@@ -247,6 +262,7 @@ impl<T: Transport> Endpoint<T> {
             srq: self.srq.clone(),
             remote: control.remote.clone(),
             local_qualifier: control.local_qualifier,
+            comm: control.comm,
         }
     }
 
@@ -302,6 +318,7 @@ impl<T: Transport> Endpoint<T> {
             self.requests().detach();
             self.receives.lock().detach();
         }
+        self.leave_counters();
         self.ia.disown(self);
     }
 
@@ -328,7 +345,7 @@ impl<T: Transport> Endpoint<T> {
         control.remote = None;
         control.local_qualifier = 0;
         control.private_data = None;
-        requests.enter(to);
+        requests.enter(self.header.handle(), to);
         receives.enter(to);
         Ok(())
     }
@@ -339,7 +356,7 @@ impl<T: Transport> Endpoint<T> {
         let to = next(control.state, trigger)?;
         if let Next::Go(state) = to {
             control.state = state;
-            self.requests().enter(state);
+            self.requests().enter(self.header.handle(), state);
         }
         Ok(to)
     }

@@ -1,13 +1,17 @@
 //! Endpoints.
 //!
 //! [`Endpoint`] is spread over files by subject: `endpoint` has what it is made of, `post` and
-//! `recv` post, `connect` and `end` begin and end connections, `modify` changes parameters,
-//! `report` takes what the transport reports, `sending` has the lock on requests.
+//! `recv` post, `extended` posts what only some versions have, `bind` binds remote memory regions,
+//! `connect` and `end` begin and end connections, `modify` changes parameters, `report` takes what the
+//! transport reports, `sending` has the lock on requests.
 
 mod attr;
+mod bind;
 mod connect;
+mod counted;
 mod end;
 mod endpoint;
+mod extended;
 mod modify;
 mod post;
 mod receives;
@@ -21,6 +25,7 @@ pub use crate::ep_state::{Next, State, Trigger, next};
 pub use attr::{EpAttributes, Watermark};
 pub use connect::ConnectRequest;
 pub use endpoint::{Endpoint, EpParts, EpStatus};
+pub use extended::Change;
 pub use modify::{Changes, Value};
 pub use recv::RecvInfo;
 pub use sending::TxGuard;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 
+use crate::addr::Comm;
 use crate::ep::attr::EpAttributes;
 use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep::receives::Receives;
@@ -24,6 +25,8 @@ pub enum Value<T: Transport> {
     Pz(Option<Arc<Pz<T>>>),
     /// A dispatcher, or none.
     Evd(Option<Arc<Evd<T>>>),
+    /// A kind of socket.
+    Comm(Comm),
     /// A number or a handle from the program that stands for no value: no such object exists, or nothing has such a
     /// size.
     Invalid,
@@ -41,6 +44,7 @@ struct Draft<T: Transport> {
     recv_evd: Option<Option<Use<Evd<T>>>>,
     request_evd: Option<Option<Use<Evd<T>>>>,
     connect_evd: Option<Option<Use<Evd<T>>>>,
+    comm: Comm,
 }
 
 impl<T: Transport> Endpoint<T> {
@@ -51,7 +55,8 @@ impl<T: Transport> Endpoint<T> {
     /// # Errors
     /// In this order: [`Arg::Field`] for a field that can never change; [`Refusal::Endpoint`] if
     /// the state does not admit one of them; [`Refusal::ReceivesPosted`] for the receive completion
-    /// flags; [`Arg::Value`] for a value that is not valid; [`Error::InsufficientResources`].
+    /// flags; [`Arg::Value`] for a value that is not valid, and [`Error::CommNotSupported`] for a kind of socket that is not
+    /// supported; [`Error::InsufficientResources`].
     pub fn modify(&self, changes: &[(Field, Value<T>)]) -> Result<()> {
         if changes.iter().any(|(field, _)| field.rule().class == Class::Never) {
             return Err(Error::InvalidParameter(Arg::Field));
@@ -67,7 +72,14 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InvalidState(Refusal::ReceivesPosted));
         }
 
-        let mut draft = Draft { attr: control.attr, pz: None, recv_evd: None, request_evd: None, connect_evd: None };
+        let mut draft = Draft {
+            attr: control.attr,
+            pz: None,
+            recv_evd: None,
+            request_evd: None,
+            connect_evd: None,
+            comm: control.comm,
+        };
         for (field, value) in changes {
             self.draft(&mut draft, field.rule(), value)?;
         }
@@ -115,6 +127,12 @@ impl<T: Transport> Endpoint<T> {
                     _ => draft.connect_evd = Some(used),
                 }
             }
+            (Check::Comm, &Value::Comm(comm)) => {
+                if !comm.is_unset() {
+                    comm.check()?;
+                }
+                draft.comm = comm;
+            }
             (check, &Value::Setting(setting)) => {
                 let limits = self.ia.transport.attributes();
                 let against = Against { limits, srq: self.srq.is_some(), purpose: Purpose::Modify };
@@ -143,6 +161,7 @@ impl<T: Transport> Endpoint<T> {
             control.attr = before;
             return Err(error);
         }
+        control.comm = draft.comm;
         // Streams are counted anew on the dispatchers that they feed from now on.
         if let Some(evd) = &receives.evd {
             evd.remove_feed(old_feeds.0);

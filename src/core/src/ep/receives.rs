@@ -7,16 +7,17 @@ use std::sync::Arc;
 use host::memory::{self, NoMemory, Room};
 
 use crate::books::Charge;
+use crate::counters::Tallies;
 use crate::ep::attr::Watermark;
 use crate::ep::endpoint::not_ready;
 use crate::ep_state::State;
 use crate::error::{Arg, Error, Result};
 use crate::evd::Evd;
-use crate::event::{Completion, CompletionFlags, Feed, Status, Transfer};
+use crate::event::{Completion, CompletionFlags, Extended, Feed, Status, Transfer};
 use crate::fifo::Fifo;
 use crate::lmr_table::{LmrTable, LocalSegment, SegmentList};
 use crate::slab::Handle;
-use crate::transport::{Delivery, Place, RecvDone, RecvId, Segment, Taken, Transport};
+use crate::transport::{Delivery, Place, RecvDone, RecvId, Segment, Special, Taken, Transport};
 use crate::users::Use;
 
 /// A receive of the endpoint's own queue.
@@ -35,6 +36,13 @@ pub(super) struct Posted {
 pub(super) struct Early {
     pub id: RecvId,
     pub segments: Box<[LocalSegment]>,
+}
+
+/// A receive that ended before the connection was announced.
+pub(super) struct Held {
+    pub done: RecvDone,
+    /// What its message has brought beside its bytes.
+    pub special: Option<Special>,
 }
 
 /// The watermarks that were passed.
@@ -65,7 +73,7 @@ pub(super) struct Receives<T: Transport> {
     /// Buffers taken from the shared queue and not complete.
     pub taken: Vec<RecvId>,
     /// Completions that came before the connection was announced.
-    pub held: Vec<RecvDone>,
+    pub held: Vec<Held>,
     pub capacity: usize,
     pub max_segments: usize,
     pub feed: Feed,
@@ -74,6 +82,8 @@ pub(super) struct Receives<T: Transport> {
     soft_armed: bool,
     /// Whether a watermark can be passed: the soft one is armed, or there is a hard one.
     pub watched: bool,
+    /// Messages that have filled receives.
+    pub received: Tallies,
 }
 
 impl<T: Transport> Receives<T> {
@@ -100,6 +110,7 @@ impl<T: Transport> Receives<T> {
             hard_limit: None,
             soft_armed: false,
             watched: false,
+            received: Tallies::default(),
         })
     }
 
@@ -158,9 +169,12 @@ impl<T: Transport> Receives<T> {
 
     /// Queues the completion of a receive of the shared queue that the transport has ended.
     #[inline(always)]
-    pub fn complete_shared(&self, ep: Handle, cookie: u64, done: &RecvDone, charge: Charge) {
+    pub fn complete_shared(&mut self, ep: Handle, cookie: u64, done: &RecvDone, charge: Charge) {
         let &RecvDone { status, len, solicited, .. } = done;
         let Some(evd) = &self.evd else { return };
+        if matches!(status, Status::Success) {
+            self.received.count(Transfer::Recv, len);
+        }
         let completion = || Completion { ep, cookie, len, status, transfer: Transfer::Recv };
         let announce = || !matches!(self.feed, Feed::Solicited) || solicited || !matches!(status, Status::Success);
         evd.complete_shared(completion, announce, charge);
@@ -200,6 +214,7 @@ impl<T: Transport> Receives<T> {
             return Delivery::NoMemory(id);
         }
         oldest.skip();
+        self.received.count(Transfer::Recv, len);
         let announce = || if matches!(self.feed, Feed::Solicited) { solicited } else { !quiet };
         let completion = || Completion { ep, cookie, len, status: Status::Success, transfer: Transfer::Recv };
         evd.complete(completion, announce);
@@ -232,6 +247,9 @@ impl<T: Transport> Receives<T> {
         };
         self.posted.skip();
         self.given = self.given.saturating_sub(1);
+        if matches!(done.status, Status::Success) {
+            self.received.count(Transfer::Recv, done.len);
+        }
         let announce = || {
             let announce = if matches!(self.feed, Feed::Solicited) { done.solicited } else { !quiet };
             announce || !matches!(done.status, Status::Success)
@@ -243,7 +261,7 @@ impl<T: Transport> Receives<T> {
     /// Queues the completions of receives of the endpoint's own queue that the transport has ended.
     #[inline(never)]
     pub fn finish_own(&mut self, ep: Handle, done: &[RecvDone]) {
-        let (posted, given, feed) = (&mut self.posted, &mut self.given, self.feed);
+        let (posted, given, received, feed) = (&mut self.posted, &mut self.given, &mut self.received, self.feed);
         // An endpoint with receives has a dispatcher for them.
         let Some(evd) = &self.evd else { return };
         evd.push_all(|batch| {
@@ -254,6 +272,9 @@ impl<T: Transport> Receives<T> {
                 };
                 posted.skip();
                 *given = given.saturating_sub(1);
+                if matches!(status, Status::Success) {
+                    received.count(Transfer::Recv, len);
+                }
                 let announce = match feed {
                     Feed::Solicited => solicited,
                     _ => !quiet,
@@ -262,6 +283,48 @@ impl<T: Transport> Receives<T> {
                 batch.complete(completion, announce || !matches!(status, Status::Success), None);
             }
         });
+    }
+
+    /// Queues the completion of a receive of the endpoint's own queue that has brought more than its bytes.
+    pub fn finish_special(&mut self, ep: Handle, done: &RecvDone, what: Special) {
+        let Some(&Posted { cookie, quiet, .. }) = self.posted.front().filter(|posted| posted.id == done.id) else {
+            return out_of_order(done.id);
+        };
+        self.posted.skip();
+        self.given = self.given.saturating_sub(1);
+        self.complete_special(ep, cookie, done, what, quiet, None);
+    }
+
+    /// Queues the completion of a receive that has brought more than its bytes. `quiet` is the choice of the poster, and
+    /// `charge` that of a buffer of a shared queue.
+    pub fn complete_special(
+        &mut self,
+        ep: Handle,
+        cookie: u64,
+        &RecvDone { len, status, solicited, .. }: &RecvDone,
+        what: Special,
+        quiet: bool,
+        charge: Option<Charge>,
+    ) {
+        let Some(evd) = &self.evd else { return };
+        if matches!(status, Status::Success) {
+            self.received.count(Transfer::Recv, len);
+        }
+        let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
+        let extended = match what {
+            Special::Immediate(value) => (Extended::RecvImmediate, value),
+            Special::Invalidated(key) => (Extended::RecvInvalidated, key),
+        };
+        let announce = if matches!(self.feed, Feed::Solicited) { solicited } else { !quiet };
+        evd.push_all(|batch| batch.complete_extended(completion, extended, announce, charge));
+    }
+
+    /// Notes that a buffer taken from the shared queue is complete.
+    #[inline(always)]
+    pub fn give_back(&mut self, id: RecvId) {
+        if let Some(at) = self.taken.iter().position(|&taken| taken == id) {
+            self.taken.swap_remove(at);
+        }
     }
 
     /// The buffers that the endpoint has.

@@ -8,11 +8,12 @@ use host::lock::MutexGuard;
 use crate::books::Completed;
 use crate::ep::attr::Watermark;
 use crate::ep::endpoint::{Endpoint, refused};
-use crate::ep::receives::{Passed, Posted, Receives};
+use crate::ep::receives::{Held, Passed, Posted, Receives};
 use crate::error::{Error, Refusal, Resource, Result};
-use crate::event::{AsyncReason, CompletionFlags, Status};
+use crate::event::{AsyncReason, CompletionFlags, Status, Transfer};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
+use crate::probes;
 use crate::srq::Srq;
 use crate::transport::{Checked, Poll, Recv, RecvDone, RecvId, Segment, Transport};
 
@@ -31,7 +32,7 @@ impl<T: Transport> Endpoint<T> {
     ///
     /// # Errors
     /// [`Refusal::EndpointHasSrq`], [`Refusal::EndpointNotReady`] without zone or
-    /// dispatcher, [`Arg::SegmentCount`], [`Arg::Flags`], the errors of
+    /// dispatcher, [`crate::error::Arg::SegmentCount`], [`crate::error::Arg::Flags`], the errors of
     /// [`crate::lmr_table::LmrTable::check`], [`Error::InsufficientResources`] if the
     /// receive queue is full.
     #[inline(always)]
@@ -59,6 +60,7 @@ impl<T: Transport> Endpoint<T> {
             *next_id = id + 1;
             let (count, first) = if T::TAKES_RECEIVES { (1, piece) } else { (0, Segment::default()) };
             place.fill(Posted { id, cookie, quiet: false, count, first });
+            probes::posted(self.header.handle(), Transfer::Recv, cookie, piece.len);
             if awaited || receives.watched {
                 cold_path();
                 self.after_recv(receives, awaited);
@@ -89,8 +91,9 @@ impl<T: Transport> Endpoint<T> {
             _ => return Err(receives.refusal(completion)),
         };
         let mut checked = Checked::new();
-        self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_WRITE, &mut checked)?;
+        let total = self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_WRITE, &mut checked)?;
         if receives.flush {
+            probes::posted(self.header.handle(), Transfer::Recv, cookie, total);
             receives.complete(self.header.handle(), cookie, Status::Flushed, 0, true, None);
             return Ok(());
         }
@@ -109,6 +112,7 @@ impl<T: Transport> Endpoint<T> {
         // There is room, as was just found.
         let _ = receives.posted.push(Posted { id, cookie, quiet, count, first });
         receives.keep_others(kept);
+        probes::posted(self.header.handle(), Transfer::Recv, cookie, total);
         if awaited || receives.watched {
             self.after_recv(receives, awaited);
         }
@@ -138,8 +142,17 @@ impl<T: Transport> Endpoint<T> {
 
     /// Queues the completions that came before the connection was announced.
     pub(super) fn release_held(&self, receives: &mut Receives<T>) {
-        let held = std::mem::take(&mut receives.held);
-        self.finish_recvs(receives, &held);
+        for ended in std::mem::take(&mut receives.held) {
+            self.finish_held(receives, ended);
+        }
+    }
+
+    /// Queues one of these completions.
+    pub(super) fn finish_held(&self, receives: &mut Receives<T>, Held { done, special }: Held) {
+        match special {
+            None => self.finish_recvs(receives, &[done]),
+            Some(what) => self.finish_special(receives, &done, what),
+        }
     }
 
     /// Queues the completions of receives that the transport has ended.
@@ -168,9 +181,7 @@ impl<T: Transport> Endpoint<T> {
     /// about, and these may have one dispatcher.
     #[inline(always)]
     fn finish_shared(&self, receives: &mut Receives<T>, srq: &Srq<T>, done: &RecvDone) {
-        if let Some(at) = receives.taken.iter().position(|&id| id == done.id) {
-            receives.taken.swap_remove(at);
-        }
+        receives.give_back(done.id);
         let Some(Completed { cookie, charge }) = srq.complete(done.id) else { return };
         receives.complete_shared(self.header.handle(), cookie, done, charge);
     }
@@ -202,11 +213,21 @@ impl<T: Transport> Endpoint<T> {
 
     /// Does what passed watermarks call for; called without a lock.
     pub(super) fn act_on(&self, passed: Passed) {
-        if passed.soft {
-            self.ia.raise(self.header.handle(), AsyncReason::EpSoftHighWatermark);
-        }
+        self.tell_of(passed);
         if passed.hard {
             self.break_connection();
+        }
+    }
+
+    /// Tells the program, and whoever traces it, of passed watermarks; called without a lock.
+    pub(super) fn tell_of(&self, passed: Passed) {
+        let ep = self.header.handle();
+        if passed.soft {
+            probes::watermark(ep, probes::Mark::EpSoft);
+            self.ia.raise(ep, AsyncReason::EpSoftHighWatermark);
+        }
+        if passed.hard {
+            probes::watermark(ep, probes::Mark::EpHard);
         }
     }
 

@@ -7,31 +7,35 @@ use host::memory::Room;
 
 use crate::books::Completed;
 use crate::ep::endpoint::Endpoint;
-use crate::ep::receives::Receives;
+use crate::ep::receives::{Held, Receives};
 use crate::ep::sending::TxGuard;
 use crate::ep_state::{State, Trigger, next};
-use crate::event::{AsyncReason, ConnectionEvent, Status};
+use crate::event::{ConnectionEvent, Status};
+use crate::slab::Handle;
 use crate::transport::report::{EndpointReports, LockedTx};
 use crate::transport::{
-    Closing, ConnectionReport, Delivery, FailedRequest, Mark, Place, RecvDone, RecvId, Segment, Taken, Transport,
-    Verdict,
+    Closing, ConnectionReport, Delivery, FailedRequest, Mark, Place, RecvDone, RecvId, Segment, Special, Taken,
+    Transport, Verdict,
 };
 
 impl<T: Transport> Endpoint<T> {
     /// Takes note of receives that ended before the connection was announced, or after it has ended.
     #[cold]
     fn finish_out_of_time(&self, receives: &mut Receives<T>, life: u64, done: &[RecvDone]) {
-        for &done in done {
-            if receives.life != life {
-                if let Some(srq) = &self.srq {
-                    self.flush_late(receives, srq, done.id);
-                }
-            } else if receives.held.room(1).is_err() {
-                self.finish_recvs(receives, &[done]);
-            } else {
-                // The transport is ahead of the event that announces the connection.
-                receives.held.push(done);
+        done.iter().for_each(|&done| self.keep_out_of_time(receives, life, Held { done, special: None }));
+    }
+
+    /// Does what [`Endpoint::finish_out_of_time`] does, for one receive.
+    pub(super) fn keep_out_of_time(&self, receives: &mut Receives<T>, life: u64, ended: Held) {
+        if receives.life != life {
+            if let Some(srq) = &self.srq {
+                self.flush_late(receives, srq, ended.done.id);
             }
+        } else if receives.held.room(1).is_err() {
+            self.finish_held(receives, ended);
+        } else {
+            // The transport is ahead of the event that announces the connection.
+            receives.held.push(ended);
         }
     }
 
@@ -64,6 +68,10 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
         receives.deliver(self.header.handle(), len, solicited, place, &self.ia.lmrs)
     }
 
+    fn ep(&self) -> Handle {
+        self.header.handle()
+    }
+
     #[inline(always)]
     fn is_live(&self, segment: &Segment) -> bool {
         self.ia.lmrs.is_live(segment)
@@ -90,14 +98,12 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
             receives.taken.push(id);
             receives.watermarks_passed()
         };
-        if passed.soft {
-            self.ia.raise(self.header.handle(), AsyncReason::EpSoftHighWatermark);
-        }
+        self.tell_of(passed);
         if passed.hard { Verdict::Break } else { Verdict::Continue }
     }
 
     fn recv_arrived(&self, life: u64, done: RecvDone) -> Verdict {
-        let receives = self.receives.lock();
+        let mut receives = self.receives.lock();
         // Without a watermark to pass, nobody need see that the endpoint has the buffer for a moment.
         if let Some(srq) = &self.srq
             && receives.life == life
@@ -121,6 +127,10 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
             cold_path();
             self.finish_out_of_time(&mut receives, life, done);
         }
+    }
+
+    fn recv_special(&self, life: u64, done: RecvDone, what: Special) {
+        self.special_done(life, done, what);
     }
 
     fn recv_announced(&self, life: u64) {
@@ -181,6 +191,9 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
                 ended => {
                     let event = ending(control.state, &ended);
                     if next(control.state, Trigger::Ended).is_ok() {
+                        if let (ConnectionEvent::PeerRejected, ConnectionReport::PeerRejected(data)) = (event, ended) {
+                            control.private_data = (!data.is_empty()).then(|| data.into());
+                        }
                         self.end(&mut control, Some(event), None, None);
                     }
                     return;
@@ -196,7 +209,7 @@ fn ending(state: State, report: &ConnectionReport) -> ConnectionEvent {
     match (state, report) {
         (State::CompletionPending, _) => ConnectionEvent::AcceptCompletionError,
         (State::DisconnectPending, _) => ConnectionEvent::Disconnected,
-        (State::ActiveConnectionPending, ConnectionReport::PeerRejected) => ConnectionEvent::PeerRejected,
+        (State::ActiveConnectionPending, ConnectionReport::PeerRejected(_)) => ConnectionEvent::PeerRejected,
         (State::ActiveConnectionPending, ConnectionReport::TimedOut) => ConnectionEvent::TimedOut,
         (State::ActiveConnectionPending, ConnectionReport::Unreachable) => ConnectionEvent::Unreachable,
         (State::ActiveConnectionPending, _) => ConnectionEvent::NonPeerRejected,
@@ -214,7 +227,7 @@ mod tests {
         use ConnectionEvent as E;
         use ConnectionReport as R;
         let cases = [
-            (State::ActiveConnectionPending, R::PeerRejected, E::PeerRejected),
+            (State::ActiveConnectionPending, R::PeerRejected(Vec::new()), E::PeerRejected),
             (State::ActiveConnectionPending, R::NonPeerRejected, E::NonPeerRejected),
             (State::ActiveConnectionPending, R::TimedOut, E::TimedOut),
             (State::ActiveConnectionPending, R::Unreachable, E::Unreachable),

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use host::memory::NoMemory;
 
+use crate::counters::Counters;
 use crate::ep::endpoint::not_ready;
 use crate::ep_state::State;
 use crate::error::{Arg, Error, Result};
 use crate::evd::{Batch, Evd};
-use crate::event::{Completion, CompletionFlags, Event, Feed, Status, Transfer};
+use crate::event::{Completion, CompletionFlags, Event, Extended, Feed, Status, Transfer};
 use crate::fifo::{Fifo, Oldest, Vacancy};
 use crate::mem::Rights;
+use crate::probes;
 use crate::slab::Handle;
 use crate::transport::{FailedRequest, Mark, RequestId, Transport};
 use crate::users::Use;
@@ -21,9 +23,34 @@ use crate::users::Use;
 pub(super) enum Work {
     /// A data transfer of so many bytes.
     Transfer(Transfer, u64),
+    /// A write of so many bytes that brings a value.
+    WriteImmediate(u64),
+    /// An atomic addition.
+    FetchAdd,
+    /// An atomic exchange.
+    CompareSwap,
     /// The bind or unbind of this remote memory region.
     Bind(Handle),
 }
+
+impl Work {
+    /// The bytes of an atomic operation.
+    pub const ATOMIC: u64 = 8;
+
+    /// Shows a tracer that it was posted.
+    #[inline(never)]
+    pub fn show_posted(self, ep: Handle, cookie: u64) {
+        match self {
+            Work::Transfer(transfer, len) => probes::posted(ep, transfer, cookie, len),
+            Work::WriteImmediate(len) => probes::posted(ep, Transfer::Write, cookie, len),
+            Work::FetchAdd | Work::CompareSwap => probes::posted(ep, Transfer::Read, cookie, Work::ATOMIC),
+            Work::Bind(_) => probes::bind_posted(ep, cookie),
+        }
+    }
+}
+
+// The usual request is written in two words.
+const _: () = assert!(size_of::<Work>() == 16);
 
 /// A request in flight.
 #[derive(Clone, Copy, Debug)]
@@ -58,10 +85,17 @@ impl InFlight {
         }
         let cookie = self.cookie;
         let announce = !good || !self.flags.contains(CompletionFlags::UNSIGNALLED);
+        let mut extended = |operation, transfer, len| {
+            let completion = Completion { ep, cookie, len, status, transfer };
+            batch.complete_extended(completion, (operation, 0), announce, None);
+        };
         match self.work {
             Work::Transfer(transfer, len) => {
                 batch.complete(Completion { ep, cookie, len, status, transfer }, announce, None);
             }
+            Work::WriteImmediate(len) => extended(Extended::WriteImmediate, Transfer::Write, len),
+            Work::FetchAdd => extended(Extended::FetchAdd, Transfer::Read, Work::ATOMIC),
+            Work::CompareSwap => extended(Extended::CompareSwap, Transfer::Read, Work::ATOMIC),
             Work::Bind(rmr) => batch.push(Event::Bind { rmr, cookie, status }, announce),
         }
     }
@@ -174,6 +208,10 @@ pub(super) struct Requests<T: Transport> {
     pub max_rdma: u64,
     /// The state is DISCONNECT_PENDING: the connection ends with the last request.
     pub draining: bool,
+    /// The remote memory regions that were bound for this connection alone; some may not be any more.
+    pub windows: Vec<Handle>,
+    /// What was posted, and how the earlier connections flowed.
+    pub counters: Counters,
 }
 
 impl<T: Transport> Requests<T> {
@@ -194,10 +232,16 @@ impl<T: Transport> Requests<T> {
             max_message: 0,
             max_rdma: 0,
             draining: false,
+            windows: Vec::new(),
+            counters: Counters::default(),
         }
     }
 
-    pub fn enter(&mut self, state: State) {
+    /// Takes note of the state of the endpoint `ep`, which is NULL as long as it has no handle.
+    pub fn enter(&mut self, ep: Handle, state: State) {
+        if ep != Handle::NULL && state != self.state {
+            probes::connection(ep, self.state, state);
+        }
         self.state = state;
         self.gate = request_gate(state);
         self.draining = state == State::DisconnectPending;
@@ -229,9 +273,17 @@ impl<T: Transport> Requests<T> {
         }
     }
 
+    /// The length of a transfer whose local segments have `total` bytes, and the remote one `remote`.
+    ///
+    /// # Errors
+    /// [`Error::LengthError`].
+    pub fn length(&self, transfer: Transfer, total: u64, remote: u64) -> Result<u64> {
+        length(transfer, total, remote, self.max_message, self.max_rdma)
+    }
+
     /// Whether a request with these flags can be posted, as far as its segments are not looked at; `send` tells
     /// whether it is a send.
-    pub fn admits(&self, completion: CompletionFlags, send: bool) -> bool {
+    fn admits(&self, completion: CompletionFlags, send: bool) -> bool {
         !matches!(self.gate, Gate::Closed) && self.has_flags(completion, send)
     }
 
@@ -247,9 +299,22 @@ impl<T: Transport> Requests<T> {
         valid.contains(completion)
     }
 
+    /// The zone of the segments of a request that can be posted, as far as their memory is not looked at.
+    ///
+    /// # Errors
+    /// The first of: [`crate::error::Refusal::Endpoint`], [`Arg::Flags`], [`Arg::SegmentCount`],
+    /// [`crate::error::Refusal::EndpointNotReady`].
+    #[inline(always)]
+    pub fn zone_for(&self, completion: CompletionFlags, send: bool, too_many: bool) -> Result<u32> {
+        match self.zone {
+            Some(zone) if self.admits(completion, send) && !too_many => Ok(zone),
+            _ => Err(self.refusal(completion, send, too_many)),
+        }
+    }
+
     /// The reason why a request is not admitted, has too many segments, or there is no zone for it.
     #[cold]
-    pub fn refusal(&self, completion: CompletionFlags, send: bool, too_many: bool) -> Error {
+    fn refusal(&self, completion: CompletionFlags, send: bool, too_many: bool) -> Error {
         if let Err(error) = self.admit() {
             error
         } else if !self.has_flags(completion, send) {
@@ -258,6 +323,16 @@ impl<T: Transport> Requests<T> {
             Error::InvalidParameter(Arg::SegmentCount)
         } else {
             not_ready()
+        }
+    }
+
+    /// Counts a request that the transport has taken.
+    pub fn count(&mut self, work: Work) {
+        match work {
+            Work::Transfer(transfer, len) => self.counters.tallies.count(transfer, len),
+            Work::WriteImmediate(len) => self.counters.tallies.count(Transfer::Write, len),
+            Work::FetchAdd | Work::CompareSwap => self.counters.tallies.count(Transfer::Read, Work::ATOMIC),
+            Work::Bind(_) => {}
         }
     }
 
@@ -334,6 +409,20 @@ impl<T: Transport> Requests<T> {
             self.complete(ep, &request, Status::Flushed);
         }
     }
+}
+
+/// The length of a transfer whose local segments have `total` bytes, and the remote one `remote`.
+///
+/// # Errors
+/// [`Error::LengthError`].
+#[inline(always)]
+pub(super) fn length(transfer: Transfer, total: u64, remote: u64, max_message: u64, max_rdma: u64) -> Result<u64> {
+    let (fits, len) = match transfer {
+        Transfer::Write => (total <= remote && total <= max_rdma, total),
+        Transfer::Read => (total >= remote && remote <= max_rdma, remote),
+        Transfer::Send | Transfer::Recv => (total <= max_message, total),
+    };
+    if fits { Ok(len) } else { Err(Error::LengthError) }
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ pub enum Field {
     TransportSpecific,
     ProviderSpecificCount,
     ProviderSpecific,
+    Comm,
 }
 
 impl Field {
@@ -102,6 +103,8 @@ pub enum Setting {
     Qos(Qos),
     /// Completion flags.
     Flags(CompletionFlags),
+    /// Whether the counters are told, or how many they are; there are no other named attributes.
+    Counters(bool),
 }
 
 /// The condition on a value.
@@ -113,8 +116,12 @@ pub enum Check {
     Zone,
     /// A dispatcher of the same adapter that admits this stream, or none.
     Evd(Streams),
+    /// A kind of socket that is supported, or none.
+    Comm,
     /// [`Setting::Fixed`].
     Fixed,
+    /// [`Setting::Counters`].
+    Counters,
     /// At most this many bytes.
     Size(Most<u64>),
     /// [`Qos::BestEffort`]. A creation reports the others as not supported.
@@ -199,7 +206,7 @@ const REQUEST_FLAGS: Flags =
     Flags::OneOf(&[CompletionFlags::DEFAULT, CompletionFlags::UNSIGNALLED, CompletionFlags::EVD_THRESHOLD]);
 
 /// Field, class and value check of every parameter, in the order of the fields.
-pub const RULES: [Rule; 30] = {
+pub const RULES: [Rule; 31] = {
     use Class::*;
     use Stream::*;
     [
@@ -235,8 +242,9 @@ pub const RULES: [Rule; 30] = {
         count(Field::MaxRdmaWriteIov, Requests, Least::Zero, |limits| limits.max_segments_write),
         rule(Field::TransportSpecificCount, Unconnected, Check::Fixed),
         rule(Field::TransportSpecific, Unconnected, Check::Fixed),
-        rule(Field::ProviderSpecificCount, Unconnected, Check::Fixed),
-        rule(Field::ProviderSpecific, Unconnected, Check::Fixed),
+        rule(Field::ProviderSpecificCount, Unconnected, Check::Counters),
+        rule(Field::ProviderSpecific, Unconnected, Check::Counters),
+        rule(Field::Comm, Unconnected, Check::Comm),
     ]
 };
 
@@ -262,7 +270,7 @@ impl Check {
     pub(super) fn admits(&self, setting: Setting, against: &Against<'_>) -> bool {
         let (limits, purpose) = (against.limits, against.purpose);
         match (*self, setting) {
-            (Check::Fixed, Setting::Fixed) => true,
+            (Check::Fixed, Setting::Fixed) | (Check::Counters, Setting::Counters(_)) => true,
             (Check::Size(most), Setting::Size(size)) => size <= most(limits),
             (Check::Qos, Setting::Qos(qos)) => purpose != Purpose::Modify || qos == Qos::BestEffort,
             (Check::Flags { create, modify }, Setting::Flags(flags)) => match purpose {
@@ -309,7 +317,7 @@ mod tests {
             assert_eq!(rule.field as usize, at);
             assert_eq!(rule.field.rule().field, rule.field);
         }
-        assert_eq!(Field::ProviderSpecific as usize + 1, RULES.len());
+        assert_eq!(Field::Comm as usize + 1, RULES.len());
     }
 
     const CREATE: Purpose = Purpose::Create { recv_evd: true, request_evd: true };

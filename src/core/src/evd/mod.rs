@@ -142,6 +142,7 @@ impl<T: Transport> Evd<T> {
         }
         if let Some(cno) = cno {
             cno.detach(self.header.handle());
+            cno.forget(self.header.handle());
         }
     }
 
@@ -341,7 +342,7 @@ impl<T: Transport> Evd<T> {
 
     /// Whether the queue holds an event or a thread waits.
     #[inline]
-    fn is_busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         self.busy.load(Ordering::Acquire)
     }
 

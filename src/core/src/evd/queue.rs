@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::books::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Result};
-use crate::event::{Completion, Event, Feed, Status, Transfer};
+use crate::event::{Completion, Event, Extended, Feed, Status, Transfer};
 use crate::fifo::Fifo;
+use crate::probes;
 use crate::slab::Handle;
 use crate::transport::Transport;
 use crate::users::Use;
@@ -29,18 +30,38 @@ enum More {
     Charge(Charge),
     /// Another event.
     Event(Event),
+    /// The kind of a transfer that is told of by [`Event::Extended`], what it brought, and the entry of a shared receive queue
+    /// that it keeps occupied.
+    Extended(Extended, u32, #[expect(dead_code)] Option<Charge>),
 }
+
+// Programs ask for queues of thousands of events.
+const _: () = assert!(size_of::<Queued>() == 72);
 
 /// No transfer, beside another event.
 const NOTHING: Completion =
     Completion { ep: Handle::NULL, cookie: 0, len: 0, status: Status::Success, transfer: Transfer::Recv };
 
 impl Queued {
+    /// Shows it to a tracer, if it is the end of a request or a receive.
+    #[inline(never)]
+    fn show(&self) {
+        match self.more {
+            More::Event(Event::Bind { rmr, cookie, status }) => probes::bind_completed(rmr, cookie, status),
+            More::Event(_) => {}
+            More::Nothing | More::Charge(_) | More::Extended(..) => probes::completed(&self.completion),
+        }
+    }
+
     /// Settles the books when the program has taken the event: its buffer no longer counts.
     pub fn settle(self) -> Event {
         match self.more {
             More::Event(event) => event,
             More::Nothing | More::Charge(_) => self.completion.into(),
+            More::Extended(operation, extra, _) => {
+                let Completion { ep, cookie, len, status, transfer: _ } = self.completion;
+                Event::Extended { ep, cookie, status, len, operation, extra }
+            }
         }
     }
 
@@ -86,6 +107,9 @@ pub(crate) struct Queue<T: Transport> {
     feeds: [usize; 3],
     /// The endpoints whose requests complete here, and one more for asynchronous events, which such completions may cause.
     pub requests: usize,
+    /// The private data of the last event taken that had some. The program was given their address, and the endpoint may
+    /// have been reset before.
+    shown: Option<Arc<[u8]>>,
 }
 
 impl<T: Transport> Queue<T> {
@@ -104,6 +128,7 @@ impl<T: Transport> Queue<T> {
             watched: false,
             feeds: [0; 3],
             requests: 0,
+            shown: None,
         })
     }
 
@@ -181,7 +206,16 @@ impl<T: Transport> Queue<T> {
         if self.wait.is_some() {
             return Err(Error::InvalidState(Refusal::EvdWaiter));
         }
-        self.events.pop().ok_or(Error::QueueEmpty)
+        self.pop().ok_or(Error::QueueEmpty)
+    }
+
+    /// Takes the oldest event, and keeps its private data until others are taken.
+    fn pop(&mut self) -> Option<Queued> {
+        let queued = self.events.pop()?;
+        if let More::Event(Event::Connection { private_data: Some(data), .. }) = &queued.more {
+            self.shown = Some(data.clone());
+        }
+        Some(queued)
     }
 
     /// Takes the oldest event for a dequeue and shows it to `transfer`, if it is the end of a transfer; `None` if it is
@@ -200,7 +234,9 @@ impl<T: Transport> Queue<T> {
     pub fn complete(&mut self, completion: impl FnOnce() -> Completion, charge: Option<Charge>) -> bool {
         match self.events.vacancy() {
             Some(place) => {
-                place.fill(Queued { completion: completion(), more: charge.map_or(More::Nothing, More::Charge) });
+                let completion = completion();
+                place.fill(Queued { completion, more: charge.map_or(More::Nothing, More::Charge) });
+                probes::completed(&completion);
                 true
             }
             None => false,
@@ -213,9 +249,9 @@ impl<T: Transport> Queue<T> {
         self.waitable && !self.dead
     }
 
-    /// Takes all events; they are gone with what this returns.
+    /// Takes all events, and the private data of those taken before; they are gone with what this returns.
     pub fn take_all(&mut self) -> impl Sized + use<T> {
-        mem::take(&mut self.events)
+        (mem::take(&mut self.events), self.shown.take())
     }
 
     /// Takes no event any more.
@@ -284,9 +320,22 @@ impl<'a, T: Transport> Batch<'a, T> {
         self.add(Queued { completion, more: charge.map_or(More::Nothing, More::Charge) }, announce);
     }
 
+    /// Adds the end of a transfer that is told of by [`Event::Extended`], as [`Batch::complete`] does with the usual ones, whose
+    /// kind has no meaning.
+    pub fn complete_extended(
+        &mut self,
+        completion: Completion,
+        (operation, extra): (Extended, u32),
+        announce: bool,
+        charge: Option<Charge>,
+    ) {
+        self.add(Queued { completion, more: More::Extended(operation, extra, charge) }, announce);
+    }
+
     fn add(&mut self, queued: Queued, announce: bool) {
         match self.queue.events.vacancy() {
             Some(place) => {
+                queued.show();
                 place.fill(queued);
                 self.announced += usize::from(announce);
             }
@@ -345,7 +394,7 @@ impl<T: Transport> WaitState<'_, T> {
         }
         let wait = self.queue.wait.as_ref()?;
         if wait.announced && self.queue.events.len() >= wait.threshold {
-            let queued = self.queue.events.pop()?;
+            let queued = self.queue.pop()?;
             return Some(Ok((queued, self.queue.events.len())));
         }
         None

@@ -23,6 +23,8 @@ pub struct Cr<T: Transport> {
     /// Programs may change these bytes in place.
     private_data: Box<[AtomicU8]>,
     ep: Option<Arc<Endpoint<T>>>,
+    /// Whether it came to a common service point.
+    common: bool,
 }
 
 impl<T: Transport> Object for Cr<T> {
@@ -39,6 +41,7 @@ impl<T: Transport> Cr<T> {
         incoming: T::Incoming,
         info: ConnectionRequestInfo,
         ep: Option<Arc<Endpoint<T>>>,
+        common: bool,
     ) -> std::result::Result<Arc<Self>, T::Incoming> {
         let cr = Arc::new(Cr {
             header: Header::default(),
@@ -48,6 +51,7 @@ impl<T: Transport> Cr<T> {
             remote_qualifier: info.remote_qualifier,
             private_data: info.private_data.into_iter().map(AtomicU8::new).collect(),
             ep,
+            common,
         });
         // The transport gets the request back if there is no memory to keep it.
         let lent = memory::is_lent(&*cr) || memory::is_lent(&*cr.private_data);
@@ -89,6 +93,11 @@ impl<T: Transport> Cr<T> {
         &self.private_data
     }
 
+    /// Whether it came to a common service point.
+    pub(super) fn is_common(&self) -> bool {
+        self.common
+    }
+
     /// The endpoint that came with the request.
     pub fn ep(&self) -> Option<&Arc<Endpoint<T>>> {
         self.ep.as_ref()
@@ -118,20 +127,22 @@ impl<T: Transport> Cr<T> {
         Ok(())
     }
 
-    /// Rejects the request.
+    /// Rejects the request. `private_data` is for the peer, no more than
+    /// [`AdapterAttributes::check_reject_data`](crate::transport::AdapterAttributes::check_reject_data) admits.
     ///
     /// # Errors
     /// [`Role::Cr`] if it was answered already.
-    pub fn reject(&self) -> Result<()> {
+    pub fn reject(&self, private_data: &[u8]) -> Result<()> {
+        debug_assert!(self.ia.transport.attributes().check_reject_data(private_data.len()).is_ok());
         let incoming = self.take()?;
-        self.ia.transport.reject(incoming, Rejection::Consumer);
+        self.ia.transport.reject(incoming, Rejection::Consumer, private_data);
         Ok(())
     }
 
     /// Refuses the request because the adapter is being closed.
     pub(crate) fn abandon(&self) {
         if let Ok(incoming) = self.take() {
-            self.ia.transport.reject(incoming, Rejection::Provider);
+            self.ia.transport.reject(incoming, Rejection::Provider, &[]);
         }
     }
 

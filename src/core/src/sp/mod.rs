@@ -1,12 +1,14 @@
 //! Service points, where connection requests arrive, and the requests themselves.
 
 mod cr;
+mod csp;
 mod handoff;
 mod point;
 mod psp;
 mod rsp;
 
 pub use cr::Cr;
+pub use csp::Csp;
 pub use point::ServicePoint;
 pub use psp::{Psp, PspMode};
 pub use rsp::Rsp;

@@ -20,6 +20,8 @@ use crate::users::Use;
 pub(super) enum Provision<T: Transport> {
     /// The program names one when it accepts.
     Consumer,
+    /// As [`Provision::Consumer`], and the request stays with this service point, which is a common one.
+    Common,
     /// The provider makes one for each request.
     Provider,
     /// This endpoint serves the only request.
@@ -134,7 +136,7 @@ impl<T: Transport> PointReports<T::Incoming> for ServicePoint<T> {
         };
         let qualifier = info.qualifier;
         let ep = match &self.provision {
-            Provision::Consumer => None,
+            Provision::Consumer | Provision::Common => None,
             Provision::Provider => match Endpoint::create_tentative(&self.ia) {
                 Ok(ep) => Some(ep),
                 Err(_) => return Err(incoming),
@@ -148,7 +150,8 @@ impl<T: Transport> PointReports<T::Incoming> for ServicePoint<T> {
         if reserved {
             self.close();
         }
-        let cr = match Cr::create(&self.ia, incoming, info, ep.clone()) {
+        let common = matches!(self.provision, Provision::Common);
+        let cr = match Cr::create(&self.ia, incoming, info, ep.clone(), common) {
             Ok(cr) => cr,
             Err(incoming) => {
                 dismiss(ep);

@@ -6,8 +6,8 @@ use super::{Buffer, End, connect};
 use crate::ep::{Endpoint, EpAttributes, EpParts};
 use crate::evd::Evd;
 use crate::event::Streams;
-use crate::ia::Ia;
-use crate::mem::Rights;
+use crate::ia::{Habits, Ia};
+use crate::mem::{Base, Rights};
 use crate::open::AsyncEvd;
 use crate::pz::Pz;
 use crate::slab::Slab;
@@ -37,8 +37,16 @@ impl<T: Transport> Adapter<T> {
     /// # Panics
     /// Where that fails.
     pub fn open(name: &str, instance: &str) -> Self {
+        Self::open_with(name, instance, Habits::default())
+    }
+
+    /// Does what [`Adapter::open`] does, with habits.
+    ///
+    /// # Panics
+    /// Where that fails.
+    pub fn open_with(name: &str, instance: &str, habits: Habits) -> Self {
         let slab: &'static Slab<T> = Box::leak(Box::new(Slab::new(0)));
-        let ia = Ia::open(slab, name, instance, AsyncEvd::Create(64)).unwrap();
+        let ia = Ia::open(slab, name, instance, AsyncEvd::Create(64), habits).unwrap();
         Adapter { pz: Pz::create(&ia).unwrap(), ia }
     }
 
@@ -111,6 +119,11 @@ impl<T: Transport> Adapter<T> {
     pub fn buffer(&self, len: usize) -> Buffer<T> {
         let remote = Rights::REMOTE_READ | Rights::REMOTE_WRITE;
         self.buffer_with(len, Rights::LOCAL_READ | Rights::LOCAL_WRITE | remote)
+    }
+
+    /// Memory with these rights, whose bytes are counted from 0.
+    pub fn buffer_from_zero(&self, len: usize, rights: Rights) -> Buffer<T> {
+        Buffer::with_base(&self.ia, &self.pz, len, rights, Base::Zero)
     }
 
     /// Memory with these rights.

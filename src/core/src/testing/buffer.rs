@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use crate::ia::Ia;
 use crate::lmr::{Lmr, Memory};
 use crate::lmr_table::LocalSegment;
-use crate::mem::Rights;
+use crate::mem::{Base, Rights};
 use crate::pz::Pz;
 use crate::transport::{RemoteSegment, Transport};
 
@@ -38,10 +38,23 @@ impl<T: Transport> Buffer<T> {
     /// # Panics
     /// Where that fails.
     pub fn new(ia: &Arc<Ia<T>>, pz: &Arc<Pz<T>>, len: usize, rights: Rights) -> Self {
+        Self::with_base(ia, pz, len, rights, Base::Address)
+    }
+
+    /// Does what [`Buffer::new`] does; `base` says how its bytes are named.
+    ///
+    /// # Panics
+    /// Where that fails.
+    pub fn with_base(ia: &Arc<Ia<T>>, pz: &Arc<Pz<T>>, len: usize, rights: Rights, base: Base) -> Self {
         let bytes: Box<[AtomicU8]> = (0..len).map(|_| AtomicU8::new(0)).collect();
         let addr = bytes.as_ptr().expose_provenance() as u64;
-        let lmr = Lmr::create(ia, Memory::Virtual(addr), None, len as u64, pz, rights).unwrap();
+        let lmr = Lmr::create(ia, Memory::Virtual(addr), None, len as u64, pz, rights, base).unwrap();
         Buffer { lmr, bytes }
+    }
+
+    /// The address of its first byte.
+    pub fn start(&self) -> u64 {
+        self.bytes.as_ptr().addr() as u64
     }
 
     /// The region.

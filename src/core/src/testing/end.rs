@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::{next, patience};
 use crate::addr::Address;
-use crate::ep::{ConnectRequest, Endpoint, State};
+use crate::ep::{Change, ConnectRequest, Endpoint, State};
 use crate::error::Result;
 use crate::evd::Evd;
-use crate::event::{CompletionFlags, ConnectionEvent, Event, Status, Streams, Transfer};
+use crate::event::{CompletionFlags, ConnectionEvent, Event, Extended, Status, Streams, Transfer};
 use crate::lmr_table::LocalSegment;
 use crate::slab::Object;
 use crate::sp::{Cr, Psp, PspMode};
@@ -54,6 +54,18 @@ impl<T: Transport> End<T> {
         self.ep.post_read(&[into], cookie, from, CompletionFlags::DEFAULT).unwrap();
     }
 
+    /// Posts an RDMA write that brings a value.
+    #[track_caller]
+    pub fn write_immediate(&self, from: LocalSegment, cookie: u64, to: RemoteSegment, value: u32) {
+        self.ep.post_write_immediate(&[from], cookie, to, value, CompletionFlags::DEFAULT).unwrap();
+    }
+
+    /// Posts an atomic operation.
+    #[track_caller]
+    pub fn change(&self, before: LocalSegment, cookie: u64, to: RemoteSegment, change: Change) {
+        self.ep.post_atomic(&[before], cookie, to, change, CompletionFlags::DEFAULT).unwrap();
+    }
+
     /// The next completion of a receive of this endpoint.
     #[track_caller]
     pub fn arrived(&self) -> Completion {
@@ -82,6 +94,38 @@ impl<T: Transport> End<T> {
     pub fn completes(&self, cookie: u64, status: Status) {
         let (got, how, _) = self.done();
         assert_eq!((got, how), (cookie, status));
+    }
+
+    /// The next completion of a receive of this endpoint, which brought more than its bytes: what kind it is, and what it brought.
+    #[track_caller]
+    pub fn arrived_with(&self) -> (Completion, Extended, u32) {
+        self.extended(next(&self.receives))
+    }
+
+    /// The next completion of a request of this endpoint, which not every version has.
+    #[track_caller]
+    pub fn done_with(&self) -> (Completion, Extended) {
+        let (completion, operation, extra) = self.extended(next(&self.requests));
+        assert_eq!(extra, 0);
+        (completion, operation)
+    }
+
+    /// The next request, which not every version has, completes like that, whatever its length.
+    #[track_caller]
+    pub fn completes_with(&self, cookie: u64, status: Status, operation: Extended) {
+        let ((got, how, _), kind) = self.done_with();
+        assert_eq!((got, how, kind), (cookie, status, operation));
+    }
+
+    #[track_caller]
+    fn extended(&self, event: Event) -> (Completion, Extended, u32) {
+        match event {
+            Event::Extended { ep, cookie, status, len, operation, extra } => {
+                assert_eq!(ep, self.ep.header().handle());
+                ((cookie, status, len), operation, extra)
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     #[track_caller]

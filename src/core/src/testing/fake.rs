@@ -12,8 +12,8 @@ use crate::addr::Address;
 use crate::error::{Error, Resource, Result};
 use crate::mem::Rights;
 use crate::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, EndpointSink, Handed, ListenerSink, Mark,
-    Poll, QpInit, Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, EndpointSink, Fabric, Handed, ListenerSink,
+    Mark, Poll, QpInit, Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Scope, Transport, ZoneId,
 };
 
 /// A transport that takes everything and does nothing.
@@ -30,6 +30,8 @@ struct State {
     /// How many calls are to succeed before one fails, and how that one does.
     refusal: Option<(usize, Error)>,
     closing: Closing,
+    /// Binds are held up.
+    held_up: bool,
     /// Tells that a change of a shared queue has begun, and waits for leave to end it.
     stop: Option<(Sender<()>, Receiver<()>)>,
 }
@@ -149,6 +151,11 @@ impl Fake {
         self.state.lock().closing = closing;
     }
 
+    /// Whether binds are held up from now on, so that peers can use the regions of which they close a window.
+    pub fn holds_up_binds(&self, on: bool) {
+        self.state.lock().held_up = on;
+    }
+
     /// Stops the next resize or arming of a shared queue in the middle. The test gets one end that tells when the call
     /// has stopped, and one that lets it go on.
     pub fn stop_next_change(&self) -> (Receiver<()>, Sender<()>) {
@@ -222,6 +229,7 @@ impl Transport for Fake {
             calls: Vec::new(),
             refusal: None,
             closing: Closing::Done,
+            held_up: false,
             stop: None,
         };
         Ok(Arc::new(Fake { attributes: attributes(), state: Mutex::new(state) }))
@@ -240,12 +248,16 @@ impl Transport for Fake {
         Ok(Zone(number()))
     }
 
-    fn register(&self, _: &Zone, _: u64, _: u64, _: Rights) -> Result<Region> {
+    fn register(&self, _: &Zone, _: u64, _: u64, _: Rights, _: u64) -> Result<Region> {
         self.admit()?;
         Ok(Region(number()))
     }
 
-    fn window_create(&self, _: &Zone) -> Result<()> {
+    fn is_closed(&self, _: &Region) -> bool {
+        !self.state.lock().held_up
+    }
+
+    fn window_create(&self, _: &Zone, _: Scope) -> Result<()> {
         self.admit()
     }
 
@@ -340,7 +352,7 @@ impl Transport for Fake {
         Ok(())
     }
 
-    fn reject(&self, (): (), why: Rejection) {
+    fn reject(&self, (): (), why: Rejection, _: &[u8]) {
         self.note(Call::Reject(why));
     }
 
@@ -390,9 +402,16 @@ fn attributes() -> AdapterAttributes {
         max_eps_per_srq: 4,
         max_recvs_per_srq: 64,
         max_private_data: Fake::MAX_PRIVATE_DATA,
+        max_reject_data: Fake::MAX_PRIVATE_DATA,
         optimal_alignment: 64,
         srq: true,
         srq_low_watermark: true,
         rmr: true,
+        zero_based: true,
+        immediate: true,
+        atomics: true,
+        invalidate: true,
+        endpoint_windows: true,
+        fabric: Fabric::memory("fake".into()),
     }
 }

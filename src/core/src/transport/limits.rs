@@ -4,6 +4,36 @@ use crate::addr::Address;
 use crate::error::{Arg, Error, Resource, Result};
 use crate::slab::Kind;
 
+/// The kind of network behind an adapter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FabricKind {
+    /// The memory of one host.
+    Memory,
+    /// InfiniBand, or its protocol over Ethernet.
+    InfiniBand,
+    /// RDMA over TCP.
+    Iwarp,
+}
+
+/// The network behind an adapter, as far as programs ask for it by name.
+#[derive(Clone, Debug)]
+pub struct Fabric {
+    /// Its kind.
+    pub kind: FabricKind,
+    /// The name of the device.
+    pub device: String,
+    /// The most bytes of one packet.
+    pub mtu: usize,
+    /// The globally unique number of the device, if it has one.
+    pub node_guid: Option<u64>,
+    /// The global address of the port, as it is on the wire, if it has one.
+    pub gid: Option<[u8; 16]>,
+    /// The port of the device, from 1.
+    pub port: u8,
+    /// Whether the port can carry data.
+    pub active: bool,
+}
+
 /// Limits and abilities of an open adapter.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // the names are those of the specification's attributes
@@ -28,7 +58,9 @@ pub struct AdapterAttributes {
     pub max_lmr_block: u64,
     pub max_lmr_address: u64,
     pub max_pzs: usize,
+    /// Less than 4 GiB, since there are faces that have only 32 bits for the length of a transfer.
     pub max_message: u64,
+    /// As `max_message`.
     pub max_rdma: u64,
     pub max_rmrs: usize,
     pub max_rmr_address: u64,
@@ -36,10 +68,30 @@ pub struct AdapterAttributes {
     pub max_eps_per_srq: usize,
     pub max_recvs_per_srq: usize,
     pub max_private_data: usize,
+    /// The most private data of a rejection.
+    pub max_reject_data: usize,
     pub optimal_alignment: usize,
     pub srq: bool,
     pub srq_low_watermark: bool,
     pub rmr: bool,
+    /// Whether peers can be made to count the bytes of a region or a window from 0.
+    pub zero_based: bool,
+    /// Whether a write can bring a value.
+    pub immediate: bool,
+    /// Whether there are atomic operations.
+    pub atomics: bool,
+    /// Whether a send can revoke a window of the peer.
+    pub invalidate: bool,
+    /// Whether a window can be for one endpoint alone.
+    pub endpoint_windows: bool,
+    pub fabric: Fabric,
+}
+
+impl Fabric {
+    /// The memory of this host, for a transport that is named `device`.
+    pub fn memory(device: String) -> Self {
+        Fabric { kind: FabricKind::Memory, device, mtu: 4096, node_guid: None, gid: None, port: 1, active: true }
+    }
 }
 
 impl AdapterAttributes {
@@ -53,7 +105,7 @@ impl AdapterAttributes {
             Kind::Ep => (self.max_eps, Resource::Endpoint),
             Kind::Srq => (self.max_srqs, Resource::Srq),
             // The attributes know no limit of these.
-            Kind::Ia | Kind::Cno | Kind::Psp | Kind::Rsp | Kind::Cr => (usize::MAX, Resource::Memory),
+            Kind::Ia | Kind::Cno | Kind::Psp | Kind::Rsp | Kind::Csp | Kind::Cr => (usize::MAX, Resource::Memory),
         }
     }
 
@@ -64,6 +116,17 @@ impl AdapterAttributes {
     /// [`Arg::PrivateDataSize`] if `len` is more than `max_private_data`.
     pub fn check_private_data(&self, len: usize) -> Result<()> {
         if len > self.max_private_data {
+            return Err(Error::InvalidParameter(Arg::PrivateDataSize));
+        }
+        Ok(())
+    }
+
+    /// Does what [`AdapterAttributes::check_private_data`] does, for the rejection of a connection request.
+    ///
+    /// # Errors
+    /// [`Arg::PrivateDataSize`] if `len` is more than `max_reject_data`.
+    pub fn check_reject_data(&self, len: usize) -> Result<()> {
+        if len > self.max_reject_data {
             return Err(Error::InvalidParameter(Arg::PrivateDataSize));
         }
         Ok(())
@@ -120,10 +183,17 @@ impl AdapterAttributes {
             max_eps_per_srq: 8,
             max_recvs_per_srq: 64,
             max_private_data: 100,
+            max_reject_data: 50,
             optimal_alignment: 64,
             srq: true,
             srq_low_watermark: true,
             rmr: true,
+            zero_based: false,
+            immediate: false,
+            atomics: false,
+            invalidate: false,
+            endpoint_windows: false,
+            fabric: Fabric::memory(String::new()),
         }
     }
 }

@@ -9,6 +9,7 @@
 //!
 //! * may call the *data* methods of a sink ([`EndpointSink::deliver`], [`EndpointSink::recv_take`],
 //!   [`EndpointSink::recv_taken`], [`EndpointSink::recv_arrived`], [`EndpointSink::recv_done`],
+//!   [`EndpointSink::recv_special`],
 //!   [`EndpointSink::recv_announced`], [`EndpointSink::is_live`], [`EndpointSink::requests_done`]) with the locks held under which it finds completions,
 //!   but must not take those locks inside [`Transport::post_recv`],
 //!   [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
@@ -38,6 +39,7 @@
 //! docs/architecture.md says how each method is done over shared memory and over verbs. `testing::Loopback`, in
 //! memory, is the shortest complete transport.
 
+mod gauge;
 mod limits;
 mod recv_queue;
 pub(crate) mod report;
@@ -48,11 +50,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-pub use limits::{AdapterAttributes, QpSizes};
+pub use gauge::{Flow, Gauge};
+pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
 pub use report::{
     AdapterSink, ConnectionReport, ConnectionRequestInfo, Delivery, EndpointSink, ListenerSink, LockedTx, Place,
-    RecvDone, Verdict,
+    RecvDone, Special, Verdict,
 };
 pub use work::{
     BindTarget, Checked, FailedRequest, Handed, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment, Request,
@@ -103,6 +106,16 @@ pub enum Rejection {
     Consumer,
     /// Nobody could take it: there was no service point, or no room in the queue.
     Provider,
+}
+
+/// The connections on which a window grants its rights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All of its zone.
+    Zone,
+    /// That of the queue pair with which it was bound. It shows nothing any more once that has ended, without a call of the core,
+    /// and can be bound again then. Only with [`AdapterAttributes::endpoint_windows`].
+    Endpoint,
 }
 
 /// The progress that [`Transport::disconnect`] made before it returned.
@@ -234,14 +247,21 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Makes a protection zone.
     fn zone_create(&self) -> Result<Self::Zone>;
 
-    /// Registers `len` bytes at `addr`; `rights` includes the remote ones.
+    /// Registers `len` bytes at `addr`; `rights` includes the remote ones. `first` is the number by which peers name the
+    /// byte at `addr`: `addr` itself, or 0 with [`AdapterAttributes::zero_based`]. Local segments name it by `addr` in
+    /// either case. Where there are no atomic operations, the right to them grants nothing, here and in a bind, and is no
+    /// error.
     ///
     /// # Errors
-    /// [`crate::error::Arg::Region`] if the memory is not mapped, or not with these rights.
-    fn register(&self, zone: &Self::Zone, addr: u64, len: u64, rights: Rights) -> Result<Self::Region>;
+    /// [`crate::error::Arg::Region`] if the memory is not mapped, or not with these rights;
+    /// [`crate::Error::ModelNotSupported`] for such numbers that the transport does not offer.
+    fn register(&self, zone: &Self::Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Self::Region>;
 
     /// Makes an unbound window.
-    fn window_create(&self, zone: &Self::Zone) -> Result<Self::Window>;
+    ///
+    /// # Errors
+    /// [`crate::Error::ModelNotSupported`] for a scope that the transport does not offer.
+    fn window_create(&self, zone: &Self::Zone, scope: Scope) -> Result<Self::Window>;
 
     /// Makes a completion queue for at least `depth` completions.
     fn cq_create(&self, depth: usize) -> Result<Self::Cq>;
@@ -315,11 +335,19 @@ pub trait Transport: Send + Sync + Sized + 'static {
         signalled: bool,
     ) -> Result<(u32, Mark)>;
 
-    /// Called after [`Transport::post_bind`], without a lock: returns when no peer uses what the window showed before.
+    /// Called after [`Transport::post_bind`], without a lock: returns when no peer uses what the window showed before, unless
+    /// [`Transport::is_closed`] looks after that.
     fn await_unbound(&self, _window: &Self::Window) {}
 
+    /// Called without a lock before a region is dropped to which no window is bound any more: whether no peer can use it
+    /// through one. The region stays if a bind that closes a window is held up by the requests before it.
+    fn is_closed(&self, _region: &Self::Region) -> bool {
+        true
+    }
+
     /// Called without a lock before a window is dropped, which another thread may still have: returns when it shows
-    /// nothing and no peer uses what it showed. Where dropping does that, there is nothing to do.
+    /// nothing and no peer uses what it showed, unless a bind is held up: then [`Transport::is_closed`] says so of the
+    /// region. Where dropping does that, there is nothing to do.
     fn window_close(&self, _window: &Self::Window) {}
 
     /// Notes that the end of the connection waits for the outstanding requests: the completion of the last one must be
@@ -355,8 +383,15 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// can be answered again.
     fn accept(&self, incoming: &mut Option<Self::Incoming>, qp: &Arc<Self::Qp>, private_data: &[u8]) -> Result<()>;
 
-    /// Refuses a request.
-    fn reject(&self, incoming: Self::Incoming, why: Rejection);
+    /// Refuses a request. `private_data` is for the peer, at most [`AdapterAttributes::max_reject_data`] bytes, and none
+    /// unless its program rejects it ([`Rejection::Consumer`]).
+    fn reject(&self, incoming: Self::Incoming, why: Rejection, private_data: &[u8]);
+
+    /// What the transport has counted of the connection so far. Called with the requests of the endpoint locked, as
+    /// [`Transport::post`] is.
+    fn flow(&self, _qp: &Self::Qp, _tx: &Self::Tx) -> Flow {
+        Flow::default()
+    }
 
     /// Port qualifier of the local end.
     fn local_qualifier(&self, qp: &Self::Qp) -> u64;

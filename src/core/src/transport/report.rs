@@ -8,6 +8,7 @@ use std::sync::{Arc, Weak};
 
 use crate::addr::Address;
 use crate::event::Status;
+use crate::slab::Handle;
 use crate::transport::recv_queue::Taken;
 use crate::transport::work::{FailedRequest, Mark, RecvId, Segment};
 
@@ -22,6 +23,17 @@ pub struct RecvDone {
     pub len: u64,
     /// Whether the sender asked for the solicited waiter.
     pub solicited: bool,
+}
+
+/// What a message brought beside its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Special {
+    /// It is the value behind a write ([`Operation::WriteImmediate`](super::Operation::WriteImmediate)), whose length is that of
+    /// the receive; the buffer of the receive is as it was.
+    Immediate(u32),
+    /// It has revoked the window of this key ([`Operation::SendInvalidate`](super::Operation::SendInvalidate)), which shows nothing
+    /// any more and can be bound again. Its region may be deregistered from now on.
+    Invalidated(u32),
 }
 
 /// The peer that asked for a connection.
@@ -42,8 +54,8 @@ pub struct ConnectionRequestInfo {
 pub enum ConnectionReport {
     /// The connection is up; the active side gets the acceptor's private data.
     Established(Vec<u8>),
-    /// The peer's program rejected the request.
-    PeerRejected,
+    /// The peer's program rejected the request, with these private data.
+    PeerRejected(Vec<u8>),
     /// The request was refused, but not by the peer's program.
     NonPeerRejected,
     /// The time limit has passed.
@@ -122,11 +134,13 @@ pub trait EndpointReports {
     where
         Self: 'a;
     fn deliver(&self, life: u64, len: u64, solicited: bool, place: impl Place) -> Delivery;
+    fn ep(&self) -> Handle;
     fn is_live(&self, segment: &Segment) -> bool;
     fn recv_take(&self, life: u64, taken: &mut Taken) -> bool;
     fn recv_taken(&self, life: u64, id: RecvId) -> Verdict;
     fn recv_arrived(&self, life: u64, done: RecvDone) -> Verdict;
     fn recvs_done(&self, life: u64, done: &[RecvDone]);
+    fn recv_special(&self, life: u64, done: RecvDone, what: Special);
     fn recv_announced(&self, life: u64);
     fn requests_done(&self, life: u64, reached: Mark) -> bool;
     fn lock_tx(&self, life: u64) -> Option<Self::Tx<'_>>;
@@ -164,6 +178,11 @@ impl<R: Reports> Clone for EndpointSink<R> {
 impl<R: Reports> EndpointSink<R> {
     pub(crate) fn new(endpoint: Arc<R::Endpoint>, life: u64) -> Self {
         EndpointSink { endpoint, life }
+    }
+
+    /// The handle of the endpoint.
+    pub fn ep(&self) -> Handle {
+        self.endpoint.ep()
     }
 
     /// Completes the oldest receive of the endpoint's own queue with a message of `len` bytes, if it has one segment: `place`
@@ -212,6 +231,11 @@ impl<R: Reports> EndpointSink<R> {
     #[inline]
     pub fn recvs_done(&self, done: &[RecvDone]) {
         self.endpoint.recvs_done(self.life, done);
+    }
+
+    /// Reports that a receive is complete, in order with [`EndpointSink::recvs_done`], which brought more than its bytes.
+    pub fn recv_special(&self, done: RecvDone, what: Special) {
+        self.endpoint.recv_special(self.life, done, what);
     }
 
     /// Reports that one of the receives reported so far was announced by its sender ([`super::QpInit::solicited`]).

@@ -92,7 +92,50 @@ pub enum Operation {
     Write(RemoteSegment),
     /// Read the peer's memory into the local segments.
     Read(RemoteSegment),
+    /// Send as [`Operation::Send`] does, and revoke the peer's window of this key before its receive completes. Only with
+    /// [`AdapterAttributes::invalidate`](super::AdapterAttributes::invalidate).
+    SendInvalidate {
+        /// As in [`Operation::Send`].
+        solicited: bool,
+        /// The remote key of the window.
+        key: u32,
+    },
+    /// Write as [`Operation::Write`] does, maybe no byte, and then complete the peer's next receive with this value, without
+    /// a byte in its buffer. Only with [`AdapterAttributes::immediate`](super::AdapterAttributes::immediate).
+    WriteImmediate {
+        /// Where to write.
+        to: RemoteSegment,
+        /// The value.
+        value: u32,
+        /// Whether the receive is to be announced to a solicited waiter.
+        solicited: bool,
+    },
+    /// Add to eight bytes of the peer's memory, which are aligned and get [`Rights::REMOTE_ATOMIC`] checked; what they were
+    /// before goes into the only local segment, of eight bytes. Counts as a read. Only with
+    /// [`AdapterAttributes::atomics`](super::AdapterAttributes::atomics).
+    FetchAdd {
+        /// First byte, as an address of the peer.
+        addr: u64,
+        /// The remote key of its region or window.
+        key: u32,
+        /// What is added, modulo 2⁶⁴.
+        add: u64,
+    },
+    /// Exchange eight bytes of the peer's memory if they are as expected; otherwise as [`Operation::FetchAdd`].
+    CompareSwap {
+        /// First byte, as an address of the peer.
+        addr: u64,
+        /// The remote key of its region or window.
+        key: u32,
+        /// The value that is replaced.
+        expected: u64,
+        /// What it is replaced by.
+        new: u64,
+    },
 }
+
+// Transports keep operations in queues, and posts hand them over by reference: the rare ones cost the others nothing.
+const _: () = assert!(size_of::<Operation>() == 32);
 
 /// A request to post.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +146,7 @@ pub struct Request<'a> {
     pub operation: Operation,
     /// Local memory, in order.
     pub segments: &'a [Segment],
-    /// Sum of the lengths of `segments`; for a read, the length of the remote segment.
+    /// Sum of the lengths of `segments`; for a read, the length of the remote segment; for an atomic operation 8.
     pub len: u64,
     /// Whether it must not start before all earlier reads are complete.
     pub fence: bool,
@@ -146,4 +189,6 @@ pub struct BindTarget<'a, R> {
     pub len: u64,
     /// Remote rights granted.
     pub rights: Rights,
+    /// The number by which peers name the first byte, as in [`Transport::register`](super::Transport::register).
+    pub first: u64,
 }

@@ -4,8 +4,10 @@ use dat_core::ep::EpParts;
 use dat_core::error::{Arg, Error, Refusal, Resource, Role};
 use dat_core::event::{AsyncReason, Event};
 use dat_core::testing::{Fake, next};
-use dat_core::transport::Transport;
-use dat_core::{AsyncEvd, Endpoint, Evd, Ia, Kind, Lmr, Memory, Object, Pz, Rights, Rmr, Slab, Srq, Streams};
+use dat_core::transport::{Scope, Transport};
+use dat_core::{
+    AsyncEvd, Base, Endpoint, Evd, Habits, Ia, Kind, Lmr, Memory, Object, Pz, Rights, Rmr, Slab, Srq, Streams,
+};
 
 use super::*;
 
@@ -13,13 +15,13 @@ const IN_USE: Result<()> = Err(Error::InvalidState(Refusal::IaInUse));
 
 /// Opens another instance of the adapter.
 fn again(adapter: &Adapter<Fake>, evd: AsyncEvd<Fake>) -> Result<std::sync::Arc<Ia<Fake>>> {
-    Ia::open(adapter.ia.slab(), adapter.ia.name(), "", evd)
+    Ia::open(adapter.ia.slab(), adapter.ia.name(), "", evd, Habits::default())
 }
 
 #[test]
 fn what_cannot_be_opened_is_refused() {
     let slab: &'static Slab<Fake> = Box::leak(Box::new(Slab::new(0)));
-    let open = |instance, qlen| Ia::open(slab, "fake", instance, AsyncEvd::Create(qlen)).err();
+    let open = |instance, qlen| Ia::open(slab, "fake", instance, AsyncEvd::Create(qlen), Habits::default()).err();
     assert_eq!(open("", 0), Some(Error::InvalidParameter(Arg::QueueLength)));
     assert_eq!(open("", 1001), Some(Error::InsufficientResources(Resource::Evd)));
     assert_eq!(open(Fake::NO_DEVICE, 8), Some(Error::InsufficientResources(Resource::Device)));
@@ -28,7 +30,7 @@ fn what_cannot_be_opened_is_refused() {
     let bad = Some(Error::InvalidHandle(Role::EvdAsync));
     assert_eq!(again(&adapter, AsyncEvd::Given(transfers.clone())).err(), bad);
     let own = adapter.events();
-    let other = Ia::open(adapter.ia.slab(), "another", "", AsyncEvd::Given(own.clone()));
+    let other = Ia::open(adapter.ia.slab(), "another", "", AsyncEvd::Given(own.clone()), Habits::default());
     assert_eq!(other.err(), bad);
     // Nothing of that uses them.
     transfers.free().unwrap();
@@ -136,9 +138,11 @@ fn there_are_as_many_objects_as_the_attributes_say() {
     }
     fills!(Pz, limits.max_pzs, Zone, || Pz::create(&adapter.ia), |pz: std::sync::Arc<Pz<Fake>>| pz.free().unwrap());
     let memory = || Memory::Virtual(buffer.at(0, 8).addr);
-    let lmr = || Lmr::create(&adapter.ia, memory(), None, 8, &adapter.pz, Rights::LOCAL_READ);
+    let lmr = || Lmr::create(&adapter.ia, memory(), None, 8, &adapter.pz, Rights::LOCAL_READ, Base::Address);
     fills!(Lmr, limits.max_lmrs, Region, lmr, |lmr: std::sync::Arc<Lmr<Fake>>| lmr.free().unwrap());
-    fills!(Rmr, limits.max_rmrs, Region, || Rmr::create(&adapter.pz), |rmr: std::sync::Arc<Rmr<Fake>>| rmr.free());
+    fills!(Rmr, limits.max_rmrs, Region, || Rmr::create(&adapter.pz, Scope::Zone), |rmr: std::sync::Arc<Rmr<Fake>>| {
+        rmr.free()
+    });
     let evd = || Evd::create(&adapter.ia, 1, None, Streams::SOFTWARE);
     fills!(Evd, limits.max_evds, Evd, evd, |evd: std::sync::Arc<Evd<Fake>>| evd.free().unwrap());
     let srq = || Srq::create(&adapter.ia, &adapter.pz, 1, 1);

@@ -1,10 +1,13 @@
 //! Connecting: what is refused, what is told, and when messages show.
 
-use dat_core::ep::State;
+use std::sync::Arc;
+
+use dat_core::ep::table::Field;
+use dat_core::ep::{State, Value};
 use dat_core::error::{AddressFault, Arg, Error, Refusal, Resource, Role};
-use dat_core::testing::{Call, quiet};
-use dat_core::transport::Transport;
-use dat_core::{CompletionFlags, Endpoint, EpParts, Streams};
+use dat_core::testing::{Call, quiet, wait};
+use dat_core::transport::{Closing, Transport};
+use dat_core::{Comm, CompletionFlags, Endpoint, EpParts, Event, Streams};
 
 use super::*;
 
@@ -112,13 +115,88 @@ fn a_connection_from_connect_to_reset() {
 }
 
 #[test]
+fn the_common_model_connects_to_a_port() {
+    let adapter = open();
+    let end = adapter.end();
+    let connect = |address: &str, timeout, data: &[u8]| {
+        end.ep.common_connect(&Address::new(address.parse().unwrap()), timeout, data)
+    };
+    let malformed = Err(Error::InvalidAddress(AddressFault::Malformed));
+    let zero = Some(std::time::Duration::ZERO);
+    assert_eq!(connect("127.0.0.1:7", zero, b""), Err(Error::InvalidParameter(Arg::Timeout)));
+    // An endpoint of which the program has said nothing has IPv4.
+    assert_eq!(connect("[::1]:7", None, b""), malformed);
+    assert_eq!(connect("127.0.0.1:0", None, b""), malformed);
+    assert_eq!(connect("224.0.0.1:7", None, b""), Err(Error::InvalidAddress(AddressFault::Unsupported)));
+    assert_eq!((end.state(), fake(&adapter).calls()), (State::Unconnected, vec![]));
+    connect("127.0.0.1:7", None, b"hello").unwrap();
+    assert_eq!(end.state(), State::ActiveConnectionPending);
+    assert_eq!(fake(&adapter).calls(), [Call::Connect(7)]);
+    assert_eq!(connect("127.0.0.1:7", None, b""), Err(State::ActiveConnectionPending.into()));
+    let (address, qualifier) = end.ep.query().remote.unwrap();
+    assert_eq!(((*address).clone(), qualifier), (Address::new("127.0.0.1:7".parse().unwrap()), 7));
+    fake(&adapter).last_qp().connection(ConnectionReport::Established(Vec::new()));
+    end.is_told(ConnectionEvent::Established);
+    end.ep.disconnect(false).unwrap();
+    end.is_told(ConnectionEvent::Disconnected);
+    end.ep.reset().unwrap();
+
+    let v6 = Comm { domain: 10, kind: 1, protocol: 6 };
+    end.ep.modify(&[(Field::Comm, Value::Comm(v6))]).unwrap();
+    assert_eq!(connect("127.0.0.1:7", None, b""), malformed);
+    connect("[::1]:7", None, b"").unwrap();
+    assert_eq!(end.ep.query().comm, v6);
+}
+
+#[test]
+fn a_rejection_brings_private_data_to_an_attempt_alone() {
+    let adapter = open();
+    let end = adapter.end();
+    ask(&end).unwrap();
+    fake(&adapter).last_qp().connection(ConnectionReport::PeerRejected(b"no".to_vec()));
+    assert_eq!(end.news(), (ConnectionEvent::PeerRejected, b"no".to_vec()));
+    end.ep.reset().unwrap();
+    // One that the program gives up.
+    ask(&end).unwrap();
+    fake(&adapter).closes(Closing::Later);
+    end.ep.disconnect(false).unwrap();
+    fake(&adapter).last_qp().connection(ConnectionReport::PeerRejected(b"no".to_vec()));
+    assert_eq!(end.news(), (ConnectionEvent::Disconnected, vec![]));
+}
+
+#[test]
+fn a_dispatcher_keeps_the_private_data_that_it_gave_last() {
+    let adapter = open();
+    let end = adapter.end();
+    let reject = || {
+        ask(&end).unwrap();
+        fake(&adapter).last_qp().connection(ConnectionReport::PeerRejected(b"no".to_vec()));
+        end.ep.reset().unwrap();
+    };
+    let data = |event| match event {
+        Event::Connection { private_data: Some(data), .. } => Arc::downgrade(&data),
+        other => panic!("{other:?}"),
+    };
+    reject();
+    let dequeued = data(end.connections.dequeue().unwrap());
+    assert!(dequeued.upgrade().is_some(), "the endpoint was reset before");
+    reject();
+    let waited_for = data(wait(&end.connections, 1, None).result.unwrap());
+    assert!(waited_for.upgrade().is_some());
+    assert!(dequeued.upgrade().is_none(), "the next one is shown");
+    end.ep.free().unwrap();
+    end.connections.free().unwrap();
+    assert!(waited_for.upgrade().is_none(), "the dispatcher is gone");
+}
+
+#[test]
 fn an_attempt_ends_in_the_way_that_is_reported() {
     use ConnectionEvent as E;
     use ConnectionReport as R;
     let adapter = open();
     let end = adapter.end();
     for (report, event) in [
-        (R::PeerRejected, E::PeerRejected),
+        (R::PeerRejected(Vec::new()), E::PeerRejected),
         (R::NonPeerRejected, E::NonPeerRejected),
         (R::TimedOut, E::TimedOut),
         (R::Unreachable, E::Unreachable),

@@ -130,13 +130,13 @@ fn the_transport_looks_for_events_while_there_is_an_agent() {
     let cno = Cno::create(&adapter.ia, Some(agent)).unwrap();
     assert_eq!(fake(&adapter).calls(), [Call::Watch(true)]);
     assert_eq!(cno.agent().map(|agent| (agent.data, agent.function)), Some((1, 2)));
-    cno.modify_agent(Some(Agent { data: 3, ..agent }));
+    cno.modify_agent(Some(Agent { data: 3, ..agent })).unwrap();
     assert_eq!(cno.agent().map(|agent| agent.data), Some(3));
     assert_eq!(fake(&adapter).calls(), []);
-    cno.modify_agent(None);
+    cno.modify_agent(None).unwrap();
     assert!(cno.agent().is_none());
     assert_eq!(fake(&adapter).calls(), [Call::Watch(false)]);
-    cno.modify_agent(Some(agent));
+    cno.modify_agent(Some(agent)).unwrap();
     cno.free().unwrap();
     drop(cno);
     assert_eq!(fake(&adapter).calls(), [Call::Watch(true), Call::Watch(false)]);

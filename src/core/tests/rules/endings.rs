@@ -1,12 +1,13 @@
 //! Ends of connections: one event, and every piece of work completed once, in order.
 
+use std::sync::Barrier;
 use std::thread;
 
 use dat_core::ep::State;
-use dat_core::event::Event;
-use dat_core::testing::{Call, quiet, until};
+use dat_core::event::{AsyncReason, Event};
+use dat_core::testing::{Call, next, quiet, until};
 use dat_core::transport::Closing;
-use dat_core::{CompletionFlags, Endpoint, Object, Streams};
+use dat_core::{CompletionFlags, Endpoint, Evd, Habits, Handle, Object, Streams};
 
 use super::*;
 
@@ -228,5 +229,107 @@ fn a_close_begins_all_ends_before_it_waits_for_one() {
     });
     for end in &ends {
         assert!(adapter.ia.slab().get::<Endpoint<Fake>>(end.ep.header().handle()).is_none());
+    }
+}
+
+/// An adapter whose programs are told that an endpoint has left its shared receive queue.
+fn telling() -> Adapter<Fake> {
+    Adapter::open_with("fake", "", Habits { tell_end_of_shared: true })
+}
+
+/// The endpoint that has left its shared receive queue, as the next asynchronous event tells.
+fn left(events: &Evd<Fake>) -> Handle {
+    let Event::Async { object, reason } = next(events) else { panic!("no asynchronous event") };
+    assert_eq!(reason, AsyncReason::EndpointLeftShared);
+    object
+}
+
+#[test]
+fn an_endpoint_leaves_its_shared_queue_once_in_each_life_however_that_ends() {
+    let adapter = telling();
+    let (srq, events) = (adapter.srq(4), adapter.events());
+    let end = adapter.end_on(&srq);
+    for how in ["by the peer", "by a failure", "abruptly", "in order"] {
+        let sink = establish(&adapter, &end);
+        match how {
+            "by the peer" => sink.connection(ConnectionReport::Disconnected),
+            "by a failure" => sink.failed(None, None),
+            _ => end.ep.disconnect(how == "in order").unwrap(),
+        }
+        // Both are there as soon as the second one is.
+        assert_eq!(left(&events), end.ep.header().handle(), "{how}");
+        let (kind, _) = end.news();
+        assert!(matches!(kind, ConnectionEvent::Disconnected | ConnectionEvent::Broken), "{how}: {kind:?}");
+        end.ep.reset().unwrap();
+        assert!(events.dequeue().is_err(), "{how}");
+    }
+    // Behind the end, a free tells nothing more; and that of a connected endpoint tells nothing at all.
+    establish(&adapter, &end);
+    end.ep.free().unwrap();
+    assert!(quiet([&events, &end.connections]));
+}
+
+#[test]
+fn nothing_is_told_of_endpoints_that_share_no_queue_or_were_never_connected() {
+    let adapter = telling();
+    let (srq, events) = (adapter.srq(4), adapter.events());
+    let (alone, sink) = connected(&adapter);
+    sink.connection(ConnectionReport::Disconnected);
+    alone.is_told(ConnectionEvent::Disconnected);
+    for closing in [Closing::Done, Closing::Later] {
+        let end = adapter.end_on(&srq);
+        ask(&end).unwrap();
+        fake(&adapter).closes(closing);
+        end.ep.disconnect(false).unwrap();
+        if closing == Closing::Later {
+            fake(&adapter).last_qp().connection(ConnectionReport::Disconnected);
+        }
+        end.is_told(ConnectionEvent::Disconnected);
+    }
+    let rejected = adapter.end_on(&srq);
+    ask(&rejected).unwrap();
+    fake(&adapter).last_qp().connection(ConnectionReport::PeerRejected(Vec::new()));
+    rejected.is_told(ConnectionEvent::PeerRejected);
+    assert!(quiet([&events]));
+    // Nor where programs do not want it.
+    let adapter = open();
+    let end = adapter.end_on(&adapter.srq(4));
+    establish(&adapter, &end).connection(ConnectionReport::Disconnected);
+    end.is_told(ConnectionEvent::Disconnected);
+    assert!(quiet([&adapter.events()]));
+}
+
+#[test]
+fn both_events_of_an_end_come_in_the_same_order_whoever_ends_the_connections() {
+    let adapter = telling();
+    let (srqs, events) = ([adapter.srq(4), adapter.srq(4)], adapter.events());
+    // The requests are flushed between the two events, which leaves another thread time to come in between.
+    let told = adapter.evd(Streams::CONNECTIONS | Streams::TRANSFERS);
+    let receives = adapter.evd(Streams::TRANSFERS);
+    let halves = srqs
+        .each_ref()
+        .map(|srq| [(); 4].map(|()| adapter.end_to(&adapter.pz, [&receives, &told, &told], Some(srq), |_| {})));
+    for _ in 0..100 {
+        let sinks = halves.each_ref().map(|half| half.each_ref().map(|end| establish(&adapter, end)));
+        for end in halves.as_flattened() {
+            (0..50).for_each(|cookie| end.ep.post_send(&[], cookie, CompletionFlags::DEFAULT).unwrap());
+        }
+        let together = Barrier::new(2);
+        thread::scope(|scope| {
+            for half in &sinks {
+                scope.spawn(|| {
+                    together.wait();
+                    half.iter().for_each(|sink| sink.connection(ConnectionReport::Disconnected));
+                });
+            }
+        });
+        let ended = std::iter::from_fn(|| told.dequeue().ok()).filter_map(|event| match event {
+            Event::Connection { ep, .. } => Some(ep),
+            _ => None,
+        });
+        let ended: Vec<_> = ended.collect();
+        let left: Vec<_> = ended.iter().map(|_| left(&events)).collect();
+        assert_eq!((ended.len(), ended), (halves.as_flattened().len(), left));
+        halves.as_flattened().iter().for_each(|end| end.ep.reset().unwrap());
     }
 }

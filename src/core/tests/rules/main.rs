@@ -6,6 +6,7 @@ mod connections;
 mod dispatchers;
 mod endings;
 mod endpoints;
+mod extended;
 mod memory;
 mod modify;
 mod posts;

@@ -2,7 +2,8 @@
 
 use dat_core::error::{Access, Arg, Error, Refusal, Resource};
 use dat_core::testing::Buffer;
-use dat_core::{CompletionFlags, Lmr, LocalSegment, Memory, Object, Pz, Rights, Rmr};
+use dat_core::transport::Scope;
+use dat_core::{Base, CompletionFlags, Lmr, LocalSegment, Memory, Object, Pz, Rights, Rmr};
 
 use super::*;
 
@@ -23,7 +24,7 @@ fn a_zone_lives_as_long_as_something_is_in_it() {
     let srq = adapter.srq(4);
     assert_eq!(adapter.pz.free(), PZ_IN_USE);
     srq.free().unwrap();
-    let rmr = Rmr::create(&adapter.pz).unwrap();
+    let rmr = Rmr::create(&adapter.pz, Scope::Zone).unwrap();
     assert_eq!(adapter.pz.free(), PZ_IN_USE);
     rmr.free();
     let buffer = adapter.buffer(8);
@@ -33,13 +34,13 @@ fn a_zone_lives_as_long_as_something_is_in_it() {
     assert_eq!(adapter.pz.free(), PZ_IN_USE);
     end.ep.free().unwrap();
     adapter.pz.free().unwrap();
-    assert!(Rmr::create(&adapter.pz).is_err());
+    assert!(Rmr::create(&adapter.pz, Scope::Zone).is_err());
 }
 
 #[test]
 fn a_region_is_described_by_addresses_that_there_are() {
     let adapter = open();
-    let create = |memory, len| Lmr::create(&adapter.ia, memory, None, len, &adapter.pz, local()).err();
+    let create = |memory, len| Lmr::create(&adapter.ia, memory, None, len, &adapter.pz, local(), Base::Address).err();
     let bad = |arg| Some(Error::InvalidParameter(arg));
     assert_eq!(create(Memory::Virtual(4096), 0), bad(Arg::Length));
     assert_eq!(create(Memory::Virtual(4096), u64::MAX), bad(Arg::Length));
@@ -59,13 +60,14 @@ fn a_region_of_a_region_is_its_range_again() {
     assert_ne!(first.lmr().remote_key(), 0);
     let memory = Memory::Region(first.lmr().header().handle());
     let second =
-        Lmr::create(&adapter.ia, memory.clone(), Some(first.lmr()), 0, &adapter.pz, Rights::LOCAL_READ).unwrap();
+        Lmr::create(&adapter.ia, memory.clone(), Some(first.lmr()), 0, &adapter.pz, Rights::LOCAL_READ, Base::Address)
+            .unwrap();
     assert_eq!((second.addr(), second.len(), second.remote_key()), (first.lmr().addr(), 100, 0));
     assert_eq!((second.memory(), second.rights()), (&memory, Rights::LOCAL_READ));
     assert_ne!(second.context(), first.lmr().context());
     let name: Box<[u8]> = [5; 40].into();
     let shared = Memory::Shared(first.lmr().addr(), name.clone());
-    let third = Lmr::create(&adapter.ia, shared, None, 100, &adapter.pz, local()).unwrap();
+    let third = Lmr::create(&adapter.ia, shared, None, 100, &adapter.pz, local(), Base::Address).unwrap();
     assert_eq!(third.memory(), &Memory::Shared(first.lmr().addr(), name));
     // The first one can go before those that were made from it.
     first.lmr().free().unwrap();
@@ -92,15 +94,15 @@ fn segments_are_looked_up_by_context() {
 #[test]
 fn a_window_begins_unbound_and_there_are_not_endless_many() {
     let adapter = open();
-    let windows: Vec<_> = (0..4).map(|_| Rmr::create(&adapter.pz).unwrap()).collect();
-    assert_eq!(Rmr::create(&adapter.pz).err(), Some(Error::InsufficientResources(Resource::Region)));
+    let windows: Vec<_> = (0..4).map(|_| Rmr::create(&adapter.pz, Scope::Zone).unwrap()).collect();
+    assert_eq!(Rmr::create(&adapter.pz, Scope::Zone).err(), Some(Error::InsufficientResources(Resource::Region)));
     for window in &windows {
         assert_eq!(window.status(), None);
         assert!(window.pz().is_some());
     }
     windows[0].free();
     assert!(windows[0].pz().is_none());
-    Rmr::create(&adapter.pz).unwrap();
+    Rmr::create(&adapter.pz, Scope::Zone).unwrap();
 }
 
 #[test]
@@ -108,10 +110,10 @@ fn a_bind_holds_its_region_until_the_window_moves() {
     let adapter = open();
     let (end, sink) = connected(&adapter);
     let (first, second) = (adapter.buffer(100), adapter.buffer(100));
-    let rmr = Rmr::create(&adapter.pz).unwrap();
+    let rmr = Rmr::create(&adapter.pz, Scope::Zone).unwrap();
     let bind = |buffer: &Buffer<Fake>, len| {
         let flags = CompletionFlags::DEFAULT;
-        end.ep.post_bind(&rmr, Some(buffer.lmr()), buffer.at(0, len), Rights::REMOTE_READ, 7, flags)
+        end.ep.post_bind(&rmr, Some(buffer.lmr()), buffer.at(0, len), Rights::REMOTE_READ, Base::Address, 7, flags)
     };
     let in_use = Err(Error::InvalidState(Refusal::LmrInUse));
     let key = bind(&first, 100).unwrap();
@@ -131,6 +133,13 @@ fn a_bind_holds_its_region_until_the_window_moves() {
     // Nothing to bind is an unbind, whatever it says.
     assert!(bind(&first, 0).is_ok());
     assert_eq!(rmr.status(), None);
+    // Peers can use the region until that is done; then it is bound again as before.
+    fake(&adapter).holds_up_binds(true);
+    assert_eq!(first.lmr().free(), in_use);
+    fake(&adapter).holds_up_binds(false);
+    assert!(bind(&first, 100).is_ok());
+    assert_eq!(first.lmr().free(), in_use);
+    rmr.free();
     first.lmr().free().unwrap();
 }
 
@@ -140,17 +149,17 @@ fn a_bind_grants_no_more_than_its_region_has() {
     let (end, _) = connected(&adapter);
     let (all, read_only) = (adapter.buffer(100), adapter.buffer_with(100, Rights::LOCAL_READ));
     let zone = Pz::create(&adapter.ia).unwrap();
-    let (rmr, elsewhere) = (Rmr::create(&adapter.pz).unwrap(), Rmr::create(&zone).unwrap());
+    let (rmr, elsewhere) = (Rmr::create(&adapter.pz, Scope::Zone).unwrap(), Rmr::create(&zone, Scope::Zone).unwrap());
     let theirs = Buffer::new(&adapter.ia, &zone, 100, local());
     let flags = CompletionFlags::DEFAULT;
     let bind = |rmr: &Rmr<Fake>, buffer: &Buffer<Fake>, segment, rights| {
-        end.ep.post_bind(rmr, Some(buffer.lmr()), segment, rights, 1, flags).err()
+        end.ep.post_bind(rmr, Some(buffer.lmr()), segment, rights, Base::Address, 1, flags).err()
     };
     let segments = Some(Error::InvalidParameter(Arg::Segments));
     let read = Rights::REMOTE_READ;
     assert_eq!(bind(&rmr, &all, all.at(0, 101), read), segments);
     assert_eq!(bind(&rmr, &all, LocalSegment { addr: all.lmr().addr() - 1, ..all.at(0, 1) }, read), segments);
-    assert_eq!(end.ep.post_bind(&rmr, None, all.at(0, 1), read, 1, flags).err(), segments);
+    assert_eq!(end.ep.post_bind(&rmr, None, all.at(0, 1), read, Base::Address, 1, flags).err(), segments);
     let zones = Some(Error::ProtectionViolation(Access::RemoteRead));
     assert_eq!(bind(&elsewhere, &all, all.at(0, 1), read), zones);
     assert_eq!(bind(&rmr, &theirs, theirs.at(0, 1), read), zones);
@@ -158,9 +167,9 @@ fn a_bind_grants_no_more_than_its_region_has() {
     assert_eq!(bind(&rmr, &read_only, read_only.at(0, 1), Rights::REMOTE_WRITE), rights);
     assert_eq!(bind(&rmr, &read_only, read_only.at(0, 1), read), None);
     let solicited = CompletionFlags::SOLICITED_WAIT;
-    let refused = end.ep.post_bind(&rmr, Some(all.lmr()), all.at(0, 1), read, 1, solicited);
+    let refused = end.ep.post_bind(&rmr, Some(all.lmr()), all.at(0, 1), read, Base::Address, 1, solicited);
     assert_eq!(refused.err(), Some(Error::InvalidParameter(Arg::Flags)));
     let idle = adapter.end();
-    let refused = idle.ep.post_bind(&rmr, Some(all.lmr()), all.at(0, 1), read, 1, flags);
+    let refused = idle.ep.post_bind(&rmr, Some(all.lmr()), all.at(0, 1), read, Base::Address, 1, flags);
     assert_eq!(refused.err(), Some(idle.state().into()));
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use dat_core::ep::Value;
 use dat_core::ep::table::{Field, Qos, Setting};
+use dat_core::ep::{State, Value};
 use dat_core::error::{Arg, Error, Refusal};
-use dat_core::{CompletionFlags, Pz, Streams};
+use dat_core::{Comm, CompletionFlags, Pz, Streams};
 
 use super::*;
 
@@ -69,6 +69,24 @@ fn numbers_have_to_be_within_the_limits() {
     }
     assert_eq!(end.ep.modify(&count(Field::MaxRecvDtos, 33)), Ok(()));
     assert_eq!(end.ep.query().attr.max_recv_dtos, 33);
+}
+
+#[test]
+fn a_kind_of_socket_is_one_that_is_supported_or_none() {
+    let adapter = open();
+    let end = adapter.end();
+    let set = |comm| end.ep.modify(&[(Field::Comm, Value::Comm(comm))]);
+    assert!(end.ep.query().comm.is_unset());
+    let stream = Comm { domain: 10, kind: 1, protocol: 6 };
+    assert_eq!(set(stream), Ok(()));
+    assert_eq!(set(Comm { kind: 2, ..stream }), Err(Error::CommNotSupported));
+    assert_eq!(end.ep.modify(&[(Field::Comm, Value::Invalid)]), BAD);
+    assert_eq!(end.ep.modify(&[(Field::Pz, Value::Comm(stream))]), BAD);
+    assert_eq!(end.ep.query().comm, stream);
+    assert_eq!(set(Comm::default()), Ok(()));
+    assert!(end.ep.query().comm.is_unset());
+    establish(&adapter, &end);
+    assert_eq!(set(stream), Err(State::Connected.into()));
 }
 
 #[test]

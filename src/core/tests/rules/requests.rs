@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dat_core::ep::State;
-use dat_core::error::{Arg, Error, Refusal, Role};
-use dat_core::testing::{Call, next_request, quiet};
+use dat_core::error::{AddressFault, Arg, Error, Refusal, Role};
+use dat_core::event::Event;
+use dat_core::testing::{Call, next, next_request, quiet};
 use dat_core::transport::{ConnectionRequestInfo, Rejection};
-use dat_core::{Cr, Endpoint, Evd, Object, Psp, PspMode, Rsp, Streams};
+use dat_core::{Comm, Cr, Csp, Endpoint, Evd, Object, Psp, PspMode, Rsp, Streams};
 
 use super::*;
 
@@ -107,9 +108,9 @@ fn a_reserved_endpoint_is_free_again_when_its_request_is_turned_down() {
     let end = adapter.end();
     let _rsp = Rsp::create(&adapter.ia, 5, &end.ep, &requests).unwrap();
     let cr = arrive(&adapter, &requests, 0);
-    cr.reject().unwrap();
+    cr.reject(&[]).unwrap();
     assert_eq!(end.state(), State::Unconnected);
-    assert_eq!(cr.reject(), ANSWERED);
+    assert_eq!(cr.reject(&[]), ANSWERED);
     end.ep.free().unwrap();
 }
 
@@ -136,7 +137,7 @@ fn a_request_is_shown_and_accepted() {
     assert_eq!(end.state(), State::Unconnected);
     cr.accept(Some(&end.ep), b"welcome").unwrap();
     assert_eq!(end.state(), State::CompletionPending);
-    assert_eq!((cr.accept(Some(&end.ep), b""), cr.reject(), cr.handoff(6)), (ANSWERED, ANSWERED, ANSWERED));
+    assert_eq!((cr.accept(Some(&end.ep), b""), cr.reject(&[]), cr.handoff(6)), (ANSWERED, ANSWERED, ANSWERED));
 
     fake(&adapter).last_qp().connection(ConnectionReport::Established(b"ignored".to_vec()));
     assert_eq!(end.news(), (ConnectionEvent::Established, vec![]));
@@ -152,7 +153,7 @@ fn a_request_is_rejected() {
     psp(&adapter, &requests, 5, PspMode::Consumer);
     let cr = arrive(&adapter, &requests, 0);
     fake(&adapter).calls();
-    cr.reject().unwrap();
+    cr.reject(&[]).unwrap();
     assert_eq!(fake(&adapter).calls(), [Call::Reject(Rejection::Consumer)]);
     assert!(adapter.ia.slab().get::<Cr<Fake>>(cr.header().handle()).is_none());
 }
@@ -172,7 +173,7 @@ fn a_request_is_handed_off() {
     let tentative = again.ep().expect("its service point brings one").clone();
     assert_eq!(tentative.query().state, State::TentativeConnectionPending);
     assert_eq!(tentative.free(), Err(State::TentativeConnectionPending.into()));
-    again.reject().unwrap();
+    again.reject(&[]).unwrap();
     assert!(adapter.ia.slab().get::<Endpoint<Fake>>(tentative.header().handle()).is_none());
     // Where nobody listens any more it is refused.
     let cr = arrive(&adapter, &requests, 0);
@@ -192,7 +193,7 @@ fn a_tentative_endpoint_wants_dispatchers_before_it_accepts() {
     assert_eq!(cr.ep().unwrap().query().state, State::TentativeConnectionPending);
     let other = adapter.end();
     assert_eq!(cr.accept(Some(&other.ep), b""), NO_END);
-    cr.reject().unwrap();
+    cr.reject(&[]).unwrap();
 }
 
 #[test]
@@ -209,5 +210,73 @@ fn a_request_that_cannot_be_announced_is_given_back() {
     drop(next_request(&requests));
     psp.free();
     assert!(sink.request((), info(5)).is_err(), "nobody listens");
-    cr.reject().unwrap();
+    cr.reject(&[]).unwrap();
+}
+
+/// Streams over IPv4.
+const STREAM: Comm = Comm { domain: 2, kind: 1, protocol: 0 };
+
+fn socket(text: &str) -> Address {
+    Address::new(text.parse().unwrap())
+}
+
+#[test]
+fn a_common_service_point_wants_a_socket_that_the_adapter_has() {
+    let adapter = open();
+    let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
+    let transfers = adapter.evd(Streams::TRANSFERS);
+    let create = |comm, address, evd| Csp::create(&adapter.ia, comm, &socket(address), evd).err();
+    let bad = Some(Error::InvalidHandle(Role::EvdConnectionRequests));
+    assert_eq!(create(STREAM, "127.0.0.1:5", &transfers), bad);
+    for comm in [Comm::default(), Comm { kind: 2, ..STREAM }, Comm { protocol: 17, ..STREAM }] {
+        assert_eq!(create(comm, "127.0.0.1:5", &requests), Some(Error::CommNotSupported));
+    }
+    let malformed = Some(Error::InvalidAddress(AddressFault::Malformed));
+    assert_eq!(create(STREAM, "[::1]:5", &requests), malformed);
+    let unreachable = Some(Error::InvalidAddress(AddressFault::Unreachable));
+    assert_eq!(create(STREAM, "203.0.113.9:5", &requests), unreachable);
+    let taken = format!("127.0.0.1:{}", Fake::QUALIFIER_IN_USE);
+    assert_eq!(create(STREAM, &taken, &requests), Some(Error::PortInUse));
+    // Nothing of that uses the dispatcher.
+    requests.free().unwrap();
+    transfers.free().unwrap();
+}
+
+#[test]
+fn a_common_service_point_has_the_port_that_it_listens_on() {
+    let adapter = open();
+    let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
+    let any = Csp::create(&adapter.ia, STREAM, &socket("0.0.0.0:0"), &requests).unwrap();
+    assert_eq!(any.address(), &socket(&format!("127.0.0.1:{}", Fake::QUALIFIER_CHOSEN)));
+    assert_eq!(any.point().qualifier(), Fake::QUALIFIER_CHOSEN);
+    let tcp = Comm { domain: 10, protocol: 6, ..STREAM };
+    let named = Csp::create(&adapter.ia, tcp, &socket("[::1]:7"), &requests).unwrap();
+    assert_eq!((named.address(), *named.comm()), (&socket("[::1]:7"), tcp));
+    assert_eq!(requests.free(), Err(Error::InvalidState(Refusal::EvdInUse)));
+    any.free();
+    named.free();
+    requests.free().unwrap();
+}
+
+#[test]
+fn a_request_at_a_common_service_point_stays_there() {
+    let adapter = open();
+    let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
+    let csp = Csp::create(&adapter.ia, STREAM, &socket("127.0.0.1:5"), &requests).unwrap();
+    let public = psp(&adapter, &requests, 6, PspMode::Consumer);
+    let cr = arrive(&adapter, &requests, 0);
+    assert_eq!(cr.handoff(6), Err(Error::ModelNotSupported));
+    csp.free();
+    // It is still there, without its service point.
+    let end = adapter.end();
+    cr.accept(Some(&end.ep), b"").unwrap();
+    // One that came to another service point can be handed to a common one.
+    let csp = Csp::create(&adapter.ia, STREAM, &socket("127.0.0.1:7"), &requests).unwrap();
+    arrive(&adapter, &requests, 1).handoff(7).unwrap();
+    let Event::ConnectionRequest { point, reserved, qualifier, .. } = next(&requests) else { panic!("no request") };
+    assert_eq!((point, reserved, qualifier), (csp.header().handle(), false, 7));
+    public.free();
+    adapter.ia.close_abrupt();
+    assert!(adapter.ia.slab().get::<Csp<Fake>>(csp.header().handle()).is_none());
+    assert!(csp.point().evd().is_none());
 }

@@ -1,14 +1,16 @@
 //! Waits: thresholds, announcements, what ends them, whom a trigger wakes.
 
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dat_core::error::{Arg, Error, Refusal};
-use dat_core::testing::{self, patience, until, wait_for_trigger};
+use dat_core::error::{Arg, Error, Refusal, Role};
+use dat_core::testing::{self, Call, patience, until, wait_for_trigger};
 use dat_core::wait::{self, EvdOutcome, Limit, SleepPlace, Step};
 use dat_core::{Agent, Cno, CompletionFlags, Evd, Event, Handle, Object, Streams};
+use host::poll;
 
 use super::*;
 
@@ -165,6 +167,144 @@ fn a_trigger_is_kept_for_one_waiter() {
     assert_eq!(wait_for_trigger(&cno, NOW), Ok(handle));
 }
 
+/// Whether the descriptor of a notification object is readable.
+fn rings(cno: &Cno<Fake>) -> bool {
+    let fd = cno.descriptor().expect("it has a descriptor");
+    // SAFETY: the object has it open for as long as it lives.
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+    poll::wait([Some(fd)], NOW).expect("a descriptor")[0].readable
+}
+
+#[test]
+fn a_descriptor_is_readable_exactly_while_there_is_a_trigger() {
+    let adapter = open();
+    let cno = Cno::create_polled(&adapter.ia).unwrap();
+    let evd = Evd::create(&adapter.ia, 8, Some(&cno), Streams::SOFTWARE).unwrap();
+    let handle = evd.header().handle();
+    assert!(!rings(&cno));
+    assert_eq!(wait::cno_take(&cno), Err(Error::QueueEmpty));
+    for waits in [false, true] {
+        let take = || if waits { wait_for_trigger(&cno, NOW) } else { wait::cno_take(&cno) };
+        evd.post_software(1).unwrap();
+        evd.post_software(2).unwrap();
+        assert!(rings(&cno) && rings(&cno));
+        assert_eq!(take(), Ok(handle));
+        assert!(!rings(&cno), "one trigger is kept");
+        assert_eq!(take(), Err(Error::QueueEmpty));
+    }
+    // A thread that waits takes the trigger, which is nobody else's then.
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| wait_for_trigger(&cno, Some(patience())));
+        until("the waiter is told", || {
+            while evd.dequeue().is_ok() {}
+            evd.post_software(3).unwrap();
+            waiter.is_finished() || wait::cno_take(&cno).is_err()
+        });
+        assert_eq!(waiter.join().unwrap(), Ok(handle));
+    });
+    assert!(!rings(&cno));
+    // The last one to trigger is the one that is told of.
+    let last = Evd::create(&adapter.ia, 8, Some(&cno), Streams::SOFTWARE).unwrap();
+    while evd.dequeue().is_ok() {}
+    evd.post_software(4).unwrap();
+    last.post_software(5).unwrap();
+    assert_eq!(wait::cno_take(&cno), Ok(last.header().handle()));
+    // A trigger goes with its dispatcher, but not with another one.
+    while last.dequeue().is_ok() {}
+    last.post_software(6).unwrap();
+    evd.free().unwrap();
+    assert!(rings(&cno));
+    last.free().unwrap();
+    assert!(!rings(&cno));
+    cno.free().unwrap();
+    assert_eq!(cno.descriptor(), None);
+    assert_eq!(wait::cno_take(&cno), Err(Error::InvalidHandle(Role::Cno)));
+}
+
+#[test]
+fn the_trigger_of_a_freed_dispatcher_goes_to_another_one_with_an_event() {
+    let adapter = open();
+    let cno = Cno::create_polled(&adapter.ia).unwrap();
+    let evd = || Evd::create(&adapter.ia, 8, Some(&cno), Streams::SOFTWARE).unwrap();
+    let (idle, a, b) = (evd(), evd(), evd());
+    let handle = a.header().handle();
+    for waits in [false, true] {
+        let take = || if waits { wait_for_trigger(&cno, NOW) } else { wait::cno_take(&cno) };
+        let b = evd();
+        a.post_software(1).unwrap();
+        b.post_software(2).unwrap();
+        b.free().unwrap();
+        assert!(rings(&cno));
+        assert_eq!(take(), Ok(handle));
+        assert!(!rings(&cno), "one trigger is handed on");
+        assert_eq!(take(), Err(Error::QueueEmpty));
+        while a.dequeue().is_ok() {}
+    }
+    // One that was untied before it was freed leaves its trigger, which names it no more.
+    a.post_software(3).unwrap();
+    b.post_software(4).unwrap();
+    b.modify_cno(None).unwrap();
+    b.free().unwrap();
+    assert!(rings(&cno));
+    assert_eq!(wait::cno_take(&cno), Ok(handle));
+    a.post_software(5).unwrap();
+    a.modify_cno(None).unwrap();
+    a.free().unwrap();
+    assert_eq!(wait::cno_take(&cno), Err(Error::QueueEmpty));
+    assert!(!rings(&cno));
+    idle.free().unwrap();
+    cno.free().unwrap();
+}
+
+#[test]
+fn a_wait_ends_by_the_trigger_of_a_freed_dispatcher() {
+    let adapter = open();
+    let cno = Cno::create(&adapter.ia, None).unwrap();
+    let evd = || Evd::create(&adapter.ia, 8, Some(&cno), Streams::SOFTWARE).unwrap();
+    let (a, b, c) = (evd(), evd(), evd());
+    let (first, last) = (a.header().handle(), c.header().handle());
+    a.post_software(1).unwrap();
+    b.post_software(2).unwrap();
+    b.free().unwrap();
+    assert_eq!(wait_for_trigger(&cno, NOW), Ok(first));
+    while a.dequeue().is_ok() {}
+    c.post_software(3).unwrap();
+    c.free().unwrap();
+    assert_eq!(wait_for_trigger(&cno, NOW), Ok(last), "no other one has an event");
+    assert_eq!(wait_for_trigger(&cno, NOW), Err(Error::QueueEmpty));
+}
+
+#[test]
+fn the_transport_looks_for_events_while_there_is_a_descriptor() {
+    let adapter = open();
+    let cno = Cno::create_polled(&adapter.ia).unwrap();
+    assert_eq!(fake(&adapter).calls(), [Call::Watch(true)]);
+    assert_eq!(cno.modify_agent(None), Err(Error::InvalidState(Refusal::CnoInUse)));
+    cno.free().unwrap();
+    drop(cno);
+    assert_eq!(fake(&adapter).calls(), [Call::Watch(false)]);
+    // Without one there is still a trigger to take.
+    let plain = Cno::create(&adapter.ia, None).unwrap();
+    assert_eq!(plain.descriptor(), None);
+    let evd = Evd::create(&adapter.ia, 8, Some(&plain), Streams::SOFTWARE).unwrap();
+    evd.post_software(1).unwrap();
+    assert_eq!(wait::cno_take(&plain), Ok(evd.header().handle()));
+}
+
+#[test]
+fn the_end_of_a_notification_object_wakes_those_who_poll_it() {
+    let adapter = open();
+    let cno = Cno::create_polled(&adapter.ia).unwrap();
+    let fd = cno.descriptor().expect("it has a descriptor");
+    // SAFETY: open for now. The thread that polls keeps the file, and that the number is free then does not matter to it.
+    let polled = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().unwrap();
+    let ready = || poll::wait([Some(polled.as_fd())], NOW).unwrap()[0].readable;
+    assert!(!ready());
+    adapter.ia.close_abrupt();
+    assert!(ready());
+    assert_eq!(cno.descriptor(), None);
+}
+
 #[test]
 fn triggers_wake_as_many_threads_as_there_are() {
     let adapter = open();
@@ -245,12 +385,12 @@ fn an_agent_hears_of_one_trigger_and_is_armed_again_by_setting_it() {
     assert_eq!(heard.evd.load(Ordering::Acquire), evd.header().handle().0);
     assert!(cno.agent().is_none());
     evd.post_software(2).unwrap();
-    cno.modify_agent(Some(agent));
+    cno.modify_agent(Some(agent)).unwrap();
     assert_eq!(heard.calls.load(Ordering::Acquire), 1);
     evd.post_software(3).unwrap();
     called(2);
     // The end of the object is told with no dispatcher.
-    cno.modify_agent(Some(agent));
+    cno.modify_agent(Some(agent)).unwrap();
     adapter.ia.close_abrupt();
     called(3);
     assert_eq!(heard.evd.load(Ordering::Acquire), 0);

@@ -10,25 +10,29 @@ use super::spec::{Header, Part};
 use super::text::WIDTH;
 use crate::Result;
 use crate::calls::Calls;
+use crate::interface::{COMMON, Interface};
 
-/// The text of a header; `root` is the top of the tree.
-pub fn header(root: &Path, header: &Header, calls: &Calls) -> Result<String> {
-    let crate_root = root.join("src/udat12");
-    let macros = fs::read_to_string(crate_root.join("macros").join(header.name)).ok();
-    let defined = defined_names(macros.as_deref().unwrap_or_default());
+/// The text of a header of `interface`; `root` is the top of the tree.
+pub fn header(root: &Path, interface: &Interface, header: &Header, calls: &Calls) -> Result<String> {
+    let crates = [COMMON, interface.source].map(|source| root.join(source));
+    let read = |path: &str| crates.each_ref().map(|folder| fs::read_to_string(folder.join(path)).ok());
+    let macros = read(&format!("macros/{}", header.name)).into_iter().flatten().collect::<Vec<_>>().join("\n");
+    let defined = defined_names(&macros);
 
     let mut sections = Vec::new();
     for part in header.parts {
         match part {
             Part::Module(module) => {
-                let path = crate_root.join("src").join(format!("{module}.rs"));
-                let explain = |e: String| format!("{}: {e}", path.display());
-                let text = fs::read_to_string(&path).map_err(|e| explain(e.to_string()))?;
-                let source = Source::new(&text, &defined).map_err(explain)?;
+                let explain = |e: String| format!("{}, {module}: {e}", interface.source);
+                let [common, own] = read(&format!("src/{module}.rs"));
+                if common.is_none() && own.is_none() {
+                    return Err(explain("there is no such module".to_owned()));
+                }
+                let source = Source::new(common.as_deref(), own.as_deref(), &defined).map_err(explain)?;
                 sections.extend(section(root, header, &source).map_err(explain)?);
             }
             Part::Calls(level) => {
-                for (title, items) in functions::prototypes(calls, *level) {
+                for (title, items) in functions::prototypes(interface, calls, *level) {
                     sections.extend(section(root, header, &Source::of(title, items, &defined)?)?);
                 }
             }
@@ -41,13 +45,15 @@ pub fn header(root: &Path, header: &Header, calls: &Calls) -> Result<String> {
                 sections.extend(section(root, header, &Source::of(title, items, &defined)?)?);
             }
             Part::Macros => {
-                let text = macros.as_deref().ok_or_else(|| format!("{}: no text in src/udat12/macros", header.name))?;
-                sections.push(format!("/* ---- Macros ---- */\n\n{text}"));
+                if macros.is_empty() {
+                    return Err(format!("{}: no text in macros/", header.name));
+                }
+                sections.push(format!("/* ---- Macros ---- */\n\n{macros}"));
             }
             Part::Redirections(level) => sections.push(functions::redirections(calls, *level)),
         }
     }
-    Ok(frame(header, &sections.join("\n")))
+    Ok(frame(interface, header, &sections.join("\n")))
 }
 
 /// The section that a source makes, if there is anything in it.
@@ -142,12 +148,13 @@ fn defined_names(text: &str) -> HashSet<String> {
 }
 
 /// Adds what surrounds the sections of a header.
-fn frame(header: &Header, body: &str) -> String {
-    let guard = format!("DAT_{}", header.name.replace('.', "_").to_uppercase());
+fn frame(interface: &Interface, header: &Header, body: &str) -> String {
+    let Interface { version, source, library, include, .. } = interface;
+    let guard = format!("{include}_{}", header.name.replace('.', "_")).to_uppercase();
     let mut text = format!(
-        "/*\n * dat/{}: {}.\n *\n * Part of libdat, an implementation of uDAPL 1.2.\n \
+        "/*\n * {include}/{}: {}.\n *\n * Part of {library}, an implementation of uDAPL {version}.\n \
          * SPDX-License-Identifier: MIT OR Apache-2.0\n *\n \
-         * Generated from src/udat12 by `make derived`; changes belong there.\n */\n\n\
+         * Generated from {source} by `make derived`; changes belong there.\n */\n\n\
          #ifndef {guard}\n#define {guard}\n",
         header.name, header.about
     );
@@ -159,9 +166,14 @@ fn frame(header: &Header, body: &str) -> String {
             text.push_str(&format!("#include {open}{name}{close}\n"));
         }
     };
-    includes(&mut text, '<', header.system, '>');
+    let mut system = header.system.to_vec();
+    if body.contains("va_list") {
+        system.push("stdarg.h");
+    }
+    includes(&mut text, '<', &system, '>');
     includes(&mut text, '"', header.needs, '"');
-    if header.extended {
+    let extended = body.contains("DAT_NOT_IMPLEMENTED = 0xFFFF0000");
+    if extended {
         text.push_str(
             "\n/* DAT_NOT_IMPLEMENTED has bit 31, which needs an extension in C before C23. */\n\
              #ifdef __GNUC__\n#pragma GCC diagnostic push\n\
@@ -173,7 +185,7 @@ fn frame(header: &Header, body: &str) -> String {
         text.push_str(body);
         text.push_str("\n#ifdef __cplusplus\n}\n#endif\n");
     }
-    if header.extended {
+    if extended {
         text.push_str("\n#ifdef __GNUC__\n#pragma GCC diagnostic pop\n#endif\n");
     }
     includes(&mut text, '"', header.adds, '"');

@@ -5,40 +5,51 @@ use syn::{Item, parse_quote};
 
 use super::spec::Level;
 use super::text::{WIDTH, wrap};
-use crate::calls::{Argument, Call, Calls, How};
+use crate::calls::{Argument, Call, Calls, How, Slot};
+use crate::interface::Interface;
 
 /// A title and the items below it.
 type Part = (String, Vec<Item>);
 
 /// The prototypes, one part for each list.
-pub fn prototypes(calls: &Calls, level: Level) -> Vec<Part> {
+pub fn prototypes(interface: &Interface, calls: &Calls, level: Level) -> Vec<Part> {
     let part = |group: &crate::calls::CallGroup| {
-        let calls = group.calls.iter().filter(|call| Level::of(&call.name.to_string()) == level);
-        (format!("Calls: {}", group.about), calls.map(prototype).collect())
+        let functions = group.calls.iter().filter(|call| !matches!(call.how, How::Slot));
+        let functions = functions.filter(|call| Level::of(&call.name.to_string()) == level);
+        (format!("Calls: {}", group.about), functions.map(|call| prototype(interface, call)).collect())
     };
     calls.groups.iter().map(part).collect()
 }
 
-fn prototype(call: &Call) -> Item {
+fn prototype(interface: &Interface, call: &Call) -> Item {
     let Call { abi, name, .. } = call;
-    let comment = comment(call);
-    let (names, types): (Vec<_>, Vec<_>) = call.all_arguments().map(|Argument { name, ty }| (name, ty)).unzip();
+    let comment = comment(interface, call);
+    let (mut names, mut types): (Vec<_>, Vec<_>) = call.all_arguments().map(|Argument { name, ty }| (name, ty)).unzip();
+    let mut more = None;
+    if matches!(call.how, How::Variadic) {
+        names.pop();
+        types.pop();
+        more = Some(quote!(, ...));
+    }
     parse_quote! {
         unsafe extern #abi {
             #(#[doc = #comment])*
-            pub fn #name(#(#names: #types),*) -> DAT_RETURN;
+            pub fn #name(#(#names: #types),* #more) -> DAT_RETURN;
         }
     }
 }
 
 /// The lines of a prototype's comment, each starting with a space.
-fn comment(call: &Call) -> Vec<String> {
+fn comment(interface: &Interface, call: &Call) -> Vec<String> {
     let mut paragraphs: Vec<String> = call.doc.summary.iter().map(|text| text.replace('`', "")).collect();
     let specification = match call.doc.specification.strip_prefix("None;") {
-        Some(rest) => format!("Not in uDAPL 1.2:{rest}"),
+        Some(rest) => format!("Not in uDAPL {}:{rest}", interface.version),
         None => format!("See {}", call.doc.specification),
     };
     paragraphs.push(format!("Returns DAT_SUCCESS; {}. {specification}", call.doc.types().join(", ")));
+    if call.further {
+        paragraphs.push(format!("Other libraries of uDAPL {} do not export it.", interface.version));
+    }
     let wrapped: Vec<String> =
         paragraphs.iter().map(|text| wrap(text.split(' '), WIDTH - " * ".len()).join("\n ")).collect();
     wrapped.join("\n\n ").split('\n').map(|line| format!(" {}", line.trim())).collect()
@@ -52,7 +63,7 @@ pub fn slot_types(calls: &Calls, level: Level) -> Part {
         let ty = &slot.ty;
         match &call.how {
             How::Wrap(Some(whole)) => {
-                let doc = format!(" Slot of {}, without the arguments that libdat deals with.", call.name);
+                let doc = format!(" Slot of {}, without the arguments that the library deals with.", call.name);
                 items.push(slot_type(ty, &doc, call, &mut call.arguments.iter()));
                 let doc = format!(" Type of {}; no slot has it.", call.name);
                 items.push(slot_type(whole, &doc, call, &mut call.all_arguments()));
@@ -112,18 +123,20 @@ pub fn table(calls: &Calls) -> Part {
 /// The upper-case macros.
 pub fn redirections(calls: &Calls, level: Level) -> String {
     let mut text = "/* ---- Calls by way of the table ---- */\n\n\
-        /*\n * Upper-case macros: the functions by way of the table of the object's provider, without libdat in\n \
+        /*\n * Upper-case macros: the functions by way of the table of the object's provider, without the library in\n \
         * between. No handle is checked, and the one that names the table is evaluated twice.\n */\n"
         .to_owned();
     for call in calls.all().filter(|call| Level::of(&call.name.to_string()) == level) {
-        if let (How::Dispatch, Some(slot)) = (&call.how, calls.slot(call)) {
-            text.push_str(&redirection(call, &slot.field.to_string()));
+        if let (How::Dispatch | How::Slot | How::Variadic, Some(slot)) = (&call.how, calls.slot(call)) {
+            text.push_str(&redirection(call, slot));
         }
     }
     text
 }
 
-fn redirection(call: &Call, field: &str) -> String {
+fn redirection(call: &Call, slot: &Slot) -> String {
+    let (ty, field) = (slot.ty.to_string(), &slot.field);
+    let macro_name = ty.trim_end_matches("_FUNC");
     let names: Vec<String> = call.all_arguments().map(|argument| argument.name.to_string()).collect();
     let (handle, last) = (&names[0], names.len() - 1);
     let list = |open: &str, close: &str| -> Vec<String> {
@@ -140,7 +153,7 @@ fn redirection(call: &Call, field: &str) -> String {
         let rest = wrap(items.iter().map(String::as_str), WIDTH - 2 - indent.len());
         std::iter::once(head).chain(rest.iter().map(|line| format!("{indent}{line}"))).collect()
     };
-    let mut all = lines(format!("#define {}(", call.name.to_string().to_uppercase()), list("", ""), 2);
+    let mut all = lines(format!("#define {macro_name}("), list("", ""), 2);
     all.extend(lines(format!("    (*DAT_HANDLE_TO_PROVIDER({handle})->{field})("), list("(", ")"), 0));
     format!("\n/** {}. */\n{}\n", call.name, all.join(" \\\n"))
 }

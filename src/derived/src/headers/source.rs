@@ -1,8 +1,9 @@
-//! Turns a module of src/udat12 into cbindgen's input.
+//! Turns a module of a version's crate, and the one of the same name that all versions have in common, into cbindgen's
+//! input.
 //!
 //! The modules describe the interface for Rust; some of it must look different in C. `c_enum!` becomes an enumeration.
 //! Integers keep the base in which they are written, which cbindgen would make decimal, and masks of 64 bits get that
-//! width. Items that the texts in src/udat12/macros define are left out, and so are items that have no meaning in C.
+//! width. Items that the texts in macros/ define are left out, and so are items that have no meaning in C.
 
 use std::collections::HashSet;
 
@@ -12,6 +13,7 @@ use syn::punctuated::Punctuated;
 use syn::visit_mut::{VisitMut, visit_expr_mut};
 use syn::{Attribute, Expr, ForeignItem, Ident, Item, ItemConst, ItemType, Lit, Token, Type, UnOp, Variant};
 
+use super::merge;
 use crate::{Result, doc};
 
 /// Types of constants that have 64 bits.
@@ -38,7 +40,7 @@ pub struct Unit {
     pub types: Vec<String>,
     /// For a structure, union or enumeration with a second name in the same module: both names.
     pub second: Option<Second>,
-    /// The names that stand in the output in place of integers.
+    /// The names that stand in the output in place of integers and strings.
     pub literals: Literals,
 }
 
@@ -51,10 +53,15 @@ pub struct Second {
 }
 
 impl Source {
-    /// Reads a module's text. `defined` has the names of macros that the header defines itself.
-    pub fn new(text: &str, defined: &HashSet<String>) -> Result<Source> {
-        let file = syn::parse_file(text).map_err(|e| e.to_string())?;
-        Source::of(doc::lines(&file.attrs).into_iter().next().unwrap_or_default(), file.items, defined)
+    /// Reads a module's texts: the one that versions share and the one of the version, of which one may be missing.
+    /// `defined` has the names of macros that the header defines itself.
+    pub fn new(common: Option<&str>, own: Option<&str>, defined: &HashSet<String>) -> Result<Source> {
+        let parse = |text: &str| syn::parse_file(text).map_err(|e| e.to_string());
+        let (common, own) = (common.map(parse).transpose()?, own.map(parse).transpose()?);
+        let attrs = common.as_ref().or(own.as_ref()).map(|file| &file.attrs[..]).unwrap_or_default();
+        let title = doc::lines(attrs).into_iter().next().unwrap_or_default();
+        let items = |file: Option<syn::File>| file.map(|file| file.items).unwrap_or_default();
+        Source::of(title, merge::merge(items(common), items(own))?, defined)
     }
 
     /// Takes items that come from no module.
@@ -113,7 +120,7 @@ impl Source {
             return Ok(());
         }
         if matches!(*item.expr, Expr::Call(_) | Expr::Struct(_)) {
-            return Err(format!("{name}: no text in src/udat12/macros defines it"));
+            return Err(format!("{name}: no text in macros/ defines it"));
         }
         let mut unit = Unit::default();
         unit.literals.wide = is_wide(&item.ty);
@@ -160,12 +167,24 @@ impl Unit {
     }
 }
 
+/// The enumerations of a module.
+pub fn enumerations(text: &str) -> Result<Vec<Enumeration>> {
+    let items = syn::parse_file(text).map_err(|e| e.to_string())?.items;
+    let enumerations = items.iter().filter_map(|item| match item {
+        Item::Macro(item) if item.mac.path.is_ident("c_enum") => Some(item.mac.parse_body()),
+        _ => None,
+    });
+    enumerations.map(|enumeration| enumeration.map_err(|e: syn::Error| e.to_string())).collect()
+}
+
 /// The contents of `c_enum! { ... }`.
-struct Enumeration {
+pub struct Enumeration {
     attrs: Vec<Attribute>,
-    tag: Ident,
+    /// Its first name.
+    pub tag: Ident,
     name: Ident,
-    members: Punctuated<Variant, Token![,]>,
+    /// Its members.
+    pub members: Punctuated<Variant, Token![,]>,
 }
 
 impl Parse for Enumeration {
@@ -183,7 +202,7 @@ impl Parse for Enumeration {
     }
 }
 
-/// Integers in the form that C should have, and the names that stand for them until then.
+/// Integers and strings in the form that C should have, and the names that stand for them until then.
 #[derive(Default)]
 pub struct Literals {
     texts: Vec<String>,
@@ -191,7 +210,7 @@ pub struct Literals {
 }
 
 impl Literals {
-    /// Replaces the names by their integers.
+    /// Replaces the names by what they stand for.
     pub fn restore(&self, mut output: String) -> String {
         for (index, text) in self.texts.iter().enumerate() {
             output = output.replace(&placeholder(index).to_string(), text);
@@ -210,10 +229,13 @@ impl VisitMut for Literals {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         match expr {
             Expr::Lit(lit) => {
-                if let Lit::Int(int) = &lit.lit {
-                    let text = int.to_string();
-                    *expr = self.replace(if self.wide { format!("UINT64_C({text})") } else { text });
-                }
+                let text = match &lit.lit {
+                    Lit::Int(int) if self.wide => format!("UINT64_C({int})"),
+                    Lit::Int(int) => int.to_string(),
+                    Lit::CStr(string) => format!("{:?}", string.value()),
+                    _ => return,
+                };
+                *expr = self.replace(text);
             }
             Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => {
                 let text = format!("(-{})", unary.expr.to_token_stream());
@@ -225,7 +247,7 @@ impl VisitMut for Literals {
 }
 
 fn placeholder(index: usize) -> Ident {
-    format_ident!("INTEGER_{index}_")
+    format_ident!("LITERAL_{index}_")
 }
 
 fn is_wide(ty: &Type) -> bool {
@@ -245,7 +267,7 @@ mod tests {
 
     fn units(text: &str, defined: &[&str]) -> Result<Vec<Unit>> {
         let defined = defined.iter().map(|name| (*name).to_owned()).collect();
-        Source::new(text, &defined).map(|source| source.units)
+        Source::new(Some(text), None, &defined).map(|source| source.units)
     }
 
     #[test]
@@ -260,13 +282,13 @@ mod tests {
     #[test]
     fn a_mask_of_64_bits_is_written_as_one() {
         let units = units("pub const M: DAT_EP_PARAM_MASK = 0x1;", &[]).unwrap();
-        assert_eq!(units[0].literals.restore("INTEGER_0_".to_owned()), "UINT64_C(0x1)");
+        assert_eq!(units[0].literals.restore("LITERAL_0_".to_owned()), "UINT64_C(0x1)");
     }
 
     #[test]
     fn a_negative_constant_is_in_parentheses() {
         let units = units("pub const M: DAT_COUNT = -1;", &[]).unwrap();
-        assert_eq!(units[0].literals.restore("INTEGER_0_".to_owned()), "(-1)");
+        assert_eq!(units[0].literals.restore("LITERAL_0_".to_owned()), "(-1)");
     }
 
     #[test]

@@ -2,29 +2,29 @@
 
 use Level::{Registry, Shared, User};
 
-/// One header of include/dat.
+use crate::interface::Interface;
+
+/// One header.
 pub struct Header {
-    /// Its name, as in `#include <dat/NAME>`.
+    /// Its name, without the folder.
     pub name: &'static str,
     /// Its subject, for the comment at its top.
     pub about: &'static str,
     /// Headers of the system that it needs.
     pub system: &'static [&'static str],
-    /// Headers of include/dat that it needs.
+    /// Headers of the same folder that it needs.
     pub needs: &'static [&'static str],
-    /// Headers of include/dat that it adds at its end; they need it in turn.
+    /// Headers of the same folder that it adds at its end; they need it in turn.
     pub adds: &'static [&'static str],
     /// Its parts, in the order in which they appear.
     pub parts: &'static [Part],
     /// Structures that it names but another header defines.
     pub incomplete: &'static [&'static str],
-    /// Whether it has values that only an extension of C99 and C11 allows.
-    pub extended: bool,
 }
 
 /// A part of a header.
 pub enum Part {
-    /// A module below src/udat12/src.
+    /// The modules of this name in src/udat/src and in the version's crate, or the only one.
     Module(&'static str),
     /// The prototypes of calls.
     Calls(Level),
@@ -32,7 +32,7 @@ pub enum Part {
     SlotTypes(Level),
     /// The provider table.
     Table,
-    /// The text in src/udat12/macros that has the header's name.
+    /// The texts in macros/ of both crates that have the header's name.
     Macros,
     /// The upper-case macros of calls, which go through the table.
     Redirections(Level),
@@ -52,9 +52,11 @@ pub enum Level {
 /// The calls of the user-level interface alone.
 const USER: &[&str] = &[
     "dat_cno_create",
+    "dat_cno_fd_create",
     "dat_cno_free",
     "dat_cno_modify_agent",
     "dat_cno_query",
+    "dat_cno_trigger",
     "dat_cno_wait",
     "dat_evd_clear_unwaitable",
     "dat_evd_create",
@@ -67,7 +69,12 @@ const USER: &[&str] = &[
 ];
 
 /// The calls between the registry and providers.
-const REGISTRY: &[&str] = &["dat_registry_add_provider", "dat_registry_remove_provider", "dats_get_ia_handle"];
+const REGISTRY: &[&str] = &[
+    "dat_registry_add_provider",
+    "dat_registry_providers_related",
+    "dat_registry_remove_provider",
+    "dats_get_ia_handle",
+];
 
 impl Level {
     /// The level of a call.
@@ -82,16 +89,25 @@ impl Level {
 
 impl Header {
     const fn new(name: &'static str, about: &'static str) -> Header {
-        Header { name, about, system: &[], needs: &[], adds: &[], parts: &[], incomplete: &[], extended: false }
+        Header { name, about, system: &[], needs: &[], adds: &[], parts: &[], incomplete: &[] }
     }
 }
 
-/// All headers.
+/// The headers of `interface`.
+pub fn headers(interface: &Interface) -> impl Iterator<Item = &'static Header> {
+    let extensions = match interface.extensions {
+        true => EXTENSIONS,
+        false => &[],
+    };
+    HEADERS.iter().chain(extensions)
+}
+
+/// The headers that every version has.
 ///
 /// Each can be included alone. dat_redirection.h and udat_redirection.h need each other's types and those of udat.h,
 /// which has always included both: it adds them at its end, when everything they need is defined, whichever of the
 /// three a program includes first.
-pub const HEADERS: &[Header] = &[
+const HEADERS: &[Header] = &[
     Header {
         system: &["netinet/in.h", "stddef.h", "stdint.h", "sys/socket.h"],
         parts: &[Part::Module("dat_platform_specific"), Part::Macros],
@@ -119,7 +135,6 @@ pub const HEADERS: &[Header] = &[
     Header {
         needs: &["dat_platform_specific.h"],
         parts: &[Part::Module("dat_error"), Part::Macros],
-        extended: true,
         ..Header::new("dat_error.h", "return codes")
     },
     Header {
@@ -162,14 +177,31 @@ pub const HEADERS: &[Header] = &[
     },
 ];
 
+/// The headers of a version with extensions.
+const EXTENSIONS: &[Header] = &[Header {
+    needs: &["udat.h"],
+    parts: &[
+        Part::Module("ib/attributes"),
+        Part::Module("ib/operations"),
+        Part::Module("ib/counters"),
+        Part::Module("ib/collectives"),
+        Part::Macros,
+    ],
+    incomplete: &["ibv_ah"],
+    ..Header::new("dat_ib_extensions.h", "extensions for InfiniBand")
+}];
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::calls::Calls;
+    use crate::interface::INTERFACES;
 
     #[test]
     fn every_name_is_that_of_a_call() {
-        let calls = Calls::read(&crate::root()).unwrap();
-        assert!(USER.iter().chain(REGISTRY).all(|name| calls.find(name).is_some()));
+        let all = INTERFACES.iter().map(|interface| Calls::read(&crate::root(), interface).unwrap());
+        let all: Vec<Calls> = all.collect();
+        let known = |name: &&str| all.iter().any(|calls| calls.find(name).is_some());
+        assert!(USER.iter().chain(REGISTRY).all(known));
     }
 }

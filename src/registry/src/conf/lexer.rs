@@ -1,4 +1,4 @@
-//! Divides one line into tokens (uDAPL 1.2, dat.conf(4)).
+//! Divides one line into tokens (uDAPL, dat.conf(4)).
 
 #![forbid(unsafe_code)]
 

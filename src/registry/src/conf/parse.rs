@@ -1,4 +1,4 @@
-//! Turns tokens into entries (uDAPL 1.2, dat.conf(4)).
+//! Turns tokens into entries (uDAPL, dat.conf(4)).
 
 #![forbid(unsafe_code)]
 

@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString};
 use host::memory::{self, NoMemory, Room};
 use host::thread::Id;
 
-use super::{Backend, InitError, LoadFailure, OpenError, Ticket};
+use super::{Backend, InitError, LoadFailure, OpenError, Purpose, Ticket};
 use crate::conf::BadLine;
 use crate::entry::{Entry, Identity, Origin, text};
 use crate::loader::{LARGE, LoadError};
@@ -25,6 +25,8 @@ pub(super) struct State<B: Backend> {
     static_names: HashMap<CString, Vec<usize>>,
     /// Names of entries of other major versions.
     others: HashSet<CString>,
+    /// Entries of other major versions that are listed, with the number of static entries before each.
+    listed_only: Vec<(usize, Identity)>,
     pub(super) bad: Vec<(Origin, BadLine)>,
     /// The dynamic entries of each name, in the order of their registration.
     dynamics: HashMap<CString, Vec<Dynamic<B::Table>>>,
@@ -32,7 +34,9 @@ pub(super) struct State<B: Backend> {
     tables: HashMap<B::Table, usize>,
     /// The number of the next dynamic entry.
     next: u64,
-    pub(super) instances: Vec<(usize, Ticket<B::Table>)>,
+    pub(super) instances: Vec<Instance<B::Table>>,
+    /// The threads that are inside a provider's open, once for each such call.
+    pub(super) opening: Vec<Id>,
     /// A provider could not register for want of memory.
     pub(super) lacked_memory: bool,
 }
@@ -56,6 +60,13 @@ pub(super) enum Phase {
     Busy(Id),
     Ready,
     Failed,
+}
+
+/// An instance of an adapter that is open.
+pub(super) struct Instance<T> {
+    pub(super) address: usize,
+    pub(super) purpose: Purpose,
+    pub(super) ticket: Ticket<T>,
 }
 
 /// A provider that registered itself.
@@ -89,15 +100,18 @@ impl<B: Backend> State<B> {
                 .collect(),
             static_names,
             others: found.other_versions,
+            listed_only: found.listed_only,
             bad: found.bad,
             dynamics: HashMap::new(),
             tables: HashMap::new(),
             next: 0,
             instances: Vec::new(),
+            opening: Vec::new(),
             lacked_memory: false,
         }
     }
 
+    /// The identities that can be opened: static entries in order, then dynamic ones without a static entry.
     pub(super) fn identities(&self) -> impl Iterator<Item = &Identity> {
         let mut explicit: Vec<&Dynamic<B::Table>> = self.dynamics.values().flatten().collect();
         explicit.retain(|dynamic| self.static_index(&dynamic.identity).is_none());
@@ -105,11 +119,44 @@ impl<B: Backend> State<B> {
         self.statics.iter().map(|entry| &entry.identity).chain(explicit.into_iter().map(|dynamic| &dynamic.identity))
     }
 
+    /// The identities that are listed: those that can be opened, and among them, in the order of the file, entries of
+    /// other versions.
+    pub(super) fn listed(&self) -> Vec<&Identity> {
+        let mut others = self.listed_only.iter().peekable();
+        let mut listed = Vec::new();
+        for (at, own) in self.identities().enumerate() {
+            while let Some((_, other)) = others.next_if(|(before, _)| *before <= at) {
+                listed.push(other);
+            }
+            listed.push(own);
+        }
+        listed.extend(others.map(|(_, other)| other));
+        listed
+    }
+
     /// The static entries of a name, then the dynamic ones, in order.
     fn named(&self, name: &CStr) -> impl Iterator<Item = &Identity> {
         let statics = self.static_names.get(name).into_iter().flatten();
         let statics = statics.map(|index| &self.statics[*index].identity);
         statics.chain(self.dynamics.get(name).into_iter().flatten().map(|dynamic| &dynamic.identity))
+    }
+
+    /// Whether an entry of this name can be opened.
+    pub(super) fn has_name(&self, name: &CStr) -> bool {
+        self.named(name).next().is_some()
+    }
+
+    /// Adds one use of the provider of a ticket.
+    pub(super) fn again(&mut self, ticket: Ticket<B::Table>) -> Ticket<B::Table> {
+        if ticket.from_static
+            && let Some(index) = self.static_index(&ticket.identity)
+        {
+            self.statics[index].opens += 1;
+        }
+        if let Some(dynamic) = self.dynamic(&ticket.identity) {
+            dynamic.opens += 1;
+        }
+        ticket
     }
 
     pub(super) fn select(&self, request: &Request<'_>) -> Result<Identity, Missing> {

@@ -410,9 +410,55 @@ fn what_an_init_registered_before_it_ended_is_not_used() {
 fn instances_are_remembered_until_they_are_closed() {
     let registry = registry(&[("a", false, "1")]);
     let ticket = registry.try_open(c"a").unwrap();
-    registry.bind(0x1000, ticket);
-    assert!(registry.unbind(0x2000).is_none());
-    let ticket = registry.unbind(0x1000).unwrap();
-    assert!(registry.unbind(0x1000).is_none());
+    registry.bind(0x1000, Purpose::Use, ticket);
+    assert!(registry.unbind(0x2000, Purpose::Use).is_none());
+    assert!(registry.unbind(0x1000, Purpose::Query).is_none());
+    assert!(registry.is_bound(0x1000, Purpose::Use) && !registry.is_bound(0x1000, Purpose::Query));
+    let ticket = registry.unbind(0x1000, Purpose::Use).unwrap();
+    assert!(registry.unbind(0x1000, Purpose::Use).is_none() && !registry.is_bound(0x1000, Purpose::Use));
     registry.release(ticket);
+}
+
+#[test]
+fn an_instance_that_is_looked_at_keeps_its_provider() {
+    let registry = registry(&[("a", false, "1")]);
+    assert!(registry.instance_of(c"a").is_none());
+    registry.bind(0x1000, Purpose::Query, registry.try_open(c"a").unwrap());
+    assert!(registry.instance_of(c"a").is_none(), "nobody uses it");
+    registry.bind(0x2000, Purpose::Use, registry.try_open(c"a").unwrap());
+    let (address, seen) = registry.instance_of(c"a").unwrap();
+    assert_eq!((address, seen.table), (0x2000, 1));
+    for (address, purpose) in [(0x1000, Purpose::Query), (0x2000, Purpose::Use)] {
+        registry.release(registry.unbind(address, purpose).unwrap());
+    }
+    assert!(!registry.backend.published.lock().unwrap().is_empty(), "it is still looked at");
+    registry.release(seen);
+    assert!(registry.backend.published.lock().unwrap().is_empty());
+    assert!(registry.has_name(c"a").unwrap() && !registry.has_name(c"b").unwrap());
+}
+
+#[test]
+fn a_thread_knows_that_it_opens() {
+    let registry = registry(&[]);
+    let note = registry.opening();
+    let nested = registry.opening();
+    assert!(registry.is_opening());
+    std::thread::scope(|scope| assert!(!scope.spawn(|| registry.is_opening()).join().unwrap()));
+    drop(note);
+    assert!(registry.is_opening());
+    drop(nested);
+    assert!(!registry.is_opening());
+}
+
+#[test]
+fn entries_of_others_are_listed_where_they_stand() {
+    let other = |name: &str| Identity { name: CString::new(name).unwrap(), major: 2, minor: 0, thread_safe: true };
+    let found = Found {
+        entries: vec![line("a", 1, true, "1"), line("b", 1, true, "1")],
+        listed_only: vec![(0, other("v")), (1, other("w")), (1, other("x")), (2, other("y"))],
+        ..Found::default()
+    };
+    let state = State::<Fake>::new(found);
+    let names: Vec<_> = state.listed().iter().map(|identity| text(&identity.name).into_owned()).collect();
+    assert_eq!(names, ["v", "a", "w", "x", "b", "y"]);
 }

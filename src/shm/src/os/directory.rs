@@ -37,6 +37,7 @@ use rustix::process::{Pid, geteuid, test_kill_process};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::socket::{ConnectError, Listener, Socket};
+use super::task;
 
 /// Qualifiers for [`Directory::claim_any`]: those that fit 16 bits and are not reserved by custom.
 pub const ANY: RangeInclusive<u64> = 1024..=65535;
@@ -46,6 +47,9 @@ const SWEEP: usize = 4096;
 
 /// After this time, a socket that never got its final name belongs to a dead process.
 const UNFINISHED: Duration = Duration::from_secs(60);
+
+/// How far the times of files and of processes may be apart.
+const COARSE: Duration = Duration::from_millis(100);
 
 /// The one entry of a claim.
 const OWNER: &str = "owner";
@@ -287,8 +291,8 @@ impl Directory {
         !matches!(self.connect(&name), Err(ConnectError::Nobody))
     }
 
-    /// Removes the entries of dead processes. Living processes do not notice: a socket is tried only if the process
-    /// that made it cannot be found.
+    /// Removes the entries of dead processes. Living processes do not notice: a socket is tried only if there is no
+    /// process of its number, or it is older than that process. In a container the numbers are mostly the same few.
     pub fn sweep(&self) {
         if let Err(error) = self.try_sweep() {
             log::debug!("shm: cannot sweep {}: {error}", self.inner.path.display());
@@ -306,7 +310,7 @@ impl Directory {
                 claims.room(1)?;
                 claims.push(memory::text(text)?);
             } else if let Some(name) = SocketName::parse(text) {
-                let gone = name.pid().is_none_or(is_unknown);
+                let gone = name.pid().is_none_or(|pid| is_unknown(pid) || is_older(&entry, pid));
                 if gone && matches!(self.connect(&name), Err(ConnectError::Nobody)) {
                     self.inner.unlink(text)?;
                 }
@@ -344,6 +348,17 @@ fn is_unknown(pid: libc::pid_t) -> bool {
         .filter(|&pid| pid > 0)
         .and_then(Pid::from_raw)
         .is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
+}
+
+/// Whether a file was there before the process `pid`.
+fn is_older(entry: &fs::DirEntry, pid: libc::pid_t) -> bool {
+    let made = entry.metadata().and_then(|metadata| metadata.modified());
+    made.is_ok_and(|made| task::beginning(pid).is_some_and(|beginning| is_before(made, beginning)))
+}
+
+/// Whether the time of a file, which may be any, is surely before that of a process: files have the time of a coarse clock.
+fn is_before(made: SystemTime, beginning: SystemTime) -> bool {
+    made.checked_add(COARSE).is_some_and(|latest| latest < beginning)
 }
 
 fn is_old(metadata: &fs::Metadata) -> bool {

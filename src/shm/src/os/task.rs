@@ -3,8 +3,10 @@
 
 use std::fs;
 use std::io;
+use std::time::{Duration, SystemTime};
 
 use host::cancel::uncancelled;
+use rustix::time::{ClockId, clock_gettime};
 
 /// What a thread is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +37,22 @@ fn exists(path: &str) -> bool {
     uncancelled(|| fs::exists(path)).unwrap_or(false)
 }
 
+/// The numbers of a thread, from its file of that name: in the pid namespace of this /proc, and in all between that and
+/// the thread's own.
+fn numbers(status: &str) -> impl DoubleEndedIterator<Item = &str> {
+    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
+    line.split_ascii_whitespace()
+}
+
+/// True if /proc numbers processes as this process does. In a pid namespace that was made without a /proc of its own it
+/// shows others under the same numbers.
+///
+/// # Errors
+/// It could not be found out.
+fn is_own_proc() -> io::Result<bool> {
+    Ok(numbers(&read("/proc/thread-self/status")?).count() == 1)
+}
+
 /// True if `tid` is a thread of the process `pid`, and both that process and this one number it so. Processes of other
 /// pid namespaces number their threads otherwise.
 ///
@@ -47,14 +65,23 @@ pub fn is_thread(pid: libc::pid_t, tid: libc::pid_t) -> io::Result<bool> {
         }
         status => status?,
     };
-    // The numbers in all namespaces from that of /proc to the thread's own.
-    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
-    Ok(numbers.and_then(|numbers| numbers.split_ascii_whitespace().next_back()?.parse().ok()) == Some(tid))
+    let own = numbers(&status).next_back().and_then(|number| number.parse().ok());
+    Ok(own == Some(tid) && is_own_proc()?)
 }
 
 /// Whether the threads of the process `pid` can be seen.
 pub fn is_visible(pid: libc::pid_t) -> bool {
-    pid > 0 && exists(&format!("/proc/{pid}/task"))
+    pid > 0 && exists(&format!("/proc/{pid}/task")) && is_own_proc().unwrap_or(false)
+}
+
+/// When the process `pid` began, by the clock of files; nothing if that cannot be found out.
+pub fn beginning(pid: libc::pid_t) -> Option<SystemTime> {
+    let stat = read(&format!("/proc/{pid}/stat")).ok()?;
+    let ticks: u64 = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace().nth(19)?.parse().ok()?;
+    let now = clock_gettime(ClockId::Boottime);
+    let now = Duration::new(now.tv_sec.try_into().ok()?, now.tv_nsec.try_into().ok()?);
+    let age = now.saturating_sub(Duration::from_millis(ticks.saturating_mul(1000 / TICKS_PER_SECOND)));
+    SystemTime::now().checked_sub(age)
 }
 
 /// What the thread `tid` of the process `pid` is doing, as this process counts them.
@@ -162,6 +189,27 @@ mod tests {
         assert!(!is_thread(-1, -1).unwrap());
         assert!(!is_visible(0));
         assert_eq!(doing(i32::MAX, i32::MAX), Doing::Gone);
+    }
+
+    #[test]
+    fn numbers_of_other_namespaces_are_seen() {
+        let all = |status| numbers(status).collect::<Vec<_>>();
+        assert_eq!(all("Name:\tx\nNSpid:\t7\nVmPeak: 1\n"), ["7"]);
+        assert_eq!(all("NSpid:\t1234\t7\n"), ["1234", "7"]);
+        assert_eq!(all("Name:\tx\n"), [""; 0]);
+        assert!(is_own_proc().unwrap());
+    }
+
+    #[test]
+    fn the_beginning_of_a_process_is_before_what_it_makes() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let began = beginning(child.id().cast_signed()).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let age = SystemTime::now().duration_since(began).unwrap();
+        assert!(age < Duration::from_secs(30), "{age:?}");
+        assert!(beginning(own().0).unwrap() <= began);
+        assert_eq!(beginning(i32::MAX), None);
     }
 
     #[test]

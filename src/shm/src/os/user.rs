@@ -9,6 +9,7 @@ use std::slice;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
 use arrayvec::ArrayVec;
+use dat_core::Change;
 
 /// A piece of memory; `A` says how it may be accessed. Laid out as an `iovec`.
 ///
@@ -176,6 +177,23 @@ unsafe fn move_bytes(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
+/// Changes a word of eight bytes in one piece, as seen by all processors, and gives what it was before; `None` if `place`
+/// is not such a word.
+pub fn change(place: Target<'_>, change: Change) -> Option<u64> {
+    let word = place.as_ptr().cast::<u64>();
+    if place.len() != size_of::<u64>() || !word.is_aligned() {
+        return None;
+    }
+    // SAFETY: eight writable bytes (contract of `new`), aligned; the program has registered them for such accesses.
+    let word = unsafe { AtomicU64::from_ptr(word) };
+    Some(match change {
+        Change::Add(add) => word.fetch_add(add, Ordering::SeqCst),
+        Change::Swap { expected, new } => {
+            word.compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst).unwrap_or_else(|other| other)
+        }
+    })
+}
+
 /// The number of bytes at the end of a transfer that can be stored at once: 8, 4, 2 or 1, aligned. The transfer has
 /// `len` bytes and ends at the address `end`.
 #[inline]
@@ -326,6 +344,22 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
+
+    #[test]
+    fn words_are_changed_and_nothing_else() {
+        let mut words = [7_u64, 40, 9];
+        let base = words.as_mut_ptr().expose_provenance() as u64;
+        // SAFETY: the words live until the end of the test and are accessed through pieces alone meanwhile.
+        let at = |from: u64, len: usize| unsafe { Target::new(base + from, len) };
+        assert_eq!(super::change(at(8, 8), Change::Add(2)), Some(40));
+        assert_eq!(super::change(at(8, 8), Change::Add(u64::MAX)), Some(42));
+        assert_eq!(super::change(at(8, 8), Change::Swap { expected: 40, new: 1 }), Some(41));
+        assert_eq!(super::change(at(8, 8), Change::Swap { expected: 41, new: u64::MAX }), Some(41));
+        for (from, len) in [(4, 8), (9, 8), (8, 7), (8, 16), (8, 0)] {
+            assert_eq!(super::change(at(from, len), Change::Add(1)), None, "{from} {len}");
+        }
+        assert_eq!(words, [7, u64::MAX, 9]);
+    }
 
     #[test]
     fn tail_is_the_largest_aligned_store() {

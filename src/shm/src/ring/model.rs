@@ -271,3 +271,77 @@ fn no_record_is_missed_when_polling_ends() {
         assert!(found || ready.load(Ordering::SeqCst) == 1, "nobody looks, and nobody is told");
     });
 }
+
+/// Memory of the program, which both sides reach without the ring. The model reports accesses that are not ordered.
+fn memory() -> Arc<UnsafeCell<u64>> {
+    Arc::new(UnsafeCell::new(0))
+}
+
+/// A write that brings a value: the bytes are copied straight to their place, then the value goes through the ring. Whoever
+/// has the value finds the bytes.
+#[test]
+fn ring_passes_a_value_behind_what_was_copied() {
+    loom::model(|| {
+        let (area, memory) = (Modelled::new(2), memory());
+        let (mut producer, mut consumer) = (Producer::new(area.clone()), Consumer::new(area));
+        let place = memory.clone();
+        let other = thread::spawn(move || {
+            for bytes in 1..=2_u64 {
+                if bytes == 2 {
+                    // The program has seen the first one, and says that it may be overwritten.
+                    while !producer.consumed().is_ok_and(|head| head == 1) {
+                        thread::yield_now();
+                    }
+                }
+                // SAFETY: the model has just checked that nobody else is at the cell.
+                place.with_mut(|cell| unsafe { *cell = bytes });
+                let mut room = producer.reserve(4).expect("honest").expect("room");
+                room.write(Source::of(&[7; 4]));
+                let _ = room.finish(1, 0, bytes, 0);
+            }
+        });
+        for bytes in 1..=2 {
+            let view = loop {
+                match consumer.peek().expect("honest") {
+                    Some(view) => break view,
+                    None => thread::yield_now(),
+                }
+            };
+            // SAFETY: the model has just checked that nobody writes to the cell.
+            assert_eq!(memory.with(|cell| unsafe { *cell }), bytes);
+            assert_eq!(view.aux, bytes);
+            consumer.advance(&view);
+        }
+        other.join().expect("producer");
+    });
+}
+
+/// An atomic operation, which the consumer carries out: the producer copies to the same place once the record is consumed.
+#[test]
+fn ring_keeps_a_copy_behind_an_atomic_operation() {
+    loom::model(|| {
+        let (area, memory) = (Modelled::new(2), memory());
+        let (mut producer, mut consumer) = (Producer::new(area.clone()), Consumer::new(area));
+        let place = memory.clone();
+        let other = thread::spawn(move || {
+            let end = producer.reserve(4).expect("honest").expect("room").finish(1, 0, 8, 0);
+            while !producer.consumed().is_ok_and(|head| head >= end) {
+                thread::yield_now();
+            }
+            // SAFETY: the model has just checked that nobody else is at the cell.
+            place.with_mut(|cell| unsafe { *cell *= 10 });
+        });
+        let view = loop {
+            match consumer.peek().expect("honest") {
+                Some(view) => break view,
+                None => thread::yield_now(),
+            }
+        };
+        // SAFETY: the model has just checked that nobody else is at the cell.
+        memory.with_mut(|cell| unsafe { *cell += 1 });
+        consumer.advance(&view);
+        other.join().expect("producer");
+        // SAFETY: the other thread is gone.
+        assert_eq!(memory.with(|cell| unsafe { *cell }), 10);
+    });
+}

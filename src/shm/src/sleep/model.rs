@@ -73,7 +73,9 @@ impl Model {
         match whom::<ModelU32>(news, || Word::load(&self.published)) {
             Wake::Nobody => {}
             Wake::Thread => self.bell.store(true, Ordering::SeqCst),
-            Wake::Leader(sleep) => ring_for(&self.alarm, &self.ended[process], sleep, || {}),
+            Wake::Leader(sleep) => {
+                ring_for(&self.alarm, &self.ended[process], sleep, || {});
+            }
         }
     }
 

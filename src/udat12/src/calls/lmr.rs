@@ -1,6 +1,6 @@
-/// Calls: local memory regions. See [`for_each_call`](crate::for_each_call).
+/// The call among those of [`lmr_calls`](dat_udat::lmr_calls) that 1.2 has in a form of its own.
 #[macro_export]
-macro_rules! lmr_calls {
+macro_rules! own_lmr_calls {
     ($callback:path) => {
         $callback! {
             /// Registers memory as a local memory region (LMR). Memory may be registered many times, in whole or in
@@ -51,93 +51,6 @@ macro_rules! lmr_calls {
                 rmr_context: *mut DAT_RMR_CONTEXT,
                 registered_length: *mut DAT_VLEN,
                 registered_address: *mut DAT_VADDR,
-            ) => dispatch(DAT_INVALID_HANDLE_IA);
-        }
-        $callback! {
-            /// Returns the chosen attributes of an LMR.
-            ///
-            /// # Parameters
-            /// * `lmr_handle` - in, the LMR.
-            /// * `lmr_param_mask` - in, the requested fields, bits of `DAT_LMR_FIELD_ALL`.
-            /// * `lmr_param` - out, the fields. The name of shared memory stays in place until the LMR is freed.
-            ///
-            /// # Errors
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | not an LMR |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `lmr_param` is NULL |
-            ///
-            /// # Specification
-            /// uDAPL 1.2, dat_lmr_query(3DAT).
-            extern "C" fn dat_lmr_query(
-                lmr_handle: DAT_LMR_HANDLE,
-                lmr_param_mask: DAT_LMR_PARAM_MASK,
-                lmr_param: *mut DAT_LMR_PARAM,
-            ) => dispatch(DAT_INVALID_HANDLE_LMR);
-        }
-        $callback! {
-            /// Ends the registration of memory. The memory itself is unchanged; outstanding transfers may fail.
-            ///
-            /// # Parameters
-            /// * `lmr_handle` - in, the LMR.
-            ///
-            /// # Errors
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | not an LMR |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` | an RMR is bound to it |
-            ///
-            /// # Specification
-            /// uDAPL 1.2, dat_lmr_free(3DAT).
-            extern "C" fn dat_lmr_free(
-                lmr_handle: DAT_LMR_HANDLE,
-            ) => dispatch(DAT_INVALID_HANDLE_LMR);
-        }
-        $callback! {
-            /// Makes data that this side has written visible to later RDMA reads of others. Needed only where
-            /// lmr_sync_req of the provider attributes is true.
-            ///
-            /// # Parameters
-            /// * `ia_handle` - in, the adapter.
-            /// * `local_segments` - in, the memory; segments of length 0 are skipped.
-            /// * `num_segments` - in, elements of `local_segments`.
-            ///
-            /// # Errors
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | NULL with a count, or a segment is not within an LMR of the adapter |
-            ///
-            /// # Specification
-            /// uDAPL 1.2, dat_lmr_sync_rdma_read(3DAT).
-            extern "C" fn dat_lmr_sync_rdma_read(
-                ia_handle: DAT_IA_HANDLE,
-                local_segments: *const DAT_LMR_TRIPLET,
-                num_segments: DAT_VLEN,
-            ) => dispatch(DAT_INVALID_HANDLE_IA);
-        }
-        $callback! {
-            /// Makes data that RDMA writes of others have brought visible to this side. Needed only where lmr_sync_req
-            /// of the provider attributes is true.
-            ///
-            /// # Parameters
-            /// * `ia_handle` - in, the adapter.
-            /// * `local_segments` - in, the memory; segments of length 0 are skipped.
-            /// * `num_segments` - in, elements of `local_segments`.
-            ///
-            /// # Errors
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | NULL with a count, or a segment is not within an LMR of the adapter |
-            ///
-            /// # Specification
-            /// uDAPL 1.2, dat_lmr_sync_rdma_write(3DAT).
-            extern "C" fn dat_lmr_sync_rdma_write(
-                ia_handle: DAT_IA_HANDLE,
-                local_segments: *const DAT_LMR_TRIPLET,
-                num_segments: DAT_VLEN,
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
     };

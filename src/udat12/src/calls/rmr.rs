@@ -1,52 +1,7 @@
-/// Calls: remote memory regions. See [`for_each_call`](crate::for_each_call).
+/// The call among those of [`rmr_calls`](dat_udat::rmr_calls) that 1.2 has in a form of its own.
 #[macro_export]
-macro_rules! rmr_calls {
+macro_rules! own_rmr_calls {
     ($callback:path) => {
-        $callback! {
-            /// Makes a remote memory region (RMR) that is bound to nothing.
-            ///
-            /// # Parameters
-            /// * `pz_handle` - in, its protection zone.
-            /// * `rmr_handle` - out, the RMR; written only on success.
-            ///
-            /// # Errors
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not a protection zone |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `rmr_handle` is NULL |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | out of memory; the adapter has no RMR left |
-            /// | `DAT_NOT_IMPLEMENTED` | the transport has no remote memory regions |
-            ///
-            /// # Specification
-            /// uDAPL 1.2, dat_rmr_create(3DAT).
-            extern "C" fn dat_rmr_create(
-                pz_handle: DAT_PZ_HANDLE,
-                rmr_handle: *mut DAT_RMR_HANDLE,
-            ) => dispatch(DAT_INVALID_HANDLE_PZ);
-        }
-        $callback! {
-            /// Returns the chosen attributes of an RMR.
-            ///
-            /// # Parameters
-            /// * `rmr_handle` - in, the RMR.
-            /// * `rmr_param_mask` - in, the requested fields, bits of `DAT_RMR_FIELD_ALL`.
-            /// * `rmr_param` - out, the fields; of an unbound RMR all but adapter and zone are 0.
-            ///
-            /// # Errors
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | not an RMR |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `rmr_param` is NULL |
-            ///
-            /// # Specification
-            /// uDAPL 1.2, dat_rmr_query(3DAT).
-            extern "C" fn dat_rmr_query(
-                rmr_handle: DAT_RMR_HANDLE,
-                rmr_param_mask: DAT_RMR_PARAM_MASK,
-                rmr_param: *mut DAT_RMR_PARAM,
-            ) => dispatch(DAT_INVALID_HANDLE_RMR);
-        }
         $callback! {
             /// Posts a bind. Once it completes, the RMR names a part of an LMR to the remote side, in place of the part
             /// to which it was bound before. A segment_length of 0 only ends the existing binding.
@@ -94,23 +49,6 @@ macro_rules! rmr_calls {
                 user_cookie: DAT_RMR_COOKIE,
                 completion_flags: DAT_COMPLETION_FLAGS,
                 context: *mut DAT_RMR_CONTEXT,
-            ) => dispatch(DAT_INVALID_HANDLE_RMR);
-        }
-        $callback! {
-            /// Destroys an RMR; its binding ends.
-            ///
-            /// # Parameters
-            /// * `rmr_handle` - in, the RMR.
-            ///
-            /// # Errors
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | not an RMR |
-            ///
-            /// # Specification
-            /// uDAPL 1.2, dat_rmr_free(3DAT).
-            extern "C" fn dat_rmr_free(
-                rmr_handle: DAT_RMR_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_RMR);
         }
     };

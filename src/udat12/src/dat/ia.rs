@@ -5,6 +5,11 @@ use core::ffi::c_char;
 use super::types::*;
 use crate::dat_platform_specific::*;
 use crate::udat::provider::dat_provider_attr;
+use dat_abi::place;
+
+pub use dat_udat::dat::ia::*;
+
+place!(attr);
 
 /// Attributes of an interface adapter, see dat_ia_query. Maxima are those of the whole adapter,
 /// which all its users share.
@@ -87,104 +92,7 @@ pub struct dat_ia_attr {
 /// which all its users share.
 pub type DAT_IA_ATTR = dat_ia_attr;
 
-/// Selects fields of DAT_IA_ATTR, a set of DAT_IA_FIELD_ bits.
-pub type DAT_IA_ATTR_MASK = DAT_UINT64;
-
-/// Older name of DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE.
-pub const DAT_IA_FIELD_IA_MAX_MTU_SIZE: DAT_IA_ATTR_MASK = DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE;
-
-/// Selects adapter_name.
-pub const DAT_IA_FIELD_IA_ADAPTER_NAME: DAT_IA_ATTR_MASK = 0x1;
-
-/// Selects vendor_name.
-pub const DAT_IA_FIELD_IA_VENDOR_NAME: DAT_IA_ATTR_MASK = 0x2;
-
-/// Selects hardware_version_major.
-pub const DAT_IA_FIELD_IA_HARDWARE_MAJOR_VERSION: DAT_IA_ATTR_MASK = 0x4;
-
-/// Selects hardware_version_minor.
-pub const DAT_IA_FIELD_IA_HARDWARE_MINOR_VERSION: DAT_IA_ATTR_MASK = 0x8;
-
-/// Selects firmware_version_major.
-pub const DAT_IA_FIELD_IA_FIRMWARE_MAJOR_VERSION: DAT_IA_ATTR_MASK = 0x10;
-
-/// Selects firmware_version_minor.
-pub const DAT_IA_FIELD_IA_FIRMWARE_MINOR_VERSION: DAT_IA_ATTR_MASK = 0x20;
-
-/// Selects ia_address_ptr.
-pub const DAT_IA_FIELD_IA_ADDRESS_PTR: DAT_IA_ATTR_MASK = 0x40;
-
-/// Selects max_eps.
-pub const DAT_IA_FIELD_IA_MAX_EPS: DAT_IA_ATTR_MASK = 0x80;
-
-/// Selects max_dto_per_ep.
-pub const DAT_IA_FIELD_IA_MAX_DTO_PER_EP: DAT_IA_ATTR_MASK = 0x100;
-
-/// Selects max_rdma_read_per_ep_in.
-pub const DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_IN: DAT_IA_ATTR_MASK = 0x200;
-
-/// Selects max_rdma_read_per_ep_out.
-pub const DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_OUT: DAT_IA_ATTR_MASK = 0x400;
-
-/// Selects max_evds.
-pub const DAT_IA_FIELD_IA_MAX_EVDS: DAT_IA_ATTR_MASK = 0x800;
-
-/// Selects max_evd_qlen.
-pub const DAT_IA_FIELD_IA_MAX_EVD_QLEN: DAT_IA_ATTR_MASK = 0x1000;
-
-/// Selects max_iov_segments_per_dto.
-pub const DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_DTO: DAT_IA_ATTR_MASK = 0x2000;
-
-/// Selects max_lmrs.
-pub const DAT_IA_FIELD_IA_MAX_LMRS: DAT_IA_ATTR_MASK = 0x4000;
-
-/// Selects max_lmr_block_size.
-pub const DAT_IA_FIELD_IA_MAX_LMR_BLOCK_SIZE: DAT_IA_ATTR_MASK = 0x8000;
-
-/// Selects max_lmr_virtual_address.
-pub const DAT_IA_FIELD_IA_MAX_LMR_VIRTUAL_ADDRESS: DAT_IA_ATTR_MASK = 0x10000;
-
-/// Selects max_pzs.
-pub const DAT_IA_FIELD_IA_MAX_PZS: DAT_IA_ATTR_MASK = 0x20000;
-
-/// Selects max_message_size.
-pub const DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE: DAT_IA_ATTR_MASK = 0x40000;
-
-/// Selects max_rdma_size.
-pub const DAT_IA_FIELD_IA_MAX_RDMA_SIZE: DAT_IA_ATTR_MASK = 0x80000;
-
-/// Selects max_rmrs.
-pub const DAT_IA_FIELD_IA_MAX_RMRS: DAT_IA_ATTR_MASK = 0x100000;
-
-/// Selects max_rmr_target_address.
-pub const DAT_IA_FIELD_IA_MAX_RMR_TARGET_ADDRESS: DAT_IA_ATTR_MASK = 0x200000;
-
-/// Selects max_srqs.
-pub const DAT_IA_FIELD_IA_MAX_SRQS: DAT_IA_ATTR_MASK = 0x400000;
-
-/// Selects max_ep_per_srq.
-pub const DAT_IA_FIELD_IA_MAX_EP_PER_SRQ: DAT_IA_ATTR_MASK = 0x800000;
-
-/// Selects max_recv_per_srq.
-pub const DAT_IA_FIELD_IA_MAX_RECV_PER_SRQ: DAT_IA_ATTR_MASK = 0x1000000;
-
-/// Selects max_iov_segments_per_rdma_read.
-pub const DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_RDMA_READ: DAT_IA_ATTR_MASK = 0x2000000;
-
-/// Selects max_iov_segments_per_rdma_write.
-pub const DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_RDMA_WRITE: DAT_IA_ATTR_MASK = 0x4000000;
-
-/// Selects max_rdma_read_in.
-pub const DAT_IA_FIELD_IA_MAX_RDMA_READ_IN: DAT_IA_ATTR_MASK = 0x8000000;
-
-/// Selects max_rdma_read_out.
-pub const DAT_IA_FIELD_IA_MAX_RDMA_READ_OUT: DAT_IA_ATTR_MASK = 0x10000000;
-
-/// Selects max_rdma_read_per_ep_in_guaranteed.
-pub const DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_IN_GUARANTEED: DAT_IA_ATTR_MASK = 0x20000000;
-
-/// Selects max_rdma_read_per_ep_out_guaranteed.
-pub const DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_OUT_GUARANTEED: DAT_IA_ATTR_MASK = 0x40000000;
+place!(fields);
 
 /// Selects num_transport_attr.
 pub const DAT_IA_FIELD_IA_NUM_TRANSPORT_ATTR: DAT_IA_ATTR_MASK = 0x80000000;
@@ -204,28 +112,7 @@ pub const DAT_IA_ALL: DAT_IA_ATTR_MASK = DAT_IA_FIELD_ALL;
 /// Selects all fields of DAT_IA_ATTR.
 pub const DAT_IA_FIELD_ALL: DAT_IA_ATTR_MASK = 0x7FFFFFFFF;
 
-/// Selects no field of DAT_IA_ATTR.
-pub const DAT_IA_FIELD_NONE: DAT_IA_ATTR_MASK = 0x0;
+place!(provider_attr);
 
 /// Attributes of the provider that serves an interface adapter, see dat_ia_query.
 pub type DAT_PROVIDER_ATTR = dat_provider_attr;
-
-/// Selects fields of DAT_PROVIDER_ATTR, a set of DAT_PROVIDER_FIELD_ bits.
-pub type DAT_PROVIDER_ATTR_MASK = DAT_UINT64;
-
-/// Identity of a provider in the registry: all four fields together.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct dat_provider_info {
-    /// Name of the interface adapter.
-    pub ia_name: [c_char; DAT_NAME_MAX_LENGTH],
-    /// Version of the interface, major.
-    pub dapl_version_major: DAT_UINT32,
-    /// Version of the interface, minor.
-    pub dapl_version_minor: DAT_UINT32,
-    /// Whether several threads may use the provider without locks of their own.
-    pub is_thread_safe: DAT_BOOLEAN,
-}
-
-/// Identity of a provider in the registry: all four fields together.
-pub type DAT_PROVIDER_INFO = dat_provider_info;

@@ -130,6 +130,15 @@ impl Context {
         Ok(unsafe { attr.assume_init() })
     }
 
+    /// The first global address of a port.
+    pub fn query_gid(&self, port: u8) -> io::Result<[u8; 16]> {
+        let mut gid = ibv_gid { raw: [0; 16] };
+        // SAFETY: the call writes the address.
+        code(|| unsafe { ibv_query_gid(self.raw(), port, 0, &raw mut gid) })?;
+        // SAFETY: all of its bytes are initialised, and any values are valid.
+        Ok(unsafe { gid.raw })
+    }
+
     /// Whether the device speaks iWARP.
     pub fn is_iwarp(&self) -> bool {
         // SAFETY: an open context has a device, which outlives it.

@@ -89,7 +89,16 @@ impl Drop for Mr {
     }
 }
 
-/// A memory window of type 1: any queue pair of its zone can bind it, any number of times.
+/// The queue pairs that a memory window serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MwKind {
+    /// Type 1: any queue pair of its zone can bind it, any number of times, and all of them serve it.
+    Zone,
+    /// Type 2: the queue pair that binds it alone serves it. It is bound once, and freed before the queue pair.
+    Single,
+}
+
+/// A memory window.
 pub struct Mw {
     raw: NonNull<ibv_mw>,
     _pd: Arc<Pd>,
@@ -102,9 +111,13 @@ unsafe impl Sync for Mw {}
 
 impl Mw {
     /// Makes an unbound window.
-    pub fn new(pd: &Arc<Pd>) -> io::Result<Self> {
+    pub fn new(pd: &Arc<Pd>, kind: MwKind) -> io::Result<Self> {
+        let kind = match kind {
+            MwKind::Zone => ibv_mw_type::IBV_MW_TYPE_1,
+            MwKind::Single => ibv_mw_type::IBV_MW_TYPE_2,
+        };
         // SAFETY: a live zone.
-        let alloc = || unsafe { ibv_alloc_mw(pd.raw(), ibv_mw_type::IBV_MW_TYPE_1) };
+        let alloc = || unsafe { ibv_alloc_mw(pd.raw(), kind) };
         let raw = made(|| alloc().unwrap_or(std::ptr::null_mut()))?;
         Ok(Mw { raw, _pd: pd.clone() })
     }
@@ -117,6 +130,12 @@ impl Mw {
     pub fn rkey(&self) -> u32 {
         // SAFETY: a live window; only a bind changes the field, under the caller's lock.
         unsafe { self.raw.as_ref().rkey }
+    }
+
+    /// A key for the one bind of a new window that serves one queue pair.
+    pub fn next_key(&self) -> u32 {
+        let key = self.rkey();
+        key & !0xff | u32::from((key as u8).wrapping_add(1))
     }
 }
 

@@ -22,6 +22,7 @@ pub mod qp;
 use std::ffi::c_int;
 use std::fs::File;
 use std::io;
+use std::mem;
 use std::os::fd::BorrowedFd;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,8 +30,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use host::cancel::uncancelled;
-use host::{descriptor, fork};
-use rdma_sys::{IBV_FORK_DISABLED, ibv_fork_init, ibv_is_fork_initialized};
+use host::{descriptor, fork, symbol};
+use rdma_sys::{IBV_FORK_DISABLED, ibv_fork_init, ibv_fork_status};
 
 /// Whether both libraries have set themselves up in this process.
 static SET_UP: AtomicBool = AtomicBool::new(false);
@@ -133,12 +134,34 @@ fn meaning(answer: c_int) -> io::Result<()> {
     }
 }
 
+/// What ibv_is_fork_initialized answers; nothing before rdma-core 35, which has no such function.
+fn fork_status() -> Option<ibv_fork_status> {
+    let found = symbol::named(c"ibv_is_fork_initialized")?;
+    // SAFETY: this is the function's type, and the library, which this one needs, stays as long as this one.
+    let call: unsafe extern "C" fn() -> ibv_fork_status = unsafe { mem::transmute(found) };
+    // SAFETY: the call takes no arguments.
+    Some(unsafe { call() })
+}
+
+/// Whether a kernel of this release copies registered pages for the child of a fork. All since 5.12 do.
+fn kernel_copies(release: &[u8]) -> bool {
+    let mut numbers = release.split(|byte| !byte.is_ascii_digit()).map(|digits| {
+        let text = str::from_utf8(digits).unwrap_or_default();
+        text.parse::<u32>().unwrap_or(0)
+    });
+    let mut next = || numbers.next().unwrap_or(0);
+    (next(), next()) >= (5, 12)
+}
+
 /// Makes sure that memory which is registered stays the parent's when the process forks. Kernels since 5.12 copy such
 /// pages for the child at once. Under older ones the library keeps the pages from the child; it must not be asked to
 /// where the kernel copies, since it would do so all the same. Must be called before anything is registered.
 fn keep_memory_over_forks() {
-    // SAFETY: the call takes no arguments.
-    if unsafe { ibv_is_fork_initialized() } != IBV_FORK_DISABLED {
+    let done = match fork_status() {
+        Some(status) => status != IBV_FORK_DISABLED,
+        None => kernel_copies(rustix::system::uname().release().to_bytes()),
+    };
+    if done {
         return;
     }
     // SAFETY: as above; the caller makes both calls undivided, since the library notes its state without a lock.
@@ -176,6 +199,18 @@ mod tests {
         assert_eq!(fails(libc::EAGAIN, 1), (Ok(()), 2));
         assert_eq!(fails(libc::EAGAIN, u32::MAX), (Err(Some(libc::EAGAIN)), 21));
         assert_eq!(fails(libc::ENOMEM, 1), (Err(Some(libc::ENOMEM)), 1));
+    }
+
+    #[test]
+    fn kernels_since_5_12_copy() {
+        for release in ["5.12.0", "5.12.0-rc1+", "5.100.1", "6.1.0-28-amd64", "10.0", "6"] {
+            assert!(kernel_copies(release.as_bytes()), "{release}");
+        }
+        for release in
+            ["5.11.22", "5.4.0-216-generic", "4.18.0-553.el8.x86_64", "3.12.1", "5", "", "?", "99999999999.1"]
+        {
+            assert!(!kernel_copies(release.as_bytes()), "{release}");
+        }
     }
 
     #[test]

@@ -162,35 +162,59 @@ impl RawQp {
             flags |= ibv_send_flags::IBV_SEND_FENCE.0;
         }
         // The processor copies few bytes sooner than the device fetches them. 0 bytes need neither.
-        if total(elements).wrapping_sub(1) < self.inline && !matches!(operation, Operation::Read(_)) {
-            flags |= ibv_send_flags::IBV_SEND_INLINE.0;
-        }
+        let inline = if total(elements).wrapping_sub(1) < self.inline { ibv_send_flags::IBV_SEND_INLINE.0 } else { 0 };
+        let solicited = |solicited: bool| if solicited { ibv_send_flags::IBV_SEND_SOLICITED.0 } else { 0 };
         // SAFETY: the structure is plain data, for which zero is a valid value.
         let mut wr: ibv_send_wr = unsafe { std::mem::zeroed() };
         wr.wr_id = id;
         wr.sg_list = elements.as_mut_ptr();
         wr.num_sge = elements.len() as c_int;
-        match operation {
-            Operation::Send { solicited } => {
+        match *operation {
+            Operation::Send { solicited: yes } => {
                 wr.opcode = ibv_wr_opcode::IBV_WR_SEND;
-                if *solicited {
-                    flags |= ibv_send_flags::IBV_SEND_SOLICITED.0;
-                }
+                flags |= inline | solicited(yes);
             }
             Operation::Write(to) => {
                 wr.opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE;
                 wr.wr.rdma = rdma_t { remote_addr: to.addr, rkey: to.key };
+                flags |= inline;
             }
             Operation::Read(from) => {
                 wr.opcode = ibv_wr_opcode::IBV_WR_RDMA_READ;
                 wr.wr.rdma = rdma_t { remote_addr: from.addr, rkey: from.key };
             }
+            Operation::SendInvalidate { solicited: yes, key } => {
+                wr.opcode = ibv_wr_opcode::IBV_WR_SEND_WITH_INV;
+                wr.imm_data_invalidated_rkey_union.invalidated_rkey = key;
+                flags |= inline | solicited(yes);
+            }
+            Operation::WriteImmediate { to, value, solicited: yes } => {
+                wr.opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE_WITH_IMM;
+                // The bytes of the value travel as they are in memory.
+                wr.imm_data_invalidated_rkey_union.imm_data = value;
+                wr.wr.rdma = rdma_t { remote_addr: to.addr, rkey: to.key };
+                flags |= inline | solicited(yes);
+            }
+            Operation::FetchAdd { addr, key, add } => {
+                wr.opcode = ibv_wr_opcode::IBV_WR_ATOMIC_FETCH_AND_ADD;
+                wr.wr.atomic = atomic_t { remote_addr: addr, compare_add: add, swap: 0, rkey: key };
+            }
+            Operation::CompareSwap { addr, key, expected, new } => {
+                wr.opcode = ibv_wr_opcode::IBV_WR_ATOMIC_CMP_AND_SWP;
+                wr.wr.atomic = atomic_t { remote_addr: addr, compare_add: expected, swap: new, rkey: key };
+            }
         }
         wr.send_flags = flags;
+        self.hand_over(&mut wr)
+    }
+
+    /// Hands over a request in the form of the device.
+    #[inline(always)]
+    fn hand_over(&self, wr: &mut ibv_send_wr) -> io::Result<()> {
         let mut bad = ptr::null_mut();
         // SAFETY: the request and its list live through the call, which copies them. The
         // memory they name is registered; the device checks the keys.
-        let posted = uncancelled(|| unsafe { ibv_post_send(self.raw.as_ptr(), &raw mut wr, &raw mut bad) });
+        let posted = uncancelled(|| unsafe { ibv_post_send(self.raw.as_ptr(), wr, &raw mut bad) });
         if posted == 0 { Ok(()) } else { self.not_posted(posted, bad.is_null()) }
     }
 
@@ -253,6 +277,19 @@ impl RawQp {
         bind.bind_info = ibv_mw_bind_info { mr: mr.raw(), addr, length, mw_access_flags: access };
         // SAFETY: live objects of one device; the structure is read.
         meaning(uncancelled(|| unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.raw(), &raw mut bind) }))
+    }
+
+    /// Binds a new window that serves this queue pair alone to a range, under a key.
+    pub fn post_bind_single(&self, id: u64, mw: &Mw, key: u32, range: (&Mr, u64, u64, u32)) -> io::Result<()> {
+        let (mr, addr, length, access) = range;
+        // SAFETY: the structure is plain data, for which zero is a valid value.
+        let mut wr: ibv_send_wr = unsafe { std::mem::zeroed() };
+        wr.wr_id = id;
+        wr.opcode = ibv_wr_opcode::IBV_WR_BIND_MW;
+        wr.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
+        let bind_info = ibv_mw_bind_info { mr: mr.raw(), addr, length, mw_access_flags: access };
+        wr.bind_mw_tso_union.bind_mw = bind_mw_t { mw: mw.raw(), rkey: key, bind_info };
+        self.hand_over(&mut wr)
     }
 
     /// Hands over a receive.

@@ -27,14 +27,14 @@ pub struct Incoming {
 
 impl Drop for Incoming {
     fn drop(&mut self) {
-        self.fabric.refuse(self.attempt, Rejection::Provider);
+        self.fabric.refuse(self.attempt, Rejection::Provider, &[]);
     }
 }
 
 impl Incoming {
     /// Turns the request down.
-    pub fn refuse(self, why: Rejection) {
-        self.fabric.refuse(self.attempt, why);
+    pub fn refuse(self, why: Rejection, private_data: &[u8]) {
+        self.fabric.refuse(self.attempt, why, private_data);
     }
 }
 
@@ -126,9 +126,9 @@ impl Fabric {
     }
 
     /// Turns a request down, if it was not answered yet.
-    fn refuse(&self, attempt: u64, why: Rejection) {
+    fn refuse(&self, attempt: u64, why: Rejection, private_data: &[u8]) {
         let report = match why {
-            Rejection::Consumer => ConnectionReport::PeerRejected,
+            Rejection::Consumer => ConnectionReport::PeerRejected(private_data.to_vec()),
             Rejection::Provider => ConnectionReport::NonPeerRejected,
         };
         self.lock().end_attempt(attempt, report);

@@ -1,12 +1,15 @@
 //! How bytes move: requests are carried out in order, as far as there are receives for them.
 
+use std::sync::atomic::AtomicU64;
+
 use host::lock::Mutex;
 
 use super::fabric::{End, Receive, Report, State, Task, Transfer, Work};
 use super::memory::{Table, Unregistered};
+use crate::ep::Change;
 use crate::event::Status;
 use crate::mem::Rights;
-use crate::transport::{FailedRequest, Mark, RecvDone, RemoteSegment, RequestId, Segment, Verdict};
+use crate::transport::{FailedRequest, Mark, RecvDone, RemoteSegment, RequestId, Segment, Special, Verdict};
 
 /// What came of a request.
 enum Outcome {
@@ -81,15 +84,16 @@ impl State {
 
     fn perform(&mut self, memory: &Mutex<Table>, peer: u64, transfer: &Transfer) -> Outcome {
         match &transfer.task {
-            Task::Send { solicited } => self.send(memory, peer, transfer, *solicited),
+            Task::Send { solicited, invalidate } => self.send(memory, peer, transfer, *solicited, *invalidate),
             Task::Write(to) => self.rdma(memory, peer, transfer, to, Rights::REMOTE_WRITE),
-            Task::Read(from) => {
-                let serves = self.ends.get(&peer).is_some_and(|end| end.serves_reads);
-                if !serves {
-                    return Outcome::Failed(Some(Status::RemoteResponder), None);
-                }
-                self.rdma(memory, peer, transfer, from, Rights::REMOTE_READ)
+            Task::Read(_) | Task::Atomic(..) if !self.serves_reads(peer) => {
+                Outcome::Failed(Some(Status::RemoteResponder), None)
             }
+            Task::Read(from) => self.rdma(memory, peer, transfer, from, Rights::REMOTE_READ),
+            Task::WriteImmediate { to, value, solicited } => {
+                self.write_immediate(memory, peer, transfer, to, *value, *solicited)
+            }
+            Task::Atomic(target, change) => self.change(memory, peer, transfer, target, *change),
             Task::Bind(bind) => {
                 if memory.lock().bind(bind.window, bind.key, bind.row) {
                     Outcome::Done
@@ -101,9 +105,21 @@ impl State {
     }
 
     /// Puts a message into the peer's next receive.
-    fn send(&mut self, memory: &Mutex<Table>, peer: u64, transfer: &Transfer, solicited: bool) -> Outcome {
+    fn send(
+        &mut self,
+        memory: &Mutex<Table>,
+        peer: u64,
+        transfer: &Transfer,
+        solicited: bool,
+        invalidate: Option<u32>,
+    ) -> Outcome {
         let Some(receive) = self.take_receive(peer) else { return Outcome::Wait };
         let Some(end) = self.ends.get(&peer) else { return Outcome::Wait };
+        let window = invalidate.map(|key| (key, memory.lock().window_of(key, peer, end.zone)));
+        if let Some((_, None)) = window {
+            self.put_back(peer, receive);
+            return Outcome::Failed(Some(Status::RemoteAccess), None);
+        }
         if end.srq.is_some() && end.sink.recv_taken(receive.id) == Verdict::Break {
             return Outcome::Failed(None, None);
         }
@@ -112,9 +128,16 @@ impl State {
         if transfer.len > capacity {
             return Outcome::Failed(Some(Status::RemoteResponder), Some(done(Status::LocalLength, 0)));
         }
-        match memory.lock().copy(&transfer.segments, &receive.segments, transfer.len) {
+        let copied = memory.lock().copy(&transfer.segments, &receive.segments, transfer.len);
+        match copied {
             Ok(()) => {
-                end.sink.recv_done(done(Status::Success, transfer.len));
+                let done = done(Status::Success, transfer.len);
+                if let Some((key, Some(window))) = window {
+                    memory.lock().bind(window, 0, None);
+                    end.sink.recv_special(done, Special::Invalidated(key));
+                } else {
+                    end.sink.recv_done(done);
+                }
                 Outcome::Done
             }
             Err(Unregistered::Source) => Outcome::Failed(Some(Status::LocalProtection), None),
@@ -122,6 +145,59 @@ impl State {
                 Outcome::Failed(Some(Status::RemoteResponder), Some(done(Status::LocalProtection, 0)))
             }
         }
+    }
+
+    /// Writes, and then completes the peer's next receive with a value. Before there is one, nothing is written.
+    fn write_immediate(
+        &mut self,
+        memory: &Mutex<Table>,
+        peer: u64,
+        transfer: &Transfer,
+        to: &RemoteSegment,
+        value: u32,
+        solicited: bool,
+    ) -> Outcome {
+        let Some(receive) = self.take_receive(peer) else { return Outcome::Wait };
+        let outcome = self.rdma(memory, peer, transfer, to, Rights::REMOTE_WRITE);
+        let Some(end) = self.ends.get(&peer) else { return Outcome::Wait };
+        if !matches!(outcome, Outcome::Done) {
+            self.put_back(peer, receive);
+            return outcome;
+        }
+        if end.srq.is_some() && end.sink.recv_taken(receive.id) == Verdict::Break {
+            return Outcome::Failed(None, None);
+        }
+        let done = RecvDone { id: receive.id, status: Status::Success, len: transfer.len, solicited };
+        end.sink.recv_special(done, Special::Immediate(value));
+        Outcome::Done
+    }
+
+    /// Changes eight bytes of the peer's memory; what they were goes into the segment of the request.
+    fn change(
+        &mut self,
+        memory: &Mutex<Table>,
+        peer: u64,
+        transfer: &Transfer,
+        target: &RemoteSegment,
+        change: Change,
+    ) -> Outcome {
+        let Some(zone) = self.ends.get(&peer).map(|end| end.zone) else { return Outcome::Wait };
+        let memory = memory.lock();
+        let Some(piece) = memory.open_to(target, peer, zone, Rights::REMOTE_ATOMIC) else {
+            return Outcome::Failed(Some(Status::RemoteAccess), None);
+        };
+        if !piece.addr.is_multiple_of(align_of::<AtomicU64>() as u64) {
+            return Outcome::Failed(Some(Status::RemoteResponder), None);
+        }
+        match transfer.segments.first().map(|to| memory.change(&piece, change, to)) {
+            Some(Ok(())) => Outcome::Done,
+            _ => Outcome::Failed(Some(Status::LocalProtection), None),
+        }
+    }
+
+    /// Whether the peers of an end may read its memory.
+    fn serves_reads(&self, number: u64) -> bool {
+        self.ends.get(&number).is_some_and(|end| end.serves_reads)
     }
 
     /// The next receive of an end. If there is none in its shared queue, it joins the line.
@@ -134,6 +210,15 @@ impl State {
             srq.starved.push_back(number);
         }
         receive
+    }
+
+    /// Puts a receive back that was taken for nothing.
+    fn put_back(&mut self, number: u64, receive: Receive) {
+        let Some(end) = self.ends.get_mut(&number) else { return };
+        match end.srq.and_then(|srq| self.srqs.get_mut(&srq)) {
+            Some(srq) => srq.recvs.push_front(receive),
+            None => end.recvs.push_front(receive),
+        }
     }
 
     /// Writes to the peer's memory, or reads it.
@@ -153,7 +238,7 @@ impl State {
         let memory = memory.lock();
         // Of a longer target only the beginning is written.
         let touched = RemoteSegment { len: transfer.len, ..*remote };
-        let Some(piece) = memory.open_to(&touched, zone, right) else {
+        let Some(piece) = memory.open_to(&touched, peer, zone, right) else {
             return Outcome::Failed(Some(Status::RemoteAccess), None);
         };
         let there: &[Segment] = &[piece];

@@ -11,6 +11,7 @@ use host::memory;
 use super::Loopback;
 use super::cm::{Attempt, Incoming};
 use super::memory::{Row, Table};
+use crate::ep::Change;
 use crate::error::Result;
 use crate::event::Status;
 use crate::transport::{
@@ -46,9 +47,11 @@ pub struct Transfer {
 
 /// What a request does.
 pub enum Task {
-    Send { solicited: bool },
+    Send { solicited: bool, invalidate: Option<u32> },
     Write(RemoteSegment),
     Read(RemoteSegment),
+    WriteImmediate { to: RemoteSegment, value: u32, solicited: bool },
+    Atomic(RemoteSegment, Change),
     Bind(Bind),
 }
 
@@ -82,7 +85,7 @@ impl Report {
             Report::Drained(sink) => sink.drained(),
             Report::Request(sink, incoming, info) => {
                 if let Err(incoming) = sink.request(incoming, info) {
-                    incoming.refuse(Rejection::Provider);
+                    incoming.refuse(Rejection::Provider, &[]);
                 }
             }
         }

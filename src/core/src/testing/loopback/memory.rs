@@ -1,8 +1,9 @@
 //! What is registered: which memory may be touched by whom.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
+use crate::ep::Change;
 use crate::mem::Rights;
 use crate::transport::{RemoteSegment, Segment};
 
@@ -11,6 +12,8 @@ use crate::transport::{RemoteSegment, Segment};
 pub struct Row {
     /// First byte.
     pub addr: u64,
+    /// The number by which peers name it.
+    pub first: u64,
     /// Bytes.
     pub len: u64,
     /// Rights granted.
@@ -19,6 +22,8 @@ pub struct Row {
     pub zone: u32,
     /// The region that a window is bound into; `None` for a region itself.
     pub region: Option<u32>,
+    /// The end whose peer alone can use it.
+    pub only: Option<u64>,
 }
 
 /// Which of two lists of segments is not, or not any more, registered.
@@ -97,15 +102,49 @@ impl Table {
         }
     }
 
-    /// What a peer in `zone` names, if it has `right` there.
-    pub fn open_to(&self, remote: &RemoteSegment, zone: u32, right: Rights) -> Option<Segment> {
+    /// What the peer of the end `target`, which is in `zone`, names, if it has `right` there.
+    pub fn open_to(&self, remote: &RemoteSegment, target: u64, zone: u32, right: Rights) -> Option<Segment> {
         let row = self.find(remote.key)?;
-        let piece = Segment { addr: remote.addr, len: remote.len, key: remote.key, since: 0 };
-        (row.zone == zone && row.rights.contains(right) && row.covers(&piece)).then_some(piece)
+        let offset = remote.addr.checked_sub(row.first)?;
+        let piece = Segment { addr: row.addr.checked_add(offset)?, len: remote.len, key: remote.key, since: 0 };
+        (row.admits(target, zone) && row.rights.contains(right) && row.covers(&piece)).then_some(piece)
+    }
+
+    /// The window that the peer of the end `target`, which is in `zone`, names, if it has one there.
+    pub fn window_of(&self, key: u32, target: u64, zone: u32) -> Option<u32> {
+        self.find(key).filter(|row| row.region.is_some() && row.admits(target, zone))?;
+        self.windows.iter().find(|(_, bound)| **bound == Some(key)).map(|(&number, _)| number)
     }
 
     fn registered(&self, segments: &[Segment]) -> bool {
         segments.iter().all(|segment| self.find(segment.key).is_some_and(|row| row.covers(segment)))
+    }
+
+    /// Changes the eight bytes of a piece that is open to the peer and aligned. What they were goes to the eight bytes of another
+    /// one.
+    ///
+    /// # Errors
+    /// Nothing was changed then.
+    pub fn change(&self, piece: &Segment, change: Change, to: &Segment) -> Result<(), Unregistered> {
+        if !self.registered(std::slice::from_ref(to)) {
+            return Err(Unregistered::Target);
+        }
+        let place = std::ptr::with_exposed_provenance_mut::<u64>(piece.addr as usize);
+        // SAFETY: it is aligned and lies in memory that is registered, which is the program's promise that it may be read and
+        // written, and stays so while the table is borrowed.
+        let word = unsafe { AtomicU64::from_ptr(place) };
+        let before = match change {
+            Change::Add(add) => word.fetch_add(add, Ordering::AcqRel),
+            Change::Swap { expected, new } => {
+                let swapped = word.compare_exchange(expected, new, Ordering::AcqRel, Ordering::Acquire);
+                swapped.unwrap_or_else(|found| found)
+            }
+        };
+        let before = before.to_ne_bytes();
+        let place = std::ptr::with_exposed_provenance_mut::<u8>(to.addr as usize);
+        // SAFETY: as above; there are so many bytes.
+        unsafe { std::ptr::copy_nonoverlapping(before.as_ptr(), place, before.len()) };
+        Ok(())
     }
 
     /// Copies `len` bytes from the memory of the first list to that of the second, each in
@@ -154,6 +193,11 @@ impl Table {
 }
 
 impl Row {
+    /// Whether the peer of the end `target`, which is in `zone`, can use it.
+    fn admits(&self, target: u64, zone: u32) -> bool {
+        self.zone == zone && self.only.is_none_or(|only| only == target)
+    }
+
     fn covers(&self, piece: &Segment) -> bool {
         let offset = piece.addr.checked_sub(self.addr);
         offset.is_some_and(|offset| offset <= self.len && piece.len <= self.len - offset)

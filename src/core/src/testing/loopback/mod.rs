@@ -17,11 +17,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::addr::Address;
+use crate::ep::Change;
 use crate::error::{Error, Result};
 use crate::mem::Rights;
 use crate::transport::{
     AdapterAttributes, Armed, BindTarget, Closing, Connect, Handed, ListenerSink, MAX_SEGMENTS, Mark, Operation, Poll,
-    QpInit, Recv, RegionKeys, Rejection, Request, RequestId, Transport, ZoneId,
+    QpInit, Recv, RegionKeys, Rejection, RemoteSegment, Request, RequestId, Scope, Transport, ZoneId,
 };
 use cm::Incoming;
 use fabric::{Bind, Fabric, Receive, Task, Transfer, Work};
@@ -79,6 +80,7 @@ impl Drop for Region {
 pub struct Window {
     fabric: Arc<Fabric>,
     number: u32,
+    scope: Scope,
 }
 
 impl Drop for Window {
@@ -142,16 +144,16 @@ impl Transport for Loopback {
         Ok(Zone(NEXT_ZONE.fetch_add(1, Ordering::Relaxed)))
     }
 
-    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Region> {
-        let row = Row { addr, len, rights, zone: zone.0, region: None };
+    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region> {
+        let row = Row { addr, first, len, rights, zone: zone.0, region: None, only: None };
         let key = self.fabric.memory.lock().insert(row);
-        let remote = rights.intersects(Rights::REMOTE_READ | Rights::REMOTE_WRITE);
+        let remote = rights.intersects(Rights::REMOTE);
         Ok(Region { fabric: self.fabric.clone(), key, zone: zone.0, remote })
     }
 
-    fn window_create(&self, _zone: &Zone) -> Result<Window> {
+    fn window_create(&self, _zone: &Zone, scope: Scope) -> Result<Window> {
         let number = self.fabric.memory.lock().open_window();
-        Ok(Window { fabric: self.fabric.clone(), number })
+        Ok(Window { fabric: self.fabric.clone(), number, scope })
     }
 
     fn cq_create(&self, _depth: usize) -> Result<()> {
@@ -212,9 +214,17 @@ impl Transport for Loopback {
     fn post(&self, qp: &Arc<Qp>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         // Requests are carried out one after the other, which is as much as a fence asks for.
         let task = match request.operation {
-            Operation::Send { solicited } => Task::Send { solicited },
+            Operation::Send { solicited } => Task::Send { solicited, invalidate: None },
+            Operation::SendInvalidate { solicited, key } => Task::Send { solicited, invalidate: Some(key) },
             Operation::Write(to) => Task::Write(to),
             Operation::Read(from) => Task::Read(from),
+            Operation::WriteImmediate { to, value, solicited } => Task::WriteImmediate { to, value, solicited },
+            Operation::FetchAdd { addr, key, add } => {
+                Task::Atomic(RemoteSegment { addr, len: request.len, key }, Change::Add(add))
+            }
+            Operation::CompareSwap { addr, key, expected, new } => {
+                Task::Atomic(RemoteSegment { addr, len: request.len, key }, Change::Swap { expected, new })
+            }
         };
         let segments = request.segments.try_into().map_err(|_| Error::Internal)?;
         self.fabric.hand_in(Work::Request(qp.number, Transfer { id: request.id, task, segments, len: request.len }));
@@ -233,10 +243,12 @@ impl Transport for Loopback {
         let key = if target.is_some() { self.fabric.memory.lock().reserve() } else { 0 };
         let row = target.map(|target| Row {
             addr: target.addr,
+            first: target.first,
             len: target.len,
-            rights: target.rights.intersection(Rights::REMOTE_READ | Rights::REMOTE_WRITE),
+            rights: target.rights.intersection(Rights::REMOTE),
             zone: target.region.zone,
             region: Some(target.region.key),
+            only: (window.scope == Scope::Endpoint).then_some(qp.number),
         });
         let task = Task::Bind(Bind { window: window.number, key, row });
         self.fabric.hand_in(Work::Request(qp.number, Transfer { id, task, segments: Default::default(), len: 0 }));
@@ -263,8 +275,8 @@ impl Transport for Loopback {
         Ok(())
     }
 
-    fn reject(&self, incoming: Incoming, why: Rejection) {
-        incoming.refuse(why);
+    fn reject(&self, incoming: Incoming, why: Rejection, private_data: &[u8]) {
+        incoming.refuse(why, private_data);
     }
 
     fn local_qualifier(&self, qp: &Qp) -> u64 {
@@ -312,9 +324,16 @@ fn attributes() -> AdapterAttributes {
         max_eps_per_srq: 1024,
         max_recvs_per_srq: 4096,
         max_private_data: 64,
+        max_reject_data: 48,
         optimal_alignment: 64,
         srq: true,
         srq_low_watermark: true,
         rmr: true,
+        zero_based: true,
+        immediate: true,
+        atomics: true,
+        invalidate: true,
+        endpoint_windows: true,
+        fabric: crate::transport::Fabric::memory("loopback".into()),
     }
 }

@@ -4,6 +4,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::Barrier;
 use std::thread;
 
+use rustix::fs::{Timespec, Timestamps, utimensat};
+
 use super::*;
 use crate::os::twin::Twin;
 
@@ -293,6 +295,28 @@ fn what_the_dead_left_is_swept_away() {
     assert_eq!(names(&again), left);
     assert!(live.listener.accept().expect("accept").is_none(), "the living are not disturbed");
     drop(claim);
+}
+
+#[test]
+fn what_is_older_than_the_process_of_its_number_is_swept_away() {
+    let (_dir, directory) = place();
+    let own = process::id();
+    let (old, young) = (corpse(&directory, own), corpse(&directory, own));
+    let long_ago = Timestamps {
+        last_access: Timespec { tv_sec: 1_000_000, tv_nsec: 0 },
+        last_modification: Timespec { tv_sec: 1_000_000, tv_nsec: 0 },
+    };
+    utimensat(CWD, directory.socket_path(&old), &long_ago, AtFlags::SYMLINK_NOFOLLOW).expect("utimensat");
+    directory.sweep();
+    assert_eq!(names(&directory), [young.as_str()]);
+}
+
+#[test]
+fn a_file_of_any_time_is_compared() {
+    let last = UNIX_EPOCH + Duration::new(i64::MAX.unsigned_abs(), 999_999_999);
+    assert!(is_before(UNIX_EPOCH, UNIX_EPOCH + COARSE * 2));
+    assert!(!is_before(UNIX_EPOCH, UNIX_EPOCH + COARSE));
+    assert!(!is_before(last, last));
 }
 
 #[test]

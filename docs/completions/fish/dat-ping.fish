@@ -1,0 +1,11 @@
+complete -c dat-ping -s c -l count -d 'End after so many rounds, or as a server after so many clients; without it, Ctrl-C ends it' -r
+complete -c dat-ping -s s -l size -d 'Bytes of each transfer' -r
+complete -c dat-ping -s i -l interval -d 'Seconds from the beginning of a round to that of the next' -r
+complete -c dat-ping -s t -l timeout -d 'Seconds to wait for a connection or an answer before it counts as lost' -r
+complete -c dat-ping -s q -l qualifier -d 'The connection qualifier, over IP a port, of the server' -r
+complete -c dat-ping -l library -d 'Use this libdat.so.1 instead of the one that programs find' -r -F
+complete -c dat-ping -l self -d 'Be both: start the server as a child process'
+complete -c dat-ping -s f -l flood -d 'Flood: the next round begins as soon as the last one ends, and only the summary is written'
+complete -c dat-ping -l json -d 'Write JSON for programs instead of text for people'
+complete -c dat-ping -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c dat-ping -s V -l version -d 'Print version'

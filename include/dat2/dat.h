@@ -1,0 +1,2209 @@
+/*
+ * dat2/dat.h: what the user-level and the kernel-level interface share.
+ *
+ * Part of libdat2, an implementation of uDAPL 2.0.
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Generated from src/udat20 by `make derived`; changes belong there.
+ */
+
+#ifndef DAT2_DAT_H
+#define DAT2_DAT_H
+
+#include "dat_error.h"
+#include "dat_platform_specific.h"
+#include "dat_vendor_specific.h"
+#include "udat_config.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Basic types ---- */
+
+/** Size of the arrays that hold names, including the terminating NUL. */
+#define DAT_NAME_MAX_LENGTH 256
+
+/** Name of an interface adapter: a string of less than DAT_NAME_MAX_LENGTH characters. */
+typedef char *DAT_NAME_PTR;
+
+/** A named attribute: two strings. */
+typedef struct dat_named_attr {
+    /** Name. */
+    const char *name;
+    /** Value. */
+    const char *value;
+} DAT_NAMED_ATTR;
+
+/** Truth value. */
+typedef enum dat_boolean {
+    /** False. */
+    DAT_FALSE = 0,
+    /** True. */
+    DAT_TRUE = 1,
+} DAT_BOOLEAN;
+
+/** A word of the consumer, returned bit for bit. */
+typedef union dat_context {
+    /** The word as a pointer. */
+    DAT_PVOID as_ptr;
+    /** The word as a number of 64 bits. */
+    DAT_UINT64 as_64;
+    /** The word as the longest number. */
+    DAT_UVERYLONG as_index;
+} DAT_CONTEXT;
+
+/** Word of the consumer that is returned in the completion of a data transfer. */
+typedef DAT_CONTEXT DAT_DTO_COOKIE;
+
+/** Word of the consumer that is returned in the completion of a bind. */
+typedef DAT_CONTEXT DAT_RMR_COOKIE;
+
+/**
+ * Way in which a data transfer completes; also the configuration of the streams of an
+ * endpoint.
+ */
+typedef enum dat_completion_flags {
+    /** An event that notifies. */
+    DAT_COMPLETION_DEFAULT_FLAG = 0x00,
+    /** No event if the operation succeeds. */
+    DAT_COMPLETION_SUPPRESS_FLAG = 0x01,
+    /** The receive at the remote side notifies, if its stream waits for solicited messages. */
+    DAT_COMPLETION_SOLICITED_WAIT_FLAG = 0x02,
+    /** An event that does not notify. */
+    DAT_COMPLETION_UNSIGNALLED_FLAG = 0x04,
+    /** Start only after all earlier RDMA reads of the endpoint are complete. */
+    DAT_COMPLETION_BARRIER_FENCE_FLAG = 0x08,
+    /** Attribute of an endpoint: every event notifies, waiters wake by threshold. */
+    DAT_COMPLETION_EVD_THRESHOLD_FLAG = 0x10,
+    /** Of the kernel-level interface alone; no call here takes it. */
+    DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG = 0x20,
+} DAT_COMPLETION_FLAGS;
+
+/** Time to wait in microseconds, counted from the call. */
+typedef DAT_UINT32 DAT_TIMEOUT;
+
+/** Wait without a limit. */
+#define DAT_TIMEOUT_INFINITE 0xFFFFFFFF
+
+/**
+ * Any object of the interface. The first word behind a valid handle points to the DAT_PROVIDER
+ * that serves the object.
+ */
+typedef DAT_PVOID DAT_HANDLE;
+
+/** Connection request. */
+typedef DAT_HANDLE DAT_CR_HANDLE;
+
+/** Endpoint: one end of a connection. */
+typedef DAT_HANDLE DAT_EP_HANDLE;
+
+/** Event dispatcher: a queue of events. */
+typedef DAT_HANDLE DAT_EVD_HANDLE;
+
+/** Interface adapter, one opened instance of it. */
+typedef DAT_HANDLE DAT_IA_HANDLE;
+
+/** Local memory region. */
+typedef DAT_HANDLE DAT_LMR_HANDLE;
+
+/** Public service point. */
+typedef DAT_HANDLE DAT_PSP_HANDLE;
+
+/** Protection zone. */
+typedef DAT_HANDLE DAT_PZ_HANDLE;
+
+/** Remote memory region. */
+typedef DAT_HANDLE DAT_RMR_HANDLE;
+
+/** Reserved service point. */
+typedef DAT_HANDLE DAT_RSP_HANDLE;
+
+/** Shared receive queue. */
+typedef DAT_HANDLE DAT_SRQ_HANDLE;
+
+/** Kind of object behind a handle, see dat_get_handle_type. */
+typedef enum dat_handle_type {
+    /** Connection request. */
+    DAT_HANDLE_TYPE_CR = 0,
+    /** Endpoint. */
+    DAT_HANDLE_TYPE_EP = 1,
+    /** Event dispatcher. */
+    DAT_HANDLE_TYPE_EVD = 2,
+    /** Interface adapter. */
+    DAT_HANDLE_TYPE_IA = 3,
+    /** Local memory region. */
+    DAT_HANDLE_TYPE_LMR = 4,
+    /** Public service point. */
+    DAT_HANDLE_TYPE_PSP = 5,
+    /** Protection zone. */
+    DAT_HANDLE_TYPE_PZ = 6,
+    /** Remote memory region. */
+    DAT_HANDLE_TYPE_RMR = 7,
+    /** Reserved service point. */
+    DAT_HANDLE_TYPE_RSP = 8,
+    /** Consumer notification object. */
+    DAT_HANDLE_TYPE_CNO = 9,
+    /** Shared receive queue. */
+    DAT_HANDLE_TYPE_SRQ = 10,
+    /** Common service point. */
+    DAT_HANDLE_TYPE_CSP = 11,
+    /** First kind that extensions define. */
+    DAT_HANDLE_TYPE_EXTENSION_BASE = 12,
+} DAT_HANDLE_TYPE;
+
+/** Length in bytes. */
+typedef DAT_UINT64 DAT_VLEN;
+
+/** Virtual address as a number. */
+typedef DAT_UINT64 DAT_VADDR;
+
+/** Pointer to the address of an interface adapter. */
+typedef DAT_SOCK_ADDR *DAT_IA_ADDRESS_PTR;
+
+/** Connection qualifier: the number that a service point listens on. */
+typedef DAT_UINT64 DAT_CONN_QUAL;
+
+/** Port qualifier: the number of one end of a connection. */
+typedef DAT_UINT64 DAT_PORT_QUAL;
+
+/** Quality of service of a connection; bits in DAT_PROVIDER_ATTR. */
+typedef enum dat_qos {
+    /** Best effort. */
+    DAT_QOS_BEST_EFFORT = 0x00,
+    /** High throughput. */
+    DAT_QOS_HIGH_THROUGHPUT = 0x01,
+    /** Low latency. */
+    DAT_QOS_LOW_LATENCY = 0x02,
+    /** Economy. */
+    DAT_QOS_ECONOMY = 0x04,
+    /** Premium. */
+    DAT_QOS_PREMIUM = 0x08,
+} DAT_QOS;
+
+/** Options of dat_ep_connect. */
+typedef enum dat_connect_flags {
+    /** One path. */
+    DAT_CONNECT_DEFAULT_FLAG = 0,
+    /** Several paths. */
+    DAT_CONNECT_MULTIPATH_FLAG = 1,
+    /** Several paths, or no connection. */
+    DAT_CONNECT_MULTIPATH_REQUIRED_FLAG = 2,
+} DAT_CONNECT_FLAGS;
+
+/** Way in which dat_ia_close and dat_ep_disconnect end things. */
+typedef enum dat_close_flags {
+    /** At once; outstanding work fails. */
+    DAT_CLOSE_ABRUPT_FLAG = 0,
+    /** Orderly: after posted requests are done; for an adapter, only if no objects are left. */
+    DAT_CLOSE_GRACEFUL_FLAG = 1,
+} DAT_CLOSE_FLAGS;
+
+/** Default of dat_ia_close and dat_ep_disconnect. */
+#define DAT_CLOSE_DEFAULT DAT_CLOSE_ABRUPT_FLAG
+
+/** Several paths if there are any. */
+#define DAT_CONNECT_MULTIPATH_REQUESTED_FLAG DAT_CONNECT_MULTIPATH_FLAG
+
+/** Common service point. */
+typedef DAT_HANDLE DAT_CSP_HANDLE;
+
+/** Length of a segment, of a message or of an RDMA operation in bytes. */
+typedef DAT_UINT32 DAT_SEG_LENGTH;
+
+/** Number of an extended operation, see dat_extension_op. */
+typedef int DAT_EXTENDED_OP;
+
+/** Bit in the number of the extended operations that open something, which take no handle. */
+#define DAT_OPEN_EXTENSION_BASE 0x1000
+
+/** Bit in the number of the extended operations that close what one of these has opened. */
+#define DAT_CLOSE_EXTENSION_BASE 0x2000
+
+/* ---- Memory and protection ---- */
+
+/** Names a local memory region in the segments of a data transfer. */
+typedef DAT_UINT32 DAT_LMR_CONTEXT;
+
+/** Names memory to the remote side in RDMA operations. */
+typedef DAT_UINT32 DAT_RMR_CONTEXT;
+
+/** How addresses in a region are counted. */
+typedef enum dat_va_type {
+    /** As in the process that has the memory. */
+    DAT_VA_TYPE_VA = 0,
+    /** From the first byte of the region, which is 0. */
+    DAT_VA_TYPE_ZB = 1,
+} DAT_VA_TYPE;
+
+/** The endpoints over which a remote memory region can be used. */
+typedef enum dat_rmr_scope {
+    /** The one over which it is bound, see dat_rmr_create_for_ep. */
+    DAT_RMR_SCOPE_EP = 0,
+    /** Those of its protection zone, see dat_rmr_create. */
+    DAT_RMR_SCOPE_PZ = 1,
+    /** Attribute of a provider: both kinds. */
+    DAT_RMR_SCOPE_ANY = 2,
+} DAT_RMR_SCOPE;
+
+/** One segment of local memory in a data transfer. */
+typedef struct dat_lmr_triplet {
+    /** Address of the first byte; counted from the start of the region if that is zero-based. */
+    DAT_VADDR virtual_address;
+    /** Length in bytes. */
+    DAT_SEG_LENGTH segment_length;
+    /** The region that holds the segment, see dat_lmr_create. */
+    DAT_LMR_CONTEXT lmr_context;
+} DAT_LMR_TRIPLET;
+
+/**
+ * The remote memory of an RDMA operation, in local byte order: a program that sends it to
+ * another host converts it.
+ */
+typedef struct dat_rmr_triplet {
+    /**
+     * Address of the first byte at the remote side; counted from the start of the region if that
+     * is zero-based.
+     */
+    DAT_VADDR virtual_address;
+    /** Length in bytes. */
+    DAT_SEG_LENGTH segment_length;
+    /** The memory as the remote side named it. */
+    DAT_RMR_CONTEXT rmr_context;
+} DAT_RMR_TRIPLET;
+
+/** Rights on a memory region. */
+typedef enum dat_mem_priv_flags {
+    /** No right. */
+    DAT_MEM_PRIV_NONE_FLAG = 0x000,
+    /** Source of local transfers. */
+    DAT_MEM_PRIV_LOCAL_READ_FLAG = 0x001,
+    /** Source of RDMA reads by others. */
+    DAT_MEM_PRIV_REMOTE_READ_FLAG = 0x002,
+    /** Target of local transfers. */
+    DAT_MEM_PRIV_LOCAL_WRITE_FLAG = 0x010,
+    /** Target of RDMA writes by others. */
+    DAT_MEM_PRIV_REMOTE_WRITE_FLAG = 0x020,
+    /** All four rights. */
+    DAT_MEM_PRIV_ALL_FLAG = 0x033,
+    /** First right that extensions define. */
+    DAT_MEM_PRIV_EXTENSION_BASE = 0x040,
+} DAT_MEM_PRIV_FLAGS;
+
+/** Local and remote read; for compatibility. */
+#define DAT_MEM_PRIV_READ_FLAG (DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG)
+
+/** Local and remote write; for compatibility. */
+#define DAT_MEM_PRIV_WRITE_FLAG (DAT_MEM_PRIV_LOCAL_WRITE_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG)
+
+/** Parameters of a local memory region, see dat_lmr_query. */
+typedef struct dat_lmr_param DAT_LMR_PARAM;
+
+/** Selects fields of DAT_LMR_PARAM. */
+typedef enum dat_lmr_param_mask {
+    /** Selects ia_handle. */
+    DAT_LMR_FIELD_IA_HANDLE = 0x001,
+    /** Selects mem_type. */
+    DAT_LMR_FIELD_MEM_TYPE = 0x002,
+    /** Selects region_desc. */
+    DAT_LMR_FIELD_REGION_DESC = 0x004,
+    /** Selects length. */
+    DAT_LMR_FIELD_LENGTH = 0x008,
+    /** Selects pz_handle. */
+    DAT_LMR_FIELD_PZ_HANDLE = 0x010,
+    /** Selects mem_priv. */
+    DAT_LMR_FIELD_MEM_PRIV = 0x020,
+    /** Selects va_type. */
+    DAT_LMR_FIELD_VA_TYPE = 0x040,
+    /** Selects lmr_context. */
+    DAT_LMR_FIELD_LMR_CONTEXT = 0x080,
+    /** Selects rmr_context. */
+    DAT_LMR_FIELD_RMR_CONTEXT = 0x100,
+    /** Selects registered_size. */
+    DAT_LMR_FIELD_REGISTERED_SIZE = 0x200,
+    /** Selects registered_address. */
+    DAT_LMR_FIELD_REGISTERED_ADDRESS = 0x400,
+    /** Selects all fields. */
+    DAT_LMR_FIELD_ALL = 0x7FF,
+} DAT_LMR_PARAM_MASK;
+
+/** Parameters of a remote memory region, see dat_rmr_query. */
+typedef struct dat_rmr_param {
+    /** The adapter that it belongs to. */
+    DAT_IA_HANDLE ia_handle;
+    /** Its protection zone. */
+    DAT_PZ_HANDLE pz_handle;
+    /** The memory it is bound to. */
+    DAT_LMR_TRIPLET lmr_triplet;
+    /** Its rights. */
+    DAT_MEM_PRIV_FLAGS mem_priv;
+    /** Names it to the remote side. */
+    DAT_RMR_CONTEXT rmr_context;
+    /** The endpoints over which it can be used. */
+    DAT_RMR_SCOPE rmr_scope;
+    /** How the remote side counts the addresses in it. */
+    DAT_VA_TYPE va_type;
+} DAT_RMR_PARAM;
+
+/** Selects fields of DAT_RMR_PARAM. */
+typedef enum dat_rmr_param_mask {
+    /** Selects ia_handle. */
+    DAT_RMR_FIELD_IA_HANDLE = 0x01,
+    /** Selects pz_handle. */
+    DAT_RMR_FIELD_PZ_HANDLE = 0x02,
+    /** Selects lmr_triplet. */
+    DAT_RMR_FIELD_LMR_TRIPLET = 0x04,
+    /** Selects mem_priv. */
+    DAT_RMR_FIELD_MEM_PRIV = 0x08,
+    /** Selects rmr_context. */
+    DAT_RMR_FIELD_RMR_CONTEXT = 0x10,
+    /** Selects rmr_scope. */
+    DAT_RMR_FIELD_RMR_SCOPE = 0x20,
+    /** Selects va_type. */
+    DAT_RMR_FIELD_VA_TYPE = 0x40,
+    /** Selects all fields. */
+    DAT_RMR_FIELD_ALL = 0x7F,
+} DAT_RMR_PARAM_MASK;
+
+/** Parameters of a protection zone, see dat_pz_query. */
+typedef struct dat_pz_param {
+    /** The adapter that it belongs to. */
+    DAT_IA_HANDLE ia_handle;
+} DAT_PZ_PARAM;
+
+/** Selects fields of DAT_PZ_PARAM. */
+typedef enum dat_pz_param_mask {
+    /** Selects ia_handle. */
+    DAT_PZ_FIELD_IA_HANDLE = 0x01,
+    /** Selects all fields. */
+    DAT_PZ_FIELD_ALL = 0x01,
+} DAT_PZ_PARAM_MASK;
+
+/** Owner of the array of segments after a post returned. */
+typedef enum dat_iov_ownership {
+    /** The consumer: it may be reused at once. */
+    DAT_IOV_CONSUMER = 0,
+    /** The provider until completion, which does not change it. */
+    DAT_IOV_PROVIDER_NOMOD = 1,
+    /** The provider until completion, which may change it. */
+    DAT_IOV_PROVIDER_MOD = 2,
+} DAT_IOV_OWNERSHIP;
+
+/* ---- Events ---- */
+
+/** Kinds of events that an event dispatcher admits. */
+typedef enum dat_evd_flags {
+    /** Software events. */
+    DAT_EVD_SOFTWARE_FLAG = 0x001,
+    /** Connection requests. */
+    DAT_EVD_CR_FLAG = 0x010,
+    /** Completions of data transfers. */
+    DAT_EVD_DTO_FLAG = 0x020,
+    /** Connection events. */
+    DAT_EVD_CONNECTION_FLAG = 0x040,
+    /** Completions of binds. */
+    DAT_EVD_RMR_BIND_FLAG = 0x080,
+    /** Asynchronous errors and watermarks. */
+    DAT_EVD_ASYNC_FLAG = 0x100,
+    /** All but software events. */
+    DAT_EVD_DEFAULT_FLAG = 0x1F0,
+    /** First kind that extensions define. */
+    DAT_EVD_EXTENSION_BASE = 0x200,
+} DAT_EVD_FLAGS;
+
+/** Parameters of an event dispatcher, see dat_evd_query. */
+typedef struct dat_evd_param DAT_EVD_PARAM;
+
+/** Selects fields of DAT_EVD_PARAM. */
+typedef enum dat_evd_param_mask {
+    /** Selects ia_handle. */
+    DAT_EVD_FIELD_IA_HANDLE = 0x01,
+    /** Selects evd_qlen. */
+    DAT_EVD_FIELD_EVD_QLEN = 0x02,
+    /** Selects evd_state. */
+    DAT_EVD_FIELD_EVD_STATE = 0x04,
+    /** Selects cno_handle. */
+    DAT_EVD_FIELD_CNO = 0x08,
+    /** Selects evd_flags. */
+    DAT_EVD_FIELD_EVD_FLAGS = 0x10,
+    /** Selects all fields. */
+    DAT_EVD_FIELD_ALL = 0x1F,
+} DAT_EVD_PARAM_MASK;
+
+/** Outcome of a data transfer or a bind. */
+typedef enum dat_dto_completion_status {
+    /** Done. */
+    DAT_DTO_SUCCESS = 0,
+    /** Not done, because the connection ended or does not exist. */
+    DAT_DTO_ERR_FLUSHED = 1,
+    /** Message longer than the local memory, or another local length problem. */
+    DAT_DTO_ERR_LOCAL_LENGTH = 2,
+    /** The local endpoint failed. */
+    DAT_DTO_ERR_LOCAL_EP = 3,
+    /** Local memory: zone, right, bounds or context. */
+    DAT_DTO_ERR_LOCAL_PROTECTION = 4,
+    /** The remote side gave an unexpected answer. */
+    DAT_DTO_ERR_BAD_RESPONSE = 5,
+    /** Remote memory: zone, right, bounds or context. */
+    DAT_DTO_ERR_REMOTE_ACCESS = 6,
+    /** The remote side could not carry out its part. */
+    DAT_DTO_ERR_REMOTE_RESPONDER = 7,
+    /** The transport gave up. */
+    DAT_DTO_ERR_TRANSPORT = 8,
+    /** No receive was posted at the remote side. */
+    DAT_DTO_ERR_RECEIVER_NOT_READY = 9,
+    /** A packet was incomplete. */
+    DAT_DTO_ERR_PARTIAL_PACKET = 10,
+    /** The bind failed. */
+    DAT_RMR_OPERATION_FAILED = 11,
+    /** Of the kernel-level interface alone. */
+    DAT_DTO_ERR_LOCAL_MM_ERROR = 12,
+} DAT_DTO_COMPLETION_STATUS;
+
+/** Older name of DAT_DTO_ERR_LOCAL_LENGTH. */
+#define DAT_DTO_LENGTH_ERROR DAT_DTO_ERR_LOCAL_LENGTH
+
+/** Older name of DAT_DTO_ERR_FLUSHED. */
+#define DAT_DTO_FAILURE DAT_DTO_ERR_FLUSHED
+
+/** Outcome of a bind: the values of a data transfer. */
+typedef DAT_DTO_COMPLETION_STATUS DAT_RMR_BIND_COMPLETION_STATUS;
+
+/** The bind is done. */
+#define DAT_RMR_BIND_SUCCESS DAT_DTO_SUCCESS
+
+/** The bind was flushed. */
+#define DAT_RMR_BIND_FAILURE DAT_DTO_ERR_FLUSHED
+
+/** Kinds of operations that complete. */
+typedef enum dat_dtos {
+    /** Send. */
+    DAT_DTO_SEND = 0,
+    /** RDMA write. */
+    DAT_DTO_RDMA_WRITE = 1,
+    /** RDMA read. */
+    DAT_DTO_RDMA_READ = 2,
+    /** Receive. */
+    DAT_DTO_RECEIVE = 3,
+    /** Receive of a message that ended a context, see dat_ep_post_send_with_invalidate. */
+    DAT_DTO_RECEIVE_WITH_INVALIDATE = 4,
+    /** Bind of a remote memory region; it has an event of its own instead. */
+    DAT_DTO_BIND_MW = 5,
+    /** Of the kernel-level interface alone. */
+    DAT_DTO_LMR_FMR = 6,
+    /** Of the kernel-level interface alone. */
+    DAT_DTO_LMR_INVALIDATE = 7,
+    /** First kind that extensions define. */
+    DAT_DTO_EXTENSION_BASE = 8,
+} DAT_DTOS;
+
+/** Data of DAT_DTO_COMPLETION_EVENT. */
+typedef struct dat_dto_completion_event_data {
+    /** The endpoint. */
+    DAT_EP_HANDLE ep_handle;
+    /** The cookie of the post. */
+    DAT_DTO_COOKIE user_cookie;
+    /** Its outcome. */
+    DAT_DTO_COMPLETION_STATUS status;
+    /** Bytes moved, if it succeeded. */
+    DAT_SEG_LENGTH transfered_length;
+    /** The kind of operation. */
+    DAT_DTOS operation;
+    /** The context that ended, for DAT_DTO_RECEIVE_WITH_INVALIDATE that succeeded; else 0. */
+    DAT_RMR_CONTEXT rmr_context;
+} DAT_DTO_COMPLETION_EVENT_DATA;
+
+/** Data of DAT_RMR_BIND_COMPLETION_EVENT. */
+typedef struct dat_rmr_bind_completion_event_data {
+    /** The region that was bound. */
+    DAT_RMR_HANDLE rmr_handle;
+    /** The cookie of the post. */
+    DAT_RMR_COOKIE user_cookie;
+    /** Its outcome. */
+    DAT_DTO_COMPLETION_STATUS status;
+} DAT_RMR_BIND_COMPLETION_EVENT_DATA;
+
+/** A service point of any kind. */
+typedef union dat_sp_handle {
+    /** A reserved one. */
+    DAT_RSP_HANDLE rsp_handle;
+    /** A public one. */
+    DAT_PSP_HANDLE psp_handle;
+    /** A common one. */
+    DAT_CSP_HANDLE csp_handle;
+} DAT_SP_HANDLE;
+
+/** Data of DAT_CONNECTION_REQUEST_EVENT. */
+typedef struct dat_cr_arrival_event_data {
+    /** The service point at which the request arrived. */
+    DAT_SP_HANDLE sp_handle;
+    /** The local address that the peer asked for. */
+    DAT_IA_ADDRESS_PTR local_ia_address_ptr;
+    /** The qualifier that the peer asked for. */
+    DAT_CONN_QUAL conn_qual;
+    /** The request, to be accepted, rejected or handed off. */
+    DAT_CR_HANDLE cr_handle;
+    /** Whether private data was cut off. */
+    DAT_BOOLEAN truncate_flag;
+} DAT_CR_ARRIVAL_EVENT_DATA;
+
+/** Data of the connection events. */
+typedef struct dat_connection_event_data {
+    /** The endpoint. */
+    DAT_EP_HANDLE ep_handle;
+    /** Bytes of private data from the accepting side. */
+    DAT_COUNT private_data_size;
+    /** The private data. */
+    DAT_PVOID private_data;
+} DAT_CONNECTION_EVENT_DATA;
+
+/** Data of the asynchronous events. */
+typedef struct dat_asynch_error_event_data {
+    /** The object that the event is about. */
+    DAT_HANDLE dat_handle;
+    /** One of the reasons for that kind of object. */
+    DAT_COUNT reason;
+} DAT_ASYNCH_ERROR_EVENT_DATA;
+
+/** Reason of an asynchronous event whose dat_handle is an interface adapter. */
+typedef enum ia_async_error_reason {
+    /** The adapter is lost. */
+    DAT_IA_CATASTROPHIC_ERROR = 0,
+    /** Anything else. */
+    DAT_IA_OTHER_ERROR = 1,
+} DAT_IA_ASYNC_ERROR_REASON;
+
+/** Reason of an asynchronous event whose dat_handle is an endpoint. */
+typedef enum ep_async_error_reason {
+    /** The endpoint went into error. */
+    DAT_EP_TRANSFER_TO_ERROR = 0,
+    /** Anything else. */
+    DAT_EP_OTHER_ERROR = 1,
+    /** The endpoint holds more receive buffers than its soft high watermark. */
+    DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT = 2,
+} DAT_EP_ASYNC_ERROR_REASON;
+
+/** Reason of an asynchronous event whose dat_handle is an event dispatcher. */
+typedef enum evd_async_error_reason {
+    /** An event was lost for lack of room. */
+    DAT_EVD_OVERFLOW_ERROR = 0,
+    /** Anything else. */
+    DAT_EVD_OTHER_ERROR = 1,
+} DAT_EVD_ASYNC_ERROR_REASON;
+
+/** Reason of an asynchronous event whose dat_handle is a shared receive queue. */
+typedef enum srq_async_error_reason {
+    /** The queue went into error. */
+    DAT_SRQ_TRANSFER_TO_ERROR = 0,
+    /** Anything else. */
+    DAT_SRQ_OTHER_ERROR = 1,
+    /** Fewer buffers are available than the low watermark, see dat_srq_set_lw. */
+    DAT_SRQ_LOW_WATERMARK_EVENT = 2,
+} DAT_SRQ_ASYNC_ERROR_REASON;
+
+/** Reason of an asynchronous event whose dat_handle is a local memory region. */
+typedef enum lmr_async_error_reason {
+    /** Anything. */
+    DAT_LMR_OTHER_ERROR = 0,
+} DAT_LMR_ASYNC_ERROR_REASON;
+
+/** Reason of an asynchronous event whose dat_handle is a remote memory region. */
+typedef enum rmr_async_error_reason {
+    /** Anything. */
+    DAT_RMR_OTHER_ERROR = 0,
+} DAT_RMR_ASYNC_ERROR_REASON;
+
+/** Reason of an asynchronous event whose dat_handle is a protection zone. */
+typedef enum pz_async_error_reason {
+    /** Anything. */
+    DAT_PZ_OTHER_ERROR = 0,
+} DAT_PZ_ASYNC_ERROR_REASON;
+
+/** Data of DAT_SOFTWARE_EVENT. */
+typedef struct dat_software_event_data {
+    /** The pointer that was passed to dat_evd_post_se. */
+    DAT_PVOID pointer;
+} DAT_SOFTWARE_EVENT_DATA;
+
+/** Kind of an event. */
+typedef enum dat_event_number {
+    /** A data transfer completed. */
+    DAT_DTO_COMPLETION_EVENT = 0x00001,
+    /** A bind completed. */
+    DAT_RMR_BIND_COMPLETION_EVENT = 0x01001,
+    /** A peer asks for a connection. */
+    DAT_CONNECTION_REQUEST_EVENT = 0x02001,
+    /** The endpoint is connected. */
+    DAT_CONNECTION_EVENT_ESTABLISHED = 0x04001,
+    /** The remote consumer rejected the request. */
+    DAT_CONNECTION_EVENT_PEER_REJECTED = 0x04002,
+    /**
+     * Not the remote consumer refused the request: there was no listener, no room, or the
+     * transport failed.
+     */
+    DAT_CONNECTION_EVENT_NON_PEER_REJECTED = 0x04003,
+    /** An accepted connection could not be completed. */
+    DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR = 0x04004,
+    /** The connection was ended by either side. */
+    DAT_CONNECTION_EVENT_DISCONNECTED = 0x04005,
+    /** The connection was lost by an error. */
+    DAT_CONNECTION_EVENT_BROKEN = 0x04006,
+    /** The time limit given to dat_ep_connect has passed. */
+    DAT_CONNECTION_EVENT_TIMED_OUT = 0x04007,
+    /** The remote address cannot be reached. */
+    DAT_CONNECTION_EVENT_UNREACHABLE = 0x04008,
+    /** An event dispatcher lost an event for lack of room. */
+    DAT_ASYNC_ERROR_EVD_OVERFLOW = 0x08001,
+    /** The adapter is lost. */
+    DAT_ASYNC_ERROR_IA_CATASTROPHIC = 0x08002,
+    /** An endpoint went into error. */
+    DAT_ASYNC_ERROR_EP_BROKEN = 0x08003,
+    /** Something timed out. */
+    DAT_ASYNC_ERROR_TIMED_OUT = 0x08004,
+    /**
+     * The provider reports something about dat_handle. Watermarks are reported with this
+     * number: see reason.
+     */
+    DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR = 0x08005,
+    /** Posted by dat_evd_post_se. */
+    DAT_SOFTWARE_EVENT = 0x10001,
+    /** Of several paths of a connection one is left. */
+    DAT_HA_DOWN_TO_1 = 0x08101,
+    /** A connection has several paths again. */
+    DAT_HA_UP_TO_MULTI_PATH = 0x08102,
+    /** First number that extensions define. */
+    DAT_EXTENSION_EVENT = 0x20000,
+    /** First number of the extensions for InfiniBand. */
+    DAT_IB_EXTENSION_RANGE_BASE = 0x40000,
+    /** First number of the extensions for iWARP. */
+    DAT_IW_EXTENSION_RANGE_BASE = 0x80000,
+} DAT_EVENT_NUMBER;
+
+/** Data of an event; event_number tells which member is valid. */
+typedef union dat_event_data {
+    /** DAT_DTO_COMPLETION_EVENT, and DAT_IB_DTO_EVENT of the extensions. */
+    DAT_DTO_COMPLETION_EVENT_DATA dto_completion_event_data;
+    /** DAT_RMR_BIND_COMPLETION_EVENT. */
+    DAT_RMR_BIND_COMPLETION_EVENT_DATA rmr_completion_event_data;
+    /** DAT_CONNECTION_REQUEST_EVENT. */
+    DAT_CR_ARRIVAL_EVENT_DATA cr_arrival_event_data;
+    /** The connection events. */
+    DAT_CONNECTION_EVENT_DATA connect_event_data;
+    /** The asynchronous events. */
+    DAT_ASYNCH_ERROR_EVENT_DATA asynch_error_event_data;
+    /** DAT_SOFTWARE_EVENT. */
+    DAT_SOFTWARE_EVENT_DATA software_event_data;
+} DAT_EVENT_DATA;
+
+/** An event as dat_evd_wait and dat_evd_dequeue return it. */
+typedef struct dat_event {
+    /** The kind of event. */
+    DAT_EVENT_NUMBER event_number;
+    /** The event dispatcher that it came from. */
+    DAT_EVD_HANDLE evd_handle;
+    /** Its data. */
+    DAT_EVENT_DATA event_data;
+    /** Further data if event_number is DAT_EXTENSION_EVENT or above. */
+    DAT_UINT64 event_extension_data[8];
+} DAT_EVENT;
+
+/* ---- Endpoints ---- */
+
+/** Kind of connection. */
+typedef enum dat_service_type {
+    /** Reliable connection. */
+    DAT_SERVICE_TYPE_RC = 0,
+    /** First kind that extensions define. */
+    DAT_SERVICE_TYPE_EXTENSION_BASE = 1,
+} DAT_SERVICE_TYPE;
+
+/** Attributes of an endpoint. */
+typedef struct dat_ep_attr {
+    /** Kind of connection. */
+    DAT_SERVICE_TYPE service_type;
+    /** Longest message in bytes; 0 leaves it to the provider. */
+    DAT_SEG_LENGTH max_message_size;
+    /** Longest RDMA operation in bytes; 0 leaves it to the provider. */
+    DAT_SEG_LENGTH max_rdma_size;
+    /** Quality of service. */
+    DAT_QOS qos;
+    /** Configuration of the receive stream. */
+    DAT_COMPLETION_FLAGS recv_completion_flags;
+    /** Configuration of the request stream. */
+    DAT_COMPLETION_FLAGS request_completion_flags;
+    /** Receives outstanding. With a shared receive queue: the hard high watermark. */
+    DAT_COUNT max_recv_dtos;
+    /** Requests outstanding. */
+    DAT_COUNT max_request_dtos;
+    /** Segments of a receive. */
+    DAT_COUNT max_recv_iov;
+    /** Segments of a send. */
+    DAT_COUNT max_request_iov;
+    /** RDMA reads outstanding as target. */
+    DAT_COUNT max_rdma_read_in;
+    /** RDMA reads outstanding as originator. */
+    DAT_COUNT max_rdma_read_out;
+    /** Soft high watermark of receive buffers, with a shared receive queue. */
+    DAT_COUNT srq_soft_hw;
+    /** Segments of an RDMA read. */
+    DAT_COUNT max_rdma_read_iov;
+    /** Segments of an RDMA write. */
+    DAT_COUNT max_rdma_write_iov;
+    /** Elements of ep_transport_specific. */
+    DAT_COUNT ep_transport_specific_count;
+    /** Attributes of the transport. */
+    DAT_NAMED_ATTR *ep_transport_specific;
+    /** Elements of ep_provider_specific. */
+    DAT_COUNT ep_provider_specific_count;
+    /** Attributes of the provider. */
+    DAT_NAMED_ATTR *ep_provider_specific;
+} DAT_EP_ATTR;
+
+/** State of an endpoint. */
+typedef enum dat_ep_state {
+    /** Initial state. */
+    DAT_EP_STATE_UNCONNECTED = 0,
+    /** Unconnected, attributes not yet given. */
+    DAT_EP_STATE_UNCONFIGURED_UNCONNECTED = 1,
+    /** Held by a reserved service point. */
+    DAT_EP_STATE_RESERVED = 2,
+    /** Reserved, attributes not yet given. */
+    DAT_EP_STATE_UNCONFIGURED_RESERVED = 3,
+    /** A request for it arrived at its reserved service point. */
+    DAT_EP_STATE_PASSIVE_CONNECTION_PENDING = 4,
+    /** Passive pending, attributes not yet given. */
+    DAT_EP_STATE_UNCONFIGURED_PASSIVE = 5,
+    /** Connecting. */
+    DAT_EP_STATE_ACTIVE_CONNECTION_PENDING = 6,
+    /** Made by the provider for a request not yet answered. */
+    DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING = 7,
+    /** Tentative, attributes not yet given. */
+    DAT_EP_STATE_UNCONFIGURED_TENTATIVE = 8,
+    /** Connected. */
+    DAT_EP_STATE_CONNECTED = 9,
+    /** Disconnecting gracefully. */
+    DAT_EP_STATE_DISCONNECT_PENDING = 10,
+    /** No longer connected; see dat_ep_reset. */
+    DAT_EP_STATE_DISCONNECTED = 11,
+    /** Accepted, not yet connected. */
+    DAT_EP_STATE_COMPLETION_PENDING = 12,
+    /** Connected over one of several paths. */
+    DAT_EP_STATE_CONNECTED_SINGLE_PATH = 13,
+    /** Connected over several paths. */
+    DAT_EP_STATE_CONNECTED_MULTI_PATH = 14,
+} DAT_EP_STATE;
+
+/** Older name of DAT_EP_STATE_DISCONNECTED. */
+#define DAT_EP_STATE_ERROR DAT_EP_STATE_DISCONNECTED
+
+/** Parameters of an endpoint, see dat_ep_query and dat_ep_modify. */
+typedef struct dat_ep_param {
+    /** The adapter that it belongs to. */
+    DAT_IA_HANDLE ia_handle;
+    /** Its state. */
+    DAT_EP_STATE ep_state;
+    /** Kind of communication, for dat_ep_common_connect. */
+    DAT_COMM comm;
+    /** Local address. */
+    DAT_IA_ADDRESS_PTR local_ia_address_ptr;
+    /** Local port. */
+    DAT_PORT_QUAL local_port_qual;
+    /** Remote address. */
+    DAT_IA_ADDRESS_PTR remote_ia_address_ptr;
+    /** Remote port. */
+    DAT_PORT_QUAL remote_port_qual;
+    /** Its protection zone. */
+    DAT_PZ_HANDLE pz_handle;
+    /** Event dispatcher of receive completions. */
+    DAT_EVD_HANDLE recv_evd_handle;
+    /** Event dispatcher of request completions. */
+    DAT_EVD_HANDLE request_evd_handle;
+    /** Event dispatcher of connection events. */
+    DAT_EVD_HANDLE connect_evd_handle;
+    /** Its shared receive queue, or DAT_HANDLE_NULL. */
+    DAT_SRQ_HANDLE srq_handle;
+    /** Its attributes. */
+    DAT_EP_ATTR ep_attr;
+} DAT_EP_PARAM;
+
+/** Selects fields of DAT_EP_PARAM, a set of DAT_EP_FIELD_ bits. */
+typedef DAT_UINT64 DAT_EP_PARAM_MASK;
+
+/** Selects ia_handle. */
+#define DAT_EP_FIELD_IA_HANDLE UINT64_C(0x1)
+
+/** Selects ep_state. */
+#define DAT_EP_FIELD_EP_STATE UINT64_C(0x2)
+
+/** Selects local_ia_address_ptr. */
+#define DAT_EP_FIELD_LOCAL_IA_ADDRESS_PTR UINT64_C(0x8)
+
+/** Selects local_port_qual. */
+#define DAT_EP_FIELD_LOCAL_PORT_QUAL UINT64_C(0x10)
+
+/** Selects remote_ia_address_ptr. */
+#define DAT_EP_FIELD_REMOTE_IA_ADDRESS_PTR UINT64_C(0x20)
+
+/** Selects remote_port_qual. */
+#define DAT_EP_FIELD_REMOTE_PORT_QUAL UINT64_C(0x40)
+
+/** Selects pz_handle. */
+#define DAT_EP_FIELD_PZ_HANDLE UINT64_C(0x80)
+
+/** Selects recv_evd_handle. */
+#define DAT_EP_FIELD_RECV_EVD_HANDLE UINT64_C(0x100)
+
+/** Selects request_evd_handle. */
+#define DAT_EP_FIELD_REQUEST_EVD_HANDLE UINT64_C(0x200)
+
+/** Selects connect_evd_handle. */
+#define DAT_EP_FIELD_CONNECT_EVD_HANDLE UINT64_C(0x400)
+
+/** Selects srq_handle. */
+#define DAT_EP_FIELD_SRQ_HANDLE UINT64_C(0x800)
+
+/** Selects comm. */
+#define DAT_EP_FIELD_COMM UINT64_C(0x4)
+
+/** Selects ep_attr.service_type. */
+#define DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE UINT64_C(0x1000)
+
+/** Selects ep_attr.max_message_size. */
+#define DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE UINT64_C(0x2000)
+
+/** Selects ep_attr.max_rdma_size. */
+#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE UINT64_C(0x4000)
+
+/** Selects ep_attr.qos. */
+#define DAT_EP_FIELD_EP_ATTR_QOS UINT64_C(0x8000)
+
+/** Selects ep_attr.recv_completion_flags. */
+#define DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS UINT64_C(0x10000)
+
+/** Selects ep_attr.request_completion_flags. */
+#define DAT_EP_FIELD_EP_ATTR_REQUEST_COMPLETION_FLAGS UINT64_C(0x20000)
+
+/** Selects ep_attr.max_recv_dtos. */
+#define DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS UINT64_C(0x40000)
+
+/** Selects ep_attr.max_request_dtos. */
+#define DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS UINT64_C(0x80000)
+
+/** Selects ep_attr.max_recv_iov. */
+#define DAT_EP_FIELD_EP_ATTR_MAX_RECV_IOV UINT64_C(0x100000)
+
+/** Selects ep_attr.max_request_iov. */
+#define DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_IOV UINT64_C(0x200000)
+
+/** Selects ep_attr.max_rdma_read_in. */
+#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IN UINT64_C(0x400000)
+
+/** Selects ep_attr.max_rdma_read_out. */
+#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_OUT UINT64_C(0x800000)
+
+/** Selects ep_attr.srq_soft_hw. */
+#define DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW UINT64_C(0x1000000)
+
+/** Selects ep_attr.max_rdma_read_iov. */
+#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IOV UINT64_C(0x2000000)
+
+/** Selects ep_attr.max_rdma_write_iov. */
+#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_WRITE_IOV UINT64_C(0x4000000)
+
+/** Selects ep_attr.ep_transport_specific_count. */
+#define DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR UINT64_C(0x8000000)
+
+/** Selects ep_attr.ep_transport_specific. */
+#define DAT_EP_FIELD_EP_ATTR_TRANSPORT_SPECIFIC_ATTR UINT64_C(0x10000000)
+
+/** Selects ep_attr.ep_provider_specific_count. */
+#define DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR UINT64_C(0x20000000)
+
+/** Selects ep_attr.ep_provider_specific. */
+#define DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR UINT64_C(0x40000000)
+
+/** Selects all of ep_attr. */
+#define DAT_EP_FIELD_EP_ATTR_ALL UINT64_C(0x7FFFF000)
+
+/** Selects all fields of DAT_EP_PARAM. */
+#define DAT_EP_FIELD_ALL UINT64_C(0x7FFFFFFF)
+
+/** A watermark that is never passed. */
+#define DAT_WATERMARK_INFINITE (-1)
+
+/** Default of the high watermarks of an endpoint. */
+#define DAT_HW_DEFAULT DAT_WATERMARK_INFINITE
+
+/** Value of a count that is not known. */
+#define DAT_VALUE_UNKNOWN (-2)
+
+/* ---- Shared receive queues ---- */
+
+/** Attributes of a shared receive queue. */
+typedef struct dat_srq_attr {
+    /** Buffers that can be outstanding. */
+    DAT_COUNT max_recv_dtos;
+    /** Segments of a buffer. */
+    DAT_COUNT max_recv_iov;
+    /** Must be DAT_SRQ_LW_DEFAULT, see dat_srq_set_lw. */
+    DAT_COUNT low_watermark;
+} DAT_SRQ_ATTR;
+
+/** Default of the low watermark of a shared receive queue: never passed. */
+#define DAT_SRQ_LW_DEFAULT 0
+
+/** State of a shared receive queue. */
+typedef enum dat_srq_state {
+    /** Broken. */
+    DAT_SRQ_STATE_ERROR = 0,
+    /** In working order. */
+    DAT_SRQ_STATE_OPERATIONAL = 1,
+    /** Being destroyed. */
+    DAT_SRQ_STATE_SHUTDOWN = 2,
+} DAT_SRQ_STATE;
+
+/** Parameters of a shared receive queue, see dat_srq_query. */
+typedef struct dat_srq_param {
+    /** The adapter that it belongs to. */
+    DAT_IA_HANDLE ia_handle;
+    /** Its state. */
+    DAT_SRQ_STATE srq_state;
+    /** Its protection zone. */
+    DAT_PZ_HANDLE pz_handle;
+    /** Buffers that can be outstanding. */
+    DAT_COUNT max_recv_dtos;
+    /** Segments of a buffer. */
+    DAT_COUNT max_recv_iov;
+    /** Low watermark as last set. */
+    DAT_COUNT low_watermark;
+    /** Buffers that an endpoint could still take. */
+    DAT_COUNT available_dto_count;
+    /**
+     * Buffers that occupy an entry: available, held by an endpoint, or completed and not yet
+     * dequeued.
+     */
+    DAT_COUNT outstanding_dto_count;
+} DAT_SRQ_PARAM;
+
+/** Selects fields of DAT_SRQ_PARAM. */
+typedef enum dat_srq_param_mask {
+    /** Selects ia_handle. */
+    DAT_SRQ_FIELD_IA_HANDLE = 0x01,
+    /** Selects srq_state. */
+    DAT_SRQ_FIELD_SRQ_STATE = 0x02,
+    /** Selects pz_handle. */
+    DAT_SRQ_FIELD_PZ_HANDLE = 0x04,
+    /** Selects max_recv_dtos. */
+    DAT_SRQ_FIELD_MAX_RECV_DTO = 0x08,
+    /** Selects max_recv_iov. */
+    DAT_SRQ_FIELD_MAX_RECV_IOV = 0x10,
+    /** Selects low_watermark. */
+    DAT_SRQ_FIELD_LOW_WATERMARK = 0x20,
+    /** Selects available_dto_count. */
+    DAT_SRQ_FIELD_AVAILABLE_DTO_COUNT = 0x40,
+    /** Selects outstanding_dto_count. */
+    DAT_SRQ_FIELD_OUTSTANDING_DTO_COUNT = 0x80,
+    /** Selects all fields. */
+    DAT_SRQ_FIELD_ALL = 0xFF,
+} DAT_SRQ_PARAM_MASK;
+
+/* ---- Service points and connection requests ---- */
+
+/** Supplier of the endpoint for a request at a public service point. */
+typedef enum dat_psp_flags {
+    /** The consumer names an endpoint when it accepts. */
+    DAT_PSP_CONSUMER_FLAG = 0,
+    /** The provider makes one for each request. */
+    DAT_PSP_PROVIDER_FLAG = 1,
+} DAT_PSP_FLAGS;
+
+/** Parameters of a public service point, see dat_psp_query. */
+typedef struct dat_psp_param {
+    /** The adapter that it belongs to. */
+    DAT_IA_HANDLE ia_handle;
+    /** The qualifier that it listens on. */
+    DAT_CONN_QUAL conn_qual;
+    /** The event dispatcher for its requests. */
+    DAT_EVD_HANDLE evd_handle;
+    /** The supplier of the endpoint. */
+    DAT_PSP_FLAGS psp_flags;
+} DAT_PSP_PARAM;
+
+/** Selects fields of DAT_PSP_PARAM. */
+typedef enum dat_psp_param_mask {
+    /** Selects ia_handle. */
+    DAT_PSP_FIELD_IA_HANDLE = 0x01,
+    /** Selects conn_qual. */
+    DAT_PSP_FIELD_CONN_QUAL = 0x02,
+    /** Selects evd_handle. */
+    DAT_PSP_FIELD_EVD_HANDLE = 0x04,
+    /** Selects psp_flags. */
+    DAT_PSP_FIELD_PSP_FLAGS = 0x08,
+    /** Selects all fields. */
+    DAT_PSP_FIELD_ALL = 0x0F,
+} DAT_PSP_PARAM_MASK;
+
+/** Parameters of a reserved service point, see dat_rsp_query. */
+typedef struct dat_rsp_param {
+    /** The adapter that it belongs to. */
+    DAT_IA_HANDLE ia_handle;
+    /** The qualifier that it listens on. */
+    DAT_CONN_QUAL conn_qual;
+    /** The event dispatcher for its request. */
+    DAT_EVD_HANDLE evd_handle;
+    /** The endpoint that it reserves. */
+    DAT_EP_HANDLE ep_handle;
+} DAT_RSP_PARAM;
+
+/** Selects fields of DAT_RSP_PARAM. */
+typedef enum dat_rsp_param_mask {
+    /** Selects ia_handle. */
+    DAT_RSP_FIELD_IA_HANDLE = 0x01,
+    /** Selects conn_qual. */
+    DAT_RSP_FIELD_CONN_QUAL = 0x02,
+    /** Selects evd_handle. */
+    DAT_RSP_FIELD_EVD_HANDLE = 0x04,
+    /** Selects ep_handle. */
+    DAT_RSP_FIELD_EP_HANDLE = 0x08,
+    /** Selects all fields. */
+    DAT_RSP_FIELD_ALL = 0x0F,
+} DAT_RSP_PARAM_MASK;
+
+/**
+ * Parameters of a connection request, see dat_cr_query. The pointers live as long as the request.
+ */
+typedef struct dat_cr_param {
+    /** Remote address. */
+    DAT_IA_ADDRESS_PTR remote_ia_address_ptr;
+    /** Remote port. */
+    DAT_PORT_QUAL remote_port_qual;
+    /** Bytes of private data that came with it. */
+    DAT_COUNT private_data_size;
+    /** The private data. */
+    DAT_PVOID private_data;
+    /** The endpoint that comes with it, or DAT_HANDLE_NULL. */
+    DAT_EP_HANDLE local_ep_handle;
+} DAT_CR_PARAM;
+
+/** Selects fields of DAT_CR_PARAM. */
+typedef enum dat_cr_param_mask {
+    /** Selects remote_ia_address_ptr. */
+    DAT_CR_FIELD_REMOTE_IA_ADDRESS_PTR = 0x01,
+    /** Selects remote_port_qual. */
+    DAT_CR_FIELD_REMOTE_PORT_QUAL = 0x02,
+    /** Selects private_data_size. */
+    DAT_CR_FIELD_PRIVATE_DATA_SIZE = 0x04,
+    /** Selects private_data. */
+    DAT_CR_FIELD_PRIVATE_DATA = 0x08,
+    /** Selects local_ep_handle. */
+    DAT_CR_FIELD_LOCAL_EP_HANDLE = 0x10,
+    /** Selects all fields. */
+    DAT_CR_FIELD_ALL = 0x1F,
+} DAT_CR_PARAM_MASK;
+
+/** Cases in which the provider makes the endpoint for a request at a public service point. */
+typedef enum dat_ep_creator_for_psp {
+    /** Never. */
+    DAT_PSP_CREATES_EP_NEVER = 0,
+    /** If DAT_PSP_PROVIDER_FLAG is given. */
+    DAT_PSP_CREATES_EP_IFASKED = 1,
+    /** Always. */
+    DAT_PSP_CREATES_EP_ALWAYS = 2,
+} DAT_EP_CREATOR_FOR_PSP;
+
+/** Parameters of a common service point, see dat_csp_query. The pointers live as long as it. */
+typedef struct dat_csp_param {
+    /** The adapter that it belongs to. */
+    DAT_IA_HANDLE ia_handle;
+    /** Its kind of communication. */
+    DAT_COMM *comm;
+    /** The address that it listens on. */
+    DAT_IA_ADDRESS_PTR address_ptr;
+    /** The event dispatcher for its requests. */
+    DAT_EVD_HANDLE evd_handle;
+} DAT_CSP_PARAM;
+
+/** Selects fields of DAT_CSP_PARAM. */
+typedef enum dat_csp_param_mask {
+    /** Selects ia_handle. */
+    DAT_CSP_FIELD_IA_HANDLE = 0x01,
+    /** Selects comm. */
+    DAT_CSP_FIELD_COMM = 0x02,
+    /** Selects address_ptr. */
+    DAT_CSP_FIELD_IA_ADDRESS = 0x04,
+    /** Selects evd_handle. */
+    DAT_CSP_FIELD_EVD_HANDLE = 0x08,
+    /** Selects all fields. */
+    DAT_CSP_FIELD_ALL = 0x0F,
+} DAT_CSP_PARAM_MASK;
+
+/* ---- Interface adapters and providers ---- */
+
+/** Extensions of the interface. */
+typedef enum dat_extension {
+    /** None. */
+    DAT_EXTENSION_NONE = 0,
+    /** Those for InfiniBand, see dat_ib_extensions.h. */
+    DAT_EXTENSION_IB = 1,
+    /** Those for iWARP, of which there are none. */
+    DAT_EXTENSION_IW = 2,
+} DAT_EXTENSION;
+
+/** How load is spread over several paths. */
+typedef DAT_UINT32 DAT_HA_LB;
+
+/** Another name of DAT_EXTENSION_IB. */
+#define DAT_IB_EXTENSION DAT_EXTENSION_IB
+
+/** Another name of DAT_EXTENSION_IW. */
+#define DAT_IW_EXTENSION DAT_EXTENSION_IW
+
+/**
+ * Attributes of an interface adapter, see dat_ia_query. Maxima are those of the whole adapter,
+ * which all its users share.
+ */
+typedef struct dat_ia_attr {
+    /** Name under which it was opened. */
+    char adapter_name[DAT_NAME_MAX_LENGTH];
+    /** Vendor of the adapter. */
+    char vendor_name[DAT_NAME_MAX_LENGTH];
+    /** Version of the hardware, major. */
+    DAT_UINT32 hardware_version_major;
+    /** Version of the hardware, minor. */
+    DAT_UINT32 hardware_version_minor;
+    /** Version of the firmware, major. */
+    DAT_UINT32 firmware_version_major;
+    /** Version of the firmware, minor. */
+    DAT_UINT32 firmware_version_minor;
+    /** Local address, valid until dat_ia_close. */
+    DAT_IA_ADDRESS_PTR ia_address_ptr;
+    /** Endpoints. */
+    DAT_COUNT max_eps;
+    /** Data transfers outstanding in one direction of an endpoint. */
+    DAT_COUNT max_dto_per_ep;
+    /** RDMA reads outstanding at an endpoint as target. */
+    DAT_COUNT max_rdma_read_per_ep_in;
+    /** RDMA reads outstanding at an endpoint as originator. */
+    DAT_COUNT max_rdma_read_per_ep_out;
+    /** Event dispatchers. */
+    DAT_COUNT max_evds;
+    /** Events in an event dispatcher. */
+    DAT_COUNT max_evd_qlen;
+    /** Segments of a send or receive. */
+    DAT_COUNT max_iov_segments_per_dto;
+    /** Local memory regions. */
+    DAT_COUNT max_lmrs;
+    /** Bytes in a local memory region. */
+    DAT_SEG_LENGTH max_lmr_block_size;
+    /** Highest address in a local memory region. */
+    DAT_VADDR max_lmr_virtual_address;
+    /** Protection zones. */
+    DAT_COUNT max_pzs;
+    /** Bytes in a message. */
+    DAT_SEG_LENGTH max_message_size;
+    /** Bytes in an RDMA operation. */
+    DAT_SEG_LENGTH max_rdma_size;
+    /** Remote memory regions. */
+    DAT_COUNT max_rmrs;
+    /** Highest address in a remote memory region. */
+    DAT_VADDR max_rmr_target_address;
+    /** Shared receive queues. */
+    DAT_COUNT max_srqs;
+    /** Endpoints on a shared receive queue. */
+    DAT_COUNT max_ep_per_srq;
+    /** Buffers in a shared receive queue. */
+    DAT_COUNT max_recv_per_srq;
+    /** Segments of an RDMA read. */
+    DAT_COUNT max_iov_segments_per_rdma_read;
+    /** Segments of an RDMA write. */
+    DAT_COUNT max_iov_segments_per_rdma_write;
+    /** RDMA reads outstanding at the adapter as target. */
+    DAT_COUNT max_rdma_read_in;
+    /** RDMA reads outstanding at the adapter as originator. */
+    DAT_COUNT max_rdma_read_out;
+    /** Each endpoint gets max_rdma_read_per_ep_in; otherwise they share a pool. */
+    DAT_BOOLEAN max_rdma_read_per_ep_in_guaranteed;
+    /** Each endpoint gets max_rdma_read_per_ep_out; otherwise they share a pool. */
+    DAT_BOOLEAN max_rdma_read_per_ep_out_guaranteed;
+    /** Whether regions may be zero-based, see DAT_VA_TYPE_ZB. */
+    DAT_BOOLEAN zb_supported;
+    /** The extensions that it has. */
+    DAT_EXTENSION extension_supported;
+    /** Their version; for InfiniBand see DAT_IB_EXTENSION_VERSION. */
+    DAT_COUNT extension_version;
+    /** Elements of transport_attr. */
+    DAT_COUNT num_transport_attr;
+    /** Attributes of the transport. */
+    DAT_NAMED_ATTR *transport_attr;
+    /** Elements of vendor_attr. */
+    DAT_COUNT num_vendor_attr;
+    /** Attributes of the vendor. */
+    DAT_NAMED_ATTR *vendor_attr;
+} DAT_IA_ATTR;
+
+/** Selects fields of DAT_IA_ATTR, a set of DAT_IA_FIELD_ bits. */
+typedef DAT_UINT64 DAT_IA_ATTR_MASK;
+
+/** Older name of DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE. */
+#define DAT_IA_FIELD_IA_MAX_MTU_SIZE DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE
+
+/** Selects adapter_name. */
+#define DAT_IA_FIELD_IA_ADAPTER_NAME UINT64_C(0x1)
+
+/** Selects vendor_name. */
+#define DAT_IA_FIELD_IA_VENDOR_NAME UINT64_C(0x2)
+
+/** Selects hardware_version_major. */
+#define DAT_IA_FIELD_IA_HARDWARE_MAJOR_VERSION UINT64_C(0x4)
+
+/** Selects hardware_version_minor. */
+#define DAT_IA_FIELD_IA_HARDWARE_MINOR_VERSION UINT64_C(0x8)
+
+/** Selects firmware_version_major. */
+#define DAT_IA_FIELD_IA_FIRMWARE_MAJOR_VERSION UINT64_C(0x10)
+
+/** Selects firmware_version_minor. */
+#define DAT_IA_FIELD_IA_FIRMWARE_MINOR_VERSION UINT64_C(0x20)
+
+/** Selects ia_address_ptr. */
+#define DAT_IA_FIELD_IA_ADDRESS_PTR UINT64_C(0x40)
+
+/** Selects max_eps. */
+#define DAT_IA_FIELD_IA_MAX_EPS UINT64_C(0x80)
+
+/** Selects max_dto_per_ep. */
+#define DAT_IA_FIELD_IA_MAX_DTO_PER_EP UINT64_C(0x100)
+
+/** Selects max_rdma_read_per_ep_in. */
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_IN UINT64_C(0x200)
+
+/** Selects max_rdma_read_per_ep_out. */
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_OUT UINT64_C(0x400)
+
+/** Selects max_evds. */
+#define DAT_IA_FIELD_IA_MAX_EVDS UINT64_C(0x800)
+
+/** Selects max_evd_qlen. */
+#define DAT_IA_FIELD_IA_MAX_EVD_QLEN UINT64_C(0x1000)
+
+/** Selects max_iov_segments_per_dto. */
+#define DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_DTO UINT64_C(0x2000)
+
+/** Selects max_lmrs. */
+#define DAT_IA_FIELD_IA_MAX_LMRS UINT64_C(0x4000)
+
+/** Selects max_lmr_block_size. */
+#define DAT_IA_FIELD_IA_MAX_LMR_BLOCK_SIZE UINT64_C(0x8000)
+
+/** Selects max_lmr_virtual_address. */
+#define DAT_IA_FIELD_IA_MAX_LMR_VIRTUAL_ADDRESS UINT64_C(0x10000)
+
+/** Selects max_pzs. */
+#define DAT_IA_FIELD_IA_MAX_PZS UINT64_C(0x20000)
+
+/** Selects max_message_size. */
+#define DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE UINT64_C(0x40000)
+
+/** Selects max_rdma_size. */
+#define DAT_IA_FIELD_IA_MAX_RDMA_SIZE UINT64_C(0x80000)
+
+/** Selects max_rmrs. */
+#define DAT_IA_FIELD_IA_MAX_RMRS UINT64_C(0x100000)
+
+/** Selects max_rmr_target_address. */
+#define DAT_IA_FIELD_IA_MAX_RMR_TARGET_ADDRESS UINT64_C(0x200000)
+
+/** Selects max_srqs. */
+#define DAT_IA_FIELD_IA_MAX_SRQS UINT64_C(0x400000)
+
+/** Selects max_ep_per_srq. */
+#define DAT_IA_FIELD_IA_MAX_EP_PER_SRQ UINT64_C(0x800000)
+
+/** Selects max_recv_per_srq. */
+#define DAT_IA_FIELD_IA_MAX_RECV_PER_SRQ UINT64_C(0x1000000)
+
+/** Selects max_iov_segments_per_rdma_read. */
+#define DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_RDMA_READ UINT64_C(0x2000000)
+
+/** Selects max_iov_segments_per_rdma_write. */
+#define DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_RDMA_WRITE UINT64_C(0x4000000)
+
+/** Selects max_rdma_read_in. */
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_IN UINT64_C(0x8000000)
+
+/** Selects max_rdma_read_out. */
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_OUT UINT64_C(0x10000000)
+
+/** Selects max_rdma_read_per_ep_in_guaranteed. */
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_IN_GUARANTEED UINT64_C(0x20000000)
+
+/** Selects max_rdma_read_per_ep_out_guaranteed. */
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_OUT_GUARANTEED UINT64_C(0x40000000)
+
+/** Selects num_transport_attr. */
+#define DAT_IA_FIELD_IA_NUM_TRANSPORT_ATTR UINT64_C(0x400000000)
+
+/** Selects transport_attr. */
+#define DAT_IA_FIELD_IA_TRANSPORT_ATTR UINT64_C(0x800000000)
+
+/** Selects num_vendor_attr. */
+#define DAT_IA_FIELD_IA_NUM_VENDOR_ATTR UINT64_C(0x1000000000)
+
+/** Selects vendor_attr. */
+#define DAT_IA_FIELD_IA_VENDOR_ATTR UINT64_C(0x2000000000)
+
+/** Selects zb_supported. */
+#define DAT_IA_FIELD_IA_ZB_SUPPORTED UINT64_C(0x80000000)
+
+/** Selects extension_supported. */
+#define DAT_IA_FIELD_IA_EXTENSION UINT64_C(0x100000000)
+
+/** Another name of DAT_IA_FIELD_IA_EXTENSION. */
+#define DAT_IA_FIELD_IA_EXTENSIONS_SUPPORTED DAT_IA_FIELD_IA_EXTENSION
+
+/** Selects extension_version. */
+#define DAT_IA_FIELD_IA_EXTENSION_VERSION UINT64_C(0x200000000)
+
+/** Older name of DAT_IA_FIELD_ALL. */
+#define DAT_IA_ALL DAT_IA_FIELD_ALL
+
+/** Selects all fields of DAT_IA_ATTR. */
+#define DAT_IA_FIELD_ALL UINT64_C(0x3FFFFFFFFF)
+
+/** Selects no field of DAT_IA_ATTR. */
+#define DAT_IA_FIELD_NONE UINT64_C(0x0)
+
+/** Attributes of the provider that serves an interface adapter, see dat_ia_query. */
+typedef struct dat_provider_attr DAT_PROVIDER_ATTR;
+
+/** Selects fields of DAT_PROVIDER_ATTR, a set of DAT_PROVIDER_FIELD_ bits. */
+typedef DAT_UINT64 DAT_PROVIDER_ATTR_MASK;
+
+/** Identity of a provider in the registry: all four fields together. */
+typedef struct dat_provider_info {
+    /** Name of the interface adapter. */
+    char ia_name[DAT_NAME_MAX_LENGTH];
+    /** Version of the interface, major. */
+    DAT_UINT32 dapl_version_major;
+    /** Version of the interface, minor. */
+    DAT_UINT32 dapl_version_minor;
+    /** Whether several threads may use the provider without locks of their own. */
+    DAT_BOOLEAN is_thread_safe;
+} DAT_PROVIDER_INFO;
+
+/* ---- Calls: interface adapters ---- */
+
+/**
+ * Opens an instance of an interface adapter by a name that dat_registry_list_providers lists.
+ * Programs call it as dat_ia_open, a macro that adds the version and the thread safety that they
+ * were compiled for.
+ *
+ * The provider library is loaded and initialised unless its entry is in use already. A library that
+ * could not be loaded is not tried again in this process. Blocks while another thread loads the
+ * same entry. Thread-safe; not a cancellation point.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_INVALID_HANDLE, DAT_PROVIDER_NOT_FOUND,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ia_open(3DAT); loading:
+ * dat_provider_init(3DAT), dat.conf(4).
+ */
+extern DAT_RETURN dat_ia_openv(DAT_NAME_PTR provider,
+                               DAT_COUNT asynch_evd_min_qlen,
+                               DAT_EVD_HANDLE *asynch_evd_handle,
+                               DAT_IA_HANDLE *ia_handle,
+                               DAT_UINT32 dat_major,
+                               DAT_UINT32 dat_minor,
+                               DAT_BOOLEAN thread_safety);
+
+/**
+ * Returns the EVD for asynchronous events, the attributes of an adapter and those of its provider.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_ia_query(3DAT).
+ */
+extern DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia_handle,
+                               DAT_EVD_HANDLE *async_evd_handle,
+                               DAT_IA_ATTR_MASK ia_attr_mask,
+                               DAT_IA_ATTR *ia_attr,
+                               DAT_PROVIDER_ATTR_MASK provider_attr_mask,
+                               DAT_PROVIDER_ATTR *provider_attr);
+
+/**
+ * Closes an instance of an interface adapter. DAT_CLOSE_ABRUPT_FLAG destroys all its objects;
+ * DAT_CLOSE_GRACEFUL_FLAG works only if none is left except the EVD that was made when it was
+ * opened.
+ *
+ * Closing the last instance of an entry also calls the provider's fini; the library stays in the
+ * process. An instance of a provider that registered itself without an entry is closed in the same
+ * way. If the provider refuses, nothing changes.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ia_close(3DAT); finishing:
+ * dat_provider_fini(3DAT).
+ */
+extern DAT_RETURN dat_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags);
+
+/* ---- Calls: objects of any kind ---- */
+
+/**
+ * Stores a word of the consumer in an object of any kind, in place of the previous one. The word is
+ * stored, not interpreted. Two threads that store into the same object at once must coordinate
+ * themselves. Does not block.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_set_consumer_context(3DAT).
+ */
+extern DAT_RETURN dat_set_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT context);
+
+/**
+ * Returns the word that dat_set_consumer_context stored last, 0 before the first.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_get_consumer_context(3DAT).
+ */
+extern DAT_RETURN dat_get_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT *context);
+
+/**
+ * Returns the kind of object that a handle stands for.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_get_handle_type(3DAT).
+ */
+extern DAT_RETURN dat_get_handle_type(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *handle_type);
+
+/* ---- Calls: protection zones ---- */
+
+/**
+ * Makes a protection zone, which keeps endpoints and memory together.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
+ * uDAPL 1.2 and 2.0, dat_pz_create(3DAT).
+ */
+extern DAT_RETURN dat_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle);
+
+/**
+ * Returns the adapter of a protection zone.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_pz_query(3DAT).
+ */
+extern DAT_RETURN dat_pz_query(DAT_PZ_HANDLE pz_handle,
+                               DAT_PZ_PARAM_MASK pz_param_mask,
+                               DAT_PZ_PARAM *pz_param);
+
+/**
+ * Destroys a protection zone.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
+ * dat_pz_free(3DAT).
+ */
+extern DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle);
+
+/* ---- Calls: local memory regions ---- */
+
+/**
+ * Returns the chosen attributes of an LMR.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_lmr_query(3DAT).
+ */
+extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle,
+                                DAT_LMR_PARAM_MASK lmr_param_mask,
+                                DAT_LMR_PARAM *lmr_param);
+
+/**
+ * Ends the registration of memory. The memory itself is unchanged; outstanding transfers may fail.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
+ * dat_lmr_free(3DAT).
+ */
+extern DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
+
+/**
+ * Makes data that this side has written visible to later RDMA reads of others. Needed only where
+ * lmr_sync_req of the provider attributes is true.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_lmr_sync_rdma_read(3DAT).
+ */
+extern DAT_RETURN dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia_handle,
+                                         const DAT_LMR_TRIPLET *local_segments,
+                                         DAT_VLEN num_segments);
+
+/**
+ * Makes data that RDMA writes of others have brought visible to this side. Needed only where
+ * lmr_sync_req of the provider attributes is true.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_lmr_sync_rdma_write(3DAT).
+ */
+extern DAT_RETURN dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia_handle,
+                                          const DAT_LMR_TRIPLET *local_segments,
+                                          DAT_VLEN num_segments);
+
+/* ---- Calls: remote memory regions ---- */
+
+/**
+ * Makes a remote memory region (RMR) that is bound to nothing.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES,
+ * DAT_NOT_IMPLEMENTED. See uDAPL 1.2 and 2.0, dat_rmr_create(3DAT).
+ */
+extern DAT_RETURN dat_rmr_create(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
+
+/**
+ * Returns the chosen attributes of an RMR.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_rmr_query(3DAT).
+ */
+extern DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle,
+                                DAT_RMR_PARAM_MASK rmr_param_mask,
+                                DAT_RMR_PARAM *rmr_param);
+
+/**
+ * Posts a bind. Once it completes, the RMR names a part of an LMR to the remote side, in place of
+ * the part to which it was bound before. A segment_length of 0 only ends the existing binding.
+ *
+ * The bind is a request of the endpoint, in order with the others. The new context is known at
+ * once, but the peer can use it only when the bind is complete; the old one ends then.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
+ * DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_MODEL_NOT_SUPPORTED,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 2.0, dat_rmr_bind.
+ */
+extern DAT_RETURN dat_rmr_bind(DAT_RMR_HANDLE rmr_handle,
+                               DAT_LMR_HANDLE lmr_handle,
+                               const DAT_LMR_TRIPLET *lmr_triplet,
+                               DAT_MEM_PRIV_FLAGS mem_priv,
+                               DAT_VA_TYPE va_type,
+                               DAT_EP_HANDLE ep_handle,
+                               DAT_RMR_COOKIE user_cookie,
+                               DAT_COMPLETION_FLAGS completion_flags,
+                               DAT_RMR_CONTEXT *context);
+
+/**
+ * Destroys an RMR; its binding ends.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_rmr_free(3DAT).
+ */
+extern DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
+
+/**
+ * Makes a remote memory region (RMR) that is bound to nothing and can only be used over the
+ * endpoint over which it is bound. When that endpoint is no longer connected, the binding ends.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES,
+ * DAT_MODEL_NOT_SUPPORTED. See uDAPL 2.0, dat_rmr_create_for_ep.
+ *
+ * Other libraries of uDAPL 2.0 do not export it.
+ */
+extern DAT_RETURN dat_rmr_create_for_ep(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
+
+/* ---- Calls: event dispatchers ---- */
+
+/**
+ * Returns the chosen attributes and the state of an EVD.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_evd_query(3DAT).
+ */
+extern DAT_RETURN dat_evd_query(DAT_EVD_HANDLE evd_handle,
+                                DAT_EVD_PARAM_MASK evd_param_mask,
+                                DAT_EVD_PARAM *evd_param);
+
+/**
+ * Takes the oldest event off an EVD, without waiting.
+ *
+ * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
+ * DAT_INVALID_STATE. See uDAPL 1.2 and 2.0, dat_evd_dequeue(3DAT).
+ */
+extern DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
+
+/**
+ * Posts a software event, which notifies.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_QUEUE_FULL. See uDAPL 1.2 and
+ * 2.0, dat_evd_post_se(3DAT).
+ */
+extern DAT_RETURN dat_evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event);
+
+/**
+ * Changes the number of events that an EVD can hold, to at least evd_min_qlen. No event is lost,
+ * and a waiting thread keeps its threshold.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_evd_resize(3DAT).
+ */
+extern DAT_RETURN dat_evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
+
+/**
+ * Destroys an EVD; events in it are lost.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
+ * dat_evd_free(3DAT).
+ */
+extern DAT_RETURN dat_evd_free(DAT_EVD_HANDLE evd_handle);
+
+/* ---- Calls: endpoints ---- */
+
+/**
+ * Makes an unconnected endpoint. Zone, EVDs and attributes may be NULL and be set by dat_ep_modify.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_create(3DAT).
+ */
+extern DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia_handle,
+                                DAT_PZ_HANDLE pz_handle,
+                                DAT_EVD_HANDLE recv_completion_evd_handle,
+                                DAT_EVD_HANDLE request_completion_evd_handle,
+                                DAT_EVD_HANDLE connect_evd_handle,
+                                const DAT_EP_ATTR *ep_attributes,
+                                DAT_EP_HANDLE *ep_handle);
+
+/**
+ * Makes an unconnected endpoint that takes its receive buffers from an SRQ. The attributes are
+ * mandatory; max_recv_dtos and srq_soft_hw in them are its hard and soft high watermarks.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_create_with_srq(3DAT).
+ */
+extern DAT_RETURN dat_ep_create_with_srq(DAT_IA_HANDLE ia_handle,
+                                         DAT_PZ_HANDLE pz_handle,
+                                         DAT_EVD_HANDLE recv_evd_handle,
+                                         DAT_EVD_HANDLE request_evd_handle,
+                                         DAT_EVD_HANDLE connect_evd_handle,
+                                         DAT_SRQ_HANDLE srq_handle,
+                                         const DAT_EP_ATTR *ep_attributes,
+                                         DAT_EP_HANDLE *ep_handle);
+
+/**
+ * Returns the state, the addresses, the objects and the attributes of an endpoint, as far as the
+ * mask selects them.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_ep_query(3DAT).
+ */
+extern DAT_RETURN dat_ep_query(DAT_EP_HANDLE ep_handle,
+                               DAT_EP_PARAM_MASK ep_param_mask,
+                               DAT_EP_PARAM *ep_param);
+
+/**
+ * Changes the chosen fields of an endpoint: all of them, or none on error. A table in the manual
+ * page shows which field can change in which state.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
+ * DAT_COMM_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_modify(3DAT).
+ */
+extern DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle,
+                                DAT_EP_PARAM_MASK ep_param_mask,
+                                const DAT_EP_PARAM *ep_param);
+
+/**
+ * Returns the state of an endpoint and whether receives and requests are outstanding. Every result
+ * may be NULL.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_ep_get_status(3DAT).
+ */
+extern DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep_handle,
+                                    DAT_EP_STATE *ep_state,
+                                    DAT_BOOLEAN *recv_idle,
+                                    DAT_BOOLEAN *request_idle);
+
+/**
+ * Counts the receive buffers that an endpoint holds. Either result may be NULL; a count that a
+ * provider does not know is DAT_VALUE_UNKNOWN.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED. See uDAPL 1.2 and 2.0,
+ * dat_ep_recv_query(3DAT).
+ */
+extern DAT_RETURN dat_ep_recv_query(DAT_EP_HANDLE ep_handle,
+                                    DAT_COUNT *nbufs_allocated,
+                                    DAT_COUNT *bufs_alloc_span);
+
+/**
+ * Sets and arms the high watermarks on the receive buffers that an endpoint holds. Passing the soft
+ * one raises one asynchronous event; passing the hard one breaks the connection.
+ * DAT_WATERMARK_INFINITE means none.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED. See
+ * uDAPL 1.2 and 2.0, dat_ep_set_watermark(3DAT).
+ */
+extern DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle,
+                                       DAT_COUNT soft_high_watermark,
+                                       DAT_COUNT hard_high_watermark);
+
+/**
+ * Makes a disconnected endpoint unconnected, ready for another connection. Completions that were
+ * not dequeued may be lost. Has no effect on an unconnected endpoint.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
+ * dat_ep_reset(3DAT).
+ */
+extern DAT_RETURN dat_ep_reset(DAT_EP_HANDLE ep_handle);
+
+/**
+ * Destroys an endpoint. A connection ends abruptly, and outstanding work is flushed.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
+ * dat_ep_free(3DAT).
+ */
+extern DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep_handle);
+
+/* ---- Calls: connections of endpoints ---- */
+
+/**
+ * Starts to connect an endpoint to a service point, and returns. The endpoint becomes active
+ * connection pending, and one event on its connect EVD reports the outcome. After any error it is
+ * unchanged.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
+ * DAT_INVALID_ADDRESS, DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
+ * dat_ep_connect(3DAT).
+ */
+extern DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle,
+                                 DAT_IA_ADDRESS_PTR remote_ia_address,
+                                 DAT_CONN_QUAL remote_conn_qual,
+                                 DAT_TIMEOUT timeout,
+                                 DAT_COUNT private_data_size,
+                                 DAT_PVOID private_data,
+                                 DAT_QOS quality_of_service,
+                                 DAT_CONNECT_FLAGS connect_flags);
+
+/**
+ * Starts to connect an endpoint to the peer of another, connected endpoint, and returns, as
+ * dat_ep_connect does.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
+ * DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_dup_connect(3DAT).
+ */
+extern DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle,
+                                     DAT_EP_HANDLE ep_dup_handle,
+                                     DAT_TIMEOUT timeout,
+                                     DAT_COUNT private_data_size,
+                                     DAT_PVOID private_data,
+                                     DAT_QOS quality_of_service);
+
+/**
+ * Starts to end a connection, or an attempt at one, and returns. The end comes at once, or after
+ * posted requests are done. Has no effect on a disconnected endpoint, nor, if graceful, on one that
+ * is disconnecting.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_disconnect(3DAT).
+ */
+extern DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS close_flags);
+
+/**
+ * Starts to connect an endpoint to a socket address, and returns, as dat_ep_connect does: to a
+ * common service point with this address, or to a service point with the port as qualifier.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_ADDRESS,
+ * DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 2.0, dat_ep_common_connect.
+ *
+ * Other libraries of uDAPL 2.0 do not export it.
+ */
+extern DAT_RETURN dat_ep_common_connect(DAT_EP_HANDLE ep_handle,
+                                        DAT_IA_ADDRESS_PTR remote_ia_address,
+                                        DAT_TIMEOUT timeout,
+                                        DAT_COUNT private_data_size,
+                                        DAT_PVOID private_data);
+
+/* ---- Calls: transfers of endpoints ---- */
+
+/**
+ * Posts a send: the segments, in order, form one message to the other side. Returns at once. The
+ * list may be reused then, the memory only after the completion.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
+ * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
+ * See uDAPL 1.2 and 2.0, dat_ep_post_send(3DAT).
+ */
+extern DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep_handle,
+                                   DAT_COUNT num_segments,
+                                   DAT_LMR_TRIPLET *local_iov,
+                                   DAT_DTO_COOKIE user_cookie,
+                                   DAT_COMPLETION_FLAGS completion_flags);
+
+/**
+ * Posts a receive: one message fills the segments in order. Possible in every state; on a
+ * disconnected endpoint the receive is flushed.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
+ * DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and
+ * 2.0, dat_ep_post_recv(3DAT).
+ */
+extern DAT_RETURN dat_ep_post_recv(DAT_EP_HANDLE ep_handle,
+                                   DAT_COUNT num_segments,
+                                   DAT_LMR_TRIPLET *local_iov,
+                                   DAT_DTO_COOKIE user_cookie,
+                                   DAT_COMPLETION_FLAGS completion_flags);
+
+/**
+ * Posts an RDMA read: remote memory is copied into the segments, in order.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
+ * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
+ * See uDAPL 1.2 and 2.0, dat_ep_post_rdma_read(3DAT).
+ */
+extern DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep_handle,
+                                        DAT_COUNT num_segments,
+                                        DAT_LMR_TRIPLET *local_iov,
+                                        DAT_DTO_COOKIE user_cookie,
+                                        const DAT_RMR_TRIPLET *remote_iov,
+                                        DAT_COMPLETION_FLAGS completion_flags);
+
+/**
+ * Posts an RDMA write: the segments, in order, are copied into remote memory.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
+ * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
+ * See uDAPL 1.2 and 2.0, dat_ep_post_rdma_write(3DAT).
+ */
+extern DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep_handle,
+                                         DAT_COUNT num_segments,
+                                         DAT_LMR_TRIPLET *local_iov,
+                                         DAT_DTO_COOKIE user_cookie,
+                                         const DAT_RMR_TRIPLET *remote_iov,
+                                         DAT_COMPLETION_FLAGS completion_flags);
+
+/**
+ * Posts a send that also ends the binding of an RMR at the other side: when the receive completes
+ * there, nobody can use the context any more. Without that it does what dat_ep_post_send does.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
+ * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_MODEL_NOT_SUPPORTED,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 2.0, dat_ep_post_send_with_invalidate.
+ *
+ * Other libraries of uDAPL 2.0 do not export it.
+ */
+extern DAT_RETURN dat_ep_post_send_with_invalidate(DAT_EP_HANDLE ep_handle,
+                                                   DAT_COUNT num_segments,
+                                                   DAT_LMR_TRIPLET *local_iov,
+                                                   DAT_DTO_COOKIE user_cookie,
+                                                   DAT_COMPLETION_FLAGS completion_flags,
+                                                   DAT_BOOLEAN invalidate_flag,
+                                                   DAT_RMR_CONTEXT rmr_context);
+
+/**
+ * Posts an RDMA read into memory that a context for the remote side names, of an RMR or of an LMR.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
+ * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
+ * See uDAPL 2.0, dat_ep_post_rdma_read_to_rmr.
+ *
+ * Other libraries of uDAPL 2.0 do not export it.
+ */
+extern DAT_RETURN dat_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle,
+                                               const DAT_RMR_TRIPLET *local_iov,
+                                               DAT_DTO_COOKIE user_cookie,
+                                               const DAT_RMR_TRIPLET *remote_iov,
+                                               DAT_COMPLETION_FLAGS completion_flags);
+
+/* ---- Calls: shared receive queues ---- */
+
+/**
+ * Makes a shared receive queue (SRQ) that no endpoint uses yet.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_srq_create(3DAT).
+ */
+extern DAT_RETURN dat_srq_create(DAT_IA_HANDLE ia_handle,
+                                 DAT_PZ_HANDLE pz_handle,
+                                 DAT_SRQ_ATTR *srq_attr,
+                                 DAT_SRQ_HANDLE *srq_handle);
+
+/**
+ * Destroys an SRQ; buffers on it are dropped without completion.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
+ * dat_srq_free(3DAT).
+ */
+extern DAT_RETURN dat_srq_free(DAT_SRQ_HANDLE srq_handle);
+
+/**
+ * Posts a receive buffer to an SRQ. Any endpoint of the SRQ may take it. The completion names that
+ * endpoint, and notifies as its attributes say.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_PRIVILEGES_VIOLATION,
+ * DAT_PROTECTION_VIOLATION, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
+ * dat_srq_post_recv(3DAT).
+ */
+extern DAT_RETURN dat_srq_post_recv(DAT_SRQ_HANDLE srq_handle,
+                                    DAT_COUNT num_segments,
+                                    DAT_LMR_TRIPLET *local_iov,
+                                    DAT_DTO_COOKIE user_cookie);
+
+/**
+ * Returns the chosen attributes of an SRQ and the numbers of its available and outstanding buffers,
+ * exact at this moment.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_srq_query(3DAT).
+ */
+extern DAT_RETURN dat_srq_query(DAT_SRQ_HANDLE srq_handle,
+                                DAT_SRQ_PARAM_MASK srq_param_mask,
+                                DAT_SRQ_PARAM *srq_param);
+
+/**
+ * Changes the number of buffers of an SRQ that can be outstanding. No buffer and no message is
+ * lost; the low watermark stays armed, or not, as it was.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_srq_resize(3DAT).
+ */
+extern DAT_RETURN dat_srq_resize(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto);
+
+/**
+ * Sets and arms the low watermark of an SRQ; setting it again replaces it and arms it again. As
+ * soon as fewer buffers are available, perhaps during the call, one asynchronous event is raised.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_srq_set_lw(3DAT).
+ */
+extern DAT_RETURN dat_srq_set_lw(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_watermark);
+
+/* ---- Calls: public service points ---- */
+
+/**
+ * Makes a public service point (PSP). It listens on a connection qualifier for any number of
+ * requests, whose events go to an EVD. Requests may arrive before the call returns. The length of
+ * the EVD is the backlog.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_CONN_QUAL_IN_USE,
+ * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_psp_create(3DAT).
+ */
+extern DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle,
+                                 DAT_CONN_QUAL conn_qual,
+                                 DAT_EVD_HANDLE evd_handle,
+                                 DAT_PSP_FLAGS psp_flags,
+                                 DAT_PSP_HANDLE *psp_handle);
+
+/**
+ * Makes a public service point as dat_psp_create does, on a free qualifier that the provider finds.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_CONN_QUAL_UNAVAILABLE,
+ * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
+ * dat_psp_create_any(3DAT).
+ */
+extern DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia_handle,
+                                     DAT_CONN_QUAL *conn_qual,
+                                     DAT_EVD_HANDLE evd_handle,
+                                     DAT_PSP_FLAGS psp_flags,
+                                     DAT_PSP_HANDLE *psp_handle);
+
+/**
+ * Returns the chosen attributes of a PSP.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_psp_query(3DAT).
+ */
+extern DAT_RETURN dat_psp_query(DAT_PSP_HANDLE psp_handle,
+                                DAT_PSP_PARAM_MASK psp_param_mask,
+                                DAT_PSP_PARAM *psp_param);
+
+/**
+ * Destroys a PSP. Requests that it announced can still be answered; later ones are refused as if
+ * there were no listener.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_psp_free(3DAT).
+ */
+extern DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
+
+/* ---- Calls: reserved service points ---- */
+
+/**
+ * Makes a reserved service point (RSP). It listens on a connection qualifier for one request, for
+ * one endpoint. The endpoint is reserved until then.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
+ * DAT_INVALID_STATE, DAT_CONN_QUAL_IN_USE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
+ * dat_rsp_create(3DAT).
+ */
+extern DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle,
+                                 DAT_CONN_QUAL conn_qual,
+                                 DAT_EP_HANDLE ep_handle,
+                                 DAT_EVD_HANDLE evd_handle,
+                                 DAT_RSP_HANDLE *rsp_handle);
+
+/**
+ * Returns the chosen attributes of an RSP.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_rsp_query(3DAT).
+ */
+extern DAT_RETURN dat_rsp_query(DAT_RSP_HANDLE rsp_handle,
+                                DAT_RSP_PARAM_MASK rsp_param_mask,
+                                DAT_RSP_PARAM *rsp_param);
+
+/**
+ * Destroys an RSP. Its endpoint is unconnected again if no request came; a request that came can
+ * still be answered.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_rsp_free(3DAT).
+ */
+extern DAT_RETURN dat_rsp_free(DAT_RSP_HANDLE rsp_handle);
+
+/* ---- Calls: connection requests ---- */
+
+/**
+ * Returns the peer that asks for a connection, its private data, and the endpoint that the request
+ * is for.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_cr_query(3DAT).
+ */
+extern DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle,
+                               DAT_CR_PARAM_MASK cr_param_mask,
+                               DAT_CR_PARAM *cr_param);
+
+/**
+ * Accepts a connection request and starts to complete the connection, without waiting. The request
+ * is gone, the endpoint becomes completion pending, and one event on its connect EVD reports the
+ * outcome. On error the request, the endpoint and the private data are unchanged.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_cr_accept(3DAT).
+ */
+extern DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr_handle,
+                                DAT_EP_HANDLE ep_handle,
+                                DAT_COUNT private_data_size,
+                                DAT_PVOID private_data);
+
+/**
+ * Rejects a connection request. The request is gone; an endpoint of a reserved service point is
+ * unconnected again, and one that the provider made is gone too.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 2.0, dat_cr_reject.
+ */
+extern DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr_handle,
+                                DAT_COUNT private_data_size,
+                                DAT_PVOID private_data);
+
+/**
+ * Hands a connection request on to another service point of the same adapter, where it arrives as a
+ * new request. If no service point listens there, the request is refused. The handle is dead in
+ * either case.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED. See
+ * uDAPL 1.2 and 2.0, dat_cr_handoff(3DAT).
+ */
+extern DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
+
+/* ---- Calls: extended operations ---- */
+
+/**
+ * Carries out an extended operation. Programs call it by the macros of dat_ib_extensions.h, one for
+ * each operation.
+ *
+ * Fetch and add, compare and swap, RDMA write with immediate data, and the query of an adapter that
+ * is not open are there where extension_supported of the adapter is DAT_EXTENSION_IB. Unreliable
+ * datagrams, counters and collective operations are not.
+ *
+ * Returns DAT_SUCCESS; DAT_NOT_IMPLEMENTED, DAT_INVALID_HANDLE, DAT_INVALID_STATE,
+ * DAT_INVALID_PARAMETER, DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION,
+ * DAT_PROVIDER_NOT_FOUND, DAT_INSUFFICIENT_RESOURCES. See uDAPL 2.0, dat_extension_op.
+ */
+extern DAT_RETURN dat_extension_op(DAT_HANDLE dat_handle, DAT_EXTENDED_OP ext_op, ...);
+
+/* ---- Calls: registry and return codes ---- */
+
+/**
+ * Lists the adapters that dat_ia_open can open: first the entries of the configuration in their
+ * order, loaded or not, then providers that registered themselves without an entry. Nothing is
+ * loaded. Thread-safe.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_registry_list_providers(3DAT).
+ */
+extern DAT_RETURN dat_registry_list_providers(DAT_COUNT max_to_return,
+                                              DAT_COUNT *entries_returned,
+                                              DAT_PROVIDER_INFO **dat_provider_list);
+
+/**
+ * Returns the names of a return code's type and subtype, which are static texts. The class bits do
+ * not matter: a code has the same names as error, as warning and without a class. Thread-safe;
+ * takes no lock and allocates nothing.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 2.0, dat_strerror.
+ */
+extern DAT_RETURN dat_strerror(DAT_RETURN value,
+                               const char **major_message,
+                               const char **minor_message);
+
+/* ---- Calls: common service points ---- */
+
+/**
+ * Makes a common service point (CSP), which listens on a socket address of the adapter. Requests of
+ * dat_ep_common_connect to the address, and of dat_ep_connect to a qualifier that equals the port,
+ * arrive as for a public service point.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_COMM_NOT_SUPPORTED,
+ * DAT_INVALID_ADDRESS, DAT_PORT_IN_USE, DAT_INSUFFICIENT_RESOURCES, DAT_MODEL_NOT_SUPPORTED. See
+ * uDAPL 2.0, dat_csp_create.
+ *
+ * Other libraries of uDAPL 2.0 do not export it.
+ */
+extern DAT_RETURN dat_csp_create(DAT_IA_HANDLE ia_handle,
+                                 DAT_COMM *comm,
+                                 DAT_IA_ADDRESS_PTR address,
+                                 DAT_EVD_HANDLE evd_handle,
+                                 DAT_CSP_HANDLE *csp_handle);
+
+/**
+ * Returns the chosen attributes of a CSP.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 2.0, dat_csp_query.
+ *
+ * Other libraries of uDAPL 2.0 do not export it.
+ */
+extern DAT_RETURN dat_csp_query(DAT_CSP_HANDLE csp_handle,
+                                DAT_CSP_PARAM_MASK csp_param_mask,
+                                DAT_CSP_PARAM *csp_param);
+
+/**
+ * Destroys a CSP. Requests that have arrived stay valid.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 2.0, dat_csp_free.
+ *
+ * Other libraries of uDAPL 2.0 do not export it.
+ */
+extern DAT_RETURN dat_csp_free(DAT_CSP_HANDLE csp_handle);
+
+/* ---- Macros ---- */
+
+/** No object. */
+#define DAT_HANDLE_NULL ((DAT_HANDLE)NULL)
+
+/** Older name of max_rdma_read_per_ep_in in DAT_IA_ATTR. */
+#define max_rdma_read_per_ep max_rdma_read_per_ep_in
+
+/** Older name of max_message_size in DAT_IA_ATTR and DAT_EP_ATTR. */
+#define max_mtu_size max_message_size
+
+/**
+ * Older name of DAT_IA_FIELD_IA_MAX_DTO_PER_EP. In other headers it stands for a name that is
+ * defined nowhere.
+ */
+#define DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_IA_FIELD_IA_MAX_DTO_PER_EP
+
+/**
+ * Opens an interface adapter, as dat_ia_openv does for the version and the thread safety that the
+ * program is compiled for. Not a function: the library exports only dat_ia_openv.
+ */
+#define dat_ia_open(name, qlen, async_evd, ia) \
+    dat_ia_openv((name), (qlen), (async_evd), (ia), \
+        DAT_VERSION_MAJOR, DAT_VERSION_MINOR, DAT_THREADSAFE)
+
+/** DAT_HA_LB: load is not spread. */
+#define DAT_HA_LB_NONE ((DAT_HA_LB)0)
+
+/** DAT_HA_LB: load is spread by connection. */
+#define DAT_HA_LB_INTERCOMM ((DAT_HA_LB)1)
+
+/** DAT_HA_LB: load is spread within a connection. */
+#define DAT_HA_LB_INTRACOMM ((DAT_HA_LB)2)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DAT2_DAT_H */

@@ -1,0 +1,1007 @@
+/*
+ * dat2/dat_ib_extensions.h: extensions for InfiniBand.
+ *
+ * Part of libdat2, an implementation of uDAPL 2.0.
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Generated from src/udat20 by `make derived`; changes belong there.
+ */
+
+#ifndef DAT2_DAT_IB_EXTENSIONS_H
+#define DAT2_DAT_IB_EXTENSIONS_H
+
+#include "udat.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Named attributes ---- */
+
+/** Version of these extensions: extension_version of DAT_IA_ATTR. */
+#define DAT_IB_EXTENSION_VERSION 209
+
+/** Counters of calls and events. */
+#define DAT_IB_ATTR_COUNTERS "DAT_COUNTERS"
+
+/** Another name of DAT_IB_ATTR_COUNTERS. */
+#define DAT_ATTR_COUNTERS "DAT_COUNTERS"
+
+/** Fetch and add, see dat_ib_post_fetch_and_add. */
+#define DAT_IB_ATTR_FETCH_AND_ADD "DAT_IB_FETCH_AND_ADD"
+
+/** Compare and swap, see dat_ib_post_cmp_and_swap. */
+#define DAT_IB_ATTR_CMP_AND_SWAP "DAT_IB_CMP_AND_SWAP"
+
+/** RDMA write with immediate data, see dat_ib_post_rdma_write_immed. */
+#define DAT_IB_ATTR_IMMED_DATA "DAT_IB_IMMED_DATA"
+
+/** Unreliable datagrams. */
+#define DAT_IB_ATTR_UD "DAT_IB_UD"
+
+/** Collective operation: set clock. */
+#define DAT_IB_COLL_SET_CLOCK "DAT_COLL_SET_CLOCK"
+
+/** Collective operation: read clock. */
+#define DAT_IB_COLL_READ_CLOCK "DAT_COLL_READ_CLOCK"
+
+/** Collective operation: broadcast. */
+#define DAT_IB_COLL_BROADCAST "DAT_COLL_BROADCAST"
+
+/** Collective operation: barrier. */
+#define DAT_IB_COLL_BARRIER "DAT_COLL_BARRIER"
+
+/** Collective operation: scatter. */
+#define DAT_IB_COLL_SCATTER "DAT_COLL_SCATTER"
+
+/** Collective operation: scatterv. */
+#define DAT_IB_COLL_SCATTERV "DAT_COLL_SCATTERV"
+
+/** Collective operation: gather. */
+#define DAT_IB_COLL_GATHER "DAT_COLL_GATHER"
+
+/** Collective operation: gatherv. */
+#define DAT_IB_COLL_GATHERV "DAT_COLL_GATHERV"
+
+/** Collective operation: allgather. */
+#define DAT_IB_COLL_ALLGATHER "DAT_COLL_ALLGATHER"
+
+/** Collective operation: allgatherv. */
+#define DAT_IB_COLL_ALLGATHERV "DAT_COLL_ALLGATHERV"
+
+/** Collective operation: alltoall. */
+#define DAT_IB_COLL_ALLTOALL "DAT_COLL_ALLTOALL"
+
+/** Collective operation: alltoallv. */
+#define DAT_IB_COLL_ALLTOALLV "DAT_COLL_ALLTOALLV"
+
+/** Collective operation: reduce. */
+#define DAT_IB_COLL_REDUCE "DAT_COLL_REDUCE"
+
+/** Collective operation: allreduce. */
+#define DAT_IB_COLL_ALLREDUCE "DAT_COLL_ALLREDUCE"
+
+/** Collective operation: reduce scatter. */
+#define DAT_IB_COLL_REDUCE_SCATTER "DAT_COLL_REDUCE_SCATTER"
+
+/** Collective operation: scan. */
+#define DAT_IB_COLL_SCAN "DAT_COLL_SCAN"
+
+/* ---- Extended operations and their events ---- */
+
+/** Kind of an extended event. */
+typedef enum dat_ib_event_number {
+    /** An extended data transfer completed. */
+    DAT_IB_DTO_EVENT = 0x40000,
+    /** A peer asks for the address of an endpoint of datagrams. */
+    DAT_IB_UD_CONNECTION_REQUEST_EVENT = 0x40001,
+    /** The address of the remote endpoint of datagrams is known. */
+    DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED = 0x40002,
+    /** The peer refused to tell an address. */
+    DAT_IB_UD_CONNECTION_REJECT_EVENT = 0x40003,
+    /** An address could not be had. */
+    DAT_IB_UD_CONNECTION_ERROR_EVENT = 0x40004,
+    /** A collective operation completed. */
+    DAT_IB_COLLECTIVE_EVENT = 0x40005,
+} DAT_IB_EVENT_NUMBER;
+
+/** Numbers of the extended operations, for dat_extension_op. */
+typedef enum dat_ib_op {
+    /** See dat_ib_post_fetch_and_add. */
+    DAT_IB_FETCH_AND_ADD_OP = 0,
+    /** See dat_ib_post_cmp_and_swap. */
+    DAT_IB_CMP_AND_SWAP_OP = 1,
+    /** See dat_ib_post_rdma_write_immed. */
+    DAT_IB_RDMA_WRITE_IMMED_OP = 2,
+    /** See dat_ib_post_send_ud. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_UD_SEND_OP = 3,
+    /** See dat_ib_query_counters. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_QUERY_COUNTERS_OP = 4,
+    /** See dat_ib_print_counters. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_PRINT_COUNTERS_OP = 5,
+    /** See dat_ib_collective_create_member. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_CREATE_MEMBER_OP = 6,
+    /** See dat_ib_collective_free_member. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_FREE_MEMBER_OP = 7,
+    /** See dat_ib_collective_create_group. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_CREATE_GROUP_OP = 8,
+    /** See dat_ib_collective_free_group. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_FREE_GROUP_OP = 9,
+    /** See dat_ib_collective_set_clock. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_SET_CLOCK_OP = 10,
+    /** See dat_ib_collective_read_clock. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_READ_CLOCK_OP = 11,
+    /** See dat_ib_collective_scatter. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_SCATTER_OP = 12,
+    /** See dat_ib_collective_scatterv. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_SCATTERV_OP = 13,
+    /** See dat_ib_collective_gather. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_GATHER_OP = 14,
+    /** See dat_ib_collective_gatherv. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_GATHERV_OP = 15,
+    /** See dat_ib_collective_allgather. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_ALLGATHER_OP = 16,
+    /** See dat_ib_collective_allgatherv. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_ALLGATHERV_OP = 17,
+    /** See dat_ib_collective_alltoall. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_ALLTOALL_OP = 18,
+    /** See dat_ib_collective_alltoallv. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_ALLTOALLV_OP = 19,
+    /** See dat_ib_collective_reduce. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_REDUCE_OP = 20,
+    /** See dat_ib_collective_allreduce. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_ALLREDUCE_OP = 21,
+    /**
+     * See dat_ib_collective_reduce_scatter. Not in this project: it answers DAT_NOT_IMPLEMENTED.
+     */
+    DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP = 22,
+    /** See dat_ib_collective_scan. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_SCAN_OP = 23,
+    /** See dat_ib_collective_broadcast. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_BROADCAST_OP = 24,
+    /** See dat_ib_collective_barrier. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_COLLECTIVE_BARRIER_OP = 25,
+    /** See dat_ib_start_counter. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_START_COUNTERS_OP = 26,
+    /** See dat_ib_stop_counter. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_STOP_COUNTERS_OP = 27,
+    /** See dat_ib_ud_cm_free. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_UD_CM_FREE_OP = 28,
+    /** See dat_ib_ud_ah_free. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    DAT_IB_UD_AH_FREE_OP = 29,
+    /** See dat_ib_open_query. */
+    DAT_IB_OPEN_QUERY_OP = 0x01000,
+    /** See dat_ib_close_query. */
+    DAT_IB_CLOSE_QUERY_OP = 0x02000,
+} DAT_IB_OP;
+
+/** Kind of the operation that an extended event is about. */
+typedef enum dat_ib_ext_type {
+    /** Fetch and add. */
+    DAT_IB_FETCH_AND_ADD = 0,
+    /** Compare and swap. */
+    DAT_IB_CMP_AND_SWAP = 1,
+    /** RDMA write with immediate data, at its origin. */
+    DAT_IB_RDMA_WRITE_IMMED = 2,
+    /** The immediate data of an RDMA write, at its target: see val.immed. */
+    DAT_IB_RDMA_WRITE_IMMED_DATA = 3,
+    /** The immediate data of a send, at its target. */
+    DAT_IB_RECV_IMMED_DATA = 4,
+    /** A request for the address of an endpoint of datagrams. */
+    DAT_IB_UD_CONNECT_REQUEST = 5,
+    /** The address of the remote endpoint of datagrams. */
+    DAT_IB_UD_REMOTE_AH = 6,
+    /** The address of the endpoint that asked. */
+    DAT_IB_UD_PASSIVE_REMOTE_AH = 7,
+    /** Send of a datagram. */
+    DAT_IB_UD_SEND = 8,
+    /** Receive of a datagram. */
+    DAT_IB_UD_RECV = 9,
+    /** A refused request for an address. */
+    DAT_IB_UD_CONNECT_REJECT = 10,
+    /** A failed request for an address. */
+    DAT_IB_UD_CONNECT_ERROR = 11,
+    /** Collective operation: create. */
+    DAT_IB_COLLECTIVE_CREATE_STATUS = 12,
+    /** Collective operation: create, its result. */
+    DAT_IB_COLLECTIVE_CREATE_DATA = 13,
+    /** Collective operation: clock set. */
+    DAT_IB_COLLECTIVE_CLOCK_SET_STATUS = 14,
+    /** Collective operation: scatter. */
+    DAT_IB_COLLECTIVE_SCATTER_STATUS = 15,
+    /** Collective operation: scatterv. */
+    DAT_IB_COLLECTIVE_SCATTERV_STATUS = 16,
+    /** Collective operation: gather. */
+    DAT_IB_COLLECTIVE_GATHER_STATUS = 17,
+    /** Collective operation: gatherv. */
+    DAT_IB_COLLECTIVE_GATHERV_STATUS = 18,
+    /** Collective operation: allgather. */
+    DAT_IB_COLLECTIVE_ALLGATHER_STATUS = 19,
+    /** Collective operation: allgatherv. */
+    DAT_IB_COLLECTIVE_ALLGATHERV_STATUS = 20,
+    /** Collective operation: alltoall. */
+    DAT_IB_COLLECTIVE_ALLTOALL_STATUS = 21,
+    /** Collective operation: alltoallv. */
+    DAT_IB_COLLECTIVE_ALLTOALLV_STATUS = 22,
+    /** Collective operation: reduce. */
+    DAT_IB_COLLECTIVE_REDUCE_STATUS = 23,
+    /** Collective operation: allreduce. */
+    DAT_IB_COLLECTIVE_ALLREDUCE_STATUS = 24,
+    /** Collective operation: reduce scatter. */
+    DAT_IB_COLLECTIVE_REDUCE_SCATTER_STATUS = 25,
+    /** Collective operation: scan. */
+    DAT_IB_COLLECTIVE_SCAN_STATUS = 26,
+    /** Collective operation: broadcast. */
+    DAT_IB_COLLECTIVE_BROADCAST_STATUS = 27,
+    /** Collective operation: barrier. */
+    DAT_IB_COLLECTIVE_BARRIER_STATUS = 28,
+} DAT_IB_EXT_TYPE;
+
+/** Outcome of an extended operation. */
+typedef enum dat_ib_status {
+    /** Done. */
+    DAT_OP_SUCCESS = 0,
+    /** Failed; the status of the event's own data says why. */
+    DAT_IB_OP_ERR = 1,
+    /** A collective operation failed. */
+    DAT_IB_COLL_COMP_ERR = 2,
+} DAT_IB_STATUS;
+
+/** Types of return codes of extended operations. */
+typedef enum dat_ib_return {
+    /** An operation failed. */
+    DAT_IB_ERR = 0x10000000,
+    /** A collective operation failed. */
+    DAT_IB_COLLECTIVE_ERR = 0x10000001,
+} DAT_IB_RETURN;
+
+/** Kinds of extended operations that complete, as values of DAT_DTOS. */
+typedef enum dat_ib_dtos {
+    /** RDMA write with immediate data. */
+    DAT_IB_DTO_RDMA_WRITE_IMMED = 8,
+    /** Receive that the immediate data of an RDMA write has taken. */
+    DAT_IB_DTO_RECV_IMMED = 9,
+    /** Fetch and add. */
+    DAT_IB_DTO_FETCH_ADD = 10,
+    /** Compare and swap. */
+    DAT_IB_DTO_CMP_SWAP = 11,
+    /** Receive of a message with immediate data. */
+    DAT_IB_DTO_RECV_MSG_IMMED = 12,
+    /** Send of a datagram. */
+    DAT_IB_DTO_SEND_UD = 13,
+    /** Receive of a datagram. */
+    DAT_IB_DTO_RECV_UD = 14,
+    /** Receive of a datagram with immediate data. */
+    DAT_IB_DTO_RECV_UD_IMMED = 15,
+    /** Collective operation. */
+    DAT_IB_DTO_COLLECTIVES = 16,
+} DAT_IB_DTOS;
+
+/** Kinds of objects of the extensions. */
+typedef enum dat_ib_handle_type {
+    /** Any. */
+    DAT_IB_HANDLE_TYPE_EXT = 12,
+    /** Group of a collective operation. */
+    DAT_IB_HANDLE_TYPE_COLLECTIVE = 13,
+} DAT_IB_HANDLE_TYPE;
+
+/** Kinds of events of the extensions that an event dispatcher admits. */
+typedef enum dat_ib_evd_extension_flags {
+    /** Events that fit no other kind. */
+    DAT_IB_EVD_EXTENSION_FLAG = 0x200,
+} DAT_IB_EVD_EXTENSION_FLAGS;
+
+/** Rights of the extensions on a memory region. */
+typedef enum dat_ib_mem_priv_flags {
+    /** Target of atomic operations by others. */
+    DAT_IB_MEM_PRIV_REMOTE_ATOMIC = 0x040,
+} DAT_IB_MEM_PRIV_FLAGS;
+
+/** Kinds of connections of the extensions. */
+typedef enum dat_ib_service_type {
+    /** Unreliable datagrams. */
+    DAT_IB_SERVICE_TYPE_UD = 1,
+} DAT_IB_SERVICE_TYPE;
+
+/** Address of an endpoint of unreliable datagrams. */
+typedef struct dat_ib_addr_handle {
+    /** Address handle of libibverbs. */
+    struct ibv_ah *ah;
+    /** Number of the queue pair. */
+    DAT_UINT32 qpn;
+    /** Address of the adapter. */
+    DAT_SOCK_ADDR6 ia_addr;
+} DAT_IB_ADDR_HANDLE;
+
+/** Immediate data. */
+typedef struct dat_ib_immed_data {
+    /** The value, bit for bit as the origin gave it. */
+    DAT_UINT32 data;
+} DAT_IB_IMMED_DATA;
+
+/** Result of a collective operation. */
+typedef struct dat_ib_collective_event_data {
+    /** The group or the member. */
+    DAT_HANDLE handle;
+    /** Word of the consumer. */
+    DAT_CONTEXT context;
+} DAT_IB_COLLECTIVE_EVENT_DATA;
+
+/** Older name of DAT_IB_QUERY_COUNTERS_OP. */
+#define DAT_QUERY_COUNTERS_OP DAT_IB_QUERY_COUNTERS_OP
+
+/** Older name of DAT_IB_PRINT_COUNTERS_OP. */
+#define DAT_PRINT_COUNTERS_OP DAT_IB_PRINT_COUNTERS_OP
+
+/* ---- Counters ---- */
+
+/** Counters of an interface adapter. */
+typedef enum dat_ia_counters {
+    /** Counter of pz create. */
+    DCNT_IA_PZ_CREATE = 0,
+    /** Counter of pz free. */
+    DCNT_IA_PZ_FREE = 1,
+    /** Counter of lmr create. */
+    DCNT_IA_LMR_CREATE = 2,
+    /** Counter of lmr free. */
+    DCNT_IA_LMR_FREE = 3,
+    /** Counter of rmr create. */
+    DCNT_IA_RMR_CREATE = 4,
+    /** Counter of rmr free. */
+    DCNT_IA_RMR_FREE = 5,
+    /** Counter of psp create. */
+    DCNT_IA_PSP_CREATE = 6,
+    /** Counter of psp create any. */
+    DCNT_IA_PSP_CREATE_ANY = 7,
+    /** Counter of psp free. */
+    DCNT_IA_PSP_FREE = 8,
+    /** Counter of rsp create. */
+    DCNT_IA_RSP_CREATE = 9,
+    /** Counter of rsp free. */
+    DCNT_IA_RSP_FREE = 10,
+    /** Counter of evd create. */
+    DCNT_IA_EVD_CREATE = 11,
+    /** Counter of evd free. */
+    DCNT_IA_EVD_FREE = 12,
+    /** Counter of ep create. */
+    DCNT_IA_EP_CREATE = 13,
+    /** Counter of ep free. */
+    DCNT_IA_EP_FREE = 14,
+    /** Counter of srq create. */
+    DCNT_IA_SRQ_CREATE = 15,
+    /** Counter of srq free. */
+    DCNT_IA_SRQ_FREE = 16,
+    /** Counter of sp cr. */
+    DCNT_IA_SP_CR = 17,
+    /** Counter of sp cr accepted. */
+    DCNT_IA_SP_CR_ACCEPTED = 18,
+    /** Counter of sp cr rejected. */
+    DCNT_IA_SP_CR_REJECTED = 19,
+    /** Counter of mem alloc. */
+    DCNT_IA_MEM_ALLOC = 20,
+    /** Counter of mem alloc data. */
+    DCNT_IA_MEM_ALLOC_DATA = 21,
+    /** Counter of mem free. */
+    DCNT_IA_MEM_FREE = 22,
+    /** Counter of async error. */
+    DCNT_IA_ASYNC_ERROR = 23,
+    /** Counter of async qp error. */
+    DCNT_IA_ASYNC_QP_ERROR = 24,
+    /** Counter of async cq error. */
+    DCNT_IA_ASYNC_CQ_ERROR = 25,
+    /** Counter of cm listen. */
+    DCNT_IA_CM_LISTEN = 26,
+    /** Counter of cm req tx. */
+    DCNT_IA_CM_REQ_TX = 27,
+    /** Counter of cm req rx. */
+    DCNT_IA_CM_REQ_RX = 28,
+    /** Counter of cm rep tx. */
+    DCNT_IA_CM_REP_TX = 29,
+    /** Counter of cm rep rx. */
+    DCNT_IA_CM_REP_RX = 30,
+    /** Counter of cm rtu tx. */
+    DCNT_IA_CM_RTU_TX = 31,
+    /** Counter of cm rtu rx. */
+    DCNT_IA_CM_RTU_RX = 32,
+    /** Counter of cm user rej tx. */
+    DCNT_IA_CM_USER_REJ_TX = 33,
+    /** Counter of cm user rej rx. */
+    DCNT_IA_CM_USER_REJ_RX = 34,
+    /** Counter of cm active est. */
+    DCNT_IA_CM_ACTIVE_EST = 35,
+    /** Counter of cm passive est. */
+    DCNT_IA_CM_PASSIVE_EST = 36,
+    /** Counter of cm ah req tx. */
+    DCNT_IA_CM_AH_REQ_TX = 37,
+    /** Counter of cm ah req rx. */
+    DCNT_IA_CM_AH_REQ_RX = 38,
+    /** Counter of cm ah resolved. */
+    DCNT_IA_CM_AH_RESOLVED = 39,
+    /** Counter of cm dreq tx. */
+    DCNT_IA_CM_DREQ_TX = 40,
+    /** Counter of cm dreq rx. */
+    DCNT_IA_CM_DREQ_RX = 41,
+    /** Counter of cm drep tx. */
+    DCNT_IA_CM_DREP_TX = 42,
+    /** Counter of cm drep rx. */
+    DCNT_IA_CM_DREP_RX = 43,
+    /** Counter of cm mra tx. */
+    DCNT_IA_CM_MRA_TX = 44,
+    /** Counter of cm mra rx. */
+    DCNT_IA_CM_MRA_RX = 45,
+    /** Counter of cm req fullq poll. */
+    DCNT_IA_CM_REQ_FULLQ_POLL = 46,
+    /** Counter of cm err. */
+    DCNT_IA_CM_ERR = 47,
+    /** Counter of cm err req fullq. */
+    DCNT_IA_CM_ERR_REQ_FULLQ = 48,
+    /** Counter of cm err req dup. */
+    DCNT_IA_CM_ERR_REQ_DUP = 49,
+    /** Counter of cm err req retry. */
+    DCNT_IA_CM_ERR_REQ_RETRY = 50,
+    /** Counter of cm err rep dup. */
+    DCNT_IA_CM_ERR_REP_DUP = 51,
+    /** Counter of cm err rep retry. */
+    DCNT_IA_CM_ERR_REP_RETRY = 52,
+    /** Counter of cm err rtu dup. */
+    DCNT_IA_CM_ERR_RTU_DUP = 53,
+    /** Counter of cm err rtu retry. */
+    DCNT_IA_CM_ERR_RTU_RETRY = 54,
+    /** Counter of cm err refused. */
+    DCNT_IA_CM_ERR_REFUSED = 55,
+    /** Counter of cm err reset. */
+    DCNT_IA_CM_ERR_RESET = 56,
+    /** Counter of cm err timeout. */
+    DCNT_IA_CM_ERR_TIMEOUT = 57,
+    /** Counter of cm err rej tx. */
+    DCNT_IA_CM_ERR_REJ_TX = 58,
+    /** Counter of cm err rej rx. */
+    DCNT_IA_CM_ERR_REJ_RX = 59,
+    /** Counter of cm err dreq dup. */
+    DCNT_IA_CM_ERR_DREQ_DUP = 60,
+    /** Counter of cm err dreq retry. */
+    DCNT_IA_CM_ERR_DREQ_RETRY = 61,
+    /** Counter of cm err drep dup. */
+    DCNT_IA_CM_ERR_DREP_DUP = 62,
+    /** Counter of cm err drep retry. */
+    DCNT_IA_CM_ERR_DREP_RETRY = 63,
+    /** Counter of cm err mra dup. */
+    DCNT_IA_CM_ERR_MRA_DUP = 64,
+    /** Counter of cm err mra retry. */
+    DCNT_IA_CM_ERR_MRA_RETRY = 65,
+    /** Counter of cm err unexpected. */
+    DCNT_IA_CM_ERR_UNEXPECTED = 66,
+    /** Counter of lnk err rcv. */
+    DCNT_IA_LNK_ERR_RCV = 67,
+    /** Counter of lnk err rcv rem phys. */
+    DCNT_IA_LNK_ERR_RCV_REM_PHYS = 68,
+    /** Counter of lnk err rcv constraint. */
+    DCNT_IA_LNK_ERR_RCV_CONSTRAINT = 69,
+    /** Counter of lnk err xmt discards. */
+    DCNT_IA_LNK_ERR_XMT_DISCARDS = 70,
+    /** Counter of lnk err xmt contraint. */
+    DCNT_IA_LNK_ERR_XMT_CONTRAINT = 71,
+    /** Counter of lnk err integrity. */
+    DCNT_IA_LNK_ERR_INTEGRITY = 72,
+    /** Counter of lnk err exc buf overrun. */
+    DCNT_IA_LNK_ERR_EXC_BUF_OVERRUN = 73,
+    /** Counter of lnk warn rcv sw relay. */
+    DCNT_IA_LNK_WARN_RCV_SW_RELAY = 74,
+    /** Counter of lnk warn xmt wait. */
+    DCNT_IA_LNK_WARN_XMT_WAIT = 75,
+    /** Counter of diag err rq rae. */
+    DCNT_IA_DIAG_ERR_RQ_RAE = 76,
+    /** Counter of diag err rq oos. */
+    DCNT_IA_DIAG_ERR_RQ_OOS = 77,
+    /** Counter of diag err rq rire. */
+    DCNT_IA_DIAG_ERR_RQ_RIRE = 78,
+    /** Counter of diag err rq udsdprd. */
+    DCNT_IA_DIAG_ERR_RQ_UDSDPRD = 79,
+    /** Counter of diag err sq rae. */
+    DCNT_IA_DIAG_ERR_SQ_RAE = 80,
+    /** Counter of diag err sq oos. */
+    DCNT_IA_DIAG_ERR_SQ_OOS = 81,
+    /** Counter of diag err sq rire. */
+    DCNT_IA_DIAG_ERR_SQ_RIRE = 82,
+    /** Counter of diag err sq rree. */
+    DCNT_IA_DIAG_ERR_SQ_RREE = 83,
+    /** Counter of diag err sq tree. */
+    DCNT_IA_DIAG_ERR_SQ_TREE = 84,
+    /** All of them. */
+    DCNT_IA_ALL_COUNTERS = 85,
+} DAT_IA_COUNTERS;
+
+/** Counters of an endpoint. */
+typedef enum dat_ep_counters {
+    /** Counter of connect. */
+    DCNT_EP_CONNECT = 0,
+    /** Counter of disconnect. */
+    DCNT_EP_DISCONNECT = 1,
+    /** Counter of post send. */
+    DCNT_EP_POST_SEND = 2,
+    /** Counter of post send data. */
+    DCNT_EP_POST_SEND_DATA = 3,
+    /** Counter of post send ud. */
+    DCNT_EP_POST_SEND_UD = 4,
+    /** Counter of post send ud data. */
+    DCNT_EP_POST_SEND_UD_DATA = 5,
+    /** Counter of post recv. */
+    DCNT_EP_POST_RECV = 6,
+    /** Counter of post recv data. */
+    DCNT_EP_POST_RECV_DATA = 7,
+    /** Counter of post write. */
+    DCNT_EP_POST_WRITE = 8,
+    /** Counter of post write data. */
+    DCNT_EP_POST_WRITE_DATA = 9,
+    /** Counter of post write imm. */
+    DCNT_EP_POST_WRITE_IMM = 10,
+    /** Counter of post write imm data. */
+    DCNT_EP_POST_WRITE_IMM_DATA = 11,
+    /** Counter of post read. */
+    DCNT_EP_POST_READ = 12,
+    /** Counter of post read data. */
+    DCNT_EP_POST_READ_DATA = 13,
+    /** Counter of post cmp swap. */
+    DCNT_EP_POST_CMP_SWAP = 14,
+    /** Counter of post fetch add. */
+    DCNT_EP_POST_FETCH_ADD = 15,
+    /** Counter of recv. */
+    DCNT_EP_RECV = 16,
+    /** Counter of recv data. */
+    DCNT_EP_RECV_DATA = 17,
+    /** Counter of recv ud. */
+    DCNT_EP_RECV_UD = 18,
+    /** Counter of recv ud data. */
+    DCNT_EP_RECV_UD_DATA = 19,
+    /** Counter of recv imm. */
+    DCNT_EP_RECV_IMM = 20,
+    /** Counter of recv imm data. */
+    DCNT_EP_RECV_IMM_DATA = 21,
+    /** Counter of recv rdma imm. */
+    DCNT_EP_RECV_RDMA_IMM = 22,
+    /** Counter of recv rdma imm data. */
+    DCNT_EP_RECV_RDMA_IMM_DATA = 23,
+    /** All of them. */
+    DCNT_EP_ALL_COUNTERS = 24,
+} DAT_EP_COUNTERS;
+
+/** Counters of an event dispatcher. */
+typedef enum dat_evd_counters {
+    /** Counter of wait. */
+    DCNT_EVD_WAIT = 0,
+    /** Counter of wait blocked. */
+    DCNT_EVD_WAIT_BLOCKED = 1,
+    /** Counter of wait notify. */
+    DCNT_EVD_WAIT_NOTIFY = 2,
+    /** Counter of dequeue. */
+    DCNT_EVD_DEQUEUE = 3,
+    /** Counter of dequeue found. */
+    DCNT_EVD_DEQUEUE_FOUND = 4,
+    /** Counter of dequeue not found. */
+    DCNT_EVD_DEQUEUE_NOT_FOUND = 5,
+    /** Counter of dequeue poll. */
+    DCNT_EVD_DEQUEUE_POLL = 6,
+    /** Counter of dequeue poll found. */
+    DCNT_EVD_DEQUEUE_POLL_FOUND = 7,
+    /** Counter of conn callback. */
+    DCNT_EVD_CONN_CALLBACK = 8,
+    /** Counter of dto callback. */
+    DCNT_EVD_DTO_CALLBACK = 9,
+    /** All of them. */
+    DCNT_EVD_ALL_COUNTERS = 10,
+} DAT_EVD_COUNTERS;
+
+/** Groups of counters of an interface adapter. */
+typedef enum dat_ia_counter_type {
+    /** Those of connections. */
+    DCNT_IA_CM = 0,
+    /** Those of the link. */
+    DCNT_IA_LNK = 1,
+    /** Those of the device. */
+    DCNT_IA_DIAG = 2,
+} DAT_IA_COUNTER_TYPE;
+
+/* ---- Collective operations ---- */
+
+/** Group of a collective operation. */
+typedef DAT_HANDLE DAT_IB_COLLECTIVE_HANDLE;
+
+/** Number of a member in its group. */
+typedef unsigned int DAT_IB_COLLECTIVE_RANK;
+
+/** Number of a group. */
+typedef unsigned int DAT_IB_COLLECTIVE_ID;
+
+/** Member of a group. */
+typedef void *DAT_IB_COLLECTIVE_MEMBER;
+
+/** Type of the data of a reduction. */
+typedef enum dat_ib_collective_data_type {
+    /** The type int8. */
+    DAT_IB_COLLECTIVE_TYPE_INT8 = 0,
+    /** The type uint8. */
+    DAT_IB_COLLECTIVE_TYPE_UINT8 = 1,
+    /** The type int16. */
+    DAT_IB_COLLECTIVE_TYPE_INT16 = 2,
+    /** The type uint16. */
+    DAT_IB_COLLECTIVE_TYPE_UINT16 = 3,
+    /** The type int32. */
+    DAT_IB_COLLECTIVE_TYPE_INT32 = 4,
+    /** The type uint32. */
+    DAT_IB_COLLECTIVE_TYPE_UINT32 = 5,
+    /** The type int64. */
+    DAT_IB_COLLECTIVE_TYPE_INT64 = 6,
+    /** The type uint64. */
+    DAT_IB_COLLECTIVE_TYPE_UINT64 = 7,
+    /** The type float. */
+    DAT_IB_COLLECTIVE_TYPE_FLOAT = 8,
+    /** The type double. */
+    DAT_IB_COLLECTIVE_TYPE_DOUBLE = 9,
+    /** The type long double. */
+    DAT_IB_COLLECTIVE_TYPE_LONG_DOUBLE = 10,
+    /** The type short int. */
+    DAT_IB_COLLECTIVE_TYPE_SHORT_INT = 11,
+    /** The type 2int. */
+    DAT_IB_COLLECTIVE_TYPE_2INT = 12,
+    /** The type float int. */
+    DAT_IB_COLLECTIVE_TYPE_FLOAT_INT = 13,
+    /** The type long int. */
+    DAT_IB_COLLECTIVE_TYPE_LONG_INT = 14,
+    /** The type double int. */
+    DAT_IB_COLLECTIVE_TYPE_DOUBLE_INT = 15,
+} DAT_IB_COLLECTIVE_DATA_TYPE;
+
+/** Operation of a reduction. */
+typedef enum dat_ib_collective_reduce_data_op {
+    /** Greatest value. */
+    DAT_IB_COLLECTIVE_REDUCE_OP_MAX = 0,
+    /** Least value. */
+    DAT_IB_COLLECTIVE_REDUCE_OP_MIN = 1,
+    /** Sum. */
+    DAT_IB_COLLECTIVE_REDUCE_OP_SUM = 2,
+    /** Product. */
+    DAT_IB_COLLECTIVE_REDUCE_OP_PROD = 3,
+    /** Logical and. */
+    DAT_IB_COLLECTIVE_REDUCE_OP_LAND = 4,
+    /** Bitwise and. */
+    DAT_IB_COLLECTIVE_REDUCE_OP_BAND = 5,
+    /** Logical or. */
+    DAT_IB_COLLECTIVE_REDUCE_OP_LOR = 6,
+    /** Bitwise or. */
+    DAT_IB_COLLECTIVE_REDUCE_OP_BOR = 7,
+    /** Logical exclusive or. */
+    DAT_IB_COLLECTIVE_REDUCE_OP_LXOR = 8,
+    /** Bitwise exclusive or. */
+    DAT_IB_COLLECTIVE_REDUCE_OP_BXOR = 9,
+    /** Greatest value and its place. */
+    DAT_IB_COLLECTIVE_REDUCE_OP_MAXLOC = 10,
+    /** Least value and its place. */
+    DAT_IB_COLLECTIVE_REDUCE_OP_MINLOC = 11,
+} DAT_IB_COLLECTIVE_REDUCE_DATA_OP;
+
+/** Members of a group. */
+typedef struct dat_ib_collective_group {
+    /** Members on this host. */
+    int local_size;
+    /** Number of this member among them. */
+    int local_rank;
+    /** Their numbers in the group. */
+    int *local_ranks;
+    /** Hosts. */
+    int external_size;
+    /** Number of this host among them. */
+    int external_rank;
+    /** Numbers of one member of each host. */
+    int *external_ranks;
+    /** Numbers on its host of each member. */
+    int *intranode_table;
+    /** Numbers of the host of each member. */
+    int *internode_table;
+    /** Not 0 if the group has all members of the program. */
+    int is_comm_world;
+} DAT_IB_COLLECTIVE_GROUP;
+
+/* ---- Macros ---- */
+
+/* C99 has no unnamed members; compilers have them all the same. */
+#ifdef __GNUC__
+#define DAT_IB_UNNAMED __extension__
+#else
+#define DAT_IB_UNNAMED
+#endif
+
+/** What event_extension_data of DAT_EVENT holds if event_number is one of DAT_IB_EVENT_NUMBER. */
+typedef struct dat_ib_extension_event_data {
+    /** The kind of operation. */
+    DAT_IB_EXT_TYPE type;
+    /** Its outcome. */
+    DAT_IB_STATUS status;
+    /** Its value. */
+    union {
+        /** The value that came with a write. */
+        DAT_IB_IMMED_DATA immed;
+    } val;
+    /** Further data. */
+    DAT_IB_UNNAMED union {
+        /** Address of an unreliable datagram. */
+        DAT_IB_ADDR_HANDLE remote_ah;
+        /** Result of a collective operation. */
+        DAT_IB_COLLECTIVE_EVENT_DATA coll;
+    };
+    /** Word of the consumer. */
+    DAT_CONTEXT context;
+} DAT_IB_EXTENSION_EVENT_DATA;
+
+/** Names of the types of return codes that extended operations add to those of dat_strerror. */
+static inline DAT_RETURN dat_strerror_extension(DAT_IB_RETURN value, const char **message)
+{
+    DAT_RETURN code = (DAT_RETURN)value & ~(DAT_RETURN)(DAT_CLASS_ERROR | DAT_CLASS_WARNING);
+
+    if (code == (DAT_RETURN)DAT_IB_ERR)
+        *message = "DAT_IB_ERR";
+    else if (code == (DAT_RETURN)DAT_IB_COLLECTIVE_ERR)
+        *message = "DAT_IB_COLLECTIVE_ERR";
+    else
+        return dat_strerror((DAT_RETURN)value, message, NULL);
+    return DAT_SUCCESS;
+}
+
+/** Name of the outcome of an extended operation; a blank if it is done. */
+static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
+{
+    switch ((DAT_UINT32)value) {
+    case DAT_OP_SUCCESS:
+        *message = " ";
+        return DAT_SUCCESS;
+    case DAT_IB_OP_ERR:
+        *message = "DAT_IB_OP_ERR";
+        return DAT_SUCCESS;
+    case DAT_IB_COLL_COMP_ERR:
+        *message = "DAT_IB_COLL_COMP_ERR";
+        return DAT_SUCCESS;
+    default:
+        *message = "unknown extension status";
+        return (DAT_RETURN)DAT_CLASS_ERROR | DAT_INVALID_PARAMETER;
+    }
+}
+
+/**
+ * Posts an atomic addition: add_val is added to the 8 bytes of remote memory, whose value before
+ * goes to the local segment. The remote address is a multiple of 8, the local segment one of at
+ * least 8 bytes. Completes by DAT_IB_DTO_EVENT; none at the other side.
+ */
+#define dat_ib_post_fetch_and_add(ep, add_val, lbuf, cookie, rbuf, flgs) \
+    dat_extension_op((DAT_EP_HANDLE)(ep), DAT_IB_FETCH_AND_ADD_OP, (DAT_UINT64)(add_val), \
+        (DAT_LMR_TRIPLET *)(lbuf), (cookie), (DAT_RMR_TRIPLET *)(rbuf), \
+        (DAT_COMPLETION_FLAGS)(flgs))
+
+/**
+ * Posts an atomic exchange: if the 8 bytes of remote memory equal cmp_val, swap_val takes their
+ * place; their value before goes to the local segment in any case. Otherwise as
+ * dat_ib_post_fetch_and_add.
+ */
+#define dat_ib_post_cmp_and_swap(ep, cmp_val, swap_val, lbuf, cookie, rbuf, flgs) \
+    dat_extension_op((DAT_EP_HANDLE)(ep), DAT_IB_CMP_AND_SWAP_OP, (DAT_UINT64)(cmp_val), \
+        (DAT_UINT64)(swap_val), (DAT_LMR_TRIPLET *)(lbuf), (cookie), (DAT_RMR_TRIPLET *)(rbuf), \
+        (DAT_COMPLETION_FLAGS)(flgs))
+
+/**
+ * Posts an RDMA write with a value, for which the other side must have posted a receive: when the
+ * data is in place, that receive completes with the value, and its memory is not touched. Both
+ * sides get DAT_IB_DTO_EVENT. Without segments only the value is sent.
+ */
+#define dat_ib_post_rdma_write_immed(ep, size, lbuf, cookie, rbuf, idata, flgs) \
+    dat_extension_op((DAT_EP_HANDLE)(ep), DAT_IB_RDMA_WRITE_IMMED_OP, (DAT_COUNT)(size), \
+        (DAT_LMR_TRIPLET *)(lbuf), (cookie), (DAT_RMR_TRIPLET *)(rbuf), (DAT_UINT32)(idata), \
+        (DAT_COMPLETION_FLAGS)(flgs))
+
+/*
+ * Unreliable datagrams: no provider of this project has them. The operations answer DAT_NOT_IMPLEMENTED.
+ */
+
+/** Posts a datagram. */
+#define dat_ib_post_send_ud(ep, segments, lbuf, ah_ptr, cookie, flgs) \
+    dat_extension_op((DAT_EP_HANDLE)(ep), DAT_IB_UD_SEND_OP, (DAT_COUNT)(segments), \
+        (DAT_LMR_TRIPLET *)(lbuf), (DAT_IB_ADDR_HANDLE *)(ah_ptr), (cookie), \
+        (DAT_COMPLETION_FLAGS)(flgs))
+
+/** Posts a receive for datagrams. */
+#define dat_ib_post_recv_ud dat_ep_post_recv
+
+/** Gives up what is left of a request for an address. */
+#define dat_ib_ud_cm_free(ep, cm) \
+    dat_extension_op((DAT_EP_HANDLE)(ep), DAT_IB_UD_CM_FREE_OP, (cm))
+
+/** Gives up an address. */
+#define dat_ib_ud_ah_free(ep, ah) \
+    dat_extension_op((DAT_EP_HANDLE)(ep), DAT_IB_UD_AH_FREE_OP, (DAT_IB_ADDR_HANDLE *)(ah))
+
+/*
+ * Counters: no provider of this project has them. The operations answer DAT_NOT_IMPLEMENTED.
+ */
+
+/** Reads a counter, or all of them, of an adapter, an endpoint or an event dispatcher. */
+#define dat_ib_query_counters(dat_handle, cntr, p_cntrs_out, reset) \
+    dat_extension_op((DAT_HANDLE)(dat_handle), DAT_IB_QUERY_COUNTERS_OP, (int)(cntr), \
+        (DAT_UINT64 *)(p_cntrs_out), (int)(reset))
+
+/** Older name of dat_ib_query_counters. */
+#define dat_query_counters dat_ib_query_counters
+
+/** Prints a counter, or all of them. */
+#define dat_ib_print_counters(dat_handle, cntr, reset) \
+    dat_extension_op((DAT_HANDLE)(dat_handle), DAT_IB_PRINT_COUNTERS_OP, (int)(cntr), \
+        (int)(reset))
+
+/** Older name of dat_ib_print_counters. */
+#define dat_print_counters dat_ib_print_counters
+
+/** Starts the counters of a group, a value of DAT_IA_COUNTER_TYPE. */
+#define dat_ib_start_counter(dat_handle, type) \
+    dat_extension_op((DAT_HANDLE)(dat_handle), DAT_IB_START_COUNTERS_OP, \
+        (DAT_IA_COUNTER_TYPE)(type))
+
+/** Stops the counters of a group, a value of DAT_IA_COUNTER_TYPE. */
+#define dat_ib_stop_counter(dat_handle, type) \
+    dat_extension_op((DAT_HANDLE)(dat_handle), DAT_IB_STOP_COUNTERS_OP, \
+        (DAT_IA_COUNTER_TYPE)(type))
+
+/**
+ * Returns attributes of an adapter that need not be open, as dat_ia_query does, and a handle for
+ * dat_ib_close_query and nothing else. The memory that the attributes point to lives until then.
+ */
+#define dat_ib_open_query(name, ia_handle, ia_mask, ia_attr, prov_mask, prov_attr) \
+    dat_extension_op(DAT_HANDLE_NULL, DAT_IB_OPEN_QUERY_OP, (DAT_NAME_PTR)(name), \
+        (DAT_HANDLE *)(ia_handle), (DAT_IA_ATTR_MASK)(ia_mask), (DAT_IA_ATTR *)(ia_attr), \
+        (DAT_PROVIDER_ATTR_MASK)(prov_mask), (DAT_PROVIDER_ATTR *)(prov_attr))
+
+/** Ends a query. */
+#define dat_ib_close_query(ia_handle) \
+    dat_extension_op((DAT_HANDLE)(ia_handle), DAT_IB_CLOSE_QUERY_OP)
+
+/*
+ * Collective operations: no provider of this project has them. The operations answer DAT_NOT_IMPLEMENTED.
+ */
+
+/** Makes a member of groups. */
+#define dat_ib_collective_create_member(ia_handle, progress_func, member, member_size) \
+    dat_extension_op((DAT_IA_HANDLE)(ia_handle), DAT_IB_COLLECTIVE_CREATE_MEMBER_OP, \
+        (void *)(progress_func), (DAT_IB_COLLECTIVE_MEMBER *)(member), \
+        (DAT_UINT32 *)(member_size))
+
+/** Destroys a member. */
+#define dat_ib_collective_free_member(ia_handle, member) \
+    dat_extension_op((DAT_IA_HANDLE)(ia_handle), DAT_IB_COLLECTIVE_FREE_MEMBER_OP, \
+        (DAT_IB_COLLECTIVE_MEMBER)(member))
+
+/** Makes a group of members. */
+#define dat_ib_collective_create_group( \
+    members, group_size, self, group_id, group_info, evd, pd, user_context) \
+    dat_extension_op((DAT_EVD_HANDLE)(evd), DAT_IB_COLLECTIVE_CREATE_GROUP_OP, \
+        (DAT_IB_COLLECTIVE_MEMBER *)(members), (DAT_COUNT)(group_size), \
+        (DAT_IB_COLLECTIVE_RANK)(self), (DAT_IB_COLLECTIVE_ID)(group_id), \
+        (DAT_IB_COLLECTIVE_GROUP *)(group_info), (DAT_PZ_HANDLE)(pd), (user_context))
+
+/** Destroys a group. */
+#define dat_ib_collective_free_group(coll_handle) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_FREE_GROUP_OP)
+
+/** Sets the common clock of a group. */
+#define dat_ib_collective_set_clock(coll_handle, clock_value, user_context) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_SET_CLOCK_OP, \
+        (DAT_UINT64)(clock_value), (user_context))
+
+/** Reads the common clock of a group. */
+#define dat_ib_collective_read_clock(coll_handle, clock_value) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_READ_CLOCK_OP, \
+        (DAT_UINT64 *)(clock_value))
+
+/** Gives each member a part of the root's data. */
+#define dat_ib_collective_scatter( \
+    coll_handle, sendbuf, sendsize, recvbuf, recvsize, root, user_context, flags) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_SCATTER_OP, \
+        (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
+        (DAT_IB_COLLECTIVE_RANK)(root), (user_context), (DAT_COMPLETION_FLAGS)(flags))
+
+/** Gives each member a part of the root's data; parts may differ in length. */
+#define dat_ib_collective_scatterv( \
+    coll_handle, sendbuf, sendsizes, displs, recvbuf, recvsize, root, user_context, flags) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_SCATTERV_OP, \
+        (DAT_PVOID)(sendbuf), (DAT_COUNT *)(sendsizes), (DAT_COUNT *)(displs), \
+        (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_RANK)(root), \
+        (user_context), (DAT_COMPLETION_FLAGS)(flags))
+
+/** Gives the root the data of all members. */
+#define dat_ib_collective_gather( \
+    coll_handle, sendbuf, sendsize, recvbuf, recvsize, root, user_context, flags) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_GATHER_OP, \
+        (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
+        (DAT_IB_COLLECTIVE_RANK)(root), (user_context), (DAT_COMPLETION_FLAGS)(flags))
+
+/** Gives the root the data of all members; parts may differ in length. */
+#define dat_ib_collective_gatherv( \
+    coll_handle, sendbuf, sendsize, recvbuf, recvsizes, displs, root, user_context, flags) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_GATHERV_OP, \
+        (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), \
+        (DAT_COUNT *)(recvsizes), (DAT_COUNT *)(displs), (DAT_IB_COLLECTIVE_RANK)(root), \
+        (user_context), (DAT_COMPLETION_FLAGS)(flags))
+
+/** Gives each member the data of all. */
+#define dat_ib_collective_allgather( \
+    coll_handle, sendbuf, sendsize, recvbuf, recvsize, user_context, flags) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_ALLGATHER_OP, \
+        (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
+        (user_context), (DAT_COMPLETION_FLAGS)(flags))
+
+/** Gives each member the data of all; parts may differ in length. */
+#define dat_ib_collective_allgatherv( \
+    coll_handle, sendbuf, sendsize, recvbuf, recvsizes, displs, user_context, flags) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_ALLGATHERV_OP, \
+        (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), \
+        (DAT_COUNT *)(recvsizes), (DAT_COUNT *)(displs), (user_context), \
+        (DAT_COMPLETION_FLAGS)(flags))
+
+/** Gives each member a part of the data of each. */
+#define dat_ib_collective_alltoall( \
+    coll_handle, sendbuf, sendsize, recvbuf, recvsize, user_context, flags) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_ALLTOALL_OP, \
+        (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
+        (user_context), (DAT_COMPLETION_FLAGS)(flags))
+
+/** Gives each member a part of the data of each; parts may differ in length. */
+#define dat_ib_collective_alltoallv( \
+    coll_handle, sendbuf, sendsizes, senddispls, recvbuf, recvsizes, recvdispls, user_context, \
+    flags) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_ALLTOALLV_OP, \
+        (DAT_PVOID)(sendbuf), (DAT_COUNT *)(sendsizes), (DAT_COUNT *)(senddispls), \
+        (DAT_PVOID)(recvbuf), (DAT_COUNT *)(recvsizes), (DAT_COUNT *)(recvdispls), \
+        (user_context), (DAT_COMPLETION_FLAGS)(flags))
+
+/** Combines the data of all members for the root. */
+#define dat_ib_collective_reduce( \
+    coll_handle, sendbuf, sendsize, recvbuf, recvsize, op, type, root, user_context, flags) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_REDUCE_OP, \
+        (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
+        (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), (DAT_IB_COLLECTIVE_DATA_TYPE)(type), \
+        (DAT_IB_COLLECTIVE_RANK)(root), (user_context), (DAT_COMPLETION_FLAGS)(flags))
+
+/** Combines the data of all members for each. */
+#define dat_ib_collective_allreduce( \
+    coll_handle, sendbuf, sendsize, recvbuf, recvsize, op, type, user_context, flags) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_ALLREDUCE_OP, \
+        (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
+        (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), (DAT_IB_COLLECTIVE_DATA_TYPE)(type), \
+        (user_context), (DAT_COMPLETION_FLAGS)(flags))
+
+/** Combines the data of all members and gives each a part of the result. */
+#define dat_ib_collective_reduce_scatter( \
+    coll_handle, sendbuf, sendsize, recvbuf, recvsizes, op, type, user_context, flags) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), \
+        DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP, (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), \
+        (DAT_PVOID)(recvbuf), (DAT_COUNT *)(recvsizes), (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), \
+        (DAT_IB_COLLECTIVE_DATA_TYPE)(type), (user_context), (DAT_COMPLETION_FLAGS)(flags))
+
+/** Combines the data of the members up to each. */
+#define dat_ib_collective_scan( \
+    coll_handle, sendbuf, sendsize, recvbuf, recvsize, op, type, user_context, flags) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_SCAN_OP, \
+        (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
+        (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), (DAT_IB_COLLECTIVE_DATA_TYPE)(type), \
+        (user_context), (DAT_COMPLETION_FLAGS)(flags))
+
+/** Gives each member the root's data. */
+#define dat_ib_collective_broadcast(coll_handle, buf, size, root, user_context, flags) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_BROADCAST_OP, \
+        (DAT_PVOID)(buf), (DAT_COUNT)(size), (DAT_IB_COLLECTIVE_RANK)(root), (user_context), \
+        (DAT_COMPLETION_FLAGS)(flags))
+
+/** Waits until all members have come. */
+#define dat_ib_collective_barrier(coll_handle, user_context, flags) \
+    dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_BARRIER_OP, \
+        (user_context), (DAT_COMPLETION_FLAGS)(flags))
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DAT2_DAT_IB_EXTENSIONS_H */

@@ -1,0 +1,117 @@
+/*
+ * dat2/dat_registry.h: between the registry and provider libraries.
+ *
+ * Part of libdat2, an implementation of uDAPL 2.0.
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Generated from src/udat20 by `make derived`; changes belong there.
+ */
+
+#ifndef DAT2_DAT_REGISTRY_H
+#define DAT2_DAT_REGISTRY_H
+
+#include "dat_redirection.h"
+#include "udat.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Interface between the registry and provider libraries ---- */
+
+/**
+ * Type of dat_provider_init, which a provider library exports. It is called once before the
+ * adapter is first opened, to register it with dat_registry_add_provider.
+ */
+typedef void (*DAT_PROVIDER_INIT_FUNC)(const DAT_PROVIDER_INFO *provider_info,
+                                       const char *instance_data);
+
+/**
+ * Type of dat_provider_fini, which a provider library exports. It is called after the adapter
+ * was last closed, to remove the registration made by dat_provider_init.
+ */
+typedef void (*DAT_PROVIDER_FINI_FUNC)(const DAT_PROVIDER_INFO *provider_info);
+
+/**
+ * Whether two interface adapters can take over each other's connections, see
+ * dat_registry_providers_related.
+ */
+typedef enum dat_ha_relationship {
+    /** They cannot. */
+    DAT_HA_FALSE = 0,
+    /** They can. */
+    DAT_HA_TRUE = 1,
+    /** It is not known. */
+    DAT_HA_UNKNOWN = 2,
+    /** Their providers disagree. */
+    DAT_HA_CONFLICTING = 3,
+    /** First value that extensions define. */
+    DAT_HA_EXTENSION_BASE = 4,
+} DAT_HA_RELATIONSHIP;
+
+/* ---- Calls: registry and return codes ---- */
+
+/**
+ * Registers a provider under an identity: name, version and thread safety. A provider calls this
+ * from its dat_provider_init; a program that brings its own provider may call it at any time.
+ * Thread-safe; may be called from a library's constructor.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_PROVIDER_ALREADY_REGISTERED,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_registry_add_provider(3DAT).
+ */
+extern DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider,
+                                            const DAT_PROVIDER_INFO *provider_info);
+
+/**
+ * Removes a provider. A provider calls this from its dat_provider_fini; a program that added the
+ * provider may call it too. On return the table is no longer used, unless it is registered under
+ * other identities too, and handles that point to it are invalid. Thread-safe.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_PROVIDER_IN_USE. See uDAPL 1.2 and 2.0,
+ * dat_registry_remove_provider(3DAT).
+ */
+extern DAT_RETURN dat_registry_remove_provider(const DAT_PROVIDER *provider,
+                                               const DAT_PROVIDER_INFO *provider_info);
+
+/**
+ * Returns the provider's handle of an instance for the handle that a program holds. They are the
+ * same here, so it returns its argument. Providers made for a library that numbers its instances
+ * call it.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. Not in uDAPL 2.0: part of the
+ * binary interface between the registry and providers on Linux.
+ */
+extern DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *ia_handle);
+
+/**
+ * Tells whether two adapters can take over each other's connections. Asks the providers of those
+ * that are open; loads nothing. Thread-safe.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_PROVIDER_NOT_FOUND. See uDAPL 2.0,
+ * dat_registry_providers_related.
+ *
+ * Other libraries of uDAPL 2.0 do not export it.
+ */
+extern DAT_RETURN dat_registry_providers_related(DAT_NAME_PTR name1,
+                                                 DAT_NAME_PTR name2,
+                                                 DAT_HA_RELATIONSHIP *relationship);
+
+/* ---- Macros ---- */
+
+/** Name of the function of type DAT_PROVIDER_INIT_FUNC that a provider library exports. */
+#define DAT_PROVIDER_INIT_FUNC_NAME dat_provider_init
+
+/** Name of the function of type DAT_PROVIDER_FINI_FUNC that a provider library exports. */
+#define DAT_PROVIDER_FINI_FUNC_NAME dat_provider_fini
+
+/** DAT_PROVIDER_INIT_FUNC_NAME as a string, for dlsym. */
+#define DAT_PROVIDER_INIT_FUNC_STR "dat_provider_init"
+
+/** DAT_PROVIDER_FINI_FUNC_NAME as a string, for dlsym. */
+#define DAT_PROVIDER_FINI_FUNC_STR "dat_provider_fini"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DAT2_DAT_REGISTRY_H */

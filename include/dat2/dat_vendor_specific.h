@@ -1,0 +1,15 @@
+/*
+ * dat2/dat_vendor_specific.h: additions of vendors, of which there are none.
+ *
+ * Part of libdat2, an implementation of uDAPL 2.0.
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Generated from src/udat20 by `make derived`; changes belong there.
+ */
+
+#ifndef DAT2_DAT_VENDOR_SPECIFIC_H
+#define DAT2_DAT_VENDOR_SPECIFIC_H
+
+#include "dat_platform_specific.h"
+
+#endif /* DAT2_DAT_VENDOR_SPECIFIC_H */

@@ -1,0 +1,557 @@
+/*
+ * dat2/udat.h: the user-level interface; programs include this one.
+ *
+ * Part of libdat2, an implementation of uDAPL 2.0.
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Generated from src/udat20 by `make derived`; changes belong there.
+ */
+
+#ifndef DAT2_UDAT_H
+#define DAT2_UDAT_H
+
+#include "dat.h"
+#include "udat_config.h"
+#include "udat_vendor_specific.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- User-level interface ---- */
+
+/** Consumer notification object. */
+typedef DAT_HANDLE DAT_CNO_HANDLE;
+
+/** Kind of memory from which a local memory region is made. */
+typedef enum dat_mem_type {
+    /** Memory of the process, see for_va. */
+    DAT_MEM_TYPE_VIRTUAL = 0,
+    /** The memory of an existing region, see for_lmr_handle. */
+    DAT_MEM_TYPE_LMR = 1,
+    /** Memory shared between processes, see for_shared_memory. */
+    DAT_MEM_TYPE_SHARED_VIRTUAL = 2,
+} DAT_MEM_TYPE;
+
+/** Bytes in the name of shared memory, see DAT_LMR_COOKIE. */
+#define DAT_LMR_COOKIE_SIZE 40
+
+/**
+ * Name of shared memory: points to DAT_LMR_COOKIE_SIZE bytes, all of which count (it is not a
+ * string).
+ */
+typedef char (*DAT_LMR_COOKIE)[DAT_LMR_COOKIE_SIZE];
+
+/** Shared memory to be registered. */
+typedef struct dat_shared_memory {
+    /** Its address in this process. */
+    DAT_PVOID virtual_address;
+    /** Its name, the same in every process. */
+    DAT_LMR_COOKIE shared_memory_id;
+} DAT_SHARED_MEMORY;
+
+/** The memory to be registered by dat_lmr_create; DAT_MEM_TYPE tells which member is valid. */
+typedef union dat_region_description {
+    /** Address of memory of the process. */
+    DAT_PVOID for_va;
+    /** An existing region. */
+    DAT_LMR_HANDLE for_lmr_handle;
+    /** Shared memory. */
+    DAT_SHARED_MEMORY for_shared_memory;
+} DAT_REGION_DESCRIPTION;
+
+/** Parameters of a local memory region, see dat_lmr_query. */
+struct dat_lmr_param {
+    /** The adapter that it belongs to. */
+    DAT_IA_HANDLE ia_handle;
+    /** Kind of memory. */
+    DAT_MEM_TYPE mem_type;
+    /** The memory. */
+    DAT_REGION_DESCRIPTION region_desc;
+    /** Bytes requested. */
+    DAT_VLEN length;
+    /** Its protection zone. */
+    DAT_PZ_HANDLE pz_handle;
+    /** Its rights. */
+    DAT_MEM_PRIV_FLAGS mem_priv;
+    /** How the addresses in it are counted. */
+    DAT_VA_TYPE va_type;
+    /** Names it in segments of local memory. */
+    DAT_LMR_CONTEXT lmr_context;
+    /** Names it to the remote side. */
+    DAT_RMR_CONTEXT rmr_context;
+    /** Bytes registered, at least as many as requested. */
+    DAT_VLEN registered_size;
+    /** First address registered. */
+    DAT_VADDR registered_address;
+};
+
+/**
+ * State of an event dispatcher: one value of each of three bands (notification, waiting,
+ * configuration), or-ed.
+ */
+typedef enum dat_evd_state {
+    /** Events trigger the notification object. */
+    DAT_EVD_STATE_ENABLED = 0x01,
+    /** Events do not trigger the notification object. */
+    DAT_EVD_STATE_DISABLED = 0x02,
+    /** dat_evd_wait may be called. */
+    DAT_EVD_STATE_WAITABLE = 0x04,
+    /** dat_evd_wait is refused. */
+    DAT_EVD_STATE_UNWAITABLE = 0x08,
+    /** Fed by a stream that can suppress notification. */
+    DAT_EVD_STATE_CONFIG_NOTIFY = 0x10,
+    /** Fed by a receive stream that waits for solicited messages. */
+    DAT_EVD_STATE_CONFIG_SOLICITED = 0x20,
+    /** Fed by streams that notify by threshold. */
+    DAT_EVD_STATE_CONFIG_THRESHOLD = 0x30,
+} DAT_EVD_STATE;
+
+/** Parameters of an event dispatcher, see dat_evd_query. */
+struct dat_evd_param {
+    /** The adapter that it belongs to. */
+    DAT_IA_HANDLE ia_handle;
+    /** Events that it can hold. */
+    DAT_COUNT evd_qlen;
+    /** Its state. */
+    DAT_EVD_STATE evd_state;
+    /** Its notification object, or DAT_HANDLE_NULL. */
+    DAT_CNO_HANDLE cno_handle;
+    /** The kinds of events it admits. */
+    DAT_EVD_FLAGS evd_flags;
+};
+
+/** Function that a consumer notification object calls when it is triggered. */
+typedef void (*DAT_AGENT_FUNC)(DAT_PVOID instance_data, DAT_EVD_HANDLE evd_handle);
+
+/** Function and data of the consumer that a notification object calls, see dat_cno_create. */
+typedef struct dat_os_wait_proxy_agent {
+    /** First argument of the function. */
+    DAT_PVOID instance_data;
+    /** The function. */
+    DAT_AGENT_FUNC proxy_agent_func;
+} DAT_OS_WAIT_PROXY_AGENT;
+
+/** What is told of the triggers of a notification object, besides threads that wait. */
+typedef enum dat_proxy_type {
+    /** Nothing. */
+    DAT_PROXY_TYPE_NONE = 0,
+    /** A function of the consumer. */
+    DAT_PROXY_TYPE_AGENT = 1,
+    /** A file descriptor, see dat_cno_fd_create. */
+    DAT_PROXY_TYPE_FD = 2,
+} DAT_PROXY_TYPE;
+
+/**
+ * What is told of the triggers of a notification object; DAT_PROXY_TYPE tells which member is valid.
+ */
+typedef union dat_cno_proxy {
+    /** The function. */
+    DAT_OS_WAIT_PROXY_AGENT agent;
+    /** The file descriptor. */
+    DAT_FD fd;
+    /** Nothing. */
+    DAT_PVOID none;
+} DAT_CNO_PROXY;
+
+/** Parameters of a notification object, see dat_cno_query. */
+typedef struct dat_cno_param {
+    /** The adapter that it belongs to. */
+    DAT_IA_HANDLE ia_handle;
+    /** Which member of proxy is valid. */
+    DAT_PROXY_TYPE proxy_type;
+    /** What is told of a trigger, besides threads that wait. */
+    DAT_CNO_PROXY proxy;
+} DAT_CNO_PARAM;
+
+/** Selects fields of DAT_CNO_PARAM. */
+typedef enum dat_cno_param_mask {
+    /** Selects ia_handle. */
+    DAT_CNO_FIELD_IA_HANDLE = 0x01,
+    /** Selects proxy_type. */
+    DAT_CNO_FIELD_PROXY_TYPE = 0x02,
+    /** Selects proxy. */
+    DAT_CNO_FIELD_PROXY = 0x03,
+    /** Selects all fields. */
+    DAT_CNO_FIELD_ALL = 0x04,
+} DAT_CNO_PARAM_MASK;
+
+/* ---- Attributes of a provider ---- */
+
+/**
+ * Kind of protection that the zones of a provider offer.
+ *
+ * The Solaris headers also have DAT_PZ_SAME with the value 1, which is DAT_PZ_SHAREABLE
+ * here; so it is left out.
+ */
+typedef enum dat_pz_support {
+    /** A zone serves one endpoint. */
+    DAT_PZ_UNIQUE = 0,
+    /** A zone serves any number of endpoints. */
+    DAT_PZ_SHAREABLE = 1,
+} DAT_PZ_SUPPORT;
+
+/** Attributes of the provider that serves an interface adapter, see dat_ia_query. */
+struct dat_provider_attr {
+    /** Name of the provider. */
+    char provider_name[DAT_NAME_MAX_LENGTH];
+    /** Version of the provider, major. */
+    DAT_UINT32 provider_version_major;
+    /** Version of the provider, minor. */
+    DAT_UINT32 provider_version_minor;
+    /** Version of the interface, major. */
+    DAT_UINT32 dapl_version_major;
+    /** Version of the interface, minor. */
+    DAT_UINT32 dapl_version_minor;
+    /** Kinds of memory, as a set of bits. */
+    DAT_MEM_TYPE lmr_mem_types_supported;
+    /** Owner of an array of segments after a post. */
+    DAT_IOV_OWNERSHIP iov_ownership_on_return;
+    /** Qualities of service, as a set of bits. */
+    DAT_QOS dat_qos_supported;
+    /** Completion flags, as a set of bits. */
+    DAT_COMPLETION_FLAGS completion_flags_supported;
+    /** Whether several threads may use the provider without locks of their own. */
+    DAT_BOOLEAN is_thread_safe;
+    /** Bytes of private data that a connection can carry each way. */
+    DAT_COUNT max_private_data_size;
+    /** Whether DAT_CONNECT_MULTIPATH_FLAG works. */
+    DAT_BOOLEAN supports_multipath;
+    /** Cases in which the provider makes endpoints at public service points. */
+    DAT_EP_CREATOR_FOR_PSP ep_creator;
+    /** Kind of protection. */
+    DAT_PZ_SUPPORT pz_support;
+    /** Best alignment of buffers in bytes. */
+    DAT_UINT32 optimal_buffer_alignment;
+    /**
+     * Streams that may share an event dispatcher, in the order software, connection request,
+     * data transfer, connection, bind, asynchronous. Not const as in other headers, so that the
+     * structure can be copied and be a variable in C++.
+     */
+    DAT_BOOLEAN evd_stream_merging_supported[6][6];
+    /** Whether there are shared receive queues. */
+    DAT_BOOLEAN srq_supported;
+    /** Watermarks, a set of bits: 0x001 low, 0x010 soft high, 0x100 hard high. */
+    DAT_COUNT srq_watermarks_supported;
+    /** Whether an endpoint may have a zone other than that of its shared receive queue. */
+    DAT_BOOLEAN srq_ep_pz_difference_supported;
+    /** Counts that dat_srq_query returns, a set of bits: 0x01 available, 0x10 outstanding. */
+    DAT_COUNT srq_info_supported;
+    /** Counts that dat_ep_recv_query returns, a set of bits: 0x01 allocated, 0x10 span. */
+    DAT_COUNT ep_recv_info_supported;
+    /** Whether dat_lmr_sync_rdma_read and dat_lmr_sync_rdma_write are needed. */
+    DAT_BOOLEAN lmr_sync_req;
+    /**
+     * Whether memory errors are always reported by completion, never by the return code of a
+     * post.
+     */
+    DAT_BOOLEAN dto_async_return_guaranteed;
+    /** Whether the sink of an RDMA read needs the right of remote write. */
+    DAT_BOOLEAN rdma_write_for_rdma_read_req;
+    /** Whether an RDMA read shows the remote side the context of the local memory. */
+    DAT_BOOLEAN rdma_read_lmr_rmr_context_exposure;
+    /** Kinds of remote memory regions, see dat_rmr_create and dat_rmr_create_for_ep. */
+    DAT_RMR_SCOPE rmr_scope_supported;
+    /** Whether calls may be made in a signal handler. */
+    DAT_BOOLEAN is_signal_safe;
+    /** Whether another adapter can take over connections, see dat_registry_providers_related. */
+    DAT_BOOLEAN ha_supported;
+    /** How load is spread over several paths. */
+    DAT_HA_LB ha_loadbalancing;
+    /** Elements of provider_specific_attr. */
+    DAT_COUNT num_provider_specific_attr;
+    /** Attributes of the provider. */
+    DAT_NAMED_ATTR *provider_specific_attr;
+};
+
+/** Selects provider_name. */
+#define DAT_PROVIDER_FIELD_PROVIDER_NAME UINT64_C(0x1)
+
+/** Selects provider_version_major. */
+#define DAT_PROVIDER_FIELD_PROVIDER_VERSION_MAJOR UINT64_C(0x2)
+
+/** Selects provider_version_minor. */
+#define DAT_PROVIDER_FIELD_PROVIDER_VERSION_MINOR UINT64_C(0x4)
+
+/** Selects dapl_version_major. */
+#define DAT_PROVIDER_FIELD_DAPL_VERSION_MAJOR UINT64_C(0x8)
+
+/** Selects dapl_version_minor. */
+#define DAT_PROVIDER_FIELD_DAPL_VERSION_MINOR UINT64_C(0x10)
+
+/** Selects lmr_mem_types_supported. */
+#define DAT_PROVIDER_FIELD_LMR_MEM_TYPE_SUPPORTED UINT64_C(0x20)
+
+/** Selects iov_ownership_on_return. */
+#define DAT_PROVIDER_FIELD_IOV_OWNERSHIP UINT64_C(0x40)
+
+/** Selects dat_qos_supported. */
+#define DAT_PROVIDER_FIELD_DAT_QOS_SUPPORTED UINT64_C(0x80)
+
+/** Selects completion_flags_supported. */
+#define DAT_PROVIDER_FIELD_COMPLETION_FLAGS_SUPPORTED UINT64_C(0x100)
+
+/** Selects is_thread_safe. */
+#define DAT_PROVIDER_FIELD_IS_THREAD_SAFE UINT64_C(0x200)
+
+/** Selects max_private_data_size. */
+#define DAT_PROVIDER_FIELD_MAX_PRIVATE_DATA_SIZE UINT64_C(0x400)
+
+/** Selects supports_multipath. */
+#define DAT_PROVIDER_FIELD_SUPPORTS_MULTIPATH UINT64_C(0x800)
+
+/** Selects ep_creator. */
+#define DAT_PROVIDER_FIELD_EP_CREATOR UINT64_C(0x1000)
+
+/** Selects pz_support. */
+#define DAT_PROVIDER_FIELD_PZ_SUPPORT UINT64_C(0x2000)
+
+/** Selects optimal_buffer_alignment. */
+#define DAT_PROVIDER_FIELD_OPTIMAL_BUFFER_ALIGNMENT UINT64_C(0x4000)
+
+/** Selects evd_stream_merging_supported. */
+#define DAT_PROVIDER_FIELD_EVD_STREAM_MERGING_SUPPORTED UINT64_C(0x8000)
+
+/** Selects srq_supported. */
+#define DAT_PROVIDER_FIELD_SRQ_SUPPORTED UINT64_C(0x10000)
+
+/** Selects srq_watermarks_supported. */
+#define DAT_PROVIDER_FIELD_SRQ_WATERMARKS_SUPPORTED UINT64_C(0x20000)
+
+/** Selects srq_ep_pz_difference_supported. */
+#define DAT_PROVIDER_FIELD_SRQ_EP_PZ_DIFFERENCE_SUPPORTED UINT64_C(0x40000)
+
+/** Selects srq_info_supported. */
+#define DAT_PROVIDER_FIELD_SRQ_INFO_SUPPORTED UINT64_C(0x80000)
+
+/** Selects ep_recv_info_supported. */
+#define DAT_PROVIDER_FIELD_EP_RECV_INFO_SUPPORTED UINT64_C(0x100000)
+
+/** Selects lmr_sync_req. */
+#define DAT_PROVIDER_FIELD_LMR_SYNC_REQ UINT64_C(0x200000)
+
+/** Selects dto_async_return_guaranteed. */
+#define DAT_PROVIDER_FIELD_DTO_ASYNC_RETURN_GUARANTEED UINT64_C(0x400000)
+
+/** Selects rdma_write_for_rdma_read_req. */
+#define DAT_PROVIDER_FIELD_RDMA_WRITE_FOR_RDMA_READ_REQ UINT64_C(0x800000)
+
+/** Selects num_provider_specific_attr. */
+#define DAT_PROVIDER_FIELD_NUM_PROVIDER_SPECIFIC_ATTR UINT64_C(0x20000000)
+
+/** Selects provider_specific_attr. */
+#define DAT_PROVIDER_FIELD_PROVIDER_SPECIFIC_ATTR UINT64_C(0x40000000)
+
+/** Selects rdma_read_lmr_rmr_context_exposure. */
+#define DAT_PROVIDER_FIELD_RDMA_READ_LMR_RMR_CONTEXT_EXPOSURE UINT64_C(0x1000000)
+
+/** Selects rmr_scope_supported. */
+#define DAT_PROVIDER_FIELD_RMR_SCOPE_SUPPORTED UINT64_C(0x2000000)
+
+/** Selects is_signal_safe. */
+#define DAT_PROVIDER_FIELD_IS_SIGNAL_SAFE UINT64_C(0x4000000)
+
+/** Selects ha_supported. */
+#define DAT_PROVIDER_FIELD_HA_SUPPORTED UINT64_C(0x8000000)
+
+/** Selects ha_loadbalancing. */
+#define DAT_PROVIDER_FIELD_HA_LB UINT64_C(0x10000000)
+
+/** Selects all fields of DAT_PROVIDER_ATTR. */
+#define DAT_PROVIDER_FIELD_ALL UINT64_C(0x7FFFFFFF)
+
+/** Selects no field of DAT_PROVIDER_ATTR. */
+#define DAT_PROVIDER_FIELD_NONE UINT64_C(0x0)
+
+/* ---- Calls: local memory regions ---- */
+
+/**
+ * Registers memory as a local memory region (LMR). Memory may be registered many times, in whole or
+ * in part, and must stay mapped until the LMR is freed. Every result but the handle may be NULL.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
+ * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 2.0, dat_lmr_create.
+ */
+extern DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia_handle,
+                                 DAT_MEM_TYPE mem_type,
+                                 DAT_REGION_DESCRIPTION region_description,
+                                 DAT_VLEN length,
+                                 DAT_PZ_HANDLE pz_handle,
+                                 DAT_MEM_PRIV_FLAGS privileges,
+                                 DAT_VA_TYPE va_type,
+                                 DAT_LMR_HANDLE *lmr_handle,
+                                 DAT_LMR_CONTEXT *lmr_context,
+                                 DAT_RMR_CONTEXT *rmr_context,
+                                 DAT_VLEN *registered_length,
+                                 DAT_VADDR *registered_address);
+
+/* ---- Calls: event dispatchers ---- */
+
+/**
+ * Makes an event dispatcher (EVD), enabled and waitable.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
+ * uDAPL 1.2 and 2.0, dat_evd_create(3DAT).
+ */
+extern DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle,
+                                 DAT_COUNT evd_min_qlen,
+                                 DAT_CNO_HANDLE cno_handle,
+                                 DAT_EVD_FLAGS evd_flags,
+                                 DAT_EVD_HANDLE *evd_handle);
+
+/**
+ * Attaches an EVD to another CNO, or with DAT_HANDLE_NULL to none. During the call events may
+ * trigger either, afterwards only the new one. Events that are already queued do not trigger it.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_modify_cno(3DAT).
+ */
+extern DAT_RETURN dat_evd_modify_cno(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle);
+
+/**
+ * Lets events trigger the CNO of an EVD. Has no effect if they already do.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_enable(3DAT).
+ */
+extern DAT_RETURN dat_evd_enable(DAT_EVD_HANDLE evd_handle);
+
+/**
+ * Keeps events from triggering the CNO of an EVD. Events are still queued, and a trigger that is on
+ * its way may still arrive. Has no effect if they already do not trigger it.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_disable(3DAT).
+ */
+extern DAT_RETURN dat_evd_disable(DAT_EVD_HANDLE evd_handle);
+
+/**
+ * Makes an EVD unwaitable; a thread that waits on it returns with DAT_INVALID_STATE. Has no effect
+ * if the EVD is unwaitable already.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_set_unwaitable(3DAT).
+ */
+extern DAT_RETURN dat_evd_set_unwaitable(DAT_EVD_HANDLE evd_handle);
+
+/**
+ * Makes an EVD waitable again. Has no effect if it is waitable already.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_clear_unwaitable(3DAT).
+ */
+extern DAT_RETURN dat_evd_clear_unwaitable(DAT_EVD_HANDLE evd_handle);
+
+/**
+ * Waits until at least threshold events are queued on an EVD, then takes the oldest. At entry every
+ * queued event counts; while the thread is blocked, only an event that notifies ends the wait. One
+ * thread can wait at a time. A cancellation point: if pthread_cancel ends a thread in it, the EVD
+ * stays usable.
+ *
+ * Returns DAT_SUCCESS; DAT_TIMEOUT_EXPIRED, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
+ * DAT_INVALID_STATE, DAT_INTERRUPTED_CALL, DAT_ABORT. See uDAPL 1.2 and 2.0, dat_evd_wait(3DAT).
+ */
+extern DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd_handle,
+                               DAT_TIMEOUT timeout,
+                               DAT_COUNT threshold,
+                               DAT_EVENT *event,
+                               DAT_COUNT *n_more_events);
+
+/* ---- Calls: consumer notification objects ---- */
+
+/**
+ * Makes a consumer notification object (CNO). The EVDs that are attached to it trigger it. A
+ * trigger wakes a thread that waits on it, and calls the agent.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
+ * uDAPL 1.2 and 2.0, dat_cno_create(3DAT).
+ */
+extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
+                                 DAT_OS_WAIT_PROXY_AGENT agent,
+                                 DAT_CNO_HANDLE *cno_handle);
+
+/**
+ * Replaces the agent of a CNO at once and arms it; with DAT_OS_WAIT_PROXY_AGENT_NULL there is none.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE. See uDAPL 1.2
+ * and 2.0, dat_cno_modify_agent(3DAT).
+ */
+extern DAT_RETURN dat_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent);
+
+/**
+ * Returns the adapter and the agent of a CNO.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
+ * dat_cno_query(3DAT).
+ */
+extern DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle,
+                                DAT_CNO_PARAM_MASK cno_param_mask,
+                                DAT_CNO_PARAM *cno_param);
+
+/**
+ * Waits until an EVD that is attached to a CNO triggers it. An earlier trigger is taken at once.
+ * Several threads may wait; a trigger wakes one of them. A cancellation point: if pthread_cancel
+ * ends a thread in it, the CNO stays usable.
+ *
+ * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
+ * DAT_INTERRUPTED_CALL. See uDAPL 1.2 and 2.0, dat_cno_wait(3DAT).
+ */
+extern DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle,
+                               DAT_TIMEOUT timeout,
+                               DAT_EVD_HANDLE *evd_handle);
+
+/**
+ * Destroys a CNO.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
+ * dat_cno_free(3DAT).
+ */
+extern DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle);
+
+/**
+ * Makes a consumer notification object (CNO) with a file descriptor for poll and the like, which is
+ * readable exactly while the CNO is triggered. Programs do not read it or close it. dat_cno_trigger
+ * and dat_cno_wait take the trigger.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
+ * uDAPL 2.0, dat_cno_fd_create.
+ *
+ * Other libraries of uDAPL 2.0 do not export it.
+ */
+extern DAT_RETURN dat_cno_fd_create(DAT_IA_HANDLE ia_handle,
+                                    DAT_FD *file_descriptor,
+                                    DAT_CNO_HANDLE *cno_handle);
+
+/**
+ * Takes the trigger of a CNO without waiting.
+ *
+ * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 2.0,
+ * dat_cno_trigger.
+ *
+ * Other libraries of uDAPL 2.0 do not export it.
+ */
+extern DAT_RETURN dat_cno_trigger(DAT_CNO_HANDLE cno_handle, DAT_EVD_HANDLE *evd_handle);
+
+/* ---- Macros ---- */
+
+/**
+ * Passed to dat_ia_open in place of an event dispatcher: asynchronous events go to one that exists
+ * elsewhere.
+ */
+#define DAT_EVD_ASYNC_EXISTS ((DAT_EVD_HANDLE)0x1)
+
+/**
+ * Returned by dat_ia_query: the event dispatcher of asynchronous events is in another process.
+ */
+#define DAT_EVD_OUT_OF_SCOPE ((DAT_EVD_HANDLE)0x2)
+
+/** No agent, for dat_cno_create and dat_cno_modify_agent. */
+#ifdef __cplusplus
+#define DAT_OS_WAIT_PROXY_AGENT_NULL DAT_OS_WAIT_PROXY_AGENT{NULL, NULL}
+#else
+#define DAT_OS_WAIT_PROXY_AGENT_NULL \
+    (DAT_OS_WAIT_PROXY_AGENT) { (DAT_PVOID)NULL, (DAT_AGENT_FUNC)NULL }
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#include "udat_redirection.h"
+
+#endif /* DAT2_UDAT_H */

@@ -1,0 +1,41 @@
+/*
+ * dat2/udat_config.h: what a program is compiled for.
+ *
+ * Part of libdat2, an implementation of uDAPL 2.0.
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Generated from src/udat20 by `make derived`; changes belong there.
+ */
+
+#ifndef DAT2_UDAT_CONFIG_H
+#define DAT2_UDAT_CONFIG_H
+
+#include "dat_platform_specific.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Configuration that a program is compiled with ---- */
+
+/** Major version of the interface that a program is compiled for. */
+#define DAT_VERSION_MAJOR 2
+
+/** Minor version of the interface that a program is compiled for. */
+#define DAT_VERSION_MINOR 0
+
+/** The interface has the calls that extensions need. */
+#define DAT_EXTENSIONS 1
+
+/* ---- Macros ---- */
+
+/** Thread safety that dat_ia_open asks for; define it before including to ask for DAT_TRUE. */
+#ifndef DAT_THREADSAFE
+#define DAT_THREADSAFE DAT_FALSE
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DAT2_UDAT_CONFIG_H */

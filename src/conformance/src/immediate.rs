@@ -1,0 +1,239 @@
+//! Writes that bring a value: what arrives, in which order, and through which receives.
+
+use dat_core::event::{ConnectionEvent, Extended, Status};
+use dat_core::testing::{Adapter, Buffer, End, connect, quiet, until, wait};
+use dat_core::transport::{RemoteSegment, Transport};
+use dat_core::{CompletionFlags, Error, Event, Rights};
+
+use crate::{Network, rounds};
+
+/// The length of most transfers.
+const LEN: usize = 64;
+
+/// Two connected ends, memory to write from, and memory that is written.
+struct Scene<T: Transport> {
+    near: Buffer<T>,
+    far: Buffer<T>,
+    a: End<T>,
+    b: End<T>,
+    adapter: Adapter<T>,
+}
+
+impl<T: Transport> Scene<T> {
+    /// `None` where the adapter says that it has no such writes, and has none.
+    fn new(network: &Network<T>) -> Option<Self> {
+        let adapter = network.open();
+        let (a, b) = adapter.pair();
+        let scene = Scene { near: adapter.buffer(1 << 20), far: adapter.buffer(1 << 20), a, b, adapter };
+        if !scene.adapter.ia.transport().attributes().immediate {
+            let (from, to) = ([scene.near.at(0, LEN)], scene.far.remote(0, LEN));
+            let refused = scene.a.ep.post_write_immediate(&from, 1, to, 1, CompletionFlags::DEFAULT);
+            assert_eq!(refused, Err(Error::ModelNotSupported));
+            return None;
+        }
+        Some(scene)
+    }
+}
+
+const NOWHERE: RemoteSegment = RemoteSegment { addr: u64::MAX, len: 0, key: u32::MAX };
+
+/// The bytes are where they go, the value is in a completion of a receive, whose buffer is as it was.
+pub fn a_write_brings_a_value<T: Transport>(network: &Network<T>) {
+    let Some(Scene { adapter, near, far, a, b }) = Scene::new(network) else { return };
+    let untouched = adapter.buffer(LEN);
+    untouched.fill(0..LEN, 0xee);
+    for (seed, len) in [1, 8, LEN, 4096, 8193, 70_000, 1 << 20].into_iter().enumerate() {
+        near.paint(0..len, seed);
+        b.receive(untouched.at(0, LEN), 7);
+        let value = 0xfedc_ba98 + seed as u32;
+        a.write_immediate(near.at(0, len), 5, far.remote(0, len), value);
+        assert_eq!(b.arrived_with(), ((7, Status::Success, len as u64), Extended::RecvImmediate, value), "{len} bytes");
+        assert!(far.shows(0..len, seed), "{len} bytes");
+        assert_eq!(a.done_with(), ((5, Status::Success, len as u64), Extended::WriteImmediate), "{len} bytes");
+    }
+    assert!(untouched.is_all(0..LEN, 0xee));
+    assert!(quiet([&a.requests, &b.receives]));
+}
+
+/// Without a byte to write it brings the value alone, whatever the remote segment names. The receive may be empty too.
+pub fn a_value_goes_without_bytes<T: Transport>(network: &Network<T>) {
+    let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
+    b.ep.post_recv(&[], 1, CompletionFlags::DEFAULT).unwrap();
+    b.receive(far.at(0, LEN), 2);
+    a.ep.post_write_immediate(&[], 3, NOWHERE, 0, CompletionFlags::DEFAULT).unwrap();
+    a.write_immediate(near.at(0, 0), 4, NOWHERE, u32::MAX);
+    assert_eq!(b.arrived_with(), ((1, Status::Success, 0), Extended::RecvImmediate, 0));
+    assert_eq!(b.arrived_with(), ((2, Status::Success, 0), Extended::RecvImmediate, u32::MAX));
+    assert_eq!(a.done_with(), ((3, Status::Success, 0), Extended::WriteImmediate));
+    assert_eq!(a.done_with(), ((4, Status::Success, 0), Extended::WriteImmediate));
+}
+
+/// Values, messages and writes of one connection take receives and complete in the order in which they were posted.
+pub fn values_keep_their_order_with_messages<T: Transport>(network: &Network<T>) {
+    let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
+    let count = rounds(40);
+    for k in 0..count as u64 {
+        b.receive(far.at(4096 + 2 * k as usize * LEN, LEN), 2 * k);
+        b.receive(far.at(4096 + (2 * k as usize + 1) * LEN, LEN), 2 * k + 1);
+    }
+    for k in 0..count {
+        near.paint(k * LEN..(k + 1) * LEN, k);
+        a.send(near.at(k * LEN, LEN), 3 * k as u64);
+        a.write(near.at(k * LEN, LEN), 3 * k as u64 + 1, far.remote(0, LEN));
+        a.write_immediate(near.at(k * LEN, 1 + k), 3 * k as u64 + 2, far.remote(0, 1 + k), k as u32);
+    }
+    for k in 0..count as u64 {
+        assert_eq!(b.arrived(), (2 * k, Status::Success, LEN as u64));
+        assert_eq!(b.arrived_with(), ((2 * k + 1, Status::Success, 1 + k), Extended::RecvImmediate, k as u32));
+        a.completes(3 * k, Status::Success);
+        a.completes(3 * k + 1, Status::Success);
+        a.completes_with(3 * k + 2, Status::Success, Extended::WriteImmediate);
+    }
+    for k in 0..count {
+        let at = 4096 + 2 * k * LEN;
+        assert!(far.shows_from(at..at + LEN, k, 0), "message {k}");
+    }
+}
+
+/// A value for which there is no receive waits, as a message does, and what is posted behind it too.
+pub fn a_value_waits_for_its_receive<T: Transport>(network: &Network<T>) {
+    let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
+    for len in [0, LEN, 8193, 300_000] {
+        near.paint(0..len, len);
+        a.write_immediate(near.at(0, len), 1, far.remote(0, len), 11);
+        a.send(near.at(0, LEN), 2);
+        assert!(quiet([&a.requests, &b.receives, &a.connections]), "{len} bytes");
+        b.receive(far.at(1 << 19, LEN), 3);
+        assert_eq!(b.arrived_with(), ((3, Status::Success, len as u64), Extended::RecvImmediate, 11), "{len} bytes");
+        assert!(far.shows(0..len, len), "{len} bytes");
+        a.completes_with(1, Status::Success, Extended::WriteImmediate);
+        assert!(quiet([&b.receives]), "{len} bytes");
+        b.receive(far.at(1 << 19, LEN), 4);
+        b.arrives(4, Status::Success);
+        a.completes(2, Status::Success);
+    }
+}
+
+/// A value may be waiting for its receive when the connection comes up.
+pub fn values_come_right_behind_the_connection<T: Transport>(network: &Network<T>) {
+    let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
+    for k in 0..rounds(20) as u32 {
+        let (a, b) = (adapter.end(), adapter.end());
+        b.receive(far.at(0, LEN), 1);
+        connect(&a, &b);
+        a.write_immediate(near.at(0, LEN), 2, far.remote(LEN, LEN), k);
+        assert_eq!(b.arrived_with(), ((1, Status::Success, LEN as u64), Extended::RecvImmediate, k));
+        a.completes_with(2, Status::Success, Extended::WriteImmediate);
+        a.ep.free().unwrap();
+        b.ep.free().unwrap();
+    }
+}
+
+/// Through a shared queue they arrive as through an endpoint's own, and the books stay exact.
+pub fn values_take_buffers_of_a_shared_queue<T: Transport>(network: &Network<T>) {
+    let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
+    if !adapter.ia.transport().attributes().srq {
+        return;
+    }
+    let srq = adapter.srq(8);
+    let ends: Vec<_> = (0..3).map(|_| (adapter.end(), adapter.end_on(&srq))).collect();
+    ends.iter().for_each(|(a, b)| connect(a, b));
+    for k in 0..8 {
+        srq.post_recv(&[far.at(4096 + k * LEN, LEN)], k as u64).unwrap();
+    }
+    far.fill(4096..4096 + 8 * LEN, 0xee);
+    let mut seen = [false; 8];
+    for k in 0..8 {
+        let (a, b) = &ends[k % 3];
+        near.paint(0..LEN + k, k);
+        a.write_immediate(near.at(0, LEN + k), 9, far.remote(0, LEN + k), k as u32);
+        let ((cookie, status, len), operation, value) = b.arrived_with();
+        assert_eq!(
+            (status, len, operation, value),
+            (Status::Success, (LEN + k) as u64, Extended::RecvImmediate, k as u32)
+        );
+        assert!(!std::mem::replace(&mut seen[cookie as usize], true), "buffer {cookie} came twice");
+        assert!(far.shows(0..LEN + k, k));
+        a.completes_with(9, Status::Success, Extended::WriteImmediate);
+        let books = srq.query();
+        assert_eq!((books.available, books.outstanding), (7 - k, 7 - k));
+    }
+    assert!(far.is_all(4096..4096 + 8 * LEN, 0xee));
+    // One that finds no buffer waits.
+    let (a, b) = &ends[0];
+    a.write_immediate(near.at(0, LEN), 10, far.remote(0, LEN), 77);
+    assert!(quiet([&a.requests, &b.receives]));
+    srq.post_recv(&[far.at(4096, LEN)], 20).unwrap();
+    assert_eq!(b.arrived_with(), ((20, Status::Success, LEN as u64), Extended::RecvImmediate, 77));
+    a.completes_with(10, Status::Success, Extended::WriteImmediate);
+    // A completion that nobody has fetched keeps its buffer occupied, also one of this kind.
+    srq.post_recv(&[far.at(4096, LEN)], 21).unwrap();
+    a.write_immediate(near.at(0, LEN), 11, far.remote(0, LEN), 78);
+    a.completes_with(11, Status::Success, Extended::WriteImmediate);
+    until("the value arrives", || srq.query().available == 0 && b.ep.recv_query().allocated == 0);
+    assert_eq!(srq.query().outstanding, 1);
+    b.arrived_with();
+    assert_eq!(srq.query().outstanding, 0);
+}
+
+/// One that is not allowed fails as a write does, and no receive tells of a value.
+pub fn a_value_behind_a_write_that_is_not_allowed_does_not_arrive<T: Transport>(network: &Network<T>) {
+    let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
+    let closed = adapter.buffer_with(4096, Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE_READ);
+    for wrong in
+        [closed.remote(0, LEN), RemoteSegment { key: far.lmr().remote_key() ^ 0x5555_5555, ..far.remote(0, LEN) }]
+    {
+        let (a, b) = adapter.pair();
+        far.fill(0..LEN, 0xee);
+        b.receive(far.at(4096, LEN), 1);
+        a.write_immediate(near.at(0, LEN), 2, wrong, 3);
+        a.write_immediate(near.at(0, LEN), 3, far.remote(0, LEN), 4);
+        a.completes_with(2, Status::RemoteAccess, Extended::WriteImmediate);
+        a.completes_with(3, Status::Flushed, Extended::WriteImmediate);
+        a.is_told(ConnectionEvent::Broken);
+        b.arrives(1, Status::Flushed);
+        network.is_told_of_a_failure(&b);
+        assert!(far.is_all(0..LEN, 0xee) && closed.is_all(0..4096, 0));
+    }
+}
+
+/// Those in flight at the end, and those posted after it, are flushed.
+pub fn values_are_flushed_at_the_end<T: Transport>(network: &Network<T>) {
+    let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
+    a.write_immediate(near.at(0, LEN), 1, far.remote(0, LEN), 1);
+    assert!(quiet([&a.requests]), "there is no receive");
+    a.ep.disconnect(false).unwrap();
+    a.completes_with(1, Status::Flushed, Extended::WriteImmediate);
+    a.is_told(ConnectionEvent::Disconnected);
+    network.is_told_of_a_farewell(&b);
+    a.write_immediate(near.at(0, LEN), 2, far.remote(0, LEN), 2);
+    a.completes_with(2, Status::Flushed, Extended::WriteImmediate);
+    assert!(quiet([&b.receives]));
+}
+
+/// Suppressed ones give no event; announced ones wake a solicited waiter.
+pub fn values_have_completion_flags<T: Transport>(network: &Network<T>) {
+    let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
+    let solicited = |attr: &mut dat_core::EpAttributes| attr.recv_completion_flags = CompletionFlags::SOLICITED_WAIT;
+    let (a, b) = (adapter.end(), adapter.end_with(None, solicited));
+    connect(&a, &b);
+    for cookie in 0..2 {
+        b.receive(far.at(0, LEN), cookie);
+    }
+    let write = |cookie, flags| a.ep.post_write_immediate(&[near.at(0, LEN)], cookie, far.remote(0, LEN), 1, flags);
+    let outcome = std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| wait(&b.receives, 1, None));
+        write(1, CompletionFlags::SUPPRESS).unwrap();
+        let end = std::time::Instant::now() + std::time::Duration::from_millis(60);
+        while std::time::Instant::now() < end && !waiter.is_finished() {
+            std::thread::yield_now();
+        }
+        // The thread may have begun to wait behind the arrival.
+        write(2, CompletionFlags::SOLICITED_WAIT).unwrap();
+        waiter.join().unwrap()
+    });
+    assert!(matches!(outcome.result, Ok(Event::Extended { cookie: 0, operation: Extended::RecvImmediate, .. })));
+    assert_eq!(b.arrived_with().0.0, 1);
+    a.completes_with(2, Status::Success, Extended::WriteImmediate);
+    assert!(quiet([&a.requests]));
+}

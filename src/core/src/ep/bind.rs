@@ -1,0 +1,153 @@
+//! Binding remote memory regions over the connection of an endpoint, and what becomes of those that are bound for it alone.
+
+use std::sync::Arc;
+
+use host::memory::Room;
+
+use crate::ep::endpoint::Endpoint;
+use crate::ep::post::full;
+use crate::ep::requests::{InFlight, Requests, Work};
+use crate::error::{Access, Arg, Error, Result, Role};
+use crate::event::CompletionFlags;
+use crate::ia::Ia;
+use crate::lmr::Lmr;
+use crate::lmr_table::LocalSegment;
+use crate::mem::{Base, Rights};
+use crate::rmr::{Binding, Rmr};
+use crate::slab::{Handle, Object};
+use crate::transport::{BindTarget, Scope, Transport};
+use crate::users::Use;
+
+impl<T: Transport> Endpoint<T> {
+    /// Posts the binding of `rmr` to a part of `lmr`, or its unbinding for a segment of length 0. Returns the context
+    /// for peers, with which they name the first byte by its number in the segment, or by 0, as `base` says.
+    ///
+    /// # Errors
+    /// [`Error::ModelNotSupported`] for another number than that of the segment where the transport has no others,
+    /// [`crate::error::Refusal::Endpoint`], [`Arg::Flags`], [`Arg::Segments`] for a range
+    /// outside the region, [`Error::ProtectionViolation`] unless region, window and
+    /// endpoint share a zone, [`Error::PrivilegesViolation`] for a remote right without
+    /// the local one, [`Arg::Endpoint`] if it is bound for the connection of another endpoint alone,
+    /// [`Error::InsufficientResources`].
+    #[allow(clippy::too_many_arguments)] // those of the call
+    pub fn post_bind(
+        &self,
+        rmr: &Rmr<T>,
+        lmr: Option<&Arc<Lmr<T>>>,
+        segment: LocalSegment,
+        rights: Rights,
+        base: Base,
+        cookie: u64,
+        completion: CompletionFlags,
+    ) -> Result<u32> {
+        let target = lmr.filter(|_| segment.len > 0);
+        if target.is_some() && base == Base::Zero && !self.ia.transport.attributes().zero_based {
+            return Err(Error::ModelNotSupported);
+        }
+        let mut requests = self.requests();
+        let zone = requests.zone_for(completion, false, false)?;
+        if rmr.zone() != zone {
+            return Err(Error::ProtectionViolation(Access::RemoteRead));
+        }
+        let offset = match target {
+            Some(lmr) => check_bind(lmr, &segment, zone, rights)?,
+            None if segment.len > 0 => return Err(Error::InvalidParameter(Arg::Segments)),
+            None => 0,
+        };
+        let ep = self.header.handle();
+        self.check_only(&rmr.binding())?;
+        let work = Work::Bind(rmr.header().handle());
+        if !self.make_room(&mut requests)? {
+            self.flush(&requests, cookie, completion, work);
+            return Ok(0);
+        }
+        let only = (rmr.scope() == Scope::Endpoint).then_some(ep);
+        if only.is_some() && target.is_some() {
+            requests.note_window(&self.ia, ep, rmr)?;
+        }
+        let Requests { qp: Some(qp), tx, flight, .. } = &mut *requests else { return Err(requests.state.into()) };
+        let Some((id, place)) = flight.next() else { return Err(full()) };
+        // The region is marked as used before it is looked at, so that it is not freed in between. The binding stays
+        // locked until it holds what the window shows.
+        let bound = target.map(|lmr| Use::of(lmr).ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
+        let region = target.map(|lmr| lmr.region().ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
+        let mut binding = rmr.binding();
+        self.check_only(&binding)?;
+        let window = rmr.window().ok_or(Error::InvalidHandle(Role::Rmr))?;
+        let bind = region.as_ref().zip(target).map(|(region, lmr)| BindTarget {
+            region: &**region,
+            addr: lmr.start() + offset,
+            len: segment.len,
+            rights,
+            first: base.first(segment.addr),
+        });
+        let signalled = !completion.contains(CompletionFlags::SUPPRESS);
+        let (key, mark) = self.ia.transport().post_bind(qp, tx, id, &window, bind.as_ref(), signalled)?;
+        // While it is used, so that whoever frees the region lets go of it last.
+        drop(region);
+        place.fill(InFlight { mark, cookie, flags: completion, work });
+        work.show_posted(ep, cookie);
+        let bound = bound.map(|lmr| Binding { lmr, segment, rights, base, key, only });
+        let before = rmr.rebind(&mut binding, bound);
+        drop(binding);
+        drop(requests);
+        self.ia.transport.await_unbound(&window);
+        // Until then the region that the window showed before cannot be freed.
+        drop(before);
+        Ok(key)
+    }
+
+    /// Refuses to change a binding that is for the connection of another endpoint alone.
+    fn check_only(&self, binding: &Option<Binding<T>>) -> Result<()> {
+        match binding.as_ref().and_then(|binding| binding.only) {
+            Some(only) if only != self.header.handle() => Err(Error::InvalidParameter(Arg::Endpoint)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<T: Transport> Requests<T> {
+    /// Notes that `rmr` is going to be bound for the connection of the endpoint `ep` alone.
+    ///
+    /// # Errors
+    /// [`crate::error::Resource::Memory`].
+    pub fn note_window(&mut self, ia: &Ia<T>, ep: Handle, rmr: &Rmr<T>) -> Result<()> {
+        if rmr.is_bound_over(ep) {
+            return Ok(());
+        }
+        if self.windows.len() == self.windows.capacity() {
+            self.windows.retain(|&noted| ia.slab().get::<Rmr<T>>(noted).is_some_and(|rmr| rmr.is_bound_over(ep)));
+            self.windows.room(1)?;
+        }
+        self.windows.push(rmr.header().handle());
+        Ok(())
+    }
+
+    /// Forgets the bindings of remote memory regions for the connection of the endpoint `ep` alone, which has ended.
+    pub fn forget_windows(&mut self, ia: &Ia<T>, ep: Handle) {
+        for noted in self.windows.drain(..) {
+            if let Some(rmr) = ia.slab().get::<Rmr<T>>(noted) {
+                rmr.forget(|binding| binding.only == Some(ep));
+            }
+        }
+    }
+}
+
+/// Checks whether `segment` of a region can be opened to peers. Returns its offset.
+fn check_bind<T: Transport>(lmr: &Lmr<T>, segment: &LocalSegment, zone: u32, rights: Rights) -> Result<u64> {
+    let offset = segment.addr.wrapping_sub(lmr.addr());
+    if offset.checked_add(segment.len).is_none_or(|end| end > lmr.len()) {
+        return Err(Error::InvalidParameter(Arg::Segments));
+    }
+    if lmr.pz().is_none_or(|pz| pz.id() != zone) {
+        return Err(Error::ProtectionViolation(Access::RemoteRead));
+    }
+    if rights.contains(Rights::REMOTE_READ) && !lmr.rights().contains(Rights::LOCAL_READ) {
+        return Err(Error::PrivilegesViolation(Access::RemoteRead));
+    }
+    let writes = rights.intersects(Rights::REMOTE_WRITE.union(Rights::REMOTE_ATOMIC));
+    if writes && !lmr.rights().contains(Rights::LOCAL_WRITE) {
+        return Err(Error::PrivilegesViolation(Access::RemoteWrite));
+    }
+    Ok(offset)
+}

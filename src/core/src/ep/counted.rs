@@ -1,0 +1,46 @@
+//! The counters of endpoints, and those of an adapter, which are their sums.
+
+use crate::counters::Counters;
+use crate::ep::endpoint::Endpoint;
+use crate::ia::Ia;
+use crate::transport::Transport;
+
+impl<T: Transport> Endpoint<T> {
+    /// What the endpoint has counted since it was made, over all of its connections.
+    pub fn counters(&self) -> Counters {
+        let mut counters = {
+            let requests = self.requests();
+            let mut counters = requests.counters;
+            if let Some(qp) = &requests.qp {
+                counters.flow.add(self.ia.transport.flow(qp, &requests.tx));
+            }
+            counters
+        };
+        counters.tallies.add(&self.receives.lock().received);
+        counters
+    }
+
+    /// Leaves what the endpoint has counted to its adapter, because it is freed.
+    pub(super) fn leave_counters(&self) {
+        self.ia.note_ended(|| {
+            let counters = self.counters();
+            self.requests().counters = Counters::default();
+            self.receives.lock().received = Default::default();
+            counters
+        });
+    }
+}
+
+impl<T: Transport> Ia<T> {
+    /// What all endpoints of the adapter have counted since it was opened, those that were freed as well.
+    pub fn counters(&self) -> Counters {
+        self.with_ended(|ended| {
+            let mut all = *ended;
+            let _: Option<()> = self.find(|ep: &Endpoint<T>| {
+                all.add(&ep.counters());
+                None
+            });
+            all
+        })
+    }
+}

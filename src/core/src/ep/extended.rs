@@ -1,0 +1,214 @@
+//! Requests and receives that not every version of the interface has: writes that bring a value, atomic operations, sends that
+//! revoke a window of the peer, reads into what a key for peers names. None of them is on the fast path.
+
+use crate::ep::endpoint::Endpoint;
+use crate::ep::receives::{Held, Receives};
+use crate::ep::requests::Work;
+use crate::error::{Access, Arg, Error, Result};
+use crate::event::{CompletionFlags, Status, Transfer};
+use crate::lmr::Lmr;
+use crate::lmr_table::{LocalSegment, SegmentList};
+use crate::mem::Rights;
+use crate::rmr::Rmr;
+use crate::transport::{Operation, RecvDone, RemoteSegment, Special, Transport};
+
+/// The change that an atomic operation makes to eight bytes of the peer's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// This is added, modulo 2⁶⁴.
+    Add(u64),
+    /// They are replaced, if they are as expected.
+    Swap {
+        /// The value that is replaced.
+        expected: u64,
+        /// What it is replaced by.
+        new: u64,
+    },
+}
+
+impl<T: Transport> Endpoint<T> {
+    /// Posts an RDMA write that takes a receive of the peer behind it, for which it brings `value`. Without segments nothing is
+    /// written.
+    ///
+    /// # Errors
+    /// [`Error::ModelNotSupported`] where the transport has no such writes; those of [`Endpoint::post_write`].
+    pub fn post_write_immediate<S: SegmentList + ?Sized>(
+        &self,
+        segments: &S,
+        cookie: u64,
+        to: RemoteSegment,
+        value: u32,
+        completion: CompletionFlags,
+    ) -> Result<()> {
+        if !self.ia.transport.attributes().immediate {
+            return Err(Error::ModelNotSupported);
+        }
+        let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
+        self.post_checked(
+            self.requests(),
+            segments,
+            cookie,
+            completion,
+            (Transfer::Write, true),
+            |requests, total, _| {
+                let len = requests.length(Transfer::Write, total, to.len)?;
+                Ok((Operation::WriteImmediate { to, value, solicited }, Work::WriteImmediate(len), len))
+            },
+        )
+    }
+
+    /// Posts an atomic operation on eight bytes of the peer's memory. What they were before goes into the only segment.
+    ///
+    /// # Errors
+    /// [`Error::ModelNotSupported`] where the transport has no such operations; those of [`Endpoint::post_read`];
+    /// [`Arg::SegmentCount`] unless there is one segment, [`Error::LengthError`] if it or the remote one has less than eight
+    /// bytes, [`Arg::Remote`] if the remote one is not aligned.
+    pub fn post_atomic<S: SegmentList + ?Sized>(
+        &self,
+        segments: &S,
+        cookie: u64,
+        remote: RemoteSegment,
+        change: Change,
+        completion: CompletionFlags,
+    ) -> Result<()> {
+        if !self.ia.transport.attributes().atomics {
+            return Err(Error::ModelNotSupported);
+        }
+        let RemoteSegment { addr, len, key } = remote;
+        let (operation, work) = match change {
+            Change::Add(add) => (Operation::FetchAdd { addr, key, add }, Work::FetchAdd),
+            Change::Swap { expected, new } => (Operation::CompareSwap { addr, key, expected, new }, Work::CompareSwap),
+        };
+        let count = segments.count();
+        self.post_checked(
+            self.requests(),
+            segments,
+            cookie,
+            completion,
+            (Transfer::Read, false),
+            |_, total, checked| {
+                if count != 1 {
+                    return Err(Error::InvalidParameter(Arg::SegmentCount));
+                }
+                if !addr.is_multiple_of(Work::ATOMIC) {
+                    return Err(Error::InvalidParameter(Arg::Remote));
+                }
+                match checked.as_mut_slice() {
+                    [old] if total >= Work::ATOMIC && len >= Work::ATOMIC => old.len = Work::ATOMIC,
+                    _ => return Err(Error::LengthError),
+                }
+                Ok((operation, work, Work::ATOMIC))
+            },
+        )
+    }
+
+    /// Posts a send that revokes the peer's remote memory region of this key before its receive completes.
+    ///
+    /// # Errors
+    /// [`Error::ModelNotSupported`] where the transport has no such sends; those of [`Endpoint::post_send`].
+    pub fn post_send_invalidate<S: SegmentList + ?Sized>(
+        &self,
+        segments: &S,
+        cookie: u64,
+        key: u32,
+        completion: CompletionFlags,
+    ) -> Result<()> {
+        if !self.ia.transport.attributes().invalidate {
+            return Err(Error::ModelNotSupported);
+        }
+        let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
+        self.post_checked(
+            self.requests(),
+            segments,
+            cookie,
+            completion,
+            (Transfer::Send, true),
+            |requests, total, _| {
+                let len = requests.length(Transfer::Send, total, 0)?;
+                Ok((Operation::SendInvalidate { solicited, key }, Work::Transfer(Transfer::Send, len), len))
+            },
+        )
+    }
+
+    /// Posts an RDMA read into the memory that a key for peers names, of a local region or of a remote memory region that is
+    /// bound: `local` has that key for a context.
+    ///
+    /// # Errors
+    /// [`Error::PrivilegesViolation`] for an unknown key, or memory that must not be written; [`Error::ProtectionViolation`] for
+    /// that of another zone, or for another connection alone; [`Arg::Segments`] for a range outside; those of
+    /// [`Endpoint::post_read`].
+    pub fn post_read_to_rmr(
+        &self,
+        local: LocalSegment,
+        cookie: u64,
+        remote: RemoteSegment,
+        completion: CompletionFlags,
+    ) -> Result<()> {
+        let requests = self.requests();
+        let (most, _) = requests.needs(Transfer::Read);
+        requests.zone_for(completion, false, most == 0)?;
+        let local = if local.len == 0 { local } else { self.behind_key(&local)? };
+        self.post_checked(requests, &[local], cookie, completion, (Transfer::Read, false), |requests, total, _| {
+            let len = requests.length(Transfer::Read, total, remote.len)?;
+            Ok((Operation::Read(remote), Work::Transfer(Transfer::Read, len), len))
+        })
+    }
+
+    /// The segment of a local region that a segment with a key for peers stands for.
+    fn behind_key(&self, named: &LocalSegment) -> Result<LocalSegment> {
+        let unknown = Error::PrivilegesViolation(Access::Write);
+        let slab = self.ia.slab();
+        let owner = self.ia.remote_keys.owner(named.context).ok_or(unknown)?;
+        if let Some(lmr) = slab.get::<Lmr<T>>(owner) {
+            return Ok(LocalSegment { context: lmr.context(), ..*named });
+        }
+        let rmr = slab.get::<Rmr<T>>(owner).ok_or(unknown)?;
+        let binding = rmr.binding();
+        let bound = binding.as_ref().filter(|bound| bound.key == named.context).ok_or(unknown)?;
+        if bound.only.is_some_and(|only| only != self.header.handle()) {
+            return Err(Error::ProtectionViolation(Access::Write));
+        }
+        if !bound.rights.contains(Rights::REMOTE_WRITE) {
+            return Err(unknown);
+        }
+        let offset = named.addr.wrapping_sub(bound.first());
+        if offset.checked_add(named.len).is_none_or(|end| end > bound.segment.len) {
+            return Err(Error::InvalidParameter(Arg::Segments));
+        }
+        let addr = bound.segment.addr + offset;
+        Ok(LocalSegment { context: bound.segment.context, addr, len: named.len })
+    }
+
+    /// Takes note of a receive that has brought more than its bytes.
+    pub(super) fn special_done(&self, life: u64, done: RecvDone, what: Special) {
+        // The transport has ended the binding. It is gone before a completion tells of that.
+        if let Special::Invalidated(key) = what
+            && let Some(rmr) = self.ia.remote_keys.owner(key).and_then(|owner| self.ia.slab().get::<Rmr<T>>(owner))
+        {
+            rmr.forget(|binding| binding.key == key);
+        }
+        let mut receives = self.receives.lock();
+        if receives.life == life && receives.connected {
+            self.finish_special(&mut receives, &done, what);
+        } else {
+            self.keep_out_of_time(&mut receives, life, Held { done, special: Some(what) });
+        }
+    }
+
+    /// Queues the completion of a receive that has brought more than its bytes, if it did not fail.
+    pub(super) fn finish_special(&self, receives: &mut Receives<T>, done: &RecvDone, what: Special) {
+        if done.status != Status::Success {
+            return self.finish_recvs(receives, &[*done]);
+        }
+        let ep = self.header.handle();
+        match &self.srq {
+            None => receives.finish_special(ep, done, what),
+            Some(srq) => {
+                receives.give_back(done.id);
+                if let Some(completed) = srq.complete(done.id) {
+                    receives.complete_special(ep, completed.cookie, done, what, false, Some(completed.charge));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The remote keys of an adapter, by which peers name its regions and windows: whose each of them is.
+//!
+//! Only calls that are given such a key look here, and reports that name one. The keys lie side by side and are searched, so that
+//! a bind, which can no longer fail when its key is known, only has to write it down.
+
+use host::lock::Mutex;
+use host::memory::{NoMemory, Room};
+
+use crate::slab::Handle;
+
+/// The key of nothing.
+const NONE: u32 = 0;
+
+/// The remote keys of regions that peers may use, and of windows that are bound.
+#[derive(Default)]
+pub(crate) struct RmrTable {
+    rows: Mutex<Rows>,
+}
+
+/// As many keys as owners.
+#[derive(Default)]
+struct Rows {
+    keys: Vec<u32>,
+    owners: Vec<Handle>,
+    free: Vec<usize>,
+}
+
+/// A place in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Row(usize);
+
+impl RmrTable {
+    /// A place for the key of one owner.
+    ///
+    /// # Errors
+    /// [`NoMemory`].
+    pub fn enter(&self) -> Result<Row, NoMemory> {
+        let mut rows = self.rows.lock();
+        if let Some(at) = rows.free.pop() {
+            return Ok(Row(at));
+        }
+        let at = rows.keys.len();
+        rows.keys.room(1)?;
+        rows.owners.room(1)?;
+        // Room for all that can be left, so that leaving needs no memory.
+        rows.free.room(at + 1)?;
+        rows.keys.push(NONE);
+        rows.owners.push(Handle::NULL);
+        Ok(Row(at))
+    }
+
+    /// Replaces the key at a place; 0 is none.
+    pub fn set(&self, Row(at): Row, key: u32, owner: Handle) {
+        let mut rows = self.rows.lock();
+        rows.keys[at] = key;
+        rows.owners[at] = owner;
+    }
+
+    /// Gives a place back.
+    pub fn leave(&self, row: Row) {
+        self.set(row, NONE, Handle::NULL);
+        self.rows.lock().free.push(row.0);
+    }
+
+    /// The object that a key belongs to.
+    pub fn owner(&self, key: u32) -> Option<Handle> {
+        let rows = self.rows.lock();
+        let at = rows.keys.iter().position(|&known| known == key && known != NONE)?;
+        Some(rows.owners[at])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_found_as_long_as_they_are_there() {
+        let table = RmrTable::default();
+        let (a, b) = (table.enter().unwrap(), table.enter().unwrap());
+        assert_eq!(table.owner(0), None);
+        table.set(a, 7, Handle(8));
+        table.set(b, 9, Handle(16));
+        assert_eq!([7, 9, 8].map(|key| table.owner(key)), [Some(Handle(8)), Some(Handle(16)), None]);
+        table.set(b, 10, Handle(16));
+        table.leave(a);
+        assert_eq!([7, 9, 10, 0].map(|key| table.owner(key)), [None, None, Some(Handle(16)), None]);
+        assert_eq!(table.enter().unwrap(), a);
+        assert_ne!(table.enter().unwrap(), a);
+    }
+}

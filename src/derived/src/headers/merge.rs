@@ -1,0 +1,132 @@
+//! Puts the items of a version where the module that versions share has places for them.
+
+use std::collections::HashMap;
+
+use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::{Ident, Item, ItemMacro, Token, braced};
+
+use crate::Result;
+
+/// The items of both modules in the order of the header.
+///
+/// `place!(NAME);` in `common` stands for the items of `own` between the same mark and the next one. What stands before
+/// the first mark comes last. The members in `c_members!` join those of the enumeration.
+pub fn merge(common: Vec<Item>, own: Vec<Item>) -> Result<Vec<Item>> {
+    let mut members: HashMap<String, Members> = HashMap::new();
+    let mut runs: HashMap<String, Vec<Item>> = HashMap::new();
+    let mut run = String::new();
+    for item in own {
+        match (place(&item), item) {
+            (Some(name), _) => {
+                run = name;
+                runs.entry(run.clone()).or_default();
+            }
+            (None, Item::Macro(item)) if item.mac.path.is_ident("c_members") => {
+                let added: Members = item.mac.parse_body().map_err(|e| e.to_string())?;
+                members.insert(added.name.to_string(), added);
+            }
+            (None, item) => runs.entry(run.clone()).or_default().push(item),
+        }
+    }
+
+    let mut items = Vec::new();
+    for mut item in common {
+        match (place(&item), &mut item) {
+            (Some(place), _) => items.extend(runs.remove(&place).ok_or_else(|| format!("the version has no {place}"))?),
+            (None, Item::Macro(enumeration)) if enumeration.mac.path.is_ident("c_enum") => {
+                if let Some(added) = members.remove(&name(enumeration)?.to_string()) {
+                    add(enumeration, &added)?;
+                }
+                items.push(item);
+            }
+            (None, _) => items.push(item),
+        }
+    }
+    items.extend(runs.remove("").unwrap_or_default());
+    match members.keys().next().or(runs.keys().next()) {
+        Some(name) => Err(format!("{name}: the module has no such enumeration or place")),
+        None => Ok(items),
+    }
+}
+
+/// The name in `place!(NAME);`.
+fn place(item: &Item) -> Option<String> {
+    match item {
+        Item::Macro(item) if item.mac.path.is_ident("place") => Some(item.mac.tokens.to_string()),
+        _ => None,
+    }
+}
+
+/// The name of an enumeration that has two.
+fn name(enumeration: &ItemMacro) -> Result<Ident> {
+    let head = |input: ParseStream| {
+        input.call(syn::Attribute::parse_outer)?;
+        input.parse::<Token![pub]>()?;
+        input.parse::<Token![enum]>()?;
+        input.parse::<Ident>()?;
+        input.parse::<Token![as]>()?;
+        let name = input.parse()?;
+        input.parse::<proc_macro2::TokenStream>()?;
+        Ok(name)
+    };
+    enumeration.mac.parse_body_with(head).map_err(|e| e.to_string())
+}
+
+/// The contents of `c_members! { NAME { ... } }`.
+struct Members {
+    name: Ident,
+    members: proc_macro2::TokenStream,
+}
+
+impl Parse for Members {
+    fn parse(input: ParseStream) -> syn::Result<Members> {
+        let name = input.parse()?;
+        let body;
+        braced!(body in input);
+        Ok(Members { name, members: body.parse()? })
+    }
+}
+
+/// Adds members behind those of an enumeration.
+fn add(enumeration: &mut ItemMacro, added: &Members) -> Result<()> {
+    let mut tokens: Vec<proc_macro2::TokenTree> = enumeration.mac.tokens.clone().into_iter().collect();
+    let Some(proc_macro2::TokenTree::Group(body)) = tokens.pop() else {
+        return Err(format!("{} has no members", added.name));
+    };
+    let (body, members) = (body.stream(), &added.members);
+    enumeration.mac.tokens = quote!(#(#tokens)* { #body #members });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quote::ToTokens;
+
+    fn merged(common: proc_macro2::TokenStream, own: proc_macro2::TokenStream) -> Result<String> {
+        let items = |tokens| syn::parse2::<syn::File>(tokens).unwrap().items;
+        let merged = merge(items(common), items(own))?;
+        Ok(merged.iter().map(|item| item.to_token_stream().to_string().replace(' ', "")).collect())
+    }
+
+    #[test]
+    fn items_of_the_version_come_where_they_are_marked_and_the_others_last() {
+        let common = quote!(type A = u8; place!(b); type D = u8; place!(e););
+        let own = quote!(type Z = u8; place!(e); type E = u8; place!(b); type B = u8; type C = u8;);
+        assert_eq!(merged(common.clone(), own).unwrap(), "typeA=u8;typeB=u8;typeC=u8;typeD=u8;typeE=u8;typeZ=u8;");
+        assert!(merged(common.clone(), quote!(place!(b); type B = u8;)).is_err());
+        assert!(merged(common, quote!(place!(b); place!(e); place!(f);)).is_err());
+    }
+
+    #[test]
+    fn members_of_the_version_join_those_of_the_enumeration() {
+        let common = quote!(c_enum! { pub enum t as T { A = 1, } });
+        let own = |name: &str| {
+            let name = quote::format_ident!("{name}");
+            quote!(c_members! { #name { B = 2, } })
+        };
+        assert_eq!(merged(common.clone(), own("T")).unwrap(), "c_enum!{pubenumtasT{A=1,B=2,}}");
+        assert!(merged(common, own("X")).is_err());
+    }
+}

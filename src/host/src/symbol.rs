@@ -1,0 +1,38 @@
+//! Names that the dynamic loader finds.
+
+use std::ffi::{CStr, c_void};
+use std::ptr::NonNull;
+
+/// What the process has under a name in a version of it. A loader without versions, such as that of musl, finds nothing.
+///
+/// # Parameters
+/// * `name` - the name.
+/// * `node` - the version, such as `DAT_1.2`.
+pub fn versioned(name: &CStr, node: &CStr) -> Option<NonNull<c_void>> {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: looks a name up among the libraries of the process; both strings are C strings.
+    return NonNull::new(unsafe { libc::dlvsym(libc::RTLD_DEFAULT, name.as_ptr(), node.as_ptr()) });
+    #[cfg(not(target_env = "gnu"))]
+    {
+        let _ = (name, node);
+        None
+    }
+}
+
+/// What the process has under a name.
+pub fn named(name: &CStr) -> Option<NonNull<c_void>> {
+    // SAFETY: looks a name up among the libraries of the process; the name is a C string.
+    NonNull::new(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_missing_ones_are_not() {
+        assert!(named(c"memcpy").is_some());
+        assert!(named(c"no_library_has_this_name").is_none());
+        assert!(versioned(c"memcpy", c"NO_SUCH_VERSION").is_none());
+    }
+}

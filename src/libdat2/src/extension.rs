@@ -1,0 +1,180 @@
+//! dat_extension_op: the one function of the interface with arguments that differ from call to call.
+//!
+//! Rust cannot define such a function. So the exported one is a few instructions that save the registers with arguments,
+//! make the list of C's va_list of them, and call [`carry_out`]; the provider's slot gets the list as C would pass it on.
+
+use std::arch::naked_asm;
+use std::ptr;
+
+use ::dat_registry::{Purpose, Request};
+use dat_library::api::Api;
+use dat_library::dispatch::provider_of;
+use dat_library::guard::{making, slow};
+use dat_library::ia;
+use dat_udat20::*;
+use host::cstr;
+
+use crate::Udat20;
+use crate::ia::close;
+
+dat_library::symver!("DAT_2.0", dat_extension_op);
+
+/// Carries out an operation of an extension; see [`carry_out`]. The arguments behind the first two are those of the
+/// operation.
+///
+/// # Safety
+/// A handle that is aligned must point to readable memory; the further arguments must be those of the operation.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dat_extension_op(ext_handle: DAT_HANDLE, ext_op: DAT_EXTENDED_OP) -> DAT_RETURN {
+    // Below the frame: the list, 24 bytes, and at 32 the general registers in the order of arguments. No argument is in
+    // a vector register, and the list says that all of these are taken. The stack stays a multiple of 16.
+    naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "sub rsp, 80",
+        "mov [rsp + 48], rdx",
+        "mov [rsp + 56], rcx",
+        "mov [rsp + 64], r8",
+        "mov [rsp + 72], r9",
+        "mov dword ptr [rsp], 16",
+        "mov dword ptr [rsp + 4], 176",
+        "lea rax, [rbp + 16]",
+        "mov [rsp + 8], rax",
+        "lea rax, [rsp + 32]",
+        "mov [rsp + 16], rax",
+        "mov rdx, rsp",
+        "call {carry_out}",
+        "leave",
+        ".cfi_restore rbp",
+        ".cfi_def_cfa rsp, 8",
+        "ret",
+        ".cfi_endproc",
+        carry_out = sym carry_out,
+    )
+}
+
+/// Carries out an operation of an extension; see [`carry_out`]. The arguments behind the first two are those of the
+/// operation.
+///
+/// # Safety
+/// A handle that is aligned must point to readable memory; the further arguments must be those of the operation.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dat_extension_op(ext_handle: DAT_HANDLE, ext_op: DAT_EXTENDED_OP) -> DAT_RETURN {
+    // From the stack pointer up: the frame record, the list, 32 bytes, and at 48 the six registers with arguments behind the
+    // first two. No argument is in a vector register, and the list says that all of these are taken.
+    naked_asm!(
+        ".cfi_startproc",
+        "stp x29, x30, [sp, #-96]!",
+        ".cfi_def_cfa_offset 96",
+        ".cfi_offset x29, -96",
+        ".cfi_offset x30, -88",
+        "mov x29, sp",
+        "stp x2, x3, [sp, #48]",
+        "stp x4, x5, [sp, #64]",
+        "stp x6, x7, [sp, #80]",
+        "add x8, sp, #96",
+        "stp x8, x8, [sp, #16]",
+        "str x8, [sp, #32]",
+        "mov w9, #-48",
+        "stp w9, wzr, [sp, #40]",
+        "add x2, sp, #16",
+        "bl {carry_out}",
+        "ldp x29, x30, [sp], #96",
+        ".cfi_def_cfa_offset 0",
+        ".cfi_restore x29",
+        ".cfi_restore x30",
+        "ret",
+        ".cfi_endproc",
+        carry_out = sym carry_out,
+    )
+}
+
+/// Opens or closes an adapter for its attributes, or lets the provider that made the handle carry out the operation.
+///
+/// # Safety
+/// A handle that is aligned must point to readable memory; the list must have the arguments of the operation.
+unsafe extern "C" fn carry_out(ext_handle: DAT_HANDLE, ext_op: DAT_EXTENDED_OP, arguments: *mut VaList) -> DAT_RETURN {
+    match ext_op.cast_unsigned() {
+        // SAFETY: the caller's promise about the arguments.
+        DAT_IB_OPEN_QUERY_OP => unsafe { open_query(&mut *arguments) },
+        DAT_IB_CLOSE_QUERY_OP => slow::<Udat20>(|| close::<Udat20>(ext_handle, DAT_CLOSE_ABRUPT_FLAG, Purpose::Query)),
+        _ => {
+            // SAFETY: the caller's promise about handles.
+            let Some(table) = (unsafe { provider_of(ext_handle) }) else {
+                return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+            };
+            // SAFETY: a registered table stays readable until its provider removes it.
+            match unsafe { slot::dat_extension_op(table.cast()) } {
+                // SAFETY: the arguments are passed on as they came; the slot has this type.
+                Some(function) => unsafe { function(ext_handle, ext_op, arguments) },
+                None => Udat20::CODES.not_implemented,
+            }
+        }
+    }
+}
+
+/// Elements of the asynchronous EVD of an adapter that is opened for its attributes; nobody reads it.
+const QUERY_QLEN: DAT_COUNT = 8;
+
+/// Opens an adapter only to read its attributes. Its handle is good for the closing operation alone.
+///
+/// # Safety
+/// The arguments are `const DAT_NAME_PTR`, `DAT_IA_HANDLE *`, `DAT_IA_ATTR_MASK`, `DAT_IA_ATTR *`,
+/// `DAT_PROVIDER_ATTR_MASK` and `DAT_PROVIDER_ATTR *`; each pointer is NULL or valid.
+unsafe fn open_query(arguments: &mut VaList) -> DAT_RETURN {
+    // SAFETY: the caller's promise about the arguments.
+    let (name, ia_handle) = unsafe { (arguments.next_pointer(), arguments.next_pointer::<DAT_IA_HANDLE>()) };
+    // SAFETY: as above.
+    let (ia_mask, ia_attr) = unsafe { (arguments.next_word(), arguments.next_pointer::<DAT_IA_ATTR>()) };
+    // SAFETY: as above.
+    let (provider_mask, provider_attr) =
+        unsafe { (arguments.next_word(), arguments.next_pointer::<DAT_PROVIDER_ATTR>()) };
+    making::<Udat20>(|| {
+        // SAFETY: the caller's promise about the name.
+        let name = unsafe { cstr::bounded(name, DAT_NAME_MAX_LENGTH) };
+        let name = name.ok_or(DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3))?;
+        if ia_handle.is_null() {
+            return Err(DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
+        }
+        if ia_attr.is_null() && provider_attr.is_null() {
+            return Err(DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5));
+        }
+        let request = Request {
+            name,
+            major: DAT_VERSION_MAJOR,
+            minor: DAT_VERSION_MINOR,
+            thread_safe: DAT_THREADSAFE != DAT_FALSE,
+        };
+        let mut async_evd: DAT_EVD_HANDLE = ptr::null_mut();
+        // SAFETY: the request has the name, and the pointer is this frame's.
+        let opened = unsafe { ia::open::<Udat20>(&request, QUERY_QLEN, &mut async_evd)? };
+        let handle = opened.handle;
+        let table = opened.ticket.table.0.cast();
+        Udat20::statics().registry.bind(handle.addr(), Purpose::Query, opened.ticket);
+        // SAFETY: the registry keeps the table as long as the instance is open; the provider's handle, and pointers from
+        // the caller.
+        let code = match unsafe { slot::dat_ia_query(table) } {
+            // SAFETY: as above.
+            Some(query) => unsafe { query(handle, ptr::null_mut(), ia_mask, ia_attr, provider_mask, provider_attr) },
+            None => Udat20::CODES.not_implemented,
+        };
+        if code != DAT_SUCCESS {
+            close::<Udat20>(handle, DAT_CLOSE_ABRUPT_FLAG, Purpose::Query)?;
+            return Err(open_query_code(code));
+        }
+        // SAFETY: not NULL as checked, and writable as the caller promises.
+        unsafe { ia_handle.write_unaligned(handle) };
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests;

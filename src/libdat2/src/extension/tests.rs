@@ -1,0 +1,99 @@
+//! The way of the arguments from a C call to the provider's slot.
+
+use std::mem::{self, MaybeUninit};
+use std::ptr;
+use std::sync::Mutex;
+
+use dat_library::tables::TABLES;
+
+use super::*;
+
+/// The C function as callers see it.
+type Variadic = unsafe extern "C" fn(DAT_HANDLE, DAT_EXTENDED_OP, ...) -> DAT_RETURN;
+
+fn c_function() -> Variadic {
+    let function: unsafe extern "C" fn(DAT_HANDLE, DAT_EXTENDED_OP) -> DAT_RETURN = dat_extension_op;
+    // SAFETY: further arguments are where the function looks for them.
+    unsafe { mem::transmute(function) }
+}
+
+/// The words that the slot was given.
+static GOT: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+
+/// Reads as many words as the operation's number says.
+unsafe extern "C" fn slot(_: DAT_HANDLE, op: DAT_EXTENDED_OP, arguments: *mut VaList) -> DAT_RETURN {
+    let mut got = GOT.lock().unwrap();
+    // SAFETY: the test passes so many.
+    *got = (0..op).map(|_| unsafe { (*arguments).next_word() }).collect();
+    DAT_ABORT
+}
+
+#[test]
+fn the_slot_gets_the_arguments() {
+    // SAFETY: a table holds only pointers, and each of them may be NULL.
+    let empty: DAT_PROVIDER = unsafe { MaybeUninit::zeroed().assume_init() };
+    let table: &'static DAT_PROVIDER =
+        Box::leak(Box::new(DAT_PROVIDER { handle_extendedop_func: Some(slot), ..empty }));
+    let bare: &'static DAT_PROVIDER = Box::leak(Box::new(empty));
+    let mut object = [ptr::from_ref(table), ptr::null()];
+    let handle: DAT_HANDLE = (&raw mut object).cast();
+    let call = c_function();
+
+    let refused = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+    // SAFETY: no argument is read.
+    unsafe {
+        assert_eq!(call(handle, 0), refused, "not registered");
+        assert_eq!(call(ptr::null_mut(), 0), refused);
+    }
+    assert!(TABLES.insert(ptr::from_ref(table).cast()) && TABLES.insert(ptr::from_ref(bare).cast()));
+    // SAFETY: the operation's number is that of its arguments.
+    unsafe {
+        assert_eq!(call(handle, 0), DAT_ABORT);
+        assert_eq!(call(handle, 3, 1_u64, u64::MAX, 3_u64), DAT_ABORT);
+    }
+    assert_eq!(*GOT.lock().unwrap(), [1, u64::MAX, 3]);
+    // SAFETY: as above; these are more than there are registers.
+    let code = unsafe { call(handle, 7, 1_u64, 2_u64, 3_u64, 4_u64, 5_u64, 6_u64, 7_u64) };
+    assert_eq!(code, DAT_ABORT);
+    assert_eq!(*GOT.lock().unwrap(), [1, 2, 3, 4, 5, 6, 7]);
+
+    // SAFETY: the object is alive, and no argument is read.
+    let code = unsafe {
+        handle.cast::<*const DAT_PROVIDER>().write(bare);
+        call(handle, 0)
+    };
+    assert_eq!(code, 0xbfff_0000, "a slot that is NULL");
+    TABLES.remove(ptr::from_ref(table).cast());
+    TABLES.remove(ptr::from_ref(bare).cast());
+}
+
+#[test]
+fn a_query_wants_its_arguments() {
+    let call = c_function();
+    let open = DAT_IB_OPEN_QUERY_OP.cast_signed();
+    let null = ptr::null_mut::<u8>();
+    let mut handle: DAT_IA_HANDLE = ptr::null_mut();
+    let name = c"no such adapter".as_ptr();
+    // SAFETY: the arguments are those of the operation, and NULL is allowed for each.
+    unsafe {
+        let invalid = |argument| DAT_ERROR(DAT_INVALID_PARAMETER, argument);
+        let code = call(ptr::null_mut::<u8>().cast(), open, null, &raw mut handle, 0_u64, null, 0_u64, null);
+        assert_eq!(code, invalid(DAT_INVALID_ARG3));
+        let code = call(ptr::null_mut(), open, name, null, 0_u64, null, 0_u64, null);
+        assert_eq!(code, invalid(DAT_INVALID_ARG4));
+        let code = call(ptr::null_mut(), open, name, &raw mut handle, 0_u64, null, 0_u64, null);
+        assert_eq!(code, invalid(DAT_INVALID_ARG5));
+    }
+    assert!(handle.is_null());
+}
+
+#[test]
+fn only_a_query_can_be_closed_as_one() {
+    let refused = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    let mut memory = [0_u64; 2];
+    for handle in [ptr::null_mut(), ptr::without_provenance_mut(1), (&raw mut memory).cast()] {
+        // SAFETY: this operation has no arguments.
+        let code = unsafe { c_function()(handle, DAT_IB_CLOSE_QUERY_OP.cast_signed()) };
+        assert_eq!(code, refused);
+    }
+}

@@ -1,0 +1,66 @@
+//! libdat2.so.2: the consumer side of uDAPL 2.0 and the registry of providers.
+//!
+//! The functions that programs call are made from the lists of calls. Most of what carries them out is in
+//! [`dat_library`]; here is what belongs to this version.
+
+use std::ffi::c_char;
+
+use dat_udat20::*;
+
+mod extension;
+mod ia;
+mod related;
+mod strerror;
+
+dat_library::library! {
+    /// uDAPL 2.0.
+    struct Udat20 = dat_udat20;
+    name: "libdat2",
+    shm: c"libdaplshm.so.2",
+    verbs: c"libdaplverbs.so.2",
+    lists_others: true,
+    types: [DAT_RESERVED_LMR DAT_PORT_IN_USE DAT_COMM_NOT_SUPPORTED DAT_EXTENSION_BASE],
+    subtypes: [DAT_INVALID_HANDLE_CSP DAT_INVALID_STATE_SRQ_SHUTDOWN],
+}
+
+/// Makes the exported function of a call under a version node. For calls on adapters see [`ia::dispatch_on_ia`].
+macro_rules! export_under {
+    (
+        $node:literal, $(#[$doc:meta])*
+        extern $abi:literal fn $name:ident($($arguments:tt)*) => dispatch(DAT_INVALID_HANDLE_IA);
+    ) => {
+        ia::dispatch_on_ia! { $node, $(#[$doc])* extern $abi fn $name($($arguments)*) }
+    };
+    ($node:literal, $($call:tt)*) => {
+        dat_library::export! { $node, Udat20, $($call)* }
+    };
+}
+
+/// Makes the exported function of a call that other libraries of this version export too.
+macro_rules! export {
+    ($($call:tt)*) => {
+        export_under! { "DAT_2.0", $($call)* }
+    };
+}
+
+/// Makes the exported function of a call that other libraries of this version lack.
+macro_rules! export_further {
+    ($($call:tt)*) => {
+        export_under! { "DAT_2.0_FULL", $($call)* }
+    };
+}
+
+dat_udat20::for_each_call!(export);
+dat_udat20::for_each_further_call!(export_further);
+
+/// The functions of the calls that the library carries out itself.
+mod by_hand {
+    pub use dat_library::ia::dat_ia_openv;
+    pub use dat_library::registry_api::{
+        dat_registry_add_provider, dat_registry_list_providers, dat_registry_remove_provider,
+    };
+
+    pub use crate::ia::{dat_ia_close, dats_get_ia_handle};
+    pub use crate::related::dat_registry_providers_related;
+    pub use crate::strerror::dat_strerror;
+}

@@ -1,0 +1,72 @@
+//! Adapters that can take over each other's connections.
+
+use std::ffi::CStr;
+
+use dat_library::api::Api;
+use dat_library::guard::making;
+use dat_library::provider::Table;
+use dat_registry::Ticket;
+use dat_udat20::{
+    DAT_BOOLEAN, DAT_FALSE, DAT_HA_CONFLICTING, DAT_HA_FALSE, DAT_HA_RELATIONSHIP, DAT_HA_TRUE, DAT_HA_UNKNOWN,
+    DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR, DAT_PROVIDER, DAT_RETURN, DAT_SUCCESS,
+};
+use host::cstr;
+
+/// Asks the providers of the two adapters, as far as the program has opened these. Loads nothing.
+///
+/// # Safety
+/// Each pointer must be NULL or valid as its parameter says.
+pub unsafe fn dat_registry_providers_related<A: Api>(
+    name1: DAT_NAME_PTR,
+    name2: DAT_NAME_PTR,
+    relationship: *mut DAT_HA_RELATIONSHIP,
+) -> DAT_RETURN {
+    making::<A>(|| {
+        // SAFETY: the caller's promise about the name.
+        let first = unsafe { cstr::bounded(name1, DAT_NAME_MAX_LENGTH) }.ok_or(A::CODES.argument(1))?;
+        // SAFETY: as above.
+        let second = unsafe { cstr::bounded(name2, DAT_NAME_MAX_LENGTH) }.ok_or(A::CODES.argument(2))?;
+        if relationship.is_null() {
+            return Err(A::CODES.argument(3));
+        }
+        for name in [first, second] {
+            if !A::statics().registry.has_name(name).map_err(|_| A::CODES.out_of_memory)? {
+                return Err(A::CODES.name_not_registered);
+            }
+        }
+        let answer = if first == second {
+            DAT_HA_TRUE
+        } else {
+            match (asked::<A>(first, second), asked::<A>(second, first)) {
+                (Some(one), Some(other)) if one != other => DAT_HA_CONFLICTING,
+                (Some(true), _) | (_, Some(true)) => DAT_HA_TRUE,
+                (Some(false), _) | (_, Some(false)) => DAT_HA_FALSE,
+                (None, None) => DAT_HA_UNKNOWN,
+            }
+        };
+        // SAFETY: not NULL as checked, and writable as the caller promises.
+        unsafe { relationship.write_unaligned(answer) };
+        Ok(())
+    })
+}
+
+/// What the provider of `name` says of `other`; `None` if the program has not opened `name`, or the provider does not know.
+fn asked<A: Api>(name: &CStr, other: &CStr) -> Option<bool> {
+    let (address, ticket) = A::statics().registry.instance_of(name)?;
+    let answer = ask(address, &ticket, other);
+    A::statics().registry.release(ticket);
+    answer
+}
+
+/// Calls the slot.
+fn ask(address: usize, ticket: &Ticket<Table>, other: &CStr) -> Option<bool> {
+    let table: *const DAT_PROVIDER = ticket.table.0.cast();
+    // SAFETY: the ticket keeps the table registered, and registered tables are of this version.
+    let related = unsafe { (*table).ia_ha_related_func }?;
+    let handle: DAT_IA_HANDLE = std::ptr::with_exposed_provenance_mut(address);
+    let mut answer: DAT_BOOLEAN = DAT_FALSE;
+    // SAFETY: the handle was that of an open adapter of this provider a moment ago; the name is a C string, which the slot
+    // does not write.
+    let code = unsafe { related(handle, other.as_ptr().cast_mut(), &mut answer) };
+    (code == DAT_SUCCESS).then_some(answer != DAT_FALSE)
+}

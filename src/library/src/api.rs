@@ -1,0 +1,174 @@
+//! What a version of the interface gives to its library.
+
+use std::ffi::CStr;
+
+use dat_registry::builtin::Version;
+use dat_registry::{Held, Registry};
+use dat_udat::dat_error::DAT_RETURN;
+use host::fork::Hold;
+
+use crate::provider::Providers;
+
+/// A version of the interface; [`library!`](crate::library) implements it.
+pub trait Api: Sized + 'static {
+    /// The version's table of a provider.
+    type Provider;
+    /// The library's name in diagnostics.
+    const NAME: &'static str;
+    /// The number of the version, and the contents of the entries that need no configuration.
+    const VERSION: Version;
+    /// The return codes by which the library answers itself.
+    const CODES: Codes;
+
+    /// What the library keeps for the time of the process.
+    fn statics() -> &'static Statics<Self>;
+    /// The name of a type of return codes, given without its class and subtype.
+    fn name_of_type(value: DAT_RETURN) -> Option<&'static CStr>;
+    /// The name of a subtype of return codes, given alone.
+    fn name_of_subtype(value: DAT_RETURN) -> Option<&'static CStr>;
+}
+
+/// What a library keeps for the time of the process.
+pub struct Statics<A: Api> {
+    /// The registry of adapters.
+    pub registry: Registry<Providers<A>>,
+    /// The registry's lock while a fork is going on.
+    pub hold: Hold<Held<'static, Providers<A>>>,
+}
+
+impl<A: Api> Statics<A> {
+    /// Before the first use.
+    pub const fn new() -> Self {
+        Statics { registry: Registry::new(Providers::new()), hold: Hold::new() }
+    }
+}
+
+impl<A: Api> Default for Statics<A> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The return codes by which a library answers itself. Some have other numbers in each version.
+#[derive(Clone, Copy, Debug)]
+pub struct Codes {
+    /// `DAT_INTERNAL_ERROR`.
+    pub internal_error: DAT_RETURN,
+    /// `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`.
+    pub out_of_memory: DAT_RETURN,
+    /// `DAT_NOT_IMPLEMENTED`.
+    pub not_implemented: DAT_RETURN,
+    /// `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA`.
+    pub invalid_ia: DAT_RETURN,
+    /// `DAT_INVALID_PARAMETER` with the argument's number, from 1 on.
+    pub invalid_argument: [DAT_RETURN; 3],
+    /// `DAT_PROVIDER_NOT_FOUND` / `DAT_NAME_NOT_REGISTERED`.
+    pub name_not_registered: DAT_RETURN,
+    /// `DAT_PROVIDER_NOT_FOUND` / `DAT_MAJOR_NOT_FOUND`.
+    pub major_not_found: DAT_RETURN,
+    /// `DAT_PROVIDER_NOT_FOUND` / `DAT_MINOR_NOT_FOUND`.
+    pub minor_not_found: DAT_RETURN,
+    /// `DAT_PROVIDER_NOT_FOUND` / `DAT_THREAD_SAFETY_NOT_FOUND`.
+    pub thread_safety_not_found: DAT_RETURN,
+    /// `DAT_PROVIDER_ALREADY_REGISTERED`.
+    pub already_registered: DAT_RETURN,
+    /// `DAT_PROVIDER_IN_USE`.
+    pub in_use: DAT_RETURN,
+}
+
+impl Codes {
+    /// The code for a bad argument; the first is number 1.
+    pub const fn argument(&self, number: usize) -> DAT_RETURN {
+        self.invalid_argument[number - 1]
+    }
+}
+
+/// The [`Codes`] of a version: the names are the same in all, the numbers are those of the crate `$udat`.
+#[macro_export]
+macro_rules! codes {
+    ($udat:ident) => {{
+        use $udat::*;
+        $crate::api::Codes {
+            internal_error: DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE),
+            out_of_memory: DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY),
+            not_implemented: DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE),
+            invalid_ia: DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA),
+            invalid_argument: [
+                DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1),
+                DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2),
+                DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3),
+            ],
+            name_not_registered: DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED),
+            major_not_found: DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_MAJOR_NOT_FOUND),
+            minor_not_found: DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_MINOR_NOT_FOUND),
+            thread_safety_not_found: DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_THREAD_SAFETY_NOT_FOUND),
+            already_registered: DAT_ERROR(DAT_PROVIDER_ALREADY_REGISTERED, DAT_NO_SUBTYPE),
+            in_use: DAT_ERROR(DAT_PROVIDER_IN_USE, DAT_NO_SUBTYPE),
+        }
+    }};
+}
+
+/// Makes a shared library that of a version of the interface: a type that is the version's [`Api`], the library's memory,
+/// and its part in forks.
+///
+/// # Parameters
+/// * `struct $api = $udat` - the name of the type, and the crate of the version's types, constants and codes.
+/// * `name` - the library's name in diagnostics.
+/// * `shm`, `verbs` - file names of the providers of the entries that need no configuration.
+/// * `lists_others` - whether entries of other versions in a configuration file are listed.
+/// * `types`, `subtypes` - names of return codes that this version has beside those that all have.
+#[macro_export]
+macro_rules! library {
+    (
+        $(#[$doc:meta])*
+        $vis:vis struct $api:ident = $udat:ident;
+        name: $name:literal,
+        shm: $shm:literal,
+        verbs: $verbs:literal,
+        lists_others: $lists_others:literal,
+        types: [$($type:ident)*],
+        subtypes: [$($subtype:ident)*],
+    ) => {
+        $(#[$doc])*
+        $vis struct $api;
+
+        impl $crate::api::Api for $api {
+            type Provider = $udat::DAT_PROVIDER;
+            const NAME: &'static str = $name;
+            const VERSION: $crate::Version = $crate::Version {
+                major: $udat::DAT_VERSION_MAJOR,
+                minor: $udat::DAT_VERSION_MINOR,
+                shm: $shm,
+                verbs: $verbs,
+                lists_others: $lists_others,
+            };
+            const CODES: $crate::api::Codes = $crate::codes!($udat);
+
+            fn statics() -> &'static $crate::api::Statics<Self> {
+                static STATICS: $crate::api::Statics<$api> = $crate::api::Statics::new();
+                &STATICS
+            }
+
+            fn name_of_type(value: $udat::DAT_RETURN) -> Option<&'static core::ffi::CStr> {
+                use $udat::*;
+                $crate::name_of_type!(value, $($type)*)
+            }
+
+            fn name_of_subtype(value: $udat::DAT_RETURN) -> Option<&'static core::ffi::CStr> {
+                use $udat::*;
+                $crate::name_of_subtype!(value, $($subtype)*)
+            }
+        }
+
+        $crate::assert_head!($udat::DAT_PROVIDER);
+
+        /// The library's memory, with a reserve.
+        #[global_allocator]
+        static MEMORY: $crate::Allocator = $crate::Allocator::of_system();
+
+        /// The dynamic linker calls this when it loads the library.
+        #[used]
+        #[unsafe(link_section = ".init_array")]
+        static AT_LOAD: extern "C" fn() = $crate::fork::at_load::<$api>;
+    };
+}

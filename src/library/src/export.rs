@@ -1,0 +1,47 @@
+//! Exported functions, made from the list of calls.
+//!
+//! A call that goes to the provider needs nothing but its entry in the list. The code of the other calls is in the
+//! library's module `by_hand`, under the name of the call.
+
+/// Makes the exported function of a call under the version node `$node` in a library of the version `$api`. The place of
+/// use supplies the types, and `by_hand` with the functions that the library carries out itself.
+///
+/// A call that only providers have is not exported; one whose arguments differ from call to call is the place of use's own
+/// affair.
+#[macro_export]
+macro_rules! export {
+    ($node:literal, $api:ident, $(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*) => slot;) => {};
+    ($node:literal, $api:ident, $(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*) => variadic;) => {};
+    (
+        $node:literal, $api:ident,
+        $(#[$doc:meta])*
+        extern $abi:literal fn $name:ident($($argument:ident: $type:ty),* $(,)?) => dispatch($subtype:ident);
+    ) => {
+        $crate::dispatch! {
+            $node,
+            $(#[$doc])*
+            extern $abi fn $name($($argument: $type),*), $subtype
+        }
+    };
+    (
+        $node:literal, $api:ident,
+        $(#[$doc:meta])*
+        extern $abi:literal fn $name:ident($($argument:ident: $type:ty),* $(,)?)
+            $(and ($($more:ident: $more_type:ty),* $(,)?))? => $($how:tt)+
+    ) => {
+        $crate::symver!($node, $name);
+
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// A handle that is aligned must point to readable memory; each other pointer must be NULL or valid as its
+        /// parameter says.
+        #[unsafe(no_mangle)]
+        pub unsafe extern $abi fn $name(
+            $($argument: $type,)* $($($more: $more_type),*)?
+        ) -> DAT_RETURN {
+            // SAFETY: the caller makes the promise that the function asks for.
+            unsafe { by_hand::$name::<$api>($($argument,)* $($($more),*)?) }
+        }
+    };
+}

@@ -1,0 +1,197 @@
+//! Interface adapters: the library's part in opening and closing them.
+
+use std::ffi::CStr;
+use std::ptr;
+
+use dat_registry::{LoadFailure, Missing, OpenError, Purpose, Request, Ticket};
+use dat_udat::dat::{
+    DAT_BOOLEAN, DAT_CLOSE_FLAGS, DAT_EVD_HANDLE, DAT_FALSE, DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR,
+};
+use dat_udat::dat_error::{DAT_RETURN, DAT_SUCCESS};
+use dat_udat::dat_platform_specific::{DAT_COUNT, DAT_UINT32};
+use host::{cstr, diagnostics};
+
+use crate::api::Api;
+use crate::guard::making;
+use crate::head::Head;
+use crate::provider::Table;
+
+/// Finds the entry that serves the request, lets its provider open an instance, and counts the instance.
+///
+/// # Safety
+/// Each pointer must be NULL or valid as its parameter says.
+pub unsafe fn dat_ia_openv<A: Api>(
+    provider: DAT_NAME_PTR,
+    asynch_evd_min_qlen: DAT_COUNT,
+    asynch_evd_handle: *mut DAT_EVD_HANDLE,
+    ia_handle: *mut DAT_IA_HANDLE,
+    dat_major: DAT_UINT32,
+    dat_minor: DAT_UINT32,
+    thread_safety: DAT_BOOLEAN,
+) -> DAT_RETURN {
+    making::<A>(|| {
+        // SAFETY: the caller's promise about `provider`.
+        let name = unsafe { cstr::bounded(provider, DAT_NAME_MAX_LENGTH) };
+        let name = name.ok_or(A::CODES.argument(1))?;
+        if ia_handle.is_null() {
+            return Err(A::CODES.invalid_ia);
+        }
+        let request = Request { name, major: dat_major, minor: dat_minor, thread_safe: thread_safety != DAT_FALSE };
+        // SAFETY: the request has the name; the other pointer comes from the caller.
+        let opened = unsafe { open::<A>(&request, asynch_evd_min_qlen, asynch_evd_handle)? };
+        A::statics().registry.bind(opened.handle.addr(), Purpose::Use, opened.ticket);
+        // SAFETY: not NULL as checked, and writable as the caller promises.
+        unsafe { ia_handle.write_unaligned(opened.handle) };
+        Ok(())
+    })
+}
+
+/// An instance that was opened; it is not bound yet.
+#[derive(Debug)]
+pub struct Opened {
+    /// The handle that the provider gave.
+    pub handle: DAT_IA_HANDLE,
+    /// The right to use the provider's table.
+    pub ticket: Ticket<Table>,
+}
+
+/// Finds the entry that serves the request and lets its provider open an instance.
+///
+/// # Safety
+/// `async_evd` must be NULL or valid as the parameter of dat_ia_open says.
+///
+/// # Errors
+/// The return code. Nothing is open then.
+pub unsafe fn open<A: Api>(
+    request: &Request<'_>,
+    min_qlen: DAT_COUNT,
+    async_evd: *mut DAT_EVD_HANDLE,
+) -> Result<Opened, DAT_RETURN> {
+    let registry = &A::statics().registry;
+    let ticket = registry.open(request).map_err(|error| not_found::<A>(request, error))?;
+    let mut handle: DAT_IA_HANDLE = ptr::null_mut();
+    let note = registry.opening();
+    // SAFETY: the ticket keeps the table registered; the name is a C string, and the pointers come from the caller or
+    // from this frame.
+    let code = unsafe { open_instance::<A>(ticket.table.0, request.name, min_qlen, async_evd, &mut handle) };
+    drop(note);
+    if code != DAT_SUCCESS {
+        registry.release(ticket);
+        return Err(code);
+    }
+    Ok(Opened { handle, ticket })
+}
+
+/// The provider's part of dat_ia_openv.
+///
+/// # Safety
+/// Each pointer must be NULL or valid as the parameter of [`dat_ia_openv`] says; `table` is registered.
+unsafe fn open_instance<A: Api>(
+    table: *const Head,
+    name: &CStr,
+    min_qlen: DAT_COUNT,
+    async_evd: *mut DAT_EVD_HANDLE,
+    opened: *mut DAT_IA_HANDLE,
+) -> DAT_RETURN {
+    // Some providers read it without checking for NULL.
+    if async_evd.is_null() {
+        return A::CODES.argument(3);
+    }
+    // SAFETY: a registered table is readable.
+    match unsafe { (*table).ia_open_func } {
+        // SAFETY: the arguments are valid as the caller promises; the slot has this type, and does not write the name.
+        Some(open) => unsafe { open(name.as_ptr().cast_mut(), min_qlen, async_evd, opened) },
+        None => A::CODES.not_implemented,
+    }
+}
+
+/// The return code of a failed open; also reports the reason.
+#[cold]
+fn not_found<A: Api>(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
+    match error {
+        OpenError::NotFound(missing) => {
+            tell_missing::<A>(request, missing);
+            match missing {
+                Missing::Name => A::CODES.name_not_registered,
+                Missing::Major => A::CODES.major_not_found,
+                Missing::Minor => A::CODES.minor_not_found,
+                Missing::ThreadSafety => A::CODES.thread_safety_not_found,
+            }
+        }
+        OpenError::Unusable(LoadFailure { origin, name, library, reason }) => {
+            if let Some(reason) = reason {
+                diagnostics::report(format_args!("{origin}: {name}: cannot use {library}: {reason}"));
+            }
+            A::CODES.name_not_registered
+        }
+        OpenError::NoMemory => A::CODES.out_of_memory,
+    }
+}
+
+fn tell_missing<A: Api>(request: &Request<'_>, missing: Missing) {
+    if !log::log_enabled!(log::Level::Error) {
+        return;
+    }
+    let what = match missing {
+        Missing::Name => "no entry has this name",
+        Missing::Major => "no entry of this name has the major version",
+        Missing::Minor => "no entry of this name has the minor version or a higher one",
+        Missing::ThreadSafety => "no entry of this name is threadsafe",
+    };
+    let snapshot = A::statics().registry.snapshot(request.name);
+    log::error!(
+        "{}, version {}.{}, {}: {what}; there are: {}",
+        request.name.to_string_lossy(),
+        request.major,
+        request.minor,
+        ["nonthreadsafe", "threadsafe"][usize::from(request.thread_safe)],
+        snapshot.names.join(" "),
+    );
+    if let Some((origin, bad)) = snapshot.bad_line {
+        log::error!("{origin}: this line may be the one: {}", bad.fault);
+    }
+}
+
+/// Lets the provider close an instance that was opened here for `purpose`, and removes it from the count of its entry. `None`
+/// for any other handle; the memory behind it is not read.
+///
+/// # Errors
+/// The code of the provider, and then the instance is open as before.
+#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "only handles that the registry knows are used")]
+pub fn close<A: Api>(
+    handle: DAT_IA_HANDLE,
+    flags: DAT_CLOSE_FLAGS,
+    purpose: Purpose,
+) -> Option<Result<(), DAT_RETURN>> {
+    // The ticket is taken out first: after the close, another thread's new instance may have the same address.
+    let ticket = A::statics().registry.unbind(handle.addr(), purpose)?;
+    // SAFETY: the provider of the ticket gave the handle, and nobody has closed it since, or the registry would not have
+    // had the ticket, which keeps the table registered.
+    let result = unsafe { close_instance::<A>(ticket.table.0, handle, flags) };
+    match result {
+        Ok(()) => A::statics().registry.release(ticket),
+        Err(_) => A::statics().registry.bind(handle.addr(), purpose, ticket),
+    }
+    Some(result)
+}
+
+/// The provider's part of dat_ia_close.
+///
+/// # Errors
+/// Its code, or that of a function that is not implemented.
+///
+/// # Safety
+/// `table` is registered, and its provider made the handle.
+pub unsafe fn close_instance<A: Api>(
+    table: *const Head,
+    handle: DAT_IA_HANDLE,
+    flags: DAT_CLOSE_FLAGS,
+) -> Result<(), DAT_RETURN> {
+    // SAFETY: a registered table is readable.
+    let close = unsafe { (*table).ia_close_func }.ok_or(A::CODES.not_implemented)?;
+    // SAFETY: the caller's promise; the slot has this type.
+    match unsafe { close(handle, flags) } {
+        DAT_SUCCESS => Ok(()),
+        code => Err(code),
+    }
+}

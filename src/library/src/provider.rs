@@ -1,0 +1,195 @@
+//! The parts that the interface adds to the registry: its provider table, its init and fini, its entries.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::marker::PhantomData;
+use std::mem;
+use std::ptr::{self, NonNull};
+
+use dat_registry::loader::{Library, LoadError, Loader};
+use dat_registry::search::{Found, Places, find};
+use dat_registry::step::{LineUse, Step};
+use dat_registry::{Backend, Identity, InitError};
+use dat_udat::dat::{DAT_FALSE, DAT_NAME_MAX_LENGTH, DAT_PROVIDER_INFO, DAT_TRUE};
+use dat_udat::dat_registry::{DAT_PROVIDER_FINI_FUNC_STR, DAT_PROVIDER_INIT_FUNC_STR};
+use host::diagnostics;
+use host::thread::{self, Apart, Ended};
+
+use crate::api::Api;
+use crate::head::Head;
+use crate::tables::TABLES;
+
+/// Providers of a version of the interface.
+pub struct Providers<A>(PhantomData<A>);
+
+impl<A: Api> Providers<A> {
+    /// Those of the version `A`.
+    pub(crate) const fn new() -> Self {
+        Providers(PhantomData)
+    }
+}
+
+// SAFETY: there is no value of `A`.
+unsafe impl<A: Api> Sync for Providers<A> {}
+
+/// A provider's table; compared by address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Table(pub *const Head);
+
+// SAFETY: the interface lets any thread read a table from the moment it is registered.
+unsafe impl Send for Table {}
+
+const LOADER: Loader = Loader { init: DAT_PROVIDER_INIT_FUNC_STR, fini: DAT_PROVIDER_FINI_FUNC_STR };
+
+impl<A: Api> Backend for Providers<A> {
+    type Table = Table;
+    type Library = Library;
+
+    fn configure(&self) -> Found {
+        diagnostics::init(A::NAME);
+        // Bad lines are warnings, below.
+        let found = find(&Places::of_this_process(), &A::VERSION, &mut |step| {
+            if !matches!(step, Step::Line(_, LineUse::Bad(_))) {
+                log::debug!("{step}");
+            }
+        });
+        if let Some((path, error)) = &found.failure {
+            diagnostics::report(format_args!(
+                "{}: cannot be read, so there are no interface adapters: {error}",
+                path.display()
+            ));
+        }
+        if let Some((origin, excess)) = &found.excess {
+            diagnostics::report(format_args!("{origin}: {excess}: this line and all that follow are ignored"));
+        }
+        for (origin, bad) in &found.bad {
+            log::warn!("{origin}: line ignored: {}", bad.fault);
+        }
+        found
+    }
+
+    fn load(&self, library: &CStr) -> Result<Library, LoadError> {
+        LOADER.load(library)
+    }
+
+    fn init(&self, library: &Library, identity: &Identity, data: &CStr) -> Result<(), InitError> {
+        let init = library.init.ok_or(InitError::Absent)?;
+        match (Call { function: init, info: info_of(identity), data: data.as_ptr() }).make(call_init) {
+            Ended::Returned => Ok(()),
+            Ended::Exited => Err(InitError::Ended),
+        }
+    }
+
+    fn fini(&self, library: &Library, identity: &Identity) {
+        let Some(fini) = library.fini else { return };
+        let call = Call { function: fini, info: info_of(identity), data: ptr::null() };
+        if call.make(call_fini) == Ended::Exited {
+            log::warn!("{}: its dat_provider_fini ended the thread", identity.name.to_string_lossy());
+        }
+    }
+
+    fn publish(&self, table: Table) -> bool {
+        TABLES.insert(table.0)
+    }
+
+    fn retire(&self, table: Table) {
+        TABLES.remove(table.0);
+    }
+}
+
+/// A call of a provider's init or fini.
+struct Call {
+    function: NonNull<c_void>,
+    info: DAT_PROVIDER_INFO,
+    /// The instance data, for init.
+    data: *const c_char,
+}
+
+impl Call {
+    /// Makes the call on a thread of its own, which the function may end without harm to the program's thread and to
+    /// what that holds here. If there can be no such thread, the calling thread makes it.
+    fn make(mut self, how: Apart) -> Ended {
+        let argument = (&raw mut self).cast();
+        // SAFETY: `how` takes a call, which outlives it. Providers take calls from any thread.
+        match unsafe { thread::apart(how, argument) } {
+            Ok(ended) => ended,
+            Err(error) => {
+                log::debug!("no thread for a provider's function: {error}");
+                // SAFETY: as above.
+                unsafe { how(argument) };
+                Ended::Returned
+            }
+        }
+    }
+}
+
+/// Calls a provider's init. Owns nothing: it may be unwound.
+unsafe extern "C-unwind" fn call_init(call: *mut c_void) {
+    let call: *const Call = call.cast();
+    // SAFETY: `Call::make` passes a call. The symbol of that name in a provider library is a function of this type.
+    let init: unsafe extern "C-unwind" fn(*const DAT_PROVIDER_INFO, *const c_char) =
+        unsafe { mem::transmute((*call).function) };
+    // SAFETY: both arguments outlive the call; the provider copies what it keeps.
+    unsafe { init(&raw const (*call).info, (*call).data) };
+}
+
+/// Calls a provider's fini. Owns nothing: it may be unwound.
+unsafe extern "C-unwind" fn call_fini(call: *mut c_void) {
+    let call: *const Call = call.cast();
+    // SAFETY: as in `call_init`.
+    let fini: unsafe extern "C-unwind" fn(*const DAT_PROVIDER_INFO) = unsafe { mem::transmute((*call).function) };
+    // SAFETY: the argument outlives the call; the registry makes sure that init came before.
+    unsafe { fini(&raw const (*call).info) };
+}
+
+/// An identity in the form that programs and providers know.
+pub fn info_of(identity: &Identity) -> DAT_PROVIDER_INFO {
+    let mut name: [c_char; DAT_NAME_MAX_LENGTH] = [0; DAT_NAME_MAX_LENGTH];
+    // The last element stays 0, whatever the length.
+    let room = &mut name[..DAT_NAME_MAX_LENGTH - 1];
+    for (to, from) in room.iter_mut().zip(identity.name.to_bytes()) {
+        *to = c_char::from_ne_bytes([*from]);
+    }
+    DAT_PROVIDER_INFO {
+        ia_name: name,
+        dapl_version_major: identity.major,
+        dapl_version_minor: identity.minor,
+        is_thread_safe: if identity.thread_safe { DAT_TRUE } else { DAT_FALSE },
+    }
+}
+
+/// The identity under which a provider registers, or `None` if its name is empty or unterminated.
+pub fn identity_of(info: &DAT_PROVIDER_INFO) -> Option<Identity> {
+    let bytes = info.ia_name.map(|byte| byte.to_ne_bytes()[0]);
+    let name = CStr::from_bytes_until_nul(&bytes).ok()?;
+    if name.is_empty() {
+        return None;
+    }
+    Some(Identity {
+        name: name.to_owned(),
+        major: info.dapl_version_major,
+        minor: info.dapl_version_minor,
+        thread_safe: info.is_thread_safe != DAT_FALSE,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identities_survive_the_way_through_c() {
+        for (name, thread_safe) in [("a".to_owned(), true), ("n".repeat(255), false)] {
+            let identity = Identity { name: std::ffi::CString::new(name).unwrap(), major: 1, minor: 2, thread_safe };
+            assert_eq!(identity_of(&info_of(&identity)), Some(identity));
+        }
+    }
+
+    #[test]
+    fn a_name_needs_a_beginning_and_an_end() {
+        let mut info = info_of(&Identity { name: c"a".to_owned(), major: 1, minor: 2, thread_safe: true });
+        info.ia_name[0] = 0;
+        assert!(identity_of(&info).is_none());
+        info.ia_name = [1; DAT_NAME_MAX_LENGTH];
+        assert!(identity_of(&info).is_none());
+    }
+}

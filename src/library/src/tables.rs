@@ -1,0 +1,137 @@
+//! The provider tables whose handles are accepted.
+//!
+//! Every call with a handle looks here, so reading takes no lock: it compares a few words. The first of them belongs to
+//! the adapter that was registered first, which is usually the only one that a program opens. Writing is rare, and the
+//! registry's lock allows one writer at a time.
+
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+use crate::head::Head;
+
+/// The largest number of tables. Our providers have one for each adapter name.
+const CAPACITY: usize = 256;
+
+/// A set of tables.
+pub struct Tables {
+    /// What the first place holds, or [`NOBODY`] if that is free.
+    first: AtomicPtr<Head>,
+    /// The tables; a free place holds NULL.
+    places: [AtomicPtr<Head>; CAPACITY],
+    /// Places from this index on were never used.
+    end: AtomicUsize,
+}
+
+/// A table without functions, for the look at the first table when there is none: a comparison with NULL would need
+/// another one, because memory behind a wrong handle often holds 0.
+static NOBODY: [AtomicUsize; WORDS] = [const { AtomicUsize::new(0) }; WORDS];
+
+/// Words of a table; no version's has more.
+const WORDS: usize = 96;
+
+/// Bytes that no version's table may exceed.
+pub const LARGEST: usize = WORDS * size_of::<AtomicUsize>();
+
+const fn nobody() -> *mut Head {
+    (&raw const NOBODY).cast::<Head>().cast_mut()
+}
+
+/// The tables of this library in this process.
+pub static TABLES: Tables = Tables::new();
+
+impl Tables {
+    const fn new() -> Self {
+        Tables {
+            first: AtomicPtr::new(nobody()),
+            places: [const { AtomicPtr::new(ptr::null_mut()) }; CAPACITY],
+            end: AtomicUsize::new(0),
+        }
+    }
+
+    /// Whether `table` is the first one, as it is for nearly every handle of nearly every program. A table of which this is
+    /// said has functions, or is one of NULLs.
+    #[inline(always)]
+    pub fn is_first(&self, table: *const Head) -> bool {
+        // SYNC tables: pairs with the store in insert, so that the table's contents are visible.
+        ptr::eq(self.first.load(Ordering::Acquire), table)
+    }
+
+    /// Whether handles of `table` are accepted.
+    pub fn contains(&self, table: *const Head) -> bool {
+        let end = self.end.load(Ordering::Acquire);
+        !table.is_null()
+            && self
+                .places
+                .iter()
+                .take(end)
+                // SYNC tables
+                .any(|place| ptr::eq(place.load(Ordering::Acquire), table))
+    }
+
+    /// Accepts handles of `table` from now on; returns `false` if there is no place left. One writer at a time.
+    pub fn insert(&self, table: *const Head) -> bool {
+        if self.contains(table) {
+            return true;
+        }
+        let free = self.places.iter().position(|place| place.load(Ordering::Relaxed).is_null());
+        let Some(free) = free else { return false };
+        // SYNC tables
+        self.places[free].store(table.cast_mut(), Ordering::Release);
+        if free == 0 {
+            self.first.store(table.cast_mut(), Ordering::Release);
+        }
+        self.end.fetch_max(free + 1, Ordering::Release);
+        true
+    }
+
+    /// Stops accepting handles of `table`: from now on it may be gone. One writer at a time.
+    pub fn remove(&self, table: *const Head) {
+        if ptr::eq(self.first.load(Ordering::Relaxed), table) {
+            self.first.store(nobody(), Ordering::Release);
+        }
+        for place in &self.places {
+            if ptr::eq(place.load(Ordering::Relaxed), table) {
+                place.store(ptr::null_mut(), Ordering::Release);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(number: usize) -> *const Head {
+        ptr::without_provenance(number * 8)
+    }
+
+    #[test]
+    fn nothing_is_in_an_empty_set() {
+        let tables = Tables::new();
+        assert!(!tables.contains(table(0)));
+        assert!(!tables.contains(table(1)));
+    }
+
+    #[test]
+    fn tables_come_and_go() {
+        let tables = Tables::new();
+        assert!(tables.insert(table(1)) && tables.insert(table(2)) && tables.insert(table(3)));
+        tables.remove(table(1));
+        assert!(!tables.contains(table(1)) && !tables.contains(ptr::null()));
+        assert!(tables.contains(table(2)) && tables.contains(table(3)));
+        assert!(!tables.is_first(table(1)) && !tables.is_first(ptr::null()));
+        assert!(tables.insert(table(4)));
+        assert_eq!(tables.end.load(Ordering::Relaxed), 3, "the place is used again");
+        assert!(tables.contains(table(4)) && tables.is_first(table(4)));
+    }
+
+    #[test]
+    fn the_set_has_an_end() {
+        let tables = Tables::new();
+        assert!((1..=CAPACITY).all(|number| tables.insert(table(number))));
+        assert!(!tables.insert(table(CAPACITY + 1)));
+        assert!(tables.insert(table(7)), "one that is there needs no place");
+        tables.remove(table(7));
+        assert!(tables.insert(table(CAPACITY + 1)));
+    }
+}

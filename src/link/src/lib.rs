@@ -1,0 +1,77 @@
+//! How the shared libraries are linked, for their build scripts.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+mod libc;
+
+/// Links a library under which programs are linked.
+///
+/// # Parameters
+/// * `soname` - the name by which programs ask for it.
+/// * `nodes` - the nodes of symbol versions, in the linker's words. The symbols of a node are named beside each function;
+///   rustc's own script makes everything else local.
+pub fn library(soname: &str, nodes: &str) {
+    println!("cargo::rerun-if-changed=build.rs");
+    let out = out();
+
+    argument(format!("-Wl,-soname,{soname}"));
+
+    let map = out.join("nodes.map");
+    write(&map, nodes);
+    argument(format!("-Wl,--version-script={}", map.display()));
+
+    // rustc has a version script of its own for what a library exports, and GNU ld takes no second one beside it. lld does:
+    // the one that comes with the compiler, or else that of the system. For some targets rustc chooses it anyway.
+    argument(format!("-B{}", compilers_linker().display()));
+    argument("-fuse-ld=lld".to_owned());
+
+    // Providers hold addresses in this library and are never unloaded, so neither is this library.
+    argument("-Wl,-z,nodelete".to_owned());
+    old_libc(&out);
+}
+
+/// Links a provider library.
+///
+/// # Parameters
+/// * `soname` - its file name, by which it is known once it is loaded.
+pub fn provider(soname: &str) {
+    println!("cargo::rerun-if-changed=build.rs");
+    argument(format!("-Wl,-soname,{soname}"));
+    old_libc(&out());
+}
+
+/// The folder where the compiler has lld under the name by which C compilers look for it, if it brings one.
+fn compilers_linker() -> PathBuf {
+    let rustc = env::var_os("RUSTC").expect("cargo sets RUSTC");
+    let told = Command::new(rustc).args(["--print", "target-libdir", "--target"]).arg(host()).output();
+    let told = told.expect("the compiler runs").stdout;
+    let libraries = PathBuf::from(String::from_utf8(told).expect("a path").trim_end());
+    libraries.with_file_name("bin").join("gcc-ld")
+}
+
+fn host() -> OsString {
+    env::var_os("HOST").expect("cargo sets HOST")
+}
+
+/// Has the library need only what old systems have.
+fn old_libc(out: &Path) {
+    if env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "gnu") {
+        libc::make(&out.join("libc"));
+    }
+}
+
+fn out() -> PathBuf {
+    PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"))
+}
+
+fn argument(text: String) {
+    println!("cargo::rustc-cdylib-link-arg={text}");
+}
+
+fn write(path: &Path, content: impl AsRef<[u8]>) {
+    fs::write(path, content).expect("a file in OUT_DIR");
+}

@@ -1,0 +1,47 @@
+//! The numbers of versions, and this machine's libc after its change.
+
+use super::*;
+
+#[test]
+fn version_numbers_are_read_and_other_names_are_not() {
+    assert_eq!(number(b"GLIBC_2.2.5"), Some([2, 2, 5]));
+    assert_eq!(number(b"GLIBC_2.34"), Some([2, 34, 0]));
+    assert_eq!(number(b"GLIBC_PRIVATE"), None);
+    assert_eq!(number(b"GCC_3.0"), None);
+}
+
+/// The version of a name that the linker takes.
+fn default(libc: &[u8], name: &str) -> Option<Number> {
+    let header = FileHeader64::<Endianness>::parse(libc).unwrap();
+    let endian = header.endian().unwrap();
+    let sections = header.sections(endian, libc).unwrap();
+    let symbols = sections.symbols(endian, libc, SHT_DYNSYM).unwrap();
+    let versions = sections.versions(endian, libc).unwrap().unwrap();
+    let mut found = symbols.enumerate().filter_map(|(index, symbol)| {
+        let version = versions.version_index(endian, index);
+        let same = symbols.symbol_name(endian, symbol).unwrap() == name.as_bytes();
+        (same && !version.is_hidden())
+            .then(|| number(versions.version(version.index()).unwrap().unwrap().name()).unwrap())
+    });
+    let first = found.next();
+    assert_eq!(found.next(), None, "{name} has one default version");
+    first
+}
+
+#[test]
+#[cfg(all(target_env = "gnu", target_arch = "x86_64"))]
+fn the_linker_gets_no_newer_version_than_the_newest() {
+    // Unlike in a build script, nobody has told the compiler's target.
+    let target = "x86_64-unknown-linux-gnu";
+    let path = system_libc(cc::Build::new().target(target).host(target).opt_level(0)).unwrap();
+    let before = fs::read(path).unwrap();
+    let after = aged(before.clone()).unwrap();
+
+    assert_eq!(before.len(), after.len());
+    assert!(default(&after, "pthread_sigmask").is_none_or(|version| version == [2, 2, 5]));
+    assert_eq!(default(&after, "memcpy"), Some([2, 14, 0]), "what was old enough stays");
+    for name in ["gettid", "stat64", "arc4random", "dlopen", "pthread_create", "getrandom"] {
+        assert!(default(&after, name).is_none_or(|version| version <= NEWEST), "{name}");
+    }
+    assert_eq!(aged(after.clone()).unwrap(), after, "a second time there is nothing to change");
+}

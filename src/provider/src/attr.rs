@@ -1,0 +1,217 @@
+//! Attributes of adapters and providers, rights and streams in the form of the C structures, and
+//! back.
+
+use std::ffi::c_char;
+
+use dat_core::addr::Address;
+use dat_core::{Feed, Rights, Streams};
+use dat_udat::*;
+
+use crate::Udat;
+
+/// A truth value in the form of the interface.
+pub fn boolean(value: bool) -> DAT_BOOLEAN {
+    if value { DAT_TRUE } else { DAT_FALSE }
+}
+
+/// The pointer to the native form of an address.
+pub fn address_ptr(address: &Address) -> DAT_IA_ADDRESS_PTR {
+    address.native().as_ptr().cast_mut().cast()
+}
+
+/// A name in an array of the interface, cut if it is too long, and always terminated.
+pub fn name(text: &str) -> [c_char; DAT_NAME_MAX_LENGTH] {
+    let mut name = [0; DAT_NAME_MAX_LENGTH];
+    let end = name.len() - 1;
+    for (to, from) in name.iter_mut().take(end).zip(text.bytes()) {
+        *to = c_char::from_ne_bytes([from]);
+    }
+    name
+}
+
+/// Bits of `srq_watermarks_supported`.
+pub mod watermarks {
+    /// A low watermark.
+    pub const LOW: i32 = 0x001;
+    /// A high watermark that is told.
+    pub const SOFT_HIGH: i32 = 0x010;
+    /// A high watermark that ends the connection.
+    pub const HARD_HIGH: i32 = 0x100;
+}
+
+/// Bits of `srq_info_supported`: the available and the outstanding buffers. The bits of `ep_recv_info_supported` have
+/// the same values: the allocated buffers and their span.
+pub const BOTH_COUNTS: i32 = 0x01 | 0x10;
+
+/// The attributes of an adapter that was opened as `opened_as`, a `DAT_IA_ATTR` of the version that is in scope, with the
+/// fields that only this version has.
+#[macro_export]
+macro_rules! ia_attr {
+    ($limits:expr, $opened_as:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
+        use $crate::Size;
+        use $crate::attr::{address_ptr, boolean, name};
+        use $crate::core::transport::AdapterAttributes;
+        use $crate::face::count;
+
+        let (limits, opened_as): (&AdapterAttributes, &str) = ($limits, $opened_as);
+        // Each endpoint is sure of its share if all of them together cannot exhaust the pool.
+        let guaranteed = |each: usize, pool: usize| boolean(each.saturating_mul(limits.max_eps) <= pool);
+        DAT_IA_ATTR {
+            adapter_name: name(opened_as),
+            vendor_name: name(&limits.vendor),
+            hardware_version_major: limits.hardware_version.0,
+            hardware_version_minor: limits.hardware_version.1,
+            firmware_version_major: limits.firmware_version.0,
+            firmware_version_minor: limits.firmware_version.1,
+            ia_address_ptr: address_ptr(&limits.address),
+            max_eps: count(limits.max_eps),
+            max_dto_per_ep: count(limits.max_dto_per_ep),
+            max_rdma_read_per_ep_in: count(limits.max_rdma_read_per_ep_in),
+            max_rdma_read_per_ep_out: count(limits.max_rdma_read_per_ep_out),
+            max_evds: count(limits.max_evds),
+            max_evd_qlen: count(limits.max_evd_qlen),
+            max_iov_segments_per_dto: count(limits.max_segments),
+            max_lmrs: count(limits.max_lmrs),
+            max_lmr_block_size: Size::size(limits.max_lmr_block),
+            max_lmr_virtual_address: limits.max_lmr_address,
+            max_pzs: count(limits.max_pzs),
+            max_message_size: Size::size(limits.max_message),
+            max_rdma_size: Size::size(limits.max_rdma),
+            max_rmrs: count(if limits.rmr { limits.max_rmrs } else { 0 }),
+            max_rmr_target_address: limits.max_rmr_address,
+            max_srqs: count(if limits.srq { limits.max_srqs } else { 0 }),
+            max_ep_per_srq: count(limits.max_eps_per_srq),
+            max_recv_per_srq: count(limits.max_recvs_per_srq),
+            max_iov_segments_per_rdma_read: count(limits.max_segments_read),
+            max_iov_segments_per_rdma_write: count(limits.max_segments_write),
+            max_rdma_read_in: count(limits.max_rdma_read_in),
+            max_rdma_read_out: count(limits.max_rdma_read_out),
+            max_rdma_read_per_ep_in_guaranteed: guaranteed(limits.max_rdma_read_per_ep_in, limits.max_rdma_read_in),
+            max_rdma_read_per_ep_out_guaranteed: guaranteed(limits.max_rdma_read_per_ep_out, limits.max_rdma_read_out),
+            num_transport_attr: 0,
+            transport_attr: std::ptr::null_mut(),
+            num_vendor_attr: 0,
+            vendor_attr: std::ptr::null_mut(),
+            $($field: $value,)*
+        }
+    }};
+}
+
+/// The attributes of a provider, a `DAT_PROVIDER_ATTR` of the version that is in scope, with the fields that only this
+/// version has. `called` is its name, `thread_safe` the value with which it was registered.
+#[macro_export]
+macro_rules! provider_attr {
+    ($limits:expr, $called:expr, $thread_safe:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
+        use $crate::attr::{BOTH_COUNTS, boolean, name, watermarks};
+        use $crate::core::transport::AdapterAttributes;
+        use $crate::face::count;
+
+        let (limits, called, thread_safe): (&AdapterAttributes, &str, bool) = ($limits, $called, $thread_safe);
+        let version = |text: &str| text.parse().unwrap_or(0);
+        let low = if limits.srq && limits.srq_low_watermark { watermarks::LOW } else { 0 };
+        DAT_PROVIDER_ATTR {
+            provider_name: name(called),
+            provider_version_major: version(env!("CARGO_PKG_VERSION_MAJOR")),
+            provider_version_minor: version(env!("CARGO_PKG_VERSION_MINOR")),
+            dapl_version_major: DAT_VERSION_MAJOR,
+            dapl_version_minor: DAT_VERSION_MINOR,
+            // Every provider offers virtual memory, which has no bit.
+            lmr_mem_types_supported: DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR | DAT_MEM_TYPE_SHARED_VIRTUAL,
+            iov_ownership_on_return: DAT_IOV_CONSUMER,
+            dat_qos_supported: DAT_QOS_BEST_EFFORT,
+            completion_flags_supported: DAT_COMPLETION_SUPPRESS_FLAG
+                | DAT_COMPLETION_SOLICITED_WAIT_FLAG
+                | DAT_COMPLETION_UNSIGNALLED_FLAG
+                | DAT_COMPLETION_BARRIER_FENCE_FLAG
+                | DAT_COMPLETION_EVD_THRESHOLD_FLAG,
+            is_thread_safe: boolean(thread_safe),
+            max_private_data_size: count(limits.max_private_data),
+            supports_multipath: DAT_FALSE,
+            ep_creator: DAT_PSP_CREATES_EP_IFASKED,
+            pz_support: DAT_PZ_SHAREABLE,
+            optimal_buffer_alignment: u32::try_from(limits.optimal_alignment).unwrap_or(1),
+            evd_stream_merging_supported: [[DAT_TRUE; 6]; 6],
+            srq_supported: boolean(limits.srq),
+            srq_watermarks_supported: low | watermarks::SOFT_HIGH | watermarks::HARD_HIGH,
+            srq_ep_pz_difference_supported: boolean(limits.srq),
+            srq_info_supported: if limits.srq { BOTH_COUNTS } else { 0 },
+            ep_recv_info_supported: BOTH_COUNTS,
+            lmr_sync_req: DAT_FALSE,
+            dto_async_return_guaranteed: DAT_FALSE,
+            rdma_write_for_rdma_read_req: DAT_FALSE,
+            $($field: $value,)*
+        }
+    }};
+}
+
+/// The bits of a list of flags.
+fn all<T>(list: &[(T, u32)]) -> u32 {
+    list.iter().fold(0, |all, (_, bit)| all | bit)
+}
+
+/// The rights and their bits that all versions have.
+pub const RIGHTS: [(Rights, DAT_MEM_PRIV_FLAGS); 4] = [
+    (Rights::LOCAL_READ, DAT_MEM_PRIV_LOCAL_READ_FLAG),
+    (Rights::LOCAL_WRITE, DAT_MEM_PRIV_LOCAL_WRITE_FLAG),
+    (Rights::REMOTE_READ, DAT_MEM_PRIV_REMOTE_READ_FLAG),
+    (Rights::REMOTE_WRITE, DAT_MEM_PRIV_REMOTE_WRITE_FLAG),
+];
+
+/// The rights that `flags` stand for; `None` if there is an unknown bit.
+pub fn rights<V: Udat>(flags: DAT_MEM_PRIV_FLAGS) -> Option<Rights> {
+    if flags & !(all(V::RIGHTS) | V::OTHER_RIGHTS) != 0 {
+        return None;
+    }
+    Some(V::RIGHTS.iter().filter(|(_, bit)| flags & bit != 0).fold(Rights::NONE, |all, (right, _)| all | *right))
+}
+
+/// Rights in the form of the interface.
+pub fn c_rights<V: Udat>(rights: Rights) -> DAT_MEM_PRIV_FLAGS {
+    V::RIGHTS.iter().filter(|(right, _)| rights.contains(*right)).fold(0, |all, (_, bit)| all | bit)
+}
+
+/// The event streams and their bits that all versions have.
+pub const STREAMS: [(Streams, DAT_EVD_FLAGS); 6] = [
+    (Streams::SOFTWARE, DAT_EVD_SOFTWARE_FLAG),
+    (Streams::CONNECTION_REQUESTS, DAT_EVD_CR_FLAG),
+    (Streams::TRANSFERS, DAT_EVD_DTO_FLAG),
+    (Streams::CONNECTIONS, DAT_EVD_CONNECTION_FLAG),
+    (Streams::BINDS, DAT_EVD_RMR_BIND_FLAG),
+    (Streams::ASYNC, DAT_EVD_ASYNC_FLAG),
+];
+
+/// The streams that `flags` stand for; `None` for no stream and for unknown bits.
+pub fn streams<V: Udat>(flags: DAT_EVD_FLAGS) -> Option<Streams> {
+    if flags == 0 || flags & !all(V::STREAMS) != 0 {
+        return None;
+    }
+    Some(V::STREAMS.iter().filter(|(_, bit)| flags & bit != 0).fold(Streams::NONE, |all, (stream, _)| all | *stream))
+}
+
+/// Streams in the form of the interface.
+pub fn c_streams<V: Udat>(streams: Streams) -> DAT_EVD_FLAGS {
+    V::STREAMS.iter().filter(|(stream, _)| streams.contains(*stream)).fold(0, |all, (_, bit)| all | bit)
+}
+
+/// The configuration band of an EVD's state.
+pub(crate) fn c_feed(feed: Option<Feed>) -> DAT_EVD_STATE {
+    match feed {
+        None => 0,
+        Some(Feed::Unsignalled) => DAT_EVD_STATE_CONFIG_NOTIFY,
+        Some(Feed::Solicited) => DAT_EVD_STATE_CONFIG_SOLICITED,
+        Some(Feed::Threshold) => DAT_EVD_STATE_CONFIG_THRESHOLD,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_cut_and_ended() {
+        let long = name(&"n".repeat(300));
+        assert!(long[..255].iter().all(|&c| c == b'n' as c_char));
+        assert_eq!(long[255], 0);
+        assert_eq!(name("ab")[..3], [b'a' as c_char, b'b' as c_char, 0]);
+    }
+}

@@ -1,0 +1,129 @@
+//! Consumer notification objects. Waiting on them is in [`crate::wait`].
+
+use std::ptr::with_exposed_provenance_mut;
+
+use dat_core::error::Role;
+use dat_core::{Agent, Cno, Handle, Ia};
+use dat_face::call::{making, slow};
+use dat_face::handle::{find, handle_of, raw};
+use dat_face::ptr::OutPtr;
+use dat_face::{Answer, At, Face, Fault};
+use dat_udat::{
+    DAT_AGENT_FUNC, DAT_CNO_HANDLE, DAT_CNO_PARAM_MASK, DAT_IA_HANDLE, DAT_OS_WAIT_PROXY_AGENT,
+    DAT_OS_WAIT_PROXY_AGENT_NULL, DAT_RETURN,
+};
+
+use crate::Udat;
+
+/// What dat_cno_query tells in the form of a face.
+type CnoParam<F> = <<F as Face>::Version as Udat>::CnoParam;
+
+/// An agent in the terms of the core; `None` for the value that means no agent. It is the second argument of every call
+/// that takes one.
+fn agent(agent: DAT_OS_WAIT_PROXY_AGENT) -> Answer<Option<Agent>> {
+    match agent.proxy_agent_func {
+        Some(function) => Ok(Some(Agent {
+            data: agent.instance_data.expose_provenance(),
+            function: (function as *const ()).expose_provenance(),
+            call,
+        })),
+        None if agent.instance_data.is_null() => Ok(None),
+        None => Err(Fault::Argument(2)),
+    }
+}
+
+/// The agent function at an address.
+///
+/// # Safety
+/// `function` is the address of a function of this type, which a program gave as an agent.
+unsafe fn agent_function(function: usize) -> DAT_AGENT_FUNC {
+    let function = std::ptr::with_exposed_provenance::<()>(function);
+    // SAFETY: the caller's promise; the option of a function pointer has the layout of a pointer.
+    unsafe { std::mem::transmute::<*const (), DAT_AGENT_FUNC>(function) }
+}
+
+/// Calls an agent for the core.
+fn call(data: usize, function: usize, evd: Handle) {
+    // SAFETY: `agent` took the address from a function pointer of this type.
+    if let Some(function) = unsafe { agent_function(function) } {
+        // SAFETY: an agent takes its own data and a handle or NULL.
+        unsafe { function(with_exposed_provenance_mut(data), raw(evd)) };
+    }
+}
+
+/// An agent in the form of the interface.
+pub fn c_agent(agent: Option<Agent>) -> DAT_OS_WAIT_PROXY_AGENT {
+    match agent {
+        Some(agent) => DAT_OS_WAIT_PROXY_AGENT {
+            instance_data: with_exposed_provenance_mut(agent.data),
+            // SAFETY: `agent` took the address from a function pointer of this type.
+            proxy_agent_func: unsafe { agent_function(agent.function) },
+        },
+        None => DAT_OS_WAIT_PROXY_AGENT_NULL,
+    }
+}
+
+/// Slot of dat_cno_create.
+///
+/// # Safety
+/// `cno_handle` is NULL or writable; the function of the agent has its type and stays valid as long as it is the agent.
+pub unsafe extern "C" fn dat_cno_create<F: Face<Version: Udat>>(
+    ia_handle: DAT_IA_HANDLE,
+    agent: DAT_OS_WAIT_PROXY_AGENT,
+    cno_handle: *mut DAT_CNO_HANDLE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let cno_handle = unsafe { OutPtr::new(cno_handle) };
+    making::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+        let agent = self::agent(agent)?;
+        let out = cno_handle.required(3)?;
+        let cno = Cno::create(&ia, agent).at(&[])?;
+        out.write(handle_of(&*cno));
+        Ok(())
+    })
+}
+
+/// Slot of dat_cno_modify_agent.
+///
+/// # Safety
+/// The same as for [`dat_cno_create`].
+pub unsafe extern "C" fn dat_cno_modify_agent<F: Face<Version: Udat>>(
+    cno_handle: DAT_CNO_HANDLE,
+    agent: DAT_OS_WAIT_PROXY_AGENT,
+) -> DAT_RETURN {
+    slow::<F>(|| {
+        let cno = find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
+        cno.modify_agent(self::agent(agent)?).at(&[])
+    })
+}
+
+/// Slot of dat_cno_query.
+///
+/// # Safety
+/// `cno_param` is NULL or writable.
+pub unsafe extern "C" fn dat_cno_query<F: Face<Version: Udat>>(
+    cno_handle: DAT_CNO_HANDLE,
+    cno_param_mask: DAT_CNO_PARAM_MASK,
+    cno_param: *mut CnoParam<F>,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let cno_param = unsafe { OutPtr::new(cno_param) };
+    slow::<F>(|| {
+        let cno = find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
+        if cno_param_mask & !<F::Version as Udat>::CNO_FIELDS != 0 {
+            return Err(Fault::Argument(2));
+        }
+        let out = cno_param.required(3)?;
+        out.write(<F::Version as Udat>::cno_param::<F>(&cno));
+        Ok(())
+    })
+}
+
+/// Slot of dat_cno_free.
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn dat_cno_free<F: Face<Version: Udat>>(cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
+    slow::<F>(|| find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?.free().at(&[]))
+}

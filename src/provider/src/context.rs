@@ -1,0 +1,100 @@
+//! Calls that take a handle of any kind. None of them allocates or panics.
+
+use dat_core::error::Role;
+use dat_core::{Cno, Cr, Csp, Endpoint, Evd, Header, Ia, Kind, Lmr, Object, Psp, Pz, Rmr, Rsp, Srq};
+use dat_face::call::fast;
+use dat_face::handle::enter;
+use dat_face::ptr::OutPtr;
+use dat_face::{Answer, Face, Fault};
+use dat_udat::{
+    DAT_CONTEXT, DAT_HANDLE, DAT_HANDLE_TYPE, DAT_HANDLE_TYPE_CNO, DAT_HANDLE_TYPE_CR, DAT_HANDLE_TYPE_EP,
+    DAT_HANDLE_TYPE_EVD, DAT_HANDLE_TYPE_IA, DAT_HANDLE_TYPE_LMR, DAT_HANDLE_TYPE_PSP, DAT_HANDLE_TYPE_PZ,
+    DAT_HANDLE_TYPE_RMR, DAT_HANDLE_TYPE_RSP, DAT_HANDLE_TYPE_SRQ, DAT_RETURN,
+};
+
+use crate::Udat;
+use crate::post::word;
+
+/// The type of common service points, which uDAPL 1.2 does not know, and does not have.
+const DAT_HANDLE_TYPE_CSP: DAT_HANDLE_TYPE = 11;
+
+/// Calls `f` with the header that every object has.
+#[inline]
+fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
+    fn go<F: Face, O: Object, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
+        Ok(f(enter::<F, O>(handle, Role::Any)?.header()))
+    }
+    match F::domain().kind(handle) {
+        None => Err(Fault::Handle(Role::Any)),
+        Some(Kind::Ia) => go::<F, Ia<F::Transport>, R>(handle, f),
+        Some(Kind::Pz) => go::<F, Pz<F::Transport>, R>(handle, f),
+        Some(Kind::Lmr) => go::<F, Lmr<F::Transport>, R>(handle, f),
+        Some(Kind::Rmr) => go::<F, Rmr<F::Transport>, R>(handle, f),
+        Some(Kind::Evd) => go::<F, Evd<F::Transport>, R>(handle, f),
+        Some(Kind::Cno) => go::<F, Cno<F::Transport>, R>(handle, f),
+        Some(Kind::Ep) => go::<F, Endpoint<F::Transport>, R>(handle, f),
+        Some(Kind::Srq) => go::<F, Srq<F::Transport>, R>(handle, f),
+        Some(Kind::Psp) => go::<F, Psp<F::Transport>, R>(handle, f),
+        Some(Kind::Rsp) => go::<F, Rsp<F::Transport>, R>(handle, f),
+        Some(Kind::Cr) => go::<F, Cr<F::Transport>, R>(handle, f),
+        Some(Kind::Csp) => go::<F, Csp<F::Transport>, R>(handle, f),
+    }
+}
+
+/// Slot of dat_set_consumer_context.
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn dat_set_consumer_context<F: Face<Version: Udat>>(
+    dat_handle: DAT_HANDLE,
+    context: DAT_CONTEXT,
+) -> DAT_RETURN {
+    fast::<F>(|| with_header::<F, ()>(dat_handle, |header| header.set_context(word(context))))
+}
+
+/// Slot of dat_get_consumer_context.
+///
+/// # Safety
+/// `context` is NULL or writable.
+pub unsafe extern "C" fn dat_get_consumer_context<F: Face<Version: Udat>>(
+    dat_handle: DAT_HANDLE,
+    context: *mut DAT_CONTEXT,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let context = unsafe { OutPtr::new(context) };
+    fast::<F>(|| {
+        let word = with_header::<F, u64>(dat_handle, Header::context)?;
+        context.required(2)?.write(DAT_CONTEXT { as_64: word });
+        Ok(())
+    })
+}
+
+/// Slot of dat_get_handle_type.
+///
+/// # Safety
+/// `dat_handle_type` is NULL or writable.
+pub unsafe extern "C" fn dat_get_handle_type<F: Face<Version: Udat>>(
+    dat_handle: DAT_HANDLE,
+    dat_handle_type: *mut DAT_HANDLE_TYPE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let dat_handle_type = unsafe { OutPtr::new(dat_handle_type) };
+    fast::<F>(|| {
+        let kind = F::domain().kind(dat_handle).ok_or(Fault::Handle(Role::Any))?;
+        dat_handle_type.required(2)?.write(match kind {
+            Kind::Cr => DAT_HANDLE_TYPE_CR,
+            Kind::Ep => DAT_HANDLE_TYPE_EP,
+            Kind::Evd => DAT_HANDLE_TYPE_EVD,
+            Kind::Ia => DAT_HANDLE_TYPE_IA,
+            Kind::Lmr => DAT_HANDLE_TYPE_LMR,
+            Kind::Psp => DAT_HANDLE_TYPE_PSP,
+            Kind::Pz => DAT_HANDLE_TYPE_PZ,
+            Kind::Rmr => DAT_HANDLE_TYPE_RMR,
+            Kind::Rsp => DAT_HANDLE_TYPE_RSP,
+            Kind::Cno => DAT_HANDLE_TYPE_CNO,
+            Kind::Srq => DAT_HANDLE_TYPE_SRQ,
+            Kind::Csp => DAT_HANDLE_TYPE_CSP,
+        });
+        Ok(())
+    })
+}

@@ -1,0 +1,83 @@
+//! Connection requests. Rejecting one is a slot of each version.
+
+use std::ptr;
+
+use dat_core::error::{Arg, Role};
+use dat_core::transport::Transport;
+use dat_core::{Cr, Endpoint};
+use dat_face::call::{making, slow};
+use dat_face::handle::{find, find_or_null, handle_or_null, same_ia};
+use dat_face::ptr::OutPtr;
+use dat_face::{At, Face, Fault, count};
+use dat_udat::{
+    DAT_CONN_QUAL, DAT_COUNT, DAT_CR_FIELD_ALL, DAT_CR_HANDLE, DAT_CR_PARAM, DAT_CR_PARAM_MASK, DAT_EP_HANDLE,
+    DAT_PVOID, DAT_RETURN,
+};
+
+use crate::Udat;
+use crate::attr::address_ptr;
+use crate::ep::connect;
+
+/// Slot of dat_cr_query.
+///
+/// # Safety
+/// `cr_param` is NULL or writable.
+pub unsafe extern "C" fn dat_cr_query<F: Face<Version: Udat>>(
+    cr_handle: DAT_CR_HANDLE,
+    cr_param_mask: DAT_CR_PARAM_MASK,
+    cr_param: *mut DAT_CR_PARAM,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let cr_param = unsafe { OutPtr::new(cr_param) };
+    slow::<F>(|| {
+        let cr = find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?;
+        if cr_param_mask & !DAT_CR_FIELD_ALL != 0 {
+            return Err(Fault::Argument(2));
+        }
+        let data = cr.private_data();
+        cr_param.required(3)?.write(DAT_CR_PARAM {
+            remote_ia_address_ptr: address_ptr(cr.remote_address()),
+            remote_port_qual: cr.remote_qualifier(),
+            private_data_size: count(data.len()),
+            private_data: if data.is_empty() { ptr::null_mut() } else { data.as_ptr().cast_mut().cast() },
+            local_ep_handle: handle_or_null(cr.ep()),
+        });
+        Ok(())
+    })
+}
+
+/// Slot of dat_cr_accept.
+///
+/// # Safety
+/// `private_data` is NULL or has that many bytes.
+pub unsafe extern "C" fn dat_cr_accept<F: Face<Version: Udat>>(
+    cr_handle: DAT_CR_HANDLE,
+    ep_handle: DAT_EP_HANDLE,
+    private_data_size: DAT_COUNT,
+    private_data: DAT_PVOID,
+) -> DAT_RETURN {
+    making::<F>(|| {
+        let cr = find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?;
+        let ep = find_or_null::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+        if let Some(ep) = &ep {
+            same_ia(cr.ia(), ep.ia(), Role::Ep)?;
+        }
+        let limits = cr.ia().transport().attributes();
+        // SAFETY: the caller's promise.
+        let private_data = unsafe {
+            connect::private_data(private_data_size, private_data, |size| limits.check_private_data(size), 3)
+        }?;
+        cr.accept(ep.as_ref(), &private_data).at(&[])
+    })
+}
+
+/// Slot of dat_cr_handoff.
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn dat_cr_handoff<F: Face<Version: Udat>>(
+    cr_handle: DAT_CR_HANDLE,
+    handoff: DAT_CONN_QUAL,
+) -> DAT_RETURN {
+    slow::<F>(|| find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?.handoff(handoff).at(&[(Arg::Qualifier, 2)]))
+}

@@ -1,0 +1,148 @@
+//! Attributes of endpoints in the form of the C structure, and back.
+
+use dat_core::ep::table::Qos;
+use dat_core::ep::{State, Watermark};
+use dat_face::count;
+use dat_udat::*;
+
+/// A quality of service in the terms of the core; `None` if the value stands for none.
+pub fn qos(qos: DAT_QOS) -> Option<Qos> {
+    const KNOWN: DAT_QOS = DAT_QOS_HIGH_THROUGHPUT | DAT_QOS_LOW_LATENCY | DAT_QOS_ECONOMY | DAT_QOS_PREMIUM;
+    match qos {
+        DAT_QOS_BEST_EFFORT => Some(Qos::BestEffort),
+        qos if qos & !KNOWN == 0 => Some(Qos::Other),
+        _ => None,
+    }
+}
+
+/// A high watermark in the terms of the core; `None` for a negative one that is not infinite.
+pub fn watermark(watermark: DAT_COUNT) -> Option<Watermark> {
+    match watermark {
+        DAT_WATERMARK_INFINITE => Some(Watermark::Infinite),
+        watermark => usize::try_from(watermark).ok().map(Watermark::At),
+    }
+}
+
+/// Does what [`watermark`] does for a new endpoint, where 0 asks for the default.
+pub fn new_watermark(watermark: DAT_COUNT) -> Option<Watermark> {
+    if watermark == 0 { Some(Watermark::Default) } else { self::watermark(watermark) }
+}
+
+/// A high watermark in the form of the interface.
+pub fn c_watermark(watermark: Watermark) -> DAT_COUNT {
+    match watermark {
+        Watermark::Default => 0,
+        Watermark::At(limit) => count(limit),
+        Watermark::Infinite => DAT_WATERMARK_INFINITE,
+    }
+}
+
+/// Defines the functions `ep_attributes`, which reads a `DAT_EP_ATTR` of the version that is in scope, and
+/// `c_ep_attributes`, which makes one.
+#[macro_export]
+macro_rules! ep_attributes {
+    () => {
+        /// The attributes of a new endpoint as the program gives them; `None` if one of them is no valid value. With a
+        /// shared receive queue (`srq`) `max_recv_dtos` is the hard high watermark, and `max_recv_iov` is ignored.
+        pub(crate) fn ep_attributes(attr: &DAT_EP_ATTR, srq: bool) -> Option<$crate::core::EpAttributes> {
+            use $crate::core::EpAttributes;
+            use $crate::core::ep::Watermark;
+            use $crate::ep::attr::{new_watermark, qos};
+            use $crate::post::completion_flags;
+
+            // There are no named attributes that could be set; when their number is 0, the list is ignored. Counters of another
+            // endpoint come with its attributes.
+            let (count, list) = (attr.ep_provider_specific_count, attr.ep_provider_specific);
+            let fits = attr.service_type == DAT_SERVICE_TYPE_RC
+                && attr.ep_transport_specific_count == 0
+                // SAFETY: a program that makes an endpoint promises a list with as many elements.
+                && (count == 0 || unsafe { $crate::counted::are_of_endpoint(count, list) });
+            if !fits {
+                return None;
+            }
+            let size = |count: DAT_COUNT| usize::try_from(count).ok();
+            Some(EpAttributes {
+                max_message_size: attr.max_message_size.into(),
+                max_rdma_size: attr.max_rdma_size.into(),
+                qos: qos(attr.qos)?,
+                recv_completion_flags: completion_flags(attr.recv_completion_flags),
+                request_completion_flags: completion_flags(attr.request_completion_flags),
+                max_recv_dtos: if srq { 0 } else { size(attr.max_recv_dtos)? },
+                max_request_dtos: size(attr.max_request_dtos)?,
+                max_recv_iov: if srq { size(attr.max_recv_iov).unwrap_or(0) } else { size(attr.max_recv_iov)? },
+                max_request_iov: size(attr.max_request_iov)?,
+                max_rdma_read_in: size(attr.max_rdma_read_in)?,
+                max_rdma_read_out: size(attr.max_rdma_read_out)?,
+                soft_watermark: new_watermark(attr.srq_soft_hw)?,
+                hard_watermark: if srq { new_watermark(attr.max_recv_dtos)? } else { Watermark::Default },
+                max_rdma_read_iov: size(attr.max_rdma_read_iov)?,
+                max_rdma_write_iov: size(attr.max_rdma_write_iov)?,
+                // A program that names no attributes does not know of them.
+                counters_number: true,
+                counters_list: true,
+            })
+        }
+
+        /// The attributes of an endpoint in the form of the interface.
+        pub(crate) fn c_ep_attributes(attr: &$crate::core::EpAttributes, srq: bool) -> DAT_EP_ATTR {
+            use $crate::Size;
+            use $crate::ep::attr::c_watermark;
+            use $crate::face::count;
+
+            DAT_EP_ATTR {
+                service_type: DAT_SERVICE_TYPE_RC,
+                max_message_size: Size::size(attr.max_message_size),
+                max_rdma_size: Size::size(attr.max_rdma_size),
+                // No endpoint has any other.
+                qos: DAT_QOS_BEST_EFFORT,
+                recv_completion_flags: attr.recv_completion_flags.bits(),
+                request_completion_flags: attr.request_completion_flags.bits(),
+                max_recv_dtos: if srq { c_watermark(attr.hard_watermark) } else { count(attr.max_recv_dtos) },
+                max_request_dtos: count(attr.max_request_dtos),
+                max_recv_iov: count(attr.max_recv_iov),
+                max_request_iov: count(attr.max_request_iov),
+                max_rdma_read_in: count(attr.max_rdma_read_in),
+                max_rdma_read_out: count(attr.max_rdma_read_out),
+                srq_soft_hw: c_watermark(attr.soft_watermark),
+                max_rdma_read_iov: count(attr.max_rdma_read_iov),
+                max_rdma_write_iov: count(attr.max_rdma_write_iov),
+                ep_transport_specific_count: 0,
+                ep_transport_specific: std::ptr::null_mut(),
+                ep_provider_specific_count: 0,
+                ep_provider_specific: std::ptr::null_mut(),
+            }
+        }
+    };
+}
+
+/// An endpoint state in the form of the interface.
+pub fn c_ep_state(state: State) -> DAT_EP_STATE {
+    match state {
+        State::Unconnected => DAT_EP_STATE_UNCONNECTED,
+        State::Reserved => DAT_EP_STATE_RESERVED,
+        State::PassiveConnectionPending => DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
+        State::ActiveConnectionPending => DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
+        State::TentativeConnectionPending => DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
+        State::Connected => DAT_EP_STATE_CONNECTED,
+        State::DisconnectPending => DAT_EP_STATE_DISCONNECT_PENDING,
+        State::Disconnected => DAT_EP_STATE_DISCONNECTED,
+        State::CompletionPending => DAT_EP_STATE_COMPLETION_PENDING,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn watermarks_are_read_back() {
+        for value in [-1, 0, 1, DAT_COUNT::MAX] {
+            assert_eq!(new_watermark(value).map(c_watermark), Some(value));
+            assert_eq!(watermark(value).map(c_watermark), Some(value));
+        }
+        assert_eq!((watermark(-2), new_watermark(DAT_COUNT::MIN)), (None, None));
+        // The first allows no buffer, the second any number.
+        assert_eq!(watermark(0).and_then(Watermark::limit), Some(0));
+        assert_eq!(new_watermark(0).and_then(Watermark::limit), None);
+    }
+}

@@ -1,0 +1,170 @@
+//! Connecting and disconnecting endpoints.
+
+use std::time::Duration;
+
+use dat_core::Endpoint;
+use dat_core::addr::Address;
+use dat_core::ep::ConnectRequest;
+use dat_core::ep::table::Qos;
+use dat_core::error::{AddressFault, Arg, Error, Role};
+use dat_core::transport::Transport;
+use dat_face::call::{making, slow};
+use dat_face::handle::{find, same_ia};
+use dat_face::ptr::bytes;
+use dat_face::{Answer, At, Face, Fault};
+use dat_udat::{
+    DAT_CLOSE_ABRUPT_FLAG, DAT_CLOSE_FLAGS, DAT_CLOSE_GRACEFUL_FLAG, DAT_CONN_QUAL, DAT_CONNECT_DEFAULT_FLAG,
+    DAT_CONNECT_FLAGS, DAT_COUNT, DAT_EP_HANDLE, DAT_IA_ADDRESS_PTR, DAT_PVOID, DAT_QOS, DAT_RETURN, DAT_SOCK_ADDR,
+    DAT_TIMEOUT, DAT_TIMEOUT_INFINITE,
+};
+
+use crate::Udat;
+use crate::ep::attr::qos;
+
+/// A time limit in microseconds; `None` for no limit.
+pub(crate) fn micros(timeout: DAT_TIMEOUT) -> Option<u32> {
+    (timeout != DAT_TIMEOUT_INFINITE).then_some(timeout)
+}
+
+/// A time limit; `None` for no limit.
+pub fn duration(timeout: DAT_TIMEOUT) -> Option<Duration> {
+    micros(timeout).map(|micros| Duration::from_micros(micros.into()))
+}
+
+/// A copy of the private data of a call, if `check` finds that the adapter can carry that much. `position` is the position
+/// of its size; the data is the next argument.
+///
+/// # Safety
+/// `data` is NULL, or `size` bytes there can be read.
+pub unsafe fn private_data(
+    size: DAT_COUNT,
+    data: DAT_PVOID,
+    check: impl FnOnce(usize) -> dat_core::Result<()>,
+    position: u32,
+) -> Answer<Vec<u8>> {
+    let size = usize::try_from(size).map_err(|_| Fault::Argument(position))?;
+    check(size).map_err(|_| Fault::Argument(position))?;
+    if size == 0 {
+        return Ok(Vec::new());
+    }
+    if data.is_null() {
+        return Err(Fault::Argument(position + 1));
+    }
+    // SAFETY: not NULL, and readable as the caller promises.
+    Ok(unsafe { bytes(data.cast(), size) }?)
+}
+
+/// The socket address of a peer; `None` if the pointer is NULL.
+///
+/// # Errors
+/// [`AddressFault::Unsupported`] for a family other than IPv4 and IPv6.
+///
+/// # Safety
+/// `address` is NULL, or points to a socket address that is complete for its family.
+pub unsafe fn address(address: *const DAT_SOCK_ADDR) -> Option<Result<Address, AddressFault>> {
+    if address.is_null() {
+        return None;
+    }
+    // SAFETY: the family is the first field of every socket address.
+    let family = unsafe { (&raw const (*address).sa_family).read_unaligned() };
+    let Some(len) = Address::native_len(family) else { return Some(Err(AddressFault::Unsupported)) };
+    let mut native = [0; 28];
+    let Some(room) = native.get_mut(..len) else { return Some(Err(AddressFault::Unsupported)) };
+    // SAFETY: an address of this family has that many bytes, and the caller promises a whole one.
+    unsafe { room.as_mut_ptr().copy_from_nonoverlapping(address.cast(), len) };
+    Some(Address::from_native(&native).ok_or(AddressFault::Unsupported))
+}
+
+/// Accepts only best effort.
+fn check_qos(quality_of_service: DAT_QOS, position: u32) -> Answer<()> {
+    match qos(quality_of_service) {
+        Some(Qos::BestEffort) => Ok(()),
+        Some(Qos::Other) => Err(Fault::Core(Error::ModelNotSupported)),
+        None => Err(Fault::Argument(position)),
+    }
+}
+
+/// Slot of dat_ep_connect.
+///
+/// # Safety
+/// The address is NULL or complete; `private_data` is NULL or has that many bytes.
+pub unsafe extern "C" fn dat_ep_connect<F: Face<Version: Udat>>(
+    ep_handle: DAT_EP_HANDLE,
+    remote_ia_address: DAT_IA_ADDRESS_PTR,
+    remote_conn_qual: DAT_CONN_QUAL,
+    timeout: DAT_TIMEOUT,
+    private_data_size: DAT_COUNT,
+    private_data: DAT_PVOID,
+    quality_of_service: DAT_QOS,
+    connect_flags: DAT_CONNECT_FLAGS,
+) -> DAT_RETURN {
+    making::<F>(|| {
+        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+        check_qos(quality_of_service, 7)?;
+        match connect_flags {
+            DAT_CONNECT_DEFAULT_FLAG => {}
+            flags if F::Version::MULTIPATH.contains(&flags) => return Err(Fault::Core(Error::ModelNotSupported)),
+            _ => return Err(Fault::Argument(8)),
+        }
+        let limits = ep.ia().transport().attributes();
+        // SAFETY: the caller's promise.
+        let private_data =
+            unsafe { self::private_data(private_data_size, private_data, |size| limits.check_private_data(size), 5) }?;
+        // SAFETY: the caller's promise.
+        let address = unsafe { self::address(remote_ia_address) };
+        let address = address
+            .ok_or(Fault::Argument(2))?
+            .and_then(|address| if address.is_host() { Ok(address) } else { Err(AddressFault::Unsupported) })
+            .map_err(|fault| Fault::Core(Error::InvalidAddress(fault)))?;
+        ep.connect(&ConnectRequest {
+            address: &address,
+            qualifier: remote_conn_qual,
+            timeout: duration(timeout),
+            private_data: &private_data,
+        })
+        .at(&[(Arg::Qualifier, 3), (Arg::Timeout, 4)])
+    })
+}
+
+/// Slot of dat_ep_dup_connect.
+///
+/// # Safety
+/// `private_data` is NULL or has that many bytes.
+pub unsafe extern "C" fn dat_ep_dup_connect<F: Face<Version: Udat>>(
+    ep_handle: DAT_EP_HANDLE,
+    ep_dup_handle: DAT_EP_HANDLE,
+    timeout: DAT_TIMEOUT,
+    private_data_size: DAT_COUNT,
+    private_data: DAT_PVOID,
+    quality_of_service: DAT_QOS,
+) -> DAT_RETURN {
+    making::<F>(|| {
+        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+        let like = find::<F, Endpoint<F::Transport>>(ep_dup_handle, Role::Ep)?;
+        same_ia(ep.ia(), like.ia(), Role::Ep)?;
+        check_qos(quality_of_service, 6)?;
+        let limits = ep.ia().transport().attributes();
+        // SAFETY: the caller's promise.
+        let private_data =
+            unsafe { self::private_data(private_data_size, private_data, |size| limits.check_private_data(size), 4) }?;
+        ep.dup_connect(&like, duration(timeout), &private_data).at(&[(Arg::Timeout, 3)])
+    })
+}
+
+/// Slot of dat_ep_disconnect.
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn dat_ep_disconnect<F: Face<Version: Udat>>(
+    ep_handle: DAT_EP_HANDLE,
+    disconnect_flags: DAT_CLOSE_FLAGS,
+) -> DAT_RETURN {
+    slow::<F>(|| {
+        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+        match disconnect_flags {
+            DAT_CLOSE_ABRUPT_FLAG => ep.disconnect(false).at(&[]),
+            DAT_CLOSE_GRACEFUL_FLAG => ep.disconnect(true).at(&[]),
+            _ => Err(Fault::Argument(2)),
+        }
+    })
+}

@@ -1,0 +1,158 @@
+//! Interface adapters.
+
+use std::mem;
+use std::ptr::null_mut;
+
+use dat_core::error::{Arg, Role};
+use dat_core::{AsyncEvd, Evd, Ia};
+use dat_face::call::{making, slow};
+use dat_face::handle::{find, handle_of, raw};
+use dat_face::ptr::OutPtr;
+use dat_face::registration::RegistryFunction;
+use dat_face::{At, Face, Fault};
+use dat_udat::{
+    DAT_CLOSE_ABRUPT_FLAG, DAT_CLOSE_FLAGS, DAT_CLOSE_GRACEFUL_FLAG, DAT_COUNT, DAT_EVD_ASYNC_EXISTS, DAT_EVD_HANDLE,
+    DAT_EVD_OUT_OF_SCOPE, DAT_IA_ATTR_MASK, DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR, DAT_PROVIDER_ATTR_MASK,
+    DAT_RETURN, DAT_SUCCESS,
+};
+use host::{cstr, memory};
+
+use crate::Udat;
+
+/// The attributes of an adapter in the form of a face.
+type IaAttr<F> = <<F as Face>::Version as Udat>::IaAttr;
+/// The attributes of a provider in the form of a face.
+type ProviderAttr<F> = <<F as Face>::Version as Udat>::ProviderAttr;
+
+/// The handle that the program has for an adapter. A registry may give the program a handle of its own.
+pub fn ia_handle<F: Face<Version: Udat>>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
+    let handle = handle_of(ia);
+    if F::Version::IA_HANDLES.is_none() {
+        return handle;
+    }
+    let ask = F::domain().adapter_of(ia.slab()).and_then(|adapter| adapter.ia_handles());
+    ask.map_or(handle, |ask| {
+        /// The type of dats_get_ia_handle.
+        type Ask = unsafe extern "C" fn(DAT_IA_HANDLE, *mut DAT_IA_HANDLE) -> DAT_RETURN;
+        // SAFETY: the registry exports it under this name.
+        let ask = unsafe { mem::transmute::<RegistryFunction, Ask>(ask) };
+        let mut told = handle;
+        // SAFETY: any handle may be asked about; the place is a live variable.
+        let code = unsafe { ask(handle, &mut told) };
+        if code == DAT_SUCCESS && !told.is_null() { told } else { handle }
+    })
+}
+
+/// Slot of dat_ia_openv. The registry has dealt with version and thread safety.
+///
+/// # Safety
+/// The name is NULL or a C string; `async_evd_handle` is NULL or readable and writable; `ia_handle` is
+/// NULL or writable.
+pub unsafe extern "C" fn dat_ia_openv<F: Face<Version: Udat>>(
+    name: DAT_NAME_PTR,
+    async_evd_qlen: DAT_COUNT,
+    async_evd_handle: *mut DAT_EVD_HANDLE,
+    ia_handle: *mut DAT_IA_HANDLE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let async_evd_handle = unsafe { OutPtr::new(async_evd_handle) };
+    // SAFETY: the caller's promise.
+    let ia_handle = unsafe { OutPtr::new(ia_handle) };
+    making::<F>(|| {
+        // SAFETY: the caller's promise.
+        let name = unsafe { cstr::bounded(name, DAT_NAME_MAX_LENGTH) }.ok_or(Fault::Argument(1))?;
+        let out = ia_handle.optional().ok_or(Fault::Handle(Role::Ia))?;
+        let async_evd_handle = async_evd_handle.required(3)?;
+        let domain = F::domain();
+        let (slab, instance) = {
+            let registrations = domain.registrations();
+            let registration = registrations.newest(name).ok_or(Fault::NotRegistered)?;
+            registration.adapter.set_thread_safe(registration.identity.thread_safe);
+            (domain.slab_of(registration.adapter)?, memory::text(&registration.instance_data)?)
+        };
+        // SAFETY: the argument is for input as well, as the caller promises.
+        let wanted = unsafe { async_evd_handle.read() };
+        let (async_evd, told) = if wanted.is_null() {
+            let qlen = usize::try_from(async_evd_qlen).ok().filter(|&qlen| qlen > 0).ok_or(Fault::Argument(2))?;
+            (AsyncEvd::Create(qlen), None)
+        } else if wanted == DAT_EVD_ASYNC_EXISTS {
+            (AsyncEvd::Elsewhere, Some(DAT_EVD_OUT_OF_SCOPE))
+        } else {
+            (AsyncEvd::Given(find::<F, Evd<F::Transport>>(wanted, Role::EvdAsync)?), Some(wanted))
+        };
+        let made = matches!(async_evd, AsyncEvd::Create(qlen) if qlen < F::Version::MIN_ASYNC_QLEN);
+        let ia = Ia::open(slab, &name.to_string_lossy(), &instance, async_evd, F::Version::HABITS)
+            .at(&[(Arg::QueueLength, 2)])?;
+        if made && let Some(evd) = ia.async_evd().and_then(|evd| find::<F, Evd<F::Transport>>(raw(evd), Role::Evd).ok())
+        {
+            // What cannot be had was not asked for.
+            let _ = evd.resize(F::Version::MIN_ASYNC_QLEN);
+        }
+        async_evd_handle.write(told.unwrap_or_else(|| ia.async_evd().map_or(null_mut(), raw)));
+        out.write(handle_of(&*ia));
+        Ok(())
+    })
+}
+
+/// Slot of dat_ia_query.
+///
+/// # Safety
+/// Each pointer is NULL or writable.
+pub unsafe extern "C" fn dat_ia_query<F: Face<Version: Udat>>(
+    ia_handle: DAT_IA_HANDLE,
+    async_evd_handle: *mut DAT_EVD_HANDLE,
+    ia_attr_mask: DAT_IA_ATTR_MASK,
+    ia_attr: *mut IaAttr<F>,
+    provider_attr_mask: DAT_PROVIDER_ATTR_MASK,
+    provider_attr: *mut ProviderAttr<F>,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let async_evd_handle = unsafe { OutPtr::new(async_evd_handle) };
+    // SAFETY: the caller's promise.
+    let ia_attr = unsafe { OutPtr::new(ia_attr) };
+    // SAFETY: the caller's promise.
+    let provider_attr = unsafe { OutPtr::new(provider_attr) };
+    slow::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+        if ia_attr_mask & !<F::Version as Udat>::IA_FIELDS != 0 {
+            return Err(Fault::Argument(3));
+        }
+        let ia_attr = if ia_attr_mask == 0 { None } else { Some(ia_attr.required(4)?) };
+        if provider_attr_mask & !<F::Version as Udat>::PROVIDER_FIELDS != 0 {
+            return Err(Fault::Argument(5));
+        }
+        let provider_attr = if provider_attr_mask == 0 { None } else { Some(provider_attr.required(6)?) };
+        if let Some(out) = async_evd_handle.optional() {
+            out.write(ia.async_evd().map_or(DAT_EVD_OUT_OF_SCOPE, raw));
+        }
+        if let Some(out) = ia_attr {
+            out.write(<F::Version as Udat>::ia_attr::<F>(&ia));
+        }
+        if let Some(out) = provider_attr {
+            let thread_safe = F::domain().adapter_of(ia.slab()).is_none_or(|adapter| adapter.thread_safe());
+            out.write(<F::Version as Udat>::provider_attr::<F>(&ia, thread_safe));
+        }
+        Ok(())
+    })
+}
+
+/// Slot of dat_ia_close.
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn dat_ia_close<F: Face<Version: Udat>>(
+    ia_handle: DAT_IA_HANDLE,
+    close_flags: DAT_CLOSE_FLAGS,
+) -> DAT_RETURN {
+    slow::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+        match close_flags {
+            DAT_CLOSE_ABRUPT_FLAG => {
+                ia.close_abrupt();
+                Ok(())
+            }
+            DAT_CLOSE_GRACEFUL_FLAG => ia.close_graceful().at(&[]),
+            _ => Err(Fault::Argument(2)),
+        }
+    })
+}

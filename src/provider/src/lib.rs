@@ -1,0 +1,230 @@
+//! uDAPL over the core: what the versions of the interface share of codes, attributes, events and slots.
+//!
+//! A program's call comes through the provider table into a *slot*: the function with the name of the call, in the file
+//! of the object that the call is about. The list of calls, `for_each_call!` of the crate with the types of a version, says what
+//! each call does and which codes it returns. A slot turns handles, pointers and flags into the terms of the core, calls it, and turns the
+//! result back. Code that knows nothing of C structures is in [`dat_face`].
+//!
+//! A slot that has the same parameters in every version stands here, once, for a [`Face`] whose version is [`Udat`]:
+//! that trait has the structures, masks and lists of flags in which the versions differ. Where these differ in the type
+//! of a field or in a number alone, a macro has the text of both, whose names take the meaning that they have where the
+//! macro is used. The crate of a version has the table, the slots with parameters of its own, and its side of the trait.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`code`] | the return code of every fault |
+//! | [`event`], [`attr`] | events and attributes in the form of the C structures |
+//! | [`post`] | the fast slots: posting and dequeuing |
+//! | [`wait`] | the slots that block |
+//! | [`entry`] | `dat_provider_init` and `dat_provider_fini` |
+//! | [`slots`] | the slots of all objects |
+
+pub mod attr;
+pub mod cno;
+pub mod code;
+pub mod context;
+pub mod counted;
+pub mod cr;
+pub mod entry;
+pub mod ep;
+pub mod evd;
+pub mod event;
+pub mod ia;
+pub mod lmr;
+pub mod post;
+pub mod psp;
+pub mod pz;
+pub mod rmr;
+pub mod rsp;
+pub mod srq;
+pub mod wait;
+
+use std::ffi::CStr;
+
+use dat_core::ep::Value;
+use dat_core::ep::table::Field;
+use dat_core::transport::RemoteSegment;
+use dat_core::{Cno, Endpoint, EpAttributes, Habits, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
+use dat_face::ptr::InPtr;
+use dat_face::{Answer, Face, Version};
+use dat_udat::{
+    DAT_CNO_PARAM_MASK, DAT_CONNECT_FLAGS, DAT_EP_PARAM_MASK, DAT_EVD_FLAGS, DAT_IA_ATTR_MASK, DAT_LMR_PARAM_MASK,
+    DAT_MEM_PRIV_FLAGS, DAT_PROVIDER_ATTR_MASK, DAT_RMR_PARAM_MASK, DAT_SRQ_STATE,
+};
+
+#[doc(hidden)]
+pub use dat_core as core;
+#[doc(hidden)]
+pub use dat_face as face;
+#[doc(hidden)]
+pub use dat_udat as udat;
+#[doc(hidden)]
+pub use host::memory;
+
+/// All slots that the versions share.
+pub mod slots {
+    pub use crate::cno::*;
+    pub use crate::context::*;
+    pub use crate::cr::*;
+    pub use crate::ep::connect::*;
+    pub use crate::ep::modify::*;
+    pub use crate::ep::*;
+    pub use crate::evd::*;
+    pub use crate::ia::*;
+    pub use crate::lmr::*;
+    pub use crate::post::*;
+    pub use crate::psp::*;
+    pub use crate::pz::*;
+    pub use crate::rmr::*;
+    pub use crate::rsp::*;
+    pub use crate::srq::*;
+    pub use crate::wait::*;
+}
+
+/// A version of uDAPL: what a slot has to know of the structures, masks and flags in which the versions differ.
+pub trait Udat: Version {
+    /// A segment of registered memory, `DAT_LMR_TRIPLET`.
+    type LmrTriplet: Copy;
+    /// A segment of a peer's memory, `DAT_RMR_TRIPLET`.
+    type RmrTriplet: Copy;
+    /// The attributes of an endpoint, `DAT_EP_ATTR`.
+    type EpAttr: Copy;
+    /// What dat_ep_query tells and dat_ep_modify takes, `DAT_EP_PARAM`.
+    type EpParam;
+    /// The attributes of an adapter, `DAT_IA_ATTR`.
+    type IaAttr;
+    /// The attributes of a provider, `DAT_PROVIDER_ATTR`.
+    type ProviderAttr;
+    /// What dat_lmr_query tells, `DAT_LMR_PARAM`.
+    type LmrParam;
+    /// What dat_rmr_query tells, `DAT_RMR_PARAM`.
+    type RmrParam;
+    /// What dat_cno_query tells, `DAT_CNO_PARAM`.
+    type CnoParam;
+
+    /// The major number of the version, with which its providers are registered.
+    const MAJOR: u32;
+    /// The version node under which a registry of this version exports its functions.
+    const NODE: &'static CStr;
+    /// The function of a registry that tells which handle the program has for an adapter; `None` if that is the handle
+    /// of the provider in every registry of this version.
+    const IA_HANDLES: Option<&'static CStr>;
+
+    /// The fewest events for which the asynchronous dispatcher that dat_ia_open makes has room.
+    const MIN_ASYNC_QLEN: usize;
+    /// What the core does for programs of this version alone.
+    const HABITS: Habits;
+
+    /// The bits that a mask of dat_ia_query may have for the adapter.
+    const IA_FIELDS: DAT_IA_ATTR_MASK;
+    /// The bits that a mask of dat_ia_query may have for the provider.
+    const PROVIDER_FIELDS: DAT_PROVIDER_ATTR_MASK;
+    /// The bits that a mask of dat_ep_query or dat_ep_modify may have.
+    const EP_FIELDS: DAT_EP_PARAM_MASK;
+    /// The bits that a mask of dat_lmr_query may have.
+    const LMR_FIELDS: DAT_LMR_PARAM_MASK;
+    /// The bits that a mask of dat_rmr_query may have.
+    const RMR_FIELDS: DAT_RMR_PARAM_MASK;
+    /// The bits that a mask of dat_cno_query may have.
+    const CNO_FIELDS: DAT_CNO_PARAM_MASK;
+
+    /// Rights and their bits in the interface.
+    const RIGHTS: &'static [(Rights, DAT_MEM_PRIV_FLAGS)];
+    /// Bits among those of rights that are accepted and mean nothing here.
+    const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS;
+    /// Event streams and their bits in the interface.
+    const STREAMS: &'static [(Streams, DAT_EVD_FLAGS)];
+    /// Flags of dat_ep_connect that ask for more than one path, which no adapter has.
+    const MULTIPATH: &'static [DAT_CONNECT_FLAGS];
+    /// The state of a shared receive queue that works.
+    const SRQ_OPERATIONAL: DAT_SRQ_STATE;
+
+    /// A triplet in the terms of the core.
+    fn local_segment(triplet: &Self::LmrTriplet) -> LocalSegment;
+
+    /// A triplet of a peer's memory in the terms of the core.
+    fn remote_segment(triplet: &Self::RmrTriplet) -> RemoteSegment;
+
+    /// The pointer in a software event, as a number; `None` for NULL and for any other event.
+    fn software_event(event: InPtr<Self::Event>) -> Option<usize>;
+
+    /// The attributes of a new endpoint as the program gives them in the argument at `position`. With a shared receive
+    /// queue (`srq`) `max_recv_dtos` is the hard high watermark, and `max_recv_iov` is ignored.
+    ///
+    /// # Errors
+    /// The argument is invalid if one of them is no valid value; [`dat_core::Error::ModelNotSupported`] for a type of
+    /// service that other providers have.
+    fn ep_attributes(attr: &Self::EpAttr, srq: bool, position: u32) -> Answer<EpAttributes>;
+
+    /// The answer to dat_ep_query.
+    fn ep_param<F: Face<Version = Self>>(ep: &Endpoint<F::Transport>) -> Self::EpParam;
+
+    /// The bit of a field in the mask of dat_ep_modify.
+    fn ep_field(field: Field) -> DAT_EP_PARAM_MASK;
+
+    /// The new value of a field in the argument of dat_ep_modify. Nothing else of the structure is read, except the
+    /// number of elements of a list if the mask names that too.
+    fn ep_value<F: Face<Version = Self>>(
+        field: Field,
+        mask: DAT_EP_PARAM_MASK,
+        param: InPtr<Self::EpParam>,
+    ) -> Value<F::Transport>;
+
+    /// The attributes of an adapter. The address stays in place while the adapter is open.
+    fn ia_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>) -> Self::IaAttr;
+
+    /// The attributes of the provider of an adapter. `thread_safe` is the value it was registered with: the provider is
+    /// always thread-safe, but registries find the entry of an instance by this attribute.
+    fn provider_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> Self::ProviderAttr;
+
+    /// The answer to dat_lmr_query.
+    fn lmr_param<F: Face<Version = Self>>(lmr: &Lmr<F::Transport>) -> Self::LmrParam;
+
+    /// The answer to dat_rmr_query.
+    fn rmr_param<F: Face<Version = Self>>(rmr: &Rmr<F::Transport>) -> Self::RmrParam;
+
+    /// The answer to dat_cno_query.
+    fn cno_param<F: Face<Version = Self>>(cno: &Cno<F::Transport>) -> Self::CnoParam;
+}
+
+/// A length in the form of an interface: of 64 bits, or of 32, where the largest number stands for all that are larger.
+pub trait Size {
+    /// The number of this type that stands for `size`.
+    fn size(size: u64) -> Self;
+}
+
+impl Size for u64 {
+    fn size(size: u64) -> u64 {
+        size
+    }
+}
+
+impl Size for u32 {
+    fn size(size: u64) -> u32 {
+        u32::try_from(size).unwrap_or(u32::MAX)
+    }
+}
+
+/// A provider table of the type `P`.
+#[repr(transparent)]
+pub struct Table<P>(P);
+
+// SAFETY: `new` takes only what all threads may read.
+unsafe impl<P> Send for Table<P> {}
+// SAFETY: as above.
+unsafe impl<P> Sync for Table<P> {}
+
+impl<P> Table<P> {
+    /// Wraps a table.
+    ///
+    /// # Safety
+    /// The pointers in a table point to functions and to a name that stays in place, and nothing in it changes.
+    pub const unsafe fn new(table: P) -> Self {
+        Table(table)
+    }
+
+    /// The table in the form that programs and registries use.
+    pub fn as_ptr(&self) -> *const P {
+        &self.0
+    }
+}

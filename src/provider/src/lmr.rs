@@ -1,0 +1,273 @@
+//! Local memory regions.
+
+use std::sync::atomic::{Ordering, fence};
+
+use dat_core::error::{Arg, Role};
+use dat_core::{Base, Ia, Lmr, LocalSegment, Memory, Pz};
+use dat_face::call::{making, slow};
+use dat_face::handle::{find, handle_of, raw, same_ia};
+use dat_face::ptr::OutPtr;
+use dat_face::{Answer, At, Face, Fault};
+use dat_udat::{
+    DAT_IA_HANDLE, DAT_LMR_CONTEXT, DAT_LMR_HANDLE, DAT_LMR_PARAM_MASK, DAT_MEM_PRIV_FLAGS, DAT_MEM_TYPE,
+    DAT_MEM_TYPE_LMR, DAT_MEM_TYPE_SHARED_VIRTUAL, DAT_MEM_TYPE_VIRTUAL, DAT_PZ_HANDLE, DAT_REGION_DESCRIPTION,
+    DAT_RETURN, DAT_RMR_CONTEXT, DAT_SHARED_MEMORY, DAT_VADDR, DAT_VLEN,
+};
+use host::memory;
+
+use crate::Udat;
+use crate::attr::rights;
+use crate::post::LmrTriplet;
+
+/// What dat_lmr_query tells in the form of a face.
+type LmrParam<F> = <<F as Face>::Version as Udat>::LmrParam;
+
+/// The memory that a description of `kind` stands for, unless it is the memory of another region. The description is
+/// the third argument, the kind the second.
+///
+/// # Safety
+/// For shared memory the name is NULL, or its 40 bytes can be read.
+unsafe fn memory(kind: DAT_MEM_TYPE, region: DAT_REGION_DESCRIPTION) -> Answer<Memory> {
+    match kind {
+        DAT_MEM_TYPE_VIRTUAL => {
+            // SAFETY: for this kind the program has filled this member.
+            let start = unsafe { region.for_va };
+            Ok(Memory::Virtual(start.addr() as u64))
+        }
+        DAT_MEM_TYPE_SHARED_VIRTUAL => {
+            // SAFETY: as above.
+            let shared = unsafe { region.for_shared_memory };
+            if shared.shared_memory_id.is_null() {
+                return Err(Fault::Argument(3));
+            }
+            // SAFETY: not NULL, so readable as the caller promises.
+            let name = unsafe { shared.shared_memory_id.read_unaligned() };
+            let name = name.map(|byte| byte.to_ne_bytes()[0]);
+            Ok(Memory::Shared(shared.virtual_address.addr() as u64, memory::copied(&name)?))
+        }
+        _ => Err(Fault::Argument(2)),
+    }
+}
+
+/// The region that a description names.
+fn source_region(region: DAT_REGION_DESCRIPTION) -> DAT_LMR_HANDLE {
+    // SAFETY: this is called for the kind of memory for which the program has filled this member; any value of it is
+    // only compared.
+    unsafe { region.for_lmr_handle }
+}
+
+/// The memory of a region in the form of the interface: its kind, and its description.
+pub fn c_memory(memory: &Memory) -> (DAT_MEM_TYPE, DAT_REGION_DESCRIPTION) {
+    match memory {
+        Memory::Virtual(start) => (
+            DAT_MEM_TYPE_VIRTUAL,
+            DAT_REGION_DESCRIPTION { for_va: std::ptr::with_exposed_provenance_mut(*start as usize) },
+        ),
+        Memory::Region(source) => (DAT_MEM_TYPE_LMR, DAT_REGION_DESCRIPTION { for_lmr_handle: raw(*source) }),
+        Memory::Shared(start, name) => (
+            DAT_MEM_TYPE_SHARED_VIRTUAL,
+            DAT_REGION_DESCRIPTION {
+                for_shared_memory: DAT_SHARED_MEMORY {
+                    virtual_address: std::ptr::with_exposed_provenance_mut(*start as usize),
+                    shared_memory_id: name.as_ptr().cast_mut().cast(),
+                },
+            },
+        ),
+    }
+}
+
+/// The answer to dat_lmr_query, a `DAT_LMR_PARAM` of the version that is in scope, with the fields that only this version
+/// has.
+#[macro_export]
+macro_rules! lmr_param {
+    ($lmr:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
+        use $crate::attr::c_rights;
+        use $crate::face::handle::handle_or_null;
+        use $crate::ia::ia_handle;
+
+        let lmr = $lmr;
+        let (mem_type, region_desc) = $crate::lmr::c_memory(lmr.memory());
+        DAT_LMR_PARAM {
+            ia_handle: ia_handle::<F>(lmr.ia()),
+            mem_type,
+            region_desc,
+            length: lmr.len(),
+            pz_handle: handle_or_null(lmr.pz().as_ref()),
+            mem_priv: c_rights::<Self>(lmr.rights()),
+            lmr_context: lmr.context(),
+            rmr_context: lmr.remote_key(),
+            registered_size: lmr.len(),
+            registered_address: lmr.addr(),
+            $($field: $value,)*
+        }
+    }};
+}
+
+/// The triplets of an array whose length is counted in 64 bits, one at a time.
+///
+/// # Safety
+/// `list` is NULL, or `count` triplets there can be read while the iterator is used.
+unsafe fn long_list<V: Udat>(list: *const V::LmrTriplet, count: DAT_VLEN) -> impl Iterator<Item = LocalSegment> {
+    let count = if list.is_null() { 0 } else { usize::try_from(count).unwrap_or(usize::MAX) };
+    (0..count).map(move |index| {
+        // SAFETY: index is below count, and the caller promises that many elements. A real array of the program does
+        // not wrap around.
+        let triplet = unsafe { list.wrapping_add(index).read_unaligned() };
+        V::local_segment(&triplet)
+    })
+}
+
+/// The inputs of dat_lmr_create.
+pub struct Create {
+    /// The adapter, the first argument.
+    pub ia: DAT_IA_HANDLE,
+    /// The kind of memory, the second argument.
+    pub mem_type: DAT_MEM_TYPE,
+    /// The memory, the third argument.
+    pub region: DAT_REGION_DESCRIPTION,
+    /// Its length, the fourth argument.
+    pub length: DAT_VLEN,
+    /// The zone, the fifth argument.
+    pub pz: DAT_PZ_HANDLE,
+    /// The rights, the sixth argument.
+    pub privileges: DAT_MEM_PRIV_FLAGS,
+}
+
+/// The places for the results of dat_lmr_create.
+pub struct Created {
+    /// For the region. Without its handle nobody could free it, so this place is required; the others are optional.
+    pub handle: OutPtr<DAT_LMR_HANDLE>,
+    /// The position of that argument.
+    pub handle_position: u32,
+    /// For the number by which posts name the region.
+    pub context: OutPtr<DAT_LMR_CONTEXT>,
+    /// For the number by which peers name it.
+    pub rmr_context: OutPtr<DAT_RMR_CONTEXT>,
+    /// For the length that is registered.
+    pub length: OutPtr<DAT_VLEN>,
+    /// For the address of the first byte that is registered.
+    pub address: OutPtr<DAT_VADDR>,
+}
+
+/// Does the work of dat_lmr_create. `base` reads how the bytes are
+/// named, an argument behind the rights, if the version has it.
+///
+/// # Safety
+/// The member of the description that the kind says is filled; the name of shared memory is NULL or 40 bytes long.
+pub unsafe fn create<F: Face<Version: Udat>>(
+    from: Create,
+    base: impl FnOnce() -> Answer<Base>,
+    out: Created,
+) -> DAT_RETURN {
+    making::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(from.ia, Role::Ia)?;
+        let pz = find::<F, Pz<F::Transport>>(from.pz, Role::Pz)?;
+        same_ia(&ia, pz.ia(), Role::Pz)?;
+        let (memory, source) = if from.mem_type == DAT_MEM_TYPE_LMR {
+            let source = source_region(from.region);
+            let source = find::<F, Lmr<F::Transport>>(source, Role::Lmr)?;
+            same_ia(&ia, source.ia(), Role::Lmr)?;
+            (Memory::Region(dat_core::Object::header(&*source).handle()), Some(source))
+        } else {
+            // SAFETY: the caller's promise.
+            (unsafe { self::memory(from.mem_type, from.region) }?, None)
+        };
+        let rights = rights::<F::Version>(from.privileges).ok_or(Fault::Argument(6))?;
+        let base = base()?;
+        let handle = out.handle.required(out.handle_position)?;
+        let lmr = Lmr::create(&ia, memory, source.as_deref(), from.length, &pz, rights, base)
+            .at(&[(Arg::Region, 3), (Arg::Length, 4)])?;
+        handle.write(handle_of(&*lmr));
+        if let Some(out) = out.context.optional() {
+            out.write(lmr.context());
+        }
+        if let Some(out) = out.rmr_context.optional() {
+            out.write(lmr.remote_key());
+        }
+        if let Some(out) = out.length.optional() {
+            out.write(lmr.len());
+        }
+        if let Some(out) = out.address.optional() {
+            out.write(lmr.addr());
+        }
+        Ok(())
+    })
+}
+
+/// Slot of dat_lmr_query.
+///
+/// # Safety
+/// `lmr_param` is NULL or writable.
+pub unsafe extern "C" fn dat_lmr_query<F: Face<Version: Udat>>(
+    lmr_handle: DAT_LMR_HANDLE,
+    lmr_param_mask: DAT_LMR_PARAM_MASK,
+    lmr_param: *mut LmrParam<F>,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let lmr_param = unsafe { OutPtr::new(lmr_param) };
+    slow::<F>(|| {
+        let lmr = find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?;
+        if lmr_param_mask & !<F::Version as Udat>::LMR_FIELDS != 0 {
+            return Err(Fault::Argument(2));
+        }
+        let out = lmr_param.required(3)?;
+        out.write(<F::Version as Udat>::lmr_param::<F>(&lmr));
+        Ok(())
+    })
+}
+
+/// Slot of dat_lmr_free.
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn dat_lmr_free<F: Face<Version: Udat>>(lmr_handle: DAT_LMR_HANDLE) -> DAT_RETURN {
+    slow::<F>(|| find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?.free().at(&[]))
+}
+
+/// Checks the segments of a synchronisation. The memory is coherent, so only a fence remains to be done.
+///
+/// # Safety
+/// `list` is NULL, or `count` triplets there can be read.
+unsafe fn sync<F: Face<Version: Udat>>(
+    ia_handle: DAT_IA_HANDLE,
+    list: *const LmrTriplet<F>,
+    count: DAT_VLEN,
+) -> Answer<()> {
+    let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+    if list.is_null() && count > 0 {
+        return Err(Fault::Argument(2));
+    }
+    // SAFETY: the caller's promise.
+    let mut segments = unsafe { long_list::<F::Version>(list, count) };
+    if !segments.all(|segment| segment.len == 0 || ia.lmrs().covers(&segment)) {
+        return Err(Fault::Argument(2));
+    }
+    fence(Ordering::SeqCst);
+    Ok(())
+}
+
+/// Slot of dat_lmr_sync_rdma_read.
+///
+/// # Safety
+/// `local_segments` is NULL or has that many elements.
+pub unsafe extern "C" fn dat_lmr_sync_rdma_read<F: Face<Version: Udat>>(
+    ia_handle: DAT_IA_HANDLE,
+    local_segments: *const LmrTriplet<F>,
+    num_segments: DAT_VLEN,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    slow::<F>(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
+}
+
+/// Slot of dat_lmr_sync_rdma_write.
+///
+/// # Safety
+/// `local_segments` is NULL or has that many elements.
+pub unsafe extern "C" fn dat_lmr_sync_rdma_write<F: Face<Version: Udat>>(
+    ia_handle: DAT_IA_HANDLE,
+    local_segments: *const LmrTriplet<F>,
+    num_segments: DAT_VLEN,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    slow::<F>(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
+}

@@ -1,0 +1,286 @@
+//! The fast slots: posting and dequeuing.
+//!
+//! Nothing here allocates, formats, makes a system call or panics.
+
+use dat_core::error::{Arg, Error, Role};
+use dat_core::transport::{MAX_SEGMENTS, RemoteSegment};
+use dat_core::{CompletionFlags, Endpoint, Evd, Handle, LocalSegment, SegmentList, Srq};
+use dat_face::call::{fast, polling, quickly};
+use dat_face::handle::enter;
+use dat_face::ptr::{InPtr, OutPtr};
+use dat_face::{Answer, At, Face, Fault, Positions, Version};
+use dat_udat::{
+    DAT_COMPLETION_BARRIER_FENCE_FLAG, DAT_COMPLETION_DEFAULT_FLAG, DAT_COMPLETION_EVD_THRESHOLD_FLAG,
+    DAT_COMPLETION_FLAGS, DAT_COMPLETION_SOLICITED_WAIT_FLAG, DAT_COMPLETION_SUPPRESS_FLAG,
+    DAT_COMPLETION_UNSIGNALLED_FLAG, DAT_CONTEXT, DAT_COUNT, DAT_DTO_COOKIE, DAT_EP_HANDLE, DAT_EVD_HANDLE, DAT_RETURN,
+    DAT_SRQ_HANDLE,
+};
+
+use crate::Udat;
+use crate::evd::Event;
+
+/// A segment of registered memory in the form of a face.
+pub(crate) type LmrTriplet<F> = <<F as Face>::Version as Udat>::LmrTriplet;
+/// A segment of a peer's memory in the form of a face.
+type RmrTriplet<F> = <<F as Face>::Version as Udat>::RmrTriplet;
+
+/// The positions of the arguments of a send or receive.
+const TRANSFER: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
+/// The positions of the arguments of an RDMA operation.
+const RDMA: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 6)];
+
+// The core has the bits of the interface, so that flags need no translation.
+const _: () = {
+    assert!(CompletionFlags::DEFAULT.bits() == DAT_COMPLETION_DEFAULT_FLAG);
+    assert!(CompletionFlags::SUPPRESS.bits() == DAT_COMPLETION_SUPPRESS_FLAG);
+    assert!(CompletionFlags::SOLICITED_WAIT.bits() == DAT_COMPLETION_SOLICITED_WAIT_FLAG);
+    assert!(CompletionFlags::UNSIGNALLED.bits() == DAT_COMPLETION_UNSIGNALLED_FLAG);
+    assert!(CompletionFlags::BARRIER_FENCE.bits() == DAT_COMPLETION_BARRIER_FENCE_FLAG);
+    assert!(CompletionFlags::EVD_THRESHOLD.bits() == DAT_COMPLETION_EVD_THRESHOLD_FLAG);
+};
+
+/// Completion flags in the terms of the core, which refuses bits that are no flags.
+#[inline(always)]
+pub fn completion_flags(flags: DAT_COMPLETION_FLAGS) -> CompletionFlags {
+    CompletionFlags::from_bits_retain(flags)
+}
+
+/// The segments of a post, in the program's memory.
+pub struct Segments<V: Udat> {
+    count: usize,
+    list: *const V::LmrTriplet,
+}
+
+impl<V: Udat> Segments<V> {
+    /// The `count` segments of a post.
+    ///
+    /// # Safety
+    /// During the call `list` must be NULL, or `count` triplets there can be read.
+    #[inline(always)]
+    pub unsafe fn new(count: DAT_COUNT, list: *const V::LmrTriplet) -> Self {
+        // A negative count is above any limit then.
+        Segments { count: count.cast_unsigned() as usize, list }
+    }
+}
+
+impl<V: Udat> SegmentList for Segments<V> {
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    #[inline(always)]
+    fn segment(&self, at: usize) -> LocalSegment {
+        assert!(at < self.count && !self.list.is_null());
+        // SAFETY: `at` is below the count, and `new` was promised that many if the list is not NULL.
+        V::local_segment(&unsafe { self.list.add(at).read_unaligned() })
+    }
+
+    #[inline(always)]
+    fn is_single(&self) -> bool {
+        self.count == 1 && !self.list.is_null()
+    }
+
+    fn check(&self) -> dat_core::Result<()> {
+        if self.count > MAX_SEGMENTS {
+            return Err(Error::InvalidParameter(Arg::SegmentCount));
+        }
+        if self.list.is_null() && self.count > 0 {
+            return Err(Error::InvalidParameter(Arg::Segments));
+        }
+        Ok(())
+    }
+}
+
+/// The bits of a cookie or context.
+#[inline]
+pub fn word(context: DAT_CONTEXT) -> u64 {
+    // SAFETY: all members are 8 bytes, of which any value is a number.
+    unsafe { context.as_64 }
+}
+
+/// The remote segment of an RDMA operation, its fifth argument, which is looked at behind the `local` ones.
+#[inline(always)]
+fn remote<V: Udat>(triplet: InPtr<V::RmrTriplet>, local: &Segments<V>) -> Answer<RemoteSegment> {
+    match triplet.get() {
+        Some(triplet) => Ok(V::remote_segment(&triplet)),
+        None => local.check().at(RDMA).and(Err(Fault::Argument(5))),
+    }
+}
+
+/// Defines a slot that works on the object behind its first argument. Each has two functions: one for objects that can be
+/// entered in the quickest way, and another one, so that the first one keeps few values at a time.
+macro_rules! slot {
+    (
+        $(#[$doc:meta])*
+        pub unsafe fn $name:ident<F>($object:ident: $type:ident as $role:ident)(
+            $handle:ident: $handle_type:ty $(, $argument:ident: $argument_type:ty)* $(,)?
+        ) $body:block
+    ) => {
+        $(#[$doc])*
+        pub unsafe extern "C" fn $name<F: Face<Version: Udat>>(
+            $handle: $handle_type $(, $argument: $argument_type)*
+        ) -> DAT_RETURN {
+            #[inline(always)]
+            unsafe fn body<F: Face<Version: Udat>>(
+                $object: &$type<F::Transport> $(, $argument: $argument_type)*
+            ) -> Answer<()> $body
+
+            #[cold]
+            #[inline(never)]
+            unsafe extern "C" fn otherwise<F: Face<Version: Udat>>(
+                $handle: $handle_type $(, $argument: $argument_type)*
+            ) -> DAT_RETURN {
+                fast::<F>(move || {
+                    let held = enter::<F, $type<F::Transport>>($handle, Role::$role)?;
+                    // SAFETY: the arguments are passed on as they came.
+                    unsafe { body::<F>(&held $(, $argument)*) }
+                })
+            }
+
+            quickly::<F, $type<F::Transport>>(
+                $handle,
+                |_| true,
+                // SAFETY: the arguments are passed on as they came.
+                move |held| unsafe { body::<F>(held $(, $argument)*) },
+                // SAFETY: the arguments are passed on as they came.
+                move || unsafe { otherwise::<F>($handle $(, $argument)*) },
+            )
+        }
+    };
+}
+
+slot! {
+    /// Slot of dat_ep_post_send.
+    ///
+    /// # Safety
+    /// `local_iov` is NULL or has that many elements.
+    pub unsafe fn dat_ep_post_send<F>(ep: Endpoint as Ep)(
+        ep_handle: DAT_EP_HANDLE,
+        num_segments: DAT_COUNT,
+        local_iov: *mut LmrTriplet<F>,
+        user_cookie: DAT_DTO_COOKIE,
+        completion_flags: DAT_COMPLETION_FLAGS,
+    ) {
+        // SAFETY: the caller's promise.
+        let segments = unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
+        ep.post_send(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
+    }
+}
+
+slot! {
+    /// Slot of dat_ep_post_recv.
+    ///
+    /// # Safety
+    /// `local_iov` is NULL or has that many elements.
+    pub unsafe fn dat_ep_post_recv<F>(ep: Endpoint as Ep)(
+        ep_handle: DAT_EP_HANDLE,
+        num_segments: DAT_COUNT,
+        local_iov: *mut LmrTriplet<F>,
+        user_cookie: DAT_DTO_COOKIE,
+        completion_flags: DAT_COMPLETION_FLAGS,
+    ) {
+        // SAFETY: the caller's promise.
+        let segments = unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
+        ep.post_recv(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
+    }
+}
+
+slot! {
+    /// Slot of dat_ep_post_rdma_read.
+    ///
+    /// # Safety
+    /// `local_iov` is NULL or has that many elements; `remote_iov` is NULL or readable.
+    pub unsafe fn dat_ep_post_rdma_read<F>(ep: Endpoint as Ep)(
+        ep_handle: DAT_EP_HANDLE,
+        num_segments: DAT_COUNT,
+        local_iov: *mut LmrTriplet<F>,
+        user_cookie: DAT_DTO_COOKIE,
+        remote_iov: *const RmrTriplet<F>,
+        completion_flags: DAT_COMPLETION_FLAGS,
+    ) {
+        // SAFETY: the caller's promise.
+        let segments = unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
+        // SAFETY: the caller's promise.
+        let remote = remote(unsafe { InPtr::new(remote_iov) }, &segments)?;
+        ep.post_read(&segments, word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
+    }
+}
+
+slot! {
+    /// Slot of dat_ep_post_rdma_write.
+    ///
+    /// # Safety
+    /// `local_iov` is NULL or has that many elements; `remote_iov` is NULL or readable.
+    pub unsafe fn dat_ep_post_rdma_write<F>(ep: Endpoint as Ep)(
+        ep_handle: DAT_EP_HANDLE,
+        num_segments: DAT_COUNT,
+        local_iov: *mut LmrTriplet<F>,
+        user_cookie: DAT_DTO_COOKIE,
+        remote_iov: *const RmrTriplet<F>,
+        completion_flags: DAT_COMPLETION_FLAGS,
+    ) {
+        // SAFETY: the caller's promise.
+        let segments = unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
+        // SAFETY: the caller's promise.
+        let remote = remote(unsafe { InPtr::new(remote_iov) }, &segments)?;
+        ep.post_write(&segments, word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
+    }
+}
+
+slot! {
+    /// Slot of dat_srq_post_recv.
+    ///
+    /// # Safety
+    /// `local_iov` is NULL or has that many elements.
+    pub unsafe fn dat_srq_post_recv<F>(srq: Srq as Srq)(
+        srq_handle: DAT_SRQ_HANDLE,
+        num_segments: DAT_COUNT,
+        local_iov: *mut LmrTriplet<F>,
+        user_cookie: DAT_DTO_COOKIE,
+    ) {
+        // SAFETY: the caller's promise.
+        let segments = unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
+        srq.post_recv(&segments, word(user_cookie)).at(TRANSFER)
+    }
+}
+
+/// Slot of dat_evd_dequeue.
+///
+/// # Safety
+/// `event` is NULL or writable.
+pub unsafe extern "C" fn dat_evd_dequeue<F: Face<Version: Udat>>(
+    evd_handle: DAT_EVD_HANDLE,
+    event: *mut Event<F>,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let event = unsafe { OutPtr::new(event) };
+    quickly::<F, Evd<F::Transport>>(
+        evd_handle,
+        |evd| event.is_null() || evd.look(),
+        |evd| {
+            let out = event.required(2)?;
+            let taken = evd.take_with(
+                |completion| F::Version::completion(out, Handle(evd_handle.addr()), completion),
+                |other| F::Version::event::<F>(out, Handle(evd_handle.addr()), other),
+            );
+            taken.at(&[])
+        },
+        || dequeue_otherwise::<F>(evd_handle, event),
+    )
+}
+
+/// Does what the slot does where the dispatcher cannot be entered in the quickest way.
+#[cold]
+#[inline(never)]
+fn dequeue_otherwise<F: Face<Version: Udat>>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> DAT_RETURN {
+    polling::<F>(|| {
+        let evd = enter::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
+        let out = event.required(2)?;
+        let taken = evd.dequeue_with(
+            |completion| F::Version::completion(out, Handle(evd_handle.addr()), completion),
+            |other| F::Version::event::<F>(out, Handle(evd_handle.addr()), other),
+        );
+        taken.at(&[])
+    })
+}

@@ -1,0 +1,114 @@
+//! Public service points.
+
+use dat_core::error::{Arg, Role};
+use dat_core::{Evd, Ia, Psp, PspMode};
+use dat_face::call::{making, slow};
+use dat_face::handle::{find, handle_of, handle_or_null};
+use dat_face::ptr::OutPtr;
+use dat_face::{Answer, At, Face, Fault};
+use dat_udat::{
+    DAT_CONN_QUAL, DAT_EVD_HANDLE, DAT_IA_HANDLE, DAT_PSP_CONSUMER_FLAG, DAT_PSP_FIELD_ALL, DAT_PSP_FLAGS,
+    DAT_PSP_HANDLE, DAT_PSP_PARAM, DAT_PSP_PARAM_MASK, DAT_PSP_PROVIDER_FLAG, DAT_RETURN,
+};
+
+use crate::Udat;
+use crate::ia::ia_handle;
+
+/// The provider of the endpoints; the flags are the fourth argument.
+fn mode(flags: DAT_PSP_FLAGS) -> Answer<PspMode> {
+    match flags {
+        DAT_PSP_CONSUMER_FLAG => Ok(PspMode::Consumer),
+        DAT_PSP_PROVIDER_FLAG => Ok(PspMode::Provider),
+        _ => Err(Fault::Argument(4)),
+    }
+}
+
+/// Slot of dat_psp_create.
+///
+/// # Safety
+/// `psp_handle` is NULL or writable.
+pub unsafe extern "C" fn dat_psp_create<F: Face<Version: Udat>>(
+    ia_handle: DAT_IA_HANDLE,
+    conn_qual: DAT_CONN_QUAL,
+    evd_handle: DAT_EVD_HANDLE,
+    psp_flags: DAT_PSP_FLAGS,
+    psp_handle: *mut DAT_PSP_HANDLE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let psp_handle = unsafe { OutPtr::new(psp_handle) };
+    making::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdConnectionRequests)?;
+        let out = psp_handle.required(5)?;
+        let psp = Psp::create(&ia, Some(conn_qual), &evd, mode(psp_flags)?).at(&[(Arg::Qualifier, 2)])?;
+        out.write(handle_of(&*psp));
+        Ok(())
+    })
+}
+
+/// Slot of dat_psp_create_any.
+///
+/// # Safety
+/// `conn_qual` and `psp_handle` are NULL or writable.
+pub unsafe extern "C" fn dat_psp_create_any<F: Face<Version: Udat>>(
+    ia_handle: DAT_IA_HANDLE,
+    conn_qual: *mut DAT_CONN_QUAL,
+    evd_handle: DAT_EVD_HANDLE,
+    psp_flags: DAT_PSP_FLAGS,
+    psp_handle: *mut DAT_PSP_HANDLE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let conn_qual = unsafe { OutPtr::new(conn_qual) };
+    // SAFETY: the caller's promise.
+    let psp_handle = unsafe { OutPtr::new(psp_handle) };
+    making::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdConnectionRequests)?;
+        let qualifier = conn_qual.required(2)?;
+        let out = psp_handle.required(5)?;
+        let psp = Psp::create(&ia, None, &evd, mode(psp_flags)?).at(&[])?;
+        qualifier.write(psp.point().qualifier());
+        out.write(handle_of(&*psp));
+        Ok(())
+    })
+}
+
+/// Slot of dat_psp_query.
+///
+/// # Safety
+/// `psp_param` is NULL or writable.
+pub unsafe extern "C" fn dat_psp_query<F: Face<Version: Udat>>(
+    psp_handle: DAT_PSP_HANDLE,
+    psp_param_mask: DAT_PSP_PARAM_MASK,
+    psp_param: *mut DAT_PSP_PARAM,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let psp_param = unsafe { OutPtr::new(psp_param) };
+    slow::<F>(|| {
+        let psp = find::<F, Psp<F::Transport>>(psp_handle, Role::Psp)?;
+        if psp_param_mask & !DAT_PSP_FIELD_ALL != 0 {
+            return Err(Fault::Argument(2));
+        }
+        psp_param.required(3)?.write(DAT_PSP_PARAM {
+            ia_handle: ia_handle::<F>(psp.point().ia()),
+            conn_qual: psp.point().qualifier(),
+            evd_handle: handle_or_null(psp.point().evd().as_ref()),
+            psp_flags: match psp.mode() {
+                PspMode::Consumer => DAT_PSP_CONSUMER_FLAG,
+                PspMode::Provider => DAT_PSP_PROVIDER_FLAG,
+            },
+        });
+        Ok(())
+    })
+}
+
+/// Slot of dat_psp_free.
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn dat_psp_free<F: Face<Version: Udat>>(psp_handle: DAT_PSP_HANDLE) -> DAT_RETURN {
+    slow::<F>(|| {
+        find::<F, Psp<F::Transport>>(psp_handle, Role::Psp)?.free();
+        Ok(())
+    })
+}

@@ -1,0 +1,60 @@
+//! Protection zones.
+
+use dat_core::error::Role;
+use dat_core::{Ia, Pz};
+use dat_face::call::{making, slow};
+use dat_face::handle::{find, handle_of};
+use dat_face::ptr::OutPtr;
+use dat_face::{At, Face, Fault};
+use dat_udat::{DAT_IA_HANDLE, DAT_PZ_FIELD_ALL, DAT_PZ_HANDLE, DAT_PZ_PARAM, DAT_PZ_PARAM_MASK, DAT_RETURN};
+
+use crate::Udat;
+use crate::ia::ia_handle;
+
+/// Slot of dat_pz_create.
+///
+/// # Safety
+/// `pz_handle` is NULL or writable.
+pub unsafe extern "C" fn dat_pz_create<F: Face<Version: Udat>>(
+    ia_handle: DAT_IA_HANDLE,
+    pz_handle: *mut DAT_PZ_HANDLE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let pz_handle = unsafe { OutPtr::new(pz_handle) };
+    making::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+        let out = pz_handle.required(2)?;
+        let pz = Pz::create(&ia).at(&[])?;
+        out.write(handle_of(&*pz));
+        Ok(())
+    })
+}
+
+/// Slot of dat_pz_query.
+///
+/// # Safety
+/// `pz_param` is NULL or writable.
+pub unsafe extern "C" fn dat_pz_query<F: Face<Version: Udat>>(
+    pz_handle: DAT_PZ_HANDLE,
+    pz_param_mask: DAT_PZ_PARAM_MASK,
+    pz_param: *mut DAT_PZ_PARAM,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let pz_param = unsafe { OutPtr::new(pz_param) };
+    slow::<F>(|| {
+        let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
+        if pz_param_mask & !DAT_PZ_FIELD_ALL != 0 {
+            return Err(Fault::Argument(2));
+        }
+        pz_param.required(3)?.write(DAT_PZ_PARAM { ia_handle: ia_handle::<F>(pz.ia()) });
+        Ok(())
+    })
+}
+
+/// Slot of dat_pz_free.
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn dat_pz_free<F: Face<Version: Udat>>(pz_handle: DAT_PZ_HANDLE) -> DAT_RETURN {
+    slow::<F>(|| find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?.free().at(&[]))
+}

@@ -1,0 +1,116 @@
+//! Shared receive queues. Posting to them is in [`crate::post`].
+
+use dat_core::error::{Arg, Role};
+use dat_core::{Ia, Pz, Srq};
+use dat_face::call::{fast, making, slow};
+use dat_face::handle::{enter, find, handle_of, handle_or_null, same_ia};
+use dat_face::ptr::{InPtr, OutPtr};
+use dat_face::{At, Face, Fault, count};
+use dat_udat::{
+    DAT_COUNT, DAT_IA_HANDLE, DAT_PZ_HANDLE, DAT_RETURN, DAT_SRQ_ATTR, DAT_SRQ_FIELD_ALL, DAT_SRQ_HANDLE,
+    DAT_SRQ_LW_DEFAULT, DAT_SRQ_PARAM, DAT_SRQ_PARAM_MASK,
+};
+
+use crate::Udat;
+use crate::ia::ia_handle;
+
+/// Slot of dat_srq_create.
+///
+/// # Safety
+/// `srq_attributes` is NULL or readable, `srq_handle` NULL or writable.
+pub unsafe extern "C" fn dat_srq_create<F: Face<Version: Udat>>(
+    ia_handle: DAT_IA_HANDLE,
+    pz_handle: DAT_PZ_HANDLE,
+    srq_attributes: *mut DAT_SRQ_ATTR,
+    srq_handle: *mut DAT_SRQ_HANDLE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let srq_attributes = unsafe { InPtr::new(srq_attributes) };
+    // SAFETY: the caller's promise.
+    let srq_handle = unsafe { OutPtr::new(srq_handle) };
+    making::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+        let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
+        same_ia(&ia, pz.ia(), Role::Pz)?;
+        let attr: DAT_SRQ_ATTR = srq_attributes.required(3)?;
+        let out = srq_handle.required(4)?;
+        if attr.low_watermark != DAT_SRQ_LW_DEFAULT {
+            return Err(Fault::Argument(3));
+        }
+        let size = |count| usize::try_from(count).map_err(|_| Fault::Argument(3));
+        let srq =
+            Srq::create(&ia, &pz, size(attr.max_recv_dtos)?, size(attr.max_recv_iov)?).at(&[(Arg::Attributes, 3)])?;
+        out.write(handle_of(&*srq));
+        Ok(())
+    })
+}
+
+/// Slot of dat_srq_query.
+///
+/// # Safety
+/// `srq_param` is NULL or writable.
+pub unsafe extern "C" fn dat_srq_query<F: Face<Version: Udat>>(
+    srq_handle: DAT_SRQ_HANDLE,
+    srq_param_mask: DAT_SRQ_PARAM_MASK,
+    srq_param: *mut DAT_SRQ_PARAM,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let srq_param = unsafe { OutPtr::new(srq_param) };
+    fast::<F>(|| {
+        let srq = enter::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
+        if srq_param_mask & !DAT_SRQ_FIELD_ALL != 0 {
+            return Err(Fault::Argument(2));
+        }
+        let out = srq_param.required(3)?;
+        let status = srq.query();
+        out.write(DAT_SRQ_PARAM {
+            ia_handle: ia_handle::<F>(srq.ia()),
+            srq_state: F::Version::SRQ_OPERATIONAL,
+            pz_handle: handle_or_null(srq.pz().as_ref()),
+            max_recv_dtos: count(status.max_recvs),
+            max_recv_iov: count(status.max_segments),
+            low_watermark: count(status.low_watermark),
+            available_dto_count: count(status.available),
+            outstanding_dto_count: count(status.outstanding),
+        });
+        Ok(())
+    })
+}
+
+/// Slot of dat_srq_resize.
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn dat_srq_resize<F: Face<Version: Udat>>(
+    srq_handle: DAT_SRQ_HANDLE,
+    srq_max_recv_dto: DAT_COUNT,
+) -> DAT_RETURN {
+    making::<F>(|| {
+        let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
+        let size = usize::try_from(srq_max_recv_dto).map_err(|_| Fault::Argument(2))?;
+        srq.resize(size).at(&[(Arg::QueueLength, 2)])
+    })
+}
+
+/// Slot of dat_srq_set_lw.
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn dat_srq_set_lw<F: Face<Version: Udat>>(
+    srq_handle: DAT_SRQ_HANDLE,
+    low_watermark: DAT_COUNT,
+) -> DAT_RETURN {
+    slow::<F>(|| {
+        let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
+        let low_watermark = usize::try_from(low_watermark).map_err(|_| Fault::Argument(2))?;
+        srq.set_low_watermark(low_watermark).at(&[(Arg::Watermark, 2)])
+    })
+}
+
+/// Slot of dat_srq_free.
+///
+/// # Safety
+/// None; a slot has the type that the table says.
+pub unsafe extern "C" fn dat_srq_free<F: Face<Version: Udat>>(srq_handle: DAT_SRQ_HANDLE) -> DAT_RETURN {
+    slow::<F>(|| find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?.free().at(&[]))
+}

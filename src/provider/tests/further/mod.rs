@@ -1,0 +1,6 @@
+//! What uDAPL 2.0 alone has.
+
+mod attributes;
+mod connections;
+mod extensions;
+mod memory;

@@ -1,0 +1,239 @@
+//! The slots, called through the table as a C program would, over a transport that moves nothing. Every test runs for
+//! each version: the module `version` of the program has the names of the interface, and whatever the versions do not
+//! call by the same name.
+
+mod call;
+pub mod connection;
+pub mod handles;
+mod objects;
+mod provider;
+mod waits;
+
+use std::ffi::{CStr, CString, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use dat_core::testing::Fake;
+use dat_face::registration::Identity;
+use dat_face::{Adapter, Domain, Face, fork};
+
+use crate::version::{self, *};
+
+/// The face of a library over the fake transport.
+pub struct FakeFace;
+
+impl Face for FakeFace {
+    type Transport = Fake;
+    type Version = Tested;
+
+    fn domain() -> &'static Domain<Self> {
+        static DOMAIN: Domain<FakeFace> = Domain::new();
+        &DOMAIN
+    }
+}
+
+/// Calls a slot of the table.
+macro_rules! slot {
+    ($table:expr, $slot:ident($($argument:expr),* $(,)?)) => {
+        // SAFETY: the arguments are pointers to live variables, or what the test is about.
+        unsafe { $table.$slot.expect("every slot is filled")($($argument),*) }
+    };
+}
+pub(crate) use slot;
+
+/// Registers an adapter without a registry.
+fn register_for_test(name: &CStr, instance: &str, thread_safe: bool) -> &'static Adapter<FakeFace> {
+    let identity = Identity { version: (DAT_VERSION_MAJOR, DAT_VERSION_MINOR), thread_safe };
+    fork::watch::<FakeFace>();
+    FakeFace::domain().registrations().add(name, identity, instance.to_owned(), None)
+}
+
+pub const OK: DAT_RETURN = DAT_SUCCESS;
+
+pub const fn handle_error(subtype: DAT_RETURN_SUBTYPE) -> DAT_RETURN {
+    DAT_ERROR(DAT_INVALID_HANDLE, subtype)
+}
+
+pub const fn arg_error(position: u32) -> DAT_RETURN {
+    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1 + position - 1)
+}
+
+const fn state_error(subtype: DAT_RETURN_SUBTYPE) -> DAT_RETURN {
+    DAT_ERROR(DAT_INVALID_STATE, subtype)
+}
+
+/// What must stay where it is when a call fails.
+pub const UNTOUCHED: DAT_HANDLE = std::ptr::without_provenance_mut(0x5555_5550);
+
+/// A cookie or context.
+fn word(word: u64) -> DAT_CONTEXT {
+    DAT_CONTEXT { as_64: word }
+}
+
+fn bits(context: DAT_CONTEXT) -> u64 {
+    // SAFETY: all members are 8 bytes of which any value is a number.
+    unsafe { context.as_64 }
+}
+
+/// A name that no other test uses, and its table.
+fn register(instance: &str) -> (CString, &'static DAT_PROVIDER) {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let name = CString::new(format!("fake{}", NUMBER.fetch_add(1, Ordering::Relaxed))).unwrap();
+    let table = register_for_test(&name, instance, true).table();
+    // SAFETY: tables live for ever.
+    (name, unsafe { &*table.as_ptr() })
+}
+
+/// An open adapter with one of everything that an endpoint needs.
+pub struct Setup {
+    pub name: CString,
+    pub table: &'static DAT_PROVIDER,
+    pub ia: DAT_IA_HANDLE,
+    pub async_evd: DAT_EVD_HANDLE,
+    pub pz: DAT_PZ_HANDLE,
+    pub dto_evd: DAT_EVD_HANDLE,
+    pub connect_evd: DAT_EVD_HANDLE,
+    pub request_evd: DAT_EVD_HANDLE,
+}
+
+impl Setup {
+    pub fn new() -> Self {
+        let (name, table) = register("");
+        let mut setup = Setup {
+            name,
+            table,
+            ia: null_mut(),
+            async_evd: null_mut(),
+            pz: null_mut(),
+            dto_evd: null_mut(),
+            connect_evd: null_mut(),
+            request_evd: null_mut(),
+        };
+        setup.ia = setup.open();
+        assert_eq!(slot!(table, ia_query_func(setup.ia, &mut setup.async_evd, 0, null_mut(), 0, null_mut())), OK);
+        assert_eq!(slot!(table, pz_create_func(setup.ia, &mut setup.pz)), OK);
+        setup.dto_evd = setup.evd(DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG);
+        setup.connect_evd = setup.evd(DAT_EVD_CONNECTION_FLAG);
+        setup.request_evd = setup.evd(DAT_EVD_CR_FLAG);
+        setup
+    }
+
+    /// Another instance of the same adapter.
+    fn open(&self) -> DAT_IA_HANDLE {
+        let (mut ia, mut evd) = (null_mut(), null_mut());
+        let name = self.name.as_ptr().cast_mut();
+        assert_eq!(slot!(self.table, ia_open_func(name, 8, &mut evd, &mut ia)), OK);
+        ia
+    }
+
+    pub fn evd(&self, flags: DAT_EVD_FLAGS) -> DAT_EVD_HANDLE {
+        let mut evd = null_mut();
+        assert_eq!(slot!(self.table, evd_create_func(self.ia, 10, null_mut(), flags, &mut evd)), OK);
+        evd
+    }
+
+    fn cno(&self) -> DAT_CNO_HANDLE {
+        let mut cno = null_mut();
+        assert_eq!(slot!(self.table, cno_create_func(self.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &mut cno)), OK);
+        cno
+    }
+
+    pub fn ep(&self) -> DAT_EP_HANDLE {
+        let mut ep = null_mut();
+        let code = slot!(
+            self.table,
+            ep_create_func(self.ia, self.pz, self.dto_evd, self.dto_evd, self.connect_evd, null(), &mut ep)
+        );
+        assert_eq!(code, OK);
+        ep
+    }
+
+    fn srq(&self) -> DAT_SRQ_HANDLE {
+        let mut srq = null_mut();
+        let mut attr = DAT_SRQ_ATTR { max_recv_dtos: 10, max_recv_iov: 2, low_watermark: DAT_SRQ_LW_DEFAULT };
+        assert_eq!(slot!(self.table, srq_create_func(self.ia, self.pz, &mut attr, &mut srq)), OK);
+        srq
+    }
+
+    fn psp(&self, qualifier: DAT_CONN_QUAL, flags: DAT_PSP_FLAGS) -> DAT_PSP_HANDLE {
+        let mut psp = null_mut();
+        assert_eq!(slot!(self.table, psp_create_func(self.ia, qualifier, self.request_evd, flags, &mut psp)), OK);
+        psp
+    }
+
+    fn rsp(&self, qualifier: DAT_CONN_QUAL, ep: DAT_EP_HANDLE) -> DAT_RSP_HANDLE {
+        let mut rsp = null_mut();
+        assert_eq!(slot!(self.table, rsp_create_func(self.ia, qualifier, ep, self.request_evd, &mut rsp)), OK);
+        rsp
+    }
+
+    pub fn rmr(&self) -> DAT_RMR_HANDLE {
+        let mut rmr = null_mut();
+        assert_eq!(slot!(self.table, rmr_create_func(self.pz, &mut rmr)), OK);
+        rmr
+    }
+
+    /// Registers `memory`.
+    pub fn lmr(&self, memory: &mut [u8], privileges: DAT_MEM_PRIV_FLAGS) -> (DAT_LMR_HANDLE, DAT_LMR_CONTEXT) {
+        let (mut lmr, mut context) = (null_mut(), 0);
+        let region = DAT_REGION_DESCRIPTION { for_va: memory.as_mut_ptr().cast::<c_void>() };
+        let n = null_mut;
+        let place = LmrPlaces { context: &mut context, remote: null_mut(), length: n(), address: n() };
+        let length = memory.len() as u64;
+        let code = version::lmr_create(
+            self.table,
+            self.ia,
+            DAT_MEM_TYPE_VIRTUAL,
+            region,
+            length,
+            self.pz,
+            privileges,
+            &mut lmr,
+            place,
+        );
+        assert_eq!(code, OK);
+        (lmr, context)
+    }
+
+    /// The core's side of the adapter.
+    pub fn core(&self) -> std::sync::Arc<dat_core::Ia<Fake>> {
+        dat_face::handle::find::<FakeFace, _>(self.ia, dat_core::error::Role::Ia).unwrap()
+    }
+
+    pub fn dequeue(&self, evd: DAT_EVD_HANDLE) -> Option<DAT_EVENT> {
+        let mut event = blank_event();
+        match slot!(self.table, evd_dequeue_func(evd, &mut event)) {
+            OK => Some(event),
+            code => {
+                assert_eq!(code, DAT_QUEUE_EMPTY);
+                None
+            }
+        }
+    }
+
+    pub fn state(&self, ep: DAT_EP_HANDLE) -> DAT_EP_STATE {
+        let mut state = 99;
+        assert_eq!(slot!(self.table, ep_get_status_func(ep, &mut state, null_mut(), null_mut())), OK);
+        state
+    }
+}
+
+impl Drop for Setup {
+    fn drop(&mut self) {
+        // A test may have closed it.
+        let _ = slot!(self.table, ia_close_func(self.ia, DAT_CLOSE_ABRUPT_FLAG));
+    }
+}
+
+/// The places for the results of dat_lmr_create that are optional.
+pub struct LmrPlaces {
+    pub context: *mut DAT_LMR_CONTEXT,
+    pub remote: *mut DAT_RMR_CONTEXT,
+    pub length: *mut DAT_VLEN,
+    pub address: *mut DAT_VADDR,
+}
+
+pub fn blank_event() -> DAT_EVENT {
+    // SAFETY: integers and pointers.
+    unsafe { std::mem::zeroed() }
+}

@@ -1,0 +1,70 @@
+//! Registrations, and forks.
+
+use super::*;
+
+#[test]
+fn every_name_has_its_own_table_which_tells_it() {
+    let (first_name, first) = register("");
+    let (second_name, second) = register("");
+    assert_ne!(std::ptr::from_ref(first), std::ptr::from_ref(second));
+    for (name, table) in [(&first_name, first), (&second_name, second)] {
+        // SAFETY: names live for ever.
+        assert_eq!(unsafe { std::ffi::CStr::from_ptr(table.device_name) }, &**name);
+    }
+    let again = register_for_test(&first_name, "", true).table().as_ptr();
+    assert_eq!(again, std::ptr::from_ref(first));
+}
+
+#[test]
+fn thread_safety_is_told_as_it_was_registered() {
+    let (name, table) = register("");
+    register_for_test(&name, "", false);
+    let (mut ia, mut evd) = (null_mut(), null_mut());
+    assert_eq!(slot!(table, ia_open_func(name.as_ptr().cast_mut(), 1, &mut evd, &mut ia)), OK);
+    // SAFETY: integers, arrays of them, and pointers.
+    let mut attr: DAT_PROVIDER_ATTR = unsafe { std::mem::zeroed() };
+    let mask = DAT_PROVIDER_FIELD_IS_THREAD_SAFE;
+    assert_eq!(slot!(table, ia_query_func(ia, null_mut(), 0, null_mut(), mask, &mut attr)), OK);
+    assert_eq!(attr.is_thread_safe, DAT_FALSE);
+    assert_eq!(slot!(table, ia_close_func(ia, DAT_CLOSE_ABRUPT_FLAG)), OK);
+}
+
+#[test]
+fn objects_of_different_adapters_do_not_mix() {
+    let (one, other) = (Setup::new(), Setup::new());
+    let mut out = UNTOUCHED;
+    let flags = DAT_EVD_DTO_FLAG;
+    let bad_cno = handle_error(DAT_INVALID_HANDLE_CNO);
+    assert_eq!(slot!(one.table, evd_create_func(one.ia, 8, other.cno(), flags, &mut out)), bad_cno);
+    let mut attr = DAT_SRQ_ATTR { max_recv_dtos: 1, max_recv_iov: 1, low_watermark: 0 };
+    let bad_pz = handle_error(DAT_INVALID_HANDLE_PZ);
+    assert_eq!(slot!(one.table, srq_create_func(one.ia, other.pz, &mut attr, &mut out)), bad_pz);
+    let (mut evd, name) = (other.async_evd, one.name.as_ptr().cast_mut());
+    let bad_evd = handle_error(DAT_INVALID_HANDLE_EVD_ASYNC);
+    assert_eq!(slot!(one.table, ia_open_func(name, 8, &mut evd, &mut out)), bad_evd);
+}
+
+#[test]
+fn the_child_of_a_fork_has_none_of_its_parents_handles_and_can_open_anew() {
+    let setup = Setup::new();
+    let ep = setup.ep();
+    // SAFETY: the child calls functions of this library and _exit.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0);
+    if child == 0 {
+        let dead = slot!(setup.table, ep_free_func(ep)) == handle_error(DAT_INVALID_HANDLE_EP)
+            && slot!(setup.table, ia_close_func(setup.ia, 0)) == handle_error(DAT_INVALID_HANDLE_IA);
+        let (mut ia, mut evd, mut pz) = (null_mut(), null_mut(), null_mut());
+        let opened = slot!(setup.table, ia_open_func(setup.name.as_ptr().cast_mut(), 1, &mut evd, &mut ia)) == OK
+            && slot!(setup.table, pz_create_func(ia, &mut pz)) == OK
+            && slot!(setup.table, ia_close_func(ia, 0)) == OK;
+        // SAFETY: ends the child without running anything of its parent's.
+        unsafe { libc::_exit(i32::from(!dead) + 2 * i32::from(!opened)) };
+    }
+    let mut status = -1;
+    // SAFETY: the child of the line above.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0);
+    assert_eq!(setup.state(ep), DAT_EP_STATE_UNCONNECTED);
+    assert!(FakeFace::domain().kind(ep).is_some());
+}

@@ -1,0 +1,63 @@
+//! Notification objects with a descriptor, and taking a trigger without waiting for one.
+
+use dat_core::error::{Error, Role};
+use dat_core::wait::cno_take;
+use dat_core::{Cno, Ia};
+use dat_face::call::{making, slow};
+use dat_face::handle::{find, handle_of, raw};
+use dat_face::ptr::OutPtr;
+use dat_face::{At, Face, Fault};
+use dat_udat20::{DAT_CNO_HANDLE, DAT_EVD_HANDLE, DAT_FD, DAT_HANDLE_NULL, DAT_IA_HANDLE, DAT_RETURN};
+
+use crate::Udat20;
+
+/// Slot of dat_cno_fd_create.
+///
+/// # Safety
+/// Each place is NULL or writable.
+pub unsafe extern "C" fn dat_cno_fd_create<F: Face<Version = Udat20>>(
+    ia_handle: DAT_IA_HANDLE,
+    file_descriptor: *mut DAT_FD,
+    cno_handle: *mut DAT_CNO_HANDLE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let file_descriptor = unsafe { OutPtr::new(file_descriptor) };
+    // SAFETY: the caller's promise.
+    let cno_handle = unsafe { OutPtr::new(cno_handle) };
+    making::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+        let descriptor = file_descriptor.required(2)?;
+        let out = cno_handle.required(3)?;
+        let cno = Cno::create_polled(&ia).at(&[])?;
+        // Only a thread that frees every object of the adapter can have taken it away again.
+        descriptor.write(cno.descriptor().ok_or(Fault::Core(Error::Aborted))?);
+        out.write(handle_of(&*cno));
+        Ok(())
+    })
+}
+
+/// Slot of dat_cno_trigger.
+///
+/// # Safety
+/// `evd_handle` is NULL or writable.
+pub unsafe extern "C" fn dat_cno_trigger<F: Face<Version = Udat20>>(
+    cno_handle: DAT_CNO_HANDLE,
+    evd_handle: *mut DAT_EVD_HANDLE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let evd_handle = unsafe { OutPtr::new(evd_handle) };
+    slow::<F>(|| {
+        let cno = find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
+        let out = evd_handle.required(2)?;
+        match cno_take(&cno) {
+            Ok(evd) => out.write(raw(evd)),
+            Err(error) => {
+                if error == Error::QueueEmpty {
+                    out.write(DAT_HANDLE_NULL);
+                }
+                return Err(error).at(&[]);
+            }
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,32 @@
+//! Connection requests.
+
+use dat_core::Cr;
+use dat_core::error::Role;
+use dat_core::transport::Transport;
+use dat_face::call::slow;
+use dat_face::handle::find;
+use dat_face::{At, Face};
+use dat_provider_common::ep::connect;
+use dat_udat20::{DAT_COUNT, DAT_CR_HANDLE, DAT_PVOID, DAT_RETURN};
+
+use crate::Udat20;
+
+/// Slot of dat_cr_reject.
+///
+/// # Safety
+/// `private_data` is NULL or has that many bytes.
+pub unsafe extern "C" fn dat_cr_reject<F: Face<Version = Udat20>>(
+    cr_handle: DAT_CR_HANDLE,
+    private_data_size: DAT_COUNT,
+    private_data: DAT_PVOID,
+) -> DAT_RETURN {
+    slow::<F>(|| {
+        let cr = find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?;
+        let limits = cr.ia().transport().attributes();
+        // SAFETY: the caller's promise.
+        let private_data = unsafe {
+            connect::private_data(private_data_size, private_data, |size| limits.check_reject_data(size), 2)
+        }?;
+        cr.reject(&private_data).at(&[])
+    })
+}

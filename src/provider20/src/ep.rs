@@ -1,0 +1,53 @@
+//! Attributes and parameters of endpoints in the form of uDAPL 2.0.
+
+use std::mem::offset_of;
+
+use dat_core::Comm;
+use dat_face::ptr::{InPtr, read_field};
+use dat_udat20::*;
+
+dat_provider_common::ep_attributes!();
+
+dat_provider_common::ep_fields!();
+
+/// The kind of socket that the program gives an endpoint.
+fn comm(param: InPtr<DAT_EP_PARAM>) -> Option<Comm> {
+    read_field!(param, comm).map(core_comm)
+}
+
+/// A kind of socket in the terms of the core.
+pub(crate) fn core_comm(comm: DAT_COMM) -> Comm {
+    Comm { domain: comm.domain, kind: comm.r#type, protocol: comm.protocol }
+}
+
+/// A kind of socket in the form of the interface.
+pub(crate) fn c_comm(comm: Comm) -> DAT_COMM {
+    DAT_COMM { domain: comm.domain, r#type: comm.kind, protocol: comm.protocol }
+}
+
+// Queries of common service points show the core's own, which stays in place.
+const _: () = {
+    assert!(size_of::<Comm>() == size_of::<DAT_COMM>() && align_of::<Comm>() == align_of::<DAT_COMM>());
+    assert!(offset_of!(Comm, domain) == offset_of!(DAT_COMM, domain));
+    assert!(offset_of!(Comm, kind) == offset_of!(DAT_COMM, r#type));
+    assert!(offset_of!(Comm, protocol) == offset_of!(DAT_COMM, protocol));
+};
+
+#[cfg(test)]
+mod tests {
+    use dat_core::ep::table::RULES;
+
+    use super::*;
+
+    #[test]
+    fn every_field_of_an_endpoint_has_a_mask_bit_of_its_own() {
+        let mut seen = 0;
+        for rule in RULES {
+            let bit = field(rule.field);
+            assert_eq!(bit.count_ones(), 1, "{}", name(rule.field));
+            assert_eq!(seen & bit, 0, "{}", name(rule.field));
+            seen |= bit;
+        }
+        assert_eq!(seen, DAT_EP_FIELD_ALL);
+    }
+}

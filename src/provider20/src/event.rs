@@ -1,0 +1,99 @@
+//! Events in the form of uDAPL 2.0.
+
+use std::mem::offset_of;
+
+use dat_core::event::{Completion, Extended, Status, Transfer};
+use dat_core::{Event, Handle};
+use dat_face::Face;
+use dat_face::handle::raw;
+use dat_face::ptr::{Out, write_field};
+use dat_provider_common::event::{Payload, c_status, payload};
+use dat_udat20::*;
+
+use crate::Udat20;
+
+const _: () = assert!(size_of::<DAT_IB_EXTENSION_EVENT_DATA>() == size_of::<[DAT_UINT64; 8]>());
+
+/// Writes the end of a transfer.
+#[inline(always)]
+pub(crate) fn write_completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Completion) {
+    let &Completion { ep, cookie, len, status, transfer } = completion;
+    write_field!(out, event_number, DAT_DTO_COMPLETION_EVENT);
+    write_field!(out, evd_handle, raw(evd));
+    write_field!(out, event_data.dto_completion_event_data.ep_handle, raw(ep));
+    write_field!(out, event_data.dto_completion_event_data.user_cookie, DAT_CONTEXT { as_64: cookie });
+    write_field!(out, event_data.dto_completion_event_data.status, c_status(status));
+    // No transport moves that much in one transfer; see `AdapterAttributes::max_message`.
+    debug_assert!(len <= u64::from(u32::MAX));
+    write_field!(out, event_data.dto_completion_event_data.transfered_length, len as DAT_SEG_LENGTH);
+    write_operation(out, c_operation(transfer));
+    write_field!(out, event_extension_data, [0; 8]);
+}
+
+/// Writes the kind of a transfer, and 0 for the context behind it, in one go: programs wait for this.
+#[inline(always)]
+fn write_operation(out: Out<DAT_EVENT>, operation: DAT_DTOS) {
+    type Data = DAT_DTO_COMPLETION_EVENT_DATA;
+    const _: () = assert!(offset_of!(Data, rmr_context) == offset_of!(Data, operation) + size_of::<DAT_DTOS>());
+    let both = if cfg!(target_endian = "little") { u64::from(operation) } else { u64::from(operation) << 32 };
+    let place = out.as_ptr();
+    // SAFETY: an Out is writable, and the fields are beside each other.
+    unsafe { (&raw mut (*place).event_data.dto_completion_event_data.operation).cast::<u64>().write_unaligned(both) };
+}
+
+/// Writes an event.
+pub(crate) fn write_event<F: Face<Version = Udat20>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
+    let (event_number, payload) = payload::<F>(event);
+    let event_data = dat_provider_common::event_data!(
+        payload,
+        // A request with more data than its receiver can take never arrives.
+        request { truncate_flag: DAT_FALSE },
+        Payload::Transfer(completion) => return write_completion(out, evd, &completion),
+        Payload::Extended { completion, operation, extra } => {
+            write_completion(out, evd, &completion);
+            return extend(out, completion.status, operation, extra);
+        },
+    );
+    out.write(DAT_EVENT { event_number, evd_handle: raw(evd), event_data, event_extension_data: [0; 8] });
+}
+
+/// Makes the written end of a transfer that of an extended one.
+fn extend(out: Out<DAT_EVENT>, status: Status, operation: Extended, extra: u32) {
+    let (operation, kind) = match operation {
+        Extended::WriteImmediate => (DAT_IB_DTO_RDMA_WRITE_IMMED, DAT_IB_RDMA_WRITE_IMMED),
+        Extended::RecvImmediate => (DAT_IB_DTO_RECV_IMMED, DAT_IB_RDMA_WRITE_IMMED_DATA),
+        Extended::FetchAdd => (DAT_IB_DTO_FETCH_ADD, DAT_IB_FETCH_AND_ADD),
+        Extended::CompareSwap => (DAT_IB_DTO_CMP_SWAP, DAT_IB_CMP_AND_SWAP),
+        Extended::RecvInvalidated => {
+            // No extension: the interface itself has it.
+            write_field!(out, event_data.dto_completion_event_data.operation, DAT_DTO_RECEIVE_WITH_INVALIDATE);
+            write_field!(out, event_data.dto_completion_event_data.rmr_context, extra);
+            return;
+        }
+    };
+    write_field!(out, event_number, DAT_IB_DTO_EVENT);
+    write_field!(out, event_data.dto_completion_event_data.operation, operation);
+    let status = if status == Status::Success { DAT_OP_SUCCESS } else { DAT_IB_OP_ERR };
+    let place = out.as_ptr();
+    // SAFETY: an Out is writable, and the array has room for the structure.
+    unsafe {
+        let data = (&raw mut (*place).event_extension_data).cast::<DAT_IB_EXTENSION_EVENT_DATA>();
+        (&raw mut (*data).r#type).write_unaligned(kind);
+        (&raw mut (*data).status).write_unaligned(status);
+        (&raw mut (*data).val.immed.data).write_unaligned(extra);
+    }
+}
+
+// The core has the numbers of the interface, so that the kind of a transfer needs no translation.
+const _: () = {
+    assert!(Transfer::Send as DAT_DTOS == DAT_DTO_SEND);
+    assert!(Transfer::Write as DAT_DTOS == DAT_DTO_RDMA_WRITE);
+    assert!(Transfer::Read as DAT_DTOS == DAT_DTO_RDMA_READ);
+    assert!(Transfer::Recv as DAT_DTOS == DAT_DTO_RECEIVE);
+};
+
+/// The kind of a transfer in the form of the interface.
+#[inline(always)]
+fn c_operation(transfer: Transfer) -> DAT_DTOS {
+    transfer as DAT_DTOS
+}

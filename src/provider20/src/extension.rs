@@ -1,0 +1,153 @@
+//! The extended operations: RDMA writes with immediate data, atomic operations, and opening an adapter only to read its
+//! attributes. What is not here, datagrams, counters and collective operations, answers `DAT_NOT_IMPLEMENTED`.
+//!
+//! The operations that transfer data are arguments of dat_extension_op, so the positions count from its handle, which is
+//! the first one.
+
+mod query;
+
+use dat_core::error::{Arg, Error, Role};
+use dat_core::transport::{AdapterAttributes, FabricKind, RemoteSegment, Transport};
+use dat_core::{Change, Endpoint, SegmentList};
+use dat_face::call::{fast, slow};
+use dat_face::handle::enter;
+use dat_face::ptr::InPtr;
+use dat_face::{Answer, At, Face, Fault, Positions};
+use dat_provider_common::Udat;
+use dat_provider_common::post::{Segments, completion_flags};
+use dat_udat20::{
+    DAT_COMPLETION_FLAGS, DAT_COUNT, DAT_EP_HANDLE, DAT_EXTENDED_OP, DAT_HANDLE, DAT_IB_CLOSE_QUERY_OP,
+    DAT_IB_CMP_AND_SWAP_OP, DAT_IB_FETCH_AND_ADD_OP, DAT_IB_OPEN_QUERY_OP, DAT_IB_RDMA_WRITE_IMMED_OP, DAT_RETURN,
+    DAT_RMR_TRIPLET, VaList,
+};
+
+use crate::Udat20;
+
+/// Whether an adapter has extensions: those for InfiniBand, as far as its transport can carry them out.
+pub(crate) fn extensions(limits: &AdapterAttributes) -> bool {
+    limits.fabric.kind != FabricKind::Iwarp && (limits.immediate || limits.atomics)
+}
+
+/// Slot of dat_extension_op, and the function `dapl_extensions` of a provider library.
+///
+/// # Safety
+/// The list has the arguments of the operation: pointers in it are NULL or as the operation needs them.
+pub unsafe extern "C" fn dat_extension_op<F: Face<Version = Udat20>>(
+    handle: DAT_HANDLE,
+    op: DAT_EXTENDED_OP,
+    arguments: *mut VaList,
+) -> DAT_RETURN {
+    // SAFETY: the list belongs to this call.
+    let Some(arguments) = (unsafe { arguments.as_mut() }) else { return not_implemented::<F>() };
+    // SAFETY: the caller's promise about the arguments.
+    unsafe {
+        match op.cast_unsigned() {
+            DAT_IB_RDMA_WRITE_IMMED_OP => rdma_write_immed::<F>(handle, arguments),
+            DAT_IB_FETCH_AND_ADD_OP => {
+                let add = arguments.next_word();
+                atomic::<F>(handle, Change::Add(add), arguments, FETCH_AND_ADD)
+            }
+            DAT_IB_CMP_AND_SWAP_OP => {
+                let (expected, new) = (arguments.next_word(), arguments.next_word());
+                atomic::<F>(handle, Change::Swap { expected, new }, arguments, CMP_AND_SWAP)
+            }
+            DAT_IB_OPEN_QUERY_OP => query::open::<F>(handle, arguments),
+            DAT_IB_CLOSE_QUERY_OP => query::close::<F>(handle),
+            _ => not_implemented::<F>(),
+        }
+    }
+}
+
+fn not_implemented<F: Face<Version = Udat20>>() -> DAT_RETURN {
+    slow::<F>(|| Err(Fault::Core(Error::NotImplemented)))
+}
+
+/// The positions of the arguments of a write with immediate data.
+const RDMA_WRITE_IMMED: Positions = &[(Arg::SegmentCount, 3), (Arg::Segments, 4), (Arg::Flags, 8)];
+/// The positions of the arguments of a fetch and add.
+const FETCH_AND_ADD: Positions = &[(Arg::Segments, 4), (Arg::Remote, 6), (Arg::Flags, 7)];
+/// The positions of the arguments of a compare and swap.
+const CMP_AND_SWAP: Positions = &[(Arg::Segments, 5), (Arg::Remote, 7), (Arg::Flags, 8)];
+
+/// The remote segment of an operation, at `position`, which is looked at behind the `local` ones.
+fn remote(
+    triplet: InPtr<DAT_RMR_TRIPLET>,
+    local: &Segments<Udat20>,
+    positions: Positions,
+    position: u32,
+) -> Answer<RemoteSegment> {
+    match triplet.get() {
+        Some(triplet) => Ok(Udat20::remote_segment(&triplet)),
+        None => Err(lacking(local, positions, position)),
+    }
+}
+
+/// The fault of a call without the remote segment at `position`.
+#[cold]
+#[inline(never)]
+fn lacking(local: &Segments<Udat20>, positions: Positions, position: u32) -> Fault {
+    local.check().at(positions).err().unwrap_or(Fault::Argument(position))
+}
+
+/// dat_ib_post_rdma_write_immed.
+///
+/// # Safety
+/// The arguments are `DAT_COUNT`, `DAT_LMR_TRIPLET *` with that many elements, `DAT_DTO_COOKIE`,
+/// `const DAT_RMR_TRIPLET *`, `DAT_UINT32` and `DAT_COMPLETION_FLAGS`.
+unsafe fn rdma_write_immed<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
+    // The upper halves of the short arguments are not defined.
+    // SAFETY: the caller's promise about the arguments.
+    let count: DAT_COUNT = (unsafe { arguments.next_word() } as u32).cast_signed();
+    // SAFETY: as above.
+    let (list, cookie, triplet) =
+        unsafe { (arguments.next_pointer(), arguments.next_word(), arguments.next_pointer::<DAT_RMR_TRIPLET>()) };
+    // SAFETY: as above.
+    let (value, flags) = unsafe { (arguments.next_word() as u32, arguments.next_word() as DAT_COMPLETION_FLAGS) };
+    // SAFETY: the caller's promise about the list.
+    let segments = unsafe { Segments::<Udat20>::new(count, list) };
+    // SAFETY: the caller's promise about the triplet.
+    let triplet = unsafe { InPtr::new(triplet.cast_const()) };
+    fast::<F>(|| {
+        let ep = enter::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
+        if !ep.ia().transport().attributes().immediate {
+            return Err(Fault::Core(Error::NotImplemented));
+        }
+        let remote = if count == 0 {
+            RemoteSegment { addr: 0, len: 0, key: 0 }
+        } else {
+            remote(triplet, &segments, RDMA_WRITE_IMMED, 6)?
+        };
+        ep.post_write_immediate(&segments, cookie, remote, value, completion_flags(flags)).at(RDMA_WRITE_IMMED)
+    })
+}
+
+/// dat_ib_post_fetch_and_add and dat_ib_post_cmp_and_swap, behind the arguments that say the change.
+///
+/// # Safety
+/// The next arguments are `DAT_LMR_TRIPLET *` with one element, `DAT_DTO_COOKIE`, `const DAT_RMR_TRIPLET *` and
+/// `DAT_COMPLETION_FLAGS`.
+unsafe fn atomic<F: Face<Version = Udat20>>(
+    ep: DAT_EP_HANDLE,
+    change: Change,
+    arguments: &mut VaList,
+    positions: Positions,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise about the arguments.
+    let (list, cookie, triplet) =
+        unsafe { (arguments.next_pointer(), arguments.next_word(), arguments.next_pointer::<DAT_RMR_TRIPLET>()) };
+    // SAFETY: as above.
+    let flags = unsafe { arguments.next_word() } as DAT_COMPLETION_FLAGS;
+    // SAFETY: the caller's promise about the list.
+    let segments = unsafe { Segments::<Udat20>::new(1, list) };
+    // SAFETY: the caller's promise about the triplet.
+    let triplet = unsafe { InPtr::new(triplet.cast_const()) };
+    let remote_position = positions.iter().find(|(arg, _)| *arg == Arg::Remote).map_or(0, |(_, position)| *position);
+    fast::<F>(|| {
+        let ep = enter::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
+        if !ep.ia().transport().attributes().atomics {
+            return Err(Fault::Core(Error::NotImplemented));
+        }
+        let remote = remote(triplet, &segments, positions, remote_position)?;
+        ep.post_atomic(&segments, cookie, remote, change, completion_flags(flags)).at(positions)
+    })
+}

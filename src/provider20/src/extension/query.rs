@@ -1,0 +1,67 @@
+//! Adapters that are opened only to read their attributes. A registry that opens them itself never asks for this; others
+//! hand the name over in place of a handle.
+
+use std::ffi::c_char;
+use std::ptr::null_mut;
+
+use dat_face::call::making;
+use dat_face::ptr::OutPtr;
+use dat_face::{Face, Fault};
+use dat_provider_common::ia::{dat_ia_close, dat_ia_openv, dat_ia_query};
+use dat_udat20::{
+    DAT_CLOSE_ABRUPT_FLAG, DAT_COUNT, DAT_HANDLE, DAT_IA_ATTR, DAT_IA_HANDLE, DAT_PROVIDER_ATTR, DAT_RETURN,
+    DAT_SUCCESS, VaList, open_query_code,
+};
+
+use crate::Udat20;
+
+/// Room in the asynchronous dispatcher of such an adapter, which nobody reads.
+const QUEUE: DAT_COUNT = 8;
+
+/// dat_ib_open_query, behind its name.
+///
+/// # Safety
+/// The handle is a C string. The arguments are `DAT_IA_HANDLE *`, `DAT_IA_ATTR_MASK`, `DAT_IA_ATTR *`,
+/// `DAT_PROVIDER_ATTR_MASK` and `DAT_PROVIDER_ATTR *`; each pointer is NULL or writable.
+pub(super) unsafe fn open<F: Face<Version = Udat20>>(name: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
+    // SAFETY: the caller's promise about the arguments.
+    let out = unsafe { OutPtr::<DAT_IA_HANDLE>::new(arguments.next_pointer()) };
+    // SAFETY: as above.
+    let (ia_mask, ia_attr) = unsafe { (arguments.next_word(), arguments.next_pointer::<DAT_IA_ATTR>()) };
+    // SAFETY: as above.
+    let (provider_mask, provider_attr) =
+        unsafe { (arguments.next_word(), arguments.next_pointer::<DAT_PROVIDER_ATTR>()) };
+    let mut refused = DAT_SUCCESS;
+    let code = making::<F>(|| {
+        let out = out.required(4)?;
+        if ia_attr.is_null() && provider_attr.is_null() {
+            return Err(Fault::Argument(5));
+        }
+        let (mut async_evd, mut ia) = (null_mut(), null_mut());
+        // SAFETY: the caller's promise about the name; the places are live variables.
+        refused = unsafe { dat_ia_openv::<F>(name.cast::<c_char>(), QUEUE, &mut async_evd, &mut ia) };
+        if refused != DAT_SUCCESS {
+            return Ok(());
+        }
+        // SAFETY: the caller's promise about the structures.
+        refused = unsafe { dat_ia_query::<F>(ia, null_mut(), ia_mask, ia_attr, provider_mask, provider_attr) };
+        if refused == DAT_SUCCESS {
+            out.write(ia);
+        } else {
+            // SAFETY: nothing is needed.
+            let _ = unsafe { dat_ia_close::<F>(ia, DAT_CLOSE_ABRUPT_FLAG) };
+            refused = open_query_code(refused);
+        }
+        Ok(())
+    });
+    if code == DAT_SUCCESS { refused } else { code }
+}
+
+/// dat_ib_close_query.
+///
+/// # Safety
+/// None.
+pub(super) unsafe fn close<F: Face<Version = Udat20>>(ia: DAT_HANDLE) -> DAT_RETURN {
+    // SAFETY: nothing is needed.
+    unsafe { dat_ia_close::<F>(ia, DAT_CLOSE_ABRUPT_FLAG) }
+}

@@ -1,0 +1,221 @@
+//! uDAPL 2.0 over the core: its structures, masks and codes, its provider table, and the slots that other versions do not
+//! have, or have with other parameters. Everything else is in [`dat_provider_common`].
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`code`] | the return code of every fault |
+//! | [`table`] | the provider table |
+//! | [`cr`], [`lmr`], [`rmr`] | slots with parameters of their own |
+//! | [`extension`] | the extended operations |
+//! | [`csp`], [`cno`], [`post`], [`related`] | other slots that only this version has |
+//! | `event`, `ep`, `named` | events, parameters of endpoints and named attributes in the form of the C structures |
+//!
+//! A transport becomes a provider library by [`export_provider!`].
+
+pub mod cno;
+pub mod code;
+pub mod cr;
+pub mod csp;
+mod ep;
+mod event;
+pub mod extension;
+mod library;
+pub mod lmr;
+mod named;
+pub mod post;
+pub mod related;
+pub mod rmr;
+pub mod table;
+
+use std::ffi::{CStr, c_char};
+
+use dat_core::ep::Value;
+use dat_core::ep::table::Field;
+use dat_core::event::Completion;
+use dat_core::transport::{RemoteSegment, Transport};
+use dat_core::{
+    Cno, Endpoint, EpAttributes, Error, Event, Habits, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams,
+};
+use dat_face::handle::handle_or_null;
+use dat_face::ptr::{InPtr, Out};
+use dat_face::{Answer, Face, Fault, Version};
+use dat_provider_common::cno::c_agent;
+use dat_provider_common::ia::ia_handle;
+use dat_provider_common::{Size, Table, Udat, attr, counted};
+use dat_udat20::*;
+
+#[doc(hidden)]
+pub use dat_provider_common as common;
+#[doc(hidden)]
+pub use dat_udat20 as udat20;
+
+/// uDAPL 2.0 as a version of the interface.
+pub enum Udat20 {}
+
+impl Version for Udat20 {
+    type Table = Table<DAT_PROVIDER>;
+    type Event = DAT_EVENT;
+
+    fn table<F: Face<Version = Self>>(device_name: *const c_char) -> Self::Table {
+        // SAFETY: the slots are functions, and the name stays in place.
+        unsafe { Table::new(table::table::<F>(device_name)) }
+    }
+
+    #[inline(always)]
+    fn completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Completion) {
+        event::write_completion(out, evd, completion);
+    }
+
+    fn event<F: Face<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
+        event::write_event::<F>(out, evd, event);
+    }
+
+    const QUEUE_EMPTY: DAT_RETURN = DAT_QUEUE_EMPTY;
+
+    fn code(fault: Fault) -> DAT_RETURN {
+        code::code(fault)
+    }
+}
+
+/// The bits that a mask of dat_cno_query may have. The constants of the header are numbers one after the other, so any of
+/// these bits may stand for any field.
+const CNO_BITS: DAT_CNO_PARAM_MASK = 0x7;
+
+/// Rights and their bits.
+const RIGHTS: [(Rights, DAT_MEM_PRIV_FLAGS); 5] = {
+    let [a, b, c, d] = attr::RIGHTS;
+    [a, b, c, d, (Rights::REMOTE_ATOMIC, DAT_IB_MEM_PRIV_REMOTE_ATOMIC)]
+};
+
+/// Event streams and their bits. The last one is for events that no operation here has.
+const STREAMS: [(Streams, DAT_EVD_FLAGS); 7] = {
+    let [a, b, c, d, e, f] = attr::STREAMS;
+    [a, b, c, d, e, f, (Streams::OTHER, DAT_IB_EVD_EXTENSION_FLAG)]
+};
+
+impl Udat for Udat20 {
+    type LmrTriplet = DAT_LMR_TRIPLET;
+    type RmrTriplet = DAT_RMR_TRIPLET;
+    type EpAttr = DAT_EP_ATTR;
+    type EpParam = DAT_EP_PARAM;
+    type IaAttr = DAT_IA_ATTR;
+    type ProviderAttr = DAT_PROVIDER_ATTR;
+    type LmrParam = DAT_LMR_PARAM;
+    type RmrParam = DAT_RMR_PARAM;
+    type CnoParam = DAT_CNO_PARAM;
+
+    const MAJOR: u32 = DAT_VERSION_MAJOR;
+    const NODE: &'static CStr = c"DAT_2.0";
+    const IA_HANDLES: Option<&'static CStr> = Some(c"dats_get_ia_handle");
+    /// Programs ask for a few, and get an event for each endpoint that leaves its shared receive queue.
+    const MIN_ASYNC_QLEN: usize = 1024;
+    const HABITS: Habits = Habits { tell_end_of_shared: true };
+
+    const IA_FIELDS: DAT_IA_ATTR_MASK = DAT_IA_FIELD_ALL;
+    const PROVIDER_FIELDS: DAT_PROVIDER_ATTR_MASK = DAT_PROVIDER_FIELD_ALL;
+    const EP_FIELDS: DAT_EP_PARAM_MASK = DAT_EP_FIELD_ALL;
+    const LMR_FIELDS: DAT_LMR_PARAM_MASK = DAT_LMR_FIELD_ALL;
+    const RMR_FIELDS: DAT_RMR_PARAM_MASK = DAT_RMR_FIELD_ALL;
+    const CNO_FIELDS: DAT_CNO_PARAM_MASK = CNO_BITS;
+
+    const RIGHTS: &'static [(Rights, DAT_MEM_PRIV_FLAGS)] = &RIGHTS;
+    const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS = 0;
+    const STREAMS: &'static [(Streams, DAT_EVD_FLAGS)] = &STREAMS;
+    const MULTIPATH: &'static [DAT_CONNECT_FLAGS] =
+        &[DAT_CONNECT_MULTIPATH_REQUESTED_FLAG, DAT_CONNECT_MULTIPATH_REQUIRED_FLAG];
+    const SRQ_OPERATIONAL: DAT_SRQ_STATE = DAT_SRQ_STATE_OPERATIONAL;
+
+    #[inline]
+    fn local_segment(triplet: &DAT_LMR_TRIPLET) -> LocalSegment {
+        LocalSegment { context: triplet.lmr_context, addr: triplet.virtual_address, len: triplet.segment_length.into() }
+    }
+
+    #[inline(always)]
+    fn remote_segment(triplet: &DAT_RMR_TRIPLET) -> RemoteSegment {
+        RemoteSegment { addr: triplet.virtual_address, len: triplet.segment_length.into(), key: triplet.rmr_context }
+    }
+
+    fn software_event(event: InPtr<DAT_EVENT>) -> Option<usize> {
+        dat_provider_common::software_event!(event)
+    }
+
+    fn ep_attributes(attr: &DAT_EP_ATTR, srq: bool, position: u32) -> Answer<EpAttributes> {
+        if attr.service_type == DAT_IB_SERVICE_TYPE_UD {
+            return Err(Fault::Core(Error::ModelNotSupported));
+        }
+        ep::ep_attributes(attr, srq).ok_or(Fault::Argument(position))
+    }
+
+    fn ep_param<F: Face<Version = Self>>(ep: &Endpoint<F::Transport>) -> DAT_EP_PARAM {
+        dat_provider_common::ep_param!(ep, status, ep::c_ep_attributes, {
+            comm: ep::c_comm(status.comm),
+        })
+    }
+
+    fn ep_field(field: Field) -> DAT_EP_PARAM_MASK {
+        ep::field(field)
+    }
+
+    fn ep_value<F: Face<Version = Self>>(
+        field: Field,
+        mask: DAT_EP_PARAM_MASK,
+        param: InPtr<DAT_EP_PARAM>,
+    ) -> Value<F::Transport> {
+        ep::value::<F>(field, mask, param)
+    }
+
+    fn ia_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>) -> DAT_IA_ATTR {
+        let limits = ia.transport().attributes();
+        let extended = extension::extensions(limits);
+        dat_provider_common::ia_attr!(limits, ia.name(), {
+            zb_supported: attr::boolean(limits.zero_based),
+            extension_supported: if extended { DAT_EXTENSION_IB } else { DAT_EXTENSION_NONE },
+            extension_version: if extended { DAT_IB_EXTENSION_VERSION } else { 0 },
+        })
+    }
+
+    fn provider_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> DAT_PROVIDER_ATTR {
+        let limits = ia.transport().attributes();
+        let facts = named::named_attributes(limits, extension::extensions(limits));
+        let (number, named) = counted::of_adapter(ia, facts);
+        dat_provider_common::provider_attr!(limits, ia.name(), thread_safe, {
+            rdma_read_lmr_rmr_context_exposure: DAT_FALSE,
+            rmr_scope_supported: if limits.endpoint_windows { DAT_RMR_SCOPE_ANY } else { DAT_RMR_SCOPE_PZ },
+            is_signal_safe: DAT_FALSE,
+            ha_supported: DAT_FALSE,
+            ha_loadbalancing: DAT_HA_LB_NONE,
+            num_provider_specific_attr: number,
+            provider_specific_attr: named,
+        })
+    }
+
+    fn lmr_param<F: Face<Version = Self>>(lmr: &Lmr<F::Transport>) -> DAT_LMR_PARAM {
+        dat_provider_common::lmr_param!(lmr, { va_type: rmr::c_base(lmr.base()) })
+    }
+
+    fn rmr_param<F: Face<Version = Self>>(rmr: &Rmr<F::Transport>) -> DAT_RMR_PARAM {
+        let bound = rmr.status();
+        let segment = bound.map_or(LocalSegment { context: 0, addr: 0, len: 0 }, |bound| bound.segment);
+        DAT_RMR_PARAM {
+            ia_handle: ia_handle::<F>(rmr.ia()),
+            pz_handle: handle_or_null(rmr.pz().as_ref()),
+            lmr_triplet: DAT_LMR_TRIPLET {
+                virtual_address: segment.addr,
+                segment_length: Size::size(segment.len),
+                lmr_context: segment.context,
+            },
+            mem_priv: bound.map_or(0, |bound| attr::c_rights::<Self>(bound.rights)),
+            rmr_context: bound.map_or(0, |bound| bound.remote_key),
+            rmr_scope: rmr::c_scope(rmr.scope()),
+            va_type: bound.map_or(DAT_VA_TYPE_VA, |bound| rmr::c_base(bound.base)),
+        }
+    }
+
+    fn cno_param<F: Face<Version = Self>>(cno: &Cno<F::Transport>) -> DAT_CNO_PARAM {
+        let (proxy_type, proxy) = match cno.descriptor() {
+            Some(fd) => (DAT_PROXY_TYPE_FD, dat_cno_proxy { fd }),
+            None => (DAT_PROXY_TYPE_AGENT, dat_cno_proxy { agent: c_agent(cno.agent()) }),
+        };
+        DAT_CNO_PARAM { ia_handle: ia_handle::<F>(cno.ia()), proxy_type, proxy }
+    }
+}

@@ -1,0 +1,33 @@
+//! What makes a provider library of a transport.
+
+/// Makes a provider library of uDAPL 2.0 of a transport, which exports `dapl_extensions` as well. To be used once in a
+/// library.
+///
+/// # Parameters
+/// * the type that implements [`dat_core::transport::Transport`]
+/// * the name of the library, a string literal, with which lines in the log begin
+#[macro_export]
+macro_rules! export_provider {
+    ($transport:ty, $library:literal) => {
+        $crate::common::export_provider!($crate::Udat20, $transport, $library);
+
+        /// Carries out an extended operation. Registries look whether it is there.
+        ///
+        /// # Parameters
+        /// * `handle` - in, the object that the operation is about.
+        /// * `op` - in, the operation.
+        /// * `arguments` - in, its further arguments.
+        ///
+        /// # Safety
+        /// The arguments are those of the operation.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn dapl_extensions(
+            handle: $crate::udat20::DAT_HANDLE,
+            op: $crate::udat20::DAT_EXTENDED_OP,
+            arguments: *mut $crate::udat20::VaList,
+        ) -> $crate::udat20::DAT_RETURN {
+            // SAFETY: the caller's promise.
+            unsafe { $crate::extension::dat_extension_op::<Library>(handle, op, arguments) }
+        }
+    };
+}

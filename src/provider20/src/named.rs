@@ -1,0 +1,108 @@
+//! The named attributes of a provider: facts about the network under it, and what programs look up to learn which
+//! extensions work. The names, their order and the forms of the values are those of the C providers.
+
+use std::ffi::{CStr, CString, c_char};
+use std::fmt::Write;
+use std::sync::{Mutex, PoisonError};
+
+use dat_core::transport::{AdapterAttributes, Fabric, FabricKind};
+use dat_udat20::*;
+
+/// A list of attributes, which stays in place, because programs keep pointers to it.
+struct List {
+    /// What the values say, each after another; lists with the same values are one.
+    values: Vec<CString>,
+    attributes: Vec<DAT_NAMED_ATTR>,
+}
+
+// SAFETY: the pointers in a list point to its own values and to constants, and nothing in it changes.
+unsafe impl Send for List {}
+// SAFETY: as above.
+unsafe impl Sync for List {}
+
+/// The lists that exist. None is ever freed; there is one for each device and state of its port.
+static LISTS: Mutex<Vec<&'static List>> = Mutex::new(Vec::new());
+
+/// The attributes of the provider over an adapter that are not counters.
+pub(crate) fn named_attributes(limits: &AdapterAttributes, extensions: bool) -> &'static [DAT_NAMED_ATTR] {
+    let (names, values): (Vec<&CStr>, Vec<CString>) =
+        pairs(limits, extensions).into_iter().map(|(name, value)| (name, text(&value))).unzip();
+    let mut lists = LISTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let list = lists.iter().copied().find(|list| list.values == values).unwrap_or_else(|| {
+        let attributes = names.iter().zip(&values).map(|(name, value)| named(name, value)).collect();
+        let list: &'static List = Box::leak(Box::new(List { values, attributes }));
+        lists.push(list);
+        list
+    });
+    &list.attributes
+}
+
+/// One attribute.
+fn named(name: &CStr, value: &CStr) -> DAT_NAMED_ATTR {
+    let pointer = |text: &CStr| text.as_ptr().cast_mut().cast::<c_char>();
+    DAT_NAMED_ATTR { name: pointer(name), value: pointer(value) }
+}
+
+/// A value in the form of C, cut at the first zero byte.
+fn text(value: &str) -> CString {
+    CString::new(value.split('\0').next().unwrap_or_default()).unwrap_or_default()
+}
+
+/// Names and values.
+fn pairs(limits: &AdapterAttributes, extensions: bool) -> Vec<(&'static CStr, String)> {
+    let truth = |value: bool| if value { "TRUE" } else { "FALSE" }.to_owned();
+    let fabric = &limits.fabric;
+    let provider = match fabric.kind {
+        FabricKind::Memory => "SHM",
+        FabricKind::InfiniBand | FabricKind::Iwarp => "CMA",
+    };
+    vec![
+        (c"DAT_IB_PROVIDER_NAME", provider.to_owned()),
+        (c"DAT_IB_DEVICE_NAME", fabric.device.clone()),
+        (c"DAT_IB_CONNECTIVITY_MODE", "DIRECT".to_owned()),
+        (c"DAT_IB_RDMA_READ", truth(true)),
+        (c"DAT_IB_NODE_GUID", groups(&fabric.node_guid.unwrap_or(0).to_be_bytes())),
+        (c"DAT_IB_GID", groups(&fabric.gid.unwrap_or([0; 16]))),
+        (c"DAT_IB_TRANSPORT_MTU", fabric.mtu.to_string()),
+        (c"DAT_IB_PORT_STATUS", status(fabric).to_owned()),
+        (c"DAT_IB_PORT_NUMBER", fabric.port.to_string()),
+        (c"DAT_EXTENSION_INTERFACE", truth(extensions)),
+        (DAT_IB_ATTR_FETCH_AND_ADD, truth(extensions && limits.atomics)),
+        (DAT_IB_ATTR_CMP_AND_SWAP, truth(extensions && limits.atomics)),
+        (DAT_IB_ATTR_IMMED_DATA, truth(extensions && limits.immediate)),
+    ]
+}
+
+/// The state of the port.
+fn status(fabric: &Fabric) -> &'static str {
+    if fabric.active { "ACTIVE" } else { "DOWN" }
+}
+
+/// Bytes as hexadecimal numbers, two and two together.
+fn groups(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for (at, byte) in bytes.iter().enumerate() {
+        let separator = if at > 0 && at % 2 == 0 { ":" } else { "" };
+        // Writing to a string does not fail.
+        let _ = write!(text, "{separator}{byte:02x}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_in_groups() {
+        assert_eq!(groups(&0x0002_c903_00a1_b2c3_u64.to_be_bytes()), "0002:c903:00a1:b2c3");
+        let mut gid = [0; 16];
+        (gid[0], gid[1], gid[15]) = (0xfe, 0x80, 1);
+        assert_eq!(groups(&gid), "fe80:0000:0000:0000:0000:0000:0000:0001");
+    }
+
+    #[test]
+    fn values_end_at_a_zero_byte() {
+        assert_eq!(text("ab\0cd").as_c_str(), c"ab");
+    }
+}

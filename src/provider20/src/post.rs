@@ -1,0 +1,73 @@
+//! Posts that only this version has: sends that end a binding of the peer, and reads into memory that a context for peers
+//! names.
+
+use dat_core::error::{Arg, Role};
+use dat_core::transport::RemoteSegment;
+use dat_core::{Endpoint, LocalSegment};
+use dat_face::call::fast;
+use dat_face::handle::enter;
+use dat_face::ptr::InPtr;
+use dat_face::{At, Face, Fault, Positions};
+use dat_provider_common::Udat;
+use dat_provider_common::post::{Segments, completion_flags, word};
+use dat_udat20::{
+    DAT_BOOLEAN, DAT_COMPLETION_FLAGS, DAT_COUNT, DAT_DTO_COOKIE, DAT_EP_HANDLE, DAT_FALSE, DAT_LMR_TRIPLET,
+    DAT_RETURN, DAT_RMR_CONTEXT, DAT_RMR_TRIPLET, DAT_TRUE,
+};
+
+use crate::Udat20;
+
+/// The positions of the arguments of a send.
+const SEND: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
+/// The positions of the arguments of a read into a remote memory region.
+const READ: Positions = &[(Arg::Segments, 2), (Arg::Flags, 5)];
+
+/// Slot of dat_ep_post_send_with_invalidate.
+///
+/// # Safety
+/// `local_iov` is NULL or has that many elements.
+pub unsafe extern "C" fn dat_ep_post_send_with_invalidate<F: Face<Version = Udat20>>(
+    ep_handle: DAT_EP_HANDLE,
+    num_segments: DAT_COUNT,
+    local_iov: *mut DAT_LMR_TRIPLET,
+    user_cookie: DAT_DTO_COOKIE,
+    completion_flags: DAT_COMPLETION_FLAGS,
+    invalidate_flag: DAT_BOOLEAN,
+    rmr_context: DAT_RMR_CONTEXT,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let segments = unsafe { Segments::<Udat20>::new(num_segments, local_iov) };
+    let (cookie, flags) = (word(user_cookie), self::completion_flags(completion_flags));
+    fast::<F>(|| {
+        let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+        match invalidate_flag {
+            DAT_FALSE => ep.post_send(&segments, cookie, flags).at(SEND),
+            DAT_TRUE => ep.post_send_invalidate(&segments, cookie, rmr_context, flags).at(SEND),
+            _ => Err(Fault::Argument(6)),
+        }
+    })
+}
+
+/// Slot of dat_ep_post_rdma_read_to_rmr.
+///
+/// # Safety
+/// Each triplet is NULL or readable.
+pub unsafe extern "C" fn dat_ep_post_rdma_read_to_rmr<F: Face<Version = Udat20>>(
+    ep_handle: DAT_EP_HANDLE,
+    local_iov: *const DAT_RMR_TRIPLET,
+    user_cookie: DAT_DTO_COOKIE,
+    remote_iov: *const DAT_RMR_TRIPLET,
+    completion_flags: DAT_COMPLETION_FLAGS,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let local_iov = unsafe { InPtr::new(local_iov) };
+    // SAFETY: the caller's promise.
+    let remote_iov = unsafe { InPtr::new(remote_iov) };
+    fast::<F>(|| {
+        let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+        let RemoteSegment { addr, len, key } = Udat20::remote_segment(&local_iov.required(2)?);
+        let local = LocalSegment { context: key, addr, len };
+        let remote = Udat20::remote_segment(&remote_iov.required(4)?);
+        ep.post_read_to_rmr(local, word(user_cookie), remote, self::completion_flags(completion_flags)).at(READ)
+    })
+}

@@ -1,0 +1,33 @@
+//! Adapters that can take over each other's connections, of which there are none.
+
+use dat_core::Ia;
+use dat_core::error::Role;
+use dat_face::call::slow;
+use dat_face::handle::find;
+use dat_face::ptr::OutPtr;
+use dat_face::{Face, Fault};
+use dat_provider_common::attr::boolean;
+use dat_udat20::{DAT_BOOLEAN, DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR, DAT_RETURN};
+use host::cstr;
+
+use crate::Udat20;
+
+/// Slot of dat_ia_ha_related: an adapter is related to itself alone.
+///
+/// # Safety
+/// The name is NULL or a C string, `answer` NULL or writable.
+pub unsafe extern "C" fn dat_ia_ha_related<F: Face<Version = Udat20>>(
+    ia_handle: DAT_IA_HANDLE,
+    provider: DAT_NAME_PTR,
+    answer: *mut DAT_BOOLEAN,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    let answer = unsafe { OutPtr::new(answer) };
+    slow::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+        // SAFETY: the caller's promise.
+        let name = unsafe { cstr::bounded(provider, DAT_NAME_MAX_LENGTH) }.ok_or(Fault::Argument(2))?;
+        answer.required(3)?.write(boolean(name.to_bytes() == ia.name().as_bytes()));
+        Ok(())
+    })
+}

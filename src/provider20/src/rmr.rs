@@ -1,0 +1,97 @@
+//! Remote memory regions.
+
+use dat_core::error::{Arg, Role};
+use dat_core::transport::Scope;
+use dat_core::{Base, Lmr};
+use dat_face::handle::{find, same_ia};
+use dat_face::ptr::{InPtr, OutPtr};
+use dat_face::{Answer, Face, Fault};
+use dat_provider_common::rmr::{Bind, BindPositions, bind, create_for};
+use dat_udat20::{
+    DAT_COMPLETION_FLAGS, DAT_EP_HANDLE, DAT_LMR_HANDLE, DAT_LMR_TRIPLET, DAT_MEM_PRIV_FLAGS, DAT_PZ_HANDLE,
+    DAT_RETURN, DAT_RMR_CONTEXT, DAT_RMR_COOKIE, DAT_RMR_HANDLE, DAT_RMR_SCOPE, DAT_RMR_SCOPE_EP, DAT_RMR_SCOPE_PZ,
+    DAT_VA_TYPE, DAT_VA_TYPE_VA, DAT_VA_TYPE_ZB,
+};
+
+use crate::Udat20;
+
+/// The positions of the arguments of dat_rmr_bind.
+const POSITIONS: BindPositions = BindPositions {
+    triplet: 3,
+    privileges: 4,
+    context: 9,
+    core: &[(Arg::Segments, 3), (Arg::Endpoint, 6), (Arg::Flags, 8)],
+};
+
+/// How the bytes of a region are named, in the argument at `position`.
+pub(crate) fn base(va_type: DAT_VA_TYPE, position: u32) -> Answer<Base> {
+    match va_type {
+        DAT_VA_TYPE_VA => Ok(Base::Address),
+        DAT_VA_TYPE_ZB => Ok(Base::Zero),
+        _ => Err(Fault::Argument(position)),
+    }
+}
+
+/// How the bytes of a region are named, in the form of the interface.
+pub(crate) fn c_base(base: Base) -> DAT_VA_TYPE {
+    match base {
+        Base::Address => DAT_VA_TYPE_VA,
+        Base::Zero => DAT_VA_TYPE_ZB,
+    }
+}
+
+/// The connections over which a region can be used, in the form of the interface.
+pub(crate) fn c_scope(scope: Scope) -> DAT_RMR_SCOPE {
+    match scope {
+        Scope::Zone => DAT_RMR_SCOPE_PZ,
+        Scope::Endpoint => DAT_RMR_SCOPE_EP,
+    }
+}
+
+/// Slot of dat_rmr_create_for_ep.
+///
+/// # Safety
+/// `rmr_handle` is NULL or writable.
+pub unsafe extern "C" fn dat_rmr_create_for_ep<F: Face<Version = Udat20>>(
+    pz_handle: DAT_PZ_HANDLE,
+    rmr_handle: *mut DAT_RMR_HANDLE,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise.
+    unsafe { create_for::<F>(pz_handle, rmr_handle, Scope::Endpoint) }
+}
+
+/// Slot of dat_rmr_bind.
+///
+/// # Safety
+/// `lmr_triplet` is NULL or readable, `context` NULL or writable.
+pub unsafe extern "C" fn dat_rmr_bind<F: Face<Version = Udat20>>(
+    rmr_handle: DAT_RMR_HANDLE,
+    lmr_handle: DAT_LMR_HANDLE,
+    lmr_triplet: *const DAT_LMR_TRIPLET,
+    mem_priv: DAT_MEM_PRIV_FLAGS,
+    va_type: DAT_VA_TYPE,
+    ep_handle: DAT_EP_HANDLE,
+    user_cookie: DAT_RMR_COOKIE,
+    completion_flags: DAT_COMPLETION_FLAGS,
+    context: *mut DAT_RMR_CONTEXT,
+) -> DAT_RETURN {
+    let arguments = Bind {
+        rmr: rmr_handle,
+        // SAFETY: the caller's promise.
+        triplet: unsafe { InPtr::new(lmr_triplet) },
+        privileges: mem_priv,
+        ep: ep_handle,
+        cookie: user_cookie,
+        flags: completion_flags,
+        // SAFETY: the caller's promise.
+        context: unsafe { OutPtr::new(context) },
+    };
+    bind::<F>(&arguments, &POSITIONS, |rmr, segment| {
+        let lmr = find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?;
+        same_ia(rmr.ia(), lmr.ia(), Role::Lmr)?;
+        if segment.context != lmr.context() {
+            return Err(Fault::Argument(POSITIONS.triplet));
+        }
+        Ok((lmr, base(va_type, 5)?))
+    })
+}

@@ -1,0 +1,80 @@
+//! Records of the ring of answers.
+
+use dat_core::event::Status;
+
+use super::{Arriving, Fatal, Inbox, Turn, Way, fail, read_place};
+use crate::budget::Budget;
+use crate::copy;
+use crate::record::{self, kind};
+use crate::ring::{Consumer, RecordView};
+
+impl Arriving {
+    /// Handles a record of the ring of answers.
+    pub(super) fn answer<I: Inbox>(
+        &mut self,
+        turn: &Turn<'_, I>,
+        ring: &Consumer,
+        view: &RecordView,
+        budget: &mut Budget,
+    ) -> Way {
+        if view.kind != kind::FETCH && !budget.record(turn.end, view.aux, view.len.into()) {
+            return Way::Again;
+        }
+        match view.kind {
+            kind::READ_DATA => read_data(turn, ring, view),
+            kind::MESSAGE_DATA => self.message_data(turn, ring, view),
+            kind::FETCH => fetch(turn, ring, view),
+            _ => fail(None, None),
+        }
+    }
+
+    /// Takes bytes of the message that the sender was asked for.
+    fn message_data<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
+        let bytes = ring.source(view, 0, view.len as usize);
+        let Some(fetching) = self.fetching.as_mut().filter(|fetching| fetching.asked) else {
+            return fail(None, None);
+        };
+        let offset = fetching.offset;
+        let len = bytes.len() as u64;
+        if len == 0 || len > fetching.len - offset || view.aux != fetching.len {
+            return fail(None, None);
+        }
+        fetching.offset += len;
+        let last = fetching.offset == fetching.len;
+        if !copy::scatter(turn.end.regions(), self.taken.segments(), offset, bytes, last) {
+            let recv = self.done(Status::LocalProtection, 0, false);
+            return fail(Some(recv), Some(Status::RemoteResponder));
+        }
+        Way::Consumed
+    }
+}
+
+/// Takes the data that a read of this side asked for.
+fn read_data<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
+    let bytes = ring.source(view, 0, view.len as usize);
+    match turn.inbox.with_tx(|tx| tx.on_read_data(turn.end, bytes)) {
+        None => Way::Stop,
+        Some(Ok(last)) => {
+            if last {
+                turn.end.look_again();
+            }
+            Way::Consumed
+        }
+        Some(Err(failed)) => Way::Fail(Fatal { request: failed, ..Fatal::default() }),
+    }
+}
+
+/// Takes the peer's question for a message of this side.
+fn fetch<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
+    if view.len as usize != record::PLACE {
+        return fail(None, None);
+    }
+    let (position, offset) = read_place(ring, view, 0);
+    match turn.inbox.with_tx(|tx| tx.on_fetch(position, offset)) {
+        None => return Way::Stop,
+        Some(true) => {}
+        Some(false) => return fail(None, None),
+    }
+    turn.end.look_again();
+    Way::Consumed
+}

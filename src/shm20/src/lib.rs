@@ -1,0 +1,3 @@
+//! libdaplshm.so.2: uDAPL 2.0 over shared memory.
+
+dat_provider20::export_provider!(dat_shm::Shm, "libdaplshm");

@@ -1,0 +1,68 @@
+//! `--self`: the tool starts itself again as the server. The child is a program of its own, since handles of an adapter do
+//! not go through a fork.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::Context;
+
+/// A server that was started as a child; it ends with its owner.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    /// The qualifier on which it listens.
+    pub qualifier: u64,
+}
+
+impl Server {
+    /// Starts this program with arguments with which it serves and calls [`announce`], and waits until it listens.
+    ///
+    /// # Errors
+    /// It cannot be started, or it ended before it listened; then it has said why on standard error.
+    pub fn start<'a>(arguments: impl IntoIterator<Item = &'a str>) -> anyhow::Result<Self> {
+        let program = std::env::current_exe().context("this program is not to be found")?;
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
+        // Its standard output is for the qualifier, so diagnostics of the libraries go to standard error as usual.
+        command.env_remove("DAT_DBG_DEST").env_remove("DAPL_DBG_DEST");
+        // Ctrl-C is for the client, which then ends the server.
+        command.process_group(0);
+        let parent = std::process::id();
+        // SAFETY: both are system calls that may be made between fork and exec; they take no memory and no lock.
+        unsafe {
+            command.pre_exec(move || {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+                // The parent may have ended before the first call.
+                if libc::getppid() as u32 == parent { Ok(()) } else { Err(std::io::ErrorKind::BrokenPipe.into()) }
+            });
+        }
+        let mut child = command.spawn().context("the server does not start")?;
+        let mut line = String::new();
+        let output = child.stdout.take().expect("a pipe was asked for");
+        let read = BufReader::new(output).read_line(&mut line);
+        let qualifier = read.ok().and_then(|_| line.trim().parse().ok());
+        let mut server = Server { child, qualifier: 0 };
+        server.qualifier = qualifier.context("the server ended before it listened")?;
+        Ok(server)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let pid = self.child.id() as libc::pid_t;
+        // SAFETY: the process is a child that was not waited for, so the number is still its own.
+        unsafe { libc::kill(pid, libc::SIGTERM) };
+        let _ = self.child.wait();
+    }
+}
+
+/// Tells the process that started this one where it listens.
+///
+/// # Errors
+/// As write.
+pub fn announce(qualifier: u64) -> std::io::Result<()> {
+    let mut output = std::io::stdout();
+    writeln!(output, "{qualifier}")?;
+    output.flush()
+}

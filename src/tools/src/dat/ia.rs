@@ -1,0 +1,167 @@
+//! Interface adapters.
+
+use std::ffi::{CStr, CString, c_char};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dat_udat12::*;
+
+use super::error::Result;
+use super::event::Event;
+use super::library::{file_of, text};
+use super::{Handle, Library, address};
+
+/// Places in the dispatcher of asynchronous events.
+const ASYNC_EVENTS: DAT_COUNT = 64;
+
+/// An open instance of an interface adapter. It is closed when it and all that was made from it are dropped.
+#[derive(Clone, Debug)]
+pub struct Ia(pub(super) Arc<Instance>);
+
+#[derive(Debug)]
+pub(super) struct Instance {
+    pub library: Library,
+    pub handle: Handle,
+    async_evd: Handle,
+}
+
+impl Ia {
+    /// Opens an adapter as most programs do, who ask for no thread safety. An adapter may be used by several threads if its
+    /// [`Attributes`] say `is_thread_safe`; a caller looks there before it starts a second one.
+    ///
+    /// # Errors
+    /// As dat_ia_open.
+    pub fn open(library: Library, name: &str) -> Result<Self> {
+        // A name with a NUL byte in it is that of no adapter.
+        let name = CString::new(name).unwrap_or_default();
+        let (mut handle, mut async_evd) = (Handle::NULL, Handle::NULL);
+        // SAFETY: the name is a C string, which the call reads only, and both handles are this function's own.
+        let code = unsafe {
+            (library.calls().dat_ia_openv)(
+                name.as_ptr().cast_mut(),
+                ASYNC_EVENTS,
+                &mut async_evd.0,
+                &mut handle.0,
+                DAT_VERSION_MAJOR,
+                DAT_VERSION_MINOR,
+                DAT_THREADSAFE,
+            )
+        };
+        library.check("dat_ia_open", code)?;
+        Ok(Self(Arc::new(Instance { library, handle, async_evd })))
+    }
+
+    /// The library that opened it.
+    pub fn library(&self) -> Library {
+        self.0.library
+    }
+
+    /// Its handle.
+    pub fn raw(&self) -> DAT_IA_HANDLE {
+        self.0.handle.0
+    }
+
+    /// The attributes of the adapter and of its provider.
+    ///
+    /// # Errors
+    /// As dat_ia_query.
+    pub fn attributes(&self) -> Result<Attributes> {
+        let mut ia = Box::new(std::mem::MaybeUninit::<DAT_IA_ATTR>::zeroed());
+        let mut provider = Box::new(std::mem::MaybeUninit::<DAT_PROVIDER_ATTR>::zeroed());
+        // SAFETY: both structures are this function's own.
+        let code = unsafe {
+            (self.library().calls().dat_ia_query)(
+                self.raw(),
+                std::ptr::null_mut(),
+                DAT_IA_FIELD_ALL,
+                ia.as_mut_ptr(),
+                DAT_PROVIDER_FIELD_ALL,
+                provider.as_mut_ptr(),
+            )
+        };
+        self.library().check("dat_ia_query", code)?;
+        // SAFETY: they are numbers and pointers, for which zeros are valid, and what the call filled.
+        let (ia, provider) = unsafe { (ia.assume_init(), provider.assume_init()) };
+        // SAFETY: what the call returns points to memory that lives as long as the instance is open.
+        unsafe {
+            Ok(Attributes {
+                adapter_name: text(&ia.adapter_name),
+                vendor_name: text(&ia.vendor_name),
+                provider_name: text(&provider.provider_name),
+                address: address::read(ia.ia_address_ptr),
+                transport: named(ia.num_transport_attr, ia.transport_attr),
+                vendor: named(ia.num_vendor_attr, ia.vendor_attr),
+                provider_specific: named(provider.num_provider_specific_attr, provider.provider_specific_attr),
+                ia,
+                provider,
+            })
+        }
+    }
+
+    /// The library of the provider that serves it: every handle begins with the provider's table.
+    pub fn provider_library(&self) -> Option<PathBuf> {
+        // SAFETY: behind the handle of an open adapter is a pointer to the table, as the binary interface demands.
+        let query = unsafe { (**self.raw().cast::<*const DAT_PROVIDER>()).ia_query_func };
+        query.and_then(|function| file_of(function as usize))
+    }
+
+    /// Takes the oldest asynchronous event, if there is one.
+    ///
+    /// # Errors
+    /// As dat_evd_dequeue.
+    pub fn async_event(&self) -> Result<Option<Event>> {
+        super::evd::dequeue(self.library(), self.0.async_evd)
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // SAFETY: the handle is that of an open adapter, and nothing that was made from it is left in this process.
+        unsafe { (self.library.calls().dat_ia_close)(self.handle.0, DAT_CLOSE_ABRUPT_FLAG) };
+    }
+}
+
+/// What an adapter and its provider can do. Pointers in `ia` and `provider` hold while the adapter is open; what they lead
+/// to is copied into the other fields.
+#[derive(Clone, Debug)]
+pub struct Attributes {
+    /// Name of the adapter.
+    pub adapter_name: String,
+    /// Name of its maker.
+    pub vendor_name: String,
+    /// Name of the provider.
+    pub provider_name: String,
+    /// Its address, if that is one of IP.
+    pub address: Option<SocketAddr>,
+    /// Attributes of the transport: name and value.
+    pub transport: Vec<(String, String)>,
+    /// Attributes of the vendor.
+    pub vendor: Vec<(String, String)>,
+    /// Attributes of the provider.
+    pub provider_specific: Vec<(String, String)>,
+    /// All attributes of the adapter.
+    pub ia: Box<DAT_IA_ATTR>,
+    /// All attributes of the provider.
+    pub provider: Box<DAT_PROVIDER_ATTR>,
+}
+
+/// Copies a list of named attributes.
+///
+/// # Safety
+/// The list has that many elements, or the pointer is null; names and values are null or strings.
+unsafe fn named(count: DAT_COUNT, list: *const DAT_NAMED_ATTR) -> Vec<(String, String)> {
+    let string = |text: *const c_char| {
+        if text.is_null() {
+            return String::new();
+        }
+        // SAFETY: it is a string, as the caller promises.
+        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    };
+    if list.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: the list has that many elements, as the caller promises.
+    let list = unsafe { std::slice::from_raw_parts(list, usize::try_from(count).unwrap_or(0)) };
+    list.iter().map(|attr| (string(attr.name), string(attr.value))).collect()
+}

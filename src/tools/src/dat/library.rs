@@ -1,0 +1,286 @@
+//! libdat.so.1: where it is, its functions, and the adapters that it lists.
+
+use std::ffi::{CStr, OsStr, c_char};
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use dat_udat12::*;
+use libloading::os::unix;
+
+use super::error::{Error, Result};
+
+/// The name by which programs know the library.
+pub const NAME: &str = "libdat.so.1";
+
+/// The type of the function behind a slot type, which is an `Option` of it.
+pub trait Slot {
+    /// The function.
+    type Function: Copy;
+}
+
+impl<F: Copy> Slot for Option<F> {
+    type Function = F;
+}
+
+/// Makes [`Calls`] from the list of slots: each slot but the first has the type of the function of its name.
+macro_rules! calls {
+    (dat_ia_openv: $open:ident, $open_type:ident; $($name:ident: $field:ident, $type:ident;)*) => {
+        /// The functions of libdat.so.1, under their names.
+        #[allow(missing_docs)]
+        pub struct Calls {
+            pub dat_ia_openv: <DAT_IA_OPENV_FUNC as Slot>::Function,
+            $(pub $name: <$type as Slot>::Function,)*
+            pub dat_registry_list_providers:
+                unsafe extern "C" fn(DAT_COUNT, *mut DAT_COUNT, *mut *mut DAT_PROVIDER_INFO) -> DAT_RETURN,
+            pub dat_strerror: unsafe extern "C" fn(DAT_RETURN, *mut *const c_char, *mut *const c_char) -> DAT_RETURN,
+        }
+
+        impl Calls {
+            /// Looks all functions up; the error is the loader's, about the first that is missing.
+            fn of(library: &unix::Library) -> std::result::Result<Self, libloading::Error> {
+                // SAFETY: libdat.so.1 has these functions with these types, which are its binary interface.
+                unsafe {
+                    Ok(Calls {
+                        dat_ia_openv: *library.get(b"dat_ia_openv\0")?,
+                        $($name: *library.get(concat!(stringify!($name), "\0").as_bytes())?,)*
+                        dat_registry_list_providers: *library.get(b"dat_registry_list_providers\0")?,
+                        dat_strerror: *library.get(b"dat_strerror\0")?,
+                    })
+                }
+            }
+        }
+    };
+}
+
+dat_udat12::for_each_slot!(calls);
+
+/// An adapter that programs can ask for, as the registry lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Adapter {
+    /// The name for [`Ia::open`](super::Ia::open).
+    pub name: String,
+    /// Version of the interface: major, minor.
+    pub version: (u32, u32),
+    /// Whether the entry says that its provider is thread-safe.
+    pub thread_safe: bool,
+}
+
+/// The library, which stays in the process until its end: its providers have threads.
+#[derive(Clone, Copy)]
+pub struct Library {
+    calls: &'static Calls,
+    /// Why the loader found none, if this is the one beside the tool.
+    missed: Option<&'static LoadError>,
+}
+
+impl fmt::Debug for Library {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Library").field(&self.path()).finish()
+    }
+}
+
+impl Library {
+    /// Opens the library.
+    ///
+    /// # Parameters
+    /// * `path` - the file. Without it, the loader looks for [`NAME`] as it does for programs: first in `LD_LIBRARY_PATH`. If it
+    ///   finds no file, the library is taken that is installed together with this tool; see [`Library::missed`].
+    ///
+    /// # Errors
+    /// There is no such library, it cannot be loaded, or it lacks functions of uDAPL 1.2.
+    pub fn load(path: Option<&Path>) -> std::result::Result<Self, LoadError> {
+        let named = path.unwrap_or(Path::new(NAME));
+        let failed = |error| LoadError::new(named, path.is_some(), error);
+        let (library, missed) = match open(named).map_err(failed) {
+            Ok(library) => (library, None),
+            Err(missed) if path.is_none() && missed.is_absence() => match beside_this_tool().map(|file| open(&file)) {
+                Some(Ok(library)) => (library, Some(missed)),
+                _ => return Err(missed),
+            },
+            Err(error) => return Err(error),
+        };
+        let calls = Calls::of(&library).map_err(failed)?;
+        std::mem::forget(library);
+        Ok(Self { calls: Box::leak(Box::new(calls)), missed: missed.map(|missed| &*Box::leak(Box::new(missed))) })
+    }
+
+    /// Why the loader found no library, if this one was taken because it is installed together with this tool: programs that
+    /// the loader tells nothing more do not start.
+    pub fn missed(self) -> Option<&'static str> {
+        self.missed.map(|missed| missed.reason.as_str())
+    }
+
+    /// The functions themselves.
+    #[inline(always)]
+    pub fn calls(self) -> &'static Calls {
+        self.calls
+    }
+
+    /// The file that the loader chose.
+    pub fn path(self) -> Option<PathBuf> {
+        file_of(self.calls.dat_strerror as usize)
+    }
+
+    /// The adapters that programs can open, in order, with entries of other versions of the interface where the library
+    /// lists these.
+    ///
+    /// # Errors
+    /// As dat_registry_list_providers.
+    pub fn adapters(self) -> Result<Vec<Adapter>> {
+        const NONE: DAT_PROVIDER_INFO = DAT_PROVIDER_INFO {
+            ia_name: [0; DAT_NAME_MAX_LENGTH],
+            dapl_version_major: 0,
+            dapl_version_minor: 0,
+            is_thread_safe: DAT_FALSE,
+        };
+        let list = self.calls.dat_registry_list_providers;
+        let mut room = 16;
+        loop {
+            let mut entries = vec![NONE; room];
+            let mut places: Vec<*mut DAT_PROVIDER_INFO> = entries.iter_mut().map(|entry| &raw mut *entry).collect();
+            let mut count: DAT_COUNT = 0;
+            // SAFETY: `places` has `room` pointers, each to a structure of its own.
+            let code = unsafe { list(room as DAT_COUNT, &mut count, places.as_mut_ptr()) };
+            // The library says how many there are if the list is too short.
+            if code != DAT_SUCCESS && count as usize > room {
+                room = count as usize;
+                continue;
+            }
+            self.check("dat_registry_list_providers", code)?;
+            entries.truncate(count as usize);
+            return Ok(entries.iter().map(Adapter::from).collect());
+        }
+    }
+
+    /// A return code as a result; warnings are successes.
+    #[inline(always)]
+    pub(super) fn check(self, call: &'static str, code: DAT_RETURN) -> Result<()> {
+        if code == DAT_SUCCESS { Ok(()) } else { self.failed(call, code) }
+    }
+
+    #[cold]
+    fn failed(self, call: &'static str, code: DAT_RETURN) -> Result<()> {
+        let class = code & (DAT_CLASS_ERROR | DAT_CLASS_WARNING);
+        if class == DAT_CLASS_WARNING { Ok(()) } else { Err(Error::new(self, call, code)) }
+    }
+}
+
+impl From<&DAT_PROVIDER_INFO> for Adapter {
+    fn from(info: &DAT_PROVIDER_INFO) -> Self {
+        Adapter {
+            name: text(&info.ia_name),
+            version: (info.dapl_version_major, info.dapl_version_minor),
+            thread_safe: info.is_thread_safe != DAT_FALSE,
+        }
+    }
+}
+
+/// The string in an array that need not be full.
+pub fn text(array: &[c_char]) -> String {
+    let bytes: Vec<u8> = array.iter().map(|&byte| byte as u8).take_while(|&byte| byte != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The file from which the function or object at an address was loaded.
+pub fn file_of(address: usize) -> Option<PathBuf> {
+    let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: dladdr only compares the address, and fills the structure if it finds a library there.
+    let known = unsafe { libc::dladdr(std::ptr::without_provenance(address), found.as_mut_ptr()) } != 0;
+    // SAFETY: the structure is plain data, of which zeros are valid.
+    let file = unsafe { found.assume_init() }.dli_fname;
+    if !known || file.is_null() {
+        return None;
+    }
+    // SAFETY: the loader's name of a library is a string that lives as long as the library.
+    let file = unsafe { CStr::from_ptr(file) };
+    let path = Path::new(OsStr::from_bytes(file.to_bytes()));
+    Some(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
+}
+
+/// Loads a library as the loader does it for a program that is linked with it: its symbols are there for providers.
+fn open(file: &Path) -> std::result::Result<unix::Library, libloading::Error> {
+    // SAFETY: what runs when libdat.so.1 is loaded is for any program to be run.
+    unsafe { unix::Library::open(Some(file), unix::RTLD_NOW | unix::RTLD_GLOBAL) }
+}
+
+/// The library in the tree in which this tool is installed: its bin/ and lib/ are in one directory, and below lib/ there may be
+/// a directory for the kind of machine.
+fn beside_this_tool() -> Option<PathBuf> {
+    let tool = std::env::current_exe().ok()?;
+    let lib = tool.parent()?.parent()?.join("lib");
+    let machine = lib.join(format!("{}-linux-gnu", std::env::consts::ARCH));
+    [lib, machine].into_iter().map(|folder| folder.join(NAME)).find(|file| file.exists())
+}
+
+/// The library cannot be used.
+#[derive(Debug)]
+pub struct LoadError {
+    file: PathBuf,
+    chosen: bool,
+    reason: String,
+}
+
+impl LoadError {
+    fn new(file: &Path, chosen: bool, error: libloading::Error) -> Self {
+        // The loader's own text is in the source of the error.
+        let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+        Self { file: file.to_owned(), chosen, reason }
+    }
+
+    /// Whether there is no file of this name. A file that cannot be used, or lacks a library of its own, is another error.
+    fn is_absence(&self) -> bool {
+        self.reason.ends_with("No such file or directory")
+            && self.reason.contains(&format!("{}: ", self.file.display()))
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} cannot be used: {}", self.file.display(), self.reason)?;
+        if !self.chosen {
+            f.write_str(
+                "\nIt is looked for in LD_LIBRARY_PATH, in the directories of the system, and in ../lib beside this tool. \
+                 Name the file with --library PATH, or its directory in LD_LIBRARY_PATH.",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_not_there_is_named_with_the_reason_of_the_loader() {
+        let error = Library::load(Some(Path::new("/nowhere/libdat.so.1"))).unwrap_err().to_string();
+        assert!(error.starts_with("/nowhere/libdat.so.1 cannot be used: "), "{error}");
+        assert!(error.contains("No such file"), "{error}");
+        assert!(!error.contains("LD_LIBRARY_PATH"), "the user has chosen the file: {error}");
+    }
+
+    #[test]
+    fn only_a_file_that_is_not_there_is_absent() {
+        let error = |reason: &str| LoadError { file: NAME.into(), chosen: false, reason: reason.to_owned() };
+        assert!(error("libdat.so.1: cannot open shared object file: No such file or directory").is_absence());
+        assert!(error("Error loading shared library libdat.so.1: No such file or directory").is_absence());
+        assert!(!error("/x/libdat.so.1: file too short").is_absence());
+        assert!(!error("libgcc_s.so.1: cannot open shared object file: No such file or directory").is_absence());
+    }
+
+    #[test]
+    fn a_library_of_another_kind_is_refused_for_what_it_lacks() {
+        let error = Library::load(Some(Path::new("libc.so.6"))).unwrap_err().to_string();
+        assert!(error.contains("dat_ia_openv"), "{error}");
+    }
+
+    #[test]
+    fn text_ends_where_the_string_does_or_with_its_array() {
+        let bytes = |text: &str| text.bytes().map(|byte| byte as c_char).collect::<Vec<_>>();
+        assert_eq!(text(&bytes("shm\0old")), "shm");
+        assert_eq!(text(&bytes("full")), "full");
+    }
+}

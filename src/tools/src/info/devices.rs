@@ -1,0 +1,104 @@
+//! The RDMA devices of the host, as sysfs shows them.
+
+use std::fs;
+use std::net::IpAddr;
+use std::path::Path;
+
+use host::sysfs;
+
+/// A port of an RDMA device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Name of the device.
+    pub device: String,
+    /// Its number, counted from 1.
+    pub number: u8,
+    /// The kernel's word for its state in small letters: active, down, init, armed.
+    pub state: String,
+    /// `Ethernet` or `InfiniBand`.
+    pub link: String,
+    /// Its network interfaces.
+    pub interfaces: Vec<String>,
+}
+
+/// All ports of all devices, in order.
+pub fn ports(sysfs: &Path) -> Vec<Port> {
+    let mut found = Vec::new();
+    for device in sysfs::devices(sysfs) {
+        let Some(name) = device.to_str() else { continue };
+        let folder = sysfs.join("class/infiniband").join(name).join("ports");
+        let mut numbers: Vec<u8> = fs::read_dir(&folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .collect();
+        numbers.sort_unstable();
+        for number in numbers {
+            let read = |file: &str| fs::read_to_string(folder.join(number.to_string()).join(file)).unwrap_or_default();
+            // The kernel writes the number of a state before its name.
+            let state = read("state").rsplit(' ').next().unwrap_or_default().trim().to_lowercase();
+            let interfaces = sysfs::interfaces(sysfs, &device, Some(number));
+            found.push(Port {
+                device: name.to_owned(),
+                number,
+                state,
+                link: read("link_layer").trim().to_owned(),
+                interfaces: interfaces.into_iter().filter_map(|name| name.into_string().ok()).collect(),
+            });
+        }
+    }
+    found
+}
+
+/// The port that has an address of this host.
+///
+/// # Parameters
+/// * `interfaces` - names and addresses of the network interfaces.
+pub fn with_address<'a>(ports: &'a [Port], interfaces: &[(String, IpAddr)], address: IpAddr) -> Option<&'a Port> {
+    let (name, _) = interfaces.iter().find(|(_, own)| *own == address)?;
+    // An alias, such as eth0:1, is a name of the same interface.
+    let name = name.split(':').next()?;
+    ports.iter().find(|port| port.interfaces.iter().any(|interface| interface == name))
+}
+
+/// The addresses of an interface that peers can reach, those of its aliases included.
+pub fn addresses(interfaces: &[(String, IpAddr)], name: &str) -> Vec<IpAddr> {
+    let of_name = |(own, _): &&(String, IpAddr)| own.split(':').next() == Some(name);
+    let local = |address: &IpAddr| matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local());
+    interfaces.iter().filter(of_name).map(|(_, address)| *address).filter(|address| !local(address)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_read_and_found_by_address() {
+        let root = tempfile::tempdir().unwrap();
+        let port = root.path().join("class/infiniband/rxe0/ports/1");
+        fs::create_dir_all(port.join("gid_attrs/ndevs")).unwrap();
+        fs::write(port.join("gid_attrs/ndevs/0"), "eth0\n").unwrap();
+        fs::write(port.join("state"), "4: ACTIVE\n").unwrap();
+        fs::write(port.join("link_layer"), "Ethernet\n").unwrap();
+        let ports = ports(root.path());
+        let wanted = Port {
+            device: "rxe0".to_owned(),
+            number: 1,
+            state: "active".to_owned(),
+            link: "Ethernet".to_owned(),
+            interfaces: vec!["eth0".to_owned()],
+        };
+        assert_eq!(ports, [wanted]);
+        let address: IpAddr = "10.0.0.1".parse().unwrap();
+        let interfaces = [("lo".to_owned(), "127.0.0.1".parse().unwrap()), ("eth0:2".to_owned(), address)];
+        assert_eq!(with_address(&ports, &interfaces, address), Some(&ports[0]));
+        assert_eq!(with_address(&ports, &interfaces, interfaces[0].1), None);
+        assert_eq!(addresses(&interfaces, "eth0"), [address]);
+    }
+
+    #[test]
+    fn a_host_without_devices_has_no_port() {
+        assert_eq!(ports(Path::new("/no/such/tree")), []);
+    }
+}

@@ -1,0 +1,200 @@
+//! The table of the adapters, with what each tells when it is opened.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use dat_registry::search::{Found, Places, find};
+use dat_registry::{Entry, Origin};
+use host::{net, sysfs};
+use serde::Serialize;
+
+use super::devices::{self, Port};
+use super::probe::{Probe, probe};
+use super::{VERSION, load, words};
+use crate::dat::Adapter;
+use crate::print::{WRONG, columns, styled};
+use crate::tool::Outcome;
+
+/// A line of the table.
+#[derive(Debug, Serialize)]
+struct Row {
+    name: String,
+    version: String,
+    thread_safe: bool,
+    /// The file and line of its entry, or that it is built in.
+    from: String,
+    /// The file of its library, or the name in its entry if it does not open.
+    library: PathBuf,
+    device: Option<String>,
+    port: Option<u8>,
+    /// The state of the port; `ready` for an open adapter without one.
+    state: String,
+    address: Option<IpAddr>,
+    opens: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+/// All adapters, as the library lists them.
+#[derive(Debug, Serialize)]
+struct Listing {
+    library: Option<PathBuf>,
+    adapters: Vec<Row>,
+}
+
+/// Shows the table.
+///
+/// # Errors
+/// The library cannot be loaded, or does not list its adapters.
+pub fn run(library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
+    let (loaded, adapters) = load(library)?;
+    let found = find(&Places::of_this_process(), &VERSION, &mut |_| {});
+    let ports = devices::ports(Path::new(sysfs::ROOT));
+    let interfaces = net::interfaces();
+    let adapters = probe_all(&adapters, library)?
+        .into_iter()
+        .map(|(adapter, probe)| row(adapter, probe, entry_of(&found, adapter), &ports, &interfaces))
+        .collect();
+    let listing = Listing { library: loaded.path(), adapters };
+    if json {
+        anstream::println!("{}", serde_json::to_string_pretty(&listing)?);
+    } else {
+        show(&listing.adapters);
+    }
+    let any = listing.adapters.iter().any(|row| row.opens);
+    Ok(if any { Outcome::Fine } else { Outcome::Failure })
+}
+
+/// Opens all adapters, a few at a time.
+///
+/// # Errors
+/// As [`probe`].
+pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> anyhow::Result<Vec<(&'a Adapter, Probe)>> {
+    const AT_A_TIME: usize = 8;
+    let mut all = Vec::new();
+    for some in adapters.chunks(AT_A_TIME) {
+        let probes: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = some.iter().map(|adapter| scope.spawn(|| probe(&adapter.name, library))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("a probe does not panic")).collect()
+        });
+        for (adapter, probe) in some.iter().zip(probes) {
+            all.push((adapter, probe?));
+        }
+    }
+    Ok(all)
+}
+
+/// The entry behind an adapter of the list; none for a library that has other rules than the registry here.
+pub fn entry_of<'a>(found: &'a Found, adapter: &Adapter) -> Option<&'a (Origin, Entry)> {
+    found.entries.iter().find(|(_, entry)| {
+        words(&entry.name) == adapter.name
+            && (entry.api.major, entry.api.minor) == adapter.version
+            && entry.thread_safe == adapter.thread_safe
+    })
+}
+
+fn row(
+    adapter: &Adapter,
+    probe: Probe,
+    entry: Option<&(Origin, Entry)>,
+    ports: &[Port],
+    interfaces: &[(String, IpAddr)],
+) -> Row {
+    let named = entry.map_or_else(PathBuf::new, |(_, entry)| words(&entry.library).into());
+    let from = entry.map_or("not from dat.conf".to_owned(), |(origin, _)| match origin.line {
+        0 => "built in".to_owned(),
+        _ => origin.to_string(),
+    });
+    let (major, minor) = adapter.version;
+    let mut row = Row {
+        name: adapter.name.clone(),
+        version: format!("{major}.{minor}"),
+        thread_safe: adapter.thread_safe,
+        from,
+        library: named,
+        device: None,
+        port: None,
+        state: "does not open".to_owned(),
+        address: None,
+        opens: probe.answer.is_ok(),
+        why: None,
+    };
+    match probe.answer {
+        Ok(opened) => {
+            row.library = opened.library.unwrap_or(row.library);
+            row.address = opened.address;
+            let port = opened.address.and_then(|address| devices::with_address(ports, interfaces, address));
+            row.state = port.map_or("ready".to_owned(), |port| port.state.clone());
+            row.device = port.map(|port| port.device.clone());
+            row.port = port.map(|port| port.number);
+        }
+        Err(why) => row.why = Some(probe.messages.into_iter().next_back().unwrap_or(why)),
+    }
+    row
+}
+
+fn show(rows: &[Row]) {
+    let or_dash = |text: Option<String>| text.unwrap_or("-".to_owned());
+    let lines = rows.iter().map(|row| {
+        vec![
+            row.name.clone(),
+            row.version.clone(),
+            if row.thread_safe { "safe" } else { "one" }.to_owned(),
+            or_dash(row.device.clone()),
+            or_dash(row.port.map(|port| port.to_string())),
+            row.state.clone(),
+            or_dash(row.address.map(|address| address.to_string())),
+            row.from.clone(),
+            row.library.display().to_string(),
+        ]
+    });
+    let heads = ["NAME", "API", "THREADS", "DEVICE", "PORT", "STATE", "ADDRESS", "FROM", "LIBRARY"];
+    anstream::println!("{}", columns(&heads, lines));
+    for row in rows {
+        if let Some(why) = &row.why {
+            anstream::println!("{}: {why}", styled(WRONG, &row.name));
+        }
+    }
+    if rows.is_empty() {
+        anstream::println!("There is no adapter that a program could open.");
+    }
+    if rows.iter().any(|row| !row.opens) || rows.is_empty() {
+        anstream::println!("`dat-info --explain` says what mends it.");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::info::probe::Opened;
+
+    fn adapter() -> Adapter {
+        Adapter { name: "verbs-eth0".to_owned(), version: (1, 2), thread_safe: true }
+    }
+
+    #[test]
+    fn an_open_adapter_shows_its_port() {
+        let address: IpAddr = "10.0.0.1".parse().unwrap();
+        let port = Port {
+            device: "rxe0".to_owned(),
+            number: 1,
+            state: "active".to_owned(),
+            link: "Ethernet".to_owned(),
+            interfaces: vec!["eth0".to_owned()],
+        };
+        let opened = Opened { address: Some(address), library: Some("/lib/l.so".into()), groups: Vec::new() };
+        let probe = Probe { answer: Ok(opened), messages: Vec::new() };
+        let row = row(&adapter(), probe, None, &[port], &[("eth0".to_owned(), address)]);
+        assert_eq!((row.device.as_deref(), row.port, row.state.as_str()), (Some("rxe0"), Some(1), "active"));
+        assert!(row.opens && row.why.is_none());
+    }
+
+    #[test]
+    fn what_does_not_open_says_why_in_the_provider_s_words() {
+        let probe = Probe { answer: Err("dat_ia_open: X".to_owned()), messages: vec!["a".to_owned(), "b".to_owned()] };
+        let row = row(&adapter(), probe, None, &[], &[]);
+        assert!(!row.opens);
+        assert_eq!(row.why.as_deref(), Some("b"));
+    }
+}

@@ -1,0 +1,132 @@
+//! dat-info: the interface adapters of this host.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`arguments`] | the arguments |
+//! | [`probe`] | opening an adapter in a process of its own |
+//! | [`attributes`] | the attributes of an adapter in words |
+//! | [`devices`] | the RDMA devices of the host |
+//! | [`listing`] | the table of the adapters |
+//! | [`explain`] | what dat_ia_open does, step by step |
+
+mod arguments;
+mod attributes;
+mod devices;
+mod explain;
+mod listing;
+mod probe;
+
+pub use arguments::Arguments;
+
+use std::ffi::CStr;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use dat_registry::builtin::Version;
+use serde_json::json;
+
+use crate::dat::Library;
+use crate::print::{HEADING, styled};
+use crate::tool::{Outcome, Section, Tool};
+use attributes::Group;
+
+/// What libdat.so.1 gives to the registry; a difference shows in `--explain`, which compares the adapters.
+const VERSION: Version =
+    Version { major: 1, minor: 2, shm: c"libdaplshm.so.1", verbs: c"libdaplverbs.so.1", lists_others: false };
+
+impl Tool for Arguments {
+    const SECTIONS: &'static [Section] = &[
+        Section {
+            heading: "OUTPUT",
+            text: "Without NAME there is a line for each adapter, in the order in which programs see them: its name; the \
+                version of the interface; whether threads may call it at the same time; for RDMA the device, its port and \
+                the state of the port; its address; the file and line of its entry, or that it is built in; and the file of \
+                its library.\n\nWith --json this is an object: \"library\", the file of libdat.so.1; \"adapters\", a list of \
+                objects with \"name\", \"version\", \"thread_safe\", \"from\", \"library\", \"device\", \"port\", \"state\", \
+                \"address\", \"opens\" and, where it does not, \"why\". With NAME it is one object with \"name\", \"library\" \
+                and an object of attributes for each of \"adapter\", \"provider\" and so on, with the names of \
+                dat_ia_query(3) and sizes in bytes. With --explain it is an object with \"chapters\", each a \"title\" and \
+                \"steps\" with \"state\" (ok, note, wrong), \"text\" and \"mend\", a list of commands; and with \"works\", the \
+                adapters that open.",
+        },
+        Section {
+            heading: "EXIT STATUS",
+            text: "0 if an adapter opens (with NAME, if this one does; with --explain, if nothing is wrong), 1 if not, 2 if \
+                the arguments are wrong.",
+        },
+        Section {
+            heading: "EXAMPLES",
+            text: "Which adapters there are:\n\n    dat-info\n\nWhy one does not open, and what mends it:\n\n    dat-info \
+                --explain verbs-eth0\n\nThe largest message that can be sent, in bytes, in a script:\n\n    dat-info --json \
+                shm | jq .adapter.max_message_size",
+        },
+        Section { heading: "SEE ALSO", text: "dat-ping(1), dat-perf(1), dat_ia_open(3), dat.conf(5), libdat(7)" },
+    ];
+
+    fn run(self) -> anyhow::Result<Outcome> {
+        let library = self.common.library.as_deref();
+        match &self.name {
+            Some(name) if self.probe => probe::answer(name, library),
+            name if self.explain => explain::run(name.as_deref(), library, self.common.json),
+            Some(name) => one(name, library, self.common.json),
+            None => listing::run(library, self.common.json),
+        }
+    }
+}
+
+/// Shows all attributes of an adapter.
+fn one(name: &str, library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
+    // Its own failure says more than that of the process that opens the adapter.
+    Library::load(library)?;
+    let opened = match probe::probe(name, library)? {
+        probe::Probe { answer: Ok(opened), .. } => opened,
+        probe::Probe { answer: Err(why), messages } => {
+            for message in messages {
+                anstream::eprintln!("{message}");
+            }
+            bail!("{name} does not open: {why}; `dat-info --explain {name}` tells more")
+        }
+    };
+    if json {
+        let mut object = json!({ "name": name, "library": opened.library });
+        for group in &opened.groups {
+            let attributes = group.attributes.iter().map(|one| (one.name.clone(), one.value.clone())).collect();
+            object[&group.name] = serde_json::Value::Object(attributes);
+        }
+        anstream::println!("{object:#}");
+    } else {
+        anstream::println!("{}", text(&opened));
+    }
+    Ok(Outcome::Fine)
+}
+
+/// All attributes, one a line.
+fn text(opened: &probe::Opened) -> String {
+    let all = || opened.groups.iter().flat_map(|group| &group.attributes);
+    let width = all().map(|attribute| attribute.meaning.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for Group { name, attributes } in &opened.groups {
+        text += &format!("{}\n", styled(HEADING, name));
+        for attribute in attributes {
+            text += &format!("  {:width$}  {}\n", attribute.meaning, attribute.words);
+        }
+        if name == "provider"
+            && let Some(library) = &opened.library
+        {
+            text += &format!("  {:width$}  {}\n", "Library", library.display());
+        }
+    }
+    text.trim_end().to_owned()
+}
+
+/// A C string of the registry as text.
+fn words(string: &CStr) -> String {
+    string.to_string_lossy().into_owned()
+}
+
+/// The library, with what was being done if that fails.
+fn load(library: Option<&Path>) -> anyhow::Result<(Library, Vec<crate::dat::Adapter>)> {
+    let library = Library::load(library)?;
+    let adapters = library.adapters().context("the interface adapters cannot be listed")?;
+    Ok((library, adapters))
+}

@@ -1,0 +1,286 @@
+//! The arguments of dat-perf, and the plans that they stand for.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Parser};
+
+use super::plan::{MAX_CONNECTIONS, MAX_ITERATIONS, MAX_OUTSTANDING, MAX_PAUSE, MAX_SIZE, MAX_THREADS, Plan, Test};
+use crate::tool::Common;
+
+/// Measure latency, bandwidth and rate between two processes or hosts through an interface adapter
+///
+/// Without HOST it is the server, which prints nothing but errors; with HOST it is the client, which measures: each test
+/// with each size, on connections and event dispatchers of its own. The server does what the client tells it, one client
+/// after the other.
+#[derive(Parser, Clone, Debug)]
+#[command(name = "dat-perf", version, group = ArgGroup::new("client").args(["host", "own_peer"]))]
+pub struct Arguments {
+    /// The interface adapter, as dat-info lists it
+    #[arg(value_name = "NAME")]
+    pub name: String,
+
+    /// The host of the server, as a name or an address
+    #[arg(value_name = "HOST", conflicts_with = "own_peer")]
+    pub host: Option<String>,
+
+    /// Be both: start the server as a child process
+    #[arg(long = "self")]
+    pub own_peer: bool,
+
+    /// The connection qualifier, over IP a port, of the server
+    #[arg(short, long, value_name = "NUMBER", default_value_t = 18_516, conflicts_with = "own_peer")]
+    pub qualifier: u64,
+
+    /// What to measure
+    #[arg(short, long, value_name = "TEST", value_delimiter = ',', default_values_t = Test::ALL, requires = "client")]
+    pub test: Vec<Test>,
+
+    /// Bytes of a transfer: numbers such as 8, 64K or 4M, and ranges such as 1-4K, of powers of two
+    #[arg(short, long, value_name = "BYTES", default_value = "1,8,64,512,4K,32K,256K,1M,4M", value_parser = sizes,
+          requires = "client")]
+    pub size: Sizes,
+
+    /// Transfers of a thread that are measured; by default 20,000 up to 4 KiB, 5,000 up to 64 KiB, else 500
+    #[arg(short = 'n', long, value_name = "N", requires = "client",
+          value_parser = clap::value_parser!(u64).range(1..=MAX_ITERATIONS))]
+    pub iterations: Option<u64>,
+
+    /// Transfers of a thread before these; by default a tenth
+    #[arg(long, value_name = "N", requires = "client",
+          value_parser = clap::value_parser!(u64).range(..=MAX_ITERATIONS))]
+    pub warmup: Option<u64>,
+
+    /// Transfers of a thread under way at a time, 64 if nothing is said; where latency is measured it is always 1
+    #[arg(short, long, value_name = "N", requires = "client",
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_OUTSTANDING)))]
+    pub outstanding: Option<u32>,
+
+    /// Connections of a thread
+    #[arg(short, long, value_name = "N", default_value_t = 1, requires = "client",
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_CONNECTIONS)))]
+    pub connections: u32,
+
+    /// Connections of a thread that carry traffic, in turn; by default all
+    #[arg(long, value_name = "N", requires = "client", value_parser = clap::value_parser!(u32).range(1..))]
+    pub active: Option<u32>,
+
+    /// Threads on each side, each with connections and event dispatchers of its own
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "client",
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_THREADS)))]
+    pub threads: u32,
+
+    /// Take receive buffers from a shared receive queue
+    #[arg(long, requires = "client")]
+    pub srq: bool,
+
+    /// Wait with dat_evd_wait instead of polling with dat_evd_dequeue
+    #[arg(short, long, requires = "client")]
+    pub wait: bool,
+
+    /// Rest before each send of send_lat, so that the peer sleeps in its wait; the rest is not counted
+    #[arg(long, value_name = "MICROSECONDS", default_value_t = 0, requires = "client",
+          value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_PAUSE)))]
+    pub pause: u32,
+
+    /// Compare the bytes of each transfer, which takes time that is counted; of write_bw those of the last in each buffer
+    #[arg(long, requires = "client")]
+    pub verify: bool,
+
+    /// The processors of this process, one after the other for each thread
+    #[arg(long, value_name = "NUMBER", value_delimiter = ',')]
+    pub cpu: Vec<usize>,
+
+    /// The processors of the server that --self starts
+    #[arg(long, value_name = "NUMBER", value_delimiter = ',', requires = "own_peer")]
+    pub peer_cpu: Vec<usize>,
+
+    /// The longest time of one measurement; the server has its own, which also ends a client that says nothing
+    #[arg(long, value_name = "SECONDS", default_value_t = 120,
+          value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub limit: u64,
+
+    /// Write comma-separated values
+    #[arg(long, conflicts_with = "json", requires = "client")]
+    pub csv: bool,
+
+    /// Draw the results into this file
+    #[arg(long, value_name = "FILE", requires = "client")]
+    pub svg: Option<PathBuf>,
+
+    /// As the server: end after the first client
+    #[arg(long, conflicts_with_all = ["host", "own_peer"])]
+    pub once: bool,
+
+    /// As the server: say who connects and what is measured
+    #[arg(short, long, conflicts_with_all = ["host", "own_peer"])]
+    pub verbose: bool,
+
+    /// As the server: listen at any free connection qualifier, and write where on standard output
+    #[arg(long, hide = true, conflicts_with_all = ["host", "own_peer"])]
+    pub announce: bool,
+
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: Common,
+}
+
+/// Bytes of transfers. A type of its own, since an argument may stand for several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sizes(pub Vec<u64>);
+
+impl Arguments {
+    /// The measurements, in their order.
+    #[must_use]
+    pub fn plans(&self) -> Vec<Plan> {
+        self.test.iter().flat_map(|&test| self.size.0.iter().map(move |&size| self.plan(test, size))).collect()
+    }
+
+    fn plan(&self, test: Test, size: u64) -> Plan {
+        let iterations = self.iterations.unwrap_or_else(|| Plan::usual_iterations(size));
+        Plan {
+            test,
+            size,
+            iterations,
+            warmup: self.warmup.unwrap_or(iterations / 10 + 1),
+            outstanding: if test.is_latency() { 1 } else { self.outstanding.unwrap_or(64) },
+            connections: self.connections,
+            active: self.active.unwrap_or(self.connections).min(self.connections),
+            threads: self.threads,
+            pause: if test == Test::SendLat { self.pause } else { 0 },
+            srq: self.srq,
+            wait: self.wait,
+            verify: self.verify,
+        }
+    }
+}
+
+/// Sizes with commas between them; ranges are the powers of two from the first number on.
+fn sizes(text: &str) -> Result<Sizes, String> {
+    let mut sizes = Vec::new();
+    for part in text.split(',') {
+        match part.split_once('-') {
+            None => sizes.push(size(part)?),
+            Some((from, to)) => {
+                let (from, to) = (size(from)?, size(to)?);
+                if from > to {
+                    return Err(format!("{part} ends before it begins"));
+                }
+                sizes.extend(std::iter::successors(Some(from), |&size| Some(size * 2)).take_while(|&size| size <= to));
+            }
+        }
+    }
+    Ok(Sizes(sizes))
+}
+
+/// A number with K, M or G behind it, of which each is 1024 times the one before.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|last: char| !last.is_ascii_digit());
+    let factor = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        _ => return Err(format!("{text} is not a number of bytes")),
+    };
+    let number: u64 = digits.parse().map_err(|_| format!("{text} is not a number of bytes"))?;
+    match number.checked_mul(factor) {
+        Some(bytes @ 1..=MAX_SIZE) => Ok(bytes),
+        _ => Err(format!("{text} is not between 1 byte and {} GiB", MAX_SIZE >> 30)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units_and_ranges() {
+        assert_eq!(sizes("8,4K,1M"), Ok(Sizes(vec![8, 4_096, 1_048_576])));
+        assert_eq!(sizes("1-8,1k-5K"), Ok(Sizes(vec![1, 2, 4, 8, 1_024, 2_048, 4_096])));
+        assert_eq!(sizes("2G"), Ok(Sizes(vec![MAX_SIZE])));
+        for wrong in ["", "0", "x", "8x", "8-", "-8", "9-8", "3G", "1,,2", "99999999999999999999", "99999999999G"] {
+            assert!(sizes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_carried_out_are_refused() {
+        for wrong in [
+            "--limit 0",
+            "--limit 86401",
+            "--limit 18446744073709551615",
+            "-n 0",
+            "-n 18446744073709551615",
+            "--warmup 18446744073709551615",
+            "--pause 1000001",
+            "--outstanding 0",
+        ] {
+            let words = format!("dat-perf shm --self {wrong}");
+            assert!(Arguments::try_parse_from(words.split(' ')).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_test_meets_every_size() {
+        let arguments =
+            Arguments::parse_from(["dat-perf", "shm", "--self", "--test", "send_lat,read_bw", "--size", "8,1M"]);
+        let plans = arguments.plans();
+        let seen: Vec<_> = plans.iter().map(|plan| (plan.test, plan.size, plan.iterations, plan.outstanding)).collect();
+        assert_eq!(
+            seen,
+            [
+                (Test::SendLat, 8, 20_000, 1),
+                (Test::SendLat, 1 << 20, 500, 1),
+                (Test::ReadBw, 8, 20_000, 64),
+                (Test::ReadBw, 1 << 20, 500, 64)
+            ]
+        );
+        assert!(plans.iter().all(Plan::is_possible));
+    }
+
+    #[test]
+    fn what_is_given_counts() {
+        let arguments = Arguments::parse_from(
+            "dat-perf shm host -n 7 --warmup 0 -o 3 -c 5 --active 9 --threads 2 --pause 50 --test send_bw,send_lat -s 8"
+                .split(' '),
+        );
+        let plans = arguments.plans();
+        let (plan, latency) = (plans[0], plans[1]);
+        assert_eq!((plan.iterations, plan.warmup, plan.outstanding, plan.connections), (7, 0, 3, 5));
+        assert_eq!((plan.active, plan.threads, plan.pause), (5, 2, 0));
+        assert_eq!((latency.outstanding, latency.pause), (1, 50));
+    }
+
+    #[test]
+    fn what_would_do_nothing_is_refused() {
+        let parse = |words: &str| Arguments::try_parse_from(words.split(' '));
+        for client in [
+            "-t send_lat",
+            "-s 8",
+            "-n 1",
+            "--warmup 1",
+            "-o 1",
+            "-c 1",
+            "--active 1",
+            "--threads 1",
+            "--srq",
+            "--wait",
+            "--pause 1",
+            "--verify",
+            "--csv",
+            "--svg x.svg",
+            "--peer-cpu 0",
+        ] {
+            assert!(parse(&format!("dat-perf shm {client}")).is_err(), "{client}");
+            assert!(parse(&format!("dat-perf shm --self {client}")).is_ok(), "{client}");
+        }
+        for server in ["--verbose", "--once", "--announce"] {
+            assert!(parse(&format!("dat-perf shm {server}")).is_ok(), "{server}");
+            assert!(parse(&format!("dat-perf shm --self {server}")).is_err(), "{server}");
+            assert!(parse(&format!("dat-perf shm host {server}")).is_err(), "{server}");
+        }
+        assert!(parse("dat-perf shm -q 7").is_ok() && parse("dat-perf shm host -q 7").is_ok());
+        assert!(parse("dat-perf shm --self -q 7").is_err());
+        assert!(parse("dat-perf shm --cpu 0 --limit 5").is_ok());
+    }
+}

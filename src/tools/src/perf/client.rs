@@ -1,0 +1,151 @@
+//! The client: tells the server what to measure, and measures.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+
+use super::clock::Usage;
+use super::control::{Control, Message};
+use super::node::Node;
+use super::plan::Plan;
+use super::result::Row;
+use crate::dat::{Ia, Library};
+
+/// A connection to a server, for one measurement after the other.
+pub struct Client<'a> {
+    library: Library,
+    name: &'a str,
+    host: IpAddr,
+    control: Control,
+    processors: &'a [usize],
+    longest: Duration,
+    too_late: TooLate,
+}
+
+/// What is done before the end of the process when a measurement takes too long: what was measured before is shown.
+pub type TooLate = Arc<dyn Fn() + Send + Sync>;
+
+impl<'a> Client<'a> {
+    /// Connects to the server.
+    ///
+    /// # Parameters
+    /// * `ia`, `name` - the adapter.
+    /// * `processors` - of this process.
+    /// * `longest` - of one measurement.
+    /// * `too_late` - is called when that is over, in another thread, before the process ends.
+    ///
+    /// # Errors
+    /// What a call returned, that nobody listens there, or that it is another program.
+    pub fn new(
+        ia: &Ia,
+        name: &'a str,
+        host: IpAddr,
+        qualifier: u64,
+        processors: &'a [usize],
+        longest: Duration,
+        too_late: TooLate,
+    ) -> anyhow::Result<Self> {
+        let control = Control::connect(ia, host, qualifier, longest)?;
+        Ok(Self { library: ia.library(), name, host, control, processors, longest, too_late })
+    }
+
+    /// Makes a measurement.
+    ///
+    /// # Errors
+    /// What a call returned, or why the server refuses it.
+    pub fn measure(&mut self, plan: &Plan) -> anyhow::Result<Row> {
+        let what = format!("{}, {} bytes", plan.test, plan.size);
+        self.control.begin();
+        let _watchdog = Watchdog::new(self.longest, &what, &self.too_late)?;
+        let measured = self.carry_out(plan).map_err(|error| match self.control.last_words() {
+            Some(reason) => error.context(format!("the server ends with: {reason}")),
+            None => error,
+        });
+        measured.context(what)
+    }
+
+    fn carry_out(&mut self, plan: &Plan) -> anyhow::Result<Row> {
+        let mut node = Node::new(self.library, self.name, plan, true)?;
+        self.control.say(&Message::Plan(*plan))?;
+        let qualifier = match self.control.hear()? {
+            Message::Ready(qualifier) => qualifier,
+            other => return Err(unexpected(&other)),
+        };
+        node.exchange(&mut self.control)?;
+        node.connect(self.host, qualifier, self.longest)?;
+        let outcome = node.run(&mut self.control, self.processors)?;
+        match self.control.hear()? {
+            Message::Report { elapsed, processor } => {
+                let server =
+                    Usage { elapsed: Duration::from_nanos(elapsed), processor: Duration::from_nanos(processor) };
+                // The result is that of what was done.
+                let done = Plan { outstanding: outcome.window, ..*plan };
+                Ok(Row::new(self.name, &done, &outcome.threads, outcome.usage, server))
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Says goodbye.
+    ///
+    /// # Errors
+    /// What a call returned.
+    pub fn close(self) -> anyhow::Result<()> {
+        self.control.close()
+    }
+}
+
+fn unexpected(message: &Message) -> anyhow::Error {
+    anyhow!("the server says {message:?}, which is not its turn")
+}
+
+/// Ends the process if a measurement takes too long: the loops that are measured look at no clock for that.
+#[derive(Debug)]
+struct Watchdog(Option<(mpsc::Sender<()>, JoinHandle<()>)>);
+
+impl Watchdog {
+    fn new(longest: Duration, what: &str, too_late: &TooLate) -> anyhow::Result<Self> {
+        let (disarm, disarmed) = mpsc::channel::<()>();
+        let (what, too_late) = (what.to_owned(), Arc::clone(too_late));
+        let thread = std::thread::Builder::new().spawn(move || {
+            if disarmed.recv_timeout(longest) == Err(RecvTimeoutError::Timeout) {
+                too_late();
+                anstream::eprintln!("dat-perf: {what}: it takes longer than {} s (--limit)", longest.as_secs());
+                std::process::exit(1);
+            }
+        });
+        Ok(Watchdog(Some((disarm, thread.context("there can be no more threads")?))))
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        if let Some((disarm, thread)) = self.0.take() {
+            drop(disarm);
+            // Its only panic would be that of printing, at the end of the process.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The server's host: its addresses are tried in turn until one is connected.
+///
+/// # Errors
+/// The error of the last one.
+pub fn first_that_connects<T>(hosts: &[IpAddr], connect: impl Fn(IpAddr) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let mut last = None;
+    for &host in hosts {
+        match connect(host) {
+            Ok(connected) => return Ok(connected),
+            Err(error) => last = Some(error),
+        }
+    }
+    match last {
+        Some(error) => Err(error),
+        None => bail!("no address to connect to"),
+    }
+}

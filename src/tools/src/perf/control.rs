@@ -1,0 +1,366 @@
+//! What the two processes tell each other beside a measurement: messages on a connection of their own, of an adapter
+//! instance of its own, so that what is measured has nothing but the connections of its plan.
+
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow, bail};
+use dat_udat12::*;
+
+use super::plan::{MAX_THREADS, PLAN_LENGTH, Plan};
+use crate::dat::{Completion, Cr, Ep, Evd, Evds, Event, Ia, Pz, Region, ep, event};
+
+/// Private data of a request for this connection, and of its acceptance.
+pub const GREETING: &[u8] = b"dat-perf 1";
+
+/// What is said when the peer has gone.
+pub const GONE: &str = "the peer has gone away";
+
+/// Bytes of a message.
+const LENGTH: usize = 64;
+/// Receive buffers: more than messages that can be under way.
+const BUFFERS: usize = MAX_THREADS as usize + 16;
+/// How long a message may take to leave.
+const SENDING: Duration = Duration::from_secs(30);
+
+/// A message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// To the server: measure this.
+    Plan(Plan),
+    /// To the client: connect to this qualifier.
+    Ready(u64),
+    /// To the client: this cannot be done, for this reason.
+    Refused(String),
+    /// The memory of a thread that the peer's thread may write and read.
+    Memory {
+        /// Its name in RDMA operations.
+        context: DAT_RMR_CONTEXT,
+        /// Its address.
+        address: u64,
+        /// Bytes from one buffer in it to the next.
+        slot: u64,
+    },
+    /// I have come to the next step.
+    Meet,
+    /// To the target of RDMA: what is measured begins.
+    Begin,
+    /// To the target of RDMA: it has ended.
+    Done,
+    /// To the client: the time and the processor time of the server, in nanoseconds.
+    Report {
+        /// The time that passed.
+        elapsed: u64,
+        /// Processor time of all threads.
+        processor: u64,
+    },
+}
+
+impl Message {
+    fn encode(&self) -> [u8; LENGTH] {
+        let mut bytes = [0; LENGTH];
+        let (kind, words): (u8, [u64; 3]) = match self {
+            Message::Plan(plan) => {
+                bytes[8..8 + PLAN_LENGTH].copy_from_slice(&plan.encode());
+                bytes[0] = 1;
+                return bytes;
+            }
+            Message::Refused(reason) => {
+                let length = reason.floor_char_boundary(LENGTH - 2);
+                bytes[0] = 3;
+                bytes[1] = length as u8;
+                bytes[2..2 + length].copy_from_slice(&reason.as_bytes()[..length]);
+                return bytes;
+            }
+            Message::Ready(qualifier) => (2, [*qualifier, 0, 0]),
+            Message::Memory { context, address, slot } => (4, [u64::from(*context), *address, *slot]),
+            Message::Meet => (5, [0; 3]),
+            Message::Begin => (6, [0; 3]),
+            Message::Done => (7, [0; 3]),
+            Message::Report { elapsed, processor } => (8, [*elapsed, *processor, 0]),
+        };
+        bytes[0] = kind;
+        for (at, word) in words.into_iter().enumerate() {
+            bytes[8 + 8 * at..16 + 8 * at].copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    fn decode(bytes: &[u8; LENGTH]) -> Option<Self> {
+        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[8 + 8 * at + i]));
+        Some(match bytes[0] {
+            1 => Message::Plan(Plan::decode(&std::array::from_fn(|i| bytes[8 + i]))?),
+            2 => Message::Ready(word(0)),
+            3 => {
+                let reason = bytes.get(2..2 + usize::from(bytes[1]))?;
+                Message::Refused(String::from_utf8_lossy(reason).into_owned())
+            }
+            4 => Message::Memory { context: DAT_RMR_CONTEXT::try_from(word(0)).ok()?, address: word(1), slot: word(2) },
+            5 => Message::Meet,
+            6 => Message::Begin,
+            7 => Message::Done,
+            8 => Message::Report { elapsed: word(0), processor: word(1) },
+            _ => return None,
+        })
+    }
+}
+
+/// The connection.
+#[derive(Debug)]
+pub struct Control {
+    ep: Ep,
+    evds: Evds,
+    /// The buffers, and behind them what is sent.
+    region: Region,
+    /// The longest time of one measurement, and of waiting for the next one.
+    longest: Duration,
+    /// When that which began last is over.
+    until: Instant,
+}
+
+impl Control {
+    /// Connects to a server.
+    ///
+    /// # Errors
+    /// What a call returned, that nobody listens there, or that it is another program.
+    pub fn connect(ia: &Ia, host: IpAddr, qualifier: u64, longest: Duration) -> anyhow::Result<Self> {
+        let control = Self::new(ia, longest)?;
+        control.ep.connect(host, qualifier, longest, GREETING)?;
+        let answer = established(&control.evds.connect, longest)
+            .with_context(|| format!("no connection to qualifier {qualifier} of {host}"))?;
+        if !answer.starts_with(GREETING) {
+            bail!("what listens at qualifier {qualifier} of {host} is no dat-perf of this version");
+        }
+        Ok(control)
+    }
+
+    /// Accepts a client.
+    ///
+    /// # Errors
+    /// What a call returned.
+    pub fn accept(ia: &Ia, request: Cr, longest: Duration) -> anyhow::Result<Self> {
+        let control = Self::new(ia, longest)?;
+        request.accept(&control.ep, GREETING)?;
+        established(&control.evds.connect, longest)?;
+        Ok(control)
+    }
+
+    fn new(ia: &Ia, longest: Duration) -> anyhow::Result<Self> {
+        let pz = Pz::new(ia)?;
+        let evds = Evds {
+            recv: Evd::new(ia, BUFFERS, DAT_EVD_DTO_FLAG, None)?,
+            request: Evd::new(ia, 8, DAT_EVD_DTO_FLAG, None)?,
+            connect: Evd::new(ia, 8, DAT_EVD_CONNECTION_FLAG, None)?,
+        };
+        let local = DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG;
+        let region = Region::new(&pz, LENGTH * (BUFFERS + 1), local)?;
+        let ep = Ep::new(&pz, &evds, None, &ep::attributes(&ia.attributes()?, LENGTH as u64, BUFFERS, 4))?;
+        for buffer in 0..BUFFERS {
+            ep.post_recv(region.segment(LENGTH * buffer, LENGTH), buffer as u64)?;
+        }
+        Ok(Self { ep, evds, region, longest, until: Instant::now() + longest })
+    }
+
+    /// The longest time of one measurement begins now.
+    pub fn begin(&mut self) {
+        self.until = Instant::now() + self.longest;
+    }
+
+    /// When it is over.
+    #[must_use]
+    pub fn until(&self) -> Instant {
+        self.until
+    }
+
+    /// What is left of it.
+    #[must_use]
+    pub fn left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+
+    /// Sends a message, and returns when it has left.
+    ///
+    /// # Errors
+    /// The peer has gone away.
+    pub fn say(&mut self, message: &Message) -> anyhow::Result<()> {
+        let offset = LENGTH * BUFFERS;
+        self.region.write(offset, &message.encode());
+        self.ep.post_send(self.region.segment(offset, LENGTH), 0, DAT_COMPLETION_DEFAULT_FLAG)?;
+        wait(&self.evds.request, Instant::now() + SENDING.min(self.longest))?.context(GONE)?;
+        Ok(())
+    }
+
+    /// The next message, which must come.
+    ///
+    /// # Errors
+    /// It did not come in time, or the peer has gone away or refuses what was to be done.
+    pub fn hear(&mut self) -> anyhow::Result<Message> {
+        match self.hear_or_end()?.context(GONE)? {
+            Message::Refused(reason) => bail!("the server refuses: {reason}"),
+            message => Ok(message),
+        }
+    }
+
+    /// The next message; none when the peer has gone away.
+    ///
+    /// # Errors
+    /// It did not come in time, what a call returned, or a message that is none.
+    pub fn hear_or_end(&mut self) -> anyhow::Result<Option<Message>> {
+        let completion = wait(&self.evds.recv, self.until)
+            .map_err(|error| if self.left().is_zero() { self.too_late() } else { error })?;
+        completion.map(|completion| self.take(&completion)).transpose()
+    }
+
+    /// A message if one is there.
+    ///
+    /// # Errors
+    /// The peer has gone away, or the time is up.
+    pub fn poll(&mut self) -> anyhow::Result<Option<Message>> {
+        match self.evds.recv.dequeue()? {
+            Some(Event::Completion(completion)) => {
+                let completion = succeeded(completion)?.context(GONE)?;
+                self.take(&completion).map(Some)
+            }
+            _ if self.left().is_zero() => Err(self.too_late()),
+            _ => Ok(None),
+        }
+    }
+
+    /// What is said when the time is up.
+    #[must_use]
+    pub fn too_late(&self) -> anyhow::Error {
+        anyhow!("it takes longer than {} s (--limit)", self.longest.as_secs())
+    }
+
+    /// Returns when the peer calls it too.
+    ///
+    /// # Errors
+    /// The peer has gone away or says something else.
+    pub fn meet(&mut self) -> anyhow::Result<()> {
+        self.say(&Message::Meet)?;
+        match self.hear()? {
+            Message::Meet => Ok(()),
+            other => bail!("the peer says {other:?} and should have met us"),
+        }
+    }
+
+    /// The reason that the peer gave for an end, if it did.
+    pub fn last_words(&mut self) -> Option<String> {
+        let until = Instant::now() + Duration::from_secs(2);
+        while Instant::now() < until {
+            match self.evds.recv.wait(Duration::from_millis(100)) {
+                Ok(Some(Event::Completion(completion))) if completion.status == DAT_DTO_SUCCESS => {
+                    if let Ok(Message::Refused(reason)) = self.take(&completion) {
+                        return Some(reason);
+                    }
+                }
+                Ok(None) => {}
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// Ends the connection after what was said has arrived.
+    ///
+    /// # Errors
+    /// What a call returned.
+    pub fn close(self) -> anyhow::Result<()> {
+        self.ep.disconnect(DAT_CLOSE_GRACEFUL_FLAG)?;
+        let until = Instant::now() + SENDING;
+        while Instant::now() < until {
+            if let Some(Event::Connection(_)) = self.evds.connect.wait(SENDING)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a message, and posts its buffer again.
+    fn take(&mut self, completion: &Completion) -> anyhow::Result<Message> {
+        let offset = LENGTH * (completion.cookie as usize).min(BUFFERS - 1);
+        let mut bytes = [0; LENGTH];
+        self.region.read(offset, &mut bytes);
+        self.ep.post_recv(self.region.segment(offset, LENGTH), completion.cookie)?;
+        match Message::decode(&bytes) {
+            Some(message) if completion.length == LENGTH as u64 => Ok(message),
+            _ => bail!("the peer says something that cannot be carried out"),
+        }
+    }
+}
+
+/// Waits until a connection is there, and gives the private data that came with it.
+///
+/// # Errors
+/// The name of another event, or that none came in time.
+pub fn established(connect: &Evd, longest: Duration) -> anyhow::Result<Vec<u8>> {
+    let until = Instant::now() + longest;
+    loop {
+        match connect.wait(until.saturating_duration_since(Instant::now()))? {
+            Some(Event::Connection(connection)) if connection.number == DAT_CONNECTION_EVENT_ESTABLISHED => {
+                return Ok(connection.private_data);
+            }
+            Some(Event::Connection(connection)) => bail!("{}", event::event_name(connection.number)),
+            _ if Instant::now() >= until => bail!("no answer within {} s", longest.as_secs()),
+            _ => {}
+        }
+    }
+}
+
+/// Waits for the end of a transfer; there is none when the peer has gone away.
+fn wait(evd: &Evd, until: Instant) -> anyhow::Result<Option<Completion>> {
+    loop {
+        match evd.wait(until.saturating_duration_since(Instant::now()))? {
+            Some(Event::Completion(completion)) => return succeeded(completion),
+            _ if Instant::now() >= until => bail!("the peer does not answer"),
+            _ => {}
+        }
+    }
+}
+
+fn succeeded(completion: Completion) -> anyhow::Result<Option<Completion>> {
+    match completion.status {
+        DAT_DTO_SUCCESS => Ok(Some(completion)),
+        DAT_DTO_ERR_FLUSHED => Ok(None),
+        status => bail!("a message ended with {}", event::status_name(status)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_arrive_as_they_were_sent() {
+        let messages = [
+            Message::Ready(70_000),
+            Message::Refused("no room".to_owned()),
+            Message::Memory { context: 7, address: u64::MAX, slot: 64 },
+            Message::Meet,
+            Message::Begin,
+            Message::Done,
+            Message::Report { elapsed: 2, processor: 1 },
+        ];
+        for message in messages {
+            assert_eq!(Message::decode(&message.encode()), Some(message));
+        }
+    }
+
+    #[test]
+    fn a_long_reason_is_cut_between_characters() {
+        let message = Message::Refused("ä".repeat(40));
+        assert_eq!(Message::decode(&message.encode()), Some(Message::Refused("ä".repeat(31))));
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused() {
+        for first in [0, 1, 9, 255] {
+            let mut bytes = [0; LENGTH];
+            bytes[0] = first;
+            assert_eq!(Message::decode(&bytes), None);
+        }
+        let mut bytes = [3; LENGTH];
+        bytes[1] = 63;
+        assert_eq!(Message::decode(&bytes), None);
+    }
+}

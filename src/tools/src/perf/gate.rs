@@ -1,0 +1,269 @@
+//! Where the threads of a process meet each other, and with them the peer.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, bail};
+use parking_lot::{Condvar, Mutex};
+
+use super::clock::Usage;
+use super::control::{Control, GONE, Message};
+
+/// The error of a thread that others have let go: what went wrong is their error.
+#[derive(Debug)]
+pub struct LetGo;
+
+impl fmt::Display for LetGo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("another thread has failed")
+    }
+}
+
+impl std::error::Error for LetGo {}
+
+/// A barrier for the threads of one process, which lets all go with an error when one of them has failed.
+#[derive(Debug)]
+pub struct Gate {
+    threads: usize,
+    state: Mutex<State>,
+    all: Condvar,
+    over: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    here: usize,
+    round: u64,
+    failed: bool,
+}
+
+impl Gate {
+    /// For as many threads.
+    #[must_use]
+    pub fn new(threads: usize) -> Self {
+        Self { threads, state: Mutex::default(), all: Condvar::new(), over: AtomicBool::new(false) }
+    }
+
+    /// Returns when all threads are here.
+    fn pass(&self) -> anyhow::Result<()> {
+        let mut state = self.state.lock();
+        let round = state.round;
+        state.here += 1;
+        if state.here == self.threads {
+            state.here = 0;
+            state.round += 1;
+            self.all.notify_all();
+        }
+        while state.round == round && !state.failed {
+            self.all.wait(&mut state);
+        }
+        if state.failed { Err(LetGo.into()) } else { Ok(()) }
+    }
+
+    /// Lets all threads go with an error.
+    fn fail(&self) {
+        self.state.lock().failed = true;
+        self.over.store(true, Ordering::Relaxed);
+        self.all.notify_all();
+    }
+
+    /// Passes a result on; an error lets the other threads go.
+    ///
+    /// # Errors
+    /// That of the result.
+    pub fn outcome<T>(&self, result: anyhow::Result<T>) -> anyhow::Result<T> {
+        if result.is_err() {
+            self.fail();
+        }
+        result
+    }
+}
+
+/// What went wrong, of the results of all threads: the errors of those that were let go say less than the one that let them
+/// go.
+///
+/// # Errors
+/// The first such error; or the first of all, if there is no other.
+pub fn all<T>(results: impl IntoIterator<Item = anyhow::Result<T>>) -> anyhow::Result<Vec<T>> {
+    let (mut values, mut first) = (Vec::new(), None::<anyhow::Error>);
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(error) if first.as_ref().is_none_or(|first| first.is::<LetGo>() && !error.is::<LetGo>()) => {
+                first = Some(error);
+            }
+            Err(_) => {}
+        }
+    }
+    first.map_or(Ok(values), Err)
+}
+
+/// The steps of one thread of a measurement. The first thread also talks to the peer.
+#[derive(Debug)]
+pub struct Pace<'a> {
+    gate: &'a Gate,
+    control: Option<&'a mut Control>,
+    /// What the process had used when the measurement began, and when it ended.
+    began: Usage,
+    ended: Usage,
+}
+
+impl<'a> Pace<'a> {
+    /// For a thread; the first one has the connection to the peer.
+    #[must_use]
+    pub fn new(gate: &'a Gate, control: Option<&'a mut Control>) -> Self {
+        Self { gate, control, began: Usage::default(), ended: Usage::default() }
+    }
+
+    /// Returns when all threads of both processes are here.
+    ///
+    /// # Errors
+    /// The peer has gone away, or another thread has failed.
+    pub fn meet(&mut self) -> anyhow::Result<()> {
+        self.gate.pass()?;
+        if let Some(control) = &mut self.control {
+            control.meet()?;
+        }
+        self.gate.pass()
+    }
+
+    /// What is measured begins here; all threads of this process wait for each other.
+    ///
+    /// # Errors
+    /// Another thread has failed.
+    pub fn begin(&mut self) -> anyhow::Result<()> {
+        self.gate.pass()?;
+        self.began = Usage::until_now();
+        Ok(())
+    }
+
+    /// What is measured ends here.
+    ///
+    /// # Errors
+    /// Another thread has failed.
+    pub fn end(&mut self) -> anyhow::Result<()> {
+        self.gate.pass()?;
+        self.ended = Usage::until_now();
+        Ok(())
+    }
+
+    /// As [`begin`](Self::begin), and tells the peer, which makes no transfers itself.
+    ///
+    /// # Errors
+    /// The peer has gone away, or another thread has failed.
+    pub fn begin_alone(&mut self) -> anyhow::Result<()> {
+        self.gate.pass()?;
+        if let Some(control) = &mut self.control {
+            control.say(&Message::Begin)?;
+        }
+        self.begin()
+    }
+
+    /// As [`end`](Self::end), and tells the peer.
+    ///
+    /// # Errors
+    /// The peer has gone away, or another thread has failed.
+    pub fn end_alone(&mut self) -> anyhow::Result<()> {
+        self.end()?;
+        if let Some(control) = &mut self.control {
+            control.say(&Message::Done)?;
+        }
+        Ok(())
+    }
+
+    /// Does what the target of the peer's transfers does, until the peer says that they have ended.
+    ///
+    /// # Parameters
+    /// * `look` - looks at the memory for some microseconds; without it the thread waits.
+    ///
+    /// # Errors
+    /// The peer has gone away, the time is up, or another thread has failed.
+    pub fn stand(&mut self, look: Option<&dyn Fn()>) -> anyhow::Result<()> {
+        loop {
+            let said = match (&mut self.control, look) {
+                (None, None) => return self.gate.pass(),
+                (None, Some(look)) => {
+                    look();
+                    if self.gate.over.load(Ordering::Relaxed) {
+                        return self.gate.pass();
+                    }
+                    continue;
+                }
+                (Some(control), None) => Some(control.hear_or_end()?.context(GONE)?),
+                (Some(control), Some(look)) => {
+                    look();
+                    control.poll()?
+                }
+            };
+            match said {
+                None => {}
+                Some(Message::Begin) => self.began = Usage::until_now(),
+                Some(Message::Done) => {
+                    self.ended = Usage::until_now();
+                    self.gate.over.store(true, Ordering::Relaxed);
+                    return self.gate.pass();
+                }
+                Some(other) => bail!("the peer says {other:?} during a measurement"),
+            }
+        }
+    }
+
+    /// What the process has used between begin and end.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        self.ended.since(self.began)
+    }
+
+    /// Passes a result on; an error lets the other threads go.
+    ///
+    /// # Errors
+    /// That of the result.
+    pub fn outcome<T>(&self, result: anyhow::Result<T>) -> anyhow::Result<T> {
+        self.gate.outcome(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_wait_for_each_other() {
+        let gate = Gate::new(3);
+        let passed = Mutex::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let mut pace = Pace::new(&gate, None);
+                    for round in 1..=50 {
+                        *passed.lock() += 1;
+                        pace.meet().expect("nobody fails");
+                        assert_eq!(*passed.lock(), 3 * round);
+                        pace.meet().expect("nobody fails");
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_failure_lets_all_go() {
+        let gate = Gate::new(2);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| Pace::new(&gate, None).meet());
+            let pace = Pace::new(&gate, None);
+            assert!(pace.outcome(Err::<(), _>(anyhow::anyhow!("lost"))).is_err());
+            assert!(waiting.join().expect("no panic").is_err());
+        });
+    }
+
+    #[test]
+    fn what_went_wrong_comes_before_who_was_let_go() {
+        let failed = |text: &'static str| Err(anyhow::anyhow!(text));
+        let all = |results: Vec<anyhow::Result<u8>>| super::all(results).map_err(|error| error.to_string());
+        assert_eq!(all(vec![Ok(1), Ok(2)]), Ok(vec![1, 2]));
+        assert_eq!(all(vec![Err(LetGo.into()), Ok(1), failed("lost"), failed("late")]), Err("lost".to_owned()));
+        assert_eq!(all(vec![failed("lost"), Err(LetGo.into())]), Err("lost".to_owned()));
+        assert_eq!(all(vec![Ok(1), Err(LetGo.into())]), Err(LetGo.to_string()));
+    }
+}

@@ -1,0 +1,221 @@
+//! The objects of one process for a measurement, its connections, and its threads.
+
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use dat_udat12::*;
+
+use super::clock::{Measured, Usage};
+use super::control::{Control, Message, established};
+use super::gate::{Gate, Pace, all};
+use super::limit::Limit;
+use super::plan::{Plan, Transfer};
+use super::worker::{self, Target, Worker};
+use super::{latency, stream};
+use crate::dat::memory::most_for_peers;
+use crate::dat::{Cr, Evd, Event, Ia, Library, Psp, Pz};
+
+/// Begins the private data of a request for a connection of a measurement; the thread and its connection follow.
+const GREETING: &[u8; 8] = b"dat-data";
+
+/// One process of a measurement, with an adapter instance of its own.
+pub struct Node {
+    workers: Vec<Worker>,
+    ia: Ia,
+    /// Whether several threads may make calls.
+    thread_safe: bool,
+    /// Whether this is the process that measures.
+    client: bool,
+}
+
+/// What a process has measured.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Of each thread, in the process that measures.
+    pub threads: Vec<Measured>,
+    /// What this process has used.
+    pub usage: Usage,
+    /// Transfers of a thread that were under way at a time.
+    pub window: u32,
+}
+
+impl Node {
+    /// Makes all objects.
+    ///
+    /// # Errors
+    /// What a call returned, or that the adapter cannot do what the plan needs.
+    pub fn new(library: Library, name: &str, plan: &Plan, client: bool) -> anyhow::Result<Self> {
+        let ia = Ia::open(library, name)?;
+        let adapter = ia.attributes()?;
+        let most = match plan.test.transfer() {
+            Transfer::Send => adapter.ia.max_message_size,
+            Transfer::Write | Transfer::Read => adapter.ia.max_rdma_size,
+        };
+        if plan.size > most {
+            bail!("a transfer of {name} has at most {most} bytes");
+        }
+        let thread_safe = adapter.provider.is_thread_safe != DAT_FALSE;
+        if plan.threads > 1 && !thread_safe {
+            bail!("the provider of {name} is for one thread");
+        }
+        // A peer chooses how much it is.
+        let (memory, most) = (worker::memory(plan, &adapter.ia, client), most_for_peers());
+        if memory > most {
+            bail!("it needs {} MiB of memory; {} MiB is the most", memory >> 20, most >> 20);
+        }
+        let pz = Pz::new(&ia)?;
+        let workers = (0..plan.threads)
+            .map(|_| Worker::new(&ia, &pz, &adapter, plan, client))
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        Ok(Self { workers, ia, thread_safe, client })
+    }
+
+    /// Listens for the connections of the client.
+    ///
+    /// # Errors
+    /// As dat_psp_create_any.
+    pub fn listen(&self) -> anyhow::Result<Listener> {
+        let requests = Evd::new(&self.ia, 64, DAT_EVD_CR_FLAG, None)?;
+        let psp = Psp::new(&self.ia, None, &requests)?;
+        Ok(Listener { psp, requests })
+    }
+
+    /// Tells the peer the memory of each thread, and hears of his.
+    ///
+    /// # Errors
+    /// The peer has gone away.
+    pub fn exchange(&mut self, control: &mut Control) -> anyhow::Result<()> {
+        for worker in &self.workers {
+            let Target { context, address, slot } = worker.offer();
+            control.say(&Message::Memory { context, address, slot })?;
+        }
+        for worker in &mut self.workers {
+            match control.hear()? {
+                Message::Memory { context, address, slot } => worker.target = Target { context, address, slot },
+                other => bail!("the peer says {other:?} and not where its memory is"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes all connections to the server.
+    ///
+    /// # Errors
+    /// What a call returned, or the name of the event that came instead.
+    pub fn connect(&self, host: IpAddr, qualifier: u64, longest: Duration) -> anyhow::Result<()> {
+        for (thread, worker) in self.workers.iter().enumerate() {
+            for (connection, ep) in worker.eps.iter().enumerate() {
+                ep.connect(host, qualifier, longest, &greeting(thread, connection))?;
+                established(&worker.evds.connect, longest)
+                    .with_context(|| format!("connection {connection} of thread {thread}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Accepts all connections of the client; requests of others are rejected.
+    ///
+    /// # Errors
+    /// What a call returned, or that the client does not connect.
+    pub fn accept(&self, listener: &Listener, until: Instant) -> anyhow::Result<()> {
+        for (thread, worker) in self.workers.iter().enumerate() {
+            for (connection, ep) in worker.eps.iter().enumerate() {
+                listener.request(&greeting(thread, connection), until)?.accept(ep, &[])?;
+                established(&worker.evds.connect, until.saturating_duration_since(Instant::now()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries out the plan, in as many threads as it says. A server ends its connections when the time is up, so that a
+    /// client which does nothing does not hold it; a provider for one thread leaves no way to do so.
+    ///
+    /// # Parameters
+    /// * `processors` - of the threads, one after the other; none to leave that to the system.
+    ///
+    /// # Errors
+    /// The first that a thread met, that there can be no more threads, or that the time is up.
+    pub fn run(&mut self, control: &mut Control, processors: &[usize]) -> anyhow::Result<Outcome> {
+        let window = self.workers.first().map_or(0, Worker::window);
+        let gate = Gate::new(self.workers.len());
+        let limited = self.thread_safe && !self.client;
+        let limit = limited.then(|| Limit::new(control.until(), &self.workers)).transpose()?;
+        let (first, others) = self.workers.split_first_mut().context("a plan has a thread")?;
+        std::thread::scope(|scope| {
+            let others: Vec<_> = others
+                .iter_mut()
+                .enumerate()
+                .map(|(at, worker)| {
+                    let gate = &gate;
+                    let thread = std::thread::Builder::new().spawn_scoped(scope, move || {
+                        gate.outcome(super::processors::pin(processors, at + 1))?;
+                        carry_out(worker, Pace::new(gate, None))
+                    });
+                    gate.outcome(thread.context("there can be no more threads"))
+                })
+                .collect();
+            let own = carry_out(first, Pace::new(&gate, Some(control)));
+            let others = others.into_iter().map(|thread| match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                Err(error) => Err(error),
+            });
+            let results = all(std::iter::once(own).chain(others));
+            let late = limit.is_some_and(Limit::has_struck);
+            if late && results.is_err() {
+                return Err(control.too_late());
+            }
+            let (threads, usages): (Vec<_>, Vec<_>) = results?.into_iter().unzip();
+            Ok(Outcome { threads: threads.into_iter().flatten().collect(), usage: usages[0], window })
+        })
+    }
+}
+
+/// One thread.
+fn carry_out(worker: &mut Worker, mut pace: Pace<'_>) -> anyhow::Result<(Option<Measured>, Usage)> {
+    let run = if worker.plan.test.is_latency() { latency::run } else { stream::run };
+    let result = run(worker, &mut pace);
+    let measured = pace.outcome(result)?;
+    // Nobody frees what the peer may still use.
+    let met = pace.meet();
+    pace.outcome(met)?;
+    Ok((measured, pace.usage()))
+}
+
+/// Where a node listens.
+#[derive(Debug)]
+pub struct Listener {
+    psp: Psp,
+    requests: Evd,
+}
+
+impl Listener {
+    /// The connection qualifier.
+    #[must_use]
+    pub fn qualifier(&self) -> u64 {
+        self.psp.qualifier()
+    }
+
+    /// The request that comes with these bytes; others are rejected.
+    fn request(&self, greeting: &[u8], until: Instant) -> anyhow::Result<Cr> {
+        loop {
+            let event = self.requests.wait(until.saturating_duration_since(Instant::now()))?;
+            if let Some(Event::Request(request)) = event
+                && request.query()?.private_data.starts_with(greeting)
+            {
+                return Ok(request);
+            }
+            if Instant::now() >= until {
+                bail!("the client does not connect");
+            }
+        }
+    }
+}
+
+fn greeting(thread: usize, connection: usize) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(GREETING);
+    bytes[8..12].copy_from_slice(&(thread as u32).to_le_bytes());
+    bytes[12..].copy_from_slice(&(connection as u32).to_le_bytes());
+    bytes
+}

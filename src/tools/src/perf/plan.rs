@@ -1,0 +1,258 @@
+//! What is measured: the plan that both processes follow.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// What a measurement moves, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum Test {
+    /// Sends there and back, one at a time
+    SendLat,
+    /// RDMA writes there and back; the target spins on its memory
+    WriteLat,
+    /// RDMA reads, one after the other
+    ReadLat,
+    /// Many sends one way
+    SendBw,
+    /// Many RDMA writes
+    WriteBw,
+    /// Many RDMA reads
+    ReadBw,
+}
+
+/// The kind of transfer of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfer {
+    /// Messages.
+    Send,
+    /// RDMA writes.
+    Write,
+    /// RDMA reads.
+    Read,
+}
+
+impl Test {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Test; 6] =
+        [Test::SendLat, Test::WriteLat, Test::ReadLat, Test::SendBw, Test::WriteBw, Test::ReadBw];
+
+    /// Its name as an argument.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Test::SendLat => "send_lat",
+            Test::WriteLat => "write_lat",
+            Test::ReadLat => "read_lat",
+            Test::SendBw => "send_bw",
+            Test::WriteBw => "write_bw",
+            Test::ReadBw => "read_bw",
+        }
+    }
+
+    /// What it transfers.
+    #[must_use]
+    pub fn transfer(self) -> Transfer {
+        match self {
+            Test::SendLat | Test::SendBw => Transfer::Send,
+            Test::WriteLat | Test::WriteBw => Transfer::Write,
+            Test::ReadLat | Test::ReadBw => Transfer::Read,
+        }
+    }
+
+    /// Whether it measures the time of one transfer at a time, and not many of them.
+    #[must_use]
+    pub fn is_latency(self) -> bool {
+        matches!(self, Test::SendLat | Test::WriteLat | Test::ReadLat)
+    }
+
+    /// Transfers one after the other that one step of the clock contains: there and back.
+    #[must_use]
+    pub fn ways(self) -> u32 {
+        if matches!(self, Test::SendLat | Test::WriteLat) { 2 } else { 1 }
+    }
+}
+
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for Test {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// One measurement, the same in both processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// What is measured.
+    pub test: Test,
+    /// Bytes of a transfer.
+    pub size: u64,
+    /// Transfers of a thread that are measured.
+    pub iterations: u64,
+    /// Transfers of a thread before that.
+    pub warmup: u64,
+    /// Transfers under way at a time, of a thread.
+    pub outstanding: u32,
+    /// Connections of a thread.
+    pub connections: u32,
+    /// Those of them that carry traffic, in turn.
+    pub active: u32,
+    /// Threads on each side, each with its own connections and event dispatchers.
+    pub threads: u32,
+    /// Microseconds before each send, so that the peer sleeps in its wait.
+    pub pause: u32,
+    /// Receive buffers come from a shared receive queue.
+    pub srq: bool,
+    /// dat_evd_wait instead of polling with dat_evd_dequeue.
+    pub wait: bool,
+    /// Each message has its own buffer, and its bytes are compared.
+    pub verify: bool,
+}
+
+/// The most threads and connections of a thread that a plan may have.
+pub const MAX_THREADS: u32 = 256;
+/// See [`MAX_THREADS`].
+pub const MAX_CONNECTIONS: u32 = 16_384;
+/// The most transfers under way, of a thread.
+pub const MAX_OUTSTANDING: u32 = 16_384;
+/// The longest transfer.
+pub const MAX_SIZE: u64 = 1 << 31;
+/// The most transfers of a thread, which take days, and as many before that.
+pub const MAX_ITERATIONS: u64 = 1 << 40;
+/// The longest rest before a send, in microseconds: nothing ends it.
+pub const MAX_PAUSE: u32 = 1_000_000;
+
+/// Bytes of an encoded plan.
+pub const PLAN_LENGTH: usize = 48;
+
+impl Plan {
+    /// The transfers of a thread, if nothing else is said: some tens of milliseconds of them.
+    #[must_use]
+    pub fn usual_iterations(size: u64) -> u64 {
+        match size {
+            0..=4_096 => 20_000,
+            4_097..=65_536 => 5_000,
+            _ => 500,
+        }
+    }
+
+    /// The plan as bytes, which do not depend on the processor.
+    #[must_use]
+    pub fn encode(&self) -> [u8; PLAN_LENGTH] {
+        let mut bytes = [0; PLAN_LENGTH];
+        bytes[0] = self.test as u8;
+        bytes[1] = u8::from(self.srq) | u8::from(self.wait) << 1 | u8::from(self.verify) << 2;
+        let words = [self.outstanding, self.connections, self.active, self.threads, self.pause];
+        for (at, word) in words.into_iter().enumerate() {
+            bytes[4 + 4 * at..8 + 4 * at].copy_from_slice(&word.to_le_bytes());
+        }
+        for (at, word) in [self.size, self.iterations, self.warmup].into_iter().enumerate() {
+            bytes[24 + 8 * at..32 + 8 * at].copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// The plan that a peer has sent; none if it is not one that can be carried out.
+    #[must_use]
+    pub fn decode(bytes: &[u8; PLAN_LENGTH]) -> Option<Plan> {
+        let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[4 + 4 * at + i]));
+        let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[24 + 8 * at + i]));
+        let plan = Plan {
+            test: *Test::ALL.get(usize::from(bytes[0]))?,
+            size: long(0),
+            iterations: long(1),
+            warmup: long(2),
+            outstanding: word(0),
+            connections: word(1),
+            active: word(2),
+            threads: word(3),
+            pause: word(4),
+            srq: bytes[1] & 1 != 0,
+            wait: bytes[1] & 2 != 0,
+            verify: bytes[1] & 4 != 0,
+        };
+        (bytes[1] < 8 && plan.is_possible()).then_some(plan)
+    }
+
+    /// Whether the numbers fit together.
+    #[must_use]
+    pub fn is_possible(&self) -> bool {
+        (1..=MAX_SIZE).contains(&self.size)
+            && (1..=MAX_ITERATIONS).contains(&self.iterations)
+            && self.warmup <= MAX_ITERATIONS
+            && self.pause <= MAX_PAUSE
+            && (1..=MAX_OUTSTANDING).contains(&self.outstanding)
+            && (1..=MAX_CONNECTIONS).contains(&self.connections)
+            && (1..=self.connections).contains(&self.active)
+            && (1..=MAX_THREADS).contains(&self.threads)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: Plan = Plan {
+        test: Test::WriteBw,
+        size: 1 << 20,
+        iterations: 500,
+        warmup: 51,
+        outstanding: 64,
+        connections: 1_000,
+        active: 3,
+        threads: 2,
+        pause: 50,
+        srq: true,
+        wait: false,
+        verify: true,
+    };
+
+    #[test]
+    fn a_plan_arrives_as_it_was_sent() {
+        for test in Test::ALL {
+            let plan = Plan { test, ..PLAN };
+            assert_eq!(Plan::decode(&plan.encode()), Some(plan));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_carried_out_is_no_plan() {
+        let wrong = [
+            Plan { size: 0, ..PLAN },
+            Plan { size: MAX_SIZE + 1, ..PLAN },
+            Plan { iterations: 0, ..PLAN },
+            Plan { iterations: MAX_ITERATIONS + 1, ..PLAN },
+            Plan { warmup: u64::MAX, ..PLAN },
+            Plan { pause: MAX_PAUSE + 1, ..PLAN },
+            Plan { outstanding: 0, ..PLAN },
+            Plan { outstanding: MAX_OUTSTANDING + 1, ..PLAN },
+            Plan { connections: MAX_CONNECTIONS + 1, ..PLAN },
+            Plan { active: 1_001, ..PLAN },
+            Plan { threads: 0, ..PLAN },
+        ];
+        for plan in wrong {
+            assert_eq!(Plan::decode(&plan.encode()), None, "{plan:?}");
+        }
+        let mut bytes = PLAN.encode();
+        bytes[0] = 6;
+        assert_eq!(Plan::decode(&bytes), None);
+        bytes = PLAN.encode();
+        bytes[1] = 8;
+        assert_eq!(Plan::decode(&bytes), None);
+    }
+
+    #[test]
+    fn names_are_those_of_the_arguments() {
+        use clap::ValueEnum;
+        for test in Test::value_variants() {
+            assert_eq!(test.to_possible_value().expect("none is hidden").get_name(), test.name());
+        }
+        assert_eq!(Test::value_variants(), Test::ALL);
+    }
+}

@@ -1,0 +1,34 @@
+//! The processors on which threads run.
+
+use anyhow::Context;
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+/// Has this thread, and those that it starts, run on one processor of a list, which is used in turn; an empty list leaves
+/// the choice to the system.
+///
+/// # Errors
+/// The process may not use it.
+pub fn pin(processors: &[usize], thread: usize) -> anyhow::Result<()> {
+    if processors.is_empty() {
+        return Ok(());
+    }
+    let processor = processors[thread % processors.len()];
+    let mut set = CpuSet::new();
+    anyhow::ensure!(processor < CpuSet::MAX_CPU, "there is no processor {processor}");
+    set.set(processor);
+    sched_setaffinity(None, &set).with_context(|| format!("processor {processor} cannot be used"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_processor_that_is_not_there_is_named() {
+        for processor in [CpuSet::MAX_CPU - 1, usize::MAX] {
+            let error = pin(&[processor], 3).expect_err("no machine has it").to_string();
+            assert!(error.contains(&processor.to_string()), "{error}");
+        }
+        pin(&[], 0).expect("nothing to do");
+    }
+}

@@ -1,0 +1,153 @@
+//! How results are shown: a table for people, CSV and JSON for programs.
+
+use std::io::Write;
+
+use super::plan::Test;
+use super::result::Row;
+use crate::print;
+
+/// The tables for people: one of latency, one of bandwidth and rate, and the processor time of all.
+#[must_use]
+pub fn text(rows: &[Row]) -> String {
+    let (latency, stream): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.test.is_latency());
+    let mut parts = Vec::new();
+    if !latency.is_empty() {
+        parts.push(print::columns(
+            &["TEST", "BYTES", "MIN us", "MEDIAN us", "MEAN us", "99 % us", "MAX us", "CPU %", "SERVER CPU %"],
+            latency.into_iter().map(latency_cells),
+        ));
+    }
+    if !stream.is_empty() {
+        parts.push(print::columns(
+            &["TEST", "BYTES", "OUTSTANDING", "TRANSFERS/s", "MB/s", "CPU %", "SERVER CPU %"],
+            stream.into_iter().map(stream_cells),
+        ));
+    }
+    parts.push(processor_time(rows));
+    parts.join("\n\n")
+}
+
+fn latency_cells(row: &Row) -> Vec<String> {
+    let mut cells = name_cells(row);
+    cells.extend(
+        [row.min_ns, row.median_ns, row.mean_ns, row.p99_ns, row.max_ns].map(|time| format!("{:.3}", time / 1e3)),
+    );
+    cells.extend(processor_cells(row));
+    cells
+}
+
+fn stream_cells(row: &Row) -> Vec<String> {
+    let mut cells = name_cells(row);
+    cells.extend([
+        row.outstanding.to_string(),
+        format!("{:.0}", row.rate_per_s),
+        if row.bandwidth_mb_per_s < 100.0 {
+            format!("{:.2}", row.bandwidth_mb_per_s)
+        } else {
+            format!("{:.0}", row.bandwidth_mb_per_s)
+        },
+    ]);
+    cells.extend(processor_cells(row));
+    cells
+}
+
+fn name_cells(row: &Row) -> Vec<String> {
+    vec![row.test.to_string(), row.size.to_string()]
+}
+
+/// The processor time of either side, in percent of the time that passed.
+fn processor_cells(row: &Row) -> [String; 2] {
+    [row.cpu_percent, row.server_cpu_percent].map(|percent| format!("{percent:.0}"))
+}
+
+fn processor_time(rows: &[Row]) -> String {
+    let sum = |of: fn(&Row) -> f64| rows.iter().map(of).sum::<f64>();
+    format!(
+        "Processor time: {:.2} s here and {:.2} s at the server, in {:.2} s of measurement.",
+        sum(|row| row.cpu_seconds),
+        sum(|row| row.server_cpu_seconds),
+        sum(|row| row.seconds)
+    )
+}
+
+/// A line with the names of the columns, and a line a row.
+///
+/// # Errors
+/// Those of writing.
+pub fn csv(rows: &[Row], to: impl Write) -> anyhow::Result<()> {
+    let mut writer = csv::Writer::from_writer(to);
+    for row in rows {
+        writer.serialize(row)?;
+    }
+    writer.flush()?;
+    Ok(())
+}
+
+/// A line about a measurement that is under way, for the progress on a terminal.
+#[must_use]
+pub fn under_way(test: Test, size: u64) -> String {
+    format!("{test}, {size} bytes")
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// A row with made-up numbers.
+    pub fn row(test: Test, size: u64) -> Row {
+        Row {
+            adapter: "shm".to_owned(),
+            test,
+            size,
+            iterations: 1_000,
+            outstanding: 64,
+            connections: 1,
+            active: 1,
+            threads: 1,
+            srq: false,
+            wait: false,
+            min_ns: 150.0,
+            median_ns: 200.0,
+            mean_ns: 250.5,
+            p99_ns: 1_000.0,
+            max_ns: 12_345.0,
+            rate_per_s: 4_000_000.0,
+            bandwidth_mb_per_s: 32.0,
+            seconds: 2.0,
+            cpu_seconds: 1.0,
+            cpu_percent: 50.0,
+            server_cpu_seconds: 2.0,
+            server_cpu_percent: 100.0,
+        }
+    }
+
+    #[test]
+    fn people_see_two_tables_and_the_processor_time() {
+        let rows = [row(Test::SendLat, 8), row(Test::WriteBw, 8), row(Test::WriteBw, 4_096)];
+        let shown = anstream::adapter::strip_str(&text(&rows)).to_string();
+        assert_eq!(
+            shown,
+            "TEST      BYTES  MIN us  MEDIAN us  MEAN us  99 % us  MAX us  CPU %  SERVER CPU %\n\
+             send_lat  8      0.150   0.200      0.251    1.000    12.345  50     100\n\
+             \n\
+             TEST      BYTES  OUTSTANDING  TRANSFERS/s  MB/s   CPU %  SERVER CPU %\n\
+             write_bw  8      64           4000000      32.00  50     100\n\
+             write_bw  4096   64           4000000      32.00  50     100\n\
+             \n\
+             Processor time: 3.00 s here and 6.00 s at the server, in 6.00 s of measurement."
+        );
+    }
+
+    #[test]
+    fn programs_see_names_and_numbers() {
+        let mut written = Vec::new();
+        csv(&[row(Test::SendLat, 8)], &mut written).expect("memory takes all");
+        assert_eq!(
+            String::from_utf8(written).expect("text"),
+            "adapter,test,size,iterations,outstanding,connections,active,threads,srq,wait,min_ns,median_ns,mean_ns,p99_ns,\
+             max_ns,rate_per_s,bandwidth_mb_per_s,seconds,cpu_seconds,cpu_percent,server_cpu_seconds,\
+             server_cpu_percent\n\
+             shm,send_lat,8,1000,64,1,1,1,false,false,150.0,200.0,250.5,1000.0,12345.0,4000000.0,32.0,2.0,1.0,50.0,2.0,100.0\n"
+        );
+    }
+}

@@ -1,0 +1,109 @@
+//! The server: does what clients tell it, one after the other.
+
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use dat_udat12::*;
+
+use super::arguments::Arguments;
+use super::control::{Control, GREETING, Message};
+use super::node::Node;
+use super::plan::Plan;
+use super::processors::pin;
+use crate::child;
+use crate::dat::{Cr, Evd, Event, Ia, Library, Psp};
+
+/// A client and its measurements, or something that is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Visit {
+    Client,
+    Stranger,
+}
+
+/// Serves until the end of the process, or of the first client.
+///
+/// # Errors
+/// What keeps it from listening; with `--once`, also what went wrong with the client.
+pub fn run(arguments: &Arguments, library: Library) -> anyhow::Result<()> {
+    pin(&arguments.cpu, 0)?;
+    let ia = Ia::open(library, &arguments.name)?;
+    let requests = Evd::new(&ia, 64, DAT_EVD_CR_FLAG, None)?;
+    let wanted = if arguments.announce { None } else { Some(arguments.qualifier) };
+    let psp = Psp::new(&ia, wanted, &requests)
+        .with_context(|| format!("cannot listen at qualifier {}", arguments.qualifier))?;
+    if arguments.announce {
+        child::announce(psp.qualifier())?;
+    }
+    if arguments.verbose {
+        anstream::println!("{} listens at qualifier {}", arguments.name, psp.qualifier());
+    }
+    loop {
+        let Some(Event::Request(request)) = requests.wait(Duration::from_secs(600))? else { continue };
+        match visit(arguments, library, &ia, request) {
+            Ok(Visit::Client) if arguments.once => return Ok(()),
+            Err(error) if arguments.once => return Err(error),
+            Ok(_) => {}
+            Err(error) => anstream::eprintln!("dat-perf: {error:#}"),
+        }
+    }
+}
+
+/// One request: a client from its first plan to its last, or a program that only connects, which is rejected.
+fn visit(arguments: &Arguments, library: Library, ia: &Ia, request: Cr) -> anyhow::Result<Visit> {
+    let peer = request.query()?;
+    let who = peer.address.map_or_else(|| "a client".to_owned(), |address| address.ip().to_string());
+    if !peer.private_data.starts_with(GREETING) {
+        // The request is rejected when it is dropped.
+        if arguments.verbose {
+            anstream::println!("{who} is no dat-perf of this version, and is rejected");
+        }
+        return Ok(Visit::Stranger);
+    }
+    if arguments.verbose {
+        anstream::println!("{who} is connected");
+    }
+    let mut control = Control::accept(ia, request, Duration::from_secs(arguments.limit))?;
+    while let Some(message) =
+        control.hear_or_end().with_context(|| format!("{who}, which is to say what to measure"))?
+    {
+        let Message::Plan(plan) = message else {
+            return Err(anyhow!("{who} says {message:?} and not what to measure"));
+        };
+        control.begin();
+        if arguments.verbose {
+            anstream::println!("{who} measures {} with {} bytes", plan.test, plan.size);
+        }
+        serve(arguments, library, &mut control, &plan).with_context(|| format!("{who}, {}", plan.test))?;
+        control.begin();
+    }
+    if arguments.verbose {
+        anstream::println!("{who} has gone");
+    }
+    Ok(Visit::Client)
+}
+
+/// One measurement. The client hears why one cannot be made, and may go on with another one.
+fn serve(arguments: &Arguments, library: Library, control: &mut Control, plan: &Plan) -> anyhow::Result<()> {
+    let made = Node::new(library, &arguments.name, plan, false)
+        .and_then(|node| node.listen().map(|listener| (node, listener)));
+    let (mut node, listener) = match made {
+        Ok(made) => made,
+        Err(error) => return control.say(&Message::Refused(format!("{error:#}"))),
+    };
+    control.say(&Message::Ready(listener.qualifier()))?;
+    node.exchange(control)?;
+    node.accept(&listener, control.until())?;
+    drop(listener);
+    match node.run(control, &arguments.cpu) {
+        Ok(outcome) => {
+            let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+            let (elapsed, processor) = (nanoseconds(outcome.usage.elapsed), nanoseconds(outcome.usage.processor));
+            control.say(&Message::Report { elapsed, processor })
+        }
+        Err(error) => {
+            // The client may be the reason and gone, so that it does not hear it.
+            let _ = control.say(&Message::Refused(format!("{error:#}")));
+            Err(error)
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Many transfers one way, some of them under way at a time.
+//!
+//! A message needs a buffer at the receiver. The sender counts credits, one for each posted buffer; the receiver returns them
+//! by a message for each quarter of its buffers. RDMA goes to a process that makes no transfers meanwhile.
+
+use anyhow::bail;
+
+use super::clock::{Measured, Steps};
+use super::gate::Pace;
+use super::plan::{Plan, Transfer};
+use super::worker::{Done, Place, Worker};
+
+/// Bytes of a message from the receiver: credits, and whether it has received all.
+const CREDITS: usize = 16;
+/// Looks of the target of RDMA at its memory before it looks whether the peer has ended.
+const LOOKS: usize = 10_000;
+
+/// What one side knows of each connection.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lane {
+    /// Messages sent, or received.
+    number: u64,
+    /// The sender's credits; or those that the receiver did not yet return.
+    credits: usize,
+}
+
+/// Runs the measurement of one thread; there is a result in the process that measures.
+///
+/// # Errors
+/// A transfer failed, or its bytes are wrong.
+pub fn run(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Option<Measured>> {
+    match (worker.plan.test.transfer(), worker.client) {
+        (Transfer::Send, true) => send(worker, pace).map(Some),
+        (Transfer::Send, false) => receive(worker, pace).map(|()| None),
+        (_, true) => rdma(worker, pace).map(Some),
+        (_, false) => be_target(worker, pace).map(|()| None),
+    }
+}
+
+// ---- Sends ----
+
+fn send(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Measured> {
+    let plan = worker.plan;
+    let mut lanes = vec![Lane { number: 0, credits: worker.depth }; plan.active as usize];
+    let mut steps = Steps::new(plan.iterations);
+    pace.meet()?;
+    if plan.warmup > 0 {
+        send_all(worker, &mut lanes, plan.warmup, &mut steps)?;
+    }
+    pace.begin()?;
+    steps.start();
+    send_all(worker, &mut lanes, plan.iterations, &mut steps)?;
+    let measured = steps.end();
+    pace.end()?;
+    Ok(measured)
+}
+
+fn send_all(worker: &mut Worker, lanes: &mut [Lane], messages: u64, steps: &mut Steps) -> anyhow::Result<()> {
+    let (size, outstanding) = (worker.plan.size as usize, worker.plan.outstanding as usize);
+    let (verify, shared) = (worker.plan.verify, worker.shared.is_some());
+    let (mut connection, mut done, mut place) = (0, false, Place::uninit());
+    for _ in 0..messages {
+        // Of a shared receive queue, all connections have the credits together.
+        let purse = if shared { 0 } else { connection };
+        while worker.under_way >= outstanding {
+            worker.reap()?;
+        }
+        // Those that are there, before they are needed.
+        if lanes[purse].credits < worker.depth / 2 {
+            while let Some(message) = worker.try_fetch(worker.recv, &mut place)? {
+                done |= take_credits(worker, lanes, message)?;
+            }
+        }
+        while lanes[purse].credits == 0 {
+            let message = worker.receive(&mut place)?;
+            done |= take_credits(worker, lanes, message)?;
+        }
+        let slot = if verify { slot_of(&worker.plan, connection, lanes[connection].number) } else { 0 };
+        if verify {
+            worker.out.stamp(slot, size, connection, lanes[connection].number);
+        }
+        worker.post_send(connection, size, slot)?;
+        lanes[purse].credits -= 1;
+        lanes[connection].number += 1;
+        connection += 1;
+        if connection == lanes.len() {
+            connection = 0;
+        }
+        steps.step();
+    }
+    worker.reap_all()?;
+    while !done {
+        let message = worker.receive(&mut place)?;
+        done |= take_credits(worker, lanes, message)?;
+    }
+    Ok(())
+}
+
+/// Takes credits that the receiver has sent, and says whether it has received all.
+fn take_credits(worker: &Worker, lanes: &mut [Lane], message: Done<'_>) -> anyhow::Result<bool> {
+    let bytes = worker.into.read(message.slot(), CREDITS);
+    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[8 * at + i]));
+    lanes[message.posted_for()].credits += usize::try_from(word(0)).unwrap_or(0).min(worker.depth);
+    worker.post_recv(message.posted_for(), message.slot())?;
+    Ok(word(1) != 0)
+}
+
+fn receive(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<()> {
+    let plan = worker.plan;
+    let mut lanes = vec![Lane::default(); plan.active as usize];
+    pace.meet()?;
+    if plan.warmup > 0 {
+        receive_all(worker, &mut lanes, plan.warmup)?;
+    }
+    pace.begin()?;
+    receive_all(worker, &mut lanes, plan.iterations)?;
+    pace.end()
+}
+
+fn receive_all(worker: &mut Worker, lanes: &mut [Lane], messages: u64) -> anyhow::Result<()> {
+    let size = worker.plan.size;
+    let mut place = Place::uninit();
+    let quarter = (worker.depth / 4).max(1);
+    for left in (0..messages).rev() {
+        let message = worker.receive(&mut place)?;
+        let lane = message.posted_for();
+        if message.length() != size {
+            bail!("a message of {} bytes instead of {size}", message.length());
+        }
+        if worker.plan.verify {
+            let from = worker.connection_of(message.ep())?;
+            worker.into.check(message.slot(), size as usize, from, lanes[from].number)?;
+            lanes[from].number += 1;
+        }
+        worker.post_recv(lane, message.slot())?;
+        lanes[lane].credits += 1;
+        if lanes[lane].credits >= quarter && left > 0 {
+            give_credits(worker, &mut lanes[lane], lane, false)?;
+        }
+    }
+    give_credits(worker, &mut lanes[0], 0, true)?;
+    worker.reap_all()
+}
+
+fn give_credits(worker: &mut Worker, lane: &mut Lane, connection: usize, all: bool) -> anyhow::Result<()> {
+    // One buffer for them: the one before has been reaped.
+    worker.reap_all()?;
+    worker.out.write(0, 0, &(lane.credits as u64).to_le_bytes());
+    worker.out.write(0, 8, &u64::from(all).to_le_bytes());
+    lane.credits = 0;
+    worker.post_send(connection, CREDITS, 0)
+}
+
+// ---- RDMA ----
+
+fn rdma(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Measured> {
+    let plan = worker.plan;
+    let mut lanes = vec![Lane::default(); plan.active as usize];
+    let mut steps = Steps::new(plan.iterations);
+    pace.meet()?;
+    rdma_all(worker, &mut lanes, plan.warmup, &mut steps)?;
+    pace.begin_alone()?;
+    steps.start();
+    rdma_all(worker, &mut lanes, plan.iterations, &mut steps)?;
+    let measured = steps.end();
+    pace.end_alone()?;
+    Ok(measured)
+}
+
+fn rdma_all(worker: &mut Worker, lanes: &mut [Lane], transfers: u64, steps: &mut Steps) -> anyhow::Result<()> {
+    let (size, verify) = (worker.plan.size as usize, worker.plan.verify);
+    let read = worker.plan.test.transfer() == Transfer::Read;
+    let window = worker.window() as usize;
+    let mut connection = 0;
+    for _ in 0..transfers {
+        while worker.under_way >= window {
+            reap_rdma(worker, read && verify)?;
+        }
+        let slot = if verify { slot_of(&worker.plan, connection, lanes[connection].number) } else { 0 };
+        if read {
+            if verify {
+                worker.out.clear(slot, size);
+            }
+            worker.post_read(connection, size, slot)?;
+        } else {
+            if verify {
+                worker.out.stamp(slot, size, connection, lanes[connection].number);
+            }
+            worker.post_write(connection, size, slot)?;
+        }
+        lanes[connection].number += 1;
+        connection += 1;
+        if connection == lanes.len() {
+            connection = 0;
+        }
+        steps.step();
+    }
+    while worker.under_way > 0 {
+        reap_rdma(worker, read && verify)?;
+    }
+    Ok(())
+}
+
+/// Reaps one completion; that of a read whose bytes are compared tells that they are there.
+#[inline(always)]
+fn reap_rdma(worker: &mut Worker, check: bool) -> anyhow::Result<()> {
+    let slot = worker.reap_slot()?;
+    if check {
+        let Plan { size, outstanding, .. } = worker.plan;
+        worker.out.check(slot, size as usize, slot / outstanding as usize, slot as u64)?;
+    }
+    Ok(())
+}
+
+/// The target makes no transfers, and looks at its memory or sleeps.
+fn be_target(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<()> {
+    let plan = worker.plan;
+    if plan.verify && plan.test.transfer() == Transfer::Read {
+        for Used { connection, slot, .. } in used(&plan) {
+            worker.into.stamp(slot, plan.size as usize, connection, slot as u64);
+        }
+    }
+    let last = plan.size as usize - 1;
+    let look = || {
+        for _ in 0..LOOKS {
+            let _ = worker.into.load(last);
+        }
+    };
+    pace.meet()?;
+    pace.stand(if plan.wait { None } else { Some(&look) })?;
+    if plan.verify && plan.test.transfer() == Transfer::Write {
+        for Used { connection, slot, last } in used(&plan) {
+            worker.into.check(slot, plan.size as usize, connection, last)?;
+        }
+    }
+    Ok(())
+}
+
+/// With bytes that are compared: the buffer of a transfer by its number on a connection.
+fn slot_of(plan: &Plan, connection: usize, number: u64) -> usize {
+    connection * plan.outstanding as usize + (number % u64::from(plan.outstanding)) as usize
+}
+
+/// A buffer that transfers of RDMA have used at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Used {
+    connection: usize,
+    slot: usize,
+    /// The number of the last transfer on the connection that has used it.
+    last: u64,
+}
+
+fn used(plan: &Plan) -> impl Iterator<Item = Used> + use<> {
+    let plan = *plan;
+    (0..plan.active as usize).flat_map(move |connection| {
+        // Connections take turns, and each part of a measurement begins with the first one.
+        let turns = |transfers: u64| transfers.saturating_sub(connection as u64).div_ceil(u64::from(plan.active));
+        let all = turns(plan.warmup) + turns(plan.iterations);
+        let first = all.saturating_sub(u64::from(plan.outstanding));
+        (first..all).map(move |last| Used { connection, slot: slot_of(&plan, connection, last), last })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::perf::plan::Test;
+
+    #[test]
+    fn buffers_that_were_used_are_known() {
+        let plan = Plan {
+            test: Test::WriteBw,
+            size: 64,
+            iterations: 4,
+            warmup: 1,
+            outstanding: 2,
+            connections: 3,
+            active: 3,
+            threads: 1,
+            pause: 0,
+            srq: false,
+            wait: false,
+            verify: true,
+        };
+        let used: Vec<_> = used(&plan).map(|Used { connection, slot, last }| (connection, slot, last)).collect();
+        assert_eq!(used, [(0, 1, 1), (0, 0, 2), (1, 2, 0), (2, 4, 0)]);
+    }
+}

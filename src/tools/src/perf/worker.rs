@@ -1,0 +1,588 @@
+//! What one thread has for a measurement, and the calls whose time is taken.
+
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+
+use anyhow::{anyhow, bail};
+use dat_udat12::*;
+
+use super::bytes;
+use super::control::GONE;
+use super::direct::{Dispatcher, SharedQueue};
+use super::plan::{Plan, Transfer};
+use crate::dat::{Attributes, Ep, Evd, Evds, Event, Ia, Pz, Region, Remote, Segment, Srq, ep, event};
+
+/// Bytes that are compared at a time.
+const PIECE: usize = 4_096;
+/// Receive buffers of a connection without traffic.
+const IDLE: usize = 1;
+/// Looks of a thread that polls before it looks whether its connections are still there.
+const LOOKS: u32 = 1 << 20;
+
+/// How memory is divided into buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout {
+    /// Bytes of a buffer.
+    bytes: usize,
+    /// Bytes from one buffer to the next; 0 if there is one.
+    slot: usize,
+    /// Buffers, beside one more.
+    slots: usize,
+}
+
+impl Layout {
+    fn new(bytes: usize, slots: usize) -> Self {
+        let bytes = bytes.max(64);
+        Self { bytes, slot: if slots > 0 { bytes.next_multiple_of(64) } else { 0 }, slots }
+    }
+
+    /// Bytes of all, which a peer chooses.
+    fn length(self) -> u64 {
+        (self.slots as u64).saturating_mul(self.slot as u64).saturating_add(self.bytes as u64)
+    }
+
+    /// Of a thread: what it sends from, and where it receives.
+    fn of(plan: &Plan, depth: usize, client: bool) -> (Self, Self) {
+        let size = usize::try_from(plan.size).unwrap_or(usize::MAX / 2);
+        let messages = !plan.test.is_latency() && plan.test.transfer() == Transfer::Send;
+        let receives = receives(plan, depth);
+        let targets = if plan.verify { plan.outstanding as usize * plan.active as usize } else { 0 };
+        let into = match (messages, client) {
+            // It receives nothing but credits.
+            (true, true) => Self::new(0, receives),
+            _ if plan.verify && plan.test.transfer() == Transfer::Send => Self::new(size, receives),
+            _ => Self::new(size, targets),
+        };
+        (Self::new(size, targets), into)
+    }
+}
+
+/// Bytes of the buffers of all threads of a process.
+#[must_use]
+pub fn memory(plan: &Plan, adapter: &DAT_IA_ATTR, client: bool) -> u64 {
+    let (out, into) = Layout::of(plan, depth(plan, adapter), client);
+    out.length().saturating_add(into.length()).saturating_mul(u64::from(plan.threads))
+}
+
+/// Receive buffers of a thread.
+fn receives(plan: &Plan, depth: usize) -> usize {
+    let (active, idle) = (plan.active as usize, (plan.connections - plan.active) as usize);
+    if plan.srq { depth } else { depth * active + IDLE * idle }
+}
+
+/// Registered memory, as buffers one behind the other, or as a single one that all transfers use.
+#[derive(Debug)]
+pub struct Buffers {
+    region: Region,
+    /// Bytes from one buffer to the next; 0 if there is one.
+    slot: usize,
+    /// Bytes of a buffer.
+    bytes: usize,
+}
+
+impl Buffers {
+    fn new(pz: &Pz, layout: Layout) -> anyhow::Result<Self> {
+        let Layout { bytes, slot, .. } = layout;
+        let region = Region::new(pz, usize::try_from(layout.length())?, DAT_MEM_PRIV_ALL_FLAG)?;
+        // Memory that was never written is one page of zeros, which the cache always has.
+        for page in (0..region.length()).step_by(4_096) {
+            region.write(page, &[0]);
+        }
+        Ok(Self { region, slot, bytes })
+    }
+
+    #[inline(always)]
+    fn segment(&self, slot: usize, size: usize) -> Segment {
+        self.region.segment(slot * self.slot, size)
+    }
+
+    /// Writes bytes at the beginning of a buffer, or further behind.
+    pub fn write(&self, slot: usize, offset: usize, bytes: &[u8]) {
+        self.region.write(slot * self.slot + offset, bytes);
+    }
+
+    /// Reads the first bytes of a buffer.
+    #[must_use]
+    pub fn read(&self, slot: usize, size: usize) -> Vec<u8> {
+        let mut bytes = vec![0; size];
+        self.region.read(slot * self.slot, &mut bytes);
+        bytes
+    }
+
+    /// Looks at one byte of the first buffer, which the peer may be about to write.
+    #[inline(always)]
+    #[must_use]
+    pub fn load(&self, offset: usize) -> u8 {
+        self.region.load(offset)
+    }
+
+    /// Writes a number where a transfer of the first buffer ends, whose last byte differs from number to number.
+    #[inline(always)]
+    pub fn set_end(&self, size: usize, number: u64) {
+        if size >= 8 {
+            self.region.write(size - 8, &number.to_be_bytes());
+        } else {
+            self.region.write(size - 1, &[number as u8]);
+        }
+    }
+
+    // ---- Comparing bytes ----
+
+    /// Writes the bytes of a message into a buffer.
+    pub fn stamp(&self, slot: usize, size: usize, connection: usize, number: u64) {
+        let mut piece = [0; PIECE];
+        for from in (0..size).step_by(PIECE) {
+            let piece = &mut piece[..PIECE.min(size - from)];
+            bytes::stamp(piece, from, connection, number);
+            self.write(slot, from, piece);
+        }
+    }
+
+    /// Fills a buffer with zeros.
+    pub fn clear(&self, slot: usize, size: usize) {
+        for from in (0..size).step_by(PIECE) {
+            self.write(slot, from, &[0; PIECE][..PIECE.min(size - from)]);
+        }
+    }
+
+    /// Looks whether a buffer has the bytes of a message.
+    ///
+    /// # Errors
+    /// The first byte that is wrong.
+    pub fn check(&self, slot: usize, size: usize, connection: usize, number: u64) -> anyhow::Result<()> {
+        let mut piece = [0; PIECE];
+        for from in (0..size).step_by(PIECE) {
+            let piece = &mut piece[..PIECE.min(size - from)];
+            self.region.read(slot * self.slot + from, piece);
+            bytes::check(piece, from, connection, number)?;
+        }
+        Ok(())
+    }
+
+    /// The same of the first buffer, for a message that ends as [`set_end`](Self::set_end) says.
+    ///
+    /// # Errors
+    /// The first byte that is wrong, or that the end is.
+    pub fn check_with_end(&self, size: usize, connection: usize, number: u64) -> anyhow::Result<()> {
+        let wanted = if size >= 8 { number.to_be_bytes().to_vec() } else { vec![number as u8] };
+        self.check(0, size - wanted.len(), connection, number)?;
+        let mut end = wanted.clone();
+        self.region.read(size - wanted.len(), &mut end);
+        if end != wanted {
+            bail!("connection {connection}, transfer {number}: its last bytes are wrong");
+        }
+        Ok(())
+    }
+}
+
+/// The memory of the peer's thread.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Target {
+    /// Its name in RDMA operations.
+    pub context: DAT_RMR_CONTEXT,
+    /// Its address.
+    pub address: u64,
+    /// Bytes from one buffer to the next.
+    pub slot: u64,
+}
+
+/// A place for an event.
+pub type Place = MaybeUninit<DAT_EVENT>;
+
+/// A transfer that has ended well, in the place of its event: copies of it would be measured too.
+#[derive(Clone, Copy)]
+pub struct Done<'a>(&'a DAT_DTO_COMPLETION_EVENT_DATA);
+
+impl Done<'_> {
+    /// The endpoint.
+    #[must_use]
+    pub fn ep(self) -> DAT_EP_HANDLE {
+        self.0.ep_handle
+    }
+
+    /// Bytes of a message.
+    #[inline(always)]
+    #[must_use]
+    pub fn length(self) -> u64 {
+        self.0.transfered_length
+    }
+
+    /// The buffer of the transfer.
+    #[inline(always)]
+    #[must_use]
+    pub fn slot(self) -> usize {
+        (self.cookie() & 0xffff_ffff) as usize
+    }
+
+    /// The connection for which a receive was posted.
+    #[inline(always)]
+    #[must_use]
+    pub fn posted_for(self) -> usize {
+        (self.cookie() >> 32) as usize
+    }
+
+    #[inline(always)]
+    fn cookie(self) -> u64 {
+        // SAFETY: every bit pattern is a number.
+        unsafe { self.0.user_cookie.as_64 }
+    }
+}
+
+/// The objects of one thread. Endpoints are freed first, then what they use.
+pub struct Worker {
+    /// What is measured.
+    pub plan: Plan,
+    /// Whether this is the process that measures.
+    pub client: bool,
+    /// An endpoint for each connection.
+    pub eps: Arc<[Ep]>,
+    /// Where the ends of receives arrive.
+    pub recv: Dispatcher,
+    /// Where the ends of requests arrive.
+    pub request: Dispatcher,
+    /// The shared receive queue, which the endpoints hold.
+    pub shared: Option<SharedQueue>,
+    /// The objects behind these.
+    pub evds: Evds,
+    /// What is sent, written, and where reads land.
+    pub out: Buffers,
+    /// What is received, and the target of the peer.
+    pub into: Buffers,
+    /// The memory of the peer.
+    pub target: Target,
+    /// Receive buffers of a connection, or in the shared receive queue.
+    pub depth: usize,
+    /// RDMA reads that may be under way on a connection.
+    pub reads: usize,
+    /// Requests that are posted, and whose completion is not yet reaped.
+    pub under_way: usize,
+}
+
+// SAFETY: handles inside are names for calls that any thread may make; a worker is used by one thread at a time.
+unsafe impl Send for Worker {}
+
+impl Worker {
+    /// Makes the objects, and posts the receives.
+    ///
+    /// # Errors
+    /// What a call returned, or that the adapter cannot do what the plan needs.
+    pub fn new(ia: &Ia, pz: &Pz, adapter: &Attributes, plan: &Plan, client: bool) -> anyhow::Result<Self> {
+        let library = ia.library();
+        let (outstanding, active) = (plan.outstanding as usize, plan.active as usize);
+        let connections = plan.connections as usize;
+        let depth = depth(plan, &adapter.ia);
+        let receives = receives(plan, depth);
+        let evds = Evds {
+            recv: Evd::new(ia, receives + 1, DAT_EVD_DTO_FLAG, None)?,
+            request: Evd::new(ia, outstanding + 8 * active + 8, DAT_EVD_DTO_FLAG, None)?,
+            connect: Evd::new(ia, 2 * connections, DAT_EVD_CONNECTION_FLAG, None)?,
+        };
+        let (out, into) = Layout::of(plan, depth, client);
+        let (out, into) = (Buffers::new(pz, out)?, Buffers::new(pz, into)?);
+        let srq = if plan.srq { Some(Srq::new(pz, depth)?) } else { None };
+        let largest = plan.size.max(into.bytes as u64);
+        let mut eps = Vec::with_capacity(connections);
+        for connection in 0..connections {
+            let attr = if connection < active {
+                ep::attributes(adapter, largest, depth, outstanding + 8)
+            } else {
+                ep::attributes(adapter, largest, IDLE, 4)
+            };
+            eps.push(Ep::new(pz, &evds, srq.as_ref(), &attr)?);
+        }
+        let reads = usize::try_from(adapter.ia.max_rdma_read_per_ep_out).unwrap_or(0).max(1);
+        let worker = Worker {
+            plan: *plan,
+            client,
+            eps: eps.into(),
+            recv: Dispatcher::of(library, &evds.recv),
+            request: Dispatcher::of(library, &evds.request),
+            shared: srq.as_ref().map(|srq| SharedQueue::of(library, srq)),
+            evds,
+            out,
+            into,
+            target: Target::default(),
+            depth,
+            reads,
+            under_way: 0,
+        };
+        worker.post_all()?;
+        Ok(worker)
+    }
+
+    fn post_all(&self) -> anyhow::Result<()> {
+        let connections = if self.shared.is_some() { 1 } else { self.eps.len() };
+        for connection in 0..connections {
+            let active = connection < self.plan.active as usize;
+            for buffer in 0..if active { self.depth } else { IDLE } {
+                let own = active && self.plan.test.transfer() == Transfer::Send;
+                self.post_recv(connection, if own { connection * self.depth + buffer } else { 0 })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The memory that the peer needs to know.
+    #[must_use]
+    pub fn offer(&self) -> Target {
+        let Remote { context, address, .. } = self.into.region.remote(0, self.into.bytes);
+        Target { context, address, slot: self.into.slot as u64 }
+    }
+
+    /// Transfers that are under way at a time: not more reads than the connections take.
+    #[must_use]
+    pub fn window(&self) -> u32 {
+        match self.plan.test.transfer() {
+            Transfer::Read => {
+                self.plan.outstanding.min(u32::try_from(self.reads * self.plan.active as usize).unwrap_or(u32::MAX))
+            }
+            Transfer::Send | Transfer::Write => self.plan.outstanding,
+        }
+    }
+
+    /// The connection to which an endpoint belongs.
+    ///
+    /// # Errors
+    /// None has it.
+    pub fn connection_of(&self, ep: DAT_EP_HANDLE) -> anyhow::Result<usize> {
+        match self.eps.iter().position(|own| own.raw() == ep) {
+            Some(connection) => Ok(connection),
+            None => bail!("an event of an endpoint that is none of ours"),
+        }
+    }
+
+    // ---- The calls whose time is taken ----
+
+    /// Posts a buffer for a connection, or for all of them if there is a shared receive queue.
+    #[inline(always)]
+    pub fn post_recv(&self, connection: usize, slot: usize) -> anyhow::Result<()> {
+        let segment = self.into.segment(slot, self.into.bytes);
+        let cookie = (connection as u64) << 32 | slot as u64;
+        match self.shared {
+            None => Ok(self.eps[connection].post_recv(segment, cookie)?),
+            Some(queue) => match queue.post_recv(segment, cookie) {
+                DAT_SUCCESS => Ok(()),
+                code => Err(self.failed("dat_srq_post_recv", code)),
+            },
+        }
+    }
+
+    #[inline(always)]
+    pub fn post_send(&mut self, connection: usize, size: usize, slot: usize) -> anyhow::Result<()> {
+        self.under_way += 1;
+        let segment = self.out.segment(slot, size);
+        Ok(self.eps[connection].post_send(segment, slot as u64, DAT_COMPLETION_DEFAULT_FLAG)?)
+    }
+
+    #[inline(always)]
+    pub fn post_write(&mut self, connection: usize, size: usize, slot: usize) -> anyhow::Result<()> {
+        self.under_way += 1;
+        let (segment, remote) = (self.out.segment(slot, size), self.remote(slot, size));
+        Ok(self.eps[connection].post_rdma_write(segment, remote, slot as u64, DAT_COMPLETION_DEFAULT_FLAG)?)
+    }
+
+    #[inline(always)]
+    pub fn post_read(&mut self, connection: usize, size: usize, slot: usize) -> anyhow::Result<()> {
+        self.under_way += 1;
+        let (segment, remote) = (self.out.segment(slot, size), self.remote(slot, size));
+        Ok(self.eps[connection].post_rdma_read(segment, remote, slot as u64, DAT_COMPLETION_DEFAULT_FLAG)?)
+    }
+
+    #[inline(always)]
+    fn remote(&self, slot: usize, size: usize) -> Remote {
+        let Target { context, address, slot: step } = self.target;
+        Remote { context, address: address.wrapping_add((slot as u64).wrapping_mul(step)), length: size as u64 }
+    }
+
+    /// Fetches the end of a transfer if one is there.
+    #[inline(always)]
+    pub fn try_fetch<'a>(&self, from: Dispatcher, place: &'a mut Place) -> anyhow::Result<Option<Done<'a>>> {
+        match from.dequeue(place) {
+            // SAFETY: the call wrote the event.
+            DAT_SUCCESS => self.done(unsafe { place.assume_init_ref() }).map(Some),
+            code if DAT_GET_TYPE(code) == DAT_QUEUE_EMPTY => Ok(None),
+            code => Err(self.failed("dat_evd_dequeue", code)),
+        }
+    }
+
+    /// Fetches the end of a transfer; polls or waits, as the plan says.
+    #[inline(always)]
+    pub fn fetch<'a>(&self, from: Dispatcher, place: &'a mut Place) -> anyhow::Result<Done<'a>> {
+        if self.plan.wait {
+            match from.wait(place) {
+                DAT_SUCCESS => {}
+                code => return Err(self.failed("dat_evd_wait", code)),
+            }
+        } else {
+            let mut looks = 0;
+            loop {
+                match from.dequeue(place) {
+                    DAT_SUCCESS => break,
+                    code if DAT_GET_TYPE(code) == DAT_QUEUE_EMPTY => {
+                        looks += 1;
+                        if looks == LOOKS {
+                            looks = 0;
+                            self.still_connected()?;
+                        }
+                    }
+                    code => return Err(self.failed("dat_evd_dequeue", code)),
+                }
+            }
+        }
+        // SAFETY: the call wrote the event.
+        self.done(unsafe { place.assume_init_ref() })
+    }
+
+    /// Looks whether a connection has ended. Receives of a shared receive queue stay there, and do not tell.
+    ///
+    /// # Errors
+    /// One has.
+    #[cold]
+    pub fn still_connected(&self) -> anyhow::Result<()> {
+        match self.evds.connect.dequeue()? {
+            Some(Event::Connection(event)) if event.number != DAT_CONNECTION_EVENT_ESTABLISHED => bail!(GONE),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fetches a message.
+    #[inline(always)]
+    pub fn receive<'a>(&self, place: &'a mut Place) -> anyhow::Result<Done<'a>> {
+        self.fetch(self.recv, place)
+    }
+
+    /// Reaps the completion of one request.
+    #[inline(always)]
+    pub fn reap(&mut self) -> anyhow::Result<()> {
+        self.reap_slot().map(drop)
+    }
+
+    /// The same; the buffer of the request.
+    #[inline(always)]
+    pub fn reap_slot(&mut self) -> anyhow::Result<usize> {
+        let mut place = Place::uninit();
+        let slot = self.fetch(self.request, &mut place)?.slot();
+        self.under_way -= 1;
+        Ok(slot)
+    }
+
+    /// Reaps the completions of all requests.
+    #[inline(always)]
+    pub fn reap_all(&mut self) -> anyhow::Result<()> {
+        while self.under_way > 0 {
+            self.reap()?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn done<'a>(&self, event: &'a DAT_EVENT) -> anyhow::Result<Done<'a>> {
+        if event.event_number != DAT_DTO_COMPLETION_EVENT {
+            return Err(wrong_event(event.event_number));
+        }
+        // SAFETY: the number says that the event is of this kind.
+        let data = unsafe { &event.event_data.dto_completion_event_data };
+        if data.status == DAT_DTO_SUCCESS { Ok(Done(data)) } else { Err(self.ended(data.ep_handle, data.status)) }
+    }
+
+    #[cold]
+    fn failed(&self, call: &'static str, code: DAT_RETURN) -> anyhow::Error {
+        self.evds.recv.failed(call, code).into()
+    }
+
+    #[cold]
+    fn ended(&self, ep: DAT_EP_HANDLE, status: DAT_DTO_COMPLETION_STATUS) -> anyhow::Error {
+        match self.connection_of(ep) {
+            _ if status == DAT_DTO_ERR_FLUSHED => anyhow!(GONE),
+            Ok(connection) => anyhow!("connection {connection}: a transfer ended with {}", event::status_name(status)),
+            Err(error) => error,
+        }
+    }
+}
+
+#[cold]
+fn wrong_event(number: DAT_EVENT_NUMBER) -> anyhow::Error {
+    anyhow!("{} instead of a completion", event::event_name(number))
+}
+
+/// Receive buffers of an active connection, or in the shared receive queue: enough that the sender seldom has to stop.
+fn depth(plan: &Plan, adapter: &DAT_IA_ATTR) -> usize {
+    let (outstanding, active) = (plan.outstanding as usize, plan.active as usize);
+    let mut depth = 4;
+    if !plan.test.is_latency() && plan.test.transfer() == Transfer::Send {
+        depth = if plan.size <= 8_192 && !plan.verify { 8 * outstanding } else { 2 * outstanding };
+        if !plan.srq {
+            depth /= active;
+        }
+        depth = depth.max(8);
+    } else if plan.srq {
+        depth *= active;
+    }
+    let limit = if plan.srq { adapter.max_recv_per_srq } else { adapter.max_dto_per_ep };
+    depth.min(usize::try_from(limit).unwrap_or(depth))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::perf::plan::{MAX_CONNECTIONS, MAX_OUTSTANDING, MAX_SIZE, MAX_THREADS, Test};
+
+    #[test]
+    fn a_receiver_has_more_buffers_than_are_under_way() {
+        // SAFETY: the structure is of numbers and pointers, for which zeros are valid.
+        let mut adapter: DAT_IA_ATTR = unsafe { std::mem::zeroed() };
+        adapter.max_dto_per_ep = 1_000;
+        adapter.max_recv_per_srq = 300;
+        let plan = Plan {
+            test: Test::SendBw,
+            size: 64,
+            iterations: 1,
+            warmup: 0,
+            outstanding: 64,
+            connections: 8,
+            active: 8,
+            threads: 1,
+            pause: 0,
+            srq: false,
+            wait: false,
+            verify: false,
+        };
+        assert_eq!(depth(&plan, &adapter), 64);
+        assert_eq!(depth(&Plan { active: 1, ..plan }, &adapter), 512);
+        assert_eq!(depth(&Plan { srq: true, ..plan }, &adapter), 300);
+        assert_eq!(depth(&Plan { size: 1 << 20, active: 1, ..plan }, &adapter), 128);
+        assert_eq!(depth(&Plan { test: Test::WriteBw, ..plan }, &adapter), 4);
+        assert_eq!(depth(&Plan { test: Test::SendLat, srq: true, ..plan }, &adapter), 32);
+    }
+
+    #[test]
+    fn memory_of_all_threads_is_known_before_it_is_taken() {
+        // SAFETY: the structure is of numbers and pointers, for which zeros are valid.
+        let mut adapter: DAT_IA_ATTR = unsafe { std::mem::zeroed() };
+        adapter.max_dto_per_ep = 1_000;
+        let plan = Plan {
+            test: Test::WriteBw,
+            size: 100,
+            iterations: 1,
+            warmup: 0,
+            outstanding: 2,
+            connections: 3,
+            active: 2,
+            threads: 5,
+            pause: 0,
+            srq: false,
+            wait: false,
+            verify: false,
+        };
+        assert_eq!(memory(&plan, &adapter, false), 5 * 2 * 100);
+        assert_eq!(memory(&Plan { verify: true, ..plan }, &adapter, false), 5 * 2 * (2 * 2 * 128 + 100));
+        // Messages arrive in 8 buffers of each active connection and in one of the other; the client gets credits.
+        let messages = Plan { test: Test::SendBw, verify: true, ..plan };
+        let out = 2 * 2 * 128 + 100;
+        assert_eq!(memory(&messages, &adapter, false), 5 * (out + 17 * 128 + 100));
+        assert_eq!(memory(&messages, &adapter, true), 5 * (out + 17 * 64 + 64));
+        let most = Plan { size: MAX_SIZE, outstanding: MAX_OUTSTANDING, connections: MAX_CONNECTIONS, ..plan };
+        let most = Plan { active: MAX_CONNECTIONS, threads: MAX_THREADS, verify: true, ..most };
+        assert_eq!(memory(&most, &adapter, false), u64::MAX);
+    }
+}

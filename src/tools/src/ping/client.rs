@@ -1,0 +1,133 @@
+//! The client: rounds, one after the other, until somebody ends it.
+
+use std::time::{Duration, Instant};
+
+use super::report::Report;
+use super::session::{Peer, Plan, Session, Stop};
+use super::wire::Operation;
+use crate::tool::Outcome;
+
+/// When rounds begin, and how many there are.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Rounds; without it, there is no end.
+    pub count: Option<u64>,
+    /// From the beginning of a round to that of the next.
+    pub interval: Duration,
+}
+
+/// The time between attempts to reach a server that has gone, at least.
+const RETRY: Duration = Duration::from_millis(200);
+
+/// Connects, and goes through the rounds.
+///
+/// # Errors
+/// What cannot be done on this side, or the server was not reached at all.
+pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<Outcome> {
+    let mut session = match Session::connect(plan)? {
+        Ok(Peer::Session(session)) => {
+            report.connected(session.address, session.has_srq());
+            Some(session)
+        }
+        Ok(Peer::Other(address, took)) => {
+            report.other(address, took);
+            return Ok(report.finish());
+        }
+        Err(Stop::Interrupted) => return Ok(report.finish()),
+        Err(Stop::Gone(reason) | Stop::Late(reason)) => {
+            anyhow::bail!("{}: {reason}; is `dat-ping {}` running there?", plan.target, plan.adapter)
+        }
+    };
+
+    for round in 1..=pace.count.unwrap_or(u64::MAX) {
+        let start = Instant::now();
+        let stopped = match &mut session {
+            Some(session) => one_round(plan, session, round, report).err(),
+            None => match Session::connect(plan)? {
+                Ok(Peer::Session(back)) => {
+                    report.back(back.address);
+                    one_round(plan, session.insert(back), round, report).err()
+                }
+                Ok(Peer::Other(address, _)) => Some(Stop::Gone(format!("at {address} is no dat-ping any more"))),
+                Err(stop) => Some(stop),
+            },
+        };
+        match stopped {
+            None => {}
+            Some(Stop::Interrupted) => break,
+            Some(Stop::Gone(reason)) => {
+                report.lost(round, reason);
+                if session.take().is_some() {
+                    report.gone();
+                }
+            }
+            Some(Stop::Late(reason)) => {
+                report.lost(round, reason);
+                // An answer that is late must not be taken for that of a later round, so the connections go too.
+                if let Some(session) = session.take() {
+                    report.given_up();
+                    session.end(plan.interrupt);
+                }
+            }
+        }
+        if pace.count == Some(round) {
+            break;
+        }
+        match rest(plan, &mut session, start, pace.interval) {
+            Ok(()) => {}
+            Err(Stop::Interrupted) => break,
+            Err(Stop::Gone(reason) | Stop::Late(reason)) => {
+                report.gone_because(&reason);
+                session = None;
+                if rest(plan, &mut session, start, pace.interval).is_err() {
+                    break;
+                }
+            }
+        }
+    }
+    if let Some(session) = session {
+        session.end(plan.interrupt);
+    }
+    Ok(report.finish())
+}
+
+/// All operations of a round.
+fn one_round(plan: &Plan, session: &mut Session, round: u64, report: &mut Report) -> Result<(), Stop> {
+    let mut times = Vec::with_capacity(Operation::ALL.len());
+    let mut wrong = Vec::new();
+    for operation in Operation::ALL {
+        if operation == Operation::Srq && !session.has_srq() {
+            continue;
+        }
+        let (time, text) = session.run(plan, operation, round)?;
+        times.push((operation, time));
+        wrong.extend(text);
+    }
+    report.round(round, &times, wrong);
+    Ok(())
+}
+
+/// Waits until the next round is due.
+fn rest(plan: &Plan, session: &mut Option<Box<Session>>, start: Instant, interval: Duration) -> Result<(), Stop> {
+    match session {
+        Some(_) if interval.is_zero() => {
+            if plan.interrupt.is_set() {
+                Err(Stop::Interrupted)
+            } else {
+                Ok(())
+            }
+        }
+        Some(session) => session.rest(plan, start + interval),
+        None => {
+            let until = start + interval.max(RETRY);
+            while Instant::now() < until {
+                if plan.interrupt.is_set() {
+                    return Err(Stop::Interrupted);
+                }
+                let left = until.saturating_duration_since(Instant::now());
+                std::thread::sleep(left.min(Duration::from_millis(50)));
+            }
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! dat-ping.
+//!
+//! A client has two connections to the server, of which one has a shared receive queue on either side. In each round it sends
+//! a message and gets one back, writes into the server's memory, which writes back, reads the server's memory, and sends and
+//! gets a message through the shared receive queues. All bytes follow from the number of the round ([`wire::Pattern`]), and
+//! each side compares what it gets.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`arguments`] | the arguments |
+//! | [`wire`] | what both sides tell each other |
+//! | [`node`], [`channel`] | an adapter and a connection, on either side |
+//! | [`session`], [`client`], [`report`] | the client: its connections, its rounds, what it says |
+//! | [`server`] | the server |
+
+mod arguments;
+mod channel;
+mod client;
+mod node;
+mod report;
+mod server;
+mod session;
+mod wire;
+
+use std::fmt;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+
+pub use arguments::Arguments;
+use client::Pace;
+use node::Node;
+use report::{Report, Style};
+use wire::Pattern;
+
+use crate::child;
+use crate::dat::Library;
+use crate::interrupt::Interrupt;
+use crate::tool::{EXIT_STATUS, Outcome, Section, Tool};
+
+/// The greatest size of a transfer in bytes: either side has some ten times as much memory for a connection.
+const MAX_SIZE: u32 = 64 << 20;
+/// Events of one kind that a client can have under way, on its two connections.
+const EVENTS: usize = 32;
+
+/// Where the server is.
+#[derive(Clone, Copy, Debug)]
+enum Target<'a> {
+    /// At this host.
+    Host(&'a str),
+    /// At the address of the adapter itself.
+    Own,
+}
+
+impl fmt::Display for Target<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Target::Host(host) => host,
+            Target::Own => "itself",
+        })
+    }
+}
+
+impl Tool for Arguments {
+    const SECTIONS: &'static [Section] = &[
+        Section {
+            heading: "ROUNDS",
+            text: "In each round the client sends a message and waits for the answer (send), writes into the memory of the \
+                   server by RDMA, which writes back (write), reads memory of the server by RDMA (read), and exchanges \
+                   messages that both sides receive from shared receive queues (srq). Each byte is compared. The times are \
+                   those of the whole way there and back, with the comparison at the server.\n\nConnections are reliable, so \
+                   a round is lost only with its connection, or if the answer takes longer than --timeout. Then the client \
+                   says so and tries to connect again with each further round. The exit status is 1 if a round was lost or \
+                   wrong, and also if none was complete.\n\nA server, or a client, that is another \
+                   program is told as such: connecting is all that is tried with it.",
+        },
+        Section {
+            heading: "JSON",
+            text: "A client writes one document in one line when it ends: adapter, host, address, qualifier, bytes; peer, \
+                   which is dat-ping or other; of another program connect_us, the microseconds until it had accepted; rounds, each with its number in round and either lost, a text, or times in \
+                   send_us, write_us, read_us and srq_us, in microseconds, and in wrong a list of texts; and summary with \
+                   rounds, complete, lost, wrong, loss_percent, milliseconds and, for each operation in times, minimum_us, \
+                   mean_us and maximum_us. With --flood there are no rounds; srq is missing if a side has no shared \
+                   receive queues. A server writes a document in a line for each event: listening, connected, gone, end.",
+        },
+        Section {
+            heading: "EXAMPLES",
+            text: "Both sides in one, on this host:\n\n    dat-ping shm --self --count 5\n\nTwo hosts, with a network \
+                   interface eth0 at an RDMA device on either:\n\n    dat-ping verbs-eth0\n    dat-ping verbs-eth0 \
+                   first.example.org",
+        },
+        EXIT_STATUS,
+        Section { heading: "SEE ALSO", text: "dat-info(1), dat-perf(1), dat.conf(5)" },
+    ];
+
+    fn run(self) -> anyhow::Result<Outcome> {
+        let library = Library::load(self.common.library.as_deref())?;
+        let interrupt = Interrupt::catch().context("signals cannot be caught")?;
+        let adapter = match &self.name {
+            Some(name) => name.clone(),
+            None => first_adapter(library)?,
+        };
+        if self.host.is_none() && !self.self_peer {
+            return self.serve(library, &adapter, &interrupt);
+        }
+
+        // The child must find the library that was found here.
+        let path = self.common.library.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let server = if self.self_peer {
+            let library = path.iter().flat_map(|path| ["--library", path]);
+            Some(child::Server::start([adapter.as_str(), "--announce"].into_iter().chain(library))?)
+        } else {
+            None
+        };
+        let target = self.host.as_deref().map_or(Target::Own, Target::Host);
+        let qualifier = server.as_ref().map_or(self.qualifier, |server| server.qualifier);
+        let plan = session::Plan {
+            library,
+            adapter: &adapter,
+            target,
+            qualifier,
+            size: self.size,
+            timeout: Duration::from_secs_f64(self.timeout),
+            interrupt: &interrupt,
+            pattern: Pattern::new(self.size).context("there is no memory for the bytes")?,
+        };
+        let interval = if self.flood { Duration::ZERO } else { Duration::from_secs_f64(self.interval) };
+        let style = Style { json: self.common.json, flood: self.flood };
+        let mut report = Report::new(style, &adapter, target.to_string(), qualifier, self.size);
+        client::run(&plan, Pace { count: self.count, interval }, &mut report)
+    }
+}
+
+impl Arguments {
+    fn serve(&self, library: Library, adapter: &str, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
+        server::run(&server::Plan {
+            library,
+            adapter,
+            qualifier: (!self.announce).then_some(self.qualifier),
+            count: self.count,
+            json: self.common.json,
+            interrupt,
+        })
+    }
+}
+
+/// The adapter that a program finds first.
+fn first_adapter(library: Library) -> anyhow::Result<String> {
+    let adapters = library.adapters()?;
+    let first = adapters.into_iter().find(|adapter| adapter.version.0 == 1);
+    Ok(first.context("there is no interface adapter; `dat-info --explain` tells why")?.name)
+}
+
+/// Checks that an adapter can move so many bytes in one transfer.
+fn check_size(node: &Node, size: u32) -> anyhow::Result<()> {
+    let ia = &node.attributes.ia;
+    let largest = ia
+        .max_message_size
+        .saturating_sub(wire::Head::LENGTH as u64 + 64)
+        .min(ia.max_rdma_size)
+        .min(ia.max_lmr_block_size / 5)
+        .min(u64::from(MAX_SIZE));
+    ensure!(u64::from(size) <= largest, "{size} bytes are too many for a transfer; at most {largest} go");
+    Ok(())
+}

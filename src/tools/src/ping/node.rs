@@ -1,0 +1,92 @@
+//! What either side has of its adapter, and waiting for what happens there.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use dat_udat12::{DAT_EVD_CONNECTION_FLAG, DAT_EVD_CR_FLAG, DAT_EVD_DTO_FLAG, DAT_FALSE};
+
+use crate::dat::{Attributes, Cno, Evd, Evds, Event, Ia, Library, Pz, Result};
+use crate::interrupt::Interrupt;
+
+/// An adapter with a zone and dispatchers, and one object to wait for all of these.
+#[derive(Debug)]
+pub struct Node {
+    /// The adapter.
+    pub ia: Ia,
+    /// What it can do.
+    pub attributes: Attributes,
+    /// The zone of all memory.
+    pub pz: Pz,
+    /// The dispatchers of all endpoints.
+    pub evds: Evds,
+    /// The dispatcher of connection requests.
+    pub requests: Evd,
+    cno: Cno,
+}
+
+/// What ended a wait.
+#[derive(Debug)]
+pub enum Happening {
+    /// An event came.
+    Event(Event),
+    /// The time is up.
+    TimeUp,
+    /// The tool is to end.
+    Interrupted,
+}
+
+/// The longest sleep: a signal that comes just before it does not end it.
+const NAP: Duration = Duration::from_millis(200);
+
+impl Node {
+    /// Opens an adapter.
+    ///
+    /// # Parameters
+    /// * `events` - events of each kind that can be under way at a time.
+    ///
+    /// # Errors
+    /// What does not open, and the return code.
+    pub fn open(library: Library, name: &str, events: usize) -> anyhow::Result<Self> {
+        let ia = Ia::open(library, name)
+            .with_context(|| format!("the adapter \"{name}\" does not open; `dat-info --explain {name}` tells why"))?;
+        let attributes = ia.attributes()?;
+        let events = events.min(usize::try_from(attributes.ia.max_evd_qlen).unwrap_or(events));
+        let cno = Cno::new(&ia)?;
+        let evd = |kind| Evd::new(&ia, events, kind, Some(&cno));
+        let evds = Evds {
+            recv: evd(DAT_EVD_DTO_FLAG)?,
+            request: evd(DAT_EVD_DTO_FLAG)?,
+            connect: evd(DAT_EVD_CONNECTION_FLAG)?,
+        };
+        let requests = evd(DAT_EVD_CR_FLAG)?;
+        Ok(Self { attributes, pz: Pz::new(&ia)?, evds, requests, cno, ia })
+    }
+
+    /// Whether the adapter has shared receive queues.
+    pub fn has_srq(&self) -> bool {
+        self.attributes.provider.srq_supported != DAT_FALSE && self.attributes.ia.max_srqs > 0
+    }
+
+    /// Waits for the next event: ends of transfers before ends of connections, so that nothing that has arrived is missed.
+    ///
+    /// # Errors
+    /// As the calls for dispatchers.
+    pub fn next(&self, until: Option<Instant>, interrupt: &Interrupt) -> Result<Happening> {
+        let Evds { recv, request, connect } = &self.evds;
+        loop {
+            if interrupt.is_set() {
+                return Ok(Happening::Interrupted);
+            }
+            for evd in [request, recv, connect, &self.requests] {
+                if let Some(event) = evd.dequeue()? {
+                    return Ok(Happening::Event(event));
+                }
+            }
+            let left = until.map_or(NAP, |until| until.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return Ok(Happening::TimeUp);
+            }
+            self.cno.wait(left.min(NAP))?;
+        }
+    }
+}

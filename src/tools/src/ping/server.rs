@@ -1,0 +1,314 @@
+//! The server: answers every client until somebody ends it.
+
+use anyhow::Context;
+use dat_udat12::*;
+use serde_json::json;
+
+use super::channel::{Channel, Done, Message};
+use super::node::{Happening, Node};
+use super::wire::{Area, From, Head, Hello, Operation, Pattern};
+use super::{EVENTS, check_size};
+use crate::child;
+use crate::dat::event::{event_name, status_name};
+use crate::dat::memory::most_for_peers;
+use crate::dat::{Completion, Connection, Cr, Event, Library, Psp, Region};
+use crate::interrupt::Interrupt;
+use crate::print;
+use crate::tool::Outcome;
+
+/// Clients at a time.
+const CLIENTS: usize = 64;
+/// Bytes of a message that a program which is no dat-ping may send.
+const STRANGE: usize = 16 * 1024;
+
+/// What a server needs to know.
+#[derive(Debug)]
+pub struct Plan<'a> {
+    /// libdat.so.1.
+    pub library: Library,
+    /// The adapter.
+    pub adapter: &'a str,
+    /// Where to listen; without it, on any qualifier, which is told on standard output.
+    pub qualifier: Option<u64>,
+    /// Clients; without it, there is no end.
+    pub count: Option<u64>,
+    /// Lines of JSON.
+    pub json: bool,
+    /// Whether the tool is to end.
+    pub interrupt: &'a Interrupt,
+}
+
+/// A client with its connections.
+#[derive(Debug)]
+struct Client {
+    name: String,
+    // Endpoints go before the memory that they use.
+    channels: Vec<Channel>,
+    /// None for a program that is no dat-ping.
+    ping: Option<Ping>,
+    transfers: u64,
+    wrong: u64,
+}
+
+/// Bytes that a client has the server take: memory for RDMA, the bytes that it compares with, and two connections.
+fn memory_for(size: u32) -> u64 {
+    (Area::ALL + 1) * u64::from(size) + 2 * Channel::memory(size as usize)
+}
+
+/// What the server has for a dat-ping.
+#[derive(Debug)]
+struct Ping {
+    hello: Hello,
+    memory: Region,
+    pattern: Pattern,
+}
+
+/// The server.
+#[derive(Debug)]
+struct Server<'a> {
+    plan: &'a Plan<'a>,
+    clients: Vec<Client>,
+    served: u64,
+    transfers: u64,
+    wrong: u64,
+    // The adapter goes last.
+    node: Node,
+}
+
+/// Listens, and answers clients.
+///
+/// # Errors
+/// The adapter does not open, or the qualifier cannot be listened on.
+pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
+    let node = Node::open(plan.library, plan.adapter, EVENTS * CLIENTS)?;
+    let psp = Psp::new(&node.ia, plan.qualifier, &node.requests).with_context(|| match plan.qualifier {
+        Some(qualifier) => format!("qualifier {qualifier} cannot be listened on; --qualifier chooses another one"),
+        None => "no qualifier can be listened on".to_owned(),
+    })?;
+    let mut server = Server { plan, clients: Vec::new(), served: 0, transfers: 0, wrong: 0, node };
+    if plan.qualifier.is_none() {
+        child::announce(psp.qualifier())?;
+    }
+    let address = server.node.attributes.address.map(|address| address.ip());
+    let at = address.map(|address| format!(" ({address})")).unwrap_or_default();
+    server.say(
+        json!({ "event": "listening", "adapter": plan.adapter, "address": address, "qualifier": psp.qualifier() }),
+        format!("dat-ping {}{at}: waiting for clients on qualifier {}", plan.adapter, psp.qualifier()),
+    );
+    while plan.count.is_none_or(|count| server.served < count) {
+        match server.node.next(None, plan.interrupt)? {
+            Happening::Interrupted => break,
+            Happening::TimeUp => {}
+            Happening::Event(Event::Request(request)) => server.request(request),
+            Happening::Event(Event::Completion(completion)) => server.completion(&completion),
+            Happening::Event(Event::Connection(event)) => server.connection(&event),
+            Happening::Event(Event::Other(..)) => {}
+        }
+    }
+    let (served, transfers, wrong) = (server.served, server.transfers, server.wrong);
+    server.say(
+        json!({ "event": "end", "clients": served, "transfers": transfers, "wrong": wrong }),
+        format!("\nclients: {served}, transfers: {transfers}, wrong: {wrong}"),
+    );
+    Ok(if server.wrong == 0 { Outcome::Fine } else { Outcome::Failure })
+}
+
+impl Server<'_> {
+    /// Answers a request to connect.
+    fn request(&mut self, request: Cr) {
+        if let Err(error) = self.admit(request) {
+            self.complain(format!("a client could not be admitted: {error:#}"));
+        }
+    }
+
+    /// Accepts a request; it is rejected on any error.
+    fn admit(&mut self, request: Cr) -> anyhow::Result<()> {
+        let asked = request.query()?;
+        let name = asked.address.map_or("a peer".to_owned(), |address| address.ip().to_string());
+        let Some(hello) = Hello::from_bytes(&asked.private_data) else {
+            self.make_room(&name, 0)?;
+            let channel = Channel::new(&self.node, STRANGE, false)?;
+            request.accept(&channel.ep, &[])?;
+            self.clients.push(Client { name, channels: vec![channel], ping: None, transfers: 0, wrong: 0 });
+            return Ok(());
+        };
+        let size = hello.size as usize;
+        if hello.channel == 1 {
+            let of = |client: &&mut Client| client.is(&hello) && client.channels.len() == 1;
+            let client = self.clients.iter_mut().find(of).context("it belongs to no connection")?;
+            let channel = Channel::new(&self.node, size, self.node.has_srq())?;
+            request.accept(&channel.ep, &[])?;
+            client.channels.push(channel);
+            return Ok(());
+        }
+        self.make_room(&name, hello.size)?;
+        anyhow::ensure!(size > 0, "{name}: transfers of no bytes");
+        check_size(&self.node, hello.size)?;
+        let pattern = Pattern::new(hello.size).with_context(|| format!("{name}: there is no memory for its bytes"))?;
+        let memory = Region::new(&self.node.pz, size * Area::ALL as usize, DAT_MEM_PRIV_ALL_FLAG)?;
+        let channel = Channel::new(&self.node, size, false)?;
+        let memory_for_client = memory.remote(0, memory.length());
+        let answer = Hello { shared: self.node.has_srq(), memory: memory_for_client, ..hello };
+        request.accept(&channel.ep, &answer.to_bytes())?;
+        let ping = Some(Ping { hello, memory, pattern });
+        self.clients.push(Client { name, channels: vec![channel], ping, transfers: 0, wrong: 0 });
+        Ok(())
+    }
+
+    /// Whether there is room for one more client, with transfers of so many bytes.
+    fn make_room(&self, name: &str, size: u32) -> anyhow::Result<()> {
+        anyhow::ensure!(self.clients.len() < CLIENTS, "{name}: {CLIENTS} clients are connected");
+        let sizes = self.clients.iter().map(|client| client.ping.as_ref().map_or(0, |ping| ping.hello.size));
+        let (memory, most) = (sizes.chain([size]).map(memory_for).sum::<u64>(), most_for_peers());
+        anyhow::ensure!(
+            memory <= most,
+            "{name}: clients would need {} MiB; {} MiB is the most",
+            memory >> 20,
+            most >> 20
+        );
+        Ok(())
+    }
+
+    /// A transfer has ended.
+    fn completion(&mut self, completion: &Completion) {
+        for index in 0..self.clients.len() {
+            let client = &mut self.clients[index];
+            for place in 0..client.channels.len() {
+                let done = client.channels[place].done(completion);
+                if done == Done::Stranger || completion.status == DAT_DTO_ERR_FLUSHED {
+                    continue;
+                }
+                let result = match (completion.status, done) {
+                    (DAT_DTO_SUCCESS, Done::Message(message)) => client.answer(place, message),
+                    (DAT_DTO_SUCCESS, _) => Ok(()),
+                    (status, _) => Err(anyhow::anyhow!("a transfer failed, {}", status_name(status))),
+                };
+                if let Err(error) = result {
+                    self.gone(index, &error.to_string());
+                }
+                return;
+            }
+        }
+    }
+
+    /// Something happened to a connection.
+    fn connection(&mut self, event: &Connection) {
+        let has = |client: &Client| client.channels.iter().position(|channel| channel.raw() == event.ep);
+        let Some(index) = self.clients.iter().position(|client| has(client).is_some()) else { return };
+        if event.number != DAT_CONNECTION_EVENT_ESTABLISHED {
+            return self.gone(index, event_name(event.number));
+        }
+        let client = &self.clients[index];
+        if has(client) != Some(0) {
+            return;
+        }
+        let name = &client.name;
+        match &client.ping {
+            Some(ping) => self.say(
+                json!({ "event": "connected", "client": name, "bytes": ping.hello.size }),
+                print::styled(print::GOOD, format!("{name} has connected, {} bytes a transfer", ping.hello.size)),
+            ),
+            None => self.say(
+                json!({ "event": "connected", "client": name, "peer": "other" }),
+                print::styled(print::GOOD, format!("{name} has connected; it is no dat-ping, so no data is exchanged")),
+            ),
+        }
+    }
+
+    /// A client has gone, or is sent away.
+    fn gone(&mut self, index: usize, reason: &str) {
+        let client = self.clients.remove(index);
+        self.served += 1;
+        self.transfers += client.transfers;
+        self.wrong += client.wrong;
+        let Client { name, transfers, wrong, .. } = &client;
+        let text = format!(
+            "{name} has gone ({reason}) after {transfers} transfers, {wrong} of them wrong; waiting for the next one"
+        );
+        let style = if *wrong == 0 { print::ATTENTION } else { print::WRONG };
+        self.say(
+            json!({ "event": "gone", "client": name, "reason": reason, "transfers": transfers, "wrong": wrong }),
+            print::styled(style, text),
+        );
+        // What is under way to the client ends before its memory goes.
+        for channel in &client.channels {
+            let _ = channel.ep.disconnect(DAT_CLOSE_ABRUPT_FLAG);
+        }
+    }
+
+    /// Writes a line, unless a client has started this server for itself.
+    fn say(&self, value: serde_json::Value, text: String) {
+        match (self.plan.qualifier, self.plan.json) {
+            (None, _) => {}
+            (_, true) => anstream::println!("{value}"),
+            (_, false) => anstream::println!("{text}"),
+        }
+    }
+
+    fn complain(&self, text: String) {
+        anstream::eprintln!("dat-ping: {text}");
+    }
+}
+
+impl Client {
+    /// Whether it is the one that says hello.
+    fn is(&self, hello: &Hello) -> bool {
+        self.ping.as_ref().is_some_and(|ping| ping.hello.session == hello.session && ping.hello.size == hello.size)
+    }
+
+    /// Checks the bytes of a message, or of the RDMA write before it, and answers with others.
+    fn answer(&mut self, place: usize, message: Message) -> anyhow::Result<()> {
+        let channel = &mut self.channels[place];
+        let head = channel.head(message);
+        let (Some(head), Some(Ping { hello, memory, pattern })) = (head, &self.ping) else {
+            // It is no dat-ping; its messages are taken, and that is all.
+            self.transfers += 1;
+            return Ok(channel.give_back(message)?);
+        };
+        let Head { operation, round, .. } = head;
+        let bytes = |operation, from| pattern.of(round, operation, from);
+        let size = hello.size as usize;
+        let wrong = match operation {
+            Operation::Send | Operation::Srq => {
+                let wrong = channel.first_wrong(message, bytes(operation, From::Client));
+                // The buffer is there again before the client can send the next message.
+                channel.give_back(message)?;
+                channel.send(Head { wrong, ..head }, bytes(operation, From::Server))?;
+                wrong
+            }
+            Operation::Write => {
+                let landing = Area::Landing as usize * size;
+                memory.sync_rdma_write(landing, size)?;
+                let wrong = memory.first_difference(landing, bytes(operation, From::Client)).map(|place| place as u32);
+                channel.give_back(message)?;
+                // What the client reads next.
+                let readable = Area::Readable as usize * size;
+                memory.write(readable, bytes(Operation::Read, From::Server));
+                memory.sync_rdma_read(readable, size)?;
+                let source = Area::Source as usize * size;
+                memory.write(source, bytes(operation, From::Server));
+                let (segment, remote) = (memory.segment(source, size), hello.area(Area::Landing));
+                channel.ep.post_rdma_write(segment, remote, channel.rdma_cookie(0), DAT_COMPLETION_DEFAULT_FLAG)?;
+                channel.send(Head { wrong, ..head }, &[])?;
+                wrong
+            }
+            Operation::Read => anyhow::bail!("it tells of an RDMA read"),
+        };
+        self.transfers += 1;
+        self.wrong += u64::from(wrong.is_some());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_of_a_client_follows_from_its_size() {
+        // Three areas, the bytes to compare with, and four buffers each way on two connections.
+        assert_eq!(memory_for(48), 4 * 48 + 16 * 64);
+        assert!(memory_for(crate::ping::MAX_SIZE) > 20 * u64::from(crate::ping::MAX_SIZE));
+        assert_eq!(memory_for(0), 16 * 64);
+    }
+}

@@ -1,0 +1,247 @@
+//! What client and server tell each other: private data, the heads of messages, and the bytes of transfers. Numbers are in
+//! network byte order.
+
+use crate::dat::Remote;
+
+/// Begins the private data of dat-ping.
+const MAGIC: [u8; 8] = *b"dat-ping";
+/// Of this protocol.
+const VERSION: u8 = 1;
+
+/// Private data of a request to connect, and of its acceptance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// Whether this side takes the messages of the second connection from a shared receive queue.
+    pub shared: bool,
+    /// Which of the two connections of a client this is: 0 or 1.
+    pub channel: u8,
+    /// Bytes of each transfer.
+    pub size: u32,
+    /// Chosen by the client at random; says which connections belong together.
+    pub session: u64,
+    /// Memory of this side for RDMA: [`Area`]s of `size` bytes each.
+    pub memory: Remote,
+}
+
+impl Hello {
+    /// Its length in bytes.
+    pub const LENGTH: usize = 36;
+
+    /// As private data.
+    pub fn to_bytes(self) -> [u8; Self::LENGTH] {
+        let mut bytes = [0; Self::LENGTH];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..12].copy_from_slice(&[VERSION, self.channel, u8::from(self.shared), 0]);
+        bytes[12..16].copy_from_slice(&self.size.to_be_bytes());
+        bytes[16..24].copy_from_slice(&self.session.to_be_bytes());
+        bytes[24..28].copy_from_slice(&self.memory.context.to_be_bytes());
+        bytes[28..36].copy_from_slice(&self.memory.address.to_be_bytes());
+        bytes
+    }
+
+    /// From private data, which may be longer; none if it is not from dat-ping, or from one of another version.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; Self::LENGTH] = bytes.first_chunk()?;
+        let size = u32::from_be_bytes(part(bytes, 12));
+        let hello = Hello {
+            channel: bytes[9],
+            shared: bytes[10] != 0,
+            size,
+            session: u64::from_be_bytes(part(bytes, 16)),
+            memory: Remote {
+                context: u32::from_be_bytes(part(bytes, 24)),
+                address: u64::from_be_bytes(part(bytes, 28)),
+                length: Area::ALL * u64::from(size),
+            },
+        };
+        (bytes[..8] == MAGIC && bytes[8] == VERSION && hello.channel < 2).then_some(hello)
+    }
+
+    /// One area of the memory.
+    pub fn area(&self, area: Area) -> Remote {
+        let size = u64::from(self.size);
+        Remote { address: self.memory.address.wrapping_add(area as u64 * size), length: size, ..self.memory }
+    }
+}
+
+/// A part of the memory for RDMA, of as many bytes as a transfer.
+#[derive(Clone, Copy, Debug)]
+pub enum Area {
+    /// The peer writes here, and here its bytes arrive that are read.
+    Landing,
+    /// The peer reads from here.
+    Readable,
+    /// Bytes that are about to be written to the peer.
+    Source,
+}
+
+impl Area {
+    /// How many there are.
+    pub const ALL: u64 = 3;
+}
+
+/// A way to move bytes, of which each round tries all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Operation {
+    /// A message there and one back.
+    Send,
+    /// An RDMA write there and one back, each with a message behind it.
+    Write,
+    /// An RDMA read, of which the peer's program knows nothing.
+    Read,
+    /// A message there and one back, received from shared receive queues.
+    Srq,
+}
+
+impl Operation {
+    /// In the order of a round.
+    pub const ALL: [Self; 4] = [Self::Send, Self::Write, Self::Read, Self::Srq];
+
+    /// Its name in lines and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Send => "send",
+            Self::Write => "write",
+            Self::Read => "read",
+            Self::Srq => "srq",
+        }
+    }
+}
+
+/// Who sends the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum From {
+    /// The client.
+    Client,
+    /// The server.
+    Server,
+}
+
+/// The head of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// What it is about.
+    pub operation: Operation,
+    /// The round.
+    pub round: u64,
+    /// In an answer: the first byte that had arrived wrong.
+    pub wrong: Option<u32>,
+}
+
+impl Head {
+    /// Its length in bytes; those of the transfer follow.
+    pub const LENGTH: usize = 16;
+
+    /// As the first bytes of a message.
+    pub fn to_bytes(self) -> [u8; Self::LENGTH] {
+        let mut bytes = [0; Self::LENGTH];
+        bytes[0] = self.operation as u8;
+        bytes[1] = u8::from(self.wrong.is_some());
+        bytes[4..8].copy_from_slice(&self.wrong.unwrap_or(0).to_be_bytes());
+        bytes[8..].copy_from_slice(&self.round.to_be_bytes());
+        bytes
+    }
+
+    /// From the first bytes of a message; none if it is not from dat-ping.
+    pub fn from_bytes(bytes: [u8; Self::LENGTH]) -> Option<Self> {
+        let operation = Operation::ALL.into_iter().find(|&operation| operation as u8 == bytes[0])?;
+        let wrong = u32::from_be_bytes(part(&bytes, 4));
+        let round = u64::from_be_bytes(part(&bytes, 8));
+        Some(Head { operation, round, wrong: (bytes[1] != 0).then_some(wrong) })
+    }
+}
+
+/// The bytes at a place.
+fn part<const N: usize>(bytes: &[u8], place: usize) -> [u8; N] {
+    *bytes[place..].first_chunk().expect("the places of fields are within their structure")
+}
+
+/// Bytes that both sides know, so that each byte that arrives can be compared. Two transfers in a row have different ones.
+#[derive(Debug)]
+pub struct Pattern {
+    bytes: Vec<u8>,
+    size: usize,
+}
+
+/// The places at which a transfer may begin in the pattern, a prime number, and how far they are from each other.
+const PLACES: u64 = 1021;
+const STEP: usize = 64;
+
+impl Pattern {
+    /// The bytes for transfers of a size; none if there is no memory for them.
+    pub fn new(size: u32) -> Option<Self> {
+        let size = size as usize;
+        let mut state = 88_172_645_463_325_252_u64;
+        let words = (size + PLACES as usize * STEP).div_ceil(8);
+        let next = |_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state.to_be_bytes()
+        };
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(8 * words).ok()?;
+        bytes.extend((0..words).flat_map(next));
+        Some(Self { bytes, size })
+    }
+
+    /// The bytes of one transfer.
+    pub fn of(&self, round: u64, operation: Operation, from: From) -> &[u8] {
+        let number = round.wrapping_mul(8) + operation as u64 * 2 + from as u64;
+        &self.bytes[(number % PLACES) as usize * STEP..][..self.size]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hello_comes_back_from_its_bytes_even_if_zeros_follow() {
+        let memory = Remote { context: 0x1234_5678, address: 0x7fff_0123_4567_89ab, length: 3 * 4096 };
+        let hello = Hello { shared: true, channel: 1, size: 4096, session: u64::MAX - 3, memory };
+        let mut bytes = hello.to_bytes().to_vec();
+        assert_eq!(Hello::from_bytes(&bytes), Some(hello));
+        bytes.resize(56, 0);
+        assert_eq!(Hello::from_bytes(&bytes), Some(hello));
+        assert_eq!(hello.area(Area::Source).address, memory.address + 8192);
+    }
+
+    #[test]
+    fn other_private_data_is_no_hello() {
+        let memory = Remote::default();
+        let bytes = Hello { shared: false, channel: 0, size: 1, session: 0, memory }.to_bytes();
+        assert_eq!(Hello::from_bytes(&[]), None);
+        assert_eq!(Hello::from_bytes(&bytes[..35]), None);
+        for (place, byte) in [(0, b'D'), (8, VERSION + 1), (9, 2)] {
+            let mut other = bytes;
+            other[place] = byte;
+            assert_eq!(Hello::from_bytes(&other), None);
+        }
+    }
+
+    #[test]
+    fn a_head_comes_back_from_its_bytes() {
+        for wrong in [None, Some(0), Some(u32::MAX)] {
+            for operation in Operation::ALL {
+                let head = Head { operation, round: 1 << 40, wrong };
+                assert_eq!(Head::from_bytes(head.to_bytes()), Some(head));
+            }
+        }
+        assert_eq!(Head::from_bytes([9; Head::LENGTH]), None);
+    }
+
+    #[test]
+    fn no_two_transfers_in_a_row_have_the_same_bytes() {
+        let pattern = Pattern::new(64).unwrap();
+        let transfers: Vec<&[u8]> = (1..30)
+            .flat_map(|round| Operation::ALL.map(|operation| (round, operation)))
+            .flat_map(|(round, operation)| [From::Client, From::Server].map(|from| pattern.of(round, operation, from)))
+            .collect();
+        for (i, bytes) in transfers.iter().enumerate() {
+            assert!(bytes.len() == 64 && transfers[i + 1..].iter().all(|other| other != bytes));
+        }
+        assert_eq!(Pattern::new(1).unwrap().of(u64::MAX, Operation::Srq, From::Server).len(), 1);
+    }
+}

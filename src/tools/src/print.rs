@@ -1,0 +1,49 @@
+//! Output for people. Print it with `anstream::println!`, which leaves the colours out where they do not belong.
+
+use std::fmt::Display;
+
+use anstyle::{AnsiColor, Style};
+use comfy_table::{Table, presets};
+
+/// The style of headings.
+pub const HEADING: Style = Style::new().bold();
+/// The style of what is as it should be.
+pub const GOOD: Style = AnsiColor::Green.on_default();
+/// The style of what deserves attention.
+pub const ATTENTION: Style = AnsiColor::Yellow.on_default();
+/// The style of what is wrong.
+pub const WRONG: Style = AnsiColor::Red.on_default().bold();
+
+/// A text in a style.
+pub fn styled(style: Style, text: impl Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Rows in aligned columns without lines between them, and without a line break behind the last one.
+///
+/// # Parameters
+/// * `heads` - a heading for each column.
+/// * `rows` - as many texts a row; they have no colours.
+pub fn columns<'a>(heads: &[&str], rows: impl IntoIterator<Item = Vec<String>> + 'a) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_header(heads.iter().copied()).add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    let text = table.to_string();
+    let mut lines = text.lines().map(str::trim_end);
+    let head = styled(HEADING, lines.next().unwrap_or_default());
+    lines.fold(head, |text, line| text + "\n" + line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_and_end_without_blanks() {
+        let rows = [vec!["shm".to_owned(), "1".to_owned()], vec!["verbs-eth0".to_owned(), "2".to_owned()]];
+        let text = anstream::adapter::strip_str(&columns(&["NAME", "N"], rows)).to_string();
+        assert_eq!(text, "NAME        N\nshm         1\nverbs-eth0  2");
+    }
+}

@@ -1,0 +1,126 @@
+//! What every tool is: arguments, what it does with them, an exit status, and the parts of its manual page that do not
+//! follow from its arguments.
+//!
+//! `--help` and the manual page say the same, because both come from a [`Tool`]; src/derived writes the pages and the
+//! completions.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Command, Parser};
+
+/// A tool; its arguments are the type that implements this.
+pub trait Tool: Parser {
+    /// Sections of the manual page behind the options, and of `--help`, in order.
+    const SECTIONS: &'static [Section];
+
+    /// Carries out what the arguments ask for.
+    ///
+    /// # Errors
+    /// What stopped the tool; it is shown on standard error, and the exit status is that of [`Outcome::Failure`].
+    fn run(self) -> anyhow::Result<Outcome>;
+}
+
+/// A section of a manual page.
+#[derive(Clone, Copy, Debug)]
+pub struct Section {
+    /// Its heading, in capitals.
+    pub heading: &'static str,
+    /// Paragraphs with empty lines between them. Lines that begin with blanks are shown as they are.
+    pub text: &'static str,
+}
+
+/// The result of a tool, as scripts see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Exit status 0: what was asked for was done, and nothing was found wrong.
+    Fine,
+    /// Exit status 1: something was found wrong, or could not be done.
+    Failure,
+    /// Exit status 2: the arguments make no sense together. What clap refuses has the same status.
+    Usage,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        ExitCode::from(match outcome {
+            Outcome::Fine => 0,
+            Outcome::Failure => 1,
+            Outcome::Usage => 2,
+        })
+    }
+}
+
+/// The exit status, in the words of a manual page.
+pub const EXIT_STATUS: Section = Section {
+    heading: "EXIT STATUS",
+    text: "0 if all went well, 1 if something is wrong or could not be done, 2 if the arguments are wrong.",
+};
+
+/// Arguments that every tool has.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Common {
+    /// Write JSON for programs instead of text for people
+    #[arg(long)]
+    pub json: bool,
+
+    /// Use this libdat.so.1 instead of the one that programs find
+    ///
+    /// Without it the library is looked for as the loader does it for any program: in LD_LIBRARY_PATH, then in the
+    /// system's directories; and after these in the directory lib beside the one of this tool.
+    #[arg(long, value_name = "PATH")]
+    pub library: Option<PathBuf>,
+}
+
+/// The main function of a tool.
+pub fn main<T: Tool>() -> ExitCode {
+    obey_closed_pipes();
+    let matches = command::<T>().get_matches();
+    let tool = T::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    tool.run()
+        .unwrap_or_else(|error| {
+            anstream::eprintln!("{}: {error:#}", T::command().get_name());
+            Outcome::Failure
+        })
+        .into()
+}
+
+/// The arguments of a tool, with its sections behind the long help.
+pub fn command<T: Tool>() -> Command {
+    let text = |section: &Section| {
+        let indented =
+            section.text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") });
+        format!("{}:\n{}", capitalised(section.heading), indented.collect::<String>())
+    };
+    T::command().after_long_help(T::SECTIONS.iter().map(text).collect::<Vec<_>>().join("\n"))
+}
+
+/// A heading of the help, such as `Exit status`.
+fn capitalised(heading: &str) -> String {
+    let (first, rest) = heading.split_at(1);
+    first.to_owned() + &rest.to_lowercase()
+}
+
+/// Has the process end when nobody reads its output any more, as programs in C do. Rust's runtime ignores the signal, and
+/// `dat-info | head` would end with a panic.
+fn obey_closed_pipes() {
+    // SAFETY: no other thread runs yet, and the default action needs no handler.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_consistent() {
+        command::<crate::info::Arguments>().debug_assert();
+        command::<crate::ping::Arguments>().debug_assert();
+        command::<crate::perf::Arguments>().debug_assert();
+    }
+
+    #[test]
+    fn headings_become_words() {
+        assert_eq!(capitalised("EXIT STATUS"), "Exit status");
+    }
+}

@@ -1,0 +1,22 @@
+/** No object. */
+#define DAT_HANDLE_NULL ((DAT_HANDLE)NULL)
+
+/** Older name of max_rdma_read_per_ep_in in DAT_IA_ATTR. */
+#define max_rdma_read_per_ep max_rdma_read_per_ep_in
+
+/** Older name of max_message_size in DAT_IA_ATTR and DAT_EP_ATTR. */
+#define max_mtu_size max_message_size
+
+/**
+ * Older name of DAT_IA_FIELD_IA_MAX_DTO_PER_EP. In other headers it stands for a name that is
+ * defined nowhere.
+ */
+#define DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_IA_FIELD_IA_MAX_DTO_PER_EP
+
+/**
+ * Opens an interface adapter, as dat_ia_openv does for the version and the thread safety that the
+ * program is compiled for. Not a function: the library exports only dat_ia_openv.
+ */
+#define dat_ia_open(name, qlen, async_evd, ia) \
+    dat_ia_openv((name), (qlen), (async_evd), (ia), \
+        DAT_VERSION_MAJOR, DAT_VERSION_MINOR, DAT_THREADSAFE)

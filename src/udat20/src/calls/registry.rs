@@ -1,0 +1,104 @@
+/// The calls among those of [`registry_calls`](dat_udat::registry_calls) that 2.0 has in a form of its own.
+#[macro_export]
+macro_rules! own_registry_calls {
+    ($callback:path) => {
+        $callback! {
+            /// Returns the provider's handle of an instance for the handle that a program holds. They are the same
+            /// here, so it returns its argument. Providers made for a library that numbers its instances call it.
+            ///
+            /// # Parameters
+            /// * `handle` - in, the program's handle, or that of the provider.
+            /// * `ia_handle` - out, the provider's handle; written only on success.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not a handle of a registered provider |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `ia_handle` is NULL |
+            ///
+            /// # Specification
+            /// None; part of the binary interface between the registry and providers on Linux.
+            extern "C" fn dats_get_ia_handle(
+                handle: DAT_IA_HANDLE,
+                ia_handle: *mut DAT_IA_HANDLE,
+            ) => own;
+        }
+        $callback! {
+            /// Returns the names of a return code's type and subtype, which are static texts. The class bits do not
+            /// matter: a code has the same names as error, as warning and without a class. Thread-safe; takes no lock
+            /// and allocates nothing.
+            ///
+            /// # Parameters
+            /// * `value` - in, a return code of any call; `DAT_SUCCESS` is one.
+            /// * `major_message` - out, the name of the type; may be NULL.
+            /// * `minor_message` - out, the name of the subtype, an empty string for `DAT_NO_SUBTYPE`; may be NULL. Both
+            ///   are written whatever the call returns.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | there is no such type or no such subtype |
+            ///
+            /// # Specification
+            /// uDAPL 2.0, dat_strerror.
+            extern "C" fn dat_strerror(
+                value: DAT_RETURN,
+                major_message: *mut *const c_char,
+                minor_message: *mut *const c_char,
+            ) => own;
+        }
+    };
+}
+
+/// Calls: registry and return codes. Those that only 2.0 has.
+#[macro_export]
+macro_rules! further_registry_calls {
+    ($callback:path) => {
+        $callback! {
+            /// Tells whether two adapters can take over each other's connections. Asks the providers of those that are open;
+            /// loads nothing. Thread-safe.
+            ///
+            /// # Parameters
+            /// * `name1`, `name2` - in, names that dat_registry_list_providers lists.
+            /// * `relationship` - out, `DAT_HA_TRUE`, `DAT_HA_FALSE`, `DAT_HA_CONFLICTING` if the providers disagree, or
+            ///   `DAT_HA_UNKNOWN` if no provider can say; written only on success.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1`, `DAT_INVALID_ARG2` | that name is NULL or longer than 255 characters |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `relationship` is NULL |
+            /// | `DAT_PROVIDER_NOT_FOUND` / `DAT_NAME_NOT_REGISTERED` | no entry has this name |
+            ///
+            /// # Specification
+            /// uDAPL 2.0, dat_registry_providers_related.
+            extern "C" fn dat_registry_providers_related(
+                name1: DAT_NAME_PTR,
+                name2: DAT_NAME_PTR,
+                relationship: *mut DAT_HA_RELATIONSHIP,
+            ) => own;
+        }
+        $callback! {
+            /// Slot of dat_registry_providers_related: tells whether another adapter can take over connections of this one.
+            ///
+            /// # Parameters
+            /// * `ia_handle` - in, the adapter.
+            /// * `provider` - in, the name of the other one.
+            /// * `answer` - out, whether it can.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2`, `DAT_INVALID_ARG3` | that pointer is NULL |
+            ///
+            /// # Specification
+            /// uDAPL 2.0, the provider table.
+            extern "C" fn dat_ia_ha_related(
+                ia_handle: DAT_IA_HANDLE,
+                provider: DAT_NAME_PTR,
+                answer: *mut DAT_BOOLEAN,
+            ) => slot;
+        }
+    };
+}

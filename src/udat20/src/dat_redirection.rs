@@ -1,0 +1,19 @@
+//! The table of a provider
+
+use crate::dat::*;
+use crate::dat_error::DAT_RETURN;
+use crate::dat_platform_specific::*;
+use crate::udat::*;
+use crate::va_list::va_list;
+
+/// The types of the slots under the names of the calls.
+mod slot_types {
+    use super::*;
+
+    for_each_call!(dat_abi::slot_type);
+    for_each_further_call!(dat_abi::slot_type);
+}
+
+pub use slot_types::DAT_IA_OPENV_FUNC;
+
+for_each_slot!(dat_abi::provider_table);

@@ -1,0 +1,36 @@
+//! The binary interface of uDAPL 2.0 on Linux: types, constants, the calls and the provider table, and the extensions for
+//! InfiniBand.
+//!
+//! [`dat_udat`] has what other versions have too, and says how the two crates fit together. The calls, from which much is
+//! derived, are in [`for_each_call`], [`for_each_further_call`] and [`for_each_slot`].
+
+#![no_std]
+// The names are those of the C headers, which programs know.
+#![allow(non_camel_case_types, non_upper_case_globals, non_snake_case)]
+
+#[macro_use]
+mod calls;
+pub mod dat;
+pub mod dat_error;
+pub mod dat_platform_specific;
+pub mod dat_redirection;
+pub mod dat_registry;
+pub mod ib;
+mod layout;
+pub mod udat;
+pub mod udat_config;
+pub mod va_list;
+
+#[doc(hidden)]
+pub use dat_udat as common;
+pub use dat_udat::{dat_vendor_specific, udat_vendor_specific};
+
+pub use dat::*;
+pub use dat_error::*;
+pub use dat_platform_specific::*;
+pub use dat_redirection::*;
+pub use dat_registry::*;
+pub use ib::*;
+pub use udat::*;
+pub use udat_config::*;
+pub use va_list::*;

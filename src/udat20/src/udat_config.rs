@@ -1,0 +1,17 @@
+//! Configuration that a program is compiled with
+
+use crate::dat_platform_specific::DAT_UINT32;
+use dat_abi::place;
+
+pub use dat_udat::udat_config::*;
+
+place!(version);
+
+/// Major version of the interface that a program is compiled for.
+pub const DAT_VERSION_MAJOR: DAT_UINT32 = 2;
+
+/// Minor version of the interface that a program is compiled for.
+pub const DAT_VERSION_MINOR: DAT_UINT32 = 0;
+
+/// The interface has the calls that extensions need.
+pub const DAT_EXTENSIONS: DAT_UINT32 = 1;

@@ -1,0 +1,337 @@
+//! Memory windows.
+//!
+//! A window that serves all queue pairs of its zone is a window of the device of type 1, or on Soft-RoCE, which does not keep
+//! peers within the range of such a window, a registration of just the range. A window that serves one queue pair is one of
+//! type 2, over the region, or on Soft-RoCE over a registration of just the range: there the device keeps peers within the
+//! registration, and to the queue pair of the window.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dat_core::error::{Error, Resource, Result};
+use dat_core::transport::{BindTarget, Scope};
+use host::cancel::uncancelled;
+use host::lock::Mutex;
+use host::memory::{self, Room};
+
+use crate::hub::Hub;
+use crate::memory::{Anchor, LOCAL_WRITE, MW_BIND, REMOTE_ATOMIC, REMOTE_WRITE, Region, Shared, Zone, remote_access};
+use crate::qp::{Qp, wr};
+use crate::status::exhausted;
+use crate::sys::memory::{Access, Mr, Mw, MwKind, Pd};
+
+/// A window, to which remote rights can be bound.
+pub struct Window {
+    bound: Bound,
+    /// Each of its binds under way has another reference.
+    under_way: Arc<()>,
+}
+
+enum Bound {
+    /// A window of the device, and the region that it shows.
+    Device { mw: Arc<Mw>, region: Mutex<Option<Arc<Shared>>>, anchor: Arc<Anchor> },
+    /// A registration of just the range.
+    Range { pd: Arc<Pd>, under: Mutex<Option<Under>> },
+    /// A window for one queue pair.
+    Single(Arc<Single>),
+}
+
+/// A window for one queue pair. The device binds such a window once, so each binding makes another.
+struct Single {
+    pd: Arc<Pd>,
+    /// Each binding registers just its range.
+    ranges: bool,
+    shown: Mutex<Option<Arc<Shown>>>,
+}
+
+/// A binding to one queue pair, which ends when the value is dropped: before the queue pair is destroyed, which the device's
+/// window refers to.
+struct Shown {
+    mw: Mw,
+    key: u32,
+    /// The number of the queue pair: each one has its own windows, and the device may hand out a key again.
+    qp: u32,
+    /// Dropped after the window.
+    under: Under,
+}
+
+/// The memory under a window.
+struct Under {
+    /// The region, which is not freed before.
+    region: Arc<Shared>,
+    /// A registration of just the range, where that is needed.
+    range: Option<Mr>,
+}
+
+impl Under {
+    fn mr(&self) -> &Mr {
+        self.range.as_ref().unwrap_or(&self.region.mr)
+    }
+}
+
+/// A range (first, count) of a registration, with some access.
+type Range<'a> = (&'a Mr, u64, u64, u32);
+
+/// The request that a bind posts.
+enum Posting<'a> {
+    /// Have the window show a range.
+    Bind(&'a Mw, Range<'a>),
+    /// Have the window, which is new, show a range to the peer of this queue pair, under this key.
+    BindSingle(&'a Mw, u32, Range<'a>),
+    /// Something that only completes in the order of the other requests.
+    Nothing,
+}
+
+/// Objects that a bind needs until it is done, even if the program frees its own references meanwhile.
+#[derive(Default)]
+pub struct Kept {
+    _mw: Option<Arc<Mw>>,
+    _anchor: Option<Arc<Anchor>>,
+    /// The regions that the window was and will be bound to.
+    _regions: [Option<Arc<Shared>>; 2],
+    /// The range that peers could reach before.
+    _under: Option<Under>,
+    /// What a window for one queue pair showed, and will show.
+    shown: [Option<Arc<Shown>>; 2],
+    /// The reference of a bind under way.
+    _under_way: Option<Arc<()>>,
+}
+
+impl Kept {
+    /// The key of what a window for the queue pair of this number alone showed before.
+    fn key_before(&self, qp: u32) -> Option<u32> {
+        self.shown[0].as_ref().filter(|shown| shown.qp == qp).map(|shown| shown.key)
+    }
+}
+
+/// The longest time for which a free waits for binds under way.
+const BIND_LIMIT: Duration = Duration::from_secs(1);
+/// Time between two looks at them.
+const BIND_TICK: Duration = Duration::from_micros(200);
+
+/// Fetches completions until no bind needs something any more, as `needed` says. The program may never do it, and what a
+/// window shows is open to peers until then. False if it takes too long. Called without a lock.
+fn await_binds(hub: &Hub, needed: impl Fn() -> bool) -> bool {
+    let limit = Instant::now() + BIND_LIMIT;
+    while needed() {
+        let mut qps = hub.qps();
+        qps.retain(|qp| qp.sends.lock().has_binds());
+        hub.settle_queues_of(&qps);
+        if needed() {
+            if Instant::now() >= limit {
+                return false;
+            }
+            uncancelled(|| thread::sleep(BIND_TICK));
+        }
+    }
+    true
+}
+
+impl Window {
+    /// Makes an unbound window.
+    pub fn new(hub: &Hub, zone: &Zone, scope: Scope) -> Result<Self> {
+        let (pd, ranges) = (zone.pd.clone(), hub.limits.soft_roce);
+        let bound = match scope {
+            Scope::Endpoint => Bound::Single(memory::arc(Single { pd, ranges, shown: Mutex::default() })?),
+            Scope::Zone if ranges => Bound::Range { pd, under: Mutex::default() },
+            Scope::Zone => {
+                let mw = Mw::new(&pd, MwKind::Zone).map_err(exhausted(Resource::Region))?;
+                Bound::Device { mw: Arc::new(mw), region: Mutex::default(), anchor: zone.anchor()? }
+            }
+        };
+        Ok(Window { bound, under_way: memory::arc(())? })
+    }
+
+    /// Waits until none of its binds is under way. One that is held up keeps its region from being freed.
+    pub fn await_binds(&self, hub: &Hub) {
+        await_binds(hub, || Arc::strong_count(&self.under_way) > 1);
+    }
+
+    /// Binds the window to `target`, or unbinds it, over the queue pair of the number `qp`: calls `post` with the request to
+    /// post. Gives the key that peers use from then on, 0 if there is none, and the objects that must stay until the bind is
+    /// done.
+    fn bind(
+        &self,
+        qp: u32,
+        target: Option<&BindTarget<'_, Region>>,
+        post: impl FnOnce(Posting<'_>) -> io::Result<()>,
+    ) -> Result<(u32, Kept)> {
+        let failed = exhausted(Resource::Region);
+        let _under_way = Some(self.under_way.clone());
+        match &self.bound {
+            Bound::Device { mw, region, anchor } => {
+                let mut region = region.lock();
+                let nothing = (&anchor.mr, anchor.bytes.as_ptr() as u64, 0, 0);
+                let range = target.map_or(nothing, |target| range_of(&target.region.shared.mr, target));
+                post(Posting::Bind(mw, range)).map_err(failed)?;
+                let now = target.map(|target| target.region.shared.clone());
+                let before = std::mem::replace(&mut *region, now.clone());
+                let kept = Kept {
+                    _mw: Some(mw.clone()),
+                    _anchor: Some(anchor.clone()),
+                    _regions: [before, now],
+                    _under_way,
+                    ..Kept::default()
+                };
+                Ok((if target.is_some() { mw.rkey() } else { 0 }, kept))
+            }
+            Bound::Range { pd, under } => {
+                let mut under = under.lock();
+                let now = target.map(|target| register(pd, target, remote_access(target.rights)));
+                let now = now.transpose().map_err(&failed)?;
+                post(Posting::Nothing).map_err(&failed)?;
+                let key = now.as_ref().map_or(0, |now| now.mr().rkey());
+                Ok((key, Kept { _under: std::mem::replace(&mut *under, now), _under_way, ..Kept::default() }))
+            }
+            Bound::Single(single) => {
+                let mut shown = single.shown.lock();
+                let now = target.map(|target| single.show(target, qp)).transpose()?;
+                let posting = match (&now, target) {
+                    (Some(now), Some(target)) => {
+                        Posting::BindSingle(&now.mw, now.key, range_of(now.under.mr(), target))
+                    }
+                    _ => Posting::Nothing,
+                };
+                post(posting).map_err(failed)?;
+                let key = now.as_ref().map_or(0, |now| now.key);
+                let before = std::mem::replace(&mut *shown, now.clone());
+                Ok((key, Kept { shown: [before, now], _under_way, ..Kept::default() }))
+            }
+        }
+    }
+}
+
+impl Region {
+    /// True once peers cannot use it through a window any more; false if a bind that closes one is held up.
+    pub fn is_closed(&self, hub: &Hub) -> bool {
+        await_binds(hub, || Arc::strong_count(&self.shared) > 1)
+    }
+}
+
+impl Single {
+    /// What a binding to `target` will show over the queue pair of this number.
+    fn show(&self, target: &BindTarget<'_, Region>, qp: u32) -> Result<Arc<Shown>> {
+        let failed = exhausted(Resource::Region);
+        let under = if self.ranges {
+            // Peers reach it by the window alone.
+            register(&self.pd, target, MW_BIND).map_err(&failed)?
+        } else {
+            Under { region: target.region.shared.clone(), range: None }
+        };
+        let mw = Mw::new(&self.pd, MwKind::Single).map_err(failed)?;
+        Ok(memory::arc(Shown { key: mw.next_key(), mw, qp, under })?)
+    }
+
+    /// Shows nothing any more, without a request, if it still shows what has this key over the queue pair of this number.
+    fn revoke(&self, key: u32, qp: u32) {
+        let gone = self.shown.lock().take_if(|shown| (shown.key, shown.qp) == (key, qp));
+        drop(gone);
+    }
+}
+
+/// The range of a registration that a binding shows.
+fn range_of<'a>(mr: &'a Mr, target: &BindTarget<'_, Region>) -> Range<'a> {
+    (mr, target.addr, target.len, remote_access(target.rights) as u32)
+}
+
+/// Registers just the range of a binding. The device demands the local right to write with the remote one.
+fn register(pd: &Arc<Pd>, target: &BindTarget<'_, Region>, access: Access) -> io::Result<Under> {
+    let writes = remote_access(target.rights) & (REMOTE_WRITE | REMOTE_ATOMIC) != 0;
+    let local = if writes { LOCAL_WRITE } else { 0 };
+    let range = Mr::new(pd, target.addr, usize::try_from(target.len).unwrap_or(usize::MAX), access | local)?;
+    Ok(Under { region: target.region.shared.clone(), range: Some(range) })
+}
+
+/// The windows that serve a queue pair alone and were bound on it, by key.
+#[derive(Default)]
+pub struct Singles {
+    bound: HashMap<u32, Weak<Single>>,
+    /// Those that the peer has revoked, of which the device does not know that they are not used any more.
+    revoked: Vec<(u32, Weak<Single>)>,
+}
+
+impl Singles {
+    /// Makes room for one more.
+    ///
+    /// # Errors
+    /// [`Resource::Memory`].
+    fn room(&mut self) -> Result<()> {
+        if self.bound.len() == self.bound.capacity() {
+            self.bound.retain(|_, window| window.strong_count() > 0);
+        }
+        self.revoked.room(self.bound.len() + 1)?;
+        Ok(self.bound.room(1)?)
+    }
+
+    /// Forgets the window that was bound under the key `old`, and adds one that is bound under another. There is room for it.
+    fn replace(&mut self, old: Option<u32>, new: Option<(u32, &Arc<Single>)>) {
+        if let Some(old) = old {
+            self.bound.remove(&old);
+        }
+        if let Some((key, window)) = new {
+            self.bound.insert(key, Arc::downgrade(window));
+        }
+    }
+
+    /// The peer has revoked the window of this key. True if there was one.
+    pub fn note_revoked(&mut self, key: u32) -> bool {
+        let Some(window) = self.bound.remove(&key) else { return false };
+        self.revoked.push((key, window));
+        true
+    }
+}
+
+impl Qp {
+    /// Hands over the bind of a window to `target`, or its unbinding. Gives the key that peers use from then on.
+    pub fn post_bind(&self, id: u64, window: &Window, target: Option<&BindTarget<'_, Region>>) -> Result<u32> {
+        let mut side = self.sends.lock();
+        if !side.is_open() {
+            return Ok(0);
+        }
+        if side.is_full() {
+            return Err(Error::InsufficientResources(Resource::Memory));
+        }
+        self.singles.lock().room()?;
+        let number = wr::send(id);
+        let (key, kept) = window.bind(self.number(), target, |posting| match posting {
+            Posting::Bind(mw, range) => self.raw().post_bind(number, mw, range),
+            Posting::BindSingle(mw, key, range) => self.raw().post_bind_single(number, mw, key, range),
+            Posting::Nothing => self.raw().post_nothing(number),
+        })?;
+        if let Bound::Single(single) = &window.bound {
+            // The end of the connection revokes it, and has not begun, because the side is open.
+            let new = target.map(|_| (key, single));
+            self.singles.lock().replace(kept.key_before(self.number()), new);
+        }
+        side.posted_bind(id, kept);
+        Ok(key)
+    }
+
+    /// Frees what the device has of windows that the peer has revoked. Called without a lock.
+    pub fn free_revoked(&self) {
+        // The room stays: completions add to it where nothing can be asked for.
+        let next = || self.singles.lock().revoked.pop();
+        while let Some((key, window)) = next() {
+            self.free_binding(key, &window);
+        }
+    }
+
+    /// Ends the bindings of windows to this queue pair alone, before it is destroyed: they refer to it. No work is taken any
+    /// more.
+    pub fn end_binds(&self) {
+        self.sends.lock().forget_binds();
+        let Singles { bound, revoked } = std::mem::take(&mut *self.singles.lock());
+        for (key, window) in bound.into_iter().chain(revoked) {
+            self.free_binding(key, &window);
+        }
+    }
+
+    fn free_binding(&self, key: u32, window: &Weak<Single>) {
+        if let Some(window) = window.upgrade() {
+            window.revoke(key, self.number());
+        }
+    }
+}

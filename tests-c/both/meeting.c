@@ -1,0 +1,126 @@
+/* meeting.c - connections, messages and transfers between the two versions, in one process. */
+#define _DEFAULT_SOURCE
+#include "both/meeting.h"
+
+#include "common/env.h"
+#include "common/tap.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char ask[] = "from the caller to the server", answer[] = "and back";
+
+/* The names of the two in the messages. */
+static char who[32];
+
+/* Private data of a request or an answer; over rdma_cm they come with the padding of the network. */
+static bool came(const char *data, long size, const char *sent, size_t length)
+{
+    bool whole = size >= 0 && (env_is_shm() ? (size_t)size == length : (size_t)size >= length) &&
+                 memcmp(data, sent, length) == 0;
+
+    for (size_t i = length; whole && i < (size_t)size; i++)
+        whole = data[i] == 0;
+    return whole;
+}
+
+static void connect_halves(const struct half *caller, const struct half *server)
+{
+    char data[512];
+    uint64_t qual = server->listen();
+
+    caller->call(server->address(), qual, ask, sizeof ask);
+    ok(came(data, (long)server->request(data, sizeof data), ask, sizeof ask),
+       "%s: the request has its private data", who);
+    server->accept(answer, sizeof answer);
+    ok(came(data, caller->established(data, sizeof data), answer, sizeof answer),
+       "%s: the answer has its private data", who);
+    ok(server->established(data, sizeof data) >= 0, "%s: connected", who);
+}
+
+static void transfers(const struct half *from, const struct half *to, unsigned seed)
+{
+    from->fill(seed);
+    ok(from->send(HALF_MESSAGE) && to->received(HALF_MESSAGE, seed), "%s: a message of %s", who, from->version);
+    ok(from->send(0) && to->received(0, seed), "%s: an empty message of %s", who, from->version);
+    ok(from->write(to->memory()) && to->holds(seed), "%s: an RDMA write of %s", who, from->version);
+    to->fill(seed + 1);
+    ok(from->read(to->memory()) && from->holds(seed + 1), "%s: an RDMA read of %s", who, from->version);
+}
+
+static void end(const struct half *caller, const struct half *server)
+{
+    caller->disconnect();
+    ok(caller->disconnected() && server->disconnected(), "%s: disconnected", who);
+    caller->renew();
+    server->renew();
+}
+
+static void refusal(const struct half *caller, const struct half *server)
+{
+    char data[512];
+    uint64_t qual = server->listen();
+    /* 1.2 refuses without data. */
+    int size = strcmp(server->version, "2.0") == 0 ? (int)sizeof answer : 0;
+
+    caller->call(server->address(), qual, NULL, 0);
+    ok(came(data, (long)server->request(data, sizeof data), "", 0), "%s: a request without private data", who);
+    server->reject(answer, sizeof answer);
+    ok(caller->refused(data, sizeof data) == size && memcmp(data, answer, (size_t)size) == 0,
+       "%s: refused, with %d bytes", who, size);
+    caller->renew();
+}
+
+/* The handlers of all libraries run before and after a fork, and each looks after its own. */
+static void fork_once(void)
+{
+    uint64_t end = now_ms() + env_ms(SOON_MS);
+    int status = -1;
+    pid_t child;
+
+    fflush(NULL);
+    child = fork();
+    if (child == 0)
+        _exit(7);
+    while (child > 0 && waitpid(child, &status, WNOHANG) == 0 && now_ms() < end)
+        usleep(1000);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "%s: a child of both", who);
+    if (status == -1 && child > 0)
+        kill(child, SIGKILL);
+}
+
+/* An endpoint that leaves its shared receive queue is told of in 2.0 alone. */
+static void asynchronous(const struct half *half, int ends)
+{
+    int expected = strcmp(half->version, "2.0") == 0 ? ends : 0;
+
+    is_int(half->async_events(), expected, "%s: asynchronous events", half->version);
+}
+
+void meet(const struct half *one, const struct half *other, int argc, char **argv)
+{
+    const struct half *halves[2] = { one, other };
+
+    for (int i = 0; i < 2; i++) {
+        halves[i]->init(argc, argv);
+        halves[i]->open();
+    }
+    for (int i = 0; i < 2; i++) {
+        const struct half *caller = halves[i], *server = halves[1 - i];
+
+        snprintf(who, sizeof who, "%s calls %s", caller->version, server->version);
+        connect_halves(caller, server);
+        fork_once();
+        transfers(caller, server, 10);
+        transfers(server, caller, 20);
+        end(caller, server);
+        refusal(caller, server);
+    }
+    for (int i = 0; i < 2; i++)
+        asynchronous(halves[i], 2);
+    for (int i = 0; i < 2; i++)
+        halves[i]->close();
+}

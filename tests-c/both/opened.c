@@ -1,0 +1,64 @@
+/*
+ * opened.c - a program that is linked with neither library opens both as private plug-ins, and then every
+ * provider. Each of them takes a little of the memory that the dynamic linker keeps for
+ * thread-local data of libraries that come late.
+ */
+#define _GNU_SOURCE
+#include "both/meeting.h"
+
+#include "common/env.h"
+#include "common/tap.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct half *open_half(const char *number)
+{
+    char path[4096], name[16];
+    const struct half *(*get)(void);
+    void *library;
+
+    snprintf(path, sizeof path, "%s", env_self());
+    *strrchr(path, '/') = '\0';
+    snprintf(path + strlen(path), sizeof path - strlen(path), "/libhalf%s.so", number);
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        bail("%s", dlerror());
+    snprintf(name, sizeof name, "half%s", number);
+    *(void **)&get = dlsym(library, name);
+    return get();
+}
+
+/* The others may not be built. */
+static void open_providers(void)
+{
+    static const char *const names[] = { "libdaplshm.so.1", "libdaplshm.so.2", "libdaplverbs.so.1",
+                                         "libdaplverbs.so.2" };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (dlopen(names[i], RTLD_NOW | RTLD_LOCAL) != NULL) {
+            pass("%s is loaded too", names[i]);
+            continue;
+        }
+        const char *why = dlerror();
+
+        if (strstr(why, "No such file") != NULL)
+            skip(1, "%s is not built", names[i]);
+        else
+            fail("%s: %s", names[i], why);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct half *first, *second;
+
+    env_init(argc, argv, NULL);
+    first = open_half("20");
+    second = open_half("12");
+    open_providers();
+    meet(first, second, argc, argv);
+    return done_testing();
+}

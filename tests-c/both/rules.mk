@@ -1,0 +1,63 @@
+# Programs of both versions of uDAPL together. `make check-both` builds the suite for either and runs
+#
+#   the programs of this directory, which have both in one process
+#   those of other subjects that have a second process, CROSSED: each with the second process built for the
+#   other version
+#
+# The subject is not in SUBJECTS, because it takes both builds.
+
+ifeq ($(API),1.2)
+
+BOTH     := $(OUT)/both
+BOTH_OUT := $(OUT)/2.0
+BOTH_LIB := $(BOTH_OUT)/$(notdir $(LIB))
+OF_2.0   := $(MAKE) --no-print-directory -C $(TESTDIR) API=2.0 OUT=$(BOTH_OUT) LIBDIR=$(LIBDIR)
+
+CROSSED := flow/connect flow/refuse flow/sizes flow/rdma flow/ordering flow/flags flow/late flow/disconnect \
+	flow/notify rely/data rely/connections rely/ending srq/order srq/many srq/books
+
+HALF_SRC := $(TESTDIR)/both/half.c $(COMMON_SRC)
+HALF     := $(COMPILE) -fPIC -fvisibility=hidden -shared
+
+$(BOTH)/libhalf12.so: $(HALF_SRC) $(HEADERS) $(TESTDIR)/both/half.h | libs
+	@mkdir -p $(@D)
+	$(HALF) -o $@ $(HALF_SRC) -L$(LIB) -ldat
+
+$(BOTH)/libhalf20.so: $(HALF_SRC) $(HEADERS) $(TESTDIR)/both/half.h | both-libs
+	@mkdir -p $(@D)
+	$(HALF) -UUDAPL -DUDAPL=$(UDAPL_2.0) -std=$(STD_2.0) -o $@ $(HALF_SRC) -L$(BOTH_LIB) -ldat2
+
+HALVES     := $(BOTH)/libhalf12.so $(BOTH)/libhalf20.so
+BOTH_OBJ   := $(BOTH)/meeting.o $(addprefix $(OUT)/common/,tap.o text.o env.o peer.o)
+$(addprefix $(BOTH)/,linked.o foreign.o opened.o meeting.o): $(TESTDIR)/both/half.h $(TESTDIR)/both/meeting.h
+
+$(BOTH)/linked $(BOTH)/foreign: $(BOTH)/%: $(BOTH)/%.o $(BOTH_OBJ) $(HALVES)
+	$(CC) $(CFLAGS) -pthread -o $@ $(filter %.o,$^) -L$(BOTH) -lhalf12 -lhalf20 -Wl,-rpath,'$$ORIGIN' \
+		-Wl,-rpath-link,$(LIB):$(BOTH_LIB)
+
+$(BOTH)/opened: $(BOTH)/opened.o $(BOTH_OBJ) | $(HALVES)
+	$(CC) $(CFLAGS) -pthread -o $@ $^ -ldl
+
+BOTH_PROGRAMS := $(addprefix $(BOTH)/,linked opened foreign)
+
+.PHONY: both-libs both-programs check-both
+both-libs:
+	@$(OF_2.0) libs
+
+both-programs: both-libs
+	@$(OF_2.0) $(CROSSED:%=$(BOTH_OUT)/%) $(BOTH_OUT)/stub/libstub.so
+
+CROSS := $(TESTDIR)/run.sh -i $(IA) -t $(TIMEOUT) -p '$(TESTS)' $(if $(filter-out 0,$(V)),-v)
+
+check-both: $(CROSSED:%=$(OUT)/%) $(BOTH_PROGRAMS) $(OUT)/stub/libstub.so both-programs
+	@{ echo "1.2, its second processes 2.0, and both in one process:"; \
+	$(CROSS) -a 1.2 -l $(LIB) -x $(BOTH_OUT) -o $(OUT)/results-both \
+		$(BOTH_PROGRAMS) $(CROSSED:%=$(OUT)/%); \
+	echo "2.0, its second processes 1.2:"; \
+	$(CROSS) -a 2.0 -l $(BOTH_LIB) -x $(OUT) -o $(BOTH_OUT)/results-both $(CROSSED:%=$(BOTH_OUT)/%); \
+	} | awk '{ print } \
+		/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$$/ { runs++; passed += $$1; failed += $$3; skipped += $$5 } \
+		END { if (runs != 2) { print "a run has no end"; failed++ } \
+			print passed + 0 " passed, " failed + 0 " failed, " skipped + 0 " skipped"; exit failed > 0 }'
+
+endif

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# tap.sh - TAP from shell scripts, which read this file. The folder $work is theirs; they end with "1..$number" and the
+# status $failed.
+# shellcheck shell=sh disable=SC2034 # the scripts use what is set here
+number=0 failed=0
+
+# ok NAME COMMAND...: the output of the command is shown if it fails.
+ok()
+{
+    what=$1
+    shift
+    number=$((number + 1))
+    if "$@" >"$work/output" 2>&1; then
+        echo "ok $number - $what"
+    else
+        failed=1
+        echo "not ok $number - $what"
+        sed 's/^/# /' "$work/output"
+    fi
+}
+
+skip()
+{
+    number=$((number + 1))
+    echo "ok $number - $1 # SKIP $2"
+}

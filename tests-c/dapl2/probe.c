@@ -1,0 +1,45 @@
+/*
+ * probe.c - opens the adapters that its arguments name, and asks for their attributes without opening them; prints
+ * the codes, a line each. their_providers.sh runs it with two libraries.
+ */
+#include "common/dat.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Providers write to standard output, too. */
+static char line[1024];
+static size_t used;
+
+static void code(const char *what, DAT_RETURN rc)
+{
+    used += (size_t)snprintf(line + used, sizeof line - used, " %s 0x%08x", what, (unsigned)rc);
+}
+
+static void probe(char *name)
+{
+    DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+    DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
+    DAT_IA_ATTR attr;
+    DAT_RETURN rc = dat_ia_open(name, 8, &evd, &ia);
+
+    code("open", rc);
+    if (rc == DAT_SUCCESS)
+        code("close", dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
+    ia = DAT_HANDLE_NULL;
+    memset(&attr, 0, sizeof attr);
+    rc = dat_ib_open_query(name, &ia, DAT_IA_FIELD_ALL, &attr, 0, NULL);
+    code("query", rc);
+    if (rc == DAT_SUCCESS)
+        code("close", dat_ib_close_query(ia));
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        used = 0;
+        probe(argv[i]);
+        printf("\n%s:%s\n", argv[i], line);
+    }
+    return 0;
+}

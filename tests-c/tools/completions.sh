@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# completions.sh - what the shells complete with docs/completions. Prints TAP.
+set -u
+folder=$(cd "$(dirname "$0")/../../docs/completions" && pwd) || exit 2
+number=0 failed=0
+
+# offers SHELL TOOL WORD WANTED COMMAND...: the command prints WANTED as one of the completions of WORD.
+offers()
+{
+    shell=$1 tool=$2 word=$3 wanted=$4
+    shift 4
+    number=$((number + 1))
+    said=$("$@" 2>&1)
+    if echo "$said" | tr ' \t' '\n\n' | grep -qxF -e "$wanted"; then
+        echo "ok $number - $shell: $tool $word: $wanted"
+    else
+        failed=1
+        echo "not ok $number - $shell: $tool $word: $wanted"
+        echo "$said" | sed 's/^/# /'
+    fi
+}
+
+# complete_in SHELL TOOL WORD WANTED
+complete_in()
+{
+    if ! command -v "$1" >/dev/null; then
+        number=$((number + 1))
+        echo "ok $number - $1: $2 $3 # SKIP no $1 here"
+        return
+    fi
+    case $1 in
+    bash)
+        offers "$@" bash --norc -c '. "$1/bash/$2"; COMP_WORDS=("$2" "$3") COMP_CWORD=1
+            complete=$(complete -p "$2"); function=${complete#*-F }
+            "${function%% *}" "$2" "$3" "$2"; echo "${COMPREPLY[@]}"' bash "$folder" "$2" "$3" ;;
+    zsh)
+        # The function hands what it knows to _arguments, whose place is taken here to see it.
+        offers "$@" zsh -f -c 'compdef() { :; }; . "$1/zsh/_$2"; _arguments() { print -l -- "$@"; }
+            "_$2" | grep -o -e "--[a-z][a-z-]*"' zsh "$folder" "$2" "$3" ;;
+    fish)
+        offers "$@" fish -N -c 'source $argv[1]/fish/$argv[2].fish; complete -C "$argv[2] $argv[3]"' \
+            "$folder" "$2" "$3" ;;
+    esac
+}
+
+for shell in bash zsh fish; do
+    complete_in $shell dat-info --ex --explain
+    complete_in $shell dat-ping --se --self
+    complete_in $shell dat-perf --cs --csv
+done
+echo "1..$number"
+exit $failed

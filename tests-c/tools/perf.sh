@@ -1,0 +1,285 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# perf.sh - dat-perf on the adapter shm: each test in each mode, with the bytes compared; server and client; its output;
+# and programs that are no dat-perf. Prints TAP.
+#
+# BIN names the folder with the tools, LIB the one with the libraries.
+set -u
+LC_ALL=C NO_COLOR=1
+export LC_ALL NO_COLOR
+unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG LD_PRELOAD
+
+perf=$BIN/dat-perf
+work=$(mktemp -d) || exit 2
+server= client=
+# Ends what a test has left, and waits for it.
+clean_up()
+{
+    for pid in $server $client; do
+        kill -KILL "$pid" 2>/dev/null
+        wait "$pid" 2>/dev/null
+    done
+    rm -rf "$work"
+}
+trap clean_up EXIT
+LD_LIBRARY_PATH=$LIB
+DAT_OVERRIDE=$work/dat.conf
+export LD_LIBRARY_PATH DAT_OVERRIDE
+
+# Processes of other runs meet in another place.
+mkdir -m 700 "$work/meet"
+echo "shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"$work/meet\" \"\"" >"$DAT_OVERRIDE"
+
+number=0 failed=0
+# result STATUS NAME: one test; what the programs have written explains a failure.
+result()
+{
+    number=$((number + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $number - $2"
+    else
+        failed=$((failed + 1))
+        echo "not ok $number - $2"
+        sed 's/^/# /' "$work/out" "$work/err"
+    fi
+}
+
+# run STATUS ARGUMENT...: dat-perf ends with this status; its output is in $work/out and $work/err.
+run()
+{
+    status=$1
+    shift
+    timeout 60 "$perf" "$@" >"$work/out" 2>"$work/err"
+    got=$?
+    [ "$got" -eq "$status" ] || { echo "exit status $got" >>"$work/err"; return 1; }
+}
+
+# values NUMBER: as many rows, of which each has positive times, rates, bandwidth and processor time on either side.
+values()
+{
+    awk -F, -v rows="$1" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        {
+            n++
+            split("min_ns median_ns mean_ns p99_ns max_ns rate_per_s bandwidth_mb_per_s seconds cpu_seconds server_cpu_seconds", of, " ")
+            for (i in of) if (!($at[of[i]] > 0)) { print "row " n ": " of[i]; bad = 1 }
+            if ($at["min_ns"] > $at["median_ns"] || $at["median_ns"] > $at["p99_ns"] || $at["p99_ns"] > $at["max_ns"]) {
+                print "row " n ": times are not in order"; bad = 1
+            }
+        }
+        END { if (n != rows) print n + 0 " rows"; exit bad || n != rows }' "$work/out" >>"$work/err"
+}
+
+# measures ROWS ARGUMENT...: a measurement with its own server, whose bytes are compared.
+measures()
+{
+    rows=$1
+    shift
+    run 0 shm --self --verify --csv --limit 50 "$@" && values "$rows"
+    result $? "dat-perf $*"
+}
+
+# ---- Each test in each mode ----
+
+measures 30 --size 1,8,64,5000,100000 -n 20
+measures 6 --size 64 -n 1000
+measures 6 --size 64 -n 40 --connections 8
+measures 6 --size 64 -n 40 --connections 100 --active 3
+measures 6 --size 64 -n 100 --connections 2 --srq
+measures 6 --size 64 -n 100 --connections 2 --srq --wait
+measures 6 --size 64 -n 40 --threads 3 --connections 2
+measures 6 --size 64 -n 40 --threads 2 --srq --wait
+measures 6 --size 100 -n 40 --outstanding 1 --wait --warmup 0
+measures 1 --test send_lat --size 8 -n 20 --wait --pause 50
+# column NAME: the values of a column, in a line.
+column()
+{
+    awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { printf "%s ", $at[name] }' "$work/out"
+}
+
+run 0 shm --self --csv --size 8 -n 20 --outstanding 300 && [ "$(column outstanding)" = '1 1 1 300 300 128 ' ]
+result $? 'transfers under way are told as they were: one where latency is measured, reads as many as there can be'
+run 0 shm --self --csv --size 64 -n 3 -t send_bw,write_bw,read_bw && values 3
+result $? 'fewer transfers than may be under way'
+
+# ---- Output ----
+
+run 0 shm --self --size 8,4K -n 20 --svg "$work/svg" &&
+    grep -q '^send_lat  *8  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9]*  *[0-9]*$' "$work/out" &&
+    grep -q '^read_bw  *4096  *64  *[0-9]*  *[0-9.]*  *[0-9]*  *[0-9]*$' "$work/out" &&
+    grep -q '^Processor time: [0-9.]* s here and [0-9.]* s at the server, in [0-9.]* s of measurement\.$' "$work/out" &&
+    [ ! -s "$work/err" ]
+result $? 'tables for people, and the processor time'
+for test in send_lat write_lat read_lat send_bw write_bw read_bw; do grep -q "$test" "$work/svg" || exit 1; done &&
+    [ "$(grep -c '<polyline' "$work/svg")" -ge 6 ] && [ "$(tail -n 1 "$work/svg")" = '</svg>' ] &&
+    { ! command -v xmllint >/dev/null || xmllint --noout "$work/svg"; } 2>"$work/err"
+result $? '--svg: a line for each test'
+if command -v python3 >/dev/null; then
+    run 0 shm --self --size 8 -n 20 --json && python3 -c '
+import json, sys
+rows = json.load(sys.stdin)
+assert [row["test"] for row in rows] == ["send_lat", "write_lat", "read_lat", "send_bw", "write_bw", "read_bw"]
+assert all(row["size"] == 8 and row["median_ns"] > 0 for row in rows)' <"$work/out" 2>>"$work/err"
+    result $? '--json'
+else
+    number=$((number + 1))
+    echo "ok $number - --json # SKIP no python3 here"
+fi
+run 1 shm --self --size 8 -n 20 --svg "$work/none/svg" && grep -q 'cannot write' "$work/err" && grep -q '^send_lat' "$work/out"
+result $? 'a picture that cannot be written: said, after the results'
+
+# ---- A server of its own ----
+
+# Waits until the server has written a line.
+says()
+{
+    tries=0
+    until grep -q "$1" "$work/server"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 500 ] || { cat "$work/server" >>"$work/err"; return 1; }
+        sleep 0.02
+    done
+}
+
+"$perf" shm --verbose >"$work/server" 2>&1 &
+server=$!
+says 'shm listens at qualifier 18516' && run 0 shm localhost --csv --size 8 -n 20 && values 6
+result $? 'client and server'
+run 0 shm localhost --csv --size 8 -n 20 -t read_lat && values 1 && says 'has gone'
+result $? 'the server serves one client after the other'
+
+# A client that is killed in the middle of a measurement. The last one began with another size.
+"$perf" shm localhost --size 16 -n 1000000000 -t send_lat >"$work/out" 2>"$work/err" &
+client=$!
+says 'measures send_lat with 16 bytes'
+status=$?
+sleep 0.2
+kill -KILL "$client"
+wait "$client" 2>/dev/null
+client=
+[ "$status" -eq 0 ] && run 0 shm localhost --csv --size 64 -n 20 && values 6 && says 'send_lat: the peer has gone away'
+result $? 'a client that is killed: the server serves the next one'
+
+# What goes wrong in one thread of the server ends its measurement, and the client hears why: a processor that is not there,
+# and threads that cannot be made, since no memory is as large as their stacks.
+kill "$server"
+wait "$server" 2>/dev/null
+"$perf" shm --verbose --cpu 0,1023 >"$work/server" 2>&1 &
+server=$!
+says 'listens at' && run 1 shm localhost --size 8 -n 20 -t send_lat --threads 2 --limit 20 &&
+    grep -q 'the server.*processor 1023 cannot be used' "$work/err" && run 0 shm localhost --csv --size 8 -n 20 && values 6
+result $? 'a thread of the server cannot be pinned: the client is told, and the server serves the next one'
+kill "$server"
+wait "$server" 2>/dev/null
+RUST_MIN_STACK=1000000000000000 "$perf" shm --verbose >"$work/server" 2>&1 &
+server=$!
+says 'listens at' && run 1 shm localhost --size 8 -n 20 -t send_lat --threads 2 --limit 20 &&
+    grep -q 'the server.*there can be no more threads' "$work/err" && kill -0 "$server" &&
+    run 1 shm localhost --size 8 -n 20 -t send_lat --limit 20 && kill -0 "$server"
+result $? 'a server that can have no more threads says so, and stays'
+
+# Clients that stop in the middle of a measurement hold a server until its limit.
+kill "$server"
+wait "$server" 2>/dev/null
+"$perf" shm --verbose --limit 1 >>"$work/server" 2>&1 &
+server=$!
+says 'listens at'
+status=$?
+for how in '-t send_lat' '-t send_lat --srq' '-t send_lat --srq --wait' '-t write_lat' '-t write_bw --threads 2' \
+    '-t read_bw --wait'; do
+    # shellcheck disable=SC2086
+    "$perf" shm localhost --size 24 -n 1000000000 $how >"$work/out" 2>"$work/err" &
+    client=$!
+    says 'with 24 bytes' || status=1
+    kill -STOP "$client"
+    says 'it takes longer than 1 s' || { echo "$how: the server is held" >>"$work/err"; status=1; }
+    kill -KILL "$client"
+    wait "$client" 2>/dev/null
+    client=
+    : >"$work/server"
+done
+[ "$status" -eq 0 ] && run 0 shm localhost --csv --size 8 -n 20 && values 6
+result $? 'a client that stops: the server serves the next one after its limit'
+run 1 shm localhost --size 8 -n 1000000000 -t send_lat && grep -q 'the server.*longer than 1 s' "$work/err"
+result $? 'a measurement that is too long for the server: the client is told'
+kill "$server"
+wait "$server" 2>/dev/null
+"$perf" shm --verbose >"$work/server" 2>&1 &
+server=$!
+says 'listens at'
+
+# dat-ping connects without the greeting, as a program of somebody else.
+timeout 30 "$BIN/dat-ping" shm localhost --qualifier 18516 --count 1 >"$work/out" 2>"$work/err"
+[ $? -ne 0 ] && says 'is no dat-perf'
+result $? 'a program that is no dat-perf is rejected'
+run 0 shm localhost --csv --size 64 -n 20 -t send_lat && values 1
+result $? 'and the server serves the next one'
+
+# A server that is killed in the middle of a measurement, polling and waiting.
+for how in '' --wait; do
+    "$perf" shm localhost --size 32 -n 1000000000 -t send_lat $how >"$work/out" 2>"$work/err" &
+    client=$!
+    says 'measures send_lat with 32 bytes'
+    sleep 0.2
+    kill -KILL "$server"
+    wait "$server" 2>/dev/null
+    wait "$client"
+    status=$?
+    client=
+    [ "$status" -eq 1 ] && grep -q 'dat-perf: send_lat, 32 bytes: .*gone away' "$work/err"
+    result $? "the server is killed: the client says so${how:+, $how}"
+    "$perf" shm --verbose >"$work/server" 2>&1 &
+    server=$!
+    says 'listens at'
+done
+kill "$server"
+wait "$server" 2>/dev/null
+server=
+
+"$BIN/dat-ping" shm --qualifier 18520 >"$work/server" 2>&1 &
+server=$!
+says 'clients' && run 1 shm localhost --qualifier 18520 && grep -q 'is no dat-perf of this version' "$work/err"
+result $? 'a server that is no dat-perf: the client says so'
+kill "$server"
+wait "$server" 2>/dev/null
+
+timeout 60 "$perf" shm --once >"$work/server" 2>&1 &
+server=$!
+tries=0
+until run 0 shm localhost --csv --size 8 -n 20 -t send_lat || [ "$tries" -eq 100 ]; do
+    tries=$((tries + 1))
+    sleep 0.02
+done
+wait "$server" && values 1 && [ ! -s "$work/server" ]
+result $? 'a server with --once ends after its client, and prints nothing'
+server=
+
+# ---- What cannot be done ----
+
+run 1 nowhere --self && grep -q 'dat_ia_open: DAT_PROVIDER_NOT_FOUND' "$work/err"
+result $? 'an adapter that is not there'
+run 1 shm localhost --qualifier 4711 && grep -q 'no connection to qualifier 4711 of 127.0.0.1: DAT_CONNECTION' "$work/err"
+result $? 'nobody listens'
+run 1 shm host.invalid && grep -q 'host.invalid is no host' "$work/err"
+result $? 'a host that is not there'
+run 1 shm --self --size 8 --cpu 1023 -n 1 && grep -q 'processor 1023 cannot be used' "$work/err"
+result $? 'a processor that is not there'
+for wrong in '' 'shm --size 0' 'shm --self --test none' 'shm --self --threads 0' 'shm localhost --self' 'shm --self --csv --json' \
+    'shm --limit 18446744073709551615' 'shm --csv --svg x.svg -t send_lat' 'shm --json' 'shm --self --verbose' \
+    'shm localhost --once' 'shm --self --qualifier 7'; do
+    # shellcheck disable=SC2086
+    run 2 $wrong
+    result $? "wrong arguments: $wrong"
+done
+run 1 shm --self --verify --size 2G --outstanding 16384 -n 1 -t write_bw &&
+    grep -q 'it needs 67[0-9]* MiB of memory; [0-9]* MiB is the most' "$work/err"
+result $? 'more memory than the machine has'
+run 1 shm --self --size 8 -n 1000000000 -t send_lat --limit 1 && grep -q 'longer than 1 s' "$work/err"
+result $? '--limit'
+run 1 shm --self --csv --size 8,64M -n 5000 --warmup 1 -t send_lat --limit 2 && values 1 &&
+    grep -q 'send_lat, 67108864 bytes: it takes longer than 2 s' "$work/err"
+result $? '--limit: what was measured before is shown'
+
+echo "1..$number"
+[ "$failed" -eq 0 ]

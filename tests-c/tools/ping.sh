@@ -1,0 +1,418 @@
+#!/bin/sh
+# ping.sh - dat-ping on the adapter shm: both sides in one, two processes, and programs that are no dat-ping. Prints TAP.
+#
+# BIN names the folder with the tools, LIB the one with the libraries, CC the compiler.
+set -u
+LC_ALL=C NO_COLOR=1
+export LC_ALL NO_COLOR
+unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG LD_PRELOAD
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+ping=$BIN/dat-ping
+work=$(mktemp -d) || exit 2
+started=
+# Ends what a test has left, and waits for it.
+clean_up()
+{
+    for pid in $started; do
+        kill -KILL "$pid" 2>/dev/null
+        wait "$pid" 2>/dev/null
+    done
+    rm -rf "$work"
+}
+trap clean_up EXIT
+LD_LIBRARY_PATH=$LIB
+DAT_OVERRIDE=$work/dat.conf
+export LD_LIBRARY_PATH DAT_OVERRIDE
+number=0
+
+# Processes of other runs meet in another place.
+mkdir -m 700 "$work/meet"
+cat >"$DAT_OVERRIDE" <<END
+shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 "$work/meet" ""
+shm u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 "$work/meet" ""
+END
+
+# ok NAME COMMAND...: what the last programs have written is shown if the command fails.
+ok()
+{
+    name=$1
+    shift
+    number=$((number + 1))
+    if "$@"; then
+        echo "ok $number - $name"
+    else
+        echo "not ok $number - $name"
+        for file in "$work"/*.out "$work"/*.err; do
+            [ ! -s "$file" ] || sed "s|^|# ${file##*/}: |" "$file"
+        done
+    fi
+}
+
+skip()
+{
+    number=$((number + 1))
+    echo "ok $number - $1 # SKIP $2"
+}
+
+# run STATUS ARGUMENT...: dat-ping ends with this status; its output is in run.out and run.err.
+run()
+{
+    wanted=$1
+    shift
+    timeout 30 "$ping" "$@" >"$work/run.out" 2>"$work/run.err"
+    status=$?
+    [ $status = "$wanted" ] || { echo "# dat-ping $*: exit status $status, not $wanted"; return 1; }
+}
+
+# start NAME COMMAND...: starts a program whose output goes to NAME.out and NAME.err; sets $pid.
+start()
+{
+    out=$1
+    shift
+    # Before the program starts, so that nobody takes what an earlier one has said for its words.
+    : >"$work/$out.out" >"$work/$out.err"
+    "$@" >"$work/$out.out" 2>"$work/$out.err" </dev/null &
+    pid=$!
+    started="$started $pid"
+}
+
+# says NAME PATTERN [LINES]: waits until so many lines of the output of a program match.
+says()
+{
+    tries=0
+    until [ "$(grep -c -e "$2" "$work/$1.out")" -ge "${3:-1}" ]; do
+        tries=$((tries + 1))
+        [ $tries -lt 200 ] || { echo "# $1 does not say \"$2\" ${3:-1} times"; return 1; }
+        sleep 0.05
+    done
+}
+
+# ends PID [STATUS]: waits for a program; its exit status is this one.
+ends()
+{
+    wait "$1"
+    status=$?
+    [ $status = "${2:-0}" ] || { echo "# exit status $status, not ${2:-0}"; return 1; }
+}
+
+# lines PATTERN: the lines of run.out that match.
+lines()
+{
+    grep -c -e "$1" "$work/run.out"
+}
+
+# ---- Both sides in one ----
+
+four='send=[0-9.]* us write=[0-9.]* us read=[0-9.]* us srq=[0-9.]* us$'
+
+both_in_one()
+{
+    run 0 shm --self --count 3 --interval 0.05 &&
+        [ "$(lines "^64 bytes from 127.0.0.1: seq=[123] $four")" = 3 ] &&
+        [ "$(lines '^3 rounds, 3 complete, 0.0 % lost, [0-9]* ms$')" = 1 ] &&
+        [ "$(lines '^\(send\|write\|read\|srq\) *[0-9.]* us *[0-9.]* us *[0-9.]* us$')" = 4 ]
+}
+ok 'dat-ping shm --self: a line a round with all four operations, and a summary' both_in_one
+
+first_adapter()
+{
+    run 0 --self -c 1 && [ "$(lines '^dat-ping shm ')" = 1 ]
+}
+ok 'dat-ping --self takes the first adapter' first_adapter
+
+flood()
+{
+    run 0 shm --self -f -c 2000 && [ "$(lines 'seq=')" = 0 ] &&
+        [ "$(lines '^2000 rounds, 2000 complete, 0.0 % lost')" = 1 ]
+}
+ok '--flood writes the summary alone' flood
+
+json()
+{
+    run 0 shm --self -c 2 -i 0 --json && [ "$(lines .)" = 1 ] && [ "$(lines '^{.*"lost":0,.*}$')" = 1 ] || return 1
+    if command -v python3 >/dev/null; then
+        python3 -c '
+import json, sys
+told = json.load(sys.stdin)
+rounds, summary = told["rounds"], told["summary"]
+operations = ["send", "write", "read", "srq"]
+assert [r["round"] for r in rounds] == [1, 2], rounds
+assert all(r[o + "_us"] > 0 for r in rounds for o in operations), rounds
+assert summary["complete"] == summary["rounds"] == 2 and summary["loss_percent"] == 0, summary
+for o in operations:
+    t = summary["times"][o]
+    assert 0 < t["minimum_us"] <= t["mean_us"] <= t["maximum_us"], t
+' <"$work/run.out"
+    fi
+}
+ok '--json is one document with the rounds and the summary' json
+
+sizes()
+{
+    for size in 1 4095 65536 3000000; do
+        run 0 shm --self -c 2 -i 0 --size $size && [ "$(lines "^$size bytes from .*$four")" = 2 ] || return 1
+    done
+}
+ok '--size: transfers of 1 byte to megabytes arrive as they were sent' sizes
+
+diagnostics()
+{
+    (DAT_DBG_TYPE=0xffff DAT_DBG_DEST=1 DAPL_DBG_DEST=1 && export DAT_DBG_TYPE DAT_DBG_DEST DAPL_DBG_DEST &&
+        run 0 shm --self -c 1) && [ "$(lines '1 rounds, 1 complete')" = 1 ]
+}
+ok 'diagnostics of the libraries on standard output do not keep --self from its server' diagnostics
+
+# The server must go with its client, however that ends.
+no_server_left()
+{
+    tries=0
+    while grep -l -z -x -e --announce /proc/[0-9]*/cmdline 2>/dev/null | while read -r file; do
+        grep -q -z -F -e "$work" "${file%cmdline}environ" 2>/dev/null && echo "$file"
+    done | grep -q .; do
+        tries=$((tries + 1))
+        [ $tries -lt 100 ] || return 1
+        sleep 0.05
+    done
+}
+
+interrupted()
+{
+    start self "$ping" shm --self --interval 0.02
+    says self 'seq=3 ' && kill -INT "$pid" && ends "$pid" && says self ' complete, 0.0 % lost' && no_server_left
+}
+ok 'Ctrl-C ends it with the summary, and the server that it started' interrupted
+
+killed_with_a_server()
+{
+    start self "$ping" shm --self --interval 0.02
+    says self 'seq=3 ' && kill -KILL "$pid" && ends "$pid" 137 2>/dev/null && no_server_left
+}
+ok 'a client that is killed leaves no server' killed_with_a_server
+
+unprivileged()
+{
+    (
+        unset DAT_OVERRIDE
+        cd / && timeout 30 setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs \
+            "$ping" shm --self -c 2 -i 0 >"$work/run.out" 2>"$work/run.err"
+    ) && [ "$(lines '2 rounds, 2 complete')" = 1 ]
+}
+if [ "$(id -u)" != 0 ]; then
+    ok 'it needs no privileges' run 0 shm --self -c 1
+elif [ -e /etc/dat.conf ] || [ -e /etc/rdma/dat.conf ]; then
+    skip 'it needs no privileges' 'the dat.conf of this machine may not have shm'
+elif ! setpriv --reuid 65534 --regid 65534 --clear-groups test -x "$ping" -a -r "$LIB/libdat.so.1" 2>/dev/null; then
+    skip 'it needs no privileges' 'another user cannot read the tools'
+else
+    ok 'it needs no privileges' unprivileged
+fi
+
+# ---- Two processes ----
+
+server()
+{
+    start server "$ping" shm
+    server=$pid
+    says server 'waiting for clients on qualifier 18515'
+}
+
+by_name_and_address()
+{
+    server || return 1
+    for host in localhost 127.0.0.1 ::1 "$(hostname)"; do
+        run 0 shm "$host" --count 2 --interval 0.01 && [ "$(lines '2 rounds, 2 complete, 0.0 % lost')" = 1 ] || return 1
+    done
+    says server ' has connected, 64 bytes a transfer' 4 &&
+        says server ' has gone (DAT_CONNECTION_EVENT_DISCONNECTED) after 6 transfers, 0 of them wrong; waiting' 4
+}
+ok 'server and client: the host by its names and addresses; the server says who comes and goes' by_name_and_address
+
+several_clients()
+{
+    start first "$ping" shm localhost -f -c 300 --size 300
+    first=$pid
+    start second "$ping" shm localhost -f -c 300 --size 10000
+    ends "$first" && ends "$pid" && says first '300 rounds, 300 complete' && says second '300 rounds, 300 complete'
+}
+ok 'several clients at a time' several_clients
+
+killed_client()
+{
+    start client "$ping" shm localhost --interval 0.02
+    says client 'seq=2 ' && kill -KILL "$pid" && ends "$pid" 137 2>/dev/null &&
+        says server ' has gone ' 7 && run 0 shm localhost -c 1
+}
+ok 'a client that is killed: the server says so, and serves the next one' killed_client
+
+qualifier_in_use()
+{
+    run 1 shm && grep -q 'qualifier 18515 cannot be listened on.*DAT_CONN_QUAL_IN_USE' "$work/run.err"
+}
+ok 'a second server on the same qualifier is refused' qualifier_in_use
+
+# The client of this test stays for the next one.
+killed_server()
+{
+    start client "$ping" shm localhost --interval 0.05
+    client=$pid
+    says client 'seq=2 ' && kill -KILL "$server" && ends "$server" 137 2>/dev/null &&
+        says client 'localhost has gone.*; waiting for the next one' &&
+        says client 'seq=[0-9]* lost: nobody listens'
+}
+ok 'a server that is killed: the client says so, and waits for the next one' killed_server
+
+server_is_back()
+{
+    server && says client ' is back' && says client "seq=.*$four" 4 && kill -INT "$client" && ends "$client" 1 &&
+        says client '^[0-9]* rounds, [0-9]* complete, [0-9.]* % lost'
+}
+ok 'the next server is found; lost rounds are told by the exit status' server_is_back
+
+stopped_server()
+{
+    kill -STOP "$server"
+    run 1 shm localhost --timeout 0.3 --count 1
+    stopped=$?
+    kill -CONT "$server"
+    [ $stopped = 0 ] && grep -q 'no answer within\|DAT_CONNECTION_EVENT_TIMED_OUT' "$work/run.err" "$work/run.out"
+}
+ok 'a server that does not answer in time' stopped_server
+
+# The server is stopped, so the client is interrupted before its first round.
+interrupted_at_once()
+{
+    kill -STOP "$server"
+    start client "$ping" shm localhost --timeout 20
+    client=$pid
+    tries=0
+    # It catches the signal by now: bit 1 of the mask of signals is SIGINT.
+    until grep -q '^SigCgt:.*[2367abef]$' "/proc/$client/status"; do
+        tries=$((tries + 1))
+        [ $tries -lt 200 ] || break
+        sleep 0.05
+    done
+    kill -INT "$client"
+    ends "$client" 1
+    found=$?
+    kill -CONT "$server"
+    [ $found = 0 ] && says client '^0 rounds, 0 complete'
+}
+ok 'Ctrl-C before the first round is complete: exit status 1' interrupted_at_once
+
+# A client of the stopped server may still come and go.
+server_ends()
+{
+    kill -TERM "$server" && ends "$server" && says server '^clients: [0-9]*, transfers: [0-9]*, wrong: 0$'
+}
+ok 'a server that is asked to end says what it has done' server_ends
+
+counted_server()
+{
+    start server "$ping" shm --count 1 --json --qualifier 77
+    says server '"event":"listening"' && run 0 shm localhost -q 77 -c 1 && ends "$pid" &&
+        says server '"event":"connected"' && says server '"event":"gone"' && says server '"event":"end"'
+}
+ok 'a server with --count and --json on a qualifier of its own' counted_server
+
+# The first connection of a client with 64 MiB a transfer needs more than the server may have.
+little_memory()
+{
+    (ulimit -v 700000; exec "$ping" shm) >"$work/server.out" 2>"$work/server.err" </dev/null &
+    server=$!
+    started="$started $server"
+    says server 'waiting for clients' && run 1 shm localhost -c 1 -s 67108864 &&
+        grep -q 'there is no memory for' "$work/server.err" && run 0 shm localhost -c 1 -s 1000 &&
+        kill -INT "$server" && ends "$server"
+}
+ok 'a server without memory for a client sends it away, and serves the next one' little_memory
+
+# ---- Programs that are no dat-ping ----
+
+# compiled NAME FLAG...: the program for either version of the interface.
+compiled()
+{
+    program=$1
+    shift
+    ${CC:-cc} -std=c99 -Wall -Wextra -Werror -O1 -I"$root/include" -I"$root/tests-c" "$@" \
+        -o "$work/$program" "$here/connector.c" "$LIB/libdat${program#connector}" 2>"$work/cc.err"
+}
+
+# stranger_connects PROGRAM
+stranger_connects()
+{
+    start server "$ping" shm
+    server=$pid
+    says server 'waiting for clients' || return 1
+    mkfifo "$work/hold"
+    : >"$work/stranger.out"
+    "$work/$1" connect shm 18515 <"$work/hold" >"$work/stranger.out" 2>"$work/stranger.err" &
+    stranger=$!
+    started="$started $stranger"
+    exec 3>"$work/hold"
+    rm "$work/hold"
+    says stranger connected && says server 'has connected; it is no dat-ping' &&
+        run 0 shm localhost -c 1
+    found=$?
+    exec 3>&-
+    [ $found = 0 ] && ends "$stranger" && says server 'has gone ' 2 && run 0 shm localhost -c 1 &&
+        kill -INT "$server" && ends "$server"
+}
+
+# stranger_accepts PROGRAM
+stranger_accepts()
+{
+    start stranger "$work/$1" accept shm 18515
+    stranger=$pid
+    says stranger listening && run 0 shm localhost && [ "$(lines 'has accepted a connection.*it is no dat-ping')" = 1 ] &&
+        says stranger gone && ends "$stranger"
+}
+
+# liar PROGRAM
+liar()
+{
+    start stranger "$work/$1" lie shm 18515
+    stranger=$pid
+    says stranger listening && run 1 shm localhost -c 2 -i 0 && [ "$(lines 'seq=[12] wrong: ')" = 2 ] || return 1
+    for operation in send write read; do
+        [ "$(lines "$operation: byte 0 was wrong when it came to this side")" = 2 ] || return 1
+    done
+    [ "$(lines '2 rounds, 2 complete, 2 with wrong bytes, 0.0 % lost')" = 1 ] && ends "$stranger"
+}
+
+for program in connector.so.1 connector2.so.2; do
+    case $program in
+    *.1) version=1.2 udapl=12 ;;
+    *) version=2.0 udapl=20 ;;
+    esac
+    if [ ! -e "$LIB/libdat${program#connector}" ]; then
+        skip "programs of uDAPL $version" "there is no libdat${program#connector}"
+        continue
+    fi
+    ok "a program of uDAPL $version can be built" compiled $program -DUDAPL=$udapl
+    ok "a program of uDAPL $version that only connects to a server" stranger_connects $program
+    ok "a program of uDAPL $version that only accepts a client" stranger_accepts $program
+    ok "a program of uDAPL $version that sends wrong bytes is found out, byte by byte" liar $program
+done
+
+# ---- What does not work ----
+
+tells()
+{
+    run "$1" $2 && grep -q -e "$3" "$work/run.err"
+}
+ok 'nobody listens: exit status 1, and what to start there' \
+    tells 1 'shm localhost -q 78' 'nobody listens on qualifier 78.*is `dat-ping shm` running there'
+ok 'a host that shm cannot reach' tells 1 'shm 203.0.113.9 -t 1' '^dat-ping: 203.0.113.9: '
+ok 'a host without an address' tells 1 'shm host.invalid' '"host.invalid" is not known'
+ok 'an adapter that there is not' tells 1 'nothing --self' 'dat_ia_open: DAT_PROVIDER_NOT_FOUND'
+ok 'a library that there is not' tells 1 '--self --library /nowhere/libdat.so.1' '/nowhere/libdat.so.1 cannot be used'
+ok 'transfers that are too long' tells 2 'shm --self --size 999999999' 'size'
+ok 'no adapter' tells 2 '' 'NAME'
+ok 'a flood from a server' tells 2 'shm --flood' 'HOST'
+ok 'other options of a client for a server' tells 2 'shm -s 5 -i 1' 'HOST'
+ok 'a qualifier with --self' tells 2 'shm --self -q 7' 'cannot be used with'
+ok 'an unknown option' tells 2 '--nonsense' 'nonsense'
+
+echo "1..$number"

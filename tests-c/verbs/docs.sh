@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# docs.sh ADAPTER - runs the commands of docs/deploying.md, with those that change the machine and those that need a
+# device, in the virtual machine of vm.sh. It gets an interface eth0 with the address that the document names. Prints TAP.
+set -u
+LC_ALL=C
+export LC_ALL
+root=$(cd "$(dirname "$0")/../.." && pwd)
+
+# Nobody else's machine is changed. vm.sh leaves its orders there.
+if [ ! -e /run/order/main ]; then
+    echo '1..0 # SKIP this is not the virtual machine of vm.sh'
+    exit
+fi
+for taken in /sys/class/net/eth0 /etc/dat.conf; do
+    if [ -e $taken ]; then
+        echo "1..0 # SKIP there is $taken"
+        exit
+    fi
+done
+
+# What the tests after this one would see.
+cleanup()
+{
+    rm -f /etc/dat.conf
+    rdma link del rxe_eth0
+    ip link del eth0
+} 2>/dev/null
+trap cleanup EXIT
+ip link add eth0 type veth peer name eth1
+ip addr add 192.0.2.7/24 dev eth0
+ip link set eth0 up
+ip link set eth1 up
+
+# The kernel is that of vm.sh, whose modules are in none of the machine's folders.
+version=$(uname -r)
+if [ ! -d "/lib/modules/$version" ]; then
+    mkdir -p /lib/modules
+    ln -s "${VM_KERNEL:-${VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/libdat-vm}/kernel}/lib/modules/$version" /lib/modules/
+fi
+
+CARGO_TARGET_DIR=${TARGET:-${CARGO_TARGET_DIR:-$root/target}}
+export CARGO_TARGET_DIR
+"$root/tests-c/docs/run.py" --machine "$root/docs/deploying.md"

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# info.sh ADAPTER - what dat-info says of an adapter on a device, and what it finds when the device is not reachable. $BIN
+# has the tools. Prints TAP.
+set -u
+LC_ALL=C NO_COLOR=1
+export LC_ALL NO_COLOR
+unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG DAT_OVERRIDE
+
+ia=${1:?the name of an adapter}
+info=${BIN:-}/dat-info
+netdev=${ia#verbs-}
+LD_LIBRARY_PATH=${DAT_TEST_LIBDIR:?the directory of the libraries}
+export LD_LIBRARY_PATH
+if [ ! -x "$info" ]; then
+    echo '1..0 # SKIP BIN does not name the folder of dat-info'
+    exit
+fi
+if [ -e /etc/dat.conf ] || [ -e /etc/rdma/dat.conf ]; then
+    echo '1..0 # SKIP this host has a dat.conf'
+    exit
+fi
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+number=0
+
+# ok NAME COMMAND...: what dat-info wrote is shown if the command fails.
+ok()
+{
+    name=$1
+    shift
+    number=$((number + 1))
+    if "$@"; then
+        echo "ok $number - $name"
+    else
+        echo "not ok $number - $name"
+        sed 's/^/# /' "$work/out"
+    fi
+}
+
+skip()
+{
+    number=$((number + 1))
+    echo "ok $number - $1 # SKIP $2"
+}
+
+# run STATUS COMMAND...
+run()
+{
+    wanted=$1
+    shift
+    "$@" >"$work/out" 2>&1 </dev/null
+    [ $? -eq "$wanted" ]
+}
+
+says() { grep -qE -e "$1" "$work/out"; }
+
+address=$(ip -4 -o address show dev "$netdev" | awk '{ sub("/.*", "", $4); print $4; exit }')
+device=$(rdma link | awk -v netdev="$netdev" '{ sub("/1$", "", $2); for (i = 1; i < NF; i++)
+    if ($i == "netdev" && $(i + 1) == netdev) { print $2; exit } }')
+ok 'dat-info: status 0' run 0 "$info"
+ok "dat-info: $ia, built in, with device, port, state and address" \
+    says "^$ia  *1\.2  *safe  *$device  *1  *active  *$address  *built in  *.*/libdaplverbs"
+ok "dat-info $ia: status 0" run 0 "$info" "$ia"
+ok "dat-info $ia: its address" says "Address  *$address"
+ok "dat-info --explain $ia: status 0" run 0 "$info" --explain "$ia"
+ok '--explain: it opens' says 'it opens, address'
+ok '--explain: status 0' run 0 "$info" --explain
+ok '--explain: the port with its interface' says "ok  *$device port 1 .*active, interface $netdev.*$address"
+ok '--explain: the device files' says 'ok  *.*/infiniband/rdma_cm can be opened'
+ok '--explain: memory that can be registered' says '(ulimit -l|any amount of memory)'
+
+# Only in the virtual machine may the rights of the device files be changed.
+if [ "$device" = rxe0 ] && [ "$(id -u)" -eq 0 ] && [ -e /run/order/main ]; then
+    chmod 600 /dev/infiniband/*
+    nobody() { setpriv --reuid=65534 --clear-groups "$@"; }
+    ok 'another user, without rights to the device files: status 1' run 1 nobody "$info" --explain "$ia"
+    ok 'another user: it says so' says 'WRONG  /dev/infiniband/rdma_cm may not be opened by you'
+    ok 'another user: the command that mends it' says 'mend: sudo chmod 666 /dev/infiniband/rdma_cm'
+    sed -n 's/^ *mend: sudo //p' "$work/out" | sh -e
+    ok 'another user, after these commands: status 0' run 0 nobody "$info" --explain "$ia"
+    ok 'little locked memory: status 0' run 0 nobody sh -c 'ulimit -l 64; exec "$0" --explain' "$info"
+    ok 'little locked memory: it says so' says 'only 64 KiB of memory can be registered'
+
+    # An interface of its own, so that those of other tests keep their routes.
+    ip link add info0 type veth peer name info1 && ip addr add 10.9.0.1/24 dev info0 &&
+        ip link set info0 up && ip link set info1 up
+    ok 'an interface without a device: status 1' run 1 "$info" --explain verbs-info0
+    ok 'an interface without a device: it says so' says 'WRONG  info0 has no RDMA device'
+    sed -n 's/^ *mend: //p' "$work/out" | sh -e
+    ok 'an interface without a device, after the commands that it names: status 0' run 0 "$info" --explain verbs-info0
+    ok 'an interface without a device: then it has one' says 'ok  *rxe2 port 1 .*active, interface info0, 10.9.0.1'
+    ip link set info0 down
+    ok 'an interface that is down: status 1' run 1 "$info" --explain verbs-info0
+    ok 'an interface that is down: the port is named' says 'WRONG  rxe2 port 1 .*interface info0: the port is down'
+    ok 'an interface that is down: the command that mends it' says 'mend: ip link set info0 up'
+    rdma link delete rxe2
+    ip link delete info0
+else
+    skip 'rights of device files, limits, links' 'not in the virtual machine'
+fi
+echo "1..$number"

@@ -1,0 +1,143 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# ping.sh ADAPTER - dat-ping on a device, between two devices where there are two, and with programs that only connect: one
+# with our libraries, and one of uDAPL 2.0 with the C implementation, if $DAT_TEST_DAPL2 names it. $BIN has the tools.
+# Prints TAP.
+set -u
+LC_ALL=C NO_COLOR=1
+export LC_ALL NO_COLOR
+unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
+
+ia=${1:?the name of an adapter}
+ours=${DAT_TEST_LIBDIR:?the directory of the libraries}
+: "${DAT_TEST_SCALE:=1}" "${DAT_TEST_DAPL2:=}"
+ping=${BIN:-}/dat-ping
+programs=$(dirname "$ours")/verbs
+if [ ! -x "$ping" ]; then
+    echo '1..0 # SKIP BIN does not name the folder of dat-ping'
+    exit
+fi
+work=$(mktemp -d) || exit 1
+pid=
+trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null; rm -rf "$work"' EXIT
+patience=$(awk "BEGIN { print int(60 * $DAT_TEST_SCALE) }")
+number=0
+
+# ok NAME COMMAND...: what the programs have written is shown if the command fails.
+ok()
+{
+    name=$1
+    shift
+    number=$((number + 1))
+    if "$@"; then
+        echo "ok $number - $name"
+    else
+        echo "not ok $number - $name"
+        for file in "$work"/*.out; do
+            [ ! -s "$file" ] || sed "s|^|# ${file##*/}: |" "$file"
+        done
+    fi
+}
+
+skip()
+{
+    number=$((number + 1))
+    echo "ok $number - $1 # SKIP $2"
+}
+
+# The other end is another device, if there is one: then all goes over a wire.
+other=$(awk -v ia="$ia" '$1 ~ /^verbs-/ && $1 != ia { print $1; exit }' "$DAT_OVERRIDE")
+: "${other:=$ia}"
+address=$(ip -4 -o address show dev "${other#verbs-}" | awk '{ sub("/.*", "", $4); print $4; exit }')
+
+# start NAME COMMAND...: starts a program whose output goes to NAME.out; sets $pid.
+start()
+{
+    out=$1
+    shift
+    # Before the program starts, so that nobody takes what an earlier one has said for its words.
+    : >"$work/$out.out"
+    "$@" >"$work/$out.out" 2>&1 </dev/null &
+    pid=$!
+}
+
+# says NAME PATTERN: waits until a line of the output of a program matches.
+says()
+{
+    tries=0
+    until grep -q -e "$2" "$work/$1.out"; do
+        tries=$((tries + 1))
+        [ $tries -lt $((patience * 5)) ] || { echo "# $1 does not say \"$2\""; return 1; }
+        sleep 0.2
+    done
+}
+
+# run ARGUMENT...: dat-ping ends with 0; its output is in run.out.
+run()
+{
+    timeout "$patience" "$ping" "$@" --timeout "$patience" >"$work/run.out" 2>&1
+}
+
+complete()
+{
+    grep -q "^$1 rounds, $1 complete, 0.0 % lost" "$work/run.out"
+}
+
+both_in_one()
+{
+    run "$ia" --self --count 3 --interval 0 && complete 3 &&
+        [ "$(grep -c 'seq=[123] send=.* write=.* read=.* srq=' "$work/run.out")" = 3 ]
+}
+ok 'dat-ping --self: all four operations' both_in_one
+
+served()
+{
+    start server "$ping" "$other" && says server 'waiting for clients' &&
+        run "$ia" "$address" --count 3 --interval 0 && complete 3 &&
+        run "$ia" "$address" --count 2 --flood --size 20000 && complete 2 &&
+        says server 'has gone .* after 6 transfers, 0 of them wrong'
+}
+ok "server on $other, client on $ia" served
+
+# strange_client PROGRAM: it connects to the server, and ends at the end of its standard input.
+strange_client()
+{
+    timeout "$patience" "$1" connect "$ia" 18515 "$address" </dev/null >"$work/stranger.out" 2>&1 &&
+        says server 'it is no dat-ping' && run "$ia" "$address" --count 1 && complete 1
+}
+
+# strange_server PROGRAM: it accepts a client, and waits until that has gone.
+strange_server()
+{
+    start stranger timeout "$patience" "$1" accept "$other" 18515 && says stranger listening && run "$ia" "$address" &&
+        grep -q 'has accepted a connection.*it is no dat-ping' "$work/run.out" && wait "$pid" && says stranger gone
+}
+
+# with_theirs COMMAND...: with Debian's libraries; their entries are not threadsafe.
+theirs=${DAT_TEST_DAPL2:+$(dirname "$(find "$DAT_TEST_DAPL2/usr/lib" -name libdat2.so.2 2>/dev/null | head -n 1)")}
+for name in "$ia" "$other"; do
+    echo "$name u2.0 nonthreadsafe default $theirs/libdaplofa.so.2 dapl.2.0 \"${name#verbs-} 0\" \"\""
+done >"$work/their.conf"
+cat >"$work/theirs" <<END
+#!/bin/sh
+DAT_OVERRIDE='$work/their.conf' LD_LIBRARY_PATH='$theirs' exec '$programs/connector2' "\$@"
+END
+chmod +x "$work/theirs"
+
+ok 'a program that only connects to a server' strange_client "$programs/connector"
+if [ -x "$programs/connector2" ]; then
+    ok 'a program of the C implementation that only connects to a server' strange_client "$work/theirs"
+else
+    skip 'a program of the C implementation that only connects to a server' 'DAT_TEST_DAPL2 does not name it'
+fi
+kill -INT "$pid" && wait "$pid"
+ok 'the server has ended well' says server '^clients: [0-9]*, transfers: [0-9]*, wrong: 0$'
+ok 'a program that only accepts a client' strange_server "$programs/connector"
+if [ -x "$programs/connector2" ]; then
+    ok 'a program of the C implementation that only accepts a client' strange_server "$work/theirs"
+else
+    skip 'a program of the C implementation that only accepts a client' 'DAT_TEST_DAPL2 does not name it'
+fi
+pid=
+echo "1..$number"
