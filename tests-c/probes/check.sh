@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# check.sh LIBDIR [PROGRAM] - the probes of the libraries in LIBDIR against docs/tracing.md, and the scripts of
+# docs/tracing with bpftrace, which watch PROGRAM (perf/fast_path.c) on shm
+#
+# Prints TAP. The scripts need root, bpftrace and a kernel that lets it look on.
+set -u
+LC_ALL=C
+export LC_ALL
+unset DAT_OVERRIDE DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+libdir=${1:-} program=${2:-}
+[ -d "$libdir" ] || { sed -n '4,5p' "$0" >&2; exit 2; }
+libdir=$(cd "$libdir" && pwd)
+# The longest time in seconds for bpftrace to attach its probes, and for the program.
+LIMIT=60
+
+work=$(mktemp -d) || exit 2
+pids=
+trap '[ -z "$pids" ] || kill $pids 2>/dev/null; rm -rf "$work"' EXIT
+. "$root/tests-c/common/tap.sh"
+
+# What is documented: "name number-of-arguments", from the table of probes.
+sed -n '/^## Probes/,/^\*object\*/s/^| `\([a-z_]*\)` | \([^|]*\) |.*/\1 \2/p' "$root/docs/tracing.md" |
+    awk '{ name = $1; $1 = ""; print name, split($0, parts, ",") }' | sort >"$work/documented"
+
+# notes LIBRARY: its probes, one a line: provider, name, address, the arguments.
+notes()
+{
+    readelf -n "$1" | awk '
+        /Provider:/ { provider = $2 }
+        /Name:/ { name = $2 }
+        /Location:/ { sub(/,.*/, "", $2); where = $2; sub(/^0x0*/, "", where) }
+        /Arguments:/ { $1 = ""; print provider, name, where $0 }'
+}
+
+# Each note has the provider, and arguments of 64 bits, as many as documented; each documented probe is there.
+as_documented()
+{
+    [ -s "$work/notes" ] || { echo 'no probes'; return 1; }
+    awk 'NR == FNR { wanted[$1] = $2; next }
+         $1 != "dat" { print "a probe of " $1; bad = 1 }
+         !($2 in wanted) { print $2 " is not documented"; bad = 1; next }
+         NF - 3 != wanted[$2] { print $2 " has " NF - 3 " arguments and not " wanted[$2]; bad = 1 }
+         { for (i = 4; i <= NF; i++) if ($i !~ /^-8@/) { print $2 ": " $i " has not 64 bits"; bad = 1 } }
+         { seen[$2] = 1 }
+         END {
+             for (name in wanted) if (!(name in seen)) { print name " is not there"; bad = 1 }
+             exit bad
+         }' "$work/documented" "$work/notes"
+}
+
+# At the address of each probe is a nop of one byte.
+are_nops()
+{
+    objdump -d --no-show-raw-insn "$1" | awk '/\tnop$/ { sub(/:.*/, "", $1); print $1 }' >"$work/nops"
+    awk 'NR == FNR { nop[$1] = 1; next }
+         !($3 in nop) { print $2 " at " $3 " is no nop"; bad = 1 }
+         END { exit bad }' "$work/nops" "$work/notes"
+}
+
+has_none()
+{
+    ! notes "$1" | grep .
+}
+
+ok 'docs/tracing.md has a table of the probes' grep -q '^posted 4$' "$work/documented"
+if command -v readelf >/dev/null && command -v objdump >/dev/null; then
+    for name in libdaplshm.so.1 libdaplshm.so.2 libdaplverbs.so.1 libdaplverbs.so.2; do
+        if [ ! -e "$libdir/$name" ]; then
+            skip "$name: the probes are as documented" 'it is not built'
+            continue
+        fi
+        notes "$libdir/$name" >"$work/notes"
+        ok "$name: the probes are as documented" as_documented
+        if [ "$(uname -m)" = x86_64 ]; then
+            ok "$name: each probe is a nop" are_nops "$libdir/$name"
+        fi
+    done
+    for name in libdat.so.1 libdat2.so.2; do
+        [ ! -e "$libdir/$name" ] || ok "$name: no probes" has_none "$libdir/$name"
+    done
+else
+    skip 'the probes are as documented' 'readelf and objdump are not installed'
+fi
+
+# What the scripts lack, if anything.
+lacking()
+{
+    [ -n "$program" ] || { echo 'no program was named'; return; }
+    command -v bpftrace >/dev/null || { echo 'bpftrace is not installed'; return; }
+    [ "$(id -u)" -eq 0 ] || { echo 'not root'; return; }
+    timeout "$LIMIT" bpftrace -e 'BEGIN { printf("works\n"); exit(); }' 2>&1 | grep -q works ||
+        echo 'the kernel does not let bpftrace look on'
+}
+
+# watch SCRIPT LAST PATTERN...: runs a script until it has seen the program from begin to end; then it has printed such lines.
+# Where the script prints while it looks on, LAST is a line to wait for: what it has not printed when it is ended is lost.
+watch()
+{
+    : >"$work/out"
+    script=$1 last=$2
+    shift 2
+    bpftrace -B line "$root/docs/tracing/$script" "$libdir/libdaplshm.so.1" >"$work/out" 2>&1 &
+    tracer=$!
+    pids=$tracer
+    deadline=$(($(date +%s) + LIMIT))
+    until is_attached "$tracer"; do
+        kill -0 "$tracer" 2>/dev/null && [ "$(date +%s)" -lt "$deadline" ] || {
+            kill "$tracer" 2>/dev/null
+            echo 'it has not attached its probes:'
+            cat "$work/out"
+            return 1
+        }
+        sleep 0.2
+    done
+    timeout "$LIMIT" "$program" send 2000 shm || echo 'the program failed'
+    deadline=$(($(date +%s) + LIMIT))
+    until [ -z "$last" ] || grep -q -e "$last" "$work/out" || [ "$(date +%s)" -ge "$deadline" ]; do
+        sleep 0.2
+    done
+    kill -INT "$tracer"
+    wait "$tracer"
+    pids=
+    for pattern; do
+        grep -Eq "$pattern" "$work/out" || { echo "no line $pattern in:"; cat "$work/out"; return 1; }
+    done
+}
+
+# Whether a tracer has as many probes as it says first that it wants.
+is_attached()
+{
+    wanted=$(sed -n 's/^Attaching \([0-9]*\) probes.*/\1/p' "$work/out")
+    [ -n "$wanted" ] || return 1
+    # BEGIN and END are no longer, or not yet, there.
+    there=$(ls -l "/proc/$1/fd" 2>/dev/null | grep -c 'anon_inode:\[perf_event\]')
+    [ "$there" -ge "$((wanted - 2))" ]
+}
+
+why=$(lacking)
+if [ -z "$why" ]; then
+    LD_LIBRARY_PATH=$libdir
+    DAT_OVERRIDE=$work/dat.conf
+    export LD_LIBRARY_PATH DAT_OVERRIDE
+    echo "shm u1.2 threadsafe default $libdir/libdaplshm.so.1 dat.1.0 \"\" \"\"" >"$DAT_OVERRIDE"
+    ok 'transfers.bt: sends complete' watch transfers.bt '' '@completed\[0, 0\]: [0-9]+' '@microseconds\[0\]'
+    ok 'connections.bt: endpoints connect' watch connections.bt ' -> connected' \
+        ' unconnected -> active connection pending' ' -> connected'
+else
+    skip 'transfers.bt: sends complete' "$why"
+    skip 'connections.bt: endpoints connect' "$why"
+fi
+echo "1..$number"
+exit $failed
