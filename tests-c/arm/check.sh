@@ -1,0 +1,192 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# check.sh - builds the libraries and their tests for 64-bit ARM and runs them on a machine of that kind, which QEMU
+# emulates: its kernel copies between processes, wakes by futex and makes fences for other processes, which an emulator of
+# single programs cannot do. `make check-arm` calls this.
+#
+#   TARGET   where cargo builds (default target)
+#   TESTS    run only what matches "subject/program" of the C suite, "v20/program" for uDAPL 2.0, "rust/program",
+#            a basic regular expression (default: all of that for uDAPL 1.2 and of Rust, and parts for 2.0)
+#   SCALE    factor for the deadlines on the emulated processor (4)
+#   LIMIT    longest time of the machine, in seconds (3000)
+#   CHECK_INSTALL=0  do not install missing Debian packages, nor the standard library of Rust for the other processor
+#
+# The last line is "N passed, N failed, N skipped". The exit status is 0 when nothing failed, and 77 when
+# the machine cannot be made; then a line names what is missing.
+set -u
+LC_ALL=C
+CARGO_TERM_COLOR=never
+export LC_ALL CARGO_TERM_COLOR
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+: "${TARGET:=${CARGO_TARGET_DIR:-$root/target}}" "${TESTS:=.}" "${SCALE:=4}" "${LIMIT:=3000}"
+: "${CARGO:=cargo}" "${MAKE:=make}" "${CHECK_INSTALL:=1}"
+OUT=$TARGET/arm
+mkdir -p "$OUT" || exit 2
+triple=aarch64-unknown-linux-gnu
+compiler=aarch64-linux-gnu-gcc
+LIB=$OUT/lib
+# Part of the suite goes through the code that only the libraries of 2.0 have; the rest is the same as for 1.2.
+TESTS_20='^v20/\|^abi/\|^flow/connect\|^flow/rdma'
+# These scripts compile headers and read symbols, which is done on this machine.
+WITHOUT='abi/check_headers.sh abi/header_compile.sh abi/symbols.sh'
+
+have() { command -v "$1" >/dev/null 2>&1; }
+matches() { echo "$1" | grep -q -e "$TESTS"; }
+
+# ---- What it needs ----
+
+packages()
+{
+    for pair in $compiler=gcc-aarch64-linux-gnu qemu-system-aarch64=qemu-system-arm mmdebstrap=mmdebstrap \
+        modprobe=kmod cpio=cpio readelf=binutils; do
+        have "${pair%%=*}" || echo "${pair#*=}"
+    done
+    [ -e /usr/aarch64-linux-gnu/include/stdio.h ] || echo libc6-dev-arm64-cross
+}
+
+std_is_here() { [ -d "$(cd "$root" && rustc --print target-libdir --target $triple 2>/dev/null)" ]; }
+
+# Installs what is missing where it may; prints what is missing all the same.
+install()
+{
+    lacking=$(packages | tr '\n' ' ')
+    if [ "$CHECK_INSTALL" != 0 ]; then
+        if [ -n "$lacking" ] && [ "$(id -u)" -eq 0 ] && have apt-get; then
+            echo "arm/check.sh installs these Debian packages (CHECK_INSTALL=0 leaves them out): $lacking"
+            # shellcheck disable=SC2086 # words are wanted
+            { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -q -y \
+                --no-install-recommends $lacking; } >"$OUT/apt.log" 2>&1
+        fi
+        std_is_here || { have rustup && (cd "$root" && rustup target add $triple) >"$OUT/rustup.log" 2>&1; }
+    fi
+    lacking=$(packages | tr '\n' ' ')
+    std_is_here || lacking="$lacking Rust's standard library for $triple"
+    [ -z "$lacking" ] || { echo "arm/check.sh: not installed: $lacking"; exit 77; }
+}
+
+# The file system of the machine: packages of this machine's release for the other processor, unpacked and not set up,
+# since that would run their programs.
+tree()
+{
+    [ -e "$OUT/tree/complete" ] && return
+    release=$(. /etc/os-release && echo "${VERSION_CODENAME:-stable}")
+    rm -rf "$OUT/tree"
+    mmdebstrap --quiet --variant=extract --arch=arm64 --include=bash,coreutils,sed,grep,mawk,diffutils,findutils \
+        --include=util-linux,mount,procps,libgcc-s1,make,busybox-static,kmod,linux-image-arm64 \
+        "$release" "$OUT/tree" >"$OUT/tree.log" 2>&1 || {
+        echo "arm/check.sh: no packages for the machine: $(tail -n 1 "$OUT/tree.log")"
+        exit 77
+    }
+    # What the packages do when they are set up.
+    ln -sf bash "$OUT/tree/bin/sh"
+    ln -sf mawk "$OUT/tree/usr/bin/awk"
+    /sbin/depmod -b "$OUT/tree" "$(ls "$OUT/tree/lib/modules")" && : >"$OUT/tree/complete"
+}
+
+# ---- Builds, on this machine ----
+
+suite()
+{
+    api=$1
+    shift
+    "$MAKE" --no-print-directory -C "$root/tests-c" API="$api" CC=$compiler OUT="$OUT/suite-$api" LIBDIR="$LIB" "$@"
+}
+
+# build COMMAND...: shows the end of its output if it fails.
+build()
+{
+    "$@" >>"$OUT/build.log" 2>&1 || { tail -n 40 "$OUT/build.log"; echo '0 passed, 1 failed, 0 skipped'; exit 1; }
+}
+
+cross_cargo()
+{
+    (cd "$root" && CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=$compiler CARGO_TARGET_DIR=$TARGET "$CARGO" "$@" \
+        --locked --target $triple)
+}
+
+# The tests are optimised, for the sake of time, but with every check of the debug build: the profile for fuzzing.
+# Left out are what needs the packages of rdma-core for the other processor, and tools, which are no part of the libraries.
+rust_tests()
+{
+    rm -rf "$OUT/rust"
+    [ "$TESTS" = . ] || echo "$TESTS" | grep -q rust || return 0
+    cross_cargo test --profile fuzz --no-run --workspace --exclude dat-verbs --exclude dat-verbs12 --exclude dat-verbs20 \
+        --exclude dat-derived --exclude dat-fuzz --exclude dat-link --exclude dat-tools >"$OUT/cargo.log" 2>&1 || {
+        cat "$OUT/cargo.log"
+        return 1
+    }
+    mkdir "$OUT/rust" &&
+        (cd "$root" && sed -n 's/^ *Executable .*(\(.*\))$/\1/p' "$OUT/cargo.log" | xargs cp -t "$OUT/rust")
+}
+
+libraries()
+{
+    cross_cargo build --release -p libdat -p libdat2 -p dat-shm12 -p dat-shm20 && mkdir -p "$LIB" || return
+    for names in libdat:libdat.so.1 libdat2:libdat2.so.2 libdaplshm:libdaplshm.so.1 libdaplshm2:libdaplshm.so.2; do
+        cp "$TARGET/$triple/release/${names%:*}.so" "$LIB/${names#*:}" || return
+    done
+}
+
+# The headers, compiled for the processor, and the symbols of the libraries.
+headers()
+{
+    for api in 1.2 2.0; do
+        DAT_TEST_CC=$compiler "$root/tests-c/run.sh" -a $api -l "$LIB" -p "$TESTS" -o "$OUT/headers-$api" \
+            "$root/tests-c/abi/header_compile.sh" "$root/tests-c/abi/symbols.sh"
+    done
+}
+
+# ---- Runs, on the machine ----
+
+rust_results()
+{
+    for program in "$OUT"/rust/*; do
+        name=rust/$(basename "$program" | sed 's/-[0-9a-f]*$//')
+        matches "$name" || continue
+        began=$(date +%s)
+        # Tests rely on the folder and the variable that cargo gives them.
+        (cd "$root/src/core" && CARGO_MANIFEST_DIR=$PWD timeout 600 "$program" --test-threads=2) >"$OUT/rust.one" 2>&1 </dev/null
+        status=$?
+        awk -v name="$name" -v status=$status -v seconds=$(($(date +%s) - began)) '
+            /^test result:/ { for (i = 2; i <= NF; i++) {
+                if ($i == "passed;") p += $(i - 1)
+                if ($i == "failed;") f += $(i - 1)
+                if ($i == "ignored;") s += $(i - 1) } }
+            END {
+                if (status && !f) f = 1
+                printf "%-34s %4d passed %3d failed %3d skipped  %3ds\n", name, p, f, s, seconds
+                print p + 0 " passed, " f + 0 " failed, " s + 0 " skipped" }' "$OUT/rust.one"
+        [ $status -eq 0 ] || { echo "    status $status"; tail -n 30 "$OUT/rust.one" | sed 's/^/    ! /'; }
+    done
+}
+
+if [ "${1:-}" = run ]; then
+    uname -srm
+    [ ! -d "$OUT/rust" ] || rust_results
+    suite 1.2 check TESTS="$TESTS" WITHOUT="$WITHOUT"
+    [ "$TESTS" = . ] || TESTS_20=$TESTS
+    suite 2.0 check TESTS="$TESTS_20" WITHOUT="$WITHOUT"
+    exit 0
+fi
+
+: >"$OUT/build.log"
+install
+tree
+build libraries
+build suite 1.2 programs
+build suite 2.0 programs
+build rust_tests
+: >"$OUT/log"
+{
+    headers
+    export TARGET TESTS MAKE
+    VM_TREE=$OUT/tree VM_SHOW=$root VM_OUT=$OUT VM_CACHE=$OUT VM_TIMEOUT=$LIMIT DAT_TEST_SCALE=$SCALE \
+        "$root/tests-c/verbs/vm.sh" "$here/check.sh" run || echo "$0: the machine ended with status $?"
+} 2>&1 | tee "$OUT/log" | sed -u '/^[0-9]* passed, [0-9]* failed, [0-9]* skipped$/d'
+# A machine that does not come to its end has failed.
+awk '/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { p += $1; f += $3; s += $5 }
+     / the machine ended with status / { f++ }
+     END { print p + 0 " passed, " f + 0 " failed, " s + 0 " skipped"; exit f > 0 || p == 0 }' "$OUT/log"
