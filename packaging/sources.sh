@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# sources.sh FOLDER - copies the sources of this tree into FOLDER, which is made: what git knows, as it stands in the tree,
+# or without git everything but what was built.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+cd "$root"
+if git -C "$root" rev-parse --show-toplevel 2>/dev/null | grep -qxF "$root"; then
+    git -C "$root" ls-files -z --cached --others --exclude-standard
+else
+    find . \( -path ./target -o -path ./tests-c/build -o -path ./.git \) -prune -o ! -type d -print0
+fi | tar -c --null --ignore-failed-read --no-recursion -T - | tar -x -C "$folder"
