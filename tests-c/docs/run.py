@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Runs the commands and programs that documents show, and prints TAP.
+
+    run.py [--machine] DOCUMENT...
+
+The documents are read in their order. Each starts in an empty folder of its own with a fresh shell, and all
+share one private $HOME, so that what one has installed is there for the next ones; if nothing is installed in
+$HOME/libdat when a document starts, this program installs it there. The first words behind the three
+backquotes that open a block say what it is:
+
+    sh              commands; what a block exports and the folder it ends in hold for the blocks after it
+      tree          they run in the source tree
+      fails         the last of them must fail
+      server        they run beside the following blocks, as in another terminal
+      verbs         they need the provider verbs, which not every build has
+      namespaces    they need user and pid namespaces, which not every machine allows
+      device, root  they need an RDMA device, or change the machine: they run with --machine alone
+      others        they never run; the comment in their first line says why
+    text            what the commands before it print, standard error included
+      numbers       any number may stand where it shows one
+      server        what the last server has printed; it is waited for
+    LANGUAGE FILE   the contents of a file, which has a dot in its name
+
+In a text, "..." stands for the rest of a word or line, and for any lines where it is a line of its own. Blanks
+are compared as one. Blocks of other kinds are for the reader alone. Links within the tree must lead to a file that is
+there, and to a heading in it.
+
+--machine is for the virtual machine of tests-c/verbs/vm.sh, which nobody minds to be changed; the libraries and tools
+are used there where make has put them, since copies take minutes. CARGO_TARGET_DIR names the build directory; $DAT_TEST_SCALE is a factor for all deadlines.
+"""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 30 * float(os.environ.get("DAT_TEST_SCALE", "1"))
+ONLY_WITH_MACHINE = {"device": "needs an RDMA device", "root": "changes the machine, as root"}
+
+
+class Block:
+    """A fenced block: its line in the document, what its first line says, and its text."""
+
+    def __init__(self, line, info, text):
+        words = info.split()
+        self.line = line
+        self.kind = words[0] if words else ""
+        self.file = words[1] if len(words) == 2 and "." in words[1] else None
+        self.marks = set() if self.file else set(words[1:])
+        self.text = text
+
+
+def blocks(document):
+    """The fenced blocks of a document; a fence may be indented, as in a list."""
+    found, start = [], None
+    for number, line in enumerate(document.read_text().splitlines(), 1):
+        fence = re.match(r"( *)```(.*)", line)
+        if fence and start is None:
+            start, indent, info, text = number, len(fence[1]), fence[2], []
+        elif fence:
+            found.append(Block(start, info, "\n".join(text) + "\n"))
+            start = None
+        elif start is not None:
+            text.append(line[indent:])
+    return found
+
+
+def anchors(document):
+    """The names by which links reach the headings of a document."""
+    headings = re.findall(r"^#+ (.*)", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def broken_links(document):
+    """The links of a document, within this tree, that lead nowhere."""
+    for link in re.findall(r"\]\(([^)\s]+)\)", document.read_text()):
+        if not re.match(r"\w+:", link):
+            name, _, anchor = link.partition("#")
+            place = document.parent / name if name else document
+            if not place.exists() or (anchor and anchor not in anchors(place)):
+                yield link
+
+
+def pattern(text, numbers):
+    """The regular expression that a text of a document stands for."""
+    lines = []
+    for line in text.splitlines():
+        if line.strip() == "...":
+            lines.append(r"(?:.*\n)*?")
+            continue
+        parts = []
+        for part in re.split(r"(\.\.\.| +|\d+(?:\.\d+)?)", line.strip()):
+            if part == "...":
+                parts.append(".*")
+            elif part.startswith(" "):
+                parts.append(" +")
+            elif numbers and re.fullmatch(r"\d+(?:\.\d+)?", part):
+                parts.append(r"\d+(?:\.\d+)?")
+            else:
+                parts.append(re.escape(part))
+        lines.append(" *" + "".join(parts) + " *\n")
+    return re.compile("".join(lines))
+
+
+def shows(text, numbers, output):
+    """Whether the output is what the text shows."""
+    if output and not output.endswith("\n"):
+        output += "\n"
+    return pattern(text, numbers).fullmatch(output.replace("\t", " ")) is not None
+
+
+class Results:
+    """Counts the tests and prints them."""
+
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def line(self, good, name, skipped=None, told=()):
+        self.count += 1
+        self.failed += not good
+        print("ok" if good else "not ok", self.count, "-", name + (f" # SKIP {skipped}" if skipped else ""))
+        for line in told:
+            print("#", line)
+        sys.stdout.flush()
+
+
+class Server:
+    """Commands that run beside the others."""
+
+    def __init__(self, script, environment, folder):
+        self.output = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            ["sh", "-c", script], env=environment, cwd=folder, stdin=subprocess.DEVNULL,
+            stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True)
+
+    def told(self):
+        self.output.seek(0)
+        return self.output.read().decode(errors="replace")
+
+    def shows_soon(self, block):
+        end = time.monotonic() + PATIENCE
+        while not (good := shows(block.text, "numbers" in block.marks, self.told())):
+            if time.monotonic() > end:
+                break
+            time.sleep(0.02)
+        return good
+
+    def end(self):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGTERM)
+            self.process.wait(PATIENCE)
+        self.output.close()
+
+
+class Session:
+    """The reader's terminals: the folder, the environment and the servers as the blocks before have left them."""
+
+    def __init__(self, folder, environment):
+        self.folder, self.environment, self.servers = folder, environment, []
+        self.output = ""
+
+    def run(self, block):
+        """Runs commands; whether they ended as they should."""
+        folder = ROOT if "tree" in block.marks else self.folder
+        if "server" in block.marks:
+            self.servers.append(Server(f"set -e\n{block.text}", self.environment, folder))
+            return True
+        with tempfile.NamedTemporaryFile() as state:
+            # The state is kept also where the last command is one that must fail.
+            script = (f"trap 'dat_status=$?; {{ env -0; printf %s \"$PWD\"; }} >{shlex.quote(state.name)};"
+                      f" exit $dat_status' EXIT\nset -e\n{block.text}")
+            process = subprocess.Popen(
+                ["sh", "-c", script], env=self.environment, cwd=folder, stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+            try:
+                output, _ = process.communicate(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                # What it has started would keep the pipe open.
+                os.killpg(process.pid, signal.SIGKILL)
+                output, _ = process.communicate()
+                self.output = output.decode(errors="replace") + f"no end after {PATIENCE} seconds\n"
+                return False
+            self.output = output.decode(errors="replace")
+            *variables, where = state.read().decode().split("\0")
+        self.environment = dict(variable.split("=", 1) for variable in variables)
+        if "tree" not in block.marks:
+            self.folder = Path(where)
+        return (process.returncode != 0) == ("fails" in block.marks)
+
+    def shows(self, block):
+        if "server" in block.marks:
+            good = self.servers[-1].shows_soon(block)
+            self.output = self.servers[-1].told()
+            return good
+        return shows(block.text, "numbers" in block.marks, self.output)
+
+    def end(self):
+        for server in self.servers:
+            server.end()
+
+
+def reason(block, machine, home):
+    """Why a block cannot run here, or None."""
+    if "verbs" in block.marks and not (home / "libdat/lib/libdaplverbs.so.1").exists():
+        return "no libdaplverbs: see make"
+    if "namespaces" in block.marks and subprocess.run(
+            ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "true"],
+            stderr=subprocess.DEVNULL).returncode != 0:
+        return "unshare is refused here"
+    if "tree" in block.marks and machine:
+        return "runs outside of the virtual machine"
+    if "others" in block.marks:
+        return block.text.splitlines()[0].lstrip("# ")
+    needs = [ONLY_WITH_MACHINE[mark] for mark in sorted(block.marks & set(ONLY_WITH_MACHINE))]
+    return ", ".join(needs) + ": runs in the virtual machine" if needs and not machine else None
+
+
+def check(document, folder, environment, machine, results):
+    """Runs all blocks of a document."""
+    broken = list(broken_links(document))
+    results.line(not broken, f"{document.name}: its links lead to what there is", None, broken)
+    session, skipped = Session(folder, environment), None
+    for block in blocks(document):
+        first = next((line for line in block.text.splitlines() if not line.startswith("#")), "").strip()
+        name = f"{document.name}:{block.line}: {first}".replace(" # ", " ")
+        if block.file:
+            (session.folder / block.file).write_text(block.text)
+        elif block.kind == "sh":
+            skipped = reason(block, machine, Path(environment["HOME"]))
+            good = skipped is not None or session.run(block)
+            results.line(good, name, skipped, () if good else session.output.splitlines())
+            # What follows builds on this.
+            if not good:
+                break
+        elif block.kind == "text" and skipped is None:
+            good = session.shows(block)
+            results.line(good, f"{name}: printed as shown", None, () if good else session.output.splitlines())
+    session.end()
+
+
+def reader(home):
+    """The environment of somebody who has just logged in, with the compilers that the tests use."""
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith(("DAT_", "DAPL_", "MAKE", "MFLAGS", "RUST_LOG", "LD_", "PKG_CONFIG"))}
+    for name, place in (("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")):
+        kept.setdefault(name, str(Path.home() / place))
+    return {**kept, "HOME": str(home), "LC_ALL": "C", "CARGO_TERM_COLOR": "never"}
+
+
+def main():
+    arguments = sys.argv[1:]
+    machine = "--machine" in arguments
+    documents = [Path(name).resolve() for name in arguments if name != "--machine"]
+    if not documents:
+        sys.exit(__doc__)
+    results = Results()
+    with tempfile.TemporaryDirectory() as home:
+        environment = reader(home)
+        for document in documents:
+            if machine:
+                target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+                (Path(home) / "libdat").mkdir(exist_ok=True)
+                for part in ("bin", "lib"):
+                    (Path(home) / "libdat" / part).symlink_to(target / part)
+            elif document.stem != "getting-started" and not (Path(home) / "libdat").exists():
+                subprocess.run(["make", "-C", ROOT, "install", f"PREFIX={home}/libdat"],
+                               env=environment, check=True, stdout=subprocess.DEVNULL)
+            folder = Path(home) / document.stem
+            folder.mkdir()
+            check(document, folder, environment, machine, results)
+    print(f"1..{results.count}")
+    return int(results.failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
