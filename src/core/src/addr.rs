@@ -1,5 +1,6 @@
 //! Network addresses in the form that the platform's socket calls use.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use crate::error::{AddressFault, Error, Result};
@@ -16,6 +17,12 @@ const TCP: i32 = 6;
 pub struct Address {
     native: [u8; 28],
     socket: SocketAddr,
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.socket.fmt(f)
+    }
 }
 
 impl Address {

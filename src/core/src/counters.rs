@@ -4,6 +4,7 @@
 //! locked instruction. An adapter adds up those of its endpoints when it is asked.
 
 use crate::event::Transfer;
+use crate::slab::Handle;
 use crate::transport::Flow;
 
 /// Operations of one kind, and their bytes.
@@ -62,6 +63,23 @@ impl Counters {
     pub(crate) fn add(&mut self, other: &Counters) {
         self.tallies.add(&other.tallies);
         self.flow.add(other.flow);
+    }
+
+    /// Tells those of an endpoint to who asks for them.
+    pub(crate) fn tell(&self, ep: Handle) {
+        for (transfer, what) in [
+            (Transfer::Send, "sends"),
+            (Transfer::Recv, "receives"),
+            (Transfer::Write, "RDMA writes"),
+            (Transfer::Read, "RDMA reads"),
+        ] {
+            let Tally { operations, bytes } = self.tallies.of(transfer);
+            log::debug!("endpoint {ep}: {operations} {what} of {bytes} bytes");
+        }
+        let Flow { request_stalls, message_stalls, peer_wakeups } = self.flow;
+        log::debug!(
+            "endpoint {ep}: {request_stalls} stalls of requests, {message_stalls} of messages, {peer_wakeups} wake-ups of peers"
+        );
     }
 }
 

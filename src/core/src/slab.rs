@@ -18,6 +18,7 @@ mod section;
 mod tests;
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::hint::cold_path;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -41,6 +42,12 @@ pub struct Handle(pub usize);
 impl Handle {
     /// No object.
     pub const NULL: Handle = Handle(0);
+}
+
+impl fmt::Display for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
 }
 
 /// The kinds of object that have handles.

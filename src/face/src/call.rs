@@ -12,6 +12,7 @@ use dat_core::Object;
 use dat_core::error::{Arg, Error, Resource, Role};
 use dat_core::transport::Transport;
 use host::cancel::{self, uncancelled};
+use host::diagnostics::{CALL, Function, RETURN};
 use host::memory::{self, NoMemory};
 
 use crate::handle::RawHandle;
@@ -110,7 +111,10 @@ pub fn making<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
 /// unwound through this code.
 pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
     let before = cancel::forbid();
+    let function = Function::of(&body);
+    log::debug!(target: CALL, "{}", function.name());
     let code = code::<F>(caught(body).unwrap_or(Err(PANICKED)));
+    log::debug!(target: RETURN, "{} returns {code:#010x}", function.name());
     cancel::restore(before);
     code
 }

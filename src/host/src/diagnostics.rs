@@ -5,13 +5,11 @@
 //! | variable | value | what is written |
 //! |---|---|---|
 //! | `DAT_DBG_TYPE`, `DAPL_DBG_TYPE` | 0 | nothing |
-//! | | 1 | errors |
-//! | | 2 or 3 | errors and warnings |
-//! | | any other number | everything down to debugging |
+//! | | a mask | what its bits name, see [`mask`] |
 //! | `RUST_LOG` | `error`, `warn`, `info`, `debug`, `trace`, `off` | that level |
 //! | | `dat=debug` | that level; terms for other programs' modules are passed over |
 //!
-//! If several are set, the one that asks for most decides. All are ignored in a process that runs with more rights than
+//! If several are set, each gets what it asks for. All are ignored in a process that runs with more rights than
 //! its starter. One more rule serves a user at a terminal: the first [`report`] of a process is written when standard
 //! error is a terminal, unless one of the variables says 0 or `off`.
 //!
@@ -23,6 +21,9 @@
 
 #![forbid(unsafe_code)]
 
+mod mask;
+
+use std::any;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fmt::Write as _;
@@ -38,7 +39,10 @@ use rustix::process::{self, Pid};
 
 use crate::environment;
 
-/// These ask for messages by a number, 0 for none.
+pub use self::mask::{CALL, COMPLETION, EXCEPTION, PROVIDER_CALL, RETURN, Role};
+use self::mask::{Mask, number};
+
+/// These ask for messages by a mask, 0 for none.
 const MASKS: [&str; 2] = ["DAT_DBG_TYPE", "DAPL_DBG_TYPE"];
 
 /// These say where messages go, by a mask.
@@ -62,9 +66,32 @@ static REPORTED: AtomicBool = AtomicBool::new(false);
 /// The messages that the environment asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Wish {
-    level: LevelFilter,
+    /// What the masks ask for.
+    mask: Option<Mask>,
+    /// What the words ask for.
+    words: LevelFilter,
     /// Whether a variable said 0 or `off`, and none asked for anything.
     hushed: bool,
+}
+
+impl Wish {
+    fn of(role: Role, masks: [Option<&OsStr>; 2], words: Option<&OsStr>) -> Wish {
+        let [dat, dapl] = masks.map(|value| value.and_then(|value| number(value.as_bytes())));
+        let mask = Mask::of(role, dat, dapl);
+        let words = words.and_then(|words| level_of_words(&words.to_string_lossy()));
+        let nothing = mask.is_none_or(Mask::is_empty) && words.is_none_or(|level| level == LevelFilter::Off);
+        let hushed = nothing && (mask.is_some() || words.is_some());
+        Wish { mask, words: words.unwrap_or(LevelFilter::Off), hushed }
+    }
+
+    /// The lowest of the levels that are asked for.
+    fn level(self) -> LevelFilter {
+        self.words.max(self.mask.map_or(LevelFilter::Off, Mask::level))
+    }
+
+    fn admits(self, metadata: &Metadata<'_>) -> bool {
+        metadata.level() <= self.words || self.mask.is_some_and(|mask| mask.admits(metadata))
+    }
 }
 
 /// Sends this library's messages to standard error, as far as the environment asks for them, and turns a panic in this
@@ -74,11 +101,15 @@ struct Wish {
 ///
 /// # Parameters
 /// * `library` - the first word of each line, for example `libdat`.
-pub fn init(library: &'static str) {
+/// * `role` - which of the masks it is that names the library's messages.
+pub fn init(library: &'static str, role: Role) {
+    if OUTPUT.get().is_some() {
+        return;
+    }
     OUTPUT.get_or_init(|| {
         let masks = MASKS.map(environment::secure);
         let words = environment::secure(WORDS);
-        let wish = wish(masks.each_ref().map(Option::as_deref), words.as_deref());
+        let wish = Wish::of(role, masks.each_ref().map(Option::as_deref), words.as_deref());
         panic::set_hook(Box::new(|info| {
             let place = info.location().map(ToString::to_string);
             log::error!(
@@ -93,7 +124,7 @@ pub fn init(library: &'static str) {
     if let Some(output) = OUTPUT.get()
         && log::set_logger(output).is_ok()
     {
-        log::set_max_level(output.wish.level);
+        log::set_max_level(output.wish.level());
     }
 }
 
@@ -109,6 +140,27 @@ pub fn report(message: fmt::Arguments<'_>) {
     let Some(output) = OUTPUT.get() else { return };
     if !output.wish.hushed && io::stderr().is_terminal() && !REPORTED.swap(true, Ordering::Relaxed) {
         output.write(Destinations::TERMINAL, Level::Error, format_args!("{message}"));
+    }
+}
+
+/// The function that a closure stands in, for the messages [`CALL`] and [`RETURN`].
+#[derive(Clone, Copy, Debug)]
+pub struct Function {
+    /// Such as `dat_core::evd::create<dat_shm::Shm>::{{closure}}`.
+    closure: &'static str,
+}
+
+impl Function {
+    /// That of this closure.
+    pub fn of<F>(_closure: &F) -> Self {
+        Function { closure: any::type_name::<F>() }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        let generic = self.closure.split('<').next().unwrap_or(self.closure);
+        let plain = generic.split("::{{closure}}").next().unwrap_or(generic);
+        plain.rsplit("::").next().unwrap_or(plain)
     }
 }
 
@@ -163,7 +215,7 @@ impl Output {
 
 impl Log for Output {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.level() <= self.wish.level
+        self.wish.admits(metadata)
     }
 
     fn log(&self, record: &Record<'_>) {
@@ -223,44 +275,6 @@ fn packet(level: Level, process: Pid, line: &str) -> String {
     format!("<{}>{library}[{}]: {text}", FACILITY | severity, process.as_raw_nonzero())
 }
 
-fn wish(masks: [Option<&OsStr>; 2], words: Option<&OsStr>) -> Wish {
-    let asked = masks
-        .into_iter()
-        .flatten()
-        .filter_map(|value| number(value.as_bytes()))
-        .map(level_of_mask)
-        .chain(words.and_then(|words| level_of_words(&words.to_string_lossy())));
-    let level = asked.max();
-    Wish { level: level.unwrap_or(LevelFilter::Off), hushed: level == Some(LevelFilter::Off) }
-}
-
-/// The numbers of the C libraries are masks: bit 0 for errors, bit 1 for warnings.
-fn level_of_mask(mask: u64) -> LevelFilter {
-    match mask {
-        0 => LevelFilter::Off,
-        1 => LevelFilter::Error,
-        2 | 3 => LevelFilter::Warn,
-        _ => LevelFilter::Debug,
-    }
-}
-
-/// A number as strtol reads it with base 0; `None` when the value does not begin with one.
-fn number(value: &[u8]) -> Option<u64> {
-    let text = std::str::from_utf8(value).ok()?.trim_start();
-    let text = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let (radix, digits) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(hexadecimal) => (16, hexadecimal),
-        None if text.len() > 1 && text.starts_with('0') => (8, text),
-        None => (10, text),
-    };
-    let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
-    match &digits[..end] {
-        "" => None,
-        // Digits that do not fit the type still ask for everything.
-        digits => Some(u64::from_str_radix(digits, radix).unwrap_or(u64::MAX)),
-    }
-}
-
 /// The level in a list such as `warn,dat=debug`. Both a word alone and a word for a module of this project count; the
 /// latter takes precedence.
 fn level_of_words(words: &str) -> Option<LevelFilter> {
@@ -282,9 +296,13 @@ fn level_of_words(words: &str) -> Option<LevelFilter> {
 mod tests {
     use super::*;
 
+    fn wish(masks: [Option<&str>; 2], words: Option<&str>) -> Wish {
+        Wish::of(Role::Registry, masks.map(|v| v.map(OsStr::new)), words.map(OsStr::new))
+    }
+
     fn level(masks: [Option<&str>; 2], words: Option<&str>) -> (LevelFilter, bool) {
-        let wish = wish(masks.map(|v| v.map(OsStr::new)), words.map(OsStr::new));
-        (wish.level, wish.hushed)
+        let wish = wish(masks, words);
+        (wish.level(), wish.hushed)
     }
 
     #[test]
@@ -298,21 +316,19 @@ mod tests {
         assert_eq!(level([Some("0"), None], None), (LevelFilter::Off, true));
         assert_eq!(level([None, Some("0x0")], None), (LevelFilter::Off, true));
         assert_eq!(level([None, None], Some("off")), (LevelFilter::Off, true));
+        assert_eq!(level([Some("0"), None], Some("off")), (LevelFilter::Off, true));
     }
 
     #[test]
-    fn numbers_are_masks() {
-        assert_eq!(level([Some("1"), None], None).0, LevelFilter::Error);
-        assert_eq!(level([None, Some("3")], None).0, LevelFilter::Warn);
-        assert_eq!(level([Some("0xffff"), None], None).0, LevelFilter::Debug);
-        assert_eq!(level([Some(" 010 "), None], None).0, LevelFilter::Debug);
-        assert_eq!(level([Some("99999999999999999999999"), None], None).0, LevelFilter::Debug);
-    }
-
-    #[test]
-    fn whoever_asks_for_most_decides() {
+    fn each_gets_what_it_asks_for() {
         assert_eq!(level([Some("0"), Some("1")], None), (LevelFilter::Error, false));
-        assert_eq!(level([Some("1"), None], Some("info")), (LevelFilter::Info, false));
+        assert_eq!(level([Some("0"), None], Some("warn")), (LevelFilter::Warn, false));
+        assert_eq!(level([Some("3"), None], Some("error")), (LevelFilter::Warn, false));
+        let both = wish([Some("4"), None], Some("warn"));
+        let admits = |level, target| both.admits(&Metadata::builder().level(level).target(target).build());
+        assert!(admits(Level::Debug, "dat_library::provider"));
+        assert!(!admits(Level::Debug, "dat_library::registry_api"));
+        assert!(admits(Level::Warn, "dat_library::registry_api"));
     }
 
     #[test]
@@ -321,6 +337,16 @@ mod tests {
         assert_eq!(level([None, None], Some("warn,hyper=trace")).0, LevelFilter::Warn);
         assert_eq!(level([None, None], Some("warn,dat_core=trace")).0, LevelFilter::Trace);
         assert_eq!(level([None, None], Some("DEBUG")).0, LevelFilter::Debug);
+    }
+
+    #[test]
+    fn a_closure_has_the_name_of_its_function() {
+        fn dat_generic<T: Default>() -> &'static str {
+            Function::of(&|| T::default()).name()
+        }
+        assert_eq!(dat_generic::<u8>(), "dat_generic");
+        let nested = || Function::of(&|| ()).name();
+        assert_eq!(nested(), "a_closure_has_the_name_of_its_function");
     }
 
     #[test]

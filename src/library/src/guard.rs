@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dat_udat::dat_error::{DAT_RETURN, DAT_SUCCESS};
 use host::cancel;
+use host::diagnostics::{self, CALL, Function, PROVIDER_CALL, RETURN, Role};
 use host::memory::{self, NoMemory};
 
 use crate::api::Api;
@@ -25,11 +26,20 @@ pub fn making<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETU
 /// meanwhile: the body reads files and takes locks, and a thread that ended there would leave them behind.
 pub fn slow<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
     let before = cancel::forbid();
+    diagnostics::init(A::NAME, Role::Registry);
+    let function = Function::of(&body).name();
+    // Whoever registers is a provider.
+    let targets = match function {
+        "dat_registry_add_provider" | "dat_registry_remove_provider" => [PROVIDER_CALL; 2],
+        _ => [CALL, RETURN],
+    };
+    log::debug!(target: targets[0], "{function}");
     let code = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => DAT_SUCCESS,
         Ok(Err(code)) => code,
         Err(_) => A::CODES.internal_error,
     };
+    log::debug!(target: targets[1], "{function} returns {code:#010x}");
     cancel::restore(before);
     code
 }

@@ -45,7 +45,6 @@ impl<A: Api> Backend for Providers<A> {
     type Library = Library;
 
     fn configure(&self) -> Found {
-        diagnostics::init(A::NAME);
         // Bad lines are warnings, below.
         let found = find(&Places::of_this_process(), &A::VERSION, &mut |step| {
             if !matches!(step, Step::Line(_, LineUse::Bad(_))) {

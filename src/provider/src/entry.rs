@@ -10,7 +10,8 @@ use dat_udat::{
     DAT_FALSE, DAT_GET_TYPE, DAT_NAME_MAX_LENGTH, DAT_PROVIDER_ALREADY_REGISTERED, DAT_PROVIDER_INFO, DAT_RETURN,
     DAT_SUCCESS,
 };
-use host::{cancel, cstr, diagnostics, memory};
+use host::diagnostics::{self, Role};
+use host::{cancel, cstr, memory};
 
 use crate::Udat;
 
@@ -70,7 +71,7 @@ pub unsafe fn init<F: Face<Version: Udat>>(
     let before = cancel::forbid();
     // A panic has already written its line; an adapter that is not registered is not found.
     let _ = caught(|| {
-        diagnostics::init(library);
+        diagnostics::init(library, Role::Provider);
         fork::watch::<F>();
         // SAFETY: the caller's promise.
         let Some((name, identity)) = (unsafe { read_info::<F::Version>(info) }) else {

@@ -174,6 +174,7 @@ struct Thread<T: Transport<Tx = Tx>> {
 
 impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
     fn run(&mut self) {
+        log::debug!("shm: the thread for connections begins");
         let mut events = Events::with_capacity(64);
         // What a thread needs for notes of regions is made now, and not when a message comes.
         drop(Note::new(ptr::from_ref(&events).addr()));
@@ -316,7 +317,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
             Err(ConnectError::Nobody) => io::ErrorKind::ConnectionRefused.into(),
             Err(ConnectError::Io(error)) => error,
         };
-        log::debug!("shm: no link: {error}");
+        log::debug!(target: "link", "shm: no link: {error}");
         call.waiting.into_iter().for_each(PendingConnect::refuse);
     }
 
@@ -353,7 +354,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
             match self.reachable.listener.accept() {
                 Ok(Some(socket)) => {
                     if let Err(error) = self.admit(socket) {
-                        log::debug!("shm: a process is not admitted: {error}");
+                        log::debug!(target: "link", "shm: a process is not admitted: {error}");
                     }
                 }
                 Ok(None) => return,
@@ -362,7 +363,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
                     if self.dismiss() {
                         continue;
                     }
-                    log::debug!("shm: accept: {error}");
+                    log::debug!(target: "link", "shm: accept: {error}");
                     if self.epoll.delete(self.reachable.listener.as_fd()).is_ok() {
                         self.set_timer(RETRY, Due::Accept);
                     }
@@ -414,7 +415,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
         if self.known.len() < KNOWN && self.known.insert(pid) {
             log::warn!("shm: process {pid}: {why}");
         } else {
-            log::debug!("shm: process {pid}: {why}");
+            log::debug!(target: "link", "shm: process {pid}: {why}");
         }
     }
 

@@ -15,6 +15,7 @@ use dat_core::transport::{
     Checked, ConnectionReport, EndpointSink, FailedRequest, MAX_SEGMENTS, Mark, Operation, QpInit, Recv, RecvDone,
     Request, Segment, Special, Verdict,
 };
+use host::diagnostics::COMPLETION;
 use host::lock::{Condvar, Mutex, MutexGuard};
 use host::memory::Room;
 use rdma_sys::{ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_flags, ibv_wc_opcode, ibv_wc_status};
@@ -386,7 +387,7 @@ impl Qp {
         let status = status::of_receive(completion.status, self.hub.limits.soft_roce);
         // The core flushes by itself, in the order in which receives were posted. Failures wait until all work is back.
         if status != Status::Flushed {
-            log::debug!("receive {id} of queue pair {}: {}", self.number(), status::text(completion.status));
+            log::debug!(target: COMPLETION, "receive {id} of queue pair {}: {}", self.number(), status::text(completion.status));
             let done = RecvDone { id, status, len: 0, solicited: false };
             self.fail(|failure| failure.recv = failure.recv.or(Some(done)));
         }
@@ -416,7 +417,7 @@ impl Qp {
         let status = status::of_completion(completion.status);
         if status != Status::Flushed {
             let text = status::text(completion.status);
-            log::debug!("request {id} of queue pair {}: {text} (vendor {:#x})", self.number(), completion.vendor_err);
+            log::debug!(target: COMPLETION, "request {id} of queue pair {}: {text} (vendor {:#x})", self.number(), completion.vendor_err);
             self.fail(|failure| failure.request = failure.request.or(Some((FailedRequest::Number(id), status))));
         }
         self.failed.store(true, Ordering::Release);

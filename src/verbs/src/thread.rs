@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use dat_core::transport::ConnectionReport;
+use host::diagnostics::EXCEPTION;
 use host::poll;
 use host::thread::{self, Thread};
 
@@ -49,6 +50,7 @@ struct Turns {
 }
 
 fn run(hub: &Arc<Hub>) {
+    log::debug!("device {}: its thread begins", hub.place.device);
     let mut turns = Turns::default();
     loop {
         hub.bell.clear();
@@ -212,7 +214,7 @@ fn finished(qp: &Arc<Qp>) -> bool {
 }
 
 fn device_event(hub: &Arc<Hub>, event: AsyncEvent, limits_due: &mut Vec<usize>) {
-    log::debug!("asynchronous event {event:?}");
+    log::debug!(target: EXCEPTION, "asynchronous event {event:?}");
     match event {
         AsyncEvent::QpFailed(number) => {
             if let Some(qp) = hub.qp(number) {
@@ -247,7 +249,7 @@ fn device_event(hub: &Arc<Hub>, event: AsyncEvent, limits_due: &mut Vec<usize>) 
             end_takers(hub, address);
         }
         AsyncEvent::DeviceFailed => lose_device(hub),
-        AsyncEvent::Other(number) => log::info!("device {}: event {number}", hub.place.device),
+        AsyncEvent::Other(number) => log::info!(target: EXCEPTION, "device {}: event {number}", hub.place.device),
     }
 }
 

@@ -93,6 +93,12 @@ impl<T: Transport> Endpoint<T> {
         }
         control.remote = Some((remote, request.qualifier));
         self.enter(&mut control, to);
+        log::debug!(
+            "endpoint {}: connects to qualifier {} at {}",
+            self.header.handle(),
+            request.qualifier,
+            request.address
+        );
         Ok(())
     }
 
@@ -139,6 +145,7 @@ impl<T: Transport> Endpoint<T> {
         }
         control.remote = Some((address, remote.1));
         self.enter(&mut control, to);
+        log::debug!("endpoint {}: accepts a request of {}", self.header.handle(), remote.0);
         Ok(())
     }
 
@@ -153,6 +160,11 @@ impl<T: Transport> Endpoint<T> {
         let trigger = if graceful { Trigger::DisconnectGraceful } else { Trigger::DisconnectAbrupt };
         let Next::Go(to) = next(control.state, trigger)? else { return Ok(()) };
         let Some(qp) = control.qp.clone() else { return Err(Error::Internal) };
+        log::debug!(
+            "endpoint {}: disconnects, {}",
+            self.header.handle(),
+            if graceful { "gracefully" } else { "abruptly" }
+        );
         if to == State::DisconnectPending {
             control.state = to;
             let idle = {

@@ -26,6 +26,7 @@ impl<T: Transport> Endpoint<T> {
             let counters = self.counters();
             self.requests().counters = Counters::default();
             self.receives.lock().received = Default::default();
+            counters.tell(self.header.handle());
             counters
         });
     }

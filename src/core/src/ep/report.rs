@@ -177,6 +177,7 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
             State::DisconnectPending => ConnectionEvent::Disconnected,
             _ => ConnectionEvent::Broken,
         };
+        log::debug!("endpoint {}: {event:?}", self.header.handle());
         self.end(&mut control, Some(event), recv, request);
     }
 
@@ -187,9 +188,13 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
                 return;
             }
             match report {
-                ConnectionReport::Established(private_data) => self.establish(&mut control, private_data),
+                ConnectionReport::Established(private_data) => {
+                    log::debug!("endpoint {}: {:?}", self.header.handle(), ConnectionEvent::Established);
+                    self.establish(&mut control, private_data)
+                }
                 ended => {
                     let event = ending(control.state, &ended);
+                    log::debug!("endpoint {}: {event:?}", self.header.handle());
                     if next(control.state, Trigger::Ended).is_ok() {
                         if let (ConnectionEvent::PeerRejected, ConnectionReport::PeerRejected(data)) = (event, ended) {
                             control.private_data = (!data.is_empty()).then(|| data.into());

@@ -3,6 +3,7 @@
 use std::hint::cold_path;
 use std::sync::Arc;
 
+use host::diagnostics::COMPLETION;
 use host::memory::NoMemory;
 
 use crate::counters::Counters;
@@ -241,6 +242,7 @@ impl<T: Transport> Requests<T> {
     pub fn enter(&mut self, ep: Handle, state: State) {
         if ep != Handle::NULL && state != self.state {
             probes::connection(ep, self.state, state);
+            log::debug!("endpoint {ep}: {:?}, then {state:?}", self.state);
         }
         self.state = state;
         self.gate = request_gate(state);
@@ -399,6 +401,7 @@ impl<T: Transport> Requests<T> {
             }
         };
         if let Some(request) = request {
+            log::debug!(target: COMPLETION, "endpoint {ep}: a request with cookie {:#x} ends: {status:?}", request.cookie);
             self.complete(ep, &request, status);
         }
     }

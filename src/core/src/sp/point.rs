@@ -135,6 +135,7 @@ impl<T: Transport> PointReports<T::Incoming> for ServicePoint<T> {
             (evd, state.handle)
         };
         let qualifier = info.qualifier;
+        log::debug!("qualifier {qualifier}: a request of {}", info.remote_address);
         let ep = match &self.provision {
             Provision::Consumer | Provision::Common => None,
             Provision::Provider => match Endpoint::create_tentative(&self.ia) {

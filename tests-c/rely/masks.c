@@ -1,0 +1,138 @@
+/* masks.c - DAT_DBG_TYPE and DAPL_DBG_TYPE: each bit of the C libraries asks for the lines on its subject. */
+#define _POSIX_C_SOURCE 200809L
+#include "common/fixture.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if UDAPL == 12
+#define LIBRARY "libdat: debug: "
+#else
+#define LIBRARY "libdat2: debug: "
+#endif
+
+/* The name of the file that gets what a process writes to standard error. */
+#define INTO "DAT_TEST_MASKS"
+
+/* A shared receive queue with fewer buffers than its low watermark. */
+static void below(struct fx *fx, struct region *r)
+{
+    DAT_SRQ_ATTR attr = { .max_recv_dtos = 4, .max_recv_iov = 1, .low_watermark = DAT_SRQ_LW_DEFAULT };
+    DAT_LMR_TRIPLET iov = segment(r, 0, 64);
+    DAT_SRQ_HANDLE srq;
+    DAT_EVENT event;
+
+    must_rc(dat_srq_create(fx->ia, fx->pz, &attr, &srq), DAT_SUCCESS, "dat_srq_create");
+    must_rc(dat_srq_post_recv(srq, 1, &iov, cookie(1)), DAT_SUCCESS, "dat_srq_post_recv");
+    must_rc(dat_srq_set_lw(srq, 2), DAT_SUCCESS, "dat_srq_set_lw");
+    must(wait_event(fx->async, &event), "no event of the low watermark");
+    must_rc(dat_srq_free(srq), DAT_SUCCESS, "dat_srq_free");
+}
+
+/* Something of every subject: a connection, messages, a write that is refused and breaks the connection. */
+static int actor(struct link *up)
+{
+    int fd = open(getenv(INTO), O_WRONLY | O_TRUNC | O_CLOEXEC);
+    struct fx fx;
+    struct region near, far;
+    DAT_RMR_TRIPLET gone;
+    struct pair p;
+
+    (void)up;
+    must(fd >= 0 && dup2(fd, STDERR_FILENO) >= 0, "no file for the lines");
+    fx_open(&fx);
+    region_make(&fx, &near, 64, MEM_LOCAL);
+    region_make(&fx, &far, 64, MEM_LOCAL | DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
+    below(&fx, &near);
+    pair_open(&p, &fx, NULL);
+    must(sides_talk(&p.a, &p.b), "no messages");
+    gone = target(&far, 0, 64);
+    region_free(&far);
+    must_rc(post_write(&p.a, &near, 0, 64, gone, 2), DAT_SUCCESS, "dat_ep_post_rdma_write");
+    must(wait_dto(p.a.req, 2, DAT_DTO_ERR_REMOTE_ACCESS, NULL), "the write is not refused");
+    must(wait_connection(p.a.conn, DAT_CONNECTION_EVENT_BROKEN), "the connection is not broken");
+    pair_close(&p);
+    fx_close(&fx);
+    return 0;
+}
+
+/* What the process writes with this in its environment; valid until the next call. */
+static const char *lines_of(const char *variable, const char *value)
+{
+    static char text[1 << 16];
+    const char *path = getenv(INTO);
+    struct peer p;
+    size_t used;
+    FILE *file;
+
+    setenv(variable, value, 1);
+    peer_start(&p, "actor");
+    unsetenv(variable);
+    peer_ok(&p, "%s=%s: the process ends well", variable, value);
+    file = fopen(path, "r");
+    if (file == NULL)
+        bail("%s cannot be read", path);
+    used = fread(text, 1, sizeof text - 1, file);
+    text[used] = '\0';
+    fclose(file);
+    return text;
+}
+
+/* The subjects, and how one of their lines reads. Those of the registry are told by the library that programs link. */
+static const struct {
+    const char *variable, *bit, *line;
+} subjects[] = {
+    { "DAT_DBG_TYPE", "0x4", "dat.conf" },
+    { "DAT_DBG_TYPE", "0x8", ": a provider registers" },
+    { "DAT_DBG_TYPE", "0x10", "dat_registry_add_provider returns 0x00000000" },
+    { "DAT_DBG_TYPE", "0x20", LIBRARY "dat_ia_openv returns 0x00000000" },
+    { "DAPL_DBG_TYPE", "0x8", ": connects to qualifier " },
+    { "DAPL_DBG_TYPE", "0x10", ", then Connected" },
+    { "DAPL_DBG_TYPE", "0x40", ": Broken" },
+    { "DAPL_DBG_TYPE", "0x80", " ends: RemoteAccess" },
+    { "DAPL_DBG_TYPE", "0x100", "debug: dat_ep_connect\n" },
+    { "DAPL_DBG_TYPE", "0x200", "dat_ep_connect returns 0x00000000" },
+    { "DAPL_DBG_TYPE", "0x800", ": below the low watermark" },
+    { "DAPL_DBG_TYPE", "0x1000", " sends of " },
+    { "DAPL_DBG_TYPE", "0x4000", " begins" },
+};
+#define SUBJECTS (sizeof subjects / sizeof *subjects)
+
+int main(int argc, char **argv)
+{
+    static const struct peer_role roles[] = { { "actor", actor }, { NULL, NULL } };
+    char path[] = "/tmp/dat-test-masks-XXXXXX";
+    const char *text;
+    int fd;
+
+    env_init(argc, argv, roles);
+    fd = mkstemp(path);
+    if (fd < 0 || close(fd) != 0 || setenv(INTO, path, 1) != 0)
+        bail("no temporary file");
+
+    for (size_t i = 0; i < SUBJECTS; i++) {
+        text = lines_of(subjects[i].variable, subjects[i].bit);
+        for (size_t k = 0; k < SUBJECTS; k++)
+            ok((strstr(text, subjects[k].line) != NULL) == (k == i), "%s=%s: %s \"%.*s\"", subjects[i].variable,
+               subjects[i].bit, k == i ? "tells" : "does not tell", (int)strcspn(subjects[k].line, "\n"),
+               subjects[k].line);
+    }
+    text = lines_of("DAPL_DBG_TYPE", "3");
+    ok(strstr(text, ": debug: ") == NULL, "DAPL_DBG_TYPE=3: errors and warnings alone");
+    text = lines_of("DAPL_DBG_TYPE", "0");
+    is_int((long)strlen(text), 0, "DAPL_DBG_TYPE=0: nothing");
+    for (int i = 0; i < 2; i++) {
+        static const char *const all[] = { "DAT_DBG_TYPE", "DAPL_DBG_TYPE" };
+        int missing = 0;
+
+        text = lines_of(all[i], "0xffff");
+        for (size_t k = 0; k < SUBJECTS; k++)
+            missing += strstr(text, subjects[k].line) == NULL;
+        is_int(missing, 0, "%s=0xffff: all subjects of all libraries", all[i]);
+    }
+    unlink(path);
+    return done_testing();
+}
