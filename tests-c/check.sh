@@ -20,7 +20,7 @@ CARGO_TERM_COLOR=never
 export LC_ALL CARGO_TERM_COLOR
 # Tests ask for diagnostics themselves, and the variables of the make that runs this script are not
 # for the makes that it runs.
-unset DAT_OVERRIDE DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS
+unset DAT_OVERRIDE DAT_DBG_TYPE DAPL_DBG_TYPE DAT_DBG_DEST DAPL_DBG_DEST RUST_LOG MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
@@ -146,7 +146,7 @@ packages()
         have "${pair%%=*}" || echo "${pair#*=}"
     done
     src/verbs/needs.sh
-    case " $steps " in *' verbs '*) machine ;; esac
+    case " $(echo $steps) " in *' verbs '*) machine ;; esac
     case " $(echo $steps) " in *' packages '*) packagers ;; esac
 }
 
@@ -217,6 +217,11 @@ release()
 
 # ---- Steps ----
 
+# Programs that go on for a set time, which is the full one in the step c alone.
+BRIEFLY=stress.words
+# Scripts that look at the headers alone.
+HEADERS='abi/check_headers.sh abi/header_compile.sh'
+
 step_derived() { one $CARGO run --quiet --locked -p dat-derived -- --check; }
 # The page on differences names tests, which must have passed where they were run.
 step_man()
@@ -230,7 +235,7 @@ step_c()
 {
     suite $MAKE --no-print-directory -C "$here" check IA="$IA"
 }
-step_c20() { with_dapl2 suite $MAKE --no-print-directory -C "$here" check API=2.0 IA="$IA"; }
+step_c20() { with_dapl2 suite $MAKE --no-print-directory -C "$here" check API=2.0 IA="$IA" QUICK="$BRIEFLY"; }
 step_c_ring()
 {
     DAT_SHM_VM=0
@@ -334,20 +339,24 @@ step_fuzz()
     tap $CARGO run --quiet --locked -p dat-fuzz $features -- --seconds 8 --out "$target/found"
 }
 
-# debug API TESTS: the C suite on the debug build, which checks most.
+# debug API TESTS: the C suite on the debug build, which checks most, but for what judges processor time, since the virtual
+# machine of verbs works beside it.
 debug()
 {
     suite sh -c '"$0" build --locked -p libdat -p libdat2 -p dat-shm12 -p dat-shm20 && "$1" --no-print-directory -C "$2" check \
-        BUILD=debug IA="$3" API="$4" TESTS="$5"' "$CARGO" "$MAKE" "$here" "$IA" "$@"
+        BUILD=debug IA="$3" QUICK="$4" WITHOUT="$5" API="$6" TESTS="$7"' \
+        "$CARGO" "$MAKE" "$here" "$IA" "$BRIEFLY" "$HEADERS stress/beside stress/idle" "$@"
 }
-step_c_debug() { debug 1.2 .; }
+step_c_debug() { debug 1.2 '^objects/\|^flow/\|^srq/\|^ep_modify/\|^rely/\|^faults/\|^stress/\|^neighbours/'; }
 step_c20_debug() { debug 2.0 '^v20/\|^flow/\|^srq/\|^objects/'; }
 
-# under_valgrind API TESTS
+# under_valgrind API TESTS: without programs that start a process for each line that they look at, which takes minutes there,
+# and so without the script that asks for the codes of all programs.
 under_valgrind()
 {
     if have valgrind; then
-        suite $MAKE --no-print-directory -C "$here" check VALGRIND=1 IA="$IA" API="$1" TESTS="$2"
+        suite $MAKE --no-print-directory -C "$here" check VALGRIND=1 IA="$IA" API="$1" TESTS="$2" \
+            WITHOUT="$HEADERS registry/explicit registry/messages registry/search rely/masks codes/complete.sh"
     else
         skip 'valgrind is not installed'
     fi
