@@ -25,13 +25,28 @@ pub fn ticks() -> u64 {
 pub fn nanoseconds_of_tick() -> f64 {
     static KNOWN: OnceLock<f64> = OnceLock::new();
     *KNOWN.get_or_init(|| {
-        let (began, first) = (Instant::now(), ticks());
+        let (began, first) = moment();
         while began.elapsed() < Duration::from_millis(5) {
             std::hint::spin_loop();
         }
-        let last = ticks();
-        began.elapsed().as_nanos() as f64 / (last - first) as f64
+        let (ended, last) = moment();
+        (ended - began).as_nanos() as f64 / (last - first) as f64
     })
+}
+
+/// The time of the system and the counter at the same moment. Others may get the processor between two readings, so of
+/// several the closest ones count.
+fn moment() -> (Instant, u64) {
+    let mut closest = (u64::MAX, Instant::now(), ticks());
+    for _ in 0..20 {
+        let (before, now, after) = (ticks(), Instant::now(), ticks());
+        // A counter that differs between processors may go back; then this is no small number.
+        let width = after.wrapping_sub(before);
+        if width < closest.0 {
+            closest = (width, now, before + width / 2);
+        }
+    }
+    (closest.1, closest.2)
 }
 
 /// Does nothing for some microseconds, without giving the processor away.
