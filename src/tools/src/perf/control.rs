@@ -226,6 +226,14 @@ impl Control {
         }
     }
 
+    /// Looks whether the peer has gone.
+    ///
+    /// # Errors
+    /// It has.
+    pub fn still_connected(&self) -> anyhow::Result<()> {
+        still_connected(&self.evds.connect)
+    }
+
     /// What is said when the time is up.
     #[must_use]
     pub fn too_late(&self) -> anyhow::Error {
@@ -304,6 +312,17 @@ pub fn established(connect: &Evd, longest: Duration) -> anyhow::Result<Vec<u8>> 
             _ if Instant::now() >= until => bail!("no answer within {} s", longest.as_secs()),
             _ => {}
         }
+    }
+}
+
+/// Looks whether a connection has ended.
+///
+/// # Errors
+/// One has.
+pub fn still_connected(connect: &Evd) -> anyhow::Result<()> {
+    match connect.dequeue()? {
+        Some(Event::Connection(event)) if event.number != DAT_CONNECTION_EVENT_ESTABLISHED => bail!(GONE),
+        _ => Ok(()),
     }
 }
 

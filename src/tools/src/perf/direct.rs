@@ -29,12 +29,12 @@ impl Dispatcher {
         unsafe { (self.calls.dat_evd_dequeue)(self.handle, event.as_mut_ptr()) }
     }
 
-    /// As dat_evd_wait, without a limit; the structure is written on `DAT_SUCCESS`.
+    /// As dat_evd_wait; the structure is written on `DAT_SUCCESS`.
     #[inline(always)]
-    pub fn wait(self, event: &mut MaybeUninit<DAT_EVENT>) -> DAT_RETURN {
+    pub fn wait(self, timeout: DAT_TIMEOUT, event: &mut MaybeUninit<DAT_EVENT>) -> DAT_RETURN {
         let mut more = 0;
         // SAFETY: both places are the caller's and this function's own, and the library checks the handle.
-        unsafe { (self.calls.dat_evd_wait)(self.handle, DAT_TIMEOUT_INFINITE, 1, event.as_mut_ptr(), &mut more) }
+        unsafe { (self.calls.dat_evd_wait)(self.handle, timeout, 1, event.as_mut_ptr(), &mut more) }
     }
 }
 

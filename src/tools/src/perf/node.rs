@@ -1,7 +1,7 @@
 //! The objects of one process for a measurement, its connections, and its threads.
 
 use std::net::IpAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use dat_udat12::*;
@@ -18,6 +18,9 @@ use crate::dat::{Cr, Evd, Event, Ia, Library, Psp, Pz};
 
 /// Begins the private data of a request for a connection of a measurement; the thread and its connection follow.
 const GREETING: &[u8; 8] = b"dat-data";
+
+/// How long a server waits for a connection before it looks whether the client is still there.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// One process of a measurement, with an adapter instance of its own.
 pub struct Node {
@@ -117,12 +120,12 @@ impl Node {
     /// Accepts all connections of the client; requests of others are rejected.
     ///
     /// # Errors
-    /// What a call returned, or that the client does not connect.
-    pub fn accept(&self, listener: &Listener, until: Instant) -> anyhow::Result<()> {
+    /// What a call returned, or that the client does not connect or has gone.
+    pub fn accept(&self, listener: &Listener, control: &Control) -> anyhow::Result<()> {
         for (thread, worker) in self.workers.iter().enumerate() {
             for (connection, ep) in worker.eps.iter().enumerate() {
-                listener.request(&greeting(thread, connection), until)?.accept(ep, &[])?;
-                established(&worker.evds.connect, until.saturating_duration_since(Instant::now()))?;
+                listener.request(&greeting(thread, connection), control)?.accept(ep, &[])?;
+                established(&worker.evds.connect, control.left())?;
             }
         }
         Ok(())
@@ -196,19 +199,17 @@ impl Listener {
         self.psp.qualifier()
     }
 
-    /// The request that comes with these bytes; others are rejected.
-    fn request(&self, greeting: &[u8], until: Instant) -> anyhow::Result<Cr> {
-        loop {
-            let event = self.requests.wait(until.saturating_duration_since(Instant::now()))?;
-            if let Some(Event::Request(request)) = event
+    /// The request that comes with these bytes; others are rejected. A client that has gone would make none.
+    fn request(&self, greeting: &[u8], control: &Control) -> anyhow::Result<Cr> {
+        while !control.left().is_zero() {
+            if let Some(Event::Request(request)) = self.requests.wait(control.left().min(LOOK))?
                 && request.query()?.private_data.starts_with(greeting)
             {
                 return Ok(request);
             }
-            if Instant::now() >= until {
-                bail!("the client does not connect");
-            }
+            control.still_connected()?;
         }
+        bail!("the client does not connect");
     }
 }
 

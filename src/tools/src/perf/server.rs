@@ -92,7 +92,7 @@ fn serve(arguments: &Arguments, library: Library, control: &mut Control, plan: &
     };
     control.say(&Message::Ready(listener.qualifier()))?;
     node.exchange(control)?;
-    node.accept(&listener, control.until())?;
+    node.accept(&listener, control)?;
     drop(listener);
     match node.run(control, &arguments.cpu) {
         Ok(outcome) => {

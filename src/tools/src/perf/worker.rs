@@ -7,10 +7,10 @@ use anyhow::{anyhow, bail};
 use dat_udat12::*;
 
 use super::bytes;
-use super::control::GONE;
+use super::control::{GONE, still_connected};
 use super::direct::{Dispatcher, SharedQueue};
 use super::plan::{Plan, Transfer};
-use crate::dat::{Attributes, Ep, Evd, Evds, Event, Ia, Pz, Region, Remote, Segment, Srq, ep, event};
+use crate::dat::{Attributes, Ep, Evd, Evds, Ia, Pz, Region, Remote, Segment, Srq, ep, event};
 
 /// Bytes that are compared at a time.
 const PIECE: usize = 4_096;
@@ -18,6 +18,8 @@ const PIECE: usize = 4_096;
 const IDLE: usize = 1;
 /// Looks of a thread that polls before it looks whether its connections are still there.
 const LOOKS: u32 = 1 << 20;
+/// Microseconds that a thread with a shared receive queue waits before it looks for the same.
+const SLEEP: DAT_TIMEOUT = 1_000_000;
 
 /// How memory is divided into buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -409,9 +411,14 @@ impl Worker {
     #[inline(always)]
     pub fn fetch<'a>(&self, from: Dispatcher, place: &'a mut Place) -> anyhow::Result<Done<'a>> {
         if self.plan.wait {
-            match from.wait(place) {
-                DAT_SUCCESS => {}
-                code => return Err(self.failed("dat_evd_wait", code)),
+            // Receives of a shared receive queue do not end with a connection, so nothing would end the wait for them.
+            let longest = if self.shared.is_some() { SLEEP } else { DAT_TIMEOUT_INFINITE };
+            loop {
+                match from.wait(longest, place) {
+                    DAT_SUCCESS => break,
+                    code if DAT_GET_TYPE(code) == DAT_TIMEOUT_EXPIRED => self.still_connected()?,
+                    code => return Err(self.failed("dat_evd_wait", code)),
+                }
             }
         } else {
             let mut looks = 0;
@@ -439,10 +446,7 @@ impl Worker {
     /// One has.
     #[cold]
     pub fn still_connected(&self) -> anyhow::Result<()> {
-        match self.evds.connect.dequeue()? {
-            Some(Event::Connection(event)) if event.number != DAT_CONNECTION_EVENT_ESTABLISHED => bail!(GONE),
-            _ => Ok(()),
-        }
+        still_connected(&self.evds.connect)
     }
 
     /// Fetches a message.
