@@ -60,5 +60,5 @@ $(OUT)/verbs/connector2: $(TESTDIR)/tools/connector.c $(HEADERS)
 endif
 else
 # The tools are programs of 1.2.
-NOT_PROGRAMS += verbs/ping.sh
+NOT_PROGRAMS += verbs/ping.sh verbs/perf.sh
 endif

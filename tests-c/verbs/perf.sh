@@ -1,0 +1,271 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# perf.sh ADAPTER - dat-perf on a device, between two devices where there are two: each test, polling and waiting, with the
+# bytes compared, and what a server does about clients that are killed. No time is judged. $BIN has the tools. Prints TAP.
+set -u
+LC_ALL=C NO_COLOR=1
+export LC_ALL NO_COLOR
+unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
+
+ia=${1:?the name of an adapter}
+: "${DAT_TEST_SCALE:=1}"
+perf=${BIN:-}/dat-perf
+if [ ! -x "$perf" ]; then
+    echo '1..0 # SKIP BIN does not name the folder of dat-perf'
+    exit
+fi
+work=$(mktemp -d) || exit 1
+server= client=
+trap 'kill -KILL $server $client 2>/dev/null; rm -rf "$work"' EXIT
+patience=$(awk "BEGIN { print int(60 * $DAT_TEST_SCALE) }")
+number=0
+
+# ok NAME COMMAND...: what the programs have written is shown if the command fails.
+ok()
+{
+    name=$1
+    shift
+    number=$((number + 1))
+    if "$@"; then
+        echo "ok $number - $name"
+    else
+        echo "not ok $number - $name"
+        for file in "$work"/*.out; do
+            [ ! -s "$file" ] || sed "s|^|# ${file##*/}: |" "$file"
+        done
+    fi
+}
+
+# The other end is another device, if there is one: then all goes over a wire.
+other=$(awk -v ia="$ia" '$1 ~ /^verbs-/ && $1 != ia { print $1; exit }' "$DAT_OVERRIDE")
+: "${other:=$ia}"
+address=$(ip -4 -o address show dev "${other#verbs-}" | awk '{ sub("/.*", "", $4); print $4; exit }')
+
+# serve ARGUMENT...: starts a server, whose words go to server.out; sets $server. It would hold to a client that has gone for
+# longer than anybody here waits.
+serve()
+{
+    # Before the program starts, so that nobody takes what an earlier one has said for its words.
+    : >"$work/server.out"
+    "$perf" "$other" --limit $((patience * 10)) "$@" >>"$work/server.out" 2>&1 </dev/null &
+    server=$!
+}
+
+# begin ARGUMENT...: starts a client that does not come to its end; sets $client.
+begin()
+{
+    "$perf" "$ia" "$address" --limit "$patience" --iterations 1000000000 "$@" >"$work/client.out" 2>&1 </dev/null &
+    client=$!
+}
+
+# within COMMAND...: waits until the command succeeds.
+within()
+{
+    tries=0
+    until "$@"; do
+        tries=$((tries + 1))
+        [ $tries -lt $((patience * 5)) ] || { echo "# in vain: $*"; return 1; }
+        sleep 0.2
+    done
+}
+
+# says PATTERN: waits until a line of the server matches.
+says() { within grep -q -e "$1" "$work/server.out"; }
+
+# run STATUS ARGUMENT...: dat-perf ends with this status; its output is in run.out, its errors are in errors.out.
+run()
+{
+    wanted=$1
+    shift
+    timeout "$patience" "$perf" "$ia" "$@" --limit "$patience" >"$work/run.out" 2>"$work/errors.out" </dev/null
+    status=$?
+    [ $status -eq "$wanted" ] || { echo "# exit status $status: $*"; return 1; }
+}
+
+# ---- Rows ----
+
+all='send_lat write_lat read_lat send_bw write_bw read_bw'
+
+# rows TESTS SIZES ITERATIONS COLUMN=VALUE...: run.out has a row for each test with each size, in this order; what it says of
+# the plan is what was asked for; its numbers are positive, and those that follow from others do. Lists are one word each.
+rows()
+{
+    awk -F, -v adapter="$ia" -v tests="$1" -v sizes="$2" -v iterations="$3" -v columns="$4" '
+        function wrong(what) { print "# row " row ": " what; bad = 1 }
+        function text(name) { return $at[name] "" }
+        function value(name) { return $at[name] + 0 }
+        # Of two numbers that are the same but for how they were computed.
+        function near(a, b) { return a > 0 && b > 0 && a / b > 0.999999 && a / b < 1.000001 }
+        BEGIN {
+            tests_count = split(tests, test, " ")
+            sizes_count = split(sizes, size, " ")
+            wanted["adapter"] = adapter
+            wanted["connections"] = wanted["threads"] = wanted["active"] = 1
+            wanted["srq"] = wanted["wait"] = "false"
+            for (i = split(columns, pairs, " "); i > 0; i--) { split(pairs[i], pair, "="); wanted[pair[1]] = pair[2] }
+        }
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        {
+            wanted["test"] = test[int(row / sizes_count) + 1]
+            wanted["size"] = size[row % sizes_count + 1]
+            wanted["iterations"] = iterations * wanted["threads"]
+            row++
+            for (name in wanted)
+                if (text(name) != wanted[name] "") wrong(name " is " text(name) ", not " wanted[name])
+            if (text("test") ~ /_lat$/ && value("outstanding") != 1 || value("outstanding") < 1) wrong("outstanding")
+            for (i = split("min_ns median_ns mean_ns p99_ns max_ns seconds rate_per_s bandwidth_mb_per_s", of, " "); i > 0; i--)
+                if (!(value(of[i]) > 0)) wrong(of[i])
+            # A sleeping process may use less than what the system counts.
+            for (i = split("cpu_seconds cpu_percent server_cpu_seconds server_cpu_percent", of, " "); i > 0; i--)
+                if (!(text(of[i]) ~ /^[0-9]/)) wrong(of[i])
+            if (value("min_ns") > value("median_ns") || value("median_ns") > value("p99_ns") || value("p99_ns") > value("max_ns"))
+                wrong("times are not in order")
+            # The mean comes from another clock than the times of single transfers.
+            if (value("min_ns") > 1.1 * value("mean_ns")) wrong("the mean is below the shortest time")
+            if (!near(value("rate_per_s") * value("seconds"), value("iterations"))) wrong("rate and time")
+            if (!near(value("bandwidth_mb_per_s") * 1e6, value("rate_per_s") * value("size"))) wrong("bandwidth and rate")
+            # There and back are two ways. Of several threads, each takes a part of the time.
+            busy = value("mean_ns") * (text("test") ~ /^(send|write)_lat$/ ? 2 : 1) * value("iterations") / 1e9
+            whole = value("seconds") * value("threads")
+            if (!(near(busy, whole) || value("threads") > 1 && busy < whole)) wrong("mean and time")
+        }
+        END {
+            if (row != tests_count * sizes_count) { print "# " row + 0 " rows"; bad = 1 }
+            exit bad
+        }' "$work/run.out"
+}
+
+# measures TESTS SIZES COLUMNS ARGUMENT...: a measurement whose bytes are compared.
+measures()
+{
+    tests=$1 sizes=$2 columns=$3
+    shift 3
+    run 0 "$address" --verify --csv --iterations 8 --outstanding 4 --test "$(echo "$tests" | tr ' ' ,)" \
+        --size "$(echo "$sizes" | tr ' ' ,)" "$@" && rows "$tests" "$sizes" 8 "$columns" && [ ! -s "$work/errors.out" ]
+}
+
+# ---- A server for one client ----
+
+# It says nothing, so a client tries until it listens.
+quiet()
+{
+    serve --once
+    tries=0
+    until measures "$all" 5000 '' >"$work/rows.out"; do
+        tries=$((tries + 1))
+        grep -q 'no connection to qualifier' "$work/errors.out" && [ $tries -lt $patience ] && kill -0 "$server" || return
+    done
+    wait "$server"
+    status=$?
+    server=
+    [ $status -eq 0 ] && [ ! -s "$work/server.out" ]
+}
+ok "each test, polling: server on $other, client on $ia; the server prints nothing, and ends well after its client" quiet
+
+# ---- A server for one client after the other ----
+
+serve --verbose
+ok 'a server listens' says "^$other listens at qualifier 18516"
+ok 'each test, waiting' measures "$all" 8 'wait=true' --wait
+ok 'threads and connections, polling' measures 'write_lat send_bw read_bw' 64 'threads=2 connections=2 active=2' \
+    --threads 2 --connections 2
+ok 'connections, one of them without traffic, waiting' measures 'send_lat read_lat write_bw' 64 \
+    'connections=3 active=2 wait=true' --connections 3 --active 2 --wait
+ok 'a shared receive queue of connections, polling' measures 'send_lat send_bw' 64 'connections=2 active=2 srq=true' \
+    --connections 2 --srq
+ok 'a shared receive queue of threads, waiting' measures 'send_lat send_bw' 64 'threads=2 srq=true wait=true' \
+    --threads 2 --srq --wait
+
+# ---- Other output, and no server ----
+
+# JSON has a line for each value. As CSV it has the same rows; what does not belong there is an error.
+json()
+{
+    run 0 --self --json --test send_lat,read_bw --size 64 --iterations 4 && awk '
+        NR == 1 && $0 == "[" || $0 == "  {" { next }
+        $0 == "]" { closed = 1; next }
+        $0 ~ /^  },?$/ { if (rows++ == 0) print names; print values; names = values = ""; next }
+        !/^    "[a-z0-9_]+": ("[^", ]+"|[0-9.e-]+|true|false),?$/ { wrong = 1 }
+        {
+            gsub(/[ ",]/, "")
+            split($0, pair, ":")
+            names = names (names == "" ? "" : ",") pair[1]
+            values = values (values == "" ? "" : ",") pair[2]
+        }
+        END { exit wrong || !closed }' "$work/run.out" >"$work/csv" && mv "$work/csv" "$work/run.out" &&
+        rows 'send_lat read_bw' 64 4 ''
+}
+ok '--self --json' json
+
+nobody()
+{
+    run 1 "$address" --qualifier 4711 && [ ! -s "$work/run.out" ] &&
+        grep -q "^dat-perf: no connection to qualifier 4711 of $address: DAT_CONNECTION_EVENT_" "$work/errors.out"
+}
+ok 'nobody listens: the client says so' nobody
+
+# ---- What does not come to its end ----
+
+# pairs: the queue pairs of the client that are connected, each with the number of the next packet that it sends.
+pairs()
+{
+    rdma resource show qp | awk -v pid="$client" '{
+        split("", of)
+        for (i = 1; i < NF; i++) of[$i] = $(i + 1)
+        if (of["pid"] == pid && of["state"] == "RTS") print of["lqpn"], of["sq-psn"] }'
+}
+
+# moves: one of them has sent some packets more than when this was first asked. That by which the two processes agree on what
+# is measured sends fewer.
+moves()
+{
+    pairs >>"$work/packets"
+    awk '!($1 in first) { first[$1] = $2 }
+        ($2 - first[$1] + 16777216) % 16777216 >= 20 { moved = 1 }
+        END { exit !moved }' "$work/packets"
+}
+
+# connects: there is one beside that.
+connects() { [ "$(pairs | wc -l)" -ge 2 ]; }
+
+# killed WHEN ARGUMENT...: a client is killed as soon as WHEN succeeds. The server says what it has lost, and serves the next
+# one.
+killed()
+{
+    when=$1
+    shift
+    : >"$work/packets"
+    : >"$work/server.out"
+    begin "$@"
+    within "$when"
+    status=$?
+    kill -KILL "$client"
+    wait "$client" 2>/dev/null
+    client=
+    [ $status -eq 0 ] && says '^dat-perf: .*, [a-z]*_[a-z]*: ' && measures send_lat 64 '' && kill -0 "$server"
+}
+ok 'a client is killed while it makes many connections: the server serves the next one' killed connects \
+    --test send_lat --size 16 --connections 30
+for how in '--test send_bw --size 16' '--test send_lat --size 16 --srq --wait' '--test write_lat --size 16' \
+    '--test read_bw --size 5000 --wait'; do
+    # shellcheck disable=SC2086 # words are wanted
+    ok "a client is killed while it measures, $how: the server serves the next one" killed moves $how
+done
+
+lost()
+{
+    : >"$work/packets"
+    begin --test send_lat --size 32
+    within moves
+    moved=$?
+    kill -KILL "$server"
+    wait "$server" 2>/dev/null
+    server=
+    wait "$client"
+    status=$?
+    client=
+    [ $moved -eq 0 ] && [ $status -eq 1 ] && grep -q '^dat-perf: send_lat, 32 bytes: ' "$work/client.out"
+}
+ok 'the server is killed: the client says so' lost
+echo "1..$number"
