@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# packages.sh - builds the packages, and uses those for Debian in a clean root of its own. Prints TAP.
+# packages.sh - builds the packages, and uses them in a clean root of their own: those for Debian with apt-get, also over the
+# packages of the C implementation, and those with RPM with rpm. Prints TAP.
 #
 #   CARGO_TARGET_DIR  the build directory; what make has built there is packed
 #   AGAIN=1           builds all a second time, from a copy of the sources in another folder: it must be the same. That takes
@@ -20,8 +21,9 @@ work=$target/packages
 clean=$work/root
 rm -rf "$work"
 mkdir -p "$work" || exit 2
-second=
-trap '[ -z "$second" ] || kill "$second" 2>/dev/null; rm -rf "$work"' EXIT
+second= bootstrap= lintian=
+# What runs aside is ended first, since it writes into the folder.
+trap 'for job in $second $bootstrap $lintian; do kill -- "-$job" && wait "$job"; done 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 number=0 failed=0
@@ -64,6 +66,14 @@ have()
     command -v "$1" >/dev/null 2>&1
 }
 
+# aside OUTPUT COMMAND...: runs it beside the rest; $! is its process, and the group of all that it starts.
+aside()
+{
+    output=$1
+    shift
+    setsid "$@" >"$output" 2>&1 </dev/null &
+}
+
 # ---- Building ----
 
 for need in dpkg-buildpackage dh; do
@@ -72,14 +82,36 @@ done
 lacking=$("$root/src/verbs/needs.sh" | tr '\n' ' ')
 [ -z "$lacking" ] || { skip 'packages for Debian' "not installed: $lacking"; finish; }
 
-debs=$target/deb
+# The clean root needs none of the packages, so it is made meanwhile.
+no_root=
+if ! have mmdebstrap; then
+    no_root='no mmdebstrap here'
+elif [ "$(id -u)" -ne 0 ] || ! unshare --mount --pid --fork true 2>/dev/null; then
+    no_root='needs root, and namespaces'
+else
+    aside "$work/mmdebstrap.log" mmdebstrap --quiet --variant=apt --format=directory \
+        --include=gcc,libc6-dev,pkg-config,libibverbs1,librdmacm1 \
+        "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$clean"
+    bootstrap=$!
+fi
+
+debs=$target/deb rpms=$target/rpm
 ok 'make deb' $make deb || finish
+
 if [ "${AGAIN:-0}" = 1 ]; then
-    env -u CARGO_TARGET_DIR nice "$root/packaging/deb.sh" "$work/second" >"$work/second.log" 2>&1 </dev/null &
+    mkdir "$work/second"
+    # Its files are older than the packages say, as those of a tree that has been there for long.
+    "$root/packaging/sources.sh" "$work/copy" && find "$work/copy" -exec touch -h -d 2001-01-01 {} +
+    # As make has built what is packed in both kinds of packages, so has the first of these.
+    aside "$work/second.log" nice env CARGO_TARGET_DIR="$work/second/target" sh -c 'for kind in deb rpm; do
+            "$0/copy/packaging/$kind.sh" "$0/second/$kind"
+            echo $? >"$0/second/$kind.status"
+        done' "$work"
     second=$!
 fi
 
 packages='libdat1 libdat1-verbs libdat2-2 libdat2-2-verbs libdat-dev libdat2-dev dat-tools'
+rpm_packages='libdat1 libdat1-verbs libdat2-2 libdat2-2-verbs libdat-devel libdat2-devel dat-tools'
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
 arch=$(dpkg --print-architecture)
 
@@ -101,13 +133,12 @@ every_package()
 }
 ok 'each package is there, and debugging symbols of each that has code' every_package
 
+# The packages are not for Debian's archive, whose first upload of one closes the report that asks for it. What else is
+# passed over stands in packaging/debian, with the reason. This takes as long as the packages with RPM, and runs beside them.
 if have lintian; then
-    # The packages are not for Debian's archive, whose first upload of one closes the report that asks for it. What else is
-    # passed over stands in packaging/debian, with the reason.
-    ok 'lintian finds no error and warns of nothing' lintian --allow-root --fail-on error,warning \
-        --suppress-tags initial-upload-closes-no-bugs "$debs"/*.changes
-else
-    skip 'lintian finds no error and warns of nothing' 'no lintian here'
+    aside "$work/lintian" lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs \
+        "$debs"/*.changes
+    lintian=$!
 fi
 
 mkdir "$work/files" "$work/symbols"
@@ -182,20 +213,20 @@ if have rpmbuild; then
     ok 'make rpm' $make rpm
     every_rpm()
     {
-        for package in libdat1 libdat1-verbs libdat2-2 libdat2-2-verbs libdat-devel libdat2-devel dat-tools; do
-            ls "$target/rpm/$package-$version"-*.rpm || return 1
+        for package in $rpm_packages; do
+            ls "$rpms/$package-$version"-*.rpm || return 1
         done
     }
     ok 'each package is there' every_rpm
-    rpm -qpl "$target/rpm/libdat1-$version"-*.rpm >"$work/list" 2>/dev/null
+    rpm -qpl "$rpms/libdat1-$version"-*.rpm >"$work/list" 2>/dev/null
     ok 'libdat1 has the library and dat.conf' \
         sh -c 'grep "/libdat\.so\.1$" "$0" && grep -x /etc/dat.conf "$0"' "$work/list"
     ok 'dat.conf is a file that upgrades leave alone' \
         sh -c 'rpm -qp --qf "[%{filenames} %{fileflags:fflags}\n]" "$0" | grep "^/etc/dat.conf cn$"' \
-        "$target/rpm/libdat1-$version"-*.rpm
+        "$rpms/libdat1-$version"-*.rpm
     if have rpmlint; then
         ok 'rpmlint finds no error' rpmlint -c "$root/packaging/rpm/rpmlint.toml" "$root/packaging/rpm/libdat.spec" \
-            "$target"/rpm/*.rpm
+            "$rpms"/*.rpm
     else
         skip 'rpmlint finds no error' 'no rpmlint here'
     fi
@@ -203,7 +234,21 @@ else
     skip 'make rpm' 'no rpmbuild here'
 fi
 
-# ---- In a clean root ----
+found_nothing()
+{
+    wait "$lintian"
+    status=$?
+    cat "$work/lintian"
+    return $status
+}
+if [ -n "$lintian" ]; then
+    ok 'lintian finds no error and warns of nothing' found_nothing
+    lintian=
+else
+    skip 'lintian finds no error and warns of nothing' 'no lintian here'
+fi
+
+# ---- A clean root ----
 
 # in_root COMMAND...: runs it there, with a /tmp and a list of processes of its own, which end with it.
 in_root()
@@ -216,25 +261,60 @@ in_root()
 }
 as_root() { in_root "$clean" "$@"; }
 as_nobody() { in_root --userspec=nobody:nogroup "$clean" "$@"; }
-apt_get() { as_root apt-get -q -y --no-install-recommends "$@"; }
 
-if ! have mmdebstrap; then
-    skip 'the packages in a clean root' 'no mmdebstrap here'
-elif [ "$(id -u)" -ne 0 ] || ! unshare --mount --pid --fork true 2>/dev/null; then
-    skip 'the packages in a clean root' 'needs root, and namespaces'
-elif ! mmdebstrap --quiet --variant=apt --format=directory --include=gcc,libc6-dev,pkg-config,libibverbs1,librdmacm1 \
-    "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$clean" >"$work/mmdebstrap.log" 2>&1; then
-    skip 'the packages in a clean root' "mmdebstrap: $(grep -m 1 -e '^E:' -e rror "$work/mmdebstrap.log")"
-else
-    # Files beside those in which dpkg, apt and ldconfig keep their own records.
-    files_of_root()
-    {
-        (cd "$clean" && find . -xdev \( -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./var/log -o -path ./var/cache \
-            -o -path ./debs -o -path ./etc/ld.so.cache \) -prune -o -print | sort)
-    }
+# Files and folders beside those in which packagers and ldconfig keep their own records.
+files_of_root()
+{
+    (cd "$clean" && find . -xdev \( -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./var/lib/rpm -o -path ./var/log \
+        -o -path ./var/cache -o -path ./debs -o -path ./etc/ld.so.cache \) -prune -o -print | sort)
+}
+
+# programs_work EXAMPLES LIBDIR: programs of the packages do, and those that are compiled there.
+programs_work()
+{
+    ok 'dat-ping shm --self as nobody: dat.conf hides nothing' as_nobody dat-ping shm --self --count 3
+    ok 'programs compile with pkg-config dat and pkg-config dat2' \
+        as_root env PKG_CONFIG_PATH="$2/pkgconfig" sh /debs/build.sh "$1"
+    ok 'the program of uDAPL 1.2 runs as nobody' as_nobody /debs/demo shm
+    ok 'the program of uDAPL 2.0 runs as nobody' as_nobody /debs/second
+}
+
+if [ -n "$bootstrap" ]; then
+    wait "$bootstrap" || no_root="mmdebstrap: $(grep -m 1 -e '^E:' -e rror "$work/mmdebstrap.log")"
+    bootstrap=
+fi
+if [ -z "$no_root" ]; then
     mkdir "$clean/debs"
-    cp "$debs"/*.deb "$clean/debs"
+    cp "$debs"/*.deb "$here/dtest.sh" "$clean/debs"
     rm "$clean"/debs/*-dbgsym_*
+    cat >"$clean/debs/build.sh" <<'BUILD'
+set -e
+cc -Wall -Wextra -Werror -o /debs/demo "$1"/*.c $(pkg-config --cflags --libs dat)
+printf '#include <dat2/udat.h>\n#include <stdio.h>\n%s\n' 'int main(void) {
+    char shm[] = "shm"; DAT_EVD_HANDLE evd = DAT_HANDLE_NULL; DAT_IA_HANDLE ia;
+    if (dat_ia_open(shm, 8, &evd, &ia) != DAT_SUCCESS) return 1;
+    return dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG) != DAT_SUCCESS; }' >/debs/second.c
+cc -Wall -Wextra -Werror -o /debs/second /debs/second.c $(pkg-config --cflags --libs dat2)
+BUILD
+fi
+
+# ---- Packages for Debian in it ----
+
+apt_get() { as_root apt-get -q -y --no-install-recommends "$@"; }
+# The answer to a question about dat.conf is the one that dpkg proposes.
+apt_get_asked() { apt_get -o Dpkg::Options::=--force-confdef "$@"; }
+
+# files_of PACKAGE...: the files of ours, in that root.
+files_of()
+{
+    for package in "$@"; do
+        (cd "$clean" && ls "debs/${package}_"*.deb | sed 's|^|/|')
+    done
+}
+libdir=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+
+debian()
+{
     # An older libdat1, with another dat.conf.
     dpkg-deb -R "$debs/libdat1_"*"_$arch.deb" "$work/old"
     sed -i 's/^Version: .*/Version: 0.0.1-1/' "$work/old/DEBIAN/control"
@@ -246,26 +326,12 @@ else
     ok 'apt-get installs an older libdat1 alone' apt_get install /debs/old.deb
     echo '# mine' >>"$clean/etc/dat.conf"
     rm "$clean/debs/old.deb"
-    ok 'apt-get installs all packages, over the older one' \
-        apt_get -o Dpkg::Options::=--force-confdef install $(ls "$clean/debs" | sed 's|^|/debs/|')
+    ok 'apt-get installs all packages, over the older one' apt_get_asked install $(files_of $packages)
     ok 'the dat.conf that was changed is as it was' grep -x '# mine' "$clean/etc/dat.conf"
     as_root dpkg --verify $packages >"$work/verify" 2>&1
     ok 'dpkg finds every file as it was packed, but dat.conf' same_result "$(sed 's/.* //' "$work/verify")" /etc/dat.conf
-    ok 'the libraries are in the folder of the architecture' \
-        test -e "$clean/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)/libdat.so.1"
-    ok 'dat-ping shm --self as nobody: dat.conf hides nothing' as_nobody dat-ping shm --self --count 3
-    cat >"$clean/debs/build.sh" <<'BUILD'
-set -e
-cc -Wall -Wextra -Werror -o /debs/demo /usr/share/doc/libdat-dev/examples/*.c $(pkg-config --cflags --libs dat)
-printf '#include <dat2/udat.h>\n#include <stdio.h>\n%s\n' 'int main(void) {
-    char shm[] = "shm"; DAT_EVD_HANDLE evd = DAT_HANDLE_NULL; DAT_IA_HANDLE ia;
-    if (dat_ia_open(shm, 8, &evd, &ia) != DAT_SUCCESS) return 1;
-    return dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG) != DAT_SUCCESS; }' >/debs/second.c
-cc -Wall -Wextra -Werror -o /debs/second /debs/second.c $(pkg-config --cflags --libs dat2)
-BUILD
-    ok 'programs compile with pkg-config dat and pkg-config dat2' as_root sh /debs/build.sh
-    ok 'the program of uDAPL 1.2 runs as nobody' as_nobody /debs/demo shm
-    ok 'the program of uDAPL 2.0 runs as nobody' as_nobody /debs/second
+    ok 'the libraries are in the folder of the architecture' test -e "$clean$libdir/libdat.so.1"
+    programs_work /usr/share/doc/libdat-dev/examples "$libdir"
     ok 'man finds dat.conf(5), a call and a tool by the names of the files' \
         sh -c 'ls "$0"/man5/dat.conf.5dat.gz "$0"/man3/dat_ia_open.3.gz "$0"/man1/dat-ping.1.gz' "$clean/usr/share/man"
     ok 'apt-get removes them' apt_get remove $packages
@@ -273,6 +339,205 @@ BUILD
     ok 'apt-get purges libdat1' apt_get purge libdat1
     files_of_root >"$work/after"
     ok 'nothing is left' diff "$work/before" "$work/after"
+}
+
+# ---- Over the packages of the C implementation ----
+
+# fetch_theirs: an archive that has them, the only one that apt-get knows in that root from then on.
+fetch_theirs()
+{
+    dapl2=$("$root/tests-c/verbs/dapl2.sh" "$target" 2>"$work/dapl2") || return 1
+    mkdir "$clean/debs/archive"
+    cp "$dapl2"/packages/*.deb "$clean/debs/archive"
+    (cd "$clean/debs/archive" && dpkg-scanpackages . >Packages 2>/dev/null)
+    rm -rf "$clean"/etc/apt/sources.list "$clean"/etc/apt/sources.list.d/*
+    echo 'deb [trusted=yes] file:/debs/archive ./' >"$clean/etc/apt/sources.list"
+    apt_get update >"$work/dapl2" 2>&1
+}
+
+# plans ARGUMENT...: what apt-get with these arguments would do; removes ARGUMENT...: what it would remove.
+plans()
+{
+    apt_get -s "$@" 2>&1 | sed -n -e 's/^\(Inst\|Remv\) \([^ :]*\).*/\1 \2/p' -e '/^E:/p' | sort
+}
+removes()
+{
+    plans "$@" | sed 's/^Remv //; t; /^E:/!d' | tr '\n' ' '
+}
+
+# from COMMAND...: the packages of the files of that root whose names the command prints.
+from()
+{
+    as_root sh -c 'dpkg -S $(realpath "$@")' sh $("$@") | sed 's/:.*//' | sort -u | tr '\n' ' '
+}
+linked() { as_root ldd /usr/bin/dtest | sed -n 's/.*libdat2.*=> \([^ ]*\).*/\1/p'; }
+loaded() { as_nobody timeout 120 sh /debs/dtest.sh; }
+# provider NAME: what dtest loads of that provider. It needs a device, and does not open.
+provider()
+{
+    as_nobody timeout 60 env LD_DEBUG=files dtest -P "$1" -s 2>&1 | sed -n 's|.*calling init: \(/.*/libdapl.*\)|\1|p' | sort -u
+}
+
+# over_theirs: ours in the place of Debian's.
+over_theirs()
+{
+    ok 'apt-get installs ours in the place of libdapl2 and libdapl-dev' apt_get_asked install $(files_of $ours)
+    ok 'dtest passes with the libraries of libdat2-2 alone' same_result "$(from loaded)" 'libdat2-2 '
+    ok 'apt-get finds nothing that is broken, and nothing to upgrade' same_result "$(plans check; plans dist-upgrade)" ''
+}
+
+# theirs_again CHANGED: Debian's in the place of ours. CHANGED is the file of theirs that is not as it was packed.
+theirs_again()
+{
+    ok 'libdapl2 would remove ours and nothing else' \
+        same_result "$(removes install libdapl2)" "$(printf '%s\n' $ours | sort | tr '\n' ' ')"
+    ok 'apt-get installs libdapl2 and libdapl-dev in the place of ours' apt_get_asked install libdapl2 libdapl-dev
+    ok 'dtest has the library of libdapl2 again' same_result "$(from linked)" 'libdapl2 '
+    as_root dpkg --verify $theirs >"$work/verify" 2>&1
+    ok 'their files are as they were packed, but a dat.conf that was changed' \
+        same_result "$(sed 's/.* //' "$work/verify")" "$1"
+    # The version of which dpkg has asked.
+    rm -f "$clean/etc/dat.conf.dpkg-dist"
+    files_of_root >"$work/after"
+    ok 'no file has come or gone' diff "$work/before" "$work/after"
+}
+
+debian_over_theirs()
+{
+    theirs='libdapl2 libdapl-dev dapl2-utils'
+    ours='libdat1 libdat1-verbs libdat2-2 libdat2-2-verbs libdat2-dev dat-tools'
+    ok "apt-get installs $theirs" apt_get install $theirs
+    ok 'dtest has the library of libdapl2' same_result "$(from linked)" 'libdapl2 '
+    files_of_root >"$work/before"
+
+    ok 'libdat1 and dat-tools alone would remove libdapl2, and all that needs it' \
+        same_result "$(removes install $(files_of libdat1 dat-tools))" 'dapl2-utils libdapl-dev libdapl2 '
+    ok 'with libdat2-2 and libdat2-dev, dapl2-utils would stay' \
+        same_result "$(removes install $(files_of $ours))" 'libdapl-dev libdapl2 '
+
+    cp "$clean/etc/dat.conf" "$clean/debs/dat.conf"
+    over_theirs
+    ok 'a dat.conf that nobody has changed has given way' cmp "$root/packaging/dat.conf" "$clean/etc/dat.conf"
+    cp "$clean/debs/dat.conf" "$clean/etc/dat.conf"
+    ok 'its names are those of libdat2-2-verbs when it is put back' same_result "$(from provider ofa-v2-ib0)" 'libdat2-2-verbs '
+    cp "$root/packaging/dat.conf" "$clean/etc/dat.conf"
+    ok 'without libdat2-2 apt-get would remove dapl2-utils' \
+        same_result "$(removes remove libdat2-2)" 'dapl2-utils libdat2-2 libdat2-2-verbs libdat2-dev '
+    theirs_again ''
+
+    # The file of libdapl2 does not end with the end of a line, and has no line for shm.
+    mine='shm u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 "" ""'
+    printf '\n%s\n' "$mine" >>"$clean/etc/dat.conf"
+    over_theirs
+    ok 'a dat.conf that was changed is as it was' grep -xF "$mine" "$clean/etc/dat.conf"
+    ok 'ours is beside it' cmp "$root/packaging/dat.conf" "$clean/etc/dat.conf.dpkg-dist"
+    theirs_again /etc/dat.conf
+    ok 'apt-get purges libdat1' apt_get purge libdat1
+    ok 'the dat.conf that was changed is still as it was' grep -xF "$mine" "$clean/etc/dat.conf"
+    apt_get purge $theirs >/dev/null 2>&1
+}
+
+# ---- Packages with RPM in it ----
+
+# rpm of Debian says that it should not be used, without --force-debian.
+rpm_there() { rpm --root "$clean" --dbpath /var/lib/rpm --force-debian "$@"; }
+
+# stand_in NAME VERSION: a package of another origin. Standard input is the rest of its spec; $work/NAME.rpm is the package.
+stand_in()
+{
+    {
+        printf 'Name: %s\nVersion: %s\nRelease: 1\nSummary: of another origin\nLicense: none\n' "$1" "$2"
+        cat
+    } >"$work/$1.spec"
+    rpmbuild -bb --nodeps --define "_topdir $work/rpmbuild" --define "_rpmdir $work" --define '_rpmfilename %{NAME}.rpm' \
+        --define 'debug_package %{nil}' "$work/$1.spec" >"$work/$1.log" 2>&1 || sed 's/^/# /' "$work/$1.log"
+}
+
+# conflicts OURS THEIRS: rpm refuses the one where the other is installed, and says so.
+conflicts()
+{
+    printf '%%description\n%%files\n' | stand_in "$2" 2.1.10
+    rpm_there -i "$work/$2.rpm" || return 1
+    rpm_there -i --test "$rpms/$1-$version"-*.rpm >"$work/refused" 2>&1
+    status=$?
+    cat "$work/refused"
+    rpm_there -e "$2" && [ $status -ne 0 ] && grep -q "$2.* conflicts with .*$1" "$work/refused"
+}
+
+rpm_in_root()
+{
+    # What a distribution with RPM has, as far as these packages ask for it: the same libraries, by the names that rpm
+    # derives from them, and folders.
+    libdir=$(rpm --eval '%_libdir')
+    {
+        find "$clean/usr/lib" \( -name libc.so.6 -o -name libm.so.6 -o -name libdl.so.2 -o -name libpthread.so.0 \
+            -o -name 'ld-linux-*.so.*' -o -name libgcc_s.so.1 -o -name libibverbs.so.1 -o -name librdmacm.so.1 \) |
+            "$(rpm --eval '%_rpmconfigdir')/elfdeps" --provides | sort -u | sed 's/^/Provides: /'
+        printf 'Provides: %s\n' 'rtld(GNU_HASH)' /sbin/ldconfig /usr/bin/pkg-config
+        printf '%%description\n%%install\n'
+        folders=
+        for folder in "$libdir/pkgconfig" /usr/share/licenses /usr/share/man/man1 /usr/share/man/man3 /usr/share/man/man5 \
+            /usr/share/man/man7 /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/fish \
+            /usr/share/fish/vendor_completions.d /usr/share/zsh /usr/share/zsh/site-functions; do
+            [ -d "$clean$folder" ] || folders="$folders $folder"
+        done
+        printf 'mkdir -p %%{buildroot}%s\n' /etc/ld.so.conf.d $folders
+        # The loader of Debian does not look there by itself.
+        printf 'echo %s >%%{buildroot}/etc/ld.so.conf.d/distribution.conf\n' "$libdir"
+        printf '%%files\n/etc/ld.so.conf.d/distribution.conf\n'
+        printf '%%dir %s\n' $folders
+    } | stand_in distribution 1
+    stand_in libdat1 0.0.1 <<'SPEC'
+%description
+%install
+mkdir -p %{buildroot}/etc %{buildroot}%{_libdir}
+echo '# This line is from an older package.' >%{buildroot}/etc/dat.conf
+echo >%{buildroot}%{_libdir}/libdat.so.0
+%files
+%config(noreplace) /etc/dat.conf
+%{_libdir}/libdat.so.0
+SPEC
+
+    files_of_root >"$work/before"
+    ok 'rpm installs an older libdat1' rpm_there -i "$work/distribution.rpm" "$work/libdat1.rpm"
+    echo '# mine' >>"$clean/etc/dat.conf"
+    ok 'rpm installs all packages, over the older one; all that they ask for is there' rpm_there -U "$rpms"/*.rpm
+    ok 'the dat.conf that was changed is as it was' grep -x '# mine' "$clean/etc/dat.conf"
+    ok 'that of the package is beside it' cmp "$root/packaging/dat.conf" "$clean/etc/dat.conf.rpmnew"
+    rpm_there -V $rpm_packages >"$work/verify" 2>&1
+    ok 'rpm finds every file as it was packed, but dat.conf' same_result "$(sed 's/.* //' "$work/verify")" /etc/dat.conf
+    ok 'the libraries are in the folder of the spec, and not those of the older package' \
+        sh -c 'test -e "$0/libdat.so.1" && ! test -e "$0/libdat.so.0"' "$clean$libdir"
+    programs_work /usr/share/doc/libdat-devel/demo "$libdir"
+    ok 'rpm erases them' rpm_there -e $rpm_packages libdat-debuginfo
+    ok 'the dat.conf that was changed is now dat.conf.rpmsave' grep -x '# mine' "$clean/etc/dat.conf.rpmsave"
+    rm -f "$clean/etc/dat.conf.rpmsave" "$clean/etc/dat.conf.rpmnew"
+
+    ok 'rpm installs them where none was' rpm_there -i "$rpms"/*.rpm
+    ok 'rpm finds every file as it was packed' rpm_there -V $rpm_packages libdat-debuginfo
+    ok 'rpm erases them with their dat.conf' rpm_there -e $rpm_packages libdat-debuginfo
+    for pair in libdat1:compat-dapl libdat2-2:dapl libdat2-devel:dapl-devel; do
+        ok "rpm refuses ${pair%:*} beside ${pair#*:}" conflicts "${pair%:*}" "${pair#*:}"
+    done
+    rpm_there -e distribution
+    files_of_root >"$work/after"
+    ok 'nothing is left' diff "$work/before" "$work/after"
+}
+
+if [ -n "$no_root" ]; then
+    skip 'the packages in a clean root' "$no_root"
+else
+    debian
+    if fetch_theirs; then
+        debian_over_theirs
+    else
+        skip "in the place of Debian's libdapl2" "$(tail -n 1 "$work/dapl2")"
+    fi
+    if have rpmbuild; then
+        rpm_in_root
+    else
+        skip 'packages with RPM in a clean root' 'no rpmbuild here'
+    fi
 fi
 
 # ---- The second build ----
@@ -282,14 +547,19 @@ if [ -z "$second" ]; then
     finish
 fi
 wait "$second"
-status=$?
 second=
-ok 'the packages are built from another folder' sh -c 'tail -n 20 "$1"; exit "$0"' $status "$work/second.log"
+# same_packages KIND FOLDER: each package of that kind has been built a second time, with the same bytes.
 same_packages()
 {
-    for deb in "$debs"/*.deb; do
-        cmp "$deb" "$work/second/${deb##*/}" || return 1
+    [ "$(cat "$work/second/$1.status")" = 0 ] || { tail -n 30 "$work/second.log"; return 1; }
+    for package in "$2"/*."$1"; do
+        cmp "$package" "$work/second/$1/${package##*/}" || return 1
     done
 }
-ok 'they are the same, byte for byte' same_packages
+ok 'packages for Debian are the same from another folder, byte for byte' same_packages deb "$debs"
+if have rpmbuild; then
+    ok 'packages with RPM are the same from another folder, byte for byte' same_packages rpm "$rpms"
+else
+    skip 'packages with RPM are the same from another folder' 'no rpmbuild here'
+fi
 finish

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# dtest.sh - runs a server and a client of dtest, the program of Debian's dapl2-utils, over shm. Prints the libraries of uDAPL
+# that the server has loaded; the exit status is 1 if either has not passed. packages.sh runs it in a root of its own, with a
+# limit of time.
+set -u
+
+# The TCP port at which the server tells its client where it is.
+listens()
+{
+    grep -qi ": [0-9A-F]*:3DD4 [0-9A-F]*:0000 0A " /proc/net/tcp /proc/net/tcp6
+}
+
+# The server makes its service point after that. A client that is faster is refused, and does not try again; so the pair does.
+for attempt in 1 2 3 4 5 6; do
+    while listens; do
+        sleep 0.05
+    done
+    dtest -P shm -s -b 4096 >/tmp/server 2>&1 &
+    server=$!
+    until listens; do
+        kill -0 $server 2>/dev/null || break
+        sleep 0.05
+    done
+    sed -n 's|.* \(/.*/libda[^/]*\)$|\1|p' /proc/$server/maps | sort -u >/tmp/loaded
+    if dtest -P shm -h 127.0.0.1 -b 4096 >/tmp/client 2>&1 && wait $server &&
+        grep -q 'DAPL Test Complete. PASSED' /tmp/client && grep -q 'DAPL Test Complete. PASSED' /tmp/server; then
+        cat /tmp/loaded
+        exit
+    fi
+    kill $server 2>/dev/null
+    wait $server
+    grep -q 0x4003 /tmp/client || break
+done
+tail -n 20 /tmp/server /tmp/client | sed 's/^/# /' >&2
+exit 1
