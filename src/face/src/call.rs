@@ -112,9 +112,9 @@ pub fn making<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
 pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
     let before = cancel::forbid();
     let function = Function::of(&body);
-    log::debug!(target: CALL, "{}", function.name());
+    log::debug!(target: CALL, "{function}");
     let code = code::<F>(caught(body).unwrap_or(Err(PANICKED)));
-    log::debug!(target: RETURN, "{} returns {code:#010x}", function.name());
+    log::debug!(target: RETURN, "{function} returns {code:#010x}");
     cancel::restore(before);
     code
 }

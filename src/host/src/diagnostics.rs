@@ -106,7 +106,7 @@ pub fn init(library: &'static str, role: Role) {
     if OUTPUT.get().is_some() {
         return;
     }
-    OUTPUT.get_or_init(|| {
+    let output = OUTPUT.get_or_init(|| {
         let masks = MASKS.map(environment::secure);
         let words = environment::secure(WORDS);
         let wish = Wish::of(role, masks.each_ref().map(Option::as_deref), words.as_deref());
@@ -121,9 +121,7 @@ pub fn init(library: &'static str, role: Role) {
         let to = Destinations::of(DESTINATIONS.map(environment::secure).each_ref().map(Option::as_deref));
         Output { library, wish, to }
     });
-    if let Some(output) = OUTPUT.get()
-        && log::set_logger(output).is_ok()
-    {
+    if log::set_logger(output).is_ok() {
         log::set_max_level(output.wish.level());
     }
 }
@@ -155,12 +153,14 @@ impl Function {
     pub fn of<F>(_closure: &F) -> Self {
         Function { closure: any::type_name::<F>() }
     }
+}
 
-    /// Its name.
-    pub fn name(self) -> &'static str {
+/// Its name.
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let generic = self.closure.split('<').next().unwrap_or(self.closure);
         let plain = generic.split("::{{closure}}").next().unwrap_or(generic);
-        plain.rsplit("::").next().unwrap_or(plain)
+        f.write_str(plain.rsplit("::").next().unwrap_or(plain))
     }
 }
 
@@ -341,11 +341,11 @@ mod tests {
 
     #[test]
     fn a_closure_has_the_name_of_its_function() {
-        fn dat_generic<T: Default>() -> &'static str {
-            Function::of(&|| T::default()).name()
+        fn dat_generic<T: Default>() -> String {
+            Function::of(&|| T::default()).to_string()
         }
         assert_eq!(dat_generic::<u8>(), "dat_generic");
-        let nested = || Function::of(&|| ()).name();
+        let nested = || Function::of(&|| ()).to_string();
         assert_eq!(nested(), "a_closure_has_the_name_of_its_function");
     }
 

@@ -25,21 +25,30 @@ pub fn making<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETU
 /// A panic becomes `DAT_INTERNAL_ERROR`; the panic hook has written its line by then. The thread cannot be cancelled
 /// meanwhile: the body reads files and takes locks, and a thread that ended there would leave them behind.
 pub fn slow<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
+    told::<A>(CALL, RETURN, body)
+}
+
+/// Does what [`slow`] does, for a function that providers call.
+pub fn slow_for_provider<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
+    told::<A>(PROVIDER_CALL, PROVIDER_CALL, body)
+}
+
+/// Does what [`slow`] does; the messages about call and return have these targets.
+fn told<A: Api>(
+    call: &'static str,
+    return_: &'static str,
+    body: impl FnOnce() -> Result<(), DAT_RETURN>,
+) -> DAT_RETURN {
     let before = cancel::forbid();
     diagnostics::init(A::NAME, Role::Registry);
-    let function = Function::of(&body).name();
-    // Whoever registers is a provider.
-    let targets = match function {
-        "dat_registry_add_provider" | "dat_registry_remove_provider" => [PROVIDER_CALL; 2],
-        _ => [CALL, RETURN],
-    };
-    log::debug!(target: targets[0], "{function}");
+    let function = Function::of(&body);
+    log::debug!(target: call, "{function}");
     let code = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => DAT_SUCCESS,
         Ok(Err(code)) => code,
         Err(_) => A::CODES.internal_error,
     };
-    log::debug!(target: targets[1], "{function} returns {code:#010x}");
+    log::debug!(target: return_, "{function} returns {code:#010x}");
     cancel::restore(before);
     code
 }

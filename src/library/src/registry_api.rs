@@ -7,7 +7,7 @@ use dat_udat::dat_platform_specific::DAT_COUNT;
 
 use crate::api::Api;
 use crate::elsewhere::passed_on;
-use crate::guard::slow;
+use crate::guard::{slow, slow_for_provider};
 use crate::provider::{Table, identity_of, info_of};
 
 /// The identity that a program or a provider describes; `None` if there is none.
@@ -72,7 +72,7 @@ pub unsafe fn dat_registry_add_provider<A: Api>(
     provider: *const A::Provider,
     provider_info: *const DAT_PROVIDER_INFO,
 ) -> DAT_RETURN {
-    slow::<A>(|| {
+    slow_for_provider::<A>(|| {
         if provider.is_null() || !provider.is_aligned() {
             return Err(A::CODES.argument(1));
         }
@@ -101,7 +101,7 @@ pub unsafe fn dat_registry_remove_provider<A: Api>(
     provider: *const A::Provider,
     provider_info: *const DAT_PROVIDER_INFO,
 ) -> DAT_RETURN {
-    slow::<A>(|| {
+    slow_for_provider::<A>(|| {
         if provider.is_null() {
             return Err(A::CODES.argument(1));
         }
