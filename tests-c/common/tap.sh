@@ -5,7 +5,8 @@
 # shellcheck shell=sh disable=SC2034 # the scripts use what is set here
 number=0 failed=0
 
-# ok NAME COMMAND...: the output of the command is shown if it fails.
+# ok NAME COMMAND...: the output of the command is shown if it fails, and what programs have written to $work/*.out and
+# $work/*.err.
 ok()
 {
     what=$1
@@ -16,7 +17,10 @@ ok()
     else
         failed=1
         echo "not ok $number - $what"
-        sed 's/^/# /' "$work/output"
+        sed 's/^\(# \)*/# /' "$work/output"
+        for file in "$work"/*.out "$work"/*.err; do
+            [ ! -s "$file" ] || sed "s|^|# ${file##*/}: |" "$file"
+        done
     fi
 }
 

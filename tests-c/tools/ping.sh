@@ -25,7 +25,7 @@ trap clean_up EXIT
 LD_LIBRARY_PATH=$LIB
 DAT_OVERRIDE=$work/dat.conf
 export LD_LIBRARY_PATH DAT_OVERRIDE
-number=0
+. "$(dirname "$0")/../common/tap.sh"
 
 # Processes of other runs meet in another place.
 mkdir -m 700 "$work/meet"
@@ -33,28 +33,6 @@ cat >"$DAT_OVERRIDE" <<END
 shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 "$work/meet" ""
 shm u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 "$work/meet" ""
 END
-
-# ok NAME COMMAND...: what the last programs have written is shown if the command fails.
-ok()
-{
-    name=$1
-    shift
-    number=$((number + 1))
-    if "$@"; then
-        echo "ok $number - $name"
-    else
-        echo "not ok $number - $name"
-        for file in "$work"/*.out "$work"/*.err; do
-            [ ! -s "$file" ] || sed "s|^|# ${file##*/}: |" "$file"
-        done
-    fi
-}
-
-skip()
-{
-    number=$((number + 1))
-    echo "ok $number - $1 # SKIP $2"
-}
 
 # run STATUS ARGUMENT...: dat-ping ends with this status; its output is in run.out and run.err.
 run()

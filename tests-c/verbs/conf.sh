@@ -13,35 +13,14 @@ netdev=${1#verbs-}
 program=$(dirname "$DAT_TEST_LIBDIR")/verbs/conf_open
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-number=0 failed=0
-
-# ok NAME COMMAND...: one subtest. If it fails, the output of the last open is shown.
-ok()
-{
-    name=$1
-    shift
-    number=$((number + 1))
-    if "$@"; then
-        echo "ok $number - $name"
-    else
-        failed=1
-        echo "not ok $number - $name"
-        sed 's/^/# /' "$work/out" "$work/err"
-    fi
-}
-
-skip()
-{
-    number=$((number + 1))
-    echo "ok $number - $1 # SKIP $2"
-}
+. "$(dirname "$0")/../common/tap.sh"
 
 # Conditions on the last open: on its output, and on its lines on standard error.
-said() { grep -q -x -F -e "$1" "$work/out"; }
-failed_to_open() { grep -q '^DAT_INSUFFICIENT_RESOURCES' "$work/out"; }
-silent() { [ ! -s "$work/err" ]; }
-one_line() { [ "$(wc -l <"$work/err")" -eq 1 ]; }
-told() { grep -q -F -e "$1" "$work/err"; }
+said() { grep -q -x -F -e "$1" "$work/run.out"; }
+failed_to_open() { grep -q '^DAT_INSUFFICIENT_RESOURCES' "$work/run.out"; }
+silent() { [ ! -s "$work/run.err" ]; }
+one_line() { [ "$(wc -l <"$work/run.err")" -eq 1 ]; }
+told() { grep -q -F -e "$1" "$work/run.err"; }
 opened() { said "DAT_SUCCESS $address"; }
 
 # with INSTANCE [VARIABLE=VALUE...]: opens the adapter "here" of a configuration with these instance data.
@@ -50,13 +29,13 @@ with()
     printf 'here u1.2 threadsafe default %s/libdaplverbs.so.1 x.1.0 "%s" ""\n' \
         "$DAT_TEST_LIBDIR" "$1" >"$work/dat.conf"
     shift
-    env DAT_OVERRIDE="$work/dat.conf" "$@" "$program" here >"$work/out" 2>"$work/err"
+    env DAT_OVERRIDE="$work/dat.conf" "$@" "$program" here >"$work/run.out" 2>"$work/run.err"
 }
 
 # ---- The device ----
 
 with "$netdev 0" DAT_DBG_TYPE=1
-address=$(sed -n 's/^DAT_SUCCESS //p' "$work/out")
+address=$(sed -n 's/^DAT_SUCCESS //p' "$work/run.out")
 ok "\"NETDEV 0\": opens" test -n "$address"
 if [ -z "$address" ]; then
     echo "1..$number"
@@ -135,7 +114,7 @@ ofa-v2-$netdev u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "$netdev 0" "
 END
 for name in OpenIB-cma "OpenIB-$device-$port"; do
     env LD_LIBRARY_PATH="$work/lib" DAT_OVERRIDE="$work/dat.conf" DAT_DBG_TYPE=1 \
-        "$program" "$name" >"$work/out" 2>"$work/err"
+        "$program" "$name" >"$work/run.out" 2>"$work/run.err"
     ok "$(echo "$name" | sed "s/$device-$port/DEVICE-PORT/"): the line of OFED opens, in silence" \
         eval 'opened && silent'
 done
@@ -145,10 +124,10 @@ done
 if [ -e /etc/dat.conf ] || [ -e /etc/rdma/dat.conf ]; then
     skip 'without a configuration' 'this host has a dat.conf'
 else
-    env -u DAT_OVERRIDE LD_LIBRARY_PATH="$work/lib" "$program" "verbs-$netdev" >"$work/out" 2>"$work/err"
+    env -u DAT_OVERRIDE LD_LIBRARY_PATH="$work/lib" "$program" "verbs-$netdev" >"$work/run.out" 2>"$work/run.err"
     ok 'without a configuration: verbs-NETDEV opens' opened
     env -u DAT_OVERRIDE LD_LIBRARY_PATH="$work/lib" DAT_DBG_TYPE=1 "$program" verbs-nowhere7 \
-        >"$work/out" 2>"$work/err"
+        >"$work/run.out" 2>"$work/run.err"
     ok 'without a configuration: another name does not; the line has those that there are' \
         eval 'one_line && told "verbs-$netdev"'
 fi
@@ -157,12 +136,12 @@ fi
 
 with "$netdev 0"
 limit=262144 size=4194304
-env DAT_OVERRIDE="$work/dat.conf" DAT_DBG_TYPE=1 "$program" here $size $limit >"$work/out" 2>"$work/err"
+env DAT_OVERRIDE="$work/dat.conf" DAT_DBG_TYPE=1 "$program" here $size $limit >"$work/run.out" 2>"$work/run.err"
 ok 'more memory than may be locked: DAT_INSUFFICIENT_RESOURCES' failed_to_open
 ok 'more memory than may be locked: one line' one_line
 ok 'more memory than may be locked: the size that was asked for' told "$size bytes"
 ok 'more memory than may be locked: the limit and its value' eval 'told "ulimit -l" && told "$limit bytes"'
-env DAT_OVERRIDE="$work/dat.conf" DAT_DBG_TYPE=1 "$program" here 65536 $limit >"$work/out" 2>"$work/err"
+env DAT_OVERRIDE="$work/dat.conf" DAT_DBG_TYPE=1 "$program" here 65536 $limit >"$work/run.out" 2>"$work/run.err"
 ok 'less than may be locked: is registered' said DAT_SUCCESS
 
 echo "1..$number"

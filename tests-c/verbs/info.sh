@@ -24,38 +24,18 @@ fi
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
-number=0
-
-# ok NAME COMMAND...: what dat-info wrote is shown if the command fails.
-ok()
-{
-    name=$1
-    shift
-    number=$((number + 1))
-    if "$@"; then
-        echo "ok $number - $name"
-    else
-        echo "not ok $number - $name"
-        sed 's/^/# /' "$work/out"
-    fi
-}
-
-skip()
-{
-    number=$((number + 1))
-    echo "ok $number - $1 # SKIP $2"
-}
+. "$(dirname "$0")/../common/tap.sh"
 
 # run STATUS COMMAND...
 run()
 {
     wanted=$1
     shift
-    "$@" >"$work/out" 2>&1 </dev/null
+    "$@" >"$work/run.out" 2>&1 </dev/null
     [ $? -eq "$wanted" ]
 }
 
-says() { grep -qE -e "$1" "$work/out"; }
+says() { grep -qE -e "$1" "$work/run.out"; }
 
 address=$(ip -4 -o address show dev "$netdev" | awk '{ sub("/.*", "", $4); print $4; exit }')
 device=$(rdma link | awk -v netdev="$netdev" '{ sub("/1$", "", $2); for (i = 1; i < NF; i++)
@@ -79,7 +59,7 @@ if [ "$device" = rxe0 ] && [ "$(id -u)" -eq 0 ] && [ -e /run/order/main ]; then
     ok 'another user, without rights to the device files: status 1' run 1 nobody "$info" --explain "$ia"
     ok 'another user: it says so' says 'WRONG  /dev/infiniband/rdma_cm may not be opened by you'
     ok 'another user: the command that mends it' says 'mend: sudo chmod 666 /dev/infiniband/rdma_cm'
-    sed -n 's/^ *mend: sudo //p' "$work/out" | sh -e
+    sed -n 's/^ *mend: sudo //p' "$work/run.out" | sh -e
     ok 'another user, after these commands: status 0' run 0 nobody "$info" --explain "$ia"
     ok 'little locked memory: status 0' run 0 nobody sh -c 'ulimit -l 64; exec "$0" --explain' "$info"
     ok 'little locked memory: it says so' says 'only 64 KiB of memory can be registered'
@@ -89,7 +69,7 @@ if [ "$device" = rxe0 ] && [ "$(id -u)" -eq 0 ] && [ -e /run/order/main ]; then
         ip link set info0 up && ip link set info1 up
     ok 'an interface without a device: status 1' run 1 "$info" --explain verbs-info0
     ok 'an interface without a device: it says so' says 'WRONG  info0 has no RDMA device'
-    sed -n 's/^ *mend: //p' "$work/out" | sh -e
+    sed -n 's/^ *mend: //p' "$work/run.out" | sh -e
     ok 'an interface without a device, after the commands that it names: status 0' run 0 "$info" --explain verbs-info0
     ok 'an interface without a device: then it has one' says 'ok  *rxe2 port 1 .*active, interface info0, 10.9.0.1'
     ip link set info0 down

@@ -22,29 +22,7 @@ work=$(mktemp -d) || exit 1
 pid=
 trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null; rm -rf "$work"' EXIT
 patience=$(awk "BEGIN { print int(60 * $DAT_TEST_SCALE) }")
-number=0
-
-# ok NAME COMMAND...: what the programs have written is shown if the command fails.
-ok()
-{
-    name=$1
-    shift
-    number=$((number + 1))
-    if "$@"; then
-        echo "ok $number - $name"
-    else
-        echo "not ok $number - $name"
-        for file in "$work"/*.out; do
-            [ ! -s "$file" ] || sed "s|^|# ${file##*/}: |" "$file"
-        done
-    fi
-}
-
-skip()
-{
-    number=$((number + 1))
-    echo "ok $number - $1 # SKIP $2"
-}
+. "$(dirname "$0")/../common/tap.sh"
 
 # The other end is another device, if there is one: then all goes over a wire.
 other=$(awk -v ia="$ia" '$1 ~ /^verbs-/ && $1 != ia { print $1; exit }' "$DAT_OVERRIDE")
