@@ -309,7 +309,7 @@ pub fn established(connect: &Evd, longest: Duration) -> anyhow::Result<Vec<u8>> 
                 return Ok(connection.private_data);
             }
             Some(Event::Connection(connection)) => bail!("{}", event::event_name(connection.number)),
-            _ if Instant::now() >= until => bail!("no answer within {} s", longest.as_secs()),
+            _ if Instant::now() >= until => bail!("no answer within {longest:.0?}"),
             _ => {}
         }
     }
