@@ -217,8 +217,8 @@ release()
 
 # ---- Steps ----
 
-# Programs that go on for a set time, which is the full one in the step c alone.
-BRIEFLY=stress.words
+# Programs that go on for long, which is the full time in the step c alone.
+BRIEFLY='stress.words stress.handles'
 # Scripts that look at the headers alone.
 HEADERS='abi/check_headers.sh abi/header_compile.sh'
 

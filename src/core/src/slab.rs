@@ -492,21 +492,26 @@ impl Cell {
 
     /// Takes off a pin. Whoever takes the last one off a dead cell drops the object.
     fn unpin(&self) {
-        if self.state.unpin() {
-            self.bury();
+        let last = self.state.unpin(|| (self.object.load(Ordering::Relaxed), self.release.load(Ordering::Relaxed)));
+        if let Some((object, release)) = last {
+            // SAFETY: insert stored both for the object that was behind the cell, and this is the one caller who may
+            // drop it.
+            unsafe { bury(object, release) };
         }
     }
+}
 
-    /// Drops the object of a dead cell, for the one caller who may.
-    #[cold]
-    fn bury(&self) {
-        let object = self.object.load(Ordering::Relaxed);
-        // SAFETY: insert stored this function for this object's type.
-        let release: Release = unsafe { std::mem::transmute::<*mut (), Release>(self.release.load(Ordering::Relaxed)) };
-        // The last call to leave may be one that does not forbid cancellation.
-        // SAFETY: the cell owned one reference, and the caller is its heir.
-        uncancelled(|| unsafe { release(object) });
-    }
+/// Drops the reference that a cell held. The cell itself may have another object by now.
+///
+/// # Safety
+/// `release` is a [`Release`] for `object`, and the caller owns that reference.
+#[cold]
+unsafe fn bury(object: *mut (), release: *mut ()) {
+    // SAFETY: it is one, as promised.
+    let release = unsafe { std::mem::transmute::<*mut (), Release>(release) };
+    // The last call to leave may be one that does not forbid cancellation.
+    // SAFETY: the caller's promise.
+    uncancelled(|| unsafe { release(object) });
 }
 
 /// The place that a handle names, where there may be a live object.

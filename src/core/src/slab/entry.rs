@@ -166,15 +166,18 @@ impl<W: Word> State<W> {
         self.0.add(1, Ordering::Acquire) & (ALIVE | KIND_MASK) == wanted(kind)
     }
 
-    /// Takes off a pin. If the answer is true, the caller drops the object.
+    /// Takes off a pin. If there is an answer, the caller drops the object, which `object` has read in the cell.
     #[must_use]
-    pub fn unpin(&self) -> bool {
+    pub fn unpin<R>(&self, object: impl FnOnce() -> R) -> Option<R> {
         let state = self.0.add(1_u64.wrapping_neg(), Ordering::AcqRel) - 1;
         if state & (ALIVE | PINS_MASK) != 0 || state & KIND_MASK == 0 {
-            return false;
+            return None;
         }
+        // Without its kind the cell may be used again at once, so the object is read before. If the cell was used again
+        // before that, it has another generation.
+        let object = object();
         // Only the one that clears the kind may drop the object.
-        self.0.exchange(state, state & !KIND_MASK, Ordering::AcqRel).is_ok()
+        self.0.exchange(state, state & !KIND_MASK, Ordering::AcqRel).is_ok().then_some(object)
     }
 
     /// Makes the cell dead, if it is alive and of this kind: true for exactly one caller, who then has a pin, has all

@@ -34,6 +34,10 @@ const KIND: Kind = Kind::Ep;
 const CELL: u64 = 64;
 const OTHER: u64 = 128;
 
+/// What a cell can name.
+const FIRST: u64 = 1;
+const SECOND: u64 = 2;
+
 /// A way to enter.
 #[derive(Clone, Copy)]
 enum By {
@@ -46,7 +50,9 @@ struct Model {
     other: State<ModelU64>,
     slots: [Slot<ModelU64>; 2],
     lock: Mutex<()>,
-    /// Whether the object is there. The model reports every access that is not ordered against another.
+    /// The object that the cell names: [`FIRST`], or [`SECOND`] once the cell was used again.
+    contents: ModelU64,
+    /// Whether the first object is there. The model reports every access that is not ordered against another.
     object: UnsafeCell<bool>,
     drops: std::sync::atomic::AtomicUsize,
 }
@@ -63,6 +69,7 @@ impl Model {
             other: new(),
             slots: std::array::from_fn(|_| Slot::new(ModelU64::new(0))),
             lock: Mutex::new(()),
+            contents: ModelU64::new(FIRST),
             object: UnsafeCell::new(true),
             drops: Default::default(),
         })
@@ -73,7 +80,8 @@ impl Model {
     }
 
     fn unpin(&self) {
-        if self.cell.unpin() {
+        if let Some(contents) = self.cell.unpin(|| self.contents.load(Ordering::Relaxed)) {
+            assert_eq!(contents, FIRST, "another object is dropped");
             // SAFETY: the model checks that nobody else is at the object.
             self.object.with_mut(|object| unsafe { *object = false });
             self.drops.fetch_add(1, Ordering::Relaxed);
@@ -81,8 +89,10 @@ impl Model {
     }
 
     fn use_object(&self) {
-        // SAFETY: the model checks that nobody changes the object.
-        self.object.with(|object| assert!(unsafe { *object }, "it was dropped"));
+        if self.contents.load(Ordering::Relaxed) == FIRST {
+            // SAFETY: the model checks that nobody changes the object.
+            self.object.with(|object| assert!(unsafe { *object }, "it was dropped"));
+        }
     }
 
     fn call(&self, by: By) {
@@ -123,6 +133,14 @@ impl Model {
     }
 }
 
+/// Uses the cell for another object if it is vacant.
+fn reuse(model: &Model) {
+    if model.cell.is_vacant() {
+        model.contents.store(SECOND, Ordering::Relaxed);
+        model.cell.bear(KIND);
+    }
+}
+
 /// Two threads call while a third frees.
 fn race(first: fn(&Model), second: fn(&Model)) {
     let mut explorer = loom::model::Builder::new();
@@ -136,7 +154,7 @@ fn race(first: fn(&Model), second: fn(&Model)) {
         model.free();
         threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
         assert_eq!(model.drops.load(Ordering::Relaxed), 1);
-        assert!(model.cell.is_vacant());
+        assert!(model.cell.is_vacant() || model.contents.load(Ordering::Relaxed) == SECOND);
     });
 }
 
@@ -153,6 +171,11 @@ fn slab_drops_what_one_leaves_by_a_slot_and_one_by_a_pin() {
 #[test]
 fn slab_drops_what_two_free() {
     race(|model| model.call(By::Slot(0)), |model| model.free());
+}
+
+#[test]
+fn slab_drops_what_a_used_cell_had() {
+    race(|model| model.call(By::Pin), reuse);
 }
 
 #[test]
