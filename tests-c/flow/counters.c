@@ -233,6 +233,17 @@ static void *sleep_and_take(void *arg)
     return NULL;
 }
 
+/* How many sleeps the adapter counts for a wait that ends without an event, after more than one nap of the library. */
+static long waits_in_vain(const struct fx *fx, DAT_EVD_HANDLE evd)
+{
+    long long before = of_ia(fx->ia, "DAT_COUNTER_WAKEUPS");
+    DAT_EVENT e;
+    DAT_COUNT more;
+
+    must_rc(dat_evd_wait(evd, 400000, 1, &e, &more), DAT_TIMEOUT_EXPIRED, "dat_evd_wait");
+    return (long)(of_ia(fx->ia, "DAT_COUNTER_WAKEUPS") - before);
+}
+
 /* A thread that sleeps is woken: sooner or later it is asleep when a message comes. */
 static void wakeups(struct fx *fx)
 {
@@ -261,6 +272,7 @@ static void wakeups(struct fx *fx)
     }
     must(pthread_join(thread, NULL) == 0, "the thread does not end");
     ok(of_ia(fx->ia, "DAT_COUNTER_WAKEUPS") > before, "dat_evd_wait: the adapter counts sleeps");
+    is_int(waits_in_vain(fx, p.b.recv), 1, "one wait that takes long: one sleep");
     if (env_is_shm())
         ok(of_ep(p.a.ep, "DAT_COUNTER_PEER_WAKEUPS") > 0, "shm: the sender counts that it woke the receiver");
     pair_close(&p);

@@ -281,8 +281,8 @@ impl<T: Transport> Ia<T> {
         f(&self.ended.lock())
     }
 
-    /// Counts that a thread which slept in a wait was woken, or has slept for long enough. Beside the system call of the sleep, a
-    /// locked instruction is nothing.
+    /// Counts that a wait ends in which its thread has slept. Beside the system call of the sleep, a locked instruction is
+    /// nothing.
     pub(crate) fn count_wakeup(&self) {
         self.wakeups.fetch_add(1, Ordering::Relaxed);
     }

@@ -322,6 +322,9 @@ impl<T: Transport> EvdWait<T> {
 impl<T: Transport> Drop for EvdWait<T> {
     fn drop(&mut self) {
         self.leave();
+        if self.timing.slept {
+            self.evd.ia().count_wakeup();
+        }
     }
 }
 
@@ -435,7 +438,6 @@ pub fn evd_resume<T: Transport>(interrupted: bool) -> Step<EvdOutcome> {
     if let Some(waker) = &wait.waker {
         waker.set_awake();
     }
-    wait.evd.ia().count_wakeup();
     // This comes before the watch is handed over, so that nothing is left to wake the thread for.
     wait.evd.poll();
     if let Some(outcome) = wait.check() {
@@ -555,6 +557,9 @@ impl<T: Transport> Drop for CnoWait<T> {
         if let Some(number) = self.number.take() {
             self.cno.leave(number, false);
         }
+        if self.timing.slept {
+            self.cno.ia().count_wakeup();
+        }
     }
 }
 
@@ -607,7 +612,6 @@ pub fn cno_resume<T: Transport>(interrupted: bool) -> Step<Result<Handle>> {
     if let Some(waker) = &wait.waker {
         waker.set_awake();
     }
-    wait.cno.ia().count_wakeup();
     wait.poll();
     if let Some(evd) = wait.check() {
         return Step::Done(Ok(evd));
