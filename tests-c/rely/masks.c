@@ -32,7 +32,19 @@ static void below(struct fx *fx, struct region *r)
     must_rc(dat_srq_free(srq), DAT_SUCCESS, "dat_srq_free");
 }
 
-/* Something of every subject: a connection, messages, a write that is refused and breaks the connection. */
+/* A message that is longer than its receive. */
+static void too_long(struct fx *fx, struct region *r)
+{
+    struct pair p;
+
+    pair_open(&p, fx, NULL);
+    must_rc(post_recv(&p.b, r, 0, 8, 3), DAT_SUCCESS, "dat_ep_post_recv");
+    must_rc(post_send(&p.a, r, 0, 64, 4), DAT_SUCCESS, "dat_ep_post_send");
+    must(wait_dto(p.b.recv, 3, DAT_DTO_ERR_LOCAL_LENGTH, NULL), "the receive does not fail");
+    pair_close(&p);
+}
+
+/* Something of every subject: a connection, messages, transfers that fail and break their connections. */
 static int actor(struct link *up)
 {
     int fd = open(getenv(INTO), O_WRONLY | O_TRUNC | O_CLOEXEC);
@@ -55,6 +67,7 @@ static int actor(struct link *up)
     must(wait_dto(p.a.req, 2, DAT_DTO_ERR_REMOTE_ACCESS, NULL), "the write is not refused");
     must(wait_connection(p.a.conn, DAT_CONNECTION_EVENT_BROKEN), "the connection is not broken");
     pair_close(&p);
+    too_long(&fx, &near);
     fx_close(&fx);
     return 0;
 }
@@ -89,10 +102,12 @@ static const struct {
     { "DAT_DBG_TYPE", "0x8", ": a provider registers" },
     { "DAT_DBG_TYPE", "0x10", "dat_registry_add_provider returns 0x00000000" },
     { "DAT_DBG_TYPE", "0x20", LIBRARY "dat_ia_openv returns 0x00000000" },
+    { "DAPL_DBG_TYPE", "0x4", "debug: event dispatcher " },
     { "DAPL_DBG_TYPE", "0x8", ": connects to qualifier " },
     { "DAPL_DBG_TYPE", "0x10", ", then Connected" },
     { "DAPL_DBG_TYPE", "0x40", ": Broken" },
-    { "DAPL_DBG_TYPE", "0x80", " ends: RemoteAccess" },
+    { "DAPL_DBG_TYPE", "0x80", ": a request with cookie 0x2 ends: RemoteAccess" },
+    { "DAPL_DBG_TYPE", "0x80", ": a receive with cookie 0x3 ends: LocalLength" },
     { "DAPL_DBG_TYPE", "0x100", "debug: dat_ep_connect\n" },
     { "DAPL_DBG_TYPE", "0x200", "dat_ep_connect returns 0x00000000" },
     { "DAPL_DBG_TYPE", "0x800", ": below the low watermark" },
@@ -100,6 +115,12 @@ static const struct {
     { "DAPL_DBG_TYPE", "0x4000", " begins" },
 };
 #define SUBJECTS (sizeof subjects / sizeof *subjects)
+
+/* Whether two subjects are asked for by the same bit. */
+static bool together(size_t i, size_t k)
+{
+    return strcmp(subjects[i].variable, subjects[k].variable) == 0 && strcmp(subjects[i].bit, subjects[k].bit) == 0;
+}
 
 int main(int argc, char **argv)
 {
@@ -116,9 +137,9 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < SUBJECTS; i++) {
         text = lines_of(subjects[i].variable, subjects[i].bit);
         for (size_t k = 0; k < SUBJECTS; k++)
-            ok((strstr(text, subjects[k].line) != NULL) == (k == i), "%s=%s: %s \"%.*s\"", subjects[i].variable,
-               subjects[i].bit, k == i ? "tells" : "does not tell", (int)strcspn(subjects[k].line, "\n"),
-               subjects[k].line);
+            ok((strstr(text, subjects[k].line) != NULL) == together(i, k), "%s=%s: %s \"%.*s\"",
+               subjects[i].variable, subjects[i].bit, together(i, k) ? "tells" : "does not tell",
+               (int)strcspn(subjects[k].line, "\n"), subjects[k].line);
     }
     text = lines_of("DAPL_DBG_TYPE", "3");
     ok(strstr(text, ": debug: ") == NULL, "DAPL_DBG_TYPE=3: errors and warnings alone");

@@ -128,6 +128,7 @@ impl<T: Transport> Cno<T> {
             patience: Patience::default(),
         })?;
         cno.watch(watch);
+        log::debug!("notification object {}: made", cno.header.handle());
         Ok(cno)
     }
 
@@ -146,6 +147,7 @@ impl<T: Transport> Cno<T> {
         let bell = state.bell.take();
         drop(state);
         drop(bell);
+        log::debug!("notification object {}: freed", self.header.handle());
         self.ia.disown(self);
         self.ia.agents().replace(self.header.handle(), None);
         self.ia.agents().wait_for(self.header.handle());

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::hint::cold_path;
 use std::sync::Arc;
 
+use host::diagnostics::COMPLETION;
 use host::memory::{self, NoMemory, Room};
 
 use crate::books::Charge;
@@ -172,9 +173,7 @@ impl<T: Transport> Receives<T> {
     pub fn complete_shared(&mut self, ep: Handle, cookie: u64, done: &RecvDone, charge: Charge) {
         let &RecvDone { status, len, solicited, .. } = done;
         let Some(evd) = &self.evd else { return };
-        if matches!(status, Status::Success) {
-            self.received.count(Transfer::Recv, len);
-        }
+        note_end(&mut self.received, ep, cookie, status, len);
         let completion = || Completion { ep, cookie, len, status, transfer: Transfer::Recv };
         let announce = || !matches!(self.feed, Feed::Solicited) || solicited || !matches!(status, Status::Success);
         evd.complete_shared(completion, announce, charge);
@@ -247,9 +246,7 @@ impl<T: Transport> Receives<T> {
         };
         self.posted.skip();
         self.given = self.given.saturating_sub(1);
-        if matches!(done.status, Status::Success) {
-            self.received.count(Transfer::Recv, done.len);
-        }
+        note_end(&mut self.received, ep, cookie, done.status, done.len);
         let announce = || {
             let announce = if matches!(self.feed, Feed::Solicited) { done.solicited } else { !quiet };
             announce || !matches!(done.status, Status::Success)
@@ -272,9 +269,7 @@ impl<T: Transport> Receives<T> {
                 };
                 posted.skip();
                 *given = given.saturating_sub(1);
-                if matches!(status, Status::Success) {
-                    received.count(Transfer::Recv, len);
-                }
+                note_end(received, ep, cookie, status, len);
                 let announce = match feed {
                     Feed::Solicited => solicited,
                     _ => !quiet,
@@ -307,9 +302,7 @@ impl<T: Transport> Receives<T> {
         charge: Option<Charge>,
     ) {
         let Some(evd) = &self.evd else { return };
-        if matches!(status, Status::Success) {
-            self.received.count(Transfer::Recv, len);
-        }
+        note_end(&mut self.received, ep, cookie, status, len);
         let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
         let extended = match what {
             Special::Immediate(value) => (Extended::RecvImmediate, value),
@@ -354,6 +347,21 @@ impl<T: Transport> Receives<T> {
         let hard = self.connected && self.hard_limit.is_some_and(|hard| buffers > hard);
         Passed { soft, hard }
     }
+}
+
+/// Counts a message that has filled a receive, or tells of a receive that has failed.
+#[inline(always)]
+fn note_end(received: &mut Tallies, ep: Handle, cookie: u64, status: Status, len: u64) {
+    if matches!(status, Status::Success) {
+        received.count(Transfer::Recv, len);
+    } else if !matches!(status, Status::Flushed) {
+        tell_failed(ep, cookie, status);
+    }
+}
+
+#[cold]
+fn tell_failed(ep: Handle, cookie: u64, status: Status) {
+    log::debug!(target: COMPLETION, "endpoint {ep}: a receive with cookie {cookie:#x} ends: {status:?}");
 }
 
 #[cold]

@@ -104,6 +104,7 @@ impl<T: Transport> Evd<T> {
             }
             evd.queue().set_cno(Some(cno));
         }
+        log::debug!("event dispatcher {}: made, with room for {qlen} events", evd.header.handle());
         Ok(evd)
     }
 
@@ -130,6 +131,7 @@ impl<T: Transport> Evd<T> {
     }
 
     fn bury(&self) {
+        log::debug!("event dispatcher {}: freed", self.header.handle());
         self.ia.disown(self);
         let (events, cno, waker) = {
             let mut queue = self.queue();
@@ -249,7 +251,9 @@ impl<T: Transport> Evd<T> {
         if qlen > self.ia.transport.attributes().max_evd_qlen {
             return Err(Error::InsufficientResources(Resource::Evd));
         }
-        self.queue().resize(qlen)
+        self.queue().resize(qlen)?;
+        log::debug!("event dispatcher {}: room for {qlen} events", self.header.handle());
+        Ok(())
     }
 
     /// Queues a software event.
@@ -452,6 +456,7 @@ impl<T: Transport> Evd<T> {
 
     #[cold]
     fn report_loss(&self, lost: usize) {
+        log::debug!("event dispatcher {}: full, {lost} lost", self.header.handle());
         (0..lost).for_each(|_| self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow));
     }
 
