@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# check.sh LIBDIR [PROGRAM] - the probes of the libraries in LIBDIR against docs/tracing.md, and the scripts of
-# docs/tracing with bpftrace, which watch PROGRAM (perf/fast_path.c) on shm
+# check.sh LIBDIR [PROGRAM BINDS] - the probes of the libraries in LIBDIR against docs/tracing.md, and the scripts of
+# docs/tracing with bpftrace, which watch PROGRAM (perf/fast_path.c) and BINDS (objects/rmr.c) on shm
 #
 # Prints TAP. The scripts need root, bpftrace and a kernel that lets it look on.
 set -u
@@ -12,7 +12,7 @@ unset DAT_OVERRIDE DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-libdir=${1:-} program=${2:-}
+libdir=${1:-} program=${2:-} binds=${3:-}
 [ -d "$libdir" ] || { sed -n '4,5p' "$0" >&2; exit 2; }
 libdir=$(cd "$libdir" && pwd)
 # The longest time in seconds for bpftrace to attach its probes, and for the program.
@@ -97,13 +97,14 @@ lacking()
         echo 'the kernel does not let bpftrace look on'
 }
 
-# watch SCRIPT LAST PATTERN...: runs a script until it has seen the program from begin to end; then it has printed such lines.
+# watch SCRIPT LAST COMMAND PATTERN...: runs a script until it has seen the command from begin to end; then it has printed
+# such lines.
 # Where the script prints while it looks on, LAST is a line to wait for: what it has not printed when it is ended is lost.
 watch()
 {
     : >"$work/out"
-    script=$1 last=$2
-    shift 2
+    script=$1 last=$2 command=$3
+    shift 3
     bpftrace -B line "$root/docs/tracing/$script" "$libdir/libdaplshm.so.1" >"$work/out" 2>&1 &
     tracer=$!
     pids=$tracer
@@ -117,7 +118,8 @@ watch()
         }
         sleep 0.2
     done
-    timeout "$LIMIT" "$program" send 2000 shm || echo 'the program failed'
+    # shellcheck disable=SC2086 # words are wanted
+    timeout "$LIMIT" $command || echo 'the program failed'
     deadline=$(($(date +%s) + LIMIT))
     until [ -z "$last" ] || grep -q -e "$last" "$work/out" || [ "$(date +%s)" -ge "$deadline" ]; do
         sleep 0.2
@@ -146,11 +148,13 @@ if [ -z "$why" ]; then
     DAT_OVERRIDE=$work/dat.conf
     export LD_LIBRARY_PATH DAT_OVERRIDE
     echo "shm u1.2 threadsafe default $libdir/libdaplshm.so.1 dat.1.0 \"\" \"\"" >"$DAT_OVERRIDE"
-    ok 'transfers.bt: sends complete' watch transfers.bt '' '@completed\[0, 0\]: [0-9]+' '@microseconds\[0\]'
-    ok 'connections.bt: endpoints connect' watch connections.bt ' -> connected' \
+    ok 'transfers.bt: sends complete' watch transfers.bt '' "$program send 2000 shm" '@completed\[0, 0\]: [0-9]+' '@microseconds\[0\]'
+    ok 'transfers.bt: binds complete' watch transfers.bt '' "$binds shm" '@completed\[4, 0\]: [0-9]+' '@microseconds\[4\]'
+    ok 'connections.bt: endpoints connect' watch connections.bt ' -> connected' "$program send 2000 shm" \
         ' unconnected -> active connection pending' ' -> connected'
 else
     skip 'transfers.bt: sends complete' "$why"
+    skip 'transfers.bt: binds complete' "$why"
     skip 'connections.bt: endpoints connect' "$why"
 fi
 echo "1..$number"
