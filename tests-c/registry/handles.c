@@ -1,9 +1,9 @@
 /*
  * handles.c - every function refuses values that are no handle, before a provider sees them:
- * NULL, misaligned, small numbers, readable memory, memory that was freed, an object of another
- * kind, an object whose provider is gone.
+ * NULL, misaligned, small numbers, readable memory, memory that was freed, addresses without memory,
+ * an object of another kind, an object whose provider is gone.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 #include "registry/entries.h"
 
 #include "common/tap.h"
@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* Every function that takes a handle, with arguments that nobody looks at. */
 static void refuse_all(DAT_HANDLE h, const char *what)
@@ -149,6 +151,33 @@ static DAT_HANDLE freed_memory(void)
     return (DAT_HANDLE)address;
 }
 
+/* A page that may not be read, or none. */
+static char *page(bool there)
+{
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED || (!there && munmap(memory, size) != 0))
+        bail("no memory");
+    return memory;
+}
+
+/* Addresses at which nothing can be read. */
+static void no_memory(const char *when)
+{
+    static const uintptr_t numbers[] = { 0x10000, 0x12345678, 0xdeadbee8, 0x41414140, (uintptr_t)1 << 46 };
+    char what[128];
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        snprintf(what, sizeof what, "%s: the number %#lx", when, (unsigned long)numbers[i]);
+        refuse_all((DAT_HANDLE)numbers[i], what);
+    }
+    snprintf(what, sizeof what, "%s: a page that may not be read", when);
+    refuse_all(page(true), what);
+    snprintf(what, sizeof what, "%s: a page that is gone", when);
+    refuse_all(page(false), what);
+}
+
 static void no_handles(const char *when)
 {
     static unsigned long plain[64];
@@ -173,8 +202,10 @@ static void no_handles(const char *when)
     address = (uintptr_t) "this is a text and not an object";
     refuse_all((DAT_HANDLE)(address & ~(uintptr_t)7), WHAT("a text"));
     /* Memory that went back to malloc is readable still. Checkers (preloaded) would object. */
-    if (getenv("LD_PRELOAD") == NULL)
+    if (getenv("LD_PRELOAD") == NULL) {
         refuse_all(freed_memory(), WHAT("freed memory"));
+        no_memory(when);
+    }
 #undef WHAT
 }
 
@@ -206,6 +237,8 @@ static void with_a_provider(void)
     scene_closes(ia);
     refuse_all(ia, "an IA whose provider is gone");
     refuse_all(evd, "an EVD whose provider is gone");
+    if (getenv("LD_PRELOAD") == NULL)
+        no_memory("a provider that is gone");
 }
 
 static const struct scene scenes[] = {

@@ -57,7 +57,7 @@ static bool refused(DAT_HANDLE h, unsigned op, DAT_UINT64 a, DAT_UINT64 b, bool 
 static void every_operation(struct zoo *z)
 {
     static DAT_UINT64 zeros[32], ones[32], forged[32];
-    DAT_HANDLE of[ZOO_KINDS + 6];
+    DAT_HANDLE of[ZOO_KINDS + 7];
     int handles = 0, bad = 0;
 
     memset(ones, 0xff, sizeof ones);
@@ -70,6 +70,8 @@ static void every_operation(struct zoo *z)
     of[handles++] = forged;
     of[handles++] = (char *)z->of[DAT_HANDLE_TYPE_EP] + 8;
     of[handles++] = (DAT_HANDLE)(uintptr_t)1;
+    if (!env_valgrind())
+        of[handles++] = (DAT_HANDLE)(uintptr_t)0x12345678;
     for (int h = 0; h < handles; h++)
         for (unsigned op = 0; op < 40; op++)
             for (size_t i = 0; i < NUMBERS; i++)

@@ -16,12 +16,10 @@ use dat_udat12::{DAT_CLOSE_FLAGS, DAT_IA_HANDLE, DAT_RETURN, DAT_SUCCESS};
 /// this library opened is closed too, if a registered provider made it.
 ///
 /// # Safety
-/// A handle that is aligned must point to readable memory.
+/// Any value may be passed.
 pub unsafe fn dat_ia_close<A: Api>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
     slow::<A>(|| {
-        // SAFETY: the caller's promise about handles.
-        let table = unsafe { provider_of(ia_handle) };
-        let table = table.ok_or(A::CODES.invalid_ia)?;
+        let table = provider_of(ia_handle).ok_or(A::CODES.invalid_ia)?;
         ia::close::<A>(ia_handle, close_flags, Purpose::Use).unwrap_or_else(|| {
             // SAFETY: the provider that registered the table made the handle.
             unsafe { ia::close_instance::<A>(table, ia_handle, close_flags) }
@@ -32,11 +30,10 @@ pub unsafe fn dat_ia_close<A: Api>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CL
 /// Returns the handle if a registered provider made it.
 ///
 /// # Safety
-/// A handle that is aligned must point to readable memory; `ia_handle` must be NULL or writable.
+/// `ia_handle` must be NULL or writable.
 pub unsafe fn dats_get_ia_handle<A: Api>(handle: c_ulong, ia_handle: *mut DAT_IA_HANDLE) -> DAT_RETURN {
     let known: DAT_IA_HANDLE = ptr::with_exposed_provenance_mut(handle as usize);
-    // SAFETY: the caller's promise about handles.
-    if unsafe { provider_of(known) }.is_none() {
+    if provider_of(known).is_none() {
         return A::CODES.invalid_ia;
     }
     if ia_handle.is_null() {

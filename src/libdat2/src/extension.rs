@@ -23,7 +23,7 @@ dat_library::symver!("DAT_2.0", dat_extension_op);
 /// operation.
 ///
 /// # Safety
-/// A handle that is aligned must point to readable memory; the further arguments must be those of the operation.
+/// The further arguments must be those of the operation.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn dat_extension_op(ext_handle: DAT_HANDLE, ext_op: DAT_EX
 /// operation.
 ///
 /// # Safety
-/// A handle that is aligned must point to readable memory; the further arguments must be those of the operation.
+/// The further arguments must be those of the operation.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
@@ -100,15 +100,14 @@ pub unsafe extern "C" fn dat_extension_op(ext_handle: DAT_HANDLE, ext_op: DAT_EX
 /// Opens or closes an adapter for its attributes, or lets the provider that made the handle carry out the operation.
 ///
 /// # Safety
-/// A handle that is aligned must point to readable memory; the list must have the arguments of the operation.
+/// The list must have the arguments of the operation.
 unsafe extern "C" fn carry_out(ext_handle: DAT_HANDLE, ext_op: DAT_EXTENDED_OP, arguments: *mut VaList) -> DAT_RETURN {
     match ext_op.cast_unsigned() {
         // SAFETY: the caller's promise about the arguments.
         DAT_IB_OPEN_QUERY_OP => unsafe { open_query(&mut *arguments) },
         DAT_IB_CLOSE_QUERY_OP => slow::<Udat20>(|| close::<Udat20>(ext_handle, DAT_CLOSE_ABRUPT_FLAG, Purpose::Query)),
         _ => {
-            // SAFETY: the caller's promise about handles.
-            let Some(table) = (unsafe { provider_of(ext_handle) }) else {
+            let Some(table) = provider_of(ext_handle) else {
                 return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
             };
             // SAFETY: a registered table stays readable until its provider removes it.

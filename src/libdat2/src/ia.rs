@@ -27,12 +27,10 @@ macro_rules! dispatch_on_ia {
         $(#[$doc])*
         ///
         /// # Safety
-        /// Each pointer must be NULL or valid as its parameter says. While this thread is opening an adapter, a handle that
-        /// is aligned must point to readable memory.
+        /// Each pointer must be NULL or valid as its parameter says. Handles may be anything.
         #[unsafe(no_mangle)]
         pub unsafe extern $abi fn $name($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {
-            // SAFETY: the caller's promise about handles.
-            let Some(table) = (unsafe { ia::provider_of_open::<Udat20>($handle) }) else {
+            let Some(table) = ia::provider_of_open::<Udat20>($handle) else {
                 return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
             };
             // SAFETY: a registered table stays readable until its provider removes it.
@@ -47,16 +45,12 @@ macro_rules! dispatch_on_ia {
 pub(crate) use dispatch_on_ia;
 
 /// The table of the provider of an adapter that is open for use, or that this thread is opening.
-///
-/// # Safety
-/// While this thread is opening an adapter, a handle that is aligned must point to readable memory.
-pub unsafe fn provider_of_open<A: Api>(handle: DAT_IA_HANDLE) -> Option<*const Head> {
+pub fn provider_of_open<A: Api>(handle: DAT_IA_HANDLE) -> Option<*const Head> {
     let registry = &A::statics().registry;
     if !registry.is_bound(handle.addr(), Purpose::Use) && !registry.is_opening() {
         return None;
     }
-    // SAFETY: an open adapter's handle points to it; the caller's promise about others.
-    unsafe { provider_of(handle) }
+    provider_of(handle)
 }
 
 /// Closes an adapter that was opened for `purpose`. The memory behind any other handle is not read.
@@ -79,12 +73,10 @@ pub unsafe fn dat_ia_close<A: Api>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CL
 /// Returns the handle if it is that of an adapter that is open, or that this thread is opening.
 ///
 /// # Safety
-/// While this thread is opening an adapter, a handle that is aligned must point to readable memory. `ia_handle` must be
-/// NULL or writable.
+/// `ia_handle` must be NULL or writable.
 pub unsafe fn dats_get_ia_handle<A: Api>(handle: DAT_IA_HANDLE, ia_handle: *mut DAT_IA_HANDLE) -> DAT_RETURN {
     slow::<A>(|| {
-        // SAFETY: the caller's promise about handles.
-        if unsafe { provider_of_open::<A>(handle) }.is_none() {
+        if provider_of_open::<A>(handle).is_none() {
             return Err(A::CODES.invalid_ia);
         }
         if ia_handle.is_null() {

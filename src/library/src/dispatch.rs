@@ -1,66 +1,64 @@
 //! The way from a handle to the provider's function.
 //!
 //! The first word behind a handle points to the table of the provider that made the object. A handle is accepted when
-//! it is not NULL, is aligned, lies where a program can have memory, and that word is a table that a provider has
-//! registered. The provider checks whether the object is alive and of the right kind; it also checks other handles
-//! among the arguments.
+//! it is aligned, lies on a page that is known to have objects or that the kernel can read ([`crate::pages`]), and that
+//! word is a table that a provider has registered. The provider checks whether the object is alive and of the right kind;
+//! it also checks other handles among the arguments.
 //!
-//! Here a data transfer costs a load, a compare and an indirect jump. The functions made by `dispatch!` do not
-//! allocate, lock, make a system call or panic. They own nothing with a destructor, so a thread that `pthread_cancel`
-//! ends within a provider's wait can be unwound through them.
+//! Here a data transfer costs three loads, two compares and an indirect jump. The functions made by `dispatch!` do not
+//! allocate, lock or panic. They make a system call only for the first handle on a page, and for what is no handle. They
+//! own nothing with a destructor, so a thread that `pthread_cancel` ends within a provider's wait can be unwound through
+//! them.
 
-use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use dat_udat::dat::DAT_HANDLE;
 
 use crate::head::Head;
+use crate::pages::{PAGES, Pages};
 use crate::tables::TABLES;
 
-/// Lowest address at which a program can have memory; the small integers that other libraries use as handles are below
-/// it.
-const LOWEST: usize = 65536;
-
-/// First address at which no program has memory unless it asks for it by number: programs have 47 bits on x86-64, and 48
-/// on aarch64, on systems with wider addresses too.
-const HIGHEST: usize = if cfg!(target_arch = "aarch64") { 1 << 48 } else { 1 << 47 };
-
-/// The first word of the object behind `handle`, or NULL if there can be no object.
+/// The first word behind `handle`.
 ///
 /// # Safety
-/// If `handle` is a multiple of 8 and an address at which programs can have memory, then the 8 bytes there must be
-/// readable.
+/// The handle is aligned, and the 8 bytes there are readable.
 #[inline(always)]
 unsafe fn first_word(handle: DAT_HANDLE) -> *const Head {
-    // One comparison for both: the bits that are 0 in an aligned address become the highest ones.
-    const LOW_BITS: u32 = align_of::<AtomicPtr<Head>>().trailing_zeros();
-    if handle.addr().wrapping_sub(LOWEST).rotate_right(LOW_BITS) >= (HIGHEST - LOWEST) >> LOW_BITS {
-        return ptr::null();
-    }
-    // SAFETY: the handle is aligned and in range as checked, hence readable as the caller promises. The load is atomic,
-    // because a stale handle may point to memory that another thread is using for something else.
+    // SAFETY: aligned and readable, as the caller promises. The load is atomic, because a stale handle may point to memory
+    // that another thread is using for something else.
     let word = unsafe { AtomicPtr::<Head>::from_ptr(handle.cast()) };
     word.load(Ordering::Relaxed)
 }
 
 /// The table of the provider that made the object behind `handle`, or `None` if there is none.
-///
-/// # Safety
-/// The same as for [`provider_if_first`].
-pub unsafe fn provider_of(handle: DAT_HANDLE) -> Option<*const Head> {
-    // SAFETY: the caller's promise.
+#[cold]
+#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "what cannot be read is not")]
+pub fn provider_of(handle: DAT_HANDLE) -> Option<*const Head> {
+    let is_known = PAGES.has(handle);
+    if !is_known && (TABLES.is_empty() || !Pages::can_read(handle)) {
+        return None;
+    }
+    // SAFETY: aligned and readable, as was found. Only memory that another thread takes away just now, and that has no
+    // object, can be gone.
     let table = unsafe { first_word(handle) };
-    TABLES.contains(table).then_some(table)
+    if !TABLES.contains(table) {
+        return None;
+    }
+    if !is_known {
+        PAGES.note(handle);
+    }
+    Some(table)
 }
 
-/// Does what [`provider_of`] does, but looks only at the first table.
-///
-/// # Safety
-/// If `handle` is a multiple of 8 and an address at which programs can have memory, then the 8 bytes there must be
-/// readable.
+/// Does what [`provider_of`] does, but looks only at the first table, and only on pages in their first places.
 #[inline(always)]
-pub unsafe fn provider_if_first(handle: DAT_HANDLE) -> Option<*const Head> {
-    // SAFETY: the caller's promise.
+#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "what is not known to be readable is not read")]
+pub fn provider_if_first(handle: DAT_HANDLE) -> Option<*const Head> {
+    if !PAGES.has_first(handle) {
+        return None;
+    }
+    // SAFETY: aligned, and on a page that had an object, which our providers never give back; what a provider in C gives back
+    // is no handle any more.
     let table = unsafe { first_word(handle) };
     TABLES.is_first(table).then_some(table)
 }
@@ -83,13 +81,10 @@ macro_rules! dispatch {
         $(#[$doc])*
         ///
         /// # Safety
-        /// A handle that is aligned must point to readable memory; each other pointer must be NULL or valid as its
-        /// parameter says.
+        /// Each pointer among the arguments must be NULL or valid as its parameter says. Handles may be anything.
         #[unsafe(no_mangle)]
         pub unsafe extern $abi fn $name($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {
-            // SAFETY: the caller's promise about handles.
-            let table = unsafe { $crate::dispatch::provider_if_first($handle) };
-            if let Some(table) = table
+            if let Some(table) = $crate::dispatch::provider_if_first($handle)
                 // SAFETY: a registered table stays readable until its provider removes it.
                 && let Some(function) = unsafe { slot::$name(table.cast()) }
             {
@@ -101,8 +96,7 @@ macro_rules! dispatch {
             #[cold]
             #[inline(never)]
             unsafe extern $abi fn otherwise($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {
-                // SAFETY: the caller's promise about handles.
-                let Some(table) = (unsafe { $crate::dispatch::provider_of($handle) }) else {
+                let Some(table) = $crate::dispatch::provider_of($handle) else {
                     return DAT_ERROR(DAT_INVALID_HANDLE, $subtype);
                 };
                 // SAFETY: a registered table stays readable until its provider removes it.

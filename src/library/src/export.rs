@@ -34,8 +34,7 @@ macro_rules! export {
         $(#[$doc])*
         ///
         /// # Safety
-        /// A handle that is aligned must point to readable memory; each other pointer must be NULL or valid as its
-        /// parameter says.
+        /// Each pointer among the arguments must be NULL or valid as its parameter says. Handles may be anything.
         #[unsafe(no_mangle)]
         pub unsafe extern $abi fn $name(
             $($argument: $type,)* $($($more: $more_type),*)?

@@ -8,7 +8,7 @@
 //!
 //! | path | functions | rules |
 //! |---|---|---|
-//! | dispatched | all that take a handle, except open and close | no lock, no allocation, no system call, nothing that can panic |
+//! | dispatched | all that take a handle, except open and close | no lock, no allocation, nothing that can panic; a system call only for the first handle on a page, and for what is no handle |
 //! | slow | open, close, registry | no restrictions; a panic becomes `DAT_INTERNAL_ERROR` ([`guard`]) |
 
 pub mod api;
@@ -20,6 +20,7 @@ pub mod guard;
 pub mod head;
 pub mod ia;
 mod names;
+mod pages;
 pub mod provider;
 pub mod registry_api;
 mod symver;

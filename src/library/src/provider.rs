@@ -16,6 +16,7 @@ use host::thread::{self, Apart, Ended};
 
 use crate::api::Api;
 use crate::head::Head;
+use crate::pages::PAGES;
 use crate::tables::TABLES;
 
 /// Providers of a version of the interface.
@@ -92,6 +93,7 @@ impl<A: Api> Backend for Providers<A> {
 
     fn retire(&self, table: Table) {
         TABLES.remove(table.0);
+        PAGES.forget();
     }
 }
 

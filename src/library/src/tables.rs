@@ -56,6 +56,12 @@ impl Tables {
         ptr::eq(self.first.load(Ordering::Acquire), table)
     }
 
+    /// Whether there is no table, so that no handle is one.
+    pub fn is_empty(&self) -> bool {
+        let end = self.end.load(Ordering::Acquire);
+        self.places.iter().take(end).all(|place| place.load(Ordering::Relaxed).is_null())
+    }
+
     /// Whether handles of `table` are accepted.
     pub fn contains(&self, table: *const Head) -> bool {
         let end = self.end.load(Ordering::Acquire);

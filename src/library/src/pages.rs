@@ -1,0 +1,168 @@
+//! The pages on which objects of providers were found.
+//!
+//! A program may pass any number as a handle, so memory behind one is read only where that is known to be possible: on a page
+//! that has had an object. A page is noted when the first handle on it is met, after the kernel was asked whether it can be
+//! read. Objects of our providers never give their memory back. A provider in C may do so; a stale handle of one can end the
+//! program, as it does over the library in C.
+
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use dat_udat::dat::DAT_HANDLE;
+
+/// The number of pages that are known at a time, which hold 65,536 objects of our providers.
+const PLACES: usize = 1024;
+
+/// The smallest pages that systems have.
+const PAGE_BITS: u32 = 12;
+
+/// Lowest address at which a program can have memory; the small integers that other libraries use as handles are below
+/// it.
+const LOWEST: usize = 65536;
+
+/// First address at which no program has memory unless it asks for it by number: programs have 47 bits on x86-64, and 48
+/// on aarch64, on systems with wider addresses too.
+const HIGHEST: usize = if cfg!(target_arch = "aarch64") { 1 << 48 } else { 1 << 47 };
+
+/// A set of pages, each in a place that its number says. Where memory is aligned to megabytes, pages of several adapters
+/// have the same place; so each page has a second place, which calls look at only when it is not in the first.
+pub struct Pages {
+    first: [AtomicUsize; PLACES],
+    second: [AtomicUsize; PLACES],
+}
+
+/// The pages of this library in this process.
+pub static PAGES: Pages = Pages::new();
+
+/// The number of the page of a handle, and one that no page has for a handle that is not aligned.
+#[inline(always)]
+fn page_of(handle: DAT_HANDLE) -> usize {
+    // The bits that are 0 in an aligned address become the highest ones.
+    const LOW_BITS: u32 = align_of::<usize>().trailing_zeros();
+    handle.addr().rotate_right(LOW_BITS) >> (PAGE_BITS - LOW_BITS)
+}
+
+/// The second place of a page.
+fn second_place(page: usize) -> usize {
+    (page ^ (page / PLACES)) % PLACES
+}
+
+/// What a free place holds: a page that belongs to another place.
+const fn nothing_at(place: usize) -> usize {
+    if place == 0 { 1 } else { 0 }
+}
+
+impl Pages {
+    const fn new() -> Self {
+        let mut first = [const { AtomicUsize::new(nothing_at(1)) }; PLACES];
+        let mut second = [const { AtomicUsize::new(nothing_at(1)) }; PLACES];
+        first[0] = AtomicUsize::new(nothing_at(0));
+        second[0] = AtomicUsize::new(nothing_at(0));
+        Pages { first, second }
+    }
+
+    /// Whether `handle` is aligned and its page is known and in its first place, so that a word can be read there.
+    #[inline(always)]
+    pub fn has_first(&self, handle: DAT_HANDLE) -> bool {
+        let page = page_of(handle);
+        self.first[page % PLACES].load(Ordering::Relaxed) == page
+    }
+
+    /// Whether `handle` is aligned and lies on a page that is known, so that a word can be read there.
+    pub fn has(&self, handle: DAT_HANDLE) -> bool {
+        let page = page_of(handle);
+        self.has_first(handle) || self.second[second_place(page)].load(Ordering::Relaxed) == page
+    }
+
+    /// Whether `handle` is aligned and a word can be read there, as far as the kernel knows. This is a system call.
+    #[cold]
+    pub fn can_read(handle: DAT_HANDLE) -> bool {
+        if !handle.addr().is_multiple_of(align_of::<usize>()) || !(LOWEST..HIGHEST).contains(&handle.addr()) {
+            return false;
+        }
+        // The kernel reads half a word and goes to sleep if it has this value, for no time at all. The first word of an object
+        // is even, as it is a table's address.
+        const ODD: u32 = 0x5a5a_5a5b;
+        let no_time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the kernel reads what it can read, and changes nothing.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                handle,
+                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+                ODD,
+                &raw const no_time,
+                ptr::null::<u32>(),
+                0,
+            )
+        };
+        // SAFETY: errno is the thread's own.
+        result != -1 || unsafe { *libc::__errno_location() } != libc::EFAULT
+    }
+
+    /// Notes the page of `handle`, behind which there is an object.
+    pub fn note(&self, handle: DAT_HANDLE) {
+        let page = page_of(handle);
+        self.first[page % PLACES].store(page, Ordering::Relaxed);
+        self.second[second_place(page)].store(page, Ordering::Relaxed);
+    }
+
+    /// Forgets all pages, because a provider has taken its table back and its memory may go. A call on one of its handles at
+    /// that moment may still find the page.
+    pub fn forget(&self) {
+        for places in [&self.first, &self.second] {
+            for (place, page) in places.iter().enumerate() {
+                page.store(nothing_at(place), Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn handle(number: usize) -> DAT_HANDLE {
+        ptr::without_provenance_mut(number)
+    }
+
+    #[test]
+    fn no_page_is_known_before_it_is_noted() {
+        let pages = Pages::new();
+        for place in 0..2 * PLACES {
+            assert!(!pages.has(handle(place << PAGE_BITS)), "page {place}");
+        }
+    }
+
+    #[test]
+    fn a_page_is_known_to_its_end() {
+        let pages = Pages::new();
+        pages.note(handle(0x7f12_3456_7040));
+        assert!(pages.has(handle(0x7f12_3456_7000)) && pages.has(handle(0x7f12_3456_7ff8)));
+        for other in [0x7f12_3456_6ff8, 0x7f12_3456_8000, 0x3456_7040, 0x7f12_3456_7041, 0x7f12_3456_7044, 0] {
+            assert!(!pages.has(handle(other)), "{other:#x}");
+        }
+        pages.forget();
+        assert!(!pages.has(handle(0x7f12_3456_7040)) && !pages.has(handle(0)));
+    }
+
+    #[test]
+    fn pages_with_the_same_first_place_are_known_together() {
+        let pages = Pages::new();
+        let megabytes = [0x1000_0000, 0x1040_0000, 0x1400_0000, 0x7f00_0400_0000].map(handle);
+        megabytes.iter().for_each(|&handle| pages.note(handle));
+        assert!(megabytes.iter().all(|&handle| pages.has(handle)));
+        assert!(pages.has_first(megabytes[3]) && !pages.has_first(megabytes[0]));
+    }
+
+    #[test]
+    fn the_kernel_knows_what_can_be_read() {
+        let word = 5u64;
+        let there = ptr::from_ref(&word).cast_mut().cast::<libc::c_void>();
+        assert!(Pages::can_read(there));
+        assert!(!Pages::can_read(there.wrapping_byte_add(1)));
+        for number in [0, 8, 64, 4088, 0x10000, 0x1234_5678, 1 << 47, 1 << 60, usize::MAX & !7, usize::MAX] {
+            assert!(!Pages::can_read(handle(number)), "{number:#x}");
+        }
+    }
+}
