@@ -463,7 +463,25 @@ static void state_and_all_or_nothing(void)
     stage_close(&g);
 }
 
-/* The attributes that the query gave are accepted back, all that can be modified at once. */
+/* The list of provider-specific attributes that another endpoint told is none of this one without its length. */
+static void another_endpoints_list(const DAT_EP_PARAM *other)
+{
+    struct side s;
+    DAT_EP_PARAM p;
+
+    side_make(&s, fx, NULL);
+    param_rubbish(&p);
+    p.ep_attr.ep_provider_specific = other->ep_attr.ep_provider_specific;
+    p.ep_attr.ep_provider_specific_count = other->ep_attr.ep_provider_specific_count;
+    refused(s.ep, DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR, &p,
+            "provider-specific attributes of another endpoint, the list alone");
+    is_success(dat_ep_modify(s.ep,
+                             DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR | DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR, &p),
+               "dat_ep_modify: provider-specific attributes of another endpoint, with their number: success");
+    side_free(&s);
+}
+
+/* The attributes that the query gave are accepted back, all that can be modified at once, and each alone. */
 static void given_back(void)
 {
     struct side s;
@@ -478,6 +496,13 @@ static void given_back(void)
     is_success(dat_ep_modify(s.ep, mask, &now),
                "dat_ep_modify: every field that can be modified, with its present value: success");
     is_same(s.ep, &now, "dat_ep_modify: present values: nothing changes");
+    for (int i = 0; i < field_count; i++)
+        if (fields[i].in[0] == 'A') {
+            is_success(dat_ep_modify(s.ep, fields[i].bit, &now), "dat_ep_modify: %s alone, with its present value: success",
+                       fields[i].bit_name);
+            is_same(s.ep, &now, "dat_ep_modify: %s alone, with its present value: nothing changes", fields[i].bit_name);
+        }
+    another_endpoints_list(&now);
     side_free(&s);
 }
 

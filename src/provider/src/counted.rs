@@ -191,6 +191,12 @@ pub fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> Attributes {
     told.unwrap_or((0, std::ptr::null_mut()))
 }
 
+/// Whether a query of this endpoint has told this very list.
+pub fn has_told<T: Transport>(ep: &Endpoint<T>, list: *const DAT_NAMED_ATTR) -> bool {
+    let of_ep = ep.kept().with(|| Err(NoMemory), |lent: &mut Lent| lent.told.list.as_ptr());
+    of_ep == Some(list)
+}
+
 /// Attributes of the provider of an adapter, which are never freed, and behind them the counters of the adapter. Without these if
 /// there is no memory for them.
 pub fn of_adapter<T: Transport>(ia: &Ia<T>, head: &'static [DAT_NAMED_ATTR]) -> Attributes {

@@ -162,9 +162,10 @@ pub trait Udat: Version {
     /// The bit of a field in the mask of dat_ep_modify.
     fn ep_field(field: Field) -> DAT_EP_PARAM_MASK;
 
-    /// The new value of a field in the argument of dat_ep_modify. Nothing else of the structure is read, except the
-    /// number of elements of a list if the mask names that too.
+    /// The new value of a field of `ep` in the argument of dat_ep_modify. Nothing else of the structure is read, except
+    /// the number of elements of a list if the mask names that too.
     fn ep_value<F: Face<Version = Self>>(
+        ep: &Endpoint<F::Transport>,
         field: Field,
         mask: DAT_EP_PARAM_MASK,
         param: InPtr<Self::EpParam>,

@@ -157,11 +157,12 @@ impl Udat for Udat20 {
     }
 
     fn ep_value<F: Face<Version = Self>>(
+        ep: &Endpoint<F::Transport>,
         field: Field,
         mask: DAT_EP_PARAM_MASK,
         param: InPtr<DAT_EP_PARAM>,
     ) -> Value<F::Transport> {
-        ep::value::<F>(field, mask, param)
+        ep::value::<F>(ep, field, mask, param)
     }
 
     fn ia_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>) -> DAT_IA_ATTR {

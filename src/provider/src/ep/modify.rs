@@ -38,8 +38,8 @@ pub unsafe extern "C" fn dat_ep_modify<F: Face<Version: Udat>>(
             return Err(Fault::Argument(2));
         }
         // The structure is read only now, and only where the mask says that it is filled.
-        let changes: Changes<F::Transport> =
-            named().map(|rule| (rule.field, F::Version::ep_value::<F>(rule.field, ep_param_mask, ep_param))).collect();
+        let value = |field| F::Version::ep_value::<F>(&ep, field, ep_param_mask, ep_param);
+        let changes: Changes<F::Transport> = named().map(|rule| (rule.field, value(rule.field))).collect();
         ep.modify(&changes).at(&[(Arg::Field, 2), (Arg::Value, 3)])
     })
 }
@@ -86,9 +86,10 @@ macro_rules! ep_fields {
             Comm => DAT_EP_FIELD_COMM,
         }
 
-        /// The new value of a field. Nothing else of the structure is read, except the number of elements of a list if the
-        /// mask names that too.
+        /// The new value of a field of `ep`. Nothing else of the structure is read, except the number of elements of a list
+        /// if the mask names that too.
         pub(crate) fn value<F: $crate::face::Face>(
+            ep: &$crate::core::Endpoint<F::Transport>,
             field: Field,
             mask: DAT_EP_PARAM_MASK,
             param: $crate::face::ptr::InPtr<DAT_EP_PARAM>,
@@ -109,14 +110,17 @@ macro_rules! ep_fields {
             let flags = |flags| Some(Value::Setting(Setting::Flags(completion_flags(flags))));
             let size = |size| Some(Value::Setting(Setting::Size(size)));
             // The named attributes of the provider are the counters, which are told or not, as the number of elements or the
-            // list says. One of both is there, and elements are looked at if both are.
+            // list says. One of both is there. Elements are looked at if both are; a list alone is known by its address.
             let counters = |count: Option<DAT_COUNT>, list: Option<*mut DAT_NAMED_ATTR>| {
                 let told = match (count, list) {
                     (Some(0), _) => Some(false),
                     // SAFETY: a program that names number and list promises as many elements.
                     (Some(count), Some(list)) => unsafe { $crate::counted::are_of_endpoint(count, list) }.then_some(true),
                     (Some(count), None) => (count == $crate::counted::NUMBER_OF_ENDPOINT).then_some(true),
-                    (None, list) => list?.is_null().then_some(false),
+                    (None, list) => match list? {
+                        list if list.is_null() => Some(false),
+                        list => $crate::counted::has_told(ep, list).then_some(true),
+                    },
                 };
                 told.map(|told| Value::Setting(Setting::Counters(told)))
             };
