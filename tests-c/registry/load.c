@@ -125,6 +125,48 @@ static void make_bad_libraries(const char *dir)
     }
 }
 
+/* Two lines with one name, version and thread safety; the library of the first cannot be used. */
+static void stand_ins(void)
+{
+#if UDAPL == 20
+    DAT_IA_HANDLE ia;
+
+    scene_opens("absent", &ia);
+    scene_log("init-other absent " API_VERSION " 0 second\n" ADDED "open absent\n",
+              "a line whose library cannot be loaded: the next one of the name serves");
+    scene_closes(ia);
+    scene_log_clear();
+    scene_opens("absent", &ia);
+    scene_log("init-other absent " API_VERSION " 0 second\n" ADDED "open absent\n", "and from then on");
+    scene_closes(ia);
+    scene_log_clear();
+    scene_opens("no-init", &ia);
+    scene_log("init-other no-init " API_VERSION " 0 second\n" ADDED "open no-init\n",
+              "a line whose library is no provider: the next one of the name serves");
+    scene_closes(ia);
+#else
+    scene_not_found("absent", DAT_NAME_NOT_REGISTERED);
+    scene_not_found("no-init", DAT_NAME_NOT_REGISTERED);
+    scene_log("", "the first line of a name counts alone");
+#endif
+    scene_not_found("both-absent", DAT_NAME_NOT_REGISTERED);
+}
+
+/* The same; the provider of the first decides against it. */
+static void no_stand_ins(void)
+{
+    DAT_IA_HANDLE ia;
+
+    scene_not_found("mute", DAT_NAME_NOT_REGISTERED);
+    scene_log("init mute " API_VERSION " 0 data\n",
+              "a provider that does not register: the next line of the name does not serve");
+    scene_log_clear();
+    scene_code(open_named("refuse", &ia), DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE,
+               "a provider that refuses: its code");
+    scene_log("init refuse " API_VERSION " 0 data\n" ADDED "open refuse\nfini refuse\n" REMOVED,
+              "a provider that refuses: the next line of the name does not serve");
+}
+
 static void twice(void)
 {
     DAT_IA_HANDLE ia;
@@ -260,6 +302,8 @@ static const struct scene scenes[] = {
     { "refused", refused },
     { "close refused", close_refused },
     { "cannot load", cannot_load },
+    { "stand-ins", stand_ins },
+    { "no stand-ins", no_stand_ins },
     { "twice", twice },
     { "forgets", forgets },
     { "constructor by entry", constructor_by_entry },
@@ -292,6 +336,20 @@ int main(int argc, char **argv)
                                              ENTRY("good"),
                                          .prepare = make_bad_libraries });
     ok(text[0] == '\0', "cannot load: nothing is written when nobody asks");
+    text = scene_play("stand-ins",
+                      &(struct setting){ .env = { "RUST_LOG=warn" },
+                                         .conf = ENTRY_BY("absent", "%S/libstub-absent.so", "first")
+                                             ENTRY_BY("no-init", "%S/libstub-no-init.so", "first")
+                                             ENTRY_BY("absent", "%S/libstub-other.so", "second")
+                                             ENTRY_BY("absent", "%S/libstub.so", "third")
+                                             ENTRY_BY("no-init", "%S/libstub-other.so", "second")
+                                             ENTRY_BY("both-absent", "%S/libstub-absent.so", "first")
+                                             ENTRY_BY("both-absent", "%D/none.so", "second") });
+    ok((strstr(text, "the next line of this name is tried") != NULL) == (UDAPL == 20),
+       "stand-ins: a warning where the next line is tried");
+    scene_play("no stand-ins", &(struct setting){ .conf = ENTRY_BY("mute", "%S/libstub-mute.so", "data")
+                                                      ENTRY("refuse") ENTRY("mute")
+                                                      ENTRY_BY("refuse", "%S/libstub-other.so", "second") });
     scene_play("twice", &(struct setting){ .conf = ENTRY_BY("twice", "%S/libstub-twice.so",
                                                             "data") });
     scene_play("forgets", &(struct setting){ .conf = ENTRY_BY("forgets", "%S/libstub-forgets.so",

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::ptr;
 
-use dat_registry::{LoadFailure, Missing, OpenError, Purpose, Request, Ticket};
+use dat_registry::{Missing, OpenError, Purpose, Request, Ticket};
 use dat_udat::dat::{
     DAT_BOOLEAN, DAT_CLOSE_FLAGS, DAT_EVD_HANDLE, DAT_FALSE, DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR,
 };
@@ -118,9 +118,9 @@ fn not_found<A: Api>(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
                 Missing::ThreadSafety => A::CODES.thread_safety_not_found,
             }
         }
-        OpenError::Unusable(LoadFailure { origin, name, library, reason }) => {
-            if let Some(reason) = reason {
-                diagnostics::report(format_args!("{origin}: {name}: cannot use {library}: {reason}"));
+        OpenError::Unusable(failure) => {
+            if failure.reason.is_some() {
+                diagnostics::report(format_args!("{failure}"));
             }
             A::CODES.name_not_registered
         }

@@ -29,6 +29,14 @@ pub struct Version {
     pub lists_others: bool,
 }
 
+impl Version {
+    /// Whether entries of one identity stand in for each other: an entry whose library cannot be loaded gives way to the
+    /// next. In uDAPL 1.2 the first one counts alone.
+    pub fn has_stand_ins(&self) -> bool {
+        self.major >= 2
+    }
+}
+
 /// The built-in entries for a version: `shm`, then the network interfaces of the RDMA devices found
 /// under `sysfs`, device by device.
 ///

@@ -12,6 +12,9 @@
 //!      \-- cannot be loaded ---+--> Failed     (remembered; costs no second attempt)
 //! ```
 //!
+//! Where entries stand in for each other, one that cannot be loaded gives its place to the next one of its identity, which
+//! is Idle then, and only the last one is Failed.
+//!
 //! A Busy entry belongs to one thread, which works without the lock; other threads that need the entry wait.
 //!
 //! The lock is the one of the standard library: one word and a futex. A lock that keeps its waiters in a table of its
@@ -37,7 +40,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use state::{Instance, Phase, State};
+use state::{Instance, Phase, Settled, State};
 
 /// The parts that a version of the interface adds to the registry: the provider's functions and tables.
 ///
@@ -147,6 +150,14 @@ pub struct LoadFailure {
     pub library: String,
     /// The loader's reason, or the provider's failure; `None` when it was reported before.
     pub reason: Option<String>,
+}
+
+impl fmt::Display for LoadFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LoadFailure { origin, name, library, reason } = self;
+        write!(f, "{origin}: {name}: cannot use {library}")?;
+        reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
+    }
 }
 
 /// The reason why a provider cannot be added.
@@ -357,7 +368,10 @@ impl<B: Backend> Registry<B> {
             let outcome = state.settle(&identity, library, told);
             std::mem::forget(busy);
             self.idle.notify_all();
-            return outcome;
+            match outcome? {
+                Settled::Ready(ticket) => return Ok(ticket),
+                Settled::Replaced(failure) => log::warn!("{failure}: the next line of this name is tried"),
+            }
         }
     }
 

@@ -18,7 +18,8 @@
 
 #![forbid(unsafe_code)]
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry as Place;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::fmt;
 use std::io;
@@ -70,6 +71,8 @@ impl Places {
 pub struct Found {
     /// The entries that can be used, in order, each identity once.
     pub entries: Vec<(Origin, Entry)>,
+    /// Entries that stand in for one of `entries` with the same identity, in order, with its index.
+    pub stand_ins: Vec<(usize, Origin, Entry)>,
     /// Names of entries of another major version, which are skipped silently. With them, a program that asks for such a
     /// name can be told that only the version is missing.
     pub other_versions: HashSet<CString>,
@@ -155,7 +158,7 @@ impl Found {
         let mut other = 0_usize;
         let source = Source::File(Arc::new(path.to_owned()));
         let origin = |line| Origin { source: source.clone(), line };
-        let mut seen = HashSet::new();
+        let mut seen = HashMap::new();
         let mut last = 0;
         for line in conf::parse(&text.bytes) {
             let (Line::Entry(number, _) | Line::Bad(BadLine { line: number, .. })) = line;
@@ -196,7 +199,7 @@ impl Found {
         origin: Origin,
         entry: Entry,
         version: &Version,
-        seen: &mut HashSet<Identity>,
+        seen: &mut HashMap<Identity, usize>,
         tell: &mut dyn FnMut(Step<'_>),
     ) {
         if entry.api.interface != Interface::User {
@@ -207,17 +210,25 @@ impl Found {
         }
         if entry.api.major != version.major {
             tell(Step::Line(&origin, LineUse::OtherVersion(&entry)));
-            if version.lists_others && seen.insert(entry.identity()) {
-                self.listed_only.push((self.entries.len(), entry.identity()));
+            let before = self.entries.len();
+            if version.lists_others && seen.insert(entry.identity(), before).is_none() {
+                self.listed_only.push((before, entry.identity()));
             }
             self.other_versions.insert(entry.name);
             return;
         }
-        if !seen.insert(entry.identity()) {
-            return tell(Step::Line(&origin, LineUse::Repeated(&entry)));
+        match seen.entry(entry.identity()) {
+            Place::Vacant(place) => {
+                place.insert(self.entries.len());
+                tell(Step::Line(&origin, LineUse::Entry(&entry)));
+                self.entries.push((origin, entry));
+            }
+            Place::Occupied(first) if version.has_stand_ins() => {
+                tell(Step::Line(&origin, LineUse::StandIn(&entry)));
+                self.stand_ins.push((*first.get(), origin, entry));
+            }
+            Place::Occupied(_) => tell(Step::Line(&origin, LineUse::Repeated(&entry))),
         }
-        tell(Step::Line(&origin, LineUse::Entry(&entry)));
-        self.entries.push((origin, entry));
     }
 }
 
@@ -460,6 +471,23 @@ mod tests {
         assert_eq!((found.entries.len(), found.bad.len()), (count, 0));
         assert_eq!(found.entries[0].1.instance_data.as_c_str(), c"ib0 0");
         assert_eq!(names(&told(&places, &VERSION)), ["shm"], "it is not meant for this version");
+    }
+
+    #[test]
+    fn entries_of_one_identity_stand_in_for_each_other_in_the_later_version() {
+        let root = tempfile::tempdir().unwrap();
+        let places = places(root.path());
+        let entry = |name, library| format!("{name} u2.0 nonthreadsafe default {library} A.2.0 \"\" \"\"\n");
+        let text = [entry("a", "one"), entry("b", "l"), entry("a", "two"), entry("a", "three")].concat();
+        fs::write(&places.files[0], &text).unwrap();
+        let found = told(&places, &OTHER);
+        assert_eq!(names(&found), ["a", "b"]);
+        let stand_ins = found.stand_ins.iter().map(|(at, origin, entry)| (*at, origin.line, entry.library.as_c_str()));
+        assert_eq!(stand_ins.collect::<Vec<_>>(), [(0, 3, c"two"), (0, 4, c"three")]);
+        let told_last = "dat.conf:4: a by three, if the library of the line of this name before it cannot be loaded";
+        assert!(steps(&places, &OTHER).iter().any(|step| step == told_last));
+        fs::write(&places.files[0], text.replace("u2.0", "u1.2")).unwrap();
+        assert!(told(&places, &VERSION).stand_ins.is_empty());
     }
 
     #[test]

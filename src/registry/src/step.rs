@@ -42,6 +42,8 @@ pub enum LineUse<'a> {
     OtherVersion(&'a Entry),
     /// An entry before it has the same name, version and thread safety.
     Repeated(&'a Entry),
+    /// The same, and it is tried if the library of that one cannot be loaded.
+    StandIn(&'a Entry),
     /// It is no entry.
     Bad(&'a BadLine),
 }
@@ -66,6 +68,13 @@ impl fmt::Display for LineUse<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (entry, why) = match self {
             LineUse::Entry(entry) => return write!(f, "{} by {}", text(&entry.name), text(&entry.library)),
+            LineUse::StandIn(entry) => {
+                let (name, library) = (text(&entry.name), text(&entry.library));
+                return write!(
+                    f,
+                    "{name} by {library}, if the library of the line of this name before it cannot be loaded"
+                );
+            }
             LineUse::Bad(bad) => return write!(f, "line ignored: {}", bad.fault),
             LineUse::Kernel(entry) => (entry, "it is for the kernel's programs"),
             LineUse::NonDefault(entry) => (entry, "it is nondefault"),

@@ -1,6 +1,6 @@
 //! The entries of a registry, and the effects of each step on them. All of it happens under the lock.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::{CStr, CString};
 
 use host::memory::{self, NoMemory, Room};
@@ -46,11 +46,21 @@ pub(super) struct Static<L> {
     origin: Origin,
     pub(super) entry: Entry,
     pub(super) identity: Identity,
+    /// Entries of the same identity, which take its place in this order if its library cannot be loaded.
+    stand_ins: VecDeque<(Origin, Entry)>,
     pub(super) phase: Phase,
     /// Whether the thread that made it busy is inside the dynamic loader.
     pub(super) loading: bool,
     pub(super) library: Option<L>,
     pub(super) opens: usize,
+}
+
+/// The result of a load and an init.
+pub(super) enum Settled<T> {
+    /// The provider has registered.
+    Ready(Ticket<T>),
+    /// The library cannot be used, and the next entry of the identity has taken the place of this one.
+    Replaced(LoadFailure),
 }
 
 /// The states of an entry, as in the picture in the module above.
@@ -84,20 +94,12 @@ impl<B: Backend> State<B> {
         for (index, (_, entry)) in found.entries.iter().enumerate() {
             static_names.entry(entry.name.clone()).or_default().push(index);
         }
+        let mut statics: Vec<_> = found.entries.into_iter().map(|(origin, entry)| Static::new(origin, entry)).collect();
+        for (index, origin, entry) in found.stand_ins {
+            statics[index].stand_ins.push_back((origin, entry));
+        }
         State {
-            statics: found
-                .entries
-                .into_iter()
-                .map(|(origin, entry)| Static {
-                    origin,
-                    identity: entry.identity(),
-                    entry,
-                    phase: Phase::Idle,
-                    loading: false,
-                    library: None,
-                    opens: 0,
-                })
-                .collect(),
+            statics,
             static_names,
             others: found.other_versions,
             listed_only: found.listed_only,
@@ -226,12 +228,15 @@ impl<B: Backend> State<B> {
     }
 
     /// Stores the result of a load and an init.
+    ///
+    /// # Errors
+    /// [`OpenError`], if no other entry of the identity is left that could be tried.
     pub(super) fn settle(
         &mut self,
         identity: &Identity,
         library: Result<B::Library, LoadError>,
         told: Result<(), InitError>,
-    ) -> Result<Ticket<B::Table>, OpenError> {
+    ) -> Result<Settled<B::Table>, OpenError> {
         let index = self.static_index(identity);
         let index = index.ok_or(OpenError::NotFound(Missing::Name))?;
         let library = match library {
@@ -242,7 +247,7 @@ impl<B: Backend> State<B> {
             }
             Err(LoadError::Refused(reason)) => {
                 self.statics[index].phase = Phase::Failed;
-                return Err(self.statics[index].unusable(Some(reason)));
+                return self.statics[index].give_way(reason);
             }
         };
         self.statics[index].library = Some(library);
@@ -252,7 +257,7 @@ impl<B: Backend> State<B> {
             Some(ticket) => {
                 entry.phase = Phase::Ready;
                 entry.opens += 1;
-                Ok(ticket)
+                Ok(Settled::Ready(ticket))
             }
             None => {
                 // The init may find a device the next time.
@@ -262,20 +267,51 @@ impl<B: Backend> State<B> {
                     return Err(OpenError::NoMemory);
                 }
                 let silent = "the library did not register this adapter".to_owned();
-                Err(entry.unusable(Some(told.err().map_or(silent, |error| error.to_string()))))
+                let reason = told.err().map_or(silent, |error| error.to_string());
+                // A provider that has an init has decided: only a library that is none gives way.
+                if told == Err(InitError::Absent) { entry.give_way(reason) } else { Err(entry.unusable(Some(reason))) }
             }
         }
     }
 }
 
 impl<L> Static<L> {
+    fn new(origin: Origin, entry: Entry) -> Self {
+        Static {
+            origin,
+            identity: entry.identity(),
+            entry,
+            stand_ins: VecDeque::new(),
+            phase: Phase::Idle,
+            loading: false,
+            library: None,
+            opens: 0,
+        }
+    }
+
+    /// Puts the next entry of the identity in the place of this one, whose library cannot be used.
+    ///
+    /// # Errors
+    /// [`OpenError::Unusable`], if there is none.
+    fn give_way<T>(&mut self, reason: String) -> Result<Settled<T>, OpenError> {
+        let failure = self.failure(Some(reason));
+        let Some((origin, entry)) = self.stand_ins.pop_front() else { return Err(OpenError::Unusable(failure)) };
+        (self.origin, self.entry) = (origin, entry);
+        (self.library, self.phase) = (None, Phase::Idle);
+        Ok(Settled::Replaced(failure))
+    }
+
     pub(super) fn unusable(&self, reason: Option<String>) -> OpenError {
-        OpenError::Unusable(LoadFailure {
+        OpenError::Unusable(self.failure(reason))
+    }
+
+    fn failure(&self, reason: Option<String>) -> LoadFailure {
+        LoadFailure {
             origin: self.origin.clone(),
             name: text(&self.entry.name).into_owned(),
             library: text(&self.entry.library).into_owned(),
             reason,
-        })
+        }
     }
 }
 

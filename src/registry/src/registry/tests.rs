@@ -12,8 +12,8 @@ use crate::search::Found;
 
 type Hook = Box<dyn Fn(&'static Registry<Fake>) + Send + Sync>;
 
-/// Providers, told apart by their library: "none" cannot be loaded, "mute" registers nothing, the others register the
-/// table with their number.
+/// Providers, told apart by their library: "none" cannot be loaded, "plain" has no init, "mute" registers nothing, the
+/// others register the table with their number.
 struct Fake {
     names: Vec<(&'static str, bool, &'static str)>,
     others: Vec<&'static str>,
@@ -53,11 +53,18 @@ impl Backend for Fake {
     type Library = String;
 
     fn configure(&self) -> Found {
-        Found {
-            entries: self.names.iter().map(|(n, t, l)| line(n, 1, *t, l)).collect(),
+        let mut found = Found {
             other_versions: self.others.iter().map(|n| CString::new(*n).unwrap()).collect(),
             ..Found::default()
+        };
+        for (name, thread_safe, library) in &self.names {
+            let (origin, entry) = line(name, 1, *thread_safe, library);
+            match found.entries.iter().position(|(_, first)| first.identity() == entry.identity()) {
+                Some(first) => found.stand_ins.push((first, origin, entry)),
+                None => found.entries.push((origin, entry)),
+            }
         }
+        found
     }
 
     fn load(&self, library: &CStr) -> Result<String, LoadError> {
@@ -78,6 +85,9 @@ impl Backend for Fake {
         self.say(format!("init {}", text(&identity.name)));
         if let Some(hook) = &*self.in_init.lock().unwrap() {
             hook(self.registry());
+        }
+        if library == "plain" {
+            return Err(InitError::Absent);
         }
         if let Ok(table) = library.parse() {
             let _ = self.registry().add(identity.clone(), table);
@@ -199,6 +209,35 @@ fn a_library_that_cannot_be_loaded_is_tried_and_explained_once() {
     assert_eq!(why.as_deref(), Some("no such file"));
     assert_eq!(reason(registry.try_open(c"a")), None);
     assert_eq!(registry.told(), ["load none"]);
+}
+
+#[test]
+fn a_library_that_cannot_be_used_gives_way_to_the_next_of_its_identity() {
+    let registry = registry(&[("a", false, "none"), ("a", false, "plain"), ("a", false, "3"), ("a", false, "4")]);
+    let ticket = registry.try_open(c"a").unwrap();
+    assert_eq!(ticket.table, 3);
+    assert_eq!(registry.told(), ["load none", "load plain", "init a", "load 3", "init a"]);
+    assert_eq!(listed(registry).len(), 1);
+    registry.release(ticket);
+    registry.release(registry.try_open(c"a").unwrap());
+    assert_eq!(registry.told(), ["fini a", "init a", "fini a"], "those before it are not tried again");
+}
+
+#[test]
+fn the_last_of_an_identity_tells_why() {
+    let registry = registry(&[("a", false, "plain"), ("a", false, "none")]);
+    assert_eq!(reason(registry.try_open(c"a")).as_deref(), Some("no such file"));
+    assert_eq!(reason(registry.try_open(c"a")), None);
+    assert_eq!(registry.told(), ["load plain", "init a", "load none"]);
+}
+
+#[test]
+fn a_provider_that_does_not_register_does_not_give_way() {
+    let registry = registry(&[("a", false, "mute"), ("a", false, "3")]);
+    for _ in 0..2 {
+        assert!(reason(registry.try_open(c"a")).unwrap().contains("did not register"));
+    }
+    assert_eq!(registry.told(), ["load mute", "init a", "init a"]);
 }
 
 #[test]
