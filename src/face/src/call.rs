@@ -32,6 +32,9 @@ pub enum Fault {
     /// The qualifier of a reserved service point is taken. [`Error::QualifierInUse`] is about a public one: programs
     /// treat the code of that as an ordinary answer, and a version may give it another form.
     ReservedQualifierInUse,
+    /// A notification object is not triggered, and nobody waits for it. [`Error::QueueEmpty`] is about a wait and about
+    /// dispatchers: programs poll these, and a version may give the code of that another form.
+    NotTriggered,
 }
 
 impl Fault {

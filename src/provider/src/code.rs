@@ -21,6 +21,7 @@ macro_rules! codes {
                 Fault::Argument(position) => invalid_arg(position),
                 Fault::Core(error) => refused(error),
                 Fault::NotRegistered => DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED),
+                Fault::NotTriggered => DAT_ERROR(DAT_QUEUE_EMPTY, DAT_NO_SUBTYPE),
                 Fault::ReservedQualifierInUse => DAT_ERROR(DAT_CONN_QUAL_IN_USE, DAT_NO_SUBTYPE),
             }
         }

@@ -51,12 +51,11 @@ pub unsafe extern "C" fn dat_cno_trigger<F: Face<Version = Udat20>>(
         let out = evd_handle.required(2)?;
         match cno_take(&cno) {
             Ok(evd) => out.write(raw(evd)),
-            Err(error) => {
-                if error == Error::QueueEmpty {
-                    out.write(DAT_HANDLE_NULL);
-                }
-                return Err(error).at(&[]);
+            Err(Error::QueueEmpty) => {
+                out.write(DAT_HANDLE_NULL);
+                return Err(Fault::NotTriggered);
             }
+            Err(error) => return Err(error).at(&[]),
         }
         Ok(())
     })

@@ -26,7 +26,7 @@ mod tests {
     fn codes_bear_the_error_class_except_three() {
         let faults = [Error::NotImplemented, Error::ModelNotSupported, Error::TimeoutExpired].map(Fault::Core);
         assert_eq!(faults.map(code), [0xbfff_0000, 0x8009_0000, 0x800f_0000]);
-        assert_eq!(code(Fault::ReservedQualifierInUse), 0x8002_0000);
+        assert_eq!([Fault::ReservedQualifierInUse, Fault::NotTriggered].map(code), [0x8002_0000, 0x800d_0000]);
         let faults = [Error::QueueEmpty, Error::QualifierInUse, Error::QualifierUnavailable].map(Fault::Core);
         assert_eq!(faults.map(code), [0x000d_0000, 0x0002_0000, 0x0014_0000]);
     }

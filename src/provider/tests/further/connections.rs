@@ -108,7 +108,7 @@ fn notification_objects_with_a_descriptor_row_by_row() {
     assert_eq!(slot!(t, cno_modify_agent_func(cno, DAT_OS_WAIT_PROXY_AGENT_NULL)), in_use);
     let mut told = UNTOUCHED;
     assert_eq!(slot!(t, cno_trigger_func(cno, null_mut())), arg_error(2));
-    assert_eq!(slot!(t, cno_trigger_func(cno, &mut told)), DAT_QUEUE_EMPTY);
+    assert_eq!(slot!(t, cno_trigger_func(cno, &mut told)), DAT_ERROR(DAT_QUEUE_EMPTY, DAT_NO_SUBTYPE));
     assert!(told.is_null() && !readable(fd));
     let evd = setup.evd(DAT_EVD_SOFTWARE_FLAG);
     assert_eq!(slot!(t, evd_modify_cno_func(evd, cno)), OK);

@@ -38,7 +38,7 @@ macro_rules! further_cno_calls {
             /// # Errors
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_QUEUE_EMPTY` | it is not triggered; this code alone has no class bit |
+            /// | `DAT_QUEUE_EMPTY` | it is not triggered |
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | not a CNO |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `evd_handle` is NULL |
             ///
