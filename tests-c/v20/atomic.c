@@ -1,5 +1,6 @@
 /* atomic.c - atomic operations on the memory of a peer: dat_ib_post_fetch_and_add, dat_ib_post_cmp_and_swap. */
 #include "v20/extended.h"
+#include "v20/windows.h"
 
 #include "common/stage.h"
 #include "common/zoo.h"
@@ -156,6 +157,43 @@ static void refused(DAT_RMR_TRIPLET to, const char *what)
         ok(wait_dto(p.b.recv, 4, DAT_DTO_ERR_FLUSHED, NULL), ADD ": %s: receives of the target are flushed", what);
         ok(all_bytes(here.mem, 8, 0x44), ADD ": %s: nothing comes back", what);
     }
+    pair_close(&p);
+}
+
+/* Windows grant atomic operations by the bit that regions have for them, and by no other. */
+static void windows(void)
+{
+    DAT_RMR_HANDLE rmr;
+    DAT_RMR_CONTEXT context;
+    DAT_RMR_PARAM param;
+    DAT_LMR_TRIPLET all = local_bytes(there.lmr_context, (DAT_VADDR)(uintptr_t)there.mem, 64);
+    DAT_RMR_TRIPLET to;
+    struct region readable;
+    struct pair p;
+
+    pair_open(&p, &fx, NULL);
+    must_rc(dat_rmr_create(fx.pz, &rmr), DAT_SUCCESS, "dat_rmr_create");
+    must_bind(&p.b, rmr, there.lmr, all, DAT_IB_MEM_PRIV_REMOTE_ATOMIC | DAT_MEM_PRIV_LOCAL_READ_FLAG, DAT_VA_TYPE_VA,
+              &context);
+    must_rc(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param), DAT_SUCCESS, "dat_rmr_query");
+    is_int((int)param.mem_priv, DAT_IB_MEM_PRIV_REMOTE_ATOMIC,
+           "dat_rmr_query: a window for atomic operations: the remote privileges alone");
+    to = target(&there, 0, 8);
+    to.rmr_context = context;
+    must_rc(post_fetch_add(&p.a, &here, 0, to, 1, 1), DAT_SUCCESS, ADD);
+    ok(ended(&p.a, 1, DAT_IB_DTO_FETCH_ADD), ADD ": a window for atomic operations: success");
+
+    must_bind(&p.b, rmr, there.lmr, all, READ_WRITE, DAT_VA_TYPE_VA, &context);
+    to.rmr_context = context;
+    refused(to, "a window for reading and writing");
+
+    region_make(&fx, &readable, 4096, DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG);
+    all = local_bytes(readable.lmr_context, (DAT_VADDR)(uintptr_t)readable.mem, 64);
+    is_code(bind_as(&p.b, rmr, readable.lmr, all, DAT_IB_MEM_PRIV_REMOTE_ATOMIC, DAT_VA_TYPE_VA, &context),
+            DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_RDMA_WRITE,
+            "dat_rmr_bind: atomic operations on memory without local write: DAT_PRIVILEGES_VIOLATION");
+    must_rc(dat_rmr_free(rmr), DAT_SUCCESS, "dat_rmr_free");
+    region_free(&readable);
     pair_close(&p);
 }
 
@@ -392,6 +430,10 @@ int main(int argc, char **argv)
     many();
     flags();
     violations();
+    if (env_is_shm())
+        windows();
+    else
+        skip_named("windows for atomic operations", "not every device has them");
     flushed();
     states();
     parameters();
