@@ -269,6 +269,22 @@ static void another_zone(void)
     srq_close(&q);
 }
 
+/* Since its completions are signalled, as many of them may be waited for. */
+static void threshold(struct srq *q, struct side *rx, struct side *tx, struct region *out)
+{
+    DAT_EVENT event;
+    DAT_COUNT more = 0;
+
+    is_type(dat_evd_wait(rx->recv, 0, 2, &event, &more), DAT_TIMEOUT_EXPIRED,
+            "dat_evd_wait: receive flag UNSIGNALLED of an endpoint on a queue, threshold 2: DAT_TIMEOUT_EXPIRED");
+    srq_fill(q, 1, 2);
+    for (DAT_UINT64 i = 0; i < 2; i++)
+        must_rc(post_send(tx, out, 0, 100, 2 + i), DAT_SUCCESS, "dat_ep_post_send");
+    is_success(dat_evd_wait(rx->recv, (DAT_TIMEOUT)env_ms(SOON_MS) * 1000, 2, &event, &more),
+               "dat_evd_wait: receive flag UNSIGNALLED of an endpoint on a queue, threshold 2: success");
+    is_int(more, 1, "dat_evd_wait: receive flag UNSIGNALLED of an endpoint on a queue, threshold 2: one more");
+}
+
 /* Completion flag of the receive stream: UNSIGNALLED is the default there, and wakes all the same. */
 static void completion_flag(void)
 {
@@ -297,6 +313,7 @@ static void completion_flag(void)
     is_success(post_send(&tx, &out, 0, 100, 1), "dat_ep_post_send: success");
     ok(wait_dto(rx.recv, srq_cookie(0), DAT_DTO_SUCCESS, NULL),
        "receive flag UNSIGNALLED: a waiter has the completion");
+    threshold(&q, &rx, &tx, &out);
     side_free(&tx);
     side_free(&rx);
     region_free(&out);
