@@ -138,7 +138,7 @@ static void hello(struct packet *p, const char *name)
 {
     p->len = 0;
     put(p, 1, 1);
-    put(p, 5, 4); /* the version */
+    put(p, 6, 4); /* the version */
     put(p, strlen(name), 4);
     memcpy(p->bytes + p->len, name, strlen(name));
     p->len += strlen(name);
@@ -174,6 +174,7 @@ static void request(struct packet *p, int active, unsigned index, unsigned long 
     put(p, qual, 8);
     put(p, 0, 4);
     put(p, 1, 8);
+    put(p, 0, 1);
     put(p, 0, 4);
 }
 
@@ -279,6 +280,7 @@ static int deaf(struct link *up)
     about(&p, 6, 1, 1, 1);
     put(&p, 0, 4);
     put(&p, 0, 8);
+    put(&p, 0, 1);
     put(&p, 0, 4);
     end = now_ms() + env_ms(10000);
     while (!ended && now_ms() < end) {

@@ -307,7 +307,7 @@ struct Side<T: Transport> {
 
 impl<T: Transport> Side<T> {
     fn new(network: &Network<T>, count: usize) -> Self {
-        let adapter = network.open_with(Habits { tell_end_of_shared: true });
+        let adapter = network.open_with(Habits { tell_end_of_shared: true, ..Habits::default() });
         adapter.events().resize(count).unwrap();
         let srq = adapter.srq(4);
         let receives = adapter.evd(Streams::TRANSFERS);

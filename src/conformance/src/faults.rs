@@ -115,7 +115,8 @@ fn succeeds<T: Transport>(evd: &Arc<Evd<T>>) -> Result<()> {
 /// One object of every kind, from its creation to its end.
 fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()> {
     let (name, instance) = network.place();
-    let ia = Ia::open(slab, name, instance, AsyncEvd::Create(8), Habits::default())?;
+    let habits = Habits { extended: true, ..Habits::default() };
+    let ia = Ia::open(slab, name, instance, AsyncEvd::Create(8), habits)?;
     let closing = Closing(ia.clone());
     let pz = Pz::create(&ia)?;
     let cno = Cno::create(&ia, None)?;

@@ -21,6 +21,7 @@ pub mod completions;
 pub mod connecting;
 pub mod counting;
 pub mod endings;
+pub mod extended;
 pub mod faults;
 pub mod immediate;
 pub mod invalidate;

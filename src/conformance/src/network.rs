@@ -37,8 +37,8 @@ impl<T: Transport> Network<T> {
 
     /// States more than the trait asks for: within one process whatever was posted has
     /// happened when counters are asked for next; endpoints that wait for a buffer of a shared
-    /// queue get one in turn; and the peer of a connection that failed, or was ended, is told
-    /// which of both.
+    /// queue get one in turn; the peer of a connection that failed, or was ended, is told
+    /// which of both; and it is known which peers take extended operations.
     pub fn exact(mut self) -> Self {
         self.exact = true;
         self

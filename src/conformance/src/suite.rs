@@ -63,6 +63,9 @@ macro_rules! conformance {
                 an_atomic_operation_that_is_not_allowed_ends_the_connection,
                 atomic_operations_have_completion_flags,
             }
+            extended {
+                a_peer_that_does_not_take_extended_operations_gets_none,
+            }
             zero_based {
                 bytes_are_counted_from_zero,
                 memory_is_counted_in_both_ways_at_once,

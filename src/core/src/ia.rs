@@ -54,6 +54,9 @@ impl AsyncOutlet {
 pub struct Habits {
     /// That a connection has ended whose endpoint receives from a shared receive queue, by an asynchronous event.
     pub tell_end_of_shared: bool,
+    /// What extended operations of a peer bring, so that peers may post them: see
+    /// [`QpInit::extended`](crate::transport::QpInit::extended).
+    pub extended: bool,
 }
 
 /// An open interface adapter.

@@ -95,7 +95,7 @@ impl Udat for Udat12 {
     /// Programs hold the handles of the provider.
     const IA_HANDLES: Option<&'static CStr> = None;
     const MIN_ASYNC_QLEN: usize = 0;
-    const HABITS: Habits = Habits { tell_end_of_shared: false };
+    const HABITS: Habits = Habits { tell_end_of_shared: false, extended: false };
 
     const IA_FIELDS: DAT_IA_ATTR_MASK = DAT_IA_FIELD_ALL;
     const PROVIDER_FIELDS: DAT_PROVIDER_ATTR_MASK = DAT_PROVIDER_FIELD_ALL;

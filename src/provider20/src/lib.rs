@@ -109,7 +109,7 @@ impl Udat for Udat20 {
     const IA_HANDLES: Option<&'static CStr> = Some(c"dats_get_ia_handle");
     /// Programs ask for a few, and get an event for each endpoint that leaves its shared receive queue.
     const MIN_ASYNC_QLEN: usize = 1024;
-    const HABITS: Habits = Habits { tell_end_of_shared: true };
+    const HABITS: Habits = Habits { tell_end_of_shared: true, extended: true };
 
     const IA_FIELDS: DAT_IA_ATTR_MASK = DAT_IA_FIELD_ALL;
     const PROVIDER_FIELDS: DAT_PROVIDER_ATTR_MASK = DAT_PROVIDER_FIELD_ALL;

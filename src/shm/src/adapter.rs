@@ -27,7 +27,7 @@ use crate::srq::SharedQueue;
 use crate::thread;
 use crate::transfers;
 use crate::tx::Tx;
-use crate::wire;
+use crate::wire::{self, EndInfo};
 
 /// An open interface adapter.
 pub struct Shm {
@@ -286,7 +286,8 @@ impl Transport for Shm {
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn<Shm>>, Tx)> {
         let tx = Tx::new(init.sink.ep(), &init.sizes)?;
-        Ok((Conn::new(init.sink, self.node.next_port(), init.zone.id(), init.srq.cloned())?, tx))
+        let info = EndInfo { zone: init.zone.id(), port: self.node.next_port(), extended: init.extended };
+        Ok((Conn::new(init.sink, info, init.srq.cloned())?, tx))
     }
 
     #[inline]
@@ -387,6 +388,10 @@ impl Transport for Shm {
 
     fn reject(&self, incoming: Incoming<Shm>, why: Rejection, private_data: &[u8]) {
         incoming.refuse(why, private_data);
+    }
+
+    fn takes_extended(&self, qp: &Conn<Shm>) -> bool {
+        qp.takes_extended()
     }
 
     fn flow(&self, qp: &Conn<Shm>, tx: &Tx) -> Flow {

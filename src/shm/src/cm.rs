@@ -14,15 +14,15 @@ use crate::node::{Command, Node};
 use crate::pair::MAX_CONNS;
 use crate::regions::Party;
 use crate::tx::Tx;
-use crate::wire::{CloseReason, ConnId, Message};
+use crate::wire::{CloseReason, ConnId, EndInfo, Message};
 
 /// A connection request that waits for an answer; dropped without one, it is refused.
 pub struct Incoming<T: Transport<Tx = Tx>> {
     /// Not kept alive: a request that nobody answers must not hold on to the descriptors of a peer that is gone.
     link: Weak<Link<T>>,
     id: ConnId,
-    /// Protection zone and port qualifier of the active end.
-    theirs: (u32, u64),
+    /// The active end.
+    theirs: EndInfo,
     request: Arc<Unanswered>,
     answered: bool,
 }
@@ -57,8 +57,8 @@ impl<T: Transport<Tx = Tx>> Incoming<T> {
             node.command(Command::Fail(conn.clone()));
             return;
         };
-        let (zone, port) = self.theirs;
-        if !link.attach(side, self.id, conn, Party::new(zone, port)) {
+        conn.note_extended(self.theirs.extended);
+        if !link.attach(side, self.id, conn, Party::new(self.theirs.zone, self.theirs.port)) {
             self.answered = false;
             self.reject(false, &[]);
             node.command(Command::Fail(conn.clone()));
@@ -66,7 +66,7 @@ impl<T: Transport<Tx = Tx>> Incoming<T> {
         }
         link.answered(self.id);
         let private_data = private_data.to_vec();
-        link.send(Message::Accept { conn: self.id, zone: conn.zone(), port: conn.port(), private_data });
+        link.send(Message::Accept { conn: self.id, end: conn.info(), private_data });
         if self.is_stale() {
             node.command(Command::Fail(conn.clone()));
         }
@@ -96,7 +96,7 @@ pub fn request<T: Transport<Tx = Tx>>(link: &Arc<Link<T>>, conn: &Arc<Conn<T>>, 
         end(conn, ConnectionReport::NonPeerRejected);
         return;
     }
-    link.send(Message::Request { conn: id, qualifier, zone: conn.zone(), port: conn.port(), private_data });
+    link.send(Message::Request { conn: id, qualifier, end: conn.info(), private_data });
 }
 
 /// Ends an attempt from this end, if it has not ended yet.
@@ -120,28 +120,27 @@ pub fn handle<T: Transport<Incoming = Incoming<T>, Tx = Tx>>(
     message: Message,
 ) -> bool {
     match message {
-        Message::Request { conn, qualifier, zone, port, private_data } => {
+        Message::Request { conn, qualifier, end, private_data } => {
             if conn.index >= MAX_CONNS || (!link.pair().is_local() && conn.active != link.pair().passive_side()) {
                 return false;
             }
             let Some(request) = link.expect_answer(conn) else { return false };
-            let incoming =
-                Incoming { link: Arc::downgrade(link), id: conn, theirs: (zone, port), request, answered: false };
+            let incoming = Incoming { link: Arc::downgrade(link), id: conn, theirs: end, request, answered: false };
             // Without memory the request is refused.
             let (Some(point), Ok(_admitted)) = (node.point(qualifier), memory::admit()) else { return true };
             let info = ConnectionRequestInfo {
                 qualifier,
                 remote_address: Address::loopback(),
-                remote_qualifier: port,
+                remote_qualifier: end.port,
                 private_data,
             };
             if let Err(refused) = point.request(incoming, info) {
                 refused.refuse(Rejection::Provider, &[]);
             }
         }
-        Message::Accept { conn: id, zone, port, private_data } => match link.find(id.active, id) {
+        Message::Accept { conn: id, end, private_data } => match link.find(id.active, id) {
             Some(conn) => {
-                conn.set_peer(zone, port);
+                conn.set_peer(&end);
                 // The peer hears of it before the program can end it again. Data that the peer sends from then on
                 // are not reported before the establishment.
                 link.send(Message::Ready { conn: id });

@@ -27,7 +27,7 @@ use crate::rx::{Advance, Fatal, Inbox, Rx, Stop, Told};
 use crate::sleep::News;
 use crate::srq::{SharedQueue, Starved};
 use crate::tx::Tx;
-use crate::wire::{CloseReason, ConnId};
+use crate::wire::{CloseReason, ConnId, EndInfo};
 
 /// Turns that the receiving direction gets when the peer has let go.
 const DRAIN_TURNS: u32 = 64;
@@ -117,8 +117,9 @@ struct Tie<T: Transport<Tx = Tx>> {
 /// One end of a connection of the transport `T`.
 pub struct Conn<T: Transport<Tx = Tx>> {
     sink: EndpointSink<T>,
-    zone: u32,
-    port: u64,
+    info: EndInfo,
+    /// The program of the other end takes extended operations.
+    to_extended: AtomicBool,
     phase: AtomicU8,
     tie: OnceCell<Tie<T>>,
     /// The queue of its receives, if that is a shared one.
@@ -139,19 +140,18 @@ pub struct Conn<T: Transport<Tx = Tx>> {
 }
 
 impl<T: Transport<Tx = Tx>> Conn<T> {
-    /// A queue pair that is not connected, with the port qualifier `port`, for an endpoint of the protection zone
-    /// `zone`.
+    /// A queue pair that is not connected; its peer is told what `info` says of it.
     ///
     /// # Errors
     /// [`Resource::Memory`](dat_core::error::Resource::Memory).
-    pub fn new(sink: EndpointSink<T>, port: u64, zone: u32, srq: Option<Arc<SharedQueue>>) -> Result<Arc<Self>> {
+    pub fn new(sink: EndpointSink<T>, info: EndInfo, srq: Option<Arc<SharedQueue>>) -> Result<Arc<Self>> {
         if let Some(srq) = &srq {
             srq.expect()?;
         }
         Ok(memory::arc(Conn {
             sink,
-            zone,
-            port,
+            info,
+            to_extended: AtomicBool::new(false),
             phase: AtomicU8::new(ConnPhase::Idle as u8),
             tie: OnceCell::new(),
             srq,
@@ -167,12 +167,12 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
 
     /// Port qualifier of this end.
     pub fn port(&self) -> u64 {
-        self.port
+        self.info.port
     }
 
-    /// Protection zone of this end's endpoint.
-    pub fn zone(&self) -> u32 {
-        self.zone
+    /// What the peer is told of this end.
+    pub fn info(&self) -> EndInfo {
+        self.info
     }
 
     /// Its end in the memory of its link, once it has one.
@@ -260,11 +260,23 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
         true
     }
 
-    /// Notes the protection zone and the port qualifier of the other end.
-    pub fn set_peer(&self, zone: u32, port: u64) {
+    /// Notes what the other end says of itself.
+    pub fn set_peer(&self, info: &EndInfo) {
+        self.note_extended(info.extended);
         if let Some(Tie { end, .. }) = self.tie.get() {
-            end.theirs.set(zone, port);
+            end.theirs.set(info.zone, info.port);
         }
+    }
+
+    /// Notes whether the program of the other end takes extended operations. Called before the endpoint is told that the
+    /// connection is established, under a lock that its posts take.
+    pub fn note_extended(&self, takes: bool) {
+        self.to_extended.store(takes, Ordering::Relaxed);
+    }
+
+    /// Whether the program of the other end takes extended operations.
+    pub fn takes_extended(&self) -> bool {
+        self.to_extended.load(Ordering::Relaxed)
     }
 
     /// Tells the endpoint what befell the connection. Called without a lock.

@@ -21,7 +21,7 @@ use crate::record;
 use crate::regions::{Entry, Party, PeerRegions, ROW_SIZE, ROWS, RegionTable, Users};
 use crate::ring::{Area, Consumer, HEADER, Mapped, Producer, RingShared, SLOT};
 use crate::sleep::News;
-use crate::wire::{CloseReason, ConnId, MAX_PACKET, Message, Probe, VERSION};
+use crate::wire::{CloseReason, ConnId, EndInfo, MAX_PACKET, Message, Probe, VERSION};
 
 // ---- Messages ----
 
@@ -48,11 +48,12 @@ pub const KINDS: u8 = 15;
 pub fn packet(kind: u8, attempt: Attempt, qualifier: u64, private_data: &[u8]) -> Vec<u8> {
     let conn = ConnId { active: attempt.active & 1, index: attempt.index, attempt: attempt.number };
     let probe = Probe { addr: qualifier, value: attempt.number };
+    let end = EndInfo { zone: attempt.index, port: qualifier, extended: qualifier & 1 != 0 };
     let private_data = private_data.to_vec();
     let close = |to_active, reason| Message::Close { conn, to_active, reason };
     match kind {
-        0 => Message::Request { conn, qualifier, zone: attempt.index, port: qualifier, private_data },
-        1 => Message::Accept { conn, zone: attempt.index, port: qualifier, private_data },
+        0 => Message::Request { conn, qualifier, end, private_data },
+        1 => Message::Accept { conn, end, private_data },
         2 => Message::Reject { conn, consumer: qualifier & 1 != 0, private_data },
         3 => Message::Ready { conn },
         4 => close(true, CloseReason::Disconnected),

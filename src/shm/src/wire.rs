@@ -6,7 +6,7 @@
 use dat_core::event::Status;
 
 /// Version of the messages and of the layout of shared memory.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 /// The most private data that a request, or the answer to one, carries.
 pub const MAX_PRIVATE_DATA: usize = 512;
 /// Room for any packet.
@@ -34,6 +34,17 @@ pub struct ConnId {
     pub attempt: u64,
 }
 
+/// What an end of a connection says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndInfo {
+    /// Protection zone of its endpoint.
+    pub zone: u32,
+    /// Its port qualifier.
+    pub port: u64,
+    /// Its program takes extended operations.
+    pub extended: bool,
+}
+
 /// The reason why an end lets go of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
@@ -58,9 +69,9 @@ pub enum Message {
     /// True if the sender can read the receiver's memory.
     Reads(bool),
     /// A connection request.
-    Request { conn: ConnId, qualifier: u64, zone: u32, port: u64, private_data: Vec<u8> },
+    Request { conn: ConnId, qualifier: u64, end: EndInfo, private_data: Vec<u8> },
     /// The request was accepted.
-    Accept { conn: ConnId, zone: u32, port: u64, private_data: Vec<u8> },
+    Accept { conn: ConnId, end: EndInfo, private_data: Vec<u8> },
     /// The request was refused; with `consumer` set, by the program, which alone says anything.
     Reject { conn: ConnId, consumer: bool, private_data: Vec<u8> },
     /// The active end has seen the acceptance.
@@ -118,6 +129,10 @@ impl Writer {
         self.u8(conn.active).u32(conn.index).u64(conn.attempt)
     }
 
+    fn end(self, end: &EndInfo) -> Self {
+        self.u32(end.zone).u64(end.port).u8(end.extended.into())
+    }
+
     fn probe(self, probe: &Probe) -> Self {
         self.u64(probe.addr).u64(probe.value)
     }
@@ -169,6 +184,10 @@ impl<'a> Reader<'a> {
         (conn.active < 2).then_some(conn)
     }
 
+    fn end(&mut self) -> Option<EndInfo> {
+        Some(EndInfo { zone: self.u32()?, port: self.u64()?, extended: self.flag()? })
+    }
+
     fn probe(&mut self) -> Option<Probe> {
         Some(Probe { addr: self.u64()?, value: self.u64()? })
     }
@@ -184,12 +203,10 @@ impl Message {
             }
             Message::UseMine => Writer::new(3),
             Message::Reads(reads) => Writer::new(4).u8((*reads).into()),
-            Message::Request { conn, qualifier, zone, port, private_data } => {
-                Writer::new(5).conn(conn).u64(*qualifier).u32(*zone).u64(*port).bytes(private_data)
+            Message::Request { conn, qualifier, end, private_data } => {
+                Writer::new(5).conn(conn).u64(*qualifier).end(end).bytes(private_data)
             }
-            Message::Accept { conn, zone, port, private_data } => {
-                Writer::new(6).conn(conn).u32(*zone).u64(*port).bytes(private_data)
-            }
+            Message::Accept { conn, end, private_data } => Writer::new(6).conn(conn).end(end).bytes(private_data),
             Message::Reject { conn, consumer, private_data } => {
                 Writer::new(7).conn(conn).u8((*consumer).into()).bytes(private_data)
             }
@@ -220,14 +237,12 @@ impl Message {
             5 => Message::Request {
                 conn: reader.conn()?,
                 qualifier: reader.u64()?,
-                zone: reader.u32()?,
-                port: reader.u64()?,
+                end: reader.end()?,
                 private_data: reader.bytes(MAX_PRIVATE_DATA)?.to_vec(),
             },
             6 => Message::Accept {
                 conn: reader.conn()?,
-                zone: reader.u32()?,
-                port: reader.u64()?,
+                end: reader.end()?,
                 private_data: reader.bytes(MAX_PRIVATE_DATA)?.to_vec(),
             },
             7 => Message::Reject {
@@ -271,11 +286,14 @@ mod tests {
             Message::Request {
                 conn: CONN,
                 qualifier: 9 << 40,
-                zone: 3,
-                port: 4,
+                end: EndInfo { zone: 3, port: 4, extended: false },
                 private_data: vec![7; MAX_PRIVATE_DATA],
             },
-            Message::Accept { conn: CONN, zone: 5, port: 1 << 50, private_data: Vec::new() },
+            Message::Accept {
+                conn: CONN,
+                end: EndInfo { zone: 5, port: 1 << 50, extended: true },
+                private_data: Vec::new(),
+            },
             Message::Reject { conn: CONN, consumer: false, private_data: Vec::new() },
             Message::Reject { conn: CONN, consumer: true, private_data: vec![9; MAX_PRIVATE_DATA] },
             Message::Ready { conn: CONN },

@@ -262,6 +262,7 @@ impl<T: Transport> Endpoint<T> {
             recv_cq: receives.evd.as_ref().and_then(|evd| evd.cq()),
             srq: self.srq.as_ref().map(|srq| srq.queue()),
             solicited: receives.feed == Feed::Solicited,
+            extended: self.ia.habits().extended,
             sizes: QpSizes {
                 recvs: receives.capacity,
                 requests: attr.max_request_dtos,

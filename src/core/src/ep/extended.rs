@@ -3,7 +3,7 @@
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Held, Receives};
-use crate::ep::requests::Work;
+use crate::ep::requests::{Requests, Work};
 use crate::error::{Access, Arg, Error, Result};
 use crate::event::{CompletionFlags, Status, Transfer};
 use crate::lmr::Lmr;
@@ -31,7 +31,8 @@ impl<T: Transport> Endpoint<T> {
     /// written.
     ///
     /// # Errors
-    /// [`Error::ModelNotSupported`] where the transport has no such writes; those of [`Endpoint::post_write`].
+    /// [`Error::ModelNotSupported`] where the transport has no such writes, or the peer does not take them; those of
+    /// [`Endpoint::post_write`].
     pub fn post_write_immediate<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
@@ -51,6 +52,7 @@ impl<T: Transport> Endpoint<T> {
             completion,
             (Transfer::Write, true),
             |requests, total, _| {
+                self.check_peer(requests)?;
                 let len = requests.length(Transfer::Write, total, to.len)?;
                 Ok((Operation::WriteImmediate { to, value, solicited }, Work::WriteImmediate(len), len))
             },
@@ -60,9 +62,9 @@ impl<T: Transport> Endpoint<T> {
     /// Posts an atomic operation on eight bytes of the peer's memory. What they were before goes into the only segment.
     ///
     /// # Errors
-    /// [`Error::ModelNotSupported`] where the transport has no such operations; those of [`Endpoint::post_read`];
-    /// [`Arg::SegmentCount`] unless there is one segment, [`Error::LengthError`] if it or the remote one has less than eight
-    /// bytes, [`Arg::Remote`] if the remote one is not aligned.
+    /// [`Error::ModelNotSupported`] where the transport has no such operations, or the peer does not take them; those of
+    /// [`Endpoint::post_read`]; [`Arg::SegmentCount`] unless there is one segment, [`Error::LengthError`] if it or the remote one
+    /// has less than eight bytes, [`Arg::Remote`] if the remote one is not aligned.
     pub fn post_atomic<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
@@ -86,7 +88,8 @@ impl<T: Transport> Endpoint<T> {
             cookie,
             completion,
             (Transfer::Read, false),
-            |_, total, checked| {
+            |requests, total, checked| {
+                self.check_peer(requests)?;
                 if count != 1 {
                     return Err(Error::InvalidParameter(Arg::SegmentCount));
                 }
@@ -105,7 +108,8 @@ impl<T: Transport> Endpoint<T> {
     /// Posts a send that revokes the peer's remote memory region of this key before its receive completes.
     ///
     /// # Errors
-    /// [`Error::ModelNotSupported`] where the transport has no such sends; those of [`Endpoint::post_send`].
+    /// [`Error::ModelNotSupported`] where the transport has no such sends, or the peer does not take them; those of
+    /// [`Endpoint::post_send`].
     pub fn post_send_invalidate<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
@@ -124,6 +128,7 @@ impl<T: Transport> Endpoint<T> {
             completion,
             (Transfer::Send, true),
             |requests, total, _| {
+                self.check_peer(requests)?;
                 let len = requests.length(Transfer::Send, total, 0)?;
                 Ok((Operation::SendInvalidate { solicited, key }, Work::Transfer(Transfer::Send, len), len))
             },
@@ -152,6 +157,12 @@ impl<T: Transport> Endpoint<T> {
             let len = requests.length(Transfer::Read, total, remote.len)?;
             Ok((Operation::Read(remote), Work::Transfer(Transfer::Read, len), len))
         })
+    }
+
+    /// Checks that the peer takes extended operations, as long as there is one.
+    fn check_peer(&self, requests: &Requests<T>) -> Result<()> {
+        let takes = requests.qp.as_ref().is_none_or(|qp| self.ia.transport.takes_extended(qp));
+        if takes { Ok(()) } else { Err(Error::ModelNotSupported) }
     }
 
     /// The segment of a local region that a segment with a key for peers stands for.

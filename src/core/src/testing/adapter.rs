@@ -32,12 +32,12 @@ impl<T: Transport> Drop for Adapter<T> {
 }
 
 impl<T: Transport> Adapter<T> {
-    /// Opens the adapter that `name` and `instance` describe.
+    /// Opens the adapter that `name` and `instance` describe, for a program that takes extended operations.
     ///
     /// # Panics
     /// Where that fails.
     pub fn open(name: &str, instance: &str) -> Self {
-        Self::open_with(name, instance, Habits::default())
+        Self::open_with(name, instance, Habits { extended: true, ..Habits::default() })
     }
 
     /// Does what [`Adapter::open`] does, with habits.

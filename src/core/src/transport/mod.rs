@@ -82,6 +82,9 @@ pub struct QpInit<'a, T: Transport> {
     /// receives reports all of them as not announced, and calls [`EndpointSink::recv_announced`] when one was
     /// announced.
     pub solicited: bool,
+    /// Whether the program takes extended operations of its peer: writes that bring a value, atomic operations, sends that
+    /// revoke a window. The peer's [`Transport::takes_extended`] tells it.
+    pub extended: bool,
     /// Queue sizes.
     pub sizes: QpSizes,
 }
@@ -386,6 +389,12 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Refuses a request. `private_data` is for the peer, at most [`AdapterAttributes::max_reject_data`] bytes, and none
     /// unless its program rejects it ([`Rejection::Consumer`]).
     fn reject(&self, incoming: Self::Incoming, why: Rejection, private_data: &[u8]);
+
+    /// Whether the peer of a connection takes extended operations ([`QpInit::extended`]). Called with the requests of the endpoint
+    /// locked, before one is posted. A transport that cannot tell says yes.
+    fn takes_extended(&self, _qp: &Self::Qp) -> bool {
+        true
+    }
 
     /// What the transport has counted of the connection so far. Called with the requests of the endpoint locked, as
     /// [`Transport::post`] is.

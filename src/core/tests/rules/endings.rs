@@ -234,7 +234,7 @@ fn a_close_begins_all_ends_before_it_waits_for_one() {
 
 /// An adapter whose programs are told that an endpoint has left its shared receive queue.
 fn telling() -> Adapter<Fake> {
-    Adapter::open_with("fake", "", Habits { tell_end_of_shared: true })
+    Adapter::open_with("fake", "", Habits { tell_end_of_shared: true, ..Habits::default() })
 }
 
 /// The endpoint that has left its shared receive queue, as the next asynchronous event tells.

@@ -27,6 +27,7 @@ macro_rules! extension_calls {
             /// | `DAT_LENGTH_ERROR` | the local or the remote memory is too short, or longer than `max_rdma_size` of the endpoint |
             /// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_READ`, `..._WRITE` | an LMR of another protection zone |
             /// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_READ`, `..._WRITE` | no such LMR, or one without the local privilege |
+            /// | `DAT_MODEL_NOT_SUPPORTED` | a post, and the program at the other end does not take such operations |
             /// | `DAT_PROVIDER_NOT_FOUND` / `DAT_NAME_NOT_REGISTERED` | a query of an adapter that no entry names, or whose library cannot be loaded |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` | `max_request_dtos` requests are outstanding, or out of memory; a query of a device that cannot be used |
             ///

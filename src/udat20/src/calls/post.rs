@@ -29,7 +29,7 @@ macro_rules! further_post_calls {
             /// | `DAT_LENGTH_ERROR` | longer than `max_message_size` of the endpoint |
             /// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_READ` | an LMR of another protection zone |
             /// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_READ` | no such LMR, or one without any local privilege |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | a binding is to end, and the transport cannot do that |
+            /// | `DAT_MODEL_NOT_SUPPORTED` | a binding is to end, and the transport cannot do that, or the program at the other end does not take such sends |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_request_dtos` requests are outstanding |
             ///
             /// # Events

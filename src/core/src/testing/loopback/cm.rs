@@ -1,6 +1,7 @@
 //! How connections come up and end.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::Loopback;
@@ -112,8 +113,10 @@ impl Fabric {
                     (active, passive, ConnectionReport::Established(private_data.to_vec())),
                 ];
                 for (number, peer, report) in told {
+                    let extended = state.ends.get(&peer).is_some_and(|peer| peer.extended);
                     let Some(end) = state.ends.get_mut(&number) else { continue };
                     end.peer = Some(peer);
+                    end.to_extended.store(extended, Ordering::Relaxed);
                     let sink = end.sink.clone();
                     state.reports.push_back((number, Report::Connection(sink, report)));
                 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread::{self, ThreadId};
 use std::time::Instant;
 
@@ -101,6 +102,10 @@ pub struct End {
     pub srq: Option<u64>,
     pub recvs: VecDeque<Receive>,
     pub requests: VecDeque<Transfer>,
+    /// Its program takes extended operations.
+    pub extended: bool,
+    /// That of its peer does. A post asks for it without the state's lock.
+    pub to_extended: Arc<AtomicBool>,
     /// The other end, while the connection stands.
     pub peer: Option<u64>,
     /// It stands in the line of its shared queue.
@@ -152,7 +157,7 @@ impl State {
         Ok(number)
     }
 
-    pub fn add_end(&mut self, init: &QpInit<'_, Loopback>) -> Result<u64> {
+    pub fn add_end(&mut self, init: &QpInit<'_, Loopback>, to_extended: &Arc<AtomicBool>) -> Result<u64> {
         let number = self.number();
         let end = End {
             sink: init.sink.clone(),
@@ -161,6 +166,8 @@ impl State {
             srq: init.srq.map(|srq| srq.number),
             recvs: queue(init.sizes.recvs)?,
             requests: queue(init.sizes.requests)?,
+            extended: init.extended,
+            to_extended: to_extended.clone(),
             peer: None,
             starved: false,
         };

@@ -14,7 +14,7 @@ mod fabric;
 mod memory;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::addr::Address;
 use crate::ep::Change;
@@ -104,6 +104,8 @@ impl Drop for SharedQueue {
 /// One end of a connection.
 pub struct Qp {
     number: u64,
+    /// The peer takes extended operations.
+    to_extended: Arc<AtomicBool>,
 }
 
 /// A service point that listens.
@@ -198,8 +200,9 @@ impl Transport for Loopback {
     }
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Qp>, ())> {
-        let number = self.fabric.lock().add_end(&init)?;
-        Ok((Arc::new(Qp { number }), ()))
+        let to_extended = Arc::default();
+        let number = self.fabric.lock().add_end(&init, &to_extended)?;
+        Ok((Arc::new(Qp { number, to_extended }), ()))
     }
 
     fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<bool> {
@@ -277,6 +280,10 @@ impl Transport for Loopback {
 
     fn reject(&self, incoming: Incoming, why: Rejection, private_data: &[u8]) {
         incoming.refuse(why, private_data);
+    }
+
+    fn takes_extended(&self, qp: &Qp) -> bool {
+        qp.to_extended.load(Ordering::Relaxed)
     }
 
     fn local_qualifier(&self, qp: &Qp) -> u64 {
