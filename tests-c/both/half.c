@@ -233,6 +233,40 @@ static bool half_read(struct half_memory from)
     return wait_dto(side.req, 9, DAT_DTO_SUCCESS, NULL);
 }
 
+#if UDAPL == 20
+static DAT_RETURN extended(size_t operation, DAT_RMR_TRIPLET *to)
+{
+    DAT_LMR_TRIPLET local = segment(&mine, 0, sizeof(DAT_UINT64));
+
+    to->segment_length = sizeof(DAT_UINT64);
+    switch (operation) {
+    case 0:
+        return dat_ib_post_rdma_write_immed(side.ep, 1, &local, cookie(10), to, 11, DAT_COMPLETION_DEFAULT_FLAG);
+    case 1: return dat_ib_post_fetch_and_add(side.ep, 1, &local, cookie(10), to, DAT_COMPLETION_DEFAULT_FLAG);
+    case 2: return dat_ib_post_cmp_and_swap(side.ep, 0, 1, &local, cookie(10), to, DAT_COMPLETION_DEFAULT_FLAG);
+    default:
+        return dat_ep_post_send_with_invalidate(side.ep, 1, &local, cookie(10), DAT_COMPLETION_DEFAULT_FLAG, DAT_TRUE,
+                                                to->rmr_context);
+    }
+}
+
+static bool half_refuses(size_t operation, struct half_memory to)
+{
+    DAT_RMR_TRIPLET t = triplet(to);
+
+    return DAT_GET_TYPE(extended(operation, &t)) == DAT_MODEL_NOT_SUPPORTED && drain(side.req) == 0;
+}
+
+static bool half_send_without_context(size_t size)
+{
+    DAT_LMR_TRIPLET local = segment(&mine, 0, size);
+
+    must_rc(dat_ep_post_send_with_invalidate(side.ep, 1, &local, cookie(12), DAT_COMPLETION_DEFAULT_FLAG, DAT_FALSE, 0),
+            DAT_SUCCESS, "dat_ep_post_send_with_invalidate");
+    return wait_dto(side.req, 12, DAT_DTO_SUCCESS, NULL);
+}
+#endif
+
 static const struct half half = {
     .version = API_VERSION,
     .init = init,
@@ -258,6 +292,10 @@ static const struct half half = {
     .received = received,
     .write = half_write,
     .read = half_read,
+#if UDAPL == 20
+    .refuses = half_refuses,
+    .send_without_context = half_send_without_context,
+#endif
 };
 
 #if UDAPL == 20

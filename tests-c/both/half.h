@@ -17,6 +17,13 @@
 #define HALF_MEMORY 65536u
 #define HALF_MESSAGE 1024u
 
+/* The operations that 1.2 does not have and that its programs do not take, by their numbers. */
+#define HALF_EXTENDED                                                                               \
+    {                                                                                               \
+        "dat_ib_post_rdma_write_immed", "dat_ib_post_fetch_and_add", "dat_ib_post_cmp_and_swap",    \
+            "dat_ep_post_send_with_invalidate"                                                      \
+    }
+
 /* The memory of a half, as the other one reaches it. */
 struct half_memory {
     uint64_t address;
@@ -62,6 +69,12 @@ struct half {
     /* All of the memory to, or from, the other half's. */
     bool (*write)(struct half_memory to);
     bool (*read)(struct half_memory from);
+
+    /* NULL in 1.2. Whether the operation of HALF_EXTENDED on the other half's memory is refused for its peer, and nothing
+     * comes of it. */
+    bool (*refuses)(size_t operation, struct half_memory to);
+    /* NULL in 1.2. A message as of send(), by dat_ep_post_send_with_invalidate without a context. */
+    bool (*send_without_context)(size_t size);
 };
 
 /* The one function of each library. */
