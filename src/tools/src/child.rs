@@ -1,11 +1,14 @@
 //! `--self`: the tool starts itself again as the server. The child is a program of its own, since handles of an adapter do
 //! not go through a fork.
 
-use std::io::{BufRead, BufReader, Write};
+use std::ffi::OsStr;
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::Context;
+use rustix::fs::{Access, access};
 
 /// A server that was started as a child; it ends with its owner.
 #[derive(Debug)]
@@ -21,7 +24,7 @@ impl Server {
     /// # Errors
     /// It cannot be started, or it ended before it listened; then it has said why on standard error.
     pub fn start<'a>(arguments: impl IntoIterator<Item = &'a str>) -> anyhow::Result<Self> {
-        let program = std::env::current_exe().context("this program is not to be found")?;
+        let program = own_file().context("this program is not to be found")?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
         // Its standard output is for the qualifier, so diagnostics of the libraries go to standard error as usual.
@@ -57,6 +60,28 @@ impl Drop for Server {
     }
 }
 
+/// The file of this program. Where the kernel does not tell it, because there is no /proc, the shell's way to the program
+/// is gone again.
+///
+/// # Errors
+/// It is not to be found.
+pub fn own_file() -> io::Result<PathBuf> {
+    std::env::current_exe().or_else(|error| {
+        let name = std::env::args_os().next().map(PathBuf::from);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        name.and_then(|name| by_name(&name, &path)).ok_or(error)
+    })
+}
+
+/// The file of a program, by the name under which it was started.
+fn by_name(name: &Path, path: &OsStr) -> Option<PathBuf> {
+    if name.parent().is_some_and(|folder| !folder.as_os_str().is_empty()) {
+        return name.canonicalize().ok();
+    }
+    let files = std::env::split_paths(path).map(|folder| folder.join(name));
+    files.into_iter().find(|file| access(file, Access::EXEC_OK).is_ok() && file.is_file())
+}
+
 /// Tells the process that started this one where it listens.
 ///
 /// # Errors
@@ -65,4 +90,18 @@ pub fn announce(qualifier: u64) -> std::io::Result<()> {
     let mut output = std::io::stdout();
     writeln!(output, "{qualifier}")?;
     output.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_found_as_the_shell_finds_it() {
+        let path = OsStr::new("/no/such/folder:/usr/bin:/bin");
+        assert!(by_name(Path::new("sh"), path).unwrap().ends_with("sh"));
+        assert!(by_name(Path::new("/bin/sh"), OsStr::new("")).is_some());
+        assert_eq!(by_name(Path::new("no-such-program"), path), None);
+        assert_eq!(by_name(Path::new("./no-such-program"), path), None);
+    }
 }

@@ -9,6 +9,7 @@ use dat_udat12::*;
 use libloading::os::unix;
 
 use super::error::{Error, Result};
+use crate::child::own_file;
 
 /// The name by which programs know the library.
 pub const NAME: &str = "libdat.so.1";
@@ -207,7 +208,7 @@ fn open(file: &Path) -> std::result::Result<unix::Library, libloading::Error> {
 /// The library in the tree in which this tool is installed: its bin/ and lib/ are in one directory, and below lib/ there may be
 /// a directory for the kind of machine.
 fn beside_this_tool() -> Option<PathBuf> {
-    let tool = std::env::current_exe().ok()?;
+    let tool = own_file().ok()?;
     let lib = tool.parent()?.parent()?.join("lib");
     let machine = lib.join(format!("{}-linux-gnu", std::env::consts::ARCH));
     [lib, machine].into_iter().map(|folder| folder.join(NAME)).find(|file| file.exists())
