@@ -1,8 +1,10 @@
 //! Interface adapters.
 
 use std::ffi::{CStr, CString, c_char};
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use dat_udat12::*;
@@ -26,6 +28,47 @@ pub(super) struct Instance {
     async_evd: Handle,
 }
 
+/// What a program asks for when it opens an adapter. As text it is such as `1.2 nonthreadsafe`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// Version of the interface: major, minor.
+    pub version: (u32, u32),
+    /// Whether several threads are to call the provider at the same time.
+    pub thread_safe: bool,
+}
+
+impl Default for Demand {
+    /// What most programs ask for.
+    fn default() -> Self {
+        Demand { version: (DAT_VERSION_MAJOR, DAT_VERSION_MINOR), thread_safe: false }
+    }
+}
+
+impl fmt::Display for Demand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (major, minor) = self.version;
+        write!(f, "{major}.{minor} {}", if self.thread_safe { "threadsafe" } else { "nonthreadsafe" })
+    }
+}
+
+impl FromStr for Demand {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
+        let parse = || {
+            let (version, safety) = text.split_once(' ')?;
+            let (major, minor) = version.split_once('.')?;
+            let thread_safe = match safety {
+                "threadsafe" => true,
+                "nonthreadsafe" => false,
+                _ => return None,
+            };
+            Some(Demand { version: (major.parse().ok()?, minor.parse().ok()?), thread_safe })
+        };
+        parse().ok_or("no version and thread safety")
+    }
+}
+
 impl Ia {
     /// Opens an adapter as most programs do, who ask for no thread safety. An adapter may be used by several threads if its
     /// [`Attributes`] say `is_thread_safe`; a caller looks there before it starts a second one.
@@ -34,7 +77,14 @@ impl Ia {
     /// As dat_ia_open.
     pub fn open(library: Library, name: &str) -> Result<Self> {
         // A name with a NUL byte in it is that of no adapter.
-        let name = CString::new(name).unwrap_or_default();
+        Self::open_as(library, &CString::new(name).unwrap_or_default(), Demand::default())
+    }
+
+    /// Opens an adapter as a program of some version and thread safety does.
+    ///
+    /// # Errors
+    /// As dat_ia_openv.
+    pub fn open_as(library: Library, name: &CStr, demand: Demand) -> Result<Self> {
         let (mut handle, mut async_evd) = (Handle::NULL, Handle::NULL);
         // SAFETY: the name is a C string, which the call reads only, and both handles are this function's own.
         let code = unsafe {
@@ -43,9 +93,9 @@ impl Ia {
                 ASYNC_EVENTS,
                 &mut async_evd.0,
                 &mut handle.0,
-                DAT_VERSION_MAJOR,
-                DAT_VERSION_MINOR,
-                DAT_THREADSAFE,
+                demand.version.0,
+                demand.version.1,
+                if demand.thread_safe { DAT_TRUE } else { DAT_FALSE },
             )
         };
         library.check("dat_ia_open", code)?;
@@ -164,4 +214,19 @@ unsafe fn named(count: DAT_COUNT, list: *const DAT_NAMED_ATTR) -> Vec<(String, S
     // SAFETY: the list has that many elements, as the caller promises.
     let list = unsafe { std::slice::from_raw_parts(list, usize::try_from(count).unwrap_or(0)) };
     list.iter().map(|attr| (string(attr.name), string(attr.value))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_demand_goes_through_an_argument() {
+        for demand in [Demand::default(), Demand { version: (1, 10), thread_safe: true }] {
+            assert_eq!(demand.to_string().parse(), Ok(demand));
+        }
+        for text in ["", "1.2", "1 threadsafe", "1.2 perhaps"] {
+            assert!(text.parse::<Demand>().is_err(), "{text}");
+        }
+    }
 }

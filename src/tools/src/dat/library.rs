@@ -1,6 +1,6 @@
 //! libdat.so.1: where it is, its functions, and the adapters that it lists.
 
-use std::ffi::{CStr, OsStr, c_char};
+use std::ffi::{CStr, CString, OsStr, c_char};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use dat_udat12::*;
 use libloading::os::unix;
 
 use super::error::{Error, Result};
+use super::ia::Demand;
 use crate::child::own_file;
 
 /// The name by which programs know the library.
@@ -59,8 +60,10 @@ dat_udat12::for_each_slot!(calls);
 /// An adapter that programs can ask for, as the registry lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adapter {
-    /// The name for [`Ia::open`](super::Ia::open).
+    /// The name for [`Ia::open`](super::Ia::open), as text.
     pub name: String,
+    /// The name with the bytes that the entry has, which need not be text.
+    pub bytes: CString,
     /// Version of the interface: major, minor.
     pub version: (u32, u32),
     /// Whether the entry says that its provider is thread-safe.
@@ -167,10 +170,18 @@ impl Library {
     }
 }
 
+impl Adapter {
+    /// What a program asks for that gets this adapter and no other one of its name.
+    pub fn demand(&self) -> Demand {
+        Demand { version: self.version, thread_safe: self.thread_safe }
+    }
+}
+
 impl From<&DAT_PROVIDER_INFO> for Adapter {
     fn from(info: &DAT_PROVIDER_INFO) -> Self {
         Adapter {
             name: text(&info.ia_name),
+            bytes: string(&info.ia_name),
             version: (info.dapl_version_major, info.dapl_version_minor),
             thread_safe: info.is_thread_safe != DAT_FALSE,
         }
@@ -179,8 +190,12 @@ impl From<&DAT_PROVIDER_INFO> for Adapter {
 
 /// The string in an array that need not be full.
 pub fn text(array: &[c_char]) -> String {
+    string(array).to_string_lossy().into_owned()
+}
+
+fn string(array: &[c_char]) -> CString {
     let bytes: Vec<u8> = array.iter().map(|&byte| byte as u8).take_while(|&byte| byte != 0).collect();
-    String::from_utf8_lossy(&bytes).into_owned()
+    CString::new(bytes).unwrap_or_default()
 }
 
 /// The file from which the function or object at an address was loaded.
@@ -229,8 +244,20 @@ impl LoadError {
         Self { file: file.to_owned(), chosen, reason }
     }
 
+    /// No file has the library's name.
+    #[cfg(test)]
+    pub fn absent() -> Self {
+        let reason = format!("{NAME}: cannot open shared object file: No such file or directory");
+        Self { file: NAME.into(), chosen: false, reason }
+    }
+
+    /// Whether the user named the file.
+    pub fn is_chosen(&self) -> bool {
+        self.chosen
+    }
+
     /// Whether there is no file of this name. A file that cannot be used, or lacks a library of its own, is another error.
-    fn is_absence(&self) -> bool {
+    pub fn is_absence(&self) -> bool {
         self.reason.ends_with("No such file or directory")
             && self.reason.contains(&format!("{}: ", self.file.display()))
     }

@@ -34,7 +34,7 @@ pub use ep::{Ep, Evds};
 pub use error::{Error, Result};
 pub use evd::Evd;
 pub use event::{Completion, Connection, Event};
-pub use ia::{Attributes, Ia};
+pub use ia::{Attributes, Demand, Ia};
 pub use library::{Adapter, Library, LoadError};
 pub use memory::{Pz, Region, Remote, Segment};
 pub use sp::{Cr, Psp, Request};

@@ -170,7 +170,7 @@ mod tests {
     use crate::info::probe::Opened;
 
     fn adapter() -> Adapter {
-        Adapter { name: "verbs-eth0".to_owned(), version: (1, 2), thread_safe: true }
+        Adapter { name: "verbs-eth0".to_owned(), bytes: c"verbs-eth0".to_owned(), version: (1, 2), thread_safe: true }
     }
 
     #[test]
