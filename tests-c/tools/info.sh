@@ -85,7 +85,7 @@ else
     installed() { env -u LD_LIBRARY_PATH "$@" "$tree/bin/dat-info" --explain shm >"$work/out" 2>&1 </dev/null; }
     ok 'the library beside the tool: status 0' installed
     ok 'the library beside the tool: it says that programs do not find it' says "note   $tree/lib/libdat.so.1" \
-        'the loader does not find it: libdat.so.1: cannot open' "echo $tree/lib >/etc/ld.so.conf.d"
+        'the loader does not find it: libdat.so.1: cannot open' "echo $tree/lib " /etc/ld.so.conf.d
     command=$(sed -n 's/^ *mend: export //p' "$work/out")
     ok 'the library beside the tool: the command that it names' test -n "$command"
     ok 'after that command: status 0' installed "$(eval "printf %s \"$command\"")"
@@ -188,6 +188,150 @@ ok '--explain shm: what is wrong with it' says 'its mode is 755, and has to be 7
 ok '--explain shm: the command that it names mends that' mends
 ok '--explain shm: after that, status 0' run 0 --explain shm
 
+# ---- What a mend must not touch ----
+
+# line_means_its_own: after the commands of the last run, the line of shm names no directory.
+line_means_its_own() { mends && grep -qxF 'shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 "" ""' "$work/dat.conf"; }
+for place in / /tmp; do
+    conf "shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"$place\" \"\""
+    ok "--explain shm, instance data $place: status 1" run 1 --explain shm
+    ok "--explain shm, instance data $place: no command changes the directory" never_says chmod 'mv '
+    ok "--explain shm, instance data $place: the command mends the line" line_means_its_own
+done
+mkdir -m 755 "$work/papers" && : >"$work/papers/letter"
+conf "shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"$work/papers\" \"\""
+ok '--explain shm, a directory with other things in it: status 1' run 1 --explain shm
+ok '--explain shm, a directory with other things in it: its mode stays' never_says chmod
+ok '--explain shm, a directory with other things in it: file and line' says "$work/dat.conf:1: its instance data"
+ok '--explain shm, a directory with other things in it: the command mends the line' line_means_its_own
+conf "shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"$work/a/b/c\" \"\""
+ok '--explain shm, a directory below none: status 1' run 1 --explain shm
+ok '--explain shm, a directory below none: the command that it names' mends
+ok '--explain shm, a directory below none: after that, status 0' run 0 --explain shm
+conf "shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"$work/papers/letter/d\" \"\""
+ok '--explain shm, a directory below a file: status 1' run 1 --explain shm
+ok '--explain shm, a directory below a file: the command mends the line' line_means_its_own
+
+# ---- Configurations that give no adapter ----
+
+for text in '' '# a comment' 'later u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 "" ""'; do
+    conf "$text"
+    ok "a file that gives no adapter ($text): status 1" run 1 --explain
+    ok "a file that gives no adapter ($text): it is wrong, with a mend" \
+        says "WRONG  $work/dat.conf: no line of it gives" 'mend: unset DAT_OVERRIDE'
+    ok "a file that gives no adapter ($text): the line for what works" says \
+        "echo 'shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"\" \"\"' >>$work/dat.conf"
+done
+sed -n 's/.* Add it: //p' "$work/out" >"$work/commands"
+ok 'the line for what works: it is added' sh -e "$work/commands"
+ok 'the line for what works: after that, status 0' run 0 --explain shm
+conf "$shm"
+run 0 --explain shm
+ok 'a file with a line for shm: nothing is to be added' never_says 'Add it'
+
+# ---- Entries of one name ----
+
+conf "$shm" 'shm u1.2 nonthreadsafe default libno-such-provider.so.1 ACME.1.0 "" ""' \
+    'shm u1.3 threadsafe default libdaplshm.so.1 libdat.1.2 "" ""'
+run 0 --json
+ok 'entries of one name: each tells of itself' json "[(a['version'], a['thread_safe'], a['opens'])
+    for a in d['adapters']] == [('1.2', True, True), ('1.2', False, False), ('1.3', True, True)]"
+ok 'entries of one name, --explain: status 1' run 1 --explain
+ok 'entries of one name, --explain: a chapter for each' says 'dat_ia_open "shm", version 1.2 threadsafe' \
+    'dat_ia_open "shm", version 1.2 nonthreadsafe' 'dat_ia_open "shm", version 1.3 threadsafe'
+ok 'entries of one name, --explain: the name works once' grep -q 'Works now: shm\. ' "$work/out"
+
+# ---- Names and words that are no plain text ----
+
+odd=$(printf 'a\377b')
+conf "$odd u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"$work/meet\" \"\""
+ok 'a name that is not UTF-8: it opens' run 0
+ok 'a name that is not UTF-8: all attributes' run 0 "$odd"
+ok 'a name that is not UTF-8: nothing is wrong' run 0 --explain "$odd"
+conf "-x u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"$work/meet\" \"\""
+run 0 --explain
+ok 'a name that begins as an option: how to try it' says 'dat-ping --self --count 3 -- -x'
+escape=$(printf '\033')
+conf "a${escape}[31mb u1.2 threadsafe default lib${escape}[32m.so A.1.0 \"\" \"\"" "c${escape}]0;x u1.2 perhaps"
+for arguments in '' --explain; do
+    # shellcheck disable=SC2086 # no argument, or one
+    run 1 $arguments
+    ok "control characters in dat.conf $arguments: none reaches the terminal" never_says "$escape"
+    ok "control characters in dat.conf $arguments: they are shown" says 'a\u{1b}[31mb'
+done
+
+# ---- Lines that cannot be used ----
+
+# wrong_then NAME LINE: the line is wrong for the adapter a, and the commands for that leave nothing wrong for shm.
+wrong_then()
+{
+    conf "$shm" "$2"
+    ok "$1: status 1" run 1 --explain a
+    ok "$1: the command that it names" mends
+    ok "$1: after that, nothing is wrong for shm" run 0 --explain shm
+}
+wrong_then 'a library that is not there' "a u1.2 threadsafe default $work/libnone.so A.1.0 \"\" \"\""
+wrong_then 'a library that is none' "a u1.2 threadsafe default $work/libbroken.so A.1.0 \"\" \"\""
+wrong_then 'a library that is a directory' "a u1.2 threadsafe default $work A.1.0 \"\" \"\""
+wrong_then 'a library that is no provider' 'a u1.2 threadsafe default libc.so.6 A.1.0 "" ""'
+wrong_then 'a library of 2.0' "a u1.2 threadsafe default libdaplshm.so.2 A.1.0 \"$work/meet\" \"\""
+ok 'a library of 2.0: after that, the adapter opens' run 0 --explain a
+wrong_then 'a line of 1.1' "a u1.1 threadsafe default libdaplshm.so.1 A.1.0 \"$work/meet\" \"\""
+ok 'a line of 1.1: after that, the adapter opens' run 0 --explain a
+run 0 --explain
+ok 'a line of 1.1: programs of this version do not get it' says 'its line is for 1.1 threadsafe'
+printf '%s\n%s\n%s\n' "$shm" "$(head -c 70000 /dev/zero | tr '\0' x)" "# $(head -c 70000 /dev/zero | tr '\0' x)" \
+    >"$work/dat.conf"
+ok 'lines that are too long: status 1' run 1 --explain shm
+ok 'lines that are too long: the commands that it names' mends
+ok 'lines that are too long: after that, status 0' run 0 --explain shm
+conf "$shm"
+ok '--explain nosuch: status 1' run 1 --explain nosuch
+ok '--explain nosuch: where the names are' says 'mend: dat-info'
+
+# ---- Limits, and what is missing ----
+
+for files in 8 10 12; do
+    few() { (ulimit -n "$files" && exec "$info" "$@") >"$work/out" 2>&1 </dev/null; }
+    few --explain shm
+    ok "$files files: it says so, with the command" says 'Too many open files' 'mend: ulimit -n 1024'
+done
+ok '--explain without a library: status 1' run 1 --explain --library "$work/none.so"
+ok '--explain without a library: a step with a mend' says 'WRONG' "$work/none.so cannot be used" 'mend: dat-info --explain'
+if ! ldconfig -p 2>/dev/null | grep -q 'libdat\.so\.1 '; then
+    mkdir -p "$work/alone/bin"
+    cp "$info" "$work/alone/bin"
+    alone() { env -u LD_LIBRARY_PATH "$work/alone/bin/dat-info" "$@" >"$work/out" 2>"$work/errors" </dev/null; }
+    ok '--explain, no library for any program: status 1' sh -c '! "$@"' alone env -u LD_LIBRARY_PATH "$work/alone/bin/dat-info" --explain
+    alone --explain
+    ok '--explain, no library for any program: where it comes from' says 'WRONG  libdat.so.1 cannot be used'
+    alone --explain --json
+    ok '--explain --json, no library for any program: one document with the error' \
+        json "'libdat.so.1' in d['error'] and d['chapters'][0]['steps'][0]['state'] == 'wrong'"
+    alone --json
+    ok '--json, no library for any program: one document with the error' json "'libdat.so.1' in d['error']"
+else
+    skip 'no library for any program' 'the loader knows one'
+fi
+"$info" --json nosuch >"$work/out" 2>/dev/null </dev/null
+ok '--json nosuch: one document with the error' json "d['name'] == 'nosuch' and 'does not open' in d['error']"
+if unshare -rm sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
+    # without_proc COMMAND...: a provider may need /proc, but the tool finds itself, and tells all about it.
+    without_proc()
+    {
+        unshare -rm sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$@" >"$work/out" 2>&1 </dev/null
+        says "$work/dat.conf:1" && never_says 'the file of this program'
+    }
+    ok 'without /proc, by a path: the adapters are listed' without_proc "$info"
+    ok 'without /proc, by PATH: the adapters are listed' without_proc env PATH="$BIN:$PATH" dat-info
+    without_proc "$info" --explain shm
+    ok 'without /proc, --explain shm: the command that mounts it' says 'WRONG  /proc' 'mount -t proc proc /proc'
+else
+    skip 'without /proc' 'no user namespaces'
+fi
+conf "$shm" 'gone u1.2 nonthreadsafe default libno-such-provider.so.1 ACME.1.0 "" ""' \
+    'later u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 "" ""'
+
 ok '--explain verbs-eth7: no such name: status 1' run 1 --explain verbs-eth7
 ok '--explain verbs-eth7: what there is, and what works' says 'no entry has this name; there are: shm gone' 'Works now: shm'
 ok '--explain verbs-eth7: the line that would be its entry' says 'libdaplverbs.so.1 libdat.1.2 "eth7 0"'
@@ -230,12 +374,33 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && setpriv --reuid=6553
     nobody() { setpriv --reuid=65534 --clear-groups env DAT_OVERRIDE="$work/dat.conf" "$info" "$@" >"$work/out" 2>&1; }
     nobody --explain shm
     ok 'another user: the directory is not theirs' says 'belongs to user 0, mode 700, and you are user 65534'
+    ok 'another user: the directory stays with its owner' never_says 'mv '
+    ok 'another user: the line is what to change' says "$work/dat.conf:1: its instance data" "mend: sudo sed -i '1c shm "
+    mkdir -m 755 "$work/closed"
+    printf 'shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 "%s" ""\n' "$work/closed/d" >"$work/dat.conf"
+    nobody --explain shm
+    ok 'another user: a directory that they cannot make' says "$work/closed may not be written to by you" \
+        "mend: sudo sed -i '1c shm "
+    chmod 700 "$work/closed"
+    nobody --explain shm
+    ok 'another user: a directory that they cannot reach' says 'cannot be reached: Permission denied' \
+        "mend: sudo sed -i '1c shm "
+    printf '%s\n' '# a comment' >"$work/dat.conf"
+    nobody --explain
+    ok 'another user: commands of root' says "| sudo tee -a $work/dat.conf"
+    ok 'another user: no command of root without sudo' never_says 'mend: modprobe' 'mend: rdma' 'mend: apt-get'
+    printf '%s\n' "$shm" >"$work/closed/dat.conf"
+    chmod 644 "$work/closed/dat.conf"
+    setpriv --reuid=65534 --clear-groups env DAT_OVERRIDE="$work/closed/dat.conf" "$info" --explain >"$work/out" 2>&1
+    ok 'another user: a directory above the file that they may not search' says "$work/closed may not be searched" \
+        "mend: sudo chmod a+x $work/closed"
+    chmod 755 "$work/closed"
     printf 'shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 "%s" ""\n' "$work/theirs" >"$work/dat.conf"
     mkdir -m 700 "$work/theirs" && chown 65534 "$work/theirs"
     ok 'another user: their own directory' nobody shm
     chmod 600 "$work/dat.conf"
     nobody --explain
-    ok 'another user: a file that they may not read' says 'Permission denied' "chmod a+r $work/dat.conf"
+    ok 'another user: a file that they may not read' says 'Permission denied' "mend: sudo chmod a+r $work/dat.conf"
 else
     skip 'another user' 'not root, or no other user may read these directories'
 fi

@@ -1,7 +1,10 @@
 //! The arguments of dat-info.
 
+use std::ffi::OsString;
+
 use clap::Parser;
 
+use crate::dat::Demand;
 use crate::tool::Common;
 
 /// Show the interface adapters that a program of uDAPL would see, and why one does not open
@@ -12,7 +15,7 @@ use crate::tool::Common;
 pub struct Arguments {
     /// Show all attributes of this adapter and of its provider
     #[arg(value_name = "NAME")]
-    pub name: Option<String>,
+    pub name: Option<OsString>,
 
     /// Go through what dat_ia_open does, step by step, and say what mends each failure
     ///
@@ -20,9 +23,10 @@ pub struct Arguments {
     #[arg(long)]
     pub explain: bool,
 
-    /// Open the adapter and write what came of it as JSON; dat-info runs itself so
+    /// Open the adapter as a program of this version and thread safety does, and write what came of it as JSON; dat-info
+    /// runs itself so
     #[arg(long, hide = true, requires = "name", conflicts_with = "explain")]
-    pub probe: bool,
+    pub probe: Option<Demand>,
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "its text would replace that of the tool")]

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::devices::{self, Port};
 use super::probe::{Probe, probe};
-use super::{VERSION, load, words};
+use super::{VERSION, load, shown, words};
 use crate::dat::Adapter;
 use crate::print::{WRONG, columns, styled};
 use crate::tool::Outcome;
@@ -52,7 +52,7 @@ pub fn run(library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
     let found = find(&Places::of_this_process(), &VERSION, &mut |_| {});
     let ports = devices::ports(Path::new(sysfs::ROOT));
     let interfaces = net::interfaces();
-    let adapters = probe_all(&adapters, library)?
+    let adapters = probe_all(&adapters, library)
         .into_iter()
         .map(|(adapter, probe)| row(adapter, probe, entry_of(&found, adapter), &ports, &interfaces))
         .collect();
@@ -66,29 +66,30 @@ pub fn run(library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
     Ok(if any { Outcome::Fine } else { Outcome::Failure })
 }
 
-/// Opens all adapters, a few at a time.
-///
-/// # Errors
-/// As [`probe`].
-pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> anyhow::Result<Vec<(&'a Adapter, Probe)>> {
+/// Opens all adapters, a few at a time, each as a program of its version and thread safety does.
+pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'a Adapter, Probe)> {
     const AT_A_TIME: usize = 8;
+    let open = |adapter: &Adapter| probe(&adapter.bytes, adapter.demand(), library);
     let mut all = Vec::new();
     for some in adapters.chunks(AT_A_TIME) {
-        let probes: Vec<_> = thread::scope(|scope| {
-            let threads: Vec<_> = some.iter().map(|adapter| scope.spawn(|| probe(&adapter.name, library))).collect();
-            threads.into_iter().map(|thread| thread.join().expect("a probe does not panic")).collect()
+        thread::scope(|scope| {
+            let start = |adapter| (adapter, thread::Builder::new().spawn_scoped(scope, move || open(adapter)));
+            let threads: Vec<_> = some.iter().map(start).collect();
+            // What gets no thread is opened by this one.
+            all.extend(threads.into_iter().map(|(adapter, thread)| {
+                let probe =
+                    thread.map_or_else(|_| open(adapter), |thread| thread.join().expect("a probe does not panic"));
+                (adapter, probe)
+            }));
         });
-        for (adapter, probe) in some.iter().zip(probes) {
-            all.push((adapter, probe?));
-        }
     }
-    Ok(all)
+    all
 }
 
 /// The entry behind an adapter of the list; none for a library that has other rules than the registry here.
 pub fn entry_of<'a>(found: &'a Found, adapter: &Adapter) -> Option<&'a (Origin, Entry)> {
     found.entries.iter().find(|(_, entry)| {
-        words(&entry.name) == adapter.name
+        entry.name == adapter.bytes
             && (entry.api.major, entry.api.minor) == adapter.version
             && entry.thread_safe == adapter.thread_safe
     })
@@ -138,22 +139,22 @@ fn show(rows: &[Row]) {
     let or_dash = |text: Option<String>| text.unwrap_or("-".to_owned());
     let lines = rows.iter().map(|row| {
         vec![
-            row.name.clone(),
+            shown(&row.name),
             row.version.clone(),
             if row.thread_safe { "safe" } else { "one" }.to_owned(),
             or_dash(row.device.clone()),
             or_dash(row.port.map(|port| port.to_string())),
             row.state.clone(),
             or_dash(row.address.map(|address| address.to_string())),
-            row.from.clone(),
-            row.library.display().to_string(),
+            shown(&row.from),
+            shown(&row.library.to_string_lossy()),
         ]
     });
     let heads = ["NAME", "API", "THREADS", "DEVICE", "PORT", "STATE", "ADDRESS", "FROM", "LIBRARY"];
     anstream::println!("{}", columns(&heads, lines));
     for row in rows {
         if let Some(why) = &row.why {
-            anstream::println!("{}: {why}", styled(WRONG, &row.name));
+            anstream::println!("{}: {}", styled(WRONG, shown(&row.name)), shown(why));
         }
     }
     if rows.is_empty() {

@@ -18,17 +18,19 @@ mod probe;
 
 pub use arguments::Arguments;
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 use anyhow::{Context, bail};
 use dat_registry::builtin::Version;
 use serde_json::json;
 
-use crate::dat::Library;
+use crate::dat::{Demand, Library};
 use crate::print::{HEADING, styled};
 use crate::tool::{Outcome, Section, Tool};
 use attributes::Group;
+use explain::shell;
 
 /// What libdat.so.1 gives to the registry; a difference shows in `--explain`, which compares the adapters.
 const VERSION: Version =
@@ -40,14 +42,23 @@ impl Tool for Arguments {
             heading: "OUTPUT",
             text: "Without NAME there is a line for each adapter, in the order in which programs see them: its name; the \
                 version of the interface; whether threads may call it at the same time; for RDMA the device, its port and \
-                the state of the port; its address; the file and line of its entry, or that it is built in; and the file of \
-                its library.\n\nWith --json this is an object: \"library\", the file of libdat.so.1; \"adapters\", a list of \
-                objects with \"name\", \"version\", \"thread_safe\", \"from\", \"library\", \"device\", \"port\", \"state\", \
-                \"address\", \"opens\" and, where it does not, \"why\". With NAME it is one object with \"name\", \"library\" \
-                and an object of attributes for each of \"adapter\", \"provider\" and so on, with the names of \
-                dat_ia_query(3) and sizes in bytes. With --explain it is an object with \"chapters\", each a \"title\" and \
-                \"steps\" with \"state\" (ok, note, wrong), \"text\" and \"mend\", a list of commands; and with \"works\", the \
-                adapters that open.",
+                the state of the port; its address; the file and line of its entry, or that it is built in; and the file \
+                of its library. Of several entries with one name, each is opened as a program of its version and thread \
+                safety opens it. Control characters are shown as escapes.\n\nWith --json this is an object: \"library\", \
+                the file of libdat.so.1; \"adapters\", a list of objects with \"name\", \"version\", \"thread_safe\", \
+                \"from\", \"library\", \"device\", \"port\", \"state\", \"address\", \"opens\" and, where it does not, \
+                \"why\". With NAME it is one object with \"name\", \"library\" and an object of attributes for each of \
+                \"adapter\", \"provider\" and so on, with the names of dat_ia_query(3) and sizes in bytes. With --explain \
+                it is an object with \"chapters\", each a \"title\" and \"steps\" with \"state\" (ok, note, wrong), \
+                \"text\" and \"mend\", a list of commands; and with \"works\", the adapters that open. What cannot be \
+                told is an object with \"error\", the reason; with --explain it has chapters as well.",
+        },
+        Section {
+            heading: "MENDS",
+            text: "With --explain, a step that is WRONG names the commands that mend it, and so does a note that is worth a \
+                change. An ordinary user is shown the commands of root with sudo. No command takes rights from a directory or \
+                moves it unless it is that of shm alone: where a line of dat.conf names another one, the line is changed. If \
+                the file that counts has no line for shm, the end shows the command that adds it.",
         },
         Section {
             heading: "EXIT STATUS",
@@ -65,30 +76,45 @@ impl Tool for Arguments {
 
     fn run(self) -> anyhow::Result<Outcome> {
         let library = self.common.library.as_deref();
-        match &self.name {
-            Some(name) if self.probe => probe::answer(name, library),
-            name if self.explain => explain::run(name.as_deref(), library, self.common.json),
-            Some(name) => one(name, library, self.common.json),
-            None => listing::run(library, self.common.json),
+        let json = self.common.json;
+        // No argument has a NUL byte in it.
+        let name = self.name.map(|name| CString::new(name.into_vec()).unwrap_or_default());
+        let outcome = match (name.as_deref(), self.probe) {
+            (Some(name), Some(demand)) => return probe::answer(name, demand, library),
+            (name, _) if self.explain => explain::run(name, library, json),
+            (Some(name), _) => one(name, library, json),
+            (None, _) => listing::run(library, json),
+        };
+        if let Err(error) = &outcome
+            && json
+        {
+            let mut object = json!({ "error": format!("{error:#}") });
+            if let Some(name) = &name {
+                object["name"] = words(name).into();
+            }
+            anstream::println!("{object:#}");
         }
+        outcome
     }
 }
 
 /// Shows all attributes of an adapter.
-fn one(name: &str, library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
+fn one(name: &CStr, library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
     // Its own failure says more than that of the process that opens the adapter.
     Library::load(library)?;
-    let opened = match probe::probe(name, library)? {
-        probe::Probe { answer: Ok(opened), .. } => opened,
-        probe::Probe { answer: Err(why), messages } => {
-            for message in messages {
-                anstream::eprintln!("{message}");
+    let probe = probe::probe(name, Demand::default(), library);
+    let opened = match probe.answer {
+        Ok(opened) => opened,
+        Err(why) => {
+            for message in probe.messages {
+                anstream::eprintln!("{}", shown(&message));
             }
-            bail!("{name} does not open: {why}; `dat-info --explain {name}` tells more")
+            let (shown, operand) = (shown(&words(name)), shell::operand(name));
+            bail!("{shown} does not open: {why}; `dat-info --explain {operand}` tells more")
         }
     };
     if json {
-        let mut object = json!({ "name": name, "library": opened.library });
+        let mut object = json!({ "name": words(name), "library": opened.library });
         for group in &opened.groups {
             let attributes = group.attributes.iter().map(|one| (one.name.clone(), one.value.clone())).collect();
             object[&group.name] = serde_json::Value::Object(attributes);
@@ -108,7 +134,7 @@ fn text(opened: &probe::Opened) -> String {
     for Group { name, attributes } in &opened.groups {
         text += &format!("{}\n", styled(HEADING, name));
         for attribute in attributes {
-            text += &format!("  {:width$}  {}\n", attribute.meaning, attribute.words);
+            text += &format!("  {:width$}  {}\n", shown(&attribute.meaning), shown(&attribute.words));
         }
         if name == "provider"
             && let Some(library) = &opened.library
@@ -122,6 +148,15 @@ fn text(opened: &probe::Opened) -> String {
 /// A C string of the registry as text.
 fn words(string: &CStr) -> String {
     string.to_string_lossy().into_owned()
+}
+
+/// A text for people: control characters are shown, and do nothing to a terminal.
+fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_control() { shown.extend(letter.escape_default()) } else { shown.push(letter) }
+    }
+    shown
 }
 
 /// The library, with what was being done if that fails.

@@ -1,19 +1,22 @@
 //! Opening an adapter in a process of its own: what the library and the provider say on standard error is caught, and a
 //! provider that crashes or hangs ends nothing else.
 
-use std::env;
-use std::io::Read;
+use std::ffi::{CStr, OsStr};
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use host::poll;
 use serde::{Deserialize, Serialize};
 
 use super::attributes::{self, Group};
-use crate::dat::{Ia, Library};
+use crate::child::own_file;
+use crate::dat::{Demand, Ia, Library};
 use crate::tool::Outcome;
 
 /// The time in which an adapter opens, or is taken to hang.
@@ -39,38 +42,24 @@ pub struct Opened {
     pub groups: Vec<Group>,
 }
 
-/// Opens an adapter in a process of its own.
+/// Opens an adapter in a process of its own. If there can be no such process, that is why it does not open.
 ///
-/// # Errors
-/// There can be no such process.
-pub fn probe(name: &str, library: Option<&Path>) -> anyhow::Result<Probe> {
-    let tool = env::current_exe().context("the file of this program is unknown")?;
-    let mut child = command(&tool, name, library).spawn().context("no process to open the adapter in")?;
-    let (sender, receiver) = mpsc::channel();
-    let mut readers = Vec::new();
-    let pipes: [Option<Box<dyn Read + Send>>; 2] = [
-        child.stdout.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>),
-        child.stderr.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>),
-    ];
-    for mut pipe in pipes.into_iter().flatten() {
-        let sender = sender.clone();
-        readers.push(thread::spawn(move || {
-            let mut bytes = Vec::new();
-            // What could be read before an error is what counts.
-            let _ = pipe.read_to_end(&mut bytes);
-            drop(sender);
-            String::from_utf8_lossy(&bytes).into_owned()
-        }));
-    }
-    drop(sender);
-    // Nothing is sent: the channel closes when both pipes do, which is when the process ends.
-    let hangs = matches!(receiver.recv_timeout(LIMIT), Err::<(), _>(mpsc::RecvTimeoutError::Timeout));
+/// # Parameters
+/// * `name` - the name of the adapter, which need not be text.
+pub fn probe(name: &CStr, demand: Demand, library: Option<&Path>) -> Probe {
+    in_process(name, demand, library)
+        .unwrap_or_else(|error| Probe { answer: Err(format!("{error:#}")), messages: Vec::new() })
+}
+
+fn in_process(name: &CStr, demand: Demand, library: Option<&Path>) -> anyhow::Result<Probe> {
+    let tool = own_file().context("the file of this program is unknown")?;
+    let mut child = command(&tool, name, demand, library).spawn().context("no process to open the adapter in")?;
+    let pipes = [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
+    let ([output, errors], hangs) = read_all(pipes.map(|pipe| pipe.map(File::from)), LIMIT);
     if hangs {
         child.kill().context("the process that opens the adapter cannot be ended")?;
     }
     let status = child.wait().context("the process that opens the adapter is lost")?;
-    let mut texts = readers.into_iter().map(|reader| reader.join().unwrap_or_default());
-    let (output, errors) = (texts.next().unwrap_or_default(), texts.next().unwrap_or_default());
     let (answer, printed) = read(&output);
     let answer = answer.unwrap_or_else(|| {
         Err(if hangs {
@@ -82,15 +71,52 @@ pub fn probe(name: &str, library: Option<&Path>) -> anyhow::Result<Probe> {
     Ok(Probe { answer, messages: printed.into_iter().chain(errors.lines()).map(str::to_owned).collect() })
 }
 
+/// Reads pipes to their ends, without a thread for each. Returns what came, and whether that took longer than the limit.
+fn read_all<const N: usize>(mut pipes: [Option<File>; N], limit: Duration) -> ([String; N], bool) {
+    let end = Instant::now() + limit;
+    let mut bytes = [const { Vec::new() }; N];
+    let mut hangs = false;
+    while !hangs && pipes.iter().any(Option::is_some) {
+        let left = end.saturating_duration_since(Instant::now());
+        hangs = left.is_zero();
+        let fds = pipes.each_ref().map(|pipe| pipe.as_ref().map(AsFd::as_fd));
+        // Without an answer of the system nothing more can be read.
+        let Ok(ready) = poll::wait(fds, Some(left)) else { break };
+        for ((pipe, bytes), ready) in pipes.iter_mut().zip(&mut bytes).zip(ready) {
+            if (ready.readable || ready.failed) && pipe.as_mut().is_some_and(|pipe| is_at_its_end(pipe, bytes)) {
+                *pipe = None;
+            }
+        }
+    }
+    (bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()), hangs)
+}
+
+/// Reads what is there. What could be read before an error is what counts.
+fn is_at_its_end(pipe: &mut File, bytes: &mut Vec<u8>) -> bool {
+    let mut some = [0; 4096];
+    match pipe.read(&mut some) {
+        Ok(count) => {
+            bytes.extend_from_slice(&some[..count]);
+            count == 0
+        }
+        Err(error) => error.kind() != ErrorKind::Interrupted,
+    }
+}
+
 /// The process of its own. What its libraries say goes to standard error, and names the reason of a failure, whatever the
 /// environment of the user asks for.
-fn command(tool: &Path, name: &str, library: Option<&Path>) -> Command {
+fn command(tool: &Path, name: &CStr, demand: Demand, library: Option<&Path>) -> Command {
     let mut command = Command::new(tool);
-    command.arg("--probe");
+    command.arg(format!("--probe={demand}"));
     if let Some(path) = library {
         command.arg("--library").arg(path);
     }
-    command.arg("--").arg(name).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .arg("--")
+        .arg(OsStr::from_bytes(name.to_bytes()))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command.env("DAT_DBG_TYPE", "1").env_remove("DAT_DBG_DEST").env_remove("DAPL_DBG_DEST");
     command
 }
@@ -113,9 +139,9 @@ fn read(output: &str) -> (Option<Result<Opened, String>>, Vec<&str>) {
 ///
 /// # Errors
 /// The library cannot be loaded, or the answer not be written.
-pub fn answer(name: &str, library: Option<&Path>) -> anyhow::Result<Outcome> {
+pub fn answer(name: &CStr, demand: Demand, library: Option<&Path>) -> anyhow::Result<Outcome> {
     let library = Library::load(library)?;
-    let answer = Ia::open(library, name).and_then(|ia| {
+    let answer = Ia::open_as(library, name, demand).and_then(|ia| {
         let all = ia.attributes()?;
         Ok(Opened {
             address: all.address.map(|address| address.ip()),
@@ -131,13 +157,13 @@ pub fn answer(name: &str, library: Option<&Path>) -> anyhow::Result<Outcome> {
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
-    use std::ffi::OsStr;
+    use std::io::{Write, pipe};
 
     use super::*;
 
     #[test]
     fn the_environment_of_the_user_silences_and_diverts_nothing() {
-        let command = command(Path::new("dat-info"), "shm", None);
+        let command = command(Path::new("dat-info"), c"shm", Demand::default(), None);
         let set: HashMap<&OsStr, Option<&OsStr>> = command.get_envs().collect();
         assert_eq!(set[OsStr::new("DAT_DBG_TYPE")], Some(OsStr::new("1")));
         assert_eq!(set[OsStr::new("DAT_DBG_DEST")], None);
@@ -152,5 +178,20 @@ mod tests {
         let (answer, printed) = read("acme: crash\n");
         assert!(answer.is_none());
         assert_eq!(printed, ["acme: crash"]);
+    }
+
+    #[test]
+    fn pipes_are_read_to_their_ends_or_until_the_limit() {
+        let (ends, mut into_ends) = pipe().unwrap();
+        let (stays, mut into_stays) = pipe().unwrap();
+        into_ends.write_all(b"one\n").unwrap();
+        into_stays.write_all(b"two\n").unwrap();
+        drop(into_ends);
+        let file = |pipe| Some(File::from(OwnedFd::from(pipe)));
+        let (texts, hangs) = read_all([file(ends), file(stays)], Duration::from_millis(20));
+        assert_eq!((texts, hangs), (["one\n".to_owned(), "two\n".to_owned()], true));
+        let (ends, into_ends) = pipe().unwrap();
+        drop(into_ends);
+        assert_eq!(read_all([file(ends)], LIMIT), ([String::new()], false));
     }
 }

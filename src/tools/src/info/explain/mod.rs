@@ -5,52 +5,85 @@
 
 mod adapter;
 mod configuration;
+mod lost;
 mod rdma;
+pub mod shell;
 mod shm;
 mod step;
+mod wish;
 
+use std::ffi::CStr;
 use std::path::Path;
 
 use dat_registry::search::{Found, Places};
+use rustix::process::geteuid;
 use serde_json::json;
 
 use super::listing::{entry_of, probe_all};
-use super::load;
-use super::probe::{self, Probe};
-use crate::dat::Adapter;
+use super::probe::{Probe, probe};
+use super::{VERSION, load, shown, words};
+use crate::dat::{Adapter, Demand, Library};
 use crate::print::{HEADING, styled};
 use crate::tool::Outcome;
 use adapter::{Kind, Subject};
-use configuration::quoted;
+use configuration::Configuration;
 use rdma::Host;
+use shell::{SHM, append, quoted};
 use step::{Chapter, Step};
+
+/// What mends that there are too few descriptors.
+const MORE_FILES: &str = "ulimit -n 1024";
 
 /// Explains one adapter, or all.
 ///
 /// # Errors
-/// libdat.so.1 cannot be loaded, or no process be started.
-pub fn run(name: Option<&str>, library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
-    let (loaded, adapters) = load(library)?;
+/// Nothing can be written.
+pub fn run(name: Option<&CStr>, library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
+    match load(library) {
+        Ok((loaded, adapters)) => Ok(adapters_of(loaded, &adapters, name, library, json)),
+        Err(error) => {
+            let chapter = Chapter { title: "libdat.so.1".to_owned(), steps: vec![lost::explain(&error)] };
+            if json {
+                let error = format!("{error:#}");
+                anstream::println!("{:#}", json!({ "chapters": [chapter], "works": [], "error": error }));
+            } else {
+                anstream::println!("{}", chapter.text());
+            }
+            Ok(Outcome::Failure)
+        }
+    }
+}
+
+fn adapters_of(
+    loaded: Library,
+    adapters: &[Adapter],
+    name: Option<&CStr>,
+    library: Option<&Path>,
+    json: bool,
+) -> Outcome {
     let mut chapters = Vec::new();
-    let (found, configuration) = configuration::explain(&Places::of_this_process());
-    let same = compare(&found, &adapters);
-    let file = own_file(loaded.path().as_deref(), loaded.missed());
-    chapters.push(Chapter { title: "libdat.so.1".to_owned(), steps: vec![file] });
-    chapters
-        .push(Chapter { title: "Configuration".to_owned(), steps: configuration.into_iter().chain(same).collect() });
+    let Configuration { found, file, steps } = configuration::explain(&Places::of_this_process());
+    let same = compare(&found, adapters);
+    let own = own_file(loaded.path().as_deref(), loaded.missed());
+    chapters.push(Chapter { title: "libdat.so.1".to_owned(), steps: vec![own] });
+    chapters.push(Chapter { title: "Configuration".to_owned(), steps: steps.into_iter().chain(same).collect() });
 
     let host = Host::this();
-    let explain = |adapter: &str, probe: &Probe| {
-        Subject { name: adapter, library: loaded, found: &found, probe, host: &host }.explain()
+    let explain = |name: &CStr, demand: Demand, probe: &Probe| {
+        let shares = adapters.iter().filter(|one| *one.bytes == *name).count() > 1;
+        let (found, file, host) = (&found, file.as_deref(), &host);
+        Subject { name, demand, shares, library: loaded, found, file, probe, host }.explain()
     };
-    let all = probe_all(&adapters, library)?;
-    let works: Vec<&str> =
-        all.iter().filter(|(_, probe)| probe.answer.is_ok()).map(|(adapter, _)| adapter.name.as_str()).collect();
+    let all = probe_all(adapters, library);
+    let works = working(&all);
     let mut has_rdma = false;
     match name {
-        Some(name) => chapters.push(explain(name, &probe::probe(name, library)?)),
+        Some(name) => {
+            let demand = Demand::default();
+            chapters.push(explain(name, demand, &probe(name, demand, library)));
+        }
         None => {
-            chapters.extend(all.iter().map(|(adapter, probe)| explain(&adapter.name, probe)));
+            chapters.extend(all.iter().map(|(adapter, probe)| explain(&adapter.bytes, adapter.demand(), probe)));
             let libraries = all.iter().filter_map(|(_, probe)| probe.answer.as_ref().ok()?.library.as_deref());
             has_rdma = libraries.into_iter().any(|library| adapter::kind(library) == Kind::Verbs);
             let title = if has_rdma { "RDMA" } else { "RDMA between hosts" };
@@ -59,12 +92,29 @@ pub fn run(name: Option<&str>, library: Option<&Path>, json: bool) -> anyhow::Re
         }
     }
     if json {
+        let works: Vec<String> = works.iter().map(|name| words(name)).collect();
         anstream::println!("{:#}", json!({ "chapters": chapters, "works": works }));
     } else {
-        show(&chapters, &works, name, has_rdma);
+        for chapter in &chapters {
+            anstream::println!("{}", chapter.text());
+        }
+        let lacks_shm = !found.entries.iter().any(|(_, entry)| adapter::kind_of(entry) == Kind::Shm);
+        show_end(&works, name, file.as_deref().filter(|_| lacks_shm), has_rdma);
     }
     let wrong = chapters.iter().any(Chapter::is_wrong);
-    Ok(if wrong { Outcome::Failure } else { Outcome::Fine })
+    if wrong { Outcome::Failure } else { Outcome::Fine }
+}
+
+/// The names with which a program of this version opens an adapter, each once.
+fn working<'a>(all: &[(&'a Adapter, Probe)]) -> Vec<&'a CStr> {
+    let mut names = Vec::new();
+    for (adapter, probe) in all {
+        let serves = adapter.version.0 == VERSION.major && adapter.version.1 >= VERSION.minor;
+        if serves && probe.answer.is_ok() && !names.contains(&&*adapter.bytes) {
+            names.push(&*adapter.bytes);
+        }
+    }
+    names
 }
 
 /// The file of the library, and whether programs find it as well.
@@ -80,11 +130,22 @@ fn own_file(path: Option<&Path>, missed: Option<&str>) -> Step {
             Step::note(format!(
                 "{}: it is installed together with this tool, which found it there, but the loader does not find it: \
                  {reason}\na program that names its folder neither when it is linked nor in LD_LIBRARY_PATH does not start; \
-                 root can name it for all programs:\necho {folder} >/etc/ld.so.conf.d/libdat.conf && ldconfig",
-                path.display()
+                 root can name it for all programs:\n{}",
+                path.display(),
+                for_all_programs(&folder)
             ))
             .mend(format!("export LD_LIBRARY_PATH={folder}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"))
         }
+    }
+}
+
+/// The command that has the loader look into a folder for all programs.
+fn for_all_programs(folder: &str) -> String {
+    const LIST: &str = "/etc/ld.so.conf.d/libdat.conf";
+    if geteuid().is_root() {
+        format!("echo {folder} >{LIST} && ldconfig")
+    } else {
+        format!("echo {folder} | sudo tee {LIST} && sudo ldconfig")
     }
 }
 
@@ -101,29 +162,45 @@ fn compare(found: &Found, adapters: &[Adapter]) -> Option<Step> {
     })
 }
 
-/// Shows it to people; the end is what they can do now.
-fn show(chapters: &[Chapter], works: &[&str], name: Option<&str>, has_rdma: bool) {
-    for chapter in chapters {
-        anstream::println!("{}", chapter.text());
-    }
+/// Shows people what they can do now.
+///
+/// # Parameters
+/// * `works` - the names of the adapters that open.
+/// * `lacking` - the file that counts, if it has no line for shm.
+fn show_end(works: &[&CStr], name: Option<&CStr>, lacking: Option<&Path>, has_rdma: bool) {
     anstream::println!("{}", styled(HEADING, "In short"));
     if let Some(name) = name.filter(|name| !works.contains(name)) {
-        anstream::println!("  {name} does not open; what is WRONG above is why.");
+        anstream::println!("  {} does not open; what is WRONG above is why.", shown(&words(name)));
     }
     match works {
         [] => anstream::println!("  No adapter opens yet; what is WRONG above is why."),
         [first, ..] => {
-            let some = works.join(", ");
-            anstream::println!(
-                "  Works now: {some}. Try it: dat-ping {} --self --count 3",
-                quoted(name.filter(|name| works.contains(name)).unwrap_or(first))
-            );
+            let some: Vec<String> = works.iter().map(|name| shown(&words(name))).collect();
+            let name = name.filter(|name| works.contains(name)).unwrap_or(first);
+            anstream::println!("  Works now: {}. Try it: {}", some.join(", "), trial(name));
         }
+    }
+    if let Some(file) = lacking {
+        anstream::println!(
+            "  {} has no line for shm, which connects processes of this host. Add it: {}",
+            shown(&file.to_string_lossy()),
+            append(SHM, file)
+        );
     }
     if name.is_none() && !has_rdma {
         anstream::println!(
             "  shm connects processes of this host. Between hosts RDMA is needed: the chapter above says how to get it."
         );
+    }
+}
+
+/// The command that tries an adapter.
+fn trial(name: &CStr) -> String {
+    let operand = shell::operand(name);
+    if operand.starts_with("-- ") {
+        format!("dat-ping --self --count 3 {operand}")
+    } else {
+        format!("dat-ping {operand} --self --count 3")
     }
 }
 
@@ -139,7 +216,32 @@ mod tests {
         let step = own_file(Some(path), Some("libdat.so.1: cannot open shared object file"));
         assert_eq!(step.state, State::Note);
         assert!(step.text.contains("does not find it: libdat.so.1: cannot open"), "{}", step.text);
-        assert!(step.text.contains("echo '/opt/my dat/lib' >/etc/ld.so.conf.d"), "{}", step.text);
+        assert!(step.text.contains("echo '/opt/my dat/lib' "), "{}", step.text);
         assert!(step.mend[0].starts_with("export LD_LIBRARY_PATH='/opt/my dat/lib'$"), "{}", step.mend[0]);
+    }
+
+    #[test]
+    fn what_works_is_named_once_and_serves_programs_of_this_version() {
+        let adapter = |name: &CStr, minor, thread_safe| Adapter {
+            name: words(name),
+            bytes: name.to_owned(),
+            version: (1, minor),
+            thread_safe,
+        };
+        let adapters =
+            [adapter(c"a", 2, true), adapter(c"a", 3, false), adapter(c"old", 1, true), adapter(c"b", 2, true)];
+        let opened = |_: &Adapter| super::super::probe::Opened { address: None, library: None, groups: Vec::new() };
+        let probe = |adapter: &Adapter| match adapter.name.as_str() {
+            "b" => Probe { answer: Err("no".to_owned()), messages: Vec::new() },
+            _ => Probe { answer: Ok(opened(adapter)), messages: Vec::new() },
+        };
+        let all: Vec<_> = adapters.iter().map(|adapter| (adapter, probe(adapter))).collect();
+        assert_eq!(working(&all), [c"a"]);
+    }
+
+    #[test]
+    fn the_command_that_tries_an_adapter_takes_any_name() {
+        assert_eq!(trial(c"shm"), "dat-ping shm --self --count 3");
+        assert_eq!(trial(c"-x"), "dat-ping --self --count 3 -- -x");
     }
 }

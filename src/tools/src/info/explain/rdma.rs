@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use host::{limit, net, sysfs};
 use rustix::fs::{Access, access};
 
-use super::configuration::quoted;
+use super::shell::{as_root, quoted};
 use super::step::Step;
 use crate::info::attributes::size;
 use crate::info::devices::{self, Port};
@@ -65,8 +65,20 @@ impl Host {
         list.lines().any(|line| names(line.split(':').next().unwrap_or_default()))
     }
 
+    /// The network interfaces that have an address, each once.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        for (name, _) in &self.interfaces {
+            let name = name.split(':').next().unwrap_or(name);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
     /// The interface that a Soft-RoCE device would be made for: the first one with an address, other than the loopback.
-    fn candidate(&self) -> &str {
+    pub fn candidate(&self) -> &str {
         let usable = |(_, address): &&(String, IpAddr)| !address.is_loopback();
         self.interfaces.iter().find(usable).map_or("eth0", |(name, _)| name.split(':').next().unwrap_or(name))
     }
@@ -90,7 +102,7 @@ pub fn explain(host: &Host, netdev: Option<&str>, wanted: bool) -> Vec<Step> {
     let mut steps = Vec::new();
     let has_device = |netdev| ports.iter().any(|port| port.interfaces.iter().any(|interface| interface == netdev));
     if ports.is_empty() || netdev.is_some_and(|netdev| !has_device(netdev)) {
-        steps.push(soft_roce(host, netdev.unwrap_or(host.candidate()), &ports, wanted));
+        steps.push(soft_roce(host, netdev.unwrap_or(host.candidate()), None, wanted));
     }
     for port in &ports {
         steps.push(port_step(host, port, wanted));
@@ -112,10 +124,16 @@ pub fn own_port(host: &Host, address: IpAddr) -> Option<Step> {
 }
 
 /// How to get a device where there is none.
-fn soft_roce(host: &Host, netdev: &str, ports: &[Port], wanted: bool) -> Step {
-    const MODULES: &str = "modprobe -a rdma_rxe rdma_ucm";
-    let name = (0..).map(|number| format!("rxe{number}")).find(|name| ports.iter().all(|port| port.device != *name));
-    let link = format!("rdma link add {} type rxe netdev {}", name.unwrap_or_default(), quoted(netdev));
+///
+/// # Parameters
+/// * `device` - the name that it has to have; otherwise the first one that is free.
+pub fn soft_roce(host: &Host, netdev: &str, device: Option<&str>, wanted: bool) -> Step {
+    let ports = &devices::ports(&host.sysfs);
+    let free = |name: &String| ports.iter().all(|port| port.device != *name);
+    let name = device.map(str::to_owned).or_else(|| (0..).map(|number| format!("rxe{number}")).find(free));
+    let modules = as_root("modprobe -a rdma_rxe rdma_ucm");
+    let link =
+        as_root(format!("rdma link add {} type rxe netdev {}", quoted(name.unwrap_or_default()), quoted(netdev)));
     let lack = if ports.is_empty() {
         "this host has no RDMA device".to_owned()
     } else {
@@ -128,7 +146,7 @@ fn soft_roce(host: &Host, netdev: &str, ports: &[Port], wanted: bool) -> Step {
              be told from here: there is no list in {}, as in a container",
             host.modules.display()
         ))
-        .mend(format!("{MODULES}    # on the host"))
+        .mend(format!("{modules}    # on the host"))
         .mend(format!("{link}    # on the host"));
     }
     if !host.knows("rdma_rxe") {
@@ -143,12 +161,15 @@ fn soft_roce(host: &Host, netdev: &str, ports: &[Port], wanted: bool) -> Step {
             return step("a kernel that was built with CONFIG_RDMA_RXE");
         }
         let kernel = if cfg!(target_arch = "aarch64") { "linux-image-arm64" } else { "linux-image-amd64" };
-        return step("Debian's kernel").mend(format!("apt-get install {kernel} && reboot")).mend(MODULES).mend(link);
+        return step("Debian's kernel")
+            .mend(format!("{} && {}", as_root(format!("apt-get install {kernel}")), as_root("reboot")))
+            .mend(modules)
+            .mend(link);
     }
     let loaded = ["rdma_rxe", "rdma_ucm"].iter().all(|module| host.has_loaded(module));
     let text = if loaded { "" } else { ", and Soft-RoCE, which makes one of any network interface, is not loaded" };
     let step = step(text);
-    let step = if loaded { step } else { step.mend(MODULES) };
+    let step = if loaded { step } else { step.mend(modules) };
     step.mend(link)
 }
 
@@ -162,17 +183,22 @@ fn port_step(host: &Host, port: &Port, wanted: bool) -> Step {
     let own = devices::addresses(&host.interfaces, interface);
     if state != "active" {
         return Step::wrong_if(wanted, format!("{name}, interface {interface}: the port is {state}"))
-            .mend(format!("ip link set {} up", quoted(interface)));
+            .mend(as_root(format!("ip link set {} up", quoted(interface))));
     }
     if own.is_empty() {
         return Step::wrong_if(
             wanted,
             format!("{name}, interface {interface}: it has no IP address, which connections need"),
         )
-        .mend(format!("ip address add ADDRESS/24 dev {}", quoted(interface)));
+        .mend(give_address(interface));
     }
     let own: Vec<String> = own.iter().map(ToString::to_string).collect();
     Step::ok(format!("{name}: active, interface {}, {}", interfaces.join(", "), own.join(", ")))
+}
+
+/// The command that gives an interface an address.
+pub fn give_address(interface: &str) -> String {
+    as_root(format!("ip address add ADDRESS/24 dev {}", quoted(interface)))
 }
 
 /// The device files: that of the connection manager, and that of each device.
@@ -200,13 +226,13 @@ fn door(path: &Path, module: &str, wanted: bool) -> Step {
     let shown = path.display();
     if !path.exists() {
         return Step::wrong_if(wanted, format!("{shown} does not exist: the module {module} makes it"))
-            .mend(format!("modprobe {module}"));
+            .mend(as_root(format!("modprobe {module}")));
     }
     match access(path, Access::READ_OK | Access::WRITE_OK) {
         Ok(()) => Step::ok(format!("{shown} can be opened")),
         Err(error) => {
             Step::wrong_if(wanted, format!("{shown} may not be opened by you: {}", std::io::Error::from(error)))
-                .mend(format!("sudo chmod 666 {}", quoted(path)))
+                .mend(as_root(format!("chmod 666 {}", quoted(path))))
         }
     }
 }
@@ -227,17 +253,20 @@ fn locked(limit: Option<u64>) -> Step {
             size(bytes),
             bytes >> 10
         ))
-        .mend("echo '* - memlock unlimited' | sudo tee /etc/security/limits.d/rdma.conf    # then log in again"),
+        .mend(format!(
+            "echo '* - memlock unlimited' | {}    # then log in again",
+            as_root("tee /etc/security/limits.d/rdma.conf")
+        )),
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::super::step::State;
     use super::*;
 
     /// A host with Soft-RoCE on eth0 below a directory, or without.
-    fn host(root: &Path, device: bool) -> Host {
+    pub fn host(root: &Path, device: bool) -> Host {
         let write = |path: &str, text: &str| {
             let path = root.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -272,7 +301,10 @@ mod tests {
         assert_eq!(steps.len(), 1);
         assert_eq!(steps[0].state, State::Note);
         assert!(steps[0].text.contains("is not loaded"), "{}", steps[0].text);
-        assert_eq!(steps[0].mend, ["modprobe -a rdma_rxe rdma_ucm", "rdma link add rxe0 type rxe netdev eth0"]);
+        assert_eq!(
+            steps[0].mend,
+            [as_root("modprobe -a rdma_rxe rdma_ucm"), as_root("rdma link add rxe0 type rxe netdev eth0")]
+        );
         assert_eq!(explain(&host(root.path(), false), Some("eth0"), true)[0].state, State::Wrong);
     }
 
@@ -283,7 +315,7 @@ mod tests {
         fs::write(root.path().join("modules/modules.dep"), "kernel/udp_tunnel.ko: kernel/rdma_rxe.ko\n").unwrap();
         let steps = explain(&host, Some("eth0"), false);
         assert!(steps[0].text.contains("no module rdma_rxe"), "{}", steps[0].text);
-        assert!(steps[0].mend[0].starts_with("apt-get install linux-image-"), "{:?}", steps[0].mend);
+        assert!(steps[0].mend[0].contains("apt-get install linux-image-"), "{:?}", steps[0].mend);
         host.apt = false;
         let steps = explain(&host, Some("eth0"), false);
         assert!(steps[0].text.contains("CONFIG_RDMA_RXE"), "{}", steps[0].text);
@@ -298,7 +330,7 @@ mod tests {
         let steps = explain(&host, Some("eth0"), false);
         assert!(steps[0].text.contains("cannot be told from here"), "{}", steps[0].text);
         let commands = ["modprobe -a rdma_rxe rdma_ucm", "rdma link add rxe0 type rxe netdev eth0"];
-        assert_eq!(steps[0].mend, commands.map(|command| format!("{command}    # on the host")));
+        assert_eq!(steps[0].mend, commands.map(|command| format!("{}    # on the host", as_root(command))));
         // What is loaded can be seen without them.
         fs::create_dir_all(root.path().join("sys/module/rdma_rxe")).unwrap();
         assert!(!explain(&host, Some("eth0"), false)[0].text.contains("cannot be told"));
@@ -317,8 +349,8 @@ mod tests {
         fs::write(root.path().join("sys/class/infiniband/rxe0/ports/1/state"), "1: DOWN\n").unwrap();
         host.locked = None;
         let steps = explain(&host, Some("eth0"), true);
-        assert_eq!(steps[0].mend, ["ip link set eth0 up"]);
-        assert_eq!(steps[1].mend, ["modprobe rdma_ucm"]);
+        assert_eq!(steps[0].mend, [as_root("ip link set eth0 up")]);
+        assert_eq!(steps[1].mend, [as_root("modprobe rdma_ucm")]);
         assert_eq!(steps[3].state, State::Ok);
     }
 
@@ -328,9 +360,9 @@ mod tests {
         let host = host(root.path(), true);
         let steps = explain(&host, Some("eth1"), true);
         assert!(steps[0].text.starts_with("eth1 has no RDMA device"), "{}", steps[0].text);
-        assert_eq!(steps[0].mend.last().unwrap(), "rdma link add rxe1 type rxe netdev eth1");
+        assert_eq!(steps[0].mend.last().unwrap(), &as_root("rdma link add rxe1 type rxe netdev eth1"));
         let steps = explain(&host, Some("eth1;x"), true);
-        assert_eq!(steps[0].mend.last().unwrap(), "rdma link add rxe1 type rxe netdev 'eth1;x'");
+        assert_eq!(steps[0].mend.last().unwrap(), &as_root("rdma link add rxe1 type rxe netdev 'eth1;x'"));
         assert_eq!(own_port(&host, host.interfaces[1].1).unwrap().state, State::Ok);
         assert_eq!(own_port(&host, host.interfaces[0].1), None);
     }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::info::shown;
 use crate::print::{ATTENTION, GOOD, HEADING, WRONG, styled};
 
 /// How a step went.
@@ -50,8 +51,20 @@ impl Step {
     }
 
     /// With a command that mends it.
-    pub fn mend(mut self, command: impl Into<String>) -> Self {
-        self.mend.push(command.into());
+    pub fn mend(self, command: impl Into<String>) -> Self {
+        self.mends([command.into()])
+    }
+
+    /// With commands that mend it.
+    pub fn mends(mut self, commands: impl IntoIterator<Item = String>) -> Self {
+        self.mend.extend(commands);
+        self
+    }
+
+    /// With another line of text.
+    pub fn more(mut self, text: impl AsRef<str>) -> Self {
+        self.text.push('\n');
+        self.text += text.as_ref();
         self
     }
 }
@@ -73,7 +86,7 @@ impl Chapter {
 
     /// The chapter as text for people.
     pub fn text(&self) -> String {
-        let mut text = format!("{}\n", styled(HEADING, &self.title));
+        let mut text = format!("{}\n", styled(HEADING, shown(&self.title)));
         for step in &self.steps {
             let (style, word) = match step.state {
                 State::Ok => (GOOD, "ok"),
@@ -82,9 +95,10 @@ impl Chapter {
             };
             // The word is padded before it gets its colour, whose marks have a length too.
             let word = styled(style, format!("{word:5}"));
-            text += &format!("  {word}  {}\n", step.text.replace('\n', "\n         "));
+            let lines: Vec<String> = step.text.split('\n').map(shown).collect();
+            text += &format!("  {word}  {}\n", lines.join("\n         "));
             for command in &step.mend {
-                text += &format!("         mend: {command}\n");
+                text += &format!("         mend: {}\n", shown(command));
             }
         }
         text
@@ -102,5 +116,13 @@ mod tests {
         assert!(chapter.is_wrong());
         let text = anstream::adapter::strip_str(&chapter.text()).to_string();
         assert_eq!(text, "Title\n  ok     one\n  WRONG  two\n         lines\n         mend: do this\n");
+    }
+
+    #[test]
+    fn control_characters_are_shown_and_not_obeyed() {
+        let steps = vec![Step::wrong("a\u{1b}[31mb").mend("c\u{7}")];
+        let text = Chapter { title: "x\ry".to_owned(), steps }.text();
+        let text = anstream::adapter::strip_str(&text).to_string();
+        assert_eq!(text, "x\\ry\n  WRONG  a\\u{1b}[31mb\n         mend: c\\u{7}\n");
     }
 }
