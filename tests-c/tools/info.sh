@@ -398,6 +398,25 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && setpriv --reuid=6553
     printf 'shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 "%s" ""\n' "$work/theirs" >"$work/dat.conf"
     mkdir -m 700 "$work/theirs" && chown 65534 "$work/theirs"
     ok 'another user: their own directory' nobody shm
+    limited() { setpriv --reuid=65534 --clear-groups prlimit --nproc=1:1 "$info" --json >"$work/out" 2>"$work/errors"; }
+    if command -v prlimit >/dev/null; then
+        DAT_OVERRIDE=$work/dat.conf
+        export DAT_OVERRIDE
+        limited
+        ok 'no thread and no process can be made: that is why the adapter does not open' \
+            json "'no process' in d['adapters'][0]['why']"
+        unset DAT_OVERRIDE
+    else
+        skip 'no thread and no process can be made' 'no prlimit'
+    fi
+    if [ ! -e /etc/dat.conf ] && [ ! -e /etc/rdma/dat.conf ] && unshare -m true 2>/dev/null; then
+        unshare -m sh -c 'mount --bind /tmp /tmp && mount -o remount,ro,bind /tmp && exec "$@"' sh \
+            setpriv --reuid=65534 --clear-groups "$info" --explain shm >"$work/out" 2>&1
+        ok 'another user, /tmp read-only: it says so, with a command' says 'on a read-only file system' \
+            'mend: sudo mount -t tmpfs tmpfs /tmp'
+    else
+        skip 'another user, /tmp read-only' 'no mount namespaces, or this host has a dat.conf'
+    fi
     chmod 600 "$work/dat.conf"
     nobody --explain
     ok 'another user: a file that they may not read' says 'Permission denied' "mend: sudo chmod a+r $work/dat.conf"
