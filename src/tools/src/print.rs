@@ -1,9 +1,36 @@
-//! Output for people. Print it with `anstream::println!`, which leaves the colours out where they do not belong.
+//! What the tools write. Colours are left out where they do not belong.
 
 use std::fmt::Display;
+use std::io::{self, ErrorKind, Write};
 
 use anstyle::{AnsiColor, Style};
+use anyhow::Context;
 use comfy_table::{Table, presets};
+
+/// Writes a line on standard output.
+///
+/// # Errors
+/// As [`written`].
+pub fn line(text: impl Display) -> anyhow::Result<()> {
+    let mut output = anstream::stdout().lock();
+    written(writeln!(output, "{text}").and_then(|()| output.flush()))
+}
+
+/// Passes the result of writing on standard output on. That nobody reads it any more is no error.
+///
+/// # Errors
+/// Standard output cannot be written, for example because a disk is full.
+pub fn written(result: io::Result<()>) -> anyhow::Result<()> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("standard output cannot be written"),
+    }
+}
+
+/// Writes a line on standard error. If that fails, there is no place to say so.
+pub fn complain(text: impl Display) {
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
+}
 
 /// The style of headings.
 pub const HEADING: Style = Style::new().bold();
@@ -39,6 +66,13 @@ pub fn columns<'a>(heads: &[&str], rows: impl IntoIterator<Item = Vec<String>> +
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_cannot_be_written_is_an_error_unless_nobody_reads_it() {
+        assert!(written(Ok(())).is_ok() && written(Err(ErrorKind::BrokenPipe.into())).is_ok());
+        let error = written(Err(ErrorKind::StorageFull.into())).expect_err("the disk is full");
+        assert_eq!(format!("{error:#}"), "standard output cannot be written: no storage space");
+    }
 
     #[test]
     fn columns_are_aligned_and_end_without_blanks() {

@@ -4,10 +4,13 @@
 //! `--help` and the manual page say the same, because both come from a [`Tool`]; src/derived writes the pages and the
 //! completions.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Command, Parser};
+
+use crate::print;
 
 /// A tool; its arguments are the type that implements this.
 pub trait Tool: Parser {
@@ -75,14 +78,26 @@ pub struct Common {
 /// The main function of a tool.
 pub fn main<T: Tool>() -> ExitCode {
     obey_closed_pipes();
-    let matches = command::<T>().get_matches();
-    let tool = T::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    tool.run()
+    let matches = command::<T>().try_get_matches();
+    let outcome = match matches.and_then(|matches| T::from_arg_matches(&matches)) {
+        Ok(tool) => tool.run(),
+        Err(instead) => explain(&instead),
+    };
+    outcome
         .unwrap_or_else(|error| {
-            anstream::eprintln!("{}: {error:#}", T::command().get_name());
+            print::complain(format_args!("{}: {error:#}", T::command().get_name()));
             Outcome::Failure
         })
         .into()
+}
+
+/// Writes what is wrong with the arguments, or what `--help` and `--version` ask for.
+fn explain(instead: &clap::Error) -> anyhow::Result<Outcome> {
+    let shown = instead.print().and_then(|()| std::io::stdout().flush());
+    if instead.use_stderr() {
+        return Ok(Outcome::Usage);
+    }
+    print::written(shown).map(|()| Outcome::Fine)
 }
 
 /// The arguments of a tool, with its sections behind the long help.

@@ -13,7 +13,7 @@ use super::devices::{self, Port};
 use super::probe::{Probe, probe};
 use super::{VERSION, load, shown, words};
 use crate::dat::Adapter;
-use crate::print::{WRONG, columns, styled};
+use crate::print::{self, WRONG, columns, styled};
 use crate::tool::Outcome;
 
 /// A line of the table.
@@ -58,9 +58,9 @@ pub fn run(library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
         .collect();
     let listing = Listing { library: loaded.path(), adapters };
     if json {
-        anstream::println!("{}", serde_json::to_string_pretty(&listing)?);
+        print::line(serde_json::to_string_pretty(&listing)?)?;
     } else {
-        show(&listing.adapters);
+        show(&listing.adapters)?;
     }
     let any = listing.adapters.iter().any(|row| row.opens);
     Ok(if any { Outcome::Fine } else { Outcome::Failure })
@@ -135,7 +135,7 @@ fn row(
     row
 }
 
-fn show(rows: &[Row]) {
+fn show(rows: &[Row]) -> anyhow::Result<()> {
     let or_dash = |text: Option<String>| text.unwrap_or("-".to_owned());
     let lines = rows.iter().map(|row| {
         vec![
@@ -151,18 +151,19 @@ fn show(rows: &[Row]) {
         ]
     });
     let heads = ["NAME", "API", "THREADS", "DEVICE", "PORT", "STATE", "ADDRESS", "FROM", "LIBRARY"];
-    anstream::println!("{}", columns(&heads, lines));
+    print::line(columns(&heads, lines))?;
     for row in rows {
         if let Some(why) = &row.why {
-            anstream::println!("{}: {}", styled(WRONG, shown(&row.name)), shown(why));
+            print::line(format_args!("{}: {}", styled(WRONG, shown(&row.name)), shown(why)))?;
         }
     }
     if rows.is_empty() {
-        anstream::println!("There is no adapter that a program could open.");
+        print::line("There is no adapter that a program could open.")?;
     }
     if rows.iter().any(|row| !row.opens) || rows.is_empty() {
-        anstream::println!("`dat-info --explain` says what mends it.");
+        print::line("`dat-info --explain` says what mends it.")?;
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ use dat_registry::builtin::Version;
 use serde_json::json;
 
 use crate::dat::{Demand, Library};
-use crate::print::{HEADING, styled};
+use crate::print::{self, HEADING, styled};
 use crate::tool::{Outcome, Section, Tool};
 use attributes::Group;
 use explain::shell;
@@ -92,7 +92,7 @@ impl Tool for Arguments {
             if let Some(name) = &name {
                 object["name"] = words(name).into();
             }
-            anstream::println!("{object:#}");
+            print::line(format_args!("{object:#}"))?;
         }
         outcome
     }
@@ -107,7 +107,7 @@ fn one(name: &CStr, library: Option<&Path>, json: bool) -> anyhow::Result<Outcom
         Ok(opened) => opened,
         Err(why) => {
             for message in probe.messages {
-                anstream::eprintln!("{}", shown(&message));
+                print::complain(shown(&message));
             }
             let (shown, operand) = (shown(&words(name)), shell::operand(name));
             bail!("{shown} does not open: {why}; `dat-info --explain {operand}` tells more")
@@ -119,9 +119,9 @@ fn one(name: &CStr, library: Option<&Path>, json: bool) -> anyhow::Result<Outcom
             let attributes = group.attributes.iter().map(|one| (one.name.clone(), one.value.clone())).collect();
             object[&group.name] = serde_json::Value::Object(attributes);
         }
-        anstream::println!("{object:#}");
+        print::line(format_args!("{object:#}"))?;
     } else {
-        anstream::println!("{}", text(&opened));
+        print::line(text(&opened))?;
     }
     Ok(Outcome::Fine)
 }

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::attributes::{self, Group};
 use crate::child::own_file;
 use crate::dat::{Demand, Ia, Library};
+use crate::print;
 use crate::tool::Outcome;
 
 /// The time in which an adapter opens, or is taken to hang.
@@ -150,7 +151,7 @@ pub fn answer(name: &CStr, demand: Demand, library: Option<&Path>) -> anyhow::Re
         })
     });
     // A line of its own, also behind what a provider has printed without the end of a line.
-    println!("\n{}", serde_json::to_string(&answer.map_err(|error| error.to_string()))?);
+    print::line(format_args!("\n{}", serde_json::to_string(&answer.map_err(|error| error.to_string()))?))?;
     Ok(Outcome::Fine)
 }
 

@@ -14,6 +14,7 @@ use super::node::Node;
 use super::plan::Plan;
 use super::result::Row;
 use crate::dat::{Ia, Library};
+use crate::print;
 
 /// A connection to a server, for one measurement after the other.
 pub struct Client<'a> {
@@ -114,7 +115,10 @@ impl Watchdog {
         let thread = std::thread::Builder::new().spawn(move || {
             if disarmed.recv_timeout(longest) == Err(RecvTimeoutError::Timeout) {
                 too_late();
-                anstream::eprintln!("dat-perf: {what}: it takes longer than {} s (--limit)", longest.as_secs());
+                print::complain(format_args!(
+                    "dat-perf: {what}: it takes longer than {} s (--limit)",
+                    longest.as_secs()
+                ));
                 std::process::exit(1);
             }
         });

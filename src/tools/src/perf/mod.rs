@@ -42,6 +42,7 @@ pub use arguments::Arguments;
 
 use crate::child;
 use crate::dat::{Ia, Library, address};
+use crate::print;
 use crate::tool::{EXIT_STATUS, Outcome, Section, Tool};
 use client::{Client, TooLate, first_that_connects};
 use parking_lot::Mutex;
@@ -86,7 +87,7 @@ impl Tool for Arguments {
     fn run(self) -> anyhow::Result<Outcome> {
         let serves = self.host.is_none() && !self.own_peer;
         if serves && self.common.json {
-            anstream::eprintln!("dat-perf: --json is for the client, which names a HOST or has --self");
+            print::complain("dat-perf: --json is for the client, which names a HOST or has --self");
             return Ok(Outcome::Usage);
         }
         let library = Library::load(self.common.library.as_deref())?;
@@ -148,7 +149,7 @@ fn too_late(arguments: &Arguments, rows: &Rows, progress: &ProgressBar) -> TooLa
         if !rows.is_empty()
             && let Err(error) = show(&arguments, &rows)
         {
-            anstream::eprintln!("dat-perf: {error:#}");
+            print::complain(format_args!("dat-perf: {error:#}"));
         }
     })
 }
@@ -169,11 +170,11 @@ fn start_server(arguments: &Arguments) -> anyhow::Result<child::Server> {
 /// Writes the results in the form that was asked for.
 fn show(arguments: &Arguments, rows: &[Row]) -> anyhow::Result<()> {
     if arguments.csv {
-        report::csv(rows, std::io::stdout().lock())?;
+        print::line(report::csv(rows)?)?;
     } else if arguments.common.json {
-        println!("{}", serde_json::to_string_pretty(rows)?);
+        print::line(serde_json::to_string_pretty(rows)?)?;
     } else {
-        anstream::println!("{}", report::text(rows));
+        print::line(report::text(rows))?;
     }
     match &arguments.svg {
         Some(file) => picture::draw(rows, &format!("dat-perf, adapter {}", arguments.name), file),

@@ -1,7 +1,5 @@
 //! How results are shown: a table for people, CSV and JSON for programs.
 
-use std::io::Write;
-
 use super::plan::Test;
 use super::result::Row;
 use crate::print;
@@ -70,17 +68,17 @@ fn processor_time(rows: &[Row]) -> String {
     )
 }
 
-/// A line with the names of the columns, and a line a row.
+/// A line with the names of the columns, and a line a row, without a line break behind the last one.
 ///
 /// # Errors
-/// Those of writing.
-pub fn csv(rows: &[Row], to: impl Write) -> anyhow::Result<()> {
-    let mut writer = csv::Writer::from_writer(to);
+/// None that can be met: memory takes all.
+pub fn csv(rows: &[Row]) -> anyhow::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
         writer.serialize(row)?;
     }
-    writer.flush()?;
-    Ok(())
+    let text = String::from_utf8(writer.into_inner()?)?;
+    Ok(text.trim_end().to_owned())
 }
 
 /// A line about a measurement that is under way, for the progress on a terminal.
@@ -140,14 +138,12 @@ pub mod tests {
 
     #[test]
     fn programs_see_names_and_numbers() {
-        let mut written = Vec::new();
-        csv(&[row(Test::SendLat, 8)], &mut written).expect("memory takes all");
         assert_eq!(
-            String::from_utf8(written).expect("text"),
+            csv(&[row(Test::SendLat, 8)]).expect("memory takes all"),
             "adapter,test,size,iterations,outstanding,connections,active,threads,srq,wait,min_ns,median_ns,mean_ns,p99_ns,\
              max_ns,rate_per_s,bandwidth_mb_per_s,seconds,cpu_seconds,cpu_percent,server_cpu_seconds,\
              server_cpu_percent\n\
-             shm,send_lat,8,1000,64,1,1,1,false,false,150.0,200.0,250.5,1000.0,12345.0,4000000.0,32.0,2.0,1.0,50.0,2.0,100.0\n"
+             shm,send_lat,8,1000,64,1,1,1,false,false,150.0,200.0,250.5,1000.0,12345.0,4000000.0,32.0,2.0,1.0,50.0,2.0,100.0"
         );
     }
 }

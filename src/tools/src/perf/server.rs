@@ -12,6 +12,7 @@ use super::plan::Plan;
 use super::processors::pin;
 use crate::child;
 use crate::dat::{Cr, Evd, Event, Ia, Library, Psp};
+use crate::print;
 
 /// A client and its measurements, or something that is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub fn run(arguments: &Arguments, library: Library) -> anyhow::Result<()> {
         child::announce(psp.qualifier())?;
     }
     if arguments.verbose {
-        anstream::println!("{} listens at qualifier {}", arguments.name, psp.qualifier());
+        print::line(format_args!("{} listens at qualifier {}", arguments.name, psp.qualifier()))?;
     }
     loop {
         let Some(Event::Request(request)) = requests.wait(Duration::from_secs(600))? else { continue };
@@ -43,7 +44,7 @@ pub fn run(arguments: &Arguments, library: Library) -> anyhow::Result<()> {
             Ok(Visit::Client) if arguments.once => return Ok(()),
             Err(error) if arguments.once => return Err(error),
             Ok(_) => {}
-            Err(error) => anstream::eprintln!("dat-perf: {error:#}"),
+            Err(error) => print::complain(format_args!("dat-perf: {error:#}")),
         }
     }
 }
@@ -55,12 +56,12 @@ fn visit(arguments: &Arguments, library: Library, ia: &Ia, request: Cr) -> anyho
     if !peer.private_data.starts_with(GREETING) {
         // The request is rejected when it is dropped.
         if arguments.verbose {
-            anstream::println!("{who} is no dat-perf of this version, and is rejected");
+            print::line(format_args!("{who} is no dat-perf of this version, and is rejected"))?;
         }
         return Ok(Visit::Stranger);
     }
     if arguments.verbose {
-        anstream::println!("{who} is connected");
+        print::line(format_args!("{who} is connected"))?;
     }
     let mut control = Control::accept(ia, request, Duration::from_secs(arguments.limit))?;
     while let Some(message) =
@@ -71,13 +72,13 @@ fn visit(arguments: &Arguments, library: Library, ia: &Ia, request: Cr) -> anyho
         };
         control.begin();
         if arguments.verbose {
-            anstream::println!("{who} measures {} with {} bytes", plan.test, plan.size);
+            print::line(format_args!("{who} measures {} with {} bytes", plan.test, plan.size))?;
         }
         serve(arguments, library, &mut control, &plan).with_context(|| format!("{who}, {}", plan.test))?;
         control.begin();
     }
     if arguments.verbose {
-        anstream::println!("{who} has gone");
+        print::line(format_args!("{who} has gone"))?;
     }
     Ok(Visit::Client)
 }

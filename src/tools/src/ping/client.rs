@@ -26,14 +26,14 @@ const RETRY: Duration = Duration::from_millis(200);
 pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<Outcome> {
     let mut session = match Session::connect(plan)? {
         Ok(Peer::Session(session)) => {
-            report.connected(session.address, session.has_srq());
+            report.connected(session.address, session.has_srq())?;
             Some(session)
         }
         Ok(Peer::Other(address, took)) => {
-            report.other(address, took);
-            return Ok(report.finish());
+            report.other(address, took)?;
+            return report.finish();
         }
-        Err(Stop::Interrupted) => return Ok(report.finish()),
+        Err(Stop::Interrupted) => return report.finish(),
         Err(Stop::Gone(reason) | Stop::Late(reason)) => {
             anyhow::bail!("{}: {reason}; is `dat-ping {}` running there?", plan.target, plan.adapter)
         }
@@ -41,31 +41,31 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<Outco
 
     for round in 1..=pace.count.unwrap_or(u64::MAX) {
         let start = Instant::now();
-        let stopped = match &mut session {
-            Some(session) => one_round(plan, session, round, report).err(),
+        let tried = match &mut session {
+            Some(session) => one_round(plan, session, round),
             None => match Session::connect(plan)? {
                 Ok(Peer::Session(back)) => {
-                    report.back(back.address);
-                    one_round(plan, session.insert(back), round, report).err()
+                    report.back(back.address)?;
+                    one_round(plan, session.insert(back), round)
                 }
-                Ok(Peer::Other(address, _)) => Some(Stop::Gone(format!("at {address} is no dat-ping any more"))),
-                Err(stop) => Some(stop),
+                Ok(Peer::Other(address, _)) => Err(Stop::Gone(format!("at {address} is no dat-ping any more"))),
+                Err(stop) => Err(stop),
             },
         };
-        match stopped {
-            None => {}
-            Some(Stop::Interrupted) => break,
-            Some(Stop::Gone(reason)) => {
-                report.lost(round, reason);
+        match tried {
+            Ok(Round { times, wrong }) => report.round(round, &times, wrong)?,
+            Err(Stop::Interrupted) => break,
+            Err(Stop::Gone(reason)) => {
+                report.lost(round, reason)?;
                 if session.take().is_some() {
-                    report.gone();
+                    report.gone()?;
                 }
             }
-            Some(Stop::Late(reason)) => {
-                report.lost(round, reason);
+            Err(Stop::Late(reason)) => {
+                report.lost(round, reason)?;
                 // An answer that is late must not be taken for that of a later round, so the connections go too.
                 if let Some(session) = session.take() {
-                    report.given_up();
+                    report.given_up()?;
                     session.end(plan.interrupt);
                 }
             }
@@ -77,7 +77,7 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<Outco
             Ok(()) => {}
             Err(Stop::Interrupted) => break,
             Err(Stop::Gone(reason) | Stop::Late(reason)) => {
-                report.gone_because(&reason);
+                report.gone_because(&reason)?;
                 session = None;
                 if rest(plan, &mut session, start, pace.interval).is_err() {
                     break;
@@ -88,11 +88,19 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<Outco
     if let Some(session) = session {
         session.end(plan.interrupt);
     }
-    Ok(report.finish())
+    report.finish()
+}
+
+/// A round that is complete.
+struct Round {
+    /// The time of each operation.
+    times: Vec<(Operation, Duration)>,
+    /// What was wrong with its bytes.
+    wrong: Vec<String>,
 }
 
 /// All operations of a round.
-fn one_round(plan: &Plan, session: &mut Session, round: u64, report: &mut Report) -> Result<(), Stop> {
+fn one_round(plan: &Plan, session: &mut Session, round: u64) -> Result<Round, Stop> {
     let mut times = Vec::with_capacity(Operation::ALL.len());
     let mut wrong = Vec::new();
     for operation in Operation::ALL {
@@ -103,8 +111,7 @@ fn one_round(plan: &Plan, session: &mut Session, round: u64, report: &mut Report
         times.push((operation, time));
         wrong.extend(text);
     }
-    report.round(round, &times, wrong);
-    Ok(())
+    Ok(Round { times, wrong })
 }
 
 /// Waits until the next round is due.

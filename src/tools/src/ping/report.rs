@@ -20,7 +20,7 @@ pub struct Style {
     pub flood: bool,
 }
 
-/// The report of a client.
+/// The report of a client. What writes a line may fail as [`print::line`].
 #[derive(Debug)]
 pub struct Report {
     style: Style,
@@ -64,7 +64,7 @@ impl Report {
     }
 
     /// A server was found.
-    pub fn connected(&mut self, address: IpAddr, srq: bool) {
+    pub fn connected(&mut self, address: IpAddr, srq: bool) -> anyhow::Result<()> {
         self.address = Some(address);
         self.start = Instant::now();
         let ways = if srq {
@@ -75,11 +75,11 @@ impl Report {
         self.say(format!(
             "dat-ping {} {} ({address}), qualifier {}: {} bytes by {ways}",
             self.adapter, self.host, self.qualifier, self.size
-        ));
+        ))
     }
 
     /// Something was found that is no dat-ping.
-    pub fn other(&mut self, address: IpAddr, took: Duration) {
+    pub fn other(&mut self, address: IpAddr, took: Duration) -> anyhow::Result<()> {
         self.address = Some(address);
         self.other = Some(took);
         self.complete = 1;
@@ -87,19 +87,19 @@ impl Report {
             "{address} has accepted a connection on qualifier {} within {:.2} us; it is no dat-ping, so no data is exchanged",
             self.qualifier,
             microseconds(took)
-        ));
+        ))
     }
 
     /// The server is there again.
-    pub fn back(&mut self, address: IpAddr) {
-        self.say(print::styled(print::GOOD, format!("{address} is back")));
+    pub fn back(&mut self, address: IpAddr) -> anyhow::Result<()> {
+        self.say(print::styled(print::GOOD, format!("{address} is back")))
     }
 
     /// A round is complete.
     ///
     /// # Parameters
     /// * `wrong` - what was wrong with its bytes.
-    pub fn round(&mut self, round: u64, times: &[(Operation, Duration)], wrong: Vec<String>) {
+    pub fn round(&mut self, round: u64, times: &[(Operation, Duration)], wrong: Vec<String>) -> anyhow::Result<()> {
         self.complete += 1;
         self.wrong += u64::from(!wrong.is_empty());
         for &(operation, time) in times {
@@ -117,42 +117,46 @@ impl Report {
             let times =
                 times.iter().map(|&(operation, time)| format!(" {}={:.2} us", operation.name(), microseconds(time)));
             let address = self.address.map(|address| address.to_string()).unwrap_or_default();
-            self.say(format!("{} bytes from {address}: seq={round}{}", self.size, times.collect::<String>()));
+            self.say(format!("{} bytes from {address}: seq={round}{}", self.size, times.collect::<String>()))?;
         }
         if !wrong.is_empty() {
-            self.say(print::styled(print::WRONG, format!("seq={round} wrong: {}", wrong.join("; "))));
+            self.say(print::styled(print::WRONG, format!("seq={round} wrong: {}", wrong.join("; "))))?;
         }
+        Ok(())
     }
 
     /// A round was lost.
-    pub fn lost(&mut self, round: u64, reason: String) {
+    pub fn lost(&mut self, round: u64, reason: String) -> anyhow::Result<()> {
         self.lost += 1;
-        self.say(print::styled(print::ATTENTION, format!("seq={round} lost: {reason}")));
         if self.style.json && !self.style.flood {
             self.rounds.push(json!({ "round": round, "lost": reason }));
         }
+        self.say(print::styled(print::ATTENTION, format!("seq={round} lost: {reason}")))
     }
 
     /// The server has gone in a round.
-    pub fn gone(&mut self) {
+    pub fn gone(&mut self) -> anyhow::Result<()> {
         let host = &self.host;
-        self.say(print::styled(print::ATTENTION, format!("{host} has gone; waiting for the next one")));
+        self.say(print::styled(print::ATTENTION, format!("{host} has gone; waiting for the next one")))
     }
 
     /// The connections are given up.
-    pub fn given_up(&mut self) {
+    pub fn given_up(&mut self) -> anyhow::Result<()> {
         let host = &self.host;
-        self.say(print::styled(print::ATTENTION, format!("{host} does not answer; connecting again")));
+        self.say(print::styled(print::ATTENTION, format!("{host} does not answer; connecting again")))
     }
 
     /// The server has gone between rounds.
-    pub fn gone_because(&mut self, reason: &str) {
+    pub fn gone_because(&mut self, reason: &str) -> anyhow::Result<()> {
         let host = &self.host;
-        self.say(print::styled(print::ATTENTION, format!("{host} has gone: {reason}; waiting for the next one")));
+        self.say(print::styled(print::ATTENTION, format!("{host} has gone: {reason}; waiting for the next one")))
     }
 
     /// Writes the summary; the outcome is fine if a round was complete, and nothing was lost or wrong.
-    pub fn finish(&mut self) -> Outcome {
+    ///
+    /// # Errors
+    /// As [`print::line`].
+    pub fn finish(&mut self) -> anyhow::Result<Outcome> {
         self.bar.finish_and_clear();
         let took = self.start.elapsed();
         let spreads = || {
@@ -177,24 +181,28 @@ impl Report {
             if !self.style.flood {
                 document["rounds"] = Value::Array(std::mem::take(&mut self.rounds));
             }
-            anstream::println!("{document}");
+            print::line(document)?;
         } else if self.other.is_none() {
             let rows = spreads().map(|(operation, spread)| {
                 let times = [spread.minimum_us, spread.mean_us, spread.maximum_us].map(|time| format!("{time:.2} us"));
                 std::iter::once(operation.name().to_owned()).chain(times).collect()
             });
             let wrong = if self.wrong > 0 { format!(", {} with wrong bytes", self.wrong) } else { String::new() };
-            anstream::println!(
+            print::line(format_args!(
                 "\n--- {} {} ---\n{rounds} rounds, {} complete{wrong}, {loss:.1} % lost, {:.0} ms",
                 self.adapter,
                 self.host,
                 self.complete,
                 took.as_secs_f64() * 1e3
-            );
+            ))?;
             if self.complete > 0 {
-                anstream::println!("{}", print::columns(&["", "minimum", "mean", "maximum"], rows));
+                print::line(print::columns(&["", "minimum", "mean", "maximum"], rows))?;
             }
         }
+        Ok(self.outcome())
+    }
+
+    fn outcome(&self) -> Outcome {
         if self.complete > 0 && self.lost + self.wrong == 0 { Outcome::Fine } else { Outcome::Failure }
     }
 
@@ -207,10 +215,8 @@ impl Report {
     }
 
     /// Writes a line for people, above the progress if that is shown.
-    fn say(&self, line: String) {
-        if !self.style.json {
-            self.bar.suspend(|| anstream::println!("{line}"));
-        }
+    fn say(&self, line: String) -> anyhow::Result<()> {
+        if self.style.json { Ok(()) } else { self.bar.suspend(|| print::line(line)) }
     }
 }
 
@@ -227,18 +233,18 @@ mod tests {
     fn rounds_that_are_lost_or_wrong_fail() {
         let times = [(Operation::Send, Duration::from_micros(2))];
         let mut report = report();
-        report.round(1, &times, Vec::new());
-        assert_eq!(report.finish(), Outcome::Fine);
-        report.lost(2, "gone".to_owned());
-        assert_eq!((report.loss(), report.finish()), (50.0, Outcome::Failure));
+        report.round(1, &times, Vec::new()).unwrap();
+        assert_eq!(report.outcome(), Outcome::Fine);
+        report.lost(2, "gone".to_owned()).unwrap();
+        assert_eq!((report.loss(), report.outcome()), (50.0, Outcome::Failure));
         let mut report = self::report();
-        report.round(1, &times, vec!["byte 0".to_owned()]);
-        assert_eq!((report.loss(), report.finish()), (0.0, Outcome::Failure));
+        report.round(1, &times, vec!["byte 0".to_owned()]).unwrap();
+        assert_eq!((report.loss(), report.outcome()), (0.0, Outcome::Failure));
     }
 
     #[test]
     fn nothing_is_lost_where_nothing_was_tried_and_nothing_is_shown_to_work() {
         assert_eq!(report().loss(), 0.0);
-        assert_eq!(report().finish(), Outcome::Failure);
+        assert_eq!(report().outcome(), Outcome::Failure);
     }
 }

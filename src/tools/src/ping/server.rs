@@ -94,14 +94,14 @@ pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     server.say(
         json!({ "event": "listening", "adapter": plan.adapter, "address": address, "qualifier": psp.qualifier() }),
         format!("dat-ping {}{at}: waiting for clients on qualifier {}", plan.adapter, psp.qualifier()),
-    );
+    )?;
     while plan.count.is_none_or(|count| server.served < count) {
         match server.node.next(None, plan.interrupt)? {
             Happening::Interrupted => break,
             Happening::TimeUp => {}
             Happening::Event(Event::Request(request)) => server.request(request),
-            Happening::Event(Event::Completion(completion)) => server.completion(&completion),
-            Happening::Event(Event::Connection(event)) => server.connection(&event),
+            Happening::Event(Event::Completion(completion)) => server.completion(&completion)?,
+            Happening::Event(Event::Connection(event)) => server.connection(&event)?,
             Happening::Event(Event::Other(..)) => {}
         }
     }
@@ -109,7 +109,7 @@ pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     server.say(
         json!({ "event": "end", "clients": served, "transfers": transfers, "wrong": wrong }),
         format!("\nclients: {served}, transfers: {transfers}, wrong: {wrong}"),
-    );
+    )?;
     Ok(if server.wrong == 0 { Outcome::Fine } else { Outcome::Failure })
 }
 
@@ -170,7 +170,7 @@ impl Server<'_> {
     }
 
     /// A transfer has ended.
-    fn completion(&mut self, completion: &Completion) {
+    fn completion(&mut self, completion: &Completion) -> anyhow::Result<()> {
         for index in 0..self.clients.len() {
             let client = &mut self.clients[index];
             for place in 0..client.channels.len() {
@@ -183,24 +183,22 @@ impl Server<'_> {
                     (DAT_DTO_SUCCESS, _) => Ok(()),
                     (status, _) => Err(anyhow::anyhow!("a transfer failed, {}", status_name(status))),
                 };
-                if let Err(error) = result {
-                    self.gone(index, &error.to_string());
-                }
-                return;
+                return result.or_else(|error| self.gone(index, &error.to_string()));
             }
         }
+        Ok(())
     }
 
     /// Something happened to a connection.
-    fn connection(&mut self, event: &Connection) {
+    fn connection(&mut self, event: &Connection) -> anyhow::Result<()> {
         let has = |client: &Client| client.channels.iter().position(|channel| channel.raw() == event.ep);
-        let Some(index) = self.clients.iter().position(|client| has(client).is_some()) else { return };
+        let Some(index) = self.clients.iter().position(|client| has(client).is_some()) else { return Ok(()) };
         if event.number != DAT_CONNECTION_EVENT_ESTABLISHED {
             return self.gone(index, event_name(event.number));
         }
         let client = &self.clients[index];
         if has(client) != Some(0) {
-            return;
+            return Ok(());
         }
         let name = &client.name;
         match &client.ping {
@@ -216,7 +214,7 @@ impl Server<'_> {
     }
 
     /// A client has gone, or is sent away.
-    fn gone(&mut self, index: usize, reason: &str) {
+    fn gone(&mut self, index: usize, reason: &str) -> anyhow::Result<()> {
         let client = self.clients.remove(index);
         self.served += 1;
         self.transfers += client.transfers;
@@ -226,7 +224,7 @@ impl Server<'_> {
             "{name} has gone ({reason}) after {transfers} transfers, {wrong} of them wrong; waiting for the next one"
         );
         let style = if *wrong == 0 { print::ATTENTION } else { print::WRONG };
-        self.say(
+        let said = self.say(
             json!({ "event": "gone", "client": name, "reason": reason, "transfers": transfers, "wrong": wrong }),
             print::styled(style, text),
         );
@@ -234,19 +232,23 @@ impl Server<'_> {
         for channel in &client.channels {
             let _ = channel.ep.disconnect(DAT_CLOSE_ABRUPT_FLAG);
         }
+        said
     }
 
     /// Writes a line, unless a client has started this server for itself.
-    fn say(&self, value: serde_json::Value, text: String) {
+    ///
+    /// # Errors
+    /// As [`print::line`].
+    fn say(&self, value: serde_json::Value, text: String) -> anyhow::Result<()> {
         match (self.plan.qualifier, self.plan.json) {
-            (None, _) => {}
-            (_, true) => anstream::println!("{value}"),
-            (_, false) => anstream::println!("{text}"),
+            (None, _) => Ok(()),
+            (_, true) => print::line(value),
+            (_, false) => print::line(text),
         }
     }
 
     fn complain(&self, text: String) {
-        anstream::eprintln!("dat-ping: {text}");
+        print::complain(format_args!("dat-ping: {text}"));
     }
 }
 

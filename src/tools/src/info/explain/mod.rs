@@ -23,7 +23,7 @@ use super::listing::{entry_of, probe_all};
 use super::probe::{Probe, probe};
 use super::{VERSION, load, shown, words};
 use crate::dat::{Adapter, Demand, Library};
-use crate::print::{HEADING, styled};
+use crate::print::{self, HEADING, styled};
 use crate::tool::Outcome;
 use adapter::{Kind, Subject};
 use configuration::Configuration;
@@ -40,14 +40,14 @@ const MORE_FILES: &str = "ulimit -n 1024";
 /// Nothing can be written.
 pub fn run(name: Option<&CStr>, library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
     match load(library) {
-        Ok((loaded, adapters)) => Ok(adapters_of(loaded, &adapters, name, library, json)),
+        Ok((loaded, adapters)) => adapters_of(loaded, &adapters, name, library, json),
         Err(error) => {
             let chapter = Chapter { title: "libdat.so.1".to_owned(), steps: vec![lost::explain(&error)] };
             if json {
                 let error = format!("{error:#}");
-                anstream::println!("{:#}", json!({ "chapters": [chapter], "works": [], "error": error }));
+                print::line(format_args!("{:#}", json!({ "chapters": [chapter], "works": [], "error": error })))?;
             } else {
-                anstream::println!("{}", chapter.text());
+                print::line(chapter.text())?;
             }
             Ok(Outcome::Failure)
         }
@@ -60,7 +60,7 @@ fn adapters_of(
     name: Option<&CStr>,
     library: Option<&Path>,
     json: bool,
-) -> Outcome {
+) -> anyhow::Result<Outcome> {
     let mut chapters = Vec::new();
     let Configuration { found, file, steps } = configuration::explain(&Places::of_this_process());
     let same = compare(&found, adapters);
@@ -93,16 +93,16 @@ fn adapters_of(
     }
     if json {
         let works: Vec<String> = works.iter().map(|name| words(name)).collect();
-        anstream::println!("{:#}", json!({ "chapters": chapters, "works": works }));
+        print::line(format_args!("{:#}", json!({ "chapters": chapters, "works": works })))?;
     } else {
         for chapter in &chapters {
-            anstream::println!("{}", chapter.text());
+            print::line(chapter.text())?;
         }
         let lacks_shm = !found.entries.iter().any(|(_, entry)| adapter::kind_of(entry) == Kind::Shm);
-        show_end(&works, name, file.as_deref().filter(|_| lacks_shm), has_rdma);
+        show_end(&works, name, file.as_deref().filter(|_| lacks_shm), has_rdma)?;
     }
     let wrong = chapters.iter().any(Chapter::is_wrong);
-    if wrong { Outcome::Failure } else { Outcome::Fine }
+    Ok(if wrong { Outcome::Failure } else { Outcome::Fine })
 }
 
 /// The names with which a program of this version opens an adapter, each once.
@@ -167,31 +167,31 @@ fn compare(found: &Found, adapters: &[Adapter]) -> Option<Step> {
 /// # Parameters
 /// * `works` - the names of the adapters that open.
 /// * `lacking` - the file that counts, if it has no line for shm.
-fn show_end(works: &[&CStr], name: Option<&CStr>, lacking: Option<&Path>, has_rdma: bool) {
-    anstream::println!("{}", styled(HEADING, "In short"));
+fn show_end(works: &[&CStr], name: Option<&CStr>, lacking: Option<&Path>, has_rdma: bool) -> anyhow::Result<()> {
+    print::line(styled(HEADING, "In short"))?;
     if let Some(name) = name.filter(|name| !works.contains(name)) {
-        anstream::println!("  {} does not open; what is WRONG above is why.", shown(&words(name)));
+        print::line(format_args!("  {} does not open; what is WRONG above is why.", shown(&words(name))))?;
     }
     match works {
-        [] => anstream::println!("  No adapter opens yet; what is WRONG above is why."),
+        [] => print::line("  No adapter opens yet; what is WRONG above is why.")?,
         [first, ..] => {
             let some: Vec<String> = works.iter().map(|name| shown(&words(name))).collect();
             let name = name.filter(|name| works.contains(name)).unwrap_or(first);
-            anstream::println!("  Works now: {}. Try it: {}", some.join(", "), trial(name));
+            print::line(format_args!("  Works now: {}. Try it: {}", some.join(", "), trial(name)))?;
         }
     }
     if let Some(file) = lacking {
-        anstream::println!(
-            "  {} has no line for shm, which connects processes of this host. Add it: {}",
-            shown(&file.to_string_lossy()),
-            append(SHM, file)
-        );
+        let (file, command) = (shown(&file.to_string_lossy()), append(SHM, file));
+        print::line(format_args!(
+            "  {file} has no line for shm, which connects processes of this host. Add it: {command}"
+        ))?;
     }
     if name.is_none() && !has_rdma {
-        anstream::println!(
-            "  shm connects processes of this host. Between hosts RDMA is needed: the chapter above says how to get it."
-        );
+        print::line(
+            "  shm connects processes of this host. Between hosts RDMA is needed: the chapter above says how to get it.",
+        )?;
     }
+    Ok(())
 }
 
 /// The command that tries an adapter.
