@@ -5,6 +5,9 @@
  *
  *     connector connect ADAPTER QUALIFIER [ADDRESS]
  *         connects to this host, or to an address of IPv4; ends the connection when standard input ends
+ *     connector slander ADAPTER QUALIFIER
+ *         connects to this host as dat-ping does, sends one message of other bytes than dat-ping expects, and waits until the
+ *         connection has gone
  *     connector accept ADAPTER QUALIFIER
  *         accepts one connection, and waits until it has gone
  *     connector lie ADAPTER QUALIFIER
@@ -26,6 +29,8 @@
 #define BUFFERS  4
 #define LONGEST  4096
 #define HELLO    36 /* bytes of the private data of dat-ping */
+#define HEAD     16 /* bytes before those of a transfer in its messages */
+#define TRANSFER 64
 
 static DAT_IA_HANDLE ia;
 static DAT_PZ_HANDLE pz;
@@ -83,19 +88,25 @@ static DAT_CR_HANDLE listen_once(DAT_CONN_QUAL qualifier)
     return next(requests, DAT_CONNECTION_REQUEST_EVENT).event_data.cr_arrival_event_data.cr_handle;
 }
 
-static int connect_and_stay(DAT_CONN_QUAL qualifier, const char *address)
+static void connect_to(const char *address, DAT_CONN_QUAL qualifier, DAT_COUNT size, void *private_data)
 {
     struct sockaddr_in there;
-    char line[16];
 
     memset(&there, 0, sizeof there);
     there.sin_family = AF_INET;
     if (inet_pton(AF_INET, address, &there.sin_addr) != 1)
-        return 2;
-    must("dat_ep_connect", dat_ep_connect(ep, (DAT_IA_ADDRESS_PTR)&there, qualifier, DEADLINE, 0, NULL,
+        exit(2);
+    must("dat_ep_connect", dat_ep_connect(ep, (DAT_IA_ADDRESS_PTR)&there, qualifier, DEADLINE, size, private_data,
                                           DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
     (void)next(connections, DAT_CONNECTION_EVENT_ESTABLISHED);
     say("connected");
+}
+
+static int connect_and_stay(DAT_CONN_QUAL qualifier, const char *address)
+{
+    char line[16];
+
+    connect_to(address, qualifier, 0, NULL);
     while (fgets(line, sizeof line, stdin) != NULL)
         ;
     must("dat_ep_disconnect", dat_ep_disconnect(ep, DAT_CLOSE_GRACEFUL_FLAG));
@@ -144,6 +155,34 @@ static void put(unsigned char *to, uint64_t value, int bytes)
 {
     while (bytes-- > 0)
         *to++ = (unsigned char)(value >> (8 * bytes));
+}
+
+static int slander(DAT_CONN_QUAL qualifier)
+{
+    unsigned char hello[HELLO] = "dat-ping\1";
+    DAT_LMR_CONTEXT local;
+    DAT_RMR_CONTEXT remote;
+    DAT_LMR_TRIPLET iov;
+    DAT_DTO_COOKIE cookie;
+    char *buffers;
+
+    buffers = memory(2 * LONGEST, &local, &remote);
+    put(hello + 12, TRANSFER, 4);
+    put(hello + 24, remote, 4);
+    put(hello + 28, (uintptr_t)buffers, 8);
+    cookie.as_64 = 0;
+    iov = segment(local, buffers + LONGEST, LONGEST);
+    must("dat_ep_post_recv", dat_ep_post_recv(ep, 1, &iov, cookie, DAT_COMPLETION_DEFAULT_FLAG));
+    connect_to("127.0.0.1", qualifier, HELLO, hello);
+    /* Zeros are the head of a message in round 0, and no bytes that dat-ping sends. */
+    iov = segment(local, buffers, HEAD + TRANSFER);
+    must("dat_ep_post_send", dat_ep_post_send(ep, 1, &iov, cookie, DAT_COMPLETION_DEFAULT_FLAG));
+    for (int i = 0; i < 2; i++)
+        (void)next(transfers, DAT_DTO_COMPLETION_EVENT);
+    say("answered");
+    (void)next(connections, 0);
+    say("gone");
+    return 0;
 }
 
 static int lie(DAT_CONN_QUAL qualifier)
@@ -207,6 +246,8 @@ int main(int argc, char **argv)
     set_up(argv[2]);
     if (strcmp(argv[1], "connect") == 0)
         return connect_and_stay(qualifier, argc > 4 ? argv[4] : "127.0.0.1");
+    if (strcmp(argv[1], "slander") == 0)
+        return slander(qualifier);
     if (strcmp(argv[1], "accept") == 0)
         return accept_and_stay(qualifier);
     return lie(qualifier);

@@ -286,6 +286,16 @@ server_ends()
 }
 ok 'a server that is asked to end says what it has done' server_ends
 
+# Three transfers a round are told by messages; the client comes to its rest behind each round.
+still_connected()
+{
+    start server "$ping" shm -q 79 && server=$pid && says server 'waiting for clients' &&
+        start client "$ping" shm localhost -q 79 --interval 600 && says client 'seq=1 ' &&
+        kill -INT "$server" && ends "$server" && says server '^clients: 1, transfers: 3, wrong: 0$' &&
+        says client "has gone: .*waiting for the next one" && kill -INT "$pid" && ends "$pid" 0
+}
+ok 'the summary of a server counts a client that is still connected' still_connected
+
 counted_server()
 {
     start server "$ping" shm --count 1 --json --qualifier 77
@@ -359,6 +369,16 @@ liar()
     [ "$(lines '2 rounds, 2 complete, 2 with wrong bytes, 0.0 % lost')" = 1 ] && ends "$stranger"
 }
 
+# slanderer PROGRAM
+slanderer()
+{
+    start server "$ping" shm
+    server=$pid
+    says server 'waiting for clients' && start stranger "$work/$1" slander shm 18515 && says stranger answered &&
+        kill -INT "$server" && ends "$server" 1 && says server '^clients: 1, transfers: 1, wrong: 1$' && ends "$pid" &&
+        says stranger gone
+}
+
 for program in connector.so.1 connector2.so.2; do
     case $program in
     *.1) version=1.2 udapl=12 ;;
@@ -372,6 +392,7 @@ for program in connector.so.1 connector2.so.2; do
     ok "a program of uDAPL $version that only connects to a server" stranger_connects $program
     ok "a program of uDAPL $version that only accepts a client" stranger_accepts $program
     ok "a program of uDAPL $version that sends wrong bytes is found out, byte by byte" liar $program
+    ok "a server with wrong bytes of a client that is still connected: exit status 1, uDAPL $version" slanderer $program
 done
 
 # ---- What does not work ----

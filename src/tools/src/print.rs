@@ -27,6 +27,11 @@ pub fn written(result: io::Result<()>) -> anyhow::Result<()> {
     }
 }
 
+/// A number and what it counts, which is in the plural unless there is one.
+pub fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 /// Writes a line on standard error. If that fails, there is no place to say so.
 pub fn complain(text: impl Display) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
@@ -72,6 +77,11 @@ mod tests {
         assert!(written(Ok(())).is_ok() && written(Err(ErrorKind::BrokenPipe.into())).is_ok());
         let error = written(Err(ErrorKind::StorageFull.into())).expect_err("the disk is full");
         assert_eq!(format!("{error:#}"), "standard output cannot be written: no storage space");
+    }
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!([0, 1, 2].map(|number| counted(number, "round")), ["0 rounds", "1 round", "2 rounds"]);
     }
 
     #[test]

@@ -50,6 +50,26 @@ struct Client {
     wrong: u64,
 }
 
+/// What clients have done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Totals {
+    clients: u64,
+    transfers: u64,
+    wrong: u64,
+}
+
+impl Totals {
+    /// With one more client.
+    fn with(self, transfers: u64, wrong: u64) -> Self {
+        Self { clients: self.clients + 1, transfers: self.transfers + transfers, wrong: self.wrong + wrong }
+    }
+
+    /// The status of a server that has had these clients.
+    fn outcome(self) -> Outcome {
+        if self.wrong == 0 { Outcome::Fine } else { Outcome::Failure }
+    }
+}
+
 /// Bytes that a client has the server take: memory for RDMA, the bytes that it compares with, and two connections.
 fn memory_for(size: u32) -> u64 {
     (Area::ALL + 1) * u64::from(size) + 2 * Channel::memory(size as usize)
@@ -68,9 +88,8 @@ struct Ping {
 struct Server<'a> {
     plan: &'a Plan<'a>,
     clients: Vec<Client>,
-    served: u64,
-    transfers: u64,
-    wrong: u64,
+    /// Of the clients that have gone.
+    past: Totals,
     // The adapter goes last.
     node: Node,
 }
@@ -85,7 +104,7 @@ pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
         Some(qualifier) => format!("qualifier {qualifier} cannot be listened on; --qualifier chooses another one"),
         None => "no qualifier can be listened on".to_owned(),
     })?;
-    let mut server = Server { plan, clients: Vec::new(), served: 0, transfers: 0, wrong: 0, node };
+    let mut server = Server { plan, clients: Vec::new(), past: Totals::default(), node };
     if plan.qualifier.is_none() {
         child::announce(psp.qualifier())?;
     }
@@ -95,7 +114,7 @@ pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
         json!({ "event": "listening", "adapter": plan.adapter, "address": address, "qualifier": psp.qualifier() }),
         format!("dat-ping {}{at}: waiting for clients on qualifier {}", plan.adapter, psp.qualifier()),
     )?;
-    while plan.count.is_none_or(|count| server.served < count) {
+    while plan.count.is_none_or(|count| server.past.clients < count) {
         match server.node.next(None, plan.interrupt)? {
             Happening::Interrupted => break,
             Happening::TimeUp => {}
@@ -105,15 +124,21 @@ pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
             Happening::Event(Event::Other(..)) => {}
         }
     }
-    let (served, transfers, wrong) = (server.served, server.transfers, server.wrong);
+    let totals = server.totals();
+    let Totals { clients, transfers, wrong } = totals;
     server.say(
-        json!({ "event": "end", "clients": served, "transfers": transfers, "wrong": wrong }),
-        format!("\nclients: {served}, transfers: {transfers}, wrong: {wrong}"),
+        json!({ "event": "end", "clients": clients, "transfers": transfers, "wrong": wrong }),
+        format!("\nclients: {clients}, transfers: {transfers}, wrong: {wrong}"),
     )?;
-    Ok(if server.wrong == 0 { Outcome::Fine } else { Outcome::Failure })
+    Ok(totals.outcome())
 }
 
 impl Server<'_> {
+    /// What all clients have done, also those that are still connected.
+    fn totals(&self) -> Totals {
+        self.clients.iter().fold(self.past, |totals, client| totals.with(client.transfers, client.wrong))
+    }
+
     /// Answers a request to connect.
     fn request(&mut self, request: Cr) {
         if let Err(error) = self.admit(request) {
@@ -204,7 +229,10 @@ impl Server<'_> {
         match &client.ping {
             Some(ping) => self.say(
                 json!({ "event": "connected", "client": name, "bytes": ping.hello.size }),
-                print::styled(print::GOOD, format!("{name} has connected, {} bytes a transfer", ping.hello.size)),
+                print::styled(
+                    print::GOOD,
+                    format!("{name} has connected, {} a transfer", print::counted(ping.hello.size.into(), "byte")),
+                ),
             ),
             None => self.say(
                 json!({ "event": "connected", "client": name, "peer": "other" }),
@@ -216,12 +244,11 @@ impl Server<'_> {
     /// A client has gone, or is sent away.
     fn gone(&mut self, index: usize, reason: &str) -> anyhow::Result<()> {
         let client = self.clients.remove(index);
-        self.served += 1;
-        self.transfers += client.transfers;
-        self.wrong += client.wrong;
+        self.past = self.past.with(client.transfers, client.wrong);
         let Client { name, transfers, wrong, .. } = &client;
         let text = format!(
-            "{name} has gone ({reason}) after {transfers} transfers, {wrong} of them wrong; waiting for the next one"
+            "{name} has gone ({reason}) after {}, {wrong} of them wrong; waiting for the next one",
+            print::counted(*transfers, "transfer")
         );
         let style = if *wrong == 0 { print::ATTENTION } else { print::WRONG };
         let said = self.say(
@@ -305,6 +332,15 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wrong_bytes_of_any_client_fail() {
+        let totals = Totals::default().with(6, 0);
+        assert_eq!((totals.clients, totals.transfers, totals.outcome()), (1, 6, Outcome::Fine));
+        let totals = totals.with(3, 1).with(2, 0);
+        assert_eq!(totals, Totals { clients: 3, transfers: 11, wrong: 1 });
+        assert_eq!(totals.outcome(), Outcome::Failure);
+    }
 
     #[test]
     fn the_memory_of_a_client_follows_from_its_size() {
