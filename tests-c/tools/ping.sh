@@ -96,9 +96,10 @@ ok 'dat-ping shm --self: a line a round with all four operations, and a summary'
 
 first_adapter()
 {
-    run 0 --self -c 1 && [ "$(lines '^dat-ping shm ')" = 1 ]
+    run 0 --self -c 1 -s 1 && [ "$(lines '^dat-ping shm .*: 1 byte by ')" = 1 ] &&
+        [ "$(lines '^1 byte from .* seq=1 ')" = 1 ] && [ "$(lines '^1 round, 1 complete, ')" = 1 ]
 }
-ok 'dat-ping --self takes the first adapter' first_adapter
+ok 'dat-ping --self takes the first adapter; one byte and one round are no plural' first_adapter
 
 flood()
 {
@@ -130,7 +131,7 @@ ok '--json is one document with the rounds and the summary' json
 sizes()
 {
     for size in 1 4095 65536 3000000; do
-        run 0 shm --self -c 2 -i 0 --size $size && [ "$(lines "^$size bytes from .*$four")" = 2 ] || return 1
+        run 0 shm --self -c 2 -i 0 --size $size && [ "$(lines "^$size bytes* from .*$four")" = 2 ] || return 1
     done
 }
 ok '--size: transfers of 1 byte to megabytes arrive as they were sent' sizes
@@ -138,7 +139,7 @@ ok '--size: transfers of 1 byte to megabytes arrive as they were sent' sizes
 diagnostics()
 {
     (DAT_DBG_TYPE=0xffff DAT_DBG_DEST=1 DAPL_DBG_DEST=1 && export DAT_DBG_TYPE DAT_DBG_DEST DAPL_DBG_DEST &&
-        run 0 shm --self -c 1) && [ "$(lines '1 rounds, 1 complete')" = 1 ]
+        run 0 shm --self -c 1) && [ "$(lines '^1 round, 1 complete')" = 1 ]
 }
 ok 'diagnostics of the libraries on standard output do not keep --self from its server' diagnostics
 
@@ -379,6 +380,16 @@ slanderer()
         says stranger gone
 }
 
+# flooded_liar PROGRAM
+flooded_liar()
+{
+    start stranger "$work/$1" lie shm 18515
+    stranger=$pid
+    says stranger listening && run 1 shm localhost -c 20 -f && [ "$(lines 'seq=')" = 1 ] &&
+        [ "$(lines '^the last of them: seq=20 wrong: ')" = 1 ] && [ "$(lines '^20 rounds, 20 complete, 20 with wrong')" = 1 ] &&
+        ends "$stranger"
+}
+
 for program in connector.so.1 connector2.so.2; do
     case $program in
     *.1) version=1.2 udapl=12 ;;
@@ -392,6 +403,7 @@ for program in connector.so.1 connector2.so.2; do
     ok "a program of uDAPL $version that only connects to a server" stranger_connects $program
     ok "a program of uDAPL $version that only accepts a client" stranger_accepts $program
     ok "a program of uDAPL $version that sends wrong bytes is found out, byte by byte" liar $program
+    ok "a flood tells of wrong bytes in its summary alone, uDAPL $version" flooded_liar $program
     ok "a server with wrong bytes of a client that is still connected: exit status 1, uDAPL $version" slanderer $program
 done
 
@@ -413,5 +425,23 @@ ok 'a flood from a server' tells 2 'shm --flood' 'HOST'
 ok 'other options of a client for a server' tells 2 'shm -s 5 -i 1' 'HOST'
 ok 'a qualifier with --self' tells 2 'shm --self -q 7' 'cannot be used with'
 ok 'an unknown option' tells 2 '--nonsense' 'nonsense'
+
+# one_document ARGUMENT...: what fails with --json is one document with the error, which is on standard error as well.
+one_document()
+{
+    run 1 --json "$@" && [ "$(lines .)" = 1 ] && [ "$(lines '^{.*"error":".*}$')" = 1 ] && grep -q '^dat-ping: ' "$work/run.err" ||
+        return 1
+    ! command -v python3 >/dev/null || python3 -c '
+import json, sys
+told = json.load(sys.stdin)
+assert told["peer"] is None and told["address"] is None and told["rounds"] == [] and told["summary"]["complete"] == 0, told
+error = open(sys.argv[1]).read().splitlines()[-1]
+assert error == "dat-ping: " + told["error"], (error, told)' "$work/run.err" <"$work/run.out"
+}
+for arguments in 'shm localhost -q 78' 'shm host.invalid' 'shm 203.0.113.9 -t 1' 'nothing localhost' 'nothing --self' \
+    '--self --library /nowhere/libdat.so.1'; do
+    # shellcheck disable=SC2086
+    ok "--json with an error: $arguments" one_document $arguments
+done
 
 echo "1..$number"

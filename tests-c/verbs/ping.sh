@@ -59,7 +59,7 @@ run()
 
 complete()
 {
-    grep -q "^$1 rounds, $1 complete, 0.0 % lost" "$work/run.out"
+    grep -q "^$1 rounds*, $1 complete, 0.0 % lost" "$work/run.out"
 }
 
 both_in_one()

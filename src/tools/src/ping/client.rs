@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use super::report::Report;
 use super::session::{Peer, Plan, Session, Stop};
 use super::wire::Operation;
-use crate::tool::Outcome;
 
 /// When rounds begin, and how many there are.
 #[derive(Clone, Copy, Debug)]
@@ -23,17 +22,16 @@ const RETRY: Duration = Duration::from_millis(200);
 ///
 /// # Errors
 /// What cannot be done on this side, or the server was not reached at all.
-pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<Outcome> {
+pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
     let mut session = match Session::connect(plan)? {
         Ok(Peer::Session(session)) => {
             report.connected(session.address, session.has_srq())?;
             Some(session)
         }
         Ok(Peer::Other(address, took)) => {
-            report.other(address, took)?;
-            return report.finish();
+            return report.other(address, took);
         }
-        Err(Stop::Interrupted) => return report.finish(),
+        Err(Stop::Interrupted) => return Ok(()),
         Err(Stop::Gone(reason) | Stop::Late(reason)) => {
             anyhow::bail!("{}: {reason}; is `dat-ping {}` running there?", plan.target, plan.adapter)
         }
@@ -88,7 +86,7 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<Outco
     if let Some(session) = session {
         session.end(plan.interrupt);
     }
-    report.finish()
+    Ok(())
 }
 
 /// A round that is complete.

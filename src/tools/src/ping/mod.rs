@@ -76,12 +76,19 @@ impl Tool for Arguments {
         },
         Section {
             heading: "JSON",
-            text: "A client writes one document in one line when it ends: adapter, host, address, qualifier, bytes; peer, \
-                   which is dat-ping or other; of another program connect_us, the microseconds until it had accepted; rounds, each with its number in round and either lost, a text, or times in \
+            text: "A client writes one document in one line when it ends, also if it fails: adapter, host, address, \
+                   qualifier, bytes; peer, which is dat-ping or other, and null like address if nobody was reached; of \
+                   another program connect_us, the microseconds until it had accepted; error, a text, if one ended it; \
+                   rounds, each with its number in round and either lost, a text, or times in \
                    send_us, write_us, read_us and srq_us, in microseconds, and in wrong a list of texts; and summary with \
                    rounds, complete, lost, wrong, loss_percent, milliseconds and, for each operation in times, minimum_us, \
                    mean_us and maximum_us. With --flood there are no rounds; srq is missing if a side has no shared \
-                   receive queues. A server writes a document in a line for each event: listening, connected, gone, end.",
+                   receive queues. adapter and qualifier are null if the error came before they were known.\n\nA server \
+                   writes a document in a line for each event, with the kind of event in event:\n\n  \
+                   listening  adapter, address, qualifier\n  \
+                   connected  client, its address; bytes of a transfer, or of another program peer, which is other\n  \
+                   gone       client; reason, a text; transfers, and wrong, how many of them had wrong bytes\n  \
+                   end        clients, transfers and wrong of all clients, also of those still connected",
         },
         Section {
             heading: "EXAMPLES",
@@ -94,15 +101,34 @@ impl Tool for Arguments {
     ];
 
     fn run(self) -> anyhow::Result<Outcome> {
+        if self.host.is_none() && !self.self_peer {
+            return self.serve();
+        }
+        let target = self.host.as_deref().map_or(Target::Own, Target::Host);
+        let style = Style { json: self.common.json, flood: self.flood };
+        let mut report = Report::new(style, target.to_string(), self.size);
+        match self.ping(target, &mut report) {
+            Ok(()) => report.finish(),
+            Err(error) => {
+                report.fail(&error);
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Arguments {
+    /// Is the client.
+    fn ping(&self, target: Target<'_>, report: &mut Report) -> anyhow::Result<()> {
+        report.adapter.clone_from(&self.name);
+        report.qualifier = (!self.self_peer).then_some(self.qualifier);
         let library = Library::load(self.common.library.as_deref())?;
         let interrupt = Interrupt::catch().context("signals cannot be caught")?;
         let adapter = match &self.name {
             Some(name) => name.clone(),
             None => first_adapter(library)?,
         };
-        if self.host.is_none() && !self.self_peer {
-            return self.serve(library, &adapter, &interrupt);
-        }
+        report.adapter = Some(adapter.clone());
 
         // The child must find the library that was found here.
         let path = self.common.library.as_ref().map(|path| path.to_string_lossy().into_owned());
@@ -112,8 +138,8 @@ impl Tool for Arguments {
         } else {
             None
         };
-        let target = self.host.as_deref().map_or(Target::Own, Target::Host);
         let qualifier = server.as_ref().map_or(self.qualifier, |server| server.qualifier);
+        report.qualifier = Some(qualifier);
         let plan = session::Plan {
             library,
             adapter: &adapter,
@@ -125,21 +151,18 @@ impl Tool for Arguments {
             pattern: Pattern::new(self.size).context("there is no memory for the bytes")?,
         };
         let interval = if self.flood { Duration::ZERO } else { Duration::from_secs_f64(self.interval) };
-        let style = Style { json: self.common.json, flood: self.flood };
-        let mut report = Report::new(style, &adapter, target.to_string(), qualifier, self.size);
-        client::run(&plan, Pace { count: self.count, interval }, &mut report)
+        client::run(&plan, Pace { count: self.count, interval }, report)
     }
-}
 
-impl Arguments {
-    fn serve(&self, library: Library, adapter: &str, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
+    /// Is the server, whose adapter has a name.
+    fn serve(&self) -> anyhow::Result<Outcome> {
         server::run(&server::Plan {
-            library,
-            adapter,
+            library: Library::load(self.common.library.as_deref())?,
+            adapter: self.name.as_deref().unwrap_or_default(),
             qualifier: (!self.announce).then_some(self.qualifier),
             count: self.count,
             json: self.common.json,
-            interrupt,
+            interrupt: &Interrupt::catch().context("signals cannot be caught")?,
         })
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::wire::Operation;
 use crate::print;
-use crate::statistics::{Times, microseconds};
+use crate::statistics::{Spread, Times, microseconds};
 use crate::tool::Outcome;
 
 /// How the client reports.
@@ -24,9 +24,11 @@ pub struct Style {
 #[derive(Debug)]
 pub struct Report {
     style: Style,
-    adapter: String,
+    /// The adapter, if it is known by now.
+    pub adapter: Option<String>,
     host: String,
-    qualifier: u64,
+    /// Where the server listens, if that is known by now.
+    pub qualifier: Option<u64>,
     size: u32,
     address: Option<IpAddr>,
     other: Option<Duration>,
@@ -36,20 +38,22 @@ pub struct Report {
     lost: u64,
     wrong: u64,
     rounds: Vec<Value>,
+    /// With a flood, what is told of the last round that was lost or wrong.
+    last: Option<String>,
     bar: ProgressBar,
 }
 
 impl Report {
-    /// A report about an adapter and a host.
-    pub fn new(style: Style, adapter: &str, host: String, qualifier: u64, size: u32) -> Self {
+    /// A report about a host, and transfers of so many bytes.
+    pub fn new(style: Style, host: String, size: u32) -> Self {
         let bar = if style.flood { ProgressBar::no_length() } else { ProgressBar::hidden() };
         let template = "{spinner} {pos} rounds, {per_sec}";
         bar.set_style(ProgressStyle::with_template(template).expect("the template is a valid one"));
         Self {
             style,
-            adapter: adapter.to_owned(),
+            adapter: None,
             host,
-            qualifier,
+            qualifier: None,
             size,
             address: None,
             other: None,
@@ -59,6 +63,7 @@ impl Report {
             lost: 0,
             wrong: 0,
             rounds: Vec::new(),
+            last: None,
             bar,
         }
     }
@@ -73,8 +78,11 @@ impl Report {
             "send, RDMA write and RDMA read; one side has no shared receive queue"
         };
         self.say(format!(
-            "dat-ping {} {} ({address}), qualifier {}: {} bytes by {ways}",
-            self.adapter, self.host, self.qualifier, self.size
+            "dat-ping {} {} ({address}), qualifier {}: {} by {ways}",
+            self.adapter(),
+            self.host,
+            self.qualifier.unwrap_or_default(),
+            self.bytes()
         ))
     }
 
@@ -85,14 +93,14 @@ impl Report {
         self.complete = 1;
         self.say(format!(
             "{address} has accepted a connection on qualifier {} within {:.2} us; it is no dat-ping, so no data is exchanged",
-            self.qualifier,
+            self.qualifier.unwrap_or_default(),
             microseconds(took)
         ))
     }
 
     /// The server is there again.
     pub fn back(&mut self, address: IpAddr) -> anyhow::Result<()> {
-        self.say(print::styled(print::GOOD, format!("{address} is back")))
+        self.say_unless_flood(print::styled(print::GOOD, format!("{address} is back")))
     }
 
     /// A round is complete.
@@ -117,10 +125,10 @@ impl Report {
             let times =
                 times.iter().map(|&(operation, time)| format!(" {}={:.2} us", operation.name(), microseconds(time)));
             let address = self.address.map(|address| address.to_string()).unwrap_or_default();
-            self.say(format!("{} bytes from {address}: seq={round}{}", self.size, times.collect::<String>()))?;
+            self.say(format!("{} from {address}: seq={round}{}", self.bytes(), times.collect::<String>()))?;
         }
         if !wrong.is_empty() {
-            self.say(print::styled(print::WRONG, format!("seq={round} wrong: {}", wrong.join("; "))))?;
+            self.trouble(print::styled(print::WRONG, format!("seq={round} wrong: {}", wrong.join("; "))))?;
         }
         Ok(())
     }
@@ -131,25 +139,28 @@ impl Report {
         if self.style.json && !self.style.flood {
             self.rounds.push(json!({ "round": round, "lost": reason }));
         }
-        self.say(print::styled(print::ATTENTION, format!("seq={round} lost: {reason}")))
+        self.trouble(print::styled(print::ATTENTION, format!("seq={round} lost: {reason}")))
     }
 
     /// The server has gone in a round.
     pub fn gone(&mut self) -> anyhow::Result<()> {
         let host = &self.host;
-        self.say(print::styled(print::ATTENTION, format!("{host} has gone; waiting for the next one")))
+        self.say_unless_flood(print::styled(print::ATTENTION, format!("{host} has gone; waiting for the next one")))
     }
 
     /// The connections are given up.
     pub fn given_up(&mut self) -> anyhow::Result<()> {
         let host = &self.host;
-        self.say(print::styled(print::ATTENTION, format!("{host} does not answer; connecting again")))
+        self.say_unless_flood(print::styled(print::ATTENTION, format!("{host} does not answer; connecting again")))
     }
 
     /// The server has gone between rounds.
     pub fn gone_because(&mut self, reason: &str) -> anyhow::Result<()> {
         let host = &self.host;
-        self.say(print::styled(print::ATTENTION, format!("{host} has gone: {reason}; waiting for the next one")))
+        self.say_unless_flood(print::styled(
+            print::ATTENTION,
+            format!("{host} has gone: {reason}; waiting for the next one"),
+        ))
     }
 
     /// Writes the summary; the outcome is fine if a round was complete, and nothing was lost or wrong.
@@ -158,52 +169,97 @@ impl Report {
     /// As [`print::line`].
     pub fn finish(&mut self) -> anyhow::Result<Outcome> {
         self.bar.finish_and_clear();
-        let took = self.start.elapsed();
-        let spreads = || {
-            let spread = |operation: Operation| Some((operation, self.times[operation as usize].spread()?));
-            Operation::ALL.into_iter().filter_map(spread)
-        };
-        let (rounds, loss) = (self.complete + self.lost, self.loss());
         if self.style.json {
-            let spreads: Map<String, Value> =
-                spreads().map(|(operation, spread)| (operation.name().to_owned(), json!(spread))).collect();
-            let mut document = json!({
-                "adapter": self.adapter, "host": self.host, "address": self.address, "qualifier": self.qualifier,
-                "bytes": self.size, "peer": if self.other.is_some() { "other" } else { "dat-ping" },
-                "summary": {
-                    "rounds": rounds, "complete": self.complete, "lost": self.lost, "wrong": self.wrong,
-                    "loss_percent": loss, "milliseconds": microseconds(took) / 1e3, "times": spreads,
-                },
-            });
-            if let Some(took) = self.other {
-                document["connect_us"] = json!(microseconds(took));
-            }
-            if !self.style.flood {
-                document["rounds"] = Value::Array(std::mem::take(&mut self.rounds));
-            }
-            print::line(document)?;
+            print::line(self.document(None))?;
         } else if self.other.is_none() {
-            let rows = spreads().map(|(operation, spread)| {
-                let times = [spread.minimum_us, spread.mean_us, spread.maximum_us].map(|time| format!("{time:.2} us"));
-                std::iter::once(operation.name().to_owned()).chain(times).collect()
-            });
-            let wrong = if self.wrong > 0 { format!(", {} with wrong bytes", self.wrong) } else { String::new() };
-            print::line(format_args!(
-                "\n--- {} {} ---\n{rounds} rounds, {} complete{wrong}, {loss:.1} % lost, {:.0} ms",
-                self.adapter,
-                self.host,
-                self.complete,
-                took.as_secs_f64() * 1e3
-            ))?;
-            if self.complete > 0 {
-                print::line(print::columns(&["", "minimum", "mean", "maximum"], rows))?;
-            }
+            self.summary()?;
         }
         Ok(self.outcome())
     }
 
+    /// Writes what there is when an error ends the client: as JSON always, else the summary of rounds. The error itself is
+    /// shown elsewhere.
+    pub fn fail(&mut self, error: &anyhow::Error) {
+        self.bar.finish_and_clear();
+        // It is the second error, of which the first may be the cause.
+        let _ = if self.style.json {
+            print::line(self.document(Some(error)))
+        } else if self.complete + self.lost > 0 {
+            self.summary()
+        } else {
+            Ok(())
+        };
+    }
+
+    /// All of it as JSON.
+    fn document(&mut self, error: Option<&anyhow::Error>) -> Value {
+        let times: Map<String, Value> =
+            self.spreads().map(|(operation, spread)| (operation.name().to_owned(), json!(spread))).collect();
+        let mut document = json!({
+            "adapter": self.adapter, "host": self.host, "address": self.address, "qualifier": self.qualifier,
+            "bytes": self.size, "peer": self.peer(),
+            "summary": {
+                "rounds": self.complete + self.lost, "complete": self.complete, "lost": self.lost, "wrong": self.wrong,
+                "loss_percent": self.loss(), "milliseconds": microseconds(self.start.elapsed()) / 1e3, "times": times,
+            },
+        });
+        if let Some(took) = self.other {
+            document["connect_us"] = json!(microseconds(took));
+        }
+        if let Some(error) = error {
+            document["error"] = json!(format!("{error:#}"));
+        }
+        if !self.style.flood {
+            document["rounds"] = Value::Array(std::mem::take(&mut self.rounds));
+        }
+        document
+    }
+
+    /// Writes the summary for people.
+    fn summary(&self) -> anyhow::Result<()> {
+        let wrong = if self.wrong > 0 { format!(", {} with wrong bytes", self.wrong) } else { String::new() };
+        print::line(format_args!(
+            "\n--- {} {} ---\n{}, {} complete{wrong}, {:.1} % lost, {:.0} ms",
+            self.adapter(),
+            self.host,
+            print::counted(self.complete + self.lost, "round"),
+            self.complete,
+            self.loss(),
+            self.start.elapsed().as_secs_f64() * 1e3
+        ))?;
+        if let Some(last) = &self.last {
+            print::line(format_args!("the last of them: {last}"))?;
+        }
+        if self.complete == 0 {
+            return Ok(());
+        }
+        let rows = self.spreads().map(|(operation, spread)| {
+            let times = [spread.minimum_us, spread.mean_us, spread.maximum_us].map(|time| format!("{time:.2} us"));
+            std::iter::once(operation.name().to_owned()).chain(times).collect()
+        });
+        print::line(print::columns(&["", "minimum", "mean", "maximum"], rows))
+    }
+
+    /// The times of each operation that was carried out.
+    fn spreads(&self) -> impl Iterator<Item = (Operation, Spread)> {
+        Operation::ALL.into_iter().filter_map(|operation| Some((operation, self.times[operation as usize].spread()?)))
+    }
+
+    /// What was reached; none if nobody was.
+    fn peer(&self) -> Option<&'static str> {
+        self.address.map(|_| if self.other.is_some() { "other" } else { "dat-ping" })
+    }
+
     fn outcome(&self) -> Outcome {
         if self.complete > 0 && self.lost + self.wrong == 0 { Outcome::Fine } else { Outcome::Failure }
+    }
+
+    fn adapter(&self) -> &str {
+        self.adapter.as_deref().unwrap_or_default()
+    }
+
+    fn bytes(&self) -> String {
+        print::counted(self.size.into(), "byte")
     }
 
     /// Rounds that were lost, of a hundred.
@@ -212,6 +268,19 @@ impl Report {
             0 => 0.0,
             rounds => self.lost as f64 * 100.0 / rounds as f64,
         }
+    }
+
+    /// Tells of a round that was lost or wrong; with a flood the summary tells of the last one.
+    fn trouble(&mut self, line: String) -> anyhow::Result<()> {
+        if self.style.flood {
+            self.last = Some(line);
+            return Ok(());
+        }
+        self.say(line)
+    }
+
+    fn say_unless_flood(&self, line: String) -> anyhow::Result<()> {
+        if self.style.flood { Ok(()) } else { self.say(line) }
     }
 
     /// Writes a line for people, above the progress if that is shown.
@@ -226,7 +295,7 @@ mod tests {
 
     fn report() -> Report {
         let style = Style { json: true, flood: false };
-        Report::new(style, "shm", "localhost".to_owned(), 7, 64)
+        Report::new(style, "localhost".to_owned(), 64)
     }
 
     #[test]
@@ -240,6 +309,38 @@ mod tests {
         let mut report = self::report();
         report.round(1, &times, vec!["byte 0".to_owned()]).unwrap();
         assert_eq!((report.loss(), report.outcome()), (0.0, Outcome::Failure));
+    }
+
+    #[test]
+    fn the_peer_is_known_when_somebody_was_reached() {
+        let mut report = report();
+        assert_eq!(report.document(None)["peer"], Value::Null);
+        report.connected([127, 0, 0, 1].into(), true).unwrap();
+        assert_eq!(report.document(None)["peer"], "dat-ping");
+        report.other([127, 0, 0, 1].into(), Duration::from_micros(2)).unwrap();
+        assert_eq!(report.document(None)["peer"], "other");
+    }
+
+    #[test]
+    fn an_error_comes_with_the_rounds_before_it() {
+        let mut report = report();
+        assert_eq!(report.document(None).get("error"), None);
+        report.lost(1, "gone".to_owned()).unwrap();
+        let error = anyhow::anyhow!("no memory").context("the adapter does not open");
+        let document = report.document(Some(&error));
+        assert_eq!(document["error"], "the adapter does not open: no memory");
+        assert_eq!((&document["rounds"][0]["lost"], &document["adapter"]), (&json!("gone"), &Value::Null));
+    }
+
+    #[test]
+    fn a_flood_keeps_the_last_trouble_for_its_summary() {
+        let style = Style { json: false, flood: true };
+        let mut report = Report::new(style, "localhost".to_owned(), 1);
+        for round in 1..=2 {
+            report.lost(round, "gone".to_owned()).unwrap();
+        }
+        assert!(report.last.as_ref().is_some_and(|last| last.contains("seq=2 lost: gone")));
+        assert_eq!(report.bytes(), "1 byte");
     }
 
     #[test]
