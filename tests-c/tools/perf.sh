@@ -67,6 +67,9 @@ values()
             if ($at["min_ns"] > $at["median_ns"] || $at["median_ns"] > $at["p99_ns"] || $at["p99_ns"] > $at["max_ns"]) {
                 print "row " n ": times are not in order"; bad = 1
             }
+            if ($at["min_ns"] > $at["mean_ns"] || $at["mean_ns"] > $at["max_ns"]) {
+                print "row " n ": the mean is none of these times"; bad = 1
+            }
         }
         END { if (n != rows) print n + 0 " rows"; exit bad || n != rows }' "$work/out" >>"$work/err"
 }

@@ -105,14 +105,14 @@ rows()
                 if (!(text(of[i]) ~ /^[0-9]/)) wrong(of[i])
             if (value("min_ns") > value("median_ns") || value("median_ns") > value("p99_ns") || value("p99_ns") > value("max_ns"))
                 wrong("times are not in order")
-            # The mean comes from another clock than the times of single transfers.
-            if (value("min_ns") > 1.1 * value("mean_ns")) wrong("the mean is below the shortest time")
+            if (value("min_ns") > value("mean_ns") || value("mean_ns") > value("max_ns")) wrong("the mean is none of the times")
             if (!near(value("rate_per_s") * value("seconds"), value("iterations"))) wrong("rate and time")
             if (!near(value("bandwidth_mb_per_s") * 1e6, value("rate_per_s") * value("size"))) wrong("bandwidth and rate")
-            # There and back are two ways. Of several threads, each takes a part of the time.
+            # There and back are two ways. Of several threads, each takes a part of the time, and behind the last of many
+            # transfers they have to end. Single times come from another clock than the whole.
             busy = value("mean_ns") * (text("test") ~ /^(send|write)_lat$/ ? 2 : 1) * value("iterations") / 1e9
             whole = value("seconds") * value("threads")
-            if (!(near(busy, whole) || value("threads") > 1 && busy < whole)) wrong("mean and time")
+            if (busy > 1.1 * whole) wrong("mean and time")
         }
         END {
             if (row != tests_count * sizes_count) { print "# " row + 0 " rows"; bad = 1 }

@@ -8,7 +8,7 @@ use super::clock::{Measured, Usage};
 use super::plan::Plan;
 
 /// The result of a measurement. Times are those of one way, of a read those until it has ended; of many transfers at a
-/// time those between two posts.
+/// time those between two posts. Of a long measurement they are those of the last transfers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// The interface adapter.
@@ -35,7 +35,7 @@ pub struct Row {
     pub min_ns: f64,
     /// Half of the times are not longer.
     pub median_ns: f64,
-    /// The time of a thread, divided by the number of its transfers.
+    /// Their mean.
     pub mean_ns: f64,
     /// 99 of 100 times are not longer.
     pub p99_ns: f64,
@@ -72,7 +72,6 @@ impl Row {
         times.sort_by(f64::total_cmp);
         let iterations = threads.iter().map(|thread| thread.steps).sum::<u64>();
         let seconds = whole_time(threads).as_secs_f64();
-        let busy: f64 = threads.iter().map(|thread| thread.elapsed.as_secs_f64()).sum();
         let rate = if seconds > 0.0 { iterations as f64 / seconds } else { 0.0 };
         Row {
             adapter: adapter.to_owned(),
@@ -87,7 +86,7 @@ impl Row {
             wait: plan.wait,
             min_ns: quantile(&times, 0.0),
             median_ns: quantile(&times, 0.5),
-            mean_ns: one_way(busy * 1e9 / iterations.max(1) as f64),
+            mean_ns: mean(&times),
             p99_ns: quantile(&times, 0.99),
             max_ns: quantile(&times, 1.0),
             rate_per_s: rate,
@@ -106,6 +105,14 @@ fn whole_time(threads: &[Measured]) -> Duration {
     let first = threads.iter().map(|thread| thread.began).min();
     let last = threads.iter().map(|thread| thread.began + thread.elapsed).max();
     first.zip(last).map_or(Duration::ZERO, |(first, last)| last - first)
+}
+
+/// The mean of sorted values, which no rounding takes outside of them; 0 if there are none.
+fn mean(sorted: &[f64]) -> f64 {
+    match sorted {
+        [] => 0.0,
+        [least, ..] => (sorted.iter().sum::<f64>() / sorted.len() as f64).clamp(*least, sorted[sorted.len() - 1]),
+    }
 }
 
 /// The value below which this part of the sorted values lies; 0 if there are none.
@@ -175,7 +182,17 @@ mod tests {
             [measured(began, 1_000, &[100.0; 4]), measured(began + Duration::from_micros(1_000), 1_000, &[300.0; 4])];
         let row = Row::new("shm", &plan, &threads, Usage::default(), Usage::default());
         assert_eq!((row.iterations, row.rate_per_s.round(), row.bandwidth_mb_per_s.round()), (8, 4_000.0, 4.0));
-        assert_eq!(row.mean_ns.round(), 250_000.0);
+        assert_eq!(row.mean_ns, 200.0);
+    }
+
+    #[test]
+    fn the_mean_is_that_of_the_times_and_lies_between_them() {
+        // What lies behind the last transfer counts for the rate alone.
+        let plan = Plan { test: Test::SendBw, ..PLAN };
+        let row = Row::new("shm", &plan, &[measured(Instant::now(), 1_000, &[0.1; 3])], used(1), used(1));
+        assert_eq!((row.min_ns, row.mean_ns, row.max_ns), (0.1, 0.1, 0.1));
+        assert_eq!(row.rate_per_s.round(), 3_000.0);
+        assert_eq!(mean(&[1.0, 2.0, 6.0]), 3.0);
     }
 
     #[test]
