@@ -129,8 +129,10 @@ else
     number=$((number + 1))
     echo "ok $number - --json # SKIP no python3 here"
 fi
-run 1 shm --self --size 8 -n 20 --svg "$work/none/svg" && grep -q 'cannot write' "$work/err" && grep -q '^send_lat' "$work/out"
-result $? 'a picture that cannot be written: said, after the results'
+run 1 shm --self --size 8 -n 1000000000 --svg "$work/none/svg" && grep -q 'cannot write' "$work/err" && [ ! -s "$work/out" ]
+result $? 'a picture that cannot be written: said before anything is measured'
+run 1 nowhere --self --svg "$work/new" && [ ! -e "$work/new" ]
+result $? 'a picture of nothing: no file'
 
 # ---- A server of its own ----
 
@@ -274,8 +276,16 @@ server=
 
 # ---- What cannot be done ----
 
-run 1 nowhere --self && grep -q 'dat_ia_open: DAT_PROVIDER_NOT_FOUND' "$work/err"
-result $? 'an adapter that is not there'
+for how in --self localhost ''; do
+    # shellcheck disable=SC2086
+    run 1 nowhere $how && grep -q 'the adapter "nowhere" does not open; `dat-info --explain nowhere` tells why: dat_ia_open: DAT_PROV' \
+        "$work/err" && [ ! -s "$work/out" ]
+    result $? "an adapter that is not there: its name, and what tells more${how:+, $how}"
+done
+run 1 nowhere localhost --json && [ "$(cat "$work/out")" = '[]' ] && grep -q '^dat-perf: ' "$work/err"
+result $? '--json with an error before the first result: an empty list'
+run 0 --help && grep -q 'default: send_lat,write_lat,read_lat,send_bw,write_bw,read_bw\]' "$work/out"
+result $? '--help shows defaults as they are typed'
 run 1 shm localhost --qualifier 4711 && grep -q 'no connection to qualifier 4711 of 127.0.0.1: DAT_CONNECTION' "$work/err"
 result $? 'nobody listens'
 run 1 shm host.invalid && grep -q 'host.invalid is no host' "$work/err"
@@ -284,7 +294,7 @@ run 1 shm --self --size 8 --cpu 1023 -n 1 && grep -q 'processor 1023 cannot be u
 result $? 'a processor that is not there'
 for wrong in '' 'shm --size 0' 'shm --self --test none' 'shm --self --threads 0' 'shm localhost --self' 'shm --self --csv --json' \
     'shm --limit 18446744073709551615' 'shm --csv --svg x.svg -t send_lat' 'shm --json' 'shm --self --verbose' \
-    'shm localhost --once' 'shm --self --qualifier 7'; do
+    'shm localhost --once' 'shm --self --qualifier 7' 'shm --self -c 5 --active 6' 'shm localhost --peer-cpu 0'; do
     # shellcheck disable=SC2086
     run 2 $wrong
     result $? "wrong arguments: $wrong"
@@ -298,6 +308,31 @@ result $? '--limit'
 run 1 shm --self --csv --size 8,64M -n 5000 --warmup 1 -t send_lat --wait --limit 4 && values 1 &&
     grep -q 'send_lat, 67108864 bytes: it takes longer than 4 s' "$work/err"
 result $? '--limit: what was measured before is shown'
+
+# Somebody ends it in its second measurement.
+: >"$work/server"
+"$perf" shm --verbose >>"$work/server" 2>&1 &
+server=$!
+says 'listens at'
+for how in '-TERM --csv' '-INT --csv --wait' '-INT --json --wait'; do
+    # shellcheck disable=SC2086
+    "$perf" shm localhost ${how#* } --size 8,64M -n 300 --warmup 1 -t send_lat >"$work/out" 2>"$work/err" &
+    client=$!
+    says 'with 67108864 bytes' && kill "${how%% *}" "$client"
+    wait "$client"
+    status=$?
+    client=
+    [ "$status" -eq 1 ] && [ "$(cat "$work/err")" = 'dat-perf: it was interrupted' ] &&
+        case $how in
+        *json*) grep -q '"size": 8,' "$work/out" && [ "$(tail -n 1 "$work/out")" = ']' ] ;;
+        *) values 1 ;;
+        esac
+    result $? "it is asked to end: what was measured before is shown, $how"
+    : >"$work/server"
+done
+kill "$server"
+wait "$server" 2>/dev/null
+server=
 
 echo "1..$number"
 [ "$failed" -eq 0 ]

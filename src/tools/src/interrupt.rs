@@ -1,11 +1,17 @@
 //! Ctrl-C, and the signal by which a process is asked to end: a tool ends in good order, with what it has to say.
 
-use std::io;
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+use signal_hook::low_level::pipe;
+
+/// The signals by which somebody asks for the end.
+const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// Whether somebody wants the tool to end. Calls that wait return when such a signal is handled.
 #[derive(Clone, Debug, Default)]
@@ -18,10 +24,28 @@ impl Interrupt {
     /// As sigaction.
     pub fn catch() -> io::Result<Self> {
         let asked = Self::default();
-        for signal in [SIGINT, SIGTERM] {
+        for signal in SIGNALS {
             flag::register_conditional_default(signal, Arc::clone(&asked.0))?;
             flag::register(signal, Arc::clone(&asked.0))?;
         }
+        Ok(asked)
+    }
+
+    /// As [`catch`](Self::catch), and has a thread do something when the first of the signals has come.
+    ///
+    /// # Errors
+    /// As sigaction, or there can be no more files or threads.
+    pub fn catch_then(act: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+        let (mut ours, theirs) = UnixStream::pair()?;
+        let asked = Self::catch()?;
+        for signal in SIGNALS {
+            pipe::register(signal, theirs.try_clone()?)?;
+        }
+        thread::Builder::new().spawn(move || {
+            if ours.read_exact(&mut [0]).is_ok() {
+                act();
+            }
+        })?;
         Ok(asked)
     }
 

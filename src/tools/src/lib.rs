@@ -11,6 +11,7 @@
 //! | [`ping`] | dat-ping |
 //! | [`perf`] | dat-perf |
 
+pub mod adapter;
 pub mod child;
 pub mod dat;
 pub mod info;

@@ -32,7 +32,14 @@ pub struct Arguments {
     pub qualifier: u64,
 
     /// What to measure
-    #[arg(short, long, value_name = "TEST", value_delimiter = ',', default_values_t = Test::ALL, requires = "client")]
+    #[arg(
+        short,
+        long,
+        value_name = "TEST",
+        value_delimiter = ',',
+        requires = "client",
+        default_value = "send_lat,write_lat,read_lat,send_bw,write_bw,read_bw"
+    )]
     pub test: Vec<Test>,
 
     /// Bytes of a transfer: numbers such as 8, 64K or 4M, and ranges such as 1-4K, of powers of two
@@ -129,6 +136,21 @@ pub struct Arguments {
 pub struct Sizes(pub Vec<u64>);
 
 impl Arguments {
+    /// Why the arguments make no sense together, where each does by itself.
+    #[must_use]
+    pub fn contradiction(&self) -> Option<String> {
+        let serves = self.host.is_none() && !self.own_peer;
+        if serves && self.common.json {
+            return Some("--json is for the client, which names a HOST or has --self".to_owned());
+        }
+        // A conflict with what is required makes clap forget the requirement.
+        if self.host.is_some() && !self.peer_cpu.is_empty() {
+            return Some("--peer-cpu is for the server that --self starts".to_owned());
+        }
+        let more = self.active.filter(|&active| active > self.connections)?;
+        Some(format!("--active {more} is more than --connections, which is {}", self.connections))
+    }
+
     /// The measurements, in their order.
     #[must_use]
     pub fn plans(&self) -> Vec<Plan> {
@@ -144,7 +166,7 @@ impl Arguments {
             warmup: self.warmup.unwrap_or(iterations / 10 + 1),
             outstanding: if test.is_latency() { 1 } else { self.outstanding.unwrap_or(64) },
             connections: self.connections,
-            active: self.active.unwrap_or(self.connections).min(self.connections),
+            active: self.active.unwrap_or(self.connections),
             threads: self.threads,
             pause: if test == Test::SendLat { self.pause } else { 0 },
             srq: self.srq,
@@ -241,14 +263,32 @@ mod tests {
     #[test]
     fn what_is_given_counts() {
         let arguments = Arguments::parse_from(
-            "dat-perf shm host -n 7 --warmup 0 -o 3 -c 5 --active 9 --threads 2 --pause 50 --test send_bw,send_lat -s 8"
+            "dat-perf shm host -n 7 --warmup 0 -o 3 -c 5 --active 4 --threads 2 --pause 50 --test send_bw,send_lat -s 8"
                 .split(' '),
         );
         let plans = arguments.plans();
         let (plan, latency) = (plans[0], plans[1]);
         assert_eq!((plan.iterations, plan.warmup, plan.outstanding, plan.connections), (7, 0, 3, 5));
-        assert_eq!((plan.active, plan.threads, plan.pause), (5, 2, 0));
+        assert_eq!((plan.active, plan.threads, plan.pause), (4, 2, 0));
         assert_eq!((latency.outstanding, latency.pause), (1, 50));
+    }
+
+    #[test]
+    fn all_tests_are_made_unless_some_are_named() {
+        assert_eq!(Arguments::parse_from(["dat-perf", "shm", "--self"]).test, Test::ALL);
+    }
+
+    #[test]
+    fn contradictions_are_found() {
+        let contradiction = |words: &str| {
+            Arguments::try_parse_from(words.split(' ')).expect("each argument is a good one").contradiction()
+        };
+        for wrong in ["shm --json", "shm --self -c 5 --active 6", "shm host --active 2", "shm host --peer-cpu 0"] {
+            assert!(contradiction(&format!("dat-perf {wrong}")).is_some(), "{wrong}");
+        }
+        for right in ["shm", "shm --self --json", "shm host --json", "shm --self -c 5 --active 5"] {
+            assert_eq!(contradiction(&format!("dat-perf {right}")), None, "{right}");
+        }
     }
 
     #[test]

@@ -12,9 +12,9 @@ use super::clock::Usage;
 use super::control::{Control, Message};
 use super::node::Node;
 use super::plan::Plan;
+use super::report::under_way;
 use super::result::Row;
 use crate::dat::{Ia, Library};
-use crate::print;
 
 /// A connection to a server, for one measurement after the other.
 pub struct Client<'a> {
@@ -24,11 +24,11 @@ pub struct Client<'a> {
     control: Control,
     processors: &'a [usize],
     longest: Duration,
-    too_late: TooLate,
+    give_up: GiveUp,
 }
 
-/// What is done before the end of the process when a measurement takes too long: what was measured before is shown.
-pub type TooLate = Arc<dyn Fn() + Send + Sync>;
+/// Ends the process in the middle of a measurement, for the reason that it is given: shows what was measured before.
+pub type GiveUp = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl<'a> Client<'a> {
     /// Connects to the server.
@@ -37,7 +37,7 @@ impl<'a> Client<'a> {
     /// * `ia`, `name` - the adapter.
     /// * `processors` - of this process.
     /// * `longest` - of one measurement.
-    /// * `too_late` - is called when that is over, in another thread, before the process ends.
+    /// * `give_up` - is called when that is over, in another thread.
     ///
     /// # Errors
     /// What a call returned, that nobody listens there, or that it is another program.
@@ -48,10 +48,10 @@ impl<'a> Client<'a> {
         qualifier: u64,
         processors: &'a [usize],
         longest: Duration,
-        too_late: TooLate,
+        give_up: GiveUp,
     ) -> anyhow::Result<Self> {
         let control = Control::connect(ia, host, qualifier, longest)?;
-        Ok(Self { library: ia.library(), name, host, control, processors, longest, too_late })
+        Ok(Self { library: ia.library(), name, host, control, processors, longest, give_up })
     }
 
     /// Makes a measurement.
@@ -59,9 +59,9 @@ impl<'a> Client<'a> {
     /// # Errors
     /// What a call returned, or why the server refuses it.
     pub fn measure(&mut self, plan: &Plan) -> anyhow::Result<Row> {
-        let what = format!("{}, {} bytes", plan.test, plan.size);
+        let what = under_way(plan.test, plan.size);
         self.control.begin();
-        let _watchdog = Watchdog::new(self.longest, &what, &self.too_late)?;
+        let _watchdog = Watchdog::new(self.longest, &what, &self.give_up)?;
         let measured = self.carry_out(plan).map_err(|error| match self.control.last_words() {
             Some(reason) => error.context(format!("the server ends with: {reason}")),
             None => error,
@@ -104,22 +104,17 @@ fn unexpected(message: &Message) -> anyhow::Error {
     anyhow!("the server says {message:?}, which is not its turn")
 }
 
-/// Ends the process if a measurement takes too long: the loops that are measured look at no clock for that.
+/// Gives up if a measurement takes too long: the loops that are measured look at no clock for that.
 #[derive(Debug)]
 struct Watchdog(Option<(mpsc::Sender<()>, JoinHandle<()>)>);
 
 impl Watchdog {
-    fn new(longest: Duration, what: &str, too_late: &TooLate) -> anyhow::Result<Self> {
+    fn new(longest: Duration, what: &str, give_up: &GiveUp) -> anyhow::Result<Self> {
         let (disarm, disarmed) = mpsc::channel::<()>();
-        let (what, too_late) = (what.to_owned(), Arc::clone(too_late));
+        let (what, give_up) = (what.to_owned(), Arc::clone(give_up));
         let thread = std::thread::Builder::new().spawn(move || {
             if disarmed.recv_timeout(longest) == Err(RecvTimeoutError::Timeout) {
-                too_late();
-                print::complain(format_args!(
-                    "dat-perf: {what}: it takes longer than {} s (--limit)",
-                    longest.as_secs()
-                ));
-                std::process::exit(1);
+                give_up(&format!("{what}: it takes longer than {} s (--limit)", longest.as_secs()));
             }
         });
         Ok(Watchdog(Some((disarm, thread.context("there can be no more threads")?))))
@@ -130,7 +125,7 @@ impl Drop for Watchdog {
     fn drop(&mut self) {
         if let Some((disarm, thread)) = self.0.take() {
             drop(disarm);
-            // Its only panic would be that of printing, at the end of the process.
+            // It gives up without a panic.
             let _ = thread.join();
         }
     }

@@ -36,20 +36,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 pub use arguments::Arguments;
 
+use crate::adapter;
 use crate::child;
-use crate::dat::{Ia, Library, address};
+use crate::dat::{Library, address};
+use crate::interrupt::Interrupt;
 use crate::print;
 use crate::tool::{EXIT_STATUS, Outcome, Section, Tool};
-use client::{Client, TooLate, first_that_connects};
+use client::{Client, GiveUp, first_that_connects};
 use parking_lot::Mutex;
 use result::Row;
 
-/// The results until now.
-type Rows = Arc<Mutex<Vec<Row>>>;
+/// The results until now; none any more once they are shown.
+type Rows = Arc<Mutex<Option<Vec<Row>>>>;
 
 impl Tool for Arguments {
     const SECTIONS: &'static [Section] = &[
@@ -68,11 +70,29 @@ impl Tool for Arguments {
         },
         Section {
             heading: "OUTPUT",
-            text: "Times are in microseconds, of the last 32,768 transfers of a thread; the mean is that of all. CPU % is \
-                   the processor time of the client and SERVER CPU % that of the server, in percent of the time that \
-                   passed: a thread that polls takes 100.\n\n\
-                   --csv and --json have the same numbers and more: nanoseconds, transfers a second, millions of bytes a \
-                   second, and seconds of processor time.",
+            text: "Times are in microseconds, of the last 32,768 transfers of a thread. CPU % is the processor time of the \
+                   client and SERVER CPU % that of the server, in percent of the time that passed: a thread that polls \
+                   takes 100. Rates and bandwidth are those of the whole time of all transfers.\n\n\
+                   The results are written at the end, also if an error, --limit or Ctrl-C is the end: then those until \
+                   there, and the exit status is 1.\n\n\
+                   --csv writes a line with names and then a line a measurement; --json writes a list with an object a \
+                   measurement, which has the same names. The list is empty if there is no result. Errors are told on standard \
+                   error alone.\n\n  \
+                   adapter                      the interface adapter\n  \
+                   test, size                   the test, and the bytes of a transfer\n  \
+                   iterations                   transfers of all threads\n  \
+                   outstanding                  transfers of a thread under way at a time\n  \
+                   connections, active          connections of a thread; those with traffic\n  \
+                   threads                      threads on each side\n  \
+                   srq, wait                    true or false: --srq, --wait\n  \
+                   min_ns, median_ns, mean_ns   nanoseconds of a transfer, as above; of\n  \
+                   p99_ns, max_ns               send_bw and its like from one post to the next\n  \
+                   rate_per_s                   transfers a second, of all threads\n  \
+                   bandwidth_mb_per_s           millions of bytes a second, of all threads\n  \
+                   seconds                      the time of all transfers\n  \
+                   cpu_seconds, cpu_percent     processor time of the client, and in percent\n  \
+                   server_cpu_seconds           the same of the server\n  \
+                   server_cpu_percent",
         },
         Section {
             heading: "EXAMPLES",
@@ -85,31 +105,44 @@ impl Tool for Arguments {
     ];
 
     fn run(self) -> anyhow::Result<Outcome> {
-        let serves = self.host.is_none() && !self.own_peer;
-        if serves && self.common.json {
-            print::complain("dat-perf: --json is for the client, which names a HOST or has --self");
+        if let Some(contradiction) = self.contradiction() {
+            print::complain(format_args!("dat-perf: {contradiction}"));
             return Ok(Outcome::Usage);
         }
-        let library = Library::load(self.common.library.as_deref())?;
-        if serves {
+        if self.host.is_none() && !self.own_peer {
+            let library = Library::load(self.common.library.as_deref())?;
             return server::run(&self, library).map(|()| Outcome::Fine);
         }
-        let rows = Rows::default();
-        let measured = measure(&self, library, &rows);
-        // What was measured before a failure is shown as well.
-        let rows = rows.lock();
-        if !rows.is_empty() || measured.is_ok() {
-            show(&self, &rows)?;
-        }
-        measured.map(|()| Outcome::Fine)
+        be_client(&self).map(|()| Outcome::Fine)
     }
 }
 
-/// Carries out all plans as the client.
-fn measure(arguments: &Arguments, library: Library, rows: &Rows) -> anyhow::Result<()> {
+/// Measures, and shows the results. What was measured before a failure, or before the process is to end, is shown as well.
+fn be_client(arguments: &Arguments) -> anyhow::Result<()> {
+    let rows = Rows::new(Mutex::new(Some(Vec::new())));
+    let progress = ProgressBar::hidden();
+    let give_up = give_up(arguments, &rows, &progress);
+    let interrupted = Arc::clone(&give_up);
+    let interrupt =
+        Interrupt::catch_then(move || interrupted("it was interrupted")).context("signals cannot be caught")?;
+    let measured = measure(arguments, &rows, &progress, give_up);
+    while interrupt.is_set() {
+        // Another thread ends the process. A signal may also be why a call has failed here.
+        std::thread::park();
+    }
+    progress.finish_and_clear();
+    measured.and(show_once(arguments, &rows))
+}
+
+/// Carries out all plans.
+fn measure(arguments: &Arguments, rows: &Rows, progress: &ProgressBar, give_up: GiveUp) -> anyhow::Result<()> {
+    if let Some(file) = &arguments.svg {
+        picture::check(file)?;
+    }
+    let library = Library::load(arguments.common.library.as_deref())?;
     processors::pin(&arguments.cpu, 0)?;
-    let server = if arguments.own_peer { Some(start_server(arguments)?) } else { None };
-    let ia = Ia::open(library, &arguments.name)?;
+    let server = if arguments.own_peer { Some(start_server(arguments, library)?) } else { None };
+    let ia = adapter::open(library, &arguments.name)?;
     let own = ia.attributes()?.address.map(|address| address.ip());
     let (hosts, qualifier) = match (&server, &arguments.host) {
         (Some(server), _) => (vec![own.unwrap_or(IpAddr::from([127, 0, 0, 1]))], server.qualifier),
@@ -121,41 +154,38 @@ fn measure(arguments: &Arguments, library: Library, rows: &Rows) -> anyhow::Resu
     };
     let longest = Duration::from_secs(arguments.limit);
     let plans = arguments.plans();
-    let progress = ProgressBar::new(plans.len() as u64);
+    progress.set_length(plans.len() as u64);
     progress.set_style(ProgressStyle::with_template("{pos} of {len}  {msg}")?);
-    let too_late = too_late(arguments, rows, &progress);
+    progress.set_draw_target(ProgressDrawTarget::stderr());
     let mut client = first_that_connects(&hosts, |host| {
-        Client::new(&ia, &arguments.name, host, qualifier, &arguments.cpu, longest, Arc::clone(&too_late))
+        Client::new(&ia, &arguments.name, host, qualifier, &arguments.cpu, longest, Arc::clone(&give_up))
     })?;
     for plan in &plans {
         progress.set_message(report::under_way(plan.test, plan.size));
-        let row = client.measure(plan);
-        if row.is_err() {
-            progress.finish_and_clear();
+        let row = client.measure(plan)?;
+        if let Some(rows) = &mut *rows.lock() {
+            rows.push(row);
         }
-        rows.lock().push(row?);
         progress.inc(1);
     }
-    progress.finish_and_clear();
     client.close()
 }
 
-/// What is done when a measurement takes too long: the results of those before are shown.
-fn too_late(arguments: &Arguments, rows: &Rows, progress: &ProgressBar) -> TooLate {
+/// What ends the process in the middle of a measurement: the results of those before are shown, and why it ends.
+fn give_up(arguments: &Arguments, rows: &Rows, progress: &ProgressBar) -> GiveUp {
     let (arguments, rows, progress) = (arguments.clone(), Arc::clone(rows), progress.clone());
-    Arc::new(move || {
+    Arc::new(move |why| {
         progress.finish_and_clear();
-        let rows = rows.lock();
-        if !rows.is_empty()
-            && let Err(error) = show(&arguments, &rows)
-        {
+        if let Err(error) = show_once(&arguments, &rows) {
             print::complain(format_args!("dat-perf: {error:#}"));
         }
+        print::complain(format_args!("dat-perf: {why}"));
+        std::process::exit(1);
     })
 }
 
 /// The server of `--self`, which ends when it is dropped.
-fn start_server(arguments: &Arguments) -> anyhow::Result<child::Server> {
+fn start_server(arguments: &Arguments, library: Library) -> anyhow::Result<child::Server> {
     let processors = arguments.peer_cpu.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     let mut texts = vec![arguments.name.clone(), "--announce".to_owned(), format!("--limit={}", arguments.limit)];
     if !processors.is_empty() {
@@ -164,11 +194,23 @@ fn start_server(arguments: &Arguments) -> anyhow::Result<child::Server> {
     if let Some(library) = &arguments.common.library {
         texts.push(format!("--library={}", library.display()));
     }
+    // Why the adapter does not open is told here, and not by the server alone.
+    drop(adapter::open(library, &arguments.name)?);
     child::Server::start(texts.iter().map(String::as_str))
 }
 
-/// Writes the results in the form that was asked for.
+/// Writes the results, unless another thread has done so.
+fn show_once(arguments: &Arguments, rows: &Rows) -> anyhow::Result<()> {
+    // Who finds that they are taken finds them written as well.
+    let mut rows = rows.lock();
+    rows.take().map_or(Ok(()), |rows| show(arguments, &rows))
+}
+
+/// Writes the results in the form that was asked for; without any, an empty list as JSON alone.
 fn show(arguments: &Arguments, rows: &[Row]) -> anyhow::Result<()> {
+    if rows.is_empty() && !arguments.common.json {
+        return Ok(());
+    }
     if arguments.csv {
         print::line(report::csv(rows)?)?;
     } else if arguments.common.json {
@@ -177,7 +219,7 @@ fn show(arguments: &Arguments, rows: &[Row]) -> anyhow::Result<()> {
         print::line(report::text(rows))?;
     }
     match &arguments.svg {
-        Some(file) => picture::draw(rows, &format!("dat-perf, adapter {}", arguments.name), file),
-        None => Ok(()),
+        Some(file) if !rows.is_empty() => picture::draw(rows, &format!("dat-perf, adapter {}", arguments.name), file),
+        _ => Ok(()),
     }
 }

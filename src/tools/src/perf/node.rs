@@ -49,7 +49,7 @@ impl Node {
     /// # Errors
     /// What a call returned, or that the adapter cannot do what the plan needs.
     pub fn new(library: Library, name: &str, plan: &Plan, client: bool) -> anyhow::Result<Self> {
-        let ia = Ia::open(library, name)?;
+        let ia = crate::adapter::open(library, name)?;
         let adapter = ia.attributes()?;
         let most = match plan.test.transfer() {
             Transfer::Send => adapter.ia.max_message_size,

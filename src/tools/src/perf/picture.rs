@@ -1,5 +1,7 @@
 //! The results as a picture: latency and bandwidth by size, both with logarithmic axes.
 
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
@@ -16,7 +18,36 @@ const PICTURE: (u32, u32) = (1_000, 520);
 /// # Errors
 /// If the file cannot be written.
 pub fn draw(rows: &[Row], title: &str, file: &Path) -> anyhow::Result<()> {
-    std::fs::write(file, svg(rows, title)?).with_context(|| format!("cannot write {}", file.display()))
+    fs::write(file, svg(rows, title)?).with_context(|| cannot_write(file))
+}
+
+/// Checks before the measurements that a file can be written after them. One that is there stays as it is, and none comes.
+///
+/// # Errors
+/// If it cannot.
+pub fn check(file: &Path) -> anyhow::Result<()> {
+    let writable = match fs::metadata(file) {
+        Ok(there) if there.is_dir() => Err(ErrorKind::IsADirectory.into()),
+        Ok(there) if there.is_file() => File::options().append(true).open(file).map(drop),
+        // Who reads a pipe would see its end.
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => create_for_a_moment(file),
+        Err(error) => Err(error),
+    };
+    writable.with_context(|| cannot_write(file))
+}
+
+fn create_for_a_moment(file: &Path) -> io::Result<()> {
+    match File::create_new(file) {
+        Ok(_) => fs::remove_file(file),
+        // A link to a file that is not there.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn cannot_write(file: &Path) -> String {
+    format!("cannot write {}", file.display())
 }
 
 /// The picture of the rows.
@@ -169,6 +200,17 @@ mod tests {
     #[test]
     fn nothing_measured_is_an_empty_picture() {
         assert!(svg(&[], "nothing").expect("it can be drawn").contains("nothing"));
+    }
+
+    #[test]
+    fn a_file_is_checked_without_a_trace() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (there, new) = (folder.path().join("there"), folder.path().join("new"));
+        fs::write(&there, "as it is").expect("a file");
+        assert!(check(&there).is_ok() && check(&new).is_ok());
+        assert_eq!((fs::read_to_string(&there).expect("a file"), new.exists()), ("as it is".to_owned(), false));
+        assert!(check(folder.path()).is_err() && check(&folder.path().join("none/svg")).is_err());
+        assert!(check(Path::new("/dev/null")).is_ok());
     }
 
     #[test]

@@ -84,7 +84,7 @@ pub fn csv(rows: &[Row]) -> anyhow::Result<String> {
 /// A line about a measurement that is under way, for the progress on a terminal.
 #[must_use]
 pub fn under_way(test: Test, size: u64) -> String {
-    format!("{test}, {size} bytes")
+    format!("{test}, {}", print::counted(size, "byte"))
 }
 
 #[cfg(test)]

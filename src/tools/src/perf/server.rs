@@ -10,6 +10,7 @@ use super::control::{Control, GREETING, Message};
 use super::node::Node;
 use super::plan::Plan;
 use super::processors::pin;
+use crate::adapter;
 use crate::child;
 use crate::dat::{Cr, Evd, Event, Ia, Library, Psp};
 use crate::print;
@@ -27,7 +28,7 @@ enum Visit {
 /// What keeps it from listening; with `--once`, also what went wrong with the client.
 pub fn run(arguments: &Arguments, library: Library) -> anyhow::Result<()> {
     pin(&arguments.cpu, 0)?;
-    let ia = Ia::open(library, &arguments.name)?;
+    let ia = adapter::open(library, &arguments.name)?;
     let requests = Evd::new(&ia, 64, DAT_EVD_CR_FLAG, None)?;
     let wanted = if arguments.announce { None } else { Some(arguments.qualifier) };
     let psp = Psp::new(&ia, wanted, &requests)
@@ -72,7 +73,7 @@ fn visit(arguments: &Arguments, library: Library, ia: &Ia, request: Cr) -> anyho
         };
         control.begin();
         if arguments.verbose {
-            print::line(format_args!("{who} measures {} with {} bytes", plan.test, plan.size))?;
+            print::line(format_args!("{who} measures {} with {}", plan.test, print::counted(plan.size, "byte")))?;
         }
         serve(arguments, library, &mut control, &plan).with_context(|| format!("{who}, {}", plan.test))?;
         control.begin();

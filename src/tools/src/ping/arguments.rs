@@ -45,8 +45,7 @@ pub struct Arguments {
     #[arg(short, long, value_name = "NUMBER", default_value_t = 18_515, conflicts_with = "self_peer")]
     pub qualifier: u64,
 
-    /// Flood: the next round begins as soon as the last one ends, and only the summary is written, with the last of the
-    /// rounds that were lost or wrong
+    /// Flood: the next round begins as soon as the last one ends, and only the summary is written
     #[arg(short, long, conflicts_with = "interval", requires = "client")]
     pub flood: bool,
 

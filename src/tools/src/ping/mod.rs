@@ -33,6 +33,7 @@ use node::Node;
 use report::{Report, Style};
 use wire::Pattern;
 
+use crate::adapter;
 use crate::child;
 use crate::dat::Library;
 use crate::interrupt::Interrupt;
@@ -70,7 +71,8 @@ impl Tool for Arguments {
                    messages that both sides receive from shared receive queues (srq). Each byte is compared. The times are \
                    those of the whole way there and back, with the comparison at the server.\n\nConnections are reliable, so \
                    a round is lost only with its connection, or if the answer takes longer than --timeout. Then the client \
-                   says so and tries to connect again with each further round. The exit status is 1 if a round was lost or \
+                   says so and tries to connect again with each further round; with --flood the summary tells of the last \
+                   round that was lost or wrong. The exit status is 1 if a round was lost or \
                    wrong, and also if none was complete.\n\nA server, or a client, that is another \
                    program is told as such: connecting is all that is tried with it.",
         },
@@ -133,6 +135,8 @@ impl Arguments {
         // The child must find the library that was found here.
         let path = self.common.library.as_ref().map(|path| path.to_string_lossy().into_owned());
         let server = if self.self_peer {
+            // Why it does not open is told here, and not by the server alone.
+            drop(adapter::open(library, &adapter)?);
             let library = path.iter().flat_map(|path| ["--library", path]);
             Some(child::Server::start([adapter.as_str(), "--announce"].into_iter().chain(library))?)
         } else {

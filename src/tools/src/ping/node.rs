@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use dat_udat12::{DAT_EVD_CONNECTION_FLAG, DAT_EVD_CR_FLAG, DAT_EVD_DTO_FLAG, DAT_FALSE};
 
+use crate::adapter;
 use crate::dat::{Attributes, Cno, Evd, Evds, Event, Ia, Library, Pz, Result};
 use crate::interrupt::Interrupt;
 
@@ -47,8 +47,7 @@ impl Node {
     /// # Errors
     /// What does not open, and the return code.
     pub fn open(library: Library, name: &str, events: usize) -> anyhow::Result<Self> {
-        let ia = Ia::open(library, name)
-            .with_context(|| format!("the adapter \"{name}\" does not open; `dat-info --explain {name}` tells why"))?;
+        let ia = adapter::open(library, name)?;
         let attributes = ia.attributes()?;
         let events = events.min(usize::try_from(attributes.ia.max_evd_qlen).unwrap_or(events));
         let cno = Cno::new(&ia)?;

@@ -1,0 +1,14 @@
+//! Opening an adapter by its name.
+
+use anyhow::Context;
+
+use crate::dat::{Ia, Library};
+
+/// Opens an adapter. An error names it, and the command that tells more.
+///
+/// # Errors
+/// As dat_ia_open.
+pub fn open(library: Library, name: &str) -> anyhow::Result<Ia> {
+    Ia::open(library, name)
+        .with_context(|| format!("the adapter \"{name}\" does not open; `dat-info --explain {name}` tells why"))
+}
