@@ -1,10 +1,10 @@
 //! The manual pages of the tools, and the files by which shells complete their arguments.
 
-use clap::{Command, CommandFactory, Id};
+use clap::{Arg, Command, CommandFactory, Id};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use dat_tools::tool::{self, Section, Tool};
-use roff::{Roff, roman};
+use roff::{Roff, bold, italic, roman};
 
 use crate::{Derived, Result};
 
@@ -52,12 +52,13 @@ fn shown(command: &Command) -> Command {
 fn page(command: Command, sections: &[Section]) -> Result<String> {
     let version = command.get_version().unwrap_or_default().to_owned();
     let title = command.get_name().to_uppercase();
+    let synopsis = synopsis(&command);
     let man = Man::new(command).title(title).date(DATE).source(format!("libdat {version}")).manual("uDAPL Tools");
     let mut text = b".\\\" SPDX-License-Identifier: MIT OR Apache-2.0\n.\\\" Written by `make derived`.\n".to_vec();
     let written = man
         .render_title(&mut text)
         .and_then(|()| man.render_name_section(&mut text))
-        .and_then(|()| man.render_synopsis_section(&mut text))
+        .and_then(|()| synopsis.to_writer(&mut text))
         .and_then(|()| man.render_description_section(&mut text))
         .and_then(|()| man.render_options_section(&mut text));
     written.map_err(|error| error.to_string())?;
@@ -76,6 +77,37 @@ fn page(command: Command, sections: &[Section]) -> Result<String> {
         !definition || definitions <= 2
     };
     Ok(text.lines().filter(wanted).map(|line| line.trim_end().to_owned() + "\n").collect())
+}
+
+/// The section SYNOPSIS: all options with what they take, and then the arguments without names.
+fn synopsis(command: &Command) -> Roff {
+    let mut line = vec![bold(command.get_name())];
+    let mut built = command.clone();
+    built.build();
+    let (positional, options): (Vec<_>, Vec<_>) =
+        built.get_arguments().filter(|argument| !argument.is_hide_set()).partition(|argument| argument.is_positional());
+    for option in options {
+        line.push(roman(" ["));
+        if let Some(short) = option.get_short() {
+            line.extend([bold(format!("-{short}")), roman("|")]);
+        }
+        line.push(bold(format!("--{}", option.get_long().unwrap_or_default())));
+        if option.get_action().takes_values() {
+            line.extend([roman(" "), italic(value_name(option))]);
+        }
+        line.push(roman("]"));
+    }
+    for argument in positional {
+        let (before, behind) = if argument.is_required_set() { (" ", "") } else { (" [", "]") };
+        line.extend([roman(before), italic(value_name(argument)), roman(behind)]);
+    }
+    let mut roff = Roff::new();
+    roff.control("SH", ["SYNOPSIS"]).text(line);
+    roff
+}
+
+fn value_name(argument: &Arg) -> String {
+    argument.get_value_names().unwrap_or_default().iter().map(|name| name.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// Adds a section: paragraphs are filled, lines that begin with blanks are examples.
