@@ -379,7 +379,14 @@ if [ -f "$compat" ] && [ -d "$tests" ]; then
     cut -f 1 "$tmp/named" "$tmp/named20" | sort -u | while read -r program; do
         [ -f "$tests/$program.c" ] || [ -f "$tests/$program.sh" ] || echo "no $program in tests-c"
     done >>"$tmp/out"
+    grep -o '`\(src\|tests-c\)/[a-z0-9_/.-]*`' "$compat" | tr -d '`' | sort -u | while read -r path; do
+        [ -e "$here/../../$path" ] || echo "no $path"
+    done >>"$tmp/out"
     result 'docs/compat.md names programs that exist' "$tmp/out"
+    # A difference is a paragraph that begins with its name in bold type.
+    awk 'BEGIN { RS = "" } /^\*\*/ { gsub(/\n/, " "); if (!/\*Test:\* |[Nn]ot tested/) print substr($0, 1, 60) }' \
+        "$compat" >>"$tmp/out"
+    result 'docs/compat.md names a test of each difference, or says that there is none' "$tmp/out"
     if [ $# -gt 0 ]; then
         have_passed 'uDAPL 1.2' "$tmp/named" "$1"
         shift
