@@ -181,6 +181,14 @@ for path in "$here"/*.3; do
 done
 result 'headings of section 3 are complete and in order' "$tmp/out"
 
+# The tag of a paragraph is one line; .TQ begins another one. Lists of names run into the description otherwise.
+for path in "$here"/*.[1357]; do
+    awk -v page="$(basename "$path")" '
+        tag && (/,$/ || /^\\fB[A-Z_]+\\fP [A-Z]/) { print page ":" NR ": " $0 }
+        { tag = (/^\.T[PQ]/) }' "$path" >>"$tmp/out"
+done
+result 'tags are lines of names alone' "$tmp/out"
+
 for name in $with_example; do
     grep -q '^\.SH EXAMPLE$' "$here/$name.3" ||
         echo "$name.3 has no EXAMPLE" >>"$tmp/out"
