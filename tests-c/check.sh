@@ -300,14 +300,7 @@ step_fmt()
     fi
 }
 
-# What serves every version of the interface names none: no number, no crate of one, no name of the C headers. Variables of
-# the environment stand in quotes.
-step_layers()
-{
-    one sh -c '! grep -rnE --include="*.rs" --include=Cargo.toml \
-        "uDAPL [0-9]|[Vv]ersion [12]\.[0-9]|dat_udat|dat_provider|dat-udat|dat-provider|\<DAT_[A-Z]" \
-        src/core src/shm src/verbs src/host src/face | grep -vE "[\"\`\$]DAT_|, DAT_SHM_VM="'
-}
+step_layers() { tap "$here/layers.sh"; }
 
 step_clippy()
 {

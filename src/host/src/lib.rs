@@ -22,6 +22,7 @@
 //! | [`environment`] | environment variables, read only where it is safe |
 //! | [`diagnostics`] | lines on standard error: when one may be written, and how |
 //! | [`cstr`] | names that C programs hand in |
+//! | [`symbol`] | names that the dynamic loader finds |
 //! | [`asymmetric`] | a fence that is free for one side |
 //! | [`lock`] | locks that need no memory |
 //! | [`memory`] | the allocator with its reserve; memory that may be refused |

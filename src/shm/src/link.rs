@@ -500,6 +500,7 @@ impl<T: Transport<Tx = Tx>> Links<T> {
             if let Some(polled) = self.progress.polled.try_lock() {
                 return Some(polled);
             }
+            // SYNC round: what the rounds have queued can be seen.
             if self.progress.rounds.load(Ordering::Acquire).wrapping_sub(before) >= count {
                 return None;
             }
@@ -535,6 +536,7 @@ impl<T: Transport<Tx = Tx>> Links<T> {
     /// Ends the polling of connections, because somebody is about to sleep, and the word for peers says so already.
     #[inline]
     fn cool(&self) {
+        // SYNC hot: the word was changed before, with a fence.
         if self.progress.any_hot.load(Ordering::SeqCst) {
             let mut polled = self.progress.polled.lock();
             self.progress.any_hot.store(false, Ordering::SeqCst);
@@ -546,7 +548,7 @@ impl<T: Transport<Tx = Tx>> Links<T> {
 
     /// Lets go of connections that are over. If a thread makes progress, the next round does that.
     pub fn forget_dead(&self) {
-        // SYNC dead: a swap, so that several who set it are all seen by the one that clears it.
+        // SYNC buried: a swap, so that several who set it are all seen by the one that clears it.
         self.progress.any_dead.swap(true, Ordering::Release);
         if let Some(mut polled) = self.progress.polled.try_lock() {
             self.bury(&mut polled.hot);
@@ -555,7 +557,7 @@ impl<T: Transport<Tx = Tx>> Links<T> {
 
     #[cold]
     fn bury(&self, hot: &mut Hot<T>) {
-        // SYNC dead: with it come the ends before. Those that end from now on have it set again.
+        // SYNC buried: with it come the ends before. Those that end from now on have it set again.
         self.progress.any_dead.swap(false, Ordering::Acquire);
         hot.forget_dead();
     }

@@ -514,6 +514,7 @@ impl End {
     /// Notes how far this side has emptied a ring of the peer: that of requests, or, with `answers`, of answers.
     #[inline]
     pub fn set_taken(&self, answers: bool, spot: Spot) {
+        // SYNC taken: what was read from the slots was read before.
         self.taken[usize::from(answers)].store(spot.word(), Ordering::Release);
     }
 
@@ -768,6 +769,7 @@ impl End {
         // from before it, and one from after it to looks that find what was closed.
         let door = if local { 0 } else { self.pair.door() };
         fence(Ordering::Acquire);
+        // SYNC closed: the slot was entered before this look.
         if self.peer_is_gone() { None } else { Some(Moving { door, pair: &self.pair, _entered: entered }) }
     }
 }

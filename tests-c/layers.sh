@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# layers.sh - what the sources must not name, and what docs/architecture.md must say of them. Prints TAP.
+set -u
+LC_ALL=C
+export LC_ALL
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here/.." || exit 2
+page=docs/architecture.md
+
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+. "$here/common/tap.sh"
+
+# What serves every version of the interface names none: no number, no crate of one, no name of the C headers. Variables of
+# the environment stand in quotes.
+names_no_version()
+{
+    ! grep -rnE --include='*.rs' --include=Cargo.toml \
+        'uDAPL [0-9]|[Vv]ersion [12]\.[0-9]|dat_udat|dat_provider|dat-udat|dat-provider|\<DAT_[A-Z]' \
+        src/core src/shm src/verbs src/host src/face | grep -vE "[\"\`\$]DAT_|, DAT_SHM_VM="
+}
+
+# section HEADING: the lines of the page under a heading of the second level.
+section()
+{
+    awk -v want="## $1" '/^## / { inside = ($0 == want) } inside' "$page"
+}
+
+# The marks of the sources, one a place; a comment may be broken between SYNC and the name.
+grep -rh -A1 --include='*.rs' '\<SYNC\>' src |
+    awk '{ text = $0 }
+         broken { sub(/^[ \t]*\/\/[\/!]?[ \t]+/, "SYNC ", text) }
+         { broken = (text ~ /SYNC$/) }
+         { while (match(text, /SYNC [a-z][a-z-]*/)) {
+               print substr(text, RSTART + 5, RLENGTH - 5)
+               text = substr(text, RSTART + RLENGTH)
+           } }' | sort >"$work/places"
+sort -u "$work/places" >"$work/marks"
+# Those that the page argues: the first cells of its tables. One in parentheses is the name of a row alone.
+{ section Locks; section 'Memory order'; } |
+    sed -n 's/^| \([a-z][a-z, -]*\) |.*/\1/p' | grep -vx mark | sed 's/, /\n/g' | sort -u >"$work/argued"
+
+are_argued()
+{
+    [ -s "$work/marks" ] || { echo 'no marks'; return 1; }
+    diff "$work/marks" "$work/argued" | sed -n -e 's/^< /in the sources alone: /p' -e "s|^> |in $page alone: |p" >"$work/differ"
+    ! grep . "$work/differ"
+}
+
+# A mark that stands in one place names nothing that it belongs to.
+have_two_places()
+{
+    ! uniq -u "$work/places" | grep .
+}
+
+# tell_of_modules FILE: the file has each module of src/host in backquotes.
+tell_of_modules()
+{
+    sed -n 's/^pub mod \([a-z_]*\);$/\1/p' src/host/src/lib.rs >"$work/modules"
+    [ -s "$work/modules" ] || { echo 'no modules'; return 1; }
+    while read -r module; do
+        grep '^\(//! \)\?|' "$1" | grep -q "\`$module\`" || echo "$module is not in the table"
+    done <"$work/modules" >"$work/missing"
+    ! grep . "$work/missing"
+}
+
+ok 'what serves every version of the interface names none of them' names_no_version
+ok "each mark SYNC is argued in $page, and no other" are_argued
+ok 'each mark SYNC has at least two places' have_two_places
+ok "$page: the table of src/host has all modules" tell_of_modules "$page"
+ok 'src/host/src/lib.rs: its table has all modules' tell_of_modules src/host/src/lib.rs
+echo "1..$number"
+exit $failed
