@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# layers.sh - what the sources must not name, and what docs/architecture.md must say of them. Prints TAP.
+# layers.sh - what the sources must not name, and what pages about them must say. Prints TAP.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -66,10 +66,22 @@ tell_of_modules()
     ! grep . "$work/missing"
 }
 
+# The page on performance has the numbers of the fast path that the table of make measure has, with a comma at thousands.
+has_instructions()
+{
+    awk '/^(verbs:)?(send|post_send|dequeue) / || /^(srq|write|wait|post_recv) / {
+             print $1, ($2 < 1000 ? $2 : int($2 / 1000) "," sprintf("%03d", $2 % 1000)) }' tests-c/perf/instructions.txt |
+        while read -r row number; do
+            grep -q "[^0-9,]$number[^0-9,]" docs/performance.md || echo "$row: there is no $number"
+        done >"$work/missing"
+    ! grep . "$work/missing"
+}
+
 ok 'what serves every version of the interface names none of them' names_no_version
 ok "each mark SYNC is argued in $page, and no other" are_argued
 ok 'each mark SYNC has at least two places' have_two_places
 ok "$page: the table of src/host has all modules" tell_of_modules "$page"
 ok 'src/host/src/lib.rs: its table has all modules' tell_of_modules src/host/src/lib.rs
+ok 'docs/performance.md has the numbers of tests-c/perf/instructions.txt' has_instructions
 echo "1..$number"
 exit $failed
