@@ -66,9 +66,25 @@ tell_of_modules()
     ! grep . "$work/missing"
 }
 
+# Each dependency has a comment of its own in the manifest, which says what it is for; crates of this tree have one where they
+# are used.
+have_reasons()
+{
+    find . -name Cargo.toml -not -path './target/*' -exec awk '
+        FNR == 1 { inside = told = 0 }
+        /^\[/ { inside = /dependencies/; told = 0; next }
+        /^#/ { told = 1; next }
+        inside && /^[a-z0-9_-]+(\.workspace)? *=/ {
+            if (!told && !/path = "src\//) print FILENAME ": " $0
+            told = 0
+        }' {} + >"$work/missing"
+    ! grep . "$work/missing"
+}
+
 # The page on performance has the numbers of the fast path that the table of make measure has, with a comma at thousands.
 has_instructions()
 {
+    grep -q '^send ' tests-c/perf/instructions.txt || return 1
     awk '/^(verbs:)?(send|post_send|dequeue) / || /^(srq|write|wait|post_recv) / {
              print $1, ($2 < 1000 ? $2 : int($2 / 1000) "," sprintf("%03d", $2 % 1000)) }' tests-c/perf/instructions.txt |
         while read -r row number; do
@@ -82,6 +98,7 @@ ok "each mark SYNC is argued in $page, and no other" are_argued
 ok 'each mark SYNC has at least two places' have_two_places
 ok "$page: the table of src/host has all modules" tell_of_modules "$page"
 ok 'src/host/src/lib.rs: its table has all modules' tell_of_modules src/host/src/lib.rs
+ok 'each dependency has its reason beside it' have_reasons
 ok 'docs/performance.md has the numbers of tests-c/perf/instructions.txt' has_instructions
 echo "1..$number"
 exit $failed
