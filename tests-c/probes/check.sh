@@ -53,6 +53,19 @@ as_documented()
          }' "$work/documented" "$work/notes"
 }
 
+# The probes of the fast paths have some fifty places at most, as documented, the others one.
+has_few_places()
+{
+    awk '{ places[$2]++ }
+         END {
+             for (name in places) {
+                 most = name == "posted" || name == "completed" ? 59 : 1
+                 if (places[name] > most) { print name " has " places[name] " places"; bad = 1 }
+             }
+             exit bad
+         }' "$work/notes"
+}
+
 # At the address of each probe is a nop of one byte.
 are_nops()
 {
@@ -76,6 +89,7 @@ if command -v readelf >/dev/null && command -v objdump >/dev/null; then
         fi
         notes "$libdir/$name" >"$work/notes"
         ok "$name: the probes are as documented" as_documented
+        ok "$name: they have as many places as documented" has_few_places
         if [ "$(uname -m)" = x86_64 ]; then
             ok "$name: each probe is a nop" are_nops "$libdir/$name"
         fi

@@ -61,8 +61,11 @@ static void values(void)
     is_named("DAT_IB_RDMA_READ", "TRUE");
     ok(mtu != NULL && strtol(mtu, &end, 10) >= 256 && *end == '\0', "dat_ia_query: DAT_IB_TRANSPORT_MTU is a number");
     ok(port != NULL && strtol(port, &end, 10) >= 1 && *end == '\0', "dat_ia_query: DAT_IB_PORT_NUMBER is a number");
-    if (env_is_shm())
+    if (env_is_shm()) {
         is_named("DAT_IB_TRANSPORT_MTU", "4096");
+        is_named("DAT_IB_NODE_GUID", "0000:0000:0000:0000");
+        is_named("DAT_IB_GID", "0000:0000:0000:0000:0000:0000:0000:0000");
+    }
     is_named("DAT_EXTENSION_INTERFACE", ia.extension_supported == DAT_EXTENSION_IB ? "TRUE" : "FALSE");
 }
 
