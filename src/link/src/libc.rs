@@ -44,7 +44,7 @@ pub fn make(folder: &Path) {
 
     let source = folder.join("static_part.c");
     super::write(&source, STATIC_PART);
-    cc::Build::new().file(&source).out_dir(folder).cargo_metadata(false).debug(false).opt_level(2).compile("old");
+    compile_static_part(&source, folder);
 
     // Rust's thread-local data refer to __tls_get_addr, and for this the system's script adds the dynamic linker itself
     // to the needed libraries. The dynamic linker is in every process that has libc, so the name resolves anyway: this
@@ -56,6 +56,21 @@ pub fn make(folder: &Path) {
     // Until version 2.34 these two had what libc has now, under the same names and versions. The loader looks for a
     // name and its version in all libraries that are needed, so these have to be, though none of their names is here.
     super::argument("-Wl,--push-state,--no-as-needed,-l:libpthread.so.0,-l:libdl.so.2,--pop-state".to_owned());
+}
+
+/// Makes `libold.a` of [`STATIC_PART`], with the hardening that packages of C have.
+fn compile_static_part(source: &Path, folder: &Path) {
+    cc::Build::new()
+        .file(source)
+        .out_dir(folder)
+        .cargo_metadata(false)
+        .debug(false)
+        .opt_level(2)
+        .flag_if_supported("-fstack-protector-strong")
+        // Some compilers have defined it already, with another number.
+        .flag_if_supported("-U_FORTIFY_SOURCE")
+        .flag_if_supported("-D_FORTIFY_SOURCE=2")
+        .compile("old");
 }
 
 /// Where the compiler's libc is.
