@@ -47,6 +47,27 @@ static void zone(void)
     srq_close(&q);
 }
 
+/* A context counts for the adapter instance that gave it. */
+static void instance(void)
+{
+    struct fx other;
+    struct region foreign;
+    DAT_LMR_TRIPLET t;
+    struct srq q;
+
+    srq_open(&q, &zoo.fx, 4, 4, 256);
+    fx_open(&other);
+    region_make(&other, &foreign, 256, DAT_MEM_PRIV_ALL_FLAG);
+    t = segment(&foreign, 0, 256);
+    refused(&q, 1, &t, DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_WRITE, "memory of another instance");
+    t = segment(&q.mem, 0, 128);
+    t.lmr_context = foreign.lmr_context;
+    refused(&q, 1, &t, DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_WRITE, "the context of another instance's memory");
+    region_free(&foreign);
+    fx_close(&other);
+    srq_close(&q);
+}
+
 static void privileges(void)
 {
     static const struct {
@@ -322,6 +343,7 @@ int main(int argc, char **argv)
     env_init(argc, argv, NULL);
     zoo_open(&zoo);
     zone();
+    instance();
     privileges();
     bounds();
     contexts();

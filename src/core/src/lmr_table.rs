@@ -130,15 +130,26 @@ pub struct LmrTable {
 struct Rows {
     free: VecDeque<u32>,
     used: u32,
+    /// The generation with which a row begins.
+    first_generation: u16,
     next_generation: Vec<u16>,
 }
 
+/// The number of tables that were made, for their first generations.
+static MADE: AtomicU32 = AtomicU32::new(0);
+
+/// How far apart the first generations of the first 64 tables are: a context is that of one of them until its row was named
+/// so often. Those of later tables lie between.
+const APART: u32 = 64;
+
 impl Default for LmrTable {
     fn default() -> Self {
+        let made = MADE.fetch_add(1, Ordering::Relaxed);
+        let first_generation = (made.wrapping_mul(APART) % GENERATION_MASK + 1) as u16;
         LmrTable {
             chunks: array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
             removals: AtomicU64::new(0),
-            rows: Mutex::new(Rows { free: Default::default(), used: 0, next_generation: Vec::new() }),
+            rows: Mutex::new(Rows { free: Default::default(), used: 0, first_generation, next_generation: Vec::new() }),
         }
     }
 }
@@ -239,7 +250,8 @@ impl LmrTable {
             self.chunks[chunk].store(first, Ordering::Release);
         }
         rows.used += 1;
-        rows.next_generation.push(1);
+        let first = rows.first_generation;
+        rows.next_generation.push(first);
         Ok(index)
     }
 
@@ -468,6 +480,22 @@ mod tests {
         assert!(!table.covers(&LocalSegment { context, addr: 5000, len: 1 }));
         table.remove(context);
         assert!(matches!(check(0, 1, 3, Rights::LOCAL_READ), Err(Error::PrivilegesViolation(_))));
+    }
+
+    #[test]
+    fn a_context_is_that_of_one_table() {
+        let tables: Vec<LmrTable> = (0..100).map(|_| LmrTable::default()).collect();
+        let contexts: Vec<u32> = tables.iter().filter_map(|table| table.insert(&registration(1000, 100))).collect();
+        assert_eq!(contexts.len(), tables.len());
+        for (at, table) in tables.iter().enumerate() {
+            for (of, &context) in contexts.iter().enumerate() {
+                let found = table.check(&LocalSegment { context, addr: 1000, len: 1 }, 3, Rights::LOCAL_READ);
+                match found {
+                    Ok(_) => assert_eq!(at, of),
+                    Err(error) => assert!(at != of && matches!(error, Error::PrivilegesViolation(_))),
+                }
+            }
+        }
     }
 
     #[test]
