@@ -31,7 +31,7 @@ LIB=$OUT/lib
 # Part of the suite goes through the code that only the libraries of 2.0 have; the rest is the same as for 1.2.
 TESTS_20='^v20/\|^abi/\|^flow/connect\|^flow/rdma'
 # These take minutes on an emulated machine, and run with smaller numbers there.
-QUICK='stress.words stress.threads stress.bursts stress.polled stress.asleep stress.killed stress.churn'
+QUICK='stress.words stress.threads stress.handles stress.bursts stress.polled stress.asleep stress.killed stress.churn'
 QUICK="$QUICK srq.model srq.joining srq.many flow.sizes"
 # These scripts compile headers and read symbols, which is done on this machine.
 WITHOUT='abi/check_headers.sh abi/header_compile.sh abi/symbols.sh'
