@@ -169,6 +169,12 @@ static void unwaitable(struct fx *fx)
     is_success(dat_evd_dequeue(evd, &e), "dat_evd_dequeue: unwaitable: success");
     is_success(dat_evd_clear_unwaitable(evd), "dat_evd_clear_unwaitable: success");
     waiter_start(&w, evd, DAT_TIMEOUT_INFINITE, 1);
+    must_rc(dat_evd_set_unwaitable(evd), DAT_SUCCESS, "dat_evd_set_unwaitable");
+    must_rc(dat_evd_clear_unwaitable(evd), DAT_SUCCESS, "dat_evd_clear_unwaitable");
+    waiter_join(&w);
+    is_code(w.rc, DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE,
+            "dat_evd_set_unwaitable: waitable again at once: the wait ends with DAT_INVALID_STATE");
+    waiter_start(&w, evd, DAT_TIMEOUT_INFINITE, 1);
     must_rc(post(evd, 8), DAT_SUCCESS, "dat_evd_post_se");
     waiter_join(&w);
     is_success(w.rc, "dat_evd_wait: after dat_evd_clear_unwaitable: success");

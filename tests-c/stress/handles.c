@@ -14,9 +14,10 @@
 
 #define THREADS 3
 
-enum kind { SRQ, PZ, EVD, EP, CNO, RMR, KINDS };
+enum kind { SRQ, PZ, EVD, TIED, EP, CNO, RMR, KINDS };
 
-static const char *const names[] = { "shared receive queues", "protection zones", "event dispatchers", "endpoints",
+static const char *const names[] = { "shared receive queues", "protection zones", "event dispatchers",
+                                     "event dispatchers with one notification object", "endpoints",
                                      "notification objects", "remote memory regions" };
 
 /* What the threads share. */
@@ -25,6 +26,7 @@ struct work {
     enum kind kind;
     int rounds;
     DAT_EVD_HANDLE transfers, connections;
+    DAT_CNO_HANDLE cno;
 };
 
 /* Makes an object and frees it. */
@@ -39,6 +41,8 @@ static bool round_of(const struct work *w)
     case PZ: return dat_pz_create(ia, &h) == DAT_SUCCESS && dat_pz_free(h) == DAT_SUCCESS;
     case EVD:
         return dat_evd_create(ia, 4, NULL, DAT_EVD_DTO_FLAG, &h) == DAT_SUCCESS && dat_evd_free(h) == DAT_SUCCESS;
+    case TIED:
+        return dat_evd_create(ia, 4, w->cno, DAT_EVD_DTO_FLAG, &h) == DAT_SUCCESS && dat_evd_free(h) == DAT_SUCCESS;
     case EP:
         return dat_ep_create(ia, w->fx->pz, w->transfers, w->transfers, w->connections, NULL, &h) == DAT_SUCCESS &&
                dat_ep_free(h) == DAT_SUCCESS;
@@ -79,6 +83,7 @@ int main(int argc, char **argv)
     w.rounds = env_count(env_is_shm() ? 50000 : 300, 300);
     must_rc(dat_evd_create(fx.ia, 4, NULL, DAT_EVD_DTO_FLAG, &w.transfers), DAT_SUCCESS, "dat_evd_create");
     must_rc(dat_evd_create(fx.ia, 4, NULL, DAT_EVD_CONNECTION_FLAG, &w.connections), DAT_SUCCESS, "dat_evd_create");
+    must_rc(dat_cno_create(fx.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &w.cno), DAT_SUCCESS, "dat_cno_create");
     for (w.kind = 0; w.kind < KINDS; w.kind++) {
         pthread_t threads[THREADS];
         uintptr_t bad = 0;
@@ -95,6 +100,7 @@ int main(int argc, char **argv)
     }
     must_rc(dat_evd_free(w.transfers), DAT_SUCCESS, "dat_evd_free");
     must_rc(dat_evd_free(w.connections), DAT_SUCCESS, "dat_evd_free");
+    must_rc(dat_cno_free(w.cno), DAT_SUCCESS, "dat_cno_free");
     fx_close(&fx);
     return done_testing();
 }

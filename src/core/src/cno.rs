@@ -148,6 +148,8 @@ impl<T: Transport> Cno<T> {
         drop(state);
         drop(bell);
         log::debug!("notification object {}: freed", self.header.handle());
+        // Calls of the agent are known by the handle, also below.
+        let _kept = self.ia.keep_handle(self);
         self.ia.disown(self);
         self.ia.agents().replace(self.header.handle(), None);
         self.ia.agents().wait_for(self.header.handle());
@@ -284,10 +286,13 @@ impl<T: Transport> Cno<T> {
 
     /// Reports an announced event on `evd`: wakes one waiter, or keeps the trigger for the next one.
     pub(crate) fn trigger(&self, evd: Handle) {
-        let (waker, agent) = {
+        let waker = {
             let mut state = self.state.lock();
-            let agent = state.agent.take();
-            let waker = match state.waiters.iter_mut().find(|waiter| waiter.told.is_none()) {
+            // Under the lock, so that whoever replaces the agent finds the call.
+            if let Some(agent) = state.agent.take() {
+                self.ia.agents().schedule(self.header.handle(), agent, evd);
+            }
+            match state.waiters.iter_mut().find(|waiter| waiter.told.is_none()) {
                 Some(waiter) => {
                     waiter.told = Some(evd);
                     Some(waiter.waker.clone())
@@ -296,14 +301,10 @@ impl<T: Transport> Cno<T> {
                     state.keep(evd);
                     None
                 }
-            };
-            (waker, agent)
+            }
         };
         if let Some(waker) = waker {
             waker.wake();
-        }
-        if let Some(agent) = agent {
-            self.ia.agents().schedule(self.header.handle(), agent, evd);
         }
     }
 

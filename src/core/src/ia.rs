@@ -2,6 +2,7 @@
 //!
 //! Opening and closing, which know every object, are in [`crate::open`].
 
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -15,7 +16,7 @@ use crate::event::{AsyncReason, Event};
 use crate::kept::Kept;
 use crate::lmr_table::LmrTable;
 use crate::rmr_table::RmrTable;
-use crate::slab::{Handle, Header, Kind, List, Object, Slab};
+use crate::slab::{Handle, Header, Held, Kind, List, Object, Slab};
 use crate::transport::Transport;
 use crate::transport::report::AdapterReports;
 
@@ -207,9 +208,16 @@ impl<T: Transport> Ia<T> {
         Ok(object)
     }
 
-    /// Makes the handle of an object dead; true for exactly one caller.
+    /// Keeps the handle of an object from naming another one, for as long as what this returns lives; `None` if it was freed.
+    pub(crate) fn keep_handle<O: Object>(&self, object: &O) -> Option<Held<'_, O>> {
+        self.slab.get::<O>(object.header().handle()).filter(|held| ptr::eq(&**held, object))
+    }
+
+    /// Makes the handle of an object dead; true for exactly one caller. The handle may name another object when this returns,
+    /// unless it is kept.
     pub(crate) fn disown<O: Object>(&self, object: &O) -> bool {
         let handle = object.header().handle();
+        let Some(_kept) = self.keep_handle(object) else { return false };
         self.slab.take_out(&mut self.children.lock().live[O::KIND as usize], handle);
         self.slab.remove::<O>(handle)
     }

@@ -48,6 +48,8 @@ pub struct Evd<T: Transport> {
     /// Whether the adapter that made it is gone while another one still uses it.
     orphan: AtomicBool,
     patience: Patience,
+    /// Held by who changes its notification object, and what that knows of it.
+    tie: Mutex<()>,
 }
 
 impl<T: Transport> Object for Evd<T> {
@@ -96,6 +98,7 @@ impl<T: Transport> Evd<T> {
             busy: AtomicBool::new(false),
             orphan: AtomicBool::new(false),
             patience: Patience::default(),
+            tie: Mutex::default(),
         })?;
         if let Some(cno) = cno {
             if let Err(error) = cno.attach(evd.header.handle()) {
@@ -114,12 +117,17 @@ impl<T: Transport> Evd<T> {
     /// [`Refusal::EvdInUse`] while a stream feeds it, [`Refusal::EvdWaiter`] while a
     /// thread waits on it.
     pub fn free(&self) -> Result<()> {
+        // Whoever would use it meanwhile is only refused if it is freed, but for a waiter that comes just now.
+        let waiter = Error::InvalidState(Refusal::EvdWaiter);
+        if self.users.count() == 0 && self.queue().has_waiter() {
+            return Err(waiter);
+        }
         if !self.users.retire() {
             return Err(Error::InvalidState(Refusal::EvdInUse));
         }
         if self.queue().has_waiter() {
             self.users.revive();
-            return Err(Error::InvalidState(Refusal::EvdWaiter));
+            return Err(waiter);
         }
         self.bury();
         Ok(())
@@ -132,7 +140,10 @@ impl<T: Transport> Evd<T> {
 
     fn bury(&self) {
         log::debug!("event dispatcher {}: freed", self.header.handle());
+        // The notification object knows it by its handle, also below.
+        let _kept = self.ia.keep_handle(self);
         self.ia.disown(self);
+        let _tie = self.tie.lock();
         let (events, cno, waker) = {
             let mut queue = self.queue();
             queue.die();
@@ -197,8 +208,15 @@ impl<T: Transport> Evd<T> {
 
     /// Ties the dispatcher to another notification object, or to none. Events queued already do not
     /// trigger it.
+    ///
+    /// # Errors
+    /// [`Role::Cno`] if that is being freed, [`Role::Evd`] if the dispatcher is, [`Resource::Memory`].
     pub fn modify_cno(&self, cno: Option<&Arc<Cno<T>>>) -> Result<()> {
         let new = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
+        let _tie = self.tie.lock();
+        if self.queue().is_dead() {
+            return Err(Error::InvalidHandle(Role::Evd));
+        }
         if let Some(new) = &new {
             new.attach(self.header.handle())?;
         }
@@ -226,7 +244,7 @@ impl<T: Transport> Evd<T> {
     pub fn set_unwaitable(&self) {
         let waker = {
             let mut queue = self.queue();
-            queue.waitable = false;
+            queue.refuse_waits();
             queue.waker()
         };
         if let Some(waker) = waker {

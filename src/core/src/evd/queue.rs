@@ -91,6 +91,8 @@ pub(crate) enum Tell<T: Transport> {
 pub(crate) struct Wait {
     threshold: usize,
     announced: bool,
+    /// The dispatcher was made unwaitable, which ends the wait even if it is waitable again by now.
+    refused: bool,
     waker: Option<Arc<Waker>>,
 }
 
@@ -254,6 +256,19 @@ impl<T: Transport> Queue<T> {
         (mem::take(&mut self.events), self.shown.take())
     }
 
+    /// Ends the wait, and admits no other one.
+    pub fn refuse_waits(&mut self) {
+        self.waitable = false;
+        if let Some(wait) = &mut self.wait {
+            wait.refused = true;
+        }
+    }
+
+    /// Whether the dispatcher is being freed.
+    pub fn is_dead(&self) -> bool {
+        self.dead
+    }
+
     /// Takes no event any more.
     pub fn die(&mut self) {
         self.dead = true;
@@ -375,7 +390,7 @@ impl<T: Transport> WaitState<'_, T> {
         }
         // At entry every queued event counts, announced or not; after that only an announced one ends the wait.
         let announced = self.queue.events.len() >= threshold;
-        self.queue.set_wait(Some(Wait { threshold, announced, waker: None }));
+        self.queue.set_wait(Some(Wait { threshold, announced, refused: false, waker: None }));
         Ok(())
     }
 
@@ -389,10 +404,10 @@ impl<T: Transport> WaitState<'_, T> {
         if self.queue.dead {
             return Some(Err(Error::Aborted));
         }
-        if !self.queue.waitable {
+        let wait = self.queue.wait.as_ref()?;
+        if wait.refused {
             return Some(Err(Error::InvalidState(Refusal::EvdUnwaitable)));
         }
-        let wait = self.queue.wait.as_ref()?;
         if wait.announced && self.queue.events.len() >= wait.threshold {
             let queued = self.queue.pop()?;
             return Some(Ok((queued, self.queue.events.len())));
