@@ -3,12 +3,14 @@
 use anyhow::Context;
 
 use crate::dat::{Ia, Library};
+use crate::info::shell::operand;
 
 /// Opens an adapter. An error names it, and the command that tells more.
 ///
 /// # Errors
 /// As dat_ia_open.
 pub fn open(library: Library, name: &str) -> anyhow::Result<Ia> {
-    Ia::open(library, name)
-        .with_context(|| format!("the adapter \"{name}\" does not open; `dat-info --explain {name}` tells why"))
+    Ia::open(library, name).with_context(|| {
+        format!("the adapter \"{name}\" does not open; `dat-info --explain {}` tells why", operand(name))
+    })
 }

@@ -1,6 +1,6 @@
 //! Ctrl-C, and the signal by which a process is asked to end: a tool ends in good order, with what it has to say.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,6 +40,10 @@ impl Interrupt {
         let asked = Self::catch()?;
         for signal in SIGNALS {
             pipe::register(signal, theirs.try_clone()?)?;
+        }
+        // A signal that has come before is in no pipe.
+        if asked.is_set() {
+            (&theirs).write_all(&[0])?;
         }
         thread::Builder::new().spawn(move || {
             if ours.read_exact(&mut [0]).is_ok() {

@@ -18,8 +18,8 @@ mod probe;
 
 pub use arguments::Arguments;
 
-use std::ffi::{CStr, CString};
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::{CStr, CString, OsStr};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use anyhow::{Context, bail};
@@ -30,7 +30,7 @@ use crate::dat::{Demand, Library};
 use crate::print::{self, HEADING, styled};
 use crate::tool::{Outcome, Section, Tool};
 use attributes::Group;
-use explain::shell;
+pub(crate) use explain::shell;
 
 /// What libdat.so.1 gives to the registry; a difference shows in `--explain`, which compares the adapters.
 const VERSION: Version =
@@ -109,7 +109,7 @@ fn one(name: &CStr, library: Option<&Path>, json: bool) -> anyhow::Result<Outcom
             for message in probe.messages {
                 print::complain(shown(&message));
             }
-            let (shown, operand) = (shown(&words(name)), shell::operand(name));
+            let (shown, operand) = (shown(&words(name)), shell::operand(OsStr::from_bytes(name.to_bytes())));
             bail!("{shown} does not open: {why}; `dat-info --explain {operand}` tells more")
         }
     };

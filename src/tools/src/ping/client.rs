@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::report::Report;
 use super::session::{Peer, Plan, Session, Stop};
 use super::wire::Operation;
+use crate::info::shell::operand;
 
 /// When rounds begin, and how many there are.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +34,7 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
         }
         Err(Stop::Interrupted) => return Ok(()),
         Err(Stop::Gone(reason) | Stop::Late(reason)) => {
-            anyhow::bail!("{}: {reason}; is `dat-ping {}` running there?", plan.target, plan.adapter)
+            anyhow::bail!("{}: {reason}; is `dat-ping {}` running there?", plan.target, operand(plan.adapter))
         }
     };
 

@@ -12,7 +12,7 @@ use host::environment;
 use rustix::fs::{Access, access};
 
 use super::MORE_FILES;
-use super::shell::{SHM, append, as_owner, as_root, comment_out, empty, may_write, quoted};
+use super::shell::{SHM, append, as_owner, as_root, comment_out, empty, may_write, owns, quoted};
 use super::step::Step;
 use crate::info::{VERSION, words};
 
@@ -80,10 +80,10 @@ fn step_of(places: &Places, search: &Search<'_>) -> Step {
             let step = Step::wrong(format!("{search}, so there are no interface adapters"));
             match error.kind() {
                 _ if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => step.mend(MORE_FILES),
-                std::io::ErrorKind::PermissionDenied => permission(step, path),
+                std::io::ErrorKind::PermissionDenied => permission(step, path, places.override_file.is_some()),
                 _ if places.override_file.is_some() => step.mend("unset DAT_OVERRIDE"),
                 _ => {
-                    let away = format!("mv {} {}", quoted(path), quoted(path.with_extension("conf.old")));
+                    let away = format!("mv -nT {} {}", quoted(path), quoted(path.with_extension("conf.old")));
                     let may = may_write(path.parent().unwrap_or(path));
                     step.mend(if may { away } else { as_root(away) })
                 }
@@ -107,15 +107,20 @@ fn step_of(places: &Places, search: &Search<'_>) -> Step {
     }
 }
 
-/// What lets this user read a file: the right to search each directory above it, and that to read it.
-fn permission(step: Step, file: &Path) -> Step {
+/// What lets this user read a file: the right to search each directory above it, and that to read it. A file of somebody else
+/// that DAT_OVERRIDE names stays closed.
+fn permission(step: Step, file: &Path, overrides: bool) -> Step {
+    let open = |place: &Path, right: &str| match overrides && !owns(place) {
+        true => "unset DAT_OVERRIDE".to_owned(),
+        false => as_owner(place, format!("chmod {right} {}", quoted(place))),
+    };
     let mut above: Vec<&Path> = file.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()).collect();
     above.reverse();
     match above.into_iter().find(|directory| access(*directory, Access::EXEC_OK).is_err()) {
-        Some(directory) => step
-            .more(format!("{} may not be searched by you", directory.display()))
-            .mend(as_owner(directory, format!("chmod a+x {}", quoted(directory)))),
-        None => step.mend(as_owner(file, format!("chmod a+r {}", quoted(file)))),
+        Some(directory) => {
+            step.more(format!("{} may not be searched by you", directory.display())).mend(open(directory, "a+x"))
+        }
+        None => step.mend(open(file, "a+r")),
     }
 }
 

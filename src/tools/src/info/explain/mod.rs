@@ -12,7 +12,8 @@ mod shm;
 mod step;
 mod wish;
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use dat_registry::search::{Found, Places};
@@ -196,7 +197,7 @@ fn show_end(works: &[&CStr], name: Option<&CStr>, lacking: Option<&Path>, has_rd
 
 /// The command that tries an adapter.
 fn trial(name: &CStr) -> String {
-    let operand = shell::operand(name);
+    let operand = shell::operand(OsStr::from_bytes(name.to_bytes()));
     if operand.starts_with("-- ") {
         format!("dat-ping --self --count 3 {operand}")
     } else {

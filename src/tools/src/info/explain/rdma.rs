@@ -255,7 +255,7 @@ fn locked(limit: Option<u64>) -> Step {
         ))
         .mend(format!(
             "echo '* - memlock unlimited' | {}    # then log in again",
-            as_root("tee /etc/security/limits.d/rdma.conf")
+            as_root("tee /etc/security/limits.d/libdat.conf")
         )),
     }
 }

@@ -28,9 +28,9 @@ pub fn quoted(word: impl AsRef<OsStr>) -> String {
 }
 
 /// The name of an adapter as an operand of a tool: one that begins as an option does stands behind two hyphens.
-pub fn operand(name: &CStr) -> String {
-    let word = quoted(OsStr::from_bytes(name.to_bytes()));
-    if name.to_bytes().starts_with(b"-") { format!("-- {word}") } else { word }
+pub fn operand(name: impl AsRef<OsStr>) -> String {
+    let word = quoted(&name);
+    if name.as_ref().as_bytes().starts_with(b"-") { format!("-- {word}") } else { word }
 }
 
 /// A command that only root may give, as this user gives it.
@@ -44,8 +44,12 @@ fn for_user(is_root: bool, command: &str) -> String {
 
 /// A command that the owner of a file may give, such as chmod.
 pub fn as_owner(file: &Path, command: impl AsRef<str>) -> String {
-    let owns = fs::symlink_metadata(file).is_ok_and(|metadata| metadata.uid() == geteuid().as_raw());
-    for_user(owns || geteuid().is_root(), command.as_ref())
+    for_user(owns(file) || geteuid().is_root(), command.as_ref())
+}
+
+/// Whether a file is there, as far as this user can see, and belongs to him.
+pub fn owns(file: &Path) -> bool {
+    fs::symlink_metadata(file).is_ok_and(|metadata| metadata.uid() == geteuid().as_raw())
 }
 
 /// Whether this user may make files in a directory.
@@ -54,8 +58,10 @@ pub fn may_write(directory: &Path) -> bool {
     access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
-/// Changes a file by a script of sed, which puts a new file in the place of the old one.
+/// Changes a file by a script of sed, which puts a new file in the place of the old one; so a link is followed.
 fn sed(script: &str, file: &Path) -> String {
+    let real = file.canonicalize();
+    let file = real.as_deref().unwrap_or(file);
     let directory = file.parent().unwrap_or(Path::new("."));
     let metadata = |path: &Path| fs::metadata(if path.as_os_str().is_empty() { Path::new(".") } else { path });
     let sticky = metadata(directory).is_ok_and(|metadata| metadata.mode() & 0o1000 != 0);
@@ -175,8 +181,8 @@ pub mod tests {
 
     #[test]
     fn a_name_that_looks_like_an_option_is_an_operand() {
-        assert_eq!(operand(c"shm"), "shm");
-        assert_eq!(operand(c"-x y"), "-- '-x y'");
+        assert_eq!(operand("shm"), "shm");
+        assert_eq!(operand("-x y"), "-- '-x y'");
     }
 
     #[test]

@@ -131,7 +131,7 @@ impl Place<'_> {
     fn in_the_way(&self, step: Step) -> Step {
         match self.named {
             Some(_) => self.other(step),
-            None => step.mend(as_owner(&self.path, format!("mv {0} {0}.old", quoted(&self.path)))),
+            None => step.mend(as_owner(&self.path, format!("mv -nT {0} {0}.old", quoted(&self.path)))),
         }
     }
 
@@ -276,7 +276,7 @@ mod tests {
         let path = root.path().join("dat-shm-7");
         fs::write(&path, "").unwrap();
         let step = Place { path: path.clone(), named: None, user: 7 }.step();
-        assert_eq!(step.mend, [format!("mv {0} {0}.old", path.display())]);
+        assert_eq!(step.mend, [format!("mv -nT {0} {0}.old", path.display())]);
     }
 
     #[test]

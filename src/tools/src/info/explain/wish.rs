@@ -75,7 +75,8 @@ impl Line<'_> {
         if has_address || has_device {
             return self.interface(word, *port);
         }
-        if self.host.sysfs.join("class/net").join(word).exists() {
+        let is_name = !word.contains('/') && word != "." && word != "..";
+        if is_name && self.host.sysfs.join("class/net").join(word).exists() {
             let step = Step::wrong(format!("the line names the interface {word}, which has no IP address"));
             return [vec![step.mend(rdma::give_address(word))], self.interface(word, *port)].concat();
         }
