@@ -3,7 +3,7 @@
 use anyhow::Context;
 
 use crate::dat::{Ia, Library};
-use crate::info::shell::operand;
+use crate::shell::operand;
 
 /// Opens an adapter. An error names it, and the command that tells more.
 ///

@@ -3,7 +3,8 @@
 //! | module | contents |
 //! |---|---|
 //! | [`tool`] | what they have in common: arguments, exit status, manual pages |
-//! | [`print`] | output for people: colours and aligned columns |
+//! | [`print`], [`shell`] | output: colours, aligned columns, words of commands |
+//! | [`adapter`] | opening one by its name |
 //! | [`dat`] | libdat.so.1 behind safe types |
 //! | [`interrupt`], [`child`] | Ctrl-C; a server that a tool starts for itself |
 //! | [`statistics`] | minimum, mean and maximum of times |
@@ -19,5 +20,6 @@ pub mod interrupt;
 pub mod perf;
 pub mod ping;
 pub mod print;
+pub mod shell;
 pub mod statistics;
 pub mod tool;

@@ -18,8 +18,8 @@ mod probe;
 
 pub use arguments::Arguments;
 
-use std::ffi::{CStr, CString, OsStr};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::ffi::{CStr, CString};
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 use anyhow::{Context, bail};
@@ -28,9 +28,9 @@ use serde_json::json;
 
 use crate::dat::{Demand, Library};
 use crate::print::{self, HEADING, styled};
+use crate::shell::operand;
 use crate::tool::{Outcome, Section, Tool};
 use attributes::Group;
-pub(crate) use explain::shell;
 
 /// What libdat.so.1 gives to the registry; a difference shows in `--explain`, which compares the adapters.
 const VERSION: Version =
@@ -109,8 +109,8 @@ fn one(name: &CStr, library: Option<&Path>, json: bool) -> anyhow::Result<Outcom
             for message in probe.messages {
                 print::complain(shown(&message));
             }
-            let (shown, operand) = (shown(&words(name)), shell::operand(OsStr::from_bytes(name.to_bytes())));
-            bail!("{shown} does not open: {why}; `dat-info --explain {operand}` tells more")
+            let (shown, name) = (shown(&words(name)), operand(name.to_bytes()));
+            bail!("{shown} does not open: {why}; `dat-info --explain {name}` tells more")
         }
     };
     if json {

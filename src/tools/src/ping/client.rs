@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::report::Report;
 use super::session::{Peer, Plan, Session, Stop};
 use super::wire::Operation;
-use crate::info::shell::operand;
+use crate::shell::operand;
 
 /// When rounds begin, and how many there are.
 #[derive(Clone, Copy, Debug)]

@@ -12,9 +12,10 @@ use host::environment;
 use rustix::fs::{Access, access};
 
 use super::MORE_FILES;
-use super::shell::{SHM, append, as_owner, as_root, comment_out, empty, may_write, owns, quoted};
+use super::shell::{SHM, append, as_owner, as_root, comment_out, empty, may_write, owns};
 use super::step::Step;
 use crate::info::{VERSION, words};
+use crate::shell::quoted;
 
 /// The configuration, as dat_ia_open finds it.
 pub struct Configuration {

@@ -1,13 +1,14 @@
 //! Why libdat.so.1 cannot be used.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::shell::{as_root, quoted};
+use super::shell::{as_root, has_apt};
 use super::step::Step;
 use super::{MORE_FILES, for_all_programs};
 use crate::dat::LoadError;
 use crate::dat::library::NAME;
+use crate::shell::quoted;
 
 /// Directories in which it may be, although the loader does not look there, or does not know yet what is there.
 const FOLDERS: [&str; 5] = ["/usr/local/lib", "/usr/local/lib64", "/usr/lib64", "/opt/libdat/lib", "/opt/libdat/lib64"];
@@ -19,7 +20,7 @@ pub fn explain(error: &anyhow::Error) -> Step {
         return step.mend(MORE_FILES);
     }
     let Some(error) = error.downcast_ref::<LoadError>() else { return step };
-    let apt = Path::new("/usr/bin/apt-get").exists();
+    let apt = has_apt();
     let searched = env::var_os("LD_LIBRARY_PATH").is_some_and(|path| env::split_paths(&path).any(has_library));
     mend(step, error, searched, FOLDERS.into_iter().map(PathBuf::from).find(|folder| has_library(folder.clone())), apt)
 }
@@ -53,6 +54,8 @@ fn mend(step: Step, error: &LoadError, searched: bool, folder: Option<PathBuf>, 
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::dat::Library;
 

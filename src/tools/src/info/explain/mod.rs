@@ -12,8 +12,7 @@ mod shm;
 mod step;
 mod wish;
 
-use std::ffi::{CStr, OsStr};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::CStr;
 use std::path::Path;
 
 use dat_registry::search::{Found, Places};
@@ -25,11 +24,12 @@ use super::probe::{Probe, probe};
 use super::{VERSION, load, shown, words};
 use crate::dat::{Adapter, Demand, Library};
 use crate::print::{self, HEADING, styled};
+use crate::shell::{operand, quoted};
 use crate::tool::Outcome;
 use adapter::{Kind, Subject};
 use configuration::Configuration;
 use rdma::Host;
-use shell::{SHM, append, quoted};
+use shell::{SHM, append};
 use step::{Chapter, Step};
 
 /// What mends that there are too few descriptors.
@@ -197,7 +197,7 @@ fn show_end(works: &[&CStr], name: Option<&CStr>, lacking: Option<&Path>, has_rd
 
 /// The command that tries an adapter.
 fn trial(name: &CStr) -> String {
-    let operand = shell::operand(OsStr::from_bytes(name.to_bytes()));
+    let operand = operand(name.to_bytes());
     if operand.starts_with("-- ") {
         format!("dat-ping --self --count 3 {operand}")
     } else {

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use host::{limit, net, sysfs};
 use rustix::fs::{Access, access};
 
-use super::shell::{as_root, quoted};
+use super::shell::{as_root, has_apt};
 use super::step::Step;
 use crate::info::attributes::size;
 use crate::info::devices::{self, Port};
+use crate::shell::quoted;
 
 /// The parts of a host that matter; others than its own in tests.
 pub struct Host {
@@ -40,7 +41,7 @@ impl Host {
             modules: Path::new("/lib/modules").join(release),
             interfaces: net::interfaces(),
             locked: if limited { limit::locked_memory().ok().flatten() } else { None },
-            apt: Path::new("/usr/bin/apt-get").exists(),
+            apt: has_apt(),
         }
     }
 

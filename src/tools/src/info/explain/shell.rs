@@ -1,8 +1,7 @@
 //! Commands that mend something, as a user gives them to a shell.
 
-use std::ffi::{CStr, OsStr};
+use std::ffi::CStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -10,28 +9,7 @@ use dat_registry::{Entry, Origin, Source};
 use rustix::fs::{Access, access};
 use rustix::process::geteuid;
 
-/// A path or name as a word for the shell. What is no text, or would act on the terminal, is written by printf.
-pub fn quoted(word: impl AsRef<OsStr>) -> String {
-    let bytes = word.as_ref().as_bytes();
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);
-    match str::from_utf8(bytes) {
-        Ok(text) if !text.is_empty() && text.chars().all(plain) => text.to_owned(),
-        Ok(text) if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', "'\\''")),
-        _ => {
-            let octal = |byte: &u8| match byte {
-                byte if byte.is_ascii_alphanumeric() => char::from(*byte).to_string(),
-                byte => format!("\\0{byte:03o}"),
-            };
-            format!("\"$(printf %b '{}')\"", bytes.iter().map(octal).collect::<String>())
-        }
-    }
-}
-
-/// The name of an adapter as an operand of a tool: one that begins as an option does stands behind two hyphens.
-pub fn operand(name: impl AsRef<OsStr>) -> String {
-    let word = quoted(&name);
-    if name.as_ref().as_bytes().starts_with(b"-") { format!("-- {word}") } else { word }
-}
+use crate::shell::quoted;
 
 /// A command that only root may give, as this user gives it.
 pub fn as_root(command: impl AsRef<str>) -> String {
@@ -50,6 +28,11 @@ pub fn as_owner(file: &Path, command: impl AsRef<str>) -> String {
 /// Whether a file is there, as far as this user can see, and belongs to him.
 pub fn owns(file: &Path) -> bool {
     fs::symlink_metadata(file).is_ok_and(|metadata| metadata.uid() == geteuid().as_raw())
+}
+
+/// Whether this system has Debian's packages.
+pub fn has_apt() -> bool {
+    Path::new("/usr/bin/apt-get").exists()
 }
 
 /// Whether this user may make files in a directory.
@@ -165,24 +148,6 @@ pub mod tests {
         let output = Command::new("sh").args(["-c", command]).output().unwrap();
         assert!(output.status.success(), "{command}: {output:?}");
         String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-
-    #[test]
-    fn paths_and_names_are_words_for_the_shell() {
-        assert_eq!(quoted("/etc/dat.conf"), "/etc/dat.conf");
-        assert_eq!(quoted("/a b's"), "'/a b'\\''s'");
-        assert_eq!(quoted(""), "''");
-        let hostile = OsStr::from_bytes(b"a\x1b[31m\xff'b");
-        let word = quoted(hostile);
-        assert!(!word.contains('\u{1b}'), "{word:?}");
-        let output = Command::new("sh").args(["-c", &format!("printf %s {word}")]).output().unwrap();
-        assert_eq!(output.stdout, hostile.as_bytes());
-    }
-
-    #[test]
-    fn a_name_that_looks_like_an_option_is_an_operand() {
-        assert_eq!(operand("shm"), "shm");
-        assert_eq!(operand("-x y"), "-- '-x y'");
     }
 
     #[test]

@@ -10,9 +10,10 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::shell::{as_owner, as_root, may_write, quoted, rewrite};
+use super::shell::{as_owner, as_root, may_write, rewrite};
 use super::step::Step;
 use crate::info::words;
+use crate::shell::quoted;
 
 /// The directory, and what says that it is this one.
 struct Place<'a> {

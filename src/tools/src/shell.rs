@@ -1,0 +1,52 @@
+//! Words for the shell, in commands that a user is told.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// A path or name as a word for the shell. What is no text, or would act on the terminal, is written by printf.
+pub fn quoted(word: impl AsRef<OsStr>) -> String {
+    let bytes = word.as_ref().as_bytes();
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);
+    match str::from_utf8(bytes) {
+        Ok(text) if !text.is_empty() && text.chars().all(plain) => text.to_owned(),
+        Ok(text) if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', "'\\''")),
+        _ => {
+            let octal = |byte: &u8| match byte {
+                byte if byte.is_ascii_alphanumeric() => char::from(*byte).to_string(),
+                byte => format!("\\0{byte:03o}"),
+            };
+            format!("\"$(printf %b '{}')\"", bytes.iter().map(octal).collect::<String>())
+        }
+    }
+}
+
+/// The name of an adapter as an operand of a tool: one that begins as an option does stands behind two hyphens.
+pub fn operand(name: impl AsRef<[u8]>) -> String {
+    let word = quoted(OsStr::from_bytes(name.as_ref()));
+    if name.as_ref().starts_with(b"-") { format!("-- {word}") } else { word }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn paths_and_names_are_words_for_the_shell() {
+        assert_eq!(quoted("/etc/dat.conf"), "/etc/dat.conf");
+        assert_eq!(quoted("/a b's"), "'/a b'\\''s'");
+        assert_eq!(quoted(""), "''");
+        let hostile = OsStr::from_bytes(b"a\x1b[31m\xff'b");
+        let word = quoted(hostile);
+        assert!(!word.contains('\u{1b}'), "{word:?}");
+        let output = Command::new("sh").args(["-c", &format!("printf %s {word}")]).output().unwrap();
+        assert_eq!(output.stdout, hostile.as_bytes());
+    }
+
+    #[test]
+    fn a_name_that_looks_like_an_option_is_an_operand() {
+        assert_eq!(operand("shm"), "shm");
+        assert_eq!(operand("-x y"), "-- '-x y'");
+    }
+}
