@@ -21,13 +21,8 @@ fi
 work=$(mktemp -d) || exit 1
 pid=
 trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null; rm -rf "$work"' EXIT
-patience=$(awk "BEGIN { print int(60 * $DAT_TEST_SCALE) }")
 . "$(dirname "$0")/../common/tap.sh"
-
-# The other end is another device, if there is one: then all goes over a wire.
-other=$(awk -v ia="$ia" '$1 ~ /^verbs-/ && $1 != ia { print $1; exit }' "$DAT_OVERRIDE")
-: "${other:=$ia}"
-address=$(ip -4 -o address show dev "${other#verbs-}" | awk '{ sub("/.*", "", $4); print $4; exit }')
+. "$(dirname "$0")/../common/device.sh"
 
 # start NAME COMMAND...: starts a program whose output goes to NAME.out; sets $pid.
 start()
