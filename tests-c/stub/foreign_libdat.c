@@ -10,6 +10,8 @@
 #include "registry/scene.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -180,6 +182,49 @@ static void extensions(void *library)
 
 #endif
 
+/* A thread that uses the provider, and ends after main has let it. */
+struct user {
+    const char *name;
+    sem_t used, may_end;
+};
+
+static void *use(void *argument)
+{
+    struct user *user = argument;
+
+    drive(registered, user->name, false);
+    sem_post(&user->used);
+    sem_wait(&user->may_end);
+    return NULL;
+}
+
+/*
+ * The C libraries unload a provider with its last adapter. Threads that used it end later, and its own may be at
+ * their last steps.
+ */
+static void unload(void *library, const char *path, const DAT_PROVIDER_INFO *info, DAT_PROVIDER_INIT_FUNC init,
+                   DAT_PROVIDER_FINI_FUNC fini)
+{
+    struct user user = { .name = info->ia_name };
+    pthread_t thread;
+    void *left;
+
+    init(info, "");
+    sem_init(&user.used, 0, 0);
+    sem_init(&user.may_end, 0, 0);
+    if (!scene_ok(registered != NULL && pthread_create(&thread, NULL, use, &user) == 0, "a thread uses it"))
+        return;
+    sem_wait(&user.used);
+    fini(info);
+    scene_ok(dlclose(library) == 0, "the library is unloaded");
+    sem_post(&user.may_end);
+    scene_ok(pthread_join(thread, NULL) == 0, "a thread that used it ends after that");
+    left = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    scene_ok(left != NULL, "its code is still there");
+    if (left != NULL)
+        dlclose(left);
+}
+
 static void play(const char *name, bool whole)
 {
     const char *path = getenv("FOREIGN_PROVIDER");
@@ -223,6 +268,8 @@ static void play(const char *name, bool whole)
         fini(&info);
         scene_ok(removed == round && registered == NULL, "fini %d: it removes itself", round);
     }
+    if (whole)
+        unload(library, path, &info, init, fini);
 }
 
 static void stub(void)

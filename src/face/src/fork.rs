@@ -8,7 +8,7 @@ use crate::Face;
 /// Watches for forks from now on. Must be called before the first adapter is registered.
 pub fn watch<F: Face>() {
     F::domain().fork_watch.call_once(|| {
-        // SAFETY: the three functions are never unloaded, because provider libraries are not.
+        // SAFETY: the three functions are never unloaded, because provider libraries keep themselves loaded.
         let failed = unsafe { libc::pthread_atfork(Some(prepare::<F>), Some(parent::<F>), Some(child::<F>)) };
         if failed != 0 {
             log::warn!("handles of the parent will not be refused in the child of a fork");

@@ -23,6 +23,7 @@
 //! | [`diagnostics`] | lines on standard error: when one may be written, and how |
 //! | [`cstr`] | names that C programs hand in |
 //! | [`symbol`] | names that the dynamic loader finds |
+//! | [`own_library`] | the library that the code is part of: its path, and keeping it loaded |
 //! | [`asymmetric`] | a fence that is free for one side |
 //! | [`lock`] | locks that need no memory |
 //! | [`memory`] | the allocator with its reserve; memory that may be refused |
@@ -43,6 +44,7 @@ pub mod limit;
 pub mod lock;
 pub mod memory;
 pub mod net;
+pub mod own_library;
 pub mod per_thread;
 pub mod poll;
 pub mod signal;

@@ -11,7 +11,7 @@ use dat_udat::{
     DAT_SUCCESS,
 };
 use host::diagnostics::{self, Role};
-use host::{cancel, cstr, memory};
+use host::{cancel, cstr, memory, own_library};
 
 use crate::Udat;
 
@@ -72,6 +72,11 @@ pub unsafe fn init<F: Face<Version: Udat>>(
     // A panic has already written its line; an adapter that is not registered is not found.
     let _ = caught(|| {
         diagnostics::init(library, Role::Provider);
+        // The C libraries unload a provider with its last adapter, but its threads, what the program's threads leave to
+        // it when they end, and its handlers of a fork need its code.
+        if own_library::keep().is_none() {
+            log::debug!("a registry may unload this library");
+        }
         fork::watch::<F>();
         // SAFETY: the caller's promise.
         let Some((name, identity)) = (unsafe { read_info::<F::Version>(info) }) else {

@@ -13,9 +13,9 @@ use std::fs::File;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 
-use host::memory;
+use host::{memory, own_library};
 
 /// Opens provider libraries on behalf of the shared library that it is part of.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +87,7 @@ pub fn beside(library: &CStr, own: PathBuf) -> Result<Option<CString>, LoadError
 
 /// The file of this library, as an absolute path if the loader tells one.
 fn own_file(own: Option<NonNull<c_void>>) -> Option<PathBuf> {
-    let path = Path::new(OsStr::from_bytes(own_path()?.to_bytes()));
+    let path = Path::new(OsStr::from_bytes(own_library::path()?.to_bytes()));
     if path.is_absolute() {
         return Some(path.to_owned());
     }
@@ -115,32 +115,10 @@ fn origin(_library: NonNull<c_void>) -> Option<PathBuf> {
     None
 }
 
-/// The path by which the loader knows the library that this code is part of.
-fn own_path() -> Option<&'static CStr> {
-    let mut info = libc::Dl_info {
-        dli_fname: ptr::null(),
-        dli_fbase: ptr::null_mut(),
-        dli_sname: ptr::null(),
-        dli_saddr: ptr::null_mut(),
-    };
-    // SAFETY: the address belongs to this library's code, and `info` outlives the call.
-    let found = unsafe { libc::dladdr(own_path as *const c_void, &mut info) };
-    if found == 0 || info.dli_fname.is_null() {
-        return None;
-    }
-    // SAFETY: the loader keeps the name of a library while the library is mapped, and it is mapped while this code
-    // runs.
-    Some(unsafe { CStr::from_ptr(info.dli_fname) })
-}
-
 /// Puts this library's names into the global scope and returns its handle. Has no effect if they are there already.
-/// Returns `None` if this code is part of the program itself.
+/// Returns `None` if this code is part of the program itself. The library stays, because providers hold addresses in it.
 fn promote() -> Option<NonNull<c_void>> {
-    let path = own_path()?;
-    let flags = libc::RTLD_NOW | libc::RTLD_GLOBAL | libc::RTLD_NOLOAD;
-    // SAFETY: the path is a C string; the library is already loaded, so no code runs. The reference that this takes is
-    // kept, because providers hold addresses in this library forever.
-    let handle = NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) });
+    let handle = own_library::keep_with_global_names();
     if handle.is_none() {
         log::debug!("own names stay as they are: {}", last_error());
     }
