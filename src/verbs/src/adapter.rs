@@ -53,21 +53,28 @@ impl Drop for Srq {
     }
 }
 
-impl Drop for Verbs {
-    fn drop(&mut self) {
+impl Verbs {
+    /// Ends the thread, and what it was still to do.
+    fn stop(&self) {
         self.hub.stop.store(true, Ordering::Release);
         self.hub.bell.ring();
-        if let Some(thread) = self.thread.lock().take() {
-            // The last connection may have ended on the thread itself, which ends then.
-            if !thread.is_current() {
-                thread.join();
-            }
+        let thread = self.thread.lock().take();
+        // The thread may be the last to have an adapter that could not be opened; it ends then.
+        if let Some(thread) = thread.filter(|thread| !thread.is_current()) {
+            thread.join();
         }
         // Tasks that nobody does any more refer to queue pairs, and these to the hub, which would stay for ever.
         let tasks = std::mem::take(&mut *self.hub.work.lock());
         drop(tasks);
         let parties = std::mem::take(&mut *self.hub.parties.lock());
         drop(parties);
+    }
+}
+
+impl Drop for Verbs {
+    fn drop(&mut self) {
+        // An adapter that could not be opened was not closed.
+        self.stop();
     }
 }
 
@@ -92,6 +99,10 @@ impl Transport for Verbs {
             Error::InsufficientResources(Resource::Memory)
         })?;
         Ok(Arc::new(Verbs { hub, thread: Mutex::new(Some(thread)) }))
+    }
+
+    fn close(&self) {
+        self.stop();
     }
 
     fn attributes(&self) -> &AdapterAttributes {
