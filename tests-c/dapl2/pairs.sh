@@ -37,6 +37,7 @@ verbs-*)
 *) provider=$ours/libdaplshm.so.2 instance='' address=127.0.0.1 endpoints=1000 ;;
 esac
 conf=$work/dat.conf
+: >"$work/remarks"
 echo "$ia u2.0 nonthreadsafe default $provider dapl.2.0 \"$instance\" \"\"" >"$conf"
 
 # What the programs write when they have passed.
@@ -47,7 +48,13 @@ done_dtestx='immed/atomic test PASSED'
 done_transaction='----- Stats ---- \|----- Test completed successfully'
 done_performance='Bandwidth  '
 
-# result STATUS NAME: one line of TAP.
+# remark TEXT: a line for whoever reads of a failure, printed below the next result.
+remark()
+{
+    echo "# $1" >>"$work/remarks"
+}
+
+# result STATUS NAME: one line of TAP, and the remarks.
 result()
 {
     number=$((number + 1))
@@ -57,6 +64,8 @@ result()
         failed=1
         echo "not ok $number - $2"
     fi
+    cat "$work/remarks"
+    : >"$work/remarks"
 }
 
 # told FILE: the end of what a program wrote, as remarks.
@@ -86,10 +95,10 @@ ended()
     wait "$1"
     status=$?
     if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
-        echo "# $2: ran out of time after $patience seconds"
+        remark "$2: ran out of time after $patience seconds"
         return 1
     elif [ "$status" -gt 128 ] && [ "$status" -le 192 ]; then
-        echo "# $2: ended by signal $((status - 128))"
+        remark "$2: ended by signal $((status - 128))"
         return 1
     fi
 }
@@ -142,7 +151,7 @@ pair()
         if [ $good -eq 0 ] || [ "$2" != listens ] || ! grep -q 0x4003 "$work/client"; then
             break
         fi
-        echo "# $1: attempt $attempt: the client came before the service point"
+        remark "attempt $attempt: the client came before the service point"
     done
     result $good "$1"
     if [ $good -ne 0 ]; then
@@ -168,7 +177,7 @@ try_pair()
     case $ready in
     listens) until_so "$server_pid" listens ;;
     *) until_so "$server_pid" grep -q -e "$ready" "$work/server" ;;
-    esac || echo "# $name: the server is not ready"
+    esac || remark "$name: the server is not ready"
     at client
     start "$work/client" "$@"
     good=0
@@ -199,7 +208,7 @@ daplserver()
     at server
     start "$work/dapltest" dapltest -T S -D "$ia"
     dapl_pid=$pid
-    until_so "$dapl_pid" grep -q 'Service Point Ready' "$work/dapltest" || echo '# dapltest: the server is not ready'
+    until_so "$dapl_pid" grep -q 'Service Point Ready' "$work/dapltest" || remark 'dapltest: the server is not ready'
 }
 
 daplclient()
