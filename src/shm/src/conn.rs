@@ -481,7 +481,7 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
         let first = self.phase.swap(ConnPhase::Dead as u8, Ordering::AcqRel) != ConnPhase::Dead as u8;
         {
             let mut rx = self.rx.lock();
-            rx.close();
+            rx.close(self.end());
             self.note_stall(false);
         }
         let mut drained = false;
@@ -490,7 +490,6 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
             drained = first && report && done.is_some_and(|last| tx.requests_done(last));
         }
         if let Some(Tie { end, id, keeper }) = self.tie.get() {
-            end.close();
             keeper.detach(*id, end.side);
         }
         if drained {

@@ -192,6 +192,8 @@ fn fail(recv: Option<RecvDone>, peer: Option<Status>) -> Way {
 pub struct Rx {
     rings: Option<[Consumer; 2]>,
     arriving: Arriving,
+    /// The end was closed to the peer's transfers.
+    shut: bool,
 }
 
 /// A message or a write that has arrived in part.
@@ -296,10 +298,15 @@ impl Rx {
         self.rings = Some(rings);
     }
 
-    /// Handles nothing any more.
-    pub fn close(&mut self) {
+    /// Handles nothing any more, and closes `end` to the peer's transfers.
+    pub fn close(&mut self, end: Option<&End>) {
         self.rings = None;
         self.arriving.revocation = None;
+        // Only once: if another thread closes the connection later, its place may belong to the next one by then.
+        if let (Some(end), false) = (end, self.shut) {
+            end.close();
+            self.shut = true;
+        }
     }
 
     /// Tells the peer that this process polls the connection; false if that is over.
