@@ -117,17 +117,15 @@ impl<T: Transport> Evd<T> {
     /// [`Refusal::EvdInUse`] while a stream feeds it, [`Refusal::EvdWaiter`] while a
     /// thread waits on it.
     pub fn free(&self) -> Result<()> {
-        // Whoever would use it meanwhile is only refused if it is freed, but for a waiter that comes just now.
-        let waiter = Error::InvalidState(Refusal::EvdWaiter);
-        if self.users.count() == 0 && self.queue().has_waiter() {
-            return Err(waiter);
-        }
-        if !self.users.retire() {
-            return Err(Error::InvalidState(Refusal::EvdInUse));
-        }
-        if self.queue().has_waiter() {
-            self.users.revive();
-            return Err(waiter);
+        {
+            // A thread that comes to wait needs this lock: it is seen here, or finds the dispatcher freed.
+            let queue = self.queue();
+            if queue.has_waiter() && self.users.count() == 0 {
+                return Err(Error::InvalidState(Refusal::EvdWaiter));
+            }
+            if queue.has_waiter() || !self.users.retire() {
+                return Err(Error::InvalidState(Refusal::EvdInUse));
+            }
         }
         self.bury();
         Ok(())
