@@ -104,7 +104,7 @@ pub fn a_close_ends_everything<T: Transport>(network: &Network<T>) {
         let outcome = thread::scope(|scope| {
             let waiter = scope.spawn(|| wait(&d.receives, 1, None));
             until("a thread waits", || d.receives.dequeue().err() == Some(Error::InvalidState(Refusal::EvdWaiter)));
-            adapter.ia.close_abrupt();
+            adapter.ia.close_abrupt().unwrap();
             waiter.join().unwrap()
         });
         // The flushed receive may have been faster than the end.

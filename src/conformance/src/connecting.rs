@@ -202,13 +202,13 @@ pub fn a_close_refuses_the_requests_of_the_adapter<T: Transport>(network: &Netwo
     let a = other.end();
     scene.ask(&a, Some(patience()));
     let _cr = next_request(&scene.requests);
-    scene.adapter.ia.close_abrupt();
+    scene.adapter.ia.close_abrupt().unwrap();
     a.is_told(ConnectionEvent::NonPeerRejected);
 }
 
 /// The time of the active side is up; an answer that comes later finds nobody.
 pub fn an_attempt_that_is_not_answered_times_out<T: Transport>(network: &Network<T>) {
-    let time = patience() / 100;
+    let time = patience() / 20;
     let scene = Scene::new(network);
     let (a, late) = (scene.adapter.end(), scene.adapter.end());
     a.receive(scene.memory.at(0, 64), 3);

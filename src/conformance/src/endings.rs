@@ -210,7 +210,7 @@ pub fn a_close_ends_the_connections_of_the_adapter<T: Transport>(network: &Netwo
             near
         })
         .collect();
-    other.ia.close_abrupt();
+    other.ia.close_abrupt().unwrap();
     for end in &ends {
         end.arrives(81, Status::Flushed);
         is_over(end);

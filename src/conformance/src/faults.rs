@@ -94,7 +94,7 @@ struct Closing<T: Transport>(Arc<Ia<T>>);
 
 impl<T: Transport> Drop for Closing<T> {
     fn drop(&mut self) {
-        self.0.close_abrupt();
+        let _ = self.0.close_abrupt();
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use host::lock::{Condvar, Mutex, MutexGuard};
 use host::memory::{self, NoMemory, Room};
-use host::thread::{self, Id};
+use host::thread::{self, Id, Thread};
 
 use crate::slab::Handle;
 
@@ -33,9 +33,11 @@ struct Call {
 #[derive(Default)]
 struct Pending {
     calls: VecDeque<Call>,
-    /// The thread, once it exists, and the object for which it is making a call.
+    /// The thread that makes calls, as long as it does, and the object for which it is making one.
     thread: Option<Id>,
     calling: Option<Handle>,
+    /// The same thread, until somebody waits for its end.
+    started: Option<Thread>,
     stopped: bool,
 }
 
@@ -72,7 +74,10 @@ impl Agents {
         if pending.thread.is_none() {
             let shared = self.shared.clone();
             match thread::start(c"dat-agent", move || serve(&shared)) {
-                Ok(thread) => pending.thread = Some(thread.id()),
+                Ok(thread) => {
+                    pending.thread = Some(thread.id());
+                    pending.started = Some(thread);
+                }
                 Err(error) => log::error!("no thread for the agent of a notification object: {error}"),
             }
         }
@@ -116,6 +121,11 @@ impl Agents {
         changed.notify_all();
         while pending.thread.is_some_and(|thread| thread != Id::current()) {
             changed.wait(&mut pending);
+        }
+        let thread = pending.started.take();
+        drop(pending);
+        if let Some(thread) = thread.filter(|thread| !thread.is_current()) {
+            thread.join();
         }
     }
 }

@@ -58,7 +58,10 @@ impl<T: Transport> Ia<T> {
         }
         let ia = Ia::new(slab, name, T::open(name, instance_data)?, habits)?;
         ia.transport.report_to(AdapterSink::new(Arc::downgrade(&ia)));
-        ia.complete(async_evd).inspect_err(|_| ia.destroy())?;
+        ia.complete(async_evd).inspect_err(|_| {
+            // Nobody else has it yet.
+            let _ = ia.destroy();
+        })?;
         Ok(ia)
     }
 
@@ -80,21 +83,24 @@ impl<T: Transport> Ia<T> {
     /// Closes the instance only if the program has freed all objects it made.
     ///
     /// # Errors
-    /// [`crate::error::Refusal::IaInUse`]; nothing was changed then.
+    /// [`crate::error::Refusal::IaInUse`]; nothing was changed then. [`Error::InvalidHandle`] if another thread closes it.
     pub fn close_graceful(&self) -> Result<()> {
         self.shut_if_unused(self.own_async_evd())?;
-        self.destroy();
-        Ok(())
+        self.destroy()
     }
 
     /// Closes the instance and destroys all objects made from it.
-    pub fn close_abrupt(&self) {
-        self.destroy();
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`] if another thread closes it. That is not waited for: it may wait for an agent of the
+    /// program, which may be the caller.
+    pub fn close_abrupt(&self) -> Result<()> {
+        self.destroy()
     }
 
-    fn destroy(&self) {
+    fn destroy(&self) -> Result<()> {
         if !self.shut() {
-            return;
+            return Err(Error::InvalidHandle(Role::Ia));
         }
         self.each::<Psp<T>>(|psp| psp.free());
         self.each::<Rsp<T>>(|rsp| rsp.free());
@@ -125,5 +131,6 @@ impl<T: Transport> Ia<T> {
         self.agents().stop();
         self.slab().remove::<Ia<T>>(self.header().handle());
         self.transport.close();
+        Ok(())
     }
 }

@@ -147,10 +147,7 @@ pub unsafe extern "C" fn dat_ia_close<F: Face<Version: Udat>>(
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         match close_flags {
-            DAT_CLOSE_ABRUPT_FLAG => {
-                ia.close_abrupt();
-                Ok(())
-            }
+            DAT_CLOSE_ABRUPT_FLAG => ia.close_abrupt().at(&[]),
             DAT_CLOSE_GRACEFUL_FLAG => ia.close_graceful().at(&[]),
             _ => Err(Fault::Argument(2)),
         }

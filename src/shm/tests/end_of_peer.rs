@@ -107,6 +107,6 @@ fn a_graceful_disconnect_of_the_peer_is_one_whatever_is_posted() {
         assert_eq!(kind, ConnectionEvent::Disconnected);
         this.ep.free().unwrap();
     }
-    adapter.ia.close_abrupt();
+    adapter.ia.close_abrupt().unwrap();
     assert!(child.0.wait().unwrap().success());
 }

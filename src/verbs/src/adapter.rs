@@ -63,6 +63,9 @@ impl Verbs {
         if let Some(thread) = thread.filter(|thread| !thread.is_current()) {
             thread.join();
         }
+        // A thread of the program may still wait for the end of a connection.
+        let draining = std::mem::take(&mut self.hub.work.lock().draining);
+        draining.iter().for_each(Qp::finish);
         // Tasks that nobody does any more refer to queue pairs, and these to the hub, which would stay for ever.
         let tasks = std::mem::take(&mut *self.hub.work.lock());
         drop(tasks);

@@ -215,9 +215,16 @@ impl Hub {
         self.table.read().values().cloned().collect()
     }
 
-    /// Gives the thread a task.
+    /// Gives the thread a task, unless the thread has to end.
     pub fn command(&self, f: impl FnOnce(&mut Work)) {
-        f(&mut self.work.lock());
+        {
+            let mut work = self.work.lock();
+            if self.stop.load(Ordering::Acquire) {
+                // Nobody would take it off, and its queue pair keeps the hub.
+                return;
+            }
+            f(&mut work);
+        }
         self.bell.ring();
     }
 

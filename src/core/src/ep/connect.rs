@@ -71,7 +71,7 @@ impl<T: Transport> Endpoint<T> {
         if request.timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(Error::InvalidParameter(Arg::Timeout));
         }
-        let mut control = self.control.lock();
+        let mut control = self.live()?;
         let Next::Go(to) = next(control.state, Trigger::Connect)? else { return Err(Error::Internal) };
         self.ready(&control)?;
         check(&control)?;
@@ -132,7 +132,7 @@ impl<T: Transport> Endpoint<T> {
         remote: (&Address, u64),
         private_data: &[u8],
     ) -> Result<()> {
-        let mut control = self.control.lock();
+        let mut control = self.live()?;
         let Next::Go(to) = next(control.state, trigger)? else { return Err(Error::Internal) };
         if self.ready(&control).is_err() {
             return Err(Error::InvalidHandle(Role::Ep));
@@ -156,7 +156,7 @@ impl<T: Transport> Endpoint<T> {
     /// [`crate::error::Refusal::Endpoint`] if there is neither.
     pub fn disconnect(&self, graceful: bool) -> Result<()> {
         self.settle_requests();
-        let mut control = self.control.lock();
+        let mut control = self.live()?;
         let trigger = if graceful { Trigger::DisconnectGraceful } else { Trigger::DisconnectAbrupt };
         let Next::Go(to) = next(control.state, trigger)? else { return Ok(()) };
         let Some(qp) = control.qp.clone() else { return Err(Error::Internal) };

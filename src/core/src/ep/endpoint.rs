@@ -294,12 +294,25 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
+    /// Locks what changes, for a call of the program that gives the endpoint something to hold.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`] if another thread has freed the endpoint since the call found it.
+    pub(super) fn live(&self) -> Result<MutexGuard<'_, Control<T>>> {
+        let control = self.control.lock();
+        if control.freed { Err(Error::InvalidHandle(Role::Ep)) } else { Ok(control) }
+    }
+
     /// Frees the endpoint in whatever state.
     pub(crate) fn free_anyway(&self) {
         self.settle_requests();
         {
             let mut control = self.control.lock();
             if std::mem::replace(&mut control.freed, true) {
+                // Another thread frees it. The buffers are the program's again when either call returns.
+                if let Some(qp) = control.qp.clone() {
+                    MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
+                }
                 return;
             }
             while let Some(qp) = control.qp.clone() {
@@ -334,9 +347,9 @@ impl<T: Transport> Endpoint<T> {
     /// Makes the endpoint ready for another connection.
     ///
     /// # Errors
-    /// [`Refusal::Endpoint`] unless it is unconnected or disconnected.
+    /// [`Refusal::Endpoint`] unless it is unconnected or disconnected; [`Error::InvalidHandle`] if it is being freed.
     pub fn reset(&self) -> Result<()> {
-        let mut control = self.control.lock();
+        let mut control = self.live()?;
         let Next::Go(to) = next(control.state, Trigger::Reset)? else { return Ok(()) };
         let mut requests = self.requests();
         let mut receives = self.receives.lock();

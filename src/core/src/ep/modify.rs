@@ -56,13 +56,13 @@ impl<T: Transport> Endpoint<T> {
     /// In this order: [`Arg::Field`] for a field that can never change; [`Refusal::Endpoint`] if
     /// the state does not admit one of them; [`Refusal::ReceivesPosted`] for the receive completion
     /// flags; [`Arg::Value`] for a value that is not valid, and [`Error::CommNotSupported`] for a kind of socket that is not
-    /// supported; [`Error::InsufficientResources`].
+    /// supported; [`Error::InsufficientResources`]. [`Error::InvalidHandle`] comes second, if the endpoint is being freed.
     pub fn modify(&self, changes: &[(Field, Value<T>)]) -> Result<()> {
         if changes.iter().any(|(field, _)| field.rule().class == Class::Never) {
             return Err(Error::InvalidParameter(Arg::Field));
         }
         let changed = |wanted| changes.iter().any(|(field, _)| *field == wanted);
-        let mut control = self.control.lock();
+        let mut control = self.live()?;
         if changes.iter().any(|(field, _)| !field.rule().class.admits(control.state)) {
             return Err(control.state.into());
         }

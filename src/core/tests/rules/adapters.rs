@@ -57,7 +57,7 @@ fn a_lent_dispatcher_outlives_its_adapter() {
     let adapter = open();
     let own = adapter.events();
     let borrower = again(&adapter, AsyncEvd::Given(own.clone())).unwrap();
-    adapter.ia.close_abrupt();
+    adapter.ia.close_abrupt().unwrap();
     let alive = || borrower.slab().get::<Evd<Fake>>(own.header().handle()).is_some();
     assert!(alive());
     borrower.transport().fail();
@@ -84,8 +84,8 @@ fn an_abrupt_close_frees_everything() {
     let adapter = open();
     let (end, _) = connected(&adapter);
     let handles = (adapter.ia.header().handle(), end.ep.header().handle(), adapter.pz.header().handle());
-    adapter.ia.close_abrupt();
-    adapter.ia.close_abrupt();
+    adapter.ia.close_abrupt().unwrap();
+    assert_eq!(adapter.ia.close_abrupt(), Err(Error::InvalidHandle(Role::Ia)), "only one call closes it");
     let slab = adapter.ia.slab();
     assert!(slab.get::<Ia<Fake>>(handles.0).is_none());
     assert!(slab.get::<Endpoint<Fake>>(handles.1).is_none());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dat_core::ep::table::{Field, Qos, Setting};
 use dat_core::ep::{State, Value};
-use dat_core::error::{Arg, Error, Refusal};
+use dat_core::error::{Arg, Error, Refusal, Role};
 use dat_core::{Comm, CompletionFlags, Pz, Streams};
 
 use super::*;
@@ -145,4 +145,19 @@ fn a_state_that_does_not_admit_a_field_comes_before_its_value() {
     let (end, _) = connected(&adapter);
     assert_eq!(end.ep.modify(&[(Field::MaxRecvDtos, Value::Invalid)]), Err(end.state().into()));
     assert_eq!(end.ep.modify(&[(Field::Ia, Value::Invalid)]), Err(Error::InvalidParameter(Arg::Field)));
+}
+
+#[test]
+fn what_comes_too_late_gives_a_freed_endpoint_nothing_to_hold() {
+    let adapter = open();
+    let end = adapter.end();
+    let other = adapter.evd(Streams::TRANSFERS);
+    end.ep.free().unwrap();
+    // Calls that found the endpoint before it was freed, and come to it after that.
+    let gone = Err(Error::InvalidHandle(Role::Ep));
+    assert_eq!(end.ep.modify(&[(Field::RecvEvd, Value::Evd(Some(other.clone())))]), gone);
+    assert_eq!(end.ep.modify(&[(Field::Pz, Value::Pz(Some(adapter.pz.clone())))]), gone);
+    assert_eq!(end.ep.reset(), gone);
+    other.free().unwrap();
+    adapter.pz.free().unwrap();
 }

@@ -276,7 +276,7 @@ fn a_request_at_a_common_service_point_stays_there() {
     let Event::ConnectionRequest { point, reserved, qualifier, .. } = next(&requests) else { panic!("no request") };
     assert_eq!((point, reserved, qualifier), (csp.header().handle(), false, 7));
     public.free();
-    adapter.ia.close_abrupt();
+    adapter.ia.close_abrupt().unwrap();
     assert!(adapter.ia.slab().get::<Csp<Fake>>(csp.header().handle()).is_none());
     assert!(csp.point().evd().is_none());
 }

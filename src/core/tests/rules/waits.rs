@@ -95,7 +95,7 @@ fn a_sleeping_waiter_is_woken_by_an_event_by_unwaitable_and_by_the_end() {
     evd.clear_unwaitable();
     assert!(testing::wait(&evd, 1, NOW).result.is_ok());
 
-    let outcome = while_waiting(&evd, 1, || adapter.ia.close_abrupt());
+    let outcome = while_waiting(&evd, 1, || adapter.ia.close_abrupt().unwrap());
     assert_eq!(outcome.result.err(), Some(Error::Aborted));
 }
 
@@ -300,7 +300,7 @@ fn the_end_of_a_notification_object_wakes_those_who_poll_it() {
     let polled = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().unwrap();
     let ready = || poll::wait([Some(polled.as_fd())], NOW).unwrap()[0].readable;
     assert!(!ready());
-    adapter.ia.close_abrupt();
+    adapter.ia.close_abrupt().unwrap();
     assert!(ready());
     assert_eq!(cno.descriptor(), None);
 }
@@ -336,7 +336,7 @@ fn the_end_of_a_notification_object_ends_its_waits() {
     let Step::Sleep(sleep) = wait::cno_begin(cno.clone(), Limit::Never) else { panic!("nothing has happened") };
     assert!(matches!(sleep.place, SleepPlace::Word { shared: false, .. }));
     assert_eq!(cno.free(), Err(Error::InvalidState(Refusal::CnoInUse)));
-    adapter.ia.close_abrupt();
+    adapter.ia.close_abrupt().unwrap();
     let Step::Done(told) = wait::cno_resume::<Fake>(false) else { panic!("the object is gone") };
     assert_eq!(told, Ok(Handle::NULL));
 }
@@ -391,7 +391,7 @@ fn an_agent_hears_of_one_trigger_and_is_armed_again_by_setting_it() {
     called(2);
     // The end of the object is told with no dispatcher.
     cno.modify_agent(Some(agent)).unwrap();
-    adapter.ia.close_abrupt();
+    adapter.ia.close_abrupt().unwrap();
     called(3);
     assert_eq!(heard.evd.load(Ordering::Acquire), 0);
 }
