@@ -302,6 +302,7 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
             qp.begin_end(ConnectionReport::AcceptFailed);
         }
         (kind::RDMA_CM_EVENT_DISCONNECTED, _) => {
+            used_by_peer(&qp);
             qp.begin_end(ConnectionReport::Disconnected);
         }
         (other, phase) => log::debug!("event {other} in phase {phase:?} is of no concern"),
@@ -393,6 +394,14 @@ fn answered(qp: &Arc<Qp>, event: Event) {
     });
     if up {
         established(qp, event.private_data);
+    }
+}
+
+/// Tells of a connection that this end accepted, unless that was done. The peer ends a connection, or sends on it, only once
+/// it stands there; the kernel may tell of that before it tells that the connection stands here, or instead.
+pub fn used_by_peer(qp: &Arc<Qp>) {
+    if qp.phase() == QpPhase::Accepting {
+        established(qp, Vec::new());
     }
 }
 

@@ -221,6 +221,12 @@ fn device_event(hub: &Arc<Hub>, event: AsyncEvent, limits_due: &mut Vec<usize>) 
                 qp.begin_end(ConnectionReport::Broken);
             }
         }
+        AsyncEvent::QpMisused(number) => {
+            if let Some(qp) = hub.qp(number) {
+                cm::used_by_peer(&qp);
+                qp.begin_end(ConnectionReport::Broken);
+            }
+        }
         AsyncEvent::QpEstablished(number) => {
             let id = hub.qp(number).and_then(|qp| qp.state.lock().cm.as_ref().map(|(_, id)| id.clone()));
             if let Some(id) = id {

@@ -58,6 +58,8 @@ unsafe impl Sync for Context {}
 pub enum AsyncEvent {
     /// The queue pair with this number cannot go on.
     QpFailed(u32),
+    /// The same, because of what the peer has asked it for.
+    QpMisused(u32),
     /// Data came for the queue pair with this number before the connection was announced.
     QpEstablished(u32),
     /// A queue pair in the error state takes no more buffers of its shared queue.
@@ -168,7 +170,8 @@ impl Context {
         let qp = || unsafe { (*event.element.cast::<ibv_qp>()).qp_num };
         let told = match event.event_type {
             CQ_ERR => AsyncEvent::CqFailed(event.element as usize),
-            QP_FATAL | QP_REQ_ERR | QP_ACCESS_ERR => AsyncEvent::QpFailed(qp()),
+            QP_FATAL => AsyncEvent::QpFailed(qp()),
+            QP_REQ_ERR | QP_ACCESS_ERR => AsyncEvent::QpMisused(qp()),
             COMM_EST => AsyncEvent::QpEstablished(qp()),
             DEVICE_FATAL => AsyncEvent::DeviceFailed,
             SRQ_ERR => AsyncEvent::SrqFailed(event.element as usize),
