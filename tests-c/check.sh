@@ -219,6 +219,8 @@ release()
 
 # Programs that go on for long, which is the full time in the step c alone.
 BRIEFLY='stress.words stress.handles'
+# The longest time of a program in seconds, where the virtual machine of verbs works beside it.
+BESIDE=300
 # Scripts that look at the headers alone.
 HEADERS='abi/check_headers.sh abi/header_compile.sh'
 
@@ -240,7 +242,7 @@ step_c_ring()
 {
     DAT_SHM_VM=0
     export DAT_SHM_VM
-    suite $MAKE --no-print-directory -C "$here" check IA="$IA" TESTS='flow/\|rely/\|srq/'
+    suite $MAKE --no-print-directory -C "$here" check IA="$IA" TIMEOUT=$BESIDE TESTS='flow/\|rely/\|srq/'
     unset DAT_SHM_VM
 }
 # with_dapl2 COMMAND...: runs it with Debian's packages of the C implementation of 2.0, if they can be had.
@@ -257,7 +259,7 @@ with_dapl2()
     unset DAT_TEST_DAPL2
 }
 
-step_both() { suite $MAKE --no-print-directory -C "$here" check-both IA="$IA"; }
+step_both() { suite $MAKE --no-print-directory -C "$here" check-both IA="$IA" TIMEOUT=$BESIDE; }
 step_instructions() { tap $MAKE --no-print-directory -C "$here" measure COMPARE=1; }
 step_instructions20() { tap $MAKE --no-print-directory -C "$here" measure API=2.0 COMPARE=1; }
 step_probes() { tap $MAKE --no-print-directory -C "$here" check-probes; }
@@ -337,8 +339,8 @@ step_fuzz()
 debug()
 {
     suite sh -c '"$0" build --locked -p libdat -p libdat2 -p dat-shm12 -p dat-shm20 && "$1" --no-print-directory -C "$2" check \
-        BUILD=debug IA="$3" QUICK="$4" WITHOUT="$5" API="$6" TESTS="$7"' \
-        "$CARGO" "$MAKE" "$here" "$IA" "$BRIEFLY" "$HEADERS stress/beside stress/idle" "$@"
+        BUILD=debug IA="$3" TIMEOUT="$4" QUICK="$5" WITHOUT="$6" API="$7" TESTS="$8"' \
+        "$CARGO" "$MAKE" "$here" "$IA" "$BESIDE" "$BRIEFLY" "$HEADERS stress/beside stress/idle" "$@"
 }
 step_c_debug() { debug 1.2 '^objects/\|^flow/\|^srq/\|^ep_modify/\|^rely/\|^faults/\|^stress/\|^neighbours/'; }
 step_c20_debug() { debug 2.0 '^v20/\|^flow/\|^srq/\|^objects/'; }

@@ -146,12 +146,13 @@ clean()
 # A client that is faster is refused, and does not try again. So the pair is.
 pair()
 {
-    for attempt in 1 2 3 4 5 6; do
+    for attempt in 1 2 3 4 5 6 7 8 9 10; do
         try_pair "$@"
         if [ $good -eq 0 ] || [ "$2" != listens ] || ! grep -q 0x4003 "$work/client"; then
             break
         fi
         remark "attempt $attempt: the client came before the service point"
+        sleep 0.2
     done
     result $good "$1"
     if [ $good -ne 0 ]; then

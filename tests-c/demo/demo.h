@@ -27,7 +27,7 @@
 #define WINDOW      8                      /* operations under way at a time */
 #define RECEIVES    (WINDOW + 2)           /* buffers in the shared receive queue */
 #define LARGEST     ((size_t)4 << 20)      /* bytes of the longest operation */
-#define DEADLINE    10.0                   /* seconds; whatever takes longer has failed */
+#define DEADLINE    60.0                   /* seconds; whatever takes longer has failed */
 
 /* Memory that the adapter may use. */
 struct memory {

@@ -113,6 +113,8 @@ int main(int argc, char **argv)
     many = env_count(1000, 40);
     if (!env_is_shm())
         skip_all("the device decides what a region costs");
+    if (env_valgrind())
+        skip_all("times mean nothing under valgrind");
     fx_open(&fx);
     mem = malloc(4096);
     sides = calloc((size_t)many, sizeof *sides);

@@ -19,7 +19,7 @@
 enum { CONNECTIONS = 20, MOST_MAPPINGS = 64 };
 
 /* The longest that a round of the traffic, or a call, may take. */
-#define SOON 1500u
+#define SOON 4000u
 
 /* What the shared memory is filled with. */
 enum filling { ONES, RANDOM, OWN_THREAD_SLEEPS, OWN_THREAD_RUNS, FILLINGS };

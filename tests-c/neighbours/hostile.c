@@ -282,7 +282,7 @@ static int deaf(struct link *up)
     put(&p, 0, 8);
     put(&p, 0, 1);
     put(&p, 0, 4);
-    end = now_ms() + env_ms(10000);
+    end = now_ms() + env_ms(2 * SOON_MS);
     while (!ended && now_ms() < end) {
         if (raw_send(fd, &p, NULL, 0))
             sent++;
@@ -516,7 +516,7 @@ static void still_talks(const char *what)
 {
     long longest = talk(200);
 
-    ok(longest >= 0 && longest < (long)env_ms(2000), "%s: the honest pair goes on, the longest round trip takes %ld ms", what,
+    ok(longest >= 0 && longest < (long)env_ms(4000), "%s: the honest pair goes on, the longest round trip takes %ld ms", what,
        longest);
 }
 
@@ -634,13 +634,13 @@ int main(int argc, char **argv)
     order(&bad, "impostor", &o);
     must(link_hear(&bad.link, "done"), "the hostile process fails");
     still_talks("a hello under the name of a process with a link");
-    ok(connects(qual, 5000), "a hello under the name of a process with a link: another connect arrives there");
+    ok(connects(qual, SOON_MS), "a hello under the name of a process with a link: another connect arrives there");
     link_say(&bad.link, "bye");
     peer_join(&bad, SOON_MS);
     o.other = other.pid;
     order(&bad, "impostor", &o);
     must(link_hear(&bad.link, "done"), "the hostile process fails");
-    ok(connects(other_qual, 5000), "a hello under the name of a process without a link: a connect arrives there");
+    ok(connects(other_qual, SOON_MS), "a hello under the name of a process without a link: a connect arrives there");
     link_say(&bad.link, "bye");
     peer_join(&bad, SOON_MS);
     peer_kill(&other);
@@ -651,7 +651,7 @@ int main(int argc, char **argv)
     o.victim = target.pid;
     order(&bad, "silent", &o);
     must(link_hear(&bad.link, "done"), "the hostile process fails");
-    ok(connects(small_qual, 5000), "a small table of descriptors, and many that say nothing: a connect arrives");
+    ok(connects(small_qual, SOON_MS), "a small table of descriptors, and many that say nothing: a connect arrives");
     peer_kill(&bad);
     peer_kill(&target);
     o.victim = getpid();

@@ -13,7 +13,7 @@ listens()
 }
 
 # The server makes its service point after that. A client that is faster is refused, and does not try again; so the pair does.
-for attempt in 1 2 3 4 5 6; do
+for attempt in 1 2 3 4 5 6 7 8 9 10; do
     while listens; do
         sleep 0.05
     done
@@ -31,7 +31,9 @@ for attempt in 1 2 3 4 5 6; do
     fi
     kill $server 2>/dev/null
     wait $server
+    echo "# status of the server: $?" >&2
     grep -q 0x4003 /tmp/client || break
+    sleep 0.2
 done
 tail -n 20 /tmp/server /tmp/client | sed 's/^/# /' >&2
 exit 1

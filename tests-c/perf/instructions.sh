@@ -207,7 +207,8 @@ case $action in
             test($2, was[2], slack, "instructions")
             test($3, was[3], index(kinds, " " kind " ") ? locked : 0, "locked instructions")
             test($4, was[4], 0, "system calls")
-            test($5, was[5], slack, "instructions elsewhere")
+            # The threads of the provider look around by the clock, more often on a slow machine.
+            test($5, was[5], slack < 40 ? 40 : slack, "instructions elsewhere")
         }
         END {
             for (row in table)

@@ -295,7 +295,7 @@ static void before_the_listener(struct fx *fx)
         answered += wait_event(a.conn, &e) &&
                     (e.event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED ||
                      e.event_number == DAT_CONNECTION_EVENT_PEER_REJECTED);
-        quick += now_ms() - start < env_ms(1000);
+        quick += now_ms() - start < env_ms(SOON_MS / 4);
         must_rc(dat_ep_reset(a.ep), DAT_SUCCESS, "dat_ep_reset");
     }
     is_int(answered, 5, "17: connecting before the listener exists: refused each time");

@@ -319,7 +319,7 @@ static bool posts(struct worker *w)
 static void *work(void *arg)
 {
     struct worker *w = arg;
-    uint64_t end = now_ms() + env_ms(SOON_MS);
+    uint64_t end = now_ms() + env_ms(3 * SOON_MS);
     DAT_EVENT e;
     DAT_COUNT n;
 

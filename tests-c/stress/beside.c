@@ -27,7 +27,7 @@
 #define MANY 8
 /* Rounds that have to be good, and the most that there are. */
 #define GOOD 2
-#define ROUNDS 9
+#define ROUNDS 20
 #define LONGEST_NS 2000000
 /* For a call that has copied little, which is no more than this. */
 #define INTERRUPTED_NS 20000000
@@ -378,7 +378,7 @@ static bool note(struct times *t, struct report far)
     t->far_call[t->rounds] = (int64_t)far.longest;
     t->gap[t->rounds] -= (int64_t)far.delay;
     t->rounds++;
-    t->soon = soon > LONGEST_NS ? soon : LONGEST_NS;
+    t->soon = soon > t->soon ? soon : t->soon;
     return t->rounds == ROUNDS
            || (good_rounds(t, t->call, LONGEST_NS) >= GOOD && good_rounds(t, t->far_call, LONGEST_NS) >= GOOD
                && good_rounds(t, t->gap, t->soon) >= GOOD);

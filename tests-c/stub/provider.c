@@ -409,9 +409,9 @@ static void wild(const DAT_PROVIDER_INFO *info, const char *when)
         int tries = 0;
 
         snprintf(path, sizeof path, "%s/go", getenv("SCENE_DIR"));
-        while (access(path, F_OK) != 0 && tries++ < 500)
+        while (access(path, F_OK) != 0 && tries++ < 4000)
             poll(NULL, 0, 10);
-        note("waits", tries < 500 ? "until go" : "in vain");
+        note("waits", tries < 4000 ? "until go" : "in vain");
     }
     if (strcmp(action, "leaves") == 0)
         exit(0);

@@ -19,7 +19,7 @@ full()
 {
     wanted=$1
     shift
-    timeout 60 "$BIN/$@" >/dev/full 2>"$work/err"
+    timeout 120 "$BIN/$@" >/dev/full 2>"$work/err"
     got=$?
     cat "$work/err"
     [ "$got" -eq "$wanted" ] && ! grep -q panic "$work/err" &&
@@ -31,7 +31,7 @@ silent()
 {
     wanted=$1
     shift
-    timeout 60 "$BIN/$@" >/dev/full 2>/dev/full
+    timeout 120 "$BIN/$@" >/dev/full 2>/dev/full
     got=$?
     [ "$got" -eq "$wanted" ] || { echo "exit status $got"; return 1; }
 }
@@ -39,7 +39,7 @@ silent()
 # unread COMMAND...: nobody reads the output, of which the tool says nothing.
 unread()
 {
-    { timeout 60 "$BIN/$@" 2>"$work/err"; } | true
+    { timeout 120 "$BIN/$@" 2>"$work/err"; } | true
     cat "$work/err"
     [ ! -s "$work/err" ]
 }

@@ -50,7 +50,7 @@ run()
 {
     status=$1
     shift
-    timeout 60 "$perf" "$@" >"$work/out" 2>"$work/err"
+    timeout 150 "$perf" "$@" >"$work/out" 2>"$work/err"
     got=$?
     [ "$got" -eq "$status" ] || { echo "exit status $got" >>"$work/err"; return 1; }
 }
@@ -79,7 +79,7 @@ measures()
 {
     rows=$1
     shift
-    run 0 shm --self --verify --csv --limit 50 "$@" && values "$rows"
+    run 0 shm --self --verify --csv --limit 120 "$@" && values "$rows"
     result $? "dat-perf $*"
 }
 
@@ -136,38 +136,63 @@ result $? 'a picture of nothing: no file'
 
 # ---- A server of its own ----
 
+# serve ARGUMENT...: starts a server in place of the last one; what that has written is gone before anybody looks.
+serve()
+{
+    stop
+    : >"$work/server"
+    "$perf" shm "$@" >>"$work/server" 2>&1 &
+    server=$!
+}
+
+# Ends the server.
+stop()
+{
+    [ -n "$server" ] || return 0
+    kill "$server"
+    wait "$server" 2>/dev/null
+    server=
+}
+
 # Waits until the server has written a line.
 says()
 {
     tries=0
     until grep -q "$1" "$work/server"; do
         tries=$((tries + 1))
-        [ "$tries" -lt 500 ] || { cat "$work/server" >>"$work/err"; return 1; }
+        [ "$tries" -lt 3000 ] || { cat "$work/server" >>"$work/err"; return 1; }
         sleep 0.02
     done
 }
 
-"$perf" shm --verbose >>"$work/server" 2>&1 &
-server=$!
+serve --verbose
 says 'shm listens at qualifier 18516' && run 0 shm localhost --csv --size 8 -n 20 && values 6
 result $? 'client and server'
 run 0 shm localhost --csv --size 8 -n 20 -t read_lat && values 1 && says 'has gone'
 result $? 'the server serves one client after the other'
 
-# A client that is killed in the middle of a measurement: nothing else takes so much of its processor time.
+# Waits until the client is in the middle of a measurement: nothing else takes so much of its processor time.
+measures_now()
+{
+    tries=0
+    until awk '{ exit $14 + $15 < 20 }' "/proc/$client/stat"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 3000 ] || return 1
+        sleep 0.02
+    done
+}
+
+# A client that is killed in the middle of a measurement.
 for how in '' '--srq --wait'; do
     # shellcheck disable=SC2086
     "$perf" shm localhost --size 16 -n 1000000000 -t send_lat $how >"$work/out" 2>"$work/err" &
     client=$!
-    tries=0
-    until awk '{ exit $14 + $15 < 20 }' "/proc/$client/stat" || [ "$tries" -eq 1500 ]; do
-        tries=$((tries + 1))
-        sleep 0.02
-    done
+    measures_now
+    measured=$?
     kill -KILL "$client"
     wait "$client" 2>/dev/null
     client=
-    [ "$tries" -lt 1500 ] && run 0 shm localhost --csv --size 64 -n 20 && values 6 && says 'send_lat: the peer has gone away'
+    [ "$measured" -eq 0 ] && run 0 shm localhost --csv --size 64 -n 20 && values 6 && says 'send_lat: the peer has gone away'
     result $? "a client that is killed: the server serves the next one${how:+, $how}"
     : >"$work/server"
 done
@@ -178,17 +203,13 @@ result $? 'a client that ends while it connects: the server serves the next one'
 
 # What goes wrong in one thread of the server ends its measurement, and the client hears why: a processor that is not there,
 # and threads that cannot be made, since no memory is as large as their stacks.
-kill "$server"
-wait "$server" 2>/dev/null
-"$perf" shm --verbose --cpu 0,1023 >"$work/server" 2>&1 &
-server=$!
+serve --verbose --cpu 0,1023
 says 'listens at' && run 1 shm localhost --size 8 -n 20 -t send_lat --threads 2 --limit 20 &&
     grep -q 'the server.*processor 1023 cannot be used' "$work/err" && run 0 shm localhost --csv --size 8 -n 20 && values 6
 result $? 'a thread of the server cannot be pinned: the client is told, and the server serves the next one'
-kill "$server"
-wait "$server" 2>/dev/null
-RUST_MIN_STACK=1000000000000000 "$perf" shm --verbose >"$work/server" 2>&1 &
-server=$!
+export RUST_MIN_STACK=1000000000000000
+serve --verbose
+unset RUST_MIN_STACK
 says 'listens at' && run 1 shm localhost --size 8 -n 20 -t send_lat --threads 2 --limit 20 &&
     grep -q 'the server.*there can be no more threads' "$work/err" && kill -0 "$server" &&
     run 1 shm localhost --size 8 -n 20 -t send_lat --limit 20 && kill -0 "$server"
@@ -196,10 +217,7 @@ result $? 'a server that can have no more threads says so, and stays'
 
 # Clients that stop in the middle of a measurement hold a server until its limit. On a busy machine the limit may be over
 # while the server still connects.
-kill "$server"
-wait "$server" 2>/dev/null
-"$perf" shm --verbose --limit 1 >>"$work/server" 2>&1 &
-server=$!
+serve --verbose --limit 3
 says 'listens at'
 status=$?
 : >"$work/held"
@@ -216,16 +234,17 @@ for how in '-t send_lat' '-t send_lat --srq' '-t send_lat --srq --wait' '-t writ
     client=
     : >"$work/server"
 done
-[ "$status" -eq 0 ] && run 0 shm localhost --csv --size 8 -n 20 && values 6
-held=$?
+# Each of these six tests has to be through within the server's limit, which a busy machine may not manage at once.
+held=$status tries=0
+until run 0 shm localhost --csv --size 8 -n 5 --warmup 0 --wait && values 6; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 10 ] || { held=1; break; }
+done
 cat "$work/held" >>"$work/err"
 result "$held" 'a client that stops: the server serves the next one after its limit'
-run 1 shm localhost --size 8 -n 1000000000 -t send_lat && grep -q 'the server.*longer than 1 s' "$work/err"
+run 1 shm localhost --size 8 -n 1000000000 -t send_lat && grep -q 'the server.*longer than 3 s' "$work/err"
 result $? 'a measurement that is too long for the server: the client is told'
-kill "$server"
-wait "$server" 2>/dev/null
-"$perf" shm --verbose >"$work/server" 2>&1 &
-server=$!
+serve --verbose
 says 'listens at'
 
 # dat-ping connects without the greeting, as a program of somebody else.
@@ -239,8 +258,7 @@ result $? 'and the server serves the next one'
 for how in '' --wait; do
     "$perf" shm localhost --size 32 -n 1000000000 -t send_lat $how >"$work/out" 2>"$work/err" &
     client=$!
-    says 'measures send_lat with 32 bytes'
-    sleep 0.2
+    says 'measures send_lat with 32 bytes' && measures_now
     kill -KILL "$server"
     wait "$server" 2>/dev/null
     wait "$client"
@@ -248,22 +266,21 @@ for how in '' --wait; do
     client=
     [ "$status" -eq 1 ] && grep -q 'dat-perf: send_lat, 32 bytes: .*gone away' "$work/err"
     result $? "the server is killed: the client says so${how:+, $how}"
-    "$perf" shm --verbose >"$work/server" 2>&1 &
-    server=$!
+    server=
+    serve --verbose
     says 'listens at'
 done
-kill "$server"
-wait "$server" 2>/dev/null
-server=
+stop
 
-"$BIN/dat-ping" shm --qualifier 18520 >"$work/server" 2>&1 &
+: >"$work/server"
+"$BIN/dat-ping" shm --qualifier 18520 >>"$work/server" 2>&1 &
 server=$!
 says 'clients' && run 1 shm localhost --qualifier 18520 && grep -q 'is no dat-perf of this version' "$work/err"
 result $? 'a server that is no dat-perf: the client says so'
-kill "$server"
-wait "$server" 2>/dev/null
+stop
 
-timeout 60 "$perf" shm --once >"$work/server" 2>&1 &
+: >"$work/server"
+timeout 150 "$perf" shm --once >>"$work/server" 2>&1 &
 server=$!
 tries=0
 until run 0 shm localhost --csv --size 8 -n 20 -t send_lat || [ "$tries" -eq 100 ]; do
@@ -305,14 +322,12 @@ result $? 'more memory than the machine has'
 run 1 shm --self --size 8 -n 1000000000 -t send_lat --limit 1 && grep -q 'longer than 1 s' "$work/err"
 result $? '--limit'
 # The first row has to be complete within the limit on a busy machine as well, where a poll may cost its turn on a processor.
-run 1 shm --self --csv --size 8,64M -n 5000 --warmup 1 -t send_lat --wait --limit 4 && values 1 &&
+run 1 shm --self --csv --size 8,64M -n 1000 --warmup 1 -t send_lat --wait --limit 4 && values 1 &&
     grep -q 'send_lat, 67108864 bytes: it takes longer than 4 s' "$work/err"
 result $? '--limit: what was measured before is shown'
 
 # Somebody ends it in its second measurement.
-: >"$work/server"
-"$perf" shm --verbose >>"$work/server" 2>&1 &
-server=$!
+serve --verbose
 says 'listens at'
 for how in '-TERM --csv' '-INT --csv --wait' '-INT --json --wait'; do
     # shellcheck disable=SC2086
@@ -330,9 +345,7 @@ for how in '-TERM --csv' '-INT --csv --wait' '-INT --json --wait'; do
     result $? "it is asked to end: what was measured before is shown, $how"
     : >"$work/server"
 done
-kill "$server"
-wait "$server" 2>/dev/null
-server=
+stop
 
 echo "1..$number"
 [ "$failed" -eq 0 ]

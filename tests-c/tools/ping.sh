@@ -39,7 +39,7 @@ run()
 {
     wanted=$1
     shift
-    timeout 30 "$ping" "$@" >"$work/run.out" 2>"$work/run.err"
+    timeout 120 "$ping" "$@" >"$work/run.out" 2>"$work/run.err"
     status=$?
     [ $status = "$wanted" ] || { echo "# dat-ping $*: exit status $status, not $wanted"; return 1; }
 }
@@ -62,7 +62,7 @@ says()
     tries=0
     until [ "$(grep -c -e "$2" "$work/$1.out")" -ge "${3:-1}" ]; do
         tries=$((tries + 1))
-        [ $tries -lt 200 ] || { echo "# $1 does not say \"$2\" ${3:-1} times"; return 1; }
+        [ $tries -lt 1200 ] || { echo "# $1 does not say \"$2\" ${3:-1} times"; return 1; }
         sleep 0.05
     done
 }
@@ -151,7 +151,7 @@ no_server_left()
         grep -q -z -F -e "$work" "${file%cmdline}environ" 2>/dev/null && echo "$file"
     done | grep -q .; do
         tries=$((tries + 1))
-        [ $tries -lt 100 ] || return 1
+        [ $tries -lt 1200 ] || return 1
         sleep 0.05
     done
 }
@@ -263,14 +263,14 @@ ok 'a server that does not answer in time' stopped_server
 interrupted_at_once()
 {
     kill -STOP "$server"
-    start client "$ping" shm localhost --timeout 20
+    start client "$ping" shm localhost --timeout 100
     client=$pid
     tries=0
     # It catches the signal by now: bit 1 of the mask of signals is SIGINT. The shell that becomes dat-ping has caught it too.
     until awk '$1 == "Name:" { name = $2 } $1 == "SigCgt:" { caught = $2 }
         END { exit !(name == "dat-ping" && caught ~ /[2367abef]$/) }' "/proc/$client/status"; do
         tries=$((tries + 1))
-        [ $tries -lt 200 ] || break
+        [ $tries -lt 1200 ] || break
         sleep 0.05
     done
     kill -INT "$client"

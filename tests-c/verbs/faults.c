@@ -223,6 +223,9 @@ static DAT_LMR_TRIPLET local(struct world *w, size_t at, size_t n)
     return t;
 }
 
+/* Milliseconds for what a failure may keep from happening; what nothing hinders has more. */
+static int patience = SHORT_MS;
+
 static void receive(struct world *w, struct end *end)
 {
     DAT_LMR_TRIPLET t = local(w, SIZE / 2, 256);
@@ -253,8 +256,8 @@ static void transfers(struct world *w, struct end *end)
 /* Connects all three, as far as that is possible. */
 static void connect_all(struct world *w)
 {
-    uint64_t end = now_ms() + env_ms(SHORT_MS) + 500;
-    DAT_TIMEOUT limit = env_us(SHORT_MS);
+    uint64_t end = now_ms() + env_ms(patience) + 500;
+    DAT_TIMEOUT limit = env_us(patience);
     bool asked = false, calls = false;
     DAT_EVENT e;
 
@@ -292,7 +295,7 @@ static void connect_all(struct world *w)
 
 static void move_data(struct world *w)
 {
-    uint64_t end = now_ms() + env_ms(SHORT_MS);
+    uint64_t end;
     DAT_EVENT e;
     DAT_COUNT more;
     DAT_EVD_HANDLE which;
@@ -303,10 +306,11 @@ static void move_data(struct world *w)
         transfers(w, &w->end[2]);
     /* Sleeps until the answer of the other process has come. */
     if (w->end[2].up && w->cno != NULL)
-        dat_cno_wait(w->cno, env_us(SHORT_MS), &which);
+        dat_cno_wait(w->cno, env_us(patience), &which);
     if (w->end[2].up && w->end[2].recv != NULL &&
-        CALL(dat_evd_wait(w->end[2].recv, env_us(SHORT_MS), 1, &e, &more)))
+        CALL(dat_evd_wait(w->end[2].recv, env_us(patience), 1, &e, &more)))
         w->end[2].received--;
+    end = now_ms() + env_ms(patience);
     while (now_ms() < end && (w->end[0].sent > 0 || w->end[2].sent > 0)) {
         take(w);
         breathe();
@@ -480,12 +484,14 @@ static void victim(bool held)
             breathe();
         close(listener);
     }
+    patience = report->faults.kind < 0 ? SOON_MS : SHORT_MS;
     __atomic_store_n(&report->faults.armed, 1, __ATOMIC_RELEASE);
     live();
     __atomic_store_n(&report->faults.armed, 0, __ATOMIC_RELEASE);
     look(0);
     report->hidden = report->failed == 0;
     report->failed = 0;
+    patience = SOON_MS;
     report->again = live();
     report->lost = !report->again && faulty_lost_device();
     look(1);
@@ -498,7 +504,7 @@ static int run(int kind, int nth, int error)
 {
     struct card card = report->card;
     bool held = kind < 0 || faulty_is_system_call(kind);
-    uint64_t end = now_ms() + env_ms(SOON_MS);
+    uint64_t end = now_ms() + env_ms(4 * SOON_MS);
     int status = 0;
     pid_t pid;
 

@@ -147,12 +147,12 @@ static bool round_of(bool calls, unsigned after)
 static void last_ones(void)
 {
     uint64_t end = now_ms() + env_ms(SOON_MS);
-    uint64_t calm = now_ms() + QUIET_MS;
+    uint64_t calm = now_ms() + env_ms(QUIET_MS);
 
     while (now_ms() < calm && now_ms() < end) {
         service_step(&svc);
         if (service_busy(&svc) > 0)
-            calm = now_ms() + QUIET_MS;
+            calm = now_ms() + env_ms(QUIET_MS);
     }
 }
 
@@ -200,7 +200,7 @@ int main(int argc, char **argv)
         unsigned reach = random() % 3 == 0 ? 200000 : 30000;
 
         /* Where connections take longer, so do the lives. */
-        if (svc.up * 3 < i && stretch < 64)
+        if (svc.up * 3 < i && stretch < 512)
             stretch *= 2;
         good += round_of(i % 2 == 0, (unsigned)random() % env_ms(reach * stretch));
         if (i == rounds / 5)

@@ -86,9 +86,9 @@ static bool resolved(struct rdma_cm_id *id, const struct order *o)
     struct sockaddr_storage to = o->address;
 
     ((struct sockaddr_in *)&to)->sin_port = htons(o->port);
-    return rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, 5000) == 0 &&
+    return rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, (int)env_ms(SOON_MS)) == 0 &&
            next_event(NULL, SOON_MS) == RDMA_CM_EVENT_ADDR_RESOLVED &&
-           rdma_resolve_route(id, 5000) == 0 &&
+           rdma_resolve_route(id, (int)env_ms(SOON_MS)) == 0 &&
            next_event(NULL, SOON_MS) == RDMA_CM_EVENT_ROUTE_RESOLVED;
 }
 

@@ -227,7 +227,7 @@ pub fn an_attempt_that_is_not_answered_times_out<T: Transport>(network: &Network
 pub fn an_attempt_waits_for_its_answer<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     // Not so short that a slow machine could miss it.
-    let short = patience() / 40;
+    let short = patience() / 8;
     for timeout in [None, Some(short)] {
         let (a, b) = (scene.adapter.end(), scene.adapter.end());
         let start = Instant::now();

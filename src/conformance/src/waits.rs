@@ -90,7 +90,7 @@ pub fn connections_wake_their_waiters<T: Transport>(network: &Network<T>) {
     b.is_told(ConnectionEvent::Disconnected);
     // And an attempt whose time is up, though nobody calls.
     let c = adapter.end();
-    request(&c, &address, psp.point().qualifier(), Some(patience() / 100), b"").unwrap();
+    request(&c, &address, psp.point().qualifier(), Some(patience() / 20), b"").unwrap();
     let outcome = wait(&c.connections, 1, Some(patience()));
     let Event::Connection { kind: ConnectionEvent::TimedOut, .. } = event(outcome) else { panic!("not in time") };
     next_request(&requests).reject(&[]).unwrap();
