@@ -140,7 +140,10 @@ dtest()
 # pair COMMAND...: one server of dtest and one client.
 pair()
 {
+    tries=1200
     while listens; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] || { echo 'another process has the port of dtest'; return 1; }
         sleep 0.05
     done
     : >"$work/client"

@@ -77,7 +77,7 @@ static void basics(struct fx *fx)
         waiter_start_cno(&w, cno, DAT_TIMEOUT_INFINITE);
         done = waiter_done(&w, QUIET_MS);
         rc = dat_cno_free(cno);
-        if (rc != DAT_SUCCESS || i == 20)
+        if (done || rc != DAT_SUCCESS || i == 20)
             break;
         /* On a busy machine the thread may not have come to wait yet. */
         waiter_join(&w);

@@ -101,7 +101,7 @@ static int opens(struct link *up)
     return 0;
 }
 
-/* What comes first of the request and the refusal of a connect: true if it is the request, which is in event then. */
+/* Waits for what comes first, a connection request on cr or a refusal on conn. True for the request, which event is then. */
 static bool asked_or_refused(DAT_EVD_HANDLE cr, DAT_EVD_HANDLE conn, DAT_EVENT *event)
 {
     uint64_t end = now_ms() + env_ms(SOON_MS);

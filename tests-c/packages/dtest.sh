@@ -24,14 +24,18 @@ for attempt in 1 2 3 4 5 6 7 8 9 10; do
         sleep 0.05
     done
     sed -n 's|.* \(/.*/libda[^/]*\)$|\1|p' /proc/$server/maps | sort -u >/tmp/loaded
-    if dtest -P shm -h 127.0.0.1 -b 4096 >/tmp/client 2>&1 && wait $server &&
+    dtest -P shm -h 127.0.0.1 -b 4096 >/tmp/client 2>&1
+    client=$?
+    # A server whose client was refused waits for ever.
+    [ $client -eq 0 ] || kill $server 2>/dev/null
+    wait $server
+    served=$?
+    if [ $client -eq 0 ] && [ $served -eq 0 ] &&
         grep -q 'DAPL Test Complete. PASSED' /tmp/client && grep -q 'DAPL Test Complete. PASSED' /tmp/server; then
         cat /tmp/loaded
         exit
     fi
-    kill $server 2>/dev/null
-    wait $server
-    echo "# status of the server: $?" >&2
+    echo "# status of the client: $client, of the server: $served" >&2
     grep -q 0x4003 /tmp/client || break
     sleep 0.2
 done

@@ -173,7 +173,7 @@ static void spinning_target(struct fx *fx)
             if (message && env_is_shm())
                 /* A thread that has lost its processor between the two is not waited for. */
                 ok(verdict[1] <= 1 + o.rounds / 100,
-                   "3: message of %u bytes: its completion is there for the next dequeue", o.size);
+                   "3: message of %u bytes: its completion is there for the next dequeue, but for one in a hundred", o.size);
             if (message && verdict[1] > 0)
                 diag("message of %u bytes: %d of %d completions come a moment after the bytes",
                      o.size, verdict[1], o.rounds);

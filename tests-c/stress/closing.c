@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <sched.h>
 
-/* Longer than a call takes on a busy machine, and shorter than what the library waits for what never comes. */
-#define LONGEST_MS 5000
+/* The library waits ten seconds for what never comes, however slow the machine; a call takes less. */
+#define LONGEST_MS 9000
 
 /* A call on a thread of its own, which begins when main lets it. */
 struct beside {
@@ -84,7 +84,7 @@ static void beside_a_free(int fds)
         region_free(&r);
     }
     is_int(bad, 0, "dat_ia_close: abrupt, beside dat_ep_free of a connected endpoint, %d times: success", rounds);
-    ok(longest < env_ms(LONGEST_MS), "dat_ia_close: beside dat_ep_free: neither waits in vain");
+    ok(longest < LONGEST_MS, "dat_ia_close: beside dat_ep_free: neither waits in vain");
     diag("the longest call: %llu ms", (unsigned long long)longest);
     is_int(left, 0, "dat_ia_close: beside dat_ep_free: no descriptor is open any more when both have returned");
 }

@@ -16,7 +16,7 @@ static long used(void)
            (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000;
 }
 
-/* The time of a measurement and the processor time allowed in it, in ms; more on a slow machine. */
+/* The time of a measurement and the processor time allowed in it, in ms. A slow machine is allowed more. */
 #define SPAN 1500
 #define SHARE (SPAN / 10)
 

@@ -234,11 +234,11 @@ for how in '-t send_lat' '-t send_lat --srq' '-t send_lat --srq --wait' '-t writ
     client=
     : >"$work/server"
 done
-# Each of these six tests has to be through within the server's limit, which a busy machine may not manage at once.
+# The six tests of dat-perf have to be through within the server's limit each, which a busy machine may not manage at once.
 held=$status tries=0
 until run 0 shm localhost --csv --size 8 -n 5 --warmup 0 --wait && values 6; do
     tries=$((tries + 1))
-    [ "$tries" -lt 10 ] || { held=1; break; }
+    grep -q 'longer than 3 s' "$work/err" && [ "$tries" -lt 10 ] || { held=1; break; }
 done
 cat "$work/held" >>"$work/err"
 result "$held" 'a client that stops: the server serves the next one after its limit'

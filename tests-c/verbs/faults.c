@@ -504,7 +504,7 @@ static int run(int kind, int nth, int error)
 {
     struct card card = report->card;
     bool held = kind < 0 || faulty_is_system_call(kind);
-    uint64_t end = now_ms() + env_ms(4 * SOON_MS);
+    uint64_t end = now_ms() + env_ms(12 * SOON_MS);
     int status = 0;
     pid_t pid;
 

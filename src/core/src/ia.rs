@@ -127,11 +127,14 @@ impl<T: Transport> Ia<T> {
     /// Admits no more objects if none exists but `spared`.
     ///
     /// # Errors
-    /// [`Refusal::IaInUse`] if another one exists, or the adapter is closed.
+    /// [`Refusal::IaInUse`] if another one exists; [`Error::InvalidHandle`] if the adapter is being closed.
     pub(crate) fn shut_if_unused(&self, spared: Option<Handle>) -> Result<()> {
         let mut children = self.children.lock();
+        if children.closed {
+            return Err(Error::InvalidHandle(Role::Ia));
+        }
         let in_use = children.live.iter().any(|list| self.slab.listed(list).any(|handle| Some(handle) != spared));
-        if in_use || children.closed {
+        if in_use {
             return Err(Error::InvalidState(Refusal::IaInUse));
         }
         children.closed = true;

@@ -7,7 +7,7 @@ use dat_registry::{Missing, OpenError, Purpose, Request, Ticket};
 use dat_udat::dat::{
     DAT_BOOLEAN, DAT_CLOSE_FLAGS, DAT_EVD_HANDLE, DAT_FALSE, DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR,
 };
-use dat_udat::dat_error::{DAT_RETURN, DAT_SUCCESS};
+use dat_udat::dat_error::{DAT_GET_TYPE, DAT_INVALID_HANDLE, DAT_RETURN, DAT_SUCCESS};
 use dat_udat::dat_platform_specific::{DAT_COUNT, DAT_UINT32};
 use host::{cstr, diagnostics};
 
@@ -170,6 +170,8 @@ pub fn close<A: Api>(
     let result = unsafe { close_instance::<A>(ticket.table.0, handle, flags) };
     match result {
         Ok(()) => A::statics().registry.release(ticket),
+        // Another thread has closed it meanwhile, without the ticket.
+        Err(code) if DAT_GET_TYPE(code) == DAT_INVALID_HANDLE => A::statics().registry.release(ticket),
         Err(_) => A::statics().registry.bind(handle.addr(), purpose, ticket),
     }
     Some(result)

@@ -302,7 +302,7 @@ impl Rx {
     pub fn close(&mut self, end: Option<&End>) {
         self.rings = None;
         self.arriving.revocation = None;
-        // Only once: if another thread closes the connection later, its place may belong to the next one by then.
+        // The end is closed only once: when another thread closes the connection later, its place may belong to the next one.
         if let (Some(end), false) = (end, self.shut) {
             end.close();
             self.shut = true;

@@ -59,11 +59,11 @@ impl Verbs {
         self.hub.stop.store(true, Ordering::Release);
         self.hub.bell.ring();
         let thread = self.thread.lock().take();
-        // The thread may be the last to have an adapter that could not be opened; it ends then.
+        // No thread can wait for its own end.
         if let Some(thread) = thread.filter(|thread| !thread.is_current()) {
             thread.join();
         }
-        // A thread of the program may still wait for the end of a connection.
+        // The end of a connection may not have come in time; the device lets go of its buffers with the queue pair.
         let draining = std::mem::take(&mut self.hub.work.lock().draining);
         draining.iter().for_each(Qp::finish);
         // Tasks that nobody does any more refer to queue pairs, and these to the hub, which would stay for ever.

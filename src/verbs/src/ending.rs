@@ -104,8 +104,11 @@ impl Qp {
         false
     }
 
-    /// Tells the core of the end; called by the thread once the queue pair is drained.
+    /// Tells the core of the end; called by the thread once the queue pair is drained. Only the first call does it.
     pub fn finish(self: &Arc<Self>) {
+        if std::mem::replace(&mut self.state.lock().finishing, true) {
+            return;
+        }
         // The device must not touch the buffers any more. Completions are fetched before the reset, because some
         // devices drop those that were not fetched, and once more after it, because others complete more work then.
         self.settle();

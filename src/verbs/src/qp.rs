@@ -114,6 +114,8 @@ pub struct State {
     pub farewell: bool,
     /// The moment when draining began.
     pub since: Option<Instant>,
+    /// A thread brings the end about.
+    pub finishing: bool,
     /// The number of completions at the last look.
     pub seen: u64,
     /// The moment since when there was no other.
@@ -220,6 +222,7 @@ impl Qp {
                 failure: Failure::default(),
                 farewell: false,
                 since: None,
+                finishing: false,
                 seen: 0,
                 quiet: None,
             }),

@@ -289,15 +289,17 @@ impl<T: Transport> Endpoint<T> {
     /// # Errors
     /// [`Refusal::Endpoint`] while a service point or a connection request holds it.
     pub fn free(&self) -> Result<()> {
-        next(self.control.lock().state, Trigger::Free)?;
-        self.free_anyway();
+        self.settle_requests();
+        let control = self.control.lock();
+        next(control.state, Trigger::Free)?;
+        self.bury(control);
         Ok(())
     }
 
     /// Locks what changes, for a call of the program that gives the endpoint something to hold.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`] if another thread has freed the endpoint since the call found it.
+    /// [`Error::InvalidHandle`] if another thread frees the endpoint, or has freed it since the call found it.
     pub(super) fn live(&self) -> Result<MutexGuard<'_, Control<T>>> {
         let control = self.control.lock();
         if control.freed { Err(Error::InvalidHandle(Role::Ep)) } else { Ok(control) }
@@ -306,31 +308,33 @@ impl<T: Transport> Endpoint<T> {
     /// Frees the endpoint in whatever state.
     pub(crate) fn free_anyway(&self) {
         self.settle_requests();
-        {
-            let mut control = self.control.lock();
-            if std::mem::replace(&mut control.freed, true) {
-                // Another thread frees it. The buffers are the program's again when either call returns.
-                if let Some(qp) = control.qp.clone() {
-                    MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
-                }
-                return;
-            }
-            while let Some(qp) = control.qp.clone() {
-                if self.ia.transport.disconnect(&qp, false) == Closing::Done {
-                    break;
-                }
-                // The buffers are the program's again when the call returns.
+        self.bury(self.control.lock());
+    }
+
+    fn bury(&self, mut control: MutexGuard<'_, Control<T>>) {
+        if std::mem::replace(&mut control.freed, true) {
+            // Another thread frees it. The buffers are the program's again when either call returns.
+            if let Some(qp) = control.qp.clone() {
                 MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
             }
-            self.end(&mut control, None, None, None);
-            // Sinks of the queue pair may keep the endpoint itself alive for a while.
-            control.qp = None;
-            control.pz = None;
-            control.connect_evd = None;
-            control.srq = None;
-            self.requests().detach();
-            self.receives.lock().detach();
+            return;
         }
+        while let Some(qp) = control.qp.clone() {
+            if self.ia.transport.disconnect(&qp, false) == Closing::Done {
+                break;
+            }
+            // The buffers are the program's again when the call returns.
+            MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
+        }
+        self.end(&mut control, None, None, None);
+        // Sinks of the queue pair may keep the endpoint itself alive for a while.
+        control.qp = None;
+        control.pz = None;
+        control.connect_evd = None;
+        control.srq = None;
+        self.requests().detach();
+        self.receives.lock().detach();
+        drop(control);
         self.leave_counters();
         self.ia.disown(self);
     }
@@ -347,7 +351,7 @@ impl<T: Transport> Endpoint<T> {
     /// Makes the endpoint ready for another connection.
     ///
     /// # Errors
-    /// [`Refusal::Endpoint`] unless it is unconnected or disconnected; [`Error::InvalidHandle`] if it is being freed.
+    /// [`Refusal::Endpoint`] unless it is unconnected or disconnected; [`Error::InvalidHandle`] if another thread frees it.
     pub fn reset(&self) -> Result<()> {
         let mut control = self.live()?;
         let Next::Go(to) = next(control.state, Trigger::Reset)? else { return Ok(()) };
@@ -365,7 +369,10 @@ impl<T: Transport> Endpoint<T> {
 
     /// Changes the state on a trigger that has no other effect.
     pub(crate) fn shift(&self, trigger: Trigger) -> Result<Next> {
-        let mut control = self.control.lock();
+        let mut control = match trigger {
+            Trigger::Reserve | Trigger::RequestArrived => self.live()?,
+            _ => self.control.lock(),
+        };
         let to = next(control.state, trigger)?;
         if let Next::Go(state) = to {
             control.state = state;

@@ -53,10 +53,10 @@ impl<T: Transport> Endpoint<T> {
     /// connection request may get it later. Receives that are already posted must still fit.
     ///
     /// # Errors
-    /// In this order: [`Arg::Field`] for a field that can never change; [`Refusal::Endpoint`] if
-    /// the state does not admit one of them; [`Refusal::ReceivesPosted`] for the receive completion
-    /// flags; [`Arg::Value`] for a value that is not valid, and [`Error::CommNotSupported`] for a kind of socket that is not
-    /// supported; [`Error::InsufficientResources`]. [`Error::InvalidHandle`] comes second, if the endpoint is being freed.
+    /// In this order: [`Arg::Field`] for a field that can never change; [`Error::InvalidHandle`] if another thread frees the
+    /// endpoint; [`Refusal::Endpoint`] if the state does not admit one of them; [`Refusal::ReceivesPosted`] for the receive
+    /// completion flags; [`Arg::Value`] for a value that is not valid, and [`Error::CommNotSupported`] for a kind of socket
+    /// that is not supported; [`Error::InsufficientResources`].
     pub fn modify(&self, changes: &[(Field, Value<T>)]) -> Result<()> {
         if changes.iter().any(|(field, _)| field.rule().class == Class::Never) {
             return Err(Error::InvalidParameter(Arg::Field));

@@ -76,7 +76,7 @@ fn a_graceful_close_wants_everything_freed() {
     assert_eq!(adapter.ia.close_graceful(), IN_USE);
     pz.free().unwrap();
     adapter.ia.close_graceful().unwrap();
-    assert_eq!(adapter.ia.close_graceful(), IN_USE);
+    assert_eq!(adapter.ia.close_graceful(), Err(Error::InvalidHandle(Role::Ia)));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dat_core::ep::table::{Field, Qos, Setting};
 use dat_core::ep::{State, Value};
 use dat_core::error::{Arg, Error, Refusal, Role};
-use dat_core::{Comm, CompletionFlags, Pz, Streams};
+use dat_core::{Comm, CompletionFlags, Pz, Rsp, Streams};
 
 use super::*;
 
@@ -158,6 +158,8 @@ fn what_comes_too_late_gives_a_freed_endpoint_nothing_to_hold() {
     assert_eq!(end.ep.modify(&[(Field::RecvEvd, Value::Evd(Some(other.clone())))]), gone);
     assert_eq!(end.ep.modify(&[(Field::Pz, Value::Pz(Some(adapter.pz.clone())))]), gone);
     assert_eq!(end.ep.reset(), gone);
+    let evd = adapter.evd(Streams::CONNECTION_REQUESTS);
+    assert_eq!(Rsp::create(&adapter.ia, 7, &end.ep, &evd).err(), Some(Error::InvalidHandle(Role::Ep)));
     other.free().unwrap();
     adapter.pz.free().unwrap();
 }

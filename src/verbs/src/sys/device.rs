@@ -58,7 +58,7 @@ unsafe impl Sync for Context {}
 pub enum AsyncEvent {
     /// The queue pair with this number cannot go on.
     QpFailed(u32),
-    /// The same, because of what the peer has asked it for.
+    /// The queue pair with this number cannot go on, because the peer has asked it for what it may not have.
     QpMisused(u32),
     /// Data came for the queue pair with this number before the connection was announced.
     QpEstablished(u32),
