@@ -116,15 +116,13 @@ impl Agents {
     /// Called without a lock.
     pub fn stop(&self) {
         let (pending, changed) = &*self.shared;
-        let mut pending = pending.lock();
-        pending.stopped = true;
-        changed.notify_all();
-        while pending.thread.is_some_and(|thread| thread != Id::current()) {
-            changed.wait(&mut pending);
-        }
-        let thread = pending.started.take();
-        drop(pending);
-        if let Some(thread) = thread.filter(|thread| !thread.is_current()) {
+        let thread = {
+            let mut pending = pending.lock();
+            pending.stopped = true;
+            changed.notify_all();
+            pending.started.take()
+        };
+        if let Some(thread) = thread {
             thread.join();
         }
     }
@@ -141,7 +139,6 @@ fn serve(shared: &(Mutex<Pending>, Condvar)) {
             changed.notify_all();
         } else if pending.stopped {
             pending.thread = None;
-            changed.notify_all();
             return;
         } else {
             changed.wait(&mut pending);

@@ -180,7 +180,7 @@ impl<T: Transport<Tx = Tx>> Node<T> {
     pub fn join(&self) {
         let thread = self.thread.lock().take();
         // The last adapter may go on the thread itself, in a report to the program.
-        if let Some(thread) = thread.filter(|thread| !thread.is_current()) {
+        if let Some(thread) = thread {
             thread.join();
         }
         // The connections that tasks were left for keep the node. None is added any more.

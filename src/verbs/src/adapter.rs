@@ -59,8 +59,7 @@ impl Verbs {
         self.hub.stop.store(true, Ordering::Release);
         self.hub.bell.ring();
         let thread = self.thread.lock().take();
-        // No thread can wait for its own end.
-        if let Some(thread) = thread.filter(|thread| !thread.is_current()) {
+        if let Some(thread) = thread {
             thread.join();
         }
         // The end of a connection may not have come in time; the device lets go of its buffers with the queue pair.

@@ -120,10 +120,11 @@ impl<T: Transport> Evd<T> {
         {
             // A thread that comes to wait needs this lock: it is seen here, or finds the dispatcher freed.
             let queue = self.queue();
-            if queue.has_waiter() && self.users.count() == 0 {
+            let waiter = queue.has_waiter();
+            if waiter && self.users.count() == 0 {
                 return Err(Error::InvalidState(Refusal::EvdWaiter));
             }
-            if queue.has_waiter() || !self.users.retire() {
+            if waiter || !self.users.retire() {
                 return Err(Error::InvalidState(Refusal::EvdInUse));
             }
         }
