@@ -340,7 +340,7 @@ debug()
 {
     suite sh -c '"$0" build --locked -p libdat -p libdat2 -p dat-shm12 -p dat-shm20 && "$1" --no-print-directory -C "$2" check \
         BUILD=debug IA="$3" TIMEOUT="$4" QUICK="$5" WITHOUT="$6" API="$7" TESTS="$8"' \
-        "$CARGO" "$MAKE" "$here" "$IA" "$BESIDE" "$BRIEFLY" "$HEADERS stress/beside stress/idle" "$@"
+        "$CARGO" "$MAKE" "$here" "$IA" "$BESIDE" "$BRIEFLY stress.watching" "$HEADERS stress/beside stress/idle" "$@"
 }
 step_c_debug() { debug 1.2 '^objects/\|^flow/\|^srq/\|^ep_modify/\|^rely/\|^faults/\|^stress/\|^neighbours/'; }
 step_c20_debug() { debug 2.0 '^v20/\|^flow/\|^srq/\|^objects/'; }

@@ -36,7 +36,7 @@ IA=verbs-${RDMA:-v0}
 WITHOUT='abi/check_headers.sh abi/header_compile.sh abi/symbols.sh'
 # These take minutes on an emulated machine, and run with smaller numbers there.
 if [ -z "$RDMA" ]; then
-    QUICK_12='verbs.killed stress.threads stress.bursts stress.polled stress.asleep stress.closing srq.model srq.joining flow.sizes'
+    QUICK_12='verbs.killed stress.watching stress.threads stress.bursts stress.polled stress.asleep stress.closing srq.model srq.joining flow.sizes'
     QUICK_20='srq.model srq.joining srq.many stress.closing'
 else
     QUICK_12= QUICK_20=

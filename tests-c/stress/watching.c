@@ -1,0 +1,233 @@
+/*
+ * watching.c - two programs that watch their memory in turn: what one has written by RDMA the other one sees, whatever
+ * else is under way.
+ *
+ * In each epoch both draw from a seed how many connections there are, what goes over them (lanes.h), and how they
+ * behave: how often they dequeue, which requests they signal or fence, whether they spin or yield. Half of the epochs
+ * are like an MPI library: messages to and fro in writes of some 8 KiB, nearly all suppressed, with credits of 4 B in
+ * the other direction, while both dequeue all the time.
+ *
+ * $DAT_TEST_SECONDS is the time that all of it takes, 20 if it is not set. $DAT_TEST_SEED is the seed of the first
+ * epoch; each one has the next number. With $DAT_TEST_TALK it says what each one is about.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "lanes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Bytes of the rings and bulks of a process; bytes and pieces that go one way in an epoch. */
+enum { MEMORY = 24 << 20, BYTES = 6 << 20, PIECES_MOST = 6000 };
+
+static unsigned at_most(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+static struct habits any_habits(struct chance *c, const struct plan *p)
+{
+    static const unsigned dequeue[] = { 0, 1, 1, 2, 7, 100, 5000 }, yield[] = { 1, 1, 20, 500, 20000 };
+    static const unsigned signal[] = { 1, 2, 16, 1u << 30 };
+    struct habits h;
+
+    h.dequeue_every = dequeue[draw(c, 7)];
+    h.yield_every = yield[draw(c, 5)];
+    h.signal_every = at_most(signal[draw(c, 4)], p->requests - p->requests / 12 - 1);
+    h.fenced = draw(c, 3) == 0 ? 1 + draw(c, 30) : 0;
+    h.segments = draw(c, 3) == 0 ? 1 + draw(c, 4) : 1;
+    return h;
+}
+
+/* As an MPI library: all that is known to matter is as there, the rest is open. */
+static void like_mpi(struct chance *c, struct plan *p)
+{
+    static const unsigned yield[] = { 20, 20, 100, 1000, 20000 };
+
+    p->connections = draw(c, 4) == 0 ? 1 + draw(c, 8) : 1;
+    p->requests = 432;
+    p->unsignalled = true;
+    p->dispatchers = ONE_EACH;
+    p->slot = 8384;
+    p->skew = draw(c, 2) * 4;
+    p->slots = 8u << draw(c, 5);
+    p->credit_every = draw(c, 2) == 0 ? p->slots / 2 : 1 + draw(c, p->slots / 2);
+    p->turn = draw(c, 4) == 0 ? 0 : 1 + draw(c, 2) * draw(c, 8);
+    p->least = 1u << (10 + draw(c, 7));
+    p->most = 160u << 10;
+    for (int i = 0; i < 2; i++)
+        p->habits[i] = (struct habits){ 1, 400, 0, yield[draw(c, 5)], 1 };
+}
+
+static void any_way(struct chance *c, struct plan *p)
+{
+    static const unsigned slot[] = { 8192, 8193, 8384, 64, 1 };
+    unsigned kind = draw(c, 8);
+
+    p->connections = kind < 3 ? 1 : kind < 6 ? 2 + draw(c, 3) : draw_size(c, 5, MOST_CONNECTIONS);
+    p->requests = draw(c, 2) == 0 ? 432 : 4 + draw(c, 1000);
+    p->requests = at_most(p->requests, 4096 / p->connections);
+    p->unsignalled = draw(c, 2) == 0;
+    p->dispatchers = (enum dispatchers)draw(c, 3);
+    p->slot = draw(c, 2) == 0 ? slot[draw(c, 5)] : draw_size(c, 1, 256u << 10);
+    p->slot = at_most(p->slot, MEMORY / 16 / p->connections);
+    p->skew = draw(c, 2) == 0 ? 0 : draw(c, 8);
+    p->slots = at_most(2u << draw(c, 7), MEMORY / 4 / p->connections / (p->slot + 80));
+    p->credit_every = 1 + draw(c, p->slots / 2);
+    p->turn = draw(c, 3) == 0 ? 0 : draw_size(c, 1, 16);
+    p->least = draw_size(c, 1, 64u << 10);
+    p->most = at_most(1u << 20, MEMORY / 8 / p->connections);
+    if (draw(c, 2) == 0) {
+        p->by_write = draw(c, 60);
+        p->by_read = draw(c, 40);
+    }
+    p->cut = draw(c, 2) == 0 ? 8192 : draw_size(c, 1024, 1u << 20);
+    for (int i = 0; i < 2; i++) {
+        p->habits[i] = any_habits(c, p);
+        /* Soft-RoCE loses a request that is fenced behind a read. */
+        if (p->by_read > 0 && !env_is_shm())
+            p->habits[i].fenced = 0;
+    }
+}
+
+/* The plan of an epoch; `less` divides the work. */
+static struct plan draw_plan(uint64_t seed, unsigned less)
+{
+    struct chance c;
+    struct plan p;
+    unsigned pieces;
+
+    memset(&p, 0, sizeof p);
+    p.seed = seed;
+    chance_begin(&c, seed);
+    if (draw(&c, 2) == 0)
+        like_mpi(&c, &p);
+    else
+        any_way(&c, &p);
+    /* No more pieces a message than a ring in some rounds. */
+    p.most = at_most(p.most, p.slot * 64);
+    p.least = at_most(p.least, p.most);
+    pieces = PIECES_MOST / (1 + p.most / 2 / p.slot);
+    for (int i = 0; i < 2; i++)
+        p.messages[i] = 2 + at_most(at_most(BYTES / (p.most / 2 + 1), pieces), 400) / less / p.connections;
+    if (p.turn != 0) {
+        /* Whole turns, so that neither side waits for a message that does not come. */
+        p.messages[0] = p.messages[1] = (p.messages[0] / p.turn + 1) * p.turn;
+    } else if (draw(&c, 4) == 0) {
+        p.messages[draw(&c, 2)] = 0;
+    }
+    return p;
+}
+
+/* ---- Both processes ---- */
+
+struct order {
+    uint64_t seed;
+    unsigned less;
+    bool go_on;
+};
+
+static int other(struct link *up)
+{
+    static struct lanes l;
+    struct order o;
+    struct fx fx;
+
+    fx_open(&fx);
+    while (LINK_RECV(up, o) && o.go_on) {
+        struct plan p = draw_plan(o.seed, o.less);
+
+        lanes_open(&l, &fx, &p, 1, up);
+        if (!lanes_run(&l, getppid())) {
+            fprintf(stderr, "# the other side: %s\n", l.trouble);
+            lanes_tell(&l);
+            return 1;
+        }
+        link_say(up, "done");
+        must(link_hear(up, "close"), "the other process is gone");
+        lanes_close(&l);
+    }
+    fx_close(&fx);
+    return 0;
+}
+
+static const struct peer_role roles[] = { { "other", other }, { NULL, NULL } };
+
+static unsigned long number_from(const char *name, unsigned long otherwise)
+{
+    const char *text = getenv(name);
+
+    return text != NULL && text[0] != '\0' ? strtoul(text, NULL, 0) : otherwise;
+}
+
+/* What this epoch is about. */
+static void describe(const struct plan *p)
+{
+    diag("epoch %llu: %u connections, %u requests, %u slots of %u + %u, credit every %u, turn %u, messages %u and %u of %u to %u, "
+         "%u by write, %u by read, cut %u",
+         (unsigned long long)p->seed, p->connections, p->requests, p->slots, p->slot, p->skew, p->credit_every, p->turn,
+         p->messages[0], p->messages[1], p->least, p->most, p->by_write, p->by_read, p->cut);
+    for (int i = 0; i < 2; i++)
+        diag("  side %d: dequeues every %u, signals every %u, fences %u, yields every %u, segments %u", i,
+             p->habits[i].dequeue_every, p->habits[i].signal_every, p->habits[i].fenced, p->habits[i].yield_every,
+             p->habits[i].segments);
+}
+
+/* Epochs of that many seconds, but a few at least. */
+static void epochs(struct fx *fx, struct peer *p, uint64_t seed, unsigned seconds)
+{
+    static struct lanes l;
+    uint64_t until = now_ms() + seconds * 1000u, pieces = 0, bytes = 0;
+    unsigned done = 0, fewest = (unsigned)env_count(8, 4);
+    bool good = true, talks = getenv("DAT_TEST_TALK") != NULL;
+
+    for (; good && (done < fewest || now_ms() < until); done++) {
+        struct order o;
+        struct plan plan;
+
+        memset(&o, 0, sizeof o);
+        o.seed = seed + done;
+        o.less = (unsigned)env_count(1, 16);
+        o.go_on = true;
+        plan = draw_plan(o.seed, o.less);
+        must(LINK_SEND(&p->link, o), "the other process is gone");
+        if (talks)
+            describe(&plan);
+        lanes_open(&l, fx, &plan, 0, &p->link);
+        good = lanes_run(&l, p->pid) && link_hear(&p->link, "done");
+        pieces += l.pieces;
+        bytes += l.bytes;
+        if (!good) {
+            describe(&plan);
+            diag("%s", l.trouble);
+            lanes_tell(&l);
+            /* The other process has had as long, and tells what it knows. */
+            peer_join(p, SOON_MS);
+            break;
+        }
+        link_say(&p->link, "close");
+        lanes_close(&l);
+    }
+    ok(good, "memory that is watched: each byte comes, from seed %llu on", (unsigned long long)seed);
+    diag("%u epochs, %llu pieces and %llu MiB came here", done, (unsigned long long)pieces,
+         (unsigned long long)(bytes >> 20));
+}
+
+int main(int argc, char **argv)
+{
+    struct order end;
+    struct fx fx;
+    struct peer p;
+
+    env_init(argc, argv, roles);
+    memset(&end, 0, sizeof end);
+    fx_open(&fx);
+    peer_start(&p, "other");
+    epochs(&fx, &p, number_from("DAT_TEST_SEED", 1), (unsigned)number_from("DAT_TEST_SECONDS", (unsigned)env_count(20, 4)));
+    if (tap_failures() > 0)
+        bail("the connections are not usable any more");
+    LINK_SEND(&p.link, end);
+    peer_ok(&p, "the other process ends well");
+    fx_close(&fx);
+    return done_testing();
+}
