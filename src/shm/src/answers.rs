@@ -118,7 +118,7 @@ impl Answers {
     pub fn ask_for(&mut self, end: &End, position: u64, offset: u64) -> bool {
         let place = record::place(position, offset);
         let header = Header { kind: kind::FETCH, solicited: false, acknowledge: Acknowledge::No, aux: 0 };
-        let put = self.outlet.put(end, header, place.len(), |room| {
+        let put = self.outlet.put(end.taken(), header, place.len(), |room| {
             room.write(Source::of(&place));
             true
         });
@@ -156,7 +156,7 @@ impl Answers {
         }
         let header =
             Header { kind: kind::MESSAGE_DATA, solicited: false, acknowledge: Acknowledge::No, aux: wanted.len };
-        let put = self.outlet.put(end, header, take as usize, |room| {
+        let put = self.outlet.put(end.taken(), header, take as usize, |room| {
             let mut wrote = 0;
             let Wanted { segments, offset, .. } = &*wanted;
             let there = copy::gather(end.regions(), segments, *offset, take, |bytes| wrote += room.write(bytes));
@@ -189,7 +189,7 @@ impl Answers {
         }
         let header = Header { kind: kind::READ_DATA, solicited: false, acknowledge: Acknowledge::No, aux: len };
         let owed = &self.owed;
-        let put = self.outlet.put(end, header, take as usize, |room| match owed.front() {
+        let put = self.outlet.put(end.taken(), header, take as usize, |room| match owed.front() {
             Some(Owed::Bytes { target, .. }) => copy::read_for_peer(end, target, offset, take, |bytes| {
                 room.write(bytes);
             }),

@@ -697,6 +697,7 @@ impl<T: Transport<Tx = Tx>> Starved for Conn<T> {
 /// Tells the peer how far this side got with its records, if it wants to know.
 #[inline]
 fn acknowledge(end: &End, wanted: Acknowledge) {
+    // SYNC await: this side's position was stored before.
     match wanted {
         Acknowledge::No => {}
         Acknowledge::Completion => end.tell_peer(News::Completion),

@@ -1,4 +1,12 @@
 //! A ring as the side that fills it uses it.
+//!
+//! # Who tells that the peer has got on
+//! A producer that waits for the peer looks at nothing meanwhile: the peer tells when it has consumed a record that asks for
+//! that. So before anything is left to wait, [`Outlet::ask`] looks behind its records once more, with one of three results: the
+//! last record asks already, a new one is put behind it that asks, or the peer has consumed all of them and will tell nothing
+//! any more. In the last case whoever asked has to go on by himself. The peer tells behind the store of its position, and that
+//! was not yet there when the look was made; so what it tells comes after whatever the producer noted before it asked, under
+//! the lock of its direction (SYNC await).
 
 use std::hint;
 use std::time::{Duration, Instant};
@@ -9,7 +17,7 @@ use dat_core::transport::ShortSend;
 use crate::pair::{ANSWER_SLOTS, End, RING_SLOTS};
 use crate::record::{self, ANSWER_MAX, Acknowledge, EAGER_MAX, Header, kind};
 use crate::regions::live_source;
-use crate::ring::{Area, Corrupt, Producer, Reservation, slots_for};
+use crate::ring::{Area, Corrupt, Mapped, Producer, Reservation, slots_for};
 
 // What `Outlet::put` relies on.
 const _: () = assert!(slots_for(EAGER_MAX as usize + record::TARGET) <= RING_SLOTS as u64 / 4 + 1);
@@ -28,22 +36,39 @@ pub enum Put {
     Failed(Status),
 }
 
+/// Who finds out that the peer has consumed all records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Asked {
+    /// The peer tells, since the last record asks for it.
+    Before,
+    /// The peer tells, since a record that ends there was added, which it is yet to be told of.
+    Now(u64),
+    /// The caller has, because the peer has consumed them already, or broke the rules. It tells nothing.
+    Consumed,
+}
+
 /// A ring, filled one record at a time, each shown to the peer at once.
-#[derive(Default)]
-pub struct Outlet {
+pub struct Outlet<A: Area = Mapped> {
     /// `None` before the ring is opened, and after it is closed.
-    producer: Option<Producer>,
+    producer: Option<Producer<A>>,
     /// End of the last record.
     tail: u64,
-    /// What the last record asks for.
+    /// What the last record asks for; the most, once the peer is known to have consumed it.
     asked: Acknowledge,
     /// Where the peer was when its thread was woken last, see [`Outlet::hurry`].
     hurried: Option<u64>,
 }
 
-impl Outlet {
+impl<A: Area> Default for Outlet<A> {
+    fn default() -> Self {
+        Outlet { producer: None, tail: 0, asked: Acknowledge::Needed, hurried: None }
+    }
+}
+
+impl<A: Area> Outlet<A> {
     /// Opens the ring.
-    pub fn open(&mut self, producer: Producer) {
+    pub fn open(&mut self, producer: Producer<A>) {
         self.producer = Some(producer);
     }
 
@@ -53,14 +78,14 @@ impl Outlet {
     }
 
     /// Puts one record into the ring: `fill` writes a payload of up to `len` bytes, or returns false if it cannot.
-    /// The record also tells how far this side is in the other direction of `end`.
+    /// The record also tells how far this side is in the other direction: `taken`.
     #[inline]
     pub fn put(
         &mut self,
-        end: &End,
+        taken: u64,
         header: Header,
         len: usize,
-        fill: impl FnOnce(&mut Reservation<'_>) -> bool,
+        fill: impl FnOnce(&mut Reservation<'_, A>) -> bool,
     ) -> Put {
         let Some(producer) = &mut self.producer else { return Put::NoRoom };
         // A producer that finds no room waits for the peer's word, and has it only if a record in the ring asks for
@@ -77,46 +102,31 @@ impl Outlet {
         }
         let asked = if pressed { Acknowledge::Needed } else { header.acknowledge };
         let flags = (u8::from(header.solicited) * record::SOLICITED) | asked.flag();
-        let end = room.finish(header.kind, flags, header.aux, end.taken());
+        let end = room.finish(header.kind, flags, header.aux, taken);
         self.tail = end;
         self.asked = asked;
         Put::At(end)
     }
 
-    /// Puts a message of one slot into the ring, while no more than a quarter of that is in use: see
-    /// [`Producer::put_small`]. Gives the end of the record.
-    #[inline(always)]
-    pub fn put_small(&mut self, end: &End, send: &ShortSend<'_>) -> Option<u64> {
-        let producer = self.producer.as_mut()?;
-        if producer.used() >= RING_SLOTS as u64 / 4 {
-            return None;
-        }
-        let acknowledge = Acknowledge::of(send.signalled);
-        let flags = (u8::from(send.solicited) * record::SOLICITED) | acknowledge.flag();
-        // SAFETY: so the core has found this segment.
-        let bytes = unsafe { live_source(send.live, &send.segment) };
-        let position = producer.put_small(kind::MESSAGE, flags, send.segment.len, end.taken(), bytes);
-        self.tail = position;
-        self.asked = acknowledge;
-        Some(position)
-    }
-
-    /// Asks the peer to tell when it has consumed all records, unless the last one asks for as much already; the end of
-    /// the record that asks, if there is a new one for the peer to see.
-    pub fn ask(&mut self, end: &End, acknowledge: Acknowledge) -> Option<u64> {
+    /// Asks the peer to tell when it has consumed all records, unless the last one asks for as much already. Called before
+    /// this side waits for that.
+    pub fn ask(&mut self, taken: u64, acknowledge: Acknowledge) -> Asked {
         if self.asked >= acknowledge {
-            return None;
+            return Asked::Before;
         }
         let last = self.tail;
-        if self.producer.as_mut().is_none_or(|producer| producer.consumed().is_ok_and(|head| head >= last)) {
+        // SYNC await: the peer has not stored this position yet, and tells behind that.
+        let waits = self.producer.as_mut().is_some_and(|producer| producer.consumed().is_ok_and(|head| head < last));
+        if !waits {
             self.asked = Acknowledge::Needed;
-            return None;
+            return Asked::Consumed;
         }
-        // Without room, the last record asks: see `put`.
         let header = Header { kind: kind::NOTHING, solicited: false, acknowledge, aux: 0 };
-        match self.put(end, header, 0, |_| true) {
-            Put::At(position) => Some(position),
-            Put::NoRoom | Put::Failed(_) => None,
+        match self.put(taken, header, 0, |_| true) {
+            Put::At(position) => Asked::Now(position),
+            // The last record asks: see `put`.
+            Put::NoRoom => Asked::Before,
+            Put::Failed(_) => Asked::Consumed,
         }
     }
 
@@ -170,6 +180,26 @@ impl Outlet {
     pub fn consumed(&mut self) -> Option<Result<u64, Corrupt>> {
         self.producer.as_mut().map(Producer::consumed)
     }
+}
+
+impl Outlet {
+    /// Puts a message of one slot into the ring, while no more than a quarter of that is in use: see
+    /// [`Producer::put_small`]. Gives the end of the record.
+    #[inline(always)]
+    pub fn put_small(&mut self, end: &End, send: &ShortSend<'_>) -> Option<u64> {
+        let producer = self.producer.as_mut()?;
+        if producer.used() >= RING_SLOTS as u64 / 4 {
+            return None;
+        }
+        let acknowledge = Acknowledge::of(send.signalled);
+        let flags = (u8::from(send.solicited) * record::SOLICITED) | acknowledge.flag();
+        // SAFETY: so the core has found this segment.
+        let bytes = unsafe { live_source(send.live, &send.segment) };
+        let position = producer.put_small(kind::MESSAGE, flags, send.segment.len, end.taken(), bytes);
+        self.tail = position;
+        self.asked = acknowledge;
+        Some(position)
+    }
 
     /// Sees to it that the peer handles the records up to `position` at once, of which it was told: a program may be
     /// waiting for them that looks at its memory and makes no call. A peer that sleeps was woken. Of another one it is
@@ -194,3 +224,6 @@ impl Outlet {
         }
     }
 }
+
+#[cfg(all(test, loom))]
+mod model;

@@ -806,4 +806,4 @@ mod spot;
 mod tests;
 
 #[cfg(all(test, loom))]
-mod model;
+pub mod model;

@@ -9,6 +9,20 @@
 //! The mark of a request ([`Mark`]) is the position in the ring where its record ends, plus the number of requests so far
 //! that are more than a record. Only those have an entry here ([`Flying`]); each has a mark of its own between those of
 //! the records before it and behind it.
+//!
+//! # Who goes on with a request that waits
+//! Only the oldest request of the queue is gone on with, in [`Tx::pump`], by whoever looks at the connection next. So while
+//! the queue is not empty there is always somebody about to look, for each reason to wait that there is ([`For`]):
+//!
+//! | it waits for | who looks, and why none is missed |
+//! |---|---|
+//! | its turn to copy | the next round of progress: [`Budget`] has set the ready bit of this end, or it is polled, which [`Busy::Waiting`] makes look |
+//! | an answer | whoever takes the ready bit, which the peer sets for each record of the ring of answers, whether this end is polled or not |
+//! | the peer's position: room in the ring, or the end of a record that changes the peer's memory | whoever takes the ready bit, which the peer sets when it has consumed the last record in the ring, because that asks for it; or whoever polls, by [`Busy::Waiting`]. If the peer has got there before it could be asked, the request goes on at once: see [`Outlet::ask`] |
+//! | the end of the connection | nobody has to |
+//!
+//! A look that finds the lock on this direction taken is made up for by its holder (SYNC again), and an end that is polled
+//! no more is looked at once under that lock (SYNC polled).
 
 use std::collections::VecDeque;
 
@@ -26,7 +40,7 @@ use crate::answers::{Answers, Failed};
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::os::user::Source;
-use crate::outlet::{Outlet, Put};
+use crate::outlet::{Asked, Outlet, Put};
 use crate::pair::{Busy, End};
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, kind};
 use crate::ring::{Corrupt, Producer, Reservation};
@@ -100,7 +114,20 @@ enum Launch {
     /// It is carried out as far as this side can.
     Flying(Done),
     /// It has to wait.
-    NoRoom,
+    Waits(For),
+}
+
+/// What a request waits for: see the head of this module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum For {
+    /// Its turn to copy.
+    Turn,
+    /// An answer of the peer.
+    Answer,
+    /// The peer to consume the records in the ring.
+    Peer,
+    /// The end of the connection, which is near.
+    End,
 }
 
 /// The results of a look at the sending direction.
@@ -323,23 +350,29 @@ impl Tx {
             _ => return,
         }
         end.finish_soon();
-        // A failure ends the connection, whoever waits for what.
+        // A failure ends the connection, whoever waits for what. What the peer has consumed by now is found by that look.
         let needed = self.draining || self.failed;
-        self.ask(end, if needed { Acknowledge::Needed } else { Acknowledge::Completion });
+        let _ = self.ask(end, if needed { Acknowledge::Needed } else { Acknowledge::Completion });
     }
 
-    /// Asks the peer to tell when it has consumed the records in the ring.
-    fn ask(&mut self, end: &End, acknowledge: Acknowledge) {
-        if let Some(position) = self.outlet.ask(end, acknowledge) {
-            end.want(position);
-            end.tell_peer(News::Record);
+    /// Asks the peer to tell when it has consumed the records in the ring; false if it has consumed them already, and tells
+    /// nothing.
+    fn ask(&mut self, end: &End, acknowledge: Acknowledge) -> bool {
+        match self.outlet.ask(end.taken(), acknowledge) {
+            Asked::Before => true,
+            Asked::Now(position) => {
+                end.want(position);
+                end.tell_peer(News::Record);
+                true
+            }
+            Asked::Consumed => false,
         }
     }
 
     /// Puts a record into the ring of requests: see [`Outlet::put`].
     #[inline]
     fn put(&mut self, end: &End, header: Header, len: usize, fill: impl FnOnce(&mut Reservation<'_>) -> bool) -> Put {
-        let put = self.outlet.put(end, header, len, fill);
+        let put = self.outlet.put(end.taken(), header, len, fill);
         if let Put::At(position) = put {
             self.note_wanted(end, position);
         }
@@ -358,7 +391,7 @@ impl Tx {
     pub fn drain(&mut self, end: &End) {
         self.draining = true;
         self.plain = false;
-        self.ask(end, Acknowledge::Needed);
+        let _ = self.ask(end, Acknowledge::Needed);
         end.look_again();
     }
 
@@ -404,8 +437,9 @@ impl Tx {
             if !self.queued.is_empty() {
                 self.pump(end, &mut report, &mut budget);
             }
-            if self.draining && self.queued.is_empty() {
-                self.ask(end, Acknowledge::Needed);
+            // What the peer has consumed since this look began is found by the next one.
+            if self.draining && self.queued.is_empty() && !self.ask(end, Acknowledge::Needed) {
+                end.look_again();
             }
         }
         self.note_busy(end);
@@ -498,11 +532,23 @@ impl Tx {
         }
     }
 
-    /// Carries a request out as far as this side can now.
+    /// Carries a request out as far as this side can now. If it has to wait, somebody will look again.
     #[inline]
     fn launch(&mut self, end: &End, request: &Request<'_>, budget: &mut Budget) -> Launch {
+        loop {
+            match self.attempt(end, request, budget) {
+                // The peer has got on since the attempt found that it has not.
+                Launch::Waits(For::Peer) if !self.ask(end, Acknowledge::Needed) => {}
+                launch => return launch,
+            }
+        }
+    }
+
+    /// Carries a request out until it has to wait.
+    #[inline]
+    fn attempt(&mut self, end: &End, request: &Request<'_>, budget: &mut Budget) -> Launch {
         if self.failed {
-            return Launch::NoRoom;
+            return Launch::Waits(For::End);
         }
         let (len, acknowledge) = (request.len, Acknowledge::of(request.signalled));
         match request.operation {
@@ -540,7 +586,7 @@ impl Tx {
                 end.tell_peer(News::Record);
                 Launch::Flying(Done::Announced(position))
             }
-            Put::NoRoom => Launch::NoRoom,
+            Put::NoRoom => Launch::Waits(For::Peer),
             Put::Failed(status) => Launch::Flying(Done::Failed(status)),
         }
     }
@@ -561,7 +607,7 @@ impl Tx {
             if done == to {
                 break Some(Launch::Flying(Done::Now));
             }
-            let Some(len) = budget.slice(end, to - done) else { break Some(Launch::NoRoom) };
+            let Some(len) = budget.slice(end, to - done) else { break Some(Launch::Waits(For::Turn)) };
             match copy(Slice { offset: done, len, last: last && done + len == to }) {
                 Outcome::Done => done += len,
                 Outcome::Refused => break None,
@@ -589,32 +635,22 @@ impl Tx {
         !consumed
     }
 
-    /// As [`Tx::is_behind_write`], for a copy that is going to be made: sees to it that the peer tells.
-    #[inline]
-    fn waits_behind_write(&mut self, end: &End) -> bool {
-        let behind = self.is_behind_write();
-        if behind {
-            self.ask(end, Acknowledge::Needed);
-        }
-        behind
-    }
-
     fn write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>, budget: &mut Budget) -> Launch {
         let len = remote.len;
         if end.pair.is_local() {
-            if self.waits_behind_write(end) {
-                return Launch::NoRoom;
+            if self.is_behind_write() {
+                return Launch::Waits(For::Peer);
             }
             let copy = |slice| copy::to_self(end, request.segments, remote, slice);
-            return self.slices(end, len, true, budget, copy).unwrap_or(Launch::NoRoom);
+            return self.slices(end, len, true, budget, copy).unwrap_or(Launch::Waits(For::Turn));
         }
         if !self.part.ring {
             if end.pair.reads_peer() {
                 let tail = copy::tail_of_write(end, remote);
                 if len <= EAGER_MAX && (tail > 0 || self.is_behind_write()) {
                     // One record does both.
-                } else if self.waits_behind_write(end) {
-                    return Launch::NoRoom;
+                } else if self.is_behind_write() {
+                    return Launch::Waits(For::Peer);
                 } else {
                     let copy = |slice| copy::to_peer(end, request.segments, remote, slice);
                     match self.slices(end, len - tail, tail == 0, budget, copy) {
@@ -643,15 +679,15 @@ impl Tx {
     fn read(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>, budget: &mut Budget) -> Launch {
         let (id, len) = (request.id, request.len);
         if end.pair.is_local() {
-            if self.waits_behind_write(end) {
-                return Launch::NoRoom;
+            if self.is_behind_write() {
+                return Launch::Waits(For::Peer);
             }
             let copy = |slice| copy::from_self(end, remote, request.segments, slice);
-            return self.slices(end, len, true, budget, copy).unwrap_or(Launch::NoRoom);
+            return self.slices(end, len, true, budget, copy).unwrap_or(Launch::Waits(For::Turn));
         }
         if end.pair.reads_peer() {
-            if self.waits_behind_write(end) {
-                return Launch::NoRoom;
+            if self.is_behind_write() {
+                return Launch::Waits(For::Peer);
             }
             let copy = |slice| copy::from_peer(end, remote, request.segments, slice);
             if let Some(launch) = self.slices(end, len, true, budget, copy) {
@@ -659,14 +695,14 @@ impl Tx {
             }
         }
         if self.reading.len() >= self.reads_out {
-            return Launch::NoRoom;
+            return Launch::Waits(For::Answer);
         }
         let offset = self.part.done;
         let target = record::target(remote.addr.wrapping_add(offset), remote.key, len - offset);
         let header =
             Header { kind: kind::READ, solicited: false, acknowledge: Acknowledge::Completion, aux: len - offset };
         match self.put(end, header, target.len(), |room| room.write(Source::of(&target)) == target.len()) {
-            Put::NoRoom => Launch::NoRoom,
+            Put::NoRoom => Launch::Waits(For::Peer),
             Put::Failed(status) => Launch::Flying(Done::Failed(status)),
             Put::At(_) => {
                 end.tell_peer(News::Record);
@@ -687,7 +723,7 @@ impl Tx {
             let head = if offset == start { head } else { &[] };
             let take = record::piece(request.len - offset, EAGER_MAX);
             if !budget.record(end, request.len, take) {
-                break Launch::NoRoom;
+                break Launch::Waits(For::Turn);
             }
             let put = self.put(end, header, head.len() + take as usize, |room| {
                 room.write(Source::of(head));
@@ -697,7 +733,7 @@ impl Tx {
                 there && wrote as u64 == take
             });
             match put {
-                Put::NoRoom => break Launch::NoRoom,
+                Put::NoRoom => break Launch::Waits(For::Peer),
                 Put::Failed(status) => break Launch::Flying(Done::Failed(status)),
                 Put::At(position) => {
                     went = true;

@@ -23,14 +23,15 @@ const REST: usize = SLOT - 8;
 
 /// A ring whose slots report every access that is not ordered against another. The first words of slots are apart,
 /// because the consumer may look at one while it is written.
-struct Modelled {
+pub struct Modelled {
     head: ModelU64,
     first: Vec<ModelU64>,
     rest: Vec<UnsafeCell<[u64; REST / 8]>>,
 }
 
 impl Modelled {
-    fn new(slots: usize) -> Arc<Modelled> {
+    /// A new ring.
+    pub fn new(slots: usize) -> Arc<Modelled> {
         let first = (0..slots).map(|_| ModelU64::new(0)).collect();
         let rest = (0..slots).map(|_| UnsafeCell::new([0; REST / 8])).collect();
         Arc::new(Modelled { head: ModelU64::new(0), first, rest })

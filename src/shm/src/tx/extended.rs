@@ -4,7 +4,7 @@
 use dat_core::Change;
 use dat_core::transport::{RemoteSegment, Request};
 
-use super::{Done, Launch, Reading, Tx};
+use super::{Done, For, Launch, Reading, Tx};
 use crate::budget::Budget;
 use crate::os::user::Source;
 use crate::outlet::Put;
@@ -69,7 +69,7 @@ impl Tx {
     /// before it.
     pub(super) fn atomic(&mut self, end: &End, addr: u64, key: u32, change: Change, request: &Request<'_>) -> Launch {
         if self.reading.len() >= self.reads_out {
-            return Launch::NoRoom;
+            return Launch::Waits(For::Answer);
         }
         let header = Header { kind: kind::ATOMIC, solicited: false, acknowledge: Acknowledge::Completion, aux: WORD };
         let launch = self.put_bytes(end, header, &record::atomic(addr, key, change));
@@ -90,7 +90,7 @@ impl Tx {
     fn put_bytes(&mut self, end: &End, header: Header, bytes: &[u8]) -> Launch {
         match self.put(end, header, bytes.len(), |room| room.write(Source::of(bytes)) == bytes.len()) {
             Put::At(position) => Launch::Flying(Done::At(position)),
-            Put::NoRoom => Launch::NoRoom,
+            Put::NoRoom => Launch::Waits(For::Peer),
             Put::Failed(status) => Launch::Flying(Done::Failed(status)),
         }
     }
