@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_PEERS 64
+#define MAX_PEERS 512
 
 static struct peer *running[MAX_PEERS];
 static const char *role_name;

@@ -22,7 +22,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 1024, NAME = 64 };
+/* Descriptors that a process has, those of a hello, and bytes of a name. */
+enum { MOST_FILES = 1024, FILES = 4, NAME = 64 };
+
+/* The kind of a message that wakes the thread which reads it. */
+enum { RING = 10 };
 
 /* ---- What the hostile process finds out and builds ---- */
 
@@ -55,15 +59,6 @@ static int option(int fd, int which)
     socklen_t len = sizeof value;
 
     return getsockopt(fd, SOL_SOCKET, which, &value, &len) == 0 ? value : -1;
-}
-
-/* What rings the bell of this process: a datagram socket. */
-static int find_bell(void)
-{
-    for (int fd = 3; fd < MOST_FILES; fd++)
-        if (option(fd, SO_TYPE) == SOCK_DGRAM)
-            return fd;
-    return -1;
 }
 
 /* The name of the socket of a process. */
@@ -138,7 +133,7 @@ static void hello(struct packet *p, const char *name)
 {
     p->len = 0;
     put(p, 1, 1);
-    put(p, 6, 4); /* the version */
+    put(p, 7, 4); /* the version */
     put(p, strlen(name), 4);
     memcpy(p->bytes + p->len, name, strlen(name));
     p->len += strlen(name);
@@ -147,14 +142,13 @@ static void hello(struct packet *p, const char *name)
 }
 
 /* The descriptors that go with a hello. */
-static void hello_files(int files[5])
+static void hello_files(int files[FILES])
 {
     files[0] = find_file("/memfd:dat-shm-self");
     files[1] = find_file("/memfd:dat-shm-home");
     files[2] = find_file("/memfd:dat-shm-regions");
     files[3] = find_file("/memfd:dat-shm-alarm");
-    files[4] = find_bell();
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < FILES; i++)
         must(files[i] >= 0, "the hostile process finds not all it needs (%d)", i);
 }
 
@@ -186,8 +180,9 @@ static bool is_closed(int fd)
 
     while (now_ms() < end) {
         struct pollfd p = { fd, POLLIN, 0 };
+        ssize_t got = poll(&p, 1, 100) > 0 ? recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) : 1;
 
-        if (poll(&p, 1, 100) > 0 && recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) <= 0 && errno != EAGAIN)
+        if (got == 0 || (got < 0 && errno != EAGAIN))
             return true;
     }
     return false;
@@ -197,14 +192,14 @@ static bool is_closed(int fd)
 static int raw_link(const char *victim, const char *own)
 {
     struct packet p;
-    int files[5], fd = raw_connect(victim);
+    int files[FILES], fd = raw_connect(victim);
     char bytes[2048];
     struct pollfd poller = { fd, POLLIN, 0 };
 
     must(fd >= 0, "the hostile process cannot connect");
     hello_files(files);
     hello(&p, own);
-    must(raw_send(fd, &p, files, 5), "the hello");
+    must(raw_send(fd, &p, files, FILES), "the hello");
     must(poll(&poller, 1, SOON_MS) > 0 && recv(fd, bytes, sizeof bytes, 0) > 0, "no welcome");
     return fd;
 }
@@ -232,12 +227,12 @@ static void culprit_start(struct culprit *c, struct link *up)
     must(find_name(c->order.victim, c->victim) && find_name(getpid(), c->own), "no names");
 }
 
-/* Connects by the rules, then spoils every descriptor that it shares with anybody. */
+/* Connects by the rules, then spoils the descriptors that it has in common with anybody, and the ways to them. */
 static int bells(struct link *up)
 {
     struct fx fx;
     struct side s;
-    char text[256], byte[8];
+    char text[256], byte[8] = { RING };
     unsigned long long full = ~0ull - 1;
     int flags;
 
@@ -246,19 +241,17 @@ static int bells(struct link *up)
     side_connect_peer(&s, up);
     for (int fd = 3; fd < MOST_FILES; fd++) {
         bool event = strncmp(file_text(fd, text, sizeof text), "anon_inode:[eventfd]", 20) == 0;
-        bool datagram = option(fd, SO_TYPE) == SOCK_DGRAM;
+        bool link = option(fd, SO_TYPE) == SOCK_SEQPACKET && option(fd, SO_ACCEPTCONN) == 0;
 
-        if (!event && !datagram)
+        if (!event && !link)
             continue;
         /* Full, then silenced, then one that blocks for whoever uses it next. */
         if (event && write(fd, &full, sizeof full) > 0 && fd % 2 == 0)
-            (void)!read(fd, byte, sizeof byte);
-        while (datagram && send(fd, byte, 1, MSG_DONTWAIT) > 0)
-            continue;
+            (void)!read(fd, text, sizeof full);
+        for (int rings = 0; link && rings < 100000; rings++)
+            send(fd, byte, 1, MSG_DONTWAIT);
         flags = fcntl(fd, F_GETFL);
         must(fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0, "fcntl");
-        if (datagram)
-            shutdown(fd, SHUT_RDWR);
     }
     link_say(up, "spoilt");
     raise(SIGSTOP);
@@ -302,7 +295,7 @@ static int impostor(struct link *up)
 {
     struct culprit c;
     struct packet p;
-    int files[5];
+    int files[FILES];
     char other[NAME];
 
     culprit_start(&c, up);
@@ -313,7 +306,7 @@ static int impostor(struct link *up)
         int fd = raw_connect(c.victim);
 
         /* It keeps what it gets. */
-        must(fd >= 0 && raw_send(fd, &p, files, 5), "the hello");
+        must(fd >= 0 && raw_send(fd, &p, files, FILES), "the hello");
     }
     link_say(up, "done");
     link_hear(up, "bye");
@@ -345,7 +338,7 @@ static int garbage(struct link *up)
 {
     struct culprit c;
     struct packet p;
-    int files[5], wrong[5], fd, kept = 0;
+    int files[FILES], wrong[FILES], fd, kept = 0;
     FILE *file = tmpfile();
 
     culprit_start(&c, up);
@@ -358,7 +351,7 @@ static int garbage(struct link *up)
         memset(p.bytes, kind * 37, sizeof p.bytes);
         p.bytes[0] = (unsigned char)kind;
         p.len = (size_t)kind % 60 + 1;
-        raw_send(fd, &p, files, kind % 6);
+        raw_send(fd, &p, files, kind % (FILES + 1));
         kept += !is_closed(fd);
         close(fd);
     }
@@ -376,13 +369,13 @@ static int garbage(struct link *up)
         close(fd);
     }
     /* A hello with each of its descriptors wrong, missing, and with a name that is none. */
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < FILES + 2; i++) {
         fd = raw_connect(c.victim);
         memcpy(wrong, files, sizeof wrong);
-        hello(&p, i < 6 ? c.own : "../../etc");
-        if (i < 5)
+        hello(&p, i <= FILES ? c.own : "../../etc");
+        if (i < FILES)
             wrong[i] = i % 2 ? fileno(file) : fd;
-        raw_send(fd, &p, wrong, i == 5 ? 3 : 5);
+        raw_send(fd, &p, wrong, i == FILES ? FILES - 1 : FILES);
         kept += !is_closed(fd);
         close(fd);
     }

@@ -174,7 +174,7 @@ impl Scene {
                 });
             }
         } else if matches!(packet.first(), Some(1)) {
-            sorts = vec![Sort::Right; 5];
+            sorts = vec![Sort::Right; 4];
         }
         let _ = peer.send(packet, &sorts);
         if how & 1 != 0 {

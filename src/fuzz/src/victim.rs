@@ -79,7 +79,7 @@ impl Victim {
         let adapter = Adapter::open("shm", directory.to_str().expect("text"));
         let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
         let psp = Psp::create(&adapter.ia, Some(LISTENS), &requests, PspMode::Consumer).expect("a service point");
-        let face = Face::new(&directory).expect("memory");
+        let face = Face::new().expect("memory");
         let cells: Vec<AtomicU8> = (0..THEIRS).map(|_| AtomicU8::new(0)).collect();
         let theirs = face.register(cells.leak(), 0).expect("a row");
         let foreign = Pz::create(&adapter.ia).expect("a zone");

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use dat_core::transport;
 use host::futex;
 
-use crate::os::memory::{Access, SharedMemory};
+use crate::os::memory::{Access, SharedFile, SharedMemory};
 use crate::sleep::{self, RUNG};
 
 /// Bytes of the shared memory. The word is at its beginning.
@@ -53,8 +53,8 @@ impl Mapped {
     }
 }
 
-/// The alarm of this process.
-pub struct Alarm(Mapped);
+/// The alarm of this process, and the file that peers map.
+pub struct Alarm(Mapped, SharedFile);
 
 impl Alarm {
     /// Makes an alarm on which nobody sleeps.
@@ -62,12 +62,13 @@ impl Alarm {
     /// # Errors
     /// The error of the system call.
     pub fn new() -> io::Result<Alarm> {
-        Ok(Alarm(Mapped::new(SharedMemory::create("dat-shm-alarm", SIZE, Access::ReadWrite)?)))
+        let (file, memory) = SharedMemory::create("dat-shm-alarm", SIZE, Access::ReadWrite)?;
+        Ok(Alarm(Mapped::new(memory), file))
     }
 
     /// The descriptor that a peer opens as a [`PeerAlarm`].
     pub fn fd(&self) -> BorrowedFd<'_> {
-        self.0.memory.fd()
+        self.1.fd()
     }
 
     /// Keeps the waiter from the sleep for which it has prepared.
@@ -101,7 +102,7 @@ impl PeerAlarm {
     /// # Errors
     /// `InvalidData` if it is no alarm; otherwise the error of the system.
     pub fn open(fd: OwnedFd) -> io::Result<PeerAlarm> {
-        Ok(PeerAlarm(Mapped::new(SharedMemory::open(fd, SIZE, Access::ReadWrite)?)))
+        Ok(PeerAlarm(Mapped::new(SharedMemory::open(fd, SIZE..=SIZE, Access::ReadWrite)?)))
     }
 
     /// Ends the sleep with this number; false if this process has ended it already.

@@ -187,7 +187,12 @@ pub fn handle<T: Transport<Incoming = Incoming<T>, Tx = Tx>>(
                 None => {}
             }
         }
-        Message::Hello { .. } | Message::Welcome { .. } | Message::UseMine | Message::Reads(_) => return false,
+        Message::Hello { .. }
+        | Message::Welcome { .. }
+        | Message::UseMine
+        | Message::Again
+        | Message::Ring
+        | Message::Reads(_) => return false,
     }
     true
 }

@@ -243,7 +243,7 @@ mod tests {
     use crate::os::vm::{VmError, read_from};
 
     fn new() -> Door {
-        let memory = SharedMemory::create("test", 4096, Access::ReadOnly).unwrap();
+        let (_, memory) = SharedMemory::create("test", 4096, Access::ReadOnly).unwrap();
         Door::new(Arc::new(memory), 64)
     }
 

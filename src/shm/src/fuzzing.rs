@@ -42,7 +42,7 @@ pub struct Attempt {
 }
 
 /// The kinds of [`packet`].
-pub const KINDS: u8 = 15;
+pub const KINDS: u8 = 17;
 
 /// A well-formed packet of each kind, by number below [`KINDS`]. Some kinds have several numbers, for their variants.
 pub fn packet(kind: u8, attempt: Attempt, qualifier: u64, private_data: &[u8]) -> Vec<u8> {
@@ -66,6 +66,8 @@ pub fn packet(kind: u8, attempt: Attempt, qualifier: u64, private_data: &[u8]) -
         11 => Message::UseMine,
         12 => Message::Welcome { name: name(qualifier), probe, reads: qualifier & 1 != 0 },
         13 => Message::Hello { version: VERSION, name: name(qualifier), probe },
+        15 => Message::Ring,
+        16 => Message::Again,
         _ => Message::Hello { version: VERSION, name: String::from_utf8_lossy(&private_data).into_owned(), probe },
     }
     .encode()
@@ -142,7 +144,7 @@ impl LooseRing {
     /// The error of the system; `InvalidInput` for another number of slots.
     pub fn new(slots: usize) -> io::Result<LooseRing> {
         let data = size_of::<RingShared>();
-        let memory = SharedMemory::create("fuzz-ring", data + slots * SLOT, memory::Access::ReadWrite)?;
+        let (_, memory) = SharedMemory::create("fuzz-ring", data + slots * SLOT, memory::Access::ReadWrite)?;
         let area = Mapped::new(Arc::new(memory), 0, data, slots).map_err(|_| io::ErrorKind::InvalidInput)?;
         Ok(LooseRing { producer: Producer::new(area.clone()), consumer: Consumer::new(area.clone()), area })
     }
@@ -264,9 +266,8 @@ impl LooseTable {
     /// # Errors
     /// The error of the system.
     pub fn new() -> io::Result<LooseTable> {
-        let memory =
-            SharedMemory::create_growing("fuzz-table", ROWS * ROW_SIZE, ROWS * ROW_SIZE, memory::Access::ReadWrite)?;
-        let peer = PeerRegions::open(memory.fd().try_clone_to_owned()?)?;
+        let (file, memory) = SharedMemory::create("fuzz-table", ROWS * ROW_SIZE, memory::Access::ReadWrite)?;
+        let peer = PeerRegions::open(file.fd().try_clone_to_owned()?)?;
         Ok(LooseTable { memory, peer })
     }
 
@@ -351,8 +352,8 @@ impl Face {
     ///
     /// # Errors
     /// The error of the system.
-    pub fn new(directory: &Path) -> io::Result<Face> {
-        let home = Home::new(&Directory::open(&directory.to_string_lossy())?)?;
+    pub fn new() -> io::Result<Face> {
+        let home = Home::new()?;
         home.door.open()?;
         Ok(Face(Arc::new(home)))
     }
@@ -368,11 +369,11 @@ impl Face {
     }
 }
 
-/// A peer of the process under test, which may be this one. Nobody hears its bells, and it does what a target says.
+/// A peer of the process under test, which may be this one. It does what a target says.
 pub struct Peer {
     face: Arc<Home>,
     pair: Arc<Pair>,
-    socket: Socket,
+    socket: Arc<Socket>,
 }
 
 impl Peer {
@@ -382,8 +383,8 @@ impl Peer {
     /// The error of the system.
     pub fn connect(socket: &Path, face: &Face) -> io::Result<Peer> {
         let socket = Socket::connect(socket).map_err(|error| io::Error::other(format!("{error:?}")))?;
-        let pair = Pair::create(&face.0, std::process::id() as i32, Some(0))?;
-        Ok(Peer { face: face.0.clone(), pair, socket })
+        let pair = Arc::new(Pair::create(&face.0, Some(0))?);
+        Ok(Peer { face: face.0.clone(), pair, socket: Arc::new(socket) })
     }
 
     /// Says hello as `number`; with `reads` the process can read this peer's memory.
@@ -393,7 +394,7 @@ impl Peer {
     pub fn hello(&self, number: u64, reads: bool) -> io::Result<bool> {
         let mut probe = self.face.probe(std::process::id() as i32);
         probe.value ^= u64::from(!reads);
-        self.send(&Message::Hello { version: VERSION, name: name(number), probe }.encode(), &[Sort::Right; 5])
+        self.send(&Message::Hello { version: VERSION, name: name(number), probe }.encode(), &[Sort::Right; 4])
     }
 
     /// Answers the hello of the process; with `reads` it can read this peer's memory, and this peer says so of it.
@@ -403,7 +404,7 @@ impl Peer {
     pub fn welcome(&self, number: u64, reads: bool) -> io::Result<bool> {
         let mut probe = self.face.probe(std::process::id() as i32);
         probe.value ^= u64::from(!reads);
-        let sorts = [1, 2, 3, 4].map(Sort::Other);
+        let sorts = [1, 2, 3].map(Sort::Other);
         self.send(&Message::Welcome { name: name(number), probe, reads }.encode(), &sorts)
     }
 
@@ -412,14 +413,13 @@ impl Peer {
     /// # Errors
     /// The error of the system.
     pub fn send(&self, packet: &[u8], sorts: &[Sort]) -> io::Result<bool> {
-        let ringer = self.face.ringer()?;
-        let [home, regions, alarm, bell] = self.face.fds(&ringer);
-        let right = [self.pair.fd(), home, regions, alarm, bell];
+        let [home, regions, alarm] = self.face.fds();
+        let right = [self.pair.fd(), home, regions, alarm];
         let mut own: Vec<OwnedFd> = Vec::new();
         for (at, sort) in sorts.iter().enumerate() {
             let fd = match sort {
-                Sort::Right => right[at % 5].try_clone_to_owned()?,
-                Sort::Other(which) => right[usize::from(*which) % 5].try_clone_to_owned()?,
+                Sort::Right => right[at % 4].try_clone_to_owned()?,
+                Sort::Other(which) => right[usize::from(*which) % 4].try_clone_to_owned()?,
                 Sort::Loose => rustix::fs::memfd_create("fuzz", rustix::fs::MemfdFlags::CLOEXEC)?,
                 Sort::File => std::fs::File::open("/dev/null")?.into(),
             };
@@ -446,7 +446,7 @@ impl Peer {
                 if let Ok(published) = fds.try_into()
                     && let Some(Message::Welcome { probe, .. }) = Message::decode(&packet[..len])
                 {
-                    self.pair.set_peer(Published::open(published)?, probe);
+                    self.pair.set_peer(Published::open(published, self.socket.clone())?, probe);
                 }
                 Ok(Some(packet[..len].to_vec()))
             }
@@ -508,9 +508,10 @@ impl Host {
             }
         };
         let Some(Message::Hello { probe, .. }) = Message::decode(&packet[..len]) else { return Ok(None) };
-        let [memory, published @ ..] = <[OwnedFd; 5]>::try_from(fds).map_err(|_| io::ErrorKind::InvalidData)?;
-        let pair = Pair::open(&self.face, memory, std::process::id() as i32, 1)?;
-        pair.set_peer(Published::open(published)?, probe);
+        let [memory, published @ ..] = <[OwnedFd; 4]>::try_from(fds).map_err(|_| io::ErrorKind::InvalidData)?;
+        let pair = Arc::new(Pair::open(&self.face, memory, 1)?);
+        let socket = Arc::new(socket);
+        pair.set_peer(Published::open(published, socket.clone())?, probe);
         Ok(Some(Peer { face: self.face.clone(), pair, socket }))
     }
 }

@@ -7,13 +7,14 @@
 //! one: see [`sleep`](crate::sleep).
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 
 use crossbeam_utils::CachePadded;
 use dat_core::transport;
 use host::asymmetric;
+use host::doorbell::Doorbell;
 use host::lock::Mutex;
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -21,13 +22,12 @@ use crate::alarm::{Alarm, PeerAlarm};
 use crate::budget::Rounds;
 use crate::door::Door;
 use crate::os::barrier;
-use crate::os::bell::{Bell, Ringer};
-use crate::os::directory::Directory;
-use crate::os::memory::{Access, Place, SharedMemory, ViewU32};
+use crate::os::memory::{Access, Place, SharedFile, SharedMemory, ViewU32};
+use crate::os::socket::Socket;
 use crate::os::task;
 use crate::regions::{PeerRegions, RegionTable};
 use crate::sleep::{AWAKE, News, Sleepers, THREAD, Wake, Word, is_late, watcher, whom};
-use crate::wire::Probe;
+use crate::wire::{Probe, RING};
 
 /// Bytes of published memory apart from the table of regions.
 const HOME_SIZE: usize = 4096;
@@ -53,7 +53,7 @@ struct Callers {
 
 /// What this process publishes.
 pub struct Home {
-    published: Arc<SharedMemory>,
+    file: SharedFile,
     word: Place<AtomicU32>,
     /// The thread through which peers reach the memory of this process.
     pub door: Door,
@@ -61,8 +61,8 @@ pub struct Home {
     pub regions: RegionTable,
     /// The rounds of progress, between whose turns copying is shared.
     pub rounds: Rounds,
-    /// The bell of the node's thread.
-    pub bell: Bell,
+    /// The bell of the node's thread, for this process.
+    pub bell: Doorbell,
     /// The alarm of the leader.
     pub alarm: Arc<Alarm>,
     /// The published word changes under this lock alone.
@@ -77,12 +77,13 @@ pub struct Home {
 }
 
 impl Home {
-    /// Publishes an empty table of regions; peers are to wake the thread. The bell is made in `directory`.
+    /// Publishes an empty table of regions; peers are to wake the thread.
     ///
     /// # Errors
     /// The error of the system call.
-    pub fn new(directory: &Directory) -> io::Result<Home> {
-        let published = Arc::new(SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?);
+    pub fn new() -> io::Result<Home> {
+        let (file, published) = SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?;
+        let published = Arc::new(published);
         let fences = barrier::register();
         // The first call may take long.
         asymmetric::available();
@@ -91,11 +92,11 @@ impl Home {
         let mut probe = [0; 8];
         getrandom(&mut probe, GetRandomFlags::empty())?;
         let home = Home {
-            door: Door::new(published.clone(), DOOR),
+            door: Door::new(published, DOOR),
             word,
-            published,
+            file,
             regions: RegionTable::new()?,
-            bell: Bell::new(directory)?,
+            bell: Doorbell::new()?,
             alarm: Arc::new(Alarm::new()?),
             rounds: Rounds::default(),
             sleepers: CachePadded::default(),
@@ -131,17 +132,9 @@ impl Home {
         watcher(self.word().load(Ordering::Relaxed)) == AWAKE
     }
 
-    /// A new descriptor with which a peer rings the bell.
-    ///
-    /// # Errors
-    /// The error of the system, for example too many open files.
-    pub fn ringer(&self) -> io::Result<OwnedFd> {
-        self.bell.for_peer()
-    }
-
-    /// The descriptors that a peer opens as a [`Peer`], in its order. `ringer` is that of [`Home::ringer`].
-    pub fn fds<'a>(&'a self, ringer: &'a OwnedFd) -> [BorrowedFd<'a>; 4] {
-        [self.published.fd(), self.regions.fd(), self.alarm.fd(), ringer.as_fd()]
+    /// The descriptors that a peer opens as a [`Peer`], in its order.
+    pub fn fds(&self) -> [BorrowedFd<'_>; 3] {
+        [self.file.fd(), self.regions.fd(), self.alarm.fd()]
     }
 
     /// The value that the process `pid` reads to find out if it can. One that this process does not see is not to copy:
@@ -291,20 +284,21 @@ pub struct Peer {
     /// The peer's registered memory.
     pub regions: PeerRegions,
     alarm: PeerAlarm,
-    bell: Ringer,
+    /// The socket of the link, which is the bell of the peer's thread.
+    socket: Arc<Socket>,
 }
 
 impl Peer {
-    /// Opens the [`Home::fds`] that a peer sent.
+    /// Opens the [`Home::fds`] that a peer sent over `socket`. Nothing of them stays open once they are mapped.
     ///
     /// # Errors
     /// `InvalidData` if they are not what a peer publishes; what the system says.
-    pub fn open([published, regions, alarm, bell]: [OwnedFd; 4]) -> io::Result<Peer> {
+    pub fn open([published, regions, alarm]: [OwnedFd; 3], socket: Arc<Socket>) -> io::Result<Peer> {
         Ok(Peer {
-            published: SharedMemory::open(published, HOME_SIZE, Access::ReadOnly)?,
+            published: SharedMemory::open(published, HOME_SIZE..=HOME_SIZE, Access::ReadOnly)?,
             regions: PeerRegions::open(regions)?,
             alarm: PeerAlarm::open(alarm)?,
-            bell: Ringer::from_peer(bell)?,
+            socket,
         })
     }
 
@@ -315,7 +309,7 @@ impl Peer {
         match whom::<AtomicU32>(news, || self.word()) {
             Wake::Nobody => false,
             Wake::Thread => {
-                self.bell.ring();
+                self.wake_thread();
                 true
             }
             Wake::Leader(sleep) => self.alarm.ring_for(sleep),
@@ -338,8 +332,11 @@ impl Peer {
     }
 
     /// Wakes the peer's node thread, also if callers are said to poll.
+    ///
+    /// The ring is a message on the socket of the link. What has no room there finds enough unread to wake the thread, since
+    /// whatever it reads from a peer is a ring to it.
     pub fn wake_thread(&self) {
-        self.bell.ring();
+        self.socket.send_byte(RING);
     }
 
     /// The number of the thread through which the peer's memory is reached, as the peer counts; 0 for none.

@@ -72,7 +72,7 @@ pub struct Link<T: Transport<Tx = Tx>> {
     pair: Arc<Pair>,
     /// Name of the peer's socket.
     pub name: SocketName,
-    socket: Option<Socket>,
+    socket: Option<Arc<Socket>>,
     outbox: Mutex<Outbox>,
     conns: [RwLock<Ends<T>>; 2],
     places: Mutex<Places>,
@@ -124,7 +124,12 @@ struct LetGo {
 
 impl<T: Transport<Tx = Tx>> Link<T> {
     /// A link over `socket`; without one, of this process with itself.
-    pub fn new(errands: Weak<dyn Errands<T>>, pair: Arc<Pair>, name: SocketName, socket: Option<Socket>) -> Arc<Self> {
+    pub fn new(
+        errands: Weak<dyn Errands<T>>,
+        pair: Arc<Pair>,
+        name: SocketName,
+        socket: Option<Arc<Socket>>,
+    ) -> Arc<Self> {
         Arc::new(Link {
             errands,
             pair,
@@ -144,7 +149,7 @@ impl<T: Transport<Tx = Tx>> Link<T> {
     }
 
     /// The socket to the peer.
-    pub fn socket(&self) -> Option<&Socket> {
+    pub fn socket(&self) -> Option<&Arc<Socket>> {
         self.socket.as_ref()
     }
 

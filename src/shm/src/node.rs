@@ -83,9 +83,9 @@ impl<T: Transport<Tx = Tx>> Node<T> {
     /// The error of the system call.
     pub fn new(directory: Directory, reachable: &Arc<Reachable>) -> std::io::Result<Arc<Self>> {
         let name = reachable.name().clone();
-        let links = Links::new(Home::new(&directory)?);
+        let links = Links::new(Home::new()?);
         links.home.door.open()?;
-        let pair = Pair::create(&links.home, std::process::id() as i32, None)?;
+        let pair = Arc::new(Pair::create(&links.home, None)?);
         let node = memory::arc(Node {
             directory,
             name: name.clone(),

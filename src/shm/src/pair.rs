@@ -15,7 +15,7 @@ use once_cell::sync::OnceCell;
 use crate::budget::Rounds;
 use crate::home::{Home, Peer};
 use crate::offer::Offer;
-use crate::os::memory::{Access, Place, SharedMemory};
+use crate::os::memory::{Place, SharedFile, SharedMemory};
 use crate::os::task;
 use crate::os::vm;
 use crate::ready;
@@ -70,6 +70,8 @@ const TRIED: u64 = 1 << 33;
 /// The shared memory of this process and another one, or itself.
 pub struct Pair {
     home: Arc<Home>,
+    file: SharedFile,
+    #[cfg(feature = "fuzzing")]
     memory: Arc<SharedMemory>,
     ready: [Place<Ready>; 2],
     transfers: [Place<Table>; 2],
@@ -104,40 +106,47 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Makes memory that this process shares with the process `pid`, in which it has `side`, or both sides.
+    /// Makes memory that this process shares with another one, in which it has `side`, or with itself, so that it has both
+    /// sides. [`Pair::with`] says which process that is.
     ///
     /// # Errors
     /// The error of the system call.
-    pub fn create(home: &Arc<Home>, pid: i32, side: Option<u8>) -> io::Result<Arc<Pair>> {
+    pub fn create(home: &Arc<Home>, side: Option<u8>) -> io::Result<Pair> {
         let name = if side.is_some() { "dat-shm-pair" } else { "dat-shm-self" };
-        let memory = SharedMemory::create_growing(name, HEAD, HEAD, Access::ReadWrite)?;
-        Pair::new(home, memory, pid, side)
+        Pair::new(home, SharedMemory::create_growing(name, HEAD)?, side)
     }
 
-    /// Opens the memory that the process `pid` has made; this process has the other side.
+    /// Opens the memory that a process has made; this process has the other side.
     ///
     /// # Errors
     /// As for [`SharedMemory::open`].
-    pub fn open(home: &Arc<Home>, fd: OwnedFd, pid: i32, side: u8) -> io::Result<Arc<Pair>> {
-        let memory = SharedMemory::open_growing(fd, HEAD, HEAD, Access::ReadWrite)?;
-        Pair::new(home, memory, pid, Some(side))
+    pub fn open(home: &Arc<Home>, fd: OwnedFd, side: u8) -> io::Result<Pair> {
+        Pair::new(home, SharedMemory::open_growing(fd, HEAD)?, Some(side))
     }
 
-    fn new(home: &Arc<Home>, memory: SharedMemory, pid: i32, side: Option<u8>) -> io::Result<Arc<Pair>> {
+    /// The same, shared with the process `pid`.
+    pub fn with(mut self, pid: i32) -> Arc<Pair> {
+        self.pid = pid;
+        Arc::new(self)
+    }
+
+    fn new(home: &Arc<Home>, (file, memory): (SharedFile, SharedMemory), side: Option<u8>) -> io::Result<Pair> {
         let memory = Arc::new(memory);
         let ready = |side: u8| memory.place(usize::from(side) * READY);
         let (first, last) = (side.unwrap_or(0), side.unwrap_or(1));
-        Ok(Arc::new(Pair {
+        Ok(Pair {
             home: home.clone(),
             ready: [ready(0)?, ready(1)?],
             looked_at: [ready(first)?, ready(last)?],
             transfers: [memory.place(TABLES)?, memory.place(TABLES + TABLE)?],
+            file,
+            #[cfg(feature = "fuzzing")]
             memory,
             chunks: [const { OnceCell::new() }; CHUNKS],
             side,
             first,
             last,
-            pid,
+            pid: std::process::id() as i32,
             peer: OnceCell::new(),
             probe: OnceCell::new(),
             door: AtomicU64::new(0),
@@ -151,12 +160,12 @@ impl Pair {
             suspect: AtomicBool::new(false),
             outlaw: AtomicBool::new(false),
             complained: AtomicBool::new(false),
-        }))
+        })
     }
 
     /// The descriptor that the peer opens as its [`Pair`].
     pub fn fd(&self) -> BorrowedFd<'_> {
-        self.memory.fd()
+        self.file.fd()
     }
 
     /// True if both sides are in this process.
@@ -344,7 +353,7 @@ impl Pair {
     /// The part of the memory where the rings of a connection are, made and mapped on first use.
     fn chunk(&self, index: u32) -> Option<&Arc<SharedMemory>> {
         let number = index as usize / CHUNK;
-        let map = || self.memory.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE).map(Arc::new);
+        let map = || self.file.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE).map(Arc::new);
         let chunk = self.chunks.get(number)?.get_or_try_init(map);
         chunk.inspect_err(|error| log::debug!("shm: no memory for connections: {error}")).ok()
     }

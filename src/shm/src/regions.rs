@@ -23,10 +23,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use dat_core::transport::Segment;
 use dat_core::{Live, Note, Rights, is_noted};
 use host::asymmetric;
+use host::limit;
 use host::lock::{Condvar, Mutex};
 use host::memory::{self, NoMemory, Room};
 
-use crate::os::memory::{Access, SharedMemory};
+use crate::os::memory::{Access, SharedFile, SharedMemory};
 use crate::os::user::{Source, Target};
 
 mod granted;
@@ -53,9 +54,9 @@ pub const ROW_SIZE: usize = 64;
 /// as there are rows that never were used.
 const REST: usize = 1024;
 
-/// Rows in a chunk. The table grows by the chunk, and private rows are made by the chunk.
+/// Rows in a chunk. Private rows are made by the chunk.
 const CHUNK: usize = 1024;
-/// Bytes of a table without rows.
+/// Bytes of the smallest table.
 const FIRST: usize = CHUNK * ROW_SIZE;
 
 /// The rights of which each is one to write.
@@ -113,7 +114,10 @@ struct Free {
 /// The owner's side of the table.
 #[derive(Debug)]
 pub struct RegionTable {
+    file: SharedFile,
     memory: SharedMemory,
+    /// Rows that there are.
+    rows: u32,
     chunks: Box<[OnceLock<Box<[Local; CHUNK]>>]>,
     free: Mutex<Free>,
     /// [`RegionTable::remove`] sleeps with this lock until pins are gone.
@@ -122,13 +126,19 @@ pub struct RegionTable {
 }
 
 impl RegionTable {
-    /// Makes an empty table.
+    /// Makes an empty table. It has all its rows from the beginning, as many as the limit for files allows, so that peers
+    /// need no descriptor to find new ones.
     ///
     /// # Errors
     /// As for [`SharedMemory::create`].
     pub fn new() -> io::Result<RegionTable> {
+        let most = limit::file_size().ok().flatten().and_then(|most| usize::try_from(most).ok());
+        let size = most.unwrap_or(TABLE_SIZE).clamp(FIRST, TABLE_SIZE) / FIRST * FIRST;
+        let (file, memory) = SharedMemory::create("dat-shm-regions", size, Access::ReadOnly)?;
         Ok(RegionTable {
-            memory: SharedMemory::create_growing("dat-shm-regions", FIRST, TABLE_SIZE, Access::ReadOnly)?,
+            file,
+            memory,
+            rows: (size / ROW_SIZE) as u32,
             chunks: (0..ROWS / CHUNK).map(|_| OnceLock::new()).collect(),
             free: Mutex::new(Free { fresh: 0, removed: VecDeque::new() }),
             sleepers: Mutex::new(()),
@@ -138,7 +148,7 @@ impl RegionTable {
 
     /// The descriptor that peers map with [`PeerRegions::open`].
     pub fn fd(&self) -> BorrowedFd<'_> {
-        self.memory.fd()
+        self.file.fd()
     }
 
     /// Enters a whole region, or the part of one that a window shows, and returns the key. `None` if all rows are in use,
@@ -177,9 +187,7 @@ impl RegionTable {
 
     fn allocate(&self) -> Option<(u32, u32)> {
         let mut free = self.free.lock();
-        let fresh = free.fresh as usize;
-        let end = (fresh / CHUNK + 1) * CHUNK * ROW_SIZE;
-        if fresh < ROWS && free.removed.len() < REST && self.memory.grow(end).is_ok() && self.has_local(&mut free) {
+        if free.fresh < self.rows && free.removed.len() < REST && self.has_local(&mut free) {
             free.fresh += 1;
             return Some((free.fresh - 1, 1));
         }
@@ -203,7 +211,7 @@ impl RegionTable {
 
     /// Whether no row is left; otherwise a region that is not entered lacks memory.
     pub fn is_full(&self) -> bool {
-        self.free.lock().fresh as usize >= ROWS
+        self.free.lock().fresh >= self.rows
     }
 
     /// Takes out the row that `key` names, revoked or not, and waits until no thread has it pinned; false if it was not

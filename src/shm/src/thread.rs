@@ -1,7 +1,7 @@
 //! The one thread of a node. It makes links, carries messages about connections, keeps their time, and looks after
 //! arrived data when no other thread does.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -29,12 +29,12 @@ use crate::tx::Tx;
 use crate::watch::Watch;
 use crate::wire::{CloseReason, MAX_PACKET, Message, Probe, VERSION};
 
-/// Pauses between two attempts to connect to a process whose queue of new connections is full: the first, and the
-/// longest, to which they grow.
+/// Pauses between two attempts at what had no room, with another process or in the system: the first, and the longest, to
+/// which they grow.
 const BUSY_MIN: Duration = Duration::from_millis(1);
 const BUSY_MAX: Duration = Duration::from_millis(32);
-/// The longest that a process may take to get at our connection, or to answer a greeting.
-const GREETING: Duration = Duration::from_secs(30);
+/// Time after which a process that was to make a link, and has not, is asked once more.
+const ORPHANED: Duration = Duration::from_secs(1);
 /// Time after which new links are taken again where there were no descriptors for them.
 const RETRY: Duration = Duration::from_millis(20);
 /// New connections, or messages of one peer, that are taken in one turn, so that nobody keeps the thread for himself.
@@ -68,6 +68,8 @@ pub fn start<T: Transport<Incoming = Incoming<T>, Tx = Tx>>(
         strangers: Strangers::default(),
         names: HashMap::new(),
         calls: HashMap::new(),
+        late: VecDeque::new(),
+        late_pause: BUSY_MIN,
         known: HashSet::new(),
         orphans: HashMap::new(),
         timers: Timers::default(),
@@ -90,6 +92,11 @@ struct PendingConnect<T: Transport<Tx = Tx>> {
 }
 
 impl<T: Transport<Tx = Tx>> PendingConnect<T> {
+    /// True if the program still waits for it.
+    fn is_wanted(&self) -> bool {
+        self.conn.upgrade().is_some_and(|conn| conn.phase() == ConnPhase::Pending)
+    }
+
     /// Asks for the connection over its link.
     fn request(self, link: &Arc<Link<T>>) {
         if let Some(conn) = self.conn.upgrade() {
@@ -105,19 +112,61 @@ impl<T: Transport<Tx = Tx>> PendingConnect<T> {
     }
 }
 
-/// Connects to a process whose queue of new connections is full.
+/// Connects that wait for a link which this process is making, and try again as long as the program wants one of them.
 struct Call<T: Transport<Tx = Tx>> {
     waiting: Vec<PendingConnect<T>>,
+    /// The time until the next attempt, if this one finds no room.
     pause: Duration,
-    end: Instant,
+}
+
+impl<T: Transport<Tx = Tx>> Call<T> {
+    fn new(waiting: Vec<PendingConnect<T>>) -> Self {
+        Call { waiting, pause: BUSY_MIN }
+    }
+}
+
+/// The reason why a link was not made.
+enum NoLink {
+    /// The other process has no room now.
+    Busy,
+    /// The system takes no more descriptors that are on their way to other processes.
+    Crowded,
+    /// There will be none.
+    Refused(io::Error),
+}
+
+impl From<io::Error> for NoLink {
+    fn from(error: io::Error) -> NoLink {
+        NoLink::Refused(error)
+    }
+}
+
+impl From<ConnectError> for NoLink {
+    fn from(error: ConnectError) -> NoLink {
+        match error {
+            ConnectError::Busy => NoLink::Busy,
+            ConnectError::Nobody => NoLink::Refused(io::ErrorKind::ConnectionRefused.into()),
+            ConnectError::Io(error) => NoLink::Refused(error),
+        }
+    }
+}
+
+/// A message with descriptors that is to be sent when the system takes them.
+enum Late {
+    /// A hello.
+    Hello(SocketName),
+    /// The answer to one.
+    Welcome(u64),
 }
 
 /// How far a link has come.
 enum Stage<T: Transport<Tx = Tx>> {
     /// Accepted; the peer says hello next.
     Greeted(Socket),
-    /// Connected; the peer answers the hello next, and these connects wait for that.
-    Greeting(Arc<Link<T>>, Vec<PendingConnect<T>>),
+    /// Connected; the peer answers the hello next.
+    Greeting(Arc<Link<T>>, Call<T>),
+    /// Its hello is to be answered, and these connects wait for that.
+    Welcoming(Arc<Link<T>>, Vec<PendingConnect<T>>),
     /// Up.
     Up(Arc<Link<T>>),
 }
@@ -126,12 +175,12 @@ enum Stage<T: Transport<Tx = Tx>> {
 enum Due<T: Transport<Tx = Tx>> {
     /// The program's patience with a connect is over.
     Connect(Weak<Conn<T>>),
-    /// A process has not answered a greeting.
-    Greeting(u64),
     /// It is time to try again to connect to a process.
     Call(SocketName),
     /// The link that another process was to make has not come.
     Orphans(SocketName),
+    /// The system may take descriptors again.
+    Late,
     /// New links can be taken again.
     Accept,
 }
@@ -162,6 +211,9 @@ struct Thread<T: Transport<Tx = Tx>> {
     strangers: Strangers,
     names: HashMap<SocketName, u64>,
     calls: HashMap<SocketName, Call<T>>,
+    /// What waits for the system to take descriptors, and the time until that is tried next; none is sent meanwhile.
+    late: VecDeque<Late>,
+    late_pause: Duration,
     /// Processes of which this one has complained.
     known: HashSet<i32>,
     /// Connects that wait for a link which the other process is making. They are listed by its name.
@@ -208,8 +260,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
 
     /// The longest time to wait for events.
     fn timeout(&mut self) -> Option<Duration> {
-        let due = [self.timers.next_due(), self.strangers.next_due()].into_iter().flatten().min();
-        let timer = due.map(|due| due.saturating_duration_since(Instant::now()));
+        let timer = self.timers.next_due().map(|due| due.saturating_duration_since(Instant::now()));
         let age = self.unfinished.iter_mut().map(|unfinished| unfinished.pending().age()).min();
         let pending = age.map(|age| if age < LONG_PENDING * 10 { PENDING } else { LONG_PENDING });
         [timer, pending, self.watch.pause()].into_iter().flatten().min()
@@ -251,7 +302,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
             Command::Abandon(link) => {
                 let token = self.names.get(&link.name).copied();
                 let is_it = |token: &u64| match self.peers.get(token) {
-                    Some(Stage::Up(known) | Stage::Greeting(known, _)) => Arc::ptr_eq(known, &link),
+                    Some(Stage::Up(known)) => Arc::ptr_eq(known, &link),
                     _ => false,
                 };
                 if let Some(token) = token.filter(is_it) {
@@ -288,53 +339,93 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
                 let link = link.clone();
                 waiting.request(&link);
             }
-            Some(Stage::Greeting(_, queue)) => queue.push(waiting),
-            Some(Stage::Greeted(_)) | None => {
-                let end = Instant::now() + GREETING;
-                self.call(name, Call { waiting: vec![waiting], pause: BUSY_MIN, end });
+            Some(Stage::Greeting(_, call)) => call.waiting.push(waiting),
+            Some(Stage::Welcoming(_, queue)) => queue.push(waiting),
+            Some(Stage::Greeted(_)) | None => self.call(name, Call::new(vec![waiting])),
+        }
+    }
+
+    /// Connects to another process and says hello. Where there is no room, it is tried again later.
+    fn call(&mut self, name: SocketName, mut call: Call<T>) {
+        call.waiting.retain(PendingConnect::is_wanted);
+        if call.waiting.is_empty() {
+            return;
+        }
+        if !self.late.is_empty() {
+            self.calls.insert(name.clone(), call);
+            self.late.push_back(Late::Hello(name));
+            return;
+        }
+        match self.greet(&name) {
+            Ok((token, link)) => {
+                self.names.insert(name, token);
+                self.peers.insert(token, Stage::Greeting(link, call));
+            }
+            Err(NoLink::Busy) => self.call_later(name, call),
+            Err(NoLink::Crowded) => {
+                self.calls.insert(name.clone(), call);
+                self.be_late(Late::Hello(name));
+            }
+            Err(NoLink::Refused(error)) => {
+                log::debug!(target: "link", "shm: no link: {error}");
+                call.waiting.into_iter().for_each(PendingConnect::refuse);
             }
         }
     }
 
-    /// Connects to another process and says hello. If its queue is full, it is tried again later.
-    fn call(&mut self, name: SocketName, call: Call<T>) {
-        let error = match self.node.directory.connect(&name) {
-            Ok(socket) => match self.greet(&name, socket) {
-                Ok((token, link)) => {
-                    self.names.insert(name, token);
-                    self.peers.insert(token, Stage::Greeting(link, call.waiting));
-                    self.set_timer(GREETING, Due::Greeting(token));
-                    return;
-                }
-                Err(error) => error,
-            },
-            Err(ConnectError::Busy) if Instant::now() < call.end => {
-                self.set_timer(call.pause, Due::Call(name.clone()));
-                self.calls.insert(name, Call { pause: (call.pause * 2).min(BUSY_MAX), ..call });
-                return;
-            }
-            Err(ConnectError::Busy) => io::ErrorKind::WouldBlock.into(),
-            Err(ConnectError::Nobody) => io::ErrorKind::ConnectionRefused.into(),
-            Err(ConnectError::Io(error)) => error,
-        };
-        log::debug!(target: "link", "shm: no link: {error}");
-        call.waiting.into_iter().for_each(PendingConnect::refuse);
+    fn call_later(&mut self, name: SocketName, call: Call<T>) {
+        self.set_timer(call.pause, Due::Call(name.clone()));
+        self.calls.insert(name, Call { pause: (call.pause * 2).min(BUSY_MAX), ..call });
     }
 
-    fn greet(&mut self, name: &SocketName, socket: Socket) -> io::Result<(u64, Arc<Link<T>>)> {
+    /// Connects to a process and says hello.
+    fn greet(&mut self, name: &SocketName) -> Result<(u64, Arc<Link<T>>), NoLink> {
+        let home = &self.node.links.home;
+        // Made first, so that the process is silent for as short a time as it can after it has connected.
+        let pair = Pair::create(home, Some(0))?;
+        let socket = Arc::new(self.node.directory.connect(name)?);
         let peer = socket.peer_credentials()?;
         peer.same_user()?;
-        let pair = Pair::create(&self.node.links.home, peer.pid, Some(0))?;
-        let probe = self.node.links.home.probe(peer.pid);
-        let hello = Message::Hello { version: VERSION, name: self.node.name.to_string(), probe };
-        let ringer = self.node.links.home.ringer()?;
-        let [home, regions, alarm, bell] = self.node.links.home.fds(&ringer);
-        if socket.send(&hello.encode(), &[pair.fd(), home, regions, alarm, bell])? != Sent::Done {
-            return Err(io::ErrorKind::WouldBlock.into());
+        let hello = Message::Hello { version: VERSION, name: self.node.name.to_string(), probe: home.probe(peer.pid) };
+        let [published, regions, alarm] = home.fds();
+        match socket.send(&hello.encode(), &[pair.fd(), published, regions, alarm])? {
+            Sent::Done => {}
+            Sent::WouldBlock => return Err(NoLink::Crowded),
+            // It had to make room for others before it could say anything.
+            Sent::Closed if is_put_off(&socket) => return Err(NoLink::Busy),
+            Sent::Closed => return Err(io::Error::from(io::ErrorKind::ConnectionReset).into()),
         }
         let token = self.token();
         self.epoll.add(socket.as_fd(), token, Interest::READ)?;
-        Ok((token, Link::new(self.node.errands(), pair, name.clone(), Some(socket))))
+        Ok((token, Link::new(self.node.errands(), pair.with(peer.pid), name.clone(), Some(socket))))
+    }
+
+    /// Takes note of a message whose descriptors the system does not take now. Others wait with it, for they would find the
+    /// same.
+    fn be_late(&mut self, message: Late) {
+        self.late.push_front(message);
+        self.set_timer(self.late_pause, Due::Late);
+        self.late_pause = (self.late_pause * 2).min(BUSY_MAX);
+    }
+
+    /// Sends the messages that had to wait, as many as the system takes.
+    fn catch_up(&mut self) {
+        let mut late = std::mem::take(&mut self.late);
+        while let Some(message) = late.pop_front() {
+            match message {
+                Late::Hello(name) => {
+                    if let Some(call) = self.calls.remove(&name) {
+                        self.call(name, call);
+                    }
+                }
+                Late::Welcome(token) => self.welcome(token),
+            }
+            if !self.late.is_empty() {
+                self.late.append(&mut late);
+                return;
+            }
+            self.late_pause = BUSY_MIN;
+        }
     }
 
     /// Stops listening to a socket.
@@ -377,35 +468,38 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
     fn admit(&mut self, socket: Socket) -> io::Result<()> {
         let peer = socket.peer_credentials()?;
         peer.same_user()?;
-        while self.strangers.is_full() && self.dismiss() {}
         let token = self.token();
         self.epoll.add(socket.as_fd(), token, Interest::READ)?;
         self.peers.insert(token, Stage::Greeted(socket));
-        self.strangers.add(token, peer.pid, Instant::now());
+        // Most have said it by now, and some came only to see who listens.
+        self.read(token);
+        if let Some(Stage::Greeted(_)) = self.peers.get(&token) {
+            while self.strangers.is_full() && self.dismiss() {}
+            self.strangers.add(token, peer.pid);
+        }
         Ok(())
     }
 
     /// Has one stranger make room for others, unless it has said hello meanwhile; false if there is none.
     fn dismiss(&mut self) -> bool {
-        let Some(token) = self.strangers.least_welcome() else { return false };
+        let Some((token, of_it)) = self.strangers.least_welcome() else { return false };
         self.read(token);
-        self.give_up(token);
-        true
-    }
-
-    /// Ends the connection of a stranger that has said nothing.
-    fn give_up(&mut self, token: u64) {
-        if let Some(Stage::Greeted(_)) = self.peers.get(&token) {
-            self.complain(self.pid(token), &"it connects and says nothing");
+        if let Some(Stage::Greeted(socket)) = self.peers.get(&token) {
+            // One that keeps to the rules was about to speak.
+            let _ = socket.send(&Message::Again.encode(), &[]);
+            if of_it > LINKS {
+                self.complain(self.pid(token), &"it connects and says nothing");
+            }
             self.lose(token);
         }
+        true
     }
 
     /// The process of a peer; 0 if it is not visible from here.
     fn pid(&self, token: u64) -> i32 {
         match self.peers.get(&token) {
             Some(Stage::Greeted(socket)) => socket.peer_credentials().map_or(0, |peer| peer.pid),
-            Some(Stage::Greeting(link, _) | Stage::Up(link)) => link.pair().pid,
+            Some(Stage::Greeting(link, _) | Stage::Welcoming(link, _) | Stage::Up(link)) => link.pair().pid,
             None => 0,
         }
     }
@@ -421,11 +515,15 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
 
     fn on_socket(&mut self, token: u64, event: &Ready) {
         if event.writable
-            && let Some(Stage::Up(link) | Stage::Greeting(link, _)) = self.peers.get(&token)
+            && let Some(Stage::Up(link)) = self.peers.get(&token)
             && link.flush()
             && let Some(socket) = link.socket()
         {
             let _ = self.epoll.modify(socket.as_fd(), token, Interest::READ);
+        }
+        if let Some(Stage::Up(_)) = self.peers.get(&token) {
+            // Whatever a peer sends is a ring as well: a real one may have found no room behind it.
+            self.watch.wake(&self.node.links);
         }
         self.read(token);
     }
@@ -434,7 +532,9 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
     fn socket(&self, token: u64) -> Option<&Socket> {
         match self.peers.get(&token)? {
             Stage::Greeted(socket) => Some(socket),
-            Stage::Greeting(link, _) | Stage::Up(link) => link.socket(),
+            Stage::Greeting(link, _) | Stage::Welcoming(link, _) | Stage::Up(link) => {
+                link.socket().map(|socket| &**socket)
+            }
         }
     }
 
@@ -469,6 +569,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
     /// The reason why the link is to end.
     fn on_message(&mut self, token: u64, message: Message, fds: &mut Vec<OwnedFd>) -> Result<(), String> {
         match (self.peers.get(&token), message) {
+            (Some(Stage::Up(_)), Message::Ring) => {}
             (Some(Stage::Up(link)), Message::Reads(reads)) => link.pair().set_peer_reads(reads),
             (Some(Stage::Up(link)), message) => {
                 let link = link.clone();
@@ -485,14 +586,19 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
             (Some(Stage::Greeting(..)), Message::Welcome { name: _, probe, reads }) => {
                 return self.on_welcome(token, probe, reads, fds).map_err(|error| format!("its welcome: {error}"));
             }
-            (Some(Stage::Greeting(..)), Message::UseMine) => {
-                let Some(Stage::Greeting(link, queue)) = self.peers.remove(&token) else { return Ok(()) };
+            (Some(Stage::Greeting(..)), answer @ (Message::UseMine | Message::Again)) => {
+                let Some(Stage::Greeting(link, call)) = self.peers.remove(&token) else { return Ok(()) };
                 if let Some(socket) = link.socket() {
                     self.forget(socket);
                 }
-                self.names.remove(&link.name);
-                self.orphans.entry(link.name.clone()).or_default().extend(queue);
-                self.set_timer(GREETING, Due::Orphans(link.name.clone()));
+                let name = link.name.clone();
+                self.names.remove(&name);
+                if answer == Message::Again {
+                    self.call_later(name, call);
+                } else {
+                    self.set_timer(ORPHANED, Due::Orphans(name.clone()));
+                    self.orphans.entry(name).or_default().extend(call.waiting);
+                }
             }
             _ => return Err("a message out of turn".to_owned()),
         }
@@ -513,11 +619,11 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
         }
         self.settle(&name);
         let known = self.names.get(&name).copied();
-        if matches!(known.and_then(|token| self.peers.get(&token)), Some(Stage::Up(_))) {
+        if matches!(known.and_then(|token| self.peers.get(&token)), Some(Stage::Up(_) | Stage::Welcoming(..))) {
             return Err(invalid("it has a link already"));
         }
         let both = known.filter(|token| matches!(self.peers.get(token), Some(Stage::Greeting(..))));
-        let of_it = |stage: &&Stage<T>| matches!(stage, Stage::Up(link) if pid != 0 && link.pair().pid == pid);
+        let of_it = |stage: &&Stage<T>| matches!(stage, Stage::Up(link) | Stage::Welcoming(link, _) if pid != 0 && link.pair().pid == pid);
         if self.peers.values().filter(of_it).count() >= LINKS {
             return Err(invalid("it has too many links"));
         }
@@ -529,28 +635,30 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
             let _ = socket.send(&Message::UseMine.encode(), &[])?;
             return Ok(());
         }
-        let link = match self.welcome(&socket, pid, probe, fds) {
-            Ok(pair) => Link::new(self.node.errands(), pair, name.clone(), Some(socket)),
+        let mut waiting = self.orphans.remove(&name).unwrap_or_default();
+        let socket = Arc::new(socket);
+        let pair = match self.open(&socket, pid, probe, fds) {
+            Ok(pair) => pair,
             Err(error) => {
                 self.forget(&socket);
-                let orphans = self.orphans.remove(&name).unwrap_or_default();
-                orphans.into_iter().for_each(PendingConnect::refuse);
+                waiting.into_iter().for_each(PendingConnect::refuse);
                 return Err(error);
             }
         };
-        self.node.links.add(&link);
-        self.peers.insert(token, Stage::Up(link.clone()));
-        let mut waiting = self.orphans.remove(&name).unwrap_or_default();
-        if let Some(Stage::Greeting(own, queue)) = both.and_then(|token| self.peers.remove(&token)) {
+        if let Some(Stage::Greeting(own, call)) = both.and_then(|token| self.peers.remove(&token)) {
             if let Some(socket) = own.socket() {
                 self.forget(socket);
             }
-            waiting.extend(queue);
+            waiting.extend(call.waiting);
         }
         waiting.extend(self.calls.remove(&name).map(|call| call.waiting).unwrap_or_default());
+        let link = Link::new(self.node.errands(), pair, name.clone(), Some(socket));
         self.names.insert(name, token);
-        for one in waiting {
-            one.request(&link);
+        self.peers.insert(token, Stage::Welcoming(link, waiting));
+        if self.late.is_empty() {
+            self.welcome(token);
+        } else {
+            self.late.push_back(Late::Welcome(token));
         }
         Ok(())
     }
@@ -579,36 +687,52 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
         }
     }
 
-    /// Opens the memory that a process wants to share, and answers its hello.
-    fn welcome(&self, socket: &Socket, pid: i32, probe: Probe, fds: &mut Vec<OwnedFd>) -> io::Result<Arc<Pair>> {
-        let [memory, home, regions, alarm, bell] = take_fds(fds)?;
-        let pair = Pair::open(&self.node.links.home, memory, pid, 1)?;
-        pair.set_peer(Peer::open([home, regions, alarm, bell])?, probe);
-        let reads = self.node.can_copy(&pair);
-        pair.set_reads_peer(reads);
-        let probe = self.node.links.home.probe(pid);
-        let welcome = Message::Welcome { name: self.node.name.to_string(), probe, reads };
-        let ringer = self.node.links.home.ringer()?;
-        if socket.send(&welcome.encode(), &self.node.links.home.fds(&ringer))? != Sent::Done {
-            return Err(io::ErrorKind::WouldBlock.into());
-        }
+    /// Opens the memory that a process wants to share.
+    fn open(&self, socket: &Arc<Socket>, pid: i32, probe: Probe, fds: &mut Vec<OwnedFd>) -> io::Result<Arc<Pair>> {
+        let [memory, published @ ..] = take_fds::<4>(fds)?;
+        let pair = Pair::open(&self.node.links.home, memory, 1)?.with(pid);
+        pair.set_peer(Peer::open(published, socket.clone())?, probe);
+        pair.set_reads_peer(self.node.can_copy(&pair));
         Ok(pair)
     }
 
+    /// Answers the hello of a process, whose link is up then.
+    fn welcome(&mut self, token: u64) {
+        let Some(Stage::Welcoming(link, _)) = self.peers.get(&token) else { return };
+        let (home, pair) = (&self.node.links.home, link.pair());
+        let (name, probe, reads) = (self.node.name.to_string(), home.probe(pair.pid), pair.reads_peer());
+        let welcome = Message::Welcome { name, probe, reads }.encode();
+        match link.socket().map_or(Ok(Sent::Closed), |socket| socket.send(&welcome, &home.fds())) {
+            Ok(Sent::Done) => {}
+            Ok(Sent::WouldBlock) => return self.be_late(Late::Welcome(token)),
+            Ok(Sent::Closed) | Err(_) => return self.lose(token),
+        }
+        if let Some(Stage::Welcoming(link, waiting)) = self.peers.remove(&token) {
+            self.be_up(token, link, waiting);
+        }
+    }
+
     fn on_welcome(&mut self, token: u64, probe: Probe, reads: bool, fds: &mut Vec<OwnedFd>) -> io::Result<()> {
-        let peer = Peer::open(take_fds(fds)?)?;
-        let Some(Stage::Greeting(link, queue)) = self.peers.remove(&token) else { return Ok(()) };
+        let Some(Stage::Greeting(link, _)) = self.peers.get(&token) else { return Ok(()) };
+        let Some(socket) = link.socket() else { return Ok(()) };
+        let peer = Peer::open(take_fds(fds)?, socket.clone())?;
+        let Some(Stage::Greeting(link, call)) = self.peers.remove(&token) else { return Ok(()) };
         link.pair().set_peer(peer, probe);
         let own_reads = self.node.can_copy(link.pair());
         link.pair().set_reads_peer(own_reads);
         link.pair().set_peer_reads(reads);
         link.send(Message::Reads(own_reads));
+        self.be_up(token, link, call.waiting);
+        Ok(())
+    }
+
+    /// Takes a link into use, for which these connects have waited.
+    fn be_up(&mut self, token: u64, link: Arc<Link<T>>, waiting: Vec<PendingConnect<T>>) {
         self.node.links.add(&link);
         self.peers.insert(token, Stage::Up(link.clone()));
-        for one in queue {
+        for one in waiting {
             one.request(&link);
         }
-        Ok(())
     }
 
     /// Ends a link whose peer is gone, or broke the protocol.
@@ -616,7 +740,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
         self.strangers.remove(token);
         let (link, queue) = match self.peers.remove(&token) {
             Some(Stage::Up(link)) => (link, Vec::new()),
-            Some(Stage::Greeting(link, queue)) => (link, queue),
+            Some(Stage::Greeting(link, Call { waiting, .. }) | Stage::Welcoming(link, waiting)) => (link, waiting),
             Some(Stage::Greeted(socket)) => {
                 self.forget(&socket);
                 return;
@@ -625,6 +749,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
         };
         if let Some(socket) = link.socket() {
             self.forget(socket);
+            socket.end();
         }
         if self.names.get(&link.name) == Some(&token) {
             self.names.remove(&link.name);
@@ -653,20 +778,11 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
 
     fn expire(&mut self) {
         let now = Instant::now();
-        while let Some(token) = self.strangers.overdue(now) {
-            self.give_up(token);
-            self.strangers.remove(token);
-        }
         while let Some(due) = self.timers.take_due(now) {
             match due {
                 Due::Connect(conn) => {
                     if let Some(conn) = conn.upgrade().filter(|conn| conn.phase() == ConnPhase::Pending) {
                         cm::end(&conn, ConnectionReport::TimedOut);
-                    }
-                }
-                Due::Greeting(token) => {
-                    if matches!(self.peers.get(&token), Some(Stage::Greeting(..))) {
-                        self.lose(token);
                     }
                 }
                 Due::Call(name) => {
@@ -675,9 +791,11 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
                     }
                 }
                 Due::Orphans(name) => {
-                    let orphans = self.orphans.remove(&name).unwrap_or_default();
-                    orphans.into_iter().for_each(PendingConnect::refuse);
+                    if let Some(orphans) = self.orphans.remove(&name) {
+                        self.call(name, Call::new(orphans));
+                    }
                 }
+                Due::Late => self.catch_up(),
                 Due::Accept => {
                     let _ = self.epoll.add(self.reachable.listener.as_fd(), LISTENER, Interest::READ);
                 }
@@ -697,6 +815,13 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
             self.lose(token);
         }
     }
+}
+
+/// True if the process at the other end has closed the connection and wants to be called again.
+fn is_put_off(socket: &Socket) -> bool {
+    let mut packet = [0; MAX_PACKET];
+    let last = socket.recv(&mut packet, &mut Vec::new());
+    matches!(last, Ok(Recv::Message(len)) if Message::decode(&packet[..len]) == Some(Message::Again))
 }
 
 fn take_fds<const N: usize>(fds: &mut Vec<OwnedFd>) -> io::Result<[OwnedFd; N]> {

@@ -6,7 +6,7 @@
 use dat_core::event::Status;
 
 /// Version of the messages and of the layout of shared memory.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 /// The most private data that a request, or the answer to one, carries.
 pub const MAX_PRIVATE_DATA: usize = 512;
 /// Room for any packet.
@@ -60,12 +60,17 @@ pub enum CloseReason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
     /// First message of the process that connected; with the shared memory of the pair, its published
-    /// memory, its alarm, and a socket that rings its bell.
+    /// memory, and its alarm.
     Hello { version: u32, name: String, probe: Probe },
-    /// Answer to [`Message::Hello`]; with published memory, alarm, and a socket for the bell.
+    /// Answer to [`Message::Hello`]; with published memory and alarm.
     Welcome { name: String, probe: Probe, reads: bool },
     /// Answer to [`Message::Hello`] of a process to which this one is connecting.
     UseMine,
+    /// In the place of an answer to [`Message::Hello`], which the sender has not read: it has no room for one more
+    /// process that has said nothing yet. The receiver is to connect once more, a little later.
+    Again,
+    /// Wakes the thread that reads it, and says nothing else.
+    Ring,
     /// True if the sender can read the receiver's memory.
     Reads(bool),
     /// A connection request.
@@ -79,6 +84,9 @@ pub enum Message {
     /// The sender has let go of the connection; with `to_active` set, this is for the active end.
     Close { conn: ConnId, to_active: bool, reason: CloseReason },
 }
+
+/// The packet of [`Message::Ring`].
+pub const RING: u8 = 10;
 
 const STATUS: [Status; 12] = [
     Status::Success,
@@ -222,6 +230,8 @@ impl Message {
                 };
                 Writer::new(9).conn(conn).u8((*to_active).into()).u8(how).u8(status)
             }
+            Message::Ring => Writer::new(RING),
+            Message::Again => Writer::new(11),
         }
         .0
     }
@@ -263,6 +273,8 @@ impl Message {
                 };
                 Message::Close { conn, to_active, reason }
             }
+            RING => Message::Ring,
+            11 => Message::Again,
             _ => return None,
         };
         reader.0.is_empty().then_some(message)
@@ -282,6 +294,8 @@ mod tests {
             Message::Hello { version: VERSION, name: "p-1-2".into(), probe },
             Message::Welcome { name: "p-3-4".into(), probe, reads: true },
             Message::UseMine,
+            Message::Again,
+            Message::Ring,
             Message::Reads(false),
             Message::Request {
                 conn: CONN,

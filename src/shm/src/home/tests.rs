@@ -11,10 +11,7 @@ use super::*;
 const LEADS: usize = 200_000;
 
 fn home() -> Home {
-    let dir = tempfile::tempdir().expect("dir");
-    let path = dir.path().join("shm");
-    // The bells need no name once they are made.
-    Home::new(&Directory::open(path.to_str().expect("text")).expect("open")).expect("home")
+    Home::new().expect("home")
 }
 
 #[test]

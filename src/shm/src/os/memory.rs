@@ -1,7 +1,8 @@
 //! Memory shared between processes: sealed, anonymous, of a fixed size or one that only grows.
 //!
 //! Memory that grows is made small, and either side makes it longer when it needs more. It never becomes shorter, so
-//! what a process has found to be there stays.
+//! what a process has found to be there stays. The file behind it ([`SharedFile`]) is kept open by those who give it to
+//! peers or let it grow; the rest of memory needs no descriptor once it is mapped.
 //!
 //! The bytes of a [`SharedMemory`] are foreign: a peer can write to them at any moment, whatever the protocol says.
 //! Atomic words are read and written as such ([`SharedMemory::at`]). All other bytes are copied by address and never
@@ -10,11 +11,11 @@
 use std::fmt;
 use std::io;
 use std::mem;
-use std::ops::Deref;
+use std::ops::{Deref, RangeInclusive};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use host::cancel::Shielded;
 use host::limit;
@@ -114,16 +115,16 @@ unsafe impl SharedView for ViewU64 {}
 // SAFETY: an array has the layout of its elements in a row, and no methods that store.
 unsafe impl<T: SharedView, const N: usize> SharedView for [T; N] {}
 
+/// The anonymous file behind shared memory.
+#[derive(Debug)]
+pub struct SharedFile(Shielded<OwnedFd>);
+
 /// A mapped piece of shared memory. The mapping ends with the value; the memory itself is freed when the last process
 /// lets go of it. A child of `fork` does not inherit the mapping.
 pub struct SharedMemory {
     base: NonNull<u8>,
-    /// Bytes of the mapping.
-    reserved: usize,
-    /// Bytes of the mapping that are known to be there. This only grows.
-    len: AtomicUsize,
+    len: usize,
     access: Access,
-    fd: Arc<Shielded<OwnedFd>>,
 }
 
 // SAFETY: the mapping belongs to the value and to no thread; it is accessed only by atomics and by raw copies (see the
@@ -135,110 +136,64 @@ unsafe impl Sync for SharedMemory {}
 /// The seals without which memory is not accepted: with them no peer can take away memory that this process has mapped.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::SEAL);
 
-impl SharedMemory {
-    /// Makes shared memory of `size` bytes, all 0; pages take up memory only once they are touched. `name` appears in
-    /// /proc/PID/maps. `peers` is the access of other processes; this process can always write.
+impl SharedFile {
+    /// Takes the file of a peer if all `seals` are set.
     ///
     /// # Errors
-    /// The error of the system; `FileTooLarge` if the process may not have files of that size; `InvalidInput` for a
-    /// size of 0 or above `isize::MAX`.
-    pub fn create(name: &str, size: usize, peers: Access) -> io::Result<SharedMemory> {
-        SharedMemory::make(name, size, size, peers, SEALS | SealFlags::GROW)
-    }
-
-    /// Does what [`SharedMemory::create`] does, but the memory can grow: see [`SharedMemory::grow`] and
-    /// [`SharedMemory::window`]. Addresses for `reserve` bytes are taken at once.
-    ///
-    /// # Errors
-    /// Those of [`SharedMemory::create`].
-    pub fn create_growing(name: &str, size: usize, reserve: usize, peers: Access) -> io::Result<SharedMemory> {
-        SharedMemory::make(name, size, reserve, peers, SEALS)
-    }
-
-    fn make(name: &str, size: usize, reserve: usize, peers: Access, seals: SealFlags) -> io::Result<SharedMemory> {
-        let fd = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-        extend(&fd, size)?;
-        let memory = SharedMemory::map(Arc::new(Shielded::new(fd)), 0, reserve, size, Access::ReadWrite)?;
-        // This comes after the mapping of this process: the seal forbids only later ones.
-        if peers == Access::ReadOnly && fcntl_add_seals(&memory.fd, seals | SealFlags::FUTURE_WRITE).is_ok() {
-            return Ok(memory);
+    /// `InvalidData` if it is not sealed anonymous memory in which no access could ever fault; otherwise the error of
+    /// the system.
+    fn of_peer(fd: OwnedFd, seals: SealFlags) -> io::Result<SharedFile> {
+        let refuse = |why| Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        if !fcntl_get_seals(&fd).is_ok_and(|found| found.contains(seals)) {
+            return refuse("the peer's memory is not a sealed memfd");
         }
-        if peers == Access::ReadOnly {
-            log::debug!("shm: the kernel knows no F_SEAL_FUTURE_WRITE; peers are trusted not to write {name:?}");
+        // Huge pages of a pool can be sealed too, but accessing them faults when the pool is empty.
+        if fstatfs(&fd)?.f_type != libc::TMPFS_MAGIC {
+            return refuse("the peer's memory is not of ordinary pages");
         }
-        fcntl_add_seals(&memory.fd, seals)?;
-        Ok(memory)
+        Ok(SharedFile(Shielded::new(fd)))
     }
 
-    /// Maps memory that a peer has made.
-    ///
-    /// # Errors
-    /// `InvalidData` if it is not sealed anonymous memory of exactly `size` bytes, in which no access could ever fault;
-    /// otherwise the error of the system.
-    pub fn open(fd: OwnedFd, size: usize, access: Access) -> io::Result<SharedMemory> {
-        let found = inspect(&fd, SEALS | SealFlags::GROW)?;
-        if found != size {
-            let text = format!("the peer's memory has {found} bytes, not {size}");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
-        }
-        SharedMemory::map(Arc::new(Shielded::new(fd)), 0, size, size, access)
+    /// The descriptor that a peer maps.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 
-    /// Maps memory that a peer has made, and that can grow. Addresses for `reserve` bytes are taken at once.
-    ///
-    /// # Errors
-    /// `InvalidData` if it is not such memory, or has less than `least` bytes; otherwise the error of the system.
-    pub fn open_growing(fd: OwnedFd, least: usize, reserve: usize, access: Access) -> io::Result<SharedMemory> {
-        let found = inspect(&fd, SEALS)?;
-        if found < least {
-            let text = format!("the peer's memory has {found} bytes, less than {least}");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
-        }
-        SharedMemory::map(Arc::new(Shielded::new(fd)), 0, reserve, found.min(reserve), access)
+    fn size(&self) -> io::Result<usize> {
+        usize::try_from(fstat(&self.0)?.st_size).map_err(|_| io::ErrorKind::InvalidData.into())
     }
 
-    /// Maps another part of the same memory, from byte `offset`, which is a multiple of the page size. Memory that can
+    /// Maps `len` bytes from byte `offset`, which is a multiple of the page size, for reading and writing. A file that can
     /// grow does so, as far as it has to.
     ///
     /// # Errors
     /// The error of the system; `FileTooLarge` if the process may not have files of that size.
     pub fn window(&self, offset: usize, len: usize) -> io::Result<SharedMemory> {
-        extend(&self.fd, offset.checked_add(len).ok_or(io::ErrorKind::InvalidInput)?)?;
-        SharedMemory::map(self.fd.clone(), offset, len, len, self.access)
+        self.extend(offset.checked_add(len).ok_or(io::ErrorKind::InvalidInput)?)?;
+        self.map(offset, len, Access::ReadWrite)
     }
 
-    /// Sees to it that the first `len` bytes are there. They have to lie within the addresses that are reserved.
-    ///
-    /// # Errors
-    /// Those of [`SharedMemory::window`].
-    pub fn grow(&self, len: usize) -> io::Result<()> {
-        if self.len.load(Ordering::Relaxed) >= len {
+    /// Makes the file at least `len` bytes long.
+    fn extend(&self, len: usize) -> io::Result<()> {
+        if self.size()? >= len {
             return Ok(());
         }
-        if len > self.reserved {
-            return Err(OutOfBounds.into());
+        // The system would end the process for this.
+        if limit::file_size().ok().flatten().is_some_and(|most| len as u64 > most) {
+            let text = format!("shared memory of {len} bytes is more than the limit for files");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
         }
-        extend(&self.fd, len)?;
-        self.len.fetch_max(len, Ordering::Relaxed);
-        Ok(())
+        match ftruncate(&self.0, len as u64) {
+            Ok(()) => Ok(()),
+            // The peer has made it longer meanwhile, and it must not shrink.
+            Err(Errno::PERM) if self.size()? >= len => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
-    /// Finds out whether the first `len` bytes are there by now, because a peer has made the memory grow.
-    #[cold]
-    pub fn has_grown(&self, len: usize) -> bool {
-        let size = size(&self.fd).unwrap_or(0).min(self.reserved);
-        self.len.fetch_max(size, Ordering::Relaxed).max(size) >= len
-    }
-
-    /// Maps `reserve` bytes from `offset`, the first `len` of which are there.
-    fn map(
-        fd: Arc<Shielded<OwnedFd>>,
-        offset: usize,
-        reserve: usize,
-        len: usize,
-        access: Access,
-    ) -> io::Result<SharedMemory> {
-        if len == 0 || len > reserve || isize::try_from(reserve).is_err() {
+    /// Maps `len` bytes from `offset`, all of which are there.
+    fn map(&self, offset: usize, len: usize, access: Access) -> io::Result<SharedMemory> {
+        if len == 0 || isize::try_from(len).is_err() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let protection = match access {
@@ -247,26 +202,87 @@ impl SharedMemory {
         };
         let flags = MapFlags::SHARED | MapFlags::NORESERVE;
         // SAFETY: this makes a new mapping where the kernel finds room, and replaces none.
-        let base = unsafe { mmap(ptr::null_mut(), reserve, protection, flags, &fd, offset as u64) }?;
+        let base = unsafe { mmap(ptr::null_mut(), len, protection, flags, &self.0, offset as u64) }?;
         let Some(base) = NonNull::new(base.cast::<u8>()) else {
             return Err(io::ErrorKind::OutOfMemory.into()); // page 0 is never given unasked
         };
-        let memory = SharedMemory { base, reserved: reserve, len: AtomicUsize::new(len), access, fd };
+        let memory = SharedMemory { base, len, access };
         // SAFETY: the range is exactly this mapping, which is only hidden from children.
-        unsafe { madvise(base.as_ptr().cast(), reserve, Advice::LinuxDontFork) }?;
+        unsafe { madvise(base.as_ptr().cast(), len, Advice::LinuxDontFork) }?;
         Ok(memory)
     }
+}
 
-    /// The descriptor that a peer maps.
-    pub fn fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+impl SharedMemory {
+    /// Makes shared memory of `size` bytes, all 0; pages take up memory only once they are touched. `name` appears in
+    /// /proc/PID/maps. `peers` is the access of other processes; this process can always write.
+    ///
+    /// # Errors
+    /// The error of the system; `FileTooLarge` if the process may not have files of that size; `InvalidInput` for a
+    /// size of 0 or above `isize::MAX`.
+    pub fn create(name: &str, size: usize, peers: Access) -> io::Result<(SharedFile, SharedMemory)> {
+        SharedMemory::make(name, size, peers, SEALS | SealFlags::GROW)
+    }
+
+    /// Does what [`SharedMemory::create`] does, for memory that peers can write and that can grow: see
+    /// [`SharedFile::window`].
+    ///
+    /// # Errors
+    /// Those of [`SharedMemory::create`].
+    pub fn create_growing(name: &str, size: usize) -> io::Result<(SharedFile, SharedMemory)> {
+        SharedMemory::make(name, size, Access::ReadWrite, SEALS)
+    }
+
+    fn make(name: &str, size: usize, peers: Access, seals: SealFlags) -> io::Result<(SharedFile, SharedMemory)> {
+        let fd = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        let file = SharedFile(Shielded::new(fd));
+        file.extend(size)?;
+        let memory = file.map(0, size, Access::ReadWrite)?;
+        // This comes after the mapping of this process: the seal forbids only later ones.
+        if peers == Access::ReadOnly && fcntl_add_seals(&file.0, seals | SealFlags::FUTURE_WRITE).is_ok() {
+            return Ok((file, memory));
+        }
+        if peers == Access::ReadOnly {
+            log::debug!("shm: the kernel knows no F_SEAL_FUTURE_WRITE; peers are trusted not to write {name:?}");
+        }
+        fcntl_add_seals(&file.0, seals)?;
+        Ok((file, memory))
+    }
+
+    /// Maps memory of a fixed size that a peer has made, which has one of `sizes`.
+    ///
+    /// # Errors
+    /// `InvalidData` if it is not sealed anonymous memory of such a size, in which no access could ever fault;
+    /// otherwise the error of the system.
+    pub fn open(fd: OwnedFd, sizes: RangeInclusive<usize>, access: Access) -> io::Result<SharedMemory> {
+        let file = SharedFile::of_peer(fd, SEALS | SealFlags::GROW)?;
+        let found = file.size()?;
+        if !sizes.contains(&found) {
+            let text = format!("the peer's memory has {found} bytes, not {sizes:?}");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
+        file.map(0, found, access)
+    }
+
+    /// Maps the first `len` bytes of memory that a peer has made, and that can grow.
+    ///
+    /// # Errors
+    /// `InvalidData` if it is not such memory, or has less than `len` bytes; otherwise the error of the system.
+    pub fn open_growing(fd: OwnedFd, len: usize) -> io::Result<(SharedFile, SharedMemory)> {
+        let file = SharedFile::of_peer(fd, SEALS)?;
+        let found = file.size()?;
+        if found < len {
+            let text = format!("the peer's memory has {found} bytes, less than {len}");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
+        let memory = file.map(0, len, Access::ReadWrite)?;
+        Ok((file, memory))
     }
 
     #[inline]
     fn range(&self, offset: usize, len: usize, align: usize) -> Result<NonNull<u8>, OutOfBounds> {
         // What is beyond is never touched: an access there would end the process.
-        let there = self.len.load(Ordering::Relaxed);
-        let fits = offset <= there && len <= there - offset;
+        let fits = offset <= self.len && len <= self.len - offset;
         // The mapping begins at a page, so an aligned offset is an aligned address.
         if !fits || !offset.is_multiple_of(align) {
             return Err(OutOfBounds);
@@ -352,44 +368,10 @@ impl<T: Shared> Deref for Place<T> {
     }
 }
 
-fn size(fd: &OwnedFd) -> io::Result<usize> {
-    usize::try_from(fstat(fd)?.st_size).map_err(|_| io::ErrorKind::InvalidData.into())
-}
-
-/// Makes a file at least `len` bytes long.
-fn extend(fd: &OwnedFd, len: usize) -> io::Result<()> {
-    if size(fd)? >= len {
-        return Ok(());
-    }
-    // The system would end the process for this.
-    if limit::file_size().ok().flatten().is_some_and(|most| len as u64 > most) {
-        let text = format!("shared memory of {len} bytes is more than the limit for files");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
-    }
-    match ftruncate(fd, len as u64) {
-        Ok(()) => Ok(()),
-        // The peer has made it longer meanwhile, and it must not shrink.
-        Err(Errno::PERM) if size(fd)? >= len => Ok(()),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// The size of memory that a peer has made.
-fn inspect(fd: &OwnedFd, seals: SealFlags) -> io::Result<usize> {
-    if !fcntl_get_seals(fd).is_ok_and(|found| found.contains(seals)) {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's memory is not a sealed memfd"));
-    }
-    // Huge pages of a pool can be sealed too, but accessing them faults when the pool is empty.
-    if fstatfs(fd)?.f_type != libc::TMPFS_MAGIC {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's memory is not of ordinary pages"));
-    }
-    size(fd)
-}
-
 impl Drop for SharedMemory {
     fn drop(&mut self) {
         // SAFETY: the range is exactly this mapping; every reference into it borrows `self`.
-        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.reserved) };
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len) };
     }
 }
 
@@ -405,8 +387,8 @@ mod tests {
     use super::*;
     use crate::os::user::{Source, copy};
 
-    fn again(memory: &SharedMemory) -> OwnedFd {
-        memory.fd().try_clone_to_owned().expect("dup")
+    fn again(file: &SharedFile) -> OwnedFd {
+        file.fd().try_clone_to_owned().expect("dup")
     }
 
     fn copy_in(memory: &SharedMemory, offset: usize, bytes: &[u8]) -> Result<(), OutOfBounds> {
@@ -424,8 +406,9 @@ mod tests {
 
     #[test]
     fn both_sides_see_the_same_memory() {
-        let ours = SharedMemory::create("test", 1 << 20, Access::ReadWrite).expect("create");
-        let theirs = SharedMemory::open(again(&ours), 1 << 20, Access::ReadWrite).expect("open");
+        let (file, ours) = SharedMemory::create("test", 1 << 20, Access::ReadWrite).expect("create");
+        let theirs = SharedMemory::open(again(&file), 1..=2 << 20, Access::ReadWrite).expect("open");
+        drop(file);
         copy_in(&ours, 5000, b"hello").expect("in");
         let mut out = [0_u8; 5];
         copy_out(&theirs, 5000, &mut out).expect("out");
@@ -437,7 +420,7 @@ mod tests {
 
     #[test]
     fn ranges_are_checked() {
-        let s = SharedMemory::create("test", 8192, Access::ReadWrite).expect("create");
+        let (_, s) = SharedMemory::create("test", 8192, Access::ReadWrite).expect("create");
         assert_eq!(copy_in(&s, 8190, b"abc"), Err(OutOfBounds));
         assert_eq!(copy_in(&s, 8189, b"abc"), Ok(()));
         assert_eq!(copy_in(&s, 8192, b""), Ok(()));
@@ -452,25 +435,25 @@ mod tests {
 
     #[test]
     fn memory_for_readers_cannot_be_written_by_peers() {
-        let ours = SharedMemory::create("test", 4096, Access::ReadOnly).expect("create");
-        let theirs = SharedMemory::open(again(&ours), 4096, Access::ReadOnly).expect("open");
+        let (file, ours) = SharedMemory::create("test", 4096, Access::ReadOnly).expect("create");
+        let theirs = SharedMemory::open(again(&file), 4096..=4096, Access::ReadOnly).expect("open");
         assert_eq!(theirs.at::<AtomicU32>(0).err(), Some(OutOfBounds));
         assert_eq!(copy_in(&theirs, 0, b"x"), Err(OutOfBounds));
         assert_eq!(theirs.target(0, 1).err(), Some(OutOfBounds));
         ours.at::<AtomicU32>(0).expect("at").store(9, Ordering::Relaxed);
         assert_eq!(theirs.view::<ViewU32>(0).expect("view").load(), 9);
-        if fcntl_get_seals(ours.fd()).expect("seals").contains(SealFlags::FUTURE_WRITE) {
-            assert!(SharedMemory::open(again(&ours), 4096, Access::ReadWrite).is_err());
+        if fcntl_get_seals(file.fd()).expect("seals").contains(SealFlags::FUTURE_WRITE) {
+            assert!(SharedMemory::open(again(&file), 4096..=4096, Access::ReadWrite).is_err());
         }
     }
 
     #[test]
     fn nothing_that_could_fault_is_mapped() {
         let refused = |fd: OwnedFd, size| {
-            let error = SharedMemory::open(fd, size, Access::ReadWrite).expect_err("must be refused");
+            let error = SharedMemory::open(fd, size..=size, Access::ReadWrite).expect_err("must be refused");
             assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
         };
-        let good = SharedMemory::create("test", 8192, Access::ReadWrite).expect("create");
+        let (good, _) = SharedMemory::create("test", 8192, Access::ReadWrite).expect("create");
         refused(again(&good), 4096);
         refused(again(&good), 16384);
         refused(tempfile::tempfile().expect("file").into(), 0);
@@ -482,33 +465,25 @@ mod tests {
 
     #[test]
     fn memory_grows_from_either_side() {
-        let ours = SharedMemory::create_growing("test", 4096, 1 << 20, Access::ReadWrite).expect("create");
-        let theirs = SharedMemory::open_growing(again(&ours), 4096, 1 << 20, Access::ReadWrite).expect("open");
-        assert!(SharedMemory::open_growing(again(&ours), 8192, 1 << 20, Access::ReadWrite).is_err(), "too small");
-        assert!(SharedMemory::open(again(&ours), 4096, Access::ReadWrite).is_err(), "not of a fixed size");
-        assert_eq!(copy_in(&ours, 8192, b"x"), Err(OutOfBounds));
-        assert!(!theirs.has_grown(12288));
-        ours.grow(12288).expect("grow");
-        assert_eq!(copy_in(&ours, 8192, b"x"), Ok(()));
-        assert_eq!(copy_in(&theirs, 8192, b"x"), Err(OutOfBounds), "it does not know yet");
-        assert!(theirs.has_grown(12288));
-        let mut out = [0];
-        copy_out(&theirs, 8192, &mut out).expect("out");
-        assert_eq!(&out, b"x");
-        let window = theirs.window(1 << 20, 4096).expect("beyond what is reserved");
+        let (ours, head) = SharedMemory::create_growing("test", 4096).expect("create");
+        let (theirs, _) = SharedMemory::open_growing(again(&ours), 4096).expect("open");
+        assert!(SharedMemory::open_growing(again(&ours), 8192).is_err(), "too small");
+        assert!(SharedMemory::open(again(&ours), 1..=8192, Access::ReadWrite).is_err(), "not of a fixed size");
+        let window = theirs.window(1 << 20, 4096).expect("beyond what is there");
         copy_in(&window, 0, b"y").expect("in");
+        let mut out = [0];
         copy_out(&ours.window(1 << 20, 4096).expect("the same"), 0, &mut out).expect("out");
         assert_eq!(&out, b"y");
-        assert!(ours.grow((1 << 20) + 1).is_err());
-        ours.grow(1 << 20).expect("it is longer than that already");
+        assert_eq!(copy_in(&head, 4096, b"x"), Err(OutOfBounds), "a mapping stays as it is");
+        ours.window(0, 8192).expect("it is longer than that already");
         assert!(ftruncate(ours.fd(), 4096).is_err(), "sealed");
     }
 
     #[test]
     fn large_memory_costs_only_what_is_touched() {
-        let s = SharedMemory::create("test", 1 << 30, Access::ReadWrite).expect("create");
+        let (file, s) = SharedMemory::create("test", 1 << 30, Access::ReadWrite).expect("create");
         copy_in(&s, (1 << 30) - 1, b"x").expect("in");
-        assert!(fstat(s.fd()).expect("stat").st_blocks * 512 <= 2 << 20);
+        assert!(fstat(file.fd()).expect("stat").st_blocks * 512 <= 2 << 20);
     }
 
     #[test]

@@ -6,7 +6,6 @@
 //! [`crate::nodes`], whose list outlives a fork.
 
 pub mod barrier;
-pub mod bell;
 pub mod directory;
 pub mod memory;
 pub mod pages;

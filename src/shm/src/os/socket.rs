@@ -12,6 +12,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::thread;
 
 use host::cancel::Shielded;
 use host::fork::NotInherited;
@@ -19,8 +20,8 @@ use rustix::cmsg_space;
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen,
-    recvmsg, sendmsg, socket_with, socketpair,
+    SendAncillaryMessage, SendFlags, Shutdown, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect,
+    listen, recvmsg, send, sendmsg, shutdown, socket_with, socketpair,
 };
 
 /// The most descriptors that one message can carry.
@@ -58,7 +59,7 @@ impl Credentials {
 pub enum Sent {
     /// The message is on its way, descriptors included.
     Done,
-    /// There is no room now; nothing was sent.
+    /// There is no room now, for the message or for descriptors that are on their way; nothing was sent.
     WouldBlock,
     /// No process is left to read it.
     Closed,
@@ -75,6 +76,9 @@ pub enum Recv {
     /// No message will come any more.
     Closed,
 }
+
+/// Attempts at a message of one byte for which the system has no memory.
+const ATTEMPTS: usize = 1000;
 
 /// The reason why a connection was not made.
 #[derive(Debug)]
@@ -160,10 +164,26 @@ impl Socket {
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
         match retry_on_intr(|| sendmsg(&self.fd, &[IoSlice::new(bytes)], &mut control, flags)) {
             Ok(_) => Ok(Sent::Done),
-            Err(Errno::AGAIN) => Ok(Sent::WouldBlock),
+            // The user has as many descriptors on their way to other processes as this one may have open.
+            Err(Errno::AGAIN | Errno::TOOMANYREFS) => Ok(Sent::WouldBlock),
             Err(Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN) => Ok(Sent::Closed),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Sends a message of one byte, if there is room for it and a process to read it.
+    pub fn send_byte(&self, byte: u8) {
+        for _ in 0..ATTEMPTS {
+            match send(&self.fd, &[byte], SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+                Err(Errno::NOBUFS | Errno::NOMEM | Errno::INTR) => thread::yield_now(),
+                _ => return,
+            }
+        }
+    }
+
+    /// Ends the connection for both sides, whoever still has the socket. What was sent arrives.
+    pub fn end(&self) {
+        let _ = shutdown(&self.fd, Shutdown::Both);
     }
 
     /// Receives one message into `buf` and appends its descriptors to `fds`. An exec closes them.
@@ -175,7 +195,13 @@ impl Socket {
         let mut space: Control = [MaybeUninit::uninit(); _];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
-        let got = match retry_on_intr(|| recvmsg(&self.fd, &mut [IoSliceMut::new(buf)], &mut control, flags)) {
+        let mut recv = || retry_on_intr(|| recvmsg(&self.fd, &mut [IoSliceMut::new(buf)], &mut control, flags));
+        let got = match recv() {
+            // The other end was closed with messages unread, which is told once, before what was sent the other way.
+            Err(Errno::CONNRESET) => recv(),
+            got => got,
+        };
+        let got = match got {
             Ok(got) => got,
             Err(Errno::AGAIN) => return Ok(Recv::WouldBlock),
             Err(Errno::CONNRESET | Errno::NOTCONN) => return Ok(Recv::Closed),

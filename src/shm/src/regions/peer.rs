@@ -22,14 +22,12 @@ impl PeerRegions {
     /// # Errors
     /// As for [`SharedMemory::open`].
     pub fn open(fd: OwnedFd) -> io::Result<PeerRegions> {
-        Ok(PeerRegions { memory: SharedMemory::open_growing(fd, FIRST, TABLE_SIZE, Access::ReadOnly)? })
+        Ok(PeerRegions { memory: SharedMemory::open(fd, FIRST..=TABLE_SIZE, Access::ReadOnly)? })
     }
 
     #[inline]
     fn row(&self, index: usize) -> Option<&RowView> {
-        let at = index * ROW_SIZE;
-        // Keys above all that were seen so far may be in a part that is new.
-        self.memory.view(at).ok().or_else(|| self.memory.has_grown(at + ROW_SIZE).then(|| self.memory.view(at).ok())?)
+        self.memory.view(index * ROW_SIZE).ok()
     }
 
     /// The address of the byte that peers name `addr` in the region or window `key`, whether it is inside or not; `addr`

@@ -8,7 +8,7 @@ use crate::os::memory::Access;
 const DATA: usize = 4096;
 
 fn mapped(slots: usize) -> Mapped {
-    let memory = SharedMemory::create("ring", DATA + slots * SLOT, Access::ReadWrite).expect("memory");
+    let (_, memory) = SharedMemory::create("ring", DATA + slots * SLOT, Access::ReadWrite).expect("memory");
     Mapped::new(Arc::new(memory), 0, DATA, slots).expect("ring")
 }
 
@@ -247,7 +247,7 @@ fn a_ring_that_was_reset_is_new() {
 
 #[test]
 fn places_outside_the_memory_are_refused() {
-    let memory = Arc::new(SharedMemory::create("ring", 8192, Access::ReadWrite).expect("memory"));
+    let memory = Arc::new(SharedMemory::create("ring", 8192, Access::ReadWrite).expect("memory").1);
     let new = |shared, data, slots| Mapped::new(memory.clone(), shared, data, slots).is_ok();
     assert!(new(0, 4096, 64));
     assert!(!new(0, 4096, 128));
@@ -256,7 +256,7 @@ fn places_outside_the_memory_are_refused() {
     assert!(!new(0, 4100, 2));
     assert!(!new(64, 4096, 64));
     assert!(!new(8192 - 128, 4096, 2));
-    let most = SharedMemory::create("ring", 256 + 2 * MAX_SLOTS * SLOT, Access::ReadWrite).expect("memory");
+    let (_, most) = SharedMemory::create("ring", 256 + 2 * MAX_SLOTS * SLOT, Access::ReadWrite).expect("memory");
     let most = Arc::new(most);
     assert!(Mapped::new(most.clone(), 0, 256, MAX_SLOTS).is_ok());
     assert!(Mapped::new(most, 0, 256, 2 * MAX_SLOTS).is_err());

@@ -1,0 +1,348 @@
+/*
+ * everyone.c - as many processes as $DAT_TEST_PROCESSES says, each connected to each, and one connected to 300.
+ *
+ * All connect at the same moment, so most of them wait for a processor most of the time: between the connect and
+ * the first word of a process there may be seconds. The numbers that are compared, descriptors and memory, are
+ * those of a process with all its peers, which have said nothing to each other, less those without any.
+ */
+#define _DEFAULT_SOURCE
+#include "common/fixture.h"
+#include "common/place.h"
+#include "common/usage.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/capability.h>
+
+/* What a peer may cost: descriptors, and KiB of memory on each side. */
+enum { DESCRIPTORS = 3, IDLE_KIB = 64 };
+
+enum { MOST = 512, OTHERS = 300, FILES = 1024, BYTES = 64 };
+
+/* The longest that anything may take where so many wait for a processor. */
+#define LATE_MS (4 * SOON_MS)
+
+/* What a process has to do: it connects to those with the lowest numbers, and others connect to it. */
+struct part {
+    int number;
+    int connects;
+    int accepts;
+};
+
+/* What it has come to. */
+struct result {
+    int descriptors; /* of all peers */
+    long kib;        /* memory that this process has more, shared or not */
+    long shared_kib; /* the files that it shares with its peers */
+    int wrong;       /* peers from which a wrong message has come */
+};
+
+/* ---- A process ---- */
+
+struct one {
+    struct fx fx;
+    struct part part;
+    struct result result;
+    DAT_EVD_HANDLE conn; /* requests and connections */
+    DAT_EVD_HANDLE recv;
+    DAT_EVD_HANDLE req;
+    struct region memory; /* a place for each peer to write to, and one to send from */
+    DAT_EP_HANDLE eps[MOST];
+    int who[MOST]; /* the process that each endpoint is connected to */
+    int count;
+};
+
+/* Without this the limit on descriptors that are on their way is not that of a user. */
+static void be_nobody_special(void)
+{
+    struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+    struct __user_cap_data_struct none[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
+
+    must(syscall(SYS_capset, &head, none) == 0, "capset");
+}
+
+static void make_endpoint(struct one *one, int who)
+{
+    DAT_EP_ATTR attr;
+    DAT_LMR_TRIPLET into = segment(&one->memory, (size_t)one->count * BYTES, BYTES);
+    DAT_EP_HANDLE *ep = &one->eps[one->count];
+
+    attr_default(&attr);
+    attr.max_recv_dtos = attr.max_request_dtos = 4;
+    must_rc(dat_ep_create(one->fx.ia, one->fx.pz, one->recv, one->req, one->conn, &attr, ep), DAT_SUCCESS,
+            "dat_ep_create");
+    must_rc(dat_ep_post_recv(*ep, 1, &into, cookie((DAT_UINT64)one->count), DAT_COMPLETION_DEFAULT_FLAG),
+            DAT_SUCCESS, "dat_ep_post_recv");
+    one->who[one->count++] = who;
+}
+
+static void accept_request(struct one *one, DAT_EVENT *event)
+{
+    DAT_CR_HANDLE cr = event->event_data.cr_arrival_event_data.cr_handle;
+    DAT_CR_PARAM param;
+    int who = -1;
+
+    must_rc(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param), DAT_SUCCESS, "dat_cr_query");
+    must(param.private_data_size >= (DAT_COUNT)sizeof who, "a request without its sender");
+    memcpy(&who, param.private_data, sizeof who);
+    make_endpoint(one, who);
+    must_rc(dat_cr_accept(cr, one->eps[one->count - 1], 0, NULL), DAT_SUCCESS, "dat_cr_accept");
+}
+
+/* Connects to those that it has to, and waits until all connections are there. If one is not to be, the process ends. */
+static void meet(struct one *one, const DAT_CONN_QUAL *quals)
+{
+    int all = one->part.connects + one->part.accepts, connected = 0;
+    DAT_EVENT event;
+
+    for (int i = 0; i < one->part.connects; i++) {
+        /* The next one first, so that not all begin with the same. */
+        int other = (one->part.number + i) % one->part.connects;
+
+        make_endpoint(one, other);
+        must_rc(dat_ep_connect(one->eps[one->count - 1], fx_address(&one->fx), quals[other], env_us(LATE_MS),
+                               sizeof one->part.number, &one->part.number, DAT_QOS_BEST_EFFORT,
+                               DAT_CONNECT_DEFAULT_FLAG),
+                DAT_SUCCESS, "dat_ep_connect");
+    }
+    while (connected < all) {
+        must(wait_event_ms(one->conn, LATE_MS, &event), "%d of %d connections, and no more", connected, all);
+        if (event.event_number == DAT_CONNECTION_REQUEST_EVENT) {
+            accept_request(one, &event);
+            continue;
+        }
+        must(event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED, "process %d has %d of %d connections, and then %s",
+             one->part.number, connected, all, event_text(event.event_number));
+        connected++;
+    }
+}
+
+/* A message from each to each, which says who has sent it. */
+static void talk(struct one *one)
+{
+    DAT_EVENT event;
+
+    for (int i = 0; i < one->count; i++) {
+        DAT_LMR_TRIPLET from = segment(&one->memory, (size_t)(MOST + i) * BYTES, BYTES);
+
+        pattern_fill(one->memory.mem + (MOST + i) * BYTES, BYTES, (unsigned)(one->part.number * MOST + one->who[i]));
+        must_rc(dat_ep_post_send(one->eps[i], 1, &from, cookie(0), DAT_COMPLETION_DEFAULT_FLAG), DAT_SUCCESS,
+                "dat_ep_post_send");
+    }
+    one->result.wrong = one->count;
+    for (int i = 0; i < one->count; i++) {
+        DAT_DTO_COMPLETION_EVENT_DATA *done = &event.event_data.dto_completion_event_data;
+        int at;
+
+        must(wait_event_ms(one->recv, LATE_MS, &event), "%d messages of %d, and no more", i, one->count);
+        at = (int)done->user_cookie.as_64;
+        one->result.wrong -= done->status == DAT_DTO_SUCCESS && done->transfered_length == BYTES &&
+                             pattern_check(one->memory.mem + at * BYTES, BYTES,
+                                           (unsigned)(one->who[at] * MOST + one->part.number)) < 0;
+    }
+    for (int i = 0; i < one->count; i++)
+        must(wait_event_ms(one->req, LATE_MS, &event), "completions of %d sends of %d, and no more", i, one->count);
+}
+
+/* The memory of this process in KiB, whether others have it too or not. */
+static long memory_kib(void)
+{
+    FILE *file = fopen("/proc/self/smaps_rollup", "r");
+    char line[256];
+    long kib = -1;
+
+    must(file != NULL, "/proc/self/smaps_rollup");
+    while (kib < 0 && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "Rss: %ld kB", &kib) != 1)
+            kib = -1;
+    fclose(file);
+    return kib;
+}
+
+/* What the files without a name take that are open in this process. */
+static long shared_kib(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    struct dirent *entry;
+    long long blocks = 0;
+
+    must(dir != NULL, "/proc/self/fd");
+    while ((entry = readdir(dir)) != NULL) {
+        struct stat about;
+
+        if (fstat(atoi(entry->d_name), &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 0)
+            blocks += about.st_blocks;
+    }
+    closedir(dir);
+    return (long)(blocks / 2);
+}
+
+static int one_of_all(struct link *up)
+{
+    static struct one one;
+    static DAT_CONN_QUAL quals[MOST];
+    struct rlimit files;
+    DAT_CONN_QUAL qual = 0;
+    long kib, shared;
+    int before;
+
+    must(link_recv(up, &one.part, sizeof one.part, LATE_MS), "the first process is gone");
+    must(getrlimit(RLIMIT_NOFILE, &files) == 0, "getrlimit");
+    files.rlim_cur = FILES;
+    must(setrlimit(RLIMIT_NOFILE, &files) == 0, "setrlimit");
+    be_nobody_special();
+    fx_open(&one.fx);
+    one.conn = fx_evd(&one.fx, 4 * MOST, DAT_EVD_CR_FLAG | DAT_EVD_CONNECTION_FLAG);
+    one.recv = fx_evd(&one.fx, MOST, DAT_EVD_DTO_FLAG);
+    one.req = fx_evd(&one.fx, MOST, DAT_EVD_DTO_FLAG);
+    region_make(&one.fx, &one.memory, (size_t)2 * MOST * BYTES, MEM_LOCAL);
+    fx_listen_on(&one.fx, one.conn, DAT_PSP_CONSUMER_FLAG, &qual);
+    must(LINK_SEND(up, qual) && link_recv(up, quals, sizeof quals, LATE_MS), "the first process is gone");
+
+    before = entries("/proc/self/fd");
+    kib = memory_kib();
+    shared = shared_kib();
+    meet(&one, quals);
+    must(link_say(up, "met") && link_recv(up, &qual, sizeof qual, LATE_MS), "the first process is gone");
+    one.result.kib = memory_kib() - kib;
+    one.result.shared_kib = shared_kib() - shared;
+    one.result.descriptors = entries("/proc/self/fd") - before;
+    talk(&one);
+    must(LINK_SEND(up, one.result) && link_recv(up, &qual, sizeof qual, LATE_MS), "the first process is gone");
+    fx_close(&one.fx);
+    return 0;
+}
+
+/* ---- All of them ---- */
+
+static struct peer all[MOST];
+
+/* Lets all go on. */
+static void go_on(int count)
+{
+    DAT_CONN_QUAL any = 0;
+
+    for (int i = 0; i < count; i++)
+        LINK_SEND(&all[i].link, any);
+}
+
+static bool hears(int i, void *what, size_t size)
+{
+    return link_recv(&all[i].link, what, size, LATE_MS);
+}
+
+static int greater(long one, long other)
+{
+    return (int)(one > other ? one : other);
+}
+
+/* Starts the processes, and has them connect. False when one of them does not come to an end with it. */
+static bool all_connect(const char *what, int count, struct part (*part)(int number, int count))
+{
+    static DAT_CONN_QUAL quals[MOST];
+    uint64_t start;
+    char word[32];
+    int ready = 0;
+
+    for (int i = 0; i < count; i++) {
+        struct part own = part(i, count);
+
+        peer_start(&all[i], "one");
+        LINK_SEND(&all[i].link, own);
+    }
+    for (int i = 0; i < count; i++)
+        must(hears(i, &quals[i], sizeof quals[i]), "process %d does not listen", i);
+    start = now_ms();
+    for (int i = 0; i < count; i++)
+        link_send(&all[i].link, quals, sizeof quals);
+    while (ready < count && hears(ready, word, sizeof word))
+        ready++;
+    diag("%s: %d of them are connected after %lu ms", what, ready, (unsigned long)(now_ms() - start));
+    return ok(ready == count, "dat_ep_connect: %s: all connections come up", what);
+}
+
+/* Has them talk, and judges what they report. part says what a process had to do. */
+static bool all_talk(const char *what, int count, struct part (*part)(int number, int count))
+{
+    struct result most = { 0, 0, 0, 0 }, r;
+    int peers = 0, heard = 0;
+
+    go_on(count);
+    for (; heard < count && hears(heard, &r, sizeof r); heard++) {
+        struct part own = part(heard, count);
+
+        most.wrong += r.wrong;
+        /* What a process makes once is not to count as that of a peer where there are few. */
+        if (own.connects + own.accepts < count - 1)
+            continue;
+        peers = count - 1;
+        most.kib = greater(r.kib, most.kib);
+        most.shared_kib = greater(r.shared_kib, most.shared_kib);
+        most.descriptors = greater(r.descriptors, most.descriptors);
+    }
+    diag("%s: %d peers take %d descriptors, %ld KiB of memory, %ld KiB of files", what, peers, most.descriptors,
+         most.kib, most.shared_kib);
+    ok(most.descriptors <= DESCRIPTORS * peers, "%s: a peer costs at most %d descriptors", what, DESCRIPTORS);
+    ok(most.kib <= IDLE_KIB * peers && most.shared_kib <= IDLE_KIB * peers, "%s: an idle peer costs at most %d KiB",
+       what, IDLE_KIB);
+    return ok(heard == count && most.wrong == 0, "dat_ep_post_send: %s: each message arrives", what);
+}
+
+static void all_meet(const char *what, int count, struct part (*part)(int number, int count))
+{
+    int ended = 0;
+
+    if (all_connect(what, count, part) && all_talk(what, count, part)) {
+        go_on(count);
+        for (int i = 0; i < count; i++)
+            ended += peer_join(&all[i], LATE_MS) == 0;
+        is_int(ended, count, "dat_ia_close: %s: all end well", what);
+        is_int(place_count(""), 0, "dat_ia_close: %s: nothing is left in the directory", what);
+    }
+    peer_end_all();
+}
+
+/* Each connects to all with lower numbers. */
+static struct part each_to_each(int number, int count)
+{
+    return (struct part){ number, number, count - 1 - number };
+}
+
+/* The last one connects to all others. */
+static struct part one_to_all(int number, int count)
+{
+    return number == count - 1 ? (struct part){ number, number, 0 } : (struct part){ number, 0, 1 };
+}
+
+int main(int argc, char **argv)
+{
+    static const struct peer_role roles[] = { { "one", one_of_all }, { NULL, NULL } };
+    const char *asked = getenv("DAT_TEST_PROCESSES");
+    int count = asked != NULL ? atoi(asked) : 128;
+    struct rlimit files;
+    char what[64];
+
+    env_init(argc, argv, roles);
+    if (!env_is_shm())
+        skip_all("other adapters have limits of their own");
+    if (env_valgrind())
+        skip_all("valgrind has descriptors and memory of its own");
+    must(count >= 2 && count <= MOST, "DAT_TEST_PROCESSES is from 2 to %d", MOST);
+    must(getrlimit(RLIMIT_NOFILE, &files) == 0, "getrlimit");
+    files.rlim_cur = files.rlim_max < 4 * MOST ? files.rlim_max : 4 * MOST;
+    must(setrlimit(RLIMIT_NOFILE, &files) == 0, "setrlimit");
+    place_make();
+    snprintf(what, sizeof what, "%d processes, each with each", count);
+    all_meet(what, count, each_to_each);
+    snprintf(what, sizeof what, "one process with %d", OTHERS);
+    all_meet(what, OTHERS + 1, one_to_all);
+    place_end();
+    return done_testing();
+}
