@@ -9,8 +9,8 @@ use dat_face::handle::{find, handle_of, raw};
 use dat_face::ptr::OutPtr;
 use dat_face::{Answer, At, Face, Fault};
 use dat_udat::{
-    DAT_AGENT_FUNC, DAT_CNO_HANDLE, DAT_CNO_PARAM_MASK, DAT_IA_HANDLE, DAT_OS_WAIT_PROXY_AGENT,
-    DAT_OS_WAIT_PROXY_AGENT_NULL, DAT_RETURN,
+    DAT_AGENT_FUNC, DAT_CNO_HANDLE, DAT_CNO_PARAM_MASK, DAT_EVD_HANDLE, DAT_IA_HANDLE, DAT_OS_WAIT_PROXY_AGENT,
+    DAT_OS_WAIT_PROXY_AGENT_NULL, DAT_PVOID, DAT_RETURN,
 };
 
 use crate::Udat;
@@ -42,13 +42,13 @@ unsafe fn agent_function(function: usize) -> DAT_AGENT_FUNC {
     unsafe { std::mem::transmute::<*const (), DAT_AGENT_FUNC>(function) }
 }
 
-/// Calls an agent for the core.
+/// Calls an agent for the core. Owns nothing: an agent that ends its thread unwinds this frame.
 fn call(data: usize, function: usize, evd: Handle) {
-    // SAFETY: `agent` took the address from a function pointer of this type.
-    if let Some(function) = unsafe { agent_function(function) } {
-        // SAFETY: an agent takes its own data and a handle or NULL.
-        unsafe { function(with_exposed_provenance_mut(data), raw(evd)) };
-    }
+    // SAFETY: `agent` took the address from a function pointer of this type; that it may unwind is all that differs.
+    let function: unsafe extern "C-unwind" fn(DAT_PVOID, DAT_EVD_HANDLE) =
+        unsafe { std::mem::transmute(std::ptr::with_exposed_provenance::<()>(function)) };
+    // SAFETY: an agent takes its own data and a handle or NULL.
+    unsafe { function(with_exposed_provenance_mut(data), raw(evd)) };
 }
 
 /// An agent in the form of the interface.
