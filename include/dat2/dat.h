@@ -1660,8 +1660,9 @@ extern DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia_handle,
                                 DAT_EP_HANDLE *ep_handle);
 
 /**
- * Makes an unconnected endpoint that takes its receive buffers from an SRQ. The attributes are
- * mandatory; max_recv_dtos and srq_soft_hw in them are its hard and soft high watermarks.
+ * Makes an unconnected endpoint that takes its receive buffers from an SRQ. In uDAPL 1.2 the
+ * attributes are mandatory; max_recv_dtos and srq_soft_hw in them are its hard and soft high
+ * watermarks.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_create_with_srq(3DAT).

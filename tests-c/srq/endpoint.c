@@ -110,6 +110,37 @@ static void handles(void)
     zoo_intact(&zoo, "dat_ep_create_with_srq");
 }
 
+/* uDAPL 2.0: without attributes the endpoint can do everything, and has no watermarks. */
+static void defaults(const struct call *c)
+{
+    DAT_EP_HANDLE ep = DAT_HANDLE_NULL, plain;
+    DAT_EP_PARAM p, q;
+
+    memset((void *)&p, 0, sizeof p);
+    memset((void *)&q, 0, sizeof q);
+    is_code(dat_ep_create_with_srq(c->ia, c->pz, c->recv, c->req, c->conn, c->srq, NULL, NULL),
+            DAT_INVALID_PARAMETER, DAT_INVALID_ARG8,
+            "dat_ep_create_with_srq: neither attributes nor ep_handle: DAT_INVALID_PARAMETER");
+    if (!is_success(dat_ep_create_with_srq(c->ia, c->pz, c->recv, c->req, c->conn, c->srq, NULL, &ep),
+                    "dat_ep_create_with_srq: attributes NULL: success"))
+        return;
+    must_rc(dat_ep_query(ep, DAT_EP_FIELD_ALL, &p), DAT_SUCCESS, "dat_ep_query");
+    ok(p.srq_handle == c->srq && p.ep_attr.max_recv_dtos == DAT_HW_DEFAULT &&
+           p.ep_attr.srq_soft_hw == DAT_HW_DEFAULT,
+       "dat_ep_query: attributes NULL: attached to the queue, no watermark");
+    must_rc(dat_ep_create(c->ia, c->pz, c->recv, c->req, c->conn, NULL, &plain), DAT_SUCCESS, "dat_ep_create");
+    must_rc(dat_ep_query(plain, DAT_EP_FIELD_ALL, &q), DAT_SUCCESS, "dat_ep_query");
+    ok(p.ep_attr.max_request_dtos == q.ep_attr.max_request_dtos && p.ep_attr.max_request_iov == q.ep_attr.max_request_iov &&
+           p.ep_attr.max_message_size == q.ep_attr.max_message_size && p.ep_attr.max_rdma_size == q.ep_attr.max_rdma_size &&
+           p.ep_attr.max_rdma_read_in == q.ep_attr.max_rdma_read_in &&
+           p.ep_attr.max_rdma_read_out == q.ep_attr.max_rdma_read_out &&
+           p.ep_attr.recv_completion_flags == q.ep_attr.recv_completion_flags &&
+           p.ep_attr.request_completion_flags == q.ep_attr.request_completion_flags,
+       "dat_ep_query: attributes NULL: the defaults of dat_ep_create");
+    must_rc(dat_ep_free(plain), DAT_SUCCESS, "dat_ep_free");
+    must_rc(dat_ep_free(ep), DAT_SUCCESS, "dat_ep_free");
+}
+
 static void parameters(void)
 {
     struct call good, c;
@@ -117,10 +148,13 @@ static void parameters(void)
 
     srq_open(&q, fx, 10, 10, 64);
     call_fill(&good, q.handle);
-    is_code(dat_ep_create_with_srq(good.ia, good.pz, good.recv, good.req, good.conn, q.handle, NULL,
-                                   &good.ep),
-            DAT_INVALID_PARAMETER, DAT_INVALID_ARG7,
-            "dat_ep_create_with_srq: attributes NULL: DAT_INVALID_PARAMETER");
+    if (UDAPL == 12)
+        is_code(dat_ep_create_with_srq(good.ia, good.pz, good.recv, good.req, good.conn, q.handle, NULL,
+                                       &good.ep),
+                DAT_INVALID_PARAMETER, DAT_INVALID_ARG7,
+                "dat_ep_create_with_srq: attributes NULL: DAT_INVALID_PARAMETER");
+    else
+        defaults(&good);
     is_code(dat_ep_create_with_srq(good.ia, good.pz, good.recv, good.req, good.conn, q.handle,
                                    &good.attr, NULL),
             DAT_INVALID_PARAMETER, DAT_INVALID_ARG8,

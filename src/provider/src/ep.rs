@@ -190,10 +190,13 @@ pub unsafe extern "C" fn dat_ep_create_with_srq<F: Face<Version: Udat>>(
         )?;
         let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
         same_ia(&ia, srq.ia(), Role::Srq)?;
-        let attr = ep_attributes.required(7)?;
+        let attr = ep_attributes.get();
+        if attr.is_none() && !F::Version::SRQ_DEFAULTS {
+            return Err(Fault::Argument(7));
+        }
         let out = ep_handle.required(8)?;
-        let attr = F::Version::ep_attributes(&attr, true, 7)?;
-        let ep = Endpoint::create(&ia, &parts.with(Some(&srq)), Some(attr)).at(&[(Arg::Attributes, 7)])?;
+        let attr = attr.map(|attr| F::Version::ep_attributes(&attr, true, 7)).transpose()?;
+        let ep = Endpoint::create(&ia, &parts.with(Some(&srq)), attr).at(&[(Arg::Attributes, 7)])?;
         out.write(handle_of(&*ep));
         Ok(())
     })

@@ -136,6 +136,8 @@ pub trait Udat: Version {
     const STREAMS: &'static [(Streams, DAT_EVD_FLAGS)];
     /// Flags of dat_ep_connect that ask for more than one path, which no adapter has.
     const MULTIPATH: &'static [DAT_CONNECT_FLAGS];
+    /// Whether an endpoint on a shared receive queue can be made without attributes, and then gets the defaults.
+    const SRQ_DEFAULTS: bool;
     /// The state of a shared receive queue that works.
     const SRQ_OPERATIONAL: DAT_SRQ_STATE;
 

@@ -109,6 +109,7 @@ impl Udat for Udat12 {
     const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS = DAT_MEM_PRIV_RO_DISABLE_FLAG;
     const STREAMS: &'static [(Streams, DAT_EVD_FLAGS)] = &attr::STREAMS;
     const MULTIPATH: &'static [DAT_CONNECT_FLAGS] = &[DAT_CONNECT_MULTIPATH_FLAG];
+    const SRQ_DEFAULTS: bool = false;
     const SRQ_OPERATIONAL: DAT_SRQ_STATE = DAT_SRQ_STATE_OPERATIONAL;
 
     #[inline]

@@ -123,6 +123,7 @@ impl Udat for Udat20 {
     const STREAMS: &'static [(Streams, DAT_EVD_FLAGS)] = &STREAMS;
     const MULTIPATH: &'static [DAT_CONNECT_FLAGS] =
         &[DAT_CONNECT_MULTIPATH_REQUESTED_FLAG, DAT_CONNECT_MULTIPATH_REQUIRED_FLAG];
+    const SRQ_DEFAULTS: bool = true;
     const SRQ_OPERATIONAL: DAT_SRQ_STATE = DAT_SRQ_STATE_OPERATIONAL;
 
     #[inline]

@@ -40,8 +40,8 @@ macro_rules! ep_calls {
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
         $callback! {
-            /// Makes an unconnected endpoint that takes its receive buffers from an SRQ. The attributes are mandatory;
-            /// max_recv_dtos and srq_soft_hw in them are its hard and soft high watermarks.
+            /// Makes an unconnected endpoint that takes its receive buffers from an SRQ. In uDAPL 1.2 the attributes are
+            /// mandatory; max_recv_dtos and srq_soft_hw in them are its hard and soft high watermarks.
             ///
             /// # Parameters
             /// * `ia_handle` - in, the adapter that it belongs to.
@@ -52,8 +52,8 @@ macro_rules! ep_calls {
             /// * `connect_evd_handle` - in, the EVD for connection events, with `DAT_EVD_CONNECTION_FLAG`, or
             ///   `DAT_HANDLE_NULL`.
             /// * `srq_handle` - in, the SRQ, which the endpoint uses until it is freed.
-            /// * `ep_attributes` - in, as for dat_ep_create. For both watermarks `DAT_HW_DEFAULT` means none;
-            ///   `max_recv_iov` is ignored.
+            /// * `ep_attributes` - in, as for dat_ep_create; in uDAPL 2.0 NULL for the defaults, without watermarks. For both
+            ///   watermarks `DAT_HW_DEFAULT` means none; `max_recv_iov` is ignored.
             /// * `ep_handle` - out, the endpoint; written only on success.
             ///
             /// # Errors
@@ -64,7 +64,7 @@ macro_rules! ep_calls {
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_RECV`, `DAT_INVALID_HANDLE_EVD_REQUEST`, `DAT_INVALID_HANDLE_EVD_CONN` | neither NULL nor an EVD of the adapter with that flag |
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` | not an SRQ of the adapter |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | a zone other than that of the SRQ, where the provider does not allow it; never from the providers of this project |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `ep_attributes` is NULL, or an attribute is invalid or above the adapter's limit; requests without an EVD, or an EVD without them |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | 1.2: `ep_attributes` is NULL; an attribute is invalid or above the adapter's limit; requests without an EVD, or an EVD without them |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG8` | `ep_handle` is NULL |
             /// | `DAT_MODEL_NOT_SUPPORTED` | a quality of service other than best effort; SRQs or watermarks that the provider lacks |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_SRQ` | out of memory; the adapter has no endpoint left; `max_ep_per_srq` endpoints use the SRQ |
