@@ -189,7 +189,8 @@ static void adapter_attributes(struct fx *fx, DAT_IA_ATTR *a)
     memset(a, 0, sizeof *a);
     is_success(dat_ia_query(fx->ia, NULL, DAT_IA_FIELD_ALL, a, 0, NULL),
                "dat_ia_query: all of the adapter: success");
-    ok(strcmp(a->adapter_name, env_ia()) == 0, "dat_ia_query: adapter_name: the name opened");
+    if (UDAPL == 12)
+        ok(strcmp(a->adapter_name, env_ia()) == 0, "dat_ia_query: adapter_name: the name opened");
     ok(memchr(a->vendor_name, 0, sizeof a->vendor_name) != NULL && a->vendor_name[0] != '\0',
        "dat_ia_query: vendor_name: a string");
     ok(a->ia_address_ptr != NULL &&

@@ -114,10 +114,30 @@ static void fields(void)
     ok(provider.ha_supported == DAT_FALSE && provider.ha_loadbalancing == DAT_HA_LB_NONE,
        "dat_ia_query: ha_supported, ha_loadbalancing: none");
     ok(strcmp(provider.provider_name, env_ia()) == 0, "dat_ia_query: provider_name: the name of the adapter");
+    ok(named("DAT_IB_DEVICE_NAME") != NULL && strcmp(named("DAT_IB_DEVICE_NAME"), ia.adapter_name) == 0,
+       "dat_ia_query: adapter_name: the device");
+    ok(ia.vendor_name[0] != '\0', "dat_ia_query: vendor_name: not empty");
+    ok(provider.provider_version_major > 0 || provider.provider_version_minor > 0, "dat_ia_query: provider_version: set");
     if (env_is_shm()) {
         ok(ia.zb_supported == DAT_TRUE, "dat_ia_query: shm: zb_supported");
         is_int(provider.rmr_scope_supported, DAT_RMR_SCOPE_ANY, "dat_ia_query: shm: rmr_scope_supported");
     }
+}
+
+/* The attribute is that of the entry: registries find the entry of an open adapter by it. */
+static void thread_safety(void)
+{
+    DAT_PROVIDER_INFO list[64], *entries[64];
+    DAT_COUNT count = 0;
+    int same = 0;
+
+    for (int i = 0; i < 64; i++)
+        entries[i] = &list[i];
+    must_rc(dat_registry_list_providers(64, &count, entries), DAT_SUCCESS, "dat_registry_list_providers");
+    for (int i = 0; i < count; i++)
+        same += strcmp(list[i].ia_name, env_ia()) == 0 && list[i].dapl_version_major == 2 &&
+                list[i].is_thread_safe == provider.is_thread_safe;
+    ok(same > 0, "dat_ia_query: is_thread_safe: as in the list of providers, whatever the program asked for");
 }
 
 /* The strings belong to the adapter: they stand until it is closed, and those of another are its own. */
@@ -198,6 +218,7 @@ int main(int argc, char **argv)
     values();
     extensions();
     fields();
+    thread_safety();
     lifetime();
     additions();
     fx_close(&fx);

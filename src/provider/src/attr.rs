@@ -43,21 +43,21 @@ pub mod watermarks {
 /// the same values: the allocated buffers and their span.
 pub const BOTH_COUNTS: i32 = 0x01 | 0x10;
 
-/// The attributes of an adapter that was opened as `opened_as`, a `DAT_IA_ATTR` of the version that is in scope, with the
+/// The attributes of an adapter that is `called` so, a `DAT_IA_ATTR` of the version that is in scope, with the
 /// fields that only this version has.
 #[macro_export]
 macro_rules! ia_attr {
-    ($limits:expr, $opened_as:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
+    ($limits:expr, $called:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
         use $crate::Size;
         use $crate::attr::{address_ptr, boolean, name};
         use $crate::core::transport::AdapterAttributes;
         use $crate::face::count;
 
-        let (limits, opened_as): (&AdapterAttributes, &str) = ($limits, $opened_as);
+        let (limits, called): (&AdapterAttributes, &str) = ($limits, $called);
         // Each endpoint is sure of its share if all of them together cannot exhaust the pool.
         let guaranteed = |each: usize, pool: usize| boolean(each.saturating_mul(limits.max_eps) <= pool);
         DAT_IA_ATTR {
-            adapter_name: name(opened_as),
+            adapter_name: name(called),
             vendor_name: name(&limits.vendor),
             hardware_version_major: limits.hardware_version.0,
             hardware_version_minor: limits.hardware_version.1,

@@ -48,6 +48,11 @@ mod version {
         DAT_RMR_TRIPLET { rmr_context: context, pad: 0, target_address: address, segment_length: length }
     }
 
+    /// The name that the adapter tells that was opened under a name.
+    pub fn adapter_name(opened_as: &std::ffi::CStr) -> &std::ffi::CStr {
+        opened_as
+    }
+
     /// The agent in the answer of a query.
     pub fn agent(param: &DAT_CNO_PARAM) -> DAT_OS_WAIT_PROXY_AGENT {
         param.agent

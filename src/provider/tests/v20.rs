@@ -49,6 +49,11 @@ mod version {
         DAT_RMR_TRIPLET { virtual_address: address, segment_length: length, rmr_context: context }
     }
 
+    /// The name that the adapter tells that was opened under a name: that of the device.
+    pub fn adapter_name(_: &std::ffi::CStr) -> &std::ffi::CStr {
+        c"fake"
+    }
+
     /// The agent in the answer of a query.
     pub fn agent(param: &DAT_CNO_PARAM) -> DAT_OS_WAIT_PROXY_AGENT {
         // SAFETY: the member of that type.

@@ -169,7 +169,7 @@ impl Udat for Udat20 {
     fn ia_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>) -> DAT_IA_ATTR {
         let limits = ia.transport().attributes();
         let extended = extension::extensions(limits);
-        dat_provider_common::ia_attr!(limits, ia.name(), {
+        dat_provider_common::ia_attr!(limits, &limits.fabric.device, {
             zb_supported: attr::boolean(limits.zero_based),
             extension_supported: if extended { DAT_EXTENSION_IB } else { DAT_EXTENSION_NONE },
             extension_version: if extended { DAT_IB_EXTENSION_VERSION } else { 0 },

@@ -96,7 +96,7 @@ fn attributes_are_told() {
     assert_eq!(slot!(t, ia_query_func(ia, &mut evd, all.0, &mut attr, all.1, &mut provider)), OK);
     assert_eq!(evd, setup.async_evd);
     // SAFETY: ended within the array.
-    assert_eq!(unsafe { std::ffi::CStr::from_ptr(attr.adapter_name.as_ptr()) }, &*setup.name);
+    assert_eq!(unsafe { std::ffi::CStr::from_ptr(attr.adapter_name.as_ptr()) }, adapter_name(&setup.name));
     assert_eq!((attr.max_eps, attr.max_recv_per_srq, attr.firmware_version_minor), (8, 64, 4));
     assert_eq!(attr.max_rdma_read_per_ep_in_guaranteed, DAT_TRUE);
     assert_eq!(attr.max_rdma_read_per_ep_out_guaranteed, DAT_FALSE);
