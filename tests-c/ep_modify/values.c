@@ -286,9 +286,8 @@ static void handles_inside(void)
     bad_handle(s.ep, DAT_EP_FIELD_CONNECT_EVD_HANDLE, no_connection,
                "connect_evd_handle without the connection flag");
     bad_handle(s.ep, DAT_EP_FIELD_PZ_HANDLE, other.pz, "pz_handle of another open of the adapter");
-    bad_handle(s.ep, DAT_EP_FIELD_CONNECT_EVD_HANDLE,
-               fx_evd(&other, 8, DAT_EVD_CONNECTION_FLAG),
-               "connect_evd_handle of another open of the adapter");
+    bad_handle(s.ep, DAT_EP_FIELD_REQUEST_EVD_HANDLE, fx_evd(&other, 8, DAT_EVD_DTO_FLAG),
+               "request_evd_handle of another open of the adapter");
     fx_close(&other);
     side_free(&s);
     must_rc(dat_evd_free(no_dto), DAT_SUCCESS, "dat_evd_free");

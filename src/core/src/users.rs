@@ -39,6 +39,11 @@ impl Users {
         self.0.fetch_and(!RETIRED, Ordering::AcqRel);
     }
 
+    /// Whether it takes no more users.
+    pub fn is_retired(&self) -> bool {
+        self.0.load(Ordering::Acquire) & RETIRED != 0
+    }
+
     /// The users at this moment.
     pub fn count(&self) -> usize {
         self.0.load(Ordering::Acquire) & !RETIRED
@@ -75,6 +80,11 @@ impl<O: Counted> Use<O> {
     /// [`Unusable`]; nothing was counted then.
     pub fn within(object: &Arc<O>, most: usize) -> Result<Self, Unusable> {
         object.users().attach(most).map(|()| Use(object.clone()))
+    }
+
+    /// Whether the object was freed although it is used.
+    pub fn is_gone(&self) -> bool {
+        self.0.users().is_retired()
     }
 
     /// The object.
@@ -114,12 +124,16 @@ mod tests {
         let thing = Arc::new(Thing::default());
         let one = Use::of(&thing).unwrap();
         assert!(!thing.0.retire());
+        assert!(!one.is_gone());
         drop(one);
         assert!(thing.0.retire());
         assert!(!thing.0.retire());
         assert!(Use::of(&thing).is_none());
         thing.0.revive();
-        assert!(Use::of(&thing).is_some());
+        let other = Use::of(&thing).unwrap();
+        thing.0.retire_anyway();
+        assert!(other.is_gone());
+        drop(other);
         assert_eq!(thing.0.count(), 0);
     }
 

@@ -70,7 +70,8 @@ macro_rules! ep_param {
     }};
 }
 
-/// The dispatcher behind a handle that may be NULL, if it is one of `ia` that admits `stream`.
+/// The dispatcher behind a handle that may be NULL, if it is one of `ia` that admits `stream`; that for connections may be one
+/// of any adapter, since no device has a part in it.
 fn evd_of<F: Face<Version: Udat>>(
     ia: &Arc<Ia<F::Transport>>,
     handle: DAT_EVD_HANDLE,
@@ -79,7 +80,9 @@ fn evd_of<F: Face<Version: Udat>>(
 ) -> Answer<Option<Arc<Evd<F::Transport>>>> {
     let evd = find_or_null::<F, Evd<F::Transport>>(handle, role)?;
     if let Some(evd) = &evd {
-        same_ia(ia, evd.ia(), role)?;
+        if role != Role::EvdConnect {
+            same_ia(ia, evd.ia(), role)?;
+        }
         if !evd.streams().contains(stream) {
             return Err(Fault::Handle(role));
         }

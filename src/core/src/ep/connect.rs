@@ -13,6 +13,7 @@ use crate::ep_state::{Next, State, Trigger, next};
 use crate::error::{AddressFault, Arg, Error, Result, Role};
 use crate::event::{ConnectionEvent, Event, Feed};
 use crate::transport::{Closing, Connect, EndpointSink, QpInit, QpSizes, Transport};
+use crate::users::Use;
 
 /// The peer that an endpoint is to connect to, and the terms.
 #[derive(Clone, Copy, Debug)]
@@ -228,7 +229,7 @@ impl<T: Transport> Endpoint<T> {
 
     /// Checks that the endpoint has what connecting and accepting need.
     fn ready(&self, control: &Control<T>) -> Result<()> {
-        if control.connect_evd.is_none() {
+        if control.connect_evd.as_ref().is_none_or(Use::is_gone) {
             return Err(Error::InvalidHandle(Role::EvdConnect));
         }
         let requests = self.requests().evd.is_some() || control.attr.max_request_dtos == 0;

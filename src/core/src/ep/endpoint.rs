@@ -111,8 +111,9 @@ fn used<O: Counted>(object: Option<&Arc<O>>, role: Role) -> Result<Option<Use<O>
     object.map(|object| Use::of(object).ok_or(Error::InvalidHandle(role))).transpose()
 }
 
+/// What is used; none if that is gone, as the dispatcher of another adapter may be.
 fn shared<O: Counted>(used: &Option<Use<O>>) -> Option<Arc<O>> {
-    used.as_ref().map(|used| used.object().clone())
+    used.as_ref().filter(|used| !used.is_gone()).map(|used| used.object().clone())
 }
 
 impl<T: Transport> Endpoint<T> {
@@ -330,11 +331,13 @@ impl<T: Transport> Endpoint<T> {
         // Sinks of the queue pair may keep the endpoint itself alive for a while.
         control.qp = None;
         control.pz = None;
-        control.connect_evd = None;
+        let connect_evd = control.connect_evd.take();
         control.srq = None;
         self.requests().detach();
         self.receives.lock().detach();
         drop(control);
+        // With it may end what is left of another adapter.
+        drop(connect_evd);
         self.leave_counters();
         self.ia.disown(self);
     }

@@ -62,6 +62,8 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InvalidParameter(Arg::Field));
         }
         let changed = |wanted| changes.iter().any(|(field, _)| *field == wanted);
+        // Dropped without a lock: with it may end what is left of another adapter.
+        let _replaced;
         let mut control = self.live()?;
         if changes.iter().any(|(field, _)| !field.rule().class.admits(control.state)) {
             return Err(control.state.into());
@@ -103,7 +105,8 @@ impl<T: Transport> Endpoint<T> {
         {
             return Err(BAD_VALUE);
         }
-        self.put_in_place(&mut control, &mut requests, &mut receives, draft)
+        _replaced = self.put_in_place(&mut control, &mut requests, &mut receives, draft)?;
+        Ok(())
     }
 
     /// Checks one change and enters it into the draft.
@@ -116,7 +119,8 @@ impl<T: Transport> Endpoint<T> {
                 draft.pz = Some(pz.as_ref().map(|pz| Use::of(pz).ok_or(BAD_VALUE)).transpose()?);
             }
             (Check::Evd(stream), Value::Evd(evd)) => {
-                let fits = |evd: &Arc<Evd<T>>| Arc::ptr_eq(evd.ia(), &self.ia) && evd.streams().contains(stream);
+                let ours = |evd: &Arc<Evd<T>>| rule.field == Field::ConnectEvd || Arc::ptr_eq(evd.ia(), &self.ia);
+                let fits = |evd: &Arc<Evd<T>>| ours(evd) && evd.streams().contains(stream);
                 if evd.as_ref().is_some_and(|evd| !fits(evd)) {
                     return Err(BAD_VALUE);
                 }
@@ -146,14 +150,14 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Changes the endpoint as the draft says, or leaves it as it was.
+    /// Changes the endpoint as the draft says, or leaves it as it was. Returns the dispatcher of connections that it had.
     fn put_in_place(
         &self,
         control: &mut Control<T>,
         requests: &mut Requests<T>,
         receives: &mut Receives<T>,
         draft: Draft<T>,
-    ) -> Result<()> {
+    ) -> Result<Option<Use<Evd<T>>>> {
         let before = std::mem::replace(&mut control.attr, draft.attr);
         let old_feeds = (receives.feed, requests.feed);
         // The only thing that can fail is memory for receives, before anything else has moved.
@@ -175,9 +179,7 @@ impl<T: Transport> Endpoint<T> {
         if let Some(evd) = draft.request_evd {
             requests.evd = evd;
         }
-        if let Some(evd) = draft.connect_evd {
-            control.connect_evd = evd;
-        }
+        let replaced = draft.connect_evd.and_then(|evd| std::mem::replace(&mut control.connect_evd, evd));
         if let Some(evd) = &receives.evd {
             evd.add_feed(receives.feed);
         }
@@ -191,6 +193,6 @@ impl<T: Transport> Endpoint<T> {
             receives.zone = zone;
             self.recheck_early(receives);
         }
-        Ok(())
+        Ok(replaced)
     }
 }

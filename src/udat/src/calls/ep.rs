@@ -21,7 +21,7 @@ macro_rules! ep_calls {
             /// |---|---|
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | neither NULL nor a protection zone of the adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_RECV`, `DAT_INVALID_HANDLE_EVD_REQUEST`, `DAT_INVALID_HANDLE_EVD_CONN` | neither NULL nor an EVD of the adapter with that flag |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_RECV`, `DAT_INVALID_HANDLE_EVD_REQUEST`, `DAT_INVALID_HANDLE_EVD_CONN` | neither NULL nor an EVD with that flag, of the adapter or, for connections, of any of the provider |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `ep_handle` is NULL |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | an attribute is invalid or above the adapter's limit; receives or requests without an EVD, or an EVD without them |
             /// | `DAT_MODEL_NOT_SUPPORTED` | a quality of service other than best effort |
@@ -61,7 +61,7 @@ macro_rules! ep_calls {
             /// |---|---|
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | neither NULL nor a protection zone of the adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_RECV`, `DAT_INVALID_HANDLE_EVD_REQUEST`, `DAT_INVALID_HANDLE_EVD_CONN` | neither NULL nor an EVD of the adapter with that flag |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_RECV`, `DAT_INVALID_HANDLE_EVD_REQUEST`, `DAT_INVALID_HANDLE_EVD_CONN` | neither NULL nor an EVD with that flag, of the adapter or, for connections, of any of the provider |
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` | not an SRQ of the adapter |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | a zone other than that of the SRQ, where the provider does not allow it; never from the providers of this project |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | 1.2: `ep_attributes` is NULL; an attribute is invalid or above the adapter's limit; requests without an EVD, or an EVD without them |
