@@ -21,7 +21,7 @@ use crate::os::vm;
 use crate::pair::Pair;
 use crate::pending::Pending;
 use crate::tx::Tx;
-use crate::wire::Message;
+use crate::wire::{Message, Probe};
 
 /// Tasks that may come before the thread fetches them, and after room was made for them.
 const TASKS: usize = 64;
@@ -74,6 +74,8 @@ pub struct Node<T: Transport<Tx = Tx>> {
     stopped: AtomicBool,
     /// Copies between processes are to be tried.
     vm: bool,
+    /// Yama was asked to let other processes copy.
+    traceable: AtomicBool,
 }
 
 impl<T: Transport<Tx = Tx>> Node<T> {
@@ -100,11 +102,11 @@ impl<T: Transport<Tx = Tx>> Node<T> {
             adapters: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
             vm: vm::is_wanted(),
+            traceable: AtomicBool::new(false),
         })?;
         let own = Link::new(node.errands(), pair, name, None);
         node.links.add(&own);
         let _ = node.own.set(own);
-        vm::allow_tracing();
         Ok(node)
     }
 
@@ -122,6 +124,16 @@ impl<T: Transport<Tx = Tx>> Node<T> {
     pub fn errands(self: &Arc<Self>) -> Weak<dyn Errands<T>> {
         let errands: Arc<dyn Errands<T>> = self.clone();
         Arc::downgrade(&errands)
+    }
+
+    /// The word by which the process `pid` finds out whether it can read the memory of this one. Yama is asked to allow
+    /// that with the first process for which it counts, and not where such copies are not wanted.
+    pub fn probe(&self, pid: i32) -> Probe {
+        let probe = self.links.home.probe(pid);
+        if self.vm && probe.addr != 0 && !self.traceable.swap(true, Ordering::Relaxed) {
+            vm::allow_tracing();
+        }
+        probe
     }
 
     /// True if this process can copy to and from the memory of the peer of `pair`.

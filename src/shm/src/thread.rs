@@ -386,7 +386,8 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
         let socket = Arc::new(self.node.directory.connect(name)?);
         let peer = socket.peer_credentials()?;
         peer.same_user()?;
-        let hello = Message::Hello { version: VERSION, name: self.node.name.to_string(), probe: home.probe(peer.pid) };
+        let hello =
+            Message::Hello { version: VERSION, name: self.node.name.to_string(), probe: self.node.probe(peer.pid) };
         let [published, regions, alarm] = home.fds();
         match socket.send(&hello.encode(), &[pair.fd(), published, regions, alarm])? {
             Sent::Done => {}
@@ -700,7 +701,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
     fn welcome(&mut self, token: u64) {
         let Some(Stage::Welcoming(link, _)) = self.peers.get(&token) else { return };
         let (home, pair) = (&self.node.links.home, link.pair());
-        let (name, probe, reads) = (self.node.name.to_string(), home.probe(pair.pid), pair.reads_peer());
+        let (name, probe, reads) = (self.node.name.to_string(), self.node.probe(pair.pid), pair.reads_peer());
         let welcome = Message::Welcome { name, probe, reads }.encode();
         match link.socket().map_or(Ok(Sent::Closed), |socket| socket.send(&welcome, &home.fds())) {
             Ok(Sent::Done) => {}
