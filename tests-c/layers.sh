@@ -66,6 +66,33 @@ tell_of_modules()
     ! grep . "$work/missing"
 }
 
+# The modules of core use those of their own item of the list in its head, and of those below. Links in comments do not count,
+# nor what a module has for tests.
+go_down()
+{
+    awk '/^\/\/! \* / { row++; list = 1 }
+         !/^\/\/! ( |\* )/ { list = 0 }
+         list { while (match($0, /`[a-z_]+`/)) {
+                    print substr($0, RSTART + 1, RLENGTH - 2), row
+                    $0 = substr($0, RSTART + RLENGTH)
+                } }' src/core/src/lib.rs >"$work/rows"
+    sed -n 's/^\(pub \)\?mod \([a-z_]*\);$/\2/p' src/core/src/lib.rs | grep -vx testing >"$work/modules"
+    [ -s "$work/modules" ] || { echo 'no modules'; return 1; }
+    find src/core/src -name '*.rs' -not -name lib.rs -not -name tests.rs -not -name model.rs -not -path '*/testing/*' |
+        xargs awk '
+            FILENAME == ARGV[1] { row[$1] = $2; next }
+            FILENAME == ARGV[2] { if (!($1 in row)) print $1 " is not in the list"; next }
+            FNR == 1 { own = FILENAME; sub(/^src\/core\/src\//, "", own); sub(/[\/.].*/, "", own); test = 0 }
+            /^#\[cfg\((all\()?test/ { test = 1 }
+            test || /^ *\/\// { next }
+            { while (match($0, /crate::[a-z_]+/)) {
+                  used = substr($0, RSTART + 7, RLENGTH - 7)
+                  if ((used in row) && row[used] < row[own]) print FILENAME ": uses " used
+                  $0 = substr($0, RSTART + RLENGTH)
+              } }' "$work/rows" "$work/modules" >"$work/missing"
+    ! grep . "$work/missing"
+}
+
 # Each dependency has a comment of its own in the manifest, which says what it is for; crates of this tree have one where they
 # are used.
 have_reasons()
@@ -98,6 +125,7 @@ ok "each mark SYNC is argued in $page, and no other" are_argued
 ok 'each mark SYNC has at least two places' have_two_places
 ok "$page: the table of src/host has all modules" tell_of_modules "$page"
 ok 'src/host/src/lib.rs: its table has all modules' tell_of_modules src/host/src/lib.rs
+ok 'src/core/src/lib.rs: modules use each other from the top of its list to the bottom' go_down
 ok 'each dependency has its reason beside it' have_reasons
 ok 'docs/performance.md has the numbers of tests-c/perf/instructions.txt' has_instructions
 echo "1..$number"
