@@ -125,6 +125,7 @@ fn push_pending<W: Any>(wait: W) -> std::result::Result<(), W> {
     let mut wait = Some(wait);
     let kept = PENDING.with(|pending| {
         let mut pending = pending.borrow_mut();
+        // It may be of the reserve: a thread has one for good, or a few.
         let mut place = pending.spare.take().unwrap_or_else(|| Box::new(None::<W>));
         match place.downcast_mut::<Option<W>>() {
             Some(place) => *place = wait.take(),

@@ -63,6 +63,7 @@ impl<F: Face> Adapter<F> {
     /// Makes an adapter of this name that is never freed.
     pub(crate) fn leak(name: &CStr) -> &'static Self {
         let name = name.to_owned();
+        // It may be of the reserve: nobody could be told of a lack.
         Box::leak(Box::new(Adapter {
             // The text does not move when the CString moves into the box.
             table: F::Version::table::<F>(name.as_ptr()),

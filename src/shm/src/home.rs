@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 
 use crossbeam_utils::CachePadded;
 use dat_core::transport;
-use host::asymmetric;
 use host::doorbell::Doorbell;
 use host::lock::Mutex;
+use host::{asymmetric, memory};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::alarm::{Alarm, PeerAlarm};
@@ -83,7 +83,7 @@ impl Home {
     /// The error of the system call.
     pub fn new() -> io::Result<Home> {
         let (file, published) = SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?;
-        let published = Arc::new(published);
+        let published = memory::arc(published)?;
         let fences = barrier::register();
         // The first call may take long.
         asymmetric::available();
@@ -97,11 +97,11 @@ impl Home {
             file,
             regions: RegionTable::new()?,
             bell: Doorbell::new()?,
-            alarm: Arc::new(Alarm::new()?),
+            alarm: memory::arc(Alarm::new()?)?,
             rounds: Rounds::default(),
             sleepers: CachePadded::default(),
             callers: CachePadded::default(),
-            probe: Box::new(u64::from_ne_bytes(probe)),
+            probe: memory::boxed(u64::from_ne_bytes(probe))?,
             ends: AtomicBool::new(false),
             fences,
         };

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crossbeam_utils::CachePadded;
 use dat_core::transport::Transport;
 use host::lock::{Mutex, MutexGuard, RwLock};
-use host::memory::Room;
+use host::memory::{self, NoMemory, Room};
 use rustix::thread::{Timespec, nanosleep};
 
 use crate::conn::{Conn, Ending, Keeper};
@@ -129,8 +129,8 @@ impl<T: Transport<Tx = Tx>> Link<T> {
         pair: Arc<Pair>,
         name: SocketName,
         socket: Option<Arc<Socket>>,
-    ) -> Arc<Self> {
-        Arc::new(Link {
+    ) -> Result<Arc<Self>, NoMemory> {
+        memory::arc(Link {
             errands,
             pair,
             name,
@@ -385,9 +385,12 @@ pub struct Links<T: Transport<Tx = Tx>> {
 
 impl<T: Transport<Tx = Tx>> Links<T> {
     /// No links yet, of a process that publishes `home`.
-    pub fn new(home: Home) -> Self {
-        Links {
-            home: Arc::new(home),
+    ///
+    /// # Errors
+    /// [`NoMemory`].
+    pub fn new(home: Home) -> Result<Self, NoMemory> {
+        Ok(Links {
+            home: memory::arc(home)?,
             all: RwLock::default(),
             progress: CachePadded::new(Progress {
                 polled: Mutex::default(),
@@ -395,7 +398,7 @@ impl<T: Transport<Tx = Tx>> Links<T> {
                 any_dead: AtomicBool::new(false),
                 rounds: AtomicU64::new(0),
             }),
-        }
+        })
     }
 
     /// Adds a link; its connections are looked after from now on.

@@ -85,9 +85,9 @@ impl<T: Transport<Tx = Tx>> Node<T> {
     /// The error of the system call.
     pub fn new(directory: Directory, reachable: &Arc<Reachable>) -> std::io::Result<Arc<Self>> {
         let name = reachable.name().clone();
-        let links = Links::new(Home::new()?);
+        let links = Links::new(Home::new()?)?;
         links.home.door.open()?;
-        let pair = Arc::new(Pair::create(&links.home, None)?);
+        let pair = memory::arc(Pair::create(&links.home, None)?)?;
         let node = memory::arc(Node {
             directory,
             name: name.clone(),
@@ -104,7 +104,7 @@ impl<T: Transport<Tx = Tx>> Node<T> {
             vm: vm::is_wanted(),
             traceable: AtomicBool::new(false),
         })?;
-        let own = Link::new(node.errands(), pair, name, None);
+        let own = Link::new(node.errands(), pair, name, None)?;
         node.links.add(&own);
         let _ = node.own.set(own);
         Ok(node)

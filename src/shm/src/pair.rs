@@ -10,6 +10,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
 
+use host::memory::{self, NoMemory};
 use once_cell::sync::OnceCell;
 
 use crate::budget::Rounds;
@@ -125,13 +126,16 @@ impl Pair {
     }
 
     /// The same, shared with the process `pid`.
-    pub fn with(mut self, pid: i32) -> Arc<Pair> {
+    ///
+    /// # Errors
+    /// [`NoMemory`].
+    pub fn with(mut self, pid: i32) -> Result<Arc<Pair>, NoMemory> {
         self.pid = pid;
-        Arc::new(self)
+        memory::arc(self)
     }
 
     fn new(home: &Arc<Home>, (file, memory): (SharedFile, SharedMemory), side: Option<u8>) -> io::Result<Pair> {
-        let memory = Arc::new(memory);
+        let memory = memory::arc(memory)?;
         let ready = |side: u8| memory.place(usize::from(side) * READY);
         let (first, last) = (side.unwrap_or(0), side.unwrap_or(1));
         Ok(Pair {

@@ -398,7 +398,9 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
         }
         let token = self.token();
         self.epoll.add(socket.as_fd(), token, Interest::READ)?;
-        Ok((token, Link::new(self.node.errands(), pair.with(peer.pid), name.clone(), Some(socket))))
+        let pair = pair.with(peer.pid).map_err(io::Error::from)?;
+        let link = Link::new(self.node.errands(), pair, name.clone(), Some(socket)).map_err(io::Error::from)?;
+        Ok((token, link))
     }
 
     /// Takes note of a message whose descriptors the system does not take now. Others wait with it, for they would find the
@@ -638,8 +640,11 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
         }
         let mut waiting = self.orphans.remove(&name).unwrap_or_default();
         let socket = Arc::new(socket);
-        let pair = match self.open(&socket, pid, probe, fds) {
-            Ok(pair) => pair,
+        let made = self
+            .open(&socket, pid, probe, fds)
+            .and_then(|pair| Ok(Link::new(self.node.errands(), pair, name.clone(), Some(socket.clone()))?));
+        let link = match made {
+            Ok(link) => link,
             Err(error) => {
                 self.forget(&socket);
                 waiting.into_iter().for_each(PendingConnect::refuse);
@@ -653,7 +658,6 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
             waiting.extend(call.waiting);
         }
         waiting.extend(self.calls.remove(&name).map(|call| call.waiting).unwrap_or_default());
-        let link = Link::new(self.node.errands(), pair, name.clone(), Some(socket));
         self.names.insert(name, token);
         self.peers.insert(token, Stage::Welcoming(link, waiting));
         if self.late.is_empty() {
@@ -691,7 +695,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
     /// Opens the memory that a process wants to share.
     fn open(&self, socket: &Arc<Socket>, pid: i32, probe: Probe, fds: &mut Vec<OwnedFd>) -> io::Result<Arc<Pair>> {
         let [memory, published @ ..] = take_fds::<4>(fds)?;
-        let pair = Pair::open(&self.node.links.home, memory, 1)?.with(pid);
+        let pair = Pair::open(&self.node.links.home, memory, 1)?.with(pid)?;
         pair.set_peer(Peer::open(published, socket.clone())?, probe);
         pair.set_reads_peer(self.node.can_copy(&pair));
         Ok(pair)

@@ -10,9 +10,9 @@ use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Flow, Handed, ListenerSink,
     Mark, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Transport,
 };
-use host::fork;
 use host::lock::Mutex;
 use host::thread::Thread;
+use host::{fork, memory};
 
 use crate::channels;
 use crate::cm::{self, Incoming, Listener};
@@ -100,7 +100,7 @@ impl Transport for Verbs {
             log::error!("{name}: no thread: {error}");
             Error::InsufficientResources(Resource::Memory)
         })?;
-        Ok(Arc::new(Verbs { hub, thread: Mutex::new(Some(thread)) }))
+        Ok(memory::arc(Verbs { hub, thread: Mutex::new(Some(thread)) })?)
     }
 
     fn close(&self) {

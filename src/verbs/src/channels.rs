@@ -9,6 +9,7 @@ use std::sync::{Arc, Weak};
 
 use host::limit;
 use host::lock::Mutex;
+use host::memory::{self, Room};
 
 use crate::cq::CompletionQueue;
 use crate::sys::cq::Channel;
@@ -105,7 +106,8 @@ impl Channels {
         let made = OwnPlace::take(most).map(|place| Channel::new(context).map(|channel| (place, channel)));
         match (made, shared) {
             (Some(Ok((place, channel))), _) => {
-                let line = Arc::new(Line { channel, _place: place, queues: Mutex::default() });
+                lines.room(1)?;
+                let line = memory::arc(Line { channel, _place: place, queues: Mutex::default() })?;
                 lines.push(Arc::downgrade(&line));
                 Ok(line)
             }

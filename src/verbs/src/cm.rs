@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
-use host::memory::Room;
+use host::memory::{self, Room};
 use rdma_sys::{ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
 
 use crate::adapter::Verbs;
@@ -190,7 +190,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
         log::warn!("cannot connect: {error}");
         Error::InsufficientResources(Resource::Memory)
     })?;
-    let id = Arc::new(id);
+    let id = memory::arc(id)?;
     let deadline = connect.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let from = SocketAddr::new(hub.place.address, 0);
     let to = SocketAddr::new(ip, port_of(connect.qualifier));
@@ -321,6 +321,8 @@ fn request(hub: &Arc<Hub>, event: Event) {
     };
     let token = hub.token();
     id.set_token(token);
+    // Without memory the request is dropped, which refuses it.
+    let Ok(id) = memory::arc(id) else { return };
     hub.parties.lock().insert(token, Party::Incoming);
     let info = ConnectionRequestInfo {
         qualifier,
@@ -329,7 +331,7 @@ fn request(hub: &Arc<Hub>, event: Event) {
         private_data: event.private_data,
     };
     let reads = (event.responder_resources, event.initiator_depth);
-    let incoming = Incoming { hub: hub.clone(), token, id: Some(Arc::new(id)), reads };
+    let incoming = Incoming { hub: hub.clone(), token, id: Some(id), reads };
     // A request that comes back is refused when it is dropped.
     let _ = sink.request(incoming, info);
 }

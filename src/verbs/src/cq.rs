@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use dat_core::error::{Resource, Result};
 use host::lock::{Mutex, MutexGuard};
-use host::memory::Room;
+use host::memory::{self, Room};
 use rdma_sys::ibv_wc;
 
 use crate::channels::Line;
@@ -128,11 +128,11 @@ impl CompletionQueue {
     /// A queue for `depth` completions to begin with.
     pub fn new(hub: &Hub, depth: usize) -> Result<Arc<Self>> {
         let line = hub.channels.line(&hub.context).map_err(exhausted(Resource::Evd))?;
-        let cq = Arc::new(CompletionQueue {
+        let cq = memory::arc(CompletionQueue {
             line,
             parts: Mutex::default(),
             fetch: Mutex::new(Fetch {
-                batch: Batch::default(),
+                batch: Batch::new()?,
                 sources: Vec::new(),
                 ends: Ends::new(),
                 touched: Vec::new(),
@@ -141,7 +141,7 @@ impl CompletionQueue {
             round: AtomicU64::new(0),
             looks: AtomicU64::new(0),
             looks_before: AtomicU64::new(0),
-        });
+        })?;
         let source = cq.add_part(hub, &mut cq.parts.lock(), depth.min(FIRST), false)?;
         cq.fetch.lock().sources.push(source);
         cq.line.add(&cq);

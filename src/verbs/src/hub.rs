@@ -12,6 +12,7 @@ use host::doorbell::Doorbell;
 use host::environment;
 use host::fork::{NotInherited, undivided};
 use host::lock::{Mutex, RwLock};
+use host::memory;
 use host::timers::Timers;
 
 use crate::adapter::Verbs;
@@ -132,12 +133,12 @@ impl Hub {
             }
         })?;
         let opened = || -> std::io::Result<Arc<Self>> {
-            let context = Arc::new(Context::open(&place.device)?);
+            let context = memory::arc(Context::open(&place.device)?)?;
             let (attributes, limits) = attributes::read(&context, &place)?;
             let (note, bell) = undivided(|| Doorbell::new().map(|bell| (NotInherited::new(&bell), bell)))?;
             let channel = EventChannel::new()?;
             log::info!("{name}: device {} port {} address {}", place.device, place.port, place.address);
-            Ok(Arc::new(Hub {
+            Ok(memory::arc(Hub {
                 table: RwLock::default(),
                 parties: Mutex::default(),
                 work: Mutex::default(),
@@ -162,7 +163,7 @@ impl Hub {
                 next_token: AtomicU64::new(1),
                 next_glance: Mutex::default(),
                 rounds: AtomicU64::new(1),
-            }))
+            })?)
         };
         opened().map_err(|error| {
             log::error!("{name}: cannot open {} port {}: {error}", place.device, place.port);

@@ -52,10 +52,10 @@ impl Zone {
         if let Some(anchor) = &*anchor {
             return Ok(anchor.clone());
         }
-        let bytes = Box::new([0; 64]);
+        let bytes = memory::boxed([0; 64])?;
         let mr = Mr::new(&self.pd, bytes.as_ptr() as u64, bytes.len(), LOCAL_WRITE | MW_BIND);
         let mr = mr.map_err(exhausted(Resource::Region))?;
-        Ok(anchor.insert(Arc::new(Anchor { mr, bytes })).clone())
+        Ok(anchor.insert(memory::arc(Anchor { mr, bytes })?).clone())
     }
 }
 

@@ -17,7 +17,7 @@ use dat_core::transport::{
 };
 use host::diagnostics::COMPLETION;
 use host::lock::{Condvar, Mutex, MutexGuard};
-use host::memory::Room;
+use host::memory::{self, Room};
 use rdma_sys::{ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_flags, ibv_wc_opcode, ibv_wc_status};
 
 use crate::adapter::Verbs;
@@ -197,7 +197,7 @@ impl Qp {
         let (raw, sends, recvs) = as_long_as_possible(sends, recvs, make).map_err(exhausted(Resource::Endpoint))?;
         initialise(hub, &raw).map_err(exhausted(Resource::Endpoint))?;
         let ep = init.sink.ep();
-        let qp = Arc::new(Qp {
+        let qp = memory::arc(Qp {
             raw,
             hub: hub.clone(),
             sink: init.sink,
@@ -227,7 +227,7 @@ impl Qp {
                 quiet: None,
             }),
             ended: Condvar::new(),
-        });
+        })?;
         qp.places().into_iter().try_for_each(|places| places.cq().reserve())?;
         let mut table = hub.table.write();
         table.room(1)?;
@@ -489,14 +489,14 @@ impl Qp {
 #[inline(never)]
 fn keep(mut side: MutexGuard<'_, Side>, request: &Request<'_>, segments: &[Segment]) -> Result<()> {
     let &Request { id, operation, fence, .. } = request;
-    side.wait(BacklogWork { id, operation: Some(operation), segments: segments.into(), fence })
+    side.wait(BacklogWork { id, operation: Some(operation), segments: memory::copied(segments)?, fence })
 }
 
 /// Keeps a receive for which the device has no place.
 #[cold]
 #[inline(never)]
 fn keep_recv(mut side: MutexGuard<'_, Side>, recv: &Recv<'_>) -> Result<()> {
-    side.wait(BacklogWork { id: recv.id, operation: None, segments: recv.segments.into(), fence: false })
+    side.wait(BacklogWork { id: recv.id, operation: None, segments: memory::copied(recv.segments)?, fence: false })
 }
 
 fn small(n: usize) -> u32 {

@@ -7,9 +7,10 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use dat_core::Handle;
-use dat_core::error::{Error, Resource, Result};
+use dat_core::error::Result;
 use dat_core::probes::Stall;
 use dat_core::transport::{Gauge, Operation, Segment};
+use host::memory::Room;
 
 use crate::qp::wr;
 use crate::sys::qp::RawQp;
@@ -116,11 +117,10 @@ impl Side {
     /// Keeps a request or a receive for later.
     ///
     /// # Errors
-    /// [`Resource::Memory`].
+    /// [`dat_core::error::Resource::Memory`].
     #[cold]
     pub fn wait(&mut self, waiting: BacklogWork) -> Result<()> {
-        let memory = |_| Error::InsufficientResources(Resource::Memory);
-        self.backlog.try_reserve(1).map_err(memory)?;
+        self.backlog.room(1)?;
         self.backlog.push_back(waiting);
         self.note_stall();
         Ok(())

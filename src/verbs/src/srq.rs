@@ -7,6 +7,7 @@ use std::time::Instant;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{Checked, MAX_SEGMENTS, Recv, RecvQueue, Segment};
 use host::lock::{Mutex, MutexGuard};
+use host::memory;
 
 use crate::hub::Hub;
 use crate::memory::Zone;
@@ -112,7 +113,7 @@ impl SharedQueue {
         state.reserve(depth, by_user)?;
         let (hub, zone) = (hub.clone(), zone.pd.clone());
         let waiting = AtomicBool::new(false);
-        Ok(Arc::new(SharedQueue { raw, hub, zone, by_user, state: Mutex::new(state), waiting }))
+        Ok(memory::arc(SharedQueue { raw, hub, zone, by_user, state: Mutex::new(state), waiting })?)
     }
 
     /// A queue pair of the zone `pd` is going to take buffers.

@@ -139,7 +139,7 @@ impl Window {
             Scope::Zone if ranges => Bound::Range { pd, under: Mutex::default() },
             Scope::Zone => {
                 let mw = Mw::new(&pd, MwKind::Zone).map_err(exhausted(Resource::Region))?;
-                Bound::Device { mw: Arc::new(mw), region: Mutex::default(), anchor: zone.anchor()? }
+                Bound::Device { mw: memory::arc(mw)?, region: Mutex::default(), anchor: zone.anchor()? }
             }
         };
         Ok(Window { bound, under_way: memory::arc(())? })

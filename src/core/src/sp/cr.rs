@@ -43,6 +43,7 @@ impl<T: Transport> Cr<T> {
         ep: Option<Arc<Endpoint<T>>>,
         common: bool,
     ) -> std::result::Result<Arc<Self>, T::Incoming> {
+        // Whether this is of the reserve is asked below, where the transport can have the request back.
         let cr = Arc::new(Cr {
             header: Header::default(),
             ia: ia.clone(),

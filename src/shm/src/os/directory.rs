@@ -180,7 +180,7 @@ impl Directory {
         let fd = fd.map_err(system)?;
         // Programs that clean up /tmp leave a locked directory alone. If the lock fails, only that protection is lost.
         let _ = flock(&fd, FlockOperation::NonBlockingLockShared);
-        let directory = Directory { inner: Arc::new(Inner { path, fd: Shielded::new(fd) }) };
+        let directory = Directory { inner: memory::arc(Inner { path, fd: Shielded::new(fd) })? };
         directory.sweep();
         Ok(directory)
     }
@@ -213,7 +213,7 @@ impl Directory {
             let _ = fs::remove_file(&unfinished);
             return Err(error);
         }
-        Ok(Arc::new(Reachable { listener, directory: self.clone(), name, owner: process::id() }))
+        Ok(memory::arc(Reachable { listener, directory: self.clone(), name, owner: process::id() })?)
     }
 
     /// Connects to the process that owns the socket `name`.

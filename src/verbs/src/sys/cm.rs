@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use dat_core::addr::Address;
 use host::fork::NotInherited;
+use host::memory;
 use rdma_sys::*;
 
 use super::{again, check_room, give_back, made, nonblocking, note_set_up, undivided};
@@ -78,7 +79,7 @@ impl EventChannel {
         })?;
         let channel = EventChannel { raw, note };
         nonblocking(channel.as_fd())?;
-        Ok(Arc::new(channel))
+        Ok(memory::arc(channel)?)
     }
 
     /// The next event, if there is one.

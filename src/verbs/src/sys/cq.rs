@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::cancel::uncancelled;
 use host::fork::NotInherited;
+use host::memory::{self, NoMemory};
 use rdma_sys::*;
 
 use super::device::Context;
@@ -45,7 +46,7 @@ impl Channel {
         })?;
         let channel = Channel { raw, note, context: context.clone() };
         nonblocking(channel.as_fd())?;
-        Ok(Arc::new(channel))
+        Ok(memory::arc(channel)?)
     }
 
     /// Takes all announcements and notes them in their queues. Returns true if there was one.
@@ -107,10 +108,14 @@ pub struct Batch {
     entries: Box<[ibv_wc; BATCH]>,
 }
 
-impl Default for Batch {
-    fn default() -> Self {
+impl Batch {
+    /// Room without completions.
+    ///
+    /// # Errors
+    /// [`NoMemory`].
+    pub fn new() -> Result<Self, NoMemory> {
         // SAFETY: the structure is plain data, for which zero is a valid value.
-        Batch { entries: Box::new(unsafe { std::mem::zeroed() }) }
+        Ok(Batch { entries: memory::boxed(unsafe { std::mem::zeroed() })? })
     }
 }
 
@@ -118,12 +123,12 @@ impl RawCq {
     /// Makes a queue for at least `depth` completions, announced on `channel`.
     pub fn new(channel: &Arc<Channel>, depth: usize) -> io::Result<Arc<Self>> {
         let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
-        let announced = Box::new(AtomicBool::new(false));
+        let announced = memory::boxed(AtomicBool::new(false))?;
         let cookie = announced.as_ptr().cast();
         // SAFETY: an open context and a live channel of it; the cookie is only kept.
         let create = || unsafe { ibv_create_cq(channel.context.raw(), depth, cookie, channel.raw.as_ptr(), 0) };
         let raw = made(create)?;
-        Ok(Arc::new(RawCq { raw, announced, _channel: channel.clone() }))
+        Ok(memory::arc(RawCq { raw, announced, _channel: channel.clone() })?)
     }
 
     pub(super) fn raw(&self) -> *mut ibv_cq {

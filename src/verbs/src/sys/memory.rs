@@ -5,6 +5,7 @@ use std::io;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use host::memory;
 use rdma_sys::*;
 
 use super::device::Context;
@@ -27,7 +28,7 @@ impl Pd {
     pub fn new(context: &Arc<Context>) -> io::Result<Arc<Self>> {
         // SAFETY: an open context.
         let raw = made(|| unsafe { ibv_alloc_pd(context.raw()) })?;
-        Ok(Arc::new(Pd { raw, _context: context.clone() }))
+        Ok(memory::arc(Pd { raw, _context: context.clone() })?)
     }
 
     pub(super) fn raw(&self) -> *mut ibv_pd {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use arrayvec::ArrayVec;
 use dat_core::transport::{MAX_SEGMENTS, Operation, RemoteSegment, Segment};
 use host::cancel::uncancelled;
+use host::memory;
 use rdma_sys::*;
 
 use super::cq::RawCq;
@@ -349,7 +350,7 @@ impl RawSrq {
         };
         // SAFETY: a live zone; the structure is read and written.
         let raw = made(|| unsafe { ibv_create_srq(pd.raw(), &raw mut init) })?;
-        Ok((Arc::new(RawSrq { raw, _pd: pd.clone() }), init.attr.max_wr.max(depth)))
+        Ok((memory::arc(RawSrq { raw, _pd: pd.clone() })?, init.attr.max_wr.max(depth)))
     }
 
     pub(super) fn raw(&self) -> *mut ibv_srq {
