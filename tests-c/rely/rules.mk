@@ -11,3 +11,12 @@ $(OUT)/rely/plugin.so: $(TESTDIR)/rely/plugin.c $(HEADERS) | libs
 $(OUT)/rely/dlopen: $(OUT)/rely/dlopen.o $(OUT)/common/tap.o $(OUT)/common/text.o \
 		$(OUT)/common/env.o $(OUT)/common/peer.o
 	$(CC) $(CFLAGS) -pthread -o $@ $^ -ldl
+
+# mpi.c runs over a small message-passing library.
+MPI := rely/mpi_connect rely/mpi_ring rely/mpi_messages rely/mpi_together rely/mpi_cache
+NOT_PROGRAMS += $(MPI:%=%.c)
+$(OUT)/rely/mpi: $(MPI:%=$(OUT)/%.o)
+$(OUT)/rely/mpi: LDFLAGS += $(MPI:%=$(OUT)/%.o)
+$(OUT)/rely/mpi.o $(MPI:%=$(OUT)/%.o): $(TESTDIR)/rely/mpi.h
+
+VALGRIND_QUICK += rely.mpi

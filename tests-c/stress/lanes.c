@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "lanes.h"
 
+#include "common/patience.h"
+
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -249,28 +251,7 @@ static bool end_step(struct lanes *l, struct connection *c)
 
 /* ---- All of it ---- */
 
-/* Nothing has moved since then. */
-struct patience {
-    uint64_t since;
-    struct timespec own, others;
-};
-
-static struct timespec used_by(pid_t pid)
-{
-    struct timespec t = { 0, 0 };
-    clockid_t clock;
-
-    if (clock_getcpuclockid(pid, &clock) == 0)
-        clock_gettime(clock, &t);
-    return t;
-}
-
-static long ms_between(struct timespec from, struct timespec to)
-{
-    return (long)(to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000;
-}
-
-enum { STILL_MS = 10000, PROCESSOR_MS = 300, STILL_ANYWAY_MS = 90000 };
+enum { STILL_MS = 10000 };
 
 /* A connection that is not finished has ended. */
 static bool has_ended(const struct lanes *l)
@@ -284,36 +265,24 @@ static bool has_ended(const struct lanes *l)
 /* Nothing has moved in this look. False if that has been so for too long. */
 static bool idle(struct lanes *l, struct patience *p, pid_t other)
 {
-    unsigned yield = l->plan.habits[l->me].yield_every / l->plan.connections + 1;
-    uint64_t now;
+    bool lasts = patience_lasts(p, other, STILL_MS);
 
-    if (l->looks % yield == 0)
+    if (p->looks % (l->plan.habits[l->me].yield_every / l->plan.connections + 1) == 0)
         sched_yield();
-    if (l->looks % 4096 != 0)
-        return true;
-    now = now_ms();
-    if (p->since == 0) {
-        *p = (struct patience){ now, used_by(0), used_by(other) };
-        return true;
-    }
-    if (now - p->since < env_ms(STILL_MS))
+    if (lasts)
         return true;
     /* Not before, since a call of the library may get it going again. */
-    if (has_ended(l)) {
+    if (has_ended(l))
         TROUBLE(l, "a connection has ended");
-        return false;
-    }
-    if (now - p->since < env_ms(STILL_ANYWAY_MS) && (ms_between(p->own, used_by(0)) < PROCESSOR_MS ||
-                                                     ms_between(p->others, used_by(other)) < PROCESSOR_MS))
-        return true;
-    TROUBLE(l, "nothing has moved for %u ms", (unsigned)(now - p->since));
+    else
+        TROUBLE(l, "nothing has moved for %u ms", (unsigned)(now_ms() - p->since));
     return false;
 }
 
 bool lanes_run(struct lanes *l, pid_t other)
 {
     const struct habits *h = &l->plan.habits[l->me];
-    struct patience patience = { 0, { 0, 0 }, { 0, 0 } };
+    struct patience patience = { 0, 0, { 0, 0 }, { 0, 0 } };
     unsigned left = l->plan.connections, turns = 0;
 
     while (left > 0) {
@@ -331,14 +300,10 @@ bool lanes_run(struct lanes *l, pid_t other)
         turns++;
         if (l->lacks_place || l->awaited > 0 || (h->dequeue_every != 0 && turns % h->dequeue_every == 0))
             moved = reap(l) || moved;
-        if (moved) {
-            l->looks = 0;
-            patience.since = 0;
-        } else {
-            l->looks++;
-            if (!idle(l, &patience, other))
-                return false;
-        }
+        if (moved)
+            patience_renew(&patience);
+        else if (!idle(l, &patience, other))
+            return false;
         if (l->trouble[0] != '\0')
             return false;
     }

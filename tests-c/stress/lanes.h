@@ -12,22 +12,13 @@
 #ifndef TESTS_C_LANES_H
 #define TESTS_C_LANES_H
 
+#include "common/chance.h"
 #include "common/fixture.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum { MOST_CONNECTIONS = 40 };
-
-/* Where chance is. */
-struct chance {
-    uint64_t state;
-};
-
-void chance_begin(struct chance *c, uint64_t seed);
-unsigned draw(struct chance *c, unsigned below);
-/* Any number of either range, each size of number equally often. */
-unsigned draw_size(struct chance *c, unsigned least, unsigned most);
 
 /* How one side behaves. */
 struct habits {
@@ -106,7 +97,6 @@ struct lanes {
     struct chance chance;
     bool lacks_place;      /* a request found no place */
     unsigned awaited;      /* requests that are waited for */
-    unsigned looks;        /* since something moved */
     uint64_t pieces, bytes;
     uint64_t fastest[TIMED_SIZES]; /* ns of a message and its answer */
     char trouble[240];     /* what was wrong, or empty */

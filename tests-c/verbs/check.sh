@@ -21,7 +21,7 @@ export LC_ALL
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-SOME_20='v20/\|dapl2/\|srq/[cefpqrsw]\|ep_modify/\|flow/rdma\|flow/refuse\|verbs/interop\|verbs/strange'
+SOME_20='v20/\|dapl2/\|srq/[cefpqrsw]\|ep_modify/\|flow/rdma\|flow/refuse\|rely/mpi\|verbs/interop\|verbs/strange'
 SOME_BOTH='both/linked\|both/opened\|flow/rdma\|flow/refuse'
 : "${TARGET:=${CARGO_TARGET_DIR:-$root/target}}" "${OUT:=$root/tests-c/build}"
 : "${TESTS_20:=${TESTS:-$SOME_20}}" "${TESTS_BOTH:=${TESTS:-$SOME_BOTH}}" "${TESTS:=.}"
@@ -36,8 +36,8 @@ IA=verbs-${RDMA:-v0}
 WITHOUT='abi/check_headers.sh abi/header_compile.sh abi/symbols.sh'
 # These take minutes on an emulated machine, and run with smaller numbers there.
 if [ -z "$RDMA" ]; then
-    QUICK_12='verbs.killed stress.watching stress.threads stress.bursts stress.polled stress.asleep stress.closing srq.model srq.joining flow.sizes'
-    QUICK_20='srq.model srq.joining srq.many stress.closing'
+    QUICK_12='verbs.killed rely.mpi stress.watching stress.threads stress.bursts stress.polled stress.asleep stress.closing srq.model srq.joining flow.sizes'
+    QUICK_20='rely.mpi srq.model srq.joining srq.many stress.closing'
 else
     QUICK_12= QUICK_20=
 fi

@@ -1,0 +1,160 @@
+/* mpi_together.c - waiting for messages, and what all ranks do together. */
+#define _POSIX_C_SOURCE 200809L
+#include "mpi.h"
+
+#include "common/patience.h"
+
+#include <sched.h>
+#include <string.h>
+
+/* Tags of the library itself. */
+enum { BARRIER_TAG = 1 << 20, SUM_TAG, BLOCK_TAG };
+
+/* One round of all connections of a rail, or of all of them. */
+static bool progress(struct mpi *m, int rail, unsigned round)
+{
+    bool moved = false;
+
+    for (int i = 0; i < m->ranks; i++)
+        for (int k = 0; k < RAILS; k++)
+            if (i != m->me && (rail == ALL_RAILS || rail == k))
+                moved = mpi_progress(m, &m->vcs[i][k]) || moved;
+    if (round % 4 == 0)
+        moved = mpi_events(m) || moved;
+    return moved;
+}
+
+/* Lets all go on until `done` says so. */
+static bool go_on_until(struct mpi *m, int rail, bool (*done)(struct mpi *m, void *what), void *what)
+{
+    struct patience patience = { 0, 0, { 0, 0 }, { 0, 0 } };
+
+    for (unsigned round = 1; !done(m, what); round++) {
+        if (__atomic_load_n(&m->broken, __ATOMIC_ACQUIRE) != 0)
+            return false;
+        if (progress(m, rail, round)) {
+            patience_renew(&patience);
+            continue;
+        }
+        if (round % 16 == 0)
+            sched_yield();
+        if (!patience_lasts(&patience, 0, SOON_MS))
+            mpi_break(m, "nothing has moved for %u ms", (unsigned)(now_ms() - patience.since));
+    }
+    return true;
+}
+
+struct some {
+    struct request *r;
+    int left;
+};
+
+static bool all_done(struct mpi *m, void *what)
+{
+    struct some *s = what;
+
+    (void)m;
+    while (s->left > 0 && s->r->done) {
+        s->r++;
+        s->left--;
+    }
+    return s->left == 0;
+}
+
+bool mpi_wait(struct mpi *m, struct request *r, int n, int rail)
+{
+    struct some s = { r, n };
+
+    return go_on_until(m, rail, all_done, &s);
+}
+
+/* All that was to be sent is posted. */
+static bool all_posted(struct mpi *m, void *what)
+{
+    (void)what;
+    for (int i = 0; i < m->ranks * RAILS; i++) {
+        struct vc *v = &m->vcs[i / RAILS][i % RAILS];
+
+        if (v->items != NULL || v->bulk != NULL)
+            return false;
+    }
+    return true;
+}
+
+/* One more write on each connection, of a word that nobody looks at, has completed: it is signalled. */
+static bool all_arrived(struct mpi *m, void *what)
+{
+    uint32_t *last = what;
+    bool all = true;
+
+    for (int i = 0; i < m->ranks * RAILS; i++) {
+        struct vc *v = &m->vcs[i / RAILS][i % RAILS];
+
+        if (PHASE(v) != UP)
+            continue;
+        if (last[i] == 0)
+            last[i] = mpi_post(m, v, false, v->memory.lmr_context, v->memory.mem + CREDIT_AT + 8, 4, v->there.rmr_context,
+                               v->there.target_address + CREDIT_AT + 16, true);
+        all = all && last[i] != 0 && mpi_has_retired(v, last[i]);
+    }
+    return all;
+}
+
+bool mpi_flush(struct mpi *m)
+{
+    uint32_t last[RANKS * RAILS] = { 0 };
+
+    return go_on_until(m, ALL_RAILS, all_posted, NULL) && go_on_until(m, ALL_RAILS, all_arrived, last);
+}
+
+bool mpi_barrier(struct mpi *m)
+{
+    struct request r[2];
+
+    for (int step = 1; step < m->ranks; step *= 2) {
+        mpi_isend(m, &r[0], NULL, 0, (m->me + step) % m->ranks, 0, BARRIER_TAG);
+        mpi_irecv(m, &r[1], NULL, 0, (m->me - step % m->ranks + m->ranks) % m->ranks, 0, BARRIER_TAG);
+        if (!mpi_wait(m, r, 2, ALL_RAILS))
+            return false;
+    }
+    return true;
+}
+
+bool mpi_sum(struct mpi *m, uint64_t *number)
+{
+    struct request r[RANKS];
+    uint64_t other;
+
+    if (m->me != 0) {
+        mpi_isend(m, &r[0], number, 8, 0, 0, SUM_TAG);
+        mpi_irecv(m, &r[1], &other, 8, 0, 0, SUM_TAG);
+        if (!mpi_wait(m, r, 2, ALL_RAILS))
+            return false;
+        *number = other;
+        return true;
+    }
+    for (int i = 1; i < m->ranks; i++) {
+        mpi_irecv(m, &r[0], &other, 8, i, 0, SUM_TAG);
+        if (!mpi_wait(m, r, 1, ALL_RAILS))
+            return false;
+        *number += other;
+    }
+    for (int i = 1; i < m->ranks; i++)
+        mpi_isend(m, &r[i - 1], number, 8, i, 0, SUM_TAG);
+    return mpi_wait(m, r, m->ranks - 1, ALL_RAILS);
+}
+
+bool mpi_all_to_all(struct mpi *m, unsigned char *out, unsigned char *in, size_t block)
+{
+    struct request r[2 * RANKS];
+    int n = 0;
+
+    memcpy(in + (size_t)m->me * block, out + (size_t)m->me * block, block);
+    for (int d = 1; d < m->ranks; d++) {
+        int to = (m->me + d) % m->ranks, from = (m->me - d + m->ranks) % m->ranks;
+
+        mpi_irecv(m, &r[n++], in + (size_t)from * block, block, from, d % RAILS, BLOCK_TAG + (uint32_t)d);
+        mpi_isend(m, &r[n++], out + (size_t)to * block, block, to, d % RAILS, BLOCK_TAG + (uint32_t)d);
+    }
+    return mpi_wait(m, r, n, ALL_RAILS);
+}
