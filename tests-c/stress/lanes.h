@@ -47,7 +47,7 @@ struct plan {
     unsigned by_write, by_read; /* of 100 messages, those that go by rendezvous */
     unsigned cut;            /* bytes of one write of a rendezvous */
     struct habits habits[2]; /* of the active and of the passive side */
-    bool timed;              /* sizes are powers of two, in turn */
+    bool timed;              /* sizes are powers of two, in turn, and flags alone are made and checked */
 };
 
 /* How far a request to another side, and an answer, are. */
