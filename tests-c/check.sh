@@ -218,7 +218,7 @@ release()
 # ---- Steps ----
 
 # Programs that go on for long, which is the full time in the step c alone.
-BRIEFLY='stress.words stress.handles'
+BRIEFLY='stress.words stress.handles stress.everyone'
 # The longest time of a program in seconds, where the virtual machine of verbs works beside it.
 BESIDE=300
 # Scripts that look at the headers alone.

@@ -8,8 +8,8 @@
 #define _DEFAULT_SOURCE
 #include "common/fixture.h"
 #include "common/place.h"
+#include "neighbours/raw.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,138 +19,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-/* Descriptors that a process has, those of a hello, and bytes of a name. */
-enum { MOST_FILES = 1024, FILES = 4, NAME = 64 };
-
-/* The kind of a message that wakes the thread which reads it. */
-enum { RING = 10 };
-
-/* ---- What the hostile process finds out and builds ---- */
-
-/* The link behind a descriptor, or an empty text. */
-static const char *file_text(int fd, char *text, size_t size)
-{
-    char path[64];
-    ssize_t len;
-
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    len = readlink(path, text, size - 1);
-    text[len > 0 ? len : 0] = '\0';
-    return text;
-}
-
-/* The first descriptor whose link begins so. */
-static int find_file(const char *prefix)
-{
-    char text[256];
-
-    for (int fd = 3; fd < MOST_FILES; fd++)
-        if (strncmp(file_text(fd, text, sizeof text), prefix, strlen(prefix)) == 0)
-            return fd;
-    return -1;
-}
-
-static int option(int fd, int which)
-{
-    int value = -1;
-    socklen_t len = sizeof value;
-
-    return getsockopt(fd, SOL_SOCKET, which, &value, &len) == 0 ? value : -1;
-}
-
-/* The name of the socket of a process. */
-static bool find_name(pid_t pid, char name[NAME])
-{
-    char prefix[32];
-    DIR *dir = opendir(place_path());
-    struct dirent *entry;
-    bool found = false;
-
-    snprintf(prefix, sizeof prefix, "p-%ld-", (long)pid);
-    while (dir != NULL && !found && (entry = readdir(dir)) != NULL)
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0) {
-            snprintf(name, NAME, "%.*s", NAME - 1, entry->d_name);
-            found = true;
-        }
-    if (dir != NULL)
-        closedir(dir);
-    return found;
-}
-
-/* Connects to the socket of a process; -1 when its queue is full or it has no descriptors. */
-static int raw_connect(const char *name)
-{
-    struct sockaddr_un at = { .sun_family = AF_UNIX };
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-    snprintf(at.sun_path, sizeof at.sun_path, "%.40s/%.63s", place_path(), name);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof at) != 0) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
-struct packet {
-    unsigned char bytes[1200];
-    size_t len;
-};
-
-static void put(struct packet *p, unsigned long long value, int bytes)
-{
-    while (bytes-- > 0) {
-        p->bytes[p->len++] = (unsigned char)value;
-        value >>= 8;
-    }
-}
-
-/* Sends a packet; with count descriptors. False when nobody reads it any more, or there is no room. */
-static bool raw_send(int fd, const struct packet *p, const int *files, int count)
-{
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(16 * sizeof(int))];
-    } control;
-    struct iovec bytes = { (void *)p->bytes, p->len };
-    struct msghdr message = { .msg_iov = &bytes, .msg_iovlen = 1 };
-
-    if (count > 0) {
-        memset(&control, 0, sizeof control);
-        message.msg_control = &control;
-        message.msg_controllen = CMSG_SPACE((size_t)count * sizeof(int));
-        control.head.cmsg_level = SOL_SOCKET;
-        control.head.cmsg_type = SCM_RIGHTS;
-        control.head.cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
-        memcpy(CMSG_DATA(&control.head), files, (size_t)count * sizeof(int));
-    }
-    return sendmsg(fd, &message, MSG_NOSIGNAL) >= 0;
-}
-
-static void hello(struct packet *p, const char *name)
-{
-    p->len = 0;
-    put(p, 1, 1);
-    put(p, 7, 4); /* the version */
-    put(p, strlen(name), 4);
-    memcpy(p->bytes + p->len, name, strlen(name));
-    p->len += strlen(name);
-    put(p, 0, 8);
-    put(p, 0, 8);
-}
-
-/* The descriptors that go with a hello. */
-static void hello_files(int files[FILES])
-{
-    files[0] = find_file("/memfd:dat-shm-self");
-    files[1] = find_file("/memfd:dat-shm-home");
-    files[2] = find_file("/memfd:dat-shm-regions");
-    files[3] = find_file("/memfd:dat-shm-alarm");
-    for (int i = 0; i < FILES; i++)
-        must(files[i] >= 0, "the hostile process finds not all it needs (%d)", i);
-}
+/* ---- What the hostile process builds ---- */
 
 /* kind, the connection, then whatever the caller adds. */
 static void about(struct packet *p, int kind, int active, unsigned index, unsigned long long attempt)

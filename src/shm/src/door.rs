@@ -196,7 +196,7 @@ impl Sleeper {
         let own = std::process::id().cast_signed();
         // A debugger may keep what is left of the thread.
         getpriority_process(Some(pid)) == Err(Errno::SRCH)
-            || (task::is_visible(own) && task::doing(own, tid) == Doing::Gone)
+            || (task::is_visible(own) && task::is_own_proc().unwrap_or(false) && task::doing(own, tid) == Doing::Gone)
     }
 }
 

@@ -16,6 +16,7 @@ use dat_core::transport;
 use host::doorbell::Doorbell;
 use host::lock::Mutex;
 use host::{asymmetric, memory};
+use once_cell::sync::OnceCell;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::alarm::{Alarm, PeerAlarm};
@@ -70,6 +71,7 @@ pub struct Home {
     callers: CachePadded<Callers>,
     /// A random value that peers read to find out if they can.
     probe: Box<u64>,
+    own_proc: OnceCell<bool>,
     /// Links are to be ended.
     ends: AtomicBool,
     /// This process makes fences for its peers, and they for it.
@@ -102,6 +104,7 @@ impl Home {
             sleepers: CachePadded::default(),
             callers: CachePadded::default(),
             probe: memory::boxed(u64::from_ne_bytes(probe))?,
+            own_proc: OnceCell::new(),
             ends: AtomicBool::new(false),
             fences,
         };
@@ -140,11 +143,27 @@ impl Home {
     /// The value that the process `pid` reads to find out if it can. One that this process does not see is not to copy:
     /// nobody could tell whether it still does when it is stopped.
     pub fn probe(&self, pid: i32) -> Probe {
-        if task::is_visible(pid) {
+        if task::is_visible(pid) && self.is_own_proc().unwrap_or(false) {
             Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
         } else {
             Probe { addr: 0, value: 0 }
         }
+    }
+
+    /// Whether /proc numbers processes as this process does. That is looked up once, since it is asked for every peer.
+    ///
+    /// # Errors
+    /// It could not be found out.
+    fn is_own_proc(&self) -> io::Result<bool> {
+        self.own_proc.get_or_try_init(task::is_own_proc).copied()
+    }
+
+    /// True if `tid` is a thread of the process `pid`, and both that process and this one number it so.
+    ///
+    /// # Errors
+    /// It could not be found out, for want of a descriptor or memory.
+    pub fn is_thread(&self, pid: i32, tid: i32) -> io::Result<bool> {
+        Ok(task::is_thread(pid, tid)? && self.is_own_proc()?)
     }
 
     /// Has the thread end the links whose peers break the rules.

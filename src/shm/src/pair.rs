@@ -10,14 +10,14 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
 
-use host::memory::{self, NoMemory};
+use host::lock::Mutex;
+use host::memory::{self, NoMemory, Room};
 use once_cell::sync::OnceCell;
 
 use crate::budget::Rounds;
 use crate::home::{Home, Peer};
 use crate::offer::Offer;
 use crate::os::memory::{Place, SharedFile, SharedMemory};
-use crate::os::task;
 use crate::os::vm;
 use crate::ready;
 use crate::regions::{Party, RegionTable};
@@ -76,7 +76,8 @@ pub struct Pair {
     memory: Arc<SharedMemory>,
     ready: [Place<Ready>; 2],
     transfers: [Place<Table>; 2],
-    chunks: [OnceCell<Arc<SharedMemory>>; CHUNKS],
+    /// The parts with rings, as far as they are mapped.
+    chunks: Mutex<Vec<Option<Arc<SharedMemory>>>>,
     /// Side of this process; `None` if it has both.
     side: Option<u8>,
     /// The sides of this process, from the first to the last one, and the ready bits of both.
@@ -146,7 +147,7 @@ impl Pair {
             file,
             #[cfg(feature = "fuzzing")]
             memory,
-            chunks: [const { OnceCell::new() }; CHUNKS],
+            chunks: Mutex::default(),
             side,
             first,
             last,
@@ -238,7 +239,7 @@ impl Pair {
             } else {
                 let probe = self.probe.get();
                 // Where that cannot be found out, it is as it was with the door before.
-                task::is_thread(self.pid, number).unwrap_or(known & REACHED != 0)
+                self.home.is_thread(self.pid, number).unwrap_or(known & REACHED != 0)
                     && probe.is_some_and(|probe| vm::probe(number, probe.addr, probe.value))
             };
             let found = if reached { REACHED } else { TRIED };
@@ -355,11 +356,23 @@ impl Pair {
     }
 
     /// The part of the memory where the rings of a connection are, made and mapped on first use.
-    fn chunk(&self, index: u32) -> Option<&Arc<SharedMemory>> {
+    fn chunk(&self, index: u32) -> Option<Arc<SharedMemory>> {
         let number = index as usize / CHUNK;
-        let map = || self.file.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE).map(Arc::new);
-        let chunk = self.chunks.get(number)?.get_or_try_init(map);
-        chunk.inspect_err(|error| log::debug!("shm: no memory for connections: {error}")).ok()
+        if number >= CHUNKS {
+            return None;
+        }
+        let mut chunks = self.chunks.lock();
+        if let Some(Some(chunk)) = chunks.get(number) {
+            return Some(chunk.clone());
+        }
+        let more = (number + 1).saturating_sub(chunks.len());
+        chunks.room(more).ok()?;
+        let map = self.file.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE);
+        let chunk = map.inspect_err(|error| log::debug!("shm: no memory for connections: {error}")).ok()?;
+        if more > 0 {
+            chunks.resize(number + 1, None);
+        }
+        Some(chunks[number].insert(Arc::new(chunk)).clone())
     }
 
     /// The rings that `side` of a connection fills: for requests, and for answers.

@@ -49,12 +49,12 @@ fn numbers(status: &str) -> impl DoubleEndedIterator<Item = &str> {
 ///
 /// # Errors
 /// It could not be found out.
-fn is_own_proc() -> io::Result<bool> {
+pub fn is_own_proc() -> io::Result<bool> {
     Ok(numbers(&read("/proc/thread-self/status")?).count() == 1)
 }
 
-/// True if `tid` is a thread of the process `pid`, and both that process and this one number it so. Processes of other
-/// pid namespaces number their threads otherwise.
+/// True if `tid` is a thread of the process `pid`, and that process numbers it as /proc does. Processes of other pid
+/// namespaces number their threads otherwise.
 ///
 /// # Errors
 /// It could not be found out, for want of a descriptor or memory.
@@ -66,12 +66,12 @@ pub fn is_thread(pid: libc::pid_t, tid: libc::pid_t) -> io::Result<bool> {
         status => status?,
     };
     let own = numbers(&status).next_back().and_then(|number| number.parse().ok());
-    Ok(own == Some(tid) && is_own_proc()?)
+    Ok(own == Some(tid))
 }
 
-/// Whether the threads of the process `pid` can be seen.
+/// Whether /proc shows the threads of the process `pid`.
 pub fn is_visible(pid: libc::pid_t) -> bool {
-    pid > 0 && exists(&format!("/proc/{pid}/task")) && is_own_proc().unwrap_or(false)
+    pid > 0 && exists(&format!("/proc/{pid}/task"))
 }
 
 /// When the process `pid` began, by the clock of files; nothing if that cannot be found out.
