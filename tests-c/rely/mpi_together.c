@@ -5,6 +5,7 @@
 #include "common/patience.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Tags of the library itself. */
@@ -24,6 +25,22 @@ static bool progress(struct mpi *m, int rail, unsigned round)
     return moved;
 }
 
+/* Says how far the connections are, where nothing moves. */
+static void tell(const struct mpi *m)
+{
+    for (int i = 0; i < m->ranks * RAILS; i++) {
+        const struct vc *v = &m->vcs[i / RAILS][i % RAILS];
+
+        if (v->ep != DAT_HANDLE_NULL)
+            fprintf(stderr,
+                    "# rank %d to %d, rail %d: phase %d; slots sent %u, granted %u, taken %u, told %u; requests posted %u, "
+                    "retired %u;%s%s%s\n",
+                    m->me, v->peer, v->rail, (int)PHASE(v), v->sent, v->granted, v->taken, v->told, v->posted, v->retired,
+                    v->items != NULL ? " waits for a slot" : "", v->receives != NULL ? " waits for a message" : "",
+                    v->bulk != NULL ? " is in the middle of a large one" : "");
+    }
+}
+
 /* Lets all go on until `done` says so. */
 static bool go_on_until(struct mpi *m, int rail, bool (*done)(struct mpi *m, void *what), void *what)
 {
@@ -38,8 +55,10 @@ static bool go_on_until(struct mpi *m, int rail, bool (*done)(struct mpi *m, voi
         }
         if (round % 16 == 0)
             sched_yield();
-        if (!patience_lasts(&patience, 0, SOON_MS))
+        if (!patience_lasts(&patience, 0, SOON_MS)) {
+            tell(m);
             mpi_break(m, "nothing has moved for %u ms", (unsigned)(now_ms() - patience.since));
+        }
     }
     return true;
 }
