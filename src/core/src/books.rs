@@ -12,11 +12,11 @@ use std::hint::cold_path;
 use std::mem;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::thread;
 
 use host::asymmetric;
 use host::lock::Mutex;
 use host::memory::Room;
+use host::pause::Pause;
 
 use crate::error::Result;
 use crate::slab::{Note, is_noted};
@@ -218,8 +218,9 @@ pub(crate) fn end(books: &Arc<Mutex<Books>>) {
     }
     // SYNC charge: one that was dropped before may still be leaving the lock, and has a note.
     asymmetric::heavy();
+    let mut pause = Pause::new();
     while is_noted(Arc::as_ptr(books).addr()) {
-        thread::yield_now();
+        pause.pass();
     }
 }
 
@@ -279,6 +280,8 @@ impl Drop for Charge {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::thread;
+
     use super::*;
 
     fn books(entries: usize) -> Arc<Mutex<Books>> {

@@ -26,6 +26,7 @@
 //! | [`own_library`] | the library that the code is part of: its path, and keeping it loaded |
 //! | [`asymmetric`] | a fence that is free for one side |
 //! | [`lock`] | locks that need no memory |
+//! | [`pause`] | waiting for another thread where there is no word to sleep on |
 //! | [`memory`] | the allocator with its reserve; memory that may be refused |
 //! | [`per_thread`] | a value for each thread |
 //!
@@ -45,6 +46,7 @@ pub mod lock;
 pub mod memory;
 pub mod net;
 pub mod own_library;
+pub mod pause;
 pub mod per_thread;
 pub mod poll;
 pub mod signal;

@@ -89,13 +89,6 @@ fn lower_half(word: &AtomicUsize) -> &AtomicU32 {
     unsafe { AtomicU32::from_ptr(word.as_ptr().cast::<u32>().add(half)) }
 }
 
-/// Lets another thread go on that will soon be done.
-#[cfg(not(loom))]
-#[cold]
-fn give_way() {
-    rustix::thread::sched_yield();
-}
-
 /// All threads that sleep on a word.
 const ALL: u32 = i32::MAX as u32;
 

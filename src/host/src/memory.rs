@@ -21,6 +21,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use crate::pause::Pause;
 use crate::static_tls;
 
 /// The reserve of a library in bytes.
@@ -91,17 +92,12 @@ impl Reserve {
     /// Calls `f` with the lock.
     fn locked<R>(&self, f: impl FnOnce() -> R) -> R {
         let me = usize::try_from(rustix::process::getpid().as_raw_nonzero().get()).unwrap_or(1);
-        let mut tries = 0_u32;
+        let mut pause = Pause::new();
         let mut expected = 0;
         while let Err(holder) = self.holder.compare_exchange(expected, me, Ordering::Acquire, Ordering::Relaxed) {
             // A lock of another process was copied by a fork. What its thread was changing is at worst lost.
             expected = if holder == me { 0 } else { holder };
-            tries += 1;
-            if tries < 100 {
-                rustix::thread::sched_yield();
-            } else {
-                let _ = rustix::thread::nanosleep(&rustix::thread::Timespec { tv_sec: 0, tv_nsec: 100_000 });
-            }
+            pause.pass();
         }
         let result = f();
         self.holder.store(0, Ordering::Release);

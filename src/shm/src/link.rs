@@ -13,7 +13,7 @@ use crossbeam_utils::CachePadded;
 use dat_core::transport::Transport;
 use host::lock::{Mutex, MutexGuard, RwLock};
 use host::memory::{self, NoMemory, Room};
-use rustix::thread::{Timespec, nanosleep};
+use host::pause::Pause;
 
 use crate::conn::{Conn, Ending, Keeper};
 use crate::home::Home;
@@ -499,11 +499,9 @@ impl<T: Transport<Tx = Tx>> Links<T> {
     /// makes one round after another may never let go of the lock for long enough to wait for the lock alone.
     #[cold]
     fn await_rounds(&self, count: u64, limit: Option<Duration>) -> Option<MutexGuard<'_, Polled<T>>> {
-        const SPINS: u32 = 64;
-        const YIELDS: u32 = 64;
         let before = self.progress.rounds.load(Ordering::Acquire);
         let start = Instant::now();
-        let mut tries = 0_u32;
+        let mut pause = Pause::new();
         loop {
             if let Some(polled) = self.progress.polled.try_lock() {
                 return Some(polled);
@@ -512,20 +510,10 @@ impl<T: Transport<Tx = Tx>> Links<T> {
             if self.progress.rounds.load(Ordering::Acquire).wrapping_sub(before) >= count {
                 return None;
             }
-            tries = tries.saturating_add(1);
-            if tries < SPINS {
-                std::hint::spin_loop();
-                continue;
-            }
-            if limit.is_some_and(|limit| start.elapsed() > limit) {
+            if !pause.is_short() && limit.is_some_and(|limit| start.elapsed() > limit) {
                 return None;
             }
-            if tries < SPINS + YIELDS {
-                std::thread::yield_now();
-            } else {
-                // The other thread may have a lower priority.
-                let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: 20_000 });
-            }
+            pause.pass();
         }
     }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
-use rustix::thread::{Timespec, nanosleep};
+use host::pause::Pause;
 
 use crate::door::{Change, Moment};
 use crate::home::Home;
@@ -30,11 +30,6 @@ const GRACE: Duration = Duration::from_millis(5);
 const SLICE: u64 = TICKS_PER_SECOND / 4;
 /// Time for which a thread is waited for that sleeps where this process may not see it.
 const BLIND: Duration = Duration::from_secs(5);
-/// Looks before the first sleep.
-const SPINS: u32 = 64;
-/// The shortest and the longest sleep between two looks.
-const PAUSE_MIN: Duration = Duration::from_micros(20);
-const PAUSE_MAX: Duration = Duration::from_millis(1);
 
 /// The transfers of one or several peers that were under way at some moment.
 pub struct Pending {
@@ -102,23 +97,14 @@ impl Pending {
     /// Waits until none of them can touch the memory of this process any more. To be called with no lock that another
     /// connection needs.
     pub fn wait(mut self, home: &Home) {
-        for spin in 0..SPINS {
-            if spin < SPINS / 2 {
-                std::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
-            }
+        let mut pause = Pause::new();
+        // Most are over soon, without a look at the clock.
+        while pause.is_short() && !self.transfers.is_empty() {
+            pause.pass();
             self.transfers.retain(Transfer::is_under_way);
-            if self.transfers.is_empty() {
-                return;
-            }
         }
-        let mut pause = PAUSE_MIN;
         while !self.is_over(home) {
-            // This is no place where a thread may be cancelled.
-            let nanos = pause.subsec_nanos().into();
-            let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: nanos });
-            pause = (pause * 2).min(PAUSE_MAX);
+            pause.pass();
         }
     }
 }

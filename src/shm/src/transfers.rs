@@ -9,6 +9,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
+use host::pause::Pause;
 use rustix::thread::gettid;
 
 /// Slots of a table. More threads than this wait for each other.
@@ -143,6 +144,7 @@ impl Own {
     #[cold]
     #[inline(never)]
     fn enter_another<'a>(&'a self, table: &'a Table, tid: u32, mut at: usize) -> Entered<'a> {
+        let mut pause = Pause::new();
         loop {
             for _ in 0..SLOTS {
                 at = (at + 1) % (SLOTS + 1);
@@ -150,7 +152,7 @@ impl Own {
                     return entered;
                 }
             }
-            std::thread::yield_now();
+            pause.pass();
         }
     }
 }

@@ -4,13 +4,11 @@
 //! where the kernel has no membarrier(2), and when its own thread-local data are gone already; it then enters by pins.
 
 use std::cell::Cell;
-use std::hint::spin_loop;
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-use std::thread;
-use std::time::Duration;
 
+use host::pause::Pause;
 use host::per_thread::PerThread;
 use host::{asymmetric, memory, static_tls};
 
@@ -33,11 +31,6 @@ struct Record {
     /// Whether a thread has it.
     taken: AtomicBool,
 }
-
-/// Looks at a section before the thread that waits for its end gives its processor to others, and before it sleeps.
-const SPINS: u32 = 200;
-const YIELDS: u32 = 300;
-const NAP: Duration = Duration::from_micros(50);
 
 /// All records, in a list that only grows. They are never freed.
 static FIRST: AtomicPtr<Record> = AtomicPtr::new(ptr::null_mut());
@@ -187,15 +180,9 @@ pub fn await_sections() {
     for record in others() {
         let section = &record.section;
         let Some(entered) = section.section() else { continue };
-        let mut turns = 0_u32;
+        let mut pause = Pause::new();
         while !section.has_left(entered) {
-            turns += 1;
-            match turns {
-                0..SPINS => spin_loop(),
-                SPINS..YIELDS => thread::yield_now(),
-                // Its thread was stopped in the middle.
-                _ => thread::sleep(NAP),
-            }
+            pause.pass();
         }
     }
 }
@@ -310,7 +297,7 @@ mod tests {
                     std::thread::yield_now();
                 }
                 // The other thread is waiting, or about to wait.
-                std::thread::sleep(Duration::from_millis(5));
+                std::thread::sleep(std::time::Duration::from_millis(5));
                 gone.store(false, Ordering::Relaxed);
                 drop(section);
             });

@@ -32,15 +32,13 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use super::exclusive::{Attempt, Exclusive};
 #[cfg(loom)]
-use super::model::{
-    AtomicU8, AtomicU32, Seat, available, give_way, is_rare, pointer, sleep_half, spin_loop, wake_half,
-};
+use super::model::{AtomicU8, AtomicU32, Pause, Seat, available, is_rare, pointer, sleep_half, spin_loop, wake_half};
 use super::{SPINS, left};
 #[cfg(not(loom))]
-use super::{give_way, sleep_half, wake_half};
+use super::{sleep_half, wake_half};
 use crate::asymmetric;
 #[cfg(not(loom))]
-use crate::{asymmetric::available, thread::pointer};
+use crate::{asymmetric::available, pause::Pause, thread::pointer};
 
 /// The number of seats.
 const SEATS: usize = 2;
@@ -250,6 +248,7 @@ impl Biased {
     /// began, that has the lock or waits for it; not for the sake of one that attempts as well. So a thread that leaves word
     /// for the holder before its attempt knows that somebody finds it.
     fn attempt(&self) -> bool {
+        let mut pause = Pause::new();
         let tried = loop {
             let owned = self.owned.load(Ordering::Relaxed);
             // An attempt at a lock that its owner holds disturbs nobody.
@@ -259,7 +258,8 @@ impl Biased {
             match self.gate.attempt(owned != 0) {
                 Attempt::Taken => break owned != 0,
                 Attempt::Refused => return false,
-                Attempt::Open => give_way(),
+                // That thread may be one that this one keeps from the processor.
+                Attempt::Open => pause.pass(),
             }
         };
         if self.owned.load(Ordering::Relaxed) != 0 {

@@ -8,7 +8,6 @@ pub(super) use loom::hint::spin_loop;
 use loom::sync::atomic::AtomicUsize;
 pub(super) use loom::sync::atomic::{AtomicU8, AtomicU32};
 use loom::sync::{Condvar, Mutex};
-pub(super) use loom::thread::yield_now as give_way;
 
 /// The word of a seat, which two threads may write at a time. All its writes are exchanges, because the model orders nothing
 /// else: of two stores that are not ordered otherwise, each of the two threads could read back that of the other one.
@@ -22,6 +21,19 @@ impl Seat {
 
     pub(super) fn store(&self, value: usize, order: Ordering) {
         self.0.swap(value, order);
+    }
+}
+
+/// A pause is a turn for the others.
+pub(super) struct Pause;
+
+impl Pause {
+    pub(super) fn new() -> Self {
+        Pause
+    }
+
+    pub(super) fn pass(&mut self) {
+        loom::thread::yield_now();
     }
 }
 
