@@ -3,7 +3,7 @@
 //! A wait must be a place where a thread can be cancelled, and cancellation unwinds the thread's stack without regard
 //! to Rust. So the face itself sleeps, in a frame that owns nothing: it asks for [`Step`]s, and when it gets
 //! [`Step::Sleep`] it sleeps and asks again. Everything that a wait holds meanwhile is in a list that belongs to
-//! the thread and is cleared when the thread ends.
+//! the thread. A wait whose thread is unwound is taken off at once ([`abandon`]), before anything of the program runs.
 //!
 //! A thread sleeps on a word of memory, unless the transport has a descriptor for it.
 
@@ -137,6 +137,18 @@ fn push_pending<W: Any>(wait: W) -> std::result::Result<(), W> {
         (None, Some(wait)) => Err(wait),
         _ => Ok(()),
     }
+}
+
+/// Takes off the last wait of the calling thread, which sleeps and will not be resumed.
+pub fn abandon() {
+    // What the wait holds goes when the list is not borrowed any more.
+    drop(PENDING.with(|pending| pending.borrow_mut().waits.pop()));
+}
+
+/// The waker for a wait that begins.
+fn waker() -> Option<Arc<Waker>> {
+    let interrupted = PENDING.with(|pending| !pending.borrow().waits.is_empty());
+    if interrupted == Some(true) { Waker::another() } else { Waker::current() }
 }
 
 fn pop_pending<W: Any>() -> Option<W> {
@@ -286,7 +298,7 @@ impl<T: Transport> EvdWait<T> {
     /// Looks for the end of the wait; if there is none, sets up a sleep.
     fn advance(mut self, now: Instant) -> Step<EvdOutcome> {
         if self.waker.is_none() {
-            self.waker = Waker::current();
+            self.waker = waker();
         }
         let Some(waker) = self.waker.clone() else { return Step::Done(self.wait_without_waker()) };
         if !self.timing.slept {
@@ -520,7 +532,7 @@ impl<T: Transport> CnoWait<T> {
 
     fn advance(mut self, now: Instant) -> Step<Result<Handle>> {
         if self.waker.is_none() {
-            self.waker = Waker::current();
+            self.waker = waker();
         }
         let Some(waker) = self.waker.clone() else { return Step::Done(self.wait_without_waker()) };
         if self.number.is_none() {

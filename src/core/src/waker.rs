@@ -1,5 +1,5 @@
 //! Waking a thread that sleeps in a wait. Each thread has one waker, made when the thread sleeps for the first time and
-//! gone when it ends.
+//! gone when it ends. A wait in a signal handler that interrupts another one has a waker to itself.
 //!
 //! A thread sleeps on one word of memory if it can: on that of its waker, or on one that the transport names, which
 //! others, such as other processes, change as well. If the transport has a descriptor for it instead, it sleeps on that
@@ -91,10 +91,16 @@ impl Waker {
             // A child of fork must not share the bell that its parent sleeps on.
             match &*current {
                 Some(waker) if waker.life == fork::life() => Some(waker.clone()),
-                _ => Some(current.insert(memory::arc(Waker::new()).ok()?).clone()),
+                _ => Some(current.insert(Self::another()?).clone()),
             }
         });
         current.flatten()
+    }
+
+    /// A waker for a wait that begins while another one of the thread sleeps, which keeps its own: the thread is in a signal
+    /// handler. `None` if there is no memory for it.
+    pub fn another() -> Option<Arc<Waker>> {
+        memory::arc(Waker::new()).ok()
     }
 
     fn new() -> Self {

@@ -4,16 +4,17 @@
 //! passed through. Rust allows that for frames that own nothing with a destructor. So the frames that are on the stack
 //! during the sleep, [`evd_wait`], `wait_for_events`, [`cno_wait`], `block`, `sleep_on` and what that calls, have plain data alone; everything else happens
 //! in *steps*, which return before the sleep, catch panics and cannot be cancelled. The core holds the state of a wait
-//! meanwhile, and drops it when the thread ends.
+//! meanwhile. If the thread is unwound, libc calls `abandon` before anything of the program runs, which drops that state: a
+//! cleanup handler of the program finds no wait of its thread any more, and neither does any other thread.
 
-use std::ffi::{c_int, c_long};
+use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use dat_core::error::{Arg, Error, Role};
 use dat_core::wait::{
-    EvdOutcome, Limit, MAX_FDS, Sleep, SleepPlace, Step, cno_begin, cno_resume, evd_begin, evd_resume,
+    self, EvdOutcome, Limit, MAX_FDS, Sleep, SleepPlace, Step, cno_begin, cno_resume, evd_begin, evd_resume,
 };
 use dat_core::{Cno, Evd, Handle};
 use host::cancel;
@@ -89,6 +90,11 @@ trait Blocking: Copy {
     fn resume(self, interrupted: bool) -> Answer<Option<Sleep>>;
 }
 
+/// Drops the state of a wait whose thread is being unwound.
+extern "C" fn abandon(_: *mut c_void) {
+    wait::abandon();
+}
+
 /// Goes from step to step, and sleeps in between. Owns nothing: it may be unwound.
 #[inline(always)]
 fn block<F: Face>(call: impl Blocking) -> Code {
@@ -97,9 +103,14 @@ fn block<F: Face>(call: impl Blocking) -> Code {
     loop {
         match next {
             Ok(Some(sleep)) => {
+                let mut place = cancel::Note::EMPTY;
+                // SAFETY: the place stays in this frame until `forget`, and the frame is left before that by unwinding alone.
+                unsafe { cancel::note(&mut place, abandon) };
                 cancel::restore(before);
                 let interrupted = sleep_on(&sleep);
                 cancel::forbid();
+                // SAFETY: a signal handler has forgotten its own notes by now, so this is the last one.
+                unsafe { cancel::forget(&mut place) };
                 next = caught(|| call.resume(interrupted)).unwrap_or(Err(PANICKED));
             }
             done => {

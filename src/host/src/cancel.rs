@@ -9,10 +9,11 @@
 //!
 //! A program that lets a thread be cancelled asynchronously, at any instruction, may call nothing meanwhile.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::ptr;
 
 /// Whether a thread could be cancelled before [`forbid`]. Plain data.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,9 @@ unsafe extern "C-unwind" {
     // Not in the libc crate. They may unwind when they let an asynchronous cancellation in.
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
     fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int;
+    // What pthread_cleanup_push and _pop were before they were macros; both libcs keep them.
+    fn _pthread_cleanup_push(place: *mut Note, routine: extern "C" fn(*mut c_void), argument: *mut c_void);
+    fn _pthread_cleanup_pop(place: *mut Note, execute: c_int);
 }
 
 /// Makes cancellations of the calling thread wait from now on.
@@ -68,6 +72,38 @@ pub fn allow_as(before: Where) {
     let mut ignored = 0;
     // SAFETY: the kind is the one that was in force; the pointer outlives the call.
     unsafe { pthread_setcanceltype(before.0, &mut ignored) };
+}
+
+/// The place of a note on the stack of a thread: see [`note`]. Plain data, which libc knows.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Note([*mut c_void; 4]);
+
+impl Note {
+    /// Nothing is noted.
+    pub const EMPTY: Note = Note([ptr::null_mut(); 4]);
+}
+
+/// Has `routine` called with NULL when the calling thread is unwound to the frame that has `place`, because it is cancelled or
+/// leaves by `pthread_exit` in a signal handler; that is before any handler that the program has noted for that itself. Glibc
+/// calls it as well when a signal handler leaves by `longjmp`.
+///
+/// # Safety
+/// `place` stays where it is until [`forget`], and the frame is left in no other way before that.
+#[inline(always)]
+pub unsafe fn note(place: &mut Note, routine: extern "C" fn(*mut c_void)) {
+    // SAFETY: the place is as large as the buffer of any libc, and stays.
+    unsafe { _pthread_cleanup_push(place, routine, ptr::null_mut()) };
+}
+
+/// Undoes [`note`]. It is no cancellation point itself.
+///
+/// # Safety
+/// `place` is that of the last note of the calling thread.
+#[inline(always)]
+pub unsafe fn forget(place: &mut Note) {
+    // SAFETY: the caller's promise.
+    unsafe { _pthread_cleanup_pop(place, 0) };
 }
 
 /// Runs `f` with cancellation of the thread forbidden: two uncontended exchanges, no system call. After a panic of `f`
