@@ -490,11 +490,12 @@ impl<T: Transport> CnoWait<T> {
         poll_tied(&self.cno);
     }
 
-    /// The first dispatchers tied to the object, as many as one sleep can watch.
+    /// Of the dispatchers tied to the object as many as are to be armed, and one sleep can watch.
     fn evds(&self) -> ArrayVec<Arc<Evd<T>>, { MAX_FDS - 1 }> {
         let slab = self.cno.ia().slab();
         let all = self.cno.evds();
-        all.iter().filter_map(|&evd| Some(slab.get::<Evd<T>>(evd)?.share())).take(MAX_FDS - 1).collect()
+        let count = if T::ARMS_ALL { 1 } else { MAX_FDS - 1 };
+        all.iter().filter_map(|&evd| Some(slab.get::<Evd<T>>(evd)?.share())).take(count).collect()
     }
 
     fn disarm(&mut self) {
@@ -546,7 +547,8 @@ impl<T: Transport> CnoWait<T> {
         let armed = self.armed.iter().map(|(_, armed)| armed);
         let mut sleep = prepare_sleep(&waker, armed, &mut self.timing, now);
         // There are too many, or one has come before the thread was said to sleep.
-        if self.cno.evds().len() > self.armed.len() {
+        let heard_of = if T::ARMS_ALL && !self.armed.is_empty() { usize::MAX } else { self.armed.len() };
+        if self.cno.evds().len() > heard_of {
             sleep.timeout = Some(sleep.timeout.map_or(BLIND, |left| left.min(BLIND)));
         }
         self.poll();

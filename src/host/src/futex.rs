@@ -34,10 +34,10 @@ pub fn wake(word: &AtomicU32) {
 /// Wakes all threads, of any process, that sleep on a word of shared memory. The word was changed before.
 ///
 /// They are woken all, because a process to which the memory is open can put threads to sleep there which would
-/// otherwise take the one wake-up.
+/// otherwise take the one wake-up. True if there were any.
 #[cold]
-pub fn wake_shared(word: &AtomicU32) {
-    let _ = futex::wake(word, Flags::empty(), ALL);
+pub fn wake_shared(word: &AtomicU32) -> bool {
+    futex::wake(word, Flags::empty(), ALL).is_ok_and(|woken| woken > 0)
 }
 
 #[cfg(test)]
@@ -55,7 +55,7 @@ mod tests {
         sleep(&word, 1, false, Some(Duration::from_micros(1500)));
         assert!(start.elapsed() >= Duration::from_micros(1500));
         sleep(&word, 2, true, None);
-        for (shared, wake) in [(false, wake as fn(&AtomicU32)), (true, wake_shared)] {
+        for (shared, wake) in [(false, wake as fn(&AtomicU32)), (true, |word| _ = wake_shared(word))] {
             word.store(1, Ordering::SeqCst);
             thread::scope(|scope| {
                 scope.spawn(|| {

@@ -183,6 +183,7 @@ impl Transport for Shm {
     const AT_ONCE: u64 = SMALL as u64;
     const TAKES_RECEIVES: bool = true;
     const KEEPS_TX: bool = true;
+    const ARMS_ALL: bool = true;
 
     type Zone = Zone;
     type Region = Region;
@@ -249,17 +250,21 @@ impl Transport for Shm {
     fn arm(&self, _cq: Option<&Cq>, requests: bool) -> Armed {
         match self.node.links.arm(requests) {
             Some(sleep) => Armed::Word(self.node.links.home.alarm.clone(), sleep),
-            // The leader reports what arrives.
+            // The node's thread reports what arrives.
             None => Armed::Reported,
         }
     }
 
     fn disarm(&self, _cq: Option<&Cq>, armed: Armed, requests: bool) {
-        self.node.links.disarm(matches!(armed, Armed::Word(..)), requests);
+        let sleep = match armed {
+            Armed::Word(_, sleep) => Some(sleep),
+            Armed::Reported | Armed::Descriptor(_) => None,
+        };
+        self.node.links.disarm(sleep, requests);
     }
 
     fn watch(&self, on: bool) {
-        self.node.links.expect_requests(on);
+        self.node.links.expect_agent(on);
     }
 
     fn srq_create(&self, _zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue>> {

@@ -5,8 +5,8 @@
 //!
 //! A peer that breaks the rules can store anything at any time. If it puts the number back between the ring of another
 //! peer and the sleep, the waiter sleeps on although it was rung. So a waiter never sleeps here without a limit, whoever
-//! reads that it sleeps reads so elsewhere (`home`), where peers cannot write, and nothing that is read here is used but
-//! by the system, for the comparison.
+//! reads that it sleeps reads so elsewhere (`home`), where peers cannot write, and what is read here is used by the system
+//! for the comparison, and as a hint that the waiter does not sleep.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -16,7 +16,7 @@ use dat_core::transport;
 use host::futex;
 
 use crate::os::memory::{Access, SharedFile, SharedMemory};
-use crate::sleep::{self, RUNG};
+use crate::sleep::{self, RUNG, Rung};
 
 /// Bytes of the shared memory. The word is at its beginning.
 const SIZE: usize = 4096;
@@ -41,14 +41,8 @@ impl Mapped {
         }
     }
 
-    /// Ends whatever sleep there is.
-    #[cold]
-    fn ring(&self) {
-        sleep::ring(self.word(), || futex::wake_shared(self.word()));
-    }
-
     /// Ends the sleep with this number: see [`sleep::ring_for`].
-    fn ring_for(&self, sleep: u32) -> bool {
+    fn ring_for(&self, sleep: u32) -> Rung {
         sleep::ring_for(self.word(), &self.ended, sleep, || futex::wake_shared(self.word()))
     }
 }
@@ -76,9 +70,9 @@ impl Alarm {
         self.0.word().store(RUNG, Ordering::Release);
     }
 
-    /// Ends the sleep with this number; false if this process has ended it already.
+    /// Ends the sleep with this number.
     #[inline]
-    pub fn ring_for(&self, sleep: u32) -> bool {
+    pub fn ring_for(&self, sleep: u32) -> Rung {
         self.0.ring_for(sleep)
     }
 }
@@ -88,8 +82,10 @@ impl transport::Alarm for Alarm {
         self.0.word()
     }
 
+    #[cold]
     fn ring(&self) {
-        self.0.ring();
+        self.silence();
+        futex::wake_shared(self.0.word());
     }
 }
 
@@ -105,9 +101,9 @@ impl PeerAlarm {
         Ok(PeerAlarm(Mapped::new(SharedMemory::open(fd, SIZE..=SIZE, Access::ReadWrite)?)))
     }
 
-    /// Ends the sleep with this number; false if this process has ended it already.
+    /// Ends the sleep with this number.
     #[inline]
-    pub fn ring_for(&self, sleep: u32) -> bool {
+    pub fn ring_for(&self, sleep: u32) -> Rung {
         self.0.ring_for(sleep)
     }
 }

@@ -27,7 +27,7 @@ use crate::os::memory::{Access, Place, SharedFile, SharedMemory, ViewU32};
 use crate::os::socket::Socket;
 use crate::os::task;
 use crate::regions::{PeerRegions, RegionTable};
-use crate::sleep::{AWAKE, News, Sleepers, THREAD, Wake, Word, is_late, watcher, whom};
+use crate::sleep::{AWAKE, News, Sleepers, THREAD, Word, is_late, tell, watcher};
 use crate::wire::{Probe, RING};
 
 /// Bytes of published memory apart from the table of regions.
@@ -64,7 +64,7 @@ pub struct Home {
     pub rounds: Rounds,
     /// The bell of the node's thread, for this process.
     pub bell: Doorbell,
-    /// The alarm of the leader.
+    /// The alarm of a wait that watches for itself.
     pub alarm: Arc<Alarm>,
     /// The published word changes under this lock alone.
     sleepers: CachePadded<Mutex<Sleepers>>,
@@ -186,14 +186,8 @@ impl Home {
     /// were published before.
     #[inline]
     pub fn wake(&self, news: News) -> bool {
-        match whom::<AtomicU32>(news, || Word::load(self.word())) {
-            Wake::Nobody => false,
-            Wake::Thread => {
-                self.bell.ring();
-                true
-            }
-            Wake::Leader(sleep) => self.alarm.ring_for(sleep),
-        }
+        let alarm = |sleep| self.alarm.ring_for(sleep);
+        tell::<AtomicU32>(news, || Word::load(self.word()), alarm, || self.bell.ring())
     }
 
     /// Takes note of a caller that polls.
@@ -225,67 +219,67 @@ impl Home {
         self.callers.asked.swap(false, Ordering::AcqRel)
     }
 
-    /// True if a blocked waiter watches.
+    /// True if a wait watches for itself.
     pub fn is_led(&self) -> bool {
         self.sleepers.lock().is_led()
     }
 
-    /// Prepares a waiter for sleep, with `requests` one for the completion of requests among others; `None` if there is a
-    /// leader already. Otherwise it becomes the leader, and sleeps while the alarm's word is what is returned. `any_news`
-    /// is true if anything has arrived.
-    pub fn arm(&self, requests: bool, any_news: impl FnOnce() -> bool) -> Option<u32> {
+    /// True if there are waits that sleep.
+    pub fn has_waits(&self) -> bool {
+        self.sleepers.lock().has_waits()
+    }
+
+    /// Prepares a wait for sleep, with `requests` one for the completion of requests among others. If it is the only one, it
+    /// becomes the leader, and sleeps while the alarm's word is what is returned. `any_news` is true if anything has arrived;
+    /// `look` handles that, and returns false if another thread is at it.
+    pub fn arm(&self, requests: bool, any_news: impl FnOnce() -> bool, look: impl FnOnce() -> bool) -> Option<u32> {
         self.callers.loops.store(0, Ordering::Relaxed);
         let sleep = self.sleepers.lock().add(self.word(), transport::Alarm::word(&*self.alarm), requests);
-        if sleep.is_none() {
-            if requests {
-                self.look_for_requests(any_news);
+        if is_late::<AtomicU32>(any_news) {
+            match sleep {
+                Some(_) => self.alarm.silence(),
+                None if look() => {}
+                // That thread may be one of the program's, and end without another look.
+                None => self.bell.ring(),
             }
-        } else if is_late::<AtomicU32>(any_news) {
-            self.alarm.silence();
         }
         sleep
     }
 
-    /// Wakes whoever watches, if there is news for somebody who has just begun to wait for the completion of requests.
-    #[cold]
-    fn look_for_requests(&self, any_news: impl FnOnce() -> bool) {
+    /// Ends what [`Home::arm`] began, which returned `sleep`.
+    pub fn disarm(&self, sleep: Option<u32>, requests: bool, any_news: impl FnOnce() -> bool) {
+        let led = self.sleepers.lock().remove(self.word(), sleep, requests);
+        if led && is_late::<AtomicU32>(any_news) {
+            self.bell.ring();
+        }
+    }
+
+    /// Notes whether an agent is to be told, although no thread of the program calls in. The calls come in pairs.
+    pub fn expect_agent(&self, on: bool, any_news: impl FnOnce() -> bool) {
+        {
+            let mut sleepers = self.sleepers.lock();
+            if !on {
+                sleepers.remove_agent();
+                return;
+            }
+            sleepers.add_agent(self.word());
+        }
         if is_late::<AtomicU32>(any_news) {
             self.wake(News::Completion);
         }
     }
 
-    /// Ends what [`Home::arm`] began; `led` says whether the waiter was the leader.
-    pub fn disarm(&self, led: bool, requests: bool, any_news: impl FnOnce() -> bool) {
-        {
-            let mut sleepers = self.sleepers.lock();
-            if requests {
-                sleepers.forget_requests();
-            }
-            if !led {
-                return;
-            }
-            sleepers.leave(self.word());
-        }
-        if is_late::<AtomicU32>(any_news) {
-            self.bell.ring();
-        }
+    /// The sleep of a wait that watches for itself, was rung, and has not looked since.
+    pub fn rung_leader(&self) -> Option<u32> {
+        self.sleepers.lock().rung(transport::Alarm::word(&*self.alarm))
     }
 
-    /// Notes whether an agent is to be called when requests are complete, although no thread of the program calls in. The
-    /// calls come in pairs.
-    pub fn expect_requests(&self, on: bool, any_news: impl FnOnce() -> bool) {
-        {
-            let mut sleepers = self.sleepers.lock();
-            if !on {
-                sleepers.forget_requests();
-                return;
-            }
-            sleepers.expect_requests(self.word());
-        }
-        self.look_for_requests(any_news);
+    /// The thread is awake, and looks in the place of a wait that watched for itself.
+    pub fn thread_takes_over(&self) {
+        self.sleepers.lock().thread_takes_over(self.word());
     }
 
-    /// The thread is awake, so that nobody needs to ring for it.
+    /// The thread is awake, so that nobody needs to ring for it, and looks.
     pub fn thread_awake(&self) {
         self.sleepers.lock().thread_awake(self.word());
     }
@@ -325,14 +319,8 @@ impl Peer {
     /// published before.
     #[inline]
     pub fn wake(&self, news: News) -> bool {
-        match whom::<AtomicU32>(news, || self.word()) {
-            Wake::Nobody => false,
-            Wake::Thread => {
-                self.wake_thread();
-                true
-            }
-            Wake::Leader(sleep) => self.alarm.ring_for(sleep),
-        }
+        let alarm = |sleep| self.alarm.ring_for(sleep);
+        tell::<AtomicU32>(news, || self.word(), alarm, || self.wake_thread())
     }
 
     /// True if the peer ends its polling with a fence for this process.

@@ -445,6 +445,13 @@ impl<T: Transport<Tx = Tx>> Links<T> {
         self.progress.polled.try_lock().map(|mut polled| self.round_once(&mut polled))
     }
 
+    /// As [`Links::look`], for waits that sleep: leaves what has arrived to another thread only if that is long at it.
+    pub fn serve(&self) {
+        if let Some(mut polled) = self.await_rounds(2, Some(PATIENCE)) {
+            self.round_once(&mut polled);
+        }
+    }
+
     /// Handles what has arrived, after any other thread that does.
     pub fn settle(&self) {
         // Of two rounds that end from now on, the second begins after all that has arrived by now.
@@ -570,17 +577,17 @@ impl<T: Transport<Tx = Tx>> Links<T> {
 
     /// Prepares a waiter for sleep: see [`Home::arm`].
     pub fn arm(&self, requests: bool) -> Option<u32> {
-        self.home.arm(requests, || self.any_news())
+        self.home.arm(requests, || self.any_news(), || self.look().is_some())
     }
 
     /// Ends what [`Links::arm`] began: see [`Home::disarm`].
-    pub fn disarm(&self, led: bool, requests: bool) {
-        self.home.disarm(led, requests, || self.any_news());
+    pub fn disarm(&self, sleep: Option<u32>, requests: bool) {
+        self.home.disarm(sleep, requests, || self.any_news());
     }
 
-    /// Notes whether an agent is to be called when requests are complete: see [`Home::expect_requests`].
-    pub fn expect_requests(&self, on: bool) {
-        self.home.expect_requests(on, || self.any_news());
+    /// Notes whether an agent is to be told although no thread calls in: see [`Home::expect_agent`].
+    pub fn expect_agent(&self, on: bool) {
+        self.home.expect_agent(on, || self.any_news());
     }
 
     /// The thread is going to sleep for as long as nobody rings; false if there is news, so that it must not.

@@ -5,14 +5,20 @@
 //! | value | who watches | a peer with news |
 //! |---|---|---|
 //! | [`AWAKE`] | callers poll; the node's thread looks in now and then | does nothing |
+//! | [`BUSY`] | the node's thread, which is awake, for waits that sleep | does nothing |
 //! | [`THREAD`] | the node's thread, in epoll(7) | rings its bell |
-//! | any other, another one for each sleep | one blocked waiter (the *leader*), in futex(2) | rings the [`alarm`](crate::alarm), once for each value |
+//! | [`SHARED`] | the same, for waits that sleep: it lets no caller take its place | the same |
+//! | any other, another one for each sleep | the one wait that sleeps (the *leader*), in futex(2) | rings the [`alarm`](crate::alarm), once for each value |
 //!
 //! and the flag [`QUIET`] if nobody there waits for the completion of requests. Then a peer that has consumed the record
 //! of a request, which completes it, sets the ready bit and wakes nobody: whoever polls next finds it.
 //!
 //! A thread that writes the word looks for news once more afterwards, and a peer publishes its news before it reads the
 //! word. So nobody sleeps while there is news for which it would be woken (SYNC sleep).
+//!
+//! A leader watches for itself alone. Its thread is the program's, which may be in a signal handler, stopped, or of a low
+//! priority when it is rung. So as soon as anybody else is to be told, another wait or an agent, the node's thread
+//! watches and tells each of them. It takes the watch over as well when a ring finds that the leader does not sleep.
 
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
@@ -22,8 +28,12 @@ const QUIET: u32 = 1;
 pub const AWAKE: u32 = 0;
 /// Value of the word while peers are to wake the node's thread.
 pub const THREAD: u32 = 2;
+/// The same while there are waits that sleep.
+pub const SHARED: u32 = 4;
+/// Value of the word while the node's thread is about to look for waits that sleep.
+pub const BUSY: u32 = 6;
 /// The lowest number of a sleep, and the difference of two.
-const FIRST: u32 = 4;
+const FIRST: u32 = 8;
 const STEP: u32 = 2;
 
 /// The value of the alarm's word that is no number of a sleep.
@@ -55,6 +65,8 @@ pub trait Word {
     fn load(&self) -> u32;
     /// Stores it behind all earlier stores.
     fn store(&self, value: u32);
+    /// Does what [`Word::store`] does, and returns what was there.
+    fn swap(&self, value: u32) -> u32;
     /// A full fence.
     fn fence();
 }
@@ -68,6 +80,11 @@ impl Word for AtomicU32 {
     #[inline]
     fn store(&self, value: u32) {
         AtomicU32::store(self, value, Ordering::Release);
+    }
+
+    #[inline]
+    fn swap(&self, value: u32) -> u32 {
+        AtomicU32::swap(self, value, Ordering::Release)
     }
 
     #[inline]
@@ -89,9 +106,9 @@ pub fn whom<W: Word>(news: News, load: impl FnOnce() -> u32) -> Wake {
     W::fence();
     let word = load();
     match watcher(word) {
-        AWAKE => Wake::Nobody,
+        AWAKE | BUSY => Wake::Nobody,
         _ if news == News::Completion && word & QUIET != 0 => Wake::Nobody,
-        THREAD => Wake::Thread,
+        THREAD | SHARED => Wake::Thread,
         sleep => Wake::Leader(sleep),
     }
 }
@@ -104,59 +121,101 @@ pub fn is_late<W: Word>(any_news: impl FnOnce() -> bool) -> bool {
     any_news()
 }
 
-/// Ends whatever sleep there is on the alarm's word; `wake` wakes those who sleep there.
-#[inline]
-pub fn ring<W: Word>(alarm: &W, wake: impl FnOnce()) {
-    alarm.store(RUNG);
-    wake();
+/// What has become of a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rung {
+    /// This process has ended the sleep before, and the sleeper finds whatever was published before this call.
+    Before,
+    /// The sleeper was woken, by this ring or another one.
+    Woken,
+    /// Nobody slept. The thread is about to sleep, which it will not do now, or does something else.
+    Nobody,
 }
 
-/// Ends the sleep with this number. `ended` is the last sleep that this process has ended. The second call for a sleep
-/// does nothing, and returns false: the sleeper, once it is awake, finds whatever was published before the call.
+/// Ends the sleep with this number. `ended` is the last sleep that this process has ended; `wake` wakes those who sleep on
+/// the alarm's word, and tells whether there are any.
 #[inline]
-pub fn ring_for<W: Word>(alarm: &W, ended: &W, sleep: u32, wake: impl FnOnce()) -> bool {
-    // The mark is set after the ring, so that nobody relies on one that another thread has yet to make.
-    let sleeps = ended.load() != sleep;
-    if sleeps {
-        ring(alarm, wake);
-        ended.store(sleep);
+pub fn ring_for<W: Word>(alarm: &W, ended: &W, sleep: u32, wake: impl FnOnce() -> bool) -> Rung {
+    if ended.load() == sleep {
+        return Rung::Before;
     }
-    sleeps
+    // Of several who ring, the first alone can tell whether the sleeper slept.
+    let first = alarm.swap(RUNG) == sleep;
+    let woken = wake();
+    // The mark is set after the ring, so that nobody relies on one that another thread has yet to make.
+    ended.store(sleep);
+    if first && !woken { Rung::Nobody } else { Rung::Woken }
+}
+
+/// Wakes whoever is to be told of `news` that were published before; true if there is somebody. `load` loads the published
+/// word, `alarm` rings for the leader in the sleep with this number, `bell` for the node's thread.
+#[inline]
+pub fn tell<W: Word>(news: News, load: impl Fn() -> u32, alarm: impl FnOnce(u32) -> Rung, bell: impl FnOnce()) -> bool {
+    match whom::<W>(news, &load) {
+        Wake::Nobody => false,
+        Wake::Thread => {
+            bell();
+            true
+        }
+        Wake::Leader(sleep) => {
+            let rung = alarm(sleep);
+            // Whoever has changed the word since looks for news behind that.
+            if rung == Rung::Nobody && watcher(load()) == sleep {
+                bell();
+            }
+            rung != Rung::Before
+        }
+    }
 }
 
 /// Who sleeps in this process. The published word changes under the lock of this alone.
 #[derive(Default)]
 pub struct Sleepers {
-    /// A blocked waiter watches.
+    /// Waits that sleep, or are about to.
+    waits: usize,
+    /// Agents, and descriptors on which the program sleeps.
+    agents: usize,
+    /// The one wait that there is watches.
     led: bool,
-    /// The number of the last sleep of one, which the published word shows meanwhile.
+    /// The number of the last sleep of a leader, which the published word shows meanwhile.
     sleep: u32,
-    /// Those who wait for the completion of requests: blocked waiters, and agents.
+    /// Those who wait for the completion of requests: waits, and agents.
     requests: usize,
 }
 
 impl Sleepers {
-    /// True if a blocked waiter watches.
+    /// True if a wait watches for itself.
     pub fn is_led(&self) -> bool {
         self.led
+    }
+
+    /// True if there are waits that sleep.
+    pub fn has_waits(&self) -> bool {
+        self.waits > 0
     }
 
     fn publish<W: Word>(&self, published: &W, watcher: u32) {
         published.store(watcher | if self.requests == 0 { QUIET } else { 0 });
     }
 
-    /// Adds a waiter that is going to sleep, with `requests` for the completion of requests among others. It becomes the
-    /// leader if there is none, and sleeps as long as the alarm's word has the value that is returned.
+    /// Has peers ring for the node's thread.
+    fn publish_thread<W: Word>(&mut self, published: &W) {
+        self.led = false;
+        self.publish(published, if self.has_waits() { SHARED } else { THREAD });
+    }
+
+    /// Adds a wait that is going to sleep, with `requests` for the completion of requests among others. If nobody else is to
+    /// be told of news it becomes the leader, and sleeps as long as the alarm's word has the value that is returned.
     ///
-    /// Then, without the lock, [`is_late`] tells whether somebody is to be woken again: the leader, if there is one.
+    /// Then, without the lock, [`is_late`] tells whether there is news that nobody has been told of.
     pub fn add<W: Word>(&mut self, published: &W, alarm: &W, requests: bool) -> Option<u32> {
-        if self.led {
-            if requests {
-                self.expect_requests(published);
-            }
+        let alone = self.waits == 0 && self.agents == 0;
+        self.waits += 1;
+        self.requests += usize::from(requests);
+        if !alone {
+            self.publish_thread(published);
             return None;
         }
-        self.requests += usize::from(requests);
         self.led = true;
         self.sleep = self.sleep.wrapping_add(STEP).max(FIRST);
         alarm.store(self.sleep);
@@ -164,39 +223,60 @@ impl Sleepers {
         Some(self.sleep)
     }
 
-    /// Somebody else waits for the completion of requests from now on. [`is_late`] tells whether whoever watches is to be
-    /// woken.
-    pub fn expect_requests<W: Word>(&mut self, published: &W) {
+    /// Takes a wait off that was added with `requests`; `sleep` is what was returned. True if it was the leader. Then the
+    /// node's thread watches, which is to be woken if [`is_late`] is true.
+    pub fn remove<W: Word>(&mut self, published: &W, sleep: Option<u32>, requests: bool) -> bool {
+        self.waits = self.waits.saturating_sub(1);
+        self.requests = self.requests.saturating_sub(usize::from(requests));
+        let led = self.led && sleep == Some(self.sleep);
+        match watcher(published.load()) {
+            _ if led => self.publish_thread(published),
+            SHARED if !self.has_waits() => self.publish_thread(published),
+            BUSY if !self.has_waits() => self.publish(published, AWAKE),
+            _ => {}
+        }
+        led
+    }
+
+    /// There is an agent, or a descriptor, that is to be told from now on. [`is_late`] tells whether the node's thread is to
+    /// be woken.
+    pub fn add_agent<W: Word>(&mut self, published: &W) {
+        self.agents += 1;
         self.requests += 1;
-        let watcher = watcher(published.load());
-        if watcher != AWAKE {
-            self.publish(published, watcher);
+        if !matches!(watcher(published.load()), AWAKE | BUSY) {
+            self.publish_thread(published);
         }
     }
 
-    /// Takes off one who waits for the completion of requests.
-    pub fn forget_requests(&mut self) {
+    /// Undoes [`Sleepers::add_agent`].
+    pub fn remove_agent(&mut self) {
+        self.agents = self.agents.saturating_sub(1);
         self.requests = self.requests.saturating_sub(1);
     }
 
-    /// The leader watches no more. Until there is another one, the node's thread does, which is to be woken if
-    /// [`is_late`] is true.
-    pub fn leave<W: Word>(&mut self, published: &W) {
-        self.led = false;
-        self.publish(published, THREAD);
+    /// The number of the sleep of a leader that was rung and has not been taken off since: it may not have slept, and not be
+    /// about to look.
+    pub fn rung<W: Word>(&self, alarm: &W) -> Option<u32> {
+        (self.led && alarm.load() != self.sleep).then_some(self.sleep)
     }
 
-    /// The node's thread is awake, so that nobody needs to wake it.
+    /// The node's thread is awake and looks, so that nobody needs to wake it, unless a leader watches.
     pub fn thread_awake<W: Word>(&self, published: &W) {
         if !self.led {
-            published.store(AWAKE);
+            self.publish(published, if self.has_waits() { BUSY } else { AWAKE });
         }
     }
 
+    /// The node's thread is awake and looks, in the place of the leader.
+    pub fn thread_takes_over<W: Word>(&mut self, published: &W) {
+        self.led = false;
+        self.thread_awake(published);
+    }
+
     /// The node's thread is going to sleep; false if a leader watches. Otherwise it must not sleep if [`is_late`] is true.
-    pub fn thread_asleep<W: Word>(&self, published: &W) -> bool {
+    pub fn thread_asleep<W: Word>(&mut self, published: &W) -> bool {
         if !self.led {
-            self.publish(published, THREAD);
+            self.publish_thread(published);
         }
         !self.led
     }
@@ -217,20 +297,80 @@ mod tests {
         let first = sleepers.add(&published, &alarm, false).expect("the leader");
         assert_eq!(Word::load(&alarm), first);
         assert_eq!((whom(News::Record), whom(News::Completion)), (Wake::Leader(first), Wake::Nobody));
-        assert_eq!(sleepers.add(&published, &alarm, true), None);
-        assert_eq!((whom(News::Record), whom(News::Completion)), (Wake::Leader(first), Wake::Leader(first)));
-        sleepers.leave(&published);
-        assert_eq!(whom(News::Completion), Wake::Thread);
-        sleepers.forget_requests();
+        assert!(sleepers.remove(&published, Some(first), false));
+        assert_eq!((whom(News::Record), whom(News::Completion)), (Wake::Thread, Wake::Nobody));
         let second = sleepers.add(&published, &alarm, true).expect("the leader");
         assert_ne!(first, second);
         assert_eq!(whom(News::Completion), Wake::Leader(second));
-        sleepers.forget_requests();
-        sleepers.leave(&published);
+        assert!(sleepers.remove(&published, Some(second), true));
         assert_eq!((whom(News::Record), whom(News::Completion)), (Wake::Thread, Wake::Nobody));
         sleepers.thread_awake(&published);
-        sleepers.expect_requests(&published);
+        sleepers.add_agent(&published);
         assert_eq!(whom(News::Completion), Wake::Nobody, "callers poll");
+        assert!(sleepers.thread_asleep(&published));
+        assert_eq!(whom(News::Completion), Wake::Thread);
+    }
+
+    #[test]
+    fn a_wait_leads_only_as_long_as_nobody_else_is_to_be_told() {
+        let (published, alarm) = (AtomicU32::new(AWAKE), AtomicU32::new(RUNG));
+        let whom = || whom::<AtomicU32>(News::Record, || Word::load(&published));
+        let value = || watcher(Word::load(&published));
+        let mut sleepers = Sleepers::default();
+        let first = sleepers.add(&published, &alarm, false);
+        assert!(first.is_some());
+        assert_eq!(sleepers.add(&published, &alarm, false), None, "two waits");
+        assert_eq!((whom(), value(), sleepers.is_led()), (Wake::Thread, SHARED, false));
+        sleepers.thread_awake(&published);
+        assert_eq!((whom(), value()), (Wake::Nobody, BUSY));
+        assert!(!sleepers.remove(&published, None, false));
+        assert_eq!(value(), BUSY, "one is left");
+        assert_eq!(sleepers.add(&published, &alarm, false), None);
+        assert_eq!(value(), SHARED, "the thread does not say that it looks again");
+        assert!(sleepers.thread_asleep(&published));
+        assert!(!sleepers.remove(&published, first, false), "it leads no more");
+        assert_eq!(value(), SHARED);
+        assert!(!sleepers.remove(&published, None, false));
+        assert_eq!(value(), THREAD, "callers can take the place of the thread");
+        let rung = sleepers.add(&published, &alarm, false);
+        let leads = || rung.is_some_and(|sleep| whom() == Wake::Leader(sleep));
+        assert!(leads());
+        sleepers.thread_awake(&published);
+        assert_eq!(sleepers.rung(&alarm), None);
+        Word::store(&alarm, RUNG);
+        assert_eq!(sleepers.rung(&alarm), rung);
+        sleepers.thread_awake(&published);
+        assert!(leads(), "it may be about to look");
+        sleepers.thread_takes_over(&published);
+        assert_eq!(sleepers.rung(&alarm), None);
+        assert_eq!(value(), BUSY, "the thread has taken over");
+        assert!(!sleepers.remove(&published, rung, false));
+        assert_eq!(value(), AWAKE, "callers can take the place of the thread");
+        assert!(sleepers.thread_asleep(&published));
+        sleepers.add_agent(&published);
+        assert_eq!(sleepers.add(&published, &alarm, false), None, "a wait and an agent");
+        sleepers.remove_agent();
+        assert!(!sleepers.remove(&published, None, false));
+        let last = sleepers.add(&published, &alarm, false);
+        sleepers.add_agent(&published);
+        assert_eq!((last.is_some(), value()), (true, SHARED), "a wait and an agent");
+    }
+
+    #[test]
+    fn the_thread_is_rung_for_a_leader_that_does_not_sleep() {
+        let [published, alarm, ended, other] = [8, 8, 0, 0].map(AtomicU32::new);
+        let tell = |ended, asleep| {
+            let mut bell = false;
+            let ring = |sleep| ring_for(&alarm, ended, sleep, || asleep);
+            let told = tell::<AtomicU32>(News::Record, || Word::load(&published), ring, || bell = true);
+            (told, bell)
+        };
+        assert_eq!(tell(&ended, false), (true, true));
+        assert_eq!(tell(&ended, false), (false, false), "the same process tells once");
+        assert_eq!(tell(&other, false), (true, false), "another one does not ring first");
+        Word::store(&published, 10);
+        Word::store(&alarm, 10);
+        assert_eq!(tell(&ended, true), (true, false));
     }
 }
 

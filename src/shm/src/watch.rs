@@ -1,7 +1,8 @@
 //! The watch that the node's thread keeps over arrived data when no other thread does.
 //!
 //! While callers poll, nobody rings and the thread only looks now and then, in case they stop. In all other cases peers
-//! ring for it: a program may spin on its memory, or do something else, and its data must not wait for a look.
+//! ring for it: a program may spin on its memory, or do something else, and its data must not wait for a look. If several
+//! waits sleep, it is this thread that wakes them, and no caller takes its place. One that sleeps alone watches for itself.
 
 use std::time::{Duration, Instant};
 
@@ -26,12 +27,26 @@ const OFTEN_COPYING: Duration = Duration::from_millis(1);
 /// Whether the thread looks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Not before it is rung, or because a blocked waiter watches.
+    /// Not before it is rung, or because a wait watches for itself.
     Asleep,
     /// At once.
     Awake,
     /// After this time.
     Spared(Duration),
+    /// After a moment, if the wait that watches for itself in the sleep with this number has not looked until then: it was
+    /// rung, and may not have slept.
+    Doubtful(u32),
+}
+
+impl State {
+    /// Has peers ring from now on, unless there is more to look at.
+    fn after<T: Transport<Tx = Tx>>(links: &Links<T>) -> State {
+        if links.thread_asleep() {
+            return State::Asleep;
+        }
+        links.home.thread_awake();
+        State::Awake
+    }
 }
 
 /// State of the watch.
@@ -53,13 +68,16 @@ impl Watch {
             State::Asleep => None,
             State::Awake => Some(Duration::ZERO),
             State::Spared(pause) => Some(pause),
+            State::Doubtful(_) => Some(LOOK_MIN),
         }
     }
 
     /// Wakes the watch, because the thread was rung.
     pub fn wake<T: Transport<Tx = Tx>>(&mut self, links: &Links<T>) {
         links.home.thread_awake();
-        self.state = State::Awake;
+        if !matches!(self.state, State::Doubtful(_)) {
+            self.state = State::Awake;
+        }
     }
 
     /// Spares callers a look if they have polled so often since the last one that they need no help: it would only take
@@ -84,10 +102,20 @@ impl Watch {
             return;
         }
         if links.home.is_led() {
-            self.state = State::Asleep;
-            return;
+            let rung = links.home.rung_leader().map(State::Doubtful);
+            if rung != Some(self.state) {
+                self.state = rung.unwrap_or(State::Asleep);
+                return;
+            }
+            links.home.thread_takes_over();
         }
         let asked = links.home.take_asked();
+        if links.home.has_waits() {
+            // Those whom this wakes handle what comes next, or sleep.
+            links.serve();
+            self.state = State::after(links);
+            return;
+        }
         if self.is_spared(links) {
             return;
         }
@@ -103,11 +131,7 @@ impl Watch {
             State::Awake if !found && asked => State::Spared(LOOK_MIN),
             State::Spared(pause) if more >= POLLS && !found => State::Spared((pause * 4).min(LOOK_MAX)),
             _ if found && spin(links) => State::Awake,
-            _ if links.thread_asleep() => State::Asleep,
-            _ => {
-                links.home.thread_awake();
-                State::Awake
-            }
+            _ => State::after(links),
         };
     }
 }

@@ -229,6 +229,9 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// whoever has it locked.
     const KEEPS_TX: bool = false;
 
+    /// Whether a thread that has armed one completion queue hears of new work in all of them, so that it arms no other one.
+    const ARMS_ALL: bool = false;
+
     /// Opens the adapter that an entry of the configuration describes by `instance_data`.
     ///
     /// # Errors

@@ -20,6 +20,10 @@ impl Word for ModelU32 {
         ModelU32::store(self, value, Ordering::Release);
     }
 
+    fn swap(&self, value: u32) -> u32 {
+        ModelU32::swap(self, value, Ordering::Release)
+    }
+
     fn fence() {
         loom::sync::atomic::fence(Ordering::SeqCst);
     }
@@ -50,11 +54,14 @@ struct Model {
     /// The last sleeps that the peer has ended, and the process itself.
     ended: [ModelU32; 2],
     bell: AtomicBool,
+    /// The thread of the leader is elsewhere, so that a ring finds nobody asleep.
+    away: bool,
 }
 
 impl Model {
-    fn new() -> Arc<Model> {
-        Arc::new(Model {
+    fn new(away: bool) -> Model {
+        Model {
+            away,
             summary: ModelU64::new(0),
             words: [ModelU64::new(0)],
             published: ModelU32::new(AWAKE),
@@ -62,7 +69,7 @@ impl Model {
             sleepers: Mutex::new(Sleepers::default()),
             ended: [ModelU32::new(RUNG), ModelU32::new(RUNG)],
             bell: AtomicBool::new(false),
-        })
+        }
     }
 
     fn sleepers<R>(&self, f: impl FnOnce(&mut Sleepers) -> R) -> R {
@@ -70,13 +77,14 @@ impl Model {
     }
 
     fn wake(&self, news: News, process: usize) {
-        match whom::<ModelU32>(news, || Word::load(&self.published)) {
-            Wake::Nobody => {}
-            Wake::Thread => self.bell.store(true, Ordering::SeqCst),
-            Wake::Leader(sleep) => {
-                ring_for(&self.alarm, &self.ended[process], sleep, || {});
-            }
-        }
+        let ring = |sleep| ring_for(&self.alarm, &self.ended[process], sleep, || !self.away);
+        tell::<ModelU32>(news, || Word::load(&self.published), ring, || self.ring());
+    }
+
+    /// Rings the bell of the node's thread.
+    fn ring(&self) {
+        // The model does not order a plain store with the swap of the thread that is rung, as a bell does.
+        self.bell.swap(true, Ordering::SeqCst);
     }
 
     /// As [`Pair::mark`](crate::pair::Pair::mark), by the peer.
@@ -92,30 +100,49 @@ impl Model {
     /// As [`Home::arm`](crate::home::Home::arm).
     fn arm(&self, requests: bool) -> Option<u32> {
         let sleep = self.sleepers(|sleepers| sleepers.add(&self.published, &self.alarm, requests));
-        if sleep.is_some() || requests {
-            let late = is_late::<ModelU32>(|| self.any_ready());
+        if is_late::<ModelU32>(|| self.any_ready()) {
             match sleep {
-                Some(_) if late => Word::store(&self.alarm, RUNG),
-                None if late => self.wake(News::Completion, 1),
-                _ => {}
+                Some(_) => Word::store(&self.alarm, RUNG),
+                None => _ = self.take(),
             }
         }
         sleep
     }
 
-    /// As [`Home::expect_requests`](crate::home::Home::expect_requests).
-    fn expect_requests(&self) {
-        self.sleepers(|sleepers| sleepers.expect_requests(&self.published));
+    /// As [`Home::expect_agent`](crate::home::Home::expect_agent).
+    fn expect_agent(&self) {
+        self.sleepers(|sleepers| sleepers.add_agent(&self.published));
         if is_late::<ModelU32>(|| self.any_ready()) {
             self.wake(News::Completion, 1);
         }
     }
 
-    /// As [`Home::disarm`](crate::home::Home::disarm), by the leader.
-    fn disarm(&self) {
-        self.sleepers(|sleepers| sleepers.leave(&self.published));
-        if is_late::<ModelU32>(|| self.any_ready()) {
-            self.bell.store(true, Ordering::SeqCst);
+    /// As [`Home::disarm`](crate::home::Home::disarm).
+    fn disarm(&self, sleep: Option<u32>) {
+        let led = self.sleepers(|sleepers| sleepers.remove(&self.published, sleep, false));
+        if led && is_late::<ModelU32>(|| self.any_ready()) {
+            self.ring();
+        }
+    }
+
+    /// What the node's thread does when it is rung, until it sleeps again.
+    fn watch(&self) {
+        if self.bell.swap(false, Ordering::SeqCst) {
+            let led = self.sleepers(|sleepers| {
+                sleepers.thread_awake(&self.published);
+                if sleepers.rung(&self.alarm).is_some() {
+                    sleepers.thread_takes_over(&self.published);
+                }
+                sleepers.is_led()
+            });
+            if led {
+                return;
+            }
+            self.take();
+            let watches = self.sleepers(|sleepers| sleepers.thread_asleep(&self.published));
+            if watches && is_late::<ModelU32>(|| self.any_ready()) {
+                self.take();
+            }
         }
     }
 
@@ -134,12 +161,26 @@ impl Model {
     fn is_rung(&self) -> bool {
         self.bell.load(Ordering::SeqCst)
     }
+
+    /// Whether all there is was found, or is going to be by the node's thread.
+    fn is_settled(&self) -> bool {
+        self.is_rung() || !self.any_ready()
+    }
 }
 
 fn check(test: impl Fn(Arc<Model>) + Send + Sync + 'static) {
+    explore(false, test);
+}
+
+/// The thread that leads is elsewhere, and never looks.
+fn check_away(test: impl Fn(Arc<Model>) + Send + Sync + 'static) {
+    explore(true, test);
+}
+
+fn explore(away: bool, test: impl Fn(Arc<Model>) + Send + Sync + 'static) {
     let mut explorer = loom::model::Builder::new();
     explorer.preemption_bound = Some(4);
-    explorer.check(move || test(Model::new()));
+    explorer.check(move || test(Arc::new(Model::new(away))));
 }
 
 /// Runs `what` in a thread of its own.
@@ -177,41 +218,80 @@ fn a_sleep_that_a_completion_need_not_end_may_go_on() {
 }
 
 #[test]
-fn a_completion_wakes_the_leader_for_another_waiter() {
+fn a_completion_is_handled_for_a_second_wait() {
     check(|model| {
         let peer = beside(&model, |model| model.tell(0, News::Completion));
         let other = beside(&model, |model| _ = model.arm(true));
         model.arm(false);
         peer.join().expect("no panic");
         other.join().expect("no panic");
-        assert!(!model.sleeps(), "the completion wakes nobody");
+        assert!(model.is_settled() || !model.sleeps(), "the completion wakes nobody");
+    });
+}
+
+#[test]
+fn a_second_wait_does_not_need_the_first() {
+    // Whoever rings for the first one wakes it, and then it does nothing more, or finds that it does not sleep.
+    for away in [false, true] {
+        explore(away, |model| {
+            model.arm(false);
+            let peer = beside(&model, |model| model.tell(0, News::Record));
+            assert_eq!(model.arm(false), None);
+            peer.join().expect("no panic");
+            assert!(model.is_settled(), "nobody is told but the first one");
+        });
+    }
+}
+
+#[test]
+fn an_agent_does_not_need_the_leader() {
+    check_away(|model| {
+        model.arm(false);
+        let peer = beside(&model, |model| model.tell(0, News::Completion));
+        model.expect_agent();
+        peer.join().expect("no panic");
+        assert!(model.is_settled(), "nobody is told but the leader");
+    });
+}
+
+#[test]
+fn the_thread_takes_over_from_a_leader_that_does_not_sleep() {
+    check_away(|model| {
+        model.arm(false);
+        let peer = beside(&model, |model| {
+            model.tell(0, News::Record);
+            model.tell(1, News::Record);
+        });
+        model.watch();
+        peer.join().expect("no panic");
+        assert!(model.is_settled(), "nobody is told");
     });
 }
 
 #[test]
 fn news_for_a_leader_that_leaves_go_to_the_thread() {
     check(|model| {
-        model.arm(false);
+        let sleep = model.arm(false);
         let peer = beside(&model, |model| model.tell(0, News::Record));
-        model.disarm();
+        model.disarm(sleep);
         peer.join().expect("no panic");
         assert!(model.is_rung(), "nobody is told");
     });
 }
 
 #[test]
-fn a_completion_is_handled_when_the_leader_leaves_another_waiter_behind() {
+fn a_completion_is_handled_when_the_leader_leaves_another_wait_behind() {
     check(|model| {
-        model.arm(false);
+        let sleep = model.arm(false);
         let peer = beside(&model, |model| model.tell(0, News::Completion));
         let leads = Arc::new(AtomicBool::new(false));
         let known = leads.clone();
         let other = beside(&model, move |model| known.store(model.arm(true).is_some(), Ordering::SeqCst));
-        model.disarm();
+        model.disarm(sleep);
         peer.join().expect("no panic");
         other.join().expect("no panic");
-        let slept_through = leads.load(Ordering::SeqCst) && model.sleeps();
-        assert!(model.is_rung() || !slept_through && leads.load(Ordering::SeqCst), "the completion wakes nobody");
+        let woken = leads.load(Ordering::SeqCst) && !model.sleeps();
+        assert!(model.is_settled() || woken, "the completion wakes nobody");
     });
 }
 
@@ -219,7 +299,7 @@ fn a_completion_is_handled_when_the_leader_leaves_another_waiter_behind() {
 fn a_completion_wakes_the_thread_for_an_agent() {
     check(|model| {
         let peer = beside(&model, |model| model.tell(0, News::Completion));
-        let agent = beside(&model, Model::expect_requests);
+        let agent = beside(&model, Model::expect_agent);
         model.sleepers(|sleepers| sleepers.thread_asleep(&model.published));
         let late = is_late::<ModelU32>(|| model.any_ready());
         peer.join().expect("no panic");
