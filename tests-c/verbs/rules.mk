@@ -32,12 +32,12 @@ endif
 
 NOT_PROGRAMS += verbs/vm.sh verbs/check.sh verbs/dapl2.sh
 
-# ---- A program that conf.sh runs ----
+# ---- Programs that conf.sh and aliases.sh run ----
 
-NOT_PROGRAMS += verbs/conf_open.c
-EXTRA        += $(OUT)/verbs/conf_open
+NOT_PROGRAMS += verbs/conf_open.c verbs/aliases_reach.c
+EXTRA        += $(OUT)/verbs/conf_open $(OUT)/verbs/aliases_reach
 
-$(OUT)/verbs/conf_open: $(OUT)/verbs/conf_open.o $(COMMON_OBJ) | libs
+$(OUT)/verbs/conf_open $(OUT)/verbs/aliases_reach: %: %.o $(COMMON_OBJ) | libs
 	$(CC) $(CFLAGS) -pthread -o $@ $@.o $(COMMON_OBJ) -L$(LIB) $(LDFLAGS) $(LDAT)
 
 # ---- Programs that ping.sh runs ----

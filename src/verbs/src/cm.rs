@@ -1,7 +1,6 @@
 //! Connections: the requests to rdma_cm, and the handling of its events. Events are handled on the adapter's thread,
 //! without any lock.
 
-use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +13,7 @@ use rdma_sys::{ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
 
 use crate::adapter::Verbs;
 use crate::hub::Hub;
-use crate::locate::devices_of;
+use crate::locate::has_device;
 use crate::qp::{Qp, QpPhase};
 use crate::rejection;
 use crate::sys::cm::{CmId, Event, RETRIES, Terms};
@@ -157,16 +156,14 @@ pub fn listen(hub: &Arc<Hub>, qualifier: Option<u64>, sink: ListenerSink<Verbs>)
     Ok((Listener { hub: hub.clone(), token, _id: id }, qualifier))
 }
 
-/// The address to connect to. The loopback address and other addresses of this host have no device unless they belong
-/// to another adapter, so they stand for this one.
+/// The address to connect to. A local address that no RDMA device has, such as loopback, stands for the adapter's own:
+/// rdma_cm finds no way there. Every other address has listeners of its own.
 fn destination(hub: &Hub, address: &Address) -> IpAddr {
     let ip = address.ip();
     let here = hub.place.address;
-    if ip == here || ip.is_loopback() || ip.is_unspecified() {
-        return here;
-    }
-    let ours = |devices: Vec<OsString>| devices.is_empty() || devices.iter().any(|device| *device == *hub.place.device);
-    if address.is_local() && ours(devices_of(ip)) { here } else { ip }
+    let stands_for_here =
+        ip != here && (ip.is_loopback() || ip.is_unspecified() || (address.is_local() && !has_device(ip)));
+    if stands_for_here { here } else { ip }
 }
 
 /// Checks that an address leads to one of the family of this adapter's.

@@ -2,7 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -230,15 +229,16 @@ fn present(sysfs: &Path, devices: &[String], interfaces: &Interfaces) -> String 
     devices.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
-/// The devices of the network interface that has this address. Binding an identifier would tell one too, but librdmacm
-/// would open that device and keep it.
-pub fn devices_of(address: IpAddr) -> Vec<OsString> {
+/// Whether the network interface that has this address belongs to a device. Binding an identifier would tell it too, but
+/// librdmacm would open that device and keep it.
+pub fn has_device(address: IpAddr) -> bool {
     let sysfs = Path::new(sysfs::ROOT);
     let interfaces = net::interfaces();
-    let Some((interface, _)) = interfaces.iter().find(|(_, ip)| *ip == address) else { return Vec::new() };
-    let mut devices = sysfs::devices(sysfs);
-    devices.retain(|device| sysfs::interfaces(sysfs, device, None).iter().any(|name| *name == **interface));
-    devices
+    let of_interface = |interface: &String| {
+        let mut devices = sysfs::devices(sysfs).into_iter();
+        devices.any(|device| sysfs::interfaces(sysfs, &device, None).iter().any(|name| *name == **interface))
+    };
+    interfaces.iter().any(|(interface, ip)| *ip == address && of_interface(interface))
 }
 
 /// The first of the device files that this process may not open.
@@ -266,7 +266,7 @@ fn bind(address: IpAddr) -> io::Result<(String, u8)> {
         }
         // librdmacm opens the device, and says of a failure that may pass, too, only that there is no device.
         match pauses.next() {
-            Some(pause) if !devices_of(address).is_empty() => uncancelled(|| thread::sleep(pause)),
+            Some(pause) if has_device(address) => uncancelled(|| thread::sleep(pause)),
             _ => break,
         }
     }
