@@ -2,8 +2,9 @@
 //! never overflow.
 //!
 //! A dispatcher's queue consists of *parts*, queues of the device. Each queue pair reserves places for all of its work
-//! in one part before it is made. A part that is too short is resized; if the device cannot do that, another part is
-//! added.
+//! in one part before it is made. The first one makes the first part, which is long enough for it: to resize a queue takes as
+//! long as to make one. A part that is too short for another queue pair is resized; if the device cannot do that, another
+//! part is added.
 //!
 //! Receives whose waiters are told only of announced messages complete in parts of their own: completions do not carry
 //! the sender's flag, but the device can be asked to announce only those that have it. Such a part is armed all the
@@ -27,11 +28,13 @@ use crate::qp::{Qp, belong_together};
 use crate::status::exhausted;
 use crate::sys::cq::{Announce, BATCH, Batch, RawCq};
 
-/// A dispatcher's first queue is no longer than this; queue pairs add what they need.
+/// A dispatcher's first queue is no longer than this or what the first queue pair needs; others add what they need.
 const FIRST: usize = 1024;
 
 /// The completion queue of a dispatcher.
 pub struct CompletionQueue {
+    /// Completions that the program expects at a time.
+    depth: usize,
     line: Arc<Line>,
     parts: Mutex<Vec<Part>>,
     /// A thread that fetches completions holds this lock until it has reported them, so that they are told in order.
@@ -125,10 +128,11 @@ impl Drop for Places {
 }
 
 impl CompletionQueue {
-    /// A queue for `depth` completions to begin with.
+    /// A queue, of which the device has no part yet, of a dispatcher for `depth` completions.
     pub fn new(hub: &Hub, depth: usize) -> Result<Arc<Self>> {
         let line = hub.channels.line(&hub.context).map_err(exhausted(Resource::Evd))?;
         let cq = memory::arc(CompletionQueue {
+            depth: depth.min(FIRST),
             line,
             parts: Mutex::default(),
             fetch: Mutex::new(Fetch {
@@ -142,8 +146,6 @@ impl CompletionQueue {
             looks: AtomicU64::new(0),
             looks_before: AtomicU64::new(0),
         })?;
-        let source = cq.add_part(hub, &mut cq.parts.lock(), depth.min(FIRST), false)?;
-        cq.fetch.lock().sources.push(source);
         cq.line.add(&cq);
         hub.add_cq(&cq);
         Ok(cq)
@@ -177,8 +179,9 @@ impl CompletionQueue {
         let at = match last.filter(|_| fits) {
             Some(at) => at,
             None => {
-                let depth = load.count + load.shared.map_or(0, |(_, receives)| receives);
-                source = Some(self.add_part(hub, &mut parts, depth, load.solicited)?);
+                let need = load.count + load.shared.map_or(0, |(_, receives)| receives);
+                let expected = if parts.is_empty() { self.depth } else { 0 };
+                source = Some(self.add_part(hub, &mut parts, need.max(expected), load.solicited)?);
                 parts.len() - 1
             }
         };
