@@ -28,6 +28,9 @@ else
 NOT_PROGRAMS += verbs/faults.c verbs/refused.c
 endif
 
+# fences.c puts a function in front of one of libc.
+$(OUT)/verbs/fences: LDFLAGS += -rdynamic
+
 # ---- Scripts that run the suite on a device ----
 
 NOT_PROGRAMS += verbs/vm.sh verbs/check.sh verbs/dapl2.sh

@@ -38,6 +38,8 @@ pub struct Work {
     pub awaited: Vec<Arc<Qp>>,
     /// Queue pairs whose backlog the device refused.
     pub refused: Vec<Arc<Qp>>,
+    /// Queue pairs with requests that wait for those before them, on a device that may forget them.
+    pub fenced: Vec<Weak<Qp>>,
     /// Attempts at connections, with the times when they end. They may end before.
     pub timers: Timers<Weak<Qp>>,
     /// Ends of attempts to be reported.

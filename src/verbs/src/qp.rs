@@ -289,24 +289,35 @@ impl Qp {
 
     /// Hands over a request.
     #[inline(always)]
-    pub fn post(&self, request: &Request<'_>) -> Result<()> {
+    pub fn post(self: &Arc<Self>, request: &Request<'_>) -> Result<()> {
         match request.operation {
-            Operation::Send { .. } | Operation::Write(_) => self.post_segments(request, request.segments),
-            _ => self.post_shortened(request),
+            Operation::Send { .. } | Operation::Write(_) if !request.fence => {
+                self.post_segments(request, request.segments, false)
+            }
+            _ => self.post_rare(request),
         }
     }
 
     /// Hands over a request of a rarer kind. The device fills all segments that a read or an atomic operation names, which
     /// may have room for more than it brings.
     #[inline(never)]
-    fn post_shortened(&self, request: &Request<'_>) -> Result<()> {
+    fn post_rare(self: &Arc<Self>, request: &Request<'_>) -> Result<()> {
         let mut cut = Checked::new();
-        self.post_segments(request, shorten(request.segments, request.len, &mut cut))
+        let segments = match request.operation {
+            Operation::Send { .. } | Operation::Write(_) => request.segments,
+            _ => shorten(request.segments, request.len, &mut cut),
+        };
+        self.post_segments(request, segments, request.fence)?;
+        if request.fence && self.hub.limits.soft_roce && self.sends.lock().note_fence() {
+            // The thread looks after it: nobody need call meanwhile.
+            self.hub.work.lock().fenced.push(Arc::downgrade(self));
+        }
+        Ok(())
     }
 
-    /// Hands over a request with these segments instead of its own.
+    /// Hands over a request with these segments and this fence instead of its own.
     #[inline(always)]
-    fn post_segments(&self, request: &Request<'_>, segments: &[Segment]) -> Result<()> {
+    fn post_segments(&self, request: &Request<'_>, segments: &[Segment], fence: bool) -> Result<()> {
         let mut side = self.sends.lock();
         if !side.is_open() {
             return Ok(());
@@ -314,7 +325,7 @@ impl Qp {
         if side.is_full() {
             return keep(side, request, segments);
         }
-        match self.raw.post_send(wr::send(request.id), &request.operation, segments, request.fence) {
+        match self.raw.post_send(wr::send(request.id), &request.operation, segments, fence) {
             Ok(()) => side.posted(),
             Err(error) => return Err(refused(side, error)),
         }
@@ -448,6 +459,17 @@ impl Qp {
             return false;
         }
         states.contains(&Backlog::Refused)
+    }
+
+    /// Has the device look again at a request that waits for those before it; false once there is none.
+    pub fn pass_fence(&self) -> bool {
+        self.reap();
+        let waits = self.sends.lock().fence_waits();
+        if waits {
+            // One that the device does not hear is followed by another.
+            let _ = self.raw.ring();
+        }
+        waits
     }
 
     fn fail(&self, note: impl FnOnce(&mut Failure)) {

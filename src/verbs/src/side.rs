@@ -64,6 +64,10 @@ pub struct Side {
     posted: u64,
     done: u64,
     room: u64,
+    /// How many requests are posted up to the last one that waits for those before it.
+    fenced: u64,
+    /// The thread looks after that one.
+    fence_noted: bool,
     backlog: VecDeque<BacklogWork>,
     refusals: Refusals,
     /// The endpoint, what the work is, and whether some of it waits.
@@ -93,7 +97,20 @@ impl Side {
         let room = places.saturating_sub(1).max(1) as u64;
         let (backlog, binds) = (VecDeque::new(), VecDeque::new());
         let (refusals, stalls) = (Refusals::default(), Gauge::default());
-        Side { open: true, posted: 0, done: 0, room, backlog, refusals, ep, work, stalls, binds }
+        Side {
+            open: true,
+            posted: 0,
+            done: 0,
+            room,
+            fenced: 0,
+            fence_noted: false,
+            backlog,
+            refusals,
+            ep,
+            work,
+            stalls,
+            binds,
+        }
     }
 
     /// True while work is taken. The end of the connection completes work that comes later.
@@ -150,6 +167,19 @@ impl Side {
     /// Drops the objects that binds need: none of them is under way any more.
     pub fn forget_binds(&mut self) {
         self.binds.clear();
+    }
+
+    /// The last request waits for those before it. True if the thread is to be told, which looks after such requests until
+    /// [`Side::fence_waits`] says that there is none.
+    pub fn note_fence(&mut self) -> bool {
+        self.fenced = self.posted + self.backlog.len() as u64;
+        !std::mem::replace(&mut self.fence_noted, true)
+    }
+
+    /// Whether a request waits for those before it, or did so until its completion, which was not fetched.
+    pub fn fence_waits(&mut self) -> bool {
+        self.fence_noted = self.open && self.done < self.fenced;
+        self.fence_noted
     }
 
     /// So many requests or receives are done. True if [`Side::go_on`] has something to do.

@@ -129,7 +129,8 @@ fn work(hub: &Arc<Hub>, turns: &mut Turns) -> Option<Duration> {
 fn watch(hub: &Arc<Hub>, turns: &mut Turns, now: Instant) -> Option<Duration> {
     let (look, demanded) = {
         let mut work = hub.work.lock();
-        (std::mem::take(&mut work.look), !work.awaited.is_empty() || !work.refused.is_empty())
+        let demanded = !work.awaited.is_empty() || !work.refused.is_empty() || !work.fenced.is_empty();
+        (std::mem::take(&mut work.look), demanded)
     };
     if look {
         alone(|| hub.settle());
@@ -158,7 +159,16 @@ fn watch(hub: &Arc<Hub>, turns: &mut Turns, now: Instant) -> Option<Duration> {
             hub.work.lock().refused.push(qp);
         }
     }
+    pass_fences(hub);
     Some(tick)
+}
+
+/// Rings for requests that wait for those before them. Soft-RoCE may forget such a request: its sender finds that it has to
+/// wait, and notes that only after the last completion, which would have woken it.
+fn pass_fences(hub: &Hub) {
+    let mut fenced = std::mem::take(&mut hub.work.lock().fenced);
+    fenced.retain(|qp| alone(|| qp.upgrade().is_some_and(|qp| qp.pass_fence())) == Some(true));
+    hub.work.lock().fenced.append(&mut fenced);
 }
 
 /// Forgets attempts and connections that have ended.

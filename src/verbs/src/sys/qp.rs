@@ -236,6 +236,18 @@ impl RawQp {
     /// that all of them come back.
     fn tell(&self, error: &io::Error) {
         log::debug!("queue pair {}: the device was not told of a request: {error}", self.number());
+        for pause in [0, 1, 5, 20] {
+            uncancelled(|| sleep(Duration::from_millis(pause)));
+            if self.ring() {
+                return;
+            }
+        }
+        log::error!("queue pair {} does not take requests: {error}", self.number());
+        let _ = self.go(ibv_qp_state::IBV_QPS_ERR);
+    }
+
+    /// Tells a device whose queues are in memory that the kernel reads to look for requests; true if it does.
+    pub fn ring(&self) -> bool {
         let mut answer = 0_u32;
         // SAFETY: a live queue pair, whose context is open; the fields never change.
         let (device, handle) = unsafe { ((*self.raw.as_ref().context).cmd_fd, self.raw.as_ref().handle) };
@@ -249,17 +261,9 @@ impl RawQp {
             elements: 0,
             request_size: size_of::<ibv_send_wr>() as u32,
         };
-        for pause in [0, 1, 5, 20] {
-            uncancelled(|| sleep(Duration::from_millis(pause)));
-            // SAFETY: the command names no request, so the kernel reads the command alone. `answer` is written at most.
-            let tell = || unsafe { libc::write(device, (&raw const command).cast(), size_of::<TellDevice>()) };
-            let told = uncancelled(tell);
-            if usize::try_from(told) == Ok(size_of::<TellDevice>()) {
-                return;
-            }
-        }
-        log::error!("queue pair {} does not take requests: {error}", self.number());
-        let _ = self.go(ibv_qp_state::IBV_QPS_ERR);
+        // SAFETY: the command names no request, so the kernel reads the command alone. `answer` is written at most.
+        let told = uncancelled(|| unsafe { libc::write(device, (&raw const command).cast(), size_of::<TellDevice>()) });
+        usize::try_from(told) == Ok(size_of::<TellDevice>())
     }
 
     /// Hands over a request that does nothing but complete in its turn: a write of 0 bytes.
