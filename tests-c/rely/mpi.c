@@ -157,7 +157,7 @@ static void *on_a_rail(void *arg)
 {
     struct work *w = arg;
 
-    w->good = exchange(w, w->job->rounds / 2 + 1, w->rail, w->rail);
+    w->good = exchange(w, w->job->rounds / 2 + 1, w->rail, w->rail) && mpi_post_all(w->m, w->rail);
     return NULL;
 }
 

@@ -136,6 +136,11 @@ void mpi_isend(struct mpi *m, struct request *r, void *mem, size_t size, int to,
 void mpi_irecv(struct mpi *m, struct request *r, void *mem, size_t size, int from, int rail, uint32_t tag);
 /* Waits for all of them, and lets one rail go on meanwhile, or all. False if a rank is gone. */
 bool mpi_wait(struct mpi *m, struct request *r, int n, int rail);
+/*
+ * Posts all that this rank has to tell others, such as that it has read their memory. A thread calls it before it lets
+ * its rail alone, since they wait for that.
+ */
+bool mpi_post_all(struct mpi *m, int rail);
 bool mpi_barrier(struct mpi *m);
 /* Adds up one number of each rank. */
 bool mpi_sum(struct mpi *m, uint64_t *number);

@@ -87,17 +87,23 @@ bool mpi_wait(struct mpi *m, struct request *r, int n, int rail)
     return go_on_until(m, rail, all_done, &s);
 }
 
-/* All that was to be sent is posted. */
+/* All that was to be sent on that rail is posted. */
 static bool all_posted(struct mpi *m, void *what)
 {
-    (void)what;
+    const int *rail = what;
+
     for (int i = 0; i < m->ranks * RAILS; i++) {
         struct vc *v = &m->vcs[i / RAILS][i % RAILS];
 
-        if (v->items != NULL || v->bulk != NULL)
+        if ((*rail == ALL_RAILS || *rail == v->rail) && (v->items != NULL || v->bulk != NULL))
             return false;
     }
     return true;
+}
+
+bool mpi_post_all(struct mpi *m, int rail)
+{
+    return go_on_until(m, rail, all_posted, &rail);
 }
 
 /* One more write on each connection, of a word that nobody looks at, has completed: it is signalled. */
@@ -123,7 +129,7 @@ bool mpi_flush(struct mpi *m)
 {
     uint32_t last[RANKS * RAILS] = { 0 };
 
-    return go_on_until(m, ALL_RAILS, all_posted, NULL) && go_on_until(m, ALL_RAILS, all_arrived, last);
+    return mpi_post_all(m, ALL_RAILS) && go_on_until(m, ALL_RAILS, all_arrived, last);
 }
 
 bool mpi_barrier(struct mpi *m)
