@@ -369,10 +369,11 @@ impl Pair {
         chunks.room(more).ok()?;
         let map = self.file.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE);
         let chunk = map.inspect_err(|error| log::debug!("shm: no memory for connections: {error}")).ok()?;
+        let chunk = memory::arc(chunk).ok()?;
         if more > 0 {
             chunks.resize(number + 1, None);
         }
-        Some(chunks[number].insert(Arc::new(chunk)).clone())
+        Some(chunks[number].insert(chunk).clone())
     }
 
     /// The rings that `side` of a connection fills: for requests, and for answers.

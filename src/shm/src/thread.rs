@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use dat_core::Note;
 use dat_core::transport::{ConnectionReport, Transport};
+use host::memory;
 use host::poll::{self, Epoll, Events, Interest, Ready};
 use host::thread;
 use host::timers::Timers;
@@ -383,7 +384,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
         let home = &self.node.links.home;
         // Made first, so that the process is silent for as short a time as it can after it has connected.
         let pair = Pair::create(home, Some(0))?;
-        let socket = Arc::new(self.node.directory.connect(name)?);
+        let socket = memory::arc(self.node.directory.connect(name)?).map_err(io::Error::from)?;
         let peer = socket.peer_credentials()?;
         peer.same_user()?;
         let hello =
@@ -639,14 +640,13 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
             return Ok(());
         }
         let mut waiting = self.orphans.remove(&name).unwrap_or_default();
-        let socket = Arc::new(socket);
-        let made = self
-            .open(&socket, pid, probe, fds)
-            .and_then(|pair| Ok(Link::new(self.node.errands(), pair, name.clone(), Some(socket.clone()))?));
+        let made = memory::arc(socket).map_err(io::Error::from).and_then(|socket| {
+            let pair = self.open(&socket, pid, probe, fds).inspect_err(|_| self.forget(&socket))?;
+            Ok(Link::new(self.node.errands(), pair, name.clone(), Some(socket))?)
+        });
         let link = match made {
             Ok(link) => link,
             Err(error) => {
-                self.forget(&socket);
                 waiting.into_iter().for_each(PendingConnect::refuse);
                 return Err(error);
             }
