@@ -23,7 +23,7 @@
 #define WOKEN_MS (LIMIT_MS / 2)
 
 enum { FIRST, SECOND, SIDES };
-enum { ROUNDS = 400, LESS = 40 };
+enum { ROUNDS = 400, LESS = 40, FEW = 8 };
 
 /* The two connections with the other process. */
 static struct side side[SIDES];
@@ -392,7 +392,8 @@ static void of_low_priority(void)
     before = switches();
     is_int(round_trips(rounds, &beside), rounds, "round trips beside a thread of SCHED_IDLE that sleeps");
     woken = switches() - before;
-    ok(woken <= rounds / 10, "the thread of SCHED_IDLE is not woken for them");
+    /* Once or twice it wakes by itself. */
+    ok(woken <= FEW, "the thread of SCHED_IDLE is not woken for them");
     diag("woken %ld times in %d rounds; %llu us a round, %llu without it", woken, rounds,
          (unsigned long long)beside / 1000, (unsigned long long)alone / 1000);
     sleeper_end(&rc);
