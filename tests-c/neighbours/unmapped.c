@@ -132,6 +132,8 @@ int main(int argc, char **argv)
     static const struct peer_role roles[] = { { "owner", owner }, { NULL, NULL } };
 
     env_init(argc, argv, roles);
+    if (env_valgrind())
+        skip_all("valgrind complains of every use of memory that is unmapped");
     if (!env_is_shm())
         skip_all("a device has pinned the memory");
     if (!copies())
