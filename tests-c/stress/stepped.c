@@ -9,6 +9,7 @@
 #include "common/fixture.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -21,6 +22,9 @@
 
 /* The short write is too short to be copied in one piece by the kernel, the long one too long for a record. */
 enum { SHORT = 4, LONG = 8384, AT = 4096, SIZE = AT + 2 * LONG };
+
+/* Instructions that all posts together are stepped through, about. */
+enum { STEPS = 200000 };
 
 /* A request is completed silently. */
 #define SILENT DAT_COMPLETION_SUPPRESS_FLAG
@@ -210,7 +214,7 @@ int main(int argc, char **argv)
     struct region r;
     DAT_RMR_TRIPLET to;
     unsigned value = 0, last = 0, stride, none = 0;
-    bool arrives = true, over = false;
+    bool arrives;
     pid_t pid;
 
     env_init(argc, argv, roles);
@@ -246,15 +250,17 @@ int main(int argc, char **argv)
         breathe();
     }
 
-    /* Once the steps do not suffice to get to the end, all have been made. */
-    stride = (unsigned)env_count(3, 40);
-    for (shared->steps = 1; arrives && !over; shared->steps += stride) {
+    /* The first post is stepped through to its end, to find out how many instructions may lie between two looks. */
+    shared->steps = UINT_MAX;
+    arrives = write_twice(&s, &r, to, &p, shared, ++value);
+    last = shared->done;
+    stride = 1 + (unsigned)((uint64_t)last * last / 2 / (uint64_t)env_count(STEPS, STEPS / 20));
+    for (unsigned steps = 1; arrives && steps < last; steps += stride) {
+        shared->steps = steps;
         arrives = write_twice(&s, &r, to, &p, shared, ++value);
-        last = shared->done;
-        over = last < shared->steps;
     }
     ok(arrives, "dat_ep_post_rdma_write: a write behind one that is carried out meanwhile: it arrives");
-    diag("%u posts of up to %u instructions", value, last);
+    diag("%u posts of %u instructions, the last one with %u before it went on", value, last, shared->done);
     ok(last > 100, "the post was stepped through");
 
     shared->steps = 0;
