@@ -200,13 +200,18 @@ impl Home {
             let loops = self.callers.loops.load(Ordering::Relaxed) + 1;
             self.callers.loops.store(loops, Ordering::Relaxed);
             if loops > POLLS_BEFORE_AWAKE {
-                // Callers poll in a loop: spare peers the bell, but have the thread look in from now on, in case
-                // they stop.
-                self.callers.loops.store(0, Ordering::Relaxed);
-                self.callers.asked.store(true, Ordering::Release);
-                self.bell.ring();
+                self.ask_to_be_spared();
             }
         }
+    }
+
+    /// Callers poll in a loop: peers are to be spared the bell, but the thread is to look in from now on, in case they stop.
+    #[cold]
+    #[inline(never)]
+    fn ask_to_be_spared(&self) {
+        self.callers.loops.store(0, Ordering::Relaxed);
+        self.callers.asked.store(true, Ordering::Release);
+        self.bell.ring();
     }
 
     /// The number of polls so far; it changes while callers poll.

@@ -431,6 +431,7 @@ impl<T: Transport<Tx = Tx>> Links<T> {
 
     /// Handles what has arrived while another thread does so.
     #[cold]
+    #[inline(never)]
     fn poll_with_others(&self) {
         if let Some(mut polled) = self.await_rounds(1, Some(PATIENCE)) {
             // Another thread may have put a message into the program's memory and be about to queue its completion,
