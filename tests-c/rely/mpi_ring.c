@@ -5,10 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last word of a slot: which use of the slot it is, and the bytes before it. It is never 0. */
+/*
+ * The last word of a slot: the bytes before it, and which use of the slot it is. Its last byte is never 0, and comes last
+ * wherever the word does not come in one piece.
+ */
 struct footer {
-    uint32_t number, size;
+    uint32_t size, number;
 };
+
+enum { FULL = 0x80 };
+
+static uint32_t number_of(uint32_t slot)
+{
+    return (slot + 1) | (uint32_t)FULL << 24;
+}
 
 uint32_t mpi_post(struct mpi *m, struct vc *v, bool read, DAT_LMR_CONTEXT local, const void *mem, size_t size,
                   DAT_RMR_CONTEXT remote, uint64_t there, bool signalled)
@@ -90,7 +100,7 @@ static bool send_item(struct mpi *m, struct vc *v)
     struct item *i = v->items;
     size_t bytes = i->small != NULL ? i->small->size : 0, all = sizeof(struct header) + (bytes + 7) / 8 * 8;
     unsigned char *end = out_end(m, v, v->sent);
-    struct footer footer = { v->sent + 1, (uint32_t)all };
+    struct footer footer = { (uint32_t)all, number_of(v->sent) };
     uint64_t there = v->there.target_address + (uint64_t)(ring_end(m, v, v->sent) - v->memory.mem);
 
     if (v->sent - granted(v) >= m->slots)
@@ -118,14 +128,15 @@ static bool send_item(struct mpi *m, struct vc *v)
 static bool take_slot(struct mpi *m, struct vc *v)
 {
     unsigned char *end = ring_end(m, v, v->taken);
-    uint64_t word = __atomic_load_n((uint64_t *)(void *)(end - 8), __ATOMIC_ACQUIRE);
+    uint64_t word;
     struct footer footer;
     struct header h;
 
-    if (word == 0)
+    if (__atomic_load_n(end - 1, __ATOMIC_ACQUIRE) == 0)
         return false;
+    word = __atomic_load_n((uint64_t *)(void *)(end - 8), __ATOMIC_ACQUIRE);
     memcpy(&footer, &word, 8);
-    if (footer.number != v->taken + 1 || footer.size < sizeof h || footer.size > SLOT - 8) {
+    if (footer.number != number_of(v->taken) || footer.size < sizeof h || footer.size > SLOT - 8) {
         mpi_break(m, "slot %u from rank %d has the footer %u, %u", v->taken, v->peer, footer.number, footer.size);
         return false;
     }

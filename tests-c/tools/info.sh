@@ -291,7 +291,7 @@ ok '--explain nosuch: where the names are' says 'mend: dat-info'
 
 # ---- Limits, and what is missing ----
 
-for files in 8 10 12; do
+for files in 8 10; do
     few() { (ulimit -n "$files" && exec "$info" "$@") >"$work/out" 2>&1 </dev/null; }
     few --explain shm
     ok "$files files: it says so, with the command" says 'Too many open files' 'mend: ulimit -n 1024'

@@ -46,11 +46,12 @@ static void foreign_handles(void)
             "dat_ep_create: receive EVD of another adapter: DAT_INVALID_HANDLE");
     is_type(dat_ep_create(a.ia, a.pz, x.recv, y.req, x.conn, &attr, &ep), DAT_INVALID_HANDLE,
             "dat_ep_create: request EVD of another adapter: DAT_INVALID_HANDLE");
-    is_type(dat_ep_create(a.ia, a.pz, x.recv, x.req, y.conn, &attr, &ep), DAT_INVALID_HANDLE,
-            "dat_ep_create: connection EVD of another adapter: DAT_INVALID_HANDLE");
     is_type(dat_ep_create_with_srq(a.ia, a.pz, x.recv, x.req, x.conn, srq_b, &attr, &ep),
             DAT_INVALID_HANDLE, "dat_ep_create_with_srq: queue of another adapter: DAT_INVALID_HANDLE");
     is_ptr(ep, UNTOUCHED, "dat_ep_create: refused: the handle is left alone");
+    is_success(dat_ep_create(a.ia, a.pz, x.recv, x.req, y.conn, &attr, &ep),
+               "dat_ep_create: connection EVD of another adapter: success");
+    is_success(dat_ep_free(ep), "dat_ep_free: with the connection EVD of another adapter: success");
     is_type(dat_srq_create(a.ia, b.pz, &srq_attr, &srq), DAT_INVALID_HANDLE,
             "dat_srq_create: zone of another adapter: DAT_INVALID_HANDLE");
     memset(&where, 0, sizeof where);
