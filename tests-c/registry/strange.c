@@ -21,8 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What reading may take: processor time (before scaling) and memory. */
-#define MS 3000u
+/* What reading may take: processor time and memory. A scene has settings of its own, so the time is scaled here. */
+#define MS (env_valgrind() ? 30000u : 3000u)
 #define KIB (160L * 1024)
 
 static DAT_COUNT count(void)
@@ -51,12 +51,12 @@ static DAT_COUNT count_within_limits(void)
     DAT_COUNT n;
 
     /* What sleeps uses no time of the processor. */
-    alarm(env_ms(20 * MS) / 1000);
+    alarm(20 * MS / 1000);
     getrusage(RUSAGE_SELF, &before);
     n = count();
     getrusage(RUSAGE_SELF, &after);
     alarm(0);
-    scene_ok(busy_ms() - start < env_ms(MS), "the first call takes %d ms", (int)(busy_ms() - start));
+    scene_ok(busy_ms() - start < MS, "the first call takes %d ms", (int)(busy_ms() - start));
     scene_ok(env_valgrind() || after.ru_maxrss - before.ru_maxrss < KIB,
              "the first call takes %ld KiB", after.ru_maxrss - before.ru_maxrss);
     return n;
@@ -181,7 +181,7 @@ static void all_of_30000(void)
     start = busy_ms();
     scene_type(dat_registry_list_providers(n, &listed, list), DAT_SUCCESS,
                "dat_registry_list_providers: success");
-    scene_ok(busy_ms() - start < env_ms(MS), "dat_registry_list_providers takes %d ms",
+    scene_ok(busy_ms() - start < MS, "dat_registry_list_providers takes %d ms",
              (int)(busy_ms() - start));
     scene_ok(listed == n && strcmp(info[0].ia_name, "n0") == 0 &&
                  strcmp(info[n - 1].ia_name, "n29999") == 0,
@@ -203,7 +203,7 @@ static void all_of_30000(void)
             opened++;
     }
     scene_ok(tried >= 300 && opened == tried, "each name opens");
-    scene_ok(busy_ms() - start < env_ms(20 * MS), "opening each takes %d ms", (int)(busy_ms() - start));
+    scene_ok(busy_ms() - start < 20 * MS, "opening each takes %d ms", (int)(busy_ms() - start));
     free(info);
     free(list);
 }
