@@ -4,9 +4,9 @@
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
+#include "common/rights.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +14,6 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-/* With CAP_SYS_PTRACE a process may read whatever Yama says. */
-static void drop_ptrace(void)
-{
-    struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
-    struct __user_cap_data_struct data[2];
-
-    if (geteuid() == 0)
-        must(prctl(PR_CAPBSET_DROP, CAP_SYS_PTRACE, 0, 0, 0) == 0, "prctl");
-    must(syscall(SYS_capget, &head, data) == 0, "capget");
-    data[CAP_SYS_PTRACE / 32].effective &= ~(1u << CAP_SYS_PTRACE % 32);
-    data[CAP_SYS_PTRACE / 32].permitted &= ~(1u << CAP_SYS_PTRACE % 32);
-    must(syscall(SYS_capset, &head, data) == 0, "capset");
-}
 
 struct place {
     pid_t pid;

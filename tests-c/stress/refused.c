@@ -8,9 +8,9 @@
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
+#include "common/rights.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -61,27 +61,6 @@ ssize_t process_vm_writev(pid_t pid, const struct iovec *local, unsigned long ln
                           const struct iovec *remote, unsigned long rn, unsigned long flags)
 {
     return vm(SYS_process_vm_writev, pid, local, ln, remote, rn, flags);
-}
-
-/*
- * Without CAP_SYS_PTRACE a process has no right to those that are not dumpable. It must not come
- * back with an exec either, which would make the process undumpable.
- */
-static void drop_ptrace(void)
-{
-    struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
-    struct __user_cap_data_struct data[2];
-
-    if (geteuid() == 0)
-        must(prctl(PR_CAPBSET_DROP, CAP_SYS_PTRACE, 0, 0, 0) == 0, "prctl");
-    must(syscall(SYS_capget, &head, data) == 0, "capget");
-    for (int i = 0; i < 2; i++) {
-        unsigned mask = i == CAP_SYS_PTRACE / 32 ? ~(1u << CAP_SYS_PTRACE % 32) : ~0u;
-
-        data[i].effective &= mask;
-        data[i].permitted &= mask;
-    }
-    must(syscall(SYS_capset, &head, data) == 0, "capset");
 }
 
 static void plan_begin(const struct plan *p, bool here)
