@@ -65,7 +65,9 @@ pub struct EpAttributes {
     pub counters_list: bool,
 }
 
-const DEFAULT_DTOS: usize = 256;
+/// Outstanding receives and requests: four times as many as the reference implementation gives. A queue pair of Soft-RoCE takes memory for all,
+/// so 256 made set-up and tear-down of 64 connections 1.3 times as long as 64 do (dapltest, `-t 8 -w 8`).
+const DEFAULT_DTOS: usize = 64;
 const DEFAULT_SEGMENTS: usize = 4;
 const DEFAULT_READS: usize = 4;
 
