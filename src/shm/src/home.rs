@@ -22,6 +22,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use crate::alarm::{Alarm, PeerAlarm};
 use crate::budget::Rounds;
 use crate::door::Door;
+use crate::guard::{Guard, Owed};
 use crate::os::barrier;
 use crate::os::memory::{Access, Place, SharedFile, SharedMemory, ViewU32};
 use crate::os::socket::Socket;
@@ -64,6 +65,8 @@ pub struct Home {
     pub rounds: Rounds,
     /// The bell of the node's thread, for this process.
     pub bell: Doorbell,
+    /// Records that the node's thread is to watch.
+    pub guard: Guard,
     /// The alarm of a wait that watches for itself.
     pub alarm: Arc<Alarm>,
     /// The published word changes under this lock alone.
@@ -99,6 +102,7 @@ impl Home {
             file,
             regions: RegionTable::new()?,
             bell: Doorbell::new()?,
+            guard: Guard::new()?,
             alarm: memory::arc(Alarm::new()?)?,
             rounds: Rounds::default(),
             sleepers: CachePadded::default(),
@@ -170,6 +174,12 @@ impl Home {
     pub fn end_links(&self) {
         self.ends.store(true, Ordering::Release);
         self.bell.ring();
+    }
+
+    /// Has the node's thread watch a record of a connection that ends at `position`; false if that cannot be had.
+    #[inline]
+    pub fn guard(&self, owed: &Arc<Owed>, position: u64) -> bool {
+        self.guard.watch(owed, position)
     }
 
     /// True if there are links to be ended, once for each call of [`Home::end_links`] or several.

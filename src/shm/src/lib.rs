@@ -4,7 +4,7 @@
 //! with one `thread`, which handles messages about connections (`cm`) and keeps a `watch` over arrived data. A `link` is
 //! a pair of processes, a `conn` one end of a connection, with a sending (`tx`) and a receiving (`rx`) direction; `copy`
 //! moves the bytes. All of these work on memory that processes show to each other: `home` is the memory that a process
-//! publishes, with its registered `regions`, `alarm` the word that a blocked waiter sleeps on, `pair` the memory that two of them share, where a `ring` carries `record`s.
+//! publishes, with its registered `regions`, `alarm` the word that a blocked waiter sleeps on, `guard` what wakes a peer that makes no call, `pair` the memory that two of them share, where a `ring` carries `record`s.
 //! docs/architecture.md describes all of this, and the order in which modules may use each other.
 
 mod adapter;
@@ -17,6 +17,7 @@ mod copy;
 mod door;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+mod guard;
 mod home;
 mod hot;
 mod link;

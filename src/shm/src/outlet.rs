@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use dat_core::event::Status;
 use dat_core::transport::ShortSend;
 
+use crate::guard::Trust;
 use crate::pair::{ANSWER_SLOTS, End, RING_SLOTS};
 use crate::record::{self, ANSWER_MAX, Acknowledge, EAGER_MAX, Header, kind};
 use crate::regions::live_source;
@@ -56,13 +57,14 @@ pub struct Outlet<A: Area = Mapped> {
     tail: u64,
     /// What the last record asks for; the most, once the peer is known to have consumed it.
     asked: Acknowledge,
-    /// Where the peer was when its thread was woken last, see [`Outlet::hurry`].
+    /// Where the peer was when its thread was woken last, and whether that is left to time: see [`Outlet::hurry`].
     hurried: Option<u64>,
+    trust: Trust,
 }
 
 impl<A: Area> Default for Outlet<A> {
     fn default() -> Self {
-        Outlet { producer: None, tail: 0, asked: Acknowledge::Needed, hurried: None }
+        Outlet { producer: None, tail: 0, asked: Acknowledge::Needed, hurried: None, trust: Trust::default() }
     }
 }
 
@@ -201,12 +203,13 @@ impl Outlet {
         Some(position)
     }
 
-    /// Sees to it that the peer handles the records up to `position` at once, of which it was told: a program may be
-    /// waiting for them that looks at its memory and makes no call. A peer that sleeps was woken. Of another one it is
-    /// not known whether anybody is polling, or its thread will look some milliseconds later. So it gets a moment, and
-    /// then its thread is woken; once for each position, since records may have to wait for a receive.
+    /// Has the peer handle the records up to `position` soon, of which it was told: a program may be waiting for them that
+    /// looks at its memory and makes no call. A peer that sleeps was woken. Of another one it is not known whether anybody
+    /// is polling, or its thread will look some milliseconds later. Usually that is left to the [`guard`](crate::guard). If the
+    /// peer had to be woken lately, it gets a moment, and then its thread is woken; once for each position, since records may
+    /// have to wait for a receive.
     pub fn hurry(&mut self, end: &End, position: u64) {
-        if end.peer_sleeps() {
+        if end.peer_sleeps() || (self.trust.next(&end.owed) && end.home().guard(&end.owed, position)) {
             return;
         }
         let limit = Instant::now() + MOMENT;

@@ -15,6 +15,7 @@ use host::memory::{self, NoMemory, Room};
 use once_cell::sync::OnceCell;
 
 use crate::budget::Rounds;
+use crate::guard::Owed;
 use crate::home::{Home, Peer};
 use crate::offer::Offer;
 use crate::os::memory::{Place, SharedFile, SharedMemory};
@@ -478,6 +479,8 @@ pub struct End {
     polled: AtomicBool,
     /// How often it has woken the peer.
     wakeups: AtomicU64,
+    /// The record for which the program of the peer may be waiting.
+    pub owed: Arc<Owed>,
 }
 
 /// In the place of the position at which a peer is known to be.
@@ -512,6 +515,8 @@ impl End {
     pub fn new(pair: Arc<Pair>, index: u32, side: u8, own: Party, theirs: Party) -> Option<End> {
         let [requests, _] = pair.areas(index, side)?;
         let [peer, answers] = pair.areas(index, 1 - side)?;
+        let [own_ring, _] = pair.areas(index, side)?;
+        let owed = memory::arc(Owed::new(pair.clone(), own_ring)).ok()?;
         Some(End {
             pair,
             index,
@@ -526,6 +531,7 @@ impl End {
             known: AtomicI64::new(0),
             polled: AtomicBool::new(false),
             wakeups: AtomicU64::new(0),
+            owed,
         })
     }
 

@@ -18,6 +18,7 @@ use host::timers::Timers;
 
 use crate::cm::{self, Incoming};
 use crate::conn::{Conn, ConnPhase, Ending};
+use crate::guard::Watched;
 use crate::home::Peer;
 use crate::link::Link;
 use crate::node::{Command, Node};
@@ -51,7 +52,8 @@ const LONG_PENDING: Duration = Duration::from_millis(20);
 
 const BELL: u64 = 0;
 const LISTENER: u64 = 1;
-const FIRST_PEER: u64 = 2;
+const GUARD: u64 = 2;
+const FIRST_PEER: u64 = 3;
 
 /// Starts the thread.
 pub fn start<T: Transport<Incoming = Incoming<T>, Tx = Tx>>(
@@ -60,6 +62,7 @@ pub fn start<T: Transport<Incoming = Incoming<T>, Tx = Tx>>(
 ) -> io::Result<thread::Thread> {
     let epoll = Epoll::new()?;
     epoll.add(node.links.home.bell.as_fd(), BELL, Interest::READ)?;
+    epoll.add(node.links.home.guard.bell.as_fd(), GUARD, Interest::READ)?;
     epoll.add(reachable.listener.as_fd(), LISTENER, Interest::READ)?;
     let mut state = Thread {
         node: node.clone(),
@@ -76,10 +79,12 @@ pub fn start<T: Transport<Incoming = Incoming<T>, Tx = Tx>>(
         timers: Timers::default(),
         next_token: FIRST_PEER,
         watch: Watch::new(),
+        watched: Watched::new(),
         unfinished: Vec::new(),
     };
     thread::start(c"dat-shm", move || {
         state.run();
+        state.watched.end(&state.node.links.home.guard);
         state.hang_up();
     })
 }
@@ -222,6 +227,7 @@ struct Thread<T: Transport<Tx = Tx>> {
     timers: Timers<Due<T>>,
     next_token: u64,
     watch: Watch,
+    watched: Watched,
     unfinished: Vec<Unfinished<T>>,
 }
 
@@ -243,6 +249,9 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
                         self.node.links.home.bell.clear();
                         self.watch.wake(&self.node.links);
                     }
+                    GUARD => {
+                        self.node.links.home.guard.bell.clear();
+                    }
                     LISTENER => self.accept(),
                     token => self.on_socket(token, &event),
                 }
@@ -256,6 +265,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
             self.finish();
             self.expire();
             self.watch.look(&self.node.links);
+            self.watched.look(&self.node.links.home.guard);
         }
     }
 
@@ -264,7 +274,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
         let timer = self.timers.next_due().map(|due| due.saturating_duration_since(Instant::now()));
         let age = self.unfinished.iter_mut().map(|unfinished| unfinished.pending().age()).min();
         let pending = age.map(|age| if age < LONG_PENDING * 10 { PENDING } else { LONG_PENDING });
-        [timer, pending, self.watch.pause()].into_iter().flatten().min()
+        [timer, pending, self.watch.pause(), self.watched.pause()].into_iter().flatten().min()
     }
 
     /// Looks at the ends that wait for transfers, and tells of those that need not any more.

@@ -23,6 +23,9 @@
 //!
 //! A look that finds the lock on this direction taken is made up for by its holder (SYNC again), and an end that is polled
 //! no more is looked at once under that lock (SYNC polled).
+//!
+//! A record that changes the peer's memory waits for the peer although it is in the ring: the program there may look at its
+//! memory and make no call. The node's thread wakes the peer if nobody there handles it: see [`guard`](crate::guard).
 
 use std::collections::VecDeque;
 

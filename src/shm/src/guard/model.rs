@@ -1,0 +1,47 @@
+//! All interleavings of threads that put records into the ring of a connection and the node's thread, which ceases to watch the
+//! connection meanwhile. Run with `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release guard`.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use loom::sync::atomic::AtomicU32;
+use loom::sync::{Arc, Mutex};
+use loom::thread;
+
+use super::*;
+
+/// Times that the connection is among the new ones, for the thread to add.
+#[derive(Default)]
+struct New(AtomicU32);
+
+/// A record is put, as [`Guard::watch`] does, under the lock of the sending direction.
+fn put(tx: &Mutex<u64>, last: &Last, new: &New) {
+    let mut end = tx.lock().expect("no panic");
+    *end += 1;
+    if !last.set(*end) && last.begin() {
+        new.0.fetch_add(1, Relaxed);
+    }
+}
+
+#[test]
+fn every_record_is_watched_by_one() {
+    loom::model(|| {
+        let last = Arc::new(Last::new());
+        let new = Arc::new(New::default());
+        let tx = Arc::new(Mutex::new(0));
+        // The thread watches the connection, with one record, and has been quiet for long.
+        put(&tx, &last, &new);
+        new.0.store(0, Relaxed);
+        let seen = last.end();
+        let threads: Vec<_> = (0..2)
+            .map(|_| {
+                let (tx, last, new) = (tx.clone(), last.clone(), new.clone());
+                thread::spawn(move || put(&tx, &last, &new))
+            })
+            .collect();
+        last.forget();
+        asymmetric::heavy();
+        let kept = !last.is_over(seen);
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+        assert_eq!(u32::from(kept) + new.0.load(Relaxed), 1, "two records, one that watches");
+    });
+}
