@@ -24,19 +24,18 @@ use crate::record::LARGEST;
 use crate::regions::{Entry, ROWS, Users, WRITES};
 use crate::ring::SMALL;
 use crate::srq::SharedQueue;
-use crate::thread;
 use crate::transfers;
 use crate::tx::Tx;
 use crate::wire::{self, EndInfo};
 
 /// An open interface adapter.
 pub struct Shm {
-    node: Arc<Node<Shm>>,
+    node: Arc<Node>,
     attributes: AdapterAttributes,
     closed: AtomicBool,
 }
 
-static NODES: Nodes<Shm> = Nodes::new();
+static NODES: Nodes = Nodes::new();
 
 /// A protection zone: a number by which regions and connections are compared. Between processes only the one that made
 /// it compares it.
@@ -50,7 +49,7 @@ impl ZoneId for Zone {
 
 /// Registered memory.
 pub struct Region {
-    node: Arc<Node<Shm>>,
+    node: Arc<Node>,
     key: u32,
     zone: u32,
     remote: bool,
@@ -83,7 +82,7 @@ impl Drop for Region {
 
 /// A window, to which remote rights can be bound: a row of the table of regions, while bound.
 pub struct Window {
-    node: Arc<Node<Shm>>,
+    node: Arc<Node>,
     scope: Scope,
     key: Mutex<Option<u32>>,
     /// It has shown something else before.
@@ -190,13 +189,13 @@ impl Transport for Shm {
     type Window = Window;
     type Cq = Cq;
     type Srq = Arc<SharedQueue>;
-    type Qp = Conn<Shm>;
+    type Qp = Conn;
     type Tx = Tx;
-    type Listener = Listener<Shm>;
-    type Incoming = Incoming<Shm>;
+    type Listener = Listener;
+    type Incoming = Incoming;
 
     fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
-        let node = NODES.get(instance, thread::start)?;
+        let node = NODES.get(instance)?;
         let shm = memory::arc(Shm { node, attributes: attributes(), closed: AtomicBool::new(false) })?;
         Ok(shm)
     }
@@ -289,34 +288,34 @@ impl Transport for Shm {
         Ok(())
     }
 
-    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn<Shm>>, Tx)> {
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn>, Tx)> {
         let tx = Tx::new(init.sink.ep(), &init.sizes)?;
         let info = EndInfo { zone: init.zone.id(), port: self.node.next_port(), extended: init.extended };
         Ok((Conn::new(init.sink, info, init.srq.cloned())?, tx))
     }
 
     #[inline]
-    fn post_recv(&self, qp: &Conn<Shm>, _recv: &Recv<'_>) -> Result<bool> {
+    fn post_recv(&self, qp: &Conn, _recv: &Recv<'_>) -> Result<bool> {
         Ok(qp.awaits_recv())
     }
 
-    fn recv_kick(&self, qp: &Arc<Conn<Shm>>) {
+    fn recv_kick(&self, qp: &Arc<Conn>) {
         qp.recv_kick();
     }
 
     #[inline(always)]
-    fn post_at_once(&self, qp: &Arc<Conn<Shm>>, tx: &mut Tx, send: ShortSend<'_>) -> Option<Mark> {
+    fn post_at_once(&self, qp: &Arc<Conn>, tx: &mut Tx, send: ShortSend<'_>) -> Option<Mark> {
         qp.post_at_once(tx, &send)
     }
 
     #[inline(never)]
-    fn post(&self, qp: &Arc<Conn<Shm>>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
+    fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
         Ok(qp.post(tx, request))
     }
 
     fn post_bind(
         &self,
-        qp: &Arc<Conn<Shm>>,
+        qp: &Arc<Conn>,
         tx: &mut Tx,
         id: RequestId,
         window: &Window,
@@ -355,23 +354,23 @@ impl Transport for Shm {
         window.await_peers();
     }
 
-    fn drain(&self, qp: &Arc<Conn<Shm>>) {
+    fn drain(&self, qp: &Arc<Conn>) {
         qp.drain();
     }
 
-    fn reap(&self, qp: &Arc<Conn<Shm>>) {
+    fn reap(&self, qp: &Arc<Conn>) {
         qp.progress_tx();
     }
 
-    fn look_again(&self, qp: &Conn<Shm>) {
+    fn look_again(&self, qp: &Conn) {
         qp.look_again();
     }
 
-    fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener<Shm>, u64)> {
+    fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
         self.node.listen(qualifier, sink)
     }
 
-    fn connect(&self, qp: &Arc<Conn<Shm>>, connect: &Connect<'_>) -> Result<()> {
+    fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
         let command = Command::Connect {
             conn: qp.clone(),
             address: connect.address.clone(),
@@ -385,30 +384,30 @@ impl Transport for Shm {
         Ok(())
     }
 
-    fn accept(&self, incoming: &mut Option<Incoming<Shm>>, qp: &Arc<Conn<Shm>>, private_data: &[u8]) -> Result<()> {
+    fn accept(&self, incoming: &mut Option<Incoming>, qp: &Arc<Conn>, private_data: &[u8]) -> Result<()> {
         let incoming = incoming.take().ok_or(Error::Internal)?;
         incoming.accept(&self.node, qp, private_data);
         Ok(())
     }
 
-    fn reject(&self, incoming: Incoming<Shm>, why: Rejection, private_data: &[u8]) {
+    fn reject(&self, incoming: Incoming, why: Rejection, private_data: &[u8]) {
         incoming.refuse(why, private_data);
     }
 
-    fn takes_extended(&self, qp: &Conn<Shm>) -> bool {
+    fn takes_extended(&self, qp: &Conn) -> bool {
         qp.takes_extended()
     }
 
-    fn flow(&self, qp: &Conn<Shm>, tx: &Tx) -> Flow {
+    fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
         let peer_wakeups = qp.end().map_or(0, End::wakeups);
         Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups }
     }
 
-    fn local_qualifier(&self, qp: &Conn<Shm>) -> u64 {
+    fn local_qualifier(&self, qp: &Conn) -> u64 {
         qp.port()
     }
 
-    fn disconnect(&self, qp: &Arc<Conn<Shm>>, broken: bool) -> Closing {
+    fn disconnect(&self, qp: &Arc<Conn>, broken: bool) -> Closing {
         let (reason, report) = match broken {
             true => (wire::CloseReason::Broken(None), ConnectionReport::Broken),
             false => (wire::CloseReason::Disconnected, ConnectionReport::Disconnected),
@@ -416,7 +415,7 @@ impl Transport for Shm {
         if qp.leave(reason, report) { Closing::Done } else { Closing::Exposed }
     }
 
-    fn await_end(&self, qp: &Arc<Conn<Shm>>) {
+    fn await_end(&self, qp: &Arc<Conn>) {
         qp.await_still();
     }
 

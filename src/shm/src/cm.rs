@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use dat_core::addr::Address;
-use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, Rejection, Transport};
+use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, Rejection};
 use host::memory;
 
 use crate::conn::{Conn, ConnPhase, Report};
@@ -13,13 +13,12 @@ use crate::link::{Link, Unanswered};
 use crate::node::{Command, Node};
 use crate::pair::MAX_CONNS;
 use crate::regions::Party;
-use crate::tx::Tx;
 use crate::wire::{CloseReason, ConnId, EndInfo, Message};
 
 /// A connection request that waits for an answer; dropped without one, it is refused.
-pub struct Incoming<T: Transport<Tx = Tx>> {
+pub struct Incoming {
     /// Not kept alive: a request that nobody answers must not hold on to the descriptors of a peer that is gone.
-    link: Weak<Link<T>>,
+    link: Weak<Link>,
     id: ConnId,
     /// The active end.
     theirs: EndInfo,
@@ -27,7 +26,7 @@ pub struct Incoming<T: Transport<Tx = Tx>> {
     answered: bool,
 }
 
-impl<T: Transport<Tx = Tx>> Incoming<T> {
+impl Incoming {
     /// True if the active end has given up.
     fn is_stale(&self) -> bool {
         self.request.stale.load(Ordering::Acquire) || self.link.upgrade().is_none_or(|link| link.pair().is_dead())
@@ -49,7 +48,7 @@ impl<T: Transport<Tx = Tx>> Incoming<T> {
     }
 
     /// Accepts the request with `conn`.
-    pub fn accept(mut self, node: &Node<T>, conn: &Arc<Conn<T>>, private_data: &[u8]) {
+    pub fn accept(mut self, node: &Node, conn: &Arc<Conn>, private_data: &[u8]) {
         self.answered = true;
         let side = 1 - self.id.active;
         conn.shift(ConnPhase::Idle, ConnPhase::Pending);
@@ -73,14 +72,14 @@ impl<T: Transport<Tx = Tx>> Incoming<T> {
     }
 }
 
-impl<T: Transport<Tx = Tx>> Drop for Incoming<T> {
+impl Drop for Incoming {
     fn drop(&mut self) {
         self.reject(false, &[]);
     }
 }
 
 /// Asks the peer of `link` for a connection to the active end `conn`.
-pub fn request<T: Transport<Tx = Tx>>(link: &Arc<Link<T>>, conn: &Arc<Conn<T>>, qualifier: u64, private_data: Vec<u8>) {
+pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data: Vec<u8>) {
     if conn.phase() != ConnPhase::Pending {
         return;
     }
@@ -100,25 +99,21 @@ pub fn request<T: Transport<Tx = Tx>>(link: &Arc<Link<T>>, conn: &Arc<Conn<T>>, 
 }
 
 /// Ends an attempt from this end, if it has not ended yet.
-pub fn end<T: Transport<Tx = Tx>>(conn: &Arc<Conn<T>>, report: ConnectionReport) {
+pub fn end(conn: &Arc<Conn>, report: ConnectionReport) {
     if conn.kill(false) {
         conn.finish(CloseReason::Disconnected, Report::Ended(report));
     }
 }
 
 /// Ends the passive end of a request that was accepted just now, because the active end has given up.
-pub fn fail_accept<T: Transport<Tx = Tx>>(conn: &Arc<Conn<T>>) {
+pub fn fail_accept(conn: &Arc<Conn>) {
     if conn.kill(false) {
         conn.finish(CloseReason::Answer, Report::Ended(ConnectionReport::AcceptFailed));
     }
 }
 
 /// Handles a message about a connection; false if the peer breaks the protocol.
-pub fn handle<T: Transport<Incoming = Incoming<T>, Tx = Tx>>(
-    node: &Node<T>,
-    link: &Arc<Link<T>>,
-    message: Message,
-) -> bool {
+pub fn handle(node: &Node, link: &Arc<Link>, message: Message) -> bool {
     match message {
         Message::Request { conn, qualifier, end, private_data } => {
             if conn.index >= MAX_CONNS || (!link.pair().is_local() && conn.active != link.pair().passive_side()) {

@@ -14,18 +14,20 @@ use dat_core::event::Status;
 use dat_core::probes::Stall;
 use dat_core::transport::{
     ConnectionReport, Delivery, EndpointSink, FailedRequest, Gauge, Handed, LockedTx, Mark, Place, RecvDone, RecvId,
-    Request, RequestId, ShortSend, Special, Taken, Transport, Verdict,
+    Request, RequestId, ShortSend, Special, Taken, Verdict,
 };
 use host::lock::Mutex;
 use host::memory;
 use once_cell::sync::OnceCell;
 
+use crate::Shm;
+use crate::link::Link;
 use crate::pair::{End, Open};
 use crate::pending::Pending;
 use crate::record::Acknowledge;
-use crate::rx::{Advance, Fatal, Inbox, Rx, Stop, Told};
+use crate::rx::{Advance, Fatal, Rx, Stop, Told};
 use crate::sleep::News;
-use crate::srq::{SharedQueue, Starved};
+use crate::srq::SharedQueue;
 use crate::tx::Tx;
 use crate::wire::{CloseReason, ConnId, EndInfo};
 
@@ -60,24 +62,6 @@ impl ConnPhase {
     }
 }
 
-/// The keeper of a connection's place, which it tells of its end.
-pub trait Keeper<T: Transport<Tx = Tx>>: Send + Sync {
-    /// Takes the end on `side` from its place.
-    fn detach(&self, id: ConnId, side: u8);
-
-    /// Tells the peer that the end on `side` has let go.
-    fn let_go(self: Arc<Self>, id: ConnId, side: u8, reason: CloseReason);
-
-    /// Tells the peer that this process cannot read its memory any more.
-    fn tell_refusal(self: Arc<Self>);
-
-    /// Has the node's thread bring an end to its end.
-    fn finish(&self, ending: Ending<T>);
-
-    /// The transfers that all peers of this process have under way.
-    fn transfers(&self) -> Option<Pending>;
-}
-
 /// What the endpoint is told when its connection is over.
 pub enum Report {
     /// A receive or a request has failed, or the connection as such.
@@ -88,14 +72,14 @@ pub enum Report {
 
 /// The end of a connection while transfers of the peer are still under way. The endpoint is told, and the peer, when
 /// they cannot touch the program's memory any more.
-pub struct Ending<T: Transport<Tx = Tx>> {
-    conn: Arc<Conn<T>>,
+pub struct Ending {
+    conn: Arc<Conn>,
     pending: Pending,
     reason: CloseReason,
     report: Report,
 }
 
-impl<T: Transport<Tx = Tx>> Ending<T> {
+impl Ending {
     /// The transfers of the peer.
     pub fn pending(&mut self) -> &mut Pending {
         &mut self.pending
@@ -108,20 +92,20 @@ impl<T: Transport<Tx = Tx>> Ending<T> {
 }
 
 /// A connection's place on its link, and the link that keeps it.
-struct Tie<T: Transport<Tx = Tx>> {
+struct Tie {
     end: End,
     id: ConnId,
-    keeper: Arc<dyn Keeper<T>>,
+    link: Arc<Link>,
 }
 
-/// One end of a connection of the transport `T`.
-pub struct Conn<T: Transport<Tx = Tx>> {
-    sink: EndpointSink<T>,
+/// One end of a connection.
+pub struct Conn {
+    sink: EndpointSink<Shm>,
     info: EndInfo,
     /// The program of the other end takes extended operations.
     to_extended: AtomicBool,
     phase: AtomicU8,
-    tie: OnceCell<Tie<T>>,
+    tie: OnceCell<Tie>,
     /// The queue of its receives, if that is a shared one.
     srq: Option<Arc<SharedQueue>>,
     /// A message waits for a receive of the endpoint's own queue.
@@ -129,7 +113,7 @@ pub struct Conn<T: Transport<Tx = Tx>> {
     /// Whether a message waits for a receive of any queue, and how often one did. Changed under the lock of `rx`.
     stalls: Gauge,
     /// It stands in line at `srq`.
-    in_line: AtomicBool,
+    pub in_line: AtomicBool,
     rx: Mutex<Rx>,
     /// Records that were found by a ready bit while callers polled, up to [`WARM`].
     warmth: AtomicU32,
@@ -139,12 +123,12 @@ pub struct Conn<T: Transport<Tx = Tx>> {
     still: AtomicBool,
 }
 
-impl<T: Transport<Tx = Tx>> Conn<T> {
+impl Conn {
     /// A queue pair that is not connected; its peer is told what `info` says of it.
     ///
     /// # Errors
     /// [`Resource::Memory`](dat_core::error::Resource::Memory).
-    pub fn new(sink: EndpointSink<T>, info: EndInfo, srq: Option<Arc<SharedQueue>>) -> Result<Arc<Self>> {
+    pub fn new(sink: EndpointSink<Shm>, info: EndInfo, srq: Option<Arc<SharedQueue>>) -> Result<Arc<Self>> {
         if let Some(srq) = &srq {
             srq.expect()?;
         }
@@ -244,13 +228,13 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
 
     /// Ties the connection to its place and opens its rings; false if there is no memory for them, or it was tied
     /// before.
-    pub fn tie(&self, keeper: Arc<dyn Keeper<T>>, id: ConnId, end: End) -> bool {
+    pub fn tie(&self, link: Arc<Link>, id: ConnId, end: End) -> bool {
         let (Some(producers), Some(consumers)) =
             (end.pair.producers(end.index, end.side), end.pair.consumers(end.index, end.side))
         else {
             return false;
         };
-        if self.tie.set(Tie { end, id, keeper }).is_err() {
+        if self.tie.set(Tie { end, id, link }).is_err() {
             return false;
         }
         if let Some(mut tx) = self.sink.lock_tx() {
@@ -298,7 +282,7 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
     }
 
     /// Lets a message go on that waited for a receive.
-    fn resume_rx(self: &Arc<Self>) {
+    pub fn resume_rx(self: &Arc<Self>) {
         let rx = self.rx.lock();
         self.note_stall(false);
         drop(rx);
@@ -350,9 +334,9 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
     /// no lock of the connection held.
     pub fn progress(self: &Arc<Self>) {
         let (_, credit) = self.progress_rx(Advance::Batch);
-        let Some(Tie { end, keeper, .. }) = self.tie.get() else { return };
+        let Some(Tie { end, link, .. }) = self.tie.get() else { return };
         if end.pair.take_untold() {
-            keeper.clone().tell_refusal();
+            link.clone().tell_refusal();
         }
         self.progress_tx_if_free(end, credit);
     }
@@ -366,7 +350,7 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
     /// has to know, or has something else to do. Answers wait: whoever puts them into their ring tells of them.
     #[inline(always)]
     pub fn take_requests(self: &Arc<Self>, end: &End) -> Option<Option<u64>> {
-        let taken = self.rx.lock().take_small(end, &**self);
+        let taken = self.rx.lock().take_small(end, self);
         let credit = match taken {
             Ok(small) => {
                 acknowledge(end, Told::of(small).acknowledge());
@@ -450,7 +434,7 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
     }
 
     #[inline(never)]
-    fn advance_tx(self: &Arc<Self>, mut tx: TxGuard<'_, T>, end: &End, credit: Option<u64>) {
+    fn advance_tx(self: &Arc<Self>, mut tx: TxGuard<'_, Shm>, end: &End, credit: Option<u64>) {
         let report = tx.progress(end, credit);
         let drained = report.done.is_some_and(|last| tx.requests_done(last));
         drop(tx);
@@ -489,8 +473,8 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
             let done = tx.close(self.end());
             drained = first && report && done.is_some_and(|last| tx.requests_done(last));
         }
-        if let Some(Tie { end, id, keeper }) = self.tie.get() {
-            keeper.detach(*id, end.side);
+        if let Some(Tie { end, id, link }) = self.tie.get() {
+            link.detach(*id, end.side);
         }
         if drained {
             self.sink.drained();
@@ -528,8 +512,8 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
     }
 
     fn finish_later(self: &Arc<Self>, pending: Pending, reason: CloseReason, report: Report) {
-        if let Some(Tie { keeper, .. }) = self.tie.get() {
-            keeper.finish(Ending { conn: self.clone(), pending, reason, report });
+        if let Some(Tie { link, .. }) = self.tie.get() {
+            link.finish(Ending { conn: self.clone(), pending, reason, report });
         }
     }
 
@@ -566,8 +550,8 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
 
     /// Tells the peer that this end has let go.
     fn let_go(&self, reason: CloseReason) {
-        if let Some(Tie { end, id, keeper }) = self.tie.get() {
-            keeper.clone().let_go(*id, end.side, reason);
+        if let Some(Tie { end, id, link }) = self.tie.get() {
+            link.clone().let_go(*id, end.side, reason);
         }
     }
 
@@ -595,13 +579,19 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
     }
 }
 
-impl<T: Transport<Tx = Tx>> Inbox for Conn<T> {
+impl Conn {
+    /// True while data flows.
     #[inline]
-    fn is_up(&self) -> bool {
+    pub fn is_up(&self) -> bool {
         self.phase.load(Ordering::Acquire) == ConnPhase::Up as u8
     }
 
-    fn take(self: &Arc<Self>, taken: &mut Taken) -> std::result::Result<bool, Fatal> {
+    /// Takes the next receive for a message that is arriving; false if there is none, and then the connection is
+    /// looked at again once there is.
+    ///
+    /// # Errors
+    /// The connection cannot go on.
+    pub fn take(self: &Arc<Self>, taken: &mut Taken) -> std::result::Result<bool, Fatal> {
         if let Some(srq) = &self.srq {
             if !srq.take(self, taken) {
                 self.note_stall(true);
@@ -629,8 +619,13 @@ impl<T: Transport<Tx = Tx>> Inbox for Conn<T> {
         Ok(found)
     }
 
+    /// Completes the next receive with a message of `len` bytes if it has one segment: `place` puts the message there. Leaves it to [`Conn::take`] to have the connection looked at
+    /// again.
+    ///
+    /// # Errors
+    /// The message is not delivered, for this reason. A receive that is too short, or has no memory, is then in `failed`.
     #[inline(always)]
-    fn deliver(
+    pub fn deliver(
         &self,
         len: u64,
         solicited: bool,
@@ -666,31 +661,25 @@ impl<T: Transport<Tx = Tx>> Inbox for Conn<T> {
         }
     }
 
-    fn with_tx<R>(&self, what: impl FnOnce(&mut Tx) -> R) -> Option<R> {
+    /// Locks the other direction of the connection for `what`; `None` once the connection is over.
+    pub fn with_tx<R>(&self, what: impl FnOnce(&mut Tx) -> R) -> Option<R> {
         self.sink.lock_tx().map(|mut tx| what(&mut tx))
     }
 
+    /// Reports a receive that is complete.
     #[inline]
-    fn complete(&self, done: RecvDone) {
+    pub fn complete(&self, done: RecvDone) {
         self.sink.recv_done(done);
     }
 
-    fn complete_special(&self, done: RecvDone, what: Special) {
+    /// Reports a receive that is complete, and that brought more than bytes.
+    pub fn complete_special(&self, done: RecvDone, what: Special) {
         self.sink.recv_special(done, what);
     }
 
-    fn transfers(&self) -> Option<Pending> {
-        self.tie.get().and_then(|tie| tie.keeper.transfers())
-    }
-}
-
-impl<T: Transport<Tx = Tx>> Starved for Conn<T> {
-    fn in_line(&self) -> &AtomicBool {
-        &self.in_line
-    }
-
-    fn resume(self: Arc<Self>) {
-        self.resume_rx();
+    /// The transfers that all peers of this process have under way.
+    pub fn transfers(&self) -> Option<Pending> {
+        self.tie.get().and_then(|tie| tie.link.transfers())
     }
 }
 

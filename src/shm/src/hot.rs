@@ -14,13 +14,10 @@ use std::mem;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
-use dat_core::transport::Transport;
 
 use crate::conn::Conn;
 use crate::home::Home;
 use crate::pair::{End, Open};
-use crate::rx::Inbox;
-use crate::tx::Tx;
 
 /// The most connections that are polled.
 const MOST: usize = 16;
@@ -49,8 +46,8 @@ const PATIENCE: u32 = 64;
 const NONE: usize = 0;
 
 /// A connection that is polled.
-struct Entry<T: Transport<Tx = Tx>> {
-    conn: Arc<Conn<T>>,
+struct Entry {
+    conn: Arc<Conn>,
     /// Polls since there was news.
     idle: u32,
     /// News in this term.
@@ -70,7 +67,7 @@ enum Look {
     Over,
 }
 
-impl<T: Transport<Tx = Tx>> Entry<T> {
+impl Entry {
     /// Lets the connection go on if it has something to do. `latest` is the address of the one that had the last records.
     #[inline(always)]
     fn look(&mut self, again: bool, latest: &mut usize) -> Look {
@@ -170,9 +167,9 @@ impl Guess {
 }
 
 /// The connections that are polled.
-pub struct Hot<T: Transport<Tx = Tx>> {
+pub struct Hot {
     /// Those that only send come behind those that receive, which may belong to the same process.
-    list: ArrayVec<Entry<T>, MOST>,
+    list: ArrayVec<Entry, MOST>,
     /// Where the next poll begins to look: behind the connection that had records last. Where they take turns, it is the
     /// next one's.
     next: usize,
@@ -190,13 +187,13 @@ pub struct Hot<T: Transport<Tx = Tx>> {
     rest: u32,
 }
 
-impl<T: Transport<Tx = Tx>> Default for Hot<T> {
+impl Default for Hot {
     fn default() -> Self {
         Hot { list: ArrayVec::new(), next: 0, latest: NONE, records: 0, turn: TURN, turns: TURNS, others: 0, rest: 0 }
     }
 }
 
-impl<T: Transport<Tx = Tx>> Hot<T> {
+impl Hot {
     /// Lets the connections go on that have something to do; true if there was news of any. With `again` the
     /// caller polls again soon, so that some news may wait.
     #[inline]
@@ -315,7 +312,7 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
     /// Takes note of news of a connection that is not polled, which a poll has found by its ready bit. Polls the
     /// connection from now on if that happens often, there is room, and `may` agrees.
     #[inline]
-    pub fn on_ready(&mut self, conn: &Arc<Conn<T>>, home: &Home, may: impl FnOnce() -> bool) {
+    pub fn on_ready(&mut self, conn: &Arc<Conn>, home: &Home, may: impl FnOnce() -> bool) {
         self.latest = NONE;
         self.records = self.records.wrapping_add(1);
         self.others = self.others.saturating_add(1);
@@ -327,7 +324,7 @@ impl<T: Transport<Tx = Tx>> Hot<T> {
     }
 
     #[cold]
-    fn add(&mut self, conn: &Arc<Conn<T>>, home: &Home, may: impl FnOnce() -> bool) {
+    fn add(&mut self, conn: &Arc<Conn>, home: &Home, may: impl FnOnce() -> bool) {
         let idle = self.list.iter().position(|entry| entry.idle >= IDLE);
         if (self.list.is_full() && idle.is_none()) || !may() {
             return;

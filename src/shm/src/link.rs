@@ -10,20 +10,19 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
-use dat_core::transport::Transport;
 use host::lock::{Mutex, MutexGuard, RwLock};
 use host::memory::{self, NoMemory, Room};
 use host::pause::Pause;
 
-use crate::conn::{Conn, Ending, Keeper};
+use crate::conn::{Conn, Ending};
 use crate::home::Home;
 use crate::hot::Hot;
+use crate::node::Node;
 use crate::os::directory::SocketName;
 use crate::os::socket::{Sent, Socket};
 use crate::pair::{End, MAX_CONNS, Pair};
 use crate::pending::Pending;
 use crate::regions::Party;
-use crate::tx::Tx;
 use crate::wire::{CloseReason, ConnId, Message};
 
 /// The longest that a caller waits for another thread that handles arrived data.
@@ -35,27 +34,6 @@ const OUTBOX: usize = 4 << 20;
 /// Bytes that a message takes apart from its own.
 const PACKET: usize = 64;
 
-/// The tasks that a link has for the node's thread.
-pub trait Errands<T: Transport<Tx = Tx>>: Send + Sync {
-    /// Handles a message of this process to itself.
-    fn deliver(&self, link: &Arc<Link<T>>, message: Message);
-
-    /// Has the rest of the link's messages sent when its socket has room.
-    fn want_room(&self, link: &Arc<Link<T>>);
-
-    /// Ends the link, whose peer does not read its messages.
-    fn abandon(&self, link: &Arc<Link<T>>);
-
-    /// Lets go of connections that are over and that callers polled.
-    fn forget_dead(&self);
-
-    /// Has a connection's end told of when the transfers of the peer are over.
-    fn finish(&self, ending: Ending<T>);
-
-    /// The transfers that all peers have under way.
-    fn transfers(&self) -> Option<Pending>;
-}
-
 /// A connection request of the peer that has no answer yet.
 #[derive(Default)]
 pub struct Unanswered {
@@ -64,17 +42,17 @@ pub struct Unanswered {
 }
 
 /// The ends of connections of one side, by their place.
-type Ends<T> = Vec<Option<(ConnId, Arc<Conn<T>>)>>;
+type Ends = Vec<Option<(ConnId, Arc<Conn>)>>;
 
 /// A pair of processes.
-pub struct Link<T: Transport<Tx = Tx>> {
-    errands: Weak<dyn Errands<T>>,
+pub struct Link {
+    node: Weak<Node>,
     pair: Arc<Pair>,
     /// Name of the peer's socket.
     pub name: SocketName,
     socket: Option<Arc<Socket>>,
     outbox: Mutex<Outbox>,
-    conns: [RwLock<Ends<T>>; 2],
+    conns: [RwLock<Ends>; 2],
     places: Mutex<Places>,
     unanswered: Mutex<HashMap<ConnId, Arc<Unanswered>>>,
     /// The highest attempt of the peer.
@@ -122,16 +100,16 @@ struct LetGo {
     passive: bool,
 }
 
-impl<T: Transport<Tx = Tx>> Link<T> {
+impl Link {
     /// A link over `socket`; without one, of this process with itself.
     pub fn new(
-        errands: Weak<dyn Errands<T>>,
+        node: Weak<Node>,
         pair: Arc<Pair>,
         name: SocketName,
         socket: Option<Arc<Socket>>,
     ) -> Result<Arc<Self>, NoMemory> {
         memory::arc(Link {
-            errands,
+            node,
             pair,
             name,
             socket,
@@ -153,13 +131,13 @@ impl<T: Transport<Tx = Tx>> Link<T> {
         self.socket.as_ref()
     }
 
-    fn conn(&self, side: u8, index: u32) -> Option<Arc<Conn<T>>> {
+    fn conn(&self, side: u8, index: u32) -> Option<Arc<Conn>> {
         let conns = self.conns[usize::from(side)].read();
         conns.get(index as usize)?.as_ref().map(|(_, conn)| conn.clone())
     }
 
     /// The end of a connection that this process has on `side`.
-    pub fn find(&self, side: u8, id: ConnId) -> Option<Arc<Conn<T>>> {
+    pub fn find(&self, side: u8, id: ConnId) -> Option<Arc<Conn>> {
         let conns = self.conns[usize::from(side)].read();
         let (known, conn) = conns.get(id.index as usize)?.as_ref()?;
         (*known == id).then(|| conn.clone())
@@ -167,7 +145,7 @@ impl<T: Transport<Tx = Tx>> Link<T> {
 
     /// Gives a connection its place, as the end on `side`; false if there is no memory for its rings, it has a place
     /// already, or this one is taken.
-    pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn<T>>, theirs: Party) -> bool {
+    pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn>, theirs: Party) -> bool {
         let own = Party::new(conn.info().zone, conn.port());
         let Some(end) = End::new(self.pair.clone(), id.index, side, own, theirs) else { return false };
         let index = id.index as usize;
@@ -193,9 +171,8 @@ impl<T: Transport<Tx = Tx>> Link<T> {
     }
 
     /// All ends of connections that this process has.
-    pub fn all(&self) -> Vec<Arc<Conn<T>>> {
-        let of =
-            |conns: &RwLock<Ends<T>>| conns.read().iter().flatten().map(|(_, conn)| conn.clone()).collect::<Vec<_>>();
+    pub fn all(&self) -> Vec<Arc<Conn>> {
+        let of = |conns: &RwLock<Ends>| conns.read().iter().flatten().map(|(_, conn)| conn.clone()).collect::<Vec<_>>();
         self.conns.iter().flat_map(of).collect()
     }
 
@@ -295,9 +272,9 @@ impl<T: Transport<Tx = Tx>> Link<T> {
 
     /// Sends a message; it leaves in order, at the latest when the socket takes it.
     pub fn send(self: &Arc<Self>, message: Message) {
-        let Some(errands) = self.errands.upgrade() else { return };
+        let Some(node) = self.node.upgrade() else { return };
         let Some(socket) = &self.socket else {
-            errands.deliver(self, message);
+            node.deliver(self, message);
             return;
         };
         let mut outbox = self.outbox.lock();
@@ -307,11 +284,11 @@ impl<T: Transport<Tx = Tx>> Link<T> {
         outbox.push(message.encode());
         if outbox.packets.len() == 1 && !flush(socket, &mut outbox) {
             drop(outbox);
-            errands.want_room(self);
+            node.want_room(self);
         } else if outbox.size > OUTBOX {
             outbox.close();
             drop(outbox);
-            errands.abandon(self);
+            node.abandon(self);
         }
     }
 
@@ -324,39 +301,44 @@ impl<T: Transport<Tx = Tx>> Link<T> {
     }
 }
 
-impl<T: Transport<Tx = Tx>> Keeper<T> for Link<T> {
-    fn detach(&self, id: ConnId, side: u8) {
+impl Link {
+    /// Takes the end on `side` from its place.
+    pub fn detach(&self, id: ConnId, side: u8) {
         let mut conns = self.conns[usize::from(side)].write();
         let place = conns.get_mut(id.index as usize);
         let taken = place.and_then(|place| place.take_if(|(known, _)| *known == id));
         drop(conns);
         if let Some((_, conn)) = taken
             && conn.is_hot()
-            && let Some(errands) = self.errands.upgrade()
+            && let Some(node) = self.node.upgrade()
         {
             drop(conn);
-            errands.forget_dead();
+            node.forget_dead();
         }
     }
 
-    fn let_go(self: Arc<Self>, id: ConnId, side: u8, reason: CloseReason) {
+    /// Tells the peer that the end on `side` has let go.
+    pub fn let_go(self: Arc<Self>, id: ConnId, side: u8, reason: CloseReason) {
         let active_end = side == id.active;
         self.note_let_go(id, active_end);
         self.send(Message::Close { conn: id, to_active: !active_end, reason });
     }
 
-    fn finish(&self, ending: Ending<T>) {
-        if let Some(errands) = self.errands.upgrade() {
-            errands.finish(ending);
+    /// Has the node's thread bring an end to its end.
+    pub fn finish(&self, ending: Ending) {
+        if let Some(node) = self.node.upgrade() {
+            node.finish(ending);
         }
     }
 
-    fn tell_refusal(self: Arc<Self>) {
+    /// Tells the peer that this process cannot read its memory any more.
+    pub fn tell_refusal(self: Arc<Self>) {
         self.send(Message::Reads(false));
     }
 
-    fn transfers(&self) -> Option<Pending> {
-        self.errands.upgrade().and_then(|errands| errands.transfers())
+    /// The transfers that all peers of this process have under way.
+    pub fn transfers(&self) -> Option<Pending> {
+        self.node.upgrade().and_then(|node| node.transfers())
     }
 }
 
@@ -376,14 +358,14 @@ fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
 }
 
 /// The links of a process, and the progress of all their connections.
-pub struct Links<T: Transport<Tx = Tx>> {
+pub struct Links {
     /// The memory that the process publishes.
     pub home: Arc<Home>,
-    all: RwLock<Vec<Arc<Link<T>>>>,
-    progress: CachePadded<Progress<T>>,
+    all: RwLock<Vec<Arc<Link>>>,
+    progress: CachePadded<Progress>,
 }
 
-impl<T: Transport<Tx = Tx>> Links<T> {
+impl Links {
     /// No links yet, of a process that publishes `home`.
     ///
     /// # Errors
@@ -402,13 +384,13 @@ impl<T: Transport<Tx = Tx>> Links<T> {
     }
 
     /// Adds a link; its connections are looked after from now on.
-    pub fn add(&self, link: &Arc<Link<T>>) {
+    pub fn add(&self, link: &Arc<Link>) {
         self.all.write().push(link.clone());
         self.progress.polled.lock().links.push(link.clone());
     }
 
     /// Takes a link off.
-    pub fn remove(&self, link: &Arc<Link<T>>) {
+    pub fn remove(&self, link: &Arc<Link>) {
         self.all.write().retain(|known| !Arc::ptr_eq(known, link));
         self.progress.polled.lock().links.retain(|known| !Arc::ptr_eq(known, link));
     }
@@ -463,7 +445,7 @@ impl<T: Transport<Tx = Tx>> Links<T> {
 
     /// Handles what has arrived, for another thread than a caller's.
     #[inline(never)]
-    fn round_once(&self, polled: &mut Polled<T>) -> bool {
+    fn round_once(&self, polled: &mut Polled) -> bool {
         if self.progress.any_dead.load(Ordering::Acquire) {
             self.bury(&mut polled.hot);
         }
@@ -472,7 +454,7 @@ impl<T: Transport<Tx = Tx>> Links<T> {
 
     /// Handles what has arrived; `caller` says whether a caller polls, who will poll again.
     #[inline(always)]
-    fn round(&self, polled: &mut Polled<T>, caller: bool) -> bool {
+    fn round(&self, polled: &mut Polled, caller: bool) -> bool {
         self.home.rounds.begin(polled.hot.records());
         let mut any = polled.hot.poll(&self.home, caller);
         if polled.links.iter().any(|link| link.pair.may_be_ready()) {
@@ -487,7 +469,7 @@ impl<T: Transport<Tx = Tx>> Links<T> {
 
     /// Lets the connections go on that have their ready bits set; true if there are any.
     #[inline(never)]
-    fn go_on(&self, polled: &mut Polled<T>, caller: bool) -> bool {
+    fn go_on(&self, polled: &mut Polled, caller: bool) -> bool {
         let Polled { links, hot } = polled;
         let mut any = false;
         for link in links.iter().filter(|link| link.pair.may_be_ready()) {
@@ -506,7 +488,7 @@ impl<T: Transport<Tx = Tx>> Links<T> {
     /// Waits until it is the caller's turn, or other threads have ended `count` rounds, or `limit` is over. A thread that
     /// makes one round after another may never let go of the lock for long enough to wait for the lock alone.
     #[cold]
-    fn await_rounds(&self, count: u64, limit: Option<Duration>) -> Option<MutexGuard<'_, Polled<T>>> {
+    fn await_rounds(&self, count: u64, limit: Option<Duration>) -> Option<MutexGuard<'_, Polled>> {
         let before = self.progress.rounds.load(Ordering::Acquire);
         let start = Instant::now();
         let mut pause = Pause::new();
@@ -560,7 +542,7 @@ impl<T: Transport<Tx = Tx>> Links<T> {
     }
 
     #[cold]
-    fn bury(&self, hot: &mut Hot<T>) {
+    fn bury(&self, hot: &mut Hot) {
         // SYNC buried: with it come the ends before. Those that end from now on have it set again.
         self.progress.any_dead.swap(false, Ordering::Acquire);
         hot.forget_dead();
@@ -611,20 +593,15 @@ impl<T: Transport<Tx = Tx>> Links<T> {
 }
 
 /// The links again, and the connections that are polled, for the thread that makes progress.
-struct Polled<T: Transport<Tx = Tx>> {
-    links: Vec<Arc<Link<T>>>,
-    hot: Hot<T>,
-}
-
-impl<T: Transport<Tx = Tx>> Default for Polled<T> {
-    fn default() -> Self {
-        Polled { links: Vec::new(), hot: Hot::default() }
-    }
+#[derive(Default)]
+struct Polled {
+    links: Vec<Arc<Link>>,
+    hot: Hot,
 }
 
 /// What the progress of a process needs.
-struct Progress<T: Transport<Tx = Tx>> {
-    polled: Mutex<Polled<T>>,
+struct Progress {
+    polled: Mutex<Polled>,
     /// Connections may be polled.
     any_hot: AtomicBool,
     /// Connections that are polled may be over.

@@ -1,37 +1,37 @@
 //! This process as its peers see it: its name, its links, its service points and its one thread.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::{ListenerSink, Transport};
+use dat_core::transport::ListenerSink;
 use host::lock::Mutex;
 use host::memory::{self, NoMemory, Room};
 use host::thread::Thread;
 use once_cell::sync::OnceCell;
 
+use crate::Shm;
 use crate::conn::{Conn, Ending};
 use crate::home::Home;
-use crate::link::{Errands, Link, Links};
+use crate::link::{Link, Links};
 use crate::os::directory::{ANY, Claim, ClaimError, Directory, Reachable, SocketName};
 use crate::os::vm;
 use crate::pair::Pair;
 use crate::pending::Pending;
-use crate::tx::Tx;
 use crate::wire::{Message, Probe};
 
 /// Tasks that may come before the thread fetches them, and after room was made for them.
 const TASKS: usize = 64;
 
 /// A task for the node's thread.
-pub enum Command<T: Transport<Tx = Tx>> {
+pub enum Command {
     /// Connect.
     Connect {
         /// The active end.
-        conn: Arc<Conn<T>>,
+        conn: Arc<Conn>,
         /// The host.
         address: Address,
         /// The service point.
@@ -42,19 +42,19 @@ pub enum Command<T: Transport<Tx = Tx>> {
         timeout: Option<Duration>,
     },
     /// Handle a message of this process to itself.
-    Deliver(Arc<Link<T>>, Message),
+    Deliver(Arc<Link>, Message),
     /// Wait until the link's socket has room.
-    WantRoom(Arc<Link<T>>),
+    WantRoom(Arc<Link>),
     /// End the link, whose peer does not read its messages.
-    Abandon(Arc<Link<T>>),
+    Abandon(Arc<Link>),
     /// End this passive end, which cannot come up: its peer has given up.
-    Fail(Arc<Conn<T>>),
+    Fail(Arc<Conn>),
     /// Tell of the end of a connection when the transfers of its peer are over.
-    Finish(Ending<T>),
+    Finish(Ending),
 }
 
 /// This process in one directory.
-pub struct Node<T: Transport<Tx = Tx>> {
+pub struct Node {
     /// The directory where processes meet.
     pub directory: Directory,
     /// Name of this process's socket there.
@@ -62,12 +62,12 @@ pub struct Node<T: Transport<Tx = Tx>> {
     /// The socket itself, until the node stops.
     reachable: Mutex<Option<Arc<Reachable>>>,
     /// Its links with others and with itself.
-    pub links: Links<T>,
-    commands: Mutex<VecDeque<Command<T>>>,
-    points: Mutex<BTreeMap<u64, (ListenerSink<T>, u64)>>,
+    pub links: Links,
+    commands: Mutex<VecDeque<Command>>,
+    points: Mutex<BTreeMap<u64, (ListenerSink<Shm>, u64)>>,
     ports: AtomicU64,
     serial: AtomicU64,
-    own: OnceCell<Arc<Link<T>>>,
+    own: OnceCell<Arc<Link>>,
     thread: Mutex<Option<Thread>>,
     /// The number of open adapters; see [`crate::nodes`].
     pub adapters: AtomicUsize,
@@ -78,7 +78,7 @@ pub struct Node<T: Transport<Tx = Tx>> {
     traceable: AtomicBool,
 }
 
-impl<T: Transport<Tx = Tx>> Node<T> {
+impl Node {
     /// A node that can be reached at `reachable` in `directory`, linked with itself; it has a door, but no thread yet.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl<T: Transport<Tx = Tx>> Node<T> {
             vm: vm::is_wanted(),
             traceable: AtomicBool::new(false),
         })?;
-        let own = Link::new(node.errands(), pair, name, None)?;
+        let own = Link::new(Arc::downgrade(&node), pair, name, None)?;
         node.links.add(&own);
         let _ = node.own.set(own);
         Ok(node)
@@ -116,14 +116,8 @@ impl<T: Transport<Tx = Tx>> Node<T> {
     }
 
     /// The link of this process with itself.
-    pub fn own(&self) -> Option<&Arc<Link<T>>> {
+    pub fn own(&self) -> Option<&Arc<Link>> {
         self.own.get()
-    }
-
-    /// Itself as links see it, which the node keeps alive and not the other way round.
-    pub fn errands(self: &Arc<Self>) -> Weak<dyn Errands<T>> {
-        let errands: Arc<dyn Errands<T>> = self.clone();
-        Arc::downgrade(&errands)
     }
 
     /// The word by which the process `pid` finds out whether it can read the memory of this one. Yama is asked to allow
@@ -158,7 +152,7 @@ impl<T: Transport<Tx = Tx>> Node<T> {
     }
 
     /// Asks the thread to do something, unless that has to end.
-    pub fn command(&self, command: Command<T>) {
+    pub fn command(&self, command: Command) {
         let mut commands = self.commands.lock();
         if self.is_stopped() {
             // Nobody would take it off, and its connection keeps the node.
@@ -172,7 +166,7 @@ impl<T: Transport<Tx = Tx>> Node<T> {
     }
 
     /// The next task for the thread.
-    pub fn next_command(&self) -> Option<Command<T>> {
+    pub fn next_command(&self) -> Option<Command> {
         self.commands.lock().pop_front()
     }
 
@@ -209,7 +203,7 @@ impl<T: Transport<Tx = Tx>> Node<T> {
     /// # Errors
     /// [`Error::QualifierInUse`], [`Error::QualifierUnavailable`] if none is free,
     /// [`Error::InsufficientResources`].
-    pub fn listen(self: &Arc<Self>, qualifier: Option<u64>, sink: ListenerSink<T>) -> Result<(Listener<T>, u64)> {
+    pub fn listen(self: &Arc<Self>, qualifier: Option<u64>, sink: ListenerSink<Shm>) -> Result<(Listener, u64)> {
         let reachable = self.reachable.lock().clone().ok_or(Error::InsufficientResources(Resource::Device))?;
         let serial = self.serial.fetch_add(1, Ordering::Relaxed);
         let mut points = self.points.lock();
@@ -237,47 +231,53 @@ impl<T: Transport<Tx = Tx>> Node<T> {
     }
 
     /// The service point that listens on `qualifier` in this process.
-    pub fn point(&self, qualifier: u64) -> Option<ListenerSink<T>> {
+    pub fn point(&self, qualifier: u64) -> Option<ListenerSink<Shm>> {
         self.points.lock().get(&qualifier).map(|(sink, _)| sink.clone())
     }
 }
 
-impl<T: Transport<Tx = Tx>> Errands<T> for Node<T> {
-    fn deliver(&self, link: &Arc<Link<T>>, message: Message) {
+impl Node {
+    /// Handles a message of this process to itself.
+    pub fn deliver(&self, link: &Arc<Link>, message: Message) {
         self.command(Command::Deliver(link.clone(), message));
     }
 
-    fn want_room(&self, link: &Arc<Link<T>>) {
+    /// Has the rest of the link's messages sent when its socket has room.
+    pub fn want_room(&self, link: &Arc<Link>) {
         self.command(Command::WantRoom(link.clone()));
     }
 
-    fn abandon(&self, link: &Arc<Link<T>>) {
+    /// Ends the link, whose peer does not read its messages.
+    pub fn abandon(&self, link: &Arc<Link>) {
         self.command(Command::Abandon(link.clone()));
     }
 
-    fn forget_dead(&self) {
+    /// Lets go of connections that are over and that callers polled.
+    pub fn forget_dead(&self) {
         self.links.forget_dead();
     }
 
-    fn finish(&self, ending: Ending<T>) {
+    /// Has a connection's end told of when the transfers of the peer are over.
+    pub fn finish(&self, ending: Ending) {
         self.command(Command::Finish(ending));
     }
 
-    fn transfers(&self) -> Option<Pending> {
+    /// The transfers that all peers have under way.
+    pub fn transfers(&self) -> Option<Pending> {
         self.links.transfers()
     }
 }
 
 /// A service point that listens; dropped to stop.
-pub struct Listener<T: Transport<Tx = Tx>> {
-    node: Arc<Node<T>>,
+pub struct Listener {
+    node: Arc<Node>,
     qualifier: u64,
     serial: u64,
     /// Dropped to give the qualifier back.
     _claim: Claim,
 }
 
-impl<T: Transport<Tx = Tx>> Drop for Listener<T> {
+impl Drop for Listener {
     fn drop(&mut self) {
         let mut points = self.node.points.lock();
         if points.get(&self.qualifier).is_some_and(|(_, serial)| *serial == self.serial) {

@@ -7,30 +7,28 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Weak};
 
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::Transport;
 use host::lock::Mutex;
 use host::memory::Room;
-use host::thread::Thread;
 
 use crate::node::Node;
-use crate::os::directory::{Directory, Reachable};
-use crate::tx::Tx;
+use crate::os::directory::Directory;
+use crate::thread;
 
-type Map<T> = Mutex<HashMap<PathBuf, Weak<Node<T>>>>;
+type Map = Mutex<HashMap<PathBuf, Weak<Node>>>;
 
 /// The nodes of a process. A child of fork starts over with a new map, for another thread may have held the lock.
-pub struct Nodes<T: Transport<Tx = Tx>>(AtomicPtr<Map<T>>);
+pub struct Nodes(AtomicPtr<Map>);
 
-impl<T: Transport<Tx = Tx>> Nodes<T> {
+impl Nodes {
     /// An empty list of nodes.
     pub const fn new() -> Self {
         Nodes(AtomicPtr::new(std::ptr::null_mut()))
     }
 
-    fn map(&self) -> &Map<T> {
+    fn map(&self) -> &Map {
         let mut map = self.0.load(Ordering::Acquire);
         if map.is_null() {
-            let fresh = Box::into_raw(Box::<Map<T>>::default());
+            let fresh = Box::into_raw(Box::<Map>::default());
             map = match self.0.compare_exchange(map, fresh, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => fresh,
                 Err(other) => {
@@ -44,15 +42,11 @@ impl<T: Transport<Tx = Tx>> Nodes<T> {
         unsafe { &*map }
     }
 
-    /// The node in the directory that `instance` names, for another adapter. `start` starts the thread of a new one.
+    /// The node in the directory that `instance` names, for another adapter.
     ///
     /// # Errors
     /// [`Resource::Device`], [`Resource::Memory`].
-    pub fn get(
-        &self,
-        instance: &str,
-        start: impl FnOnce(&Arc<Node<T>>, Arc<Reachable>) -> io::Result<Thread>,
-    ) -> Result<Arc<Node<T>>> {
+    pub fn get(&self, instance: &str) -> Result<Arc<Node>> {
         let mut nodes = self.map().lock();
         let device = |error: io::Error| {
             log::error!("shm: {error}");
@@ -72,14 +66,14 @@ impl<T: Transport<Tx = Tx>> Nodes<T> {
         nodes.room(1)?;
         let reachable = directory.listen().map_err(device)?;
         let node = Node::new(directory, &reachable).map_err(device)?;
-        node.set_thread(start(&node, reachable).map_err(device)?);
+        node.set_thread(thread::start(&node, reachable).map_err(device)?);
         node.adapters.fetch_add(1, Ordering::AcqRel);
         nodes.insert(path, Arc::downgrade(&node));
         Ok(node)
     }
 
     /// Takes note that an adapter is closed. With the last one the node's thread ends, and has ended on return.
-    pub fn release(&self, node: &Node<T>) {
+    pub fn release(&self, node: &Node) {
         {
             let mut nodes = self.map().lock();
             if node.adapters.fetch_sub(1, Ordering::AcqRel) != 1 {

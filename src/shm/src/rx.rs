@@ -8,12 +8,11 @@ use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
-use dat_core::transport::{
-    FailedRequest, MAX_SEGMENTS, Place, RecvDone, RecvId, RemoteSegment, Segment, Special, Taken,
-};
+use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Place, RecvDone, RecvId, RemoteSegment, Segment, Taken};
 use dat_core::{Live, Section};
 
 use crate::budget::Budget;
+use crate::conn::Conn;
 use crate::copy::{self, Outcome, Slice};
 use crate::offer::{Answer, Part};
 use crate::os::user::{Target, Word, copy_tail_last};
@@ -22,7 +21,6 @@ use crate::pending::Pending;
 use crate::record::{self, Acknowledge, EAGER_MAX, kind};
 use crate::regions::{RegionTable, live_target};
 use crate::ring::{Consumer, Corrupt, Next, RecordView, Small};
-use crate::tx::Tx;
 
 mod answer;
 mod extended;
@@ -39,38 +37,6 @@ const SHARED_MIN: u64 = 32 * 1024;
 const PAGE: u64 = 4096;
 /// Slices of which nothing is offered when the sender did not take an offer.
 const REST: u32 = 15;
-
-/// The connection that messages arrive for. It has the receives, and reports them.
-pub trait Inbox {
-    /// True while data flows.
-    fn is_up(&self) -> bool;
-
-    /// Takes the next receive for a message that is arriving; false if there is none, and then the connection is
-    /// looked at again once there is.
-    ///
-    /// # Errors
-    /// The connection cannot go on.
-    fn take(self: &Arc<Self>, taken: &mut Taken) -> Result<bool, Fatal>;
-
-    /// Completes the next receive with a message of `len` bytes if it has one segment: `place` puts the message there. Leaves it to [`Inbox::take`] to have the connection looked at
-    /// again.
-    ///
-    /// # Errors
-    /// The message is not delivered, for this reason. A receive that is too short, or has no memory, is then in `failed`.
-    fn deliver(&self, len: u64, solicited: bool, failed: &mut Option<RecvId>, place: impl Place) -> Result<(), Stop>;
-
-    /// Locks the other direction of the connection for `what`; `None` once the connection is over.
-    fn with_tx<R>(&self, what: impl FnOnce(&mut Tx) -> R) -> Option<R>;
-
-    /// Reports a receive that is complete.
-    fn complete(&self, done: RecvDone);
-
-    /// Reports a receive that is complete, and that brought more than bytes.
-    fn complete_special(&self, done: RecvDone, what: Special);
-
-    /// The transfers that all peers of this process have under way.
-    fn transfers(&self) -> Option<Pending>;
-}
 
 /// The failure of a connection, found under a lock and acted on without.
 #[derive(Debug, Default)]
@@ -286,9 +252,9 @@ struct Writing {
 }
 
 /// One turn of the receiving direction.
-struct Turn<'a, I> {
+struct Turn<'a> {
     end: &'a End,
-    inbox: &'a Arc<I>,
+    conn: &'a Arc<Conn>,
     advance: Advance,
 }
 
@@ -325,19 +291,19 @@ impl Rx {
     /// # Errors
     /// There was none, or more than one: why no more are handled, and what they told.
     #[inline(always)]
-    pub fn take_small<I: Inbox>(&mut self, end: &End, inbox: &I) -> Result<Small, (Stop, Told)> {
+    pub fn take_small(&mut self, end: &End, conn: &Conn) -> Result<Small, (Stop, Told)> {
         let Some([ring, _]) = &mut self.rings else { return Err((Stop::Nothing, Told::default())) };
         if self.arriving.fetching.is_some() || self.arriving.partial.is_some() {
             return Err((Stop::Other, Told::default()));
         }
         let section = Section::enter();
         let live = section.as_ref().map(Section::keeps);
-        match small_message(ring, end, inbox, live, &mut self.arriving.failed) {
+        match small_message(ring, end, conn, live, &mut self.arriving.failed) {
             Ok(small) if !ring.has_record() => {
                 end.set_taken(false, ring.release());
                 Ok(small)
             }
-            Ok(small) => Err(small_messages(ring, end, inbox, live, &mut self.arriving.failed, small)),
+            Ok(small) => Err(small_messages(ring, end, conn, live, &mut self.arriving.failed, small)),
             Err(stop) => Err((stop, Told::default())),
         }
     }
@@ -352,22 +318,22 @@ impl Rx {
     /// # Errors
     /// The connection cannot go on. Some records may have been handled nevertheless, but nobody is to be told.
     #[inline]
-    pub fn progress<I: Inbox>(&mut self, end: &End, inbox: &Arc<I>, advance: Advance) -> Result<RxReport, Fatal> {
+    pub fn progress(&mut self, end: &End, conn: &Arc<Conn>, advance: Advance) -> Result<RxReport, Fatal> {
         // Nobody else is to take what is behind a record that has failed, until the connection is closed.
         if self.arriving.failed.is_some() {
             return Ok(RxReport::default());
         }
-        let result = self.turn(&Turn { end, inbox, advance });
+        let result = self.turn(&Turn { end, conn, advance });
         if result.is_err() {
             self.rings = None;
         }
         result
     }
 
-    fn turn<I: Inbox>(&mut self, turn: &Turn<'_, I>) -> Result<RxReport, Fatal> {
+    fn turn(&mut self, turn: &Turn<'_>) -> Result<RxReport, Fatal> {
         let mut report = RxReport::default();
         let Some([requests, answers]) = &mut self.rings else { return Ok(report) };
-        if !turn.inbox.is_up() {
+        if !turn.conn.is_up() {
             return Ok(report);
         }
         let arriving = &mut self.arriving;
@@ -417,10 +383,10 @@ impl Place for Arrived<'_> {
 
 /// Handles the next record, if it is a message of one slot for which there is a receive of one segment.
 #[inline(always)]
-fn small_message<I: Inbox>(
+fn small_message(
     ring: &mut Consumer,
     end: &End,
-    inbox: &I,
+    conn: &Conn,
     live: Option<Live<'_>>,
     failed: &mut Option<RecvId>,
 ) -> Result<Small, Stop> {
@@ -429,11 +395,11 @@ fn small_message<I: Inbox>(
         Next::Nothing => return Err(Stop::Nothing),
         Next::Other => return Err(Stop::Other),
     };
-    if !inbox.is_up() {
+    if !conn.is_up() {
         return Err(Stop::Nothing);
     }
     let solicited = small.flags() & record::SOLICITED != 0;
-    inbox.deliver(small.len() as u64, solicited, failed, Arrived { live, regions: end.regions(), ring, small })?;
+    conn.deliver(small.len() as u64, solicited, failed, Arrived { live, regions: end.regions(), ring, small })?;
     ring.skip_small();
     Ok(small)
 }
@@ -441,10 +407,10 @@ fn small_message<I: Inbox>(
 /// Handles more messages like `small`, up to the batch. Gives what all of them told, and why no more are handled.
 #[cold]
 #[inline(never)]
-fn small_messages<I: Inbox>(
+fn small_messages(
     ring: &mut Consumer,
     end: &End,
-    inbox: &I,
+    conn: &Conn,
     live: Option<Live<'_>>,
     failed: &mut Option<RecvId>,
     small: Small,
@@ -452,7 +418,7 @@ fn small_messages<I: Inbox>(
     let mut told = Told::of(small);
     let mut stop = None;
     for nth in 2..=BATCH {
-        match small_message(ring, end, inbox, live, failed) {
+        match small_message(ring, end, conn, live, failed) {
             Ok(small) => told.add(small),
             Err(found) => {
                 stop = Some(found);
@@ -467,7 +433,7 @@ fn small_messages<I: Inbox>(
     (stop.unwrap_or(if ring.has_record() { Stop::More } else { Stop::Nothing }), told)
 }
 
-impl<I: Inbox> Turn<'_, I> {
+impl Turn<'_> {
     /// Handles the records of a ring, that of answers or that of requests, up to the batch.
     #[inline(always)]
     fn empty(
@@ -492,7 +458,7 @@ impl<I: Inbox> Turn<'_, I> {
                 report.more = true;
                 break Pause::Empty;
             }
-            if !self.inbox.is_up() {
+            if !self.conn.is_up() {
                 break Pause::Empty;
             }
             match handle(ring, &view) {
@@ -529,7 +495,7 @@ impl<I: Inbox> Turn<'_, I> {
 impl Arriving {
     /// Handles a record of the ring of requests.
     #[inline]
-    fn handle<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> Way {
+    fn handle(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> Way {
         // What is under way with the record at the head stays so, whatever the peer makes of that.
         if self.fetching.is_some() {
             return self.fetch(turn, view, budget);
@@ -559,8 +525,8 @@ impl Arriving {
 
     /// Takes a receive for a message of `len` bytes. If that is not possible, gives the way on.
     #[inline]
-    fn take<I: Inbox>(&mut self, turn: &Turn<'_, I>, len: u64) -> Option<Way> {
-        match turn.inbox.take(&mut self.taken) {
+    fn take(&mut self, turn: &Turn<'_>, len: u64) -> Option<Way> {
+        match turn.conn.take(&mut self.taken) {
             Ok(true) if len > self.taken.capacity => {
                 Some(fail(Some(self.done(Status::LocalLength, 0, false)), Some(Status::RemoteResponder)))
             }
@@ -575,7 +541,7 @@ impl Arriving {
     }
 
     #[inline]
-    fn whole_message<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
+    fn whole_message(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
         let len = view.aux;
         if len > EAGER_MAX || len != u64::from(view.len) {
             return fail(None, None);
@@ -587,7 +553,7 @@ impl Arriving {
         if !copy::scatter(turn.end.regions(), self.taken.segments(), 0, bytes, true) {
             return self.fail_recv();
         }
-        turn.inbox.complete(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
+        turn.conn.complete(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
         Way::Consumed
     }
 
@@ -597,7 +563,7 @@ impl Arriving {
         fail(Some(self.done(Status::LocalProtection, 0, false)), Some(Status::RemoteResponder))
     }
 
-    fn message_piece<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
+    fn message_piece(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
         let bytes = ring.source(view, 0, view.len as usize);
         let len = view.aux;
         if bytes.len() as u64 > EAGER_MAX {
@@ -632,13 +598,7 @@ impl Arriving {
         Way::Consumed
     }
 
-    fn remote_message<I: Inbox>(
-        &mut self,
-        turn: &Turn<'_, I>,
-        ring: &Consumer,
-        view: &RecordView,
-        budget: &mut Budget,
-    ) -> Way {
+    fn remote_message(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> Way {
         let payload = view.len as usize;
         let count = payload / record::PLACE;
         let len = view.aux;
@@ -664,7 +624,7 @@ impl Arriving {
     /// Goes on with the message that is being fetched: slice by slice, with the sender's help or without, or by asking
     /// the sender.
     #[cold]
-    fn fetch<I: Inbox>(&mut self, turn: &Turn<'_, I>, view: &RecordView, budget: &mut Budget) -> Way {
+    fn fetch(&mut self, turn: &Turn<'_>, view: &RecordView, budget: &mut Budget) -> Way {
         let Some(fetching) = &mut self.fetching else { return Way::Wait };
         let (end, segments, len) = (turn.end, self.taken.segments(), fetching.len);
         while fetching.offset < len {
@@ -713,7 +673,7 @@ impl Arriving {
                 Outcome::Refused => {
                     fetching.ahead = None;
                     // Without room for the question, the peer tells when there is some, or this side polls for it.
-                    let asked = turn.inbox.with_tx(|tx| tx.ask_for(end, view.end(), offset));
+                    let asked = turn.conn.with_tx(|tx| tx.ask_for(end, view.end(), offset));
                     fetching.asked = asked.unwrap_or(false);
                     end.set_busy(Busy::Asking, !fetching.asked);
                     return Way::Wait;

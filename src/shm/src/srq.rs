@@ -2,7 +2,7 @@
 //! of them.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use dat_core::error::Result;
@@ -10,17 +10,10 @@ use dat_core::transport::{Recv, RecvId, RecvQueue, Segment, Taken};
 use host::lock::Mutex;
 use host::memory::{self, Room};
 
+use crate::conn::Conn;
+
 /// Connections that can stand in line without an allocation.
 const LINE: usize = 256;
-
-/// A connection that can run out of receives.
-pub trait Starved: Send + Sync {
-    /// True while it stands in line; changed under the queue's lock alone.
-    fn in_line(&self) -> &AtomicBool;
-
-    /// Goes on: there are receives again.
-    fn resume(self: Arc<Self>);
-}
 
 /// A shared receive queue.
 pub struct SharedQueue {
@@ -30,7 +23,7 @@ pub struct SharedQueue {
 
 struct State {
     queue: RecvQueue,
-    line: VecDeque<Weak<dyn Starved>>,
+    line: VecDeque<Weak<Conn>>,
 }
 
 impl SharedQueue {
@@ -74,15 +67,14 @@ impl SharedQueue {
     }
 
     /// Takes the oldest receive for `conn`; false if there is none, and then `conn` is resumed when there is one.
-    pub fn take<C: Starved + 'static>(&self, conn: &Arc<C>, taken: &mut Taken) -> bool {
+    pub fn take(&self, conn: &Arc<Conn>, taken: &mut Taken) -> bool {
         let mut state = self.state.lock();
         if state.queue.pop(taken) {
             return true;
         }
         // A connection stands in line once, however often it finds nothing.
-        if !conn.in_line().swap(true, Ordering::Relaxed) {
-            let conn: Arc<dyn Starved> = conn.clone();
-            state.line.push_back(Arc::downgrade(&conn));
+        if !conn.in_line.swap(true, Ordering::Relaxed) {
+            state.line.push_back(Arc::downgrade(conn));
         }
         false
     }
@@ -102,10 +94,10 @@ impl SharedQueue {
                     return;
                 }
                 let Some(next) = state.line.pop_front() else { return };
-                next.upgrade().inspect(|conn| conn.in_line().store(false, Ordering::Relaxed))
+                next.upgrade().inspect(|conn| conn.in_line.store(false, Ordering::Relaxed))
             };
             if let Some(conn) = next {
-                conn.resume();
+                conn.resume_rx();
             }
         }
     }

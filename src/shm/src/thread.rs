@@ -10,13 +10,13 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use dat_core::Note;
-use dat_core::transport::{ConnectionReport, Transport};
+use dat_core::transport::ConnectionReport;
 use host::memory;
 use host::poll::{self, Epoll, Events, Interest, Ready};
 use host::thread;
 use host::timers::Timers;
 
-use crate::cm::{self, Incoming};
+use crate::cm;
 use crate::conn::{Conn, ConnPhase, Ending};
 use crate::guard::Watched;
 use crate::home::Peer;
@@ -27,7 +27,6 @@ use crate::os::socket::{ConnectError, Recv, Sent, Socket};
 use crate::pair::Pair;
 use crate::pending::Pending;
 use crate::strangers::Strangers;
-use crate::tx::Tx;
 use crate::watch::Watch;
 use crate::wire::{CloseReason, MAX_PACKET, Message, Probe, VERSION};
 
@@ -56,10 +55,7 @@ const GUARD: u64 = 2;
 const FIRST_PEER: u64 = 3;
 
 /// Starts the thread.
-pub fn start<T: Transport<Incoming = Incoming<T>, Tx = Tx>>(
-    node: &Arc<Node<T>>,
-    reachable: Arc<Reachable>,
-) -> io::Result<thread::Thread> {
+pub fn start(node: &Arc<Node>, reachable: Arc<Reachable>) -> io::Result<thread::Thread> {
     let epoll = Epoll::new()?;
     epoll.add(node.links.home.bell.as_fd(), BELL, Interest::READ)?;
     epoll.add(node.links.home.guard.bell.as_fd(), GUARD, Interest::READ)?;
@@ -90,21 +86,21 @@ pub fn start<T: Transport<Incoming = Incoming<T>, Tx = Tx>>(
 }
 
 /// A connect whose link does not exist yet.
-struct PendingConnect<T: Transport<Tx = Tx>> {
+struct PendingConnect {
     /// Not kept alive: the program may have gone on without it.
-    conn: Weak<Conn<T>>,
+    conn: Weak<Conn>,
     qualifier: u64,
     private_data: Vec<u8>,
 }
 
-impl<T: Transport<Tx = Tx>> PendingConnect<T> {
+impl PendingConnect {
     /// True if the program still waits for it.
     fn is_wanted(&self) -> bool {
         self.conn.upgrade().is_some_and(|conn| conn.phase() == ConnPhase::Pending)
     }
 
     /// Asks for the connection over its link.
-    fn request(self, link: &Arc<Link<T>>) {
+    fn request(self, link: &Arc<Link>) {
         if let Some(conn) = self.conn.upgrade() {
             cm::request(link, &conn, self.qualifier, self.private_data);
         }
@@ -119,14 +115,14 @@ impl<T: Transport<Tx = Tx>> PendingConnect<T> {
 }
 
 /// Connects that wait for a link which this process is making, and try again as long as the program wants one of them.
-struct Call<T: Transport<Tx = Tx>> {
-    waiting: Vec<PendingConnect<T>>,
+struct Call {
+    waiting: Vec<PendingConnect>,
     /// The time until the next attempt, if this one finds no room.
     pause: Duration,
 }
 
-impl<T: Transport<Tx = Tx>> Call<T> {
-    fn new(waiting: Vec<PendingConnect<T>>) -> Self {
+impl Call {
+    fn new(waiting: Vec<PendingConnect>) -> Self {
         Call { waiting, pause: BUSY_MIN }
     }
 }
@@ -166,21 +162,21 @@ enum Late {
 }
 
 /// How far a link has come.
-enum Stage<T: Transport<Tx = Tx>> {
+enum Stage {
     /// Accepted; the peer says hello next.
     Greeted(Socket),
     /// Connected; the peer answers the hello next.
-    Greeting(Arc<Link<T>>, Call<T>),
+    Greeting(Arc<Link>, Call),
     /// Its hello is to be answered, and these connects wait for that.
-    Welcoming(Arc<Link<T>>, Vec<PendingConnect<T>>),
+    Welcoming(Arc<Link>, Vec<PendingConnect>),
     /// Up.
-    Up(Arc<Link<T>>),
+    Up(Arc<Link>),
 }
 
 /// An event that is due at some time.
-enum Due<T: Transport<Tx = Tx>> {
+enum Due {
     /// The program's patience with a connect is over.
-    Connect(Weak<Conn<T>>),
+    Connect(Weak<Conn>),
     /// It is time to try again to connect to a process.
     Call(SocketName),
     /// The link that another process was to make has not come.
@@ -192,14 +188,14 @@ enum Due<T: Transport<Tx = Tx>> {
 }
 
 /// An end that waits for transfers of the peer to be over.
-enum Unfinished<T: Transport<Tx = Tx>> {
+enum Unfinished {
     /// The end of a connection.
-    Conn(Ending<T>),
+    Conn(Ending),
     /// The end of a link.
-    Link(Arc<Link<T>>, Pending),
+    Link(Arc<Link>, Pending),
 }
 
-impl<T: Transport<Tx = Tx>> Unfinished<T> {
+impl Unfinished {
     fn pending(&mut self) -> &mut Pending {
         match self {
             Unfinished::Conn(ending) => ending.pending(),
@@ -208,30 +204,30 @@ impl<T: Transport<Tx = Tx>> Unfinished<T> {
     }
 }
 
-struct Thread<T: Transport<Tx = Tx>> {
-    node: Arc<Node<T>>,
+struct Thread {
+    node: Arc<Node>,
     epoll: Epoll,
     reachable: Arc<Reachable>,
-    peers: HashMap<u64, Stage<T>>,
+    peers: HashMap<u64, Stage>,
     /// Those of the peers that have not said hello.
     strangers: Strangers,
     names: HashMap<SocketName, u64>,
-    calls: HashMap<SocketName, Call<T>>,
+    calls: HashMap<SocketName, Call>,
     /// What waits for the system to take descriptors, and the time until that is tried next; none is sent meanwhile.
     late: VecDeque<Late>,
     late_pause: Duration,
     /// Processes of which this one has complained.
     known: HashSet<i32>,
     /// Connects that wait for a link which the other process is making. They are listed by its name.
-    orphans: HashMap<SocketName, Vec<PendingConnect<T>>>,
-    timers: Timers<Due<T>>,
+    orphans: HashMap<SocketName, Vec<PendingConnect>>,
+    timers: Timers<Due>,
     next_token: u64,
     watch: Watch,
     watched: Watched,
-    unfinished: Vec<Unfinished<T>>,
+    unfinished: Vec<Unfinished>,
 }
 
-impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
+impl Thread {
     fn run(&mut self) {
         log::debug!("shm: the thread for connections begins");
         let mut events = Events::with_capacity(64);
@@ -289,7 +285,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
         }
     }
 
-    fn obey(&mut self, command: Command<T>) {
+    fn obey(&mut self, command: Command) {
         match command {
             Command::Connect { conn, address, qualifier, private_data, timeout } => {
                 if let Some(timeout) = timeout {
@@ -326,7 +322,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
     }
 
     /// Finds or makes the link to the process that listens, then asks for the connection.
-    fn connect(&mut self, waiting: PendingConnect<T>) {
+    fn connect(&mut self, waiting: PendingConnect) {
         let Ok(Some(name)) = self.node.directory.lookup(waiting.qualifier) else {
             waiting.refuse();
             return;
@@ -357,7 +353,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
     }
 
     /// Connects to another process and says hello. Where there is no room, it is tried again later.
-    fn call(&mut self, name: SocketName, mut call: Call<T>) {
+    fn call(&mut self, name: SocketName, mut call: Call) {
         call.waiting.retain(PendingConnect::is_wanted);
         if call.waiting.is_empty() {
             return;
@@ -384,13 +380,13 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
         }
     }
 
-    fn call_later(&mut self, name: SocketName, call: Call<T>) {
+    fn call_later(&mut self, name: SocketName, call: Call) {
         self.set_timer(call.pause, Due::Call(name.clone()));
         self.calls.insert(name, Call { pause: (call.pause * 2).min(BUSY_MAX), ..call });
     }
 
     /// Connects to a process and says hello.
-    fn greet(&mut self, name: &SocketName) -> Result<(u64, Arc<Link<T>>), NoLink> {
+    fn greet(&mut self, name: &SocketName) -> Result<(u64, Arc<Link>), NoLink> {
         let home = &self.node.links.home;
         // Made first, so that the process is silent for as short a time as it can after it has connected.
         let pair = Pair::create(home, Some(0))?;
@@ -410,7 +406,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
         let token = self.token();
         self.epoll.add(socket.as_fd(), token, Interest::READ)?;
         let pair = pair.with(peer.pid).map_err(io::Error::from)?;
-        let link = Link::new(self.node.errands(), pair, name.clone(), Some(socket)).map_err(io::Error::from)?;
+        let link = Link::new(Arc::downgrade(&self.node), pair, name.clone(), Some(socket)).map_err(io::Error::from)?;
         Ok((token, link))
     }
 
@@ -637,7 +633,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
             return Err(invalid("it has a link already"));
         }
         let both = known.filter(|token| matches!(self.peers.get(token), Some(Stage::Greeting(..))));
-        let of_it = |stage: &&Stage<T>| matches!(stage, Stage::Up(link) | Stage::Welcoming(link, _) if pid != 0 && link.pair().pid == pid);
+        let of_it = |stage: &&Stage| matches!(stage, Stage::Up(link) | Stage::Welcoming(link, _) if pid != 0 && link.pair().pid == pid);
         if self.peers.values().filter(of_it).count() >= LINKS {
             return Err(invalid("it has too many links"));
         }
@@ -652,7 +648,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
         let mut waiting = self.orphans.remove(&name).unwrap_or_default();
         let made = memory::arc(socket).map_err(io::Error::from).and_then(|socket| {
             let pair = self.open(&socket, pid, probe, fds).inspect_err(|_| self.forget(&socket))?;
-            Ok(Link::new(self.node.errands(), pair, name.clone(), Some(socket))?)
+            Ok(Link::new(Arc::downgrade(&self.node), pair, name.clone(), Some(socket))?)
         });
         let link = match made {
             Ok(link) => link,
@@ -742,7 +738,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
     }
 
     /// Takes a link into use, for which these connects have waited.
-    fn be_up(&mut self, token: u64, link: Arc<Link<T>>, waiting: Vec<PendingConnect<T>>) {
+    fn be_up(&mut self, token: u64, link: Arc<Link>, waiting: Vec<PendingConnect>) {
         self.node.links.add(&link);
         self.peers.insert(token, Stage::Up(link.clone()));
         for one in waiting {
@@ -784,7 +780,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
 
     /// Ends the links whose peers break the rules of transfers.
     fn lose_outlaws(&mut self) {
-        let outlaw = |stage: &Stage<T>| matches!(stage, Stage::Up(link) if link.pair().is_outlaw());
+        let outlaw = |stage: &Stage| matches!(stage, Stage::Up(link) if link.pair().is_outlaw());
         let tokens: Vec<u64> = self.peers.iter().filter(|(_, stage)| outlaw(stage)).map(|(&token, _)| token).collect();
         for token in tokens {
             self.lose(token);
@@ -818,7 +814,7 @@ impl<T: Transport<Incoming = Incoming<T>, Tx = Tx>> Thread<T> {
         }
     }
 
-    fn set_timer(&mut self, after: Duration, what: Due<T>) {
+    fn set_timer(&mut self, after: Duration, what: Due) {
         if let Some(due) = Instant::now().checked_add(after) {
             self.timers.set(due, what);
         }

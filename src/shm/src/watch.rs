@@ -6,10 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use dat_core::transport::Transport;
-
 use crate::link::Links;
-use crate::tx::Tx;
 
 /// Time for which the thread keeps looking after it found data that nobody had fetched.
 const SPIN: Duration = Duration::from_micros(200);
@@ -40,7 +37,7 @@ enum State {
 
 impl State {
     /// Has peers ring from now on, unless there is more to look at.
-    fn after<T: Transport<Tx = Tx>>(links: &Links<T>) -> State {
+    fn after(links: &Links) -> State {
         if links.thread_asleep() {
             return State::Asleep;
         }
@@ -73,7 +70,7 @@ impl Watch {
     }
 
     /// Wakes the watch, because the thread was rung.
-    pub fn wake<T: Transport<Tx = Tx>>(&mut self, links: &Links<T>) {
+    pub fn wake(&mut self, links: &Links) {
         links.home.thread_awake();
         if !matches!(self.state, State::Doubtful(_)) {
             self.state = State::Awake;
@@ -82,7 +79,7 @@ impl Watch {
 
     /// Spares callers a look if they have polled so often since the last one that they need no help: it would only take
     /// the locks from them, and copies to another processor. Never after the thread was rung.
-    fn is_spared<T: Transport<Tx = Tx>>(&mut self, links: &Links<T>) -> bool {
+    fn is_spared(&mut self, links: &Links) -> bool {
         let State::Spared(pause) = self.state else { return false };
         let polls = links.home.polls();
         let more = polls.wrapping_sub(self.polls);
@@ -97,7 +94,7 @@ impl Watch {
     }
 
     /// Looks after arrived data, unless another thread does.
-    pub fn look<T: Transport<Tx = Tx>>(&mut self, links: &Links<T>) {
+    pub fn look(&mut self, links: &Links) {
         if self.state == State::Asleep {
             return;
         }
@@ -138,7 +135,7 @@ impl Watch {
 
 /// Keeps looking as long as it finds data that nobody had fetched, and no caller polls; true if it has to go on after
 /// the thread has seen to other things.
-fn spin<T: Transport<Tx = Tx>>(links: &Links<T>) -> bool {
+fn spin(links: &Links) -> bool {
     let polls = links.home.polls();
     let mut end = Instant::now() + SPIN;
     let limit = Instant::now() + SPIN_MAX;

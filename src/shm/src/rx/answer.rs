@@ -2,7 +2,7 @@
 
 use dat_core::event::Status;
 
-use super::{Arriving, Fatal, Inbox, Turn, Way, fail, read_place};
+use super::{Arriving, Fatal, Turn, Way, fail, read_place};
 use crate::budget::Budget;
 use crate::copy;
 use crate::record::{self, kind};
@@ -10,13 +10,7 @@ use crate::ring::{Consumer, RecordView};
 
 impl Arriving {
     /// Handles a record of the ring of answers.
-    pub(super) fn answer<I: Inbox>(
-        &mut self,
-        turn: &Turn<'_, I>,
-        ring: &Consumer,
-        view: &RecordView,
-        budget: &mut Budget,
-    ) -> Way {
+    pub(super) fn answer(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> Way {
         if view.kind != kind::FETCH && !budget.record(turn.end, view.aux, view.len.into()) {
             return Way::Again;
         }
@@ -29,7 +23,7 @@ impl Arriving {
     }
 
     /// Takes bytes of the message that the sender was asked for.
-    fn message_data<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
+    fn message_data(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
         let bytes = ring.source(view, 0, view.len as usize);
         let Some(fetching) = self.fetching.as_mut().filter(|fetching| fetching.asked) else {
             return fail(None, None);
@@ -50,9 +44,9 @@ impl Arriving {
 }
 
 /// Takes the data that a read of this side asked for.
-fn read_data<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
+fn read_data(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
     let bytes = ring.source(view, 0, view.len as usize);
-    match turn.inbox.with_tx(|tx| tx.on_read_data(turn.end, bytes)) {
+    match turn.conn.with_tx(|tx| tx.on_read_data(turn.end, bytes)) {
         None => Way::Stop,
         Some(Ok(last)) => {
             if last {
@@ -65,12 +59,12 @@ fn read_data<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -
 }
 
 /// Takes the peer's question for a message of this side.
-fn fetch<I: Inbox>(turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
+fn fetch(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
     if view.len as usize != record::PLACE {
         return fail(None, None);
     }
     let (position, offset) = read_place(ring, view, 0);
-    match turn.inbox.with_tx(|tx| tx.on_fetch(position, offset)) {
+    match turn.conn.with_tx(|tx| tx.on_fetch(position, offset)) {
         None => return Way::Stop,
         Some(true) => {}
         Some(false) => return fail(None, None),

@@ -6,7 +6,7 @@ use std::iter;
 use dat_core::event::Status;
 use dat_core::transport::{RemoteSegment, Special};
 
-use super::{Arriving, Inbox, Partial, Revocation, Turn, Way, fail, read_target};
+use super::{Arriving, Partial, Revocation, Turn, Way, fail, read_target};
 use crate::copy;
 use crate::os::user::Target;
 use crate::pending::Pending;
@@ -15,16 +15,16 @@ use crate::ring::{Consumer, RecordView};
 
 impl Arriving {
     /// Reports the receive of a message that has arrived in part before, with the window that it has revoked, if any.
-    pub(super) fn complete<I: Inbox>(&mut self, turn: &Turn<'_, I>, len: u64, view: &RecordView) {
+    pub(super) fn complete(&mut self, turn: &Turn<'_>, len: u64, view: &RecordView) {
         let done = self.done(Status::Success, len, view.flags & record::SOLICITED != 0);
         match self.revocation.take() {
-            None => turn.inbox.complete(done),
-            Some(Revocation { key, .. }) => turn.inbox.complete_special(done, Special::Invalidated(key)),
+            None => turn.conn.complete(done),
+            Some(Revocation { key, .. }) => turn.conn.complete_special(done, Special::Invalidated(key)),
         }
     }
 
     /// Takes a read of the peer that this side has to carry out.
-    pub(super) fn read<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
+    pub(super) fn read(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
         if view.len as usize != record::TARGET {
             return fail(None, None);
         }
@@ -32,7 +32,7 @@ impl Arriving {
         if !copy::may_read(turn.end, &target) {
             return self.refuse(turn, Status::RemoteAccess);
         }
-        match turn.inbox.with_tx(|tx| tx.on_read(target)) {
+        match turn.conn.with_tx(|tx| tx.on_read(target)) {
             None => return Way::Stop,
             Some(true) => {}
             Some(false) => return self.refuse(turn, Status::RemoteResponder),
@@ -42,7 +42,7 @@ impl Arriving {
     }
 
     /// Carries an atomic operation of the peer out, once: the record is consumed, or the connection fails.
-    pub(super) fn atomic<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
+    pub(super) fn atomic(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
         let mut bytes = [0; record::ATOMIC];
         if view.len as usize != bytes.len() || view.aux != WORD {
             return fail(None, None);
@@ -50,7 +50,7 @@ impl Arriving {
         ring.copy_out(view, 0, Target::of(&mut bytes));
         let Some((addr, key, change)) = record::read_atomic(&bytes) else { return fail(None, None) };
         let target = RemoteSegment { addr, len: WORD, key };
-        match turn.inbox.with_tx(|tx| tx.on_atomic(turn.end, &target, change)) {
+        match turn.conn.with_tx(|tx| tx.on_atomic(turn.end, &target, change)) {
             None => return Way::Stop,
             Some(Ok(())) => {}
             Some(Err(status)) => return self.refuse(turn, status),
@@ -62,9 +62,9 @@ impl Arriving {
     /// Refuses a read or an atomic operation. What the peer asked for before is answered first, so that it knows which of
     /// its requests fails; nothing behind that one is handled.
     #[cold]
-    fn refuse<I: Inbox>(&mut self, turn: &Turn<'_, I>, status: Status) -> Way {
+    fn refuse(&mut self, turn: &Turn<'_>, status: Status) -> Way {
         self.refused = true;
-        if turn.inbox.with_tx(|tx| tx.refuse(status)).is_none() {
+        if turn.conn.with_tx(|tx| tx.refuse(status)).is_none() {
             return Way::Stop;
         }
         turn.end.look_again();
@@ -72,7 +72,7 @@ impl Arriving {
     }
 
     /// Completes a receive with the value that a write of the peer has brought, whose bytes are in their place.
-    pub(super) fn immediate<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
+    pub(super) fn immediate(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
         let whole = self.partial.is_none() && self.writing.is_none();
         if !whole || view.len as usize != record::NUMBER || view.aux > LARGEST {
             return fail(None, None);
@@ -82,12 +82,12 @@ impl Arriving {
             return next;
         }
         let done = self.done(Status::Success, view.aux, view.flags & record::SOLICITED != 0);
-        turn.inbox.complete_special(done, Special::Immediate(read_number(ring, view)));
+        turn.conn.complete_special(done, Special::Immediate(read_number(ring, view)));
         Way::Consumed
     }
 
     /// Begins a message that revokes a window, once there is a receive for it.
-    pub(super) fn invalidate<I: Inbox>(&mut self, turn: &Turn<'_, I>, ring: &Consumer, view: &RecordView) -> Way {
+    pub(super) fn invalidate(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
         if view.len as usize != record::NUMBER || self.partial.is_some() {
             return fail(None, None);
         }
@@ -108,14 +108,14 @@ impl Arriving {
     /// connection would leave a window that nobody was told of. Gives the way on while transfers are under way that may
     /// use the window, so that none of them touches its memory once the message has arrived.
     #[inline]
-    pub(super) fn revoke<I: Inbox>(&mut self, turn: &Turn<'_, I>) -> Option<Way> {
+    pub(super) fn revoke(&mut self, turn: &Turn<'_>) -> Option<Way> {
         self.revocation.as_mut().and_then(|revocation| revocation.go_on(turn))
     }
 }
 
 impl Revocation {
     #[cold]
-    fn go_on<I: Inbox>(&mut self, turn: &Turn<'_, I>) -> Option<Way> {
+    fn go_on(&mut self, turn: &Turn<'_>) -> Option<Way> {
         let end = turn.end;
         if !self.closed {
             let Some(users) = end.regions().invalidate(self.key, &end.own) else {
@@ -123,7 +123,7 @@ impl Revocation {
             };
             self.closed = true;
             self.pending = match users.zone() {
-                Some(_) => turn.inbox.transfers(),
+                Some(_) => turn.conn.transfers(),
                 // Nobody but this peer had it open.
                 None => Pending::new(end.home(), iter::once(&end.pair)),
             };
