@@ -23,12 +23,16 @@ use crate::home::Peer;
 use crate::link::Link;
 use crate::node::{Command, Node};
 use crate::os::directory::{Reachable, SocketName};
-use crate::os::socket::{ConnectError, Recv, Sent, Socket};
+use crate::os::socket::{Recv, Sent, Socket};
 use crate::pair::Pair;
 use crate::pending::Pending;
 use crate::strangers::Strangers;
 use crate::watch::Watch;
 use crate::wire::{CloseReason, MAX_PACKET, Message, Probe, VERSION};
+
+mod calls;
+
+use self::calls::{Call, Late, PendingConnect};
 
 /// Pauses between two attempts at what had no room, with another process or in the system: the first, and the longest, to
 /// which they grow.
@@ -83,82 +87,6 @@ pub fn start(node: &Arc<Node>, reachable: Arc<Reachable>) -> io::Result<thread::
         state.watched.end(&state.node.links.home.guard);
         state.hang_up();
     })
-}
-
-/// A connect whose link does not exist yet.
-struct PendingConnect {
-    /// Not kept alive: the program may have gone on without it.
-    conn: Weak<Conn>,
-    qualifier: u64,
-    private_data: Vec<u8>,
-}
-
-impl PendingConnect {
-    /// True if the program still waits for it.
-    fn is_wanted(&self) -> bool {
-        self.conn.upgrade().is_some_and(|conn| conn.phase() == ConnPhase::Pending)
-    }
-
-    /// Asks for the connection over its link.
-    fn request(self, link: &Arc<Link>) {
-        if let Some(conn) = self.conn.upgrade() {
-            cm::request(link, &conn, self.qualifier, self.private_data);
-        }
-    }
-
-    /// Refuses the connect, because it gets no link.
-    fn refuse(self) {
-        if let Some(conn) = self.conn.upgrade() {
-            cm::end(&conn, ConnectionReport::NonPeerRejected);
-        }
-    }
-}
-
-/// Connects that wait for a link which this process is making, and try again as long as the program wants one of them.
-struct Call {
-    waiting: Vec<PendingConnect>,
-    /// The time until the next attempt, if this one finds no room.
-    pause: Duration,
-}
-
-impl Call {
-    fn new(waiting: Vec<PendingConnect>) -> Self {
-        Call { waiting, pause: BUSY_MIN }
-    }
-}
-
-/// The reason why a link was not made.
-enum NoLink {
-    /// The other process has no room now.
-    Busy,
-    /// The system takes no more descriptors that are on their way to other processes.
-    Crowded,
-    /// There will be none.
-    Refused(io::Error),
-}
-
-impl From<io::Error> for NoLink {
-    fn from(error: io::Error) -> NoLink {
-        NoLink::Refused(error)
-    }
-}
-
-impl From<ConnectError> for NoLink {
-    fn from(error: ConnectError) -> NoLink {
-        match error {
-            ConnectError::Busy => NoLink::Busy,
-            ConnectError::Nobody => NoLink::Refused(io::ErrorKind::ConnectionRefused.into()),
-            ConnectError::Io(error) => NoLink::Refused(error),
-        }
-    }
-}
-
-/// A message with descriptors that is to be sent when the system takes them.
-enum Late {
-    /// A hello.
-    Hello(SocketName),
-    /// The answer to one.
-    Welcome(u64),
 }
 
 /// How far a link has come.
@@ -318,123 +246,6 @@ impl Thread {
                 }
             }
             Command::Finish(ending) => self.unfinished.push(Unfinished::Conn(ending)),
-        }
-    }
-
-    /// Finds or makes the link to the process that listens, then asks for the connection.
-    fn connect(&mut self, waiting: PendingConnect) {
-        let Ok(Some(name)) = self.node.directory.lookup(waiting.qualifier) else {
-            waiting.refuse();
-            return;
-        };
-        if name == self.node.name {
-            if let Some(own) = self.node.own() {
-                waiting.request(own);
-            }
-            return;
-        }
-        if let Some(orphans) = self.orphans.get_mut(&name) {
-            orphans.push(waiting);
-            return;
-        }
-        if let Some(call) = self.calls.get_mut(&name) {
-            call.waiting.push(waiting);
-            return;
-        }
-        match self.names.get(&name).and_then(|token| self.peers.get_mut(token)) {
-            Some(Stage::Up(link)) => {
-                let link = link.clone();
-                waiting.request(&link);
-            }
-            Some(Stage::Greeting(_, call)) => call.waiting.push(waiting),
-            Some(Stage::Welcoming(_, queue)) => queue.push(waiting),
-            Some(Stage::Greeted(_)) | None => self.call(name, Call::new(vec![waiting])),
-        }
-    }
-
-    /// Connects to another process and says hello. Where there is no room, it is tried again later.
-    fn call(&mut self, name: SocketName, mut call: Call) {
-        call.waiting.retain(PendingConnect::is_wanted);
-        if call.waiting.is_empty() {
-            return;
-        }
-        if !self.late.is_empty() {
-            self.calls.insert(name.clone(), call);
-            self.late.push_back(Late::Hello(name));
-            return;
-        }
-        match self.greet(&name) {
-            Ok((token, link)) => {
-                self.names.insert(name, token);
-                self.peers.insert(token, Stage::Greeting(link, call));
-            }
-            Err(NoLink::Busy) => self.call_later(name, call),
-            Err(NoLink::Crowded) => {
-                self.calls.insert(name.clone(), call);
-                self.be_late(Late::Hello(name));
-            }
-            Err(NoLink::Refused(error)) => {
-                log::debug!(target: "link", "shm: no link: {error}");
-                call.waiting.into_iter().for_each(PendingConnect::refuse);
-            }
-        }
-    }
-
-    fn call_later(&mut self, name: SocketName, call: Call) {
-        self.set_timer(call.pause, Due::Call(name.clone()));
-        self.calls.insert(name, Call { pause: (call.pause * 2).min(BUSY_MAX), ..call });
-    }
-
-    /// Connects to a process and says hello.
-    fn greet(&mut self, name: &SocketName) -> Result<(u64, Arc<Link>), NoLink> {
-        let home = &self.node.links.home;
-        // Made first, so that the process is silent for as short a time as it can after it has connected.
-        let pair = Pair::create(home, Some(0))?;
-        let socket = memory::arc(self.node.directory.connect(name)?).map_err(io::Error::from)?;
-        let peer = socket.peer_credentials()?;
-        peer.same_user()?;
-        let hello =
-            Message::Hello { version: VERSION, name: self.node.name.to_string(), probe: self.node.probe(peer.pid) };
-        let [published, regions, alarm] = home.fds();
-        match socket.send(&hello.encode(), &[pair.fd(), published, regions, alarm])? {
-            Sent::Done => {}
-            Sent::WouldBlock => return Err(NoLink::Crowded),
-            // It had to make room for others before it could say anything.
-            Sent::Closed if is_put_off(&socket) => return Err(NoLink::Busy),
-            Sent::Closed => return Err(io::Error::from(io::ErrorKind::ConnectionReset).into()),
-        }
-        let token = self.token();
-        self.epoll.add(socket.as_fd(), token, Interest::READ)?;
-        let pair = pair.with(peer.pid).map_err(io::Error::from)?;
-        let link = Link::new(Arc::downgrade(&self.node), pair, name.clone(), Some(socket)).map_err(io::Error::from)?;
-        Ok((token, link))
-    }
-
-    /// Takes note of a message whose descriptors the system does not take now. Others wait with it, for they would find the
-    /// same.
-    fn be_late(&mut self, message: Late) {
-        self.late.push_front(message);
-        self.set_timer(self.late_pause, Due::Late);
-        self.late_pause = (self.late_pause * 2).min(BUSY_MAX);
-    }
-
-    /// Sends the messages that had to wait, as many as the system takes.
-    fn catch_up(&mut self) {
-        let mut late = std::mem::take(&mut self.late);
-        while let Some(message) = late.pop_front() {
-            match message {
-                Late::Hello(name) => {
-                    if let Some(call) = self.calls.remove(&name) {
-                        self.call(name, call);
-                    }
-                }
-                Late::Welcome(token) => self.welcome(token),
-            }
-            if !self.late.is_empty() {
-                self.late.append(&mut late);
-                return;
-            }
-            self.late_pause = BUSY_MIN;
         }
     }
 
@@ -826,13 +637,6 @@ impl Thread {
             self.lose(token);
         }
     }
-}
-
-/// True if the process at the other end has closed the connection and wants to be called again.
-fn is_put_off(socket: &Socket) -> bool {
-    let mut packet = [0; MAX_PACKET];
-    let last = socket.recv(&mut packet, &mut Vec::new());
-    matches!(last, Ok(Recv::Message(len)) if Message::decode(&packet[..len]) == Some(Message::Again))
 }
 
 fn take_fds<const N: usize>(fds: &mut Vec<OwnedFd>) -> io::Result<[OwnedFd; N]> {

@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use super::spot::lap_at;
 use super::*;
 use crate::os::memory::Access;
 

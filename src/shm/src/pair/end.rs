@@ -1,0 +1,410 @@
+//! One end of a connection in the memory of its pair.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicI64;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
+use std::sync::atomic::compiler_fence;
+use std::sync::atomic::fence;
+
+use host::memory::{self};
+
+use super::{CLOSED, POLLED, Pair};
+use crate::budget::Rounds;
+use crate::guard::Owed;
+use crate::home::Home;
+use crate::home::Peer;
+use crate::offer::Offer;
+use crate::regions::Party;
+use crate::regions::RegionTable;
+use crate::ring::Area;
+use crate::ring::Mapped;
+use crate::ring::POSITION;
+use crate::ring::Spot;
+use crate::ring::{self};
+use crate::sleep::News;
+use crate::transfers::Entered;
+use crate::transfers::{self};
+
+/// One end of a connection in the memory of its pair. Its two directions know no more of the rest of the process.
+pub struct End {
+    /// The memory.
+    pub pair: Arc<Pair>,
+    /// The connection's place in it.
+    pub index: u32,
+    /// Side of this end: 0 or 1.
+    pub side: u8,
+    /// This end, as the rows of this process know it.
+    pub own: Party,
+    /// The other end, as the rows of its process know it.
+    pub theirs: Party,
+    /// The rings of requests of this side and of the other one.
+    rings: [Mapped; 2],
+    /// The ring of answers of the other side.
+    answers: Mapped,
+    /// How far this side has emptied the rings of the other one: of requests, and of answers. A [`Spot`], which is shut while
+    /// the record there waits for something else than to be looked at.
+    taken: [AtomicU64; 2],
+    /// Bits that say what is to be known of this side beside records and positions: [`Busy`].
+    state: AtomicU32,
+    /// Position in the ring of requests of this side at which somebody wants to know that the peer has got there, and
+    /// the position of which it is known. That is [`FINISHED`], which is less than any that is wanted, once requests are
+    /// done that the peer tells nothing of.
+    wanted: AtomicI64,
+    known: AtomicI64,
+    /// This process polls the connection. The peer is told the same, but could change that.
+    polled: AtomicBool,
+    /// How often it has woken the peer.
+    wakeups: AtomicU64,
+    /// The record for which the program of the peer may be waiting.
+    pub owed: Arc<Owed>,
+}
+
+/// In the place of the position at which a peer is known to be.
+const FINISHED: i64 = -1;
+
+/// What is to be found out about an end that no record of the peer tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Open {
+    /// Nothing.
+    Nothing,
+    /// Nothing, but this side is busy, or may be.
+    Busy,
+    /// How far the peer has got: this has been known so far, and is not enough.
+    Position(i64),
+    /// Requests are done that the peer tells nothing of.
+    Finished,
+}
+
+/// What an end has to do that no record and no position of the peer tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Busy {
+    /// Requests or answers wait for room, or for their turn.
+    Waiting = 2,
+    /// The peer is to be asked for the bytes of a message, and there is no room yet.
+    Asking = 4,
+    /// Messages are announced, of which the peer may offer parts.
+    Announced = 8,
+}
+
+impl End {
+    /// The end on `side` of the connection at `index`; `None` if there is no memory for its rings.
+    pub fn new(pair: Arc<Pair>, index: u32, side: u8, own: Party, theirs: Party) -> Option<End> {
+        let [requests, _] = pair.areas(index, side)?;
+        let [peer, answers] = pair.areas(index, 1 - side)?;
+        let [own_ring, _] = pair.areas(index, side)?;
+        let owed = memory::arc(Owed::new(pair.clone(), own_ring)).ok()?;
+        Some(End {
+            pair,
+            index,
+            side,
+            own,
+            theirs,
+            rings: [requests, peer],
+            answers,
+            taken: [const { AtomicU64::new(Spot::FIRST.word()) }; 2],
+            state: AtomicU32::new(0),
+            wanted: AtomicI64::new(0),
+            known: AtomicI64::new(0),
+            polled: AtomicBool::new(false),
+            wakeups: AtomicU64::new(0),
+            owed,
+        })
+    }
+
+    // ---- What there is to do ----
+
+    /// How far this side has emptied the peer's ring of requests, as records tell the peer.
+    #[inline]
+    pub fn taken(&self) -> u64 {
+        // SYNC taken: the slots before it are not read any more.
+        Spot::of(self.taken[0].load(Ordering::Acquire)).position()
+    }
+
+    /// Notes how far this side has emptied a ring of the peer: that of requests, or, with `answers`, of answers.
+    #[inline]
+    pub fn set_taken(&self, answers: bool, spot: Spot) {
+        // SYNC taken: what was read from the slots was read before.
+        self.taken[usize::from(answers)].store(spot.word(), Ordering::Release);
+    }
+
+    /// Notes whether the record at the head of the peer's ring of requests waits for something that is told otherwise:
+    /// a receive, or bytes that the peer was asked for. Called by the thread that empties the ring.
+    #[inline]
+    pub fn set_stuck(&self, stuck: bool) {
+        let spot = Spot::of(self.taken[0].load(Ordering::Relaxed));
+        self.set_taken(false, spot.shut(stuck));
+    }
+
+    #[inline]
+    fn set_state(&self, bit: u32, set: bool) {
+        if (self.state.load(Ordering::Relaxed) & bit != 0) != set {
+            self.state.fetch_xor(bit, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that the peer's progress up to `position` is to be found out.
+    #[inline]
+    pub fn want(&self, position: u64) {
+        self.wanted.store(position.cast_signed(), Ordering::Relaxed);
+    }
+
+    /// Notes how far the peer is known to have got. All requests that are done are about to be reported. Called with the lock
+    /// of the sending direction, as [`End::finish_soon`] is.
+    #[inline]
+    pub fn set_known(&self, position: u64) {
+        self.known.store(position.cast_signed(), Ordering::Relaxed);
+    }
+
+    /// True if nothing is left to find out about a peer that has got to `position`.
+    #[inline]
+    pub fn is_told(&self, position: u64) -> bool {
+        self.wanted.load(Ordering::Relaxed) <= position.cast_signed()
+    }
+
+    /// True if a record of the peer that tells `credit` tells more than is known.
+    #[inline]
+    pub fn is_news(&self, credit: u64) -> bool {
+        credit != self.known.load(Ordering::Relaxed).cast_unsigned() & POSITION
+    }
+
+    /// Notes whether this side is to be looked at for this reason even if nothing tells of news.
+    #[inline]
+    pub fn set_busy(&self, why: Busy, busy: bool) {
+        self.set_state(why as u32, busy);
+    }
+
+    /// True if this side is to be looked at even if nothing tells of news.
+    #[inline]
+    pub fn is_busy(&self) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        state & (Busy::Waiting as u32 | Busy::Asking as u32) != 0
+            || (state & Busy::Announced as u32 != 0 && self.peers_offer().is_open())
+    }
+
+    /// What is to be found out.
+    #[inline]
+    pub fn open(&self) -> Open {
+        let known = self.known.load(Ordering::Relaxed);
+        if self.wanted.load(Ordering::Relaxed) <= known {
+            if self.state.load(Ordering::Relaxed) == 0 { Open::Nothing } else { Open::Busy }
+        } else if known == FINISHED {
+            Open::Finished
+        } else {
+            Open::Position(known)
+        }
+    }
+
+    /// What the peer offers to be written of a message of this side.
+    #[inline]
+    pub fn peers_offer(&self) -> &Offer {
+        &self.rings[0].shared().offer.0
+    }
+
+    /// What this side offers the peer, which polls the connection, to write; `None` if it does not, or cannot write.
+    pub fn own_offer(&self) -> Option<&Offer> {
+        (self.pair.reads_peer() && self.pair.peer_reads() && self.peer_polls()).then(|| self.offered())
+    }
+
+    /// What this side has offered the peer.
+    pub fn offered(&self) -> &Offer {
+        &self.rings[1].shared().offer.0
+    }
+
+    /// Has this process look at this end soon because requests are done. Called with the lock of the sending direction.
+    #[inline]
+    pub fn finish_soon(&self) {
+        self.known.store(FINISHED, Ordering::Relaxed);
+        // SYNC polled: as in tell_peer, with this process as the peer.
+        self.fence_for_polling();
+        if !self.polled.load(Ordering::Relaxed) {
+            self.look_again();
+        }
+    }
+
+    /// True if a record of the ring of requests has arrived that can be handled.
+    #[inline]
+    pub fn has_requests(&self) -> bool {
+        ring::is_there(&self.rings[1], Spot::of(self.taken[0].load(Ordering::Relaxed)))
+    }
+
+    /// True if a record has arrived that can be handled.
+    fn has_arrived(&self) -> bool {
+        self.has_requests() || ring::is_there(&self.answers, Spot::of(self.taken[1].load(Ordering::Relaxed)))
+    }
+
+    /// True if the peer has got further than `known`. Reads a line that the peer writes.
+    #[inline]
+    pub fn is_past(&self, known: i64) -> bool {
+        self.rings[0].head().load(Ordering::Relaxed).cast_signed() != known
+    }
+
+    /// True if this side has anything to do.
+    pub fn has_news(&self) -> bool {
+        let told = match self.open() {
+            Open::Nothing | Open::Busy => false,
+            Open::Position(known) => self.is_past(known),
+            Open::Finished => true,
+        };
+        told || self.has_arrived() || self.is_busy()
+    }
+
+    // ---- Polling ----
+
+    /// Tells the peer whether this process polls the connection, in which case it is told of nothing. Whoever ends the
+    /// polling calls [`Home::fence_peers`](crate::home::Home::fence_peers) and looks once more.
+    pub fn set_polled(&self, polled: bool) {
+        self.polled.store(polled, Ordering::Relaxed);
+        self.rings[0].shared().flags.0[POLLED].store(u32::from(polled), Ordering::SeqCst);
+    }
+
+    /// True if the peer polls the connection.
+    #[inline]
+    fn peer_polls(&self) -> bool {
+        self.rings[1].shared().flags.0[POLLED].load(Ordering::SeqCst) != 0
+    }
+
+    /// Closes this end to the peer's transfers.
+    pub fn close(&self) {
+        // SYNC closed: a peer that begins to move bytes after this sees it.
+        self.rings[0].shared().flags.0[CLOSED].store(1, Ordering::SeqCst);
+    }
+
+    /// The registered memory of this process.
+    #[inline]
+    pub fn regions(&self) -> &RegionTable {
+        &self.pair.home.regions
+    }
+
+    /// The memory that this process publishes.
+    pub fn home(&self) -> &Home {
+        &self.pair.home
+    }
+
+    /// Tells the peer that there is something for its end, unless it polls.
+    #[inline(always)]
+    pub fn tell_peer(&self, news: News) {
+        // SYNC polled: what there is was stored before this look.
+        self.fence_for_polling();
+        if !self.peer_polls() && self.pair.mark(1 - self.side, self.index, news) {
+            self.count_wakeup();
+        }
+    }
+
+    /// The fence between a store and the look whether somebody polls. Who ends that makes one for both sides where the
+    /// system has such.
+    #[inline]
+    fn fence_for_polling(&self) {
+        if self.pair.is_fenced() {
+            compiler_fence(Ordering::SeqCst);
+        } else {
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// Tells the peer that there are answers for its end, at which one that polls does not look.
+    pub fn tell_of_answers(&self) {
+        if self.pair.mark(1 - self.side, self.index, News::Record) {
+            self.count_wakeup();
+        }
+    }
+
+    /// Counts that the peer was woken, which both directions of the connection do. Beside the system call that has done it, a
+    /// locked instruction is nothing.
+    #[cold]
+    fn count_wakeup(&self) {
+        self.wakeups.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often this end has woken the peer.
+    pub fn wakeups(&self) -> u64 {
+        self.wakeups.load(Ordering::Relaxed)
+    }
+
+    /// Has this process look at this end soon.
+    #[inline]
+    pub fn look_again(&self) {
+        let _ = self.pair.mark(self.side, self.index, News::Record);
+    }
+
+    /// Has this process look at this end in the next round, because it has not done all that it can. Called when that is to
+    /// be found, records in the ring of requests or what makes it busy; both is looked at by whoever polls.
+    pub fn go_on(&self) {
+        // SYNC polled: who ends the polling looks under the locks of the connection, one of which the caller has, or had
+        // when the state came about.
+        if !self.polled.load(Ordering::Relaxed) {
+            self.look_again();
+        }
+    }
+
+    /// The kernel has refused to copy to or from the peer's memory: this process does not try again.
+    pub fn stop_copying(&self) {
+        if self.pair.reads_peer.swap(false, Ordering::Relaxed) {
+            self.pair.untold.store(true, Ordering::Relaxed);
+        }
+        self.look_again();
+    }
+
+    /// The rounds of progress of this process.
+    pub fn rounds(&self) -> &Rounds {
+        &self.pair.home.rounds
+    }
+
+    /// True if the peer is asleep, so that [`End::tell_peer`] wakes it.
+    pub fn peer_sleeps(&self) -> bool {
+        self.pair.peer().is_some_and(Peer::sleeps)
+    }
+
+    /// Wakes the thread of the peer that looks after arrived data, asleep or not; so it does not count as a wake-up.
+    pub fn wake_peer_thread(&self) {
+        if let Some(peer) = self.pair.peer() {
+            peer.wake_thread();
+        }
+    }
+
+    /// True if the peer has let go, or is gone.
+    #[inline]
+    pub fn peer_is_gone(&self) -> bool {
+        self.pair.is_dead() || self.rings[1].shared().flags.0[CLOSED].load(Ordering::SeqCst) != 0
+    }
+
+    /// Begins to move bytes to or from the peer's memory; `None` if the peer has let go. Whether the peer's memory may
+    /// be used is to be checked after this.
+    #[inline]
+    pub fn begin_moving(&self) -> Option<Moving<'_>> {
+        let local = self.pair.is_local();
+        let tid = if local { 1 } else { transfers::own_tid() };
+        let entered = self.pair.own[usize::from(self.side & 1)].enter(self.pair.transfers(self.side), tid);
+        // SYNC door: the number is taken before the looks, so that one from before a change of the door belongs to looks
+        // from before it, and one from after it to looks that find what was closed.
+        let door = if local { 0 } else { self.pair.door() };
+        fence(Ordering::Acquire);
+        // SYNC closed: the slot was entered before this look.
+        if self.peer_is_gone() { None } else { Some(Moving { door, pair: &self.pair, _entered: entered }) }
+    }
+}
+
+/// A transfer to or from the peer's memory that is under way.
+pub struct Moving<'a> {
+    door: libc::pid_t,
+    pair: &'a Pair,
+    _entered: Entered<'a>,
+}
+
+impl Moving<'_> {
+    /// The number of the thread that stands for the peer in copies between processes; 0 if the peer's memory is not
+    /// reached that way.
+    #[inline]
+    pub fn door(&self) -> libc::pid_t {
+        self.door
+    }
+
+    /// True if the peer has changed its door since: a copy that found nobody there is to begin again, with another
+    /// [`End::begin_moving`]. If it is false, the peer's memory is not reached any more.
+    pub fn is_outdated(&self) -> bool {
+        fence(Ordering::SeqCst);
+        self.pair.door() != self.door
+    }
+}

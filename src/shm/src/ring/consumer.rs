@@ -1,0 +1,226 @@
+//! The side of a ring that empties it.
+
+use std::sync::atomic::Ordering;
+
+use super::spot::Spot;
+use super::spot::is_there;
+use super::{Area, Corrupt, First, HEADER, Mapped, PAD, SLOT, SMALL, Second, Word, slots_for};
+use crate::os::user::Source;
+use crate::os::user::Target;
+
+/// The side that reads records.
+#[derive(Debug)]
+pub struct Consumer<A: Area = Mapped> {
+    pub(super) area: A,
+    /// Where the next record begins.
+    pub(super) head: u64,
+    pub(super) spot: Spot,
+    /// The position that was published last.
+    released: u64,
+}
+
+/// A record, its header copied and checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordView {
+    /// What the producer said to [`Reservation::finish`]; never 0.
+    pub kind: u8,
+    /// What the producer said to [`Reservation::finish`].
+    pub flags: u8,
+    /// Bytes of payload; all inside the record.
+    pub len: u32,
+    /// What the producer said to [`Reservation::finish`].
+    pub aux: u64,
+    /// What the producer said to [`Reservation::finish`].
+    pub credit: u64,
+    start: u64,
+}
+
+impl RecordView {
+    /// The consumer's position once the record is consumed.
+    #[inline]
+    pub fn end(&self) -> u64 {
+        self.start + slots_for(self.len as usize)
+    }
+
+    #[inline]
+    fn payload(&self) -> u64 {
+        self.start * SLOT as u64 + HEADER as u64
+    }
+}
+
+/// What a consumer finds where the next record begins.
+#[derive(Clone, Copy)]
+pub enum Next {
+    /// No record yet.
+    Nothing,
+    /// A record of one slot, of the kind that was asked for.
+    Small(Small),
+    /// Another record, or something that passes for one: see [`Consumer::peek`].
+    Other,
+}
+
+/// A record of one slot.
+#[derive(Clone, Copy, Default)]
+pub struct Small {
+    first: u64,
+    second: u64,
+}
+
+impl Small {
+    /// What the producer said to [`Producer::put_small`].
+    #[inline]
+    pub fn flags(self) -> u8 {
+        First::unpack(self.first).flags
+    }
+
+    /// Bytes of payload; not more than a slot has room for.
+    #[inline]
+    pub fn len(self) -> usize {
+        First::unpack(self.first).len as usize
+    }
+
+    /// What the producer said to [`Producer::put_small`].
+    #[inline]
+    pub fn credit(self) -> u64 {
+        Second::unpack(self.second).credit(First::unpack(self.first).credit)
+    }
+}
+
+impl<A: Area> Consumer<A> {
+    /// The consumer of a new ring. There is to be one alone.
+    pub fn new(area: A) -> Self {
+        Consumer { area, head: 0, spot: Spot::FIRST, released: 0 }
+    }
+
+    /// The next record, if there is one.
+    ///
+    /// # Errors
+    /// [`Corrupt`] if a record is not in itself consistent.
+    #[inline]
+    pub fn peek(&mut self) -> Result<Option<RecordView>, Corrupt> {
+        loop {
+            let start = self.head;
+            // SYNC ring-record: the rest of the record can be read.
+            let first = self.area.first(self.spot.0).load(Ordering::Acquire);
+            let First { lap, kind, flags, len, credit } = First::unpack(first);
+            if lap != self.spot.lap() {
+                return Ok(None);
+            }
+            let slots = self.area.slots();
+            let to_end = slots - (start & (slots - 1));
+            if kind != PAD {
+                let second = Second::unpack(self.area.load_second(self.spot.0));
+                let (aux, credit) = (second.aux.into(), second.credit(credit));
+                let view = RecordView { kind, flags, len, aux, credit, start };
+                return if slots_for(len as usize) <= to_end { Ok(Some(view)) } else { Err(Corrupt) };
+            }
+            // The first slot needs no padding.
+            if len != 0 || to_end == slots {
+                return Err(Corrupt);
+            }
+            self.go_to(start + to_end);
+        }
+    }
+
+    /// The next record, if it is one of `kind`, takes one slot, and says in its other word how long its payload is.
+    #[inline]
+    pub fn next(&self, kind: u8) -> Next {
+        // SYNC ring-record: as in peek.
+        let word = self.area.first(self.spot.0).load(Ordering::Acquire);
+        let lap = self.spot.lap();
+        if word as u16 != u16::from(lap) | u16::from(kind) << 8 {
+            return if word as u8 == lap { Next::Other } else { Next::Nothing };
+        }
+        let small = Small { first: word, second: self.area.load_second(self.spot.0) };
+        let fits = small.len() <= SMALL && Second::unpack(small.second).aux as usize == small.len();
+        if fits { Next::Small(small) } else { Next::Other }
+    }
+
+    /// Moves on behind the record that [`Consumer::next`] gave, without telling the producer yet.
+    #[inline]
+    pub fn skip_small(&mut self) {
+        self.head += 1;
+        self.spot = self.spot.next(&self.area, self.head);
+    }
+
+    #[inline]
+    pub(super) fn go_to(&mut self, position: u64) {
+        self.head = position;
+        self.spot = Spot::new(&self.area, position);
+    }
+
+    /// True if there is a record, or something that passes for one.
+    #[inline]
+    pub fn has_record(&self) -> bool {
+        is_there(&self.area, self.spot)
+    }
+
+    /// Fills `dst` from the payload of `view`, beginning at byte `offset`, and returns how
+    /// many bytes there were. `view` is the last that [`Consumer::peek`] gave.
+    #[inline]
+    pub fn copy_out(&self, view: &RecordView, offset: usize, dst: Target<'_>) -> usize {
+        let (dst, _) = dst.split((view.len as usize).saturating_sub(offset));
+        if !dst.is_empty() {
+            self.area.read(view.payload() + offset as u64, dst);
+        }
+        dst.len()
+    }
+
+    /// Moves on behind the record `view`, the last that [`Consumer::peek`] gave, without
+    /// telling the producer yet.
+    #[inline]
+    pub fn skip(&mut self, view: &RecordView) {
+        debug_assert_eq!(view.start, self.head, "not the record at the head");
+        if view.start == self.head {
+            self.go_to(view.end());
+        }
+    }
+
+    /// Slots whose records were skipped and not released.
+    #[inline]
+    pub fn unreleased(&self) -> u64 {
+        self.head - self.released
+    }
+
+    /// Gives the slots of all records before the head back to the producer, which is to be done once more for these:
+    /// unlike [`Consumer::release`], this leaves them in the count of [`Consumer::unreleased`]. Gives the head.
+    #[inline]
+    pub fn publish(&self) -> Spot {
+        // SYNC ring-head: as in release.
+        self.area.head().store(self.head, Ordering::Release);
+        self.spot
+    }
+
+    /// Gives the slots of all records before the head back to the producer, and returns the head.
+    #[inline]
+    pub fn release(&mut self) -> Spot {
+        self.released = self.head;
+        // SYNC ring-head: our reads of the slots are over.
+        self.area.head().store(self.head, Ordering::Release);
+        self.spot
+    }
+
+    /// [`Consumer::skip`] and [`Consumer::release`].
+    #[inline]
+    pub fn advance(&mut self, view: &RecordView) {
+        self.skip(view);
+        self.release();
+    }
+}
+
+impl Consumer<Mapped> {
+    /// The payload of the record that [`Consumer::next`] gave. It can be copied until the slot is released.
+    #[inline]
+    pub fn small_source(&self, small: Small) -> Source<'_> {
+        // SAFETY: in a slot, which is inside the area and readable as long as `self` lives.
+        unsafe { Source::new(self.area.behind_header(self.spot.0), small.len().min(SMALL)) }
+    }
+
+    /// Up to `len` bytes of the payload of `view`, from byte `offset`; one piece. They can
+    /// be copied until the record's slots are released.
+    #[inline]
+    pub fn source(&self, view: &RecordView, offset: usize, len: usize) -> Source<'_> {
+        let offset = offset.min(view.len as usize);
+        self.area.source(view.payload() + offset as u64, len.min(view.len as usize - offset))
+    }
+}
