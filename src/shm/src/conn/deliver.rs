@@ -5,18 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dat_core::event::Status;
-use dat_core::transport::Delivery;
-use dat_core::transport::Place;
-use dat_core::transport::RecvDone;
-use dat_core::transport::RecvId;
-use dat_core::transport::Special;
-use dat_core::transport::Taken;
-use dat_core::transport::Verdict;
+use dat_core::transport::{Delivery, Place, RecvDone, RecvId, Special, Taken, Verdict};
 
 use super::{Conn, ConnPhase};
 use crate::pending::Pending;
-use crate::rx::Fatal;
-use crate::rx::Stop;
+use crate::rx::{Fatal, Stop};
 use crate::tx::Tx;
 
 impl Conn {

@@ -2,19 +2,12 @@
 
 use std::hint::cold_path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
-use std::sync::atomic::fence;
-use std::time::Duration;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
-use host::lock::Mutex;
-use host::lock::MutexGuard;
-use host::lock::RwLock;
-use host::memory::NoMemory;
-use host::memory::{self};
+use host::lock::{Mutex, MutexGuard, RwLock};
+use host::memory::{self, NoMemory};
 use host::pause::Pause;
 
 use super::Link;

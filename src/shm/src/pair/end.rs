@@ -1,32 +1,19 @@
 //! One end of a connection in the memory of its pair.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::AtomicI64;
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
-use std::sync::atomic::compiler_fence;
-use std::sync::atomic::fence;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
 
-use host::memory::{self};
+use host::memory;
 
 use super::{CLOSED, POLLED, Pair};
 use crate::budget::Rounds;
 use crate::guard::Owed;
-use crate::home::Home;
-use crate::home::Peer;
+use crate::home::{Home, Peer};
 use crate::offer::Offer;
-use crate::regions::Party;
-use crate::regions::RegionTable;
-use crate::ring::Area;
-use crate::ring::Mapped;
-use crate::ring::POSITION;
-use crate::ring::Spot;
-use crate::ring::{self};
+use crate::regions::{Party, RegionTable};
+use crate::ring::{self, Area, Mapped, POSITION, Spot};
 use crate::sleep::News;
-use crate::transfers::Entered;
-use crate::transfers::{self};
+use crate::transfers::{self, Entered};
 
 /// One end of a connection in the memory of its pair. Its two directions know no more of the rest of the process.
 pub struct End {

@@ -2,11 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::spot::Spot;
-use super::spot::is_there;
+use super::spot::{Spot, is_there};
 use super::{Area, Corrupt, First, HEADER, Mapped, PAD, SLOT, SMALL, Second, Word, slots_for};
-use crate::os::user::Source;
-use crate::os::user::Target;
+use crate::os::user::{Source, Target};
 
 /// The side that reads records.
 #[derive(Debug)]

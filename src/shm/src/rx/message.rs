@@ -2,27 +2,19 @@
 
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
-use dat_core::transport::MAX_SEGMENTS;
-use dat_core::transport::RecvDone;
-use dat_core::transport::Segment;
+use dat_core::transport::{MAX_SEGMENTS, RecvDone, Segment};
 
 use super::{
     Advance, Arriving, Fetching, Offers, PAGE, Partial, REST, SHARED_MIN, Turn, Way, Writing, fail, read_place,
     read_target,
 };
 use crate::budget::Budget;
-use crate::copy::Outcome;
-use crate::copy::Slice;
-use crate::copy::{self};
-use crate::offer::Answer;
-use crate::offer::Part;
+use crate::copy::{self, Outcome, Slice};
+use crate::offer::{Answer, Part};
 use crate::os::user::Word;
-use crate::pair::Busy;
-use crate::pair::End;
-use crate::record::EAGER_MAX;
-use crate::record::{self};
-use crate::ring::Consumer;
-use crate::ring::RecordView;
+use crate::pair::{Busy, End};
+use crate::record::{self, EAGER_MAX};
+use crate::ring::{Consumer, RecordView};
 
 impl Offers {
     /// Offers the sender half of what can be copied of a message of `len` bytes while this side copies as much as `slice`

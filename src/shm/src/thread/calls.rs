@@ -2,8 +2,7 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::Arc;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use dat_core::transport::ConnectionReport;
@@ -12,18 +11,12 @@ use host::poll::Interest;
 
 use super::{BUSY_MAX, BUSY_MIN, Due, Stage, Thread};
 use crate::cm;
-use crate::conn::Conn;
-use crate::conn::ConnPhase;
+use crate::conn::{Conn, ConnPhase};
 use crate::link::Link;
 use crate::os::directory::SocketName;
-use crate::os::socket::ConnectError;
-use crate::os::socket::Recv;
-use crate::os::socket::Sent;
-use crate::os::socket::Socket;
+use crate::os::socket::{ConnectError, Recv, Sent, Socket};
 use crate::pair::Pair;
-use crate::wire::MAX_PACKET;
-use crate::wire::Message;
-use crate::wire::VERSION;
+use crate::wire::{MAX_PACKET, Message, VERSION};
 
 /// A connect whose link does not exist yet.
 pub(super) struct PendingConnect {

@@ -6,19 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host::memory;
-use host::poll::{self};
+use host::poll;
 
-use super::calls::Late;
-use super::calls::PendingConnect;
+use super::calls::{Late, PendingConnect};
 use super::{LINKS, Stage, TURN, Thread};
 use crate::home::Peer;
 use crate::link::Link;
 use crate::os::directory::SocketName;
-use crate::os::socket::Sent;
-use crate::os::socket::Socket;
+use crate::os::socket::{Sent, Socket};
 use crate::pair::Pair;
-use crate::wire::Message;
-use crate::wire::Probe;
+use crate::wire::{Message, Probe};
 
 fn take_fds<const N: usize>(fds: &mut Vec<OwnedFd>) -> io::Result<[OwnedFd; N]> {
     std::mem::take(fds)

@@ -2,25 +2,15 @@
 
 use arrayvec::ArrayVec;
 use dat_core::Change;
-use dat_core::transport::MAX_SEGMENTS;
-use dat_core::transport::Operation;
-use dat_core::transport::RemoteSegment;
-use dat_core::transport::Request;
-use dat_core::transport::Segment;
+use dat_core::transport::{MAX_SEGMENTS, Operation, RemoteSegment, Request, Segment};
 
 use super::{Done, For, Launch, Reading, Tx};
 use crate::budget::Budget;
-use crate::copy::Outcome;
-use crate::copy::Slice;
-use crate::copy::{self};
+use crate::copy::{self, Outcome, Slice};
 use crate::os::user::Source;
 use crate::outlet::Put;
 use crate::pair::End;
-use crate::record::Acknowledge;
-use crate::record::EAGER_MAX;
-use crate::record::Header;
-use crate::record::kind;
-use crate::record::{self};
+use crate::record::{self, Acknowledge, EAGER_MAX, Header, kind};
 use crate::sleep::News;
 
 impl Tx {
