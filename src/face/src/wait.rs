@@ -53,7 +53,8 @@ fn sleep_on(sleep: &Sleep) -> bool {
 #[inline(never)]
 fn sleep_on_word(word: *const AtomicU32, value: u32, shared: bool, limit: &timespec) -> bool {
     let private = if shared { 0 } else { libc::FUTEX_PRIVATE_FLAG };
-    let before = cancel::allow_anywhere();
+    // SAFETY: one system call follows; this function owns nothing, and see above for its callers.
+    let before = unsafe { cancel::allow_anywhere() };
     // SAFETY: the system looks at the word and fails if it is not there; the limit outlives the call.
     let result = unsafe { syscall(libc::SYS_futex, word, libc::FUTEX_WAIT | private, value, ptr::from_ref(limit)) };
     cancel::allow_as(before);

@@ -56,10 +56,13 @@ pub fn restore(before: Before) {
 }
 
 /// From now on the calling thread may be cancelled at any instruction, if it may be cancelled at all; a cancellation that
-/// waits already unwinds from here. To be used around one system call alone, in a function that owns nothing and whose
-/// calls all lie outside of what catches panics.
+/// waits already unwinds from here.
+///
+/// # Safety
+/// Until [`allow_as`] the caller makes one system call and nothing else, in a function that owns nothing and whose calls
+/// all lie outside of what catches panics: the unwinding may begin at any of its instructions.
 #[inline(always)]
-pub fn allow_anywhere() -> Where {
+pub unsafe fn allow_anywhere() -> Where {
     let mut before = 0;
     // SAFETY: the kind is one of the two that exist; `before` outlives the call.
     unsafe { pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &mut before) };

@@ -137,9 +137,10 @@ impl Drop for NotInherited {
 
 /// Closes, in the child of a fork, the descriptors that its parent has noted. Takes no lock and allocates nothing.
 ///
-/// Only the child may call this, and it must never again touch a value that owns one of these descriptors, because
+/// # Safety
+/// The caller is the child of a fork, in which no value is ever touched again that owns one of these descriptors, because
 /// another file may soon get the same number.
-pub fn close_in_child() {
+pub unsafe fn close_in_child() {
     for place in &NOTED {
         let fd = place.swap(0, Ordering::AcqRel);
         if fd > 0 {
@@ -262,7 +263,8 @@ mod tests {
         if child == 0 {
             // SAFETY: the arguments are numbers; the child dies with this test.
             unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-            close_in_child();
+            // SAFETY: the child touches nothing any more.
+            unsafe { close_in_child() };
             loop {
                 // SAFETY: the call only sleeps.
                 unsafe { libc::pause() };

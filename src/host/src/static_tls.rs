@@ -64,8 +64,11 @@ pub fn word() -> usize {
 }
 
 /// Changes the word of the calling thread.
+///
+/// # Safety
+/// The library reads the word as what one of its modules defines, an address for instance: that module alone calls this.
 #[inline(always)]
-pub fn set_word(value: usize) {
+pub unsafe fn set_word(value: usize) {
     word::set(value);
 }
 
@@ -167,15 +170,18 @@ mod tests {
     #[test]
     fn each_thread_has_a_word_of_its_own() {
         assert_eq!(word(), 0);
-        set_word(1);
+        // SAFETY: nobody reads the word of this thread as anything.
+        unsafe { set_word(1) };
         let another = || {
             assert_eq!(word(), 0);
-            set_word(2);
+            // SAFETY: nobody reads the word of this thread as anything.
+            unsafe { set_word(2) };
             word()
         };
         assert_eq!(std::thread::spawn(another).join().expect("no panic"), 2);
         assert_eq!(word(), 1);
-        set_word(0);
+        // SAFETY: nobody reads the word of this thread as anything.
+        unsafe { set_word(0) };
         assert_eq!(word(), 0);
     }
 }

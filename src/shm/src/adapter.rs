@@ -422,6 +422,7 @@ impl Transport for Shm {
     fn after_fork_in_child() {
         NODES.forget();
         transfers::after_fork_in_child();
-        fork::close_in_child();
+        // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
+        unsafe { fork::close_in_child() };
     }
 }

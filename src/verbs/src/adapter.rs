@@ -297,7 +297,8 @@ impl Transport for Verbs {
     }
 
     fn after_fork_in_child() {
-        fork::close_in_child();
+        // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
+        unsafe { fork::close_in_child() };
         channels::after_fork_in_child();
     }
 }

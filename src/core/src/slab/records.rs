@@ -51,7 +51,8 @@ impl Drop for Owner {
     fn drop(&mut self) {
         if let Some(record) = self.0.get() {
             // Destructors of the program that run after this one may still make calls.
-            static_tls::set_word(ptr::from_ref(&NONE).expose_provenance());
+            // SAFETY: this module defines the word; records are never freed.
+            unsafe { static_tls::set_word(ptr::from_ref(&NONE).expose_provenance()) };
             // SYNC record: the next thread finds all slots free.
             record.taken.store(false, Ordering::Release);
         }
@@ -204,7 +205,8 @@ fn register() -> Option<&'static Record> {
     } else {
         &NONE
     };
-    static_tls::set_word(ptr::from_ref(record).expose_provenance());
+    // SAFETY: this module defines the word; records are never freed.
+    unsafe { static_tls::set_word(ptr::from_ref(record).expose_provenance()) };
     Some(record)
 }
 
@@ -312,7 +314,8 @@ mod tests {
     #[test]
     fn a_thread_that_gets_no_record_has_no_slot() {
         let thread = std::thread::spawn(|| {
-            static_tls::set_word(ptr::from_ref(&NONE).expose_provenance());
+            // SAFETY: this module defines the word; records are never freed.
+            unsafe { static_tls::set_word(ptr::from_ref(&NONE).expose_provenance()) };
             slot().is_none()
         });
         assert!(thread.join().expect("no panic"));
