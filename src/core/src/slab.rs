@@ -175,7 +175,8 @@ impl Chunk {
 
     /// The cell at an address, if there is one.
     fn cell(&self, address: usize) -> Option<&'static Cell> {
-        // SYNC chunk: pairs with the store in grow, so that the cells are initialised and their address is known.
+        // SYNC chunk: pairs with the store in `grow`, so that the cells are initialised and their address is known:
+        // whoever has the size has both.
         let size = self.size.load(Ordering::Acquire);
         let first = self.first.load(Ordering::Relaxed);
         let offset = address.wrapping_sub(first.addr());
@@ -211,7 +212,8 @@ impl Window {
     /// Sets the cells, if none are set yet.
     pub fn set(&self, cells: Cells) {
         if self.first.compare_exchange(0, cells.first, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            // SYNC chunk: pairs with the load in `enter`, as the store in `grow` does.
+            // SYNC chunk: pairs with the load in `enter`, as the store in `grow` does. A window is set once, so its
+            // address is that of its size.
             self.len.store(cells.size / size_of::<Cell>(), Ordering::Release);
         }
     }
@@ -339,7 +341,7 @@ impl<D> Slab<D> {
         if !cell.state.kill(O::KIND) {
             return false;
         }
-        // SYNC dead
+        // SYNC dead: the cell died before this; the slots are looked through behind it.
         asymmetric::heavy();
         // Nobody gets the cell before its pins are gone.
         self.free.lock().cells.push_back(handle.0);
@@ -467,7 +469,7 @@ impl<D> Slab<D> {
         // For those that find a cell by its address alone.
         let _ = first.expose_provenance();
         chunk.first.store(first, Ordering::Relaxed);
-        // SYNC chunk
+        // SYNC chunk: the cells and the address of the first one are in place before the size.
         chunk.size.store(len * size_of::<Cell>(), Ordering::Release);
         free.chunks += 1;
         free.used = 0;

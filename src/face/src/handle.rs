@@ -181,7 +181,7 @@ impl<F: Face> Domain<F> {
         let table: *const Table<F> = &adapter.table;
         let space =
             Box::leak(memory::boxed(Space { slab: Slab::new(table.expose_provenance()), next: self.spaces().next() })?);
-        // SYNC space
+        // SYNC space: the memory behind the pointers is initialised before.
         self.first.store(space, Ordering::Release);
         adapter.space.store(space, Ordering::Release);
         Ok(&space.slab)

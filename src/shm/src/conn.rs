@@ -200,9 +200,9 @@ impl<T: Transport<Tx = Tx>> Conn<T> {
         if !self.is_up() {
             return;
         }
-        // SYNC polled: the peer may have answered a record, and have told nobody, before the thread that has put it there
-        // takes note of what it waits for; or a record may have come before the thread that has made room takes note of
-        // how far it is. Both do so under these locks.
+        // SYNC polled: the peer may have answered a record, telling nobody, before the thread that put the record there
+        // notes what it waits for; or a record may have come before the thread that made room notes how far it is. Both
+        // notes are made under these locks.
         let rx = self.rx.lock();
         let Some(tx) = self.sink.try_lock_tx() else { return };
         let news = end.has_news();
@@ -697,7 +697,8 @@ impl<T: Transport<Tx = Tx>> Starved for Conn<T> {
 /// Tells the peer how far this side got with its records, if it wants to know.
 #[inline]
 fn acknowledge(end: &End, wanted: Acknowledge) {
-    // SYNC await: this side's position was stored before.
+    // SYNC await: this side's position was stored before. So the telling comes behind the look of a producer that did
+    // not find the position, and behind what that producer noted first under its lock.
     match wanted {
         Acknowledge::No => {}
         Acknowledge::Completion => end.tell_peer(News::Completion),

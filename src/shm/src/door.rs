@@ -164,7 +164,9 @@ impl Door {
             if let Some(note) = &before {
                 note.await_number();
             }
-            // SYNC door: whoever finds the serial number not yet raised looks before the number is published.
+            // SYNC door: what was closed before `Door::now` gave the last serial number was closed before this store,
+            // so a peer that has the new thread's number finds it closed. A caller that finds the serial number not yet
+            // raised looks before the number is published.
             published.store(serial, Ordering::SeqCst);
             sign.word().store(tid.cast_unsigned(), Ordering::SeqCst);
             drop(sign);

@@ -122,7 +122,8 @@ impl Home {
     /// rely on it.
     #[cold]
     pub fn fence_peers(&self) {
-        // SYNC polled: pairs with the fence in End::tell_peer.
+        // SYNC polled: that this side polls no more was stored before, and it looks at slots and positions behind this,
+        // under the locks of the connection. Pairs with the fence in `End::tell_peer`.
         fence(Ordering::SeqCst);
         if self.fences {
             barrier::everywhere();

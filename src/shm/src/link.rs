@@ -479,8 +479,8 @@ impl<T: Transport<Tx = Tx>> Links<T> {
             cold_path();
             any |= self.go_on(polled, caller);
         }
-        // There is one round at a time. SYNC round: whoever finds it ended finds what it has queued.
         let rounds = self.progress.rounds.load(Ordering::Relaxed);
+        // SYNC round: whoever finds the round ended finds what it has queued. There is one round at a time.
         self.progress.rounds.store(rounds.wrapping_add(1), Ordering::Release);
         any
     }
@@ -531,7 +531,8 @@ impl<T: Transport<Tx = Tx>> Links<T> {
         if !self.home.is_awake() {
             return false;
         }
-        // SYNC hot: whoever is about to sleep has changed the word, which is seen here, or finds this set.
+        // SYNC hot: a thread that is about to sleep changes the word, makes a fence and then loads this. It finds this
+        // set, or the second look below finds the word.
         self.progress.any_hot.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         self.home.is_awake()

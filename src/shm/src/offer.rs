@@ -158,11 +158,12 @@ impl<W: Word> Offer<W> {
     fn settle_unless(&self, number: u64, mut over: impl FnMut() -> bool) -> Answer {
         let [nothing, open, taken, awaited] =
             [State::Nothing, State::Open, State::Taken, State::Awaited].map(|state| word(number, state));
-        // SYNC offer-taken: afterwards nobody takes it.
+        // SYNC offer-taken: of this exchange and the sender's one succeeds; afterwards nobody takes the offer.
         if self.word.change(open, nothing, Ordering::Acquire) {
             return Answer::Untaken;
         }
-        // SYNC offer-written: with this come the bytes.
+        // SYNC offer-written: with the state come the bytes. *Awaited* needs no order: the sender's swap finds it, and
+        // the sender tells by a ready bit.
         while self.word.load(Ordering::Acquire) == taken {
             if over() && self.word.change(taken, awaited, Ordering::Relaxed) {
                 return Answer::Awaited;

@@ -115,7 +115,8 @@ impl<A: Area> Outlet<A> {
             return Asked::Before;
         }
         let last = self.tail;
-        // SYNC await: the peer has not stored this position yet, and tells behind that.
+        // SYNC await: if the position is short of the last record, the peer has not stored it yet, and tells behind
+        // that store. If it is not, the peer tells nobody, and the caller goes on by itself.
         let waits = self.producer.as_mut().is_some_and(|producer| producer.consumed().is_ok_and(|head| head < last));
         if !waits {
             self.asked = Acknowledge::Needed;

@@ -534,14 +534,15 @@ impl End {
     /// How far this side has emptied the peer's ring of requests, as records tell the peer.
     #[inline]
     pub fn taken(&self) -> u64 {
-        // SYNC taken: the slots before it are not read any more.
+        // SYNC taken: the caller puts the position into a record, whose first word is a Release, and the peer gets it
+        // with its Acquire of that word: ring-head, over two threads.
         Spot::of(self.taken[0].load(Ordering::Acquire)).position()
     }
 
     /// Notes how far this side has emptied a ring of the peer: that of requests, or, with `answers`, of answers.
     #[inline]
     pub fn set_taken(&self, answers: bool, spot: Spot) {
-        // SYNC taken: what was read from the slots was read before.
+        // SYNC taken: the reads of the slots are over before this store.
         self.taken[usize::from(answers)].store(spot.word(), Ordering::Release);
     }
 
@@ -683,7 +684,8 @@ impl End {
 
     /// Closes this end to the peer's transfers.
     pub fn close(&self) {
-        // SYNC closed: a peer that begins to move bytes after this sees it.
+        // SYNC closed: a peer that enters a slot after this finds it; one that entered before is found by `Pending`,
+        // behind a fence of its own, and waited for.
         self.rings[0].shared().flags.0[CLOSED].store(1, Ordering::SeqCst);
     }
 
@@ -701,7 +703,8 @@ impl End {
     /// Tells the peer that there is something for its end, unless it polls.
     #[inline(always)]
     pub fn tell_peer(&self, news: News) {
-        // SYNC polled: what there is was stored before this look.
+        // SYNC polled: the record, the position or the answer was stored before this look. Either this side finds that
+        // nobody polls, or the side that stops polling finds what was stored.
         self.fence_for_polling();
         if !self.peer_polls() && self.pair.mark(1 - self.side, self.index, news) {
             self.count_wakeup();

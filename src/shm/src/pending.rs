@@ -53,7 +53,8 @@ impl Pending {
     /// The transfers that the peers of `pairs` have under way; `None` if there are none. What is to be closed to them
     /// was closed before.
     pub fn new<'a>(home: &Home, pairs: impl Iterator<Item = &'a Arc<Pair>>) -> Option<Pending> {
-        // SYNC moving: pairs with the fence of a thread that enters a slot.
+        // SYNC moving: the flag of the connection or the row of the region was closed before. Pairs with the fence of a
+        // thread that enters a slot: that transfer is refused, or its slot is found here.
         fence(Ordering::SeqCst);
         let since = home.door.now();
         let mut transfers = Vec::new();

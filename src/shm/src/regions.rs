@@ -80,7 +80,7 @@ struct Local {
 impl Local {
     /// Whether a thread has it pinned, after it was closed.
     fn is_pinned(&self) -> bool {
-        // SYNC region-unpin: the copies of the threads that had it pinned are over.
+        // SYNC region-unpin: where no pin and no note is found, the copies of the threads that had it pinned are over.
         self.state.load(Ordering::Acquire) & PINS != 0 || is_noted(self.address())
     }
 
@@ -238,14 +238,15 @@ impl RegionTable {
     /// Closes a row to whoever comes from now on: `gone` makes its state that of a closed row. `None` if it does not.
     fn close(&self, index: usize, gone: impl Fn(u64) -> Option<u64>) -> Option<&Local> {
         let local = self.local(index)?;
-        // SYNC region-pin: a pin that is counted before has to be waited for; one that
-        // comes later finds the generation gone.
+        // SYNC region-pin: of two changes of one word one is first: a pin that is counted before is waited for, one
+        // that comes later finds the generation gone.
         local.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, gone).ok()?;
         if let Ok(row) = self.memory.at::<Row>(index * ROW_SIZE) {
             row.generation.store(0, Ordering::Relaxed);
         }
-        // SYNC region-note: a thread that makes a note finds the generation gone, or its note is found; one that drops it
-        // finds the bit for us, or its note is found gone.
+        // SYNC region-note: as the mark dead for a cell. A thread that makes a note finds the generation gone, or its
+        // note is found behind this; one that drops its note finds the bit of this waiter and wakes it, or its note is
+        // found gone.
         asymmetric::heavy();
         Some(local)
     }

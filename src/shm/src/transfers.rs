@@ -54,7 +54,7 @@ pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Word)> + '_ {
             let slot = used.trailing_zeros() as usize;
             used &= used - 1;
             // A table that is not what it should be has a bit too many.
-            // SYNC moved: a slot that is found free was left behind the copy.
+            // SYNC moved: SeqCst is an Acquire too; a slot that is found free was left behind the copy.
             let word = slots.get(slot).map_or(Word(u64::MAX), |line| Word(line[0].load(Ordering::SeqCst)));
             if word.tid() != 0 {
                 return Some((slot, word));
@@ -135,7 +135,8 @@ impl Own {
             table[0][0].fetch_or(1 << at, Ordering::Relaxed);
         }
         shared.store(word, Ordering::Relaxed);
-        // SYNC moving: either this side sees that it may not, or the other one sees the slot taken.
+        // SYNC moving: the slot was entered before; flag and row are looked at behind this. Either this side finds that
+        // it may not, or the other one finds the slot taken.
         fence(Ordering::SeqCst);
         Some(Entered { own, shared, word })
     }

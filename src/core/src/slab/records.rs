@@ -52,7 +52,7 @@ impl Drop for Owner {
         if let Some(record) = self.0.get() {
             // Destructors of the program that run after this one may still make calls.
             static_tls::set_word(ptr::from_ref(&NONE).expose_provenance());
-            // SYNC record: the next thread finds all slots free.
+            // SYNC record: stored behind the last use of a slot, so the next thread finds all slots free.
             record.taken.store(false, Ordering::Release);
         }
     }
@@ -211,7 +211,7 @@ fn register() -> Option<&'static Record> {
 /// A record whose thread has ended.
 fn take() -> Option<&'static Record> {
     all().find(|record| {
-        // SYNC record
+        // SYNC record: pairs with the Release at the end of the thread before.
         let taken = record.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
         taken.is_ok()
     })
@@ -228,7 +228,7 @@ fn make() -> Option<&'static Record> {
         // SAFETY: as in `all`.
         record.next = unsafe { first.as_ref() };
         let address = ptr::from_mut(record);
-        // SYNC record
+        // SYNC record: an exchange takes the head before it with Acquire, so whoever has the head has all records behind it.
         match FIRST.compare_exchange(first, address, Ordering::AcqRel, Ordering::Acquire) {
             // SAFETY: the record was leaked above, and from now on it is shared.
             Ok(_) => return Some(unsafe { &*address }),

@@ -229,7 +229,8 @@ impl Word {
     /// Stores the bytes at `place`, which [`take_last_word`] gave, with one store after all others of this thread.
     #[inline(always)]
     pub fn store(self, place: Target<'_>) {
-        // SYNC tail-last: pairs with the program's own load of the tail.
+        // SYNC tail-last: pairs with the program's own load of the tail: a thread that loads the word with Acquire, or
+        // depends on it, finds the rest.
         fence(Ordering::Release);
         let last = place.as_ptr();
         let [a, b, c, d, ..] = self.0;
