@@ -1,4 +1,12 @@
 //! Local memory regions by context: the table in which every post looks them up.
+//!
+//! A row has the whole context and the zone within which its rights hold, so a check compares context, zone and end.
+//! Contexts of far rows (above 2,047) take the slower function, and so does a region whose bytes are counted from 0:
+//! its row names no zone, so the usual check has nothing to add.
+//!
+//! A receive keeps with its segment how many regions were deregistered when it was checked. If the number is the same
+//! when the message comes, all regions that were found then are still there ([`LmrTable::is_live`]); otherwise the
+//! region is pinned and checked again.
 
 use std::collections::VecDeque;
 use std::hint::assert_unchecked;

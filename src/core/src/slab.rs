@@ -8,6 +8,13 @@
 //!
 //! A freed cell is used again only after [`QUARANTINE`] others were freed, so that a
 //! stale handle is refused for a long time.
+//!
+//! Fast calls look in a [`Window`] first: the first cells of the slab in which the library first looked up a handle,
+//! which are those of a program with up to a thousand objects. A fast call on such a cell, by a thread whose first slot
+//! is free, has a function with the usual case alone (`quickly` in the face); everything else goes through another one,
+//! which does the same with any cell. A free waits for nobody. The freed cell may become another object's at any
+//! moment, so the object is read before the cell becomes vacant, and a free that goes on to use its handle keeps it
+//! meanwhile (`Ia::keep_handle`).
 
 mod entry;
 #[cfg(all(test, loom))]

@@ -1,8 +1,18 @@
 //! One end of a connection: the queue pair of this transport.
 //!
-//! The two directions have separate locks. That of [`Rx`] is here; [`Tx`] lies with the endpoint, behind the lock on its
-//! requests ([`EndpointSink::lock_tx`]), and is out of reach once the endpoint's connection has ended. The order is `rx`,
-//! then `tx`.
+//! The two directions have separate locks. That of [`Rx`] is here; [`Tx`] lies with the endpoint, behind the lock on
+//! its requests ([`EndpointSink::lock_tx`]), and is out of reach once the endpoint's connection has ended. The order is
+//! `rx`, then `tx`.
+//!
+//! # Work that waits
+//! Work waits in five places: in the queue of requests (`tx`), as what the peer is owed (`answers`), as the record at
+//! the head of a ring (`rx`), as an announced message whose bytes the peer is to be asked for, and as a connection that
+//! ends while the peer has a transfer under way (`pending`, the node's thread). It is continued through one of three
+//! words: the ready bit, which the peer or this process sets and the next round takes, whichever thread makes it; the
+//! bits `Busy` of the end, which a round looks at while the connection is polled; and the turn left to the holder of
+//! the lock on sending, who sets the ready bit. Work that waits for the peer's position has a record in the ring that
+//! asks the peer to tell ([`crate::outlet`]). A copy that has used up its turn sets its own bit. A message that waits
+//! for a receive is continued by the post of the receive.
 
 use std::hint::cold_path;
 use std::sync::Arc;

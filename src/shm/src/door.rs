@@ -7,6 +7,10 @@
 //! with the number of the new door.
 //!
 //! The number of a door that is gone is given to another thread only when the system has gone through all its numbers.
+//!
+//! A peer reads the number before it looks at flag and row (SYNC door), so it never uses a new number after an old
+//! look. A peer that was stopped while the kernel gave out all numbers (/proc/sys/kernel/pid_max) could still write
+//! through one that was given out again.
 
 use std::io;
 use std::sync::Arc;

@@ -6,12 +6,17 @@
 //! after very many registrations.
 //!
 //! The owner keeps the rows that it relies on itself in private memory. A thread that copies into or out of the
-//! program's memory holds a [`Pin`] meanwhile, and [`RegionTable::remove`] waits for the last of them, so that memory is
-//! never taken away during a copy. A pin is a note that the thread makes of the row's address
-//! ([`dat_core::Note`]), which costs no locked instruction; where it has no place for one, it counts in the row. Copies of a
-//! few bytes are made in a section instead ([`live_source`]), for which the end of a registration waits as well.
+//! program's memory holds a [`Pin`] meanwhile, and [`RegionTable::remove`] waits for the last of them, so that memory
+//! is never taken away during a copy. A pin is a note that the thread makes of the row's address ([`dat_core::Note`]),
+//! which costs no locked instruction; where it has no place for one, it counts in the row. Copies of a few bytes are
+//! made in a section instead ([`live_source`]), for which the end of a registration waits as well.
 //!
 //! Peers cannot pin. A free waits for peers that are in the middle of a transfer, see the adapter.
+//!
+//! A row that peers see is one cache line: key, users, rights, bounds, the address of the first byte, and the number by
+//! which peers name that byte, the address or 0. Segments of the process's own, and the places of announced messages,
+//! are always addresses. A window of one endpoint is open to the connection whose end has the port qualifier in the
+//! row. Whoever waits for sections holds no lock that a thread in a section may wait for.
 
 use std::collections::VecDeque;
 use std::io;

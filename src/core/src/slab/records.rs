@@ -2,6 +2,8 @@
 //!
 //! A thread finds its record with one load ([`host::static_tls::word`]). It has no record while there is no memory for one,
 //! where the kernel has no membarrier(2), and when its own thread-local data are gone already; it then enters by pins.
+//!
+//! Records are never given back. In the child of a fork the slots of all other threads are free.
 
 use std::cell::Cell;
 use std::marker::PhantomData;

@@ -1,12 +1,12 @@
 //! The word of a mutex that costs its usual holder two plain stores.
 //!
-//! Most locks are taken by one thread again and again. After it has done so some times in a row it becomes the
-//! *owner*: it gets a *seat*, a place that is its own, and locks by writing there that it holds the lock and then
-//! looking whether its ownership still stands. Everybody else takes the *gate*, a plain lock, and who has the gate while
-//! there is an owner revokes: says that the ownership stands no more, makes sure that the owner sees that or is seen
-//! (the heavy half of an asymmetric fence), and waits until the owner does not hold the lock. From then on the gate is
-//! the lock for all, until one thread has again taken it many times in a row; how many doubles with each revocation,
-//! so that a lock that threads really share is hardly ever owned.
+//! Most locks are taken by one thread again and again. After it has done so some times in a row it becomes the *owner*:
+//! it gets a *seat*, a place that is its own, and locks by writing there that it holds the lock and then looking
+//! whether its ownership still stands. Everybody else takes the *gate*, a plain lock, and who has the gate while there
+//! is an owner revokes: says that the ownership stands no more, makes sure that the owner sees that or is seen (the
+//! heavy half of an asymmetric fence), and waits until the owner does not hold the lock. From then on the gate is the
+//! lock for all, until one thread has again taken it many times in a row, so that a lock that threads
+//! really share is hardly ever owned.
 //!
 //! | who | writes | when |
 //! |---|---|---|
@@ -17,6 +17,22 @@
 //! A former owner keeps its seat until it comes by and empties it itself: it may be about to write there, having looked
 //! before the revocation. So another thread needs another seat. There are two; where both are kept by threads that do
 //! not come by, the lock stays a plain one.
+//!
+//! A thread becomes the owner after 16 times in a row. That number doubles, up to 4,096, each time an ownership is
+//! revoked less than 2 ms after the last revocation of any lock of the same library, and halves when more time has gone
+//! by. A revocation costs one or two microseconds, so late ones cost a thousandth of the time and the others become
+//! rare. The owner counts nothing. A lock that is freed by a thread that is not the owner is found to be so by the look
+//! behind the store, which has then changed nothing that counts: whoever has the gate has ended the ownership before.
+//!
+//! An attempt at a lock that is owned and free revokes, so it does not fail without a holder; one at a lock that the
+//! owner holds fails at once. An attempt does not fail because of another attempt that fails in the end: it waits, with
+//! pauses, for the outcome of the other one. Threads that leave word for the holder and then attempt the lock (the mark
+//! again) rely on that. Where the kernel lacks membarrier, no mutex has an owner.
+//!
+//! A thread that frees the lock just when its ownership is revoked may put itself back into the seat; it leaves again
+//! when it next comes by. A thread that ended cannot be about to write, so a thread that gets its address gets its seat
+//! too. A fork changes nothing: the thread of the child has the address of its original, and with it the locks that it
+//! owns.
 
 use std::hint::cold_path;
 use std::sync::atomic::Ordering;
