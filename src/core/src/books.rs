@@ -216,9 +216,9 @@ pub(crate) fn end(books: &Arc<Mutex<Books>>) {
             mem::forget(books.clone());
         }
     }
-    // SYNC charge: a charge that was counted before the end may still be leaving the lock, and has a note, which it
-    // removes with Release; it has left when nobody notes the books any more. One that takes the lock later finds the
-    // end and has a reference.
+    // SYNC charge: a charge that was counted before the end may still be leaving the lock; it has a note, which it
+    // removes with Release, so it has left when nobody notes the books. One that takes the lock later finds the end and
+    // has a reference.
     asymmetric::heavy();
     let mut pause = Pause::new();
     while is_noted(Arc::as_ptr(books).addr()) {

@@ -182,8 +182,8 @@ impl Chunk {
 
     /// The cell at an address, if there is one.
     fn cell(&self, address: usize) -> Option<&'static Cell> {
-        // SYNC chunk: pairs with the store in `grow`, so that the cells are initialised and their address is known:
-        // whoever has the size has both.
+        // SYNC chunk: pairs with the store in `grow`: a thread that finds the size has the address, and cells that are
+        // initialised.
         let size = self.size.load(Ordering::Acquire);
         let first = self.first.load(Ordering::Relaxed);
         let offset = address.wrapping_sub(first.addr());
@@ -348,7 +348,7 @@ impl<D> Slab<D> {
         if !cell.state.kill(O::KIND) {
             return false;
         }
-        // SYNC dead: the cell died before this; the slots are looked through behind it.
+        // SYNC dead: the cell is dead already; the slots are looked through behind this.
         asymmetric::heavy();
         // Nobody gets the cell before its pins are gone.
         self.free.lock().cells.push_back(handle.0);

@@ -8,9 +8,9 @@
 //! A thread sleeps on a word of memory, unless the transport has a descriptor for it.
 //!
 //! # How a wait sleeps
-//! It polls for 30 µs first, unless polling does not pay (`patience`): after 5 µs it offers its processor to
-//! others once. Then it becomes the waiter, arms the transport, polls once more, looks, and sleeps; in this order it
-//! misses nothing. A thread that queues an event that satisfies the waiter wakes it by its waker. Where the thread
+//! It becomes the waiter and polls for 30 µs, unless polling does not pay (`patience`): after 5 µs it offers its
+//! processor to others once. Then it leaves its waker with the object, arms the transport, polls once more, looks, and
+//! sleeps; in this order it misses nothing. A thread that queues an event that satisfies the waiter wakes it by its waker. Where the thread
 //! sleeps follows from what the transport's `arm` returned:
 //!
 //! | `Armed` | from | the thread sleeps on |

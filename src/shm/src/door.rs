@@ -168,9 +168,9 @@ impl Door {
             if let Some(note) = &before {
                 note.await_number();
             }
-            // SYNC door: what was closed before `Door::now` gave the last serial number was closed before this store,
-            // so a peer that has the new thread's number finds it closed. A caller that finds the serial number not yet
-            // raised looks before the number is published.
+            // SYNC door: the serial number is stored before the thread's number. A call that closed something and then
+            // found the old serial number did so before this store, so a peer that has the new thread's number finds it
+            // closed.
             published.store(serial, Ordering::SeqCst);
             sign.word().store(tid.cast_unsigned(), Ordering::SeqCst);
             drop(sign);

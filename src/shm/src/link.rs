@@ -490,7 +490,8 @@ impl<T: Transport<Tx = Tx>> Links<T> {
             any |= self.go_on(polled, caller);
         }
         let rounds = self.progress.rounds.load(Ordering::Relaxed);
-        // SYNC round: whoever finds the round ended finds what it has queued. There is one round at a time.
+        // SYNC round: a thread that finds the round ended finds what the round has queued. There is one round at a
+        // time.
         self.progress.rounds.store(rounds.wrapping_add(1), Ordering::Release);
         any
     }
@@ -563,7 +564,7 @@ impl<T: Transport<Tx = Tx>> Links<T> {
 
     /// Lets go of connections that are over. If a thread makes progress, the next round does that.
     pub fn forget_dead(&self) {
-        // SYNC buried: a swap, so that several who set it are all seen by the one that clears it.
+        // SYNC buried: a swap, so that the thread that clears the flag sees the ends of all that have set it.
         self.progress.any_dead.swap(true, Ordering::Release);
         if let Some(mut polled) = self.progress.polled.try_lock() {
             self.bury(&mut polled.hot);
@@ -572,7 +573,7 @@ impl<T: Transport<Tx = Tx>> Links<T> {
 
     #[cold]
     fn bury(&self, hot: &mut Hot<T>) {
-        // SYNC buried: with it come the ends before. Those that end from now on have it set again.
+        // SYNC buried: the ends before are visible from here. Connections that end later set the flag again.
         self.progress.any_dead.swap(false, Ordering::Acquire);
         hot.forget_dead();
     }

@@ -115,8 +115,8 @@ impl<A: Area> Outlet<A> {
             return Asked::Before;
         }
         let last = self.tail;
-        // SYNC await: if the position is short of the last record, the peer has not stored it yet, and tells behind
-        // that store. If it is not, the peer tells nobody, and the caller goes on by itself.
+        // SYNC await: if the position is short of the last record, the peer has not stored it yet and tells this side
+        // behind that store. Otherwise the peer tells nobody, and the caller continues by itself.
         let waits = self.producer.as_mut().is_some_and(|producer| producer.consumed().is_ok_and(|head| head < last));
         if !waits {
             self.asked = Acknowledge::Needed;

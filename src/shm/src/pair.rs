@@ -643,7 +643,7 @@ impl End {
     #[inline]
     pub fn finish_soon(&self) {
         self.known.store(FINISHED, Ordering::Relaxed);
-        // SYNC polled: as in tell_peer, with this process as the peer.
+        // SYNC polled: as in `tell_peer`, with this process as the peer.
         self.fence_for_polling();
         if !self.polled.load(Ordering::Relaxed) {
             self.look_again();
@@ -760,8 +760,8 @@ impl End {
     /// Has this process look at this end in the next round, because it has not done all that it can. Called when that is to
     /// be found, records in the ring of requests or what makes it busy; both is looked at by whoever polls.
     pub fn go_on(&self) {
-        // SYNC polled: who ends the polling looks under the locks of the connection, one of which the caller has, or had
-        // when the state came about.
+        // SYNC polled: the thread that ends the polling looks under the locks of the connection, one of which the
+        // caller has, or had when the work came about.
         if !self.polled.load(Ordering::Relaxed) {
             self.look_again();
         }
@@ -805,8 +805,8 @@ impl End {
         let local = self.pair.is_local();
         let tid = if local { 1 } else { transfers::own_tid() };
         let entered = self.pair.own[usize::from(self.side & 1)].enter(self.pair.transfers(self.side), tid);
-        // SYNC door: the number is taken before the looks, so that one from before a change of the door belongs to looks
-        // from before it, and one from after it to looks that find what was closed.
+        // SYNC door: the number is read before flag and row are looked at. So a number from before a change of the door
+        // goes with looks from before it, and one from after it with looks that find what was closed.
         let door = if local { 0 } else { self.pair.door() };
         fence(Ordering::Acquire);
         // SYNC closed: the slot was entered before this look.

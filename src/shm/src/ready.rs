@@ -40,9 +40,9 @@ impl Bits for AtomicU64 {
 #[inline]
 pub fn set<B: Bits>(summary: &B, words: &[B], index: u32) {
     let word = index as usize / 64 % words.len();
-    // SYNC ready: the thread that takes the bit sees all that was written before. All these operations are SeqCst, in
-    // one order: if the word's bit is found in the summary, that comes before the swap of the summary in `take`, and so
-    // does this bit before the swap of the word.
+    // SYNC ready: the thread that takes the bit sees all that was written before. These operations are SeqCst and so in
+    // one order: if the summary has the word's bit already, that is before `take` swaps the summary, and this bit is
+    // set before `take` swaps the word.
     let before = words[word].add(1 << (index % 64));
     if before == 0 || summary.load() & 1 << word == 0 {
         summary.add(1 << word);

@@ -16,7 +16,7 @@
 //! A row that peers see is one cache line: key, users, rights, bounds, the address of the first byte, and the number by
 //! which peers name that byte, the address or 0. Segments of the process's own, and the places of announced messages,
 //! are always addresses. A window of one endpoint is open to the connection whose end has the port qualifier in the
-//! row. Whoever waits for sections holds no lock that a thread in a section may wait for.
+//! row. A thread that waits for sections holds no lock that a thread in a section may wait for.
 
 use std::collections::VecDeque;
 use std::io;
@@ -249,9 +249,9 @@ impl RegionTable {
         if let Ok(row) = self.memory.at::<Row>(index * ROW_SIZE) {
             row.generation.store(0, Ordering::Relaxed);
         }
-        // SYNC region-note: as the mark dead for a cell. A thread that makes a note finds the generation gone, or its
-        // note is found behind this; one that drops its note finds the bit of this waiter and wakes it, or its note is
-        // found gone.
+        // SYNC region-note: as `dead` for a cell. A thread that makes a note finds the generation gone, or its note is
+        // found behind this; one that drops its note finds the bit of this waiter and wakes it, or its note is not
+        // found.
         asymmetric::heavy();
         Some(local)
     }
@@ -269,8 +269,8 @@ impl RegionTable {
         let local = self.local(index)?;
         // The pin ends with this call if there is no such region.
         let pin = Pin { table: self, local, note: Note::new(local.address()) };
-        // SYNC region-note: the note comes first, so that a thread that removes the row sees it or we see that the row is
-        // gone.
+        // SYNC region-note: the note comes first, so that either a thread that removes the row finds the note, or this
+        // one finds the row gone.
         // SYNC region-pin: the same holds for the count; and the words that came with the generation are visible.
         let state = match pin.note {
             Some(_) => local.state.load(Ordering::Acquire),
@@ -375,7 +375,8 @@ impl Drop for Pin<'_> {
     fn drop(&mut self) {
         let waiter = match self.note.take() {
             Some(note) => {
-                // SYNC region-unpin: our copies are over. SYNC region-note: the note is gone before we look.
+                // SYNC region-unpin: the copies of this thread are over. SYNC region-note: the note is gone before the
+                // look.
                 drop(note);
                 self.local.state.load(Ordering::Relaxed) & WAITER != 0
             }

@@ -460,7 +460,7 @@ impl<A: Area> Producer<A> {
         self.clear(end);
         self.area.store_second(at, Second::new(aux, credit).pack());
         let first = First { lap: lap_at(&self.area, start), kind, flags, len, credit: credit as u16 };
-        // SYNC ring-record: as in Reservation::finish.
+        // SYNC ring-record: as in `Reservation::finish`.
         self.area.first(at).store(first.pack(), Ordering::Release);
         self.tail = end;
         end
@@ -710,7 +710,7 @@ impl<A: Area> Consumer<A> {
     /// The next record, if it is one of `kind`, takes one slot, and says in its other word how long its payload is.
     #[inline]
     pub fn next(&self, kind: u8) -> Next {
-        // SYNC ring-record: as in peek.
+        // SYNC ring-record: as in `peek`.
         let word = self.area.first(self.spot.0).load(Ordering::Acquire);
         let lap = self.spot.lap();
         if word as u16 != u16::from(lap) | u16::from(kind) << 8 {
@@ -771,7 +771,7 @@ impl<A: Area> Consumer<A> {
     /// unlike [`Consumer::release`], this leaves them in the count of [`Consumer::unreleased`]. Gives the head.
     #[inline]
     pub fn publish(&self) -> Spot {
-        // SYNC ring-head: as in release.
+        // SYNC ring-head: as in `release`.
         self.area.head().store(self.head, Ordering::Release);
         self.spot
     }

@@ -20,7 +20,7 @@
 //! low priority when it is rung. So as soon as anybody else is to be told, another wait or an agent, the node's thread
 //! watches and tells each of them. It takes the watch over as well when a ring finds that the leader does not sleep.
 //!
-//! Whoever comes second looks for news behind the change of the word, so it finds what only the leader was told of. The
+//! The second sleeper looks for news behind the change of the word, so it finds what only the leader was told of. The
 //! former leader sleeps on like any other wait, and leads again when it next sleeps alone. Waits beside others thus
 //! cost a second switch of threads, and none is woken for the news of another. Callers that poll do not take the
 //! thread's place then, since they may stop at any time.
@@ -113,7 +113,8 @@ pub const fn watcher(word: u32) -> u32 {
 /// Whom to tell `news` of that were published before. `load` loads the published word.
 #[inline]
 pub fn whom<W: Word>(news: News, load: impl FnOnce() -> u32) -> Wake {
-    // SYNC sleep: the news were published before this look.
+    // SYNC sleep: the news was published before this look. With the fence of the sleeper: it finds the news, or is
+    // woken.
     W::fence();
     let word = load();
     match watcher(word) {
@@ -127,7 +128,8 @@ pub fn whom<W: Word>(news: News, load: impl FnOnce() -> u32) -> Wake {
 /// True if there is news for somebody who has just been published as asleep.
 #[inline]
 pub fn is_late<W: Word>(any_news: impl FnOnce() -> bool) -> bool {
-    // SYNC sleep: news that came before is found here, news that comes later wakes.
+    // SYNC sleep: the word says that this thread sleeps. News that came before is found here, and news that comes later
+    // wakes it.
     W::fence();
     any_news()
 }

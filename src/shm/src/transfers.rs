@@ -172,7 +172,7 @@ pub struct Entered<'a> {
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
         let free = self.word & !u64::from(u32::MAX);
-        // SYNC moved: what was copied is there for whoever finds the slot free.
+        // SYNC moved: a thread that finds the slot free finds what was copied.
         self.shared.store(free, Ordering::Release);
         self.own.store(free, Ordering::Release);
     }

@@ -49,8 +49,9 @@ impl<T: Transport> Sending<T> {
         }
         self.again.store(true, Ordering::Relaxed);
         asymmetric::heavy();
-        // SYNC again: the flag was stored before the heavy half. Either this attempt finds the lock free, or its
-        // holder, which frees the lock, a light half, and then loads the flag, finds it. No turn is lost.
+        // SYNC again: the flag was stored before the heavy half; the holder frees the lock, which is a light half, and
+        // then loads the flag. So either this attempt finds the lock free, or the holder finds the flag, and no turn is
+        // lost.
         self.requests.try_lock()
     }
 }
@@ -95,7 +96,7 @@ impl<T: Transport> Drop for Turn<'_, T> {
         if !T::KEEPS_TX {
             return;
         }
-        // SYNC again: freeing the lock was the light half; pairs with the heavy one in `now_or_later`.
+        // SYNC again: pairs with the heavy half in `now_or_later`; freeing the lock was the light one.
         if self.0.sending.again.load(Ordering::Relaxed) {
             cold_path();
             self.0.see_to_others();

@@ -230,7 +230,8 @@ fn make() -> Option<&'static Record> {
         // SAFETY: as in `all`.
         record.next = unsafe { first.as_ref() };
         let address = ptr::from_mut(record);
-        // SYNC record: an exchange takes the head before it with Acquire, so whoever has the head has all records behind it.
+        // SYNC record: each exchange loads the head before it with Acquire, so a thread that finds the head finds all
+        // records behind it.
         match FIRST.compare_exchange(first, address, Ordering::AcqRel, Ordering::Acquire) {
             // SAFETY: the record was leaked above, and from now on it is shared.
             Ok(_) => return Some(unsafe { &*address }),

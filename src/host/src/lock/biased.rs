@@ -22,7 +22,7 @@
 //! revoked less than 2 ms after the last revocation of any lock of the same library, and halves when more time has gone
 //! by. A revocation costs one or two microseconds, so late ones cost a thousandth of the time and the others become
 //! rare. The owner counts nothing. A lock that is freed by a thread that is not the owner is found to be so by the look
-//! behind the store, which has then changed nothing that counts: whoever has the gate has ended the ownership before.
+//! behind the store, which has then changed nothing that counts: the holder of the gate has ended the ownership before.
 //!
 //! An attempt at a lock that is owned and free revokes, so it does not fail without a holder; one at a lock that the
 //! owner holds fails at once. An attempt does not fail because of another attempt that fails in the end: it waits, with
@@ -187,8 +187,9 @@ impl Biased {
             cold_path();
             return false;
         }
-        // SYNC owner-revoke: this store, the fence, the load below; in `revoke` the store to `owned`, the heavy fence, the
-        // load of the seat. So this thread sees the revocation, or who revokes sees that the lock is held.
+        // SYNC owner-revoke: the owner stores that it holds the lock, passes the light half and loads `owned`; `revoke`
+        // stores to `owned`, passes the heavy half and loads the seat. So the owner finds the revocation, or the
+        // revoking thread finds that the lock is held.
         self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) + HELD, Ordering::Relaxed);
         asymmetric::light_if_available();
         // An ownership that stands needs no more order: nobody else has held the lock since this thread last did.
@@ -203,8 +204,8 @@ impl Biased {
     /// Says in `seat` that its thread does not hold the lock. The caller has the lock, and looks at `owned` next.
     #[inline(always)]
     fn get_up(&self, seat: usize) {
-        // SYNC owner-leave: who revokes loads this store with Acquire and then sees what happened under the lock. As in
-        // `enter`, it sees that the lock is free, or this thread sees behind this that somebody waits.
+        // SYNC owner-leave: a revoking thread loads this store with Acquire and then sees what happened under the lock.
+        // As in `enter`, it finds the lock free, or this thread finds behind this that somebody waits.
         self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) & !HELD, Ordering::Release);
         asymmetric::light_if_available();
     }
@@ -215,8 +216,9 @@ impl Biased {
     fn vacate(&self, seat: usize) {
         // Whoever gets the seat next comes after all that this thread wrote there: `grant` loads this with Acquire.
         self.seats[seat].store(EMPTY, Ordering::Release);
-        // SYNC owner-wake: this store, the fence, the load below; in `wait_for` the store to `owned`, the heavy fence, the
-        // kernel's look at the seat.
+        // SYNC owner-wake: the owner empties the seat, passes the light half and loads whether somebody sleeps;
+        // `wait_for` stores that it sleeps, passes the heavy half, and the kernel compares the seat. So no wake-up is
+        // lost.
         asymmetric::light_if_available();
         if self.owned.load(Ordering::Relaxed) & SLEEPS != 0 {
             wake_half(&self.seats[seat]);
@@ -331,7 +333,7 @@ impl Biased {
 
     /// With the gate: ends the ownership of the thread in `seat`, which may still hold the lock.
     fn revoke(&self, seat: usize) {
-        // SYNC owner-revoke: told in `enter`.
+        // SYNC owner-revoke: the other side of `enter`.
         self.owned.store(leaves(seat), Ordering::Relaxed);
         asymmetric::heavy();
     }
@@ -362,7 +364,7 @@ impl Biased {
             // That thread finds its ownership revoked when it frees the lock, and then wakes this one.
             if self.owned.load(Ordering::Relaxed) & SLEEPS == 0 {
                 self.owned.store(leaves(seat) | SLEEPS, Ordering::Relaxed);
-                // SYNC owner-wake: told in `vacate`.
+                // SYNC owner-wake: the other side of `vacate`.
                 asymmetric::heavy();
             }
             let now = self.seats[seat].load(Ordering::Relaxed);

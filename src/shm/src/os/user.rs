@@ -263,7 +263,7 @@ pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
         unsafe {
             let word = src.as_ptr().add(len - 8).cast::<u64>().read_unaligned();
             move_bytes(src.as_ptr(), dst.as_ptr(), len - 8);
-            // SYNC tail-last: as in Word::store.
+            // SYNC tail-last: as in `Word::store`.
             fence(Ordering::Release);
             AtomicU64::from_ptr(dst.as_ptr().add(len - 8).cast()).store(word, Ordering::Relaxed);
         }
