@@ -8,7 +8,9 @@
 //!
 //! Offers are numbered, and one word has the number and how far the offer is ([`State`]). Each side trusts what it
 //! finds as far as the other side's own memory and its own message are concerned, and no further: a receiver that lies
-//! has the sender write to other memory of the receiver, a sender that lies has sent other bytes.
+//! has the sender write to other memory of the receiver, a sender that lies has sent other bytes. The part must be one of
+//! a message in flight, and no longer than a slice. A message whose sender is stopped in its part is complete when the
+//! sender goes on.
 //!
 //! The kernel copies some 20 GB/s with one processor, and the sender's is often idle, polling for completions. So where
 //! a slice has 32 KiB or more, lies in one segment, and the peer polls, the receiver offers the first half and reads

@@ -7,6 +7,10 @@
 //! any more. In the last case whoever asked has to go on by himself. The peer tells behind the store of its position, and that
 //! was not yet there when the look was made; so what it tells comes after whatever the producer noted before it asked, under
 //! the lock of its direction (SYNC await).
+//!
+//! A thread that wakes the peer's thread for the last word of a write does so because the program there may spin on
+//! memory without any call. A message gets no such help: if its receiver makes no call, it may wait up to 8 ms, between
+//! two looks of the node's thread.
 
 use std::hint;
 use std::time::{Duration, Instant};

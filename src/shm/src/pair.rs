@@ -9,7 +9,8 @@
 //! requests and 16 KiB for answers in each direction of up to [`MAX_CONNS`] connections. Either side makes the file
 //! longer, by eight connections, when it first needs a place, and nobody can make it shorter. A side asks for the room
 //! before it uses it, so a limit of the system refuses one call or one connection and nothing else. A pair with one
-//! idle connection takes 24 KiB of the memfd; `tests-c/stress/everyone` measures that.
+//! idle connection takes 24 KiB of the memfd, and with what the process publishes and keeps some 44 KiB on each side;
+//! `tests-c/stress/everyone` measures that.
 //!
 //! The words `known`, `wanted` and `state` of an end are hints: written Relaxed under the lock on sending, read Relaxed
 //! by whoever polls. Before anything is done the position is loaded with Acquire, and before a thread sleeps the words
