@@ -4,7 +4,7 @@
 //! destructor. These answer instead. They are kept under a key of the threads library; if the program has taken all
 //! keys, they are kept in a thread-local value of the standard library after all.
 //!
-//! A wait keeps its state so. Where even a key of its own cannot be had, the thread looks every millisecond instead of
+//! A wait keeps its state in such a value. If there is no memory for it, the thread looks every millisecond instead of
 //! sleeping on a bell, and cannot be cancelled meanwhile.
 
 use std::cell::RefCell;
