@@ -302,7 +302,12 @@ step_fmt()
     fi
 }
 
-step_layers() { tap "$here/layers.sh"; }
+# How large the project is stands beside it; nothing judges that.
+step_layers()
+{
+    tap "$here/layers.sh"
+    "$here/lines.sh" | tee "$logs/lines"
+}
 
 step_clippy()
 {

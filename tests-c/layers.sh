@@ -7,7 +7,7 @@ LC_ALL=C
 export LC_ALL
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/.." || exit 2
-page=docs/architecture.md
+order=docs/memory-order.md
 
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -22,47 +22,59 @@ names_no_version()
         src/core src/shm src/verbs src/host src/face | grep -vE "[\"\`\$]DAT_|, DAT_SHM_VM="
 }
 
-# section HEADING: the lines of the page under a heading of the second level.
-section()
-{
-    awk -v want="## $1" '/^## / { inside = ($0 == want) } inside' "$page"
-}
+# The marks of memory order, one line a place: see marks.sh.
+"$here/marks.sh" --places >"$work/places"
+cut -f 1 "$work/places" | uniq >"$work/marks"
 
-# The marks of the sources, one a place; a comment may be broken between SYNC and the name.
-grep -rh -A1 --include='*.rs' '\<SYNC\>' src |
-    awk '{ text = $0 }
-         broken { sub(/^[ \t]*\/\/[\/!]?[ \t]+/, "SYNC ", text) }
-         { broken = (text ~ /SYNC$/) }
-         { while (match(text, /SYNC [a-z][a-z-]*/)) {
-               print substr(text, RSTART + 5, RLENGTH - 5)
-               text = substr(text, RSTART + RLENGTH)
-           } }' | sort >"$work/places"
-sort -u "$work/places" >"$work/marks"
-# Those that the page argues: the first cells of its tables. One in parentheses is the name of a row alone.
-{ section Locks; section 'Memory order'; } |
-    sed -n 's/^| \([a-z][a-z, -]*\) |.*/\1/p' | grep -vx mark | sed 's/, /\n/g' | sort -u >"$work/argued"
-
-are_argued()
+has_marks()
 {
     [ -s "$work/marks" ] || { echo 'no marks'; return 1; }
-    diff "$work/marks" "$work/argued" | sed -n -e 's/^< /in the sources alone: /p' -e "s|^> |in $page alone: |p" >"$work/differ"
-    ! grep . "$work/differ"
+    { sed '/^<!-- marks:/q' "$order" && "$here/marks.sh"; } | diff "$order" - || {
+        echo "tests-c/marks.sh --write brings $order up to date"
+        return 1
+    }
 }
 
-# A mark that stands in one place names nothing that it belongs to.
-have_two_places()
+# A mark that stands in one place names nothing that it belongs to; one of its places gives the reason.
+have_partners()
 {
-    ! uniq -u "$work/places" | grep .
+    cut -f 1 "$work/places" | uniq -u | sed 's/$/: has one place/' >"$work/missing"
+    awk -F '\t' '{ marks[$1] } $5 != "" { given[$1] }
+                 END { for (mark in marks) if (!(mark in given)) print mark ": no place gives a reason" }' \
+        "$work/places" >>"$work/missing"
+    ! grep . "$work/missing"
 }
 
-# tell_of_modules FILE: the file has each module of src/host in backquotes.
-tell_of_modules()
+# Documentation and other comments name marks that are there, on one line.
+are_there()
+{
+    grep -rnE --include='*.rs' '\<SYNC( [^a-z]|[^ ]|$)' src >"$work/missing"
+    { cat "$work/marks"; echo; grep -rohE --include='*.rs' '\<SYNC [a-z][a-z-]*' src | sed 's/^SYNC //' | sort -u; } |
+        awk '/^$/ { named = 1; next } named && !($0 in there) { print $0 ": no place has it" } { there[$0] }' >>"$work/missing"
+    ! grep . "$work/missing"
+}
+
+# The table at the head of src/host has each of its modules.
+tells_of_modules()
 {
     sed -n 's/^pub mod \([a-z_]*\);$/\1/p' src/host/src/lib.rs >"$work/modules"
     [ -s "$work/modules" ] || { echo 'no modules'; return 1; }
     while read -r module; do
-        grep '^\(//! \)\?|' "$1" | grep -q "\`$module\`" || echo "$module is not in the table"
+        grep '^//! |' src/host/src/lib.rs | grep -q "\`$module\`" || echo "$module is not in the table"
     done <"$work/modules" >"$work/missing"
+    ! grep . "$work/missing"
+}
+
+# The files that pages for developers name are there: `core/slab.rs` stands for src/core/src/slab.rs, `ep/end.rs` for a file below
+# the crate of which the page speaks.
+have_files()
+{
+    find src -name '*.rs' >"$work/files"
+    for document in docs/architecture.md docs/memory-order.md docs/glossary.md; do
+        sed '/^<!-- marks:/q' "$document" | grep -oE '`[a-z0-9_/]+\.rs`' | tr -d '`' | sort -u | while read -r file; do
+            grep -qE "(^|/)${file}\$|^src/${file%%/*}/src/${file#*/}\$" "$work/files" || echo "$document: there is no $file"
+        done
+    done >"$work/missing"
     ! grep . "$work/missing"
 }
 
@@ -135,10 +147,11 @@ has_instructions()
 }
 
 ok 'what serves every version of the interface names none of them' names_no_version
-ok "each mark SYNC is argued in $page, and no other" are_argued
-ok 'each mark SYNC has at least two places' have_two_places
-ok "$page: the table of src/host has all modules" tell_of_modules "$page"
-ok 'src/host/src/lib.rs: its table has all modules' tell_of_modules src/host/src/lib.rs
+ok "$order has the tables that follow from the marks SYNC" has_marks
+ok 'each mark SYNC has two places or more, and a reason' have_partners
+ok 'what refers to a mark SYNC names one that is there' are_there
+ok 'the files that pages for developers name are there' have_files
+ok 'src/host/src/lib.rs: its table has all modules' tells_of_modules
 ok 'src/core/src/lib.rs: modules use each other from the top of its list to the bottom' go_down
 ok 'what a call leaves behind does not take from the reserve' spare_the_reserve
 ok 'each dependency has its reason beside it' have_reasons

@@ -216,7 +216,9 @@ pub(crate) fn end(books: &Arc<Mutex<Books>>) {
             mem::forget(books.clone());
         }
     }
-    // SYNC charge: one that was dropped before may still be leaving the lock, and has a note.
+    // SYNC charge: a charge that was counted before the end may still be leaving the lock; it has a note, which it
+    // removes with Release, so it has left when nobody notes the books. One that takes the lock later finds the end and
+    // has a reference.
     asymmetric::heavy();
     let mut pause = Pause::new();
     while is_noted(Arc::as_ptr(books).addr()) {
@@ -266,8 +268,8 @@ impl Drop for Charge {
             cold_path();
             return self.settle_unnoted();
         };
-        // SAFETY: the books live as long as they count this charge; until the lock is left, the note keeps them (SYNC
-        // charge).
+        // SYNC charge: the note was made before the count changes, and stays until the lock is left.
+        // SAFETY: the books live as long as they count this charge; until the lock is left, the note keeps them.
         let ended = unsafe { self.settle() };
         drop(note);
         if ended {

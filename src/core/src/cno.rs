@@ -1,4 +1,11 @@
 //! Consumer notification objects: one place to wait for many dispatchers.
+//!
+//! A CNO keeps one trigger, and each trigger wakes one waiter. One with a descriptor has an eventfd instead of an
+//! agent. It is rung when a trigger is kept and cleared when it is taken, both under the CNO's lock, so it is readable
+//! exactly while there is one. As a trigger replaces an earlier one, the trigger of an EVD that is freed goes to
+//! another EVD of the CNO that holds an event: at the free itself if there is a descriptor, and otherwise, or if it
+//! came after the free, when it is taken. The list of EVDs is locked for that, and EVDs are looked at under it, never
+//! under the lock on the trigger. Once the CNO was freed or its agent replaced, the old agent is not called any more.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, RawFd};

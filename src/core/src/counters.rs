@@ -2,6 +2,12 @@
 //!
 //! The counters of an endpoint lie behind the locks that posting and completing take anyway, so they cost an addition and no
 //! locked instruction. An adapter adds up those of its endpoints when it is asked.
+//!
+//! What the transport alone knows it counts itself (`Flow` in `transport/gauge.rs`): a gauge notes whether something
+//! waits, under the lock of whatever waits. Counts of wake-ups alone are locked additions, each beside a system call. A
+//! query of an adapter holds the lock on the sums of endpoints that were freed, so that no endpoint counts twice or not
+//! at all; it comes before the list of objects. No other process can read the counters: they would have to lie in
+//! shared memory, at a load more for each.
 
 use crate::event::Transfer;
 use crate::slab::Handle;

@@ -1,6 +1,10 @@
 //! Open interface adapters, as known to every object that was made from one.
 //!
 //! Opening and closing, which know every object, are in [`crate::open`].
+//!
+//! What a version tells its programs beyond what all are told stands in [`Habits`], which the face gives when it opens
+//! an adapter: the core knows what is told, and not for which version. An adapter has the only count of objects of each
+//! kind, and refuses one more than its attributes say.
 
 use std::ptr;
 use std::sync::Arc;

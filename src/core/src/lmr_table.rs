@@ -1,4 +1,12 @@
 //! Local memory regions by context: the table in which every post looks them up.
+//!
+//! A row has the whole context and the zone within which its rights hold, so a check compares context, zone and end.
+//! Contexts of far rows (above 2,047) take the slower function, and so does a region whose bytes are counted from 0:
+//! its row names no zone, so the usual check has nothing to add.
+//!
+//! A receive keeps with its segment how many regions were deregistered when it was checked. If the number is the same
+//! when the message comes, all regions that were found then are still there ([`LmrTable::is_live`]); otherwise the
+//! region is pinned and checked again.
 
 use std::collections::VecDeque;
 use std::hint::assert_unchecked;
@@ -215,7 +223,7 @@ impl LmrTable {
             let plain = registration.origin == 0 && registration.rights.intersects(rights);
             if plain { registration.zone.into() } else { NO_ZONE }
         };
-        // SYNC row: who reads one of these fields sees that the row was emptied before.
+        // SYNC row: a reader that finds one of these fields finds the old context gone when it loads the context again.
         fence(Ordering::Release);
         row.addr.store(registration.addr, Ordering::Relaxed);
         row.origin.store(registration.origin, Ordering::Relaxed);
@@ -226,7 +234,7 @@ impl LmrTable {
         row.rights.store(u32::from(registration.rights.bits()), Ordering::Relaxed);
         row.key.store(registration.key, Ordering::Relaxed);
         row.handle.store(0, Ordering::Relaxed);
-        // SYNC row: the fields are in place before the context.
+        // SYNC row: the fields are in place before the context, so a reader that finds the context has its fields.
         row.context.store(context, Ordering::Release);
         Some(context)
     }
@@ -265,7 +273,8 @@ impl LmrTable {
         let mut rows = self.rows.lock();
         if let Some(row) = self.row(context) {
             row.context.store(EMPTY, Ordering::SeqCst);
-            // SYNC removals: behind the row, so that who finds this number does not find the region.
+            // SYNC removals: raised behind the emptying of the row. Since readers load the number before the row, one
+            // that has the new number does not find the region.
             self.removals.store(self.removals.load(Ordering::Relaxed) + 1, Ordering::Release);
             rows.free.push_back(context & INDEX_MASK);
         }
@@ -313,7 +322,7 @@ impl LmrTable {
     #[inline]
     pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
         let writes = right.contains(Rights::LOCAL_WRITE);
-        // SYNC removals
+        // SYNC removals: loaded before the row.
         let since = self.removals.load(Ordering::Acquire);
         let granted = self.row(segment.context).and_then(|row| row.grants(segment, zone, writes, since));
         match granted {
@@ -329,7 +338,7 @@ impl LmrTable {
         if segment.len == 0 {
             return None;
         }
-        // SYNC removals
+        // SYNC removals: loaded before the row.
         let since = self.removals.load(Ordering::Acquire);
         self.near_row(segment.context)?.grants(segment, zone, right.contains(Rights::LOCAL_WRITE), since)
     }
@@ -409,7 +418,7 @@ impl Row {
     #[inline(always)]
     fn grants(&self, segment: &LocalSegment, zone: u32, writes: bool, since: u64) -> Option<Segment> {
         let &LocalSegment { context, addr, len } = segment;
-        // SYNC row: pairs with the store in insert.
+        // SYNC row: pairs with the store in `insert`. Behind the fields comes an Acquire fence, and the context again.
         if self.context.load(Ordering::Acquire) != context {
             return None;
         }

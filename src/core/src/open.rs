@@ -1,6 +1,9 @@
 //! Opening an interface adapter, and closing it with all objects made from it.
 //!
 //! This is the one place that knows every kind of object.
+//!
+//! An abrupt close frees service points, requests, endpoints, SRQs, RMRs, LMRs, PZs, EVDs and CNOs, in this order, and
+//! wakes all waiters.
 
 use std::sync::Arc;
 

@@ -3,6 +3,9 @@
 //! Looking finds the work sooner than a sleep does, and saves the other side the wake-up. But if other threads need the
 //! very processor, it keeps them from their work, and one of them may be the one that is waited for. A wait that looks
 //! finds that out ([`crate::wait`]), and the object that it waits on remembers it for the next ones.
+//!
+//! If another thread took the processor in two waits in a row, waits on this object sleep at once; only now and then,
+//! in every 256th at last, one polls again.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

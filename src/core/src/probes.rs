@@ -10,6 +10,9 @@
 //!
 //! Transfers have the numbers of [`Transfer`], and a bind the one behind them. An atomic operation counts as a read, a write
 //! that brings a value as a write.
+//!
+//! There are no semaphores, since asking one takes two instructions. Where the fast paths are in line, so are their
+//! probes.
 
 use crate::ep_state::State;
 use crate::event::{Completion, Status, Transfer};

@@ -1,4 +1,11 @@
 //! Remote memory regions: windows into local regions that peers may use.
+//!
+//! A binding holds a use of the LMR, and a key that peers name. A window whose scope is an endpoint is noted among that
+//! endpoint's requests, and its binding is forgotten when the connection ends (`ep/end.rs`); the transport's window
+//! shows nothing then without being told. A message that revokes a window is reported with the key: the list of remote
+//! keys says whose it is, and the binding is forgotten before the completion is queued. Reads into what a remote key
+//! names look there too. The transport always gets real addresses, and beside them the number by which peers name the
+//! first byte.
 
 use std::mem;
 use std::sync::Arc;

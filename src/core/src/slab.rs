@@ -8,6 +8,13 @@
 //!
 //! A freed cell is used again only after [`QUARANTINE`] others were freed, so that a
 //! stale handle is refused for a long time.
+//!
+//! Fast calls look in a [`Window`] first: the first cells of the slab in which the library first looked up a handle,
+//! which are those of a program with up to a thousand objects. A fast call on such a cell, by a thread whose first slot
+//! is free, has a function with the usual case alone (`quickly` in the face); everything else goes through another one,
+//! which does the same with any cell. A free waits for nobody. The freed cell may become another object's at any
+//! moment, so the object is read before the cell becomes vacant, and a free that goes on to use its handle keeps it
+//! meanwhile (`Ia::keep_handle`).
 
 mod entry;
 #[cfg(all(test, loom))]
@@ -175,7 +182,8 @@ impl Chunk {
 
     /// The cell at an address, if there is one.
     fn cell(&self, address: usize) -> Option<&'static Cell> {
-        // SYNC chunk: pairs with the store in grow, so that the cells are initialised and their address is known.
+        // SYNC chunk: pairs with the store in `grow`: a thread that finds the size has the address, and cells that are
+        // initialised.
         let size = self.size.load(Ordering::Acquire);
         let first = self.first.load(Ordering::Relaxed);
         let offset = address.wrapping_sub(first.addr());
@@ -211,7 +219,8 @@ impl Window {
     /// Sets the cells, if none are set yet.
     pub fn set(&self, cells: Cells) {
         if self.first.compare_exchange(0, cells.first, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            // SYNC chunk: pairs with the load in `enter`, as the store in `grow` does.
+            // SYNC chunk: pairs with the load in `enter`, as the store in `grow` does. A window is set once, so its
+            // address is that of its size.
             self.len.store(cells.size / size_of::<Cell>(), Ordering::Release);
         }
     }
@@ -339,7 +348,7 @@ impl<D> Slab<D> {
         if !cell.state.kill(O::KIND) {
             return false;
         }
-        // SYNC dead
+        // SYNC dead: the cell is dead already; the slots are looked through behind this.
         asymmetric::heavy();
         // Nobody gets the cell before its pins are gone.
         self.free.lock().cells.push_back(handle.0);
@@ -467,7 +476,7 @@ impl<D> Slab<D> {
         // For those that find a cell by its address alone.
         let _ = first.expose_provenance();
         chunk.first.store(first, Ordering::Relaxed);
-        // SYNC chunk
+        // SYNC chunk: the cells and the address of the first one are in place before the size.
         chunk.size.store(len * size_of::<Cell>(), Ordering::Release);
         free.chunks += 1;
         free.used = 0;

@@ -2,6 +2,14 @@
 //!
 //! A posted buffer is *available* until an endpoint takes it and *outstanding* until the
 //! program has dequeued its completion, which a [`books::Charge`] counts.
+//!
+//! Posts and reports wait for the lock on the books, so under it the transport is called to hand over a buffer and for
+//! nothing else. Resizes and new watermarks, which are calls of the device, have a lock of their own around the books
+//! and the call, so they reach the transport in the order in which they entered the books. Queries, resizes and new
+//! watermarks first have the transport report all that has happened (`Poll::Complete`); a transport reports only what
+//! it has consumed. The books alone decide on the event of the low watermark and disarm when they find it due, so it
+//! comes once for each arming. A buffer taken between the books and the device is not lost: a transport that is armed
+//! reports taken buffers if its limit is undercut already.
 
 use std::hint::cold_path;
 use std::sync::Arc;

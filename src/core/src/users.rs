@@ -1,4 +1,7 @@
 //! The users of an object, which keep it from being freed.
+//!
+//! A [`Use`] counts one user for as long as it lives. Retiring an object succeeds only without users and exactly once;
+//! after that there can be no new user.
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -6,6 +6,28 @@
 //! the thread. A wait whose thread is unwound is taken off at once ([`abandon`]), before anything of the program runs.
 //!
 //! A thread sleeps on a word of memory, unless the transport has a descriptor for it.
+//!
+//! # How a wait sleeps
+//! It becomes the waiter and polls for 30 µs, unless polling does not pay (`patience`): after 5 µs it offers its
+//! processor to others once. Then it leaves its waker with the object, arms the transport, polls once more, looks, and
+//! sleeps; in this order it misses nothing. A thread that queues an event that satisfies the waiter wakes it by its waker. Where the thread
+//! sleeps follows from what the transport's `arm` returned:
+//!
+//! | `Armed` | from | the thread sleeps on |
+//! |---|---|---|
+//! | `Reported`: a thread of the provider reports what comes | shm, where others are to be told as well | the word of its waker, in futex(2) |
+//! | `Word`, which others change as well | shm, for a wait that sleeps alone | that word, in futex(2); its waker changes it too |
+//! | `Descriptor` | verbs | the descriptor and a bell of its own, in ppoll(2) |
+//!
+//! A sleep on a word that others change lasts 50 ms at most, the next one of the same wait twice as long, up to an
+//! hour: a process that breaks the rules may restore the old value just when the thread falls asleep. A waiter tells
+//! `arm` whether completions of requests are to end its sleep: if requests of any endpoint complete on its EVD, if
+//! asynchronous events arrive there, of which one tells of a completion without room, and always for a CNO. An endpoint
+//! that gets the EVD for its requests later, or an EVD that is tied to the CNO later, wakes the waiter, which arms
+//! again.
+//!
+//! A wait in a signal handler that interrupted a wait of its thread has a waker of its own and takes nothing from the
+//! outer one.
 
 use std::any::Any;
 use std::cell::RefCell;

@@ -45,7 +45,8 @@ struct State<W>(W);
 impl<W: Word> State<W> {
     /// Its sleep is to end; true if whoever calls this has to wake it. The condition was changed before.
     fn end_sleep(&self) -> bool {
-        // SYNC waker: the condition was changed before.
+        // SYNC waker: the condition was changed before. Of this swap and that of the sleeper one is first: the sleeper
+        // finds the condition, or this finds that it sleeps.
         self.0.swap(WOKEN, Ordering::AcqRel) == ASLEEP
     }
 

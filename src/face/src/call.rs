@@ -3,6 +3,13 @@
 //!
 //! The core says what is wrong; the call says, with a list of positions, which argument of the C function that is.
 //! Faults stay typed until the call returns, where [`Version::code`] gives them their numbers.
+//!
+//! Fast calls, and short queries of a transport that reaches no cancellation point (`Transport::CANCELLATION_POINTS`),
+//! leave the state of the thread alone, which would cost two calls of libc. What may run in one of them after all and
+//! is a cancellation point forbids it itself ([`host::cancel`]). Slow calls run in `making`, which lets in a call that
+//! makes something only while the reserve of memory has a share for every call under way or the system as much, or in
+//! `slow`, which always lets in. Fast calls are not guarded against panics, and nothing that a program or a peer does
+//! makes them panic: their assertions stand before `unsafe` blocks and hold always.
 
 use std::hint::cold_path;
 use std::mem::ManuallyDrop;

@@ -14,8 +14,8 @@
 //! | [`fork`] | the state after a fork |
 //!
 //! # Panics and cancellation
-//! A slow call runs in [`call::slow`], where a panic becomes a return code. A fast call runs in [`call::fast`] and
-//! contains nothing that panics. The thread cannot be cancelled in either of them, but it can while it sleeps in
+//! A slow call runs in [`call::slow`], where a panic becomes a return code. A fast call runs in [`call::fast`],
+//! which does not catch a panic; nothing that a program or a peer does makes it panic. The thread cannot be cancelled in either of them, but it can while it sleeps in
 //! [`wait`].
 
 pub mod call;

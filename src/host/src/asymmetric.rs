@@ -9,6 +9,9 @@
 //!
 //! The kernel makes the difference: membarrier(2) has every processor that runs a thread of this process pass a full
 //! fence. Where it cannot, both halves are full fences, which is right and costs time.
+//!
+//! The first call of a process that enters an object asks the kernel. The places that rely on the fence carry marks of
+//! memory order, which docs/memory-order.md lists.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

@@ -3,11 +3,16 @@
 //! Cancellation unwinds the stack from a system call of libc, and nearly every one is a cancellation point: closing a
 //! descriptor with the last reference to it, loading a library, writing a line to the log. It would unwind frames that
 //! hold locks and that Rust does not allow to be unwound. So a face forbids cancellation everywhere except in the sleep
-//! of a wait, whose frames own nothing, and in fast calls of transports that say that they reach no cancellation point. What
-//! such calls can reach, and is one after all, forbids cancellation itself: closing a descriptor ([`Shielded`]), waiting for
-//! the end of a thread, reading a file.
+//! of a wait, whose frames own nothing, and in fast calls of transports that say that they reach no cancellation point.
+//! What such calls can reach, and is one after all, forbids cancellation itself: closing a descriptor ([`Shielded`]),
+//! waiting for the end of a thread, reading a file.
 //!
 //! A program that lets a thread be cancelled asynchronously, at any instruction, may call nothing meanwhile.
+//!
+//! The sleep on a word is futex(2), which is no cancellation point of libc. For that one system call the thread can be
+//! cancelled at any instruction, in a function of its own without anything to be dropped. The call always has a time
+//! limit: only then every handled signal ends it, as with ppoll(2), instead of restarting it after handlers with
+//! SA_RESTART.
 
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;

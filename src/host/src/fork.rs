@@ -6,6 +6,8 @@
 //! A library that we call may have locks of its own that it does not watch over a fork. If another thread were inside
 //! at that moment, the child would find the lock taken for ever. So such calls are made by [`undivided`], and so is
 //! the making of a descriptor together with its note.
+//!
+//! The handler before a fork waits for such calls, for two seconds at most.
 
 use std::cell::UnsafeCell;
 use std::os::fd::{AsFd, AsRawFd, RawFd};

@@ -10,6 +10,13 @@
 //!   zeroed data of the library, which costs nothing until it is used.
 //! * A call that makes something is let in with [`admit`], which refuses it when neither the reserve nor the system
 //!   could serve it to its end. Calls that take down are always let in; a part of the reserve is theirs alone.
+//!
+//! The reserve has 2 MiB and serves pieces of up to 32 KiB, which are given back soon; a quarter is for calls that take
+//! down. What may stay there is little: private data that a connection keeps, and what a comment allows beside an `Arc`
+//! or a `Box` of its own, which `tests-c/layers.sh` looks for. Taking down needs no memory that a free could lack: the
+//! objects of an adapter are linked through their cells, and lists of what was freed get their room when things are
+//! made. After a fork the lock on the reserve may be taken over in the child, and a piece that another thread was being
+//! given is lost there.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;

@@ -1,7 +1,12 @@
 //! Waiting for another thread that will soon be done, where there is no word to sleep on.
 //!
-//! Such a wait begins with looking again and again, and ends in sleeps. The other thread may need the very processor, and
-//! a thread of a real-time class gives that to one of a lower priority by sleeping alone, however often it yields.
+//! Such a wait begins with looking again and again, and ends in sleeps. The other thread may need the very processor,
+//! and a thread of a real-time class gives that to one of a lower priority by sleeping alone, however often it yields.
+//!
+//! Some looks come at once, some offer the processor, and from then on each is a sleep of up to a millisecond. These
+//! wait so: an attempt at a gate that another attempt has, rounds of progress, slots of the table of transfers,
+//! transfers of peers, sections, notes of the books of a queue that ends, and the reserve of memory. All other looks
+//! have a bound that depends on no other thread.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,11 @@
 //! A value for each thread, dropped when the thread ends.
 //!
 //! The standard library's thread-local values with destructors end the process when there is no memory for noting the
-//! destructor. These answer instead. They are kept under a key of the threads library; if the program has taken all keys,
-//! they are kept in a thread-local value of the standard library after all.
+//! destructor. These answer instead. They are kept under a key of the threads library; if the program has taken all
+//! keys, they are kept in a thread-local value of the standard library after all.
+//!
+//! A wait keeps its state in such a value. If there is no memory for it, the thread looks every millisecond instead of
+//! sleeping on a bell, and cannot be cancelled meanwhile.
 
 use std::cell::RefCell;
 use std::ffi::c_void;

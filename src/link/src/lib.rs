@@ -1,4 +1,19 @@
 //! How the shared libraries are linked, for their build scripts.
+//!
+//! The libraries need nothing newer than GLIBC_2.28, the version of RHEL 8 and Debian 10, wherever they were built:
+//! [`libc`] gives the linker a copy of the system's libc for that. What libc had in a static part until 2.33, such as
+//! `stat`, is compiled from `static_part.c` into each library. Until 2.34 threads and the dynamic loader's calls were
+//! in libpthread.so.0 and libdl.so.2, under the same names and versions, so the libraries name both as needed; on newer
+//! systems these are empty. A function that came later, such as `gettid`, has no version in the library; the Rust
+//! library refers to it weakly, so the loader leaves it out where it is missing. tests-c/glibc.sh checks all of this,
+//! and runs programs of Debian 11 (2.31) over the libraries. No system with 2.28 itself was at hand.
+//!
+//! Everything but verbs compiles for musl, which `make check` looks at. Shared libraries need `-C
+//! target-feature=-crt-static`, a linker for musl (Debian's musl-gcc with lld, since GNU ld does not take the two
+//! scripts of versions) and a libgcc_s built for musl, which Debian does not have, so no test links them. Linked by
+//! hand, the demo of uDAPL 1.2 ran over shm. The loader of musl ignores versions of symbols, so a process cannot have
+//! programs of both versions of uDAPL there, and it does not tell where a library lies, so a relative path in
+//! LD_LIBRARY_PATH stops counting when the program changes its folder.
 
 use std::env;
 use std::ffi::OsString;

@@ -7,6 +7,9 @@
 //! Programs keep attributes longer than the object: they make endpoints with those that one had which is freed, and look at
 //! those of an adapter that they have closed. So the memory of a list is never given back. It goes to the next object that
 //! needs such a list, with the same names.
+//!
+//! The digits are written anew in atomic bytes, behind which there is always a zero; there are as many lists as there
+//! were objects with one at a time.
 
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicU8, Ordering};

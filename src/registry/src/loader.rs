@@ -7,6 +7,13 @@
 //! Provider libraries are loaded with local scope: their symbols are found through their handle alone, and the names of
 //! one provider never replace those of another. They are never unloaded, because thread-local data with destructors
 //! would outlive their code.
+//!
+//! A library that was not loaded for lack of memory is tried again at the next dat_ia_open. The loader is asked without
+//! RTLD_NODELETE, because glibc keeps a library half made under it when memory ends in the last step; the handle is
+//! never closed, so the library stays.
+//!
+//! A provider that could not register for lack of memory says nothing of it, so the registry looks itself whether there
+//! is memory.
 
 use std::ffi::{CStr, CString, OsStr, c_void};
 use std::fs::File;

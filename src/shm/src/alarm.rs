@@ -4,9 +4,15 @@
 //! [`RUNG`] and wakes the sleeper. So a ring that comes before the sleep is not missed ([`sleep`]).
 //!
 //! A peer that breaks the rules can store anything at any time. If it puts the number back between the ring of another
-//! peer and the sleep, the waiter sleeps on although it was rung. So a waiter never sleeps here without a limit, whoever
-//! reads that it sleeps reads so elsewhere (`home`), where peers cannot write, and what is read here is used by the system
-//! for the comparison, and as a hint that the waiter does not sleep.
+//! peer and the sleep, the waiter sleeps on although it was rung. So a waiter never sleeps here without a limit,
+//! whoever reads that it sleeps reads so elsewhere (`home`), where peers cannot write, and what is read here is used by
+//! the system for the comparison, and as a hint that the waiter does not sleep.
+//!
+//! A peer that rings remembers the number of the sleep (`ended`, stored with Release behind the ring), so further news
+//! for that sleep cost no system call: a thread that finds the number leaves the ring to the one that made it. The word
+//! is set to [`RUNG`] by a swap with Release, and the number of a sleep is stored with Release before it is published;
+//! the kernel compares the word under its own lock, so a ring before the sleep keeps the sleep from beginning. futex(2)
+//! wakes all sleepers on the word, so a thread that a peer has put there takes no wake-up of the leader's.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};

@@ -1,8 +1,18 @@
 //! One end of a connection: the queue pair of this transport.
 //!
-//! The two directions have separate locks. That of [`Rx`] is here; [`Tx`] lies with the endpoint, behind the lock on its
-//! requests ([`EndpointSink::lock_tx`]), and is out of reach once the endpoint's connection has ended. The order is `rx`,
-//! then `tx`.
+//! The two directions have separate locks. That of [`Rx`] is here; [`Tx`] lies with the endpoint, behind the lock on
+//! its requests ([`EndpointSink::lock_tx`]), and is out of reach once the endpoint's connection has ended. The order is
+//! `rx`, then `tx`.
+//!
+//! # Work that waits
+//! Work waits in five places: in the queue of requests (`tx`), as what the peer is owed (`answers`), as the record at
+//! the head of a ring (`rx`), as an announced message whose bytes the peer is to be asked for, and as a connection that
+//! ends while the peer has a transfer under way (`pending`, the node's thread). It is continued through one of three
+//! words: the ready bit, which the peer or this process sets and the next round takes, whichever thread makes it; the
+//! bits `Busy` of the end, which a round looks at while the connection is polled; and the turn left to the holder of
+//! the lock on sending, who sets the ready bit. Work that waits for the peer's position has a record in the ring that
+//! asks the peer to tell ([`crate::outlet`]). A copy that has used up its turn sets its own bit. A message that waits
+//! for a receive is continued by the post of the receive.
 
 use std::hint::cold_path;
 use std::sync::Arc;
@@ -186,9 +196,9 @@ impl Conn {
         if !self.is_up() {
             return;
         }
-        // SYNC polled: the peer may have answered a record, and have told nobody, before the thread that has put it there
-        // takes note of what it waits for; or a record may have come before the thread that has made room takes note of
-        // how far it is. Both do so under these locks.
+        // SYNC polled: the peer may have answered a record, telling nobody, before the thread that put the record there
+        // notes what it waits for; or a record may have come before the thread that made room notes how far it is. Both
+        // notes are made under these locks.
         let rx = self.rx.lock();
         let Some(tx) = self.sink.try_lock_tx() else { return };
         let news = end.has_news();
@@ -584,7 +594,8 @@ impl Conn {
 /// Tells the peer how far this side got with its records, if it wants to know.
 #[inline]
 fn acknowledge(end: &End, wanted: Acknowledge) {
-    // SYNC await: this side's position was stored before.
+    // SYNC await: this side's position was stored before. So the telling comes behind the look of a producer that did
+    // not find the position, and behind what that producer noted first under its lock.
     match wanted {
         Acknowledge::No => {}
         Acknowledge::Completion => end.tell_peer(News::Completion),

@@ -1,10 +1,30 @@
 //! Moving bytes between registered memory, the ring, and the peer's memory.
 //!
 //! Every access to the program's memory is made under a pin of its region, or for a few bytes in a section, so that a
-//! region is no longer touched once the free of it has returned. The last word of a transfer becomes visible last and in
-//! one piece: a thread that polls it never sees a part of it, and finds all other bytes once it has seen it.
+//! region is no longer touched once the free of it has returned. The last word of a transfer becomes visible last and
+//! in one piece: a thread that polls it never sees a part of it, and finds all other bytes once it has seen it.
 //!
 //! Transfers to and from the peer's memory are made in [`Slice`]s, each of which is checked anew.
+//!
+//! # The last word
+//! It is the aligned 8, 4, 2 or 1 bytes at the end of the destination, no more than the transfer has; segments that lie
+//! one behind the other count as one. In memory of this process the word is gathered apart, by the kernel too, and
+//! stored behind all other bytes. In the peer's memory the kernel copies it as a piece of its own: one byte, or eight
+//! on x86-64 and aarch64, which most processors move at once. Kernels from 6.4 on use the instruction for short strings
+//! where the processor has a fast one (`fsrm`), which moves bytes in order: a program that looks just then may see the
+//! first bytes of the word alone, but the last byte comes last. Words of other lengths the kernel may copy byte by
+//! byte, so the peer stores them: a write of up to 8 KiB goes through the ring whole, and the last word of a longer one
+//! does. Until the peer has consumed it, later writes go through the ring as well, and long ones and reads wait. The
+//! writer looks for 2 µs whether the peer consumes that record, and otherwise wakes its thread, once for each position:
+//! the program there may spin without any call.
+//!
+//! # When the kernel refuses
+//! A filter of system calls or lost privileges may begin to refuse copies at any moment. The process notes that for the
+//! peer, does not try again and tells it (`Message::Reads`), so later messages come in pieces. A transfer goes on the
+//! other way from the byte where it is: a write as pieces through the ring, a read as a request for the rest. For an
+//! announced message the receiver asks through the ring of answers, which never waits for receives, by the position of
+//! the announcement and the bytes that it has; the sender, which keeps the segments until the announcement is consumed,
+//! answers one such question at a time. Any error but a bad address counts as a refusal.
 
 use arrayvec::ArrayVec;
 use dat_core::event::Status;

@@ -7,6 +7,10 @@
 //! with the number of the new door.
 //!
 //! The number of a door that is gone is given to another thread only when the system has gone through all its numbers.
+//!
+//! A peer reads the number before it looks at flag and row (SYNC door), so it never uses a new number after an old
+//! look. A peer that was stopped while the kernel gave out all numbers (/proc/sys/kernel/pid_max) could still write
+//! through one that was given out again.
 
 use std::io;
 use std::sync::Arc;
@@ -164,7 +168,9 @@ impl Door {
             if let Some(note) = &before {
                 note.await_number();
             }
-            // SYNC door: whoever finds the serial number not yet raised looks before the number is published.
+            // SYNC door: the serial number is stored before the thread's number. A call that closed something and then
+            // found the old serial number did so before this store, so a peer that has the new thread's number finds it
+            // closed.
             published.store(serial, Ordering::SeqCst);
             sign.word().store(tid.cast_unsigned(), Ordering::SeqCst);
             drop(sign);

@@ -5,6 +5,16 @@
 //! Arrived data is handled by the threads that call in: a dequeue or a wait handles all data that arrived for any
 //! connection of the process. When no thread calls in, one has to be woken, and the published word tells peers which
 //! one: see [`sleep`](crate::sleep).
+//!
+//! # What peers see
+//! The word, the table of regions and the alarm have a fixed size; each peer maps them once and closes the descriptor.
+//! The table has all its rows from the beginning, as many as the limit for files allows, and takes memory for those in
+//! use only.
+//!
+//! The node's thread is woken within the process by an eventfd that no other process has, and by a peer with
+//! `Message::Ring` on the socket of the link. That message says nothing; since any packet wakes the watch, a ring that
+//! finds the socket full is not lost. So a peer that makes its descriptors block, fills them or shuts them down harms
+//! only its own link.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -126,7 +136,8 @@ impl Home {
     /// rely on it.
     #[cold]
     pub fn fence_peers(&self) {
-        // SYNC polled: pairs with the fence in End::tell_peer.
+        // SYNC polled: that this side polls no more was stored before, and it looks at slots and positions behind this,
+        // under the locks of the connection. Pairs with the fence in `End::tell_peer`.
         fence(Ordering::SeqCst);
         if self.fences {
             barrier::everywhere();

@@ -1,11 +1,27 @@
 //! The transport shm: connections between processes of one host, and within one.
 //!
-//! From the outside in: `adapter` is the transport that the core calls. A `node` is this process as its peers see it,
-//! with one `thread`, which handles messages about connections (`cm`) and keeps a `watch` over arrived data. A `link` is
-//! a pair of processes, a `conn` one end of a connection, with a sending (`tx`) and a receiving (`rx`) direction; `copy`
-//! moves the bytes. All of these work on memory that processes show to each other: `home` is the memory that a process
-//! publishes, with its registered `regions`, `alarm` the word that a blocked waiter sleeps on, `guard` what wakes a peer that makes no call, `pair` the memory that two of them share, where a `ring` carries `record`s.
-//! docs/architecture.md describes all of this, and the order in which modules may use each other.
+//! From the outside in; `pair` and `home` also use the rounds of `budget`, and a module may use one above it where that
+//! reads better:
+//!
+//! | module | contents |
+//! |---|---|
+//! | `adapter`, `nodes` | the transport that the core calls; the nodes of the process, one a directory |
+//! | `thread`, `strangers`, `cm`, `watch` | the thread of a node; processes that have not said who they are; messages about connections; looking after data that nobody fetches |
+//! | `node` | the process as its peers in one directory see it: name, links, service points, tasks for the thread |
+//! | `link` | a pair of processes, its connections and its socket; the links of a process and their progress |
+//! | `hot` | the few connections that a polling thread looks at itself |
+//! | `conn` | one end of a connection: phase, receives, the receiving direction, the core's sink and behind it the sending direction |
+//! | `rx`, `tx`, `srq` | the receiving and the sending direction; the shared receive queue |
+//! | `answers`, `outlet` | what the peer asked for; a ring as the side that fills it uses it |
+//! | `copy`, `budget`, `record` | moving bytes; how many at a time; the contents of records |
+//! | `pending` | waiting for transfers that peers have under way |
+//! | `guard` | waking a peer whose program makes no call |
+//! | `pair`, `transfers` | the memory of two processes: ready bits, rings, one end of a connection there; the table of transfers under way |
+//! | `home`, `alarm`, `door` | what a process publishes: the word that says which thread to wake, the table of regions; the word on which a wait sleeps that sleeps alone; the thread through which peers copy |
+//! | `sleep`, `ready` | what these words say, and whom they wake; the ready bits |
+//! | `ring`, `offer`, `regions`, `wire`, `os` | a ring; a part of a message that both sides copy; registered memory; messages; the operating system |
+//!
+//! docs/architecture.md describes how the parts work together.
 
 mod adapter;
 mod alarm;

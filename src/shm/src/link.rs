@@ -2,6 +2,16 @@
 //!
 //! The socket carries messages about connections. The link of a process with itself has none: its messages go to the
 //! node's thread at once.
+//!
+//! A link is made when the first connection between two processes is asked for; if both ask at once, the process with
+//! the lesser name makes it. A request and its acceptance tell the peer the protection zone, the port and whether the
+//! program takes extended operations. The end of the socket is the end of the peer, and ends all connections of the
+//! link. A peer costs two descriptors: the socket and the memory of the pair.
+//!
+//! # Progress
+//! A thread that dequeues or waits handles the data that have arrived for any connection of the process, in a *round*,
+//! under the lock on [`Progress`]. It attempts that lock; if another thread holds it, it waits until that thread has
+//! ended a round, but for [`PATIENCE`] at most. The node's thread makes rounds when no thread calls in (`watch`).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,4 +1,7 @@
 //! The nodes of a process, one for each directory, as long as adapters are open there.
+//!
+//! The child of a fork inherits no shared memory: the handles of the parent are dead in it, the parent's sockets are
+//! closed in it (`host/fork.rs`), and it can open adapters of its own.
 
 use std::collections::HashMap;
 use std::io;

@@ -7,6 +7,10 @@
 //! any more. In the last case whoever asked has to go on by himself. The peer tells behind the store of its position, and that
 //! was not yet there when the look was made; so what it tells comes after whatever the producer noted before it asked, under
 //! the lock of its direction (SYNC await).
+//!
+//! A thread that wakes the peer's thread for the last word of a write does so because the program there may spin on
+//! memory without any call. A message gets no such help: if its receiver makes no call, it may wait up to 8 ms, between
+//! two looks of the node's thread.
 
 use std::hint;
 use std::time::{Duration, Instant};
@@ -117,7 +121,8 @@ impl<A: Area> Outlet<A> {
             return Asked::Before;
         }
         let last = self.tail;
-        // SYNC await: the peer has not stored this position yet, and tells behind that.
+        // SYNC await: if the position is short of the last record, the peer has not stored it yet and tells this side
+        // behind that store. Otherwise the peer tells nobody, and the caller continues by itself.
         let waits = self.producer.as_mut().is_some_and(|producer| producer.consumed().is_ok_and(|head| head < last));
         if !waits {
             self.asked = Acknowledge::Needed;

@@ -10,7 +10,24 @@
 //!   closed; if it is behind it, the copy is over;
 //! - when the peer breaks the rules: no thread takes that much time for a slice. Its link is ended.
 //!
-//! Only a thread that sleeps in the middle of a copy is waited for without an end.
+//! What the waiting call does about a thread that has not left its slot, once the door is changed:
+//!
+//! | the thread, as /proc shows it | the call |
+//! |---|---|
+//! | gone, a zombie, stopped (T, t) or frozen | does not wait: the thread is before its copy, which finds nobody, or behind it |
+//! | asleep in another system call, or in none | does not wait, for the same reason |
+//! | asleep in process_vm_readv or _writev | waits for that peer alone, with one line in the log |
+//! | running | waits until it has run for a quarter of a second, where a slice takes less than a millisecond; then the peer breaks the rules |
+//! | asleep where /proc does not show | waits for five seconds; then the peer counts as one that breaks the rules |
+//!
+//! The link of a peer that breaks the rules is ended, with one line in the log, and nothing waits for it again. A peer
+//! that names threads that cannot exist breaks them at once. So once such a call has succeeded, no peer that
+//! keeps to the rules writes the memory.
+//!
+//! Nobody waits here under a lock that another connection needs: the transport answers `Closing::Exposed` to a
+//! disconnect, and the core calls `await_end` without its locks. Ends found by a round or by the node's thread close
+//! the connection at once, and the endpoint and the peer are told when the transfers are over, for which the thread
+//! looks every millisecond, later every twenty. A link whose socket has ended stays in the list until then.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -53,7 +70,8 @@ impl Pending {
     /// The transfers that the peers of `pairs` have under way; `None` if there are none. What is to be closed to them
     /// was closed before.
     pub fn new<'a>(home: &Home, pairs: impl Iterator<Item = &'a Arc<Pair>>) -> Option<Pending> {
-        // SYNC moving: pairs with the fence of a thread that enters a slot.
+        // SYNC moving: the flag of the connection or the row of the region was closed before. Pairs with the fence of a
+        // thread that enters a slot: that transfer is refused, or its slot is found here.
         fence(Ordering::SeqCst);
         let since = home.door.now();
         let mut transfers = Vec::new();

@@ -1,8 +1,11 @@
-//! The ready bits of one side of a pair: a bit for each connection that has something to do, and a summary with a bit for
-//! each word of them that is not empty.
+//! The ready bits of one side of a pair: a bit for each connection that has something to do, and a summary with a bit
+//! for each word of them that is not empty.
 //!
 //! Whoever sets a bit and then finds the side awake relies on the summary to show it. So a bit is in the summary before
 //! [`set`] returns, also where another thread has set the word's first bit and is about to add it.
+//!
+//! A look at the summary alone, without taking anything, is a hint and Relaxed: each poll looks again, and a thread
+//! that is about to sleep looks behind the fence of the mark sleep.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -37,7 +40,9 @@ impl Bits for AtomicU64 {
 #[inline]
 pub fn set<B: Bits>(summary: &B, words: &[B], index: u32) {
     let word = index as usize / 64 % words.len();
-    // SYNC ready: the thread that takes the bit sees all that was written before.
+    // SYNC ready: the thread that takes the bit sees all that was written before. These operations are SeqCst and so in
+    // one order: if the summary has the word's bit already, that is before `take` swaps the summary, and this bit is
+    // set before `take` swaps the word.
     let before = words[word].add(1 << (index % 64));
     if before == 0 || summary.load() & 1 << word == 0 {
         summary.add(1 << word);

@@ -1,4 +1,11 @@
 //! Records of a connection: their kinds, flags and contents.
+//!
+//! # Which records ask to be acknowledged
+//! For a record that asks ([`Acknowledge`]) the consumer tells a producer that does not poll. Records of signalled
+//! requests ask, since their consumption completes a request; a process in which no sleeper waits for completions of
+//! requests is not woken by that, so an answer wakes a waiter once and not once more for what was sent before. Records
+//! that fill the ring to more than a quarter ask as well, and an empty record does that is added because requests, or
+//! the program, wait for the end of earlier ones; these always wake a sleeper.
 
 use dat_core::Change;
 

@@ -6,12 +6,17 @@
 //! after very many registrations.
 //!
 //! The owner keeps the rows that it relies on itself in private memory. A thread that copies into or out of the
-//! program's memory holds a [`Pin`] meanwhile, and [`RegionTable::remove`] waits for the last of them, so that memory is
-//! never taken away during a copy. A pin is a note that the thread makes of the row's address
-//! ([`dat_core::Note`]), which costs no locked instruction; where it has no place for one, it counts in the row. Copies of a
-//! few bytes are made in a section instead ([`live_source`]), for which the end of a registration waits as well.
+//! program's memory holds a [`Pin`] meanwhile, and [`RegionTable::remove`] waits for the last of them, so that memory
+//! is never taken away during a copy. A pin is a note that the thread makes of the row's address ([`dat_core::Note`]),
+//! which costs no locked instruction; where it has no place for one, it counts in the row. Copies of a few bytes are
+//! made in a section instead ([`live_source`]), for which the end of a registration waits as well.
 //!
 //! Peers cannot pin. A free waits for peers that are in the middle of a transfer, see the adapter.
+//!
+//! A row that peers see is one cache line: key, users, rights, bounds, the address of the first byte, and the number by
+//! which peers name that byte, the address or 0. Segments of the process's own, and the places of announced messages,
+//! are always addresses. A window of one endpoint is open to the connection whose end has the port qualifier in the
+//! row. A thread that waits for sections holds no lock that a thread in a section may wait for.
 
 use std::collections::VecDeque;
 use std::io;
@@ -80,7 +85,7 @@ struct Local {
 impl Local {
     /// Whether a thread has it pinned, after it was closed.
     fn is_pinned(&self) -> bool {
-        // SYNC region-unpin: the copies of the threads that had it pinned are over.
+        // SYNC region-unpin: where no pin and no note is found, the copies of the threads that had it pinned are over.
         self.state.load(Ordering::Acquire) & PINS != 0 || is_noted(self.address())
     }
 
@@ -238,14 +243,15 @@ impl RegionTable {
     /// Closes a row to whoever comes from now on: `gone` makes its state that of a closed row. `None` if it does not.
     fn close(&self, index: usize, gone: impl Fn(u64) -> Option<u64>) -> Option<&Local> {
         let local = self.local(index)?;
-        // SYNC region-pin: a pin that is counted before has to be waited for; one that
-        // comes later finds the generation gone.
+        // SYNC region-pin: of two changes of one word one is first: a pin that is counted before is waited for, one
+        // that comes later finds the generation gone.
         local.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, gone).ok()?;
         if let Ok(row) = self.memory.at::<Row>(index * ROW_SIZE) {
             row.generation.store(0, Ordering::Relaxed);
         }
-        // SYNC region-note: a thread that makes a note finds the generation gone, or its note is found; one that drops it
-        // finds the bit for us, or its note is found gone.
+        // SYNC region-note: as `dead` for a cell. A thread that makes a note finds the generation gone, or its note is
+        // found behind this; one that drops its note finds the bit of this waiter and wakes it, or its note is not
+        // found.
         asymmetric::heavy();
         Some(local)
     }
@@ -263,8 +269,8 @@ impl RegionTable {
         let local = self.local(index)?;
         // The pin ends with this call if there is no such region.
         let pin = Pin { table: self, local, note: Note::new(local.address()) };
-        // SYNC region-note: the note comes first, so that a thread that removes the row sees it or we see that the row is
-        // gone.
+        // SYNC region-note: the note comes first, so that either a thread that removes the row finds the note, or this
+        // one finds the row gone.
         // SYNC region-pin: the same holds for the count; and the words that came with the generation are visible.
         let state = match pin.note {
             Some(_) => local.state.load(Ordering::Acquire),
@@ -369,7 +375,8 @@ impl Drop for Pin<'_> {
     fn drop(&mut self) {
         let waiter = match self.note.take() {
             Some(note) => {
-                // SYNC region-unpin: our copies are over. SYNC region-note: the note is gone before we look.
+                // SYNC region-unpin: the copies of this thread are over. SYNC region-note: the note is gone before the
+                // look.
                 drop(note);
                 self.local.state.load(Ordering::Relaxed) & WAITER != 0
             }

@@ -18,14 +18,20 @@
 //! # Positions
 //! Positions count slots since the ring was new, in 64 bits, and never go back. Each side keeps its own position
 //! private. The consumer also publishes its position, in a line of its own which the producer reads when it has to
-//! know. A record has room for the position in the ring of the other direction, so that a producer to which records come
-//! need not read that line.
+//! know. A record has room for the position in the ring of the other direction, so that a producer to which records
+//! come need not read that line.
 //!
 //! From shared memory each side takes only the other side's position, checked against what is possible; a header is
 //! copied first and then checked. So a peer that lies can only make its own connection fail ([`Corrupt`]).
 //!
-//! Two pairs order the two sides: `SYNC ring-record` passes a record to the consumer, `SYNC ring-head` passes slots back
-//! to the producer, either by the published position or in a record.
+//! Two pairs order the two sides: `SYNC ring-record` passes a record to the consumer, `SYNC ring-head` passes slots
+//! back to the producer, either by the published position or in a record.
+//!
+//! A position travels back in two ways: the consumer stores it at the end of a turn or after 16 slots, and every record
+//! of the other direction carries 42 bits of it, because that record may wait for a receive while others are sent.
+//! Where the consumer looks next, and for which number of the lap, is one word ([`spot`]), which the end of the
+//! connection keeps as well, for polls. [`is_there`] is a hint: it loads the first word Relaxed, and `peek` and `next`
+//! load it again with Acquire under the lock of the receiving direction.
 
 use std::fmt;
 use std::ptr::NonNull;

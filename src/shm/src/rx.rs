@@ -2,6 +2,11 @@
 //!
 //! Records are handled in order. A message without a receive stays in the ring, with everything behind it, until there
 //! is a receive: it neither fails nor gets lost.
+//!
+//! Small messages for a receive of one segment take a function of their own ([`Rx::take_small`]); all else takes the
+//! general way, which handles small ones as well. Nothing read from shared memory is trusted: positions, lengths, kinds
+//! and keys are checked, and a peer that breaks the rules loses its connection. A message whose sender disconnected
+//! while it was read is not delivered.
 
 use std::hint::cold_path;
 use std::sync::Arc;

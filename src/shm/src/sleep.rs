@@ -10,15 +10,26 @@
 //! | [`SHARED`] | the same, for waits that sleep: it lets no caller take its place | the same |
 //! | any other, another one for each sleep | the one wait that sleeps (the *leader*), in futex(2) | rings the [`alarm`](crate::alarm), once for each value |
 //!
-//! and the flag [`QUIET`] if nobody there waits for the completion of requests. Then a peer that has consumed the record
-//! of a request, which completes it, sets the ready bit and wakes nobody: whoever polls next finds it.
+//! and the flag [`QUIET`] if nobody there waits for the completion of requests. Then a peer that has consumed the
+//! record of a request, which completes it, sets the ready bit and wakes nobody: whoever polls next finds it.
 //!
 //! A thread that writes the word looks for news once more afterwards, and a peer publishes its news before it reads the
 //! word. So nobody sleeps while there is news for which it would be woken (SYNC sleep).
 //!
-//! A leader watches for itself alone. Its thread is the program's, which may be in a signal handler, stopped, or of a low
-//! priority when it is rung. So as soon as anybody else is to be told, another wait or an agent, the node's thread
+//! A leader watches for itself alone. Its thread is the program's, which may be in a signal handler, stopped, or of a
+//! low priority when it is rung. So as soon as anybody else is to be told, another wait or an agent, the node's thread
 //! watches and tells each of them. It takes the watch over as well when a ring finds that the leader does not sleep.
+//!
+//! The second sleeper looks for news behind the change of the word, so it finds what only the leader was told of. The
+//! former leader sleeps on like any other wait, and leads again when it next sleeps alone. Waits beside others thus
+//! cost a second switch of threads, and none is woken for the news of another. Callers that poll do not take the
+//! thread's place then, since they may stop at any time.
+//!
+//! A leader watches over more than its own wait: over data that other threads look for in memory, and over what peers
+//! wait to see taken. If it was awake when it was rung, futex(2) says so, and the peer rings for the node's thread as
+//! well. The thread gives the leader a quarter of a millisecond, since it may only have been about to fall asleep, and
+//! then takes the watch over. What remains: a leader that was woken and gets no processor delays data for which nobody
+//! sleeps, until it runs or another thread polls.
 
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
@@ -102,7 +113,8 @@ pub const fn watcher(word: u32) -> u32 {
 /// Whom to tell `news` of that were published before. `load` loads the published word.
 #[inline]
 pub fn whom<W: Word>(news: News, load: impl FnOnce() -> u32) -> Wake {
-    // SYNC sleep: the news were published before this look.
+    // SYNC sleep: the news was published before this look. With the fence of the sleeper: it finds the news, or is
+    // woken.
     W::fence();
     let word = load();
     match watcher(word) {
@@ -116,7 +128,8 @@ pub fn whom<W: Word>(news: News, load: impl FnOnce() -> u32) -> Wake {
 /// True if there is news for somebody who has just been published as asleep.
 #[inline]
 pub fn is_late<W: Word>(any_news: impl FnOnce() -> bool) -> bool {
-    // SYNC sleep: news that came before is found here, news that comes later wakes.
+    // SYNC sleep: the word says that this thread sleeps. News that came before is found here, and news that comes later
+    // wakes it.
     W::fence();
     any_news()
 }

@@ -1,5 +1,16 @@
 //! The one thread of a node. It makes links, carries messages about connections, keeps their time, and looks after
 //! arrived data when no other thread does.
+//!
+//! Processes of other users are refused by SO_PEERCRED. A hello is believed if the sender is the process that listens
+//! at the name in it, compared as the kernel numbers both in this namespace, and it replaces no link. Of one peer, and
+//! of new connections, 64 messages are handled a turn. A peer that does not read its socket loses its link at 4 MiB of
+//! messages, more than a peer that keeps to the rules can owe; a process is complained of once. When a listener's queue
+//! is full, connects wait on a timer, and no other connection waits with them. The system limits the descriptors of a
+//! user that are under way in messages; a hello, or its answer, that meets this limit waits on a timer with all
+//! messages behind it.
+//!
+//! The thread has the class and priority of the thread that opened the first adapter, and never runs code of the
+//! program.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;

@@ -5,6 +5,10 @@
 //! may, copies, and leaves the slot. The other side closes what is to be closed, then looks at the slots: a copy that
 //! it finds none of comes to a look that fails (SYNC moving). The peer may write anything into the tables, its own and
 //! this one; so what this side relies on itself, which slots are its own, is in [`Own`].
+//!
+//! A slice is copied in three steps: the thread enters a slot with its number, looks at the flag of the connection and
+//! at the row of the region, copies, and leaves the slot. Transfers between endpoints of one process are entered as
+//! well.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -54,7 +58,7 @@ pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Word)> + '_ {
             let slot = used.trailing_zeros() as usize;
             used &= used - 1;
             // A table that is not what it should be has a bit too many.
-            // SYNC moved: a slot that is found free was left behind the copy.
+            // SYNC moved: SeqCst is an Acquire too; a slot that is found free was left behind the copy.
             let word = slots.get(slot).map_or(Word(u64::MAX), |line| Word(line[0].load(Ordering::SeqCst)));
             if word.tid() != 0 {
                 return Some((slot, word));
@@ -135,7 +139,8 @@ impl Own {
             table[0][0].fetch_or(1 << at, Ordering::Relaxed);
         }
         shared.store(word, Ordering::Relaxed);
-        // SYNC moving: either this side sees that it may not, or the other one sees the slot taken.
+        // SYNC moving: the slot was entered before; flag and row are looked at behind this. Either this side finds that
+        // it may not, or the other one finds the slot taken.
         fence(Ordering::SeqCst);
         Some(Entered { own, shared, word })
     }
@@ -167,7 +172,7 @@ pub struct Entered<'a> {
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
         let free = self.word & !u64::from(u32::MAX);
-        // SYNC moved: what was copied is there for whoever finds the slot free.
+        // SYNC moved: a thread that finds the slot free finds what was copied.
         self.shared.store(free, Ordering::Release);
         self.own.store(free, Ordering::Release);
     }

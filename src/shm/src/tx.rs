@@ -1,18 +1,19 @@
 //! The sending direction of a connection.
 //!
 //! Requests are carried out in posting order. A request that fits goes into the ring, or straight into the peer's
-//! memory, inside the post; other requests wait in a queue and continue when the peer has made room, or when it is their
-//! turn to copy some more. A request is complete when the peer has consumed its records, that is, has put the message
-//! into its place.
+//! memory, inside the post; other requests wait in a queue and continue when the peer has made room, or when it is
+//! their turn to copy some more. A request is complete when the peer has consumed its records, that is, has put the
+//! message into its place.
 //!
 //! # Marks
-//! The mark of a request ([`Mark`]) is the position in the ring where its record ends, plus the number of requests so far
-//! that are more than a record. Only those have an entry here ([`Flying`]); each has a mark of its own between those of
-//! the records before it and behind it.
+//! The mark of a request ([`Mark`]) is the position in the ring where its record ends, plus the number of requests so
+//! far that are more than a record. Only those have an entry here ([`Flying`]); each has a mark of its own between
+//! those of the records before it and behind it.
 //!
 //! # Who goes on with a request that waits
-//! Only the oldest request of the queue is gone on with, in [`Tx::pump`], by whoever looks at the connection next. So while
-//! the queue is not empty there is always somebody about to look, for each reason to wait that there is ([`For`]):
+//! Only the oldest request of the queue is gone on with, in [`Tx::pump`], by whoever looks at the connection next. So
+//! while the queue is not empty there is always somebody about to look, for each reason to wait that there is
+//! ([`For`]):
 //!
 //! | it waits for | who looks, and why none is missed |
 //! |---|---|
@@ -21,8 +22,15 @@
 //! | the peer's position: room in the ring, or the end of a record that changes the peer's memory | whoever takes the ready bit, which the peer sets when it has consumed the last record in the ring, because that asks for it; or whoever polls, by [`Busy::Waiting`]. If the peer has got there before it could be asked, the request goes on at once: see [`Outlet::ask`] |
 //! | the end of the connection | nobody has to |
 //!
-//! A look that finds the lock on this direction taken is made up for by its holder (SYNC again), and an end that is polled
-//! no more is looked at once under that lock (SYNC polled).
+//! A look that finds the lock on this direction taken is made up for by its holder (SYNC again), and an end that is
+//! polled no more is looked at once under that lock (SYNC polled).
+//!
+//! # The usual request
+//! Small sends of one segment take a function of their own ([`Tx::post_at_once`]), and while nothing but records is in
+//! flight a look at this direction takes a subtraction ([`Tx::progress_plain`]). A transfer that is done inside the
+//! post, with nothing in flight before it, has no entry: the post says so (`Handed::done`), and the core queues its
+//! completion at once. With others before it, its end is noted in the word that says how far the peer is known to be,
+//! and by the ready bit if nobody polls ([`End::finish_soon`]).
 //!
 //! A record that changes the peer's memory waits for the peer although it is in the ring: the program there may look at its
 //! memory and make no call. The node's thread wakes the peer if nobody there handles it: see [`guard`](crate::guard).

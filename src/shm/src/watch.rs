@@ -1,8 +1,14 @@
 //! The watch that the node's thread keeps over arrived data when no other thread does.
 //!
 //! While callers poll, nobody rings and the thread only looks now and then, in case they stop. In all other cases peers
-//! ring for it: a program may spin on its memory, or do something else, and its data must not wait for a look. If several
-//! waits sleep, it is this thread that wakes them, and no caller takes its place. One that sleeps alone watches for itself.
+//! ring for it: a program may spin on its memory, or do something else, and its data must not wait for a look. If
+//! several waits sleep, it is this thread that wakes them, and no caller takes its place. One that sleeps alone watches
+//! for itself.
+//!
+//! The time between two looks grows from a quarter of a millisecond to eight. The thread does not look at all while
+//! callers poll every 10 µs, or every millisecond while they copy: it would only take the locks, and the copies, to
+//! another processor. It always looks when it was rung, and while it finds data that nobody fetched it spins, unless
+//! waits sleep, since those that it wakes look themselves.
 
 use std::time::{Duration, Instant};
 

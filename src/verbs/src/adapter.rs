@@ -1,4 +1,6 @@
 //! The transport: an open interface adapter over a device.
+//!
+//! No lock of this transport is shared by adapters.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,6 @@
 //! Limits and abilities of an adapter, derived from those of the device.
+//!
+//! Soft-RoCE is recognised by its vendor number, where it differs from what a device promises.
 
 use std::ffi::{CStr, OsString, c_int};
 use std::io;

@@ -3,6 +3,9 @@
 //! A channel costs a descriptor. While descriptors are plenty every queue has a channel of its own; then queues share
 //! channels, each the one with the fewest queues. A thread that sleeps on a queue is woken by the announcements of all
 //! queues of its channel, so few should share one.
+//!
+//! The thread that takes an announcement sees whose it is, asks that queue to announce again, and looks through it for
+//! its sleepers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};

@@ -1,5 +1,11 @@
 //! Connections: the requests to rdma_cm, and the handling of its events. Events are handled on the adapter's thread,
 //! without any lock.
+//!
+//! A device may have several addresses, each with listeners of its own, so an endpoint connects to the address that it
+//! was told (`destination`); only a local address that is on no interface of a device, where rdma_cm finds no way,
+//! stands for the adapter's own. Private data and qualifiers have the form that the C implementation's provider over
+//! rdma_cm uses. The identifier of a connection stays some seconds after its end, since the kernel repeats a farewell
+//! that got lost.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;

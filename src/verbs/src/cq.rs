@@ -2,13 +2,25 @@
 //! never overflow.
 //!
 //! A dispatcher's queue consists of *parts*, queues of the device. Each queue pair reserves places for all of its work
-//! in one part before it is made. The first one makes the first part, which is long enough for it: to resize a queue takes as
-//! long as to make one. A part that is too short for another queue pair is resized; if the device cannot do that, another
-//! part is added.
+//! in one part before it is made. The first one makes the first part, which is long enough for it: to resize a queue
+//! takes as long as to make one. A part that is too short for another queue pair is resized; if the device cannot do
+//! that, another part is added.
 //!
 //! Receives whose waiters are told only of announced messages complete in parts of their own: completions do not carry
 //! the sender's flag, but the device can be asked to announce only those that have it. Such a part is armed all the
 //! time.
+//!
+//! A thread that polls holds the queue's lock while it reports, so on return all earlier completions have been
+//! reported, whichever thread fetched them; reports that may end a connection are made without a lock afterwards. A
+//! completion names its queue pair by number, which is looked up among those that complete here (`ends`), so
+//! one of a queue pair that is gone finds nobody. The queue remembers whose completion came last. A fetch takes up to
+//! 16, and the core is told once of requests that follow each other. Every request is signalled, also those whose
+//! completion the program suppresses: the counts are exact at any time, whether an endpoint is idle is known, and a
+//! place is free when its completion was fetched.
+//!
+//! An announcement may come a little before its completion or after it; so a queue for announced messages is read to
+//! its end before the core is told that one of them was announced. Fetching some of these asks the channel, the one
+//! system call of a dequeue.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};

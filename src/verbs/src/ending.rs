@@ -1,6 +1,10 @@
 //! The end of queue pairs. However a connection ends, the queue pair goes to the error state ([`Qp::begin_end`]), the
 //! thread waits until all of its work has come back ([`Qp::drained`]), and only then the core is told ([`Qp::finish`]):
 //! from that moment the buffers belong to the program again.
+//!
+//! On a shared queue the thread fetches until the device tells that it takes no more buffers; Soft-RoCE does not tell
+//! this, so there it waits until the device has been quiet for a moment. Freeing an endpoint waits for the end
+//! (`await_end`); closing an adapter begins all ends before it waits for the first.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,23 @@
 //! The state that an open adapter, its objects and its thread share.
+//!
+//! It has the device, the event channel, and the tables of queue pairs, of rdma_cm identifiers by token, of completion
+//! queues and of shared receive queues; posting and fetching touch none of it.
+//!
+//! An adapter may have thousands of completion queues, since programs make several dispatchers for each endpoint. No
+//! event of one connection leads to a look at all of them: for a queue pair that ends the thread looks at its two
+//! queues, for the limit of a shared receive queue at those of its queue pairs. Looks at all queues that nothing
+//! demands ([`Hub::glance`]) are made by one thread at a time, take a tenth of the time at most, and leave out queues
+//! that somebody has read since the last one. A query that must know all that has completed (`Poll::Complete`) looks at
+//! all.
+//!
+//! # A device that goes away
+//! [`Hub::lose_device`] is called for the device's fatal event and for its removal, which rdma_cm reports to each
+//! identifier that is bound to it; the hub keeps one that does nothing else (`Sentinel`), so that an adapter without
+//! connections hears of it. The program is told once, all queue pairs end, and nothing new is made on the device. On a
+//! device without disassociation, such as Soft-RoCE, the system goes on serving the process, and the removal waits
+//! until all descriptors of the device are closed. So closing the adapter also closes the files of the context that
+//! librdmacm opened (`Retained` in `sys/cm.rs`), and no identifier is bound to a device that no adapter is open on:
+//! whose an address is, is read from /sys.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

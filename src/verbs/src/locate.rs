@@ -1,4 +1,8 @@
 //! Finds the device, the port and the address that the words of a configuration mean.
+//!
+//! The words become addresses, and binding an rdma_cm identifier to an address tells its device and port, which are
+//! compared with the requested ones. An interface may belong to several devices, and the interfaces of InfiniBand are
+//! listed for the whole device, not for a port.
 
 #![forbid(unsafe_code)]
 

@@ -2,6 +2,10 @@
 //!
 //! [`Qp::complete`] takes in completions under the lock of a completion queue and passes them on to the core there;
 //! [`Qp::report`] does afterwards the reports that need to be made without a lock. [`crate::ending`] has the end.
+//!
+//! A queue pair is asked to take up to 128 bytes of a request into its own memory (IBV_SEND_INLINE), so that the device
+//! need not fetch them; where it can take none at the wanted length, length goes before. Sends and writes that fit are
+//! copied while they are posted.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

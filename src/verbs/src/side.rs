@@ -2,6 +2,10 @@
 //!
 //! A program may ask for longer queues than the device has. Then the device gets as many requests or receives as it has
 //! places, in order, and the next one whenever one is done.
+//!
+//! Queues are halved until the device can make them. If it refuses a piece of work though it has room, the thread tries
+//! again every 20 ms, and after five seconds in which the device had none it ends the connection, so that all that
+//! waits completes as flushed.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

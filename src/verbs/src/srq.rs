@@ -1,4 +1,14 @@
 //! Shared receive queues: the queue of the device, and a backlog for receives for which the device has no room.
+//!
+//! While there is a backlog, this uses the limit of the device for itself: the device asks to be fed before it runs
+//! dry, because nobody may be calling then. `DAT_VERBS_SRQ_BACKLOG=1` forces this for tests. If the device refuses a
+//! buffer of the backlog, the thread tries again every 20 ms; a device that has none and refuses for five seconds, or
+//! that reports the queue as failed, breaks the connections that take from it, and the buffers stay in the queue for
+//! endpoints that connect later.
+//!
+//! Soft-RoCE looks for the buffers in the zone of the endpoint instead of that of the queue. There the buffers wait
+//! until the first endpoint connects, and are registered in its zone too if that differs; endpoints of several zones
+//! cannot take from one queue, and the connect fails for lack of resources.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

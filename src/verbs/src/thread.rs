@@ -1,6 +1,16 @@
 //! The thread of an adapter. It handles connections, asynchronous events and the ends of queue pairs. Threads that
 //! dequeue or wait fetch completions; this thread looks for them now and then, because they may have consequences while
 //! no thread calls in.
+//!
+//! It sleeps on three descriptors: the event channel of rdma_cm, the asynchronous events of the device, and a bell for
+//! work that other threads give it. It looks for completions more often while a thread sleeps or an agent is set, since
+//! an overflow, a watermark, the last request of a graceful disconnect or a failure may show on a queue that nobody
+//! reads. A panic loses the piece of work in which it happens, and no other.
+//!
+//! Soft-RoCE forgets a request with a fence that begins to wait just when the last read before it ends: its sender
+//! notes that it waits only after the completion that would have woken it. So a queue pair with such a request is on a
+//! list (`Work::fenced`), and every 20 ms until the request is done the thread gives the device the command that each
+//! post ends with. The command carries no request, so it changes neither order nor counts.
 
 use std::iter;
 use std::os::fd::AsFd;

@@ -1,9 +1,12 @@
 //! Memory windows.
 //!
-//! A window that serves all queue pairs of its zone is a window of the device of type 1, or on Soft-RoCE, which does not keep
-//! peers within the range of such a window, a registration of just the range. A window that serves one queue pair is one of
-//! type 2, over the region, or on Soft-RoCE over a registration of just the range: there the device keeps peers within the
-//! registration, and to the queue pair of the window.
+//! A window that serves all queue pairs of its zone is a window of the device of type 1, or on Soft-RoCE, which does
+//! not keep peers within the range of such a window, a registration of just the range. A window that serves one queue
+//! pair is one of type 2, over the region, or on Soft-RoCE over a registration of just the range: there the device
+//! keeps peers within the registration, and to the queue pair of the window.
+//!
+//! On Soft-RoCE a bind behind a message that waits for its receive would stop the queue pair, so what is posted there
+//! is a write of no byte.
 
 use std::collections::HashMap;
 use std::io;

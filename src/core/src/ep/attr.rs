@@ -1,4 +1,8 @@
 //! Endpoint attributes: their defaults, and the values that follow from them.
+//!
+//! Values that versions of the interface write differently have types of their own: counts are unsigned, a watermark is
+//! a number, infinite or the default, a quality of service is the one that is offered or another one. The face refuses
+//! numbers out of range.
 
 use crate::ep::table::{Against, Field, Purpose, Qos, RULES, Setting};
 use crate::error::{Arg, Error, Result};

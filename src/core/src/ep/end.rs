@@ -1,5 +1,9 @@
 //! The end of a connection: every outstanding work request completes exactly once, and the program gets exactly one
 //! event that says why.
+//!
+//! However a connection ends, this queues the successes known so far, the failed request or receive, then flushed
+//! completions in posting order, and the connection event before or after them as the EVDs demand; where habits ask for
+//! it, an asynchronous event says last that the endpoint has left its SRQ. It runs once in each life.
 
 use std::sync::Arc;
 

@@ -2,6 +2,11 @@
 //!
 //! It has three locks, taken in this order: `control` (state, attributes, connection),
 //! `requests`, `receives`. Posting takes only the one of its direction.
+//!
+//! Each connection of an endpoint has a number, its *life*, which the transport's sink carries; a report of an earlier
+//! life is dropped. The queue pair is made when the endpoint connects or accepts, from the attributes of that moment.
+//! Receives posted earlier wait here with their segments and are handed over then; until then every attribute is plain
+//! data.
 
 use std::sync::Arc;
 

@@ -1,4 +1,7 @@
 //! Posting requests.
+//!
+//! The usual post has one segment, on a connection, with room in the queue: its state is compared and its segment
+//! checked in one place. Everything else goes through a function beside it, with a list of checked segments.
 
 use std::hint::cold_path;
 use std::sync::Arc;

@@ -1,4 +1,7 @@
 //! The reports of a transport on the connection of an endpoint.
+//!
+//! A receive that completes before its connection is announced, since a device may be ahead of the connection manager,
+//! is held back until the event is queued.
 
 use std::hint::cold_path;
 

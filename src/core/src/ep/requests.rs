@@ -1,4 +1,9 @@
 //! The requests of an endpoint: those in flight, and the state that posting and completing them needs.
+//!
+//! Requests stand in posting order, each with the *mark* that the transport gave it. Marks never fall and mean what the
+//! transport likes, such as a position in a ring. A transport reports that all requests up to a mark are done, so
+//! unsignalled ones need no report, and it needs no list of requests that end in their order. The completions of one
+//! report enter their EVD under one lock.
 
 use std::hint::cold_path;
 use std::sync::Arc;

@@ -49,7 +49,9 @@ impl<T: Transport> Sending<T> {
         }
         self.again.store(true, Ordering::Relaxed);
         asymmetric::heavy();
-        // SYNC again: either this finds the lock free, or its holder finds the flag.
+        // SYNC again: the flag was stored before the heavy half; the holder frees the lock, which is a light half, and
+        // then loads the flag. So either this attempt finds the lock free, or the holder finds the flag, and no turn is
+        // lost.
         self.requests.try_lock()
     }
 }
@@ -94,7 +96,7 @@ impl<T: Transport> Drop for Turn<'_, T> {
         if !T::KEEPS_TX {
             return;
         }
-        // SYNC again: pairs with the fence in now_or_later; the other half was to free the lock.
+        // SYNC again: pairs with the heavy half in `now_or_later`; freeing the lock was the light one.
         if self.0.sending.again.load(Ordering::Relaxed) {
             cold_path();
             self.0.see_to_others();
@@ -185,7 +187,8 @@ impl<T: Transport> Endpoint<T> {
     #[inline(never)]
     fn see_to_others(&self) {
         while self.sending.again.load(Ordering::Relaxed) {
-            // SYNC again: who has locked the requests meanwhile finds the flag as well, and need not be waited for.
+            // SYNC again: a thread that has locked the requests meanwhile finds the flag as well when it frees them,
+            // and need not be waited for.
             let Some(requests) = self.sending.requests.try_lock() else { return };
             self.sending.again.store(false, Ordering::SeqCst);
             if let Some(qp) = &requests.qp {

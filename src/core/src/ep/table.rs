@@ -3,6 +3,10 @@
 //!
 //! [`RULES`] serves the creation of an endpoint and its modification; where these differ, the
 //! row says how. The code, the manual page and the tests follow that table.
+//!
+//! Errors of the state come before errors of values, as the manual page says: the face decodes the mask and the named
+//! fields first, with *invalid* for a value that stands for nothing, and the core then checks and applies all of them
+//! or none under the endpoint's locks, without reading the program's memory.
 
 use crate::ep_state::State;
 use crate::event::{CompletionFlags, Streams};

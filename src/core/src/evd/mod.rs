@@ -1,4 +1,14 @@
 //! Event dispatchers: each is one queue to the program, whatever feeds it.
+//!
+//! The lock on the queue is held for moving one event, or those of one report; endpoints share it only if the program
+//! ties them to one EVD. A word says whether there is an event or a waiter. A dequeue that finds neither polls the
+//! transport once, looks at the word again, and returns without this lock; the transport takes what locks its poll
+//! needs. The end of a transfer that every version knows lies in the queue in plain words and goes into the program's
+//! structure field by field; ends of other transfers are [`Event::Extended`].
+//!
+//! The EVD for the connection events of an endpoint may belong to another adapter of the library, since no transport
+//! has a part in it. The endpoint counts as a user. An abrupt close of that adapter frees it all the same; later events
+//! are dropped, and the endpoint finds that it has none (`Use::is_gone`).
 
 mod queue;
 

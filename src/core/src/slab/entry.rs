@@ -89,15 +89,18 @@ impl<W: Word> Slot<W> {
     /// Stores an address, or 0, and passes the half of a fence. Only its thread calls this.
     #[inline(always)]
     pub fn note(&self, address: u64) {
-        // SYNC left: a release as well when it is not 0, because it may hide the store of a 0.
+        // SYNC left: a release even when it is not 0, because the store of another cell's address may hide that of a 0.
         self.0.store(address, Ordering::Release);
-        // SYNC dead
+        // SYNC dead: a call stores its address and then loads the state; a free makes the cell dead, calls the heavy
+        // half, and then looks at the slots. The call finds the cell dead, or the free finds the slot. A call that
+        // leaves stores 0 first: the free finds the slot empty, or the call finds the cell dead and looks itself, under
+        // the lock that the free takes too.
         light_if_available();
     }
 
     /// Whether its thread is inside the cell at this address.
     pub fn has(&self, address: u64) -> bool {
-        // SYNC left: what the thread did inside comes before the drop.
+        // SYNC left: a thread that finds the slot empty drops the object behind all that the call did inside.
         self.0.load(Ordering::Acquire) == address
     }
 
@@ -143,8 +146,7 @@ impl<W: Word> State<W> {
     /// leave again.
     #[inline(always)]
     pub fn enter_by(&self, slot: &Slot<W>, address: u64, kind: Kind) -> bool {
-        // SYNC dead: of this store and the load of the state, and the death of the cell and the look at the slot, one
-        // sees the other.
+        // SYNC dead: the light half lies between this store and the load of the state.
         slot.note(address);
         // The byte of the kind: a cell that is alive is not `ENTERED`.
         // SYNC born

@@ -2,6 +2,8 @@
 //!
 //! A thread finds its record with one load ([`host::static_tls::word`]). It has no record while there is no memory for one,
 //! where the kernel has no membarrier(2), and when its own thread-local data are gone already; it then enters by pins.
+//!
+//! Records are never given back. In the child of a fork the slots of all other threads are free.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -53,7 +55,7 @@ impl Drop for Owner {
             // Destructors of the program that run after this one may still make calls.
             // SAFETY: this module defines the word; records are never freed.
             unsafe { static_tls::set_word(ptr::from_ref(&NONE).expose_provenance()) };
-            // SYNC record: the next thread finds all slots free.
+            // SYNC record: stored behind the last use of a slot, so the next thread finds all slots free.
             record.taken.store(false, Ordering::Release);
         }
     }
@@ -213,7 +215,7 @@ fn register() -> Option<&'static Record> {
 /// A record whose thread has ended.
 fn take() -> Option<&'static Record> {
     all().find(|record| {
-        // SYNC record
+        // SYNC record: pairs with the Release at the end of the thread before.
         let taken = record.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
         taken.is_ok()
     })
@@ -230,7 +232,8 @@ fn make() -> Option<&'static Record> {
         // SAFETY: as in `all`.
         record.next = unsafe { first.as_ref() };
         let address = ptr::from_mut(record);
-        // SYNC record
+        // SYNC record: each exchange loads the head before it with Acquire, so a thread that finds the head finds all
+        // records behind it.
         match FIRST.compare_exchange(first, address, Ordering::AcqRel, Ordering::Acquire) {
             // SAFETY: the record was leaked above, and from now on it is shared.
             Ok(_) => return Some(unsafe { &*address }),

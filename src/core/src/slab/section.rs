@@ -31,10 +31,11 @@ impl<W: Word> Count<W> {
         if count & 1 != 0 {
             return false;
         }
-        // SYNC section-leave: a release as well, because it may hide the store of the even count before it.
+        // SYNC section-leave: a Release here too, because this store may hide that of the even count before it.
         self.0.store(count + 1, Ordering::Release);
-        // SYNC section-enter: this store and what the thread looks at next; in `left`, what was said before the heavy half
-        // of the fence and the look at this word.
+        // SYNC section-enter: the thread makes the count odd, passes the light half and looks the memory up; a thread
+        // that takes memory away says so, passes the heavy half and loads the count in `section`. Either the memory is
+        // not found, or the section is waited for.
         light_if_available();
         true
     }
@@ -42,7 +43,8 @@ impl<W: Word> Count<W> {
     /// Leaves the section that the calling thread is in.
     #[inline(always)]
     pub fn leave(&self) {
-        // SYNC section-leave: what the thread did in the section comes before it.
+        // SYNC section-leave: what the thread did in the section comes before this store, and is visible to a thread
+        // that finds the section left.
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 

@@ -1,4 +1,8 @@
 //! Common service points: public ones that programs name by the address of a socket.
+//!
+//! Its qualifier is the port of the address, in the one space of qualifiers that all service points share; connecting
+//! to an address is connecting to the qualifier that equals its port. So endpoints and service points of both models,
+//! and of both versions of the interface, meet.
 
 use std::sync::{Arc, OnceLock};
 

@@ -38,6 +38,13 @@
 //!
 //! docs/architecture.md says how each method is done over shared memory and over verbs. `testing::Loopback`, in
 //! memory, is the shortest complete transport.
+//!
+//! # Receives
+//! A transport that takes receives one by one ([`Transport::TAKES_RECEIVES`]) keeps no list of those of an endpoint: it
+//! asks the sink to deliver a message to the oldest one, or to give it that one. `recv_queue` is the list of a
+//! transport that keeps receives, those of shared queues in shm and those that verbs holds back. Receives that wait for
+//! their endpoint's queue pair are in a list of the core, because they are not checked yet and may leave from its
+//! middle.
 
 mod gauge;
 mod limits;

@@ -2,6 +2,8 @@
 //!
 //! A message belongs to a bit by its level, or else by its subject, which is the last word of its target: that of its module,
 //! unless the call names another.
+//!
+//! Slow calls tell of themselves by the name of the function that their closure stands in.
 
 use log::{Level, LevelFilter, Metadata};
 

@@ -1,12 +1,12 @@
 //! The word of a mutex that costs its usual holder two plain stores.
 //!
-//! Most locks are taken by one thread again and again. After it has done so some times in a row it becomes the
-//! *owner*: it gets a *seat*, a place that is its own, and locks by writing there that it holds the lock and then
-//! looking whether its ownership still stands. Everybody else takes the *gate*, a plain lock, and who has the gate while
-//! there is an owner revokes: says that the ownership stands no more, makes sure that the owner sees that or is seen
-//! (the heavy half of an asymmetric fence), and waits until the owner does not hold the lock. From then on the gate is
-//! the lock for all, until one thread has again taken it many times in a row; how many doubles with each revocation,
-//! so that a lock that threads really share is hardly ever owned.
+//! Most locks are taken by one thread again and again. After it has done so some times in a row it becomes the *owner*:
+//! it gets a *seat*, a place that is its own, and locks by writing there that it holds the lock and then looking
+//! whether its ownership still stands. Everybody else takes the *gate*, a plain lock, and who has the gate while there
+//! is an owner revokes: says that the ownership stands no more, makes sure that the owner sees that or is seen (the
+//! heavy half of an asymmetric fence), and waits until the owner does not hold the lock. From then on the gate is the
+//! lock for all, until one thread has again taken it many times in a row, so that a lock that threads
+//! really share is hardly ever owned.
 //!
 //! | who | writes | when |
 //! |---|---|---|
@@ -17,6 +17,22 @@
 //! A former owner keeps its seat until it comes by and empties it itself: it may be about to write there, having looked
 //! before the revocation. So another thread needs another seat. There are two; where both are kept by threads that do
 //! not come by, the lock stays a plain one.
+//!
+//! A thread becomes the owner after 16 times in a row. That number doubles, up to 4,096, each time an ownership is
+//! revoked less than 2 ms after the last revocation of any lock of the same library, and halves when more time has gone
+//! by. A revocation costs one or two microseconds, so late ones cost a thousandth of the time and the others become
+//! rare. The owner counts nothing. A lock that is freed by a thread that is not the owner is found to be so by the look
+//! behind the store, which has then changed nothing that counts: the holder of the gate has ended the ownership before.
+//!
+//! An attempt at a lock that is owned and free revokes, so it does not fail without a holder; one at a lock that the
+//! owner holds fails at once. An attempt does not fail because of another attempt that fails in the end: it waits, with
+//! pauses, for the outcome of the other one. Threads that leave word for the holder and then attempt the lock (the mark
+//! again) rely on that. Where the kernel lacks membarrier, no mutex has an owner.
+//!
+//! A thread that frees the lock just when its ownership is revoked may put itself back into the seat; it leaves again
+//! when it next comes by. A thread that ended cannot be about to write, so a thread that gets its address gets its seat
+//! too. A fork changes nothing: the thread of the child has the address of its original, and with it the locks that it
+//! owns.
 
 use std::hint::cold_path;
 use std::sync::atomic::Ordering;
@@ -171,8 +187,9 @@ impl Biased {
             cold_path();
             return false;
         }
-        // SYNC owner-revoke: this store, the fence, the load below; in `revoke` the store to `owned`, the heavy fence, the
-        // load of the seat. So this thread sees the revocation, or who revokes sees that the lock is held.
+        // SYNC owner-revoke: the owner stores that it holds the lock, passes the light half and loads `owned`; `revoke`
+        // stores to `owned`, passes the heavy half and loads the seat. So the owner finds the revocation, or the
+        // revoking thread finds that the lock is held.
         self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) + HELD, Ordering::Relaxed);
         asymmetric::light_if_available();
         // An ownership that stands needs no more order: nobody else has held the lock since this thread last did.
@@ -187,8 +204,8 @@ impl Biased {
     /// Says in `seat` that its thread does not hold the lock. The caller has the lock, and looks at `owned` next.
     #[inline(always)]
     fn get_up(&self, seat: usize) {
-        // SYNC owner-leave: who revokes loads this store with Acquire and then sees what happened under the lock. As in
-        // `enter`, it sees that the lock is free, or this thread sees behind this that somebody waits.
+        // SYNC owner-leave: a revoking thread loads this store with Acquire and then sees what happened under the lock.
+        // As in `enter`, it finds the lock free, or this thread finds behind this that somebody waits.
         self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) & !HELD, Ordering::Release);
         asymmetric::light_if_available();
     }
@@ -199,8 +216,9 @@ impl Biased {
     fn vacate(&self, seat: usize) {
         // Whoever gets the seat next comes after all that this thread wrote there: `grant` loads this with Acquire.
         self.seats[seat].store(EMPTY, Ordering::Release);
-        // SYNC owner-wake: this store, the fence, the load below; in `wait_for` the store to `owned`, the heavy fence, the
-        // kernel's look at the seat.
+        // SYNC owner-wake: the owner empties the seat, passes the light half and loads whether somebody sleeps;
+        // `wait_for` stores that it sleeps, passes the heavy half, and the kernel compares the seat. So no wake-up is
+        // lost.
         asymmetric::light_if_available();
         if self.owned.load(Ordering::Relaxed) & SLEEPS != 0 {
             wake_half(&self.seats[seat]);
@@ -315,7 +333,7 @@ impl Biased {
 
     /// With the gate: ends the ownership of the thread in `seat`, which may still hold the lock.
     fn revoke(&self, seat: usize) {
-        // SYNC owner-revoke: told in `enter`.
+        // SYNC owner-revoke: the other side of `enter`.
         self.owned.store(leaves(seat), Ordering::Relaxed);
         asymmetric::heavy();
     }
@@ -346,7 +364,7 @@ impl Biased {
             // That thread finds its ownership revoked when it frees the lock, and then wakes this one.
             if self.owned.load(Ordering::Relaxed) & SLEEPS == 0 {
                 self.owned.store(leaves(seat) | SLEEPS, Ordering::Relaxed);
-                // SYNC owner-wake: told in `vacate`.
+                // SYNC owner-wake: the other side of `vacate`.
                 asymmetric::heavy();
             }
             let now = self.seats[seat].load(Ordering::Relaxed);

@@ -119,8 +119,9 @@ impl Links {
             cold_path();
             any |= self.go_on(polled, caller);
         }
-        // There is one round at a time. SYNC round: whoever finds it ended finds what it has queued.
         let rounds = self.progress.rounds.load(Ordering::Relaxed);
+        // SYNC round: a thread that finds the round ended finds what the round has queued. There is one round at a
+        // time.
         self.progress.rounds.store(rounds.wrapping_add(1), Ordering::Release);
         any
     }
@@ -171,7 +172,8 @@ impl Links {
         if !self.home.is_awake() {
             return false;
         }
-        // SYNC hot: whoever is about to sleep has changed the word, which is seen here, or finds this set.
+        // SYNC hot: a thread that is about to sleep changes the word, makes a fence and then loads this. It finds this
+        // set, or the second look below finds the word.
         self.progress.any_hot.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         self.home.is_awake()
@@ -192,7 +194,7 @@ impl Links {
 
     /// Lets go of connections that are over. If a thread makes progress, the next round does that.
     pub fn forget_dead(&self) {
-        // SYNC buried: a swap, so that several who set it are all seen by the one that clears it.
+        // SYNC buried: a swap, so that the thread that clears the flag sees the ends of all that have set it.
         self.progress.any_dead.swap(true, Ordering::Release);
         if let Some(mut polled) = self.progress.polled.try_lock() {
             self.bury(&mut polled.hot);
@@ -201,7 +203,7 @@ impl Links {
 
     #[cold]
     fn bury(&self, hot: &mut Hot) {
-        // SYNC buried: with it come the ends before. Those that end from now on have it set again.
+        // SYNC buried: the ends before are visible from here. Connections that end later set the flag again.
         self.progress.any_dead.swap(false, Ordering::Acquire);
         hot.forget_dead();
     }

@@ -11,6 +11,10 @@
 //! directory, reads the owner's name in it, and removes the entry from that same directory, so it never empties the
 //! claim of a successor. No lock is needed for any of this, so a process that is stopped, wherever it is, keeps nobody
 //! waiting. A process counts as alive while its socket listens, which it does as long as there is a claim of it.
+//!
+//! The directory belongs to the user and has mode 0700; it is /tmp/dat-shm-UID unless the instance data of the dat.conf
+//! entry name another. Rights that the umask takes from the directory and the socket are given back; the umask itself
+//! stays as it is. The file of the socket is removed by the last dat_ia_close.
 
 #![forbid(unsafe_code)]
 

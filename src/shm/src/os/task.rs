@@ -1,5 +1,9 @@
 //! What the system tells in /proc about a thread of another process. Fast calls may ask, so the thread that reads the
 //! files cannot be cancelled there.
+//!
+//! Two processes copy only if each finds the other in /proc under the number by which it knows itself. So processes of
+//! different pid namespaces move bytes through the ring, and so do those of a namespace that sees another one's /proc,
+//! where the same numbers are other processes.
 
 use std::fs;
 use std::io;

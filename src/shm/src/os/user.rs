@@ -229,7 +229,8 @@ impl Word {
     /// Stores the bytes at `place`, which [`take_last_word`] gave, with one store after all others of this thread.
     #[inline(always)]
     pub fn store(self, place: Target<'_>) {
-        // SYNC tail-last: pairs with the program's own load of the tail.
+        // SYNC tail-last: pairs with the program's own load of the tail: a thread that loads the word with Acquire, or
+        // depends on it, finds the rest.
         fence(Ordering::Release);
         let last = place.as_ptr();
         let [a, b, c, d, ..] = self.0;
@@ -262,7 +263,7 @@ pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
         unsafe {
             let word = src.as_ptr().add(len - 8).cast::<u64>().read_unaligned();
             move_bytes(src.as_ptr(), dst.as_ptr(), len - 8);
-            // SYNC tail-last: as in Word::store.
+            // SYNC tail-last: as in `Word::store`.
             fence(Ordering::Release);
             AtomicU64::from_ptr(dst.as_ptr().add(len - 8).cast()).store(word, Ordering::Relaxed);
         }

@@ -3,8 +3,10 @@
 //! The remote addresses come from the peer. The kernel checks only that they exist; [`crate::regions::PeerRegions`] is
 //! checked before for whether the peer has registered them.
 //!
-//! Pieces are copied in the order of the lists. Where one begins in either list, the kernel begins another copy, so that
-//! a caller whose last piece is the last word of the destination has that word stored last.
+//! Pieces are copied in the order of the lists. Where one begins in either list, the kernel begins another copy, so
+//! that a caller whose last piece is the last word of the destination has that word stored last.
+//!
+//! Whether the kernel permits such copies is found out with a probe when a link is made, for which Yama is asked first.
 
 use std::fs;
 use std::io;

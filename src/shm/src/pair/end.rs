@@ -106,14 +106,15 @@ impl End {
     /// How far this side has emptied the peer's ring of requests, as records tell the peer.
     #[inline]
     pub fn taken(&self) -> u64 {
-        // SYNC taken: the slots before it are not read any more.
+        // SYNC taken: the caller puts the position into a record, whose first word is a Release, and the peer gets it
+        // with its Acquire of that word: ring-head, over two threads.
         Spot::of(self.taken[0].load(Ordering::Acquire)).position()
     }
 
     /// Notes how far this side has emptied a ring of the peer: that of requests, or, with `answers`, of answers.
     #[inline]
     pub fn set_taken(&self, answers: bool, spot: Spot) {
-        // SYNC taken: what was read from the slots was read before.
+        // SYNC taken: the reads of the slots are over before this store.
         self.taken[usize::from(answers)].store(spot.word(), Ordering::Release);
     }
 
@@ -204,7 +205,7 @@ impl End {
     #[inline]
     pub fn finish_soon(&self) {
         self.known.store(FINISHED, Ordering::Relaxed);
-        // SYNC polled: as in tell_peer, with this process as the peer.
+        // SYNC polled: as in `tell_peer`, with this process as the peer.
         self.fence_for_polling();
         if !self.polled.load(Ordering::Relaxed) {
             self.look_again();
@@ -255,7 +256,8 @@ impl End {
 
     /// Closes this end to the peer's transfers.
     pub fn close(&self) {
-        // SYNC closed: a peer that begins to move bytes after this sees it.
+        // SYNC closed: a peer that enters a slot after this finds it; one that entered before is found by `Pending`,
+        // behind a fence of its own, and waited for.
         self.rings[0].shared().flags.0[CLOSED].store(1, Ordering::SeqCst);
     }
 
@@ -273,7 +275,8 @@ impl End {
     /// Tells the peer that there is something for its end, unless it polls.
     #[inline(always)]
     pub fn tell_peer(&self, news: News) {
-        // SYNC polled: what there is was stored before this look.
+        // SYNC polled: the record, the position or the answer was stored before this look. Either this side finds that
+        // nobody polls, or the side that stops polling finds what was stored.
         self.fence_for_polling();
         if !self.peer_polls() && self.pair.mark(1 - self.side, self.index, news) {
             self.count_wakeup();
@@ -319,8 +322,8 @@ impl End {
     /// Has this process look at this end in the next round, because it has not done all that it can. Called when that is to
     /// be found, records in the ring of requests or what makes it busy; both is looked at by whoever polls.
     pub fn go_on(&self) {
-        // SYNC polled: who ends the polling looks under the locks of the connection, one of which the caller has, or had
-        // when the state came about.
+        // SYNC polled: the thread that ends the polling looks under the locks of the connection, one of which the
+        // caller has, or had when the work came about.
         if !self.polled.load(Ordering::Relaxed) {
             self.look_again();
         }
@@ -364,8 +367,8 @@ impl End {
         let local = self.pair.is_local();
         let tid = if local { 1 } else { transfers::own_tid() };
         let entered = self.pair.own[usize::from(self.side & 1)].enter(self.pair.transfers(self.side), tid);
-        // SYNC door: the number is taken before the looks, so that one from before a change of the door belongs to looks
-        // from before it, and one from after it to looks that find what was closed.
+        // SYNC door: the number is read before flag and row are looked at. So a number from before a change of the door
+        // goes with looks from before it, and one from after it with looks that find what was closed.
         let door = if local { 0 } else { self.pair.door() };
         fence(Ordering::Acquire);
         // SYNC closed: the slot was entered before this look.

@@ -123,7 +123,7 @@ impl<A: Area> Consumer<A> {
     /// The next record, if it is one of `kind`, takes one slot, and says in its other word how long its payload is.
     #[inline]
     pub fn next(&self, kind: u8) -> Next {
-        // SYNC ring-record: as in peek.
+        // SYNC ring-record: as in `peek`.
         let word = self.area.first(self.spot.0).load(Ordering::Acquire);
         let lap = self.spot.lap();
         if word as u16 != u16::from(lap) | u16::from(kind) << 8 {
@@ -184,7 +184,7 @@ impl<A: Area> Consumer<A> {
     /// unlike [`Consumer::release`], this leaves them in the count of [`Consumer::unreleased`]. Gives the head.
     #[inline]
     pub fn publish(&self) -> Spot {
-        // SYNC ring-head: as in release.
+        // SYNC ring-head: as in `release`.
         self.area.head().store(self.head, Ordering::Release);
         self.spot
     }
@@ -193,7 +193,7 @@ impl<A: Area> Consumer<A> {
     #[inline]
     pub fn release(&mut self) -> Spot {
         self.released = self.head;
-        // SYNC ring-head: our reads of the slots are over.
+        // SYNC ring-head: the reads of the slots are over before this store.
         self.area.head().store(self.head, Ordering::Release);
         self.spot
     }

@@ -92,7 +92,7 @@ impl<A: Area> Producer<A> {
         self.clear(end);
         self.area.store_second(at, Second::new(aux, credit).pack());
         let first = First { lap: lap_at(&self.area, start), kind, flags, len, credit: credit as u16 };
-        // SYNC ring-record: as in Reservation::finish.
+        // SYNC ring-record: as in `Reservation::finish`.
         self.area.first(at).store(first.pack(), Ordering::Release);
         self.tail = end;
         end
@@ -104,7 +104,8 @@ impl<A: Area> Producer<A> {
     /// [`Corrupt`] if it went back, or beyond what the consumer may see.
     #[inline]
     pub fn consumed(&mut self) -> Result<u64, Corrupt> {
-        // SYNC ring-head: what the consumer has read may be overwritten.
+        // SYNC ring-head: what the consumer has read may be overwritten. Its reads come before its store, a Release;
+        // this side's writes come behind this load because they depend on it.
         let head = self.area.head().load(Ordering::Acquire);
         if head.wrapping_sub(self.head) > self.tail - self.head {
             return Err(Corrupt);
@@ -210,7 +211,9 @@ impl<A: Area> Reservation<'_, A> {
         area.store_second(at, Second::new(aux, credit).pack());
         // At most max_payload(), which is below 2^24.
         let first = First { lap: lap_at(area, start), kind, flags, len: filled as u32, credit: credit as u16 };
-        // SYNC ring-record: hands the record's bytes to the consumer, and what it said about the other direction.
+        // SYNC ring-record: hands the record's bytes to the consumer, and what the record says about the other
+        // direction. The slot behind the record was cleared before (Relaxed), so a consumer that gets there by this
+        // record does not find what was there; the pad, by which the consumer gets to the record, is stored after it.
         area.first(at).store(first.pack(), Ordering::Release);
         if start != producer.tail {
             let pad = First { lap: lap_at(area, producer.tail), kind: PAD, flags: 0, len: 0, credit: 0 };

@@ -1,5 +1,17 @@
 //! Records that ask this side for something on the way of others: reads and atomic operations of the peer, values that
 //! its writes bring, windows that its messages revoke.
+//!
+//! An atomic operation is one instruction of the target's processor, so it is atomic for the target's own threads too.
+//! It is never carried out twice: room for the answer is made first, and nothing can fail between the operation and the
+//! consumption of the record. Until the record is consumed, copies posted later to or from the target's memory wait, in
+//! a process that is its own peer as well. The value of a write is a record behind the bytes of the write, wherever
+//! these went, and takes a receive as an empty message does.
+//!
+//! A message that revokes a window begins with a record that names it and takes the receive. When the whole message has
+//! come, and not before, the row of the window is closed. The message is complete when the transfers are over that were
+//! under way then: those of this peer for a window of one connection, those of all peers for one of a zone. They are
+//! waited for in turns, so that other connections go on. The row stays the window's until it is bound anew or freed, so
+//! no other region gets its key meanwhile.
 
 use std::iter;
 

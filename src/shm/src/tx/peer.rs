@@ -1,5 +1,8 @@
-//! What the peer asks the sending direction for: reads and atomic operations, the bytes of messages that it cannot read;
-//! and what it answers.
+//! What the peer asks the sending direction for: reads and atomic operations, the bytes of messages that it cannot
+//! read; and what it answers.
+//!
+//! A read or an atomic operation that the target refuses ends the connection after everything that was asked for
+//! earlier was answered: the requester takes its oldest request that is not done for the one that failed.
 
 use dat_core::Change;
 use dat_core::event::Status;

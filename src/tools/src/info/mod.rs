@@ -8,6 +8,11 @@
 //! | [`devices`] | the RDMA devices of the host |
 //! | [`listing`] | the table of the adapters |
 //! | [`explain`] | what dat_ia_open does, step by step |
+//!
+//! The rules of dat.conf stand in the registry alone, whose search tells each of its steps; `explain` shows them with
+//! what mends them, compares the result with what the loaded libdat.so.1 lists, and says so if that has other rules.
+//! What a provider needs beyond its library only the provider knows, so each adapter is opened in a process of its own,
+//! with the messages of the libraries switched on: a provider that crashes or hangs ends nothing else.
 
 mod arguments;
 mod attributes;

@@ -11,6 +11,15 @@
 //! | [`worker`], [`direct`], [`latency`], [`stream`], [`bytes`] | what a thread does: the loops whose time is taken |
 //! | [`clock`], [`processors`] | times, processor time and processors |
 //! | [`result`], [`report`], [`picture`] | what comes out of it |
+//!
+//! For each plan both sides open the adapter once more, so what is measured has the connections of the plan and nothing
+//! of the plan before. Each thread has its own dispatchers, endpoints and memory; threads meet at a gate, the first of
+//! them also meets the peer, and one that fails opens the gate with an error. The loops hold handles beside the
+//! functions of the library, leave a completion where the library wrote it, and look at no clock but the processor's
+//! counter; the same loops in C are 3 % faster for single messages of 8 bytes, and not measurably for others. That the
+//! peer has gone they learn from the receives that end with it, or, where receives are of a shared queue, by looking
+//! for the event of the connection now and then. A second thread ends a client that takes too long or is asked to end,
+//! and shows what it has measured; at a server it ends the connections.
 
 mod arguments;
 mod bytes;

@@ -12,6 +12,13 @@
 //! | [`node`], [`channel`] | an adapter and a connection, on either side |
 //! | [`session`], [`client`], [`report`] | the client: its connections, its rounds, what it says |
 //! | [`server`] | the server |
+//!
+//! Private data say which protocol this is, which connections belong together, how long transfers are and where the
+//! memory for RDMA is; a peer that says something else is a program that only connects. The server does nothing but
+//! react, so it serves several clients with one thread, which waits for all dispatchers by one notification object.
+//! Transfers carry the number of their connection in their cookies, because the handle of an endpoint that has gone may
+//! come again. A round of reliable connections is lost with its connection, or when its answer is late; then the client
+//! opens the adapter anew, so that nothing late is taken for something else.
 
 mod arguments;
 mod channel;

@@ -10,8 +10,24 @@
 //!
 //! Both libraries enter the kernel through libc, where a thread may be cancelled. So cancellation is forbidden around
 //! every call here that may do so: all but those that only read a field, `ibv_poll_cq`, which looks into memory, and
-//! `ibv_post_recv` and `ibv_post_srq_recv`, which write into memory. `ibv_post_send` enters the kernel for devices whose
-//! queues it reads, as those of Soft-RoCE.
+//! `ibv_post_recv` and `ibv_post_srq_recv`, which write into memory. `ibv_post_send` enters the kernel for devices
+//! whose queues it reads, as those of Soft-RoCE.
+//!
+//! A status or an event that the libraries may return but the bindings do not know is a number, which is logged and
+//! mapped. A call that a signal ended, or that the system asks to repeat, is made again. A call that gives an object
+//! back is made up to five times within a tenth of a second, whatever its error; if it still fails, such as
+//! ibv_destroy_qp with EBUSY, the object stays until the adapter is closed, when the kernel takes all, and the log has
+//! a line. The queue pair was reset by then, so the device touches no buffer. Functions newer than the librdmacm and
+//! libibverbs of Debian 11 are looked up at run time.
+//!
+//! Since Linux 5.12 a fork copies registered pages for the child, which ibv_is_fork_initialized tells, or the release
+//! of the kernel where rdma-core is older than 35. Then ibv_fork_init must not be called, because it would take the
+//! pages away from children (MADV_DONTFORK). On older kernels it is called before a device is opened: copying on the
+//! next write would give the parent pages that the device does not know.
+//!
+//! The library of Soft-RoCE (rdma-core 44) takes the memory of a completion queue or a shared receive queue away before
+//! it maps that of the longer one; if the map fails, the next use ends the process. The provider looks before whether
+//! so much can be mapped.
 
 pub mod cm;
 pub mod cq;

@@ -1,4 +1,8 @@
 //! Queue pairs and shared receive queues.
+//!
+//! Soft-RoCE takes a request into a queue in memory and then tells the kernel with a system call. If that call fails,
+//! the device names no refused request: it was posted, and the kernel is told again, or the queue pair is failed so
+//! that all its work comes back.
 
 use std::ffi::c_int;
 use std::io;
