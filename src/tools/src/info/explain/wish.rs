@@ -3,6 +3,7 @@
 use std::ffi::CString;
 use std::net::IpAddr;
 
+use dat_registry::conf::Instance;
 use dat_registry::{Entry, Origin};
 
 use super::rdma::{self, Host};
@@ -11,42 +12,11 @@ use super::step::Step;
 use crate::info::devices::{self, Port};
 use crate::info::words;
 
-/// The words of the instance data.
-#[derive(Debug, PartialEq, Eq)]
-struct Wish {
-    /// An interface, a device, an address or a host name.
-    word: String,
-    /// The port of a device; none for any.
-    port: Option<u8>,
-}
-
-impl Wish {
-    /// Reads instance data as the provider does.
-    ///
-    /// # Errors
-    /// What is wrong with them, in words.
-    fn parse(name: &str, instance: &str) -> Result<Self, String> {
-        const FORMS: &str = "they are an interface and 0, a device and a port, or an address";
-        let mut fields = instance.split_whitespace();
-        let word = fields.next().or_else(|| name.strip_prefix("verbs-").filter(|rest| !rest.is_empty()));
-        let word = word.ok_or(format!("its instance data are empty; {FORMS}"))?.to_owned();
-        let port = match fields.next().map(str::parse::<u8>) {
-            None | Some(Ok(0)) => None,
-            Some(Ok(port)) => Some(port),
-            Some(Err(_)) => return Err(format!("its instance data, {instance:?}, name no port; {FORMS}")),
-        };
-        match fields.next() {
-            None => Ok(Wish { word, port }),
-            Some(_) => Err(format!("its instance data, {instance:?}, have too many words; {FORMS}")),
-        }
-    }
-}
-
 /// Looks at what an entry names, and at all that RDMA needs.
 pub fn explain(host: &Host, entry: &(Origin, Entry)) -> Vec<Step> {
     let line = Line { host, entry, ports: devices::ports(&host.sysfs) };
-    match Wish::parse(&words(&entry.1.name), &words(&entry.1.instance_data)) {
-        Ok(wish) => line.explain(&wish),
+    match Instance::parse(&words(&entry.1.name), &words(&entry.1.instance_data)) {
+        Ok(wanted) => line.explain(&wanted),
         Err(fault) => line.elsewhere(&fault),
     }
 }
@@ -58,8 +28,8 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn explain(&self, wish: &Wish) -> Vec<Step> {
-        let Wish { word, port } = wish;
+    fn explain(&self, wanted: &Instance) -> Vec<Step> {
+        let Instance { word, port } = wanted;
         if let Ok(address) = word.parse::<IpAddr>() {
             let own = self.host.interfaces.iter().find(|(_, own)| *own == address);
             return match own {
@@ -197,7 +167,7 @@ mod tests {
     fn with_a_device_another_name_is_wrong_and_the_names_are_told() {
         let root = tempfile::tempdir().unwrap();
         let host = host(root.path(), true);
-        for instance in ["", "ib0 0", "rubbish", "mlx4_0 2", "eth0 x", "eth0 1 2", "10.0.0.9"] {
+        for instance in ["", "ib0 0", "rubbish", "mlx4_0 2", "eth0 x", "eth0 +1", "eth0 1 2", "10.0.0.9"] {
             let (steps, line) = after(root.path(), &host, instance);
             assert_eq!((steps[0].state, line.as_str()), (State::Wrong, "eth0 0"), "{instance}: {steps:?}");
             assert!(steps[0].text.contains("there is: rxe0 port 1 (eth0)"), "{}", steps[0].text);
