@@ -126,6 +126,10 @@ pub struct Arguments {
     #[arg(long, hide = true, conflicts_with_all = ["host", "own_peer"])]
     pub announce: bool,
 
+    /// Measure nothing, and draw the picture that standard input describes on standard output: for `make bench`
+    #[arg(long, hide = true, conflicts_with_all = ["host", "own_peer", "once", "verbose", "announce"])]
+    pub draw: bool,
+
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: Common,

@@ -105,6 +105,9 @@ impl Tool for Arguments {
     ];
 
     fn run(self) -> anyhow::Result<Outcome> {
+        if self.draw {
+            return picture::draw_described().map(|()| Outcome::Fine);
+        }
         if let Some(contradiction) = self.contradiction() {
             print::complain(format_args!("dat-perf: {contradiction}"));
             return Ok(Outcome::Usage);
