@@ -17,7 +17,7 @@ pub struct Arguments {
     #[arg(value_name = "NAME")]
     pub name: Option<OsString>,
 
-    /// Go through what dat_ia_open does, step by step, and say what mends each failure
+    /// Go through what dat_ia_open does, step by step, and name the section of a page for each failure
     ///
     /// With NAME for this adapter, otherwise for all of them.
     #[arg(long)]

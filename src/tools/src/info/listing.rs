@@ -44,9 +44,6 @@ struct Listing {
 }
 
 /// Shows the table.
-///
-/// # Errors
-/// The library cannot be loaded, or does not list its adapters.
 pub fn run(library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
     let (loaded, adapters) = load(library)?;
     let found = find(&Places::of_this_process(), &VERSION, &mut |_| {});
@@ -161,7 +158,7 @@ fn show(rows: &[Row]) -> anyhow::Result<()> {
         print::line("There is no adapter that a program could open.")?;
     }
     if rows.iter().any(|row| !row.opens) || rows.is_empty() {
-        print::line("`dat-info --explain` says what mends it.")?;
+        print::line("`dat-info --explain` tells more.")?;
     }
     Ok(())
 }

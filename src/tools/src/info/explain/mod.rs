@@ -1,22 +1,20 @@
-//! `--explain`: what dat_ia_open does, step by step, and what mends each failure.
+//! `--explain`: what dat_ia_open does, step by step, and where the page on troubles tells of each failure.
 //!
 //! The steps up to the provider's library are those of the registry's own code. What comes then, only the provider knows:
 //! the adapter is opened, and what it needs is looked at.
 
 mod adapter;
 mod configuration;
-mod lost;
+mod instance;
 mod rdma;
-pub mod shell;
 mod shm;
 mod step;
-mod wish;
+mod topic;
 
 use std::ffi::CStr;
 use std::path::Path;
 
 use dat_registry::search::{Found, Places};
-use rustix::process::geteuid;
 use serde_json::json;
 
 use super::listing::{entry_of, probe_all};
@@ -24,26 +22,21 @@ use super::probe::{Probe, probe};
 use super::{VERSION, load, shown, words};
 use crate::dat::{Adapter, Demand, Library};
 use crate::print::{self, HEADING, styled};
-use crate::shell::{operand, quoted};
+use crate::shell::operand;
 use crate::tool::Outcome;
 use adapter::{Kind, Subject};
 use configuration::Configuration;
 use rdma::Host;
-use shell::{SHM, append};
 use step::{Chapter, Step};
-
-/// What mends that there are too few descriptors.
-const MORE_FILES: &str = "ulimit -n 1024";
+use topic::Topic;
 
 /// Explains one adapter, or all.
-///
-/// # Errors
-/// Nothing can be written.
 pub fn run(name: Option<&CStr>, library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
     match load(library) {
         Ok((loaded, adapters)) => adapters_of(loaded, &adapters, name, library, json),
         Err(error) => {
-            let chapter = Chapter { title: "libdat.so.1".to_owned(), steps: vec![lost::explain(&error)] };
+            let lost = Step::wrong(format!("{error:#}")).see(Topic::LibraryNotFound);
+            let chapter = Chapter { title: "libdat.so.1".to_owned(), steps: vec![lost] };
             if json {
                 let error = format!("{error:#}");
                 print::line(format_args!("{:#}", json!({ "chapters": [chapter], "works": [], "error": error })))?;
@@ -126,27 +119,11 @@ fn own_file(path: Option<&Path>, missed: Option<&str>) -> Step {
     match (path, missed) {
         (None, _) => Step::ok("its file is unknown"),
         (Some(path), None) => Step::ok(path.display().to_string()),
-        (Some(path), Some(reason)) => {
-            let folder = quoted(path.parent().unwrap_or(path));
-            Step::note(format!(
-                "{}: it is installed together with this tool, which found it there, but the loader does not find it: \
-                 {reason}\na program that names its folder neither when it is linked nor in LD_LIBRARY_PATH does not start; \
-                 root can name it for all programs:\n{}",
-                path.display(),
-                for_all_programs(&folder)
-            ))
-            .mend(format!("export LD_LIBRARY_PATH={folder}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"))
-        }
-    }
-}
-
-/// The command that has the loader look into a folder for all programs.
-fn for_all_programs(folder: &str) -> String {
-    const LIST: &str = "/etc/ld.so.conf.d/libdat.conf";
-    if geteuid().is_root() {
-        format!("echo {folder} >{LIST} && ldconfig")
-    } else {
-        format!("echo {folder} | sudo tee {LIST} && sudo ldconfig")
+        (Some(path), Some(reason)) => Step::note(format!(
+            "{}: it is installed together with this tool, which found it there, but the loader does not find it: {reason}",
+            path.display()
+        ))
+        .see(Topic::LibraryNotFound),
     }
 }
 
@@ -182,14 +159,12 @@ fn show_end(works: &[&CStr], name: Option<&CStr>, lacking: Option<&Path>, has_rd
         }
     }
     if let Some(file) = lacking {
-        let (file, command) = (shown(&file.to_string_lossy()), append(SHM, file));
-        print::line(format_args!(
-            "  {file} has no line for shm, which connects processes of this host. Add it: {command}"
-        ))?;
+        let (file, place) = (shown(&file.to_string_lossy()), Topic::NoEntry.place());
+        print::line(format_args!("  {file} has no line for shm, which connects processes of this host: {place}"))?;
     }
     if name.is_none() && !has_rdma {
         print::line(
-            "  shm connects processes of this host. Between hosts RDMA is needed: the chapter above says how to get it.",
+            "  shm connects processes of this host. Between hosts RDMA is needed: the chapter above says what lacks.",
         )?;
     }
     Ok(())
@@ -211,14 +186,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_library_that_programs_do_not_find_is_noted_with_the_command_for_it() {
+    fn a_library_that_programs_do_not_find_is_noted() {
         let path = Path::new("/opt/my dat/lib/libdat.so.1");
         assert_eq!(own_file(Some(path), None), Step::ok("/opt/my dat/lib/libdat.so.1"));
         let step = own_file(Some(path), Some("libdat.so.1: cannot open shared object file"));
         assert_eq!(step.state, State::Note);
         assert!(step.text.contains("does not find it: libdat.so.1: cannot open"), "{}", step.text);
-        assert!(step.text.contains("echo '/opt/my dat/lib' "), "{}", step.text);
-        assert!(step.mend[0].starts_with("export LD_LIBRARY_PATH='/opt/my dat/lib'$"), "{}", step.mend[0]);
+        assert_eq!(step.see, Some(Topic::LibraryNotFound.place()));
     }
 
     #[test]
