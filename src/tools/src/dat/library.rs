@@ -29,7 +29,7 @@ impl<F: Copy> Slot for Option<F> {
 macro_rules! calls {
     (dat_ia_openv: $open:ident, $open_type:ident; $($name:ident: $field:ident, $type:ident;)*) => {
         /// The functions of libdat.so.1, under their names.
-        #[allow(missing_docs)]
+        #[allow(dead_code, reason = "the list is that of the interface")]
         pub struct Calls {
             pub dat_ia_openv: <DAT_IA_OPENV_FUNC as Slot>::Function,
             $(pub $name: <$type as Slot>::Function,)*
@@ -128,9 +128,6 @@ impl Library {
 
     /// The adapters that programs can open, in order, with entries of other versions of the interface where the library
     /// lists these.
-    ///
-    /// # Errors
-    /// As dat_registry_list_providers.
     pub fn adapters(self) -> Result<Vec<Adapter>> {
         const NONE: DAT_PROVIDER_INFO = DAT_PROVIDER_INFO {
             ia_name: [0; DAT_NAME_MAX_LENGTH],
@@ -242,18 +239,6 @@ impl LoadError {
         // The loader's own text is in the source of the error.
         let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
         Self { file: file.to_owned(), chosen, reason }
-    }
-
-    /// No file has the library's name.
-    #[cfg(test)]
-    pub fn absent() -> Self {
-        let reason = format!("{NAME}: cannot open shared object file: No such file or directory");
-        Self { file: NAME.into(), chosen: false, reason }
-    }
-
-    /// Whether the user named the file.
-    pub fn is_chosen(&self) -> bool {
-        self.chosen
     }
 
     /// Whether there is no file of this name. A file that cannot be used, or lacks a library of its own, is another error.

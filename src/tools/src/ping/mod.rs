@@ -33,7 +33,6 @@ use node::Node;
 use report::{Report, Style};
 use wire::Pattern;
 
-use crate::adapter;
 use crate::child;
 use crate::dat::Library;
 use crate::interrupt::Interrupt;
@@ -132,16 +131,8 @@ impl Arguments {
         };
         report.adapter = Some(adapter.clone());
 
-        // The child must find the library that was found here.
-        let path = self.common.library.as_ref().map(|path| path.to_string_lossy().into_owned());
-        let server = if self.self_peer {
-            // Why it does not open is told here, and not by the server alone.
-            drop(adapter::open(library, &adapter)?);
-            let library = path.iter().flat_map(|path| ["--library", path]);
-            Some(child::Server::start([adapter.as_str(), "--announce"].into_iter().chain(library))?)
-        } else {
-            None
-        };
+        let start = || child::Server::start(library, self.common.library.as_deref(), &adapter, []);
+        let server = self.self_peer.then(start).transpose()?;
         let qualifier = server.as_ref().map_or(self.qualifier, |server| server.qualifier);
         report.qualifier = Some(qualifier);
         let plan = session::Plan {

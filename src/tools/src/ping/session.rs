@@ -164,8 +164,7 @@ impl Session {
                 let start = Instant::now();
                 let channel = &mut self.channels[0];
                 let (remote, cookie) = (self.server.area(Area::Landing), channel.rdma_cookie(WRITE));
-                let flags = DAT_COMPLETION_DEFAULT_FLAG;
-                channel.ep.post_rdma_write(segment, remote, cookie, flags).map_err(failed)?;
+                channel.ep.post_rdma_write(segment, remote, cookie).map_err(failed)?;
                 channel.send(head, &[]).map_err(failed)?;
                 let (head, message) = self.answer(plan, deadline, 0, head)?;
                 let time = start.elapsed();
@@ -177,8 +176,7 @@ impl Session {
                 let channel = &self.channels[0];
                 let (remote, cookie) = (self.server.area(Area::Readable), channel.rdma_cookie(READ));
                 let start = Instant::now();
-                let flags = DAT_COMPLETION_DEFAULT_FLAG;
-                channel.ep.post_rdma_read(segment, remote, cookie, flags).map_err(failed)?;
+                channel.ep.post_rdma_read(segment, remote, cookie).map_err(failed)?;
                 self.until(plan, Some(deadline), |index, done, _| {
                     (index == 0 && done == Done::Rdma(READ)).then_some(())
                 })?
@@ -252,7 +250,7 @@ impl Session {
                     }
                 }
                 // A request that comes to a client is dropped, and thereby rejected.
-                Happening::Event(Event::Request(_) | Event::Other(..)) => {}
+                Happening::Event(Event::Request(_) | Event::Other) => {}
             }
         }
     }
