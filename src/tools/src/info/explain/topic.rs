@@ -7,7 +7,6 @@ const PAGE: &str = "docs/troubleshooting.md";
 
 /// A section of the page; its name there is that of the variant in small letters, with hyphens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs, reason = "the headings of the page say it")]
 pub enum Topic {
     LibraryNotFound,
     OpenFiles,
