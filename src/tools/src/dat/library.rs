@@ -58,16 +58,12 @@ macro_rules! calls {
 dat_udat12::for_each_slot!(calls);
 
 /// An adapter that programs can ask for, as the registry lists it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Adapter {
-    /// The name for [`Ia::open`](super::Ia::open), as text.
-    pub name: String,
-    /// The name with the bytes that the entry has, which need not be text.
-    pub bytes: CString,
-    /// Version of the interface: major, minor.
-    pub version: (u32, u32),
-    /// Whether the entry says that its provider is thread-safe.
-    pub thread_safe: bool,
+    /// Its name, which need not be text.
+    pub name: CString,
+    /// What a program asks for that gets this adapter and no other one of its name.
+    pub demand: Demand,
 }
 
 /// The library, which stays in the process until its end: its providers have threads.
@@ -167,20 +163,12 @@ impl Library {
     }
 }
 
-impl Adapter {
-    /// What a program asks for that gets this adapter and no other one of its name.
-    pub fn demand(&self) -> Demand {
-        Demand { version: self.version, thread_safe: self.thread_safe }
-    }
-}
-
 impl From<&DAT_PROVIDER_INFO> for Adapter {
     fn from(info: &DAT_PROVIDER_INFO) -> Self {
+        let version = (info.dapl_version_major, info.dapl_version_minor);
         Adapter {
-            name: text(&info.ia_name),
-            bytes: string(&info.ia_name),
-            version: (info.dapl_version_major, info.dapl_version_minor),
-            thread_safe: info.is_thread_safe != DAT_FALSE,
+            name: string(&info.ia_name),
+            demand: Demand { version, thread_safe: info.is_thread_safe != DAT_FALSE },
         }
     }
 }

@@ -35,7 +35,7 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
         }
         Err(Stop::Interrupted) => return Ok(()),
         Err(Stop::Gone(reason) | Stop::Late(reason)) => {
-            anyhow::bail!("{}: {reason}; is `dat-ping {}` running there?", plan.target, operand(plan.adapter))
+            anyhow::bail!("{}: {reason}; is `dat-ping {}` running there?", report.host, operand(plan.adapter))
         }
     };
 
@@ -58,14 +58,14 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
             Err(Stop::Gone(reason)) => {
                 report.lost(round, reason)?;
                 if session.take().is_some() {
-                    report.note(ATTENTION, format!("{} has gone; waiting for the next one", plan.target))?;
+                    report.note(ATTENTION, format!("{} has gone; waiting for the next one", report.host))?;
                 }
             }
             Err(Stop::Late(reason)) => {
                 report.lost(round, reason)?;
                 // An answer that is late must not be taken for that of a later round, so the connections go too.
                 if let Some(session) = session.take() {
-                    report.note(ATTENTION, format!("{} does not answer; connecting again", plan.target))?;
+                    report.note(ATTENTION, format!("{} does not answer; connecting again", report.host))?;
                     session.end(plan.interrupt);
                 }
             }
@@ -77,7 +77,7 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
             Ok(()) => {}
             Err(Stop::Interrupted) => break,
             Err(Stop::Gone(reason) | Stop::Late(reason)) => {
-                report.note(ATTENTION, format!("{} has gone: {reason}; waiting for the next one", plan.target))?;
+                report.note(ATTENTION, format!("{} has gone: {reason}; waiting for the next one", report.host))?;
                 session = None;
                 if rest(plan, &mut session, start, pace.interval).is_err() {
                     break;

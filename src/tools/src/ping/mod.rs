@@ -22,7 +22,6 @@ mod server;
 mod session;
 mod wire;
 
-use std::fmt;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
@@ -42,24 +41,6 @@ use crate::tool::{EXIT_STATUS, Outcome, Section, Tool};
 const MAX_SIZE: u32 = 64 << 20;
 /// Events of one kind that a client can have under way, on its two connections.
 const EVENTS: usize = 32;
-
-/// Where the server is.
-#[derive(Clone, Copy, Debug)]
-enum Target<'a> {
-    /// At this host.
-    Host(&'a str),
-    /// At the address of the adapter itself.
-    Own,
-}
-
-impl fmt::Display for Target<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Target::Host(host) => host,
-            Target::Own => "itself",
-        })
-    }
-}
 
 impl Tool for Arguments {
     const SECTIONS: &'static [Section] = &[
@@ -105,10 +86,9 @@ impl Tool for Arguments {
         if self.host.is_none() && !self.self_peer {
             return self.serve();
         }
-        let target = self.host.as_deref().map_or(Target::Own, Target::Host);
         let style = Style { json: self.common.json, flood: self.flood };
-        let mut report = Report::new(style, target.to_string(), self.size);
-        match self.ping(target, &mut report) {
+        let mut report = Report::new(style, self.host.clone().unwrap_or("itself".to_owned()), self.size);
+        match self.ping(&mut report) {
             Ok(()) => report.finish(),
             Err(error) => {
                 report.fail(&error);
@@ -120,7 +100,7 @@ impl Tool for Arguments {
 
 impl Arguments {
     /// Is the client.
-    fn ping(&self, target: Target<'_>, report: &mut Report) -> anyhow::Result<()> {
+    fn ping(&self, report: &mut Report) -> anyhow::Result<()> {
         report.adapter.clone_from(&self.name);
         report.qualifier = (!self.self_peer).then_some(self.qualifier);
         let library = Library::load(self.common.library.as_deref())?;
@@ -138,7 +118,7 @@ impl Arguments {
         let plan = session::Plan {
             library,
             adapter: &adapter,
-            target,
+            host: self.host.as_deref(),
             qualifier,
             size: self.size,
             timeout: Duration::from_secs_f64(self.timeout),
@@ -165,8 +145,9 @@ impl Arguments {
 /// The adapter that a program finds first.
 fn first_adapter(library: Library) -> anyhow::Result<String> {
     let adapters = library.adapters()?;
-    let first = adapters.into_iter().find(|adapter| adapter.version.0 == 1);
-    Ok(first.context("there is no interface adapter; `dat-info --explain` tells why")?.name)
+    let first = adapters.into_iter().find(|adapter| adapter.demand.version.0 == 1);
+    let first = first.context("there is no interface adapter; `dat-info --explain` tells why")?;
+    Ok(first.name.to_string_lossy().into_owned())
 }
 
 /// Checks that an adapter can move so many bytes in one transfer.

@@ -26,7 +26,8 @@ pub struct Report {
     style: Style,
     /// The adapter, if it is known by now.
     pub adapter: Option<String>,
-    host: String,
+    /// The name of the server's host.
+    pub host: String,
     /// Where the server listens, if that is known by now.
     pub qualifier: Option<u64>,
     size: u32,

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use dat_udat12::*;
 
+use super::EVENTS;
 use super::channel::{Channel, Done, Message};
 use super::node::{Happening, Node};
 use super::wire::{Area, From, Head, Hello, Operation, Pattern};
-use super::{EVENTS, Target};
 use crate::dat::event::{event_name, status_name};
 use crate::dat::{Completion, Event, Library, Region, address};
 use crate::interrupt::Interrupt;
@@ -26,8 +26,8 @@ pub struct Plan<'a> {
     pub library: Library,
     /// The adapter.
     pub adapter: &'a str,
-    /// Where the server is.
-    pub target: Target<'a>,
+    /// Where the server is; without it, at the address of the adapter itself.
+    pub host: Option<&'a str>,
     /// Where it listens.
     pub qualifier: u64,
     /// Bytes of each transfer.
@@ -81,11 +81,11 @@ impl Session {
         let node = Node::open(plan.library, plan.adapter, EVENTS)?;
         super::check_size(&node, plan.size)?;
         let own = node.attributes.address.map(|address| address.ip());
-        let hosts = match plan.target {
-            Target::Host(host) => {
+        let hosts = match plan.host {
+            Some(host) => {
                 address::resolve(host, own).with_context(|| format!("the address of \"{host}\" is not known"))?
             }
-            Target::Own => vec![own.context("the adapter has no IP address")?],
+            None => vec![own.context("the adapter has no IP address")?],
         };
         let size = plan.size as usize;
         let memory = Region::new(&node.pz, size * Area::ALL as usize, DAT_MEM_PRIV_ALL_FLAG)?;

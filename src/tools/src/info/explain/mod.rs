@@ -64,7 +64,7 @@ fn adapters_of(
 
     let host = Host::this();
     let explain = |name: &CStr, demand: Demand, probe: &Probe| {
-        let shares = adapters.iter().filter(|one| *one.bytes == *name).count() > 1;
+        let shares = adapters.iter().filter(|one| *one.name == *name).count() > 1;
         let (found, file, host) = (&found, file.as_deref(), &host);
         Subject { name, demand, shares, library: loaded, found, file, probe, host }.explain()
     };
@@ -77,7 +77,7 @@ fn adapters_of(
             chapters.push(explain(name, demand, &probe(name, demand, library)));
         }
         None => {
-            chapters.extend(all.iter().map(|(adapter, probe)| explain(&adapter.bytes, adapter.demand(), probe)));
+            chapters.extend(all.iter().map(|(adapter, probe)| explain(&adapter.name, adapter.demand, probe)));
             let libraries = all.iter().filter_map(|(_, probe)| probe.answer.as_ref().ok()?.library.as_deref());
             has_rdma = libraries.into_iter().any(|library| adapter::kind(library) == Kind::Verbs);
             let title = if has_rdma { "RDMA" } else { "RDMA between hosts" };
@@ -103,9 +103,10 @@ fn adapters_of(
 fn working<'a>(all: &[(&'a Adapter, Probe)]) -> Vec<&'a CStr> {
     let mut names = Vec::new();
     for (adapter, probe) in all {
-        let serves = adapter.version.0 == VERSION.major && adapter.version.1 >= VERSION.minor;
-        if serves && probe.answer.is_ok() && !names.contains(&&*adapter.bytes) {
-            names.push(&*adapter.bytes);
+        let (major, minor) = adapter.demand.version;
+        let serves = major == VERSION.major && minor >= VERSION.minor;
+        if serves && probe.answer.is_ok() && !names.contains(&&*adapter.name) {
+            names.push(&*adapter.name);
         }
     }
     names
@@ -132,7 +133,7 @@ fn compare(found: &Found, adapters: &[Adapter]) -> Option<Step> {
     let same = adapters.len() == found.entries.len() && adapters.iter().all(|one| entry_of(found, one).is_some());
     let names = |names: Vec<String>| if names.is_empty() { "nothing".to_owned() } else { names.join(" ") };
     (!same).then(|| {
-        let listed = names(adapters.iter().map(|adapter| adapter.name.clone()).collect());
+        let listed = names(adapters.iter().map(|adapter| words(&adapter.name)).collect());
         Step::note(format!(
             "libdat.so.1 lists other adapters than these lines give: {listed}\nit may be a library of another maker, or of \
              another version than this tool"
@@ -198,15 +199,13 @@ mod tests {
     #[test]
     fn what_works_is_named_once_and_serves_programs_of_this_version() {
         let adapter = |name: &CStr, minor, thread_safe| Adapter {
-            name: words(name),
-            bytes: name.to_owned(),
-            version: (1, minor),
-            thread_safe,
+            name: name.to_owned(),
+            demand: Demand { version: (1, minor), thread_safe },
         };
         let adapters =
             [adapter(c"a", 2, true), adapter(c"a", 3, false), adapter(c"old", 1, true), adapter(c"b", 2, true)];
         let opened = |_: &Adapter| super::super::probe::Opened { address: None, library: None, groups: Vec::new() };
-        let probe = |adapter: &Adapter| match adapter.name.as_str() {
+        let probe = |adapter: &Adapter| match words(&adapter.name).as_str() {
             "b" => Probe { answer: Err("no".to_owned()), messages: Vec::new() },
             _ => Probe { answer: Ok(opened(adapter)), messages: Vec::new() },
         };
