@@ -289,7 +289,7 @@ step_docs()
     if grep -qs '^[[:space:]]*[^#[:space:]]' /etc/dat.conf /etc/rdma/dat.conf; then
         skip 'this host has a dat.conf'
     else
-        tap "$here/docs/run.py" docs/getting-started.md docs/porting.md docs/deploying.md
+        tap "$here/docs/run.py" docs/getting-started.md docs/porting.md docs/deploying.md docs/troubleshooting.md
     fi
 }
 

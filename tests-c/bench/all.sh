@@ -22,8 +22,8 @@ status=$?
 
 if [ "$QUICK" = 0 ] && [ -z "$AGAINST$ONLY" ] && [ "$status" -eq 0 ]; then
     machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
-    awk -v machine="${machine:-$(uname -m)}, $(nproc) processors" -f "$here/draw.awk" "$out/shm.csv" \
-        >"$out/bench.svg" && cp "$out/bench.svg" "$root/docs/bench.svg"
+    awk -v machine="${machine:-$(uname -m)}, $(nproc) processors" -f "$here/lines.awk" "$out/shm.csv" |
+        "$programs/dat-perf" shm --draw >"$out/bench.svg" && cp "$out/bench.svg" "$root/docs/bench.svg"
     echo
     "$root/tests-c/perf/instructions.sh" "$fast_path" "$libdir" >"$out/instructions.txt" &&
         awk 'BEGIN { print "Instructions of a round on one thread; of send they should be <= 800, and must be <= 1400" }

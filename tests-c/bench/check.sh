@@ -128,7 +128,7 @@ awk -f "$here/table.awk" -v sets=quick "$work/rows" "$work/raw" >"$work/table" 2
 diff "$work/expected" "$work/got" >"$work/told"
 result $? 'table: medians, spread, ratios of rounds, what is met'
 
-# ---- The figure: a tenfold time is one step higher, a fourfold size two steps further ----
+# ---- The figure ----
 
 cat >"$work/raw" <<'END'
 round,command,result,value,unit
@@ -137,10 +137,11 @@ round,command,result,value,unit
 2,ours send_lat --size 8,median,1000,ns
 3,ours send_lat --size 8,median,2000,ns
 END
-awk -v machine='a <machine> & more' -f "$here/draw.awk" "$work/raw" >"$work/svg" 2>"$work/told"
-grep -q '<polyline points="121.8,262.0 173.6,198.0 "' "$work/svg" && grep -q 'a &lt;machine&gt; &amp; more' "$work/svg" &&
+awk -v machine='a <machine> & "more"' -f "$here/lines.awk" "$work/raw" >"$work/lines" 2>"$work/told" &&
+    "$programs/dat-perf" shm --draw <"$work/lines" >"$work/svg" 2>>"$work/told" &&
+    grep -q '"points": \[\[8, 1000\], \[64, 10000\]\]' "$work/lines" && grep -q 'a &lt;machine&gt; &amp; more' "$work/svg" &&
     [ "$(grep -c '<polyline' "$work/svg")" -eq 1 ] && [ "$(tail -n 1 "$work/svg")" = '</svg>' ]
-result $? 'figure: points where they belong, lines only for what ran'
+result $? 'figure: medians, lines only for what ran'
 if command -v xmllint >/dev/null; then
     xmllint --noout "$work/svg" >"$work/told" 2>&1
     result $? 'figure: well-formed'

@@ -422,9 +422,6 @@ ok 'an adapter that there is not' tells 1 'nothing --self' 'dat_ia_open: DAT_PRO
 ok 'a library that there is not' tells 1 '--self --library /nowhere/libdat.so.1' '/nowhere/libdat.so.1 cannot be used'
 ok 'transfers that are too long' tells 2 'shm --self --size 999999999' 'size'
 ok 'no adapter' tells 2 '' 'NAME'
-ok 'a flood from a server' tells 2 'shm --flood' 'HOST'
-ok 'other options of a client for a server' tells 2 'shm -s 5 -i 1' 'HOST'
-ok 'a qualifier with --self' tells 2 'shm --self -q 7' 'cannot be used with'
 ok 'an unknown option' tells 2 '--nonsense' 'nonsense'
 
 # one_document ARGUMENT...: what fails with --json is one document with the error, which is on standard error as well.

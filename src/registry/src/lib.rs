@@ -7,7 +7,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`conf`] | the text of dat.conf: tokens, lines, entries, bad lines |
+//! | [`conf`] | the text of dat.conf: tokens, lines, entries, bad lines, what instance data name |
 //! | [`file`] | reading a configuration file: regular ones only, and within limits |
 //! | [`search`] | the choice of the file to read, and the fallback when there is none |
 //! | [`step`] | the steps of that, told one by one |

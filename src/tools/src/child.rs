@@ -10,6 +10,9 @@ use std::process::{Child, Command, Stdio};
 use anyhow::Context;
 use rustix::fs::{Access, access};
 
+use crate::adapter;
+use crate::dat::Library;
+
 /// A server that was started as a child; it ends with its owner.
 #[derive(Debug)]
 pub struct Server {
@@ -19,14 +22,26 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts this program with arguments with which it serves and calls [`announce`], and waits until it listens.
+    /// Starts this program as a server, which calls [`announce`], and waits until it listens.
+    ///
+    /// # Parameters
+    /// * `named` - the file of the library that the user named; the server must find the one that was found here.
+    /// * `more` - arguments beside these.
     ///
     /// # Errors
     /// It cannot be started, or it ended before it listened; then it has said why on standard error.
-    pub fn start<'a>(arguments: impl IntoIterator<Item = &'a str>) -> anyhow::Result<Self> {
+    pub fn start(
+        library: Library,
+        named: Option<&Path>,
+        adapter: &str,
+        more: impl IntoIterator<Item = String>,
+    ) -> anyhow::Result<Self> {
+        // Why the adapter does not open is told here, and not by the server alone.
+        drop(adapter::open(library, adapter)?);
         let program = own_file().context("this program is not to be found")?;
         let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
+        let named = named.iter().flat_map(|path| [OsStr::new("--library"), path.as_os_str()]);
+        command.arg(adapter).arg("--announce").args(named).args(more).stdin(Stdio::null()).stdout(Stdio::piped());
         // Its standard output is for the qualifier, so diagnostics of the libraries go to standard error as usual.
         command.env_remove("DAT_DBG_DEST").env_remove("DAPL_DBG_DEST");
         // Ctrl-C is for the client, which then ends the server.
@@ -62,9 +77,6 @@ impl Drop for Server {
 
 /// The file of this program. Where the kernel does not tell it, because there is no /proc, the shell's way to the program
 /// is gone again.
-///
-/// # Errors
-/// It is not to be found.
 pub fn own_file() -> io::Result<PathBuf> {
     std::env::current_exe().or_else(|error| {
         let name = std::env::args_os().next().map(PathBuf::from);
@@ -83,9 +95,6 @@ fn by_name(name: &Path, path: &OsStr) -> Option<PathBuf> {
 }
 
 /// Tells the process that started this one where it listens.
-///
-/// # Errors
-/// As write.
 pub fn announce(qualifier: u64) -> std::io::Result<()> {
     let mut output = std::io::stdout();
     writeln!(output, "{qualifier}")?;

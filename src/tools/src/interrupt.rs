@@ -19,9 +19,6 @@ pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
     /// Catches the signals from now on. A second one ends the process at once.
-    ///
-    /// # Errors
-    /// As sigaction.
     pub fn catch() -> io::Result<Self> {
         let asked = Self::default();
         for signal in SIGNALS {
@@ -32,9 +29,6 @@ impl Interrupt {
     }
 
     /// As [`catch`](Self::catch), and has a thread do something when the first of the signals has come.
-    ///
-    /// # Errors
-    /// As sigaction, or there can be no more files or threads.
     pub fn catch_then(act: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         let (mut ours, theirs) = UnixStream::pair()?;
         let asked = Self::catch()?;

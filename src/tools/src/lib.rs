@@ -1,5 +1,7 @@
 //! What the tools dat-info, dat-ping and dat-perf are made of.
 //!
+//! An error is what a user is told, so that functions name only those that their callers have to know.
+//!
 //! | module | contents |
 //! |---|---|
 //! | [`tool`] | what they have in common: arguments, exit status, manual pages |
@@ -12,14 +14,14 @@
 //! | [`ping`] | dat-ping |
 //! | [`perf`] | dat-perf |
 
-pub mod adapter;
-pub mod child;
-pub mod dat;
+mod adapter;
+mod child;
+mod dat;
 pub mod info;
-pub mod interrupt;
+mod interrupt;
 pub mod perf;
 pub mod ping;
-pub mod print;
-pub mod shell;
-pub mod statistics;
+mod print;
+mod shell;
+mod statistics;
 pub mod tool;

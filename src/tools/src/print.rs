@@ -8,9 +8,6 @@ use anyhow::Context;
 use comfy_table::{Table, presets};
 
 /// Writes a line on standard output.
-///
-/// # Errors
-/// As [`written`].
 pub fn line(text: impl Display) -> anyhow::Result<()> {
     let mut output = anstream::stdout().lock();
     written(writeln!(output, "{text}").and_then(|()| output.flush()))

@@ -8,10 +8,12 @@
 
 #![forbid(unsafe_code)]
 
+mod instance;
 mod lexer;
 mod parse;
 #[cfg(test)]
 mod tests;
 
+pub use instance::Instance;
 pub use lexer::{LexFault, Tokens};
 pub use parse::{BadLine, Fault, LINE_MAX, Line, parse};

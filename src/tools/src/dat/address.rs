@@ -7,20 +7,14 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use dat_udat12::{DAT_IA_ADDRESS_PTR, DAT_SOCK_ADDR};
 use socket2::{SockAddr, SockAddrStorage};
 
-/// An address for a call; its place in memory holds as long as it is not moved.
-#[derive(Clone, Debug)]
-pub struct Native(SockAddr);
+/// The address of a host for a call. Its port means nothing to the calls, which take a qualifier beside it.
+pub fn native(ip: IpAddr) -> SockAddr {
+    SocketAddr::new(ip, 0).into()
+}
 
-impl Native {
-    /// The address of a host. Its port means nothing to the calls, which take a qualifier beside it.
-    pub fn of(ip: IpAddr) -> Self {
-        Native(SocketAddr::new(ip, 0).into())
-    }
-
-    /// The pointer that a call takes; calls do not write there.
-    pub fn as_ptr(&self) -> DAT_IA_ADDRESS_PTR {
-        self.0.as_ptr().cast::<DAT_SOCK_ADDR>().cast_mut()
-    }
+/// The pointer that a call takes; calls do not write there.
+pub fn pointer(address: &SockAddr) -> DAT_IA_ADDRESS_PTR {
+    address.as_ptr().cast::<DAT_SOCK_ADDR>().cast_mut()
 }
 
 /// The address that a call gave; none if it is of a family other than those of IP.
@@ -72,9 +66,9 @@ mod tests {
     fn addresses_are_read_as_they_were_written() {
         for ip in ["127.0.0.1", "192.0.2.7", "::1", "2001:db8::9"] {
             let ip: IpAddr = ip.parse().unwrap();
-            let native = Native::of(ip);
+            let native = native(ip);
             // SAFETY: the pointer is that of a whole address.
-            assert_eq!(unsafe { read(native.as_ptr()) }, Some(SocketAddr::new(ip, 0)));
+            assert_eq!(unsafe { read(pointer(&native)) }, Some(SocketAddr::new(ip, 0)));
         }
         // SAFETY: null is allowed.
         assert_eq!(unsafe { read(std::ptr::null()) }, None);

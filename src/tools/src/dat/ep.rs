@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use dat_udat12::*;
 
-use super::address::Native;
 use super::error::Result;
 use super::evd::timeout;
-use super::{Attributes, Evd, Handle, Library, Pz, Remote, Segment, Srq};
+use super::object::Object;
+use super::{Attributes, Evd, Pz, Remote, Segment, Srq, address};
 
 /// The dispatchers of an endpoint.
 #[derive(Clone, Debug)]
@@ -24,8 +24,7 @@ pub struct Evds {
 /// An endpoint: one end of a connection.
 #[derive(Debug)]
 pub struct Ep {
-    handle: Handle,
-    library: Library,
+    object: Object,
     // What it uses stays until it is freed.
     _evds: Evds,
     _srq: Option<Srq>,
@@ -64,51 +63,51 @@ pub fn attributes(adapter: &Attributes, largest: u64, receives: usize, requests:
     }
 }
 
+/// A post of one segment, whose completion is an ordinary one.
+macro_rules! post {
+    ($ep:ident, $call:ident, $segment:ident, $cookie:ident $(, $remote:expr)?) => {{
+        let (library, mut iov) = ($ep.object.library(), $segment.0);
+        let cookie = DAT_DTO_COOKIE { as_64: $cookie };
+        // SAFETY: there is one segment on either side, which the call reads.
+        let code = unsafe {
+            (library.calls().$call)($ep.raw(), 1, &mut iov, cookie, $($remote,)? DAT_COMPLETION_DEFAULT_FLAG)
+        };
+        library.check(stringify!($call), code)
+    }};
+}
+
 impl Ep {
     /// Makes an endpoint.
     ///
     /// # Parameters
     /// * `srq` - the queue that it takes its receive buffers from.
     /// * `attr` - its attributes, such as [`attributes`] makes.
-    ///
-    /// # Errors
-    /// As dat_ep_create and dat_ep_create_with_srq.
     pub fn new(pz: &Pz, evds: &Evds, srq: Option<&Srq>, attr: &DAT_EP_ATTR) -> Result<Self> {
-        let ia = pz.ia();
-        let library = ia.library();
-        let mut handle = Handle::NULL;
+        let (ia, calls) = (pz.ia(), pz.ia().library().calls());
         let mut attr = *attr;
         let [recv, request, connect] = [&evds.recv, &evds.request, &evds.connect].map(Evd::raw);
-        match srq {
-            // SAFETY: all objects are there, and the places are this function's own.
-            None => library.check("dat_ep_create", unsafe {
-                (library.calls().dat_ep_create)(ia.raw(), pz.raw(), recv, request, connect, &mut attr, &mut handle.0)
-            }),
-            Some(srq) => {
-                // The number of buffers that one endpoint may take at a time; the queue itself is the limit.
-                attr.max_recv_dtos = DAT_HW_DEFAULT;
-                // SAFETY: as above.
-                library.check("dat_ep_create_with_srq", unsafe {
-                    (library.calls().dat_ep_create_with_srq)(
-                        ia.raw(),
-                        pz.raw(),
-                        recv,
-                        request,
-                        connect,
-                        srq.raw(),
-                        &mut attr,
-                        &mut handle.0,
-                    )
-                })
+        let name = if srq.is_none() { "dat_ep_create" } else { "dat_ep_create_with_srq" };
+        let object = Object::new(ia, name, calls.dat_ep_free, |handle| {
+            let (ia, pz) = (ia.raw(), pz.raw());
+            // SAFETY: all objects are there, and the places are this function's and the object's own.
+            unsafe {
+                match srq.map(Srq::raw) {
+                    None => (calls.dat_ep_create)(ia, pz, recv, request, connect, &mut attr, handle),
+                    Some(srq) => {
+                        // The number of buffers that one endpoint may take at a time; the queue itself is the limit.
+                        attr.max_recv_dtos = DAT_HW_DEFAULT;
+                        (calls.dat_ep_create_with_srq)(ia, pz, recv, request, connect, srq, &mut attr, handle)
+                    }
+                }
             }
-        }?;
-        Ok(Self { handle, library, _evds: evds.clone(), _srq: srq.cloned(), _pz: pz.clone() })
+        })?;
+        Ok(Self { object, _evds: evds.clone(), _srq: srq.cloned(), _pz: pz.clone() })
     }
 
     /// Its handle.
     #[inline(always)]
     pub fn raw(&self) -> DAT_EP_HANDLE {
-        self.handle.0
+        self.object.raw()
     }
 
     /// Begins to connect; an event tells the outcome.
@@ -118,16 +117,13 @@ impl Ep {
     /// * `qualifier` - the number on which it listens.
     /// * `longest` - how long the attempt may take.
     /// * `private_data` - bytes for the peer.
-    ///
-    /// # Errors
-    /// As dat_ep_connect.
     pub fn connect(&self, host: IpAddr, qualifier: u64, longest: Duration, private_data: &[u8]) -> Result<()> {
-        let host = Native::of(host);
+        let host = address::native(host);
         // SAFETY: the address and the private data are read by the call alone, before it returns.
         let code = unsafe {
-            (self.library.calls().dat_ep_connect)(
+            (self.object.library().calls().dat_ep_connect)(
                 self.raw(),
-                host.as_ptr(),
+                address::pointer(&host),
                 qualifier,
                 timeout(longest),
                 private_data.len() as DAT_COUNT,
@@ -136,124 +132,39 @@ impl Ep {
                 DAT_CONNECT_DEFAULT_FLAG,
             )
         };
-        self.library.check("dat_ep_connect", code)
+        self.object.library().check("dat_ep_connect", code)
     }
 
     /// Begins to end the connection; an event tells when it has.
-    ///
-    /// # Errors
-    /// As dat_ep_disconnect.
     pub fn disconnect(&self, how: DAT_CLOSE_FLAGS) -> Result<()> {
         // SAFETY: the handle is that of an endpoint.
-        self.library.check("dat_ep_disconnect", unsafe { (self.library.calls().dat_ep_disconnect)(self.raw(), how) })
+        self.object
+            .library()
+            .check("dat_ep_disconnect", unsafe { (self.object.library().calls().dat_ep_disconnect)(self.raw(), how) })
     }
 
     /// Posts a receive.
-    ///
-    /// # Errors
-    /// As dat_ep_post_recv.
     #[inline]
     pub fn post_recv(&self, segment: Segment, cookie: u64) -> Result<()> {
-        let mut iov = segment.0;
-        // SAFETY: there is one segment, which the call reads.
-        let code = unsafe {
-            (self.library.calls().dat_ep_post_recv)(
-                self.raw(),
-                1,
-                &mut iov,
-                DAT_DTO_COOKIE { as_64: cookie },
-                DAT_COMPLETION_DEFAULT_FLAG,
-            )
-        };
-        self.library.check("dat_ep_post_recv", code)
+        post!(self, dat_ep_post_recv, segment, cookie)
     }
 
     /// Posts a send.
-    ///
-    /// # Errors
-    /// As dat_ep_post_send.
     #[inline]
-    pub fn post_send(&self, segment: Segment, cookie: u64, flags: DAT_COMPLETION_FLAGS) -> Result<()> {
-        let mut iov = segment.0;
-        // SAFETY: there is one segment, which the call reads.
-        let code = unsafe {
-            (self.library.calls().dat_ep_post_send)(self.raw(), 1, &mut iov, DAT_DTO_COOKIE { as_64: cookie }, flags)
-        };
-        self.library.check("dat_ep_post_send", code)
+    pub fn post_send(&self, segment: Segment, cookie: u64) -> Result<()> {
+        post!(self, dat_ep_post_send, segment, cookie)
     }
 
     /// Posts an RDMA write of a segment to the first bytes of `remote`.
-    ///
-    /// # Errors
-    /// As dat_ep_post_rdma_write.
     #[inline]
-    pub fn post_rdma_write(
-        &self,
-        segment: Segment,
-        remote: Remote,
-        cookie: u64,
-        flags: DAT_COMPLETION_FLAGS,
-    ) -> Result<()> {
-        let (mut iov, remote) = (segment.0, triplet(remote));
-        // SAFETY: there is one segment on either side, which the call reads.
-        let code = unsafe {
-            (self.library.calls().dat_ep_post_rdma_write)(
-                self.raw(),
-                1,
-                &mut iov,
-                DAT_DTO_COOKIE { as_64: cookie },
-                &remote,
-                flags,
-            )
-        };
-        self.library.check("dat_ep_post_rdma_write", code)
+    pub fn post_rdma_write(&self, segment: Segment, remote: Remote, cookie: u64) -> Result<()> {
+        post!(self, dat_ep_post_rdma_write, segment, cookie, &triplet(remote))
     }
 
     /// Posts an RDMA read of `remote` into a segment of the same length.
-    ///
-    /// # Errors
-    /// As dat_ep_post_rdma_read.
     #[inline]
-    pub fn post_rdma_read(
-        &self,
-        segment: Segment,
-        remote: Remote,
-        cookie: u64,
-        flags: DAT_COMPLETION_FLAGS,
-    ) -> Result<()> {
-        let (mut iov, remote) = (segment.0, triplet(remote));
-        // SAFETY: there is one segment on either side, which the call reads.
-        let code = unsafe {
-            (self.library.calls().dat_ep_post_rdma_read)(
-                self.raw(),
-                1,
-                &mut iov,
-                DAT_DTO_COOKIE { as_64: cookie },
-                &remote,
-                flags,
-            )
-        };
-        self.library.check("dat_ep_post_rdma_read", code)
-    }
-
-    /// Its state, attributes and addresses.
-    ///
-    /// # Errors
-    /// As dat_ep_query.
-    pub fn query(&self) -> Result<Box<DAT_EP_PARAM>> {
-        let mut param = Box::new(std::mem::MaybeUninit::<DAT_EP_PARAM>::zeroed());
-        // SAFETY: the structure is this function's own.
-        let code = unsafe { (self.library.calls().dat_ep_query)(self.raw(), DAT_EP_FIELD_ALL, param.as_mut_ptr()) };
-        self.library.check("dat_ep_query", code)?;
-        // SAFETY: the structure is of numbers and pointers, for which zeros are valid, and what the call filled.
-        Ok(unsafe { param.assume_init() })
-    }
-}
-
-impl Drop for Ep {
-    fn drop(&mut self) {
-        // SAFETY: the handle is that of an endpoint, which nobody else owns.
-        unsafe { (self.library.calls().dat_ep_free)(self.handle.0) };
+    pub fn post_rdma_read(&self, segment: Segment, remote: Remote, cookie: u64) -> Result<()> {
+        post!(self, dat_ep_post_rdma_read, segment, cookie, &triplet(remote))
     }
 }
 

@@ -15,33 +15,12 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     call: &'static str,
-    code: DAT_RETURN,
     names: String,
 }
 
 impl Error {
     pub(super) fn new(library: Library, call: &'static str, code: DAT_RETURN) -> Self {
-        Self { call, code, names: names(library, code) }
-    }
-
-    /// The call that failed.
-    pub fn call(&self) -> &'static str {
-        self.call
-    }
-
-    /// What it returned.
-    pub fn code(&self) -> DAT_RETURN {
-        self.code
-    }
-
-    /// The names of the code's type and subtype.
-    pub fn names(&self) -> &str {
-        &self.names
-    }
-
-    /// Whether the code is of this type.
-    pub fn is(&self, kind: DAT_RETURN_TYPE) -> bool {
-        if kind == DAT_NOT_IMPLEMENTED { self.code == kind } else { DAT_GET_TYPE(self.code) == kind }
+        Self { call, names: names(library, code) }
     }
 }
 

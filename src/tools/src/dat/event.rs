@@ -1,7 +1,5 @@
 //! What comes from event dispatchers.
 
-use std::ffi::c_void;
-
 use dat_udat12::*;
 
 use super::{Cr, Library};
@@ -39,8 +37,8 @@ pub enum Event {
     Request(Cr),
     /// Something happened to a connection.
     Connection(Connection),
-    /// Something else: the number, and the object of an asynchronous event or null.
-    Other(DAT_EVENT_NUMBER, *mut c_void),
+    /// Something else.
+    Other,
 }
 
 impl Event {
@@ -68,10 +66,7 @@ impl Event {
                     let private_data = bytes(data.private_data, data.private_data_size);
                     Event::Connection(Connection { number, ep: data.ep_handle, private_data })
                 }
-                number @ DAT_ASYNC_ERROR_EVD_OVERFLOW..=DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR => {
-                    Event::Other(number, data.asynch_error_event_data.dat_handle)
-                }
-                number => Event::Other(number, std::ptr::null_mut()),
+                _ => Event::Other,
             }
         }
     }
@@ -90,39 +85,34 @@ pub(super) unsafe fn bytes(data: DAT_PVOID, size: DAT_COUNT) -> Vec<u8> {
     unsafe { std::slice::from_raw_parts(data.cast::<u8>(), size) }.to_vec()
 }
 
-/// The name of an event, such as `DAT_CONNECTION_EVENT_BROKEN`.
-pub fn event_name(number: DAT_EVENT_NUMBER) -> &'static str {
-    macro_rules! names {
-        ($($name:ident)*) => {
+/// A function that gives the names of constants.
+macro_rules! names {
+    ($(#[$doc:meta])* $function:ident, $type:ty, $other:literal: $($name:ident)*) => {
+        $(#[$doc])*
+        pub fn $function(number: $type) -> &'static str {
             match number {
                 $($name => stringify!($name),)*
-                _ => "an event without a name",
+                _ => $other,
             }
-        };
-    }
-    names!(
+        }
+    };
+}
+
+names! {
+    /// The name of an event, such as `DAT_CONNECTION_EVENT_BROKEN`.
+    event_name, DAT_EVENT_NUMBER, "an event without a name":
         DAT_DTO_COMPLETION_EVENT DAT_RMR_BIND_COMPLETION_EVENT DAT_CONNECTION_REQUEST_EVENT DAT_CONNECTION_EVENT_ESTABLISHED
         DAT_CONNECTION_EVENT_PEER_REJECTED DAT_CONNECTION_EVENT_NON_PEER_REJECTED
         DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR DAT_CONNECTION_EVENT_DISCONNECTED DAT_CONNECTION_EVENT_BROKEN
         DAT_CONNECTION_EVENT_TIMED_OUT DAT_CONNECTION_EVENT_UNREACHABLE DAT_ASYNC_ERROR_EVD_OVERFLOW
         DAT_ASYNC_ERROR_IA_CATASTROPHIC DAT_ASYNC_ERROR_EP_BROKEN DAT_ASYNC_ERROR_TIMED_OUT
         DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR DAT_SOFTWARE_EVENT
-    )
 }
 
-/// The name of the outcome of a data transfer, such as `DAT_DTO_ERR_FLUSHED`.
-pub fn status_name(status: DAT_DTO_COMPLETION_STATUS) -> &'static str {
-    macro_rules! names {
-        ($($name:ident)*) => {
-            match status {
-                $($name => stringify!($name),)*
-                _ => "an outcome without a name",
-            }
-        };
-    }
-    names!(
+names! {
+    /// The name of the outcome of a data transfer, such as `DAT_DTO_ERR_FLUSHED`.
+    status_name, DAT_DTO_COMPLETION_STATUS, "an outcome without a name":
         DAT_DTO_SUCCESS DAT_DTO_ERR_FLUSHED DAT_DTO_ERR_LOCAL_LENGTH DAT_DTO_ERR_LOCAL_EP DAT_DTO_ERR_LOCAL_PROTECTION
         DAT_DTO_ERR_BAD_RESPONSE DAT_DTO_ERR_REMOTE_ACCESS DAT_DTO_ERR_REMOTE_RESPONDER DAT_DTO_ERR_TRANSPORT
         DAT_DTO_ERR_RECEIVER_NOT_READY DAT_DTO_ERR_PARTIAL_PACKET
-    )
 }

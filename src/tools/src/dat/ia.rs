@@ -4,15 +4,15 @@ use std::ffi::{CStr, CString, c_char};
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use dat_udat12::*;
+use serde::{Deserialize, Serialize};
 
 use super::error::Result;
-use super::event::Event;
 use super::library::{file_of, text};
-use super::{Handle, Library, address};
+use super::object::Handle;
+use super::{Library, address};
 
 /// Places in the dispatcher of asynchronous events.
 const ASYNC_EVENTS: DAT_COUNT = 64;
@@ -25,11 +25,10 @@ pub struct Ia(pub(super) Arc<Instance>);
 pub(super) struct Instance {
     pub library: Library,
     pub handle: Handle,
-    async_evd: Handle,
 }
 
 /// What a program asks for when it opens an adapter. As text it is such as `1.2 nonthreadsafe`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Demand {
     /// Version of the interface: major, minor.
     pub version: (u32, u32),
@@ -51,39 +50,15 @@ impl fmt::Display for Demand {
     }
 }
 
-impl FromStr for Demand {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
-        let parse = || {
-            let (version, safety) = text.split_once(' ')?;
-            let (major, minor) = version.split_once('.')?;
-            let thread_safe = match safety {
-                "threadsafe" => true,
-                "nonthreadsafe" => false,
-                _ => return None,
-            };
-            Some(Demand { version: (major.parse().ok()?, minor.parse().ok()?), thread_safe })
-        };
-        parse().ok_or("no version and thread safety")
-    }
-}
-
 impl Ia {
     /// Opens an adapter as most programs do, who ask for no thread safety. An adapter may be used by several threads if its
     /// [`Attributes`] say `is_thread_safe`; a caller looks there before it starts a second one.
-    ///
-    /// # Errors
-    /// As dat_ia_open.
     pub fn open(library: Library, name: &str) -> Result<Self> {
         // A name with a NUL byte in it is that of no adapter.
         Self::open_as(library, &CString::new(name).unwrap_or_default(), Demand::default())
     }
 
     /// Opens an adapter as a program of some version and thread safety does.
-    ///
-    /// # Errors
-    /// As dat_ia_openv.
     pub fn open_as(library: Library, name: &CStr, demand: Demand) -> Result<Self> {
         let (mut handle, mut async_evd) = (Handle::NULL, Handle::NULL);
         // SAFETY: the name is a C string, which the call reads only, and both handles are this function's own.
@@ -99,7 +74,7 @@ impl Ia {
             )
         };
         library.check("dat_ia_open", code)?;
-        Ok(Self(Arc::new(Instance { library, handle, async_evd })))
+        Ok(Self(Arc::new(Instance { library, handle })))
     }
 
     /// The library that opened it.
@@ -113,9 +88,6 @@ impl Ia {
     }
 
     /// The attributes of the adapter and of its provider.
-    ///
-    /// # Errors
-    /// As dat_ia_query.
     pub fn attributes(&self) -> Result<Attributes> {
         let mut ia = Box::new(std::mem::MaybeUninit::<DAT_IA_ATTR>::zeroed());
         let mut provider = Box::new(std::mem::MaybeUninit::<DAT_PROVIDER_ATTR>::zeroed());
@@ -154,14 +126,6 @@ impl Ia {
         // SAFETY: behind the handle of an open adapter is a pointer to the table, as the binary interface demands.
         let query = unsafe { (**self.raw().cast::<*const DAT_PROVIDER>()).ia_query_func };
         query.and_then(|function| file_of(function as usize))
-    }
-
-    /// Takes the oldest asynchronous event, if there is one.
-    ///
-    /// # Errors
-    /// As dat_evd_dequeue.
-    pub fn async_event(&self) -> Result<Option<Event>> {
-        super::evd::dequeue(self.library(), self.0.async_evd)
     }
 }
 
@@ -214,19 +178,4 @@ unsafe fn named(count: DAT_COUNT, list: *const DAT_NAMED_ATTR) -> Vec<(String, S
     // SAFETY: the list has that many elements, as the caller promises.
     let list = unsafe { std::slice::from_raw_parts(list, usize::try_from(count).unwrap_or(0)) };
     list.iter().map(|attr| (string(attr.name), string(attr.value))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_demand_goes_through_an_argument() {
-        for demand in [Demand::default(), Demand { version: (1, 10), thread_safe: true }] {
-            assert_eq!(demand.to_string().parse(), Ok(demand));
-        }
-        for text in ["", "1.2", "1 threadsafe", "1.2 perhaps"] {
-            assert!(text.parse::<Demand>().is_err(), "{text}");
-        }
-    }
 }

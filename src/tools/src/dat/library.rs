@@ -29,7 +29,7 @@ impl<F: Copy> Slot for Option<F> {
 macro_rules! calls {
     (dat_ia_openv: $open:ident, $open_type:ident; $($name:ident: $field:ident, $type:ident;)*) => {
         /// The functions of libdat.so.1, under their names.
-        #[allow(missing_docs)]
+        #[allow(dead_code, reason = "the list is that of the interface")]
         pub struct Calls {
             pub dat_ia_openv: <DAT_IA_OPENV_FUNC as Slot>::Function,
             $(pub $name: <$type as Slot>::Function,)*
@@ -58,16 +58,12 @@ macro_rules! calls {
 dat_udat12::for_each_slot!(calls);
 
 /// An adapter that programs can ask for, as the registry lists it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Adapter {
-    /// The name for [`Ia::open`](super::Ia::open), as text.
-    pub name: String,
-    /// The name with the bytes that the entry has, which need not be text.
-    pub bytes: CString,
-    /// Version of the interface: major, minor.
-    pub version: (u32, u32),
-    /// Whether the entry says that its provider is thread-safe.
-    pub thread_safe: bool,
+    /// Its name, which need not be text.
+    pub name: CString,
+    /// What a program asks for that gets this adapter and no other one of its name.
+    pub demand: Demand,
 }
 
 /// The library, which stays in the process until its end: its providers have threads.
@@ -128,9 +124,6 @@ impl Library {
 
     /// The adapters that programs can open, in order, with entries of other versions of the interface where the library
     /// lists these.
-    ///
-    /// # Errors
-    /// As dat_registry_list_providers.
     pub fn adapters(self) -> Result<Vec<Adapter>> {
         const NONE: DAT_PROVIDER_INFO = DAT_PROVIDER_INFO {
             ia_name: [0; DAT_NAME_MAX_LENGTH],
@@ -170,20 +163,12 @@ impl Library {
     }
 }
 
-impl Adapter {
-    /// What a program asks for that gets this adapter and no other one of its name.
-    pub fn demand(&self) -> Demand {
-        Demand { version: self.version, thread_safe: self.thread_safe }
-    }
-}
-
 impl From<&DAT_PROVIDER_INFO> for Adapter {
     fn from(info: &DAT_PROVIDER_INFO) -> Self {
+        let version = (info.dapl_version_major, info.dapl_version_minor);
         Adapter {
-            name: text(&info.ia_name),
-            bytes: string(&info.ia_name),
-            version: (info.dapl_version_major, info.dapl_version_minor),
-            thread_safe: info.is_thread_safe != DAT_FALSE,
+            name: string(&info.ia_name),
+            demand: Demand { version, thread_safe: info.is_thread_safe != DAT_FALSE },
         }
     }
 }
@@ -242,18 +227,6 @@ impl LoadError {
         // The loader's own text is in the source of the error.
         let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
         Self { file: file.to_owned(), chosen, reason }
-    }
-
-    /// No file has the library's name.
-    #[cfg(test)]
-    pub fn absent() -> Self {
-        let reason = format!("{NAME}: cannot open shared object file: No such file or directory");
-        Self { file: NAME.into(), chosen: false, reason }
-    }
-
-    /// Whether the user named the file.
-    pub fn is_chosen(&self) -> bool {
-        self.chosen
     }
 
     /// Whether there is no file of this name. A file that cannot be used, or lacks a library of its own, is another error.

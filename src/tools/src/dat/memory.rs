@@ -7,14 +7,15 @@ use std::sync::Arc;
 use anyhow::Context;
 use dat_udat12::*;
 
+use super::Ia;
 use super::error::Result;
-use super::{Handle, Ia};
+use super::library::Calls;
+use super::object::{Handle, Object};
 
 /// Alignment of registered memory: whole pages.
 const PAGE: usize = 4096;
 
 /// The most memory that a peer may have this process take: half of that of the machine.
-#[must_use]
 #[allow(clippy::useless_conversion, reason = "the types differ between processors")]
 pub fn most_for_peers() -> u64 {
     let system = rustix::system::sysinfo();
@@ -23,44 +24,30 @@ pub fn most_for_peers() -> u64 {
 
 /// A protection zone: which memory goes with which endpoints.
 #[derive(Clone, Debug)]
-pub struct Pz(Arc<PzInner>);
-
-#[derive(Debug)]
-struct PzInner {
-    handle: Handle,
-    ia: Ia,
-}
+pub struct Pz(Arc<Object>);
 
 impl Pz {
     /// Makes a zone.
-    ///
-    /// # Errors
-    /// As dat_pz_create.
     pub fn new(ia: &Ia) -> Result<Self> {
-        let mut handle = Handle::NULL;
-        // SAFETY: the adapter is open, and the place is this function's own.
-        let code = unsafe { (ia.library().calls().dat_pz_create)(ia.raw(), &mut handle.0) };
-        ia.library().check("dat_pz_create", code)?;
-        Ok(Self(Arc::new(PzInner { handle, ia: ia.clone() })))
+        let calls = ia.library().calls();
+        // SAFETY: the adapter is open, and the place is the object's own.
+        let make = |handle: &mut DAT_HANDLE| unsafe { (calls.dat_pz_create)(ia.raw(), handle) };
+        Object::new(ia, "dat_pz_create", calls.dat_pz_free, make).map(Arc::new).map(Self)
     }
 
     /// Its handle.
     pub fn raw(&self) -> DAT_PZ_HANDLE {
-        self.0.handle.0
+        self.0.raw()
     }
 
     /// The adapter that it belongs to.
     pub fn ia(&self) -> &Ia {
-        &self.0.ia
+        self.0.ia()
     }
 }
 
-impl Drop for PzInner {
-    fn drop(&mut self) {
-        // SAFETY: the handle is that of a zone, of which this was the last owner.
-        unsafe { (self.ia.library().calls().dat_pz_free)(self.handle.0) };
-    }
-}
+/// The type of the calls that make memory visible.
+type SyncCall = unsafe extern "C" fn(DAT_IA_HANDLE, *const DAT_LMR_TRIPLET, DAT_VLEN) -> DAT_RETURN;
 
 /// Memory of this process, in whole pages, that is registered with an adapter as a local memory region.
 ///
@@ -146,21 +133,6 @@ impl Region {
         self.layout.size()
     }
 
-    /// Its first byte.
-    pub fn as_ptr(&self) -> *mut u8 {
-        self.base.as_ptr()
-    }
-
-    /// Its handle.
-    pub fn raw(&self) -> DAT_LMR_HANDLE {
-        self.handle.0
-    }
-
-    /// Its name in segments.
-    pub fn lmr_context(&self) -> DAT_LMR_CONTEXT {
-        self.lmr_context
-    }
-
     /// A part of it.
     ///
     /// # Panics
@@ -231,27 +203,19 @@ impl Region {
     }
 
     /// Makes what peers wrote by RDMA visible to this processor, where that is needed.
-    ///
-    /// # Errors
-    /// As dat_lmr_sync_rdma_write.
     pub fn sync_rdma_write(&self, offset: usize, length: usize) -> Result<()> {
-        let library = self.pz.ia().library();
-        let segment = self.segment(offset, length);
-        // SAFETY: there is one segment, which the call reads.
-        let code = unsafe { (library.calls().dat_lmr_sync_rdma_write)(self.pz.ia().raw(), &segment.0, 1) };
-        library.check("dat_lmr_sync_rdma_write", code)
+        self.sync("dat_lmr_sync_rdma_write", |calls| calls.dat_lmr_sync_rdma_write, offset, length)
     }
 
     /// Makes what this processor wrote visible to peers that read by RDMA, where that is needed.
-    ///
-    /// # Errors
-    /// As dat_lmr_sync_rdma_read.
     pub fn sync_rdma_read(&self, offset: usize, length: usize) -> Result<()> {
-        let library = self.pz.ia().library();
-        let segment = self.segment(offset, length);
+        self.sync("dat_lmr_sync_rdma_read", |calls| calls.dat_lmr_sync_rdma_read, offset, length)
+    }
+
+    fn sync(&self, name: &'static str, call: fn(&Calls) -> SyncCall, offset: usize, length: usize) -> Result<()> {
+        let (ia, segment) = (self.pz.ia(), self.segment(offset, length));
         // SAFETY: there is one segment, which the call reads.
-        let code = unsafe { (library.calls().dat_lmr_sync_rdma_read)(self.pz.ia().raw(), &segment.0, 1) };
-        library.check("dat_lmr_sync_rdma_read", code)
+        ia.library().check(name, unsafe { call(ia.library().calls())(ia.raw(), &segment.0, 1) })
     }
 
     /// The address of a part.

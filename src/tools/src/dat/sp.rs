@@ -7,55 +7,39 @@ use dat_udat12::*;
 
 use super::error::Result;
 use super::event::bytes;
-use super::{Ep, Evd, Handle, Ia, Library, address};
+use super::object::{Handle, Object};
+use super::{Ep, Evd, Ia, Library, address};
 
 /// A public service point: where a server listens.
 #[derive(Debug)]
 pub struct Psp {
-    handle: Handle,
+    _object: Object,
     qualifier: u64,
-    ia: Ia,
     _evd: Evd,
 }
 
 impl Psp {
     /// Listens on a qualifier, or on any that is free. Requests arrive at `evd`.
-    ///
-    /// # Errors
-    /// As dat_psp_create and dat_psp_create_any.
     pub fn new(ia: &Ia, qualifier: Option<u64>, evd: &Evd) -> Result<Self> {
-        let library = ia.library();
-        let mut handle = Handle::NULL;
+        let calls = ia.library().calls();
         let mut chosen = qualifier.unwrap_or(0);
-        match qualifier {
-            // SAFETY: adapter and dispatcher are there, and the places are this function's own.
-            Some(qualifier) => library.check("dat_psp_create", unsafe {
-                (library.calls().dat_psp_create)(ia.raw(), qualifier, evd.raw(), DAT_PSP_CONSUMER_FLAG, &mut handle.0)
-            }),
-            // SAFETY: as above.
-            None => library.check("dat_psp_create_any", unsafe {
-                (library.calls().dat_psp_create_any)(
-                    ia.raw(),
-                    &mut chosen,
-                    evd.raw(),
-                    DAT_PSP_CONSUMER_FLAG,
-                    &mut handle.0,
-                )
-            }),
-        }?;
-        Ok(Self { handle, qualifier: chosen, ia: ia.clone(), _evd: evd.clone() })
+        let name = if qualifier.is_some() { "dat_psp_create" } else { "dat_psp_create_any" };
+        let object = Object::new(ia, name, calls.dat_psp_free, |handle| {
+            let (ia, evd) = (ia.raw(), evd.raw());
+            // SAFETY: adapter and dispatcher are there, and the places are this function's and the object's own.
+            unsafe {
+                match qualifier {
+                    Some(qualifier) => (calls.dat_psp_create)(ia, qualifier, evd, DAT_PSP_CONSUMER_FLAG, handle),
+                    None => (calls.dat_psp_create_any)(ia, &mut chosen, evd, DAT_PSP_CONSUMER_FLAG, handle),
+                }
+            }
+        })?;
+        Ok(Self { _object: object, qualifier: chosen, _evd: evd.clone() })
     }
 
     /// The number on which it listens.
     pub fn qualifier(&self) -> u64 {
         self.qualifier
-    }
-}
-
-impl Drop for Psp {
-    fn drop(&mut self) {
-        // SAFETY: the handle is that of a service point, which nobody else owns.
-        unsafe { (self.ia.library().calls().dat_psp_free)(self.handle.0) };
     }
 }
 
@@ -83,9 +67,6 @@ impl Cr {
     }
 
     /// Who asks.
-    ///
-    /// # Errors
-    /// As dat_cr_query.
     pub fn query(&self) -> Result<Request> {
         let mut param = MaybeUninit::<DAT_CR_PARAM>::zeroed();
         // SAFETY: the structure is this function's own.

@@ -17,7 +17,7 @@ pub struct Arguments {
     #[arg(value_name = "NAME")]
     pub name: Option<OsString>,
 
-    /// Go through what dat_ia_open does, step by step, and say what mends each failure
+    /// Go through what dat_ia_open does, step by step, and name the section of a page for each failure
     ///
     /// With NAME for this adapter, otherwise for all of them.
     #[arg(long)]
@@ -25,10 +25,15 @@ pub struct Arguments {
 
     /// Open the adapter as a program of this version and thread safety does, and write what came of it as JSON; dat-info
     /// runs itself so
-    #[arg(long, hide = true, requires = "name", conflicts_with = "explain")]
+    #[arg(long, hide = true, requires = "name", conflicts_with = "explain", value_parser = demand)]
     pub probe: Option<Demand>,
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "its text would replace that of the tool")]
     pub common: Common,
+}
+
+/// As [`probe`](super::probe) writes it.
+fn demand(json: &str) -> serde_json::Result<Demand> {
+    serde_json::from_str(json)
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::devices::{self, Port};
 use super::probe::{Probe, probe};
 use super::{VERSION, load, shown, words};
-use crate::dat::Adapter;
+use crate::dat::{Adapter, Demand};
 use crate::print::{self, WRONG, columns, styled};
 use crate::tool::Outcome;
 
@@ -44,9 +44,6 @@ struct Listing {
 }
 
 /// Shows the table.
-///
-/// # Errors
-/// The library cannot be loaded, or does not list its adapters.
 pub fn run(library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
     let (loaded, adapters) = load(library)?;
     let found = find(&Places::of_this_process(), &VERSION, &mut |_| {});
@@ -69,7 +66,7 @@ pub fn run(library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
 /// Opens all adapters, a few at a time, each as a program of its version and thread safety does.
 pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'a Adapter, Probe)> {
     const AT_A_TIME: usize = 8;
-    let open = |adapter: &Adapter| probe(&adapter.bytes, adapter.demand(), library);
+    let open = |adapter: &Adapter| probe(&adapter.name, adapter.demand, library);
     let mut all = Vec::new();
     for some in adapters.chunks(AT_A_TIME) {
         thread::scope(|scope| {
@@ -89,9 +86,9 @@ pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'
 /// The entry behind an adapter of the list; none for a library that has other rules than the registry here.
 pub fn entry_of<'a>(found: &'a Found, adapter: &Adapter) -> Option<&'a (Origin, Entry)> {
     found.entries.iter().find(|(_, entry)| {
-        entry.name == adapter.bytes
-            && (entry.api.major, entry.api.minor) == adapter.version
-            && entry.thread_safe == adapter.thread_safe
+        entry.name == adapter.name
+            && (entry.api.major, entry.api.minor) == adapter.demand.version
+            && entry.thread_safe == adapter.demand.thread_safe
     })
 }
 
@@ -107,11 +104,11 @@ fn row(
         0 => "built in".to_owned(),
         _ => origin.to_string(),
     });
-    let (major, minor) = adapter.version;
+    let Demand { version: (major, minor), thread_safe } = adapter.demand;
     let mut row = Row {
-        name: adapter.name.clone(),
+        name: words(&adapter.name),
         version: format!("{major}.{minor}"),
-        thread_safe: adapter.thread_safe,
+        thread_safe,
         from,
         library: named,
         device: None,
@@ -161,7 +158,7 @@ fn show(rows: &[Row]) -> anyhow::Result<()> {
         print::line("There is no adapter that a program could open.")?;
     }
     if rows.iter().any(|row| !row.opens) || rows.is_empty() {
-        print::line("`dat-info --explain` says what mends it.")?;
+        print::line("`dat-info --explain` tells more.")?;
     }
     Ok(())
 }
@@ -172,7 +169,7 @@ mod tests {
     use crate::info::probe::Opened;
 
     fn adapter() -> Adapter {
-        Adapter { name: "verbs-eth0".to_owned(), bytes: c"verbs-eth0".to_owned(), version: (1, 2), thread_safe: true }
+        Adapter { name: c"verbs-eth0".to_owned(), demand: Demand::default() }
     }
 
     #[test]

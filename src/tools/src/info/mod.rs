@@ -55,15 +55,15 @@ impl Tool for Arguments {
                 \"why\". With NAME it is one object with \"name\", \"library\" and an object of attributes for each of \
                 \"adapter\", \"provider\" and so on, with the names of dat_ia_query(3) and sizes in bytes. With --explain \
                 it is an object with \"chapters\", each a \"title\" and \"steps\" with \"state\" (ok, note, wrong), \
-                \"text\" and \"mend\", a list of commands; and with \"works\", the adapters that open. What cannot be \
-                told is an object with \"error\", the reason; with --explain it has chapters as well.",
+                \"text\" and, where something can be done, \"see\", the page and its section that say what; and with \
+                \"works\", the adapters that open. What cannot be told is an object with \"error\", the reason; with \
+                --explain it has chapters as well.",
         },
         Section {
-            heading: "MENDS",
-            text: "With --explain, a step that is WRONG names the commands that mend it, and so does a note that is worth a \
-                change. An ordinary user is shown the commands of root with sudo. No command takes rights from a directory or \
-                moves it unless it is that of shm alone: where a line of dat.conf names another one, the line is changed. If \
-                the file that counts has no line for shm, the end shows the command that adds it.",
+            heading: "TROUBLESHOOTING",
+            text: "With --explain, a step that is WRONG names the section of the page docs/troubleshooting.md that says what \
+                to do, and so does a note that is worth a change. The page is installed with the documents of libdat. Its \
+                sections keep their names.",
         },
         Section {
             heading: "EXIT STATUS",
@@ -72,7 +72,7 @@ impl Tool for Arguments {
         },
         Section {
             heading: "EXAMPLES",
-            text: "Which adapters there are:\n\n    dat-info\n\nWhy one does not open, and what mends it:\n\n    dat-info \
+            text: "Which adapters there are:\n\n    dat-info\n\nWhy one does not open:\n\n    dat-info \
                 --explain verbs-eth0\n\nThe largest message that can be sent, in bytes, in a script:\n\n    dat-info --json \
                 shm | jq .adapter.max_message_size",
         },

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use host::poll;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::attributes::{self, Group};
 use crate::child::own_file;
@@ -108,7 +109,7 @@ fn is_at_its_end(pipe: &mut File, bytes: &mut Vec<u8>) -> bool {
 /// environment of the user asks for.
 fn command(tool: &Path, name: &CStr, demand: Demand, library: Option<&Path>) -> Command {
     let mut command = Command::new(tool);
-    command.arg(format!("--probe={demand}"));
+    command.arg(format!("--probe={}", json!(demand)));
     if let Some(path) = library {
         command.arg("--library").arg(path);
     }
@@ -137,9 +138,6 @@ fn read(output: &str) -> (Option<Result<Opened, String>>, Vec<&str>) {
 }
 
 /// The part of the process of its own: opens the adapter and writes what came of it.
-///
-/// # Errors
-/// The library cannot be loaded, or the answer not be written.
 pub fn answer(name: &CStr, demand: Demand, library: Option<&Path>) -> anyhow::Result<Outcome> {
     let library = Library::load(library)?;
     let answer = Ia::open_as(library, name, demand).and_then(|ia| {

@@ -126,6 +126,10 @@ pub struct Arguments {
     #[arg(long, hide = true, conflicts_with_all = ["host", "own_peer"])]
     pub announce: bool,
 
+    /// Measure nothing, and draw the picture that standard input describes on standard output: for `make bench`
+    #[arg(long, hide = true, conflicts_with_all = ["host", "own_peer", "once", "verbose", "announce"])]
+    pub draw: bool,
+
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: Common,
@@ -137,7 +141,6 @@ pub struct Sizes(pub Vec<u64>);
 
 impl Arguments {
     /// Why the arguments make no sense together, where each does by itself.
-    #[must_use]
     pub fn contradiction(&self) -> Option<String> {
         let serves = self.host.is_none() && !self.own_peer;
         if serves && self.common.json {
@@ -152,7 +155,6 @@ impl Arguments {
     }
 
     /// The measurements, in their order.
-    #[must_use]
     pub fn plans(&self) -> Vec<Plan> {
         self.test.iter().flat_map(|&test| self.size.0.iter().map(move |&size| self.plan(test, size))).collect()
     }
@@ -226,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_cannot_be_carried_out_are_refused() {
+    fn what_cannot_be_carried_out_is_refused() {
         for wrong in [
             "--limit 0",
             "--limit 86401",
@@ -236,6 +238,10 @@ mod tests {
             "--warmup 18446744073709551615",
             "--pause 1000001",
             "--outstanding 0",
+            "--threads 0",
+            "--size 0",
+            "--test none",
+            "--csv --json",
         ] {
             let words = format!("dat-perf shm --self {wrong}");
             assert!(Arguments::try_parse_from(words.split(' ')).is_err(), "{wrong}");
@@ -320,7 +326,7 @@ mod tests {
             assert!(parse(&format!("dat-perf shm host {server}")).is_err(), "{server}");
         }
         assert!(parse("dat-perf shm -q 7").is_ok() && parse("dat-perf shm host -q 7").is_ok());
-        assert!(parse("dat-perf shm --self -q 7").is_err());
+        assert!(parse("dat-perf shm --self -q 7").is_err() && parse("dat-perf shm localhost --self").is_err());
         assert!(parse("dat-perf shm --cpu 0 --limit 5").is_ok());
     }
 }

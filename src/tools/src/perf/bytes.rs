@@ -15,9 +15,6 @@ fn byte(at: usize, connection: usize, number: u64) -> u8 {
 }
 
 /// Looks whether bytes are those of a message, as [`stamp`] writes them.
-///
-/// # Errors
-/// The first byte that is not.
 pub fn check(bytes: &[u8], from: usize, connection: usize, number: u64) -> anyhow::Result<()> {
     match bytes.iter().enumerate().find(|&(at, &found)| found != byte(from + at, connection, number)) {
         None => Ok(()),

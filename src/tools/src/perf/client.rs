@@ -2,14 +2,13 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 
 use super::clock::Usage;
 use super::control::{Control, Message};
+use super::limit::Limit;
 use super::node::Node;
 use super::plan::Plan;
 use super::report::under_way;
@@ -38,9 +37,6 @@ impl<'a> Client<'a> {
     /// * `processors` - of this process.
     /// * `longest` - of one measurement.
     /// * `give_up` - is called when that is over, in another thread.
-    ///
-    /// # Errors
-    /// What a call returned, that nobody listens there, or that it is another program.
     pub fn new(
         ia: &Ia,
         name: &'a str,
@@ -55,13 +51,11 @@ impl<'a> Client<'a> {
     }
 
     /// Makes a measurement.
-    ///
-    /// # Errors
-    /// What a call returned, or why the server refuses it.
     pub fn measure(&mut self, plan: &Plan) -> anyhow::Result<Row> {
         let what = under_way(plan.test, plan.size);
         self.control.begin();
-        let _watchdog = Watchdog::new(self.longest, &what, &self.give_up)?;
+        let (late, give_up) = (format!("{what}: {}", self.control.too_late()), Arc::clone(&self.give_up));
+        let _limit = Limit::new(self.control.until(), move || give_up(&late))?;
         let measured = self.carry_out(plan).map_err(|error| match self.control.last_words() {
             Some(reason) => error.context(format!("the server ends with: {reason}")),
             None => error,
@@ -92,9 +86,6 @@ impl<'a> Client<'a> {
     }
 
     /// Says goodbye.
-    ///
-    /// # Errors
-    /// What a call returned.
     pub fn close(self) -> anyhow::Result<()> {
         self.control.close()
     }
@@ -102,33 +93,6 @@ impl<'a> Client<'a> {
 
 fn unexpected(message: &Message) -> anyhow::Error {
     anyhow!("the server says {message:?}, which is not its turn")
-}
-
-/// Gives up if a measurement takes too long: the loops that are measured look at no clock for that.
-#[derive(Debug)]
-struct Watchdog(Option<(mpsc::Sender<()>, JoinHandle<()>)>);
-
-impl Watchdog {
-    fn new(longest: Duration, what: &str, give_up: &GiveUp) -> anyhow::Result<Self> {
-        let (disarm, disarmed) = mpsc::channel::<()>();
-        let (what, give_up) = (what.to_owned(), Arc::clone(give_up));
-        let thread = std::thread::Builder::new().spawn(move || {
-            if disarmed.recv_timeout(longest) == Err(RecvTimeoutError::Timeout) {
-                give_up(&format!("{what}: it takes longer than {} s (--limit)", longest.as_secs()));
-            }
-        });
-        Ok(Watchdog(Some((disarm, thread.context("there can be no more threads")?))))
-    }
-}
-
-impl Drop for Watchdog {
-    fn drop(&mut self) {
-        if let Some((disarm, thread)) = self.0.take() {
-            drop(disarm);
-            // It gives up without a panic.
-            let _ = thread.join();
-        }
-    }
 }
 
 /// The server's host: its addresses are tried in turn until one is connected.

@@ -7,7 +7,6 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// The processor's counter where there is one, since reading it takes a few nanoseconds and no call.
 #[inline(always)]
-#[must_use]
 pub fn ticks() -> u64 {
     #[cfg(target_arch = "x86_64")]
     {
@@ -21,7 +20,6 @@ pub fn ticks() -> u64 {
 }
 
 /// Nanoseconds of a tick, measured once, which takes some milliseconds.
-#[must_use]
 pub fn nanoseconds_of_tick() -> f64 {
     static KNOWN: OnceLock<f64> = OnceLock::new();
     *KNOWN.get_or_init(|| {
@@ -68,13 +66,11 @@ pub struct Usage {
 
 impl Usage {
     /// Both until now, from some moment on.
-    #[must_use]
     pub fn until_now() -> Self {
         Self { elapsed: duration_of(ClockId::Monotonic), processor: duration_of(ClockId::ProcessCPUTime) }
     }
 
     /// What has come since an earlier moment.
-    #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
             elapsed: self.elapsed.saturating_sub(earlier.elapsed),
@@ -83,7 +79,6 @@ impl Usage {
     }
 
     /// The processor time in percent of the time that passed.
-    #[must_use]
     pub fn percent(self) -> f64 {
         if self.elapsed.is_zero() { 0.0 } else { self.processor.as_secs_f64() / self.elapsed.as_secs_f64() * 100.0 }
     }
@@ -108,7 +103,6 @@ pub struct Steps {
 
 impl Steps {
     /// Room for as many steps, before the first one.
-    #[must_use]
     pub fn new(steps: u64) -> Self {
         let room = usize::try_from(steps).unwrap_or(KEPT).clamp(1, KEPT).next_power_of_two();
         // The memory is written now, so that no page of it is missing later.
@@ -136,7 +130,6 @@ impl Steps {
     }
 
     /// Ends the measurement.
-    #[must_use]
     pub fn end(&self) -> Measured {
         let elapsed = self.began.elapsed();
         let kept = self.count.min(self.kept.len());

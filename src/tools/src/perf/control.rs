@@ -8,6 +8,7 @@ use anyhow::{Context, anyhow, bail};
 use dat_udat12::*;
 
 use super::plan::{MAX_THREADS, PLAN_LENGTH, Plan};
+use super::worker::Target;
 use crate::dat::{Completion, Cr, Ep, Evd, Evds, Event, Ia, Pz, Region, ep, event};
 
 /// Private data of a request for this connection, and of its acceptance.
@@ -33,14 +34,7 @@ pub enum Message {
     /// To the client: this cannot be done, for this reason.
     Refused(String),
     /// The memory of a thread that the peer's thread may write and read.
-    Memory {
-        /// Its name in RDMA operations.
-        context: DAT_RMR_CONTEXT,
-        /// Its address.
-        address: u64,
-        /// Bytes from one buffer in it to the next.
-        slot: u64,
-    },
+    Memory(Target),
     /// I have come to the next step.
     Meet,
     /// To the target of RDMA: what is measured begins.
@@ -73,7 +67,7 @@ impl Message {
                 return bytes;
             }
             Message::Ready(qualifier) => (2, [*qualifier, 0, 0]),
-            Message::Memory { context, address, slot } => (4, [u64::from(*context), *address, *slot]),
+            Message::Memory(Target { context, address, slot }) => (4, [u64::from(*context), *address, *slot]),
             Message::Meet => (5, [0; 3]),
             Message::Begin => (6, [0; 3]),
             Message::Done => (7, [0; 3]),
@@ -95,7 +89,7 @@ impl Message {
                 let reason = bytes.get(2..2 + usize::from(bytes[1]))?;
                 Message::Refused(String::from_utf8_lossy(reason).into_owned())
             }
-            4 => Message::Memory { context: DAT_RMR_CONTEXT::try_from(word(0)).ok()?, address: word(1), slot: word(2) },
+            4 => Message::Memory(Target { context: word(0).try_into().ok()?, address: word(1), slot: word(2) }),
             5 => Message::Meet,
             6 => Message::Begin,
             7 => Message::Done,
@@ -120,9 +114,6 @@ pub struct Control {
 
 impl Control {
     /// Connects to a server.
-    ///
-    /// # Errors
-    /// What a call returned, that nobody listens there, or that it is another program.
     pub fn connect(ia: &Ia, host: IpAddr, qualifier: u64, longest: Duration) -> anyhow::Result<Self> {
         let control = Self::new(ia, longest)?;
         control.ep.connect(host, qualifier, longest, GREETING)?;
@@ -135,9 +126,6 @@ impl Control {
     }
 
     /// Accepts a client.
-    ///
-    /// # Errors
-    /// What a call returned.
     pub fn accept(ia: &Ia, request: Cr, longest: Duration) -> anyhow::Result<Self> {
         let control = Self::new(ia, longest)?;
         request.accept(&control.ep, GREETING)?;
@@ -167,33 +155,25 @@ impl Control {
     }
 
     /// When it is over.
-    #[must_use]
     pub fn until(&self) -> Instant {
         self.until
     }
 
     /// What is left of it.
-    #[must_use]
     pub fn left(&self) -> Duration {
         self.until.saturating_duration_since(Instant::now())
     }
 
     /// Sends a message, and returns when it has left.
-    ///
-    /// # Errors
-    /// The peer has gone away.
     pub fn say(&mut self, message: &Message) -> anyhow::Result<()> {
         let offset = LENGTH * BUFFERS;
         self.region.write(offset, &message.encode());
-        self.ep.post_send(self.region.segment(offset, LENGTH), 0, DAT_COMPLETION_DEFAULT_FLAG)?;
+        self.ep.post_send(self.region.segment(offset, LENGTH), 0)?;
         wait(&self.evds.request, Instant::now() + SENDING.min(self.longest))?.context(GONE)?;
         Ok(())
     }
 
     /// The next message, which must come.
-    ///
-    /// # Errors
-    /// It did not come in time, or the peer has gone away or refuses what was to be done.
     pub fn hear(&mut self) -> anyhow::Result<Message> {
         match self.hear_or_end()?.context(GONE)? {
             Message::Refused(reason) => bail!("the server refuses: {reason}"),
@@ -202,9 +182,6 @@ impl Control {
     }
 
     /// The next message; none when the peer has gone away.
-    ///
-    /// # Errors
-    /// It did not come in time, what a call returned, or a message that is none.
     pub fn hear_or_end(&mut self) -> anyhow::Result<Option<Message>> {
         let completion = wait(&self.evds.recv, self.until)
             .map_err(|error| if self.left().is_zero() { self.too_late() } else { error })?;
@@ -212,9 +189,6 @@ impl Control {
     }
 
     /// A message if one is there.
-    ///
-    /// # Errors
-    /// The peer has gone away, or the time is up.
     pub fn poll(&mut self) -> anyhow::Result<Option<Message>> {
         match self.evds.recv.dequeue()? {
             Some(Event::Completion(completion)) => {
@@ -227,23 +201,16 @@ impl Control {
     }
 
     /// Looks whether the peer has gone.
-    ///
-    /// # Errors
-    /// It has.
     pub fn still_connected(&self) -> anyhow::Result<()> {
         still_connected(&self.evds.connect)
     }
 
     /// What is said when the time is up.
-    #[must_use]
     pub fn too_late(&self) -> anyhow::Error {
         anyhow!("it takes longer than {} s (--limit)", self.longest.as_secs())
     }
 
     /// Returns when the peer calls it too.
-    ///
-    /// # Errors
-    /// The peer has gone away or says something else.
     pub fn meet(&mut self) -> anyhow::Result<()> {
         self.say(&Message::Meet)?;
         match self.hear()? {
@@ -270,9 +237,6 @@ impl Control {
     }
 
     /// Ends the connection after what was said has arrived.
-    ///
-    /// # Errors
-    /// What a call returned.
     pub fn close(self) -> anyhow::Result<()> {
         self.ep.disconnect(DAT_CLOSE_GRACEFUL_FLAG)?;
         let until = Instant::now() + SENDING;
@@ -316,9 +280,6 @@ pub fn established(connect: &Evd, longest: Duration) -> anyhow::Result<Vec<u8>> 
 }
 
 /// Looks whether a connection has ended.
-///
-/// # Errors
-/// One has.
 pub fn still_connected(connect: &Evd) -> anyhow::Result<()> {
     match connect.dequeue()? {
         Some(Event::Connection(event)) if event.number != DAT_CONNECTION_EVENT_ESTABLISHED => bail!(GONE),
@@ -354,7 +315,7 @@ mod tests {
         let messages = [
             Message::Ready(70_000),
             Message::Refused("no room".to_owned()),
-            Message::Memory { context: 7, address: u64::MAX, slot: 64 },
+            Message::Memory(Target { context: 7, address: u64::MAX, slot: 64 }),
             Message::Meet,
             Message::Begin,
             Message::Done,

@@ -6,20 +6,19 @@ use std::mem::MaybeUninit;
 use dat_udat12::*;
 
 use crate::dat::library::Calls;
-use crate::dat::{Evd, Library, Segment, Srq};
+use crate::dat::{Library, Segment};
 
-/// An event dispatcher. Its object must outlive it.
+/// An event dispatcher or a shared receive queue. The object behind it must outlive it.
 #[derive(Clone, Copy)]
-pub struct Dispatcher {
+pub struct Direct {
     calls: &'static Calls,
-    handle: DAT_EVD_HANDLE,
+    handle: DAT_HANDLE,
 }
 
-impl Dispatcher {
-    /// For a dispatcher of the library.
-    #[must_use]
-    pub fn of(library: Library, evd: &Evd) -> Self {
-        Self { calls: library.calls(), handle: evd.raw() }
+impl Direct {
+    /// For an object of the library.
+    pub fn new(library: Library, handle: DAT_HANDLE) -> Self {
+        Self { calls: library.calls(), handle }
     }
 
     /// As dat_evd_dequeue; the structure is written on `DAT_SUCCESS`.
@@ -35,21 +34,6 @@ impl Dispatcher {
         let mut more = 0;
         // SAFETY: both places are the caller's and this function's own, and the library checks the handle.
         unsafe { (self.calls.dat_evd_wait)(self.handle, timeout, 1, event.as_mut_ptr(), &mut more) }
-    }
-}
-
-/// A shared receive queue. Its object must outlive it.
-#[derive(Clone, Copy)]
-pub struct SharedQueue {
-    calls: &'static Calls,
-    handle: DAT_SRQ_HANDLE,
-}
-
-impl SharedQueue {
-    /// For a queue of the library.
-    #[must_use]
-    pub fn of(library: Library, srq: &Srq) -> Self {
-        Self { calls: library.calls(), handle: srq.raw() }
     }
 
     /// As dat_srq_post_recv, of one segment.

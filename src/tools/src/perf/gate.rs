@@ -1,13 +1,15 @@
 //! Where the threads of a process meet each other, and with them the peer.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, bail};
 use parking_lot::{Condvar, Mutex};
 
-use super::clock::Usage;
+use super::clock::{Measured, Steps, Usage};
 use super::control::{Control, GONE, Message};
+use super::plan::Plan;
 
 /// The error of a thread that others have let go: what went wrong is their error.
 #[derive(Debug)]
@@ -39,7 +41,6 @@ struct State {
 
 impl Gate {
     /// For as many threads.
-    #[must_use]
     pub fn new(threads: usize) -> Self {
         Self { threads, state: Mutex::default(), all: Condvar::new(), over: AtomicBool::new(false) }
     }
@@ -68,9 +69,6 @@ impl Gate {
     }
 
     /// Passes a result on; an error lets the other threads go.
-    ///
-    /// # Errors
-    /// That of the result.
     pub fn outcome<T>(&self, result: anyhow::Result<T>) -> anyhow::Result<T> {
         if result.is_err() {
             self.fail();
@@ -98,7 +96,8 @@ pub fn all<T>(results: impl IntoIterator<Item = anyhow::Result<T>>) -> anyhow::R
     first.map_or(Ok(values), Err)
 }
 
-/// The steps of one thread of a measurement. The first thread also talks to the peer.
+/// The steps of one thread of a measurement. The first thread also talks to the peer. Each step fails when the peer has gone
+/// away, the time is up, or another thread has failed.
 #[derive(Debug)]
 pub struct Pace<'a> {
     gate: &'a Gate,
@@ -110,15 +109,11 @@ pub struct Pace<'a> {
 
 impl<'a> Pace<'a> {
     /// For a thread; the first one has the connection to the peer.
-    #[must_use]
     pub fn new(gate: &'a Gate, control: Option<&'a mut Control>) -> Self {
         Self { gate, control, began: Usage::default(), ended: Usage::default() }
     }
 
     /// Returns when all threads of both processes are here.
-    ///
-    /// # Errors
-    /// The peer has gone away, or another thread has failed.
     pub fn meet(&mut self) -> anyhow::Result<()> {
         self.gate.pass()?;
         if let Some(control) = &mut self.control {
@@ -127,57 +122,47 @@ impl<'a> Pace<'a> {
         self.gate.pass()
     }
 
-    /// What is measured begins here; all threads of this process wait for each other.
+    /// Warms up, and measures.
     ///
-    /// # Errors
-    /// Another thread has failed.
-    pub fn begin(&mut self) -> anyhow::Result<()> {
+    /// # Parameters
+    /// * `alone` - the peer makes no transfers itself, and is told when what is measured begins and ends.
+    /// * `transfers` - makes those with these numbers, which begin with 0.
+    pub fn measure(
+        &mut self,
+        plan: &Plan,
+        alone: bool,
+        mut transfers: impl FnMut(Range<u64>, &mut Steps) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Measured> {
+        let mut steps = Steps::new(plan.iterations);
+        self.meet()?;
+        if plan.warmup > 0 {
+            transfers(0..plan.warmup, &mut steps)?;
+        }
+        if alone {
+            self.gate.pass()?;
+            self.tell(&Message::Begin)?;
+        }
         self.gate.pass()?;
         self.began = Usage::until_now();
-        Ok(())
-    }
-
-    /// What is measured ends here.
-    ///
-    /// # Errors
-    /// Another thread has failed.
-    pub fn end(&mut self) -> anyhow::Result<()> {
+        steps.start();
+        transfers(plan.warmup..plan.warmup + plan.iterations, &mut steps)?;
+        let measured = steps.end();
         self.gate.pass()?;
         self.ended = Usage::until_now();
-        Ok(())
+        if alone {
+            self.tell(&Message::Done)?;
+        }
+        Ok(measured)
     }
 
-    /// As [`begin`](Self::begin), and tells the peer, which makes no transfers itself.
-    ///
-    /// # Errors
-    /// The peer has gone away, or another thread has failed.
-    pub fn begin_alone(&mut self) -> anyhow::Result<()> {
-        self.gate.pass()?;
-        if let Some(control) = &mut self.control {
-            control.say(&Message::Begin)?;
-        }
-        self.begin()
-    }
-
-    /// As [`end`](Self::end), and tells the peer.
-    ///
-    /// # Errors
-    /// The peer has gone away, or another thread has failed.
-    pub fn end_alone(&mut self) -> anyhow::Result<()> {
-        self.end()?;
-        if let Some(control) = &mut self.control {
-            control.say(&Message::Done)?;
-        }
-        Ok(())
+    fn tell(&mut self, message: &Message) -> anyhow::Result<()> {
+        self.control.as_mut().map_or(Ok(()), |control| control.say(message))
     }
 
     /// Does what the target of the peer's transfers does, until the peer says that they have ended.
     ///
     /// # Parameters
     /// * `look` - looks at the memory for some microseconds; without it the thread waits.
-    ///
-    /// # Errors
-    /// The peer has gone away, the time is up, or another thread has failed.
     pub fn stand(&mut self, look: Option<&dyn Fn()>) -> anyhow::Result<()> {
         loop {
             let said = match (&mut self.control, look) {
@@ -209,15 +194,11 @@ impl<'a> Pace<'a> {
     }
 
     /// What the process has used between begin and end.
-    #[must_use]
     pub fn usage(&self) -> Usage {
         self.ended.since(self.began)
     }
 
     /// Passes a result on; an error lets the other threads go.
-    ///
-    /// # Errors
-    /// That of the result.
     pub fn outcome<T>(&self, result: anyhow::Result<T>) -> anyhow::Result<T> {
         self.gate.outcome(result)
     }

@@ -14,45 +14,26 @@ use super::worker::{Place, Worker};
 const LOOKS: u32 = 1 << 20;
 
 /// Runs the measurement of one thread; there is a result in the process that measures.
-///
-/// # Errors
-/// A transfer failed, or its bytes are wrong.
 pub fn run(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Option<Measured>> {
     let plan = worker.plan;
-    let (first, last) = (1 + plan.warmup, 1 + plan.warmup + plan.iterations);
-    if plan.test.transfer() == Transfer::Read && !worker.client {
+    let reads = plan.test.transfer() == Transfer::Read;
+    if reads && !worker.client {
         worker.into.stamp(0, plan.size as usize, 0, 0);
         pace.meet()?;
         pace.stand(None)?;
         return Ok(None);
     }
-    let alone = plan.test.transfer() == Transfer::Read;
-    let mut steps = Steps::new(plan.iterations);
-    pace.meet()?;
-    rounds(worker, 1..first, &mut steps)?;
-    if alone {
-        pace.begin_alone()?
-    } else {
-        pace.begin()?
-    }
-    steps.start();
-    rounds(worker, first..last, &mut steps)?;
-    let measured = steps.end();
-    if alone {
-        pace.end_alone()?
-    } else {
-        pace.end()?
-    }
+    let measured = pace.measure(&plan, reads, |numbers, steps| {
+        // Memory that was never written looks like the end of a transfer with the number 0.
+        let numbers = numbers.start + 1..numbers.end + 1;
+        match plan.test.transfer() {
+            Transfer::Send => each(worker, numbers, steps, round_send),
+            Transfer::Write => each(worker, numbers, steps, round_write),
+            Transfer::Read => each(worker, numbers, steps, round_read),
+        }
+    })?;
     worker.reap_all()?;
     Ok(worker.client.then_some(measured))
-}
-
-fn rounds(worker: &mut Worker, numbers: std::ops::Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
-    match worker.plan.test.transfer() {
-        Transfer::Send => each(worker, numbers, steps, round_send),
-        Transfer::Write => each(worker, numbers, steps, round_write),
-        Transfer::Read => each(worker, numbers, steps, round_read),
-    }
 }
 
 #[inline(always)]

@@ -114,6 +114,9 @@ impl Tool for Arguments {
     ];
 
     fn run(self) -> anyhow::Result<Outcome> {
+        if self.draw {
+            return picture::draw_described().map(|()| Outcome::Fine);
+        }
         if let Some(contradiction) = self.contradiction() {
             print::complain(format_args!("dat-perf: {contradiction}"));
             return Ok(Outcome::Usage);
@@ -196,16 +199,9 @@ fn give_up(arguments: &Arguments, rows: &Rows, progress: &ProgressBar) -> GiveUp
 /// The server of `--self`, which ends when it is dropped.
 fn start_server(arguments: &Arguments, library: Library) -> anyhow::Result<child::Server> {
     let processors = arguments.peer_cpu.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-    let mut texts = vec![arguments.name.clone(), "--announce".to_owned(), format!("--limit={}", arguments.limit)];
-    if !processors.is_empty() {
-        texts.push(format!("--cpu={processors}"));
-    }
-    if let Some(library) = &arguments.common.library {
-        texts.push(format!("--library={}", library.display()));
-    }
-    // Why the adapter does not open is told here, and not by the server alone.
-    drop(adapter::open(library, &arguments.name)?);
-    child::Server::start(texts.iter().map(String::as_str))
+    let cpu = (!processors.is_empty()).then(|| format!("--cpu={processors}"));
+    let more = cpu.into_iter().chain([format!("--limit={}", arguments.limit)]);
+    child::Server::start(library, arguments.common.library.as_deref(), &arguments.name, more)
 }
 
 /// Writes the results, unless another thread has done so.

@@ -1,6 +1,7 @@
 //! The objects of one process for a measurement, its connections, and its threads.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -11,10 +12,10 @@ use super::control::{Control, Message, established};
 use super::gate::{Gate, Pace, all};
 use super::limit::Limit;
 use super::plan::{Plan, Transfer};
-use super::worker::{self, Target, Worker};
+use super::worker::{self, Worker};
 use super::{latency, stream};
 use crate::dat::memory::most_for_peers;
-use crate::dat::{Cr, Evd, Event, Ia, Library, Psp, Pz};
+use crate::dat::{Cr, Ep, Evd, Evds, Event, Ia, Library, Psp, Pz};
 
 /// Begins the private data of a request for a connection of a measurement; the thread and its connection follow.
 const GREETING: &[u8; 8] = b"dat-data";
@@ -45,9 +46,6 @@ pub struct Outcome {
 
 impl Node {
     /// Makes all objects.
-    ///
-    /// # Errors
-    /// What a call returned, or that the adapter cannot do what the plan needs.
     pub fn new(library: Library, name: &str, plan: &Plan, client: bool) -> anyhow::Result<Self> {
         let ia = crate::adapter::open(library, name)?;
         let adapter = ia.attributes()?;
@@ -75,9 +73,6 @@ impl Node {
     }
 
     /// Listens for the connections of the client.
-    ///
-    /// # Errors
-    /// As dat_psp_create_any.
     pub fn listen(&self) -> anyhow::Result<Listener> {
         let requests = Evd::new(&self.ia, 64, DAT_EVD_CR_FLAG, None)?;
         let psp = Psp::new(&self.ia, None, &requests)?;
@@ -85,17 +80,13 @@ impl Node {
     }
 
     /// Tells the peer the memory of each thread, and hears of his.
-    ///
-    /// # Errors
-    /// The peer has gone away.
     pub fn exchange(&mut self, control: &mut Control) -> anyhow::Result<()> {
         for worker in &self.workers {
-            let Target { context, address, slot } = worker.offer();
-            control.say(&Message::Memory { context, address, slot })?;
+            control.say(&Message::Memory(worker.offer()))?;
         }
         for worker in &mut self.workers {
             match control.hear()? {
-                Message::Memory { context, address, slot } => worker.target = Target { context, address, slot },
+                Message::Memory(target) => worker.target = target,
                 other => bail!("the peer says {other:?} and not where its memory is"),
             }
         }
@@ -103,9 +94,6 @@ impl Node {
     }
 
     /// Makes all connections to the server.
-    ///
-    /// # Errors
-    /// What a call returned, or the name of the event that came instead.
     pub fn connect(&self, host: IpAddr, qualifier: u64, longest: Duration) -> anyhow::Result<()> {
         for (thread, worker) in self.workers.iter().enumerate() {
             for (connection, ep) in worker.eps.iter().enumerate() {
@@ -118,9 +106,6 @@ impl Node {
     }
 
     /// Accepts all connections of the client; requests of others are rejected.
-    ///
-    /// # Errors
-    /// What a call returned, or that the client does not connect or has gone.
     pub fn accept(&self, listener: &Listener, control: &Control) -> anyhow::Result<()> {
         for (thread, worker) in self.workers.iter().enumerate() {
             for (connection, ep) in worker.eps.iter().enumerate() {
@@ -143,7 +128,10 @@ impl Node {
         let window = self.workers.first().map_or(0, Worker::window);
         let gate = Gate::new(self.workers.len());
         let limited = self.thread_safe && !self.client;
-        let limit = limited.then(|| Limit::new(control.until(), &self.workers)).transpose()?;
+        let connections: Vec<_> =
+            self.workers.iter().map(|worker| (Arc::clone(&worker.eps), worker.evds.clone())).collect();
+        let end_all = move || connections.iter().for_each(|(eps, evds)| end(eps, evds));
+        let limit = limited.then(|| Limit::new(control.until(), end_all)).transpose()?;
         let (first, others) = self.workers.split_first_mut().context("a plan has a thread")?;
         std::thread::scope(|scope| {
             let others: Vec<_> = others
@@ -174,6 +162,17 @@ impl Node {
     }
 }
 
+/// Ends connections. A thread that polls finds its transfers flushed, or the connection gone; one that waits is woken.
+fn end(eps: &[Ep], evds: &Evds) {
+    // What has ended already is no error here.
+    for ep in eps {
+        let _ = ep.disconnect(DAT_CLOSE_ABRUPT_FLAG);
+    }
+    for evd in [&evds.recv, &evds.request] {
+        let _ = evd.set_unwaitable();
+    }
+}
+
 /// One thread.
 fn carry_out(worker: &mut Worker, mut pace: Pace<'_>) -> anyhow::Result<(Option<Measured>, Usage)> {
     let run = if worker.plan.test.is_latency() { latency::run } else { stream::run };
@@ -194,7 +193,6 @@ pub struct Listener {
 
 impl Listener {
     /// The connection qualifier.
-    #[must_use]
     pub fn qualifier(&self) -> u64 {
         self.psp.qualifier()
     }

@@ -1,30 +1,60 @@
-//! The results as a picture: latency and bandwidth by size, both with logarithmic axes.
+//! A picture of results: panels side by side, each with values by size; both axes are logarithmic.
 
+use std::fmt::{Display, Write as _};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use anyhow::{Context, anyhow};
-use plotters::prelude::*;
+use anyhow::Context;
+use serde::Deserialize;
 
 use super::plan::Test;
 use super::result::Row;
 
-/// Width and height of a picture, in its own units.
-const PICTURE: (u32, u32) = (1_000, 520);
+/// What is drawn. `make bench` gives it as JSON.
+#[derive(Debug, Deserialize)]
+pub struct Picture {
+    title: String,
+    /// A line about where and how it was measured.
+    note: String,
+    panels: Vec<Panel>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Panel {
+    heading: String,
+    unit: Unit,
+    lines: Vec<Line>,
+}
+
+/// What the values of a panel are.
+#[derive(Clone, Copy, Debug, Deserialize)]
+enum Unit {
+    /// Nanoseconds.
+    #[serde(rename = "ns")]
+    Time,
+    /// Millions of bytes a second.
+    #[serde(rename = "MB/s")]
+    Bandwidth,
+}
+
+/// Values by size, joined in the order of the sizes.
+#[derive(Debug, Deserialize)]
+struct Line {
+    label: String,
+    colour: String,
+    /// Lengths of dashes and gaps; none for a line without gaps.
+    #[serde(default)]
+    dash: String,
+    points: Vec<(f64, f64)>,
+}
 
 /// Draws the rows into a file.
-///
-/// # Errors
-/// If the file cannot be written.
 pub fn draw(rows: &[Row], title: &str, file: &Path) -> anyhow::Result<()> {
-    fs::write(file, svg(rows, title)?).with_context(|| cannot_write(file))
+    fs::write(file, of(rows, title).svg()).with_context(|| cannot_write(file))
 }
 
 /// Checks before the measurements that a file can be written after them. One that is there stays as it is, and none comes.
-///
-/// # Errors
-/// If it cannot.
 pub fn check(file: &Path) -> anyhow::Result<()> {
     let writable = match fs::metadata(file) {
         Ok(there) if there.is_dir() => Err(ErrorKind::IsADirectory.into()),
@@ -50,134 +80,158 @@ fn cannot_write(file: &Path) -> String {
     format!("cannot write {}", file.display())
 }
 
+/// Draws what standard input describes on standard output.
+pub fn draw_described() -> anyhow::Result<()> {
+    let picture: Picture = serde_json::from_reader(io::stdin().lock()).context("no description of a picture")?;
+    crate::print::line(picture.svg().trim_end())
+}
+
 /// The picture of the rows.
-fn svg(rows: &[Row], title: &str) -> anyhow::Result<String> {
-    let mut text = String::new();
-    {
-        let root = SVGBackend::with_string(&mut text, PICTURE).into_drawing_area();
-        root.fill(&WHITE).map_err(drawing)?;
-        let body = root.titled(title, ("sans-serif", 17)).map_err(drawing)?;
-        let (left, right) = body.split_horizontally(PICTURE.0 / 2);
-        panel(&left, "Latency, one way (less is better)", rows, &LATENCIES, |row| row.median_ns / 1e3, micros)?;
-        panel(&right, "Bandwidth (more is better)", rows, &STREAMS, |row| row.bandwidth_mb_per_s, megabytes)?;
-        root.present().map_err(drawing)?;
-    }
-    Ok(text)
-}
-
-const LATENCIES: [Test; 3] = [Test::SendLat, Test::WriteLat, Test::ReadLat];
-const STREAMS: [Test; 3] = [Test::SendBw, Test::WriteBw, Test::ReadBw];
-const COLOURS: [RGBColor; 3] = [RGBColor(193, 39, 45), RGBColor(232, 135, 30), RGBColor(123, 50, 148)];
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-
-/// One of the two diagrams: a line for each test, through its values by size.
-fn panel(
-    area: &Area<'_>,
-    heading: &str,
-    rows: &[Row],
-    tests: &[Test; 3],
-    value: fn(&Row) -> f64,
-    label: fn(&f64) -> String,
-) -> anyhow::Result<()> {
-    let lines: Vec<_> = tests
-        .iter()
-        .zip(COLOURS)
-        .map(|(&test, colour)| {
-            let of_test = rows.iter().filter(|row| row.test == test && value(row) > 0.0);
-            let mut points: Vec<(f64, f64)> = of_test.map(|row| (row.size as f64, value(row))).collect();
+fn of(rows: &[Row], title: &str) -> Picture {
+    const COLOURS: [&str; 3] = ["#c1272d", "#e8871e", "#7b3294"];
+    let panel = |heading: &str, unit, tests: [Test; 3], value: fn(&Row) -> f64| {
+        let line = |(test, colour): (Test, &str)| {
+            let of_test = rows.iter().filter(|row| row.test == test);
+            let mut points: Vec<_> = of_test.map(|row| (row.size as f64, value(row))).collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            (test, colour, points)
-        })
-        .filter(|(_, _, points)| !points.is_empty())
-        .collect();
-    let points = || lines.iter().flat_map(|(_, _, points)| points.iter().copied());
-    if points().next().is_none() {
-        return Ok(());
+            Line { label: test.name().to_owned(), colour: colour.to_owned(), dash: String::new(), points }
+        };
+        Panel { heading: heading.to_owned(), unit, lines: tests.into_iter().zip(COLOURS).map(line).collect() }
+    };
+    let [send_lat, write_lat, read_lat, send_bw, write_bw, read_bw] = Test::ALL;
+    let latency = [send_lat, write_lat, read_lat];
+    Picture {
+        title: title.to_owned(),
+        note: String::new(),
+        panels: vec![
+            panel("Latency, one way (less is better)", Unit::Time, latency, |row| row.median_ns),
+            panel("Bandwidth (more is better)", Unit::Bandwidth, [send_bw, write_bw, read_bw], |row| {
+                row.bandwidth_mb_per_s
+            }),
+        ],
     }
-    let (low, high) = decades(points().map(|point| point.1));
-    let (smallest, largest) = powers_of_two(points().map(|point| point.0));
+}
 
-    let mut chart = ChartBuilder::on(area)
-        .caption(heading, ("sans-serif", 14))
-        .margin(12)
-        .x_label_area_size(42)
-        .y_label_area_size(70)
-        .build_cartesian_2d((smallest..largest).log_scale().base(2.0), (low..high).log_scale())
-        .map_err(drawing)?;
-    chart
-        .configure_mesh()
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(RGBColor(221, 221, 221))
-        .x_desc("bytes of a transfer")
-        .x_labels(10)
-        .x_label_formatter(&bytes)
-        .y_label_formatter(&label)
-        .draw()
-        .map_err(drawing)?;
-    for (test, colour, points) in lines {
-        chart
-            .draw_series(LineSeries::new(points, colour.stroke_width(2)).point_size(3))
-            .map_err(drawing)?
-            .label(test.name())
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], colour.stroke_width(2)));
+/// The area of a panel's lines, and the way from one panel to the next.
+const LEFT: f64 = 70.0;
+const TOP: f64 = 76.0;
+const WIDTH: f64 = 380.0;
+const HEIGHT: f64 = 320.0;
+const NEXT: f64 = 470.0;
+
+impl Picture {
+    /// The picture as a file of SVG.
+    fn svg(&self) -> String {
+        let most = self.panels.iter().map(|panel| panel.lines.len()).max().unwrap_or(0);
+        let (width, height) = (NEXT * self.panels.len() as f64, TOP + HEIGHT + 60.0 + 17.0 * most as f64);
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n\
+             <style>text{{font:12px sans-serif;fill:#222}}.t{{font-size:16px;font-weight:bold}}\
+             .h{{font-size:13px;font-weight:bold}}\n.x{{text-anchor:middle;font-size:11px}}\
+             .y{{text-anchor:end;font-size:11px}}.g{{stroke:#ddd;stroke-width:1}}</style>\n\
+             <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n"
+        );
+        text(&mut svg, LEFT, 24.0, "t", &self.title);
+        text(&mut svg, LEFT, 42.0, "", &self.note);
+        for (number, panel) in self.panels.iter().enumerate() {
+            panel.draw(&mut svg, LEFT + NEXT * number as f64);
+        }
+        svg + "</svg>\n"
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .background_style(WHITE.mix(0.8))
-        .draw()
-        .map_err(drawing)?;
-    Ok(())
 }
 
-fn drawing(error: impl std::fmt::Display) -> anyhow::Error {
-    anyhow!("cannot draw: {error}")
+impl Panel {
+    fn draw(&self, svg: &mut String, left: f64) {
+        // A logarithm knows no 0.
+        let shown = |line: &Line| -> Vec<(f64, f64)> {
+            line.points.iter().copied().filter(|point| point.0 > 0.0 && point.1 > 0.0).collect()
+        };
+        let lines: Vec<_> =
+            self.lines.iter().map(|line| (line, shown(line))).filter(|(_, all)| !all.is_empty()).collect();
+        let all = || lines.iter().flat_map(|(_, points)| points.iter());
+        if lines.is_empty() {
+            return;
+        }
+        let (low, high) = around(all().map(|point| point.1.log10()));
+        let (smallest, largest) = around(all().map(|point| point.0.log2()));
+        let bottom = TOP + HEIGHT;
+        let x = |size: f64| left + WIDTH * (size.log2() - smallest) / (largest - smallest);
+        let y = |value: f64| bottom - HEIGHT * (value.log10() - low) / (high - low);
+
+        text(svg, left, TOP - 10.0, "h", &self.heading);
+        for power in low as i32..=high as i32 {
+            let (value, right) = (10f64.powi(power), left + WIDTH);
+            grid(svg, (left, y(value)), (right, y(value)));
+            text(svg, left - 6.0, y(value) + 4.0, "y", self.unit.shown(value));
+        }
+        let step = ((largest - smallest) / 8.0).ceil() as usize;
+        for power in (smallest as i32..=largest as i32).step_by(step) {
+            let size = 2f64.powi(power);
+            grid(svg, (x(size), TOP), (x(size), bottom));
+            text(svg, x(size), bottom + 16.0, "x", bytes(size));
+        }
+        text(svg, left + WIDTH / 2.0, bottom + 34.0, "x", "bytes of a transfer");
+        for (number, (Line { label, colour, dash, .. }, points)) in lines.iter().enumerate() {
+            let dash = if dash.is_empty() { "none" } else { dash };
+            let style =
+                format!("stroke=\"{}\" stroke-width=\"2\" stroke-dasharray=\"{}\"", escaped(colour), escaped(dash));
+            let places: Vec<(f64, f64)> = points.iter().map(|&(size, value)| (x(size), y(value))).collect();
+            let way: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+            let _ = writeln!(svg, "<polyline points=\"{}\" fill=\"none\" {style}/>", way.join(" "));
+            for (x, y) in places {
+                let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.5\" fill=\"{}\"/>", escaped(colour));
+            }
+            let (key, end) = (bottom + 56.0 + 17.0 * number as f64, left + 26.0);
+            let _ = writeln!(svg, "<line x1=\"{left}\" y1=\"{0}\" x2=\"{end}\" y2=\"{0}\" {style}/>", key - 4.0);
+            text(svg, left + 34.0, key, "", label);
+        }
+    }
 }
 
-/// The powers of ten around the values.
-fn decades(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let (low, high) = around(values, f64::log10);
-    (10f64.powf(low), 10f64.powf(high))
+fn text(svg: &mut String, x: f64, y: f64, class: &str, text: impl Display) {
+    let text = escaped(&text.to_string());
+    // Writing into a string does not fail.
+    let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" class=\"{class}\">{text}</text>");
 }
 
-/// The powers of two around the values.
-fn powers_of_two(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let (low, high) = around(values, f64::log2);
-    (low.exp2(), high.exp2())
+fn grid(svg: &mut String, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+    let _ = writeln!(svg, "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" class=\"g\"/>");
 }
 
-/// The whole exponents around the values, which are two different ones.
-fn around(values: impl Iterator<Item = f64>, exponent: fn(f64) -> f64) -> (f64, f64) {
-    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-        (low.min(exponent(value)), high.max(exponent(value)))
-    });
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// The whole numbers around the values, which are two different ones.
+fn around(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (low, high) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
     let (low, high) = (low.floor(), high.ceil());
     (low, if high > low { high } else { low + 1.0 })
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "plotters calls it so")]
-fn bytes(number: &f64) -> String {
-    match *number {
+impl Unit {
+    /// A power of ten with its unit.
+    fn shown(self, value: f64) -> String {
+        let (mut value, units) = match self {
+            Unit::Time => (value, ["ns", "us", "ms", "s"]),
+            Unit::Bandwidth => (value * 1e6, ["B/s", "kB/s", "MB/s", "GB/s"]),
+        };
+        let mut unit = 0;
+        while value > 999.0 && unit + 1 < units.len() {
+            value /= 1e3;
+            unit += 1;
+        }
+        format!("{value:.0} {}", units[unit])
+    }
+}
+
+/// A power of two with its unit.
+fn bytes(number: f64) -> String {
+    match number {
         n if n >= 1_048_576.0 => format!("{} MiB", n / 1_048_576.0),
         n if n >= 1_024.0 => format!("{} KiB", n / 1_024.0),
         n => format!("{n} B"),
-    }
-}
-
-fn micros(value: &f64) -> String {
-    match *value {
-        us if us >= 999.0 => format!("{:.0} ms", us / 1e3),
-        us if us >= 0.999 => format!("{us:.0} us"),
-        us => format!("{:.0} ns", us * 1e3),
-    }
-}
-
-fn megabytes(value: &f64) -> String {
-    match *value {
-        mb if mb >= 999.0 => format!("{:.0} GB/s", mb / 1e3),
-        mb if mb >= 0.999 => format!("{mb:.0} MB/s"),
-        mb => format!("{:.0} kB/s", mb * 1e3),
     }
 }
 
@@ -189,7 +243,7 @@ mod tests {
     #[test]
     fn a_line_for_each_test_that_ran() {
         let rows = [row(Test::SendLat, 8), row(Test::SendLat, 4_096), row(Test::ReadBw, 1)];
-        let text = svg(&rows, "a <machine> & more").expect("it can be drawn");
+        let text = of(&rows, "a <machine> & more").svg();
         assert!(text.starts_with("<svg") && text.trim_end().ends_with("</svg>"), "{text}");
         assert!(text.contains("a &lt;machine&gt; &amp; more"), "{text}");
         for (name, there) in [("send_lat", true), ("read_bw", true), ("write_lat", false), ("send_bw", false)] {
@@ -199,7 +253,7 @@ mod tests {
 
     #[test]
     fn nothing_measured_is_an_empty_picture() {
-        assert!(svg(&[], "nothing").expect("it can be drawn").contains("nothing"));
+        assert!(of(&[], "nothing").svg().contains("nothing"));
     }
 
     #[test]
@@ -213,17 +267,31 @@ mod tests {
         assert!(check(Path::new("/dev/null")).is_ok());
     }
 
+    /// A tenfold value is one step higher.
     #[test]
-    fn axes_end_at_whole_powers() {
-        assert_eq!(decades([0.2, 12.0].into_iter()), (0.1, 100.0));
-        assert_eq!(decades([1.0].into_iter()), (1.0, 10.0));
-        assert_eq!(powers_of_two([8.0, 4_000.0].into_iter()), (8.0, 4_096.0));
+    fn points_are_where_they_belong() {
+        let described = r#"{ "title": "", "note": "", "panels": [ { "heading": "", "unit": "ns", "lines": [
+            { "label": "a", "colour": "red", "dash": "7 4", "points": [[1, 100], [4, 1000], [16, 10000], [64, 0]] }] }] }"#;
+        let svg = serde_json::from_str::<Picture>(described).expect("a description").svg();
+        assert!(
+            svg.contains("<polyline points=\"70.0,396.0 260.0,236.0 450.0,76.0\" fill=\"none\" stroke=\"red\""),
+            "{svg}"
+        );
+    }
+
+    #[test]
+    fn axes_end_at_whole_numbers() {
+        assert_eq!(around([-0.7, 1.1].into_iter()), (-1.0, 2.0));
+        assert_eq!(around([0.0].into_iter()), (0.0, 1.0));
     }
 
     #[test]
     fn labels_have_units() {
-        assert_eq!((bytes(&512.0), bytes(&65_536.0)), ("512 B".to_owned(), "64 KiB".to_owned()));
-        assert_eq!((micros(&0.1), micros(&100.0)), ("100 ns".to_owned(), "100 us".to_owned()));
-        assert_eq!((megabytes(&1_000.0), megabytes(&0.1)), ("1 GB/s".to_owned(), "100 kB/s".to_owned()));
+        assert_eq!((bytes(512.0), bytes(65_536.0)), ("512 B".to_owned(), "64 KiB".to_owned()));
+        assert_eq!((Unit::Time.shown(100.0), Unit::Time.shown(1e5)), ("100 ns".to_owned(), "100 us".to_owned()));
+        assert_eq!(
+            (Unit::Bandwidth.shown(1e3), Unit::Bandwidth.shown(0.1)),
+            ("1 GB/s".to_owned(), "100 kB/s".to_owned())
+        );
     }
 }

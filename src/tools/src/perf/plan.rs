@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// What a measurement moves, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
 #[value(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Test {
     /// Sends there and back, one at a time
     SendLat,
@@ -39,7 +40,6 @@ impl Test {
         [Test::SendLat, Test::WriteLat, Test::ReadLat, Test::SendBw, Test::WriteBw, Test::ReadBw];
 
     /// Its name as an argument.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Test::SendLat => "send_lat",
@@ -52,7 +52,6 @@ impl Test {
     }
 
     /// What it transfers.
-    #[must_use]
     pub fn transfer(self) -> Transfer {
         match self {
             Test::SendLat | Test::SendBw => Transfer::Send,
@@ -62,13 +61,11 @@ impl Test {
     }
 
     /// Whether it measures the time of one transfer at a time, and not many of them.
-    #[must_use]
     pub fn is_latency(self) -> bool {
         matches!(self, Test::SendLat | Test::WriteLat | Test::ReadLat)
     }
 
     /// Transfers one after the other that one step of the clock contains: there and back.
-    #[must_use]
     pub fn ways(self) -> u32 {
         if matches!(self, Test::SendLat | Test::WriteLat) { 2 } else { 1 }
     }
@@ -77,12 +74,6 @@ impl Test {
 impl fmt::Display for Test {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-impl Serialize for Test {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 
@@ -133,7 +124,6 @@ pub const PLAN_LENGTH: usize = 48;
 
 impl Plan {
     /// The transfers of a thread, if nothing else is said: some tens of milliseconds of them.
-    #[must_use]
     pub fn usual_iterations(size: u64) -> u64 {
         match size {
             0..=4_096 => 20_000,
@@ -143,7 +133,6 @@ impl Plan {
     }
 
     /// The plan as bytes, which do not depend on the processor.
-    #[must_use]
     pub fn encode(&self) -> [u8; PLAN_LENGTH] {
         let mut bytes = [0; PLAN_LENGTH];
         bytes[0] = self.test as u8;
@@ -159,7 +148,6 @@ impl Plan {
     }
 
     /// The plan that a peer has sent; none if it is not one that can be carried out.
-    #[must_use]
     pub fn decode(bytes: &[u8; PLAN_LENGTH]) -> Option<Plan> {
         let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[4 + 4 * at + i]));
         let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[24 + 8 * at + i]));
@@ -181,7 +169,6 @@ impl Plan {
     }
 
     /// Whether the numbers fit together.
-    #[must_use]
     pub fn is_possible(&self) -> bool {
         (1..=MAX_SIZE).contains(&self.size)
             && (1..=MAX_ITERATIONS).contains(&self.iterations)
@@ -195,10 +182,11 @@ impl Plan {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
-    const PLAN: Plan = Plan {
+    /// A plan in which each number is another one.
+    pub const PLAN: Plan = Plan {
         test: Test::WriteBw,
         size: 1 << 20,
         iterations: 500,

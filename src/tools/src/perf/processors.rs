@@ -5,9 +5,6 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 
 /// Has this thread, and those that it starts, run on one processor of a list, which is used in turn; an empty list leaves
 /// the choice to the system.
-///
-/// # Errors
-/// The process may not use it.
 pub fn pin(processors: &[usize], thread: usize) -> anyhow::Result<()> {
     if processors.is_empty() {
         return Ok(());

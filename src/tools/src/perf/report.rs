@@ -5,7 +5,6 @@ use super::result::Row;
 use crate::print;
 
 /// The tables for people: one of latency, one of bandwidth and rate, and the processor time of all.
-#[must_use]
 pub fn text(rows: &[Row]) -> String {
     let (latency, stream): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.test.is_latency());
     let mut parts = Vec::new();
@@ -69,9 +68,6 @@ fn processor_time(rows: &[Row]) -> String {
 }
 
 /// A line with the names of the columns, and a line a row, without a line break behind the last one.
-///
-/// # Errors
-/// None that can be met: memory takes all.
 pub fn csv(rows: &[Row]) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
@@ -82,7 +78,6 @@ pub fn csv(rows: &[Row]) -> anyhow::Result<String> {
 }
 
 /// A line about a measurement that is under way, for the progress on a terminal.
-#[must_use]
 pub fn under_way(test: Test, size: u64) -> String {
     format!("{test}, {}", print::counted(size, "byte"))
 }

@@ -8,52 +8,31 @@ use super::clock::{Measured, Usage};
 use super::plan::Plan;
 
 /// The result of a measurement. Times are those of one way, of a read those until it has ended; of many transfers at a
-/// time those between two posts. Of a long measurement they are those of the last transfers.
+/// time those between two posts. Of a long measurement they are those of the last transfers. The manual page says what each
+/// field is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// The interface adapter.
     pub adapter: String,
-    /// What was measured.
     pub test: super::plan::Test,
-    /// Bytes of a transfer.
     pub size: u64,
-    /// Transfers of all threads.
     pub iterations: u64,
-    /// Transfers under way at a time, of a thread.
     pub outstanding: u32,
-    /// Connections of a thread.
     pub connections: u32,
-    /// Those that carried traffic.
     pub active: u32,
-    /// Threads.
     pub threads: u32,
-    /// Whether receive buffers came from a shared receive queue.
     pub srq: bool,
-    /// Whether it waited instead of polling.
     pub wait: bool,
-    /// The shortest of the times.
     pub min_ns: f64,
-    /// Half of the times are not longer.
     pub median_ns: f64,
-    /// Their mean.
     pub mean_ns: f64,
-    /// 99 of 100 times are not longer.
     pub p99_ns: f64,
-    /// The longest time.
     pub max_ns: f64,
-    /// Transfers a second, of all threads.
     pub rate_per_s: f64,
-    /// Millions of bytes a second, of all threads.
     pub bandwidth_mb_per_s: f64,
-    /// The whole time.
     pub seconds: f64,
-    /// Processor time of this process.
     pub cpu_seconds: f64,
-    /// The same in percent of the time that passed.
     pub cpu_percent: f64,
-    /// Processor time of the server.
     pub server_cpu_seconds: f64,
-    /// The same in percent of the time that passed there.
     pub server_cpu_percent: f64,
 }
 
@@ -62,7 +41,6 @@ impl Row {
     ///
     /// # Parameters
     /// * `own`, `server` - what either process has used during the measurement.
-    #[must_use]
     pub fn new(adapter: &str, plan: &Plan, threads: &[Measured], own: Usage, server: Usage) -> Self {
         let ways = f64::from(plan.test.ways());
         // Both processes rest in a round, one after the other.
@@ -126,22 +104,9 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::perf::plan::Test;
+    use crate::perf::plan::{self, Test};
 
-    const PLAN: Plan = Plan {
-        test: Test::SendLat,
-        size: 1_000,
-        iterations: 4,
-        warmup: 1,
-        outstanding: 1,
-        connections: 1,
-        active: 1,
-        threads: 1,
-        pause: 0,
-        srq: false,
-        wait: false,
-        verify: false,
-    };
+    const PLAN: Plan = Plan { test: Test::SendLat, size: 1_000, pause: 0, ..plan::tests::PLAN };
 
     fn used(seconds: u64) -> Usage {
         Usage { elapsed: Duration::from_secs(4), processor: Duration::from_secs(seconds) }

@@ -3,6 +3,8 @@
 //! A message needs a buffer at the receiver. The sender counts credits, one for each posted buffer; the receiver returns them
 //! by a message for each quarter of its buffers. RDMA goes to a process that makes no transfers meanwhile.
 
+use std::ops::Range;
+
 use anyhow::bail;
 
 use super::clock::{Measured, Steps};
@@ -25,9 +27,6 @@ struct Lane {
 }
 
 /// Runs the measurement of one thread; there is a result in the process that measures.
-///
-/// # Errors
-/// A transfer failed, or its bytes are wrong.
 pub fn run(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Option<Measured>> {
     match (worker.plan.test.transfer(), worker.client) {
         (Transfer::Send, true) => send(worker, pace).map(Some),
@@ -42,24 +41,14 @@ pub fn run(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Option<Me
 fn send(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Measured> {
     let plan = worker.plan;
     let mut lanes = vec![Lane { number: 0, credits: worker.depth }; plan.active as usize];
-    let mut steps = Steps::new(plan.iterations);
-    pace.meet()?;
-    if plan.warmup > 0 {
-        send_all(worker, &mut lanes, plan.warmup, &mut steps)?;
-    }
-    pace.begin()?;
-    steps.start();
-    send_all(worker, &mut lanes, plan.iterations, &mut steps)?;
-    let measured = steps.end();
-    pace.end()?;
-    Ok(measured)
+    pace.measure(&plan, false, |numbers, steps| send_all(worker, &mut lanes, numbers, steps))
 }
 
-fn send_all(worker: &mut Worker, lanes: &mut [Lane], messages: u64, steps: &mut Steps) -> anyhow::Result<()> {
+fn send_all(worker: &mut Worker, lanes: &mut [Lane], messages: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
     let (size, outstanding) = (worker.plan.size as usize, worker.plan.outstanding as usize);
     let (verify, shared) = (worker.plan.verify, worker.shared.is_some());
     let (mut connection, mut done, mut place) = (0, false, Place::uninit());
-    for _ in 0..messages {
+    for _ in messages {
         // Of a shared receive queue, all connections have the credits together.
         let purse = if shared { 0 } else { connection };
         while worker.under_way >= outstanding {
@@ -108,20 +97,14 @@ fn take_credits(worker: &Worker, lanes: &mut [Lane], message: Done<'_>) -> anyho
 fn receive(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<()> {
     let plan = worker.plan;
     let mut lanes = vec![Lane::default(); plan.active as usize];
-    pace.meet()?;
-    if plan.warmup > 0 {
-        receive_all(worker, &mut lanes, plan.warmup)?;
-    }
-    pace.begin()?;
-    receive_all(worker, &mut lanes, plan.iterations)?;
-    pace.end()
+    pace.measure(&plan, false, |numbers, _| receive_all(worker, &mut lanes, numbers)).map(drop)
 }
 
-fn receive_all(worker: &mut Worker, lanes: &mut [Lane], messages: u64) -> anyhow::Result<()> {
+fn receive_all(worker: &mut Worker, lanes: &mut [Lane], messages: Range<u64>) -> anyhow::Result<()> {
     let size = worker.plan.size;
     let mut place = Place::uninit();
     let quarter = (worker.depth / 4).max(1);
-    for left in (0..messages).rev() {
+    for number in messages.clone() {
         let message = worker.receive(&mut place)?;
         let lane = message.posted_for();
         if message.length() != size {
@@ -134,7 +117,7 @@ fn receive_all(worker: &mut Worker, lanes: &mut [Lane], messages: u64) -> anyhow
         }
         worker.post_recv(lane, message.slot())?;
         lanes[lane].credits += 1;
-        if lanes[lane].credits >= quarter && left > 0 {
+        if lanes[lane].credits >= quarter && number + 1 < messages.end {
             give_credits(worker, &mut lanes[lane], lane, false)?;
         }
     }
@@ -156,23 +139,15 @@ fn give_credits(worker: &mut Worker, lane: &mut Lane, connection: usize, all: bo
 fn rdma(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Measured> {
     let plan = worker.plan;
     let mut lanes = vec![Lane::default(); plan.active as usize];
-    let mut steps = Steps::new(plan.iterations);
-    pace.meet()?;
-    rdma_all(worker, &mut lanes, plan.warmup, &mut steps)?;
-    pace.begin_alone()?;
-    steps.start();
-    rdma_all(worker, &mut lanes, plan.iterations, &mut steps)?;
-    let measured = steps.end();
-    pace.end_alone()?;
-    Ok(measured)
+    pace.measure(&plan, true, |numbers, steps| rdma_all(worker, &mut lanes, numbers, steps))
 }
 
-fn rdma_all(worker: &mut Worker, lanes: &mut [Lane], transfers: u64, steps: &mut Steps) -> anyhow::Result<()> {
+fn rdma_all(worker: &mut Worker, lanes: &mut [Lane], transfers: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
     let (size, verify) = (worker.plan.size as usize, worker.plan.verify);
     let read = worker.plan.test.transfer() == Transfer::Read;
     let window = worker.window() as usize;
     let mut connection = 0;
-    for _ in 0..transfers {
+    for _ in transfers {
         while worker.under_way >= window {
             reap_rdma(worker, read && verify)?;
         }
@@ -264,24 +239,11 @@ fn used(plan: &Plan) -> impl Iterator<Item = Used> + use<> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::perf::plan::Test;
+    use crate::perf::plan::tests::PLAN;
 
     #[test]
     fn buffers_that_were_used_are_known() {
-        let plan = Plan {
-            test: Test::WriteBw,
-            size: 64,
-            iterations: 4,
-            warmup: 1,
-            outstanding: 2,
-            connections: 3,
-            active: 3,
-            threads: 1,
-            pause: 0,
-            srq: false,
-            wait: false,
-            verify: true,
-        };
+        let plan = Plan { iterations: 4, warmup: 1, outstanding: 2, connections: 3, active: 3, ..PLAN };
         let used: Vec<_> = used(&plan).map(|Used { connection, slot, last }| (connection, slot, last)).collect();
         assert_eq!(used, [(0, 1, 1), (0, 0, 2), (1, 2, 0), (2, 4, 0)]);
     }

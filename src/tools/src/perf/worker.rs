@@ -8,7 +8,7 @@ use dat_udat12::*;
 
 use super::bytes;
 use super::control::{GONE, still_connected};
-use super::direct::{Dispatcher, SharedQueue};
+use super::direct::Direct;
 use super::plan::{Plan, Transfer};
 use crate::dat::{Attributes, Ep, Evd, Evds, Ia, Pz, Region, Remote, Segment, Srq, ep, event};
 
@@ -60,7 +60,6 @@ impl Layout {
 }
 
 /// Bytes of the buffers of all threads of a process.
-#[must_use]
 pub fn memory(plan: &Plan, adapter: &DAT_IA_ATTR, client: bool) -> u64 {
     let (out, into) = Layout::of(plan, depth(plan, adapter), client);
     out.length().saturating_add(into.length()).saturating_mul(u64::from(plan.threads))
@@ -76,44 +75,38 @@ fn receives(plan: &Plan, depth: usize) -> usize {
 #[derive(Debug)]
 pub struct Buffers {
     region: Region,
-    /// Bytes from one buffer to the next; 0 if there is one.
-    slot: usize,
-    /// Bytes of a buffer.
-    bytes: usize,
+    layout: Layout,
 }
 
 impl Buffers {
     fn new(pz: &Pz, layout: Layout) -> anyhow::Result<Self> {
-        let Layout { bytes, slot, .. } = layout;
         let region = Region::new(pz, usize::try_from(layout.length())?, DAT_MEM_PRIV_ALL_FLAG)?;
         // Memory that was never written is one page of zeros, which the cache always has.
         for page in (0..region.length()).step_by(4_096) {
             region.write(page, &[0]);
         }
-        Ok(Self { region, slot, bytes })
+        Ok(Self { region, layout })
     }
 
     #[inline(always)]
     fn segment(&self, slot: usize, size: usize) -> Segment {
-        self.region.segment(slot * self.slot, size)
+        self.region.segment(slot * self.layout.slot, size)
     }
 
     /// Writes bytes at the beginning of a buffer, or further behind.
     pub fn write(&self, slot: usize, offset: usize, bytes: &[u8]) {
-        self.region.write(slot * self.slot + offset, bytes);
+        self.region.write(slot * self.layout.slot + offset, bytes);
     }
 
     /// Reads the first bytes of a buffer.
-    #[must_use]
     pub fn read(&self, slot: usize, size: usize) -> Vec<u8> {
         let mut bytes = vec![0; size];
-        self.region.read(slot * self.slot, &mut bytes);
+        self.region.read(slot * self.layout.slot, &mut bytes);
         bytes
     }
 
     /// Looks at one byte of the first buffer, which the peer may be about to write.
     #[inline(always)]
-    #[must_use]
     pub fn load(&self, offset: usize) -> u8 {
         self.region.load(offset)
     }
@@ -148,23 +141,17 @@ impl Buffers {
     }
 
     /// Looks whether a buffer has the bytes of a message.
-    ///
-    /// # Errors
-    /// The first byte that is wrong.
     pub fn check(&self, slot: usize, size: usize, connection: usize, number: u64) -> anyhow::Result<()> {
         let mut piece = [0; PIECE];
         for from in (0..size).step_by(PIECE) {
             let piece = &mut piece[..PIECE.min(size - from)];
-            self.region.read(slot * self.slot + from, piece);
+            self.region.read(slot * self.layout.slot + from, piece);
             bytes::check(piece, from, connection, number)?;
         }
         Ok(())
     }
 
     /// The same of the first buffer, for a message that ends as [`set_end`](Self::set_end) says.
-    ///
-    /// # Errors
-    /// The first byte that is wrong, or that the end is.
     pub fn check_with_end(&self, size: usize, connection: usize, number: u64) -> anyhow::Result<()> {
         let wanted = if size >= 8 { number.to_be_bytes().to_vec() } else { vec![number as u8] };
         self.check(0, size - wanted.len(), connection, number)?;
@@ -178,7 +165,7 @@ impl Buffers {
 }
 
 /// The memory of the peer's thread.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Target {
     /// Its name in RDMA operations.
     pub context: DAT_RMR_CONTEXT,
@@ -197,28 +184,24 @@ pub struct Done<'a>(&'a DAT_DTO_COMPLETION_EVENT_DATA);
 
 impl Done<'_> {
     /// The endpoint.
-    #[must_use]
     pub fn ep(self) -> DAT_EP_HANDLE {
         self.0.ep_handle
     }
 
     /// Bytes of a message.
     #[inline(always)]
-    #[must_use]
     pub fn length(self) -> u64 {
         self.0.transfered_length
     }
 
     /// The buffer of the transfer.
     #[inline(always)]
-    #[must_use]
     pub fn slot(self) -> usize {
         (self.cookie() & 0xffff_ffff) as usize
     }
 
     /// The connection for which a receive was posted.
     #[inline(always)]
-    #[must_use]
     pub fn posted_for(self) -> usize {
         (self.cookie() >> 32) as usize
     }
@@ -239,11 +222,11 @@ pub struct Worker {
     /// An endpoint for each connection.
     pub eps: Arc<[Ep]>,
     /// Where the ends of receives arrive.
-    pub recv: Dispatcher,
+    pub recv: Direct,
     /// Where the ends of requests arrive.
-    pub request: Dispatcher,
+    pub request: Direct,
     /// The shared receive queue, which the endpoints hold.
-    pub shared: Option<SharedQueue>,
+    pub shared: Option<Direct>,
     /// The objects behind these.
     pub evds: Evds,
     /// What is sent, written, and where reads land.
@@ -265,9 +248,6 @@ unsafe impl Send for Worker {}
 
 impl Worker {
     /// Makes the objects, and posts the receives.
-    ///
-    /// # Errors
-    /// What a call returned, or that the adapter cannot do what the plan needs.
     pub fn new(ia: &Ia, pz: &Pz, adapter: &Attributes, plan: &Plan, client: bool) -> anyhow::Result<Self> {
         let library = ia.library();
         let (outstanding, active) = (plan.outstanding as usize, plan.active as usize);
@@ -282,7 +262,7 @@ impl Worker {
         let (out, into) = Layout::of(plan, depth, client);
         let (out, into) = (Buffers::new(pz, out)?, Buffers::new(pz, into)?);
         let srq = if plan.srq { Some(Srq::new(pz, depth)?) } else { None };
-        let largest = plan.size.max(into.bytes as u64);
+        let largest = plan.size.max(into.layout.bytes as u64);
         let mut eps = Vec::with_capacity(connections);
         for connection in 0..connections {
             let attr = if connection < active {
@@ -297,9 +277,9 @@ impl Worker {
             plan: *plan,
             client,
             eps: eps.into(),
-            recv: Dispatcher::of(library, &evds.recv),
-            request: Dispatcher::of(library, &evds.request),
-            shared: srq.as_ref().map(|srq| SharedQueue::of(library, srq)),
+            recv: Direct::new(library, evds.recv.raw()),
+            request: Direct::new(library, evds.request.raw()),
+            shared: srq.as_ref().map(|srq| Direct::new(library, srq.raw())),
             evds,
             out,
             into,
@@ -325,14 +305,12 @@ impl Worker {
     }
 
     /// The memory that the peer needs to know.
-    #[must_use]
     pub fn offer(&self) -> Target {
-        let Remote { context, address, .. } = self.into.region.remote(0, self.into.bytes);
-        Target { context, address, slot: self.into.slot as u64 }
+        let Remote { context, address, .. } = self.into.region.remote(0, self.into.layout.bytes);
+        Target { context, address, slot: self.into.layout.slot as u64 }
     }
 
     /// Transfers that are under way at a time: not more reads than the connections take.
-    #[must_use]
     pub fn window(&self) -> u32 {
         match self.plan.test.transfer() {
             Transfer::Read => {
@@ -343,9 +321,6 @@ impl Worker {
     }
 
     /// The connection to which an endpoint belongs.
-    ///
-    /// # Errors
-    /// None has it.
     pub fn connection_of(&self, ep: DAT_EP_HANDLE) -> anyhow::Result<usize> {
         match self.eps.iter().position(|own| own.raw() == ep) {
             Some(connection) => Ok(connection),
@@ -358,7 +333,7 @@ impl Worker {
     /// Posts a buffer for a connection, or for all of them if there is a shared receive queue.
     #[inline(always)]
     pub fn post_recv(&self, connection: usize, slot: usize) -> anyhow::Result<()> {
-        let segment = self.into.segment(slot, self.into.bytes);
+        let segment = self.into.segment(slot, self.into.layout.bytes);
         let cookie = (connection as u64) << 32 | slot as u64;
         match self.shared {
             None => Ok(self.eps[connection].post_recv(segment, cookie)?),
@@ -373,21 +348,21 @@ impl Worker {
     pub fn post_send(&mut self, connection: usize, size: usize, slot: usize) -> anyhow::Result<()> {
         self.under_way += 1;
         let segment = self.out.segment(slot, size);
-        Ok(self.eps[connection].post_send(segment, slot as u64, DAT_COMPLETION_DEFAULT_FLAG)?)
+        Ok(self.eps[connection].post_send(segment, slot as u64)?)
     }
 
     #[inline(always)]
     pub fn post_write(&mut self, connection: usize, size: usize, slot: usize) -> anyhow::Result<()> {
         self.under_way += 1;
         let (segment, remote) = (self.out.segment(slot, size), self.remote(slot, size));
-        Ok(self.eps[connection].post_rdma_write(segment, remote, slot as u64, DAT_COMPLETION_DEFAULT_FLAG)?)
+        Ok(self.eps[connection].post_rdma_write(segment, remote, slot as u64)?)
     }
 
     #[inline(always)]
     pub fn post_read(&mut self, connection: usize, size: usize, slot: usize) -> anyhow::Result<()> {
         self.under_way += 1;
         let (segment, remote) = (self.out.segment(slot, size), self.remote(slot, size));
-        Ok(self.eps[connection].post_rdma_read(segment, remote, slot as u64, DAT_COMPLETION_DEFAULT_FLAG)?)
+        Ok(self.eps[connection].post_rdma_read(segment, remote, slot as u64)?)
     }
 
     #[inline(always)]
@@ -398,7 +373,7 @@ impl Worker {
 
     /// Fetches the end of a transfer if one is there.
     #[inline(always)]
-    pub fn try_fetch<'a>(&self, from: Dispatcher, place: &'a mut Place) -> anyhow::Result<Option<Done<'a>>> {
+    pub fn try_fetch<'a>(&self, from: Direct, place: &'a mut Place) -> anyhow::Result<Option<Done<'a>>> {
         match from.dequeue(place) {
             // SAFETY: the call wrote the event.
             DAT_SUCCESS => self.done(unsafe { place.assume_init_ref() }).map(Some),
@@ -409,7 +384,7 @@ impl Worker {
 
     /// Fetches the end of a transfer; polls or waits, as the plan says.
     #[inline(always)]
-    pub fn fetch<'a>(&self, from: Dispatcher, place: &'a mut Place) -> anyhow::Result<Done<'a>> {
+    pub fn fetch<'a>(&self, from: Direct, place: &'a mut Place) -> anyhow::Result<Done<'a>> {
         if self.plan.wait {
             // Receives of a shared receive queue do not end with a connection, so nothing would end the wait for them.
             let longest = if self.shared.is_some() { SLEEP } else { DAT_TIMEOUT_INFINITE };
@@ -441,9 +416,6 @@ impl Worker {
     }
 
     /// Looks whether a connection has ended. Receives of a shared receive queue stay there, and do not tell.
-    ///
-    /// # Errors
-    /// One has.
     #[cold]
     pub fn still_connected(&self) -> anyhow::Result<()> {
         still_connected(&self.evds.connect)
@@ -529,6 +501,7 @@ fn depth(plan: &Plan, adapter: &DAT_IA_ATTR) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::perf::plan::tests::PLAN;
     use crate::perf::plan::{MAX_CONNECTIONS, MAX_OUTSTANDING, MAX_SIZE, MAX_THREADS, Test};
 
     #[test]
@@ -537,20 +510,7 @@ mod tests {
         let mut adapter: DAT_IA_ATTR = unsafe { std::mem::zeroed() };
         adapter.max_dto_per_ep = 1_000;
         adapter.max_recv_per_srq = 300;
-        let plan = Plan {
-            test: Test::SendBw,
-            size: 64,
-            iterations: 1,
-            warmup: 0,
-            outstanding: 64,
-            connections: 8,
-            active: 8,
-            threads: 1,
-            pause: 0,
-            srq: false,
-            wait: false,
-            verify: false,
-        };
+        let plan = Plan { test: Test::SendBw, size: 64, connections: 8, active: 8, srq: false, verify: false, ..PLAN };
         assert_eq!(depth(&plan, &adapter), 64);
         assert_eq!(depth(&Plan { active: 1, ..plan }, &adapter), 512);
         assert_eq!(depth(&Plan { srq: true, ..plan }, &adapter), 300);
@@ -564,20 +524,8 @@ mod tests {
         // SAFETY: the structure is of numbers and pointers, for which zeros are valid.
         let mut adapter: DAT_IA_ATTR = unsafe { std::mem::zeroed() };
         adapter.max_dto_per_ep = 1_000;
-        let plan = Plan {
-            test: Test::WriteBw,
-            size: 100,
-            iterations: 1,
-            warmup: 0,
-            outstanding: 2,
-            connections: 3,
-            active: 2,
-            threads: 5,
-            pause: 0,
-            srq: false,
-            wait: false,
-            verify: false,
-        };
+        let plan = Plan { size: 100, outstanding: 2, connections: 3, active: 2, threads: 5, ..PLAN };
+        let plan = Plan { srq: false, verify: false, ..plan };
         assert_eq!(memory(&plan, &adapter, false), 5 * 2 * 100);
         assert_eq!(memory(&Plan { verify: true, ..plan }, &adapter, false), 5 * 2 * (2 * 2 * 128 + 100));
         // Messages arrive in 8 buffers of each active connection and in one of the other; the client gets credits.

@@ -3,9 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::bail;
-use dat_udat12::{
-    DAT_COMPLETION_DEFAULT_FLAG, DAT_EP_HANDLE, DAT_MEM_PRIV_LOCAL_READ_FLAG, DAT_MEM_PRIV_LOCAL_WRITE_FLAG,
-};
+use dat_udat12::{DAT_EP_HANDLE, DAT_MEM_PRIV_LOCAL_READ_FLAG, DAT_MEM_PRIV_LOCAL_WRITE_FLAG};
 
 use super::node::Node;
 use super::wire::Head;
@@ -63,9 +61,6 @@ impl Channel {
     ///
     /// # Parameters
     /// * `shared` - receive from a shared receive queue.
-    ///
-    /// # Errors
-    /// There is not so much memory, or what a call returned.
     pub fn new(node: &Node, size: usize, shared: bool) -> anyhow::Result<Self> {
         static SERIAL: AtomicU32 = AtomicU32::new(1);
         let buffer = Self::buffer(size);
@@ -85,7 +80,6 @@ impl Channel {
     }
 
     /// Bytes of the buffers of a connection.
-    #[must_use]
     pub fn memory(size: usize) -> u64 {
         2 * BUFFERS as u64 * Self::buffer(size) as u64
     }
@@ -132,7 +126,7 @@ impl Channel {
         self.sends.write(place, &head.to_bytes());
         self.sends.write(place + Head::LENGTH, bytes);
         let segment = self.sends.segment(place, Head::LENGTH + bytes.len());
-        self.ep.post_send(segment, self.cookie(SEND, number), DAT_COMPLETION_DEFAULT_FLAG)?;
+        self.ep.post_send(segment, self.cookie(SEND, number))?;
         self.sending[number] = true;
         Ok(())
     }
@@ -158,9 +152,6 @@ impl Channel {
     }
 
     /// Posts the buffer of a message again.
-    ///
-    /// # Errors
-    /// As dat_ep_post_recv and dat_srq_post_recv.
     pub fn give_back(&self, message: Message) -> Result<()> {
         self.post(message.buffer)
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::report::Report;
 use super::session::{Peer, Plan, Session, Stop};
 use super::wire::Operation;
+use crate::print::{ATTENTION, GOOD};
 use crate::shell::operand;
 
 /// When rounds begin, and how many there are.
@@ -34,7 +35,7 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
         }
         Err(Stop::Interrupted) => return Ok(()),
         Err(Stop::Gone(reason) | Stop::Late(reason)) => {
-            anyhow::bail!("{}: {reason}; is `dat-ping {}` running there?", plan.target, operand(plan.adapter))
+            anyhow::bail!("{}: {reason}; is `dat-ping {}` running there?", report.host, operand(plan.adapter))
         }
     };
 
@@ -44,7 +45,7 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
             Some(session) => one_round(plan, session, round),
             None => match Session::connect(plan)? {
                 Ok(Peer::Session(back)) => {
-                    report.back(back.address)?;
+                    report.note(GOOD, format!("{} is back", back.address))?;
                     one_round(plan, session.insert(back), round)
                 }
                 Ok(Peer::Other(address, _)) => Err(Stop::Gone(format!("at {address} is no dat-ping any more"))),
@@ -57,14 +58,14 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
             Err(Stop::Gone(reason)) => {
                 report.lost(round, reason)?;
                 if session.take().is_some() {
-                    report.gone()?;
+                    report.note(ATTENTION, format!("{} has gone; waiting for the next one", report.host))?;
                 }
             }
             Err(Stop::Late(reason)) => {
                 report.lost(round, reason)?;
                 // An answer that is late must not be taken for that of a later round, so the connections go too.
                 if let Some(session) = session.take() {
-                    report.given_up()?;
+                    report.note(ATTENTION, format!("{} does not answer; connecting again", report.host))?;
                     session.end(plan.interrupt);
                 }
             }
@@ -76,7 +77,7 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
             Ok(()) => {}
             Err(Stop::Interrupted) => break,
             Err(Stop::Gone(reason) | Stop::Late(reason)) => {
-                report.gone_because(&reason)?;
+                report.note(ATTENTION, format!("{} has gone: {reason}; waiting for the next one", report.host))?;
                 session = None;
                 if rest(plan, &mut session, start, pace.interval).is_err() {
                     break;

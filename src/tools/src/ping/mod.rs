@@ -29,7 +29,6 @@ mod server;
 mod session;
 mod wire;
 
-use std::fmt;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
@@ -40,7 +39,6 @@ use node::Node;
 use report::{Report, Style};
 use wire::Pattern;
 
-use crate::adapter;
 use crate::child;
 use crate::dat::Library;
 use crate::interrupt::Interrupt;
@@ -50,24 +48,6 @@ use crate::tool::{EXIT_STATUS, Outcome, Section, Tool};
 const MAX_SIZE: u32 = 64 << 20;
 /// Events of one kind that a client can have under way, on its two connections.
 const EVENTS: usize = 32;
-
-/// Where the server is.
-#[derive(Clone, Copy, Debug)]
-enum Target<'a> {
-    /// At this host.
-    Host(&'a str),
-    /// At the address of the adapter itself.
-    Own,
-}
-
-impl fmt::Display for Target<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Target::Host(host) => host,
-            Target::Own => "itself",
-        })
-    }
-}
 
 impl Tool for Arguments {
     const SECTIONS: &'static [Section] = &[
@@ -113,10 +93,9 @@ impl Tool for Arguments {
         if self.host.is_none() && !self.self_peer {
             return self.serve();
         }
-        let target = self.host.as_deref().map_or(Target::Own, Target::Host);
         let style = Style { json: self.common.json, flood: self.flood };
-        let mut report = Report::new(style, target.to_string(), self.size);
-        match self.ping(target, &mut report) {
+        let mut report = Report::new(style, self.host.clone().unwrap_or("itself".to_owned()), self.size);
+        match self.ping(&mut report) {
             Ok(()) => report.finish(),
             Err(error) => {
                 report.fail(&error);
@@ -128,7 +107,7 @@ impl Tool for Arguments {
 
 impl Arguments {
     /// Is the client.
-    fn ping(&self, target: Target<'_>, report: &mut Report) -> anyhow::Result<()> {
+    fn ping(&self, report: &mut Report) -> anyhow::Result<()> {
         report.adapter.clone_from(&self.name);
         report.qualifier = (!self.self_peer).then_some(self.qualifier);
         let library = Library::load(self.common.library.as_deref())?;
@@ -139,22 +118,14 @@ impl Arguments {
         };
         report.adapter = Some(adapter.clone());
 
-        // The child must find the library that was found here.
-        let path = self.common.library.as_ref().map(|path| path.to_string_lossy().into_owned());
-        let server = if self.self_peer {
-            // Why it does not open is told here, and not by the server alone.
-            drop(adapter::open(library, &adapter)?);
-            let library = path.iter().flat_map(|path| ["--library", path]);
-            Some(child::Server::start([adapter.as_str(), "--announce"].into_iter().chain(library))?)
-        } else {
-            None
-        };
+        let start = || child::Server::start(library, self.common.library.as_deref(), &adapter, []);
+        let server = self.self_peer.then(start).transpose()?;
         let qualifier = server.as_ref().map_or(self.qualifier, |server| server.qualifier);
         report.qualifier = Some(qualifier);
         let plan = session::Plan {
             library,
             adapter: &adapter,
-            target,
+            host: self.host.as_deref(),
             qualifier,
             size: self.size,
             timeout: Duration::from_secs_f64(self.timeout),
@@ -181,8 +152,9 @@ impl Arguments {
 /// The adapter that a program finds first.
 fn first_adapter(library: Library) -> anyhow::Result<String> {
     let adapters = library.adapters()?;
-    let first = adapters.into_iter().find(|adapter| adapter.version.0 == 1);
-    Ok(first.context("there is no interface adapter; `dat-info --explain` tells why")?.name)
+    let first = adapters.into_iter().find(|adapter| adapter.demand.version.0 == 1);
+    let first = first.context("there is no interface adapter; `dat-info --explain` tells why")?;
+    Ok(first.name.to_string_lossy().into_owned())
 }
 
 /// Checks that an adapter can move so many bytes in one transfer.

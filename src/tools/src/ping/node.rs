@@ -43,9 +43,6 @@ impl Node {
     ///
     /// # Parameters
     /// * `events` - events of each kind that can be under way at a time.
-    ///
-    /// # Errors
-    /// What does not open, and the return code.
     pub fn open(library: Library, name: &str, events: usize) -> anyhow::Result<Self> {
         let ia = adapter::open(library, name)?;
         let attributes = ia.attributes()?;
@@ -67,9 +64,6 @@ impl Node {
     }
 
     /// Waits for the next event: ends of transfers before ends of connections, so that nothing that has arrived is missed.
-    ///
-    /// # Errors
-    /// As the calls for dispatchers.
     pub fn next(&self, until: Option<Instant>, interrupt: &Interrupt) -> Result<Happening> {
         let Evds { recv, request, connect } = &self.evds;
         loop {

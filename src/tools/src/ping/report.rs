@@ -26,7 +26,8 @@ pub struct Report {
     style: Style,
     /// The adapter, if it is known by now.
     pub adapter: Option<String>,
-    host: String,
+    /// The name of the server's host.
+    pub host: String,
     /// Where the server listens, if that is known by now.
     pub qualifier: Option<u64>,
     size: u32,
@@ -98,9 +99,9 @@ impl Report {
         ))
     }
 
-    /// The server is there again.
-    pub fn back(&mut self, address: IpAddr) -> anyhow::Result<()> {
-        self.say_unless_flood(print::styled(print::GOOD, format!("{address} is back")))
+    /// Something about the server beside the rounds, which a flood does not tell.
+    pub fn note(&self, style: anstyle::Style, text: String) -> anyhow::Result<()> {
+        if self.style.flood { Ok(()) } else { self.say(print::styled(style, text)) }
     }
 
     /// A round is complete.
@@ -142,31 +143,7 @@ impl Report {
         self.trouble(print::styled(print::ATTENTION, format!("seq={round} lost: {reason}")))
     }
 
-    /// The server has gone in a round.
-    pub fn gone(&mut self) -> anyhow::Result<()> {
-        let host = &self.host;
-        self.say_unless_flood(print::styled(print::ATTENTION, format!("{host} has gone; waiting for the next one")))
-    }
-
-    /// The connections are given up.
-    pub fn given_up(&mut self) -> anyhow::Result<()> {
-        let host = &self.host;
-        self.say_unless_flood(print::styled(print::ATTENTION, format!("{host} does not answer; connecting again")))
-    }
-
-    /// The server has gone between rounds.
-    pub fn gone_because(&mut self, reason: &str) -> anyhow::Result<()> {
-        let host = &self.host;
-        self.say_unless_flood(print::styled(
-            print::ATTENTION,
-            format!("{host} has gone: {reason}; waiting for the next one"),
-        ))
-    }
-
     /// Writes the summary; the outcome is fine if a round was complete, and nothing was lost or wrong.
-    ///
-    /// # Errors
-    /// As [`print::line`].
     pub fn finish(&mut self) -> anyhow::Result<Outcome> {
         self.bar.finish_and_clear();
         if self.style.json {
@@ -277,10 +254,6 @@ impl Report {
             return Ok(());
         }
         self.say(line)
-    }
-
-    fn say_unless_flood(&self, line: String) -> anyhow::Result<()> {
-        if self.style.flood { Ok(()) } else { self.say(line) }
     }
 
     /// Writes a line for people, above the progress if that is shown.

@@ -95,9 +95,6 @@ struct Server<'a> {
 }
 
 /// Listens, and answers clients.
-///
-/// # Errors
-/// The adapter does not open, or the qualifier cannot be listened on.
 pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     let node = Node::open(plan.library, plan.adapter, EVENTS * CLIENTS)?;
     let psp = Psp::new(&node.ia, plan.qualifier, &node.requests).with_context(|| match plan.qualifier {
@@ -121,7 +118,7 @@ pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
             Happening::Event(Event::Request(request)) => server.request(request),
             Happening::Event(Event::Completion(completion)) => server.completion(&completion)?,
             Happening::Event(Event::Connection(event)) => server.connection(&event)?,
-            Happening::Event(Event::Other(..)) => {}
+            Happening::Event(Event::Other) => {}
         }
     }
     let totals = server.totals();
@@ -263,9 +260,6 @@ impl Server<'_> {
     }
 
     /// Writes a line, unless a client has started this server for itself.
-    ///
-    /// # Errors
-    /// As [`print::line`].
     fn say(&self, value: serde_json::Value, text: String) -> anyhow::Result<()> {
         match (self.plan.qualifier, self.plan.json) {
             (None, _) => Ok(()),
@@ -317,7 +311,7 @@ impl Client {
                 let source = Area::Source as usize * size;
                 memory.write(source, bytes(operation, From::Server));
                 let (segment, remote) = (memory.segment(source, size), hello.area(Area::Landing));
-                channel.ep.post_rdma_write(segment, remote, channel.rdma_cookie(0), DAT_COMPLETION_DEFAULT_FLAG)?;
+                channel.ep.post_rdma_write(segment, remote, channel.rdma_cookie(0))?;
                 channel.send(Head { wrong, ..head }, &[])?;
                 wrong
             }

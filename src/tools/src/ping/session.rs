@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use dat_udat12::*;
 
+use super::EVENTS;
 use super::channel::{Channel, Done, Message};
 use super::node::{Happening, Node};
 use super::wire::{Area, From, Head, Hello, Operation, Pattern};
-use super::{EVENTS, Target};
 use crate::dat::event::{event_name, status_name};
 use crate::dat::{Completion, Event, Library, Region, address};
 use crate::interrupt::Interrupt;
@@ -26,8 +26,8 @@ pub struct Plan<'a> {
     pub library: Library,
     /// The adapter.
     pub adapter: &'a str,
-    /// Where the server is.
-    pub target: Target<'a>,
+    /// Where the server is; without it, at the address of the adapter itself.
+    pub host: Option<&'a str>,
     /// Where it listens.
     pub qualifier: u64,
     /// Bytes of each transfer.
@@ -81,11 +81,11 @@ impl Session {
         let node = Node::open(plan.library, plan.adapter, EVENTS)?;
         super::check_size(&node, plan.size)?;
         let own = node.attributes.address.map(|address| address.ip());
-        let hosts = match plan.target {
-            Target::Host(host) => {
+        let hosts = match plan.host {
+            Some(host) => {
                 address::resolve(host, own).with_context(|| format!("the address of \"{host}\" is not known"))?
             }
-            Target::Own => vec![own.context("the adapter has no IP address")?],
+            None => vec![own.context("the adapter has no IP address")?],
         };
         let size = plan.size as usize;
         let memory = Region::new(&node.pz, size * Area::ALL as usize, DAT_MEM_PRIV_ALL_FLAG)?;
@@ -164,8 +164,7 @@ impl Session {
                 let start = Instant::now();
                 let channel = &mut self.channels[0];
                 let (remote, cookie) = (self.server.area(Area::Landing), channel.rdma_cookie(WRITE));
-                let flags = DAT_COMPLETION_DEFAULT_FLAG;
-                channel.ep.post_rdma_write(segment, remote, cookie, flags).map_err(failed)?;
+                channel.ep.post_rdma_write(segment, remote, cookie).map_err(failed)?;
                 channel.send(head, &[]).map_err(failed)?;
                 let (head, message) = self.answer(plan, deadline, 0, head)?;
                 let time = start.elapsed();
@@ -177,8 +176,7 @@ impl Session {
                 let channel = &self.channels[0];
                 let (remote, cookie) = (self.server.area(Area::Readable), channel.rdma_cookie(READ));
                 let start = Instant::now();
-                let flags = DAT_COMPLETION_DEFAULT_FLAG;
-                channel.ep.post_rdma_read(segment, remote, cookie, flags).map_err(failed)?;
+                channel.ep.post_rdma_read(segment, remote, cookie).map_err(failed)?;
                 self.until(plan, Some(deadline), |index, done, _| {
                     (index == 0 && done == Done::Rdma(READ)).then_some(())
                 })?
@@ -252,7 +250,7 @@ impl Session {
                     }
                 }
                 // A request that comes to a client is dropped, and thereby rejected.
-                Happening::Event(Event::Request(_) | Event::Other(..)) => {}
+                Happening::Event(Event::Request(_) | Event::Other) => {}
             }
         }
     }

@@ -1,22 +1,20 @@
-//! `--explain`: what dat_ia_open does, step by step, and what mends each failure.
+//! `--explain`: what dat_ia_open does, step by step, and where the page on troubles tells of each failure.
 //!
 //! The steps up to the provider's library are those of the registry's own code. What comes then, only the provider knows:
 //! the adapter is opened, and what it needs is looked at.
 
 mod adapter;
 mod configuration;
-mod lost;
+mod instance;
 mod rdma;
-pub mod shell;
 mod shm;
 mod step;
-mod wish;
+mod topic;
 
 use std::ffi::CStr;
 use std::path::Path;
 
 use dat_registry::search::{Found, Places};
-use rustix::process::geteuid;
 use serde_json::json;
 
 use super::listing::{entry_of, probe_all};
@@ -24,26 +22,21 @@ use super::probe::{Probe, probe};
 use super::{VERSION, load, shown, words};
 use crate::dat::{Adapter, Demand, Library};
 use crate::print::{self, HEADING, styled};
-use crate::shell::{operand, quoted};
+use crate::shell::operand;
 use crate::tool::Outcome;
 use adapter::{Kind, Subject};
 use configuration::Configuration;
 use rdma::Host;
-use shell::{SHM, append};
 use step::{Chapter, Step};
-
-/// What mends that there are too few descriptors.
-const MORE_FILES: &str = "ulimit -n 1024";
+use topic::Topic;
 
 /// Explains one adapter, or all.
-///
-/// # Errors
-/// Nothing can be written.
 pub fn run(name: Option<&CStr>, library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
     match load(library) {
         Ok((loaded, adapters)) => adapters_of(loaded, &adapters, name, library, json),
         Err(error) => {
-            let chapter = Chapter { title: "libdat.so.1".to_owned(), steps: vec![lost::explain(&error)] };
+            let lost = Step::wrong(format!("{error:#}")).see(Topic::LibraryNotFound);
+            let chapter = Chapter { title: "libdat.so.1".to_owned(), steps: vec![lost] };
             if json {
                 let error = format!("{error:#}");
                 print::line(format_args!("{:#}", json!({ "chapters": [chapter], "works": [], "error": error })))?;
@@ -71,7 +64,7 @@ fn adapters_of(
 
     let host = Host::this();
     let explain = |name: &CStr, demand: Demand, probe: &Probe| {
-        let shares = adapters.iter().filter(|one| *one.bytes == *name).count() > 1;
+        let shares = adapters.iter().filter(|one| *one.name == *name).count() > 1;
         let (found, file, host) = (&found, file.as_deref(), &host);
         Subject { name, demand, shares, library: loaded, found, file, probe, host }.explain()
     };
@@ -84,7 +77,7 @@ fn adapters_of(
             chapters.push(explain(name, demand, &probe(name, demand, library)));
         }
         None => {
-            chapters.extend(all.iter().map(|(adapter, probe)| explain(&adapter.bytes, adapter.demand(), probe)));
+            chapters.extend(all.iter().map(|(adapter, probe)| explain(&adapter.name, adapter.demand, probe)));
             let libraries = all.iter().filter_map(|(_, probe)| probe.answer.as_ref().ok()?.library.as_deref());
             has_rdma = libraries.into_iter().any(|library| adapter::kind(library) == Kind::Verbs);
             let title = if has_rdma { "RDMA" } else { "RDMA between hosts" };
@@ -110,9 +103,10 @@ fn adapters_of(
 fn working<'a>(all: &[(&'a Adapter, Probe)]) -> Vec<&'a CStr> {
     let mut names = Vec::new();
     for (adapter, probe) in all {
-        let serves = adapter.version.0 == VERSION.major && adapter.version.1 >= VERSION.minor;
-        if serves && probe.answer.is_ok() && !names.contains(&&*adapter.bytes) {
-            names.push(&*adapter.bytes);
+        let (major, minor) = adapter.demand.version;
+        let serves = major == VERSION.major && minor >= VERSION.minor;
+        if serves && probe.answer.is_ok() && !names.contains(&&*adapter.name) {
+            names.push(&*adapter.name);
         }
     }
     names
@@ -126,27 +120,11 @@ fn own_file(path: Option<&Path>, missed: Option<&str>) -> Step {
     match (path, missed) {
         (None, _) => Step::ok("its file is unknown"),
         (Some(path), None) => Step::ok(path.display().to_string()),
-        (Some(path), Some(reason)) => {
-            let folder = quoted(path.parent().unwrap_or(path));
-            Step::note(format!(
-                "{}: it is installed together with this tool, which found it there, but the loader does not find it: \
-                 {reason}\na program that names its folder neither when it is linked nor in LD_LIBRARY_PATH does not start; \
-                 root can name it for all programs:\n{}",
-                path.display(),
-                for_all_programs(&folder)
-            ))
-            .mend(format!("export LD_LIBRARY_PATH={folder}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"))
-        }
-    }
-}
-
-/// The command that has the loader look into a folder for all programs.
-fn for_all_programs(folder: &str) -> String {
-    const LIST: &str = "/etc/ld.so.conf.d/libdat.conf";
-    if geteuid().is_root() {
-        format!("echo {folder} >{LIST} && ldconfig")
-    } else {
-        format!("echo {folder} | sudo tee {LIST} && sudo ldconfig")
+        (Some(path), Some(reason)) => Step::note(format!(
+            "{}: it is installed together with this tool, which found it there, but the loader does not find it: {reason}",
+            path.display()
+        ))
+        .see(Topic::LibraryNotFound),
     }
 }
 
@@ -155,7 +133,7 @@ fn compare(found: &Found, adapters: &[Adapter]) -> Option<Step> {
     let same = adapters.len() == found.entries.len() && adapters.iter().all(|one| entry_of(found, one).is_some());
     let names = |names: Vec<String>| if names.is_empty() { "nothing".to_owned() } else { names.join(" ") };
     (!same).then(|| {
-        let listed = names(adapters.iter().map(|adapter| adapter.name.clone()).collect());
+        let listed = names(adapters.iter().map(|adapter| words(&adapter.name)).collect());
         Step::note(format!(
             "libdat.so.1 lists other adapters than these lines give: {listed}\nit may be a library of another maker, or of \
              another version than this tool"
@@ -182,14 +160,12 @@ fn show_end(works: &[&CStr], name: Option<&CStr>, lacking: Option<&Path>, has_rd
         }
     }
     if let Some(file) = lacking {
-        let (file, command) = (shown(&file.to_string_lossy()), append(SHM, file));
-        print::line(format_args!(
-            "  {file} has no line for shm, which connects processes of this host. Add it: {command}"
-        ))?;
+        let (file, place) = (shown(&file.to_string_lossy()), Topic::NoEntry.place());
+        print::line(format_args!("  {file} has no line for shm, which connects processes of this host: {place}"))?;
     }
     if name.is_none() && !has_rdma {
         print::line(
-            "  shm connects processes of this host. Between hosts RDMA is needed: the chapter above says how to get it.",
+            "  shm connects processes of this host. Between hosts RDMA is needed: the chapter above says what lacks.",
         )?;
     }
     Ok(())
@@ -211,28 +187,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_library_that_programs_do_not_find_is_noted_with_the_command_for_it() {
+    fn a_library_that_programs_do_not_find_is_noted() {
         let path = Path::new("/opt/my dat/lib/libdat.so.1");
         assert_eq!(own_file(Some(path), None), Step::ok("/opt/my dat/lib/libdat.so.1"));
         let step = own_file(Some(path), Some("libdat.so.1: cannot open shared object file"));
         assert_eq!(step.state, State::Note);
         assert!(step.text.contains("does not find it: libdat.so.1: cannot open"), "{}", step.text);
-        assert!(step.text.contains("echo '/opt/my dat/lib' "), "{}", step.text);
-        assert!(step.mend[0].starts_with("export LD_LIBRARY_PATH='/opt/my dat/lib'$"), "{}", step.mend[0]);
+        assert_eq!(step.see, Some(Topic::LibraryNotFound.place()));
     }
 
     #[test]
     fn what_works_is_named_once_and_serves_programs_of_this_version() {
         let adapter = |name: &CStr, minor, thread_safe| Adapter {
-            name: words(name),
-            bytes: name.to_owned(),
-            version: (1, minor),
-            thread_safe,
+            name: name.to_owned(),
+            demand: Demand { version: (1, minor), thread_safe },
         };
         let adapters =
             [adapter(c"a", 2, true), adapter(c"a", 3, false), adapter(c"old", 1, true), adapter(c"b", 2, true)];
         let opened = |_: &Adapter| super::super::probe::Opened { address: None, library: None, groups: Vec::new() };
-        let probe = |adapter: &Adapter| match adapter.name.as_str() {
+        let probe = |adapter: &Adapter| match words(&adapter.name).as_str() {
             "b" => Probe { answer: Err("no".to_owned()), messages: Vec::new() },
             _ => Probe { answer: Ok(opened(adapter)), messages: Vec::new() },
         };

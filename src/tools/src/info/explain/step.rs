@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::topic::Topic;
 use crate::info::shown;
 use crate::print::{ATTENTION, GOOD, HEADING, WRONG, styled};
 
@@ -24,48 +25,40 @@ pub struct Step {
     pub state: State,
     /// What was looked at, and what was found.
     pub text: String,
-    /// Commands that mend it, one after the other.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub mend: Vec<String>,
+    /// The section of the page that says what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub see: Option<String>,
 }
 
 impl Step {
+    fn new(state: State, text: impl Into<String>) -> Self {
+        Step { state, text: text.into(), see: None }
+    }
+
     /// All is well.
     pub fn ok(text: impl Into<String>) -> Self {
-        Step { state: State::Ok, text: text.into(), mend: Vec::new() }
+        Step::new(State::Ok, text)
     }
 
     /// Worth knowing.
     pub fn note(text: impl Into<String>) -> Self {
-        Step { state: State::Note, text: text.into(), mend: Vec::new() }
+        Step::new(State::Note, text)
     }
 
     /// Something is wrong.
     pub fn wrong(text: impl Into<String>) -> Self {
-        Step { state: State::Wrong, text: text.into(), mend: Vec::new() }
+        Step::new(State::Wrong, text)
     }
 
     /// Wrong if it matters, otherwise worth knowing.
     pub fn wrong_if(matters: bool, text: impl Into<String>) -> Self {
-        if matters { Step::wrong(text) } else { Step::note(text) }
+        Step::new(if matters { State::Wrong } else { State::Note }, text)
     }
 
-    /// With a command that mends it.
-    pub fn mend(self, command: impl Into<String>) -> Self {
-        self.mends([command.into()])
-    }
-
-    /// With commands that mend it.
-    pub fn mends(mut self, commands: impl IntoIterator<Item = String>) -> Self {
-        self.mend.extend(commands);
-        self
-    }
-
-    /// With another line of text.
-    pub fn more(mut self, text: impl AsRef<str>) -> Self {
-        self.text.push('\n');
-        self.text += text.as_ref();
-        self
+    /// With the section that says what to do. A lack of descriptors is the reason whatever failed by it.
+    pub fn see(self, topic: Topic) -> Self {
+        let topic = if self.text.contains("Too many open files") { Topic::OpenFiles } else { topic };
+        Step { see: Some(topic.place()), ..self }
     }
 }
 
@@ -97,8 +90,8 @@ impl Chapter {
             let word = styled(style, format!("{word:5}"));
             let lines: Vec<String> = step.text.split('\n').map(shown).collect();
             text += &format!("  {word}  {}\n", lines.join("\n         "));
-            for command in &step.mend {
-                text += &format!("         mend: {}\n", shown(command));
+            if let Some(place) = &step.see {
+                text += &format!("         see: {place}\n");
             }
         }
         text
@@ -110,19 +103,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chapter_is_shown_with_what_mends_it() {
-        let steps = vec![Step::ok("one"), Step::wrong("two\nlines").mend("do this")];
+    fn a_chapter_is_shown_with_what_to_read() {
+        let steps = vec![Step::ok("one"), Step::wrong("two\nlines").see(Topic::NoEntry)];
         let chapter = Chapter { title: "Title".to_owned(), steps };
         assert!(chapter.is_wrong());
         let text = anstream::adapter::strip_str(&chapter.text()).to_string();
-        assert_eq!(text, "Title\n  ok     one\n  WRONG  two\n         lines\n         mend: do this\n");
+        assert_eq!(
+            text,
+            "Title\n  ok     one\n  WRONG  two\n         lines\n         see: docs/troubleshooting.md#no-entry\n"
+        );
     }
 
     #[test]
     fn control_characters_are_shown_and_not_obeyed() {
-        let steps = vec![Step::wrong("a\u{1b}[31mb").mend("c\u{7}")];
-        let text = Chapter { title: "x\ry".to_owned(), steps }.text();
+        let text = Chapter { title: "x\ry".to_owned(), steps: vec![Step::wrong("a\u{1b}[31mb")] }.text();
         let text = anstream::adapter::strip_str(&text).to_string();
-        assert_eq!(text, "x\\ry\n  WRONG  a\\u{1b}[31mb\n         mend: c\\u{7}\n");
+        assert_eq!(text, "x\\ry\n  WRONG  a\\u{1b}[31mb\n");
+    }
+
+    #[test]
+    fn too_few_descriptors_are_a_matter_of_their_own() {
+        let step = Step::wrong("x: Too many open files").see(Topic::NoEntry);
+        assert_eq!(step.see, Some(Topic::OpenFiles.place()));
     }
 }
