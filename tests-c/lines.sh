@@ -4,8 +4,8 @@
 # lines.sh - how large the project is: lines of Rust, long files and functions, words of docs/architecture.md, marks of memory
 # order. Nothing is judged.
 #
-# Lines of product are those of src/*/src, with comments, without tests, what only tests use, the conformance suite and the
-# fuzzers.
+# Lines of product are those of src/*/src, with comments, without the files of tests, of what only tests use, of the conformance
+# suite and of the fuzzers; files and functions are measured without the unit tests at the ends of files.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -49,7 +49,8 @@ xargs awk -v long="$LONG_FUNCTION" -v functions="$work/functions" -v lengths="$w
 ' <"$work/files" >"$work/total"
 touch "$work/functions"
 
-echo "lines of product: $(cat "$work/total") in $(wc -l <"$work/files") files"
+echo "lines of product: $(xargs cat <"$work/files" | wc -l) in $(wc -l <"$work/files") files," \
+    "$(cat "$work/total") without the unit tests at their ends"
 echo "files above $LONG_FILE lines:"
 awk -v long="$LONG_FILE" '$1 > long' "$work/lengths" | sort -rn | sed 's/^/  /'
 echo "functions above $LONG_FUNCTION lines:"
