@@ -1,7 +1,7 @@
 //! Endpoints
 
 use crate::dat_platform_specific::*;
-use dat_abi::{c_enum, place};
+use crate::{c_enum, place};
 
 c_enum! {
     /// Kind of connection.

@@ -4,7 +4,7 @@ use core::ffi::c_char;
 
 use super::types::*;
 use crate::dat_platform_specific::*;
-use dat_abi::place;
+use crate::place;
 
 place!(attr);
 

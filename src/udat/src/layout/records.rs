@@ -1,8 +1,7 @@
 //! Structures and unions: size and alignment, then offset and size of each field
 
-use dat_abi::record;
-
 use crate::dat::*;
+use crate::record;
 use crate::udat::*;
 
 record!(DAT_CONTEXT, 8, 8, {

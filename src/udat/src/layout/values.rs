@@ -1,12 +1,11 @@
 //! Values of enumerations, and of constants that belong to none
 
-use dat_abi::values;
-
 use crate::dat::*;
 use crate::dat_error::*;
 use crate::dat_platform_specific::*;
 use crate::udat::*;
 use crate::udat_config::*;
+use crate::values;
 
 values!(DAT_EVD_STATE {
     DAT_EVD_STATE_ENABLED = 1,

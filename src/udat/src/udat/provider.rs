@@ -1,7 +1,7 @@
 //! Attributes of a provider
 
 use crate::dat::*;
-use dat_abi::{c_enum, place};
+use crate::{c_enum, place};
 
 c_enum! {
     /// Kind of protection that the zones of a provider offer.

@@ -5,7 +5,7 @@ use core::ffi::c_char;
 use super::types::*;
 use crate::dat_platform_specific::*;
 use crate::udat::provider::dat_provider_attr;
-use dat_abi::place;
+use dat_udat::place;
 
 pub use dat_udat::dat::ia::*;
 

@@ -1,6 +1,6 @@
 //! Values of enumerations, and of constants that belong to none
 
-use dat_abi::values;
+use dat_udat::values;
 
 use crate::*;
 

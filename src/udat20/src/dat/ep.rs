@@ -2,7 +2,7 @@
 
 use super::types::*;
 use crate::dat_platform_specific::*;
-use dat_abi::{c_members, place};
+use dat_udat::{c_members, place};
 
 pub use dat_udat::dat::ep::*;
 

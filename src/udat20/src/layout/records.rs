@@ -1,6 +1,6 @@
 //! Structures and unions: size and alignment, then offset and size of each field
 
-use dat_abi::record;
+use dat_udat::record;
 
 use crate::*;
 

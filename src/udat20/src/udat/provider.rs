@@ -5,7 +5,7 @@ use core::ffi::c_char;
 use super::DAT_MEM_TYPE;
 use crate::dat::*;
 use crate::dat_platform_specific::*;
-use dat_abi::place;
+use dat_udat::place;
 
 pub use dat_udat::udat::provider::*;
 

@@ -31,8 +31,6 @@
 //! # A slot
 //! `NAME: FIELD, TYPE;` in the order of the table: the call, the field of the table, the name of the field's type.
 
-#![no_std]
-
 /// Defines an enumeration of the interface. In Rust the type is the number that C passes, so that any value may come
 /// in, and each member is a constant.
 #[macro_export]
